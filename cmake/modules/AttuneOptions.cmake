@@ -3,7 +3,7 @@ add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-exceptions
                     $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   # With these two a precompiled header is reusable and cacheable by ccache.
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>)
+  add_compile_options("SHELL:$<$<COMPILE_LANGUAGE:CXX>:-Xclang -fno-pch-timestamp>")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-pass-failed>)
 endif()
 if(ATTUNE_SANITIZE)
