@@ -1,0 +1,37 @@
+//===- Tile.h - The tile dialect -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_TILE_TILE_H
+#define ATTUNE_TILE_TILE_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <optional>
+
+namespace attune::tile {
+/// A ranked tensor of rank 1 or 2 with a static shape of positive sizes and f32, f16, bf16 or i1 elements.
+bool isTile(mlir::Type type);
+/// A memref of rank ≥ 1 whose innermost stride is 1, without an offset, of f32, f16, bf16 or i32.
+bool isMemory(mlir::Type type);
+} // namespace attune::tile
+
+#include "attune/Tile/TileDialect.h.inc"
+#include "attune/Tile/TileEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "attune/Tile/TileAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "attune/Tile/TileOps.h.inc"
+
+#endif // ATTUNE_TILE_TILE_H

@@ -1,0 +1,94 @@
+//===- TileAttrs.td - Schedules, grid axes, carries -*- tablegen -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_TILE_ATTRS_TD
+#define ATTUNE_TILE_ATTRS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "attune/Tile/TileDialect.td"
+
+//===----------------------------------------------------------------------===//
+// Enumerations
+//===----------------------------------------------------------------------===//
+
+def Tile_Axis : I32EnumAttr<"Axis", "what an axis of a kernel's grid counts", [
+    I32EnumAttrCase<"Batch", 0, "batch">,
+    I32EnumAttrCase<"Head", 1, "head">,
+    I32EnumAttrCase<"QueryBlock", 2, "query_block">,
+    I32EnumAttrCase<"KeyPiece", 3, "key_piece">,
+    I32EnumAttrCase<"ValueBlock", 4, "value_block">]> {
+  let genSpecializedAttr = 0;
+  let cppNamespace = "::attune::tile";
+}
+def Tile_AxisAttr : EnumAttr<Tile_Dialect, Tile_Axis, "axis"> {
+  let summary = "What an axis of a kernel's grid counts";
+}
+def Tile_AxisArrayAttr : TypedArrayAttrBase<Tile_AxisAttr, "grid axes">;
+
+def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "how elements are reduced", [
+    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">]> {
+  let genSpecializedAttr = 0;
+  let cppNamespace = "::attune::tile";
+}
+def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "reduce_kind"> {
+  let summary = "How elements are reduced";
+}
+
+def Tile_Carry : I32EnumAttr<"Carry", "what a loop carries along the sequence", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Softmax", 1, "softmax">]> {
+  let genSpecializedAttr = 0;
+  let cppNamespace = "::attune::tile";
+}
+def Tile_CarryAttr : EnumAttr<Tile_Dialect, Tile_Carry, "carry"> {
+  let summary = "The monoid that a loop carries along the sequence";
+  let description = [{
+    Every carry is (init, step, merge, finish) with an associative merge, so that a sequence can be cut into pieces:
+
+    * `sum`: any number of f32 tiles, merged by addition;
+    * `softmax`: (m[R], l[R], acc[R, C]), merged by m = max(m₁, m₂), and l and acc each rescaled by exp2(mᵢ − m) and
+      added (ATTENTION, "online softmax").
+  }];
+}
+
+def Tile_TargetKind : I32EnumAttr<"TargetKind", "the kind of machine a schedule is for", [
+    I32EnumAttrCase<"CPU", 0, "cpu">, I32EnumAttrCase<"GPU", 1, "gpu">]> {
+  let genSpecializedAttr = 0;
+  let cppNamespace = "::attune::tile";
+}
+
+//===----------------------------------------------------------------------===//
+// The schedule
+//===----------------------------------------------------------------------===//
+
+def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "How a kernel is cut into tiles, chosen by the cost model and obeyed by later passes";
+  let description = [{
+    * `target`: the kind of machine the tile sizes were chosen for;
+    * `query_tile`, `key_tile`: rows of queries and of keys in a tile;
+    * `piece`: the keys of one piece of the sequence; pieces are summed in a fixed order that depends on N alone;
+    * `operand`: the element type of the operands of `tile.dot` (f32 on a CPU; the storage type on matrix units);
+    * `warps`, `stages`: warps of a thread block and stages of the copies into shared memory (1, 1 on a CPU).
+
+    ```mlir
+    #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<Tile_TargetKind>:$target,
+    "int64_t":$query_tile,
+    "int64_t":$key_tile,
+    "int64_t":$piece,
+    "::mlir::Type":$operand,
+    "int64_t":$warps,
+    "int64_t":$stages);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // ATTUNE_TILE_ATTRS_TD

@@ -1,0 +1,204 @@
+//===- TileDialect.cpp - Registration, parsing and printing -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Tile/Tile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attune::tile;
+
+#include "attune/Tile/TileDialect.cpp.inc"
+#include "attune/Tile/TileEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "attune/Tile/TileAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "attune/Tile/TileOps.cpp.inc"
+
+void TileDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "attune/Tile/TileAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "attune/Tile/TileOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// tile.loop
+//===----------------------------------------------------------------------===//
+
+void LoopOp::build(OpBuilder &builder, OperationState &state, Carry carry, Value lower, Value upper, int64_t step,
+                   ValueRange inits, function_ref<void(OpBuilder &, Location, Value, ValueRange)> body) {
+  state.addOperands({lower, upper});
+  state.addOperands(inits);
+  state.addAttribute(getCarryAttrName(state.name), CarryAttr::get(builder.getContext(), carry));
+  state.addAttribute(getStepAttrName(state.name), builder.getI64IntegerAttr(step));
+  state.addTypes(inits.getTypes());
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(state.addRegion());
+  block->addArgument(builder.getIndexType(), state.location);
+  for (Value init : inits)
+    block->addArgument(init.getType(), init.getLoc());
+  if (body)
+    body(builder, state.location, block->getArgument(0), block->getArguments().drop_front());
+}
+
+// tile.loop KIND %iv = %lower to %upper step INT carries(%arg = %init, ...) : (types) attr-dict { body }
+ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringRef keyword;
+  OpAsmParser::Argument iv;
+  OpAsmParser::UnresolvedOperand lower, upper;
+  int64_t step;
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Carry> carry = symbolizeCarry(keyword);
+  if (!carry)
+    return parser.emitError(place) << "expected a carry, sum or softmax, but got '" << keyword << "'";
+  if (parser.parseArgument(iv) || parser.parseEqual() || parser.parseOperand(lower) || parser.parseKeyword("to") ||
+      parser.parseOperand(upper) || parser.parseKeyword("step") || parser.parseInteger(step))
+    return failure();
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand> inits;
+  SmallVector<Type> types;
+  if (succeeded(parser.parseOptionalKeyword("carries"))) {
+    if (parser.parseAssignmentList(arguments, inits) || parser.parseColon() || parser.parseLParen() ||
+        parser.parseTypeList(types) || parser.parseRParen())
+      return failure();
+  }
+  if (arguments.size() != types.size())
+    return parser.emitError(place) << "expected a type for each of " << arguments.size() << " carried tiles, but got "
+                                   << types.size();
+  Builder &builder = parser.getBuilder();
+  Type index = builder.getIndexType();
+  iv.type = index;
+  for (auto [argument, type] : llvm::zip_equal(arguments, types))
+    argument.type = type;
+  arguments.insert(arguments.begin(), iv);
+  if (parser.resolveOperand(lower, index, result.operands) || parser.resolveOperand(upper, index, result.operands) ||
+      parser.resolveOperands(inits, types, place, result.operands) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion(), arguments))
+    return failure();
+  result.addAttribute(getCarryAttrName(result.name), CarryAttr::get(builder.getContext(), *carry));
+  result.addAttribute(getStepAttrName(result.name), builder.getI64IntegerAttr(step));
+  result.addTypes(types);
+  return success();
+}
+
+void LoopOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << stringifyCarry(getCarry()) << ' ' << getInductionVar() << " = " << getLower() << " to "
+          << getUpper() << " step " << getStep();
+  if (!getInitArgs().empty()) {
+    printer << " carries(";
+    llvm::interleaveComma(llvm::zip(getCarried(), getInitArgs()), printer, [&](auto pair) {
+      printer << std::get<0>(pair) << " = " << std::get<1>(pair);
+    });
+    printer << ") : (" << getInitArgs().getTypes() << ")";
+  }
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getCarryAttrName(), getStepAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+SmallVector<Region *> LoopOp::getLoopRegions() { return {&getBody()}; }
+MutableArrayRef<OpOperand> LoopOp::getInitsMutable() { return getInitArgsMutable(); }
+Block::BlockArgListType LoopOp::getRegionIterArgs() { return getCarried(); }
+std::optional<MutableArrayRef<OpOperand>> LoopOp::getYieldedValuesMutable() { return getYield()->getOpOperands(); }
+std::optional<ResultRange> LoopOp::getLoopResults() { return getResults(); }
+
+//===----------------------------------------------------------------------===//
+// tile.kernel
+//===----------------------------------------------------------------------===//
+
+void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name, TypeRange arguments,
+                     ArrayRef<Axis> grid, ScheduleAttr schedule) {
+  MLIRContext *context = builder.getContext();
+  SmallVector<Attribute> axes;
+  for (Axis axis : grid)
+    axes.push_back(AxisAttr::get(context, axis));
+  state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
+  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(builder.getFunctionType(arguments, {})));
+  state.addAttribute(getGridAttrName(state.name), builder.getArrayAttr(axes));
+  if (schedule)
+    state.addAttribute(getScheduleAttrName(state.name), schedule);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(state.addRegion());
+  for (Type type : arguments)
+    block->addArgument(type, state.location);
+}
+
+// tile.kernel @name(%arg: type, ...) grid(axis, ...) attributes {...} { body }
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Type> resultTypes;
+  SmallVector<DictionaryAttr> resultAttrs;
+  bool isVariadic = false;
+  if (parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes) ||
+      function_interface_impl::parseFunctionSignatureWithArguments(parser, /*allowVariadic=*/false, arguments,
+                                                                   isVariadic, resultTypes, resultAttrs))
+    return failure();
+  SmallVector<Attribute> axes;
+  auto parseAxis = [&]() -> ParseResult {
+    StringRef keyword;
+    SMLoc place = parser.getCurrentLocation();
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    std::optional<Axis> axis = symbolizeAxis(keyword);
+    if (!axis)
+      return parser.emitError(place) << "expected a grid axis, one of batch, head, query_block, key_piece, value_block, "
+                                        "but got '" << keyword << "'";
+    axes.push_back(AxisAttr::get(builder.getContext(), *axis));
+    return success();
+  };
+  if (parser.parseKeyword("grid") || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseAxis) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  SmallVector<Type> types;
+  for (OpAsmParser::Argument &argument : arguments)
+    types.push_back(argument.type);
+  result.addAttribute(getFunctionTypeAttrName(result.name), TypeAttr::get(builder.getFunctionType(types, resultTypes)));
+  result.addAttribute(getGridAttrName(result.name), builder.getArrayAttr(axes));
+  call_interface_impl::addArgAndResultAttrs(builder, result, arguments, resultAttrs, getArgAttrsAttrName(result.name),
+                                            getResAttrsAttrName(result.name));
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  call_interface_impl::printFunctionSignature(printer, getArgumentTypes(), getArgAttrsAttr(), /*isVariadic=*/false,
+                                              getResultTypes(), getResAttrsAttr(), &getBody(),
+                                              /*printEmptyResult=*/false);
+  printer << " grid(";
+  llvm::interleaveComma(getGrid().getAsRange<AxisAttr>(), printer,
+                        [&](AxisAttr axis) { printer << stringifyAxis(axis.getValue()); });
+  printer << ")";
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getSymNameAttrName(), getFunctionTypeAttrName(), getGridAttrName(),
+                                            getArgAttrsAttrName(), getResAttrsAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+std::optional<unsigned> KernelOp::getGridPosition(Axis axis) {
+  for (auto [position, attribute] : llvm::enumerate(getGrid().getAsRange<AxisAttr>()))
+    if (attribute.getValue() == axis)
+      return position;
+  return std::nullopt;
+}
