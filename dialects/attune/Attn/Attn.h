@@ -1,0 +1,32 @@
+//===- Attn.h - The attn dialect -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_ATTN_ATTN_H
+#define ATTUNE_ATTN_ATTN_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace attune::attn {
+/// [batch, heads, tokens, width] of f32, f16 or bf16; heads and width are static and positive.
+bool isTokens(mlir::Type type);
+} // namespace attune::attn
+
+#include "attune/Attn/AttnDialect.h.inc"
+#include "attune/Attn/AttnEnums.h.inc"
+#include "attune/Attn/AttnInterfaces.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "attune/Attn/AttnAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "attune/Attn/AttnOps.h.inc"
+
+#endif // ATTUNE_ATTN_ATTN_H

@@ -1,0 +1,26 @@
+//===- AttnBase.td - Types and classes that the families of ops share -*- tablegen -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_ATTN_BASE_TD
+#define ATTUNE_ATTN_BASE_TD
+
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "attune/Attn/AttnAttrs.td"
+include "attune/Attn/AttnInterfaces.td"
+
+class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemonic, !listconcat([Pure], traits)>;
+
+/// q, k, v, o: [batch, heads, tokens, width].
+def Attn_Tokens : Type<CPred<"::attune::attn::isTokens($_self)">,
+    "tokens: a rank-4 tensor [batch, heads, tokens, width] of f32, f16 or bf16 with static heads and width",
+    "::mlir::RankedTensorType">;
+def Attn_Lengths : 1DTensorOf<[I32]>;
+/// Terms are f32; interpreters compute them in f64.
+def Attn_F32x4 : 4DTensorOf<[F32]>;
+def Attn_F32x3 : 3DTensorOf<[F32]>;
+
+#endif // ATTUNE_ATTN_BASE_TD

@@ -1,0 +1,252 @@
+//===- AttnKernel.td - Kernel attention and its terms -*- tablegen -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_ATTN_KERNEL_TD
+#define ATTUNE_ATTN_KERNEL_TD
+
+include "attune/Attn/AttnBase.td"
+
+def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResultSegments,
+    DeclareOpInterfaceMethods<Attn_MechanismInterface>]> {
+  let summary = "Kernel (linear) attention with a feature map";
+  let description = [{
+        o_i = Σ_j ⟨φ(q_i), φ(k_j)⟩ v_j / Σ_j ⟨φ(q_i), φ(k_j)⟩     over the keys j that query i sees
+
+    with the guard of `denominator`. Keys that do not exist are left out after φ (φ(0) ≠ 0). With `initial_state` (S₀, z₀)
+    a causal op continues a sequence: φ(q_i)ᵀS₀ and φ(q_i)ᵀz₀ are added to numerator and denominator; `final_state`, if
+    asked for, is S₀ + Σ_j φ(k_j) v_jᵀ and z₀ + Σ_j φ(k_j).
+
+    Constraints: A1 … A3;
+    * A9: causal only with n = N (checked here when both are static, else when the kernel runs);
+    * A10: states are [batch, G, m, dv] and [batch, G, m] of f32, both or neither;
+    * A11: initial states only with causal.
+
+    ```mlir
+    %o = attn.kernel %q, %k, %v {causal, denominator = #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>,
+                                 feature_map = #attn.feature_map<elu1>}
+        : tensor<2x4x200x64xbf16>, tensor<2x4x200x64xbf16>, tensor<2x4x200x64xbf16> -> tensor<2x4x200x64xbf16>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
+                       Optional<Attn_F32x4>:$initial_state, Optional<Attn_F32x3>:$initial_sum,
+                       Attn_FeatureMapAttr:$feature_map, Attn_DenominatorAttr:$denominator, UnitAttr:$causal);
+  let results = (outs Attn_Tokens:$output, Optional<Attn_F32x4>:$final_state, Optional<Attn_F32x3>:$final_sum);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)? attr-dict
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+    (`,` `final` type($final_state)^ `,` type($final_sum))?
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+def Attn_MapOp : Attn_Op<"map"> {
+  let summary = "A feature map of every token";
+  let description = [{
+        result[b, h, t, :] = φ(source[b, h, t, :]),   and 0 for t ≥ lengths[b]
+
+    Constraints: A3; A12: the result is [batch, heads, tokens, m] of f32 with the map's number of features m.
+
+    ```mlir
+    %phi = attn.map %k lengths(%l : tensor<2xi32>) {feature_map = #attn.feature_map<elu1>}
+        : tensor<2x4x200x64xbf16> -> tensor<2x4x200x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, Optional<Attn_Lengths>:$lengths, Attn_FeatureMapAttr:$feature_map);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = [{
+    $source (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_ContractOp : Attn_Op<"contract"> {
+  let summary = "A contraction whose dimensions have named roles";
+  let description = [{
+    Sums the product of the operands over the roles that the result lacks:
+
+        weights[b, h, i, j] = Σ_f A[b, h, i, f] · B[b, h, j, f]      numerator[b, h, i, v] = Σ_j W[b, h, i, j] · V[b, h, j, v]
+
+    A product whose factor from `lhs` is exactly 0 is 0, whatever the other is: weights of keys that do not exist are 0,
+    and their values may be anything. If the operands have different numbers of heads, the fewer ones are shared: of H and G, head h reads ⌊h·G/H⌋.
+
+    Constraints: A13: a role a dimension, none twice; every role of the result is of an operand; sizes of equal roles
+    agree (of heads: divide).
+
+    ```mlir
+    %w = attn.contract %a[batch, head, query, feature], %b[batch, head, key, feature] -> [batch, head, query, key]
+        : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32> -> tensor<2x4x200x200xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs, Attn_RolesAttr:$lhs_roles, Attn_RolesAttr:$rhs_roles,
+                       Attn_RolesAttr:$result_roles);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $lhs custom<Roles>($lhs_roles) `,` $rhs custom<Roles>($rhs_roles) `->` custom<Roles>($result_roles) attr-dict
+    `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_VisibleOp : Attn_Op<"visible", [AllTypesMatch<["weights", "result"]>]> {
+  let summary = "Clear the weights of pairs that do not see each other";
+  let description = [{
+        result[b, h, i, j] = weights[b, h, i, j] if query i sees key j, else 0
+
+    Constraints: A3; A14: a mask, causal or lengths, is given.
+
+    ```mlir
+    %v = attn.visible %w {causal} : tensor<2x4x200x200xf32>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$weights, Optional<Attn_Lengths>:$lengths, UnitAttr:$causal);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = [{
+    $weights (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($weights)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_RowSumOp : Attn_Op<"row_sum"> {
+  let summary = "The sum of each row of weights";
+  let description = [{
+        result[b, h, i] = Σ_j weights[b, h, i, j]
+
+    Constraints: A15: the result is the weights' first three sizes.
+
+    ```mlir
+    %den = attn.row_sum %w : tensor<2x4x200x200xf32> -> tensor<2x4x200xf32>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$weights);
+  let results = (outs Attn_F32x3:$result);
+  let assemblyFormat = "$weights attr-dict `:` type($weights) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Attn_StateOp : Attn_Op<"state"> {
+  let summary = "The state of kernel attention: φ(K)ᵀ [V 1]";
+  let description = [{
+        state[b, g, f, v] = Σ_j features[b, g, j, f] · value[b, g, j, v],     sum[b, g, f] = Σ_j features[b, g, j, f]
+
+    Values of tokens whose features are 0 do not count, even if they are NaN: keys that do not exist are those at or past
+    `lengths`.
+
+    Constraints: A3; A16: features [batch, G, N, m], value [batch, G, N, dv], state [batch, G, m, dv], sum [batch, G, m].
+
+    ```mlir
+    %s, %z = attn.state %phi, %v : tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16>
+        -> tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$features, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths);
+  let results = (outs Attn_F32x4:$state, Attn_F32x3:$sum);
+  let assemblyFormat = [{
+    $features `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
+    `:` type($features) `,` type($value) `->` type($state) `,` type($sum)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_StateMergeOp : Attn_Op<"state_merge", [AllTypesMatch<["first_state", "second_state", "state"]>,
+    AllTypesMatch<["first_sum", "second_sum", "sum"]>]> {
+  let summary = "Merge the states of two pieces of a sequence";
+  let description = [{
+        state = S₁ + S₂,   sum = z₁ + z₂
+
+    ```mlir
+    %s, %z = attn.state_merge (%s1, %z1), (%s2, %z2) : tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$first_state, Attn_F32x3:$first_sum, Attn_F32x4:$second_state, Attn_F32x3:$second_sum);
+  let results = (outs Attn_F32x4:$state, Attn_F32x3:$sum);
+  let assemblyFormat = [{
+    `(` $first_state `,` $first_sum `)` `,` `(` $second_state `,` $second_sum `)` attr-dict
+    `:` type($first_state) `,` type($first_sum)
+  }];
+}
+
+def Attn_ReadoutOp : Attn_Op<"readout"> {
+  let summary = "Numerator and denominator of kernel attention from a state";
+  let description = [{
+        numerator[b, h, i, :] = features[b, h, i, :] · state[b, g, :, :],   denominator[b, h, i] = ⟨features[b, h, i, :], sum[b, g, :]⟩
+
+    with g = ⌊h·G/H⌋.
+
+    Constraints: A17: features [batch, H, n, m], state [batch, G, m, dv], sum [batch, G, m], numerator [batch, H, n, dv],
+    denominator [batch, H, n]; G divides H.
+
+    ```mlir
+    %num, %den = attn.readout %phi, %s, %z : tensor<2x4x200x64xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
+        -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$features, Attn_F32x4:$state, Attn_F32x3:$sum);
+  let results = (outs Attn_F32x4:$numerator, Attn_F32x3:$denominator);
+  let assemblyFormat = [{
+    $features `,` $state `,` $sum attr-dict `:` type($features) `,` type($state) `,` type($sum)
+    `->` type($numerator) `,` type($denominator)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_CausalReadoutOp : Attn_Op<"causal_readout", [AttrSizedOperandSegments]> {
+  let summary = "Causal kernel attention from features: every query reads the state before and at its own token";
+  let description = [{
+        numerator_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ v_j + a_iᵀ S₀,   denominator_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ + ⟨a_i, z₀⟩
+        state = S₀ + Σ_j b_j v_jᵀ,   sum = z₀ + Σ_j b_j
+
+    with a the query features, b the key features, and S₀ = 0, z₀ = 0 if no initial state is given. The chunk length is
+    a schedule, not part of the function.
+
+    Constraints: A3, A9, A10; A18: query features [batch, H, n, m], key features [batch, G, n, m], value [batch, G, n, dv],
+    numerator [batch, H, n, dv], denominator [batch, H, n]; G divides H.
+
+    ```mlir
+    %num, %den, %s, %z = attn.causal_readout %a, %b, %v
+        : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16>
+        -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$query_features, Attn_F32x4:$key_features, Attn_Tokens:$value,
+                       Optional<Attn_Lengths>:$lengths, Optional<Attn_F32x4>:$initial_state,
+                       Optional<Attn_F32x3>:$initial_sum);
+  let results = (outs Attn_F32x4:$numerator, Attn_F32x3:$denominator, Attn_F32x4:$state, Attn_F32x3:$sum);
+  let assemblyFormat = [{
+    $query_features `,` $key_features `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)? attr-dict
+    `:` type($query_features) `,` type($key_features) `,` type($value)
+    `->` type($numerator) `,` type($denominator) `,` type($state) `,` type($sum)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_NormalizeOp : Attn_Op<"normalize"> {
+  let summary = "Divide by the guarded denominator";
+  let description = [{
+        o_i = numerator_i / max(denominator_i + bias, floor),   0 where that denominator is exactly 0
+
+    Constraints: A19: numerator [batch, H, n, dv], denominator [batch, H, n], the result of the numerator's sizes.
+
+    ```mlir
+    %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>}
+        : tensor<2x4x200x32xf32>, tensor<2x4x200xf32> -> tensor<2x4x200x32xbf16>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$numerator, Attn_F32x3:$denominator, Attn_DenominatorAttr:$guard);
+  let results = (outs Attn_Tokens:$output);
+  let assemblyFormat = [{
+    $numerator `,` $denominator attr-dict `:` type($numerator) `,` type($denominator) `->` type($output)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // ATTUNE_ATTN_KERNEL_TD

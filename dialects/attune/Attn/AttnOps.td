@@ -1,0 +1,9 @@
+//===- AttnOps.td - All ops of the attn dialect -*- tablegen -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+include "attune/Attn/AttnExact.td"
+include "attune/Attn/AttnKernel.td"

@@ -1,0 +1,54 @@
+//===- AttnVerifyExact.cpp - Verifiers of exact attention -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnVerify.h"
+
+using namespace mlir;
+using namespace attune::attn;
+using namespace attune::attn::checks;
+
+/// A4: scale > 0.
+static LogicalResult checkScale(Operation *op, const APFloat &scale) {
+  if (scale.isFinite() && scale.convertToDouble() > 0)
+    return success();
+  return op->emitOpError() << "expected a finite scale above 0, but got " << scale.convertToDouble();
+}
+
+LogicalResult SoftmaxOp::verify() {
+  ArrayRef<int64_t> q = shapeOf(getQuery()), v = shapeOf(getValue());
+  if (failed(checkTokens(*this, getQuery(), getKey(), getValue()))) // A1
+    return failure();
+  if (failed(checkShape(*this, "output", getOutput().getType(), {q[0], q[1], q[2], v[3]}))) // A2
+    return failure();
+  if (getOutput().getType().getElementType() != cast<RankedTensorType>(getQuery().getType()).getElementType()) // A2
+    return emitOpError() << "expected an output of the query's element type, but got "
+                         << getOutput().getType().getElementType();
+  if (failed(checkLengths(*this, getLengths(), q[0])) || failed(checkScale(*this, getScale()))) // A3, A4
+    return failure();
+  return getLse() ? checkShape(*this, "lse", getLse().getType(), {q[0], q[1], q[2]}) : success(); // A5
+}
+
+LogicalResult SoftmaxPartialOp::verify() {
+  ArrayRef<int64_t> q = shapeOf(getQuery()), v = shapeOf(getValue());
+  if (failed(checkTokens(*this, getQuery(), getKey(), getValue())) ||
+      failed(checkLengths(*this, getLengths(), q[0])) || failed(checkScale(*this, getScale()))) // A1, A3, A4
+    return failure();
+  auto piece = static_cast<int64_t>(getPiece()), pieces = static_cast<int64_t>(getPieces());
+  if (piece < 0 || piece >= pieces) // A6
+    return emitOpError() << "expected 0 <= piece < pieces, but got piece = " << piece << " of " << pieces;
+  if (failed(checkShape(*this, "maximum", getMaximum().getType(), {q[0], q[1], q[2]})) ||
+      failed(checkShape(*this, "sum", getSum().getType(), {q[0], q[1], q[2]}))) // A7
+    return failure();
+  return checkShape(*this, "accumulator", getAccumulator().getType(), {q[0], q[1], q[2], v[3]}); // A7
+}
+
+LogicalResult SoftmaxFinishOp::verify() {
+  ArrayRef<int64_t> acc = shapeOf(getAccumulator());
+  if (failed(checkShape(*this, "maximum", getMaximum().getType(), acc.drop_back()))) // A8
+    return failure();
+  return checkShape(*this, "output", getOutput().getType(), acc); // A8
+}

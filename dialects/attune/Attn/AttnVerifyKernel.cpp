@@ -1,0 +1,143 @@
+//===- AttnVerifyKernel.cpp - Verifiers of kernel attention and its terms -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnVerify.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace attune::attn;
+using namespace attune::attn::checks;
+
+LogicalResult KernelOp::verify() {
+  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
+  if (failed(checkTokens(*this, getQuery(), getKey(), getValue()))) // A1
+    return failure();
+  if (failed(checkShape(*this, "output", getOutput().getType(), {q[0], q[1], q[2], v[3]}))) // A2
+    return failure();
+  if (getOutput().getType().getElementType() != cast<RankedTensorType>(getQuery().getType()).getElementType()) // A2
+    return emitOpError() << "expected an output of the query's element type, but got "
+                         << getOutput().getType().getElementType();
+  if (failed(checkLengths(*this, getLengths(), q[0]))) // A3
+    return failure();
+  if (getCausal() && !agree(q[2], k[2])) // A9
+    return emitOpError() << "expected as many queries as keys with causal, but got " << q[2] << " and " << k[2];
+  int64_t features = getFeatureMap().getFeatures(q[3]);
+  if (failed(checkState(*this, getInitialState(), getInitialSum(), q[0], k[1], features, v[3])) ||
+      failed(checkState(*this, getFinalState(), getFinalSum(), q[0], k[1], features, v[3]))) // A10
+    return failure();
+  if (getInitialState() && !getCausal()) // A11
+    return emitOpError() << "expected causal with an initial state";
+  return success();
+}
+
+LogicalResult MapOp::verify() {
+  ArrayRef<int64_t> x = shapeOf(getSource());
+  if (failed(checkLengths(*this, getLengths(), x[0]))) // A3
+    return failure();
+  return checkShape(*this, "result", getResult().getType(),
+                    {x[0], x[1], x[2], getFeatureMap().getFeatures(x[3])}); // A12
+}
+
+//===----------------------------------------------------------------------===//
+// attn.contract (A13)
+//===----------------------------------------------------------------------===//
+
+namespace {
+using Sizes = std::map<Role, int64_t>;
+} // namespace
+
+static LogicalResult collectSizes(ContractOp op, StringRef what, Value value, ArrayAttr roles, Sizes &sizes) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  if (roles.size() != shape.size())
+    return op.emitOpError() << "expected a role for each of " << shape.size() << " dimensions of " << what
+                            << ", but got " << roles.size();
+  for (auto [role, size] : llvm::zip_equal(roles.getAsRange<RoleAttr>(), shape))
+    if (!sizes.try_emplace(role.getValue(), size).second)
+      return op.emitOpError() << "expected distinct roles of " << what << ", but got " << stringifyRole(role.getValue())
+                              << " twice";
+  return success();
+}
+
+static LogicalResult checkRole(ContractOp op, Role role, int64_t lhs, int64_t rhs) {
+  bool fits = agree(lhs, rhs) || (role == Role::Head && (lhs % rhs == 0 || rhs % lhs == 0));
+  if (fits)
+    return success();
+  return op.emitOpError() << "expected equal sizes of " << stringifyRole(role) << ", but got " << lhs << " and " << rhs;
+}
+
+LogicalResult ContractOp::verify() {
+  Sizes lhs, rhs, result;
+  if (failed(collectSizes(*this, "lhs", getLhs(), getLhsRoles(), lhs)) ||
+      failed(collectSizes(*this, "rhs", getRhs(), getRhsRoles(), rhs)) ||
+      failed(collectSizes(*this, "result", getResult(), getResultRoles(), result)))
+    return failure();
+  for (auto [role, size] : lhs)
+    if (auto other = rhs.find(role); other != rhs.end() && failed(checkRole(*this, role, size, other->second)))
+      return failure();
+  for (auto [role, size] : result) {
+    if (!lhs.count(role) && !rhs.count(role))
+      return emitOpError() << "expected the role " << stringifyRole(role) << " of the result in an operand";
+    int64_t operand = std::max(lhs.count(role) ? lhs[role] : 0, rhs.count(role) ? rhs[role] : 0);
+    bool dynamic = (lhs.count(role) && ShapedType::isDynamic(lhs[role])) ||
+                   (rhs.count(role) && ShapedType::isDynamic(rhs[role]));
+    if (!dynamic && !agree(size, operand))
+      return emitOpError() << "expected a size of " << operand << " for " << stringifyRole(role)
+                           << " of the result, but got " << size;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The other terms
+//===----------------------------------------------------------------------===//
+
+LogicalResult VisibleOp::verify() {
+  if (!getCausal() && !getLengths()) // A14
+    return emitOpError() << "expected causal or lengths";
+  return checkLengths(*this, getLengths(), shapeOf(getWeights())[0]); // A3
+}
+
+LogicalResult RowSumOp::verify() {
+  return checkShape(*this, "result", getResult().getType(), shapeOf(getWeights()).drop_back()); // A15
+}
+
+LogicalResult StateOp::verify() {
+  ArrayRef<int64_t> f = shapeOf(getFeatures()), v = shapeOf(getValue());
+  if (failed(checkLengths(*this, getLengths(), f[0])) || // A3
+      failed(checkShape(*this, "value", getValue().getType(), {f[0], f[1], f[2], v[3]}))) // A16
+    return failure();
+  return checkState(*this, getState(), getSum(), f[0], f[1], f[3], v[3]); // A16
+}
+
+LogicalResult ReadoutOp::verify() {
+  ArrayRef<int64_t> f = shapeOf(getFeatures()), s = shapeOf(getState());
+  if (failed(checkState(*this, getState(), getSum(), f[0], s[1], f[3], s[3])) || failed(checkHeads(*this, f[1], s[1])) ||
+      failed(checkShape(*this, "numerator", getNumerator().getType(), {f[0], f[1], f[2], s[3]}))) // A17
+    return failure();
+  return checkShape(*this, "denominator", getDenominator().getType(), {f[0], f[1], f[2]}); // A17
+}
+
+LogicalResult CausalReadoutOp::verify() {
+  ArrayRef<int64_t> a = shapeOf(getQueryFeatures()), b = shapeOf(getKeyFeatures()), v = shapeOf(getValue());
+  if (failed(checkLengths(*this, getLengths(), a[0])) || // A3
+      failed(checkShape(*this, "key features", getKeyFeatures().getType(), {a[0], b[1], a[2], a[3]})) ||
+      failed(checkShape(*this, "value", getValue().getType(), {a[0], b[1], a[2], v[3]})) ||
+      failed(checkHeads(*this, a[1], b[1])) || // A9, A18
+      failed(checkState(*this, getInitialState(), getInitialSum(), a[0], b[1], a[3], v[3])) ||
+      failed(checkState(*this, getState(), getSum(), a[0], b[1], a[3], v[3])) || // A10
+      failed(checkShape(*this, "numerator", getNumerator().getType(), {a[0], a[1], a[2], v[3]})))
+    return failure();
+  return checkShape(*this, "denominator", getDenominator().getType(), {a[0], a[1], a[2]}); // A18
+}
+
+LogicalResult NormalizeOp::verify() {
+  ArrayRef<int64_t> numerator = shapeOf(getNumerator());
+  if (failed(checkShape(*this, "denominator", getDenominator().getType(), numerator.drop_back()))) // A19
+    return failure();
+  return checkShape(*this, "output", getOutput().getType(), numerator); // A19
+}
