@@ -1,0 +1,60 @@
+"""The lit suite: substitutions and features that tests may use.
+
+Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `avx512`, `sanitizers`, `long`
+(sweeps, only under check-all). Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
+%stock-mlir-opt, %plugin, %examples.
+"""
+
+import os
+import shutil
+
+import lit.formats
+
+config.name = "Attune"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".mlir", ".yaml", ".test", ".py"]
+config.excludes = ["CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py", "Inputs", "Unit", "Random", "harness"]
+config.test_source_root = os.path.join(config.attune_source, "test")
+config.test_exec_root = os.path.join(config.attune_build, "test")
+
+tools = os.path.join(config.attune_build, "bin")
+config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ.get("PATH", "")])
+config.environment["PYTHONPATH"] = os.path.join(config.attune_source, "test", "Integration", "harness")
+for name in ["CUDA_HOME", "CUDA_ROOT", "HOME", "CCACHE_DIR", "CCACHE_SLOPPINESS", "ASAN_OPTIONS"]:
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+for name, value in [
+    ("%python", config.python),
+    ("%source", config.attune_source),
+    ("%build", config.attune_build),
+    ("%shared", config.attune_shared),
+    ("%examples", os.path.join(config.attune_source, "examples")),
+    ("%cmake", config.cmake),
+    ("%cc", shutil.which("cc") or config.c_compiler),
+    ("%stock-mlir-opt", os.path.join(config.llvm_tools, "mlir-opt")),
+    ("%plugin", os.path.join(config.attune_build, "lib", "AttunePlugin.so")),
+]:
+    config.substitutions.append((name + r"\b", value))
+
+
+def has_ptxas():
+    roots = [os.environ.get("CUDA_ROOT", ""), os.environ.get("CUDA_HOME", "")]
+    found = any(os.access(os.path.join(root, "bin", "ptxas"), os.X_OK) for root in roots if root)
+    return found or shutil.which("ptxas") is not None
+
+
+def has_avx512():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        return "avx512f" in file.read()
+
+
+for name, present in [
+    ("shared", os.path.exists(os.path.join(config.attune_shared, "reference", "oracle.py"))),
+    ("ptxas", has_ptxas()),
+    ("avx512", has_avx512()),
+    ("sanitizers", config.attune_sanitize == "ON"),
+    ("long", lit_config.params.get("long") == "1"),
+]:
+    if present:
+        config.available_features.add(name)

@@ -1,0 +1,76 @@
+"""Runs the gtests (through ctest) and the lit suite of a build folder and closes with one line of totals.
+
+A test that needs what is not there is listed as SKIP with the reason; it is neither passed nor failed.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+from collections import Counter
+
+LIT_OUTCOME = {"PASS": "passed", "FLAKYPASS": "passed", "XFAIL": "passed", "UNSUPPORTED": "skipped", "SKIPPED": "skipped"}
+
+
+def run_ctest(build, jobs, include_long):
+    report = build / "ctest.xml"
+    report.unlink(missing_ok=True)
+    command = ["ctest", "--output-on-failure", "--no-tests=ignore", "-j", jobs, "--output-junit", str(report)]
+    if not include_long:
+        command += ["-LE", "long"]
+    subprocess.run(command, cwd=build, check=False)
+    for case in xml.parse(report).iter("testcase") if report.exists() else []:
+        status = case.get("status")
+        outcome = "passed" if status == "run" else "skipped" if status in ("notrun", "disabled") else "failed"
+        reason = case.find("skipped")
+        yield outcome, case.get("name"), "" if reason is None else reason.get("message", "")
+
+
+def skip_reason(output):
+    """The line in which lit, or the test itself, says what is missing."""
+    lines = [line.strip() for line in output.splitlines()]
+    said = [line for line in lines if "SKIP" in line or "unavailable features" in line]
+    return said[0] if said else ""
+
+
+def run_lit(build, lit, jobs, include_long, only):
+    site = build / "test" / "lit.site.cfg.py"
+    if not site.exists():
+        return
+    suites = [str(site.parent / folder) for folder in only or ["."]]
+    report = build / "lit.json"
+    report.unlink(missing_ok=True)
+    command = [sys.executable, lit, "-v", "-j", jobs, "-o", str(report), *suites]
+    if include_long:
+        command += ["--param", "long=1"]
+    code = subprocess.run(command, check=False).returncode
+    if not report.exists():
+        yield "failed", "lit", f"lit ended with {code} and left no report"
+        return
+    for test in json.loads(report.read_text(encoding="utf-8"))["tests"]:
+        yield LIT_OUTCOME.get(test["code"], "failed"), test["name"], skip_reason(test.get("output", ""))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--lit", default="/usr/lib/llvm-22/bin/lit")
+    parser.add_argument("--jobs", default=str(os.cpu_count()))
+    parser.add_argument("--long", action="store_true", help="also the sweeps that CI samples")
+    parser.add_argument("--only", action="append", help="a lit folder, such as Frontend; may be repeated")
+    args = parser.parse_args()
+
+    results = [*run_ctest(args.build, args.jobs, args.long),
+               *run_lit(args.build, args.lit, args.jobs, args.long, args.only)]
+    for outcome, name, reason in results:
+        if outcome != "passed":
+            print(f"{'SKIP' if outcome == 'skipped' else 'FAIL'}: {name}{': ' + reason if reason else ''}")
+    totals = Counter(outcome for outcome, _, _ in results)
+    print(f"{totals['passed']} passed, {totals['failed']} failed, {totals['skipped']} skipped")
+    sys.exit(totals["failed"] > 0 or not totals["passed"])
+
+
+main()
