@@ -1,0 +1,16 @@
+//===- InitAll.cpp - Registers everything of Attune -----------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/InitAll.h"
+
+#include "attune/Tile/Tile.h"
+
+void attune::registerAllDialects(mlir::DialectRegistry &registry) {
+  registry.insert<tile::TileDialect>();
+}
+
+void attune::registerAllPasses() {}
