@@ -7,10 +7,11 @@
 //===----------------------------------------------------------------------===//
 #include "attune/InitAll.h"
 
+#include "attune/Attn/Attn.h"
 #include "attune/Tile/Tile.h"
 
 void attune::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<tile::TileDialect>();
+  registry.insert<attn::AttnDialect, tile::TileDialect>();
 }
 
 void attune::registerAllPasses() {}

@@ -12,3 +12,9 @@ tile.kernel @twice(%x: !m, %o: !m) grid(query_block)
   tile.store %s, %o[%i, %c0] : tensor<64x64xf32>, !m
   tile.return
 }
+
+func.func @decoder(%q: tensor<2x8x48x64xbf16>, %k: tensor<2x2x80x64xbf16>, %v: tensor<2x2x80x64xbf16>) -> tensor<2x8x48x64xbf16> {
+  %o = attn.softmax %q, %k, %v {causal, scale = 1.250000e-01 : f64}
+      : tensor<2x8x48x64xbf16>, tensor<2x2x80x64xbf16>, tensor<2x2x80x64xbf16> -> tensor<2x8x48x64xbf16>
+  return %o : tensor<2x8x48x64xbf16>
+}
