@@ -1,0 +1,118 @@
+//===- Dispatch.cpp - Instruction sets of the CPU and their names ---------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dispatch.h"
+
+#include <cpuid.h>
+#include <cstring>
+
+using namespace attune::rt;
+
+namespace {
+
+struct Features {
+  bool avx2 = false;
+  bool avx512 = false;
+};
+
+/// The state components that the operating system saves: a feature that cpuid reports is unusable without its
+/// registers.
+uint32_t savedState() {
+  uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+Features detect() {
+  Features features;
+  uint32_t a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+    return features;
+  constexpr uint32_t ymm = 0x6, zmm = 0xe6; // xmm and ymm; those, masks and both halves of zmm
+  uint32_t saved = savedState();
+  bool basic = (c & bit_AVX) && (c & bit_FMA) && (c & bit_F16C);
+  if (!basic || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+    return features;
+  constexpr uint32_t avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
+  features.avx2 = (b & bit_AVX2) && (saved & ymm) == ymm;
+  features.avx512 = features.avx2 && (b & avx512) == avx512 && (saved & zmm) == zmm;
+  return features;
+}
+
+bool isCpuTarget(uint32_t target) { return target == ATTUNE_RT_AVX2 || target == ATTUNE_RT_AVX512; }
+
+const char *requirements(uint32_t target) {
+  return target == ATTUNE_RT_AVX512 ? "avx512f, avx512bw, avx512dq and avx512vl" : "avx2, fma and f16c";
+}
+
+/// The named variant, whether or not this CPU can run it.
+const attune_rt_variant *findVariant(const attune_rt_descriptor &descriptor, uint32_t target) {
+  for (uint64_t i = 0; i < descriptor.variant_count; ++i)
+    if (descriptor.variants[i].target == target)
+      return &descriptor.variants[i];
+  return nullptr;
+}
+
+attune_status selectNamed(const Place &place, const attune_rt_descriptor &descriptor, const char *isa,
+                          const attune_rt_variant **variant) {
+  for (uint32_t target = ATTUNE_RT_AVX2; target <= ATTUNE_RT_AVX512; ++target) {
+    if (strcmp(isa, isaName(target)) != 0)
+      continue;
+    *variant = findVariant(descriptor, target);
+    if (!*variant)
+      return fail(ATTUNE_ERROR_UNSUPPORTED,
+                  "%s_%s: option 'isa': expected an instruction set that the library holds, "
+                  "but got %s; leave the option null to take the best that is there",
+                  place.library, place.function, isa);
+    if (cpuSupports(target))
+      return ATTUNE_OK;
+    return fail(ATTUNE_ERROR_UNSUPPORTED,
+                "%s_%s: option 'isa': expected a CPU with %s, but this one lacks some of them; "
+                "leave the option null to take the best that is there",
+                place.library, place.function, requirements(target));
+  }
+  return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: option 'isa': expected null, avx2 or avx512, but got '%s'", place.library,
+              place.function, isa);
+}
+
+} // namespace
+
+const char *attune::rt::isaName(uint32_t target) { return target == ATTUNE_RT_AVX512 ? "avx512" : "avx2"; }
+
+bool attune::rt::cpuSupports(uint32_t target) {
+  Features features = detect();
+  return target == ATTUNE_RT_AVX512 ? features.avx512 : target == ATTUNE_RT_AVX2 && features.avx2;
+}
+
+attune_status attune::rt::selectCpuVariant(const Place &place, const attune_rt_descriptor &descriptor, const char *isa,
+                                           const attune_rt_variant **variant) {
+  if (isa)
+    return selectNamed(place, descriptor, isa, variant);
+  *variant = nullptr;
+  const attune_rt_variant *least = nullptr;
+  for (uint64_t i = 0; i < descriptor.variant_count; ++i) {
+    const attune_rt_variant &candidate = descriptor.variants[i];
+    if (!isCpuTarget(candidate.target))
+      continue;
+    if (!least || candidate.target < least->target)
+      least = &candidate;
+    if (cpuSupports(candidate.target) && (!*variant || candidate.target > (*variant)->target))
+      *variant = &candidate;
+  }
+  if (*variant)
+    return ATTUNE_OK;
+  if (!least)
+    return fail(ATTUNE_ERROR_UNSUPPORTED,
+                "%s_%s: option 'device_type': expected a device that the library was compiled "
+                "for, but it holds no code for the CPU; compile it with --target cpu",
+                place.library, place.function);
+  return fail(ATTUNE_ERROR_UNSUPPORTED,
+              "%s_%s: expected a CPU with %s, but this one (or its operating system) lacks some "
+              "of them; run on a machine that has them",
+              place.library, place.function, requirements(least->target));
+}

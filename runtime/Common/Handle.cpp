@@ -1,0 +1,177 @@
+//===- Handle.cpp - create, destroy, and what they own --------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Handle.h"
+
+#include "CPU/Dispatch.h"
+#include "CPU/ParallelFor.h"
+#include "CUDA/Module.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+using namespace attune::rt;
+
+namespace {
+
+constexpr int32_t maxThreads = 1024;
+
+attune_status checkDescriptor(const attune_rt_descriptor *descriptor) {
+  if (!descriptor || descriptor->size < sizeof(attune_rt_descriptor) ||
+      descriptor->version != ATTUNE_RT_DESCRIPTOR_VERSION)
+    return fail(ATTUNE_ERROR_LIBRARY,
+                "create: expected a library description of version %u, but got version %u; compile "
+                "the library again",
+                ATTUNE_RT_DESCRIPTOR_VERSION, descriptor ? descriptor->version : 0);
+  bool sound = descriptor->tensor_count <= ATTUNE_RT_MAX_TENSORS;
+  for (uint32_t i = 0; sound && i < descriptor->tensor_count; ++i)
+    sound = descriptor->tensors[i].rank <= ATTUNE_RT_MAX_RANK && descriptor->tensors[i].dtype <= ATTUNE_RT_I32;
+  for (uint64_t i = 0; sound && i < descriptor->variant_count; ++i)
+    sound = descriptor->variants[i].plan_count >= 1 && descriptor->variants[i].plan_count <= ATTUNE_MAX_PLANS;
+  if (sound)
+    return ATTUNE_OK;
+  return fail(ATTUNE_ERROR_LIBRARY,
+              "%s_create: expected a sound library description, but got one past its limits; "
+              "compile the library again",
+              descriptor->name);
+}
+
+/// The caller's options, with the defaults of fields that it does not know yet.
+attune_status readOptions(const Place &place, const attune_options *given, attune_options &options) {
+  options = ATTUNE_OPTIONS_INIT;
+  if (!given)
+    return ATTUNE_OK;
+  if (given->size < offsetof(attune_options, threads) || given->version != ATTUNE_ABI_VERSION)
+    return fail(ATTUNE_ERROR_ARGUMENT,
+                "%s_%s: argument 'options': expected a struct of version %u that states its size, "
+                "but got version %u and size %zu; start from ATTUNE_OPTIONS_INIT",
+                place.library, place.function, ATTUNE_ABI_VERSION, given->size < 12 ? 0 : given->version, given->size);
+  memcpy(&options, given, given->size < sizeof(options) ? given->size : sizeof(options));
+  if (options.threads < 0 || options.threads > maxThreads)
+    return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: option 'threads': expected 0 (all CPUs) or 1 ... %d, but got %d",
+                place.library, place.function, maxThreads, options.threads);
+  if (options.device_type != 0 && options.device_type != kDLCPU && options.device_type != kDLCUDA)
+    return fail(ATTUNE_ERROR_ARGUMENT,
+                "%s_%s: option 'device_type': expected %d (CPU), %d (CUDA) or 0 (what the library "
+                "was compiled for), but got %d",
+                place.library, place.function, kDLCPU, kDLCUDA, options.device_type);
+  if (options.device_type != kDLCUDA && options.device_id != 0)
+    return fail(ATTUNE_ERROR_ARGUMENT,
+                "%s_%s: option 'device_id': expected 0 unless device_type is %d (CUDA), but got %d", place.library,
+                place.function, kDLCUDA, options.device_id);
+  return ATTUNE_OK;
+}
+
+bool holdsCpuCode(const attune_rt_descriptor &descriptor) {
+  for (uint64_t i = 0; i < descriptor.variant_count; ++i)
+    if (descriptor.variants[i].target != ATTUNE_RT_CUDA)
+      return true;
+  return false;
+}
+
+attune_status createCpu(attune_rt_handle &handle, const Place &place, const attune_options &options) {
+  handle.device = {};
+  handle.device.device_type = static_cast<decltype(handle.device.device_type)>(kDLCPU);
+  if (attune_status status = selectCpuVariant(place, *handle.descriptor, options.isa, &handle.variant))
+    return status;
+  handle.threads = options.threads ? options.threads : availableCpus();
+  if (handle.threads > maxThreads)
+    handle.threads = maxThreads;
+  handle.parallelFor = options.parallel_for;
+  handle.parallelForContext = options.parallel_for_context;
+  if (handle.parallelFor || handle.threads == 1)
+    return ATTUNE_OK;
+  handle.pool = acquirePool(handle.threads);
+  if (!handle.pool)
+    return fail(ATTUNE_ERROR_MEMORY, "%s_%s: expected memory for %d threads, but there is none", place.library,
+                place.function, handle.threads);
+  handle.threads = poolThreads(handle.pool);
+  return ATTUNE_OK;
+}
+
+attune_status createOn(attune_rt_handle &handle, const Place &place, const attune_options &options) {
+  bool cpu = options.device_type == kDLCPU || (options.device_type == 0 && holdsCpuCode(*handle.descriptor));
+  if (cpu)
+    return createCpu(handle, place, options);
+  handle.device = {};
+  handle.device.device_type = static_cast<decltype(handle.device.device_type)>(kDLCUDA);
+  handle.device.device_id = options.device_id;
+  handle.threads = 1;
+  return loadCudaCode(handle, place);
+}
+
+} // namespace
+
+attune_status attune::rt::enterHandle(const attune_rt_handle *handle, const char *function) {
+  clearMessage();
+  if (handle && handle->magic == liveMagic)
+    return ATTUNE_OK;
+  return fail(ATTUNE_ERROR_STATE, "%s: argument 'handle': expected a handle from create, but got %s", function,
+              handle ? "one that was destroyed or never made" : "null");
+}
+
+HandleLock::HandleLock(attune_rt_handle &handle, const Place &place) : handle(handle) {
+  if (pthread_mutex_lock(&handle.lock) == EDEADLK)
+    status = fail(ATTUNE_ERROR_STATE,
+                  "%s_%s: expected a handle that this thread is not running already, but got one "
+                  "whose run called back into it; give each of the host's threads a handle of its own",
+                  place.library, place.function);
+}
+
+HandleLock::~HandleLock() {
+  if (!status)
+    pthread_mutex_unlock(&handle.lock);
+}
+
+attune_status attune_rt_create(const attune_rt_descriptor *descriptor, const attune_options *given,
+                               attune_rt_handle **result) {
+  clearMessage();
+  if (attune_status status = checkDescriptor(descriptor))
+    return status;
+  Place place{descriptor->name, "create"};
+  if (!result)
+    return fail(ATTUNE_ERROR_ARGUMENT, "%s_create: argument 'handle': expected where to store the handle, but got null",
+                place.library);
+  *result = nullptr;
+  attune_options options;
+  if (attune_status status = readOptions(place, given, options))
+    return status;
+
+  auto *handle = static_cast<attune_rt_handle *>(calloc(1, sizeof(attune_rt_handle)));
+  if (!handle)
+    return fail(ATTUNE_ERROR_MEMORY, "%s_create: expected memory for a handle, but there is none", place.library);
+  handle->descriptor = descriptor;
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_init(&handle->lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  handle->magic = liveMagic;
+  if (attune_status status = createOn(*handle, place, options)) {
+    attune_rt_destroy(handle);
+    return status;
+  }
+  *result = handle;
+  return ATTUNE_OK;
+}
+
+void attune_rt_destroy(attune_rt_handle *handle) {
+  if (!handle || handle->magic != liveMagic)
+    return;
+  handle->magic = 0;
+  if (handle->pool)
+    releasePool(handle->pool);
+  if (handle->cuda)
+    unloadCudaCode(handle->cuda);
+  pthread_mutex_destroy(&handle->lock);
+  free(handle->scratch);
+  free(handle->parameters);
+  free(handle);
+}

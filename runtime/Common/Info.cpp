@@ -1,0 +1,54 @@
+//===- Info.cpp - What a handle says about itself -------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Handle.h"
+
+#include "CPU/Dispatch.h"
+
+#include "CUDA/Module.h"
+
+#include <cstring>
+
+using namespace attune::rt;
+
+attune_status attune_rt_info(attune_rt_handle *handle, attune_info *result) {
+  if (attune_status status = enterHandle(handle, "info"))
+    return status;
+  const attune_rt_descriptor &descriptor = *handle->descriptor;
+  if (!result || result->size < sizeof(size_t))
+    return fail(ATTUNE_ERROR_ARGUMENT,
+                "%s_info: argument 'info': expected a struct whose size is set, but got %s; set it "
+                "to sizeof(attune_info)",
+                descriptor.name, result ? "one without" : "null");
+
+  attune_info info = {};
+  info.size = result->size < sizeof(info) ? result->size : sizeof(info);
+  info.version = ATTUNE_ABI_VERSION;
+  info.name = descriptor.name;
+  info.summary = descriptor.summary;
+  info.compiler = descriptor.compiler;
+  info.isa = onCpu(*handle) ? isaName(handle->variant->target) : cudaArchName(*handle->cuda);
+  info.device_type = static_cast<int32_t>(handle->device.device_type);
+  info.device_id = handle->device.device_id;
+  info.threads = handle->threads;
+  info.scratch_bytes = handle->scratch ? handle->scratchStride * static_cast<size_t>(handle->threads) : 0;
+  info.batch = descriptor.sizes[ATTUNE_RT_BATCH];
+  info.queries = descriptor.sizes[ATTUNE_RT_QUERIES];
+  info.keys = descriptor.sizes[ATTUNE_RT_KEYS];
+  info.heads = descriptor.heads;
+  info.kv_heads = descriptor.kv_heads;
+  info.head_dim = descriptor.head_dim;
+  info.value_dim = descriptor.value_dim;
+  info.plan_count = static_cast<int32_t>(handle->variant->plan_count);
+  for (int32_t i = 0; i < info.plan_count; ++i) {
+    const attune_rt_plan &plan = handle->variant->plans[i];
+    info.plans[i] = {plan.form, plan.from_length, static_cast<size_t>(plan.scratch_bytes)};
+  }
+  memcpy(result, &info, info.size);
+  return ATTUNE_OK;
+}

@@ -1,0 +1,69 @@
+//===- Tensor.h - Checks DLPack tensors and turns them into argument slots ===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_RT_COMMON_TENSOR_H
+#define ATTUNE_RT_COMMON_TENSOR_H
+
+#include "Status.h"
+
+namespace attune::rt {
+
+/// Enough for a full tensor table, a workspace slot included.
+constexpr int maxSlots = ATTUNE_RT_MAX_TENSORS * (1 + 2 * ATTUNE_RT_MAX_RANK) + 1;
+
+/// The slots of a plan, and what the sizes '?' were bound to on the way.
+struct Arguments {
+  uint64_t slots[maxSlots];
+  int slotCount = 0;
+  /// First slot of each tensor of the table.
+  int firstSlot[ATTUNE_RT_MAX_TENSORS];
+  int64_t sizes[ATTUNE_RT_SYMBOL_COUNT];
+  /// The tensor that bound each size, for messages; null if the size is static.
+  const char *boundBy[ATTUNE_RT_SYMBOL_COUNT];
+
+  int64_t batch() const { return sizes[ATTUNE_RT_BATCH]; }
+  int64_t queries() const { return sizes[ATTUNE_RT_QUERIES]; }
+  int64_t keys() const { return sizes[ATTUNE_RT_KEYS]; }
+};
+
+/// What a check is asked for.
+struct TensorChecks {
+  Place place;
+  DLDevice device;
+  /// False when only sizes are asked about: null data is then welcome.
+  bool data = true;
+};
+
+/// Bytes of one element.
+int64_t elementBytes(uint32_t dtype);
+
+/// The slots of one tensor as kernels see them.
+struct SlotView {
+  uint64_t *slots;
+  uint32_t rank;
+  char *data() const { return reinterpret_cast<char *>(slots[0]); }
+  int64_t size(uint32_t dim) const { return static_cast<int64_t>(slots[1 + dim]); }
+  int64_t stride(uint32_t dim) const { return static_cast<int64_t>(slots[1 + rank + dim]); }
+  bool present() const { return slots[0] != 0; }
+  int64_t elements() const;
+};
+
+inline SlotView view(Arguments &arguments, const attune_rt_descriptor &descriptor, uint32_t tensor) {
+  return {arguments.slots + arguments.firstSlot[tensor], descriptor.tensors[tensor].rank};
+}
+
+/// Gives every size its static value, or unbound (-1).
+void startBinding(const attune_rt_descriptor &descriptor, Arguments &arguments);
+
+/// Checks one tensor against its description, binds the sizes '?' that it is the first to show, and writes its slots.
+/// A null `tensor` is an absent optional one.
+attune_status checkTensor(const TensorChecks &checks, const attune_rt_tensor &expected, const DLTensor *tensor,
+                          Arguments &arguments, uint64_t *slots);
+
+} // namespace attune::rt
+
+#endif // ATTUNE_RT_COMMON_TENSOR_H

@@ -1,0 +1,166 @@
+/*===- Descriptor.h - What a compiled library tells the runtime ------------===*\
+|*                                                                            *|
+|* Part of Attune, under the Apache License v2.0 with LLVM Exceptions.        *|
+|* See LICENSE for license information.                                       *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+/*
+ * The contract between generated code and the runtime. A compiled library holds one constant `attune_rt_descriptor`
+ * and thin exported wrappers NAME_create, ... over the attune_rt_* functions below, which are linked in statically.
+ *
+ * Argument slots. Plans, workspace functions and kernels take an array of 8-byte slots. A tensor of rank r takes
+ * 1 + r + r of them: address of the first element, sizes[r], strides[r] (elements). An absent optional tensor has a
+ * null address and zero sizes. A plan's slots are the tensors in the order of the tensor table, then one slot with the
+ * workspace's address.
+ *
+ * Structs only grow at the end; `version` rises when the meaning of a field changes.
+ */
+#ifndef ATTUNE_RT_DESCRIPTOR_H
+#define ATTUNE_RT_DESCRIPTOR_H
+
+#include "attune-rt/attune.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ATTUNE_RT_DESCRIPTOR_VERSION 1u
+#define ATTUNE_RT_MAX_RANK 6
+#define ATTUNE_RT_MAX_TENSORS 48
+
+typedef enum attune_rt_role {
+  ATTUNE_RT_INPUT = 0,
+  ATTUNE_RT_OUTPUT = 1,
+  ATTUNE_RT_OPTIONAL_INPUT = 2,
+  ATTUNE_RT_OPTIONAL_OUTPUT = 3,
+  ATTUNE_RT_PARAMETER = 4 /* given to prepare, which copies it */
+} attune_rt_role;
+
+typedef enum attune_rt_dtype {
+  ATTUNE_RT_F32 = 0,
+  ATTUNE_RT_F16 = 1,
+  ATTUNE_RT_BF16 = 2,
+  ATTUNE_RT_I32 = 3
+} attune_rt_dtype;
+
+/* A dimension is a size >= 0, or -1 - symbol. */
+typedef enum attune_rt_symbol {
+  ATTUNE_RT_BATCH = 0,
+  ATTUNE_RT_QUERIES = 1,
+  ATTUNE_RT_KEYS = 2,
+  ATTUNE_RT_SYMBOL_COUNT = 3
+} attune_rt_symbol;
+
+/* What an output holds if there are no keys at all. */
+typedef enum attune_rt_empty { ATTUNE_RT_EMPTY_ZERO = 0, ATTUNE_RT_EMPTY_MINUS_INFINITY = 1 } attune_rt_empty;
+
+/* Tensor flags. */
+#define ATTUNE_RT_KEY_LENGTHS 1u /* each element lies in 0 .. keys (checked on the CPU; device code clamps) */
+
+typedef struct attune_rt_tensor {
+  const char *name;
+  uint32_t role;  /* attune_rt_role */
+  uint32_t dtype; /* attune_rt_dtype */
+  uint32_t rank;
+  uint32_t flags;
+  uint32_t empty; /* attune_rt_empty */
+  uint32_t reserved;
+  int64_t dims[ATTUNE_RT_MAX_RANK];
+} attune_rt_tensor;
+
+/* Computes one point of a grid. `scratch` is this thread's, 64-byte aligned. */
+typedef void (*attune_rt_kernel)(const void *args, int64_t gx, int64_t gy, int64_t gz, void *scratch);
+/* Launches a plan's kernels in order, each complete before the next begins. */
+typedef void (*attune_rt_plan_function)(void *launcher, const void *args);
+/* Bytes of workspace that the plan needs for these sizes; addresses in `args` may be null. */
+typedef int64_t (*attune_rt_workspace_function)(const void *args);
+
+typedef struct attune_rt_plan {
+  const char *form;
+  int64_t from_length; /* ascending within a variant; 0 first */
+  attune_rt_plan_function run;
+  attune_rt_workspace_function workspace; /* null: none */
+  int64_t scratch_bytes;                  /* per thread */
+} attune_rt_plan;
+
+typedef struct attune_rt_device_kernel {
+  const char *name; /* in the module */
+  int32_t block[3];
+  int32_t shared_bytes; /* dynamic shared memory */
+} attune_rt_device_kernel;
+
+typedef enum attune_rt_target {
+  ATTUNE_RT_AVX2 = 0,   /* avx2, fma, f16c */
+  ATTUNE_RT_AVX512 = 1, /* those and avx512 f, bw, dq, vl */
+  ATTUNE_RT_CUDA = 2
+} attune_rt_target;
+
+/* Code for one instruction set or GPU architecture. */
+typedef struct attune_rt_variant {
+  uint32_t target; /* attune_rt_target */
+  int32_t arch;    /* CUDA: compute capability, 80 for 8.0 */
+  uint32_t arch_specific; /* CUDA: 1 = runs on exactly this capability (sm_90a) */
+  uint32_t plan_count;    /* 1 .. ATTUNE_MAX_PLANS */
+  const attune_rt_plan *plans;
+  /* CUDA only; a null image is absent, and the cubin goes before the PTX. */
+  const void *cubin;
+  uint64_t cubin_bytes;
+  const char *ptx; /* ends with a zero byte */
+  uint64_t ptx_bytes;
+  const attune_rt_device_kernel *kernels;
+  uint64_t kernel_count;
+} attune_rt_variant;
+
+/* Descriptor flags. */
+#define ATTUNE_RT_QUERIES_EQUAL_KEYS 1u /* the mechanism needs n = N */
+
+typedef struct attune_rt_descriptor {
+  uint32_t size;
+  uint32_t version;
+  const char *name;
+  const char *summary;
+  const char *compiler;
+  uint32_t flags;
+  uint32_t tensor_count;
+  const attune_rt_tensor *tensors;
+  int64_t sizes[ATTUNE_RT_SYMBOL_COUNT]; /* batch, queries, keys; -1: known only at run */
+  int64_t heads;
+  int64_t kv_heads;
+  int64_t head_dim;
+  int64_t value_dim;
+  uint64_t variant_count;
+  const attune_rt_variant *variants;
+} attune_rt_descriptor;
+
+/* Called by plans. A device launch takes each slot as one 8-byte kernel parameter. */
+void attune_rt_launch(void *launcher, attune_rt_kernel kernel, const void *args, int64_t slots, int64_t gx, int64_t gy,
+                      int64_t gz);
+void attune_rt_launch_device(void *launcher, int64_t kernel, const void *args, int64_t slots, int64_t gx, int64_t gy,
+                             int64_t gz);
+
+/* A struct of `size` (bytes, itself included), then one pointer a tensor, in the order of the table without the
+   parameters (or of the parameters alone). Pointers past `size` count as null. */
+typedef struct attune_rt_tensors {
+  size_t size;
+  const DLTensor *tensor[1];
+} attune_rt_tensors;
+
+typedef struct attune_rt_handle attune_rt_handle;
+
+attune_status attune_rt_create(const attune_rt_descriptor *descriptor, const attune_options *options,
+                               attune_rt_handle **handle);
+attune_status attune_rt_prepare(attune_rt_handle *handle, const attune_rt_tensors *parameters);
+attune_status attune_rt_workspace(attune_rt_handle *handle, const attune_rt_tensors *tensors, size_t *bytes);
+attune_status attune_rt_plan_index(attune_rt_handle *handle, const attune_rt_tensors *tensors, int32_t *index);
+attune_status attune_rt_run(attune_rt_handle *handle, const attune_rt_tensors *tensors, void *workspace, size_t bytes,
+                            void *stream);
+attune_status attune_rt_info(attune_rt_handle *handle, attune_info *info);
+void attune_rt_destroy(attune_rt_handle *handle);
+const char *attune_rt_message(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ATTUNE_RT_DESCRIPTOR_H */
