@@ -8,10 +8,11 @@
 #include "attune/InitAll.h"
 
 #include "attune/Attn/Attn.h"
+#include "attune/Kernel/Passes.h"
 #include "attune/Tile/Tile.h"
 
 void attune::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<attn::AttnDialect, tile::TileDialect>();
 }
 
-void attune::registerAllPasses() {}
+void attune::registerAllPasses() { kernel::registerAttuneKernelPasses(); }

@@ -1,0 +1,20 @@
+//===- Schedule.h - Tile sizes when no cost model has chosen them -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_KERNEL_SCHEDULE_H
+#define ATTUNE_KERNEL_SCHEDULE_H
+
+#include "attune/Tile/Tile.h"
+
+namespace attune::kernel {
+
+/// 64×64 tiles and pieces of 2,048 keys. Operands of products are f32 on a CPU and the storage type on a GPU.
+tile::ScheduleAttr defaultSchedule(tile::TargetKind target, mlir::Type storage);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_KERNEL_SCHEDULE_H

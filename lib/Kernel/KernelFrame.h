@@ -1,0 +1,64 @@
+//===- KernelFrame.h - What the kernels of all families begin with -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_KERNELFRAME_H
+#define ATTUNE_LIB_KERNEL_KERNELFRAME_H
+
+#include "Families.h"
+#include "TileBuilder.h"
+
+namespace attune::kernel {
+
+/// A kernel under construction: its arguments are the memories that it was asked to take, in that order.
+class KernelFrame {
+public:
+  /// Makes `<problem.name>_<suffix>` with an argument for each memory that is not null.
+  KernelFrame(BuildSite &site, const Problem &problem, llvm::StringRef suffix, llvm::ArrayRef<tile::Axis> grid,
+              llvm::ArrayRef<mlir::Value> memories);
+
+  /// The kernel's argument for a memory of the host; null for a null memory.
+  mlir::Value operator[](mlir::Value hostMemory) const;
+
+  /// Ends the kernel and launches it from the host with these grid sizes.
+  void finish(BuildSite &site, mlir::ValueRange gridSizes);
+
+  mlir::OpBuilder builder;
+  TileBuilder tiles;
+  tile::KernelOp kernel;
+
+private:
+  llvm::SmallVector<mlir::Value> hostMemories;
+};
+
+/// The keys that queries i … i + rows − 1 can see.
+struct VisibleKeys {
+  mlir::Value limit;    ///< keys at or past it do not exist
+  mlir::Value full;     ///< keys below are seen by all rows; a multiple of the key tile
+  mlir::Value last;     ///< keys at or past are seen by none
+  mlir::Value diagonal; ///< row r sees key j if j ≤ r + diagonal; null unless causal
+};
+
+/// `key` and `lengths` are arguments of the kernel, `batch` the batch entry, `firstQuery` the block's first query.
+VisibleKeys visibleKeys(TileBuilder &tiles, const Problem &problem, mlir::Value query, mlir::Value key,
+                        mlir::Value lengths, mlir::Value batch, mlir::Value firstQuery);
+
+/// Keys of a batch entry that exist: lengths[batch], or the size N of `key`.
+mlir::Value keyLimit(TileBuilder &tiles, mlir::Value key, mlir::Value lengths, mlir::Value batch);
+
+/// φ of a tile of tokens, in f32.
+mlir::Value featureMap(TileBuilder &tiles, attn::FeatureMapAttr map, mlir::Value tokens);
+
+/// numerator [R, C] / max(denominator + bias, floor) [R], 0 where that is exactly 0.
+mlir::Value normalize(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Value numerator, mlir::Value denominator);
+
+/// The element type that weights must have as operands of a product: the storage type, unless it is f16, in which
+/// unnormalised weights overflow (|q||k| may pass 65504).
+mlir::Type weightType(const Problem &problem, TileBuilder &tiles);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_KERNELFRAME_H

@@ -1,0 +1,86 @@
+//===- Quadratic.cpp - Kernel attention with all pair weights -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   parallel over (batch, head, query block)
+//     a = φ(q);  for each key tile:  w = visible(a φ(k)ᵀ);  num += w v;  den += Σ_j w
+//     o = num / guard(den)
+//
+// The cheapest form for short sequences: no state, no workspace.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelFrame.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+namespace {
+struct QuadraticBlock {
+  const Problem &problem;
+  attn::FeatureMapAttr map;
+  Value key, value, batch, sharedHead, features; // features: [Tq, m], operand type
+  VisibleKeys visible;
+};
+} // namespace
+
+/// num[Tq, dv], den[Tq] after one key tile.
+static SmallVector<Value> step(TileBuilder &tiles, const QuadraticBlock &block, Value firstKey, ValueRange carried,
+                               bool masked) {
+  const Problem &problem = block.problem;
+  Type operand = problem.schedule.getOperand(), weight = weightType(problem, tiles);
+  Value limit = masked ? block.visible.limit : Value();
+  Value k = tiles.load(block.key, {block.batch, block.sharedHead, firstKey, tiles.index(0)},
+                       {problem.keyTile(), problem.width}, limit);
+  Value b = tiles.cast(featureMap(tiles, block.map, k), operand);                       // [Tk, m]
+  Value w = tiles.dot(block.features, b, tiles.constant({problem.queryTile(), problem.keyTile()}, 0), false, true);
+  if (masked) {
+    Value diagonal = block.visible.diagonal ? tiles.sub(block.visible.diagonal, firstKey) : Value();
+    w = tiles.mask(w, 0, Value(), tiles.sub(block.visible.limit, firstKey), diagonal);  // [Tq, Tk]
+  }
+  Value v = tiles.load(block.value, {block.batch, block.sharedHead, firstKey, tiles.index(0)},
+                       {problem.keyTile(), problem.valueWidth}, limit);                 // [Tk, dv]
+  Value numerator = tiles.dot(tiles.cast(w, weight), tiles.cast(v, weight), carried[0]);
+  return {numerator, tiles.plus(carried[1], tiles.reduceAdd(w, 1))};
+}
+
+static SmallVector<Value> loop(TileBuilder &tiles, const QuadraticBlock &block, Value lower, Value upper,
+                               ValueRange carried, bool masked) {
+  auto op = tile::LoopOp::create(
+      tiles.builder, tiles.loc, tile::Carry::Sum, lower, upper, block.problem.keyTile(), carried,
+      [&](OpBuilder &builder, Location loc, Value firstKey, ValueRange inner) {
+        TileBuilder body(builder, loc);
+        tile::YieldOp::create(builder, loc, step(body, block, firstKey, inner, masked));
+      });
+  return SmallVector<Value>(op.getResults());
+}
+
+void kernel::buildQuadratic(BuildSite &site, const Problem &problem, attn::FeatureMapAttr map,
+                            attn::DenominatorAttr guard) {
+  KernelFrame frame(site, problem, "quadratic", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
+                    {problem.query, problem.key, problem.value, problem.lengths, problem.output});
+  TileBuilder &tiles = frame.tiles;
+  int64_t rows = problem.queryTile();
+  QuadraticBlock block{problem, map, frame[problem.key], frame[problem.value], {}, {}, {}, {}};
+  block.batch = tiles.programId(tile::Axis::Batch);
+  Value head = tiles.programId(tile::Axis::Head);
+  block.sharedHead = tiles.div(head, problem.group());
+  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
+  block.visible = visibleKeys(tiles, problem, frame[problem.query], block.key, frame[problem.lengths], block.batch,
+                              firstQuery);
+  Value q = tiles.load(frame[problem.query], {block.batch, head, firstQuery, tiles.index(0)}, {rows, problem.width});
+  block.features = tiles.cast(featureMap(tiles, map, q), problem.schedule.getOperand()); // [Tq, m]
+
+  SmallVector<Value> carried{tiles.constant({rows, problem.valueWidth}, 0), tiles.constant({rows}, 0)};
+  carried = loop(tiles, block, tiles.index(0), block.visible.full, carried, /*masked=*/false);
+  carried = loop(tiles, block, block.visible.full, block.visible.last, carried, /*masked=*/true);
+  tiles.store(normalize(tiles, guard, carried[0], carried[1]), frame[problem.output],
+              {block.batch, head, firstQuery, tiles.index(0)});
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(problem.query, 0), host.index(problem.heads),
+                      host.ceilDiv(host.dim(problem.query, 2), rows)});
+}

@@ -1,0 +1,74 @@
+//===- TileBuilder.h - Short names for building kernels -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels are built op by op; these short names keep a family's file as readable as its formula. Every function takes
+// and returns tiles (shapes in the comments of the families) or indices.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_TILEBUILDER_H
+#define ATTUNE_LIB_KERNEL_TILEBUILDER_H
+
+#include "attune/Tile/Tile.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace attune::kernel {
+
+class TileBuilder {
+public:
+  TileBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
+
+  // Indices.
+  mlir::Value index(int64_t value);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, int64_t b);
+  mlir::Value div(mlir::Value a, int64_t b);
+  mlir::Value ceilDiv(mlir::Value a, int64_t b);
+  mlir::Value min(mlir::Value a, mlir::Value b);
+  mlir::Value max(mlir::Value a, mlir::Value b);
+  /// ⌊a / b⌋ · b, and 0 for a < 0.
+  mlir::Value roundDown(mlir::Value a, int64_t b);
+  mlir::Value dim(mlir::Value memory, unsigned position);
+  mlir::Value programId(tile::Axis axis);
+
+  // Tiles.
+  mlir::Value constant(llvm::ArrayRef<int64_t> shape, double value);
+  mlir::Value load(mlir::Value memory, mlir::ValueRange indices, llvm::ArrayRef<int64_t> shape,
+                   mlir::Value rows = mlir::Value());
+  void store(mlir::Value tile, mlir::Value memory, mlir::ValueRange indices, mlir::Value rows = mlir::Value());
+  /// To another element type, widening or rounding; the tile itself if it has that type.
+  mlir::Value cast(mlir::Value tile, mlir::Type element);
+  /// `a` and `b` brought to `operand` elements, then acc + A·B.
+  mlir::Value dot(mlir::Value a, mlir::Value b, mlir::Value acc, bool transposeA = false, bool transposeB = false);
+  mlir::Value plus(mlir::Value a, mlir::Value b);
+  mlir::Value minus(mlir::Value a, mlir::Value b);
+  mlir::Value times(mlir::Value a, mlir::Value b);
+  mlir::Value over(mlir::Value a, mlir::Value b);
+  mlir::Value maximum(mlir::Value a, mlir::Value b);
+  mlir::Value minimum(mlir::Value a, mlir::Value b);
+  mlir::Value exp2(mlir::Value a);
+  mlir::Value log2(mlir::Value a);
+  /// `then` where a = value, else `otherwise`.
+  mlir::Value selectEqual(mlir::Value a, double value, mlir::Value then, mlir::Value otherwise);
+  mlir::Value reduceAdd(mlir::Value tile, int64_t axis);
+  mlir::Value reduceMax(mlir::Value tile, int64_t axis);
+  /// A rank-1 tile as columns of a rank-2 tile (`axis` 1: one value a row).
+  mlir::Value expand(mlir::Value tile, int64_t axis, llvm::ArrayRef<int64_t> shape);
+  mlir::Value mask(mlir::Value tile, double fill, mlir::Value rows, mlir::Value cols, mlir::Value diagonal);
+
+  llvm::ArrayRef<int64_t> shape(mlir::Value tile);
+  mlir::Type element(mlir::Value tile);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_TILEBUILDER_H

@@ -1,0 +1,39 @@
+// RUN: attn-opt %s -split-input-file -attn-to-tile=target=gpu -verify-diagnostics
+
+// A mechanism that has not been brought into a form.
+func.func @mechanism(%q: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
+  // expected-error @below {{expected attn.softmax, or a kernel attention in quadratic, state or chunked form}}
+  %o = attn.kernel %q, %q, %q {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  return %o : tensor<1x1x9x8xf16>
+}
+
+// -----
+
+// expected-error @below {{expected dtype f16 or bf16 for a GPU target, but got f32 (not supported yet)}}
+func.func @storage(%q: tensor<1x1x9x8xf32>, %k: tensor<1x1x9x8xf32>, %v: tensor<1x1x9x8xf32>) -> tensor<1x1x9x8xf32> {
+  %o = attn.softmax %q, %k, %v {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  return %o : tensor<1x1x9x8xf32>
+}
+
+// -----
+
+// expected-error @below {{expected every argument to be part of the attention, but argument 3 is not}}
+func.func @unused(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1x1x9x8xf16>, %x: tensor<1xi32>) -> tensor<1x1x9x8xf16> {
+  %o = attn.softmax %q, %k, %v {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  return %o : tensor<1x1x9x8xf16>
+}
+
+// -----
+
+// Two attentions in a row: the second would read an intermediate result.
+// expected-error @below {{expected attention of the function's arguments, but got the result of attn.softmax (not supported yet)}}
+func.func @chain(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
+  %x = attn.softmax %q, %k, %v {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  %o = attn.softmax %x, %k, %v {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  return %o : tensor<1x1x9x8xf16>
+}

@@ -1,0 +1,129 @@
+// RUN: attn-opt %s -split-input-file -attn-to-tile | FileCheck %s
+// RUN: attn-opt %s -split-input-file -attn-to-tile=target=gpu | FileCheck %s --check-prefix=GPU
+
+// Exact softmax: one kernel over query blocks, unmasked tiles first, then the masked ones at the end.
+// CHECK-LABEL: func.func @softmax
+// CHECK-SAME:    memref<?x4x?x64xf16, strided<[?, ?, ?, 1]>> {attune.name = "q"}
+// CHECK-SAME:    memref<?x2x?x64xf16, strided<[?, ?, ?, 1]>> {attune.name = "k"}
+// CHECK-SAME:    memref<?x2x?x40xf16, strided<[?, ?, ?, 1]>> {attune.name = "v"}
+// CHECK-SAME:    memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>> {attune.name = "o"}
+// CHECK:         tile.launch @softmax_softmax grid(%{{.*}}, %c4, %{{.*}})
+// CHECK-LABEL: tile.kernel @softmax_softmax
+// CHECK-SAME:    grid(batch, head, query_block)
+// The head of keys and values is h / 2; the scale 0.125 · log2 e is folded into the query on a CPU.
+// CHECK:         %[[H:.*]] = tile.program_id{{ +}}head
+// CHECK:         arith.divui %[[H]], %c2
+// CHECK-NOT:     memref.load
+// CHECK:         arith.mulf %{{.*}}, %{{.*}} : tensor<64x64xf32>
+// CHECK:         %[[INNER:.*]]:3 = tile.loop softmax
+// CHECK-NOT:       tile.mask
+// CHECK:           tile.dot %{{.*}} {transpose_b} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+// CHECK:           tile.dot %{{.*}} : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
+// CHECK:         tile.loop softmax {{.*}} carries(%{{.*}} = %[[INNER]]#0
+// CHECK:           tile.mask %{{.*}} fill 0xFF800000 cols(%{{.*}})
+// CHECK-NOT:       diagonal
+// CHECK:         tile.store
+
+// On a GPU the operands keep the storage type and the scale goes onto the scores.
+// GPU-LABEL:   tile.kernel @softmax_softmax
+// GPU:           tile.dot %{{.*}} {transpose_b} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+// GPU:           arith.truncf %{{.*}} : tensor<64x64xf32> to tensor<64x64xf16>
+func.func @softmax(%q: tensor<?x4x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x40xf16>) -> tensor<?x4x?x40xf16> {
+  %o = attn.softmax %q, %k, %v {scale = 1.250000e-01 : f64}
+      : tensor<?x4x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x40xf16> -> tensor<?x4x?x40xf16>
+  return %o : tensor<?x4x?x40xf16>
+}
+
+// -----
+
+// Causal with key lengths and lse: the limit is read from memory, the mask has columns and a diagonal.
+// CHECK-LABEL: func.func @masked
+// CHECK-SAME:    memref<?xi32> {attune.name = "key_lengths"}
+// CHECK-SAME:    memref<?x4x?xf32, strided<[?, ?, 1]>> {attune.name = "lse"}
+// CHECK-LABEL: tile.kernel @masked_softmax
+// CHECK:         memref.load
+// CHECK:         tile.mask %{{.*}} fill 0xFF800000 cols(%{{.*}}) diagonal(%{{.*}})
+// CHECK:         math.log2
+// CHECK:         tile.store %{{.*}} : tensor<64xf32>, memref<?x4x?xf32, strided<[?, ?, 1]>>
+func.func @masked(%q: tensor<2x4x48x64xbf16>, %k: tensor<2x4x80x64xbf16>, %v: tensor<2x4x80x64xbf16>,
+                  %lengths: tensor<2xi32>) -> (tensor<2x4x48x64xbf16>, tensor<2x4x48xf32>) {
+  %o, %lse = attn.softmax %q, %k, %v lengths(%lengths : tensor<2xi32>) {causal, scale = 1.250000e-01 : f64}
+      : tensor<2x4x48x64xbf16>, tensor<2x4x80x64xbf16>, tensor<2x4x80x64xbf16> -> tensor<2x4x48x64xbf16>, lse tensor<2x4x48xf32>
+  return %o, %lse : tensor<2x4x48x64xbf16>, tensor<2x4x48xf32>
+}
+
+// -----
+
+// State and readout: three kernels, workspaces for the pieces and for the merged state, pieces of 2,048 keys.
+// CHECK-LABEL: func.func @state
+// CHECK-DAG:     tile.workspace(%{{.*}}) : memref<?x2x64x32xf32>
+// CHECK-DAG:     tile.workspace(%{{.*}}, %{{.*}}) : memref<?x2x?x64x32xf32>
+// CHECK:         tile.launch @state_state
+// CHECK:         tile.launch @state_merge
+// CHECK:         tile.launch @state_readout
+// CHECK-LABEL: tile.kernel @state_state
+// CHECK:         arith.constant 2048 : index
+// CHECK:         tile.loop sum
+// CHECK:           tile.mask %{{.*}} fill 0.000000e+00 rows(
+// CHECK:           tile.dot %{{.*}} {transpose_a}
+// CHECK-LABEL: tile.kernel @state_merge
+// CHECK:         tile.loop sum {{.*}} step 1
+// CHECK-LABEL: tile.kernel @state_readout
+// CHECK:         tile.dot
+// CHECK:         arith.select
+func.func @state(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x32xbf16>) -> tensor<?x4x?x32xbf16> {
+  %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<?x4x?x64xbf16> -> tensor<?x4x?x64xf32>
+  %b = attn.map %k {feature_map = #attn.feature_map<elu1>} : tensor<?x2x?x64xbf16> -> tensor<?x2x?x64xf32>
+  %s, %z = attn.state %b, %v : tensor<?x2x?x64xf32>, tensor<?x2x?x32xbf16> -> tensor<?x2x64x32xf32>, tensor<?x2x64xf32>
+  %num, %den = attn.readout %a, %s, %z : tensor<?x4x?x64xf32>, tensor<?x2x64x32xf32>, tensor<?x2x64xf32>
+      -> tensor<?x4x?x32xf32>, tensor<?x4x?xf32>
+  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>}
+      : tensor<?x4x?x32xf32>, tensor<?x4x?xf32> -> tensor<?x4x?x32xbf16>
+  return %o : tensor<?x4x?x32xbf16>
+}
+
+// -----
+
+// Chunked: the state is carried; inside and before the chunk are separate sums.
+// CHECK-LABEL: tile.kernel @chunked_chunked
+// CHECK:         tile.loop sum
+// CHECK:           tile.mask %{{.*}} fill 0.000000e+00 diagonal(
+// CHECK:           tile.dot
+// CHECK:           tile.dot
+// CHECK:           tile.store
+// CHECK:           tile.dot %{{.*}} {transpose_a}
+// f16 weights would overflow: the product with V has f32 operands.
+// GPU-LABEL:   tile.kernel @chunked_chunked
+// GPU:           tile.dot %{{.*}} {transpose_b} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+// GPU:           tile.dot %{{.*}} : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+func.func @chunked(%q: tensor<?x4x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x4x?x32xf16> {
+  %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<?x4x?x64xf16> -> tensor<?x4x?x64xf32>
+  %b = attn.map %k {feature_map = #attn.feature_map<elu1>} : tensor<?x2x?x64xf16> -> tensor<?x2x?x64xf32>
+  %num, %den, %s, %z = attn.causal_readout %a, %b, %v : tensor<?x4x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x32xf16>
+      -> tensor<?x4x?x32xf32>, tensor<?x4x?xf32>, tensor<?x2x64x32xf32>, tensor<?x2x64xf32>
+  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>}
+      : tensor<?x4x?x32xf32>, tensor<?x4x?xf32> -> tensor<?x4x?x32xf16>
+  return %o : tensor<?x4x?x32xf16>
+}
+
+// -----
+
+// Quadratic: pair weights in tiles, masked only at the edge.
+// CHECK-LABEL: tile.kernel @quadratic_quadratic
+// CHECK:         tile.loop sum
+// CHECK-NOT:       tile.mask
+// CHECK:         tile.loop sum
+// CHECK:           tile.mask %{{.*}} fill 0.000000e+00 cols(%{{.*}}) diagonal(
+func.func @quadratic(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
+  %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf32>
+  %b = attn.map %k {feature_map = #attn.feature_map<elu1>} : tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf32>
+  %w = attn.contract %a[batch, head, query, feature], %b[batch, head, key, feature] -> [batch, head, query, key]
+      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x9xf32>
+  %m = attn.visible %w {causal} : tensor<1x1x9x9xf32>
+  %num = attn.contract %m[batch, head, query, key], %v[batch, head, key, value] -> [batch, head, query, value]
+      : tensor<1x1x9x9xf32>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf32>
+  %den = attn.row_sum %m : tensor<1x1x9x9xf32> -> tensor<1x1x9xf32>
+  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>}
+      : tensor<1x1x9x8xf32>, tensor<1x1x9xf32> -> tensor<1x1x9x8xf16>
+  return %o : tensor<1x1x9x8xf16>
+}
