@@ -112,9 +112,9 @@ attune_status bindSize(const Subject &s, uint32_t dim, Arguments &arguments) {
   if (arguments.sizes[symbol] == have)
     return ATTUNE_OK;
   const char *other = arguments.boundBy[symbol];
-  return fail(ATTUNE_ERROR_ARGUMENT, AT "expected size %lld (%s%s%s) in dimension %u, but got %lld", AT_ARGUMENTS(s),
-              static_cast<long long>(arguments.sizes[symbol]), symbolNames[symbol], other ? " of argument " : "",
-              other ? other : "", dim, static_cast<long long>(have));
+  return fail(ATTUNE_ERROR_ARGUMENT, AT "expected size %lld (%s%s%s%s) in dimension %u, but got %lld", AT_ARGUMENTS(s),
+              static_cast<long long>(arguments.sizes[symbol]), symbolNames[symbol], other ? " of argument '" : "",
+              other ? other : "", other ? "'" : "", dim, static_cast<long long>(have));
 }
 
 attune_status checkSizes(const Subject &s, Arguments &arguments) {
@@ -235,14 +235,15 @@ attune_status attune::rt::checkTensor(const TensorChecks &checks, const attune_r
   rowMajorStrides(*tensor, strides);
   for (uint32_t dim = 0; tensor->strides && dim < rank; ++dim)
     strides[dim] = tensor->strides[dim];
-  if (attune_status status = checkStrides(s, strides))
-    return status;
-
   uint64_t address = reinterpret_cast<uint64_t>(tensor->data) + tensor->byte_offset;
   bool empty = false;
   for (uint32_t dim = 0; dim < rank; ++dim)
     empty |= tensor->shape[dim] == 0;
-  if (checks.data && !empty)
+  // Nothing of an empty tensor is touched, and frameworks give it any strides.
+  if (!empty)
+    if (attune_status status = checkStrides(s, strides))
+      return status;
+  if (!empty && checks.data)
     if (attune_status status = checkAddress(s, address))
       return status;
   // A plan asks a slot whether the tensor is there; one that comes without data, to ask about sizes, is.
