@@ -13,13 +13,14 @@ import lit.formats
 config.name = "Attune"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".mlir", ".yaml", ".test", ".py"]
-config.excludes = ["CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py", "Inputs", "Unit", "Random", "harness"]
+config.excludes = ["CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py", "Inputs", "Unit", "Random", "harness", "lit.local.cfg"]
 config.test_source_root = os.path.join(config.attune_source, "test")
 config.test_exec_root = os.path.join(config.attune_build, "test")
 
 tools = os.path.join(config.attune_build, "bin")
 config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ.get("PATH", "")])
-config.environment["PYTHONPATH"] = os.path.join(config.attune_source, "test", "Integration", "harness")
+config.environment["PYTHONPATH"] = os.pathsep.join(
+    os.path.join(config.attune_source, *folder) for folder in [("test", "Integration", "harness"), ("utils", "python")])
 for name in ["CUDA_HOME", "CUDA_ROOT", "HOME", "CCACHE_DIR", "CCACHE_SLOPPINESS", "ASAN_OPTIONS"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]
@@ -30,6 +31,7 @@ for name, value in [
     ("%build", config.attune_build),
     ("%shared", config.attune_shared),
     ("%examples", os.path.join(config.attune_source, "examples")),
+    ("%harness", os.path.join(config.attune_source, "test", "Integration", "harness")),
     ("%cmake", config.cmake),
     ("%cc", shutil.which("cc") or config.c_compiler),
     ("%stock-mlir-opt", os.path.join(config.llvm_tools, "mlir-opt")),

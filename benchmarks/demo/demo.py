@@ -19,7 +19,7 @@ import encoder
 import reference
 from attnc import Failed, compile_spec
 from library import LibraryError, opened
-from measure import measure, seconds_at, specification
+from measure import measure, seconds_at
 
 TABLE_LENGTH = 4096
 LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
@@ -103,7 +103,7 @@ def encoder_table(compiled, folder, packages, text):
     for i, inputs in enumerate(layers):
         exact = encoder_layer(folder, softmax, inputs, lengths)
         linear = encoder_layer(folder, elu1, inputs, lengths)
-        judge = reference.attention(specification(elu1), *inputs[:3], key_lengths=lengths)
+        judge = reference.attention(reference.specification(elu1), *inputs[:3], key_lengths=lengths)
         against_model = reference.relative_error(exact, inputs[3].astype(np.float64))
         error = reference.relative_error(linear, judge)
         rows.append([f"layer {i}", f"{against_model:.1e}", f"{error:.1e}",
@@ -143,8 +143,8 @@ def run(args):
         wrong += drawn_encoder_table(compiled, folder)
     say("")
     series = curves(plain, folder, args.longest)
-    args.svg.write_text(chart.chart("Attention on all cores, 4 heads of 64", series, "length n of queries and keys",
-                                    "time of one run"), encoding="utf-8")
+    args.svg.write_text(chart.chart("Attention on all cores, 4 heads of 64", series, "length n of queries and keys (tokens)",
+                                    "time of one run (log scale)"), encoding="utf-8")
     say(f"wrote {args.svg}")
     if wrong:
         sys.exit(f"outside the tolerance: {', '.join(wrong)}")

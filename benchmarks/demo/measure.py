@@ -12,17 +12,6 @@ from storage import DTYPES, from_storage, to_storage
 JUDGED_ROWS = 64
 
 
-def specification(fields):
-    """What the reference needs of a spec."""
-    mechanism = fields["mechanism"]
-    guard = mechanism.get("denominator") or {}
-    kind = mechanism["kind"] if mechanism["kind"] == "softmax" else mechanism["feature_map"]["kind"]
-    spec = {"kind": kind, "causal": fields.get("causal", False), **guard}
-    if "scale" in fields:
-        spec["scale"] = fields["scale"]
-    return spec
-
-
 def draw(fields, n, seed=0):
     """q, k and v of one batch entry, standard normal, in storage type."""
     rng = np.random.default_rng(seed)
@@ -80,7 +69,7 @@ def measure(folder, fields, n):
     wide = [from_storage(x, fields["dtype"]) for x in (q, k, v)]
     rows = np.sort(np.random.default_rng(1).choice(n, min(n, JUDGED_ROWS), replace=False))
     got = from_storage(o[:, :, rows], fields["dtype"])
-    spec = specification(fields)
+    spec = reference.specification(fields)
     exact = reference.attention({"kind": "softmax", "causal": spec["causal"]}, *wide, rows=rows)
     judge = reference.attention(spec, *wide, rows=rows)
     return {"seconds": seconds, "peak": peak, "workspace": workspace,

@@ -9,6 +9,16 @@ import numpy as np
 BLOCK = 256
 
 
+def specification(fields):
+    """What `attention` needs to know of a spec file's fields."""
+    mechanism = fields["mechanism"]
+    kind = mechanism["kind"] if mechanism["kind"] == "softmax" else mechanism["feature_map"]["kind"]
+    spec = {"kind": kind, "causal": fields.get("causal", False), **(mechanism.get("denominator") or {})}
+    if "scale" in fields:
+        spec["scale"] = fields["scale"]
+    return spec
+
+
 def softmax_weights(logits, visible):
     """Rows of non-negative weights and their sums, for which o = weights·v / sums is softmax attention."""
     logits = np.where(visible, logits, -np.inf)
