@@ -1,0 +1,115 @@
+//===- EvalTileOps.cpp - dot, reduce, expand, mask, program_id -----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "TileFrame.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::reference;
+
+static TileValue blank(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return {SmallVector<int64_t, 2>(tensor.getShape()), std::vector<double>(tensor.getNumElements(), 0.0)};
+}
+
+static TileValue transposed(const TileValue &tile) {
+  TileValue result{{tile.columns(), tile.rows()}, std::vector<double>(tile.elements.size())};
+  for (int64_t i = 0; i < tile.rows(); ++i)
+    for (int64_t j = 0; j < tile.columns(); ++j)
+      result.elements[j * tile.rows() + i] = tile.elements[i * tile.columns() + j];
+  return result;
+}
+
+/// acc + A·B. The loop over k is outside the loop over columns: each sum still adds in order of k.
+static void multiply(const TileValue &a, const TileValue &b, TileValue &acc, bool faithful) {
+  int64_t inner = a.columns(), columns = b.columns();
+  for (int64_t i = 0; i < a.rows(); ++i)
+    for (int64_t k = 0; k < inner; ++k) {
+      double left = a.elements[i * inner + k];
+      const double *right = b.elements.data() + k * columns;
+      double *sums = acc.elements.data() + i * columns;
+      if (faithful)
+        for (int64_t j = 0; j < columns; ++j)
+          sums[j] = static_cast<float>(sums[j] + left * right[j]);
+      else
+        for (int64_t j = 0; j < columns; ++j)
+          sums[j] += left * right[j];
+    }
+}
+
+static LogicalResult evalDot(Frame &frame, tile::DotOp op) {
+  TileValue acc = frame.tile(op.getAcc());
+  const TileValue &a = frame.tile(op.getA()), &b = frame.tile(op.getB());
+  multiply(op.getTransposeA() ? transposed(a) : a, op.getTransposeB() ? transposed(b) : b, acc, frame.faithful());
+  frame.setTile(op, std::move(acc));
+  return success();
+}
+
+static LogicalResult evalReduce(Frame &frame, tile::ReduceOp op) {
+  const TileValue &source = frame.tile(op.getSource());
+  bool isMax = op.getKind() == tile::ReduceKind::Max;
+  TileValue result = blank(op.getType());
+  if (isMax)
+    llvm::fill(result.elements, -std::numeric_limits<double>::infinity());
+  for (int64_t i = 0; i < source.rows(); ++i)
+    for (int64_t j = 0; j < source.columns(); ++j) {
+      double element = source.elements[i * source.columns() + j];
+      double &kept = result.elements[op.getAxis() == 1 ? i : j];
+      // A NaN stays once it is there: the strictest of what the description allows.
+      kept = !isMax ? resultOf(kept + element, op.getType().getElementType(), frame.options.precision)
+             : std::isnan(kept) || element < kept ? kept
+                                                  : element;
+    }
+  frame.setTile(op, std::move(result));
+  return success();
+}
+
+static LogicalResult evalExpand(Frame &frame, tile::ExpandOp op) {
+  const TileValue &source = frame.tile(op.getSource());
+  TileValue result = blank(op.getType());
+  for (int64_t i = 0; i < result.rows(); ++i)
+    for (int64_t j = 0; j < result.columns(); ++j)
+      result.elements[i * result.columns() + j] = source.elements[op.getAxis() == 1 ? i : j];
+  frame.setTile(op, std::move(result));
+  return success();
+}
+
+static LogicalResult evalMask(Frame &frame, tile::MaskOp op) {
+  TileValue result = frame.tile(op.getSource());
+  bool isRow = result.shape.size() == 1;
+  // What is absent hides nothing.
+  auto bound = [&](mlir::Value value) { return value ? frame.integer(value) : std::numeric_limits<int64_t>::max() / 2; };
+  int64_t rows = bound(op.getRows()), columns = bound(op.getCols()), diagonal = bound(op.getDiagonal());
+  double fill = op.getFill().convertToDouble();
+  int64_t width = isRow ? 1 : result.columns();
+  for (int64_t i = 0; i < result.rows(); ++i)
+    for (int64_t j = 0; j < width; ++j)
+      if (i >= rows || j >= columns || j > i + diagonal)
+        result.elements[i * width + j] = fill;
+  frame.setTile(op, std::move(result));
+  return success();
+}
+
+std::optional<LogicalResult> attune::reference::evalTileOp(Frame &frame, Operation &op) {
+  if (auto dot = dyn_cast<tile::DotOp>(op))
+    return evalDot(frame, dot);
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return evalReduce(frame, reduce);
+  if (auto expand = dyn_cast<tile::ExpandOp>(op))
+    return evalExpand(frame, expand);
+  if (auto mask = dyn_cast<tile::MaskOp>(op))
+    return evalMask(frame, mask);
+  if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
+    frame.set(id, frame.point[*frame.kernel.getGridPosition(id.getAxis())]);
+    return success();
+  }
+  return std::nullopt;
+}
