@@ -1,0 +1,163 @@
+//===- Spec.h - An attention spec ----------------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_FRONTEND_SPEC_H
+#define ATTUNE_FRONTEND_SPEC_H
+
+#include "attune/Support/ElementType.h"
+#include "attune/Support/SourceFile.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attune {
+
+/// A size that may be '?': nullopt until a kernel runs.
+using Size = std::optional<int64_t>;
+using Grid = std::array<int64_t, 2>; // rows, columns
+
+enum class MechanismKind { Softmax, Polynomial, Kernel, Polysketch, Effatt, Eva, Agent };
+enum class FeatureMapKind { Favor, FavorRelu, Elu1, Relu, Cosformer, Focused };
+enum class Stabilizer { Constant, Max, Projection, None };
+enum class CompressionOrder { BeforeMap, AfterMap };
+
+llvm::StringRef nameOf(MechanismKind kind);
+llvm::StringRef nameOf(FeatureMapKind kind);
+
+struct FeatureMap {
+  FeatureMapKind kind = FeatureMapKind::Elu1;
+  int64_t features = 0;                       // favor, favor_relu
+  bool perHead = false;                       // favor, favor_relu
+  double epsilon = 0;                         // favor, favor_relu, focused
+  Stabilizer stabilizer = Stabilizer::Constant; // favor
+  bool normalize = false;                     // favor_relu; always true for favor
+  int64_t maxPosition = 0;                    // cosformer
+  double power = 3;                           // focused
+};
+
+/// The guard of a row sum: max(sum + bias, floor).
+struct Denominator {
+  double bias = 0;
+  double floor = 0;
+  bool none = false; // no division at all
+};
+
+struct Window {
+  std::optional<int64_t> length;  // 1-D: blocks of consecutive tokens …
+  std::optional<Grid> grid, size; // … or 2-D: tiles of an image
+};
+
+struct LowRank {
+  int64_t rank = 0;
+  bool tied = true;
+  bool perHead = false;
+  CompressionOrder order = CompressionOrder::BeforeMap;
+};
+
+/// The depthwise convolution of the values that is added to the output.
+struct Lepe {
+  std::optional<Grid> grid;
+  bool bias = false;
+};
+
+/// One mechanism. The fields of other kinds keep their defaults.
+struct Mechanism {
+  MechanismKind kind = MechanismKind::Softmax;
+  int64_t degree = 0;                // polynomial, polysketch
+  int64_t sketchSize = 0;            // polysketch
+  std::optional<int64_t> localExact; // polysketch
+  int64_t chunk = 0;                 // eva
+  double muWeight = 0.5;             // eva
+  bool excludeLocal = false;         // eva
+  bool mass = false;                 // eva
+  int64_t agents = 0;                // agent
+  FeatureMap featureMap;             // kernel
+  Denominator denominator;           // polynomial, kernel, polysketch
+  std::optional<Window> window;
+  std::optional<LowRank> lowRank;
+  std::optional<Lepe> lepe;
+
+  bool isKernel(FeatureMapKind map) const { return kind == MechanismKind::Kernel && featureMap.kind == map; }
+  /// Whether the logits have a scale.
+  bool isScaled() const;
+};
+
+/// A mechanism and the query heads [firstHead, firstHead + heads) that it serves.
+struct Part {
+  int64_t firstHead = 0;
+  int64_t heads = 0;
+  Mechanism mechanism;
+  std::string prefix; // of its parameters' names: "" or "part<i>."
+  std::string path;   // of its places: "" or "parts[i]."
+};
+
+struct Projection {
+  int64_t modelDim = 0;
+  bool output = true;
+  bool bias = false;
+  bool cross = false;
+};
+
+struct Rope {
+  double base = 10000;
+  bool half = false; // layout: half instead of interleaved
+};
+
+struct QkNorm {
+  double epsilon = 1e-5;
+};
+
+struct Pin {
+  std::string law, form;
+};
+
+/// Where a field stands in the file: its key and its value.
+struct FieldPlace {
+  Position key, value;
+};
+
+/// A spec as written, with its defaults filled in.
+struct Spec {
+  std::string name;
+  ElementType dtype = ElementType::F32;
+  Size batch, queries, keys;
+  bool keysFollowQueries = false; // `keys` is absent
+  int64_t heads = 0;
+  int64_t kvHeads = 0;
+  int64_t headDim = 0;
+  int64_t valueDim = 0;
+  bool causal = false;
+  bool keyLengths = false;
+  std::optional<double> scale; // absent: the mechanism's default
+  std::optional<Projection> projection;
+  std::optional<Rope> rope;
+  std::optional<QkNorm> qkNorm;
+  std::vector<std::string> allow;
+  std::vector<Pin> pin;
+  bool hasParts = false; // `parts` instead of `mechanism`
+  std::vector<Part> parts;
+
+  /// Places of the fields, by path: "queries", "mechanism.window.size[1]", "parts[0].mechanism.kind", "pin.linearize".
+  /// The path "" is the spec itself.
+  llvm::StringMap<FieldPlace> places;
+
+  int64_t headsPerKvHead() const { return heads / kvHeads; }
+  /// The scale of `part`'s logits: as written or the mechanism's default (d^-1/2, or 1 for the polynomial kinds).
+  double logitScale(const Part &part) const;
+  /// The form that `pin` forces on `law`, if any.
+  std::optional<std::string> pinnedForm(llvm::StringRef law) const;
+  /// The place of a field, or of the nearest field around it.
+  FieldPlace placeOf(llvm::StringRef path) const;
+};
+
+} // namespace attune
+
+#endif // ATTUNE_FRONTEND_SPEC_H

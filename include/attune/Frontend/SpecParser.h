@@ -1,0 +1,42 @@
+//===- SpecParser.h - From YAML to a checked spec ------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_FRONTEND_SPECPARSER_H
+#define ATTUNE_FRONTEND_SPECPARSER_H
+
+#include "attune/Frontend/Spec.h"
+#include "attune/Support/Diagnostics.h"
+
+namespace attune {
+
+/// A file beyond this many bytes is no spec.
+inline constexpr size_t largestSpec = 1 << 20;
+
+enum class SpecStatus {
+  Good,        // a spec that can be compiled
+  Unsupported, // a correct spec with something that is not supported yet
+  Invalid,     // mistakes
+};
+
+/// The exit status of a command: 0, 1 (the work cannot be done), 2 (what was given is wrong).
+int exitStatus(SpecStatus status);
+
+/// Parses and checks `file`. Every mistake goes to `diagnostics`, and, for a correct spec, everything that is not
+/// supported yet; `spec` is complete unless the result is Invalid. Conditions on a '?' size wait for `checkSizes`.
+SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostics);
+
+/// The same for the file at `path`; prints what is wrong to `errors`. A file that cannot be read is Invalid.
+SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors);
+
+/// Gives the '?' sizes of a correct spec their values (nullopt leaves one open) and checks the conditions that waited
+/// for them. `keys` is ignored where the keys follow the queries.
+Spec resolveSizes(const Spec &spec, Size batch, Size queries, Size keys);
+bool checkSizes(const Spec &resolved, Diagnostics &diagnostics);
+
+} // namespace attune
+
+#endif // ATTUNE_FRONTEND_SPECPARSER_H

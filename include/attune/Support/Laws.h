@@ -1,0 +1,50 @@
+//===- Laws.h - The laws a spec can name, and their forms ----------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_SUPPORT_LAWS_H
+#define ATTUNE_SUPPORT_LAWS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace attune {
+
+/// A rewriting of the attention graph that `pin` and `allow` can name. Only laws that have something to choose or that
+/// need consent are listed.
+struct Law {
+  llvm::StringLiteral name;
+  llvm::ArrayRef<llvm::StringLiteral> forms;
+};
+
+/// φ(Q)(φ(K)ᵀV): the product in the order written, through the state, or chunk by chunk.
+inline constexpr llvm::StringLiteral linearizeForms[] = {"quadratic", "state", "chunked"};
+
+inline constexpr Law laws[] = {
+    {"linearize", linearizeForms},
+};
+
+/// The law of that name, or null.
+inline const Law *findLaw(llvm::StringRef name) {
+  const Law *found = llvm::find_if(laws, [&](const Law &law) { return law.name == name; });
+  return found == std::end(laws) ? nullptr : found;
+}
+
+inline llvm::SmallVector<llvm::StringRef> lawNames() {
+  return llvm::map_to_vector(laws, [](const Law &law) { return llvm::StringRef(law.name); });
+}
+
+/// The forms of a law; none if there is no such law.
+inline llvm::SmallVector<llvm::StringRef> formsOf(llvm::StringRef law) {
+  const Law *found = findLaw(law);
+  return found ? llvm::SmallVector<llvm::StringRef>(found->forms.begin(), found->forms.end())
+               : llvm::SmallVector<llvm::StringRef>();
+}
+
+} // namespace attune
+
+#endif // ATTUNE_SUPPORT_LAWS_H

@@ -1,0 +1,73 @@
+//===- TensorFiles.h - Tensors in .npy and .safetensors files ------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_SUPPORT_TENSORFILES_H
+#define ATTUNE_SUPPORT_TENSORFILES_H
+
+#include "attune/Support/HostTensor.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace attune {
+
+// Every function reads whole and checks everything: no file, however broken or hostile, reaches an assertion or makes
+// it allocate more than the file holds. Errors are `PATH: error: expected …, but got …`.
+
+/// NumPy's format, versions 1.0 to 3.0, both byte orders, C and Fortran order (the latter is transposed).
+llvm::Expected<HostTensor> readNpy(llvm::StringRef path);
+/// Version 1.0, C order. bf16, which NumPy does not have, is widened to f32.
+llvm::Error writeNpy(llvm::StringRef path, const HostTensor &tensor);
+
+/// A name and its tensor, in the order of a file.
+struct NamedTensor {
+  std::string name;
+  HostTensor tensor;
+};
+
+/// One .safetensors file: its header is read at once, each tensor when it is asked for.
+class SafetensorsFile {
+public:
+  static llvm::Expected<SafetensorsFile> open(llvm::StringRef path);
+
+  bool contains(llvm::StringRef name) const { return entries_.contains(name); }
+  std::vector<std::string> names() const;
+  llvm::Expected<HostTensor> read(llvm::StringRef name) const;
+
+private:
+  struct Entry {
+    std::string dtype;
+    llvm::SmallVector<int64_t, 4> shape;
+    int64_t begin = 0, end = 0; // bytes of the data section
+  };
+  llvm::Error addEntry(llvm::StringRef name, const void *jsonValue, int64_t dataBytes);
+  llvm::Error checkCoverage(int64_t dataBytes) const;
+
+  std::string path_;
+  int64_t dataStart_ = 0;
+  llvm::StringMap<Entry> entries_;
+};
+
+llvm::Error writeSafetensors(llvm::StringRef path, llvm::ArrayRef<NamedTensor> tensors);
+
+/// Where a command finds its tensors: a folder of NAME.npy files, or one .safetensors file.
+class TensorSource {
+public:
+  static llvm::Expected<TensorSource> open(llvm::StringRef path);
+
+  bool contains(llvm::StringRef name) const;
+  llvm::Expected<HostTensor> read(llvm::StringRef name) const;
+  /// What to call the tensor in a message: `DIR/NAME.npy`, or `FILE: NAME`.
+  std::string placeOf(llvm::StringRef name) const;
+
+private:
+  std::string path_;
+  std::optional<SafetensorsFile> archive_;
+};
+
+} // namespace attune
+
+#endif // ATTUNE_SUPPORT_TENSORFILES_H

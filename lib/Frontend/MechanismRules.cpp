@@ -1,0 +1,140 @@
+//===- MechanismRules.cpp - What the fields of a mechanism mean together -===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "SpecRules.h"
+
+namespace attune {
+
+namespace {
+
+/// The rules of one part.
+class MechanismRules {
+public:
+  MechanismRules(RuleReporter &rules, const Part &part) : rules(rules), part(part), m(part.mechanism) {}
+  void check();
+
+private:
+  std::string path(llvm::StringRef field) const { return mechanismPath(part, field); }
+  bool good(std::initializer_list<llvm::StringRef> fields) const {
+    return llvm::all_of(fields, [&](llvm::StringRef field) { return rules.good({path(field)}); });
+  }
+  bool is(MechanismKind kind) const { return m.kind == kind; }
+  bool causal() const { return rules.spec.causal && rules.good({"causal"}); }
+  void checkPolysketch();
+  void checkTiles();
+  void checkLowRank();
+  void checkStabilizer();
+  void checkLepe();
+  void checkCausalKind();
+  void checkCausalEva();
+
+  RuleReporter &rules;
+  const Part &part;
+  const Mechanism &m;
+};
+
+} // namespace
+
+/// S33: the exact diagonal blocks belong to the causal form.
+void MechanismRules::checkPolysketch() {
+  if (m.localExact && good({"kind", "local_exact"}) && rules.good({"causal"}) && !rules.spec.causal)
+    rules.atKey(path("local_exact"), "causal: true with local_exact", "causal: false",
+                "add `causal: true` or remove `local_exact`");
+}
+
+/// S43: tiles cover the grid.
+void MechanismRules::checkTiles() {
+  if (!m.window || !m.window->grid || !m.window->size || !good({"window.grid", "window.size"}))
+    return;
+  for (unsigned i = 0; i < 2; ++i) {
+    int64_t all = (*m.window->grid)[i], tile = (*m.window->size)[i];
+    if (all % tile != 0)
+      rules.atValue(path("window.size[" + std::to_string(i) + "]"), "a divisor of " + std::to_string(all),
+                    shown(tile), "the tiles must cover the grid exactly");
+  }
+}
+
+/// S44 … S47.
+void MechanismRules::checkLowRank() {
+  if (!m.lowRank || !good({"kind", "low_rank"}))
+    return;
+  bool after = m.lowRank->order == CompressionOrder::AfterMap, orderKnown = good({"low_rank.order"});
+  if (orderKnown && after && !is(MechanismKind::Kernel))
+    rules.atValue(path("low_rank.order"), "before_map with " + nameOf(m.kind).str(), "'after_map'",
+                  "only a kernel mechanism has a feature map to come after");
+  if (causal())
+    rules.atKey(path("low_rank"), "causal: false (E mixes all positions)", "causal: true",
+                "remove `low_rank` or `causal`");
+  if (m.window && !is(MechanismKind::Eva))
+    rules.atKey(path("low_rank"), "either low_rank or window", "both", "remove one of the two");
+  if (orderKnown && !after && good({"feature_map.kind"}) && m.isKernel(FeatureMapKind::Cosformer))
+    rules.atKey(path("low_rank"), "a feature map without positions before low_rank", "cosformer",
+                "write `order: after_map` and `denominator: none`, or take another map");
+}
+
+/// S38: what makes FAVOR's key maximum part of the function.
+void MechanismRules::checkStabilizer() {
+  bool overKeys = m.featureMap.stabilizer == Stabilizer::Max || m.featureMap.stabilizer == Stabilizer::Projection;
+  if (!good({"kind", "feature_map.kind", "feature_map.stabilizer"}) || !m.isKernel(FeatureMapKind::Favor) ||
+      !overKeys || !causal() || !good({"denominator", "denominator.bias", "denominator.floor", "feature_map.epsilon"}))
+    return;
+  bool guarded = m.featureMap.epsilon > 0 || m.denominator.bias > 0 || m.denominator.floor > 0;
+  if (guarded && !m.denominator.none)
+    rules.atValue(path("feature_map.stabilizer"),
+                  "constant or none (a maximum over the keys leaks the future when epsilon or the denominator's guard "
+                  "is not 0)",
+                  m.featureMap.stabilizer == Stabilizer::Max ? "'max'" : "'projection'",
+                  "write `stabilizer: constant`, or make epsilon and the guard 0");
+}
+
+/// S50 and S51.
+void MechanismRules::checkLepe() {
+  if (!m.lepe || !good({"kind", "lepe"}))
+    return;
+  if (causal())
+    rules.atKey(path("lepe"), "causal: false with lepe", "causal: true",
+                "the convolution reads the next token: remove `lepe` or `causal`");
+  if (m.lepe->grid && good({"lepe.grid", "window"}) && m.window && !is(MechanismKind::Eva))
+    rules.atKey(path("lepe.grid"), "no grid (the window fixes it)", "'grid'", "remove `grid`");
+}
+
+/// S52: mechanisms that mix all tokens.
+void MechanismRules::checkCausalKind() {
+  if (causal() && good({"kind"}) && (is(MechanismKind::Effatt) || is(MechanismKind::Agent)))
+    rules.atValue(path("kind"), "causal: false with " + nameOf(m.kind).str(), "causal: true",
+                  "this mechanism mixes all tokens: remove `causal` or take another kind");
+}
+
+/// S53: a decoder's chunks lie inside its windows.
+void MechanismRules::checkCausalEva() {
+  if (!causal() || !good({"kind"}) || !is(MechanismKind::Eva))
+    return;
+  if (!m.window) {
+    if (good({"window"}))
+      rules.state.error(rules.spec.placeOf(part.path + "mechanism").value,
+                        "key 'window' in mechanism eva (causal)", "none", "add `window: {length: …}`");
+    return;
+  }
+  if (m.window->length && good({"window.length", "chunk"}) && *m.window->length % m.chunk != 0)
+    rules.atValue(path("chunk"), "a divisor of window.length = " + std::to_string(*m.window->length) + " (causal)",
+                  shown(m.chunk), "a window of a causal eva is made of whole chunks");
+}
+
+void MechanismRules::check() {
+  if (is(MechanismKind::Polysketch))
+    checkPolysketch();
+  checkTiles();
+  checkLowRank();
+  checkStabilizer();
+  checkLepe();
+  checkCausalKind();
+  checkCausalEva();
+}
+
+void checkMechanismRules(RuleReporter &rules, const Part &part) { MechanismRules(rules, part).check(); }
+
+} // namespace attune

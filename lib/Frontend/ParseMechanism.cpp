@@ -1,0 +1,256 @@
+//===- ParseMechanism.cpp - Mechanisms, parts and what modifies them -----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Grammar.h"
+#include "ParseFields.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace attune {
+
+/// Reports fields that this kind does not have. Of a wrong kind, only fields that no kind has.
+template <typename Kind>
+static void allowFieldsOf(Fields &fields, std::optional<unsigned> kind, grammar::Names kinds,
+                          llvm::SmallVector<llvm::StringRef> all, llvm::StringRef what,
+                          std::string (*owners)(llvm::StringRef)) {
+  if (!kind)
+    return fields.allowOnly(all, what);
+  std::string name = (what + " " + kinds[*kind]).str();
+  fields.allowOnly(grammar::fieldsOf(static_cast<Kind>(*kind)), name, [&](llvm::StringRef key) -> std::string {
+    std::string list = owners(key);
+    return list.empty() ? "" : quoted(key) + " is a field of " + list;
+  });
+}
+
+/// The index of `kind`; absent if it is missing or wrong. A misspelt key `kind` is found by `allowFieldsOf`, which
+/// therefore comes before the report of a missing one.
+template <typename Kind>
+static std::optional<unsigned> parseKind(Fields &fields, grammar::Names kinds,
+                                         llvm::SmallVector<llvm::StringRef> all, llvm::StringRef what,
+                                         std::string (*owners)(llvm::StringRef)) {
+  std::optional<unsigned> kind;
+  if (fields.has("kind"))
+    kind = fields.choice("kind", kinds);
+  allowFieldsOf<Kind>(fields, kind, kinds, std::move(all), what, owners);
+  fields.require("kind");
+  return kind;
+}
+
+FeatureMap parseFeatureMap(const Fields &mechanism) {
+  Fields fields = mechanism.submap("feature_map", "feature_map");
+  FeatureMap map;
+  if (!fields.isMapping())
+    return map;
+  std::optional<unsigned> kind =
+      parseKind<FeatureMapKind>(fields, grammar::featureMapKinds(), grammar::allFeatureMapFields(), "feature_map",
+                                grammar::mapsWithField);
+  if (!kind)
+    return map;
+  map.kind = static_cast<FeatureMapKind>(*kind);
+  switch (map.kind) {
+  case FeatureMapKind::Favor:
+  case FeatureMapKind::FavorRelu:
+    map.features = fields.size("features");
+    map.perHead = fields.boolean("per_head", false);
+    map.epsilon = fields.atLeastZero("epsilon", map.kind == FeatureMapKind::Favor ? 0 : 1e-3);
+    map.normalize = map.kind == FeatureMapKind::Favor || fields.boolean("normalize", false);
+    if (map.kind == FeatureMapKind::Favor && fields.has("stabilizer"))
+      map.stabilizer = static_cast<Stabilizer>(fields.choice("stabilizer", grammar::stabilizers()).value_or(0));
+    break;
+  case FeatureMapKind::Cosformer: map.maxPosition = fields.size("max_position"); break;
+  case FeatureMapKind::Focused:
+    map.power = fields.positive("power", 3);
+    map.epsilon = fields.positive("epsilon", 1e-6);
+    break;
+  case FeatureMapKind::Elu1:
+  case FeatureMapKind::Relu: break;
+  }
+  return map;
+}
+
+Window parseWindow(const Fields &mechanism, bool onlyLength) {
+  Fields fields = mechanism.submap("window", "window");
+  Window window;
+  if (!fields.isMapping())
+    return window;
+  bool asLength = onlyLength || fields.has("length");
+  if (asLength)
+    fields.allowOnly({"length"}, "window");
+  else if (fields.has("grid") || fields.has("size"))
+    fields.allowOnly({"grid", "size"}, "window");
+  else
+    fields.allowOnly({"length", "grid", "size"}, "window");
+  if (asLength) {
+    window.length = fields.size("length");
+    return window;
+  }
+  // With no field at all, or only misspelt ones, it is not known which of the two is meant.
+  bool either = !fields.has("grid") && !fields.has("size");
+  if (either && !fields.parseState().isGood(fields.pathOf("length")))
+    return window;
+  if (either && fields.parseState().isGood(fields.pathOf("grid")) && fields.parseState().isGood(fields.pathOf("size"))) {
+    fields.missing("grid", ", or 'length' alone");
+    return window;
+  }
+  window.grid = fields.pair("grid");
+  window.size = fields.pair("size");
+  return window;
+}
+
+LowRank parseLowRank(const Fields &mechanism) {
+  Fields fields = mechanism.submap("low_rank", "low_rank");
+  fields.allowOnly({"rank", "tied", "per_head", "order"}, "low_rank");
+  LowRank result;
+  result.rank = fields.size("rank");
+  result.tied = fields.boolean("tied", true);
+  result.perHead = fields.boolean("per_head", false);
+  if (fields.has("order"))
+    result.order = static_cast<CompressionOrder>(fields.choice("order", {"before_map", "after_map"}).value_or(0));
+  return result;
+}
+
+Lepe parseLepe(const Fields &mechanism) {
+  Fields fields = mechanism.submap("lepe", "lepe");
+  fields.allowOnly({"grid", "bias"}, "lepe");
+  Lepe result;
+  result.bias = fields.boolean("bias", false);
+  if (fields.has("grid"))
+    result.grid = fields.pair("grid");
+  return result;
+}
+
+/// `none`, a mapping, or something wrong; whether `none` is allowed depends on `low_rank`.
+static void parseDenominator(Fields &fields, Mechanism &mechanism) {
+  ParseState &state = fields.parseState();
+  bool orderKnown = state.isGood(fields.pathOf("low_rank.order"));
+  bool naive = mechanism.kind == MechanismKind::Kernel && mechanism.lowRank &&
+               mechanism.lowRank->order == CompressionOrder::AfterMap;
+  const YamlNode *node = fields.valueOf("denominator");
+  mechanism.denominator.none = node && scalarOf(*node).type == ScalarValue::String && node->text == "none";
+  if (!orderKnown && (!node || node->kind != YamlNode::Mapping))
+    return state.markBad(fields.pathOf("denominator"));
+  if (naive && orderKnown) {
+    if (!node)
+      fields.missing("denominator");
+    else if (!mechanism.denominator.none)
+      fields.wrongValue("denominator", "none with order: after_map (a signed E makes the row sum change sign)",
+                        "write `denominator: none`");
+    return;
+  }
+  if (mechanism.denominator.none)
+    return fields.wrongValue("denominator", "a mapping (none only with order: after_map)",
+                             "write {bias: 0, floor: 0} or remove it");
+  if (!node)
+    return;
+  Fields guard = fields.submap("denominator", "denominator");
+  guard.allowOnly({"bias", "floor"}, "denominator");
+  mechanism.denominator.bias = guard.atLeastZero("bias", 0);
+  mechanism.denominator.floor = guard.atLeastZero("floor", mechanism.denominator.floor);
+}
+
+static void parseKindFields(Fields &fields, Mechanism &mechanism) {
+  auto isPowerOfTwo = [](int64_t x) { return llvm::isPowerOf2_64(x); };
+  switch (mechanism.kind) {
+  case MechanismKind::Polynomial:
+    mechanism.degree = fields.sizeThat("degree", [](int64_t x) { return x % 2 == 0; }, "an even integer >= 2");
+    break;
+  case MechanismKind::Polysketch:
+    mechanism.degree = fields.sizeThat("degree", [&](int64_t x) { return x >= 4 && isPowerOfTwo(x); },
+                                       "4, 8, 16, ... (2 times a power of two)");
+    mechanism.sketchSize = fields.sizeThat("size", isPowerOfTwo, "a power of two");
+    if (fields.has("local_exact"))
+      mechanism.localExact = fields.size("local_exact");
+    break;
+  case MechanismKind::Agent: mechanism.agents = fields.size("agents"); break;
+  case MechanismKind::Eva:
+    mechanism.chunk = fields.size("chunk");
+    mechanism.muWeight = fields.finite("mu_weight", 0.5);
+    mechanism.excludeLocal = fields.boolean("exclude_local", false);
+    mechanism.mass = fields.boolean("mass", false);
+    break;
+  case MechanismKind::Kernel:
+    if (fields.require("feature_map"))
+      mechanism.featureMap = parseFeatureMap(fields);
+    if (mechanism.featureMap.kind == FeatureMapKind::Relu || mechanism.featureMap.kind == FeatureMapKind::Cosformer)
+      mechanism.denominator.floor = 1e-6;
+    break;
+  case MechanismKind::Softmax:
+  case MechanismKind::Effatt: break;
+  }
+}
+
+Mechanism parseMechanism(Fields &owner) {
+  Fields fields = owner.submap("mechanism", "mechanism");
+  Mechanism mechanism;
+  if (!fields.isMapping())
+    return mechanism;
+  std::optional<unsigned> kind = parseKind<MechanismKind>(
+      fields, grammar::mechanismKinds(), grammar::allMechanismFields(), "mechanism", grammar::kindsWithField);
+  if (kind) {
+    mechanism.kind = static_cast<MechanismKind>(*kind);
+    parseKindFields(fields, mechanism);
+  }
+  auto allowed = [&](llvm::StringRef name) {
+    return fields.has(name) && (!kind || llvm::is_contained(grammar::fieldsOf(mechanism.kind), name));
+  };
+  if (!kind && allowed("feature_map"))
+    parseFeatureMap(fields);
+  if (allowed("window"))
+    mechanism.window = parseWindow(fields, mechanism.kind == MechanismKind::Eva);
+  if (allowed("low_rank"))
+    mechanism.lowRank = parseLowRank(fields);
+  if (kind && llvm::is_contained(grammar::fieldsOf(mechanism.kind), "denominator"))
+    parseDenominator(fields, mechanism);
+  if (allowed("lepe"))
+    mechanism.lepe = parseLepe(fields);
+  return mechanism;
+}
+
+/// One entry of `parts`.
+static Part parsePart(ParseState &state, const YamlNode &node, unsigned index) {
+  Part part;
+  part.prefix = "part" + std::to_string(index) + ".";
+  std::string path = "parts[" + std::to_string(index) + "]";
+  part.path = path + ".";
+  state.spec.places[path] = {node.at, node.at};
+  Fields fields(state, node, path, "a part");
+  fields.allowOnly({"heads", "mechanism"}, "a part");
+  part.heads = fields.size("heads");
+  if (fields.require("mechanism"))
+    part.mechanism = parseMechanism(fields);
+  return part;
+}
+
+void parseParts(Fields &top) {
+  ParseState &state = top.parseState();
+  Spec &spec = state.spec;
+  spec.hasParts = top.has("parts");
+  if (top.has("mechanism")) {
+    Part &whole = spec.parts.emplace_back();
+    whole.heads = spec.heads;
+    whole.mechanism = parseMechanism(top);
+  } else if (!spec.hasParts && state.isGood("parts")) {
+    top.missing("mechanism");
+  }
+  if (!spec.hasParts)
+    return;
+  if (top.has("mechanism"))
+    state.error(spec.placeOf("parts").key, "either mechanism or parts", "both", "remove one of the two");
+  const YamlNode &list = *top.valueOf("parts");
+  if (list.kind != YamlNode::Sequence || list.items.empty())
+    return top.wrongValue("parts", "a list of parts", "write `- heads: …` and `mechanism: …` for each part");
+  int64_t first = 0;
+  unsigned index = 0;
+  for (const YamlNode &node : list.items) {
+    Part part = parsePart(state, node, index++);
+    part.firstHead = first;
+    first += part.heads;
+    spec.parts.push_back(std::move(part));
+  }
+}
+
+} // namespace attune

@@ -1,0 +1,140 @@
+//===- ParseTop.cpp - The fields of a spec beside its mechanisms ---------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Grammar.h"
+#include "ParseFields.h"
+
+#include "attune/Support/Laws.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace attune {
+
+static bool isKeywordOfC(llvm::StringRef name) {
+  static constexpr llvm::StringRef keywords[] = {
+      "auto",     "break",    "case",     "char",   "const",    "continue", "default",      "do",        "double",
+      "else",     "enum",     "extern",   "float",  "for",      "goto",     "if",           "inline",    "int",
+      "long",     "register", "restrict", "return", "short",    "signed",   "sizeof",       "static",    "struct",
+      "switch",   "typedef",  "union",    "unsigned", "void",   "volatile", "while",        "_Alignas",  "_Alignof",
+      "_Atomic",  "_Bool",    "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Static_assert", "_Thread_local"};
+  return llvm::is_contained(keywords, name);
+}
+
+static bool isIdentifier(llvm::StringRef name) {
+  return !name.empty() && !llvm::isDigit(name[0]) && !isKeywordOfC(name) &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+static std::string parseName(Fields &top) {
+  if (!top.require("attention"))
+    return "";
+  ScalarValue value = scalarOf(*top.valueOf("attention"));
+  if (value.type == ScalarValue::String && isIdentifier(value.string))
+    return value.string.str();
+  top.wrongValue("attention", "a C identifier for 'attention'",
+                 "it names the library and its functions: letters, digits and _, no digit first, no keyword of C");
+  return "";
+}
+
+static void parseSizes(Fields &top, Spec &spec) {
+  const char *note = "write '?' in quotes for a size that is known only when the kernel runs";
+  spec.batch = top.sizeOrUnknown("batch", note);
+  spec.queries = top.sizeOrUnknown("queries", note);
+  spec.keysFollowQueries = !top.has("keys");
+  spec.keys = spec.keysFollowQueries ? spec.queries : top.sizeOrUnknown("keys", note);
+  if (spec.keysFollowQueries && !top.parseState().isGood("queries"))
+    top.parseState().markBad("keys");
+  spec.heads = top.size("heads");
+  spec.kvHeads = top.size("kv_heads", spec.heads);
+  spec.headDim = top.size("head_dim");
+  spec.valueDim = top.size("value_dim", spec.headDim);
+}
+
+static Projection parseProjection(Fields &top) {
+  Fields fields = top.submap("projection", "projection");
+  fields.allowOnly({"model_dim", "output", "bias", "cross"}, "projection");
+  Projection result;
+  result.modelDim = fields.size("model_dim");
+  result.output = fields.boolean("output", true);
+  result.bias = fields.boolean("bias", false);
+  result.cross = fields.boolean("cross", false);
+  return result;
+}
+
+static Rope parseRope(Fields &top) {
+  Fields fields = top.submap("rope", "rope");
+  fields.allowOnly({"base", "layout"}, "rope");
+  Rope result;
+  result.base = fields.positive("base", 10000);
+  if (fields.has("layout"))
+    result.half = fields.choice("layout", {"interleaved", "half"}).value_or(0) == 1;
+  return result;
+}
+
+static QkNorm parseQkNorm(Fields &top) {
+  Fields fields = top.submap("qk_norm", "qk_norm");
+  fields.allowOnly({"epsilon"}, "qk_norm");
+  return {fields.positive("epsilon", 1e-5)};
+}
+
+void parseTop(Fields &top) {
+  Spec &spec = top.parseState().spec;
+  top.allowOnly(grammar::topFields(), "the spec", [](llvm::StringRef key) -> std::string {
+    std::string kinds = grammar::kindsWithField(key);
+    return kinds.empty() ? "" : "move it under `mechanism:`";
+  });
+  spec.name = parseName(top);
+  static constexpr ElementType storage[] = {ElementType::F32, ElementType::F16, ElementType::BF16};
+  spec.dtype = storage[top.choice("dtype", {"f32", "f16", "bf16"}).value_or(0)];
+  parseSizes(top, spec);
+  spec.causal = top.boolean("causal", false);
+  spec.keyLengths = top.boolean("key_lengths", false);
+  if (top.has("scale"))
+    spec.scale = top.positive("scale", 1);
+  if (top.has("projection"))
+    spec.projection = parseProjection(top);
+  if (top.has("rope"))
+    spec.rope = parseRope(top);
+  if (top.has("qk_norm"))
+    spec.qkNorm = parseQkNorm(top);
+}
+
+//===----------------------------------------------------------------------===//
+// Laws
+//===----------------------------------------------------------------------===//
+
+static void parseAllow(Fields &top) {
+  const YamlNode &list = *top.valueOf("allow");
+  auto isName = [](const YamlNode &item) { return scalarOf(item).type == ScalarValue::String; };
+  if (list.kind != YamlNode::Sequence || !llvm::all_of(list.items, isName))
+    return top.wrongValue("allow", "a list of law names for 'allow'", "write [LAW, …]");
+  for (const YamlNode &item : list.items) {
+    if (findLaw(item.text))
+      top.parseState().spec.allow.push_back(item.text);
+    else
+      top.parseState().error(item.at, "one of " + joinNames(lawNames()) + " in allow", show(item),
+                             suggestionNote(item.text, lawNames(), "remove it: there is no such law"));
+  }
+}
+
+static void parsePin(Fields &top) {
+  Fields pin = top.submap("pin", "pin");
+  pin.allowOnly(lawNames(), "pin");
+  for (llvm::StringRef law : lawNames())
+    if (pin.has(law))
+      if (std::optional<unsigned> form = pin.choice(law, formsOf(law)))
+        top.parseState().spec.pin.push_back({law.str(), formsOf(law)[*form].str()});
+}
+
+void parseLaws(Fields &top) {
+  if (top.has("allow"))
+    parseAllow(top);
+  if (top.has("pin"))
+    parsePin(top);
+}
+
+} // namespace attune

@@ -1,0 +1,59 @@
+//===- Spec.cpp - An attention spec --------------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Frontend/Spec.h"
+
+#include <cmath>
+
+namespace attune {
+
+llvm::StringRef nameOf(MechanismKind kind) {
+  static constexpr llvm::StringLiteral names[] = {"softmax", "polynomial", "kernel", "polysketch",
+                                                  "effatt",  "eva",        "agent"};
+  return names[static_cast<unsigned>(kind)];
+}
+
+llvm::StringRef nameOf(FeatureMapKind kind) {
+  static constexpr llvm::StringLiteral names[] = {"favor", "favor_relu", "elu1", "relu", "cosformer", "focused"};
+  return names[static_cast<unsigned>(kind)];
+}
+
+bool Mechanism::isScaled() const {
+  if (kind == MechanismKind::Kernel)
+    return featureMap.kind == FeatureMapKind::Favor ||
+           (featureMap.kind == FeatureMapKind::FavorRelu && featureMap.normalize);
+  return kind != MechanismKind::Effatt;
+}
+
+double Spec::logitScale(const Part &part) const {
+  if (scale)
+    return *scale;
+  MechanismKind kind = part.mechanism.kind;
+  bool power = kind == MechanismKind::Polynomial || kind == MechanismKind::Polysketch;
+  return power ? 1.0 : 1.0 / std::sqrt(static_cast<double>(headDim));
+}
+
+std::optional<std::string> Spec::pinnedForm(llvm::StringRef law) const {
+  for (const Pin &entry : pin)
+    if (entry.law == law)
+      return entry.form;
+  return std::nullopt;
+}
+
+FieldPlace Spec::placeOf(llvm::StringRef path) const {
+  for (;;) {
+    auto found = places.find(path);
+    if (found != places.end())
+      return found->second;
+    if (path.empty())
+      return {{1, 1}, {1, 1}};
+    size_t cut = path.find_last_of(".[");
+    path = cut == llvm::StringRef::npos ? "" : path.take_front(cut);
+  }
+}
+
+} // namespace attune

@@ -1,0 +1,76 @@
+//===- SpecParser.cpp - From YAML to a checked spec ----------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Frontend/SpecParser.h"
+
+#include "ParseFields.h"
+#include "SpecRules.h"
+
+namespace attune {
+
+int exitStatus(SpecStatus status) {
+  switch (status) {
+  case SpecStatus::Good: return 0;
+  case SpecStatus::Unsupported: return 1;
+  case SpecStatus::Invalid: return 2;
+  }
+  return 2;
+}
+
+SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostics) {
+  std::unique_ptr<YamlNode> root = parseYaml(file, diagnostics);
+  if (!root)
+    return SpecStatus::Invalid;
+  ParseState state(spec, diagnostics);
+  spec.places[""] = {root->at, root->at};
+  Fields top(state, *root, "", "the spec");
+  if (!top.isMapping())
+    return SpecStatus::Invalid;
+  parseTop(top);
+  parseParts(top);
+  parseLaws(top);
+  RuleReporter rules(state);
+  checkRules(rules);
+  checkSizeRules(rules);
+  if (!diagnostics.empty())
+    return SpecStatus::Invalid;
+  checkSupported(rules);
+  return diagnostics.empty() ? SpecStatus::Good : SpecStatus::Unsupported;
+}
+
+SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors) {
+  llvm::Expected<SourceFile> file = SourceFile::read(path, largestSpec);
+  if (!file) {
+    errors << path << ":1:1: error: " << llvm::toString(file.takeError()) << '\n';
+    return SpecStatus::Invalid;
+  }
+  Diagnostics diagnostics;
+  SpecStatus status = parseSpec(*file, spec, diagnostics);
+  print(diagnostics, *file, errors);
+  return status;
+}
+
+Spec resolveSizes(const Spec &spec, Size batch, Size queries, Size keys) {
+  Spec resolved = spec;
+  resolved.batch = spec.batch ? spec.batch : batch;
+  resolved.queries = spec.queries ? spec.queries : queries;
+  bool follow = spec.keysFollowQueries || (spec.projection && !spec.projection->cross);
+  if (!resolved.keys)
+    resolved.keys = follow ? resolved.queries : keys;
+  return resolved;
+}
+
+bool checkSizes(const Spec &resolved, Diagnostics &diagnostics) {
+  Spec copy = resolved;
+  ParseState state(copy, diagnostics);
+  RuleReporter rules(state);
+  size_t before = diagnostics.size();
+  checkSizeRules(rules);
+  return diagnostics.size() == before;
+}
+
+} // namespace attune

@@ -1,0 +1,109 @@
+//===- SpecRules.cpp - What the fields of a spec mean together -----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "SpecRules.h"
+
+namespace attune {
+
+/// S12: kv_heads divides heads.
+static void checkKvHeads(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (!rules.good({"heads"}))
+    return rules.state.markBad("kv_heads"); // its default, or what it must divide, is not known
+  if (!rules.good({"kv_heads"}) || spec.heads % spec.kvHeads == 0)
+    return;
+  rules.atValue("kv_heads", "a divisor of heads = " + std::to_string(spec.heads), shown(spec.kvHeads),
+                "every key-value head serves the same number of query heads");
+  rules.state.markBad("kv_heads");
+}
+
+/// S16: rope turns pairs of channels.
+static void checkRope(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (spec.rope && rules.good({"rope", "head_dim"}) && spec.headDim % 2 != 0)
+    rules.atKey("rope", "an even head_dim with rope", "head_dim " + std::to_string(spec.headDim),
+                "rope turns pairs of channels: remove it or make head_dim even");
+}
+
+/// S20 and S21: what the heads of the parts add up to.
+static void checkPartHeads(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (!spec.hasParts || !rules.good({"parts", "heads", "kv_heads", "mechanism"}) || spec.parts.empty())
+    return;
+  int64_t group = spec.headsPerKvHead(), sum = 0;
+  bool good = true;
+  for (const Part &part : spec.parts) {
+    if (part.path.empty()) // `mechanism` beside `parts`, which is reported already
+      return;
+    std::string path = part.path + "heads";
+    sum += part.heads;
+    bool known = rules.good({path});
+    good &= known && part.heads % group == 0;
+    if (known && part.heads % group != 0)
+      rules.atValue(path, "a multiple of heads / kv_heads = " + std::to_string(group), shown(part.heads),
+                    "a part takes whole groups of the query heads that share a key-value head");
+  }
+  if (good && sum != spec.heads)
+    rules.atKey("parts", "parts whose heads add up to " + std::to_string(spec.heads), std::to_string(sum),
+                "change `heads` of a part, or of the spec");
+}
+
+/// S15: somebody uses the scale.
+static void checkScale(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (!spec.scale || spec.parts.empty() || !rules.good({"scale", "mechanism", "parts"}))
+    return;
+  for (const Part &part : spec.parts) {
+    bool known = rules.good({mechanismPath(part, "kind"), mechanismPath(part, "feature_map.kind"),
+                             mechanismPath(part, "feature_map.normalize")});
+    if (!known || part.mechanism.isScaled())
+      return;
+  }
+  const Mechanism &first = spec.parts.front().mechanism;
+  std::string got = nameOf(first.kind).str();
+  if (first.kind == MechanismKind::Kernel)
+    got += " with " + nameOf(first.featureMap.kind).str();
+  rules.atKey("scale", "a mechanism that has a logit scale", got, "remove `scale`: it would change nothing");
+}
+
+/// S24: a pinned form must be able to compute the spec.
+static void checkPins(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  std::optional<std::string> form = spec.pinnedForm("linearize");
+  if (!form || spec.parts.empty())
+    return;
+  bool kernel = false;
+  for (const Part &part : spec.parts) {
+    if (!rules.good({mechanismPath(part, "kind")}))
+      return;
+    kernel |= part.mechanism.kind == MechanismKind::Kernel || part.mechanism.kind == MechanismKind::Polysketch;
+  }
+  if (!kernel)
+    return rules.atKey("pin.linearize", "a mechanism with features for linearize",
+                       nameOf(spec.parts.front().mechanism.kind).str(),
+                       "remove the pin: there is no state to go through");
+  if (!rules.good({"causal"}))
+    return;
+  if (*form == "chunked" && !spec.causal)
+    rules.atValue("pin.linearize", "quadratic or state with causal: false", "'chunked'",
+                  "chunks carry the state from the past to the future: only a causal spec has them");
+  if (*form == "state" && spec.causal)
+    rules.atValue("pin.linearize", "quadratic or chunked with causal: true", "'state'",
+                  "one state of all keys would let every query see the future");
+}
+
+void checkRules(RuleReporter &rules) {
+  checkKvHeads(rules);
+  checkRope(rules);
+  checkPartHeads(rules);
+  for (const Part &part : rules.spec.parts)
+    checkMechanismRules(rules, part);
+  checkScale(rules);
+  checkPins(rules);
+}
+
+} // namespace attune

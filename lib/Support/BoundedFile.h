@@ -1,0 +1,42 @@
+//===- BoundedFile.h - A file read with its size known -------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_SUPPORT_BOUNDEDFILE_H
+#define ATTUNE_LIB_SUPPORT_BOUNDEDFILE_H
+
+#include "attune/Support/HostTensor.h"
+
+namespace attune {
+
+/// A regular file of known size; reading past its end is an error, never a wait or a large allocation.
+class BoundedFile {
+public:
+  static llvm::Expected<BoundedFile> open(llvm::StringRef path);
+  BoundedFile(BoundedFile &&other) : path_(std::move(other.path_)), file_(other.file_), size_(other.size_) {
+    other.file_ = nullptr;
+  }
+  ~BoundedFile();
+
+  int64_t size() const { return size_; }
+  /// `count` bytes from `offset` into `out`, which has room for them.
+  llvm::Error read(int64_t offset, char *out, int64_t count);
+  /// An error `PATH: error: message`.
+  llvm::Error fail(const llvm::Twine &message) const;
+
+private:
+  BoundedFile(llvm::StringRef path, void *file, int64_t size) : path_(path), file_(file), size_(size) {}
+  std::string path_;
+  void *file_; // std::FILE
+  int64_t size_;
+};
+
+/// Writes all of `parts` to `path`, through a new file beside it that replaces it only when it is complete.
+llvm::Error writeWhole(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts);
+
+} // namespace attune
+
+#endif // ATTUNE_LIB_SUPPORT_BOUNDEDFILE_H

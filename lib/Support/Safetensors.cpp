@@ -1,0 +1,189 @@
+//===- Safetensors.cpp - The .safetensors file format --------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A file is: the length of the header (8 bytes, little endian), a JSON object name → {dtype, shape, data_offsets}, then
+// the data that the offsets cut, without gaps. `__metadata__` is a map of strings that is not read.
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Support/Diagnostics.h"
+#include "attune/Support/TensorFiles.h"
+
+#include "BoundedFile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/JSON.h"
+
+namespace attune {
+
+static constexpr int64_t longestHeader = 16 << 20;
+/// An object of objects of lists; what nests deeper is no header, and would recurse in the JSON parser.
+static constexpr int deepestHeader = 8;
+static constexpr llvm::StringLiteral metadataKey = "__metadata__";
+
+static std::optional<ElementType> typeOfCode(llvm::StringRef code) {
+  return code == "BOOL" ? ElementType::Bool : elementTypeOf(code.lower());
+}
+
+/// Whether brackets outside of strings nest no deeper than a header's do.
+static bool isShallow(llvm::StringRef json) {
+  int depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    char c = json[i];
+    if (inString && c == '\\')
+      ++i;
+    else if (c == '"')
+      inString = !inString;
+    else if (!inString && (c == '{' || c == '[') && ++depth > deepestHeader)
+      return false;
+    else if (!inString && (c == '}' || c == ']'))
+      --depth;
+  }
+  return true;
+}
+
+llvm::Error SafetensorsFile::addEntry(llvm::StringRef name, const void *jsonValue, int64_t dataBytes) {
+  const auto *object = static_cast<const llvm::json::Value *>(jsonValue)->getAsObject();
+  auto fail = [&](const llvm::Twine &message) {
+    return tensorError(path_ + ": error: " + message + " in " + quoted(name));
+  };
+  Entry entry;
+  std::optional<llvm::StringRef> dtype = object ? object->getString("dtype") : std::nullopt;
+  const llvm::json::Array *shape = object ? object->getArray("shape") : nullptr;
+  const llvm::json::Array *offsets = object ? object->getArray("data_offsets") : nullptr;
+  if (!dtype || !shape || !offsets || offsets->size() != 2)
+    return fail("expected dtype, shape and data_offsets, but got something else");
+  entry.dtype = dtype->str();
+  for (const llvm::json::Value &size : *shape) {
+    std::optional<int64_t> value = size.getAsInteger();
+    if (!value || *value < 0)
+      return fail("expected sizes >= 0, but got something else");
+    entry.shape.push_back(*value);
+  }
+  std::optional<int64_t> begin = (*offsets)[0].getAsInteger(), end = (*offsets)[1].getAsInteger();
+  if (!begin || !end || *begin < 0 || *end < *begin || *end > dataBytes)
+    return fail("expected data_offsets inside the " + llvm::Twine(dataBytes) + " bytes of data, but got others");
+  entry.begin = *begin;
+  entry.end = *end;
+  entries_[name] = std::move(entry);
+  return llvm::Error::success();
+}
+
+llvm::Error SafetensorsFile::checkCoverage(int64_t dataBytes) const {
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  for (const auto &entry : entries_)
+    ranges.emplace_back(entry.second.begin, entry.second.end);
+  llvm::sort(ranges);
+  int64_t covered = 0;
+  for (auto [begin, end] : ranges) {
+    if (begin != covered)
+      return tensorError(path_ + ": error: expected tensors without gaps or overlaps, but got one at byte " +
+                         llvm::Twine(begin) + " after byte " + llvm::Twine(covered));
+    covered = end;
+  }
+  if (covered != dataBytes)
+    return tensorError(path_ + ": error: expected " + llvm::Twine(covered) + " bytes of data, but got " +
+                       llvm::Twine(dataBytes));
+  return llvm::Error::success();
+}
+
+llvm::Expected<SafetensorsFile> SafetensorsFile::open(llvm::StringRef path) {
+  llvm::Expected<BoundedFile> file = BoundedFile::open(path);
+  if (!file)
+    return file.takeError();
+  char lead[8];
+  if (file->size() < 8)
+    return file->fail("expected a .safetensors file, but got " + llvm::Twine(file->size()) + " bytes");
+  if (llvm::Error error = file->read(0, lead, 8))
+    return error;
+  uint64_t length = llvm::support::endian::read64le(lead);
+  if (length > longestHeader || static_cast<int64_t>(length) > file->size() - 8)
+    return file->fail("expected a header of at most " +
+                      llvm::Twine(std::min(longestHeader, file->size() - 8)) + " bytes, but got " +
+                      llvm::Twine(length));
+  std::string header(length, 0);
+  if (llvm::Error error = file->read(8, header.data(), length))
+    return error;
+  if (!isShallow(header))
+    return file->fail("expected a JSON header, but got one nested too deeply");
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(header);
+  if (!json)
+    return file->fail("expected a JSON header, but got " + llvm::toString(json.takeError()));
+  const llvm::json::Object *object = json->getAsObject();
+  if (!object)
+    return file->fail("expected a JSON object in the header, but got something else");
+  SafetensorsFile result;
+  result.path_ = path.str();
+  result.dataStart_ = 8 + static_cast<int64_t>(length);
+  int64_t dataBytes = file->size() - result.dataStart_;
+  for (const auto &[name, value] : *object)
+    if (llvm::StringRef(name) != metadataKey)
+      if (llvm::Error error = result.addEntry(name, &value, dataBytes))
+        return error;
+  if (llvm::Error error = result.checkCoverage(dataBytes))
+    return error;
+  return std::move(result);
+}
+
+std::vector<std::string> SafetensorsFile::names() const {
+  std::vector<std::string> result;
+  for (const auto &entry : entries_)
+    result.push_back(entry.first().str());
+  llvm::sort(result);
+  return result;
+}
+
+llvm::Expected<HostTensor> SafetensorsFile::read(llvm::StringRef name) const {
+  auto found = entries_.find(name);
+  if (found == entries_.end())
+    return tensorError(path_ + ": error: expected tensor " + quoted(name) + ", but got none of that name");
+  const Entry &entry = found->second;
+  auto fail = [&](const llvm::Twine &message) {
+    return tensorError(path_ + ": error: " + message + " in " + quoted(name));
+  };
+  std::optional<ElementType> type = typeOfCode(entry.dtype);
+  if (!type)
+    return fail("expected F32, F16, BF16, F64 or integers, but got " + quoted(entry.dtype));
+  std::optional<int64_t> bytes = byteCount(*type, entry.shape);
+  if (!bytes || *bytes != entry.end - entry.begin)
+    return fail("expected data_offsets that hold shape " + showShape(entry.shape) + " of " + entry.dtype +
+                ", but got " + llvm::Twine(entry.end - entry.begin) + " bytes");
+  llvm::Expected<BoundedFile> file = BoundedFile::open(path_);
+  if (!file)
+    return file.takeError();
+  HostTensor tensor = HostTensor::zeros(*type, entry.shape);
+  if (llvm::Error error = file->read(dataStart_ + entry.begin, tensor.bytes.data(), *bytes))
+    return error;
+  return tensor;
+}
+
+llvm::Error writeSafetensors(llvm::StringRef path, llvm::ArrayRef<NamedTensor> tensors) {
+  llvm::json::Object header;
+  std::vector<llvm::StringRef> parts(2);
+  int64_t at = 0;
+  for (const auto &[name, tensor] : tensors) {
+    std::string dtype = nameOf(tensor.type).upper();
+    int64_t end = at + static_cast<int64_t>(tensor.bytes.size());
+    header[name] = llvm::json::Object{{"dtype", dtype},
+                                      {"shape", llvm::json::Array(tensor.shape)},
+                                      {"data_offsets", llvm::json::Array{at, end}}};
+    at = end;
+    parts.push_back(llvm::StringRef(tensor.bytes.data(), tensor.bytes.size()));
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(header));
+  text.append((8 - text.size() % 8) % 8, ' '); // the data stays aligned
+  char length[8];
+  llvm::support::endian::write64le(length, text.size());
+  parts[0] = llvm::StringRef(length, 8);
+  parts[1] = text;
+  return writeWhole(path, parts);
+}
+
+} // namespace attune

@@ -1,0 +1,113 @@
+//===- InvalidSpecsTest.cpp - Every wrong spec is reported at its place --===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A wrong spec begins with one line `# expect: LINE:COL part of the message` for each of its mistakes, in order.
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Frontend/SpecParser.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace attune;
+
+namespace {
+
+struct Expectation {
+  Position at;
+  std::string text;
+};
+
+std::vector<Expectation> expectationsOf(const SourceFile &file) {
+  std::vector<Expectation> result;
+  for (int64_t number = 1;; ++number) {
+    llvm::StringRef line = file.line(number);
+    if (!line.consume_front("# expect: "))
+      return result;
+    Expectation expectation;
+    auto [place, text] = line.split(' ');
+    auto [row, column] = place.split(':');
+    EXPECT_FALSE(row.getAsInteger(10, expectation.at.line) || column.getAsInteger(10, expectation.at.column));
+    expectation.text = text.str();
+    result.push_back(std::move(expectation));
+  }
+}
+
+std::vector<std::string> yamlFilesIn(const std::string &folder) {
+  std::vector<std::string> result;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(folder, error), end; it != end && !error; it.increment(error))
+    if (llvm::StringRef(it->path()).ends_with(".yaml"))
+      result.push_back(it->path());
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// Checks the file; `exactly`: that nothing else is reported.
+void checkWrongSpec(const std::string &path, bool exactly) {
+  SCOPED_TRACE(path);
+  llvm::Expected<SourceFile> file = SourceFile::read(path, largestSpec);
+  ASSERT_TRUE(static_cast<bool>(file)) << llvm::toString(file.takeError());
+  std::vector<Expectation> expected = expectationsOf(*file);
+  ASSERT_FALSE(expected.empty());
+  Spec spec;
+  Diagnostics diagnostics;
+  EXPECT_EQ(parseSpec(*file, spec, diagnostics), SpecStatus::Invalid);
+  std::vector<Diagnostic> found = diagnostics.sorted();
+  ASSERT_GE(found.size(), expected.size());
+  for (size_t i = 0; i < found.size() && (exactly || i < expected.size()); ++i) {
+    ASSERT_LT(i, expected.size()) << "also: " << found[i].message();
+    EXPECT_EQ(found[i].at.line, expected[i].at.line) << found[i].message();
+    EXPECT_EQ(found[i].at.column, expected[i].at.column) << found[i].message();
+    EXPECT_THAT(found[i].message(), testing::HasSubstr(expected[i].text));
+    EXPECT_FALSE(found[i].note.empty()) << found[i].message();
+  }
+}
+
+} // namespace
+
+TEST(InvalidSpecs, OurOwn) {
+  std::vector<std::string> files = yamlFilesIn(ATTUNE_SOURCE_DIR "/test/Frontend/invalid");
+  EXPECT_GE(files.size(), 100u);
+  for (const std::string &path : files)
+    checkWrongSpec(path, /*exactly=*/true);
+}
+
+TEST(InvalidSpecs, TheContract) {
+  std::vector<std::string> files = yamlFilesIn(ATTUNE_SHARED_DIR "/spec/invalid");
+  if (files.empty())
+    GTEST_SKIP() << "no spec/invalid in " ATTUNE_SHARED_DIR;
+  for (const std::string &path : files)
+    checkWrongSpec(path, /*exactly=*/false);
+}
+
+TEST(ValidSpecs, OurOwn) {
+  std::vector<std::string> files = yamlFilesIn(ATTUNE_SOURCE_DIR "/examples");
+  EXPECT_GE(files.size(), 8u);
+  for (const std::string &path : files) {
+    Spec spec;
+    EXPECT_EQ(loadSpec(path, spec, llvm::errs()), SpecStatus::Good) << path;
+  }
+}
+
+TEST(ValidSpecs, TheContract) {
+  std::vector<std::string> files = yamlFilesIn(ATTUNE_SHARED_DIR "/spec/examples");
+  if (files.empty())
+    GTEST_SKIP() << "no spec/examples in " ATTUNE_SHARED_DIR;
+  for (const std::string &path : files) {
+    Spec spec;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    SpecStatus status = loadSpec(path, spec, os);
+    EXPECT_NE(status, SpecStatus::Invalid) << text;
+    EXPECT_EQ(status == SpecStatus::Unsupported, llvm::StringRef(text).contains("not supported yet")) << text;
+  }
+}
