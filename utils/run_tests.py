@@ -72,6 +72,7 @@ def main():
     parser.add_argument("--long", action="store_true", help="also the sweeps that CI samples")
     parser.add_argument("--only", action="append", help="a lit folder, such as Frontend; may be repeated")
     args = parser.parse_args()
+    args.build = args.build.resolve()
 
     results = [*run_ctest(args.build, args.jobs, args.long),
                *run_lit(args.build, args.lit, args.jobs, args.long, args.only)]
