@@ -1,0 +1,193 @@
+//===- Arguments.cpp - The command line of attnc ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Arguments.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace attune::attnc;
+using llvm::StringRef;
+
+namespace {
+struct CommandInfo {
+  StringRef name;
+  Command command;
+  StringRef usage;
+  StringRef summary;
+};
+
+/// An option of one or more commands: `apply` stores its value (empty for a flag) and says whether it was understood.
+struct OptionInfo {
+  StringRef name;
+  StringRef value;    // what the value is; empty for a flag
+  StringRef commands; // letters: c(ompile) i(nit) r(un) e(xplain) b(ench)
+  StringRef summary;
+  bool (*apply)(Arguments &, StringRef);
+};
+} // namespace
+
+static const CommandInfo commands[] = {
+    {"compile", Command::Compile, "attnc compile SPEC [options]", "compile to lib<name>.so and <name>.h"},
+    {"init", Command::Init, "attnc init SPEC --out DIR [options]", "write parameters, and with --inputs inputs, as .npy"},
+    {"run", Command::Run, "attnc run SPEC --in DIR --out DIR [options]", "compile in memory, run, write the output"},
+    {"explain", Command::Explain, "attnc explain SPEC [options]", "show the plan: forms, prices, thresholds"},
+    {"bench", Command::Bench, "attnc bench SPEC... [options]", "time against the exact softmax and the machine's limit"},
+};
+
+static const StringRef targets[] = {"cpu", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90a"};
+static const StringRef stages[] = {"attn", "graph", "tile", "llvm", "asm", "obj", "ptx", "cubin"};
+
+static bool positive(StringRef text, std::optional<int64_t> &value) {
+  int64_t number;
+  if (text.getAsInteger(10, number) || number < 1 || number > INT32_MAX)
+    return false;
+  value = number;
+  return true;
+}
+
+static bool oneOf(llvm::ArrayRef<StringRef> list, StringRef text, std::string &value) {
+  value = text.str();
+  return llvm::is_contained(list, text);
+}
+
+static const OptionInfo options[] = {
+    {"--target", "one of cpu, sm_80, sm_86, sm_87, sm_89, sm_90a", "creb", "the machine to compile for (default: cpu)",
+     [](Arguments &a, StringRef v) { return oneOf(targets, v, a.target); }},
+    {"--emit", "one of attn, graph, tile, llvm, asm, obj, ptx, cubin", "c", "stop after a stage and print it",
+     [](Arguments &a, StringRef v) { return oneOf(stages, v, a.emit); }},
+    {"-o", "a path", "c", "where to write (a folder, or a file)",
+     [](Arguments &a, StringRef v) { return a.output = v.str(), !v.empty(); }},
+    {"--in", "a folder of .npy files or one .safetensors file", "r", "the inputs and parameters",
+     [](Arguments &a, StringRef v) { return a.in = v.str(), !v.empty(); }},
+    {"--out", "a folder", "ir", "where to write the tensors",
+     [](Arguments &a, StringRef v) { return a.out = v.str(), !v.empty(); }},
+    {"--seed", "an unsigned integer", "i", "of the random draws (default: 0)",
+     [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.seed); }},
+    {"--batch", "a positive integer", "ieb", "a size that the spec leaves open as '?'",
+     [](Arguments &a, StringRef v) { return positive(v, a.batch); }},
+    {"--queries", "a positive integer", "ieb", "a size that the spec leaves open as '?'",
+     [](Arguments &a, StringRef v) { return positive(v, a.queries); }},
+    {"--keys", "a positive integer", "ieb", "a size that the spec leaves open as '?'",
+     [](Arguments &a, StringRef v) { return positive(v, a.keys); }},
+    {"--threads", "a positive integer", "rb", "threads to use (default: every CPU)",
+     [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.threads) && a.threads >= 1 && a.threads <= 1024; }},
+    {"--inputs", "", "i", "write standard-normal inputs too",
+     [](Arguments &a, StringRef) { return a.inputs = true; }},
+    {"--reference", "", "r", "use the interpreter, in float64",
+     [](Arguments &a, StringRef) { return a.reference = true; }},
+    {"--emulate", "", "r", "run a GPU target's device code on the CPU",
+     [](Arguments &a, StringRef) { return a.emulate = true; }},
+    {"--json", "", "eb", "print JSON", [](Arguments &a, StringRef) { return a.json = true; }},
+    {"--help", "", "cireb", "print this help", [](Arguments &a, StringRef) { return a.help = true; }},
+};
+
+static const CommandInfo *findCommand(Command command) {
+  return llvm::find_if(commands, [&](const CommandInfo &info) { return info.command == command; });
+}
+
+static bool takes(const OptionInfo &option, Command command) {
+  return option.commands.contains(findCommand(command)->name.front());
+}
+
+void attune::attnc::printHelp(std::optional<Command> command) {
+  llvm::raw_ostream &os = llvm::outs();
+  if (!command) {
+    os << "attnc compiles attention: SPEC is a .yaml spec or a .mlir file in the attn dialect.\n\n";
+    for (const CommandInfo &info : commands)
+      os << "  " << llvm::left_justify(info.usage, 46) << info.summary << "\n";
+    os << "\nattnc COMMAND --help lists the options of a command.\n"
+          "Exit status: 0; 1 the work failed; 2 the spec, the call or a tensor is wrong.\n";
+    return;
+  }
+  const CommandInfo &info = *findCommand(*command);
+  os << info.usage << "\n  " << info.summary << "\n\n";
+  for (const OptionInfo &option : options)
+    if (takes(option, *command))
+      os << "  " << llvm::left_justify(option.name, 13) << option.summary
+         << (option.value.empty() ? "" : ("; " + option.value).str()) << "\n";
+}
+
+/// `attnc: error: expected …, but got …` with a note.
+static std::nullopt_t complain(const llvm::Twine &expected, const llvm::Twine &got, const llvm::Twine &note) {
+  llvm::errs() << "attnc: error: expected " << expected << ", but got " << got << "\nattnc: note: " << note << "\n";
+  return std::nullopt;
+}
+
+static const OptionInfo *findOption(StringRef name, Command command) {
+  const OptionInfo *found = llvm::find_if(options, [&](const OptionInfo &option) { return option.name == name; });
+  return found != std::end(options) && takes(*found, command) ? found : nullptr;
+}
+
+/// Applies the option at `position`, which moves past its value; an error is printed.
+static bool applyOption(Arguments &arguments, llvm::ArrayRef<StringRef> words, size_t &position) {
+  auto [name, attached] = words[position].split('=');
+  std::string help = ("see attnc " + findCommand(arguments.command)->name + " --help").str();
+  const OptionInfo *option = findOption(name, arguments.command);
+  if (!option)
+    return complain("an option of attnc " + findCommand(arguments.command)->name, "'" + name + "'", help), false;
+  bool isAttached = words[position].contains('=');
+  StringRef value = attached;
+  if (!option->value.empty() && !isAttached) {
+    if (++position == words.size())
+      return complain(option->value + " after " + name, "nothing", help), false;
+    value = words[position];
+  }
+  if ((option->value.empty() && isAttached) || !option->apply(arguments, value))
+    return complain(option->value.empty() ? "no value after " + name.str() : (option->value + " after " + name).str(),
+                    "'" + value + "'", help),
+           false;
+  return true;
+}
+
+/// What a command cannot do without, and options that exclude each other.
+static bool checkComplete(const Arguments &arguments) {
+  const CommandInfo &info = *findCommand(arguments.command);
+  auto missing = [&](const llvm::Twine &what) { return complain(what, "nothing", "call it as: " + info.usage), false; };
+  if (arguments.specs.empty())
+    return missing("a spec");
+  if (arguments.command != Command::Bench && arguments.specs.size() > 1)
+    return complain("one spec", "'" + arguments.specs[1] + "' as well", "call it as: " + info.usage), false;
+  if (arguments.command == Command::Run && arguments.in.empty())
+    return missing("--in DIR");
+  if ((arguments.command == Command::Run || arguments.command == Command::Init) && arguments.out.empty())
+    return missing("--out DIR");
+  if (arguments.reference && arguments.emulate)
+    return complain("--reference or --emulate", "both", "the interpreter has no device code to emulate"), false;
+  if (arguments.emulate && arguments.target == "cpu")
+    return complain("a GPU target with --emulate", "cpu", "add --target sm_80"), false;
+  bool deviceStage = arguments.emit == "ptx" || arguments.emit == "cubin";
+  if (deviceStage && arguments.target == "cpu")
+    return complain("a GPU target with --emit " + arguments.emit, "cpu", "add --target sm_80"), false;
+  return true;
+}
+
+std::optional<Arguments> attune::attnc::parseArguments(int argc, char **argv) {
+  llvm::SmallVector<StringRef> words(argv + 1, argv + argc);
+  Arguments arguments;
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    arguments.help = true;
+    printHelp(std::nullopt);
+    return words.empty() ? std::nullopt : std::optional(arguments);
+  }
+  const CommandInfo *info = llvm::find_if(commands, [&](const CommandInfo &entry) { return entry.name == words[0]; });
+  if (info == std::end(commands))
+    return complain("one of compile, init, run, explain, bench", "'" + words[0] + "'", "see attnc --help");
+  arguments.command = info->command;
+  for (size_t position = 1; position < words.size(); ++position) {
+    if (!words[position].starts_with("-") || words[position] == "-")
+      arguments.specs.push_back(words[position].str());
+    else if (!applyOption(arguments, words, position))
+      return std::nullopt;
+  }
+  if (arguments.help)
+    printHelp(arguments.command);
+  else if (!checkComplete(arguments))
+    return std::nullopt;
+  return arguments;
+}

@@ -1,0 +1,46 @@
+//===- Arguments.h - The command line of attnc ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_TOOLS_ATTNC_ARGUMENTS_H
+#define ATTUNE_TOOLS_ATTNC_ARGUMENTS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attune::attnc {
+
+/// The exit statuses of SPEC §5.
+enum ExitStatus { Done = 0, Failed = 1, Wrong = 2 };
+
+enum class Command { Compile, Init, Run, Explain, Bench };
+
+/// What was asked for; fields that a command does not take are left at their defaults.
+struct Arguments {
+  Command command = Command::Compile;
+  std::vector<std::string> specs; ///< one, but for bench
+  std::string target = "cpu";
+  std::string emit;               ///< a stage; empty: the library
+  std::string output;             ///< -o
+  std::string in, out;            ///< --in, --out
+  uint64_t seed = 0;
+  bool inputs = false;
+  std::optional<int64_t> batch, queries, keys;
+  int64_t threads = 0;            ///< 0: every CPU
+  bool reference = false, emulate = false, json = false, help = false;
+};
+
+/// Reads the command line; prints what is wrong and returns nothing if it cannot.
+std::optional<Arguments> parseArguments(int argc, char **argv);
+
+/// The help text, of one command if `command` is given.
+void printHelp(std::optional<Command> command);
+
+} // namespace attune::attnc
+
+#endif // ATTUNE_TOOLS_ATTNC_ARGUMENTS_H
