@@ -1,0 +1,50 @@
+//===- LoadedLibrary.h - A compiled library, loaded and called ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Calls a compiled library by the names of its entry points, as a C program would; the tools run what users run.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_PIPELINE_LOADEDLIBRARY_H
+#define ATTUNE_PIPELINE_LOADEDLIBRARY_H
+
+#include "attune-rt/Descriptor.h"
+#include "attune/Support/HostTensor.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+
+namespace attune {
+
+class LoadedLibrary {
+public:
+  /// Loads lib`name`.so at `path`; the file may be removed afterwards.
+  static llvm::Expected<std::unique_ptr<LoadedLibrary>> open(llvm::StringRef path, llvm::StringRef name);
+  ~LoadedLibrary();
+
+  /// Makes the handle. 0 threads: every CPU; an empty `isa`: the best that is there.
+  llvm::Error create(int32_t threads = 0, llvm::StringRef isa = "");
+
+  /// Tensors in the order of the library's interface; null for an optional one that is not wanted. Row-major, in the
+  /// library's element types. Allocates the workspace on the first call for its sizes and keeps it.
+  llvm::Error run(llvm::ArrayRef<HostTensor *> tensors);
+
+  /// Bytes of workspace for these tensors.
+  llvm::Expected<size_t> workspaceBytes(llvm::ArrayRef<HostTensor *> tensors);
+  llvm::Expected<attune_info> info();
+
+private:
+  struct Impl;
+  explicit LoadedLibrary(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace attune
+
+#endif // ATTUNE_PIPELINE_LOADEDLIBRARY_H
