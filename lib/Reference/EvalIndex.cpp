@@ -25,7 +25,9 @@ static int64_t wrap(int64_t value, Type type) {
 
 /// The value as an unsigned number of its width.
 static uint64_t unsignedOf(int64_t value, Type type) {
-  return type.isIndex() ? value : static_cast<uint64_t>(value) & llvm::maskTrailingOnes<uint64_t>(type.getIntOrFloatBitWidth());
+  if (type.isIndex())
+    return value;
+  return static_cast<uint64_t>(value) & llvm::maskTrailingOnes<uint64_t>(type.getIntOrFloatBitWidth());
 }
 
 using Binary = int64_t (*)(int64_t, int64_t);
@@ -135,6 +137,10 @@ static std::optional<LogicalResult> evalCast(Frame &frame, Operation &op) {
   return success();
 }
 
+static bool isInteger(Type type) {
+  return type.isIndex() || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
+}
+
 std::optional<LogicalResult> attune::reference::evalIndexOp(Frame &frame, Operation &op) {
   if (op.getNumResults() != 1)
     return std::nullopt;
@@ -145,14 +151,13 @@ std::optional<LogicalResult> attune::reference::evalIndexOp(Frame &frame, Operat
     frame.set(constant, wrap(number.getValue().getSExtValue(), constant.getType()));
     return success();
   }
-  auto isInteger = [](Type type) { return type.isIndex() || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64); };
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     if (!select.getCondition().getType().isInteger(1) || isa<RankedTensorType>(select.getType()))
       return std::nullopt;
     frame.set(select, frame.get(frame.integer(select.getCondition()) ? select.getTrueValue() : select.getFalseValue()));
     return success();
   }
-  if (op.getNumOperands() == 0 || !llvm::all_of(op.getOperandTypes(), isInteger))
+  if (!llvm::all_of(op.getOperandTypes(), isInteger))
     return std::nullopt;
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     Type type = compare.getLhs().getType();
@@ -160,5 +165,9 @@ std::optional<LogicalResult> attune::reference::evalIndexOp(Frame &frame, Operat
                                      frame.integer(compare.getRhs()), type)));
     return success();
   }
-  return op.getNumOperands() == 2 ? evalBinary(frame, op) : op.getNumOperands() == 1 ? evalCast(frame, op) : std::nullopt;
+  switch (op.getNumOperands()) {
+  case 1: return evalCast(frame, op);
+  case 2: return evalBinary(frame, op);
+  default: return std::nullopt;
+  }
 }

@@ -33,7 +33,8 @@ static LogicalResult checkIndices(Operation *op, const Array &memory, ArrayRef<i
 static LogicalResult noteRead(Frame &frame, Operation *op, const Array &memory, int64_t place) {
   if (!frame.races || frame.races->read(memory, place))
     return success();
-  return op->emitOpError() << "expected to read what no other grid point writes, but got an element that one has written";
+  return op->emitOpError()
+         << "expected to read what no other grid point writes, but got an element that one has written";
 }
 
 static LogicalResult noteWrite(Frame &frame, Operation *op, const Array &memory, int64_t place) {
@@ -125,7 +126,8 @@ static LogicalResult evalElementStore(Frame &frame, memref::StoreOp op) {
   if (failed(checkIndices(op, memory, indices, memory.rank())))
     return failure();
   mlir::Value stored = op.getValueToStore();
-  memory(indices) = isa<FloatType>(stored.getType()) ? frame.number(stored) : static_cast<double>(frame.integer(stored));
+  bool isFloat = isa<FloatType>(stored.getType());
+  memory(indices) = isFloat ? frame.number(stored) : static_cast<double>(frame.integer(stored));
   return noteWrite(frame, op, memory, memory.place(indices));
 }
 

@@ -86,7 +86,8 @@ static LogicalResult evalMask(Frame &frame, tile::MaskOp op) {
   TileValue result = frame.tile(op.getSource());
   bool isRow = result.shape.size() == 1;
   // What is absent hides nothing.
-  auto bound = [&](mlir::Value value) { return value ? frame.integer(value) : std::numeric_limits<int64_t>::max() / 2; };
+  constexpr int64_t everything = std::numeric_limits<int64_t>::max() / 2;
+  auto bound = [&](mlir::Value value) { return value ? frame.integer(value) : everything; };
   int64_t rows = bound(op.getRows()), columns = bound(op.getCols()), diagonal = bound(op.getDiagonal());
   double fill = op.getFill().convertToDouble();
   int64_t width = isRow ? 1 : result.columns();

@@ -13,7 +13,8 @@
 #include <limits>
 
 namespace {
-/// A binary format: bits of the significand with the hidden one, the least exponent of a normal number, the largest one.
+/// A binary format: bits of the significand with the hidden one, the least exponent of a normal number, the largest
+/// number.
 struct Format {
   int bits;
   int least;

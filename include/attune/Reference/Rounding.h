@@ -12,9 +12,9 @@
 
 namespace attune::reference {
 
-/// Everything is computed in f64. `Ideal` keeps it so: a cast is the identity, and what comes out is the function itself.
-/// `Faithful` rounds every value to its element type, to nearest even: what comes out is the function as those types
-/// can hold it.
+/// Everything is computed in f64. `Ideal` keeps it so: a cast is the identity, and what comes out is the function
+/// itself. `Faithful` rounds every value to its element type, to nearest even: what comes out is the function as those
+/// types can hold it.
 enum class Precision { Ideal, Faithful };
 
 /// `value` rounded to f32, f16 or bf16 (to nearest, ties to even; beyond the largest, infinity); other types keep it.

@@ -137,7 +137,8 @@ TEST(EvalTileTest, MaskKeepsWhatEveryConditionKeeps) {
   Array out({3, 4});
   ASSERT_TRUE(runBody(program, counted({3, 4}), out)) << program.messages;
   double hidden = -std::numeric_limits<double>::infinity();
-  EXPECT_EQ(out.elements(), (std::vector<double>{1, 2, hidden, hidden, 5, 6, 7, hidden, hidden, hidden, hidden, hidden}));
+  EXPECT_EQ(out.elements(),
+            (std::vector<double>{1, 2, hidden, hidden, 5, 6, 7, hidden, hidden, hidden, hidden, hidden}));
 }
 
 TEST(EvalTileTest, ElementwiseFunctions) {
@@ -149,7 +150,8 @@ TEST(EvalTileTest, ElementwiseFunctions) {
   for (auto [text, expected] : {Case{"arith.addf %x, %y", 0.75}, Case{"arith.subf %x, %y", -3.75},
                                 Case{"arith.mulf %x, %y", -3.375}, Case{"arith.divf %x, %y", -1.5 / 2.25},
                                 Case{"arith.maximumf %x, %y", 2.25}, Case{"arith.minimumf %x, %y", -1.5},
-                                Case{"arith.negf %x", 1.5}, Case{"math.absf %x", 1.5}, Case{"math.exp2 %x", std::exp2(-1.5)},
+                                Case{"arith.negf %x", 1.5}, Case{"math.absf %x", 1.5},
+                                Case{"math.exp2 %x", std::exp2(-1.5)},
                                 Case{"math.exp %x", std::exp(-1.5)}, Case{"math.log2 %y", std::log2(2.25)},
                                 Case{"math.log %y", std::log(2.25)}, Case{"math.sqrt %y", 1.5},
                                 Case{"math.rsqrt %y", 1 / 1.5}, Case{"math.fma %x, %y, %y", -1.125},

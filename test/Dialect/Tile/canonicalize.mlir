@@ -1,0 +1,79 @@
+// RUN: attn-opt %s --canonicalize | FileCheck %s
+
+// A mask whose every condition holds for the whole tile keeps it whole.
+// CHECK-LABEL: tile.kernel @whole
+tile.kernel @whole(%in: memref<4x6xf32>, %out: memref<4x6xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %c6 = arith.constant 6 : index
+  // CHECK: %[[T:.*]] = tile.load
+  %t = tile.load %in[%c0, %c0] : memref<4x6xf32> -> tensor<4x6xf32>
+  // CHECK-NOT: tile.mask
+  // CHECK: tile.store %[[T]]
+  %m = tile.mask %t fill 0.0 rows(%c4) cols(%c6) diagonal(%c5) : tensor<4x6xf32>
+  tile.store %m, %out[%c0, %c0] : tensor<4x6xf32>, memref<4x6xf32>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @whole_row
+tile.kernel @whole_row(%in: memref<4xf32>, %out: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  // CHECK: %[[T:.*]] = tile.load
+  %t = tile.load %in[%c0] : memref<4xf32> -> tensor<4xf32>
+  // CHECK-NOT: tile.mask
+  // CHECK: tile.store %[[T]]
+  %m = tile.mask %t fill 0.0 rows(%c4) : tensor<4xf32>
+  tile.store %m, %out[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+// One condition that hides an element, or that nobody knows yet, keeps the mask.
+// CHECK-LABEL: tile.kernel @partial
+tile.kernel @partial(%in: memref<4x6xf32>, %out: memref<4x4x6xf32>, %n: index) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %t = tile.load %in[%c0, %c0] : memref<4x6xf32> -> tensor<4x6xf32>
+  // CHECK: tile.mask %{{.*}} rows(
+  %rows = tile.mask %t fill 0.0 rows(%c3) : tensor<4x6xf32>
+  // CHECK: tile.mask %{{.*}} cols(
+  %cols = tile.mask %t fill 0.0 rows(%c4) cols(%c5) : tensor<4x6xf32>
+  // CHECK: tile.mask %{{.*}} diagonal(
+  %diagonal = tile.mask %t fill 0.0 diagonal(%c4) : tensor<4x6xf32>
+  // CHECK: tile.mask %{{.*}} rows(
+  %unknown = tile.mask %t fill 0.0 rows(%n) : tensor<4x6xf32>
+  tile.store %rows, %out[%c0, %c0, %c0] : tensor<4x6xf32>, memref<4x4x6xf32>
+  tile.store %cols, %out[%c1, %c0, %c0] : tensor<4x6xf32>, memref<4x4x6xf32>
+  tile.store %diagonal, %out[%c2, %c0, %c0] : tensor<4x6xf32>, memref<4x4x6xf32>
+  tile.store %unknown, %out[%c3, %c0, %c0] : tensor<4x6xf32>, memref<4x4x6xf32>
+  tile.return
+}
+
+// Pure ops without a use go; stores and launches stay.
+// CHECK-LABEL: tile.kernel @dead
+tile.kernel @dead(%in: memref<4x6xf32>, %out: memref<4x4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4x4xf32>
+  %t = tile.load %in[%c0, %c0] : memref<4x6xf32> -> tensor<4x6xf32>
+  // CHECK-NOT: tile.dot
+  %s = tile.dot %t, %t, %zero {transpose_b} : tensor<4x6xf32>, tensor<4x6xf32> -> tensor<4x4xf32>
+  // CHECK-NOT: tile.reduce
+  %m = tile.reduce max %s axis 1 : tensor<4x4xf32> -> tensor<4xf32>
+  // CHECK-NOT: tile.expand
+  %e = tile.expand %m axis 0 : tensor<4xf32> -> tensor<4x4xf32>
+  // CHECK: tile.store
+  tile.store %zero, %out[%c0, %c0] : tensor<4x4xf32>, memref<4x4xf32>
+  tile.return
+}
+
+// CHECK-LABEL: func.func @host
+func.func @host(%in: memref<4x6xf32>, %out: memref<4x4xf32>, %n: index) {
+  // CHECK: tile.launch @dead
+  tile.launch @dead grid(%n) (%in, %out) : memref<4x6xf32>, memref<4x4xf32>
+  return
+}

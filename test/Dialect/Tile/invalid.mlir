@@ -1,0 +1,676 @@
+// Every check of the verifiers and of the parsers.
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+// An index for each dimension.
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected an index for each of 2 dimensions, but got 1}}
+  %t = tile.load %in[%i] : memref<4x6xf32> -> tensor<6xf32>
+  tile.return
+}
+
+// -----
+
+// The tile's rank.
+tile.kernel @k(%in: memref<?xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected a tile of rank at most 1, but got 2}}
+  %t = tile.load %in[%i] : memref<?xf32> -> tensor<4x6xf32>
+  tile.return
+}
+
+// -----
+
+// The element type.
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected elements of 'f32', but got 'f16'}}
+  %t = tile.load %in[%i, %i] : memref<4x6xf32> -> tensor<4x6xf16>
+  tile.return
+}
+
+// -----
+
+// The same for a store.
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %t = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected an index for each of 2 dimensions, but got 3}}
+  tile.store %t, %in[%i, %i, %i] : tensor<4x6xf32>, memref<4x6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4xf32>, %i: index) grid(batch) {
+  %t = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected a tile of rank at most 1, but got 2}}
+  tile.store %t, %in[%i] : tensor<4x6xf32>, memref<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xbf16>, %i: index) grid(batch) {
+  %t = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected elements of 'bf16', but got 'f32'}}
+  tile.store %t, %in[%i, %i] : tensor<4x6xf32>, memref<4x6xbf16>
+  tile.return
+}
+
+// -----
+
+// What is not a tile: a dynamic size, rank 3, other elements, no element.
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16 or i1, but got 'tensor<?xf32>'}}
+  %t = tile.load %in[%i, %i] : memref<4x6xf32> -> tensor<?xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16 or i1, but got 'tensor<2x2x2xf32>'}}
+  %t = tile.load %in[%i, %i] : memref<4x6xf32> -> tensor<2x2x2xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16 or i1, but got 'tensor<4xf64>'}}
+  %t = tile.load %in[%i, %i] : memref<4x6xf32> -> tensor<4xf64>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16 or i1, but got 'tensor<0x4xf32>'}}
+  %t = tile.load %in[%i, %i] : memref<4x6xf32> -> tensor<0x4xf32>
+  tile.return
+}
+
+// -----
+
+// What is not a memory: rank 0, other elements, an innermost stride, an offset.
+// expected-error @below {{expected memory, index, i64 or f32 arguments, but got 'memref<f32>'}}
+tile.kernel @k(%in: memref<f32>) grid(batch) {
+  tile.return
+}
+
+// -----
+
+// expected-error @below {{expected memory, index, i64 or f32 arguments, but got 'memref<4xf64>'}}
+tile.kernel @k(%in: memref<4xf64>) grid(batch) {
+  tile.return
+}
+
+// -----
+
+// expected-error @below {{expected memory, index, i64 or f32 arguments, but got 'memref<4x6xf32, strided<[6, 2]>>'}}
+tile.kernel @k(%in: memref<4x6xf32, strided<[6, 2]>>) grid(batch) {
+  tile.return
+}
+
+// -----
+
+// expected-error @below {{expected memory, index, i64 or f32 arguments, but got 'memref<4x6xf32, strided<[6, 1], offset: ?>>'}}
+tile.kernel @k(%in: memref<4x6xf32, strided<[6, 1], offset: ?>>) grid(batch) {
+  tile.return
+}
+
+// -----
+
+// Nor are other scalars arguments.
+// expected-error @below {{expected memory, index, i64 or f32 arguments, but got 'i32'}}
+tile.kernel @k(%in: i32) grid(batch) {
+  tile.return
+}
+
+// -----
+
+// Operands of a dot product.
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4xf32>
+  %b = arith.constant dense<0.0> : tensor<4x6xf32>
+  %acc = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected operands of rank 2}}
+  %r = tile.dot %a, %b, %acc : tensor<4xf32>, tensor<4x6xf32> -> tensor<4x6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x5xf32>
+  %b = arith.constant dense<0.0> : tensor<5x6xf32>
+  %acc = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected operands of rank 2}}
+  %r = tile.dot %a, %b, %acc : tensor<4x5xf32>, tensor<5x6xf32> -> tensor<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x5xf16>
+  %b = arith.constant dense<0.0> : tensor<5x6xbf16>
+  %acc = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected operands of one floating-point type, but got 'f16' and 'bf16'}}
+  %r = tile.dot %a, %b, %acc : tensor<4x5xf16>, tensor<5x6xbf16> -> tensor<4x6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<true> : tensor<4x4xi1>
+  %acc = arith.constant dense<0.0> : tensor<4x4xf32>
+  // expected-error @below {{expected operands of one floating-point type, but got 'i1' and 'i1'}}
+  %r = tile.dot %a, %a, %acc : tensor<4x4xi1>, tensor<4x4xi1> -> tensor<4x4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x5xf32>
+  %b = arith.constant dense<0.0> : tensor<6x7xf32>
+  %acc = arith.constant dense<0.0> : tensor<4x7xf32>
+  // expected-error @below {{expected the inner sizes to agree, but got 5 and 6}}
+  %r = tile.dot %a, %b, %acc : tensor<4x5xf32>, tensor<6x7xf32> -> tensor<4x7xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<5x4xf32>
+  %b = arith.constant dense<0.0> : tensor<7x6xf32>
+  %acc = arith.constant dense<0.0> : tensor<4x7xf32>
+  // expected-error @below {{expected the inner sizes to agree, but got 5 and 6}}
+  %r = tile.dot %a, %b, %acc {transpose_a, transpose_b} : tensor<5x4xf32>, tensor<7x6xf32> -> tensor<4x7xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x5xf32>
+  %b = arith.constant dense<0.0> : tensor<5x6xf32>
+  %acc = arith.constant dense<0.0> : tensor<6x4xf32>
+  // expected-error @below {{expected a result of 4x6, but got 6x4}}
+  %r = tile.dot %a, %b, %acc : tensor<4x5xf32>, tensor<5x6xf32> -> tensor<6x4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x5xf16>
+  %b = arith.constant dense<0.0> : tensor<5x6xf16>
+  %acc = arith.constant dense<0.0> : tensor<4x6xf16>
+  // expected-error @below {{must be tile of f32, but got 'tensor<4x6xf16>'}}
+  %r = tile.dot %a, %b, %acc : tensor<4x5xf16>, tensor<5x6xf16> -> tensor<4x6xf16>
+  tile.return
+}
+
+// -----
+
+// Reductions.
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected a source of rank 2 and axis 0 or 1}}
+  %r = tile.reduce add %a axis 0 : tensor<4xf32> -> tensor<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected a source of rank 2 and axis 0 or 1}}
+  %r = tile.reduce add %a axis 2 : tensor<4x6xf32> -> tensor<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected a source of rank 2 and axis 0 or 1}}
+  %r = tile.reduce add %a axis -1 : tensor<4x6xf32> -> tensor<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected a result of 4 elements, but got 'tensor<6xf32>'}}
+  %r = tile.reduce add %a axis 1 : tensor<4x6xf32> -> tensor<6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected a result of 6 elements, but got 'tensor<1x6xf32>'}}
+  %r = tile.reduce add %a axis 0 : tensor<4x6xf32> -> tensor<1x6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x6xf16>
+  // expected-error @below {{must be tile of f32, but got 'tensor<4x6xf16>'}}
+  %r = tile.reduce add %a axis 0 : tensor<4x6xf16> -> tensor<6xf32>
+  tile.return
+}
+
+// -----
+
+// Expansions.
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected a source of rank 1, a result of rank 2 and axis 0 or 1}}
+  %r = tile.expand %a axis 0 : tensor<4x6xf32> -> tensor<4x6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected a source of rank 1, a result of rank 2 and axis 0 or 1}}
+  %r = tile.expand %a axis 0 : tensor<4xf32> -> tensor<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected a source of rank 1, a result of rank 2 and axis 0 or 1}}
+  %r = tile.expand %a axis 2 : tensor<4xf32> -> tensor<4x6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected a source of 6 elements of 'f32', but got 'tensor<4xf32>'}}
+  %r = tile.expand %a axis 0 : tensor<4xf32> -> tensor<4x6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4xf16>
+  // expected-error @below {{expected a source of 4 elements of 'f32', but got 'tensor<4xf16>'}}
+  %r = tile.expand %a axis 1 : tensor<4xf16> -> tensor<4x6xf32>
+  tile.return
+}
+
+// -----
+
+// Masks.
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %t = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected at least one of rows, cols and diagonal}}
+  %m = tile.mask %t fill 0.0 : tensor<4x6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %t = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected only rows on a tile of rank 1}}
+  %m = tile.mask %t fill 0.0 cols(%i) : tensor<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %t = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected only rows on a tile of rank 1}}
+  %m = tile.mask %t fill 0.0 rows(%i) diagonal(%i) : tensor<4xf32>
+  tile.return
+}
+
+// -----
+
+// Loops.
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected a positive step, but got 0}}
+  tile.loop sum %j = %i to %i step 0 {
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %z = arith.constant dense<0.0> : tensor<4xf16>
+  // expected-error @below {{expected carried tiles of f32, but got 'tensor<4xf16>'}}
+  %r = tile.loop sum %j = %i to %i step 1 carries(%a = %z) : (tensor<4xf16>) {
+    tile.yield %a : tensor<4xf16>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %a0 = arith.constant dense<0.0> : tensor<4xf32>
+  %b0 = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]}}
+  %r:2 = tile.loop softmax %j = %i to %i step 1 carries(%a = %a0, %b = %b0) : (tensor<4xf32>, tensor<4xf32>) {
+    tile.yield %a, %b : tensor<4xf32>, tensor<4xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %a0 = arith.constant dense<0.0> : tensor<4xf32>
+  %b0 = arith.constant dense<0.0> : tensor<5xf32>
+  %c0 = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]}}
+  %r:3 = tile.loop softmax %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4xf32>, tensor<5xf32>, tensor<4x6xf32>) {
+    tile.yield %a, %b, %c : tensor<4xf32>, tensor<5xf32>, tensor<4x6xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %a0 = arith.constant dense<0.0> : tensor<4xf32>
+  %b0 = arith.constant dense<0.0> : tensor<4xf32>
+  %c0 = arith.constant dense<0.0> : tensor<5x6xf32>
+  // expected-error @below {{expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]}}
+  %r:3 = tile.loop softmax %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4xf32>, tensor<4xf32>, tensor<5x6xf32>) {
+    tile.yield %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<5x6xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %a0 = arith.constant dense<0.0> : tensor<4xf32>
+  %b0 = arith.constant dense<0.0> : tensor<4xf32>
+  %c0 = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]}}
+  %r:3 = tile.loop softmax %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+    tile.yield %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %a0 = arith.constant dense<0.0> : tensor<4x6xf32>
+  %b0 = arith.constant dense<0.0> : tensor<4x6xf32>
+  %c0 = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]}}
+  %r:3 = tile.loop softmax %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>) {
+    tile.yield %a, %b, %c : tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected the body to yield the carried tiles}}
+  %r = tile.loop sum %j = %i to %i step 1 carries(%a = %z) : (tensor<4xf32>) {
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected the results to have the types of the carried tiles}}
+  %r = "tile.loop"(%i, %i, %z) <{carry = #tile<carry sum>, step = 1 : i64}> ({
+  ^bb0(%j: index, %a: tensor<4xf32>):
+    tile.yield %a : tensor<4xf32>
+  }) : (index, index, tensor<4xf32>) -> tensor<5xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected the body to take an index and the carried tiles}}
+  %r = "tile.loop"(%i, %i, %z) <{carry = #tile<carry sum>, step = 1 : i64}> ({
+  ^bb0(%j: i64, %a: tensor<4xf32>):
+    tile.yield %a : tensor<4xf32>
+  }) : (index, index, tensor<4xf32>) -> tensor<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected a carry, sum or softmax, but got 'product'}}
+  tile.loop product %j = %i to %i step 1 {
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected a type for each of 1 carried tiles, but got 2}}
+  %r = tile.loop sum %j = %i to %i step 1 carries(%a = %z) : (tensor<4xf32>, tensor<4xf32>) {
+    tile.yield %a : tensor<4xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// Kernels.
+// expected-error @below {{expected no results}}
+"tile.kernel"() <{function_type = () -> f32, grid = [#tile<axis batch>], sym_name = "k"}> ({
+  tile.return
+}) : () -> ()
+
+// -----
+
+// expected-error @below {{expected one to three grid axes, but got 0}}
+tile.kernel @k() grid() {
+  tile.return
+}
+
+// -----
+
+// expected-error @below {{expected one to three grid axes, but got 4}}
+tile.kernel @k() grid(batch, head, query_block, key_piece) {
+  tile.return
+}
+
+// -----
+
+// expected-error @below {{expected distinct grid axes, but got #tile<axis head> twice}}
+tile.kernel @k() grid(head, batch, head) {
+  tile.return
+}
+
+// -----
+
+// expected-error @below {{expected a grid axis, one of batch, head, query_block, key_piece, value_block, but got 'heads'}}
+tile.kernel @k() grid(heads) {
+  tile.return
+}
+
+// -----
+
+// Places in the grid.
+tile.kernel @k() grid(batch) {
+  // expected-error @below {{expected a grid with axis head}}
+  %h = tile.program_id head
+  tile.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{expected to be inside a tile.kernel}}
+  %h = tile.program_id head
+  return
+}
+
+// -----
+
+// Terminators have their parents.
+func.func @f() {
+  // expected-error @below {{expects parent op 'tile.kernel'}}
+  tile.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{expects parent op 'tile.loop'}}
+  tile.yield
+}
+
+// -----
+
+// Schedules.
+// expected-error @+2 {{expected positive tile sizes, piece, warps and stages}}
+tile.kernel @k() grid(batch)
+    attributes {schedule = #tile.schedule<target = cpu, query_tile = 0, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>} {
+  tile.return
+}
+
+// -----
+
+// expected-error @+2 {{expected positive tile sizes, piece, warps and stages}}
+tile.kernel @k() grid(batch)
+    attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 0, piece = 2048, operand = f32, warps = 1, stages = 1>} {
+  tile.return
+}
+
+// -----
+
+// expected-error @+2 {{expected positive tile sizes, piece, warps and stages}}
+tile.kernel @k() grid(batch)
+    attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 0, operand = f32, warps = 1, stages = 1>} {
+  tile.return
+}
+
+// -----
+
+// expected-error @+2 {{expected positive tile sizes, piece, warps and stages}}
+tile.kernel @k() grid(batch)
+    attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 0, stages = 1>} {
+  tile.return
+}
+
+// -----
+
+// expected-error @+2 {{expected positive tile sizes, piece, warps and stages}}
+tile.kernel @k() grid(batch)
+    attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 0>} {
+  tile.return
+}
+
+// -----
+
+// expected-error @+2 {{expected a piece of whole key tiles, but got piece = 100 with key_tile = 64}}
+tile.kernel @k() grid(batch)
+    attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 100, operand = f32, warps = 1, stages = 1>} {
+  tile.return
+}
+
+// -----
+
+// expected-error @+2 {{expected operand f32, f16 or bf16, but got 'i8'}}
+tile.kernel @k() grid(batch)
+    attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = i8, warps = 1, stages = 1>} {
+  tile.return
+}
+
+// -----
+
+// Launches.
+func.func @f(%in: memref<4xf32>, %n: index) {
+  // expected-error @below {{expected a tile.kernel named @missing}}
+  tile.launch @missing grid(%n) (%in) : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%in: memref<4xf32>, %n: index) {
+  // expected-error @below {{expected a tile.kernel named @f}}
+  tile.launch @f grid(%n) (%in) : memref<4xf32>
+  return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4xf32>) grid(batch, head) {
+  tile.return
+}
+func.func @f(%in: memref<4xf32>, %n: index) {
+  // expected-error @below {{expected 2 grid sizes, but got 1}}
+  tile.launch @k grid(%n) (%in) : memref<4xf32>
+  return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4xf32>) grid(batch, head) {
+  tile.return
+}
+func.func @f(%in: memref<4xf32>, %n: index) {
+  // expected-error @below {{expected operands of the kernel's argument types}}
+  tile.launch @k grid(%n, %n) (%n) : index
+  return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4xf32>) grid(batch, head) {
+  tile.return
+}
+func.func @f(%in: memref<4xf32>, %n: index) {
+  // expected-error @below {{expected operands of the kernel's argument types}}
+  tile.launch @k grid(%n, %n) ()
+  return
+}
+
+// -----
+
+// Workspaces.
+func.func @f(%n: index) {
+  // expected-error @below {{expected a size for each of 1 dynamic dimensions, but got 2}}
+  %w = tile.workspace(%n, %n) : memref<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%n: index) {
+  // expected-error @below {{expected a row-major memref, but got 'memref<4x4xf32, strided<[8, 1]>>'}}
+  %w = tile.workspace() : memref<4x4xf32, strided<[8, 1]>>
+  return
+}

@@ -1,0 +1,122 @@
+// Every op and attribute with the example of its description, which examples.test compares word for word.
+// RUN: attn-opt %s --verify-roundtrip | FileCheck %s
+// RUN: attn-opt %s --emit-bytecode | attn-opt | FileCheck %s
+// RUN: attn-opt %s --mlir-print-op-generic | attn-opt | FileCheck %s
+
+// CHECK-LABEL: tile.kernel @memory
+// CHECK-SAME: grid(batch, head, query_block)
+tile.kernel @memory(%keys: memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>>, %out: memref<?x4x?x64xf32, strided<[?, ?, ?, 1]>>,
+                    %length: index) grid(batch, head, query_block) {
+  %c0 = arith.constant 0 : index
+  // CHECK: %[[B:.*]] = tile.program_id batch
+  %b = tile.program_id batch
+  %h = tile.program_id head
+  %i = tile.program_id query_block
+  %g = arith.constant 1 : index
+  %j = arith.constant 64 : index
+  // CHECK: tile.load %{{.*}}[%[[B]], %{{.*}}, %{{.*}}, %{{.*}}] rows(%{{.*}}) : memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>> -> tensor<64x64xf32>
+  %k = tile.load %keys[%b, %g, %j, %c0] rows(%length) : memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>> -> tensor<64x64xf32>
+  %o = arith.negf %k : tensor<64x64xf32>
+  // CHECK: tile.store %{{.*}}, %{{.*}}[%[[B]], %{{.*}}, %{{.*}}, %{{.*}}] : tensor<64x64xf32>, memref<?x4x?x64xf32, strided<[?, ?, ?, 1]>>
+  tile.store %o, %out[%b, %h, %i, %c0] : tensor<64x64xf32>, memref<?x4x?x64xf32, strided<[?, ?, ?, 1]>>
+  // CHECK: tile.store %{{.*}}] rows(%{{.*}}) :
+  tile.store %o, %out[%b, %h, %i, %c0] rows(%length) : tensor<64x64xf32>, memref<?x4x?x64xf32, strided<[?, ?, ?, 1]>>
+  // CHECK: tile.return
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @arithmetic
+// CHECK-SAME: attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>}
+tile.kernel @arithmetic(%Q: memref<64x80xf32>, %K: memref<32x80xf32>, %out: memref<64x32xf32>, %left: index, %d: index)
+    grid(value_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %q = tile.load %Q[%c0, %c0] : memref<64x80xf32> -> tensor<64x80xf32>
+  %k = tile.load %K[%c0, %c0] : memref<32x80xf32> -> tensor<32x80xf32>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} {transpose_b} : tensor<64x80xf32>, tensor<32x80xf32> -> tensor<64x32xf32>
+  %s = tile.dot %q, %k, %zero {transpose_b} : tensor<64x80xf32>, tensor<32x80xf32> -> tensor<64x32xf32>
+  // CHECK: tile.reduce max %{{.*}} axis 1 : tensor<64x32xf32> -> tensor<64xf32>
+  %m = tile.reduce max %s axis 1 : tensor<64x32xf32> -> tensor<64xf32>
+  // CHECK: tile.expand %{{.*}} axis 1 : tensor<64xf32> -> tensor<64x32xf32>
+  %r = tile.expand %m axis 1 : tensor<64xf32> -> tensor<64x32xf32>
+  // CHECK: tile.mask %{{.*}} fill 0xFF800000 cols(%{{.*}}) diagonal(%{{.*}}) : tensor<64x32xf32>
+  %v = tile.mask %s fill 0xFF800000 cols(%left) diagonal(%d) : tensor<64x32xf32>
+  // CHECK: tile.mask %{{.*}} fill 0.000000e+00 rows(%{{.*}}) : tensor<64xf32>
+  %n = tile.mask %m fill 0.0 rows(%left) : tensor<64xf32>
+  %t = arith.addf %r, %v : tensor<64x32xf32>
+  tile.store %t, %out[%c0, %c0] : tensor<64x32xf32>, memref<64x32xf32>
+  // CHECK: tile.store %{{.*}} : tensor<64xf32>, memref<64x32xf32>
+  tile.store %n, %out[%c0, %c0] : tensor<64xf32>, memref<64x32xf32>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @sequence
+tile.kernel @sequence(%keys: memref<?x?x64xf32>, %out: memref<64x64xf32>, %n: index) grid(batch, key_piece) {
+  %c0 = arith.constant 0 : index
+  %b = tile.program_id batch
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // CHECK: %[[SUM:.*]] = tile.loop sum %[[J:.*]] = %{{.*}} to %{{.*}} step 64 carries(%[[ACC:.*]] = %{{.*}}) : (tensor<64x64xf32>) {
+  %sum = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    // CHECK: tile.load %{{.*}}[%{{.*}}, %[[J]], %{{.*}}]
+    %k = tile.load %keys[%b, %j, %c0] : memref<?x?x64xf32> -> tensor<64x64xf32>
+    // CHECK: tile.dot %{{.*}}, %{{.*}}, %[[ACC]] {transpose_a}
+    %next = tile.dot %k, %k, %acc {transpose_a} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    // CHECK: tile.yield %{{.*}} : tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  // CHECK: tile.store %[[SUM]]
+  tile.store %sum, %out[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  // A loop may carry nothing.
+  // CHECK: tile.loop sum %{{.*}} = %{{.*}} to %{{.*}} step 1 {
+  tile.loop sum %j = %c0 to %n step 1 {
+    // CHECK: tile.yield{{$}}
+    tile.yield
+  }
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @online
+tile.kernel @online(%out: memref<64xf32>, %n: index) grid(query_block) {
+  %c0 = arith.constant 0 : index
+  %m0 = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %l0 = arith.constant dense<0.0> : tensor<64xf32>
+  %acc0 = arith.constant dense<0.0> : tensor<64x32xf32>
+  // CHECK: tile.loop softmax %{{.*}} carries(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) : (tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>)
+  %r:3 = tile.loop softmax %j = %c0 to %n step 64 carries(%m = %m0, %l = %l0, %acc = %acc0) : (tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>) {
+    tile.yield %m, %l, %acc : tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>
+  }
+  tile.loop sum %j = %c0 to %n step 64 carries(%m = %m0, %l = %l0) : (tensor<64xf32>, tensor<64xf32>) {
+    tile.yield %m, %l : tensor<64xf32>, tensor<64xf32>
+  }
+  tile.store %r#1, %out[%c0] : tensor<64xf32>, memref<64xf32>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @copy
+tile.kernel @copy(%in: memref<?x64xf32>, %out: memref<?x64xf32>) grid(query_block) {
+  %p = tile.program_id query_block
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %i = arith.muli %p, %c64 : index
+  %t = tile.load %in[%i, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  tile.store %t, %out[%i, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+
+// The kinds of arguments, and memories of every element type.
+// CHECK-LABEL: tile.kernel @arguments
+// CHECK-SAME: i64, %{{.*}}: f32, %{{.*}}: memref<?xi32>, %{{.*}}: memref<?xf16>, %{{.*}}: memref<?xbf16>
+tile.kernel @arguments(%a: index, %b: i64, %c: f32, %d: memref<?xi32>, %e: memref<?xf16>, %f: memref<?xbf16>) grid(head) {
+  tile.return
+}
+
+// CHECK-LABEL: func.func @plan
+func.func @plan(%in: memref<?x64xf32>, %out: memref<?x64xf32>, %blocks: index, %batch: index, %pieces: index) {
+  // CHECK: tile.launch @copy grid(%{{.*}}) (%{{.*}}, %{{.*}}) : memref<?x64xf32>, memref<?x64xf32>
+  tile.launch @copy grid(%blocks) (%in, %out) : memref<?x64xf32>, memref<?x64xf32>
+  // CHECK: tile.workspace(%{{.*}}, %{{.*}}) : memref<?x4x?x64x64xf32>
+  %w = tile.workspace(%batch, %pieces) : memref<?x4x?x64x64xf32>
+  // CHECK: tile.workspace() : memref<2x2xf32>
+  %s = tile.workspace() : memref<2x2xf32>
+  return
+}
