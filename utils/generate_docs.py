@@ -62,4 +62,5 @@ def main():
     print(f"wrote {len(made)} pages into {args.out}")
 
 
-main()
+if __name__ == "__main__":
+    main()
