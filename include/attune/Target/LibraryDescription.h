@@ -1,0 +1,111 @@
+//===- LibraryDescription.h - What a compiled library will say of itself --===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The compiler's side of runtime/include/attune-rt/Descriptor.h: which tensors a library takes, which plans it holds
+// for which targets, and the symbols of their functions. The enumerations are the runtime's own.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_TARGET_LIBRARYDESCRIPTION_H
+#define ATTUNE_TARGET_LIBRARYDESCRIPTION_H
+
+#include "attune-rt/Descriptor.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace attune::target {
+
+/// A dimension that is a size known only at run: dynamicSize(ATTUNE_RT_KEYS).
+constexpr int64_t dynamicSize(attune_rt_symbol symbol) { return -1 - static_cast<int64_t>(symbol); }
+
+struct TensorDescription {
+  std::string name;
+  attune_rt_role role = ATTUNE_RT_INPUT;
+  attune_rt_dtype dtype = ATTUNE_RT_F32;
+  /// Sizes, or dynamicSize(...).
+  llvm::SmallVector<int64_t, 4> dims;
+  /// Whether the elements are lengths in 0 .. keys, which the runtime checks.
+  bool keyLengths = false;
+  /// What an output holds if there are no keys.
+  attune_rt_empty ifEmpty = ATTUNE_RT_EMPTY_ZERO;
+  /// One line for the header, units included; empty: what standardMeaning says.
+  std::string meaning = {};
+};
+
+/// A way of computing: the symbols of the host functions `void (launcher, args)` and `int64_t (args)` in the module.
+struct PlanDescription {
+  /// "quadratic", "state", "chunked" ...
+  std::string form;
+  /// The plan serves L = 2nN / (n + N) from here to the next plan's.
+  int64_t fromLength = 0;
+  std::string planFunction;
+  /// Empty: no workspace.
+  std::string workspaceFunction = {};
+  int64_t scratchBytes = 0;
+};
+
+struct DeviceKernelDescription {
+  /// In the device module.
+  std::string name;
+  std::array<int32_t, 3> block = {1, 1, 1};
+  int32_t sharedBytes = 0;
+};
+
+/// Code for one instruction set or GPU architecture.
+struct VariantDescription {
+  attune_rt_target target = ATTUNE_RT_AVX2;
+  /// At most ATTUNE_MAX_PLANS, fromLength ascending, the first 0.
+  llvm::SmallVector<PlanDescription, 3> plans;
+  // GPU only.
+  int32_t arch = 0;
+  /// sm_90a and the like.
+  bool archSpecific = false;
+  /// Bytes of the images; empty: absent.
+  std::string cubin = {};
+  std::string ptx = {};
+  llvm::SmallVector<DeviceKernelDescription, 4> kernels = {};
+};
+
+struct LibraryDescription {
+  /// A C identifier: names the library, its header and its functions.
+  std::string name;
+  /// The mechanism and its sizes in one line.
+  std::string summary;
+  /// In the order of the plans' argument slots.
+  llvm::SmallVector<TensorDescription, 8> tensors;
+  /// Batch, queries, keys: the size, or -1 if known only at run.
+  std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> sizes = {-1, -1, -1};
+  /// The mechanism needs n = N.
+  bool queriesEqualKeys = false;
+  int64_t heads = 0;
+  int64_t kvHeads = 0;
+  int64_t headDim = 0;
+  int64_t valueDim = 0;
+  llvm::SmallVector<VariantDescription, 2> variants;
+};
+
+/// Checks what the runtime and the header rely on: names, limits, order of the plans.
+llvm::Error checkDescription(const LibraryDescription &description);
+
+/// Name and version of this compiler.
+llvm::StringRef compilerVersion();
+
+/// "f32", "bf16" ...
+llvm::StringRef dtypeName(attune_rt_dtype dtype);
+
+/// What tensors of the usual names (q, k, v, key_lengths, o, lse ...) hold; empty for others.
+llvm::StringRef standardMeaning(llvm::StringRef tensor);
+
+} // namespace attune::target
+
+#endif // ATTUNE_TARGET_LIBRARYDESCRIPTION_H

@@ -1,0 +1,228 @@
+//===- EmitHeader.cpp - The C header of a compiled library ----------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attune/Target/EmitHeader.h"
+
+#include "CommonHeader.h"
+#include "HeaderText.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace attune::target;
+using namespace llvm;
+
+std::string attune::target::dimText(int64_t dim) {
+  if (dim == dynamicSize(ATTUNE_RT_BATCH))
+    return "batch";
+  if (dim == dynamicSize(ATTUNE_RT_QUERIES))
+    return "n";
+  if (dim == dynamicSize(ATTUNE_RT_KEYS))
+    return "N";
+  return std::to_string(dim);
+}
+
+std::string attune::target::fieldName(const TensorDescription &tensor) {
+  std::string name = tensor.name;
+  llvm::replace(name, '.', '_');
+  return name;
+}
+
+std::string attune::target::shapeText(const TensorDescription &tensor) {
+  return join(map_range(tensor.dims, dimText), ", ");
+}
+
+bool attune::target::hasCpuCode(const LibraryDescription &description) {
+  return any_of(description.variants,
+                [](const VariantDescription &variant) { return variant.target != ATTUNE_RT_CUDA; });
+}
+
+namespace {
+
+class HeaderWriter {
+public:
+  HeaderWriter(raw_ostream &out, const LibraryDescription &description) : out(out), description(description) {}
+
+  void write() {
+    std::string guard = "ATTUNE_LIBRARY_" + StringRef(description.name).upper() + "_H";
+    writeEssay();
+    out << "#ifndef " << guard << "\n#define " << guard << "\n\n" << commonHeaderText << "\n";
+    out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    writeStructs();
+    writeFunctions();
+    out << "#ifdef __cplusplus\n}\n#endif\n\n#endif /* " << guard << " */\n";
+  }
+
+private:
+  void writeEssay();
+  void writeTensorTable();
+  void writePlans();
+  void writeStruct(StringRef suffix, StringRef comment, bool parameters);
+  void writeStructs();
+  void writeFunctions();
+  bool hasParameters() const { return any_of(description.tensors, isParameter); }
+
+  raw_ostream &out;
+  const LibraryDescription &description;
+};
+
+StringRef roleText(attune_rt_role role) {
+  switch (role) {
+  case ATTUNE_RT_INPUT:
+    return "input";
+  case ATTUNE_RT_OUTPUT:
+    return "output";
+  case ATTUNE_RT_OPTIONAL_INPUT:
+    return "input, optional";
+  case ATTUNE_RT_OPTIONAL_OUTPUT:
+    return "output, optional";
+  case ATTUNE_RT_PARAMETER:
+    return "parameter";
+  }
+  return "";
+}
+
+/// A comment must not end early, whatever a summary says.
+std::string commentText(StringRef text) {
+  std::string result;
+  for (char c : text) {
+    bool ends = c == '/' && !result.empty() && result.back() == '*';
+    result += ends ? " /" : std::string(1, c == '\n' ? ' ' : c);
+  }
+  return result;
+}
+
+void HeaderWriter::writeTensorTable() {
+  out << " * tensor            role              dtype  shape\n";
+  for (const TensorDescription &tensor : description.tensors) {
+    out << " * " << left_justify(tensor.name, 17) << " " << left_justify(roleText(tensor.role), 17) << " "
+        << left_justify(dtypeName(tensor.dtype), 6) << " [" << shapeText(tensor) << "]\n";
+    StringRef meaning = tensor.meaning.empty() ? standardMeaning(tensor.name) : StringRef(tensor.meaning);
+    if (!meaning.empty())
+      out << " *     " << commentText(meaning) << "\n";
+  }
+}
+
+void HeaderWriter::writePlans() {
+  out << " *\n * Ways of computing, chosen by L = 2nN/(n+N):\n";
+  for (const VariantDescription &variant : description.variants) {
+    out << " *   ";
+    if (variant.target == ATTUNE_RT_CUDA)
+      out << "sm_" << variant.arch << (variant.archSpecific ? "a" : "");
+    else
+      out << (variant.target == ATTUNE_RT_AVX512 ? "avx512" : "avx2");
+    ListSeparator separator(";");
+    for (const PlanDescription &plan : variant.plans)
+      out << separator << (&plan == variant.plans.begin() ? ": " : " ") << plan.form << " from L = " << plan.fromLength;
+    out << "\n";
+  }
+}
+
+void HeaderWriter::writeEssay() {
+  out << "/*\n * " << description.name << ".h - made by " << compilerVersion() << "; do not edit.\n *\n * "
+      << commentText(description.summary) << "\n *\n";
+  writeTensorTable();
+  out << " *\n * Sizes known only at run: batch (entries), n (queries), N (keys), each from 0 on. Elements are "
+         "dimensionless\n"
+         " * numbers, row-major as above or with any outer strides (see DLTensor below), so a view of [batch, n, "
+         "heads,\n"
+         " * head_dim] passes without a copy. An optional tensor may be NULL.\n";
+  if (description.queriesEqualKeys)
+    out << " * This mechanism needs n = N: position i of the queries is position i of the keys.\n";
+  writePlans();
+  out << " *\n * Example (no includes but this header, stdio.h and stdlib.h):\n *\n";
+  std::string example = emitExample(description);
+  SmallVector<StringRef> lines;
+  StringRef(example).rtrim('\n').split(lines, '\n');
+  for (StringRef line : lines)
+    out << " *" << (line.empty() ? "" : "     ") << line << "\n";
+  out << " */\n";
+}
+
+void HeaderWriter::writeStruct(StringRef suffix, StringRef comment, bool parameters) {
+  const std::string &name = description.name;
+  auto members = make_filter_range(
+      description.tensors, [parameters](const TensorDescription &tensor) { return isParameter(tensor) == parameters; });
+  std::string type = name + "_" + suffix.str(), macro = StringRef(type).upper() + "_INIT";
+  out << "/* " << comment << " Start from " << macro << ". */\ntypedef struct " << type
+      << " {\n  size_t size; /* sizeof(" << type << ") */\n";
+  size_t count = 0;
+  for (const TensorDescription &tensor : members) {
+    out << "  const DLTensor *" << fieldName(tensor) << "; /* " << dtypeName(tensor.dtype) << " [" << shapeText(tensor)
+        << "]" << (isOptional(tensor) ? ", optional" : "") << (isOutput(tensor) ? ", written" : "") << " */\n";
+    ++count;
+  }
+  out << "} " << type << ";\n\n#define " << macro << " { sizeof(" << type << ")";
+  for (size_t i = 0; i < count; ++i)
+    out << ", NULL";
+  out << " }\n\n";
+}
+
+void HeaderWriter::writeStructs() {
+  const std::string &name = description.name;
+  out << "/* A library made ready on one device. */\ntypedef struct " << name << "_handle " << name << "_handle;\n\n";
+  writeStruct("tensors", "The tensors of one run.", /*parameters=*/false);
+  if (hasParameters())
+    writeStruct("parameters", "What stays the same from run to run; prepare copies it.", /*parameters=*/true);
+}
+
+void HeaderWriter::writeFunctions() {
+  const std::string &name = description.name;
+  auto declare = [&](StringRef comment, StringRef result, StringRef function, const Twine &parameters) {
+    out << "/* " << comment << " */\n"
+        << result << (result.ends_with("*") ? "" : " ") << name << "_" << function << "(" << parameters << ");\n\n";
+  };
+  std::string handle = name + "_handle *handle", tensors = "const " + name + "_tensors *tensors";
+  std::string parameters = hasParameters() ? "const " + name + "_parameters *parameters" : "const void *parameters";
+  declare("Chooses device, instruction set and threads. options may be NULL: the defaults.", "attune_status", "create",
+          "const attune_options *options, " + name + "_handle **handle");
+  declare(hasParameters() ? "Checks and copies the parameters, allocates all that run needs. May be called again."
+                          : "Allocates all that run needs. There are no parameters: pass NULL.",
+          "attune_status", "prepare", handle + ", " + parameters);
+  declare("Bytes of workspace that run needs for tensors of these sizes; their data may be NULL.", "attune_status",
+          "workspace", handle + ", " + tensors + ", size_t *bytes");
+  declare("Index, in attune_info's plans, of the plan that run takes for tensors of these sizes.", "attune_status",
+          "plan", handle + ", " + tensors + ", int32_t *index");
+  declare(
+      "Computes. Neither allocates nor fails half-way. workspace: at least the bytes that NAME_workspace states, at a\n"
+      "   multiple of ATTUNE_WORKSPACE_ALIGNMENT, on the handle's device; its contents are free between runs. stream: "
+      "a\n"
+      "   CUstream (or cudaStream_t) on a GPU, where run only enqueues; NULL on the CPU.",
+      "attune_status", "run", handle + ", " + tensors + ", void *workspace, size_t bytes, void *stream");
+  declare("Plans, threads and memory in use; set info->size to sizeof(attune_info) first.", "attune_status", "info",
+          handle + ", attune_info *info");
+  declare("Frees the handle; NULL is allowed. No run may be under way.", "void", "destroy", handle);
+  declare("Why the last call of this thread into this library failed; empty if it did not.", "const char *", "message",
+          "void");
+}
+
+} // namespace
+
+std::string attune::target::emitHeader(const LibraryDescription &description) {
+  std::string text;
+  raw_string_ostream out(text);
+  HeaderWriter(out, description).write();
+  return text;
+}
+
+Error attune::target::writeHeader(const LibraryDescription &description, StringRef path) {
+  std::error_code code;
+  raw_fd_ostream stream(path, code);
+  if (!code) {
+    stream << emitHeader(description);
+    stream.close();
+    code = stream.error();
+    stream.clear_error();
+  }
+  if (code)
+    return createStringError(code, "expected to write '" + path + "', but could not: " + code.message());
+  return Error::success();
+}

@@ -1,0 +1,137 @@
+//===- EmitObject.cpp - LLVM IR to x86-64 machine code --------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attune/Target/EmitObject.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+
+#include <mutex>
+
+using namespace attune::target;
+using namespace llvm;
+
+namespace {
+
+constexpr StringLiteral hostTriple = "x86_64-unknown-linux-gnu";
+
+void initializeTarget() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeAllTargetInfos();
+    InitializeAllTargets();
+    InitializeAllTargetMCs();
+    InitializeAllAsmPrinters();
+    InitializeAllAsmParsers();
+  });
+}
+
+Expected<std::unique_ptr<TargetMachine>> createMachine() {
+  initializeTarget();
+  Triple triple(hostTriple);
+  std::string reason;
+  const Target *target = TargetRegistry::lookupTarget(triple, reason);
+  if (!target)
+    return createStringError(inconvertibleErrorCode(),
+                             "expected an LLVM with the X86 target, but it has none (" + reason + ")");
+  TargetOptions options;
+  options.FunctionSections = true;
+  options.DataSections = true;
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(triple, "x86-64", "", options, Reloc::PIC_,
+                                                                     CodeModel::Small, CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return createStringError(inconvertibleErrorCode(),
+                             "expected a target machine for " + hostTriple + ", but LLVM could not make one");
+  return machine;
+}
+
+void prepareModule(Module &module, const TargetMachine &machine) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(machine.createDataLayout());
+  module.setPICLevel(PICLevel::BigPIC);
+}
+
+void optimizeModule(Module &module, TargetMachine &machine, const ObjectOptions &options) {
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = options.vectorizeLoops;
+  tuning.SLPVectorization = options.vectorizeLoops;
+  tuning.LoopInterleaving = options.vectorizeLoops;
+  tuning.LoopUnrolling = options.unrollLoops;
+  PassBuilder builder(&machine, tuning);
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager callGraph;
+  ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, modules);
+}
+
+Error generate(Module &module, const ObjectOptions &options, CodeGenFileType type, raw_pwrite_stream &stream) {
+  Expected<std::unique_ptr<TargetMachine>> machine = createMachine();
+  if (!machine)
+    return machine.takeError();
+  prepareModule(module, **machine);
+  if (options.optimize)
+    optimizeModule(module, **machine, options);
+  legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true))
+    return createStringError(inconvertibleErrorCode(),
+                             "expected an LLVM that writes this kind of file for " + hostTriple + ", but it cannot");
+  passes.run(module);
+  return Error::success();
+}
+
+} // namespace
+
+void attune::target::setCpuTarget(Function &function, attune_rt_target target) {
+  bool avx512 = target == ATTUNE_RT_AVX512;
+  function.removeFnAttr("target-cpu");
+  function.addFnAttr("target-cpu", "x86-64");
+  function.addFnAttr("tune-cpu", avx512 ? "skylake-avx512" : "haswell");
+  // The tuning of early AVX-512 machines would halve the vectors.
+  function.addFnAttr("target-features", avx512 ? "+avx2,+fma,+f16c,+avx512f,+avx512bw,+avx512dq,+avx512vl,"
+                                                 "-prefer-256-bit"
+                                               : "+avx2,+fma,+f16c");
+  function.addFnAttr("prefer-vector-width", avx512 ? "512" : "256");
+  function.addFnAttr("min-legal-vector-width", avx512 ? "512" : "256");
+}
+
+Error attune::target::setHostLayout(Module &module) {
+  Expected<std::unique_ptr<TargetMachine>> machine = createMachine();
+  if (!machine)
+    return machine.takeError();
+  prepareModule(module, **machine);
+  return Error::success();
+}
+
+Expected<SmallVector<char, 0>> attune::target::emitObject(Module &module, const ObjectOptions &options) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
+  if (Error error = generate(module, options, CodeGenFileType::ObjectFile, stream))
+    return error;
+  return bytes;
+}
+
+Expected<std::string> attune::target::emitAssembly(Module &module, const ObjectOptions &options) {
+  SmallString<0> text;
+  raw_svector_ostream stream(text);
+  if (Error error = generate(module, options, CodeGenFileType::AssemblyFile, stream))
+    return error;
+  return text.str().str();
+}

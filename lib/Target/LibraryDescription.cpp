@@ -1,0 +1,128 @@
+//===- LibraryDescription.cpp - What a compiled library will say of itself ===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attune/Target/LibraryDescription.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace attune::target;
+using namespace llvm;
+
+namespace {
+
+Error refuse(const Twine &message) { return createStringError(inconvertibleErrorCode(), message); }
+
+bool isIdentifier(StringRef name) {
+  return !name.empty() && !isDigit(name.front()) && all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
+}
+
+Error checkName(StringRef name) {
+  if (!isIdentifier(name))
+    return refuse("expected a C identifier as the library's name, but got '" + name + "'");
+  // The types of the common header and the runtime's own functions begin so.
+  if (name == "attune" || name == "attune_rt")
+    return refuse("expected a library name other than 'attune' and 'attune_rt', which belong to the common header, but "
+                  "got '" +
+                  name + "'; rename the attention");
+  return Error::success();
+}
+
+Error checkTensors(const LibraryDescription &description) {
+  if (description.tensors.size() > ATTUNE_RT_MAX_TENSORS)
+    return refuse("expected at most " + Twine(ATTUNE_RT_MAX_TENSORS) + " tensors, but got " +
+                  Twine(description.tensors.size()));
+  for (const TensorDescription &tensor : description.tensors) {
+    if (tensor.dims.size() > ATTUNE_RT_MAX_RANK)
+      return refuse("tensor '" + tensor.name + "': expected a rank of at most " + Twine(ATTUNE_RT_MAX_RANK) +
+                    ", but got " + Twine(tensor.dims.size()));
+    if (any_of(tensor.dims, [](int64_t dim) { return dim < -ATTUNE_RT_SYMBOL_COUNT; }))
+      return refuse("tensor '" + tensor.name + "': expected sizes or symbols, but got an unknown symbol");
+  }
+  return Error::success();
+}
+
+/// The runtime reads a size known only at run off a tensor that is always there.
+Error checkSizes(const LibraryDescription &description) {
+  constexpr StringLiteral names[] = {"batch", "queries", "keys"};
+  for (int symbol = 0; symbol < ATTUNE_RT_SYMBOL_COUNT; ++symbol) {
+    int64_t dim = dynamicSize(static_cast<attune_rt_symbol>(symbol));
+    bool shown = any_of(description.tensors, [dim](const TensorDescription &tensor) {
+      bool given = tensor.role == ATTUNE_RT_INPUT || tensor.role == ATTUNE_RT_OUTPUT;
+      return given && is_contained(tensor.dims, dim);
+    });
+    if (description.sizes[symbol] < 0 && !shown)
+      return refuse("expected an input or output whose shape has the size '" + names[symbol] +
+                    "', which is known only at run, but got none");
+  }
+  return Error::success();
+}
+
+Error checkVariant(const VariantDescription &variant) {
+  if (variant.plans.empty() || variant.plans.size() > ATTUNE_MAX_PLANS)
+    return refuse("expected 1 to " + Twine(ATTUNE_MAX_PLANS) + " plans for each target, but got " +
+                  Twine(variant.plans.size()));
+  int64_t least = 0;
+  for (const PlanDescription &plan : variant.plans) {
+    bool first = &plan == variant.plans.begin();
+    if (first ? plan.fromLength != 0 : plan.fromLength <= least)
+      return refuse("plan '" + plan.form + "': expected lengths that start with 0 and ascend, but got " +
+                    Twine(plan.fromLength));
+    least = plan.fromLength;
+  }
+  if (variant.target == ATTUNE_RT_CUDA && variant.cubin.empty() && variant.ptx.empty())
+    return refuse("expected a cubin or PTX for sm_" + Twine(variant.arch) + ", but got neither");
+  return Error::success();
+}
+
+} // namespace
+
+Error attune::target::checkDescription(const LibraryDescription &description) {
+  if (Error error = checkName(description.name))
+    return error;
+  if (Error error = checkTensors(description))
+    return error;
+  if (Error error = checkSizes(description))
+    return error;
+  if (description.variants.empty())
+    return refuse("expected code for at least one target, but got none");
+  for (const VariantDescription &variant : description.variants)
+    if (Error error = checkVariant(variant))
+      return error;
+  return Error::success();
+}
+
+StringRef attune::target::compilerVersion() { return "Attune " ATTUNE_VERSION; }
+
+StringRef attune::target::dtypeName(attune_rt_dtype dtype) {
+  switch (dtype) {
+  case ATTUNE_RT_F32:
+    return "f32";
+  case ATTUNE_RT_F16:
+    return "f16";
+  case ATTUNE_RT_BF16:
+    return "bf16";
+  case ATTUNE_RT_I32:
+    return "i32";
+  }
+  return "unknown";
+}
+
+StringRef attune::target::standardMeaning(StringRef tensor) {
+  return StringSwitch<StringRef>(tensor)
+      .Case("q", "queries")
+      .Case("k", "keys")
+      .Case("v", "values")
+      .Case("key_lengths", "number of keys that exist, for each entry of the batch: 0 ... N")
+      .Case("o", "output")
+      .Case("lse", "natural logarithm of the sum of the exponentials of each row's scaled logits; -inf without keys")
+      .Case("initial_state", "state of the keys before these: the sum of feature-map rows times [value, 1]")
+      .Case("final_state", "state after these keys, to go on from: initial_state of the next run")
+      .Default("");
+}
