@@ -111,13 +111,14 @@ void ExampleWriter::writeLife() {
       << ");\n"
       << "  if (!status)\n    status = " << name << "_workspace(handle, &tensors, &bytes);\n";
   if (cpu)
-    out << "  if (!status && (memory = (char *)malloc(bytes + ATTUNE_WORKSPACE_ALIGNMENT)) != NULL) {\n"
-        << "    size_t past = (uintptr_t)memory % ATTUNE_WORKSPACE_ALIGNMENT;\n"
-        << "    status = " << name
+    out << "  if (!status) {\n    memory = (char *)malloc(bytes + ATTUNE_WORKSPACE_ALIGNMENT);\n"
+        << "    status = memory ? ATTUNE_OK : ATTUNE_ERROR_MEMORY;\n  }\n  if (!status) {\n"
+        << "    size_t past = (uintptr_t)memory % ATTUNE_WORKSPACE_ALIGNMENT;\n    status = " << name
         << "_run(handle, &tensors, memory + (ATTUNE_WORKSPACE_ALIGNMENT - past), bytes, NULL);\n  }\n";
   else
-    out << "  if (!status && (bytes == 0 || (memory = allocate(bytes)) != NULL))\n    status = " << name
-        << "_run(handle, &tensors, memory, bytes, stream);\n";
+    out << "  if (!status) {\n    memory = bytes ? allocate(bytes) : NULL;\n"
+        << "    status = bytes && !memory ? ATTUNE_ERROR_MEMORY : ATTUNE_OK;\n  }\n  if (!status)\n    status = "
+        << name << "_run(handle, &tensors, memory, bytes, stream);\n";
   out << "  if (status)\n    fprintf(stderr, \"%s\\n\", " << name << "_message());\n"
       << (cpu ? "  free(memory);\n" : "") << "  " << name << "_destroy(handle);\n  return status;\n}\n";
 }

@@ -130,11 +130,11 @@ void HeaderWriter::writeEssay() {
   out << "/*\n * " << description.name << ".h - made by " << compilerVersion() << "; do not edit.\n *\n * "
       << commentText(description.summary) << "\n *\n";
   writeTensorTable();
-  out << " *\n * Sizes known only at run: batch (entries), n (queries), N (keys), each from 0 on. Elements are "
-         "dimensionless\n"
-         " * numbers, row-major as above or with any outer strides (see DLTensor below), so a view of [batch, n, "
-         "heads,\n"
-         " * head_dim] passes without a copy. An optional tensor may be NULL.\n";
+  out << R"( *
+ * batch: entries; n: queries; N: keys; each may be 0. Elements are plain numbers without a unit, row-major as above or with any
+ * outer strides (see DLTensor below), so that a view of [batch, n, heads, head_dim] passes without a copy. An optional tensor
+ * may be NULL.
+)";
   if (description.queriesEqualKeys)
     out << " * This mechanism needs n = N: position i of the queries is position i of the keys.\n";
   writePlans();
@@ -176,7 +176,7 @@ void HeaderWriter::writeStructs() {
 
 void HeaderWriter::writeFunctions() {
   const std::string &name = description.name;
-  auto declare = [&](StringRef comment, StringRef result, StringRef function, const Twine &parameters) {
+  auto declare = [&](const Twine &comment, StringRef result, StringRef function, const Twine &parameters) {
     out << "/* " << comment << " */\n"
         << result << (result.ends_with("*") ? "" : " ") << name << "_" << function << "(" << parameters << ");\n\n";
   };
@@ -191,12 +191,11 @@ void HeaderWriter::writeFunctions() {
           "workspace", handle + ", " + tensors + ", size_t *bytes");
   declare("Index, in attune_info's plans, of the plan that run takes for tensors of these sizes.", "attune_status",
           "plan", handle + ", " + tensors + ", int32_t *index");
-  declare(
-      "Computes. Neither allocates nor fails half-way. workspace: at least the bytes that NAME_workspace states, at a\n"
-      "   multiple of ATTUNE_WORKSPACE_ALIGNMENT, on the handle's device; its contents are free between runs. stream: "
-      "a\n"
-      "   CUstream (or cudaStream_t) on a GPU, where run only enqueues; NULL on the CPU.",
-      "attune_status", "run", handle + ", " + tensors + ", void *workspace, size_t bytes, void *stream");
+  declare("Computes. Neither allocates nor fails half-way. workspace: at least the bytes that " + name +
+              R"(_workspace states, at
+   a multiple of ATTUNE_WORKSPACE_ALIGNMENT, on the handle's device; its contents are free between runs. stream: a CUstream
+   (or cudaStream_t) on a GPU, where run only enqueues; NULL on the CPU.)",
+          "attune_status", "run", handle + ", " + tensors + ", void *workspace, size_t bytes, void *stream");
   declare("Plans, threads and memory in use; set info->size to sizeof(attune_info) first.", "attune_status", "info",
           handle + ", attune_info *info");
   declare("Frees the handle; NULL is allowed. No run may be under way.", "void", "destroy", handle);

@@ -108,9 +108,6 @@ TEST(HeaderText, ShowsShapesRolesAndMeanings) {
 }
 
 TEST_F(Header, ExampleRuns) {
-#ifdef ATTUNE_SANITIZE
-  GTEST_SKIP() << "the runtime's archive is built with the sanitizers, which a library cannot link";
-#endif
   if (!__builtin_cpu_supports("avx2"))
     GTEST_SKIP() << "this CPU lacks avx2";
   LLVMContext context;

@@ -43,11 +43,6 @@ protected:
     loaded = dlopen(file().c_str(), RTLD_NOW | RTLD_LOCAL);
     return loaded ? "" : dlerror();
   }
-  void SetUp() override {
-#ifdef ATTUNE_SANITIZE
-    GTEST_SKIP() << "the runtime's archive is built with the sanitizers, which a library cannot link";
-#endif
-  }
   void TearDown() override {
     if (loaded)
       dlclose(loaded);
