@@ -1,0 +1,198 @@
+//===- EvalWeightTerms.cpp - Contractions, visibility, row sums ----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnFrame.h"
+
+#include "attune/Reference/Attention.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::reference;
+
+//===----------------------------------------------------------------------===//
+// attn.contract
+//===----------------------------------------------------------------------===//
+
+namespace {
+using Sizes = std::map<attn::Role, int64_t>;
+
+/// An operand, or the result, with the roles of its dimensions.
+struct Factor {
+  AttnValue value;
+  SmallVector<attn::Role> roles;
+
+  Factor(AttnValue value, ArrayAttr names) : value(std::move(value)) {
+    for (auto name : names.getAsRange<attn::RoleAttr>())
+      roles.push_back(name.getValue());
+  }
+
+  /// The element at `point`; heads that are fewer than the contraction's are shared.
+  double &at(const Sizes &point, const Sizes &sizes) const {
+    SmallVector<int64_t, 6> indices;
+    for (auto [dimension, role] : llvm::enumerate(roles)) {
+      int64_t index = point.at(role), own = value.array.size(dimension), all = sizes.at(role);
+      indices.push_back(own == all ? index : index * own / all);
+    }
+    return value.array(indices);
+  }
+
+  /// Elements from one index of the role to the next; 0 if the factor lacks it.
+  int64_t stride(attn::Role role) const {
+    const auto *found = llvm::find(roles, role);
+    return found == roles.end() ? 0 : value.array.stride(found - roles.begin());
+  }
+};
+
+/// Calls `visit` at each point of the box; roles in their order, the last one fastest.
+template <typename Visit> void forEachPoint(const Sizes &box, Sizes &point, Visit visit) {
+  for (auto [role, size] : box) {
+    if (size == 0)
+      return;
+    point[role] = 0;
+  }
+  while (true) {
+    visit();
+    auto role = box.rbegin();
+    for (; role != box.rend() && ++point[role->first] == role->second; ++role)
+      point[role->first] = 0;
+    if (role == box.rend())
+      return;
+  }
+}
+} // namespace
+
+/// An operand: with the chosen rows only, if it has a query dimension (which is then the third).
+static Factor operandOf(const AttnFrame &frame, mlir::Value value, ArrayAttr roles) {
+  Factor factor(frame.get(value), roles);
+  if (factor.roles.size() > 2 && factor.roles[2] == attn::Role::Query)
+    factor.value = frame.chosen(value);
+  return factor;
+}
+
+/// The size of each role: of heads, the larger; of others, the only one.
+static LogicalResult unite(attn::ContractOp op, const Factor &factor, Sizes &sizes) {
+  for (auto [dimension, role] : llvm::enumerate(factor.roles)) {
+    int64_t size = factor.value.array.size(dimension);
+    int64_t &united = sizes.try_emplace(role, size).first->second;
+    bool shares = role == attn::Role::Head && std::min(size, united) > 0 &&
+                  std::max(size, united) % std::min(size, united) == 0;
+    if (size != united && !shares)
+      return op.emitOpError() << "expected equal sizes of " << attn::stringifyRole(role) << ", but got " << united
+                              << " and " << size;
+    united = std::max(united, size);
+  }
+  return success();
+}
+
+namespace {
+/// The sum over the roles that the result lacks.
+struct Summation {
+  const Factor &lhs, &rhs;
+  const Sizes &sizes;
+  Sizes outer;                     ///< the summed roles but one …
+  std::optional<attn::Role> inner; ///< … which has a loop of its own, by strides
+  int64_t innerSize = 1;
+
+  Summation(const Factor &lhs, const Factor &rhs, const Sizes &sizes, Sizes summed)
+      : lhs(lhs), rhs(rhs), sizes(sizes), outer(std::move(summed)) {
+    for (auto [role, size] : outer)
+      if (role != attn::Role::Head) // shared heads have no stride
+        inner = role, innerSize = size;
+    if (inner)
+      outer.erase(*inner);
+  }
+
+  double operator()(Sizes &point) const {
+    double sum = 0;
+    if (innerSize == 0)
+      return sum;
+    int64_t leftStride = 0, rightStride = 0;
+    if (inner) {
+      point[*inner] = 0;
+      leftStride = lhs.stride(*inner), rightStride = rhs.stride(*inner);
+    }
+    forEachPoint(outer, point, [&] {
+      const double *left = &lhs.at(point, sizes), *right = &rhs.at(point, sizes);
+      for (int64_t i = 0; i < innerSize; ++i, left += leftStride, right += rightStride)
+        if (*left != 0) // what a weight of 0 multiplies may be anything
+          sum += *left * *right;
+    });
+    return sum;
+  }
+};
+} // namespace
+
+static LogicalResult evalContract(AttnFrame &frame, attn::ContractOp op) {
+  Factor lhs = operandOf(frame, op.getLhs(), op.getLhsRoles()), rhs = operandOf(frame, op.getRhs(), op.getRhsRoles());
+  Sizes sizes;
+  if (failed(unite(op, lhs, sizes)) || failed(unite(op, rhs, sizes)))
+    return failure();
+  Factor result({}, op.getResultRoles());
+  Sizes kept, summed = sizes, point;
+  SmallVector<int64_t> shape;
+  for (attn::Role role : result.roles) {
+    kept[role] = sizes[role];
+    summed.erase(role);
+    shape.push_back(sizes[role]);
+  }
+  result.value.array = Array(shape);
+  result.value.queries = lhs.value.queries ? lhs.value.queries : rhs.value.queries;
+  Summation sum(lhs, rhs, sizes, summed);
+  forEachPoint(kept, point, [&] { result.at(point, sizes) = sum(point); });
+  frame.set(op.getResult(), result.value.array, llvm::is_contained(result.roles, attn::Role::Query)
+                                                    ? result.value.queries
+                                                    : std::nullopt);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+static LogicalResult evalVisible(AttnFrame &frame, attn::VisibleOp op) {
+  AttnValue weights = frame.chosen(op.getWeights());
+  const Array &w = weights.array;
+  // Only the sizes count here: the weights stand for queries and keys alike.
+  AttentionInputs sizes{Array({w.size(0), w.size(1), weights.queries.value_or(w.size(2)), 0}),
+                        Array({w.size(0), w.size(1), w.size(3), 0}), Array({w.size(0), w.size(1), w.size(3), 0}),
+                        frame.optional(op.getLengths()), op.getCausal(), std::nullopt};
+  if (std::string problem = sizes.problem(); !problem.empty())
+    return op.emitOpError() << problem;
+  std::vector<int64_t> rows = frame.rowsOf(weights);
+  Array result(w.shape());
+  for (int64_t b = 0; b < w.size(0); ++b)
+    for (int64_t h = 0; h < w.size(1); ++h)
+      for (int64_t i = 0; i < w.size(2); ++i)
+        for (int64_t j = 0; j < std::min(w.size(3), sizes.visibleEnd(b, rows[i])); ++j)
+          result({b, h, i, j}) = w({b, h, i, j});
+  frame.set(op.getResult(), std::move(result), weights.queries);
+  return success();
+}
+
+static LogicalResult evalRowSum(AttnFrame &frame, attn::RowSumOp op) {
+  AttnValue weights = frame.chosen(op.getWeights());
+  const Array &w = weights.array;
+  Array result(w.shape().drop_back());
+  std::vector<double> elements = w.elements();
+  for (int64_t i = 0; i < result.count(); ++i)
+    for (int64_t j = 0; j < w.size(3); ++j)
+      result.element(i) += elements[i * w.size(3) + j];
+  frame.set(op.getResult(), std::move(result), weights.queries);
+  return success();
+}
+
+std::optional<LogicalResult> attune::reference::evalWeightTerm(AttnFrame &frame, Operation &op) {
+  if (auto contract = dyn_cast<attn::ContractOp>(op))
+    return evalContract(frame, contract);
+  if (auto visible = dyn_cast<attn::VisibleOp>(op))
+    return evalVisible(frame, visible);
+  if (auto sum = dyn_cast<attn::RowSumOp>(op))
+    return evalRowSum(frame, sum);
+  return std::nullopt;
+}
