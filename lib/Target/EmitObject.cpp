@@ -102,12 +102,10 @@ Error generate(Module &module, const ObjectOptions &options, CodeGenFileType typ
 void attune::target::setCpuTarget(Function &function, attune_rt_target target) {
   bool avx512 = target == ATTUNE_RT_AVX512;
   function.removeFnAttr("target-cpu");
-  function.addFnAttr("target-cpu", "x86-64");
+  function.addFnAttr("target-cpu", avx512 ? "x86-64-v4" : "x86-64-v3");
   function.addFnAttr("tune-cpu", avx512 ? "skylake-avx512" : "haswell");
   // The tuning of early AVX-512 machines would halve the vectors.
-  function.addFnAttr("target-features", avx512 ? "+avx2,+fma,+f16c,+avx512f,+avx512bw,+avx512dq,+avx512vl,"
-                                                 "-prefer-256-bit"
-                                               : "+avx2,+fma,+f16c");
+  function.addFnAttr("target-features", avx512 ? "-prefer-256-bit" : "");
   function.addFnAttr("prefer-vector-width", avx512 ? "512" : "256");
   function.addFnAttr("min-legal-vector-width", avx512 ? "512" : "256");
 }

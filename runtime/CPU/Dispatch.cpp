@@ -28,26 +28,32 @@ uint32_t savedState() {
   return low;
 }
 
+bool hasAll(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
+
+/// The levels x86-64-v3 and x86-64-v4, which the compiler gives its two CPU targets.
 Features detect() {
+  constexpr uint32_t first = bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C | bit_MOVBE | bit_POPCNT;
+  constexpr uint32_t avx2 = bit_AVX2 | bit_BMI | bit_BMI2;
+  constexpr uint32_t avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL;
+  constexpr uint32_t ymm = 0x6, zmm = 0xe6; // xmm and ymm; those, masks and both halves of zmm
   Features features;
   uint32_t a, b, c, d;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !hasAll(c, first))
     return features;
-  constexpr uint32_t ymm = 0x6, zmm = 0xe6; // xmm and ymm; those, masks and both halves of zmm
+  if (!__get_cpuid(0x80000001, &a, &b, &c, &d) || !hasAll(c, bit_LZCNT))
+    return features;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+    return features;
   uint32_t saved = savedState();
-  bool basic = (c & bit_AVX) && (c & bit_FMA) && (c & bit_F16C);
-  if (!basic || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
-    return features;
-  constexpr uint32_t avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
-  features.avx2 = (b & bit_AVX2) && (saved & ymm) == ymm;
-  features.avx512 = features.avx2 && (b & avx512) == avx512 && (saved & zmm) == zmm;
+  features.avx2 = hasAll(b, avx2) && hasAll(saved, ymm);
+  features.avx512 = features.avx2 && hasAll(b, avx512) && hasAll(saved, zmm);
   return features;
 }
 
 bool isCpuTarget(uint32_t target) { return target == ATTUNE_RT_AVX2 || target == ATTUNE_RT_AVX512; }
 
 const char *requirements(uint32_t target) {
-  return target == ATTUNE_RT_AVX512 ? "avx512f, avx512bw, avx512dq and avx512vl" : "avx2, fma and f16c";
+  return target == ATTUNE_RT_AVX512 ? "x86-64-v4 (avx512 f, bw, cd, dq, vl)" : "x86-64-v3 (avx2, fma, f16c, bmi2)";
 }
 
 /// The named variant, whether or not this CPU can run it.

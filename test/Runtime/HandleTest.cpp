@@ -98,9 +98,8 @@ TEST(Dispatch, TakesTheBestThatTheCpuRuns) {
   attune_info info = {};
   info.size = sizeof(info);
   bool avx2 = attune::rt::cpuSupports(ATTUNE_RT_AVX2), avx512 = attune::rt::cpuSupports(ATTUNE_RT_AVX512);
-  EXPECT_EQ(avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
-  EXPECT_EQ(avx512, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
+  EXPECT_EQ(avx2, __builtin_cpu_supports("x86-64-v3") != 0);
+  EXPECT_EQ(avx512, __builtin_cpu_supports("x86-64-v4") != 0);
   if (!avx2)
     GTEST_SKIP() << "this CPU lacks avx2";
   Variants both({ATTUNE_RT_AVX512, ATTUNE_RT_AVX2});

@@ -91,8 +91,8 @@ typedef struct attune_rt_device_kernel {
 } attune_rt_device_kernel;
 
 typedef enum attune_rt_target {
-  ATTUNE_RT_AVX2 = 0,   /* avx2, fma, f16c */
-  ATTUNE_RT_AVX512 = 1, /* those and avx512 f, bw, dq, vl */
+  ATTUNE_RT_AVX2 = 0,   /* all of x86-64-v3 */
+  ATTUNE_RT_AVX512 = 1, /* all of x86-64-v4 */
   ATTUNE_RT_CUDA = 2
 } attune_rt_target;
 

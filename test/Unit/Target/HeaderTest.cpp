@@ -108,7 +108,7 @@ TEST(HeaderText, ShowsShapesRolesAndMeanings) {
 }
 
 TEST_F(Header, ExampleRuns) {
-  if (!__builtin_cpu_supports("avx2"))
+  if (!__builtin_cpu_supports("x86-64-v3"))
     GTEST_SKIP() << "this CPU lacks avx2";
   LLVMContext context;
   writeFiles(tiny::description());
