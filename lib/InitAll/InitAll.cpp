@@ -8,6 +8,7 @@
 #include "attune/InitAll.h"
 
 #include "attune/Attn/Attn.h"
+#include "attune/Graph/Passes.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Tile/Tile.h"
 
@@ -15,4 +16,7 @@ void attune::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<attn::AttnDialect, tile::TileDialect>();
 }
 
-void attune::registerAllPasses() { kernel::registerAttuneKernelPasses(); }
+void attune::registerAllPasses() {
+  graph::registerAttuneGraphPasses();
+  kernel::registerAttuneKernelPasses();
+}

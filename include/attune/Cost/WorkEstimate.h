@@ -1,0 +1,52 @@
+//===- WorkEstimate.h - What a kernel does, counted -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_COST_WORKESTIMATE_H
+#define ATTUNE_COST_WORKESTIMATE_H
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace attune::cost {
+
+/// The work of one kernel over its whole grid, independent of the device. Counts are of what the kernel executes, tails of
+/// tiles included; `usefulProducts` is what the formula needs.
+struct WorkEstimate {
+  double products = 0;       ///< multiply-adds in tile products (on matrix units where there are any)
+  double usefulProducts = 0; ///< of them, those that the formula needs
+  double elementwise = 0;    ///< other operations on elements of tiles
+  double exps = 0;
+  double mainBytes = 0;      ///< each operand once
+  double nearBytes = 0;      ///< what the grid points load and store, operands as often as they are read
+  double liveBytes = 0;      ///< the tiles of one grid point
+  double grain = 1;          ///< grid points, which run in parallel
+  int64_t launches = 1;
+
+  /// The part of the products that is padding at the tails and above a diagonal, 0 … 1.
+  double waste() const { return products > 0 ? 1 - usefulProducts / products : 0; }
+
+  /// Kernels that run one after another.
+  WorkEstimate &operator+=(const WorkEstimate &other) {
+    products += other.products, usefulProducts += other.usefulProducts;
+    elementwise += other.elementwise, exps += other.exps;
+    mainBytes += other.mainBytes, nearBytes += other.nearBytes;
+    liveBytes = std::max(liveBytes, other.liveBytes);
+    grain = std::min(grain, other.grain);
+    launches += other.launches;
+    return *this;
+  }
+};
+
+struct KernelWork {
+  std::string kernel; ///< softmax, quadratic, state, merge, readout, chunked
+  WorkEstimate work;
+};
+
+} // namespace attune::cost
+
+#endif // ATTUNE_COST_WORKESTIMATE_H

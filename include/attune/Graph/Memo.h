@@ -1,0 +1,61 @@
+//===- Memo.h - Equal forms of the ops of a function, side by side -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_GRAPH_MEMO_H
+#define ATTUNE_GRAPH_MEMO_H
+
+#include "attune/Graph/RewriteLaw.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace attune::graph {
+
+/// A form of one op: its values in the scratch function, or why it has none.
+struct Alternative {
+  const RewriteLaw *law;
+  llvm::StringRef form;
+  llvm::SmallVector<mlir::Value> values; ///< one a result of the op
+  std::string refusal;
+
+  bool feasible() const { return refusal.empty(); }
+};
+
+/// An op and the values that are equal to its results.
+struct EqualForms {
+  mlir::Operation *op; ///< in the scratch function
+  llvm::SmallVector<Alternative> alternatives;
+};
+
+/// A scratch copy of a function in which every form that the laws offer stands beside the op it equals. The function
+/// itself is not touched.
+class Memo {
+public:
+  Memo(mlir::func::FuncOp function, llvm::ArrayRef<std::unique_ptr<RewriteLaw>> laws);
+
+  /// Ops with something to choose, in the order of the function.
+  llvm::ArrayRef<EqualForms> groups() const { return found; }
+
+  /// A copy of the function in which group g is in its alternative `choice[g]`, and nothing unused is left.
+  mlir::OwningOpRef<mlir::func::FuncOp> realize(llvm::ArrayRef<unsigned> choice) const;
+
+private:
+  mlir::OwningOpRef<mlir::func::FuncOp> scratch;
+  llvm::SmallVector<EqualForms> found;
+};
+
+/// Every combination of one candidate a group, the first group varying slowest, at most `bound` of them. If there are
+/// more, groups from the end keep their first candidate, and `complete` is false.
+struct Enumeration {
+  std::vector<llvm::SmallVector<unsigned>> plans;
+  bool complete = true;
+};
+Enumeration enumeratePlans(llvm::ArrayRef<llvm::SmallVector<unsigned>> candidates, int64_t bound);
+
+} // namespace attune::graph
+
+#endif // ATTUNE_GRAPH_MEMO_H

@@ -1,0 +1,64 @@
+//===- Metric.h - The price of a whole plan -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_GRAPH_METRIC_H
+#define ATTUNE_GRAPH_METRIC_H
+
+#include "attune/Cost/ChooseSchedule.h"
+#include "attune/Cost/KernelPrice.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <map>
+
+namespace attune::graph {
+
+/// Values for the sizes that are known only when a kernel runs. `scale` multiplies the lengths that are known, for the
+/// question from which length on another plan would be cheaper.
+struct RuntimeSizes {
+  int64_t batch = 1, queries = 1, keys = 1;
+  double scale = 1;
+};
+
+/// The attentions of a function, each of which becomes the kernels of one family; unknown sizes are kDynamic.
+llvm::SmallVector<cost::AttentionShape, 1> attentionsOf(mlir::func::FuncOp function);
+
+/// The element type of the function's first attention, null if it has none.
+mlir::Type storageOf(mlir::func::FuncOp function);
+
+/// A plan as far as its price is concerned: its attentions with the schedule that they run with.
+struct PricedPlan {
+  llvm::SmallVector<cost::AttentionShape, 1> attentions;
+  tile::ScheduleAttr schedule;
+};
+
+/// Work and time of a plan at some sizes.
+struct PlanPrice {
+  double seconds = 0;
+  cost::WorkEstimate work;
+};
+
+/// Prices plans on one device. A kernel family is priced once for every shape it is asked for.
+class Metric {
+public:
+  explicit Metric(const cost::DeviceDescription &device) : machine(device) {}
+
+  /// The kernels of a function and their schedule, or why the device cannot run them.
+  llvm::Expected<PricedPlan> partition(mlir::func::FuncOp function) const;
+  PlanPrice price(const PricedPlan &plan, const RuntimeSizes &sizes);
+  const cost::DeviceDescription &device() const { return machine; }
+
+private:
+  using Key = decltype(std::tuple_cat(cost::AttentionShape().key(), std::make_tuple((const void *)nullptr)));
+
+  const cost::DeviceDescription &machine;
+  std::map<Key, PlanPrice> cache;
+};
+
+} // namespace attune::graph
+
+#endif // ATTUNE_GRAPH_METRIC_H

@@ -1,0 +1,64 @@
+//===- Passes.td - Passes from attn to attn -*- tablegen -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_GRAPH_PASSES_TD
+#define ATTUNE_GRAPH_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SelectRewrites : Pass<"attn-select-rewrites", "::mlir::ModuleOp"> {
+  let summary = "Bring every mechanism into its cheapest form";
+  let description = [{
+    Offers the forms that the laws know of every mechanism, prices whole plans on a device description and commits the
+    cheapest. With A = φ(Q), B = φ(K), law `linearize` offers for `attn.kernel`
+
+    | form | formula | multiply-adds a head | condition |
+    |---|---|---|---|
+    | `quadratic` | (A Bᵀ) V, row by row over (A Bᵀ) 1 | nN(m + dv) | no initial or final state |
+    | `state` | A (Bᵀ V) over A (Bᵀ 1) | (n + N) m dv | not causal |
+    | `chunked` | the causal sums, a chunk at a time | 2 n m dv + n T (m + dv), chunks of T | causal |
+
+    `attn.softmax` has one form and stays. A function of unknown lengths becomes up to three, `@name` and `@name__form`,
+    each with the length L = 2nN / (n + N) from which it runs:
+
+    ```mlir
+    func.func @elu1__state(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<?x8x?x64xf32>)
+        -> tensor<?x8x?x64xf32> attributes {attn.plan = #attn.plan<form = state, from = 166>}
+    ```
+
+    Decisions are remarks of category `attn-select-rewrites` (`--remarks-filter=attn-select-rewrites`).
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"x86-64-avx512\"",
+           "the device to price for: the name of a description, or a path that ends in .yaml">,
+    ListOption<"pins", "pin", "std::string", "law:form, a form to take whatever it costs">
+  ];
+  let statistics = [
+    Statistic<"numTaken", "forms-taken", "Number of forms that were taken">,
+    Statistic<"numMissed", "forms-missed", "Number of forms that were dearer or could not be built">
+  ];
+  let dependentDialects = ["::attune::attn::AttnDialect", "::attune::tile::TileDialect", "::mlir::func::FuncDialect"];
+}
+
+def Decompose : Pass<"attn-decompose", "::mlir::ModuleOp"> {
+  let summary = "Replace every mechanism by the terms that define it";
+  let description = [{
+    What a mechanism means, not how it is best computed: kernel attention by its pair weights (through a state where it
+    has or makes one), softmax by one online piece.
+
+    ```mlir
+    %m, %l, %acc = attn.softmax_partial %q, %k, %v {piece = 0 : i64, pieces = 1 : i64, scale = 1.250000e-01 : f64}
+        : tensor<2x8x48x64xbf16>, tensor<2x2x80x64xbf16>, tensor<2x2x80x64xbf16>
+        -> tensor<2x8x48xf32>, tensor<2x8x48xf32>, tensor<2x8x48x64xf32>
+    %o, %lse = attn.softmax_finish %m, %l, %acc : tensor<2x8x48xf32>, tensor<2x8x48x64xf32> -> tensor<2x8x48x64xbf16>
+    ```
+  }];
+  let statistics = [Statistic<"numMechanisms", "mechanisms", "Number of mechanisms replaced">];
+  let dependentDialects = ["::attune::attn::AttnDialect"];
+}
+
+#endif // ATTUNE_GRAPH_PASSES_TD

@@ -1,0 +1,46 @@
+//===- RewriteLaw.h - A law: an offer of an equal form -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_GRAPH_REWRITELAW_H
+#define ATTUNE_GRAPH_REWRITELAW_H
+
+#include "attune/Attn/Attn.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace attune::graph {
+
+/// An algebraic law (ARCHITECTURE, D5). It offers forms of an op; it never decides and never changes the op. Selection
+/// builds the offers beside the op in a scratch copy of the function.
+class RewriteLaw {
+public:
+  virtual ~RewriteLaw() = default;
+
+  /// The name that `pin` uses.
+  virtual llvm::StringRef name() const = 0;
+  /// The forms that it knows, in the order in which they are tried.
+  virtual llvm::ArrayRef<llvm::StringLiteral> forms() const = 0;
+  /// Whether the law speaks of such an op at all.
+  virtual bool appliesTo(mlir::Operation *op) const = 0;
+  /// Why the op cannot take the form; empty if it can.
+  virtual std::string refusal(mlir::Operation *op, llvm::StringRef form) const = 0;
+  /// Builds the form at the builder's place and returns the values of the op's results. Only after `refusal` was empty.
+  virtual llvm::SmallVector<mlir::Value> build(mlir::OpBuilder &builder, mlir::Operation *op,
+                                               llvm::StringRef form) const = 0;
+};
+
+/// Kernel attention as pair weights, through the state, or chunk by chunk (identities I1 and I10).
+std::unique_ptr<RewriteLaw> createLinearizeLaw();
+
+/// All laws, in the order in which selection offers them.
+std::vector<std::unique_ptr<RewriteLaw>> createLaws();
+
+} // namespace attune::graph
+
+#endif // ATTUNE_GRAPH_REWRITELAW_H

@@ -1,0 +1,87 @@
+//===- Selection.h - Which forms a module takes, and why -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_GRAPH_SELECTION_H
+#define ATTUNE_GRAPH_SELECTION_H
+
+#include "attune/Attn/Attn.h"
+#include "attune/Cost/DeviceDescription.h"
+#include "attune/Cost/WorkEstimate.h"
+#include "attune/Graph/Thresholds.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attune::graph {
+
+/// The user's `pin: {law: form}`: the form is taken whatever it costs.
+struct Pin {
+  std::string law, form;
+};
+
+struct SelectOptions {
+  cost::DeviceDescription device;
+  std::vector<Pin> pins;
+  /// Whole plans that are priced; a graph with more keeps the first form of its last ops.
+  int64_t planBound = 256;
+};
+
+/// One form that a law offered for one op.
+struct Decision {
+  std::string law, form;
+  bool taken = false;
+  bool feasible = true;          ///< it can be built, and the device can run it
+  bool pinned = false;
+  double seconds = 0;            ///< of the best plan with it, at the selection's length
+  cost::WorkEstimate work;       ///< of that plan
+  std::optional<int64_t> from;   ///< taken in a library for unknown lengths: the first length L for which it runs
+  std::optional<Crossover> cheaper; ///< not taken: where it would be
+  std::string reason;            ///< one clause, for people
+  mlir::Location location;
+};
+
+/// A function that selection made.
+struct PlanFunction {
+  std::string name;
+  attn::Form form;
+  int64_t from;
+};
+
+/// Exact softmax of the same sizes, which is another function: told, never taken.
+struct ExactComparison {
+  double seconds = 0;
+  std::optional<Crossover> cheaper; ///< where softmax would be cheaper than what was taken
+};
+
+/// Everything decided about one function of the module.
+struct FunctionSelection {
+  std::string function, device;
+  bool unknownLengths = false;
+  int64_t length = 0;            ///< L = 2nN / (n + N) at which prices are told
+  int64_t batch = 1;
+  double seconds = 0;            ///< of what runs at that length
+  bool complete = true;          ///< every combination of forms was priced
+  std::vector<PlanFunction> plans;
+  std::vector<Decision> decisions;
+  std::optional<ExactComparison> exact;
+};
+
+struct Selection {
+  std::vector<FunctionSelection> functions;
+};
+
+/// Brings every function of mechanisms into the forms that are cheapest on the device: one function for known lengths, up
+/// to three with thresholds (`attn.plan`) for unknown ones. The module changes only if that succeeds for all functions;
+/// otherwise errors say why. Reports decisions as remarks (category `attn-select-rewrites`) as well.
+mlir::FailureOr<Selection> selectRewrites(mlir::ModuleOp module, const SelectOptions &options);
+
+} // namespace attune::graph
+
+#endif // ATTUNE_GRAPH_SELECTION_H

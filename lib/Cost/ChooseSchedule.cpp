@@ -1,0 +1,90 @@
+//===- ChooseSchedule.cpp - Tile sizes for a device -----------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Cost/ChooseSchedule.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace attune;
+using namespace attune::cost;
+
+// 2,048 keys a piece: long enough that merging states is cheap, short enough for parallel pieces. It fixes the order of
+// sums, so it is one number for every device.
+static constexpr int64_t piece = 2048;
+static constexpr int64_t threadsPerWarp = 32;
+
+int64_t cost::sharedBytes(const AttentionShape &shape, tile::ScheduleAttr schedule) {
+  int64_t d = llvm::alignTo(shape.width, 16), dv = llvm::alignTo(shape.valueWidth, 16);
+  int64_t elements = schedule.getQueryTile() * d + schedule.getStages() * schedule.getKeyTile() * (d + dv);
+  return elements * llvm::divideCeil(schedule.getOperand().getIntOrFloatBitWidth(), 8);
+}
+
+int64_t cost::accumulatorsPerThread(const AttentionShape &shape, tile::ScheduleAttr schedule) {
+  int64_t dv = llvm::alignTo(shape.valueWidth, 16), m = llvm::alignTo(shape.features, 16);
+  int64_t elements = schedule.getQueryTile() * (schedule.getKeyTile() + dv);
+  if (shape.form == attn::Form::Chunked || shape.form == attn::Form::State)
+    elements += m * dv;
+  return llvm::divideCeil(elements, schedule.getWarps() * threadsPerWarp);
+}
+
+static double largestTiles(const AttentionShape &shape, tile::ScheduleAttr schedule) {
+  double bytes = 0;
+  for (const KernelWork &kernel : attentionWork(shape, schedule))
+    bytes = std::max(bytes, kernel.work.liveBytes);
+  return bytes;
+}
+
+/// 64-row tiles, or smaller ones where the tiles of wide heads would fall out of half of the core's cache; the other half
+/// is for what streams through. Smaller tiles than 16 rows would waste registers, so those are the last resort.
+static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::MLIRContext *context,
+                                       const DeviceDescription &device) {
+  tile::ScheduleAttr schedule;
+  for (int64_t rows : {64, 32, 16}) {
+    schedule = tile::ScheduleAttr::get(context, tile::TargetKind::CPU, rows, rows, piece, mlir::Float32Type::get(context),
+                                       /*warps=*/1, /*stages=*/1);
+    if (largestTiles(shape, schedule) <= device.fastBytes / 2)
+      break;
+  }
+  return schedule;
+}
+
+/// Why a block with that schedule cannot run on the device; empty if it can.
+static std::string misfit(const AttentionShape &shape, tile::ScheduleAttr schedule, const DeviceDescription &device) {
+  int64_t bytes = sharedBytes(shape, schedule), accumulators = accumulatorsPerThread(shape, schedule);
+  if (bytes > device.fastBytes)
+    return ("expected tiles of at most " + llvm::Twine(int64_t(device.fastBytes)) + " bytes of shared memory on " +
+            device.name + ", but got " + llvm::Twine(bytes))
+        .str();
+  if (accumulators > device.accumulatorsPerThread)
+    return ("expected at most " + llvm::Twine(int64_t(device.accumulatorsPerThread)) + " accumulators a thread on " +
+            device.name + ", but got " + llvm::Twine(accumulators))
+        .str();
+  return "";
+}
+
+static llvm::Expected<tile::ScheduleAttr> chooseForGpu(const AttentionShape &shape, mlir::Type storage,
+                                                       const DeviceDescription &device) {
+  std::string reason;
+  for (int64_t stages : {2, 1}) {
+    auto schedule = tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, 64, 64, piece, storage,
+                                            /*warps=*/4, stages);
+    reason = misfit(shape, schedule, device);
+    if (reason.empty())
+      return schedule;
+  }
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + reason);
+}
+
+llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(const AttentionShape &shape, mlir::Type storage,
+                                                        const DeviceDescription &device) {
+  // One query and one key are enough to see what a tile takes.
+  AttentionShape one = shape;
+  one.batch = one.queries = one.keys = 1;
+  if (device.kind == tile::TargetKind::GPU)
+    return chooseForGpu(one, storage, device);
+  return chooseForCpu(one, storage.getContext(), device);
+}

@@ -1,0 +1,178 @@
+//===- Explain.cpp - A selection for people and for programs --------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Graph/Explain.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+using namespace attune;
+using namespace attune::graph;
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+/// Three significant digits without an exponent, for 1 ≤ value < 1000 (or 0).
+static std::string threeDigits(double value) {
+  int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.*f", decimals, value);
+  return text;
+}
+
+std::string graph::printSeconds(double seconds) {
+  constexpr std::pair<double, const char *> units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
+  for (auto [unit, name] : units)
+    if (seconds >= 0.9995 * unit)
+      return threeDigits(seconds / unit) + " " + name;
+  return threeDigits(seconds / 1e-9) + " ns";
+}
+
+static std::string printCount(double count) {
+  constexpr std::pair<double, const char *> units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+  for (auto [unit, name] : units)
+    if (count >= 0.9995 * unit)
+      return threeDigits(count / unit) + name;
+  return llvm::Twine(int64_t(count)).str();
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+using Row = std::vector<std::string>;
+
+static void printTable(llvm::ArrayRef<Row> rows, llvm::raw_ostream &out) {
+  std::vector<size_t> widths(rows.front().size(), 0);
+  for (const Row &row : rows)
+    for (size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size());
+  for (const Row &row : rows) {
+    std::string line = " ";
+    for (size_t column = 0; column < row.size(); ++column) {
+      // Numbers to the right; names and reasons to the left.
+      bool number = column >= 2 && column <= 5;
+      std::string padding(widths[column] - row[column].size(), ' ');
+      line += " " + (number ? padding + row[column] : row[column] + padding) + " ";
+    }
+    out << llvm::StringRef(line).rtrim() << "\n";
+  }
+}
+
+static Row rowOf(const Decision &decision) {
+  std::string name = decision.law + ": " + decision.form;
+  if (!decision.feasible)
+    return {name, "no", "-", "-", "-", "-", decision.reason};
+  return {name,
+          decision.taken ? "taken" : "no",
+          printCount(decision.work.products),
+          printCount(decision.work.exps),
+          printCount(decision.work.mainBytes),
+          printSeconds(decision.seconds),
+          decision.reason};
+}
+
+static void explainExact(const FunctionSelection &function, llvm::raw_ostream &out) {
+  const ExactComparison &exact = *function.exact;
+  out << "  exact softmax of these sizes (another function): " << printSeconds(exact.seconds) << ", ";
+  if (exact.seconds < function.seconds)
+    out << "faster than this";
+  else
+    out << threeDigits(exact.seconds / function.seconds) << " times as long";
+  if (exact.cheaper)
+    out << "; faster " << (exact.cheaper->below ? "below" : "from") << " L = " << exact.cheaper->length;
+  out << "\n";
+}
+
+static void explainFunction(const FunctionSelection &function, llvm::raw_ostream &out) {
+  out << "@" << function.function << " on " << function.device << ": " << printSeconds(function.seconds)
+      << " predicted at L = " << function.length << ", batch " << function.batch << "\n";
+  if (!function.decisions.empty()) {
+    std::vector<Row> rows{{"form", "", "mul-adds", "exps", "bytes", "time", ""}};
+    for (const Decision &decision : function.decisions)
+      rows.push_back(rowOf(decision));
+    printTable(rows, out);
+  }
+  for (const PlanFunction &plan : function.plans)
+    if (function.unknownLengths)
+      out << "  from L = " << plan.from << ": " << attn::stringifyForm(plan.form) << " (@" << plan.name << ")\n";
+    else
+      out << "  plan: " << attn::stringifyForm(plan.form) << "\n";
+  if (!function.complete)
+    out << "  not every combination of forms was priced: the bound on plans was reached\n";
+  if (function.exact)
+    explainExact(function, out);
+}
+
+void graph::explain(const Selection &selection, llvm::raw_ostream &out) {
+  for (const FunctionSelection &function : selection.functions)
+    explainFunction(function, out);
+  bool unknown = llvm::any_of(selection.functions, [](const auto &function) { return function.unknownLengths; });
+  if (unknown)
+    out << "L = 2nN / (n + N); for n = N it is n\n";
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static llvm::json::Object jsonOf(const Crossover &crossover) {
+  return llvm::json::Object{{"length", crossover.length}, {"side", crossover.below ? "below" : "from"}};
+}
+
+static llvm::json::Object jsonOf(const cost::WorkEstimate &work) {
+  return llvm::json::Object{{"multiply_adds", work.products},   {"useful_multiply_adds", work.usefulProducts},
+          {"elementwise", work.elementwise},  {"exps", work.exps},
+          {"main_bytes", work.mainBytes},     {"near_bytes", work.nearBytes},
+          {"live_bytes", work.liveBytes},     {"grid_points", work.grain},
+          {"launches", work.launches}};
+}
+
+static llvm::json::Object jsonOf(const Decision &decision) {
+  llvm::json::Object object{{"law", decision.law},         {"form", decision.form},     {"taken", decision.taken},
+                            {"possible", decision.feasible}, {"pinned", decision.pinned}, {"reason", decision.reason}};
+  if (decision.feasible) {
+    object["seconds"] = decision.seconds;
+    object["work"] = jsonOf(decision.work);
+  }
+  if (decision.from)
+    object["from_length"] = *decision.from;
+  if (decision.cheaper)
+    object["cheaper"] = jsonOf(*decision.cheaper);
+  return object;
+}
+
+static llvm::json::Object jsonOf(const FunctionSelection &function) {
+  llvm::json::Array plans, decisions;
+  for (const PlanFunction &plan : function.plans)
+    plans.push_back(llvm::json::Object{
+        {"function", plan.name}, {"form", attn::stringifyForm(plan.form)}, {"from_length", plan.from}});
+  for (const Decision &decision : function.decisions)
+    decisions.push_back(jsonOf(decision));
+  llvm::json::Object object{{"function", function.function},     {"device", function.device},
+                            {"unknown_lengths", function.unknownLengths}, {"length", function.length},
+                            {"batch", function.batch},           {"seconds", function.seconds},
+                            {"complete", function.complete},     {"plans", std::move(plans)},
+                            {"decisions", std::move(decisions)}};
+  if (function.exact) {
+    llvm::json::Object exact{{"seconds", function.exact->seconds}};
+    if (function.exact->cheaper)
+      exact["cheaper"] = jsonOf(*function.exact->cheaper);
+    object["exact_softmax"] = std::move(exact);
+  }
+  return object;
+}
+
+llvm::json::Value graph::explainAsJson(const Selection &selection) {
+  llvm::json::Array functions;
+  for (const FunctionSelection &function : selection.functions)
+    functions.push_back(jsonOf(function));
+  return llvm::json::Object{{"functions", std::move(functions)}};
+}

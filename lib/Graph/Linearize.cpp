@@ -1,0 +1,110 @@
+//===- Linearize.cpp - Kernel attention: quadratic, state, chunked --------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   quadratic   o = (visible(A Bᵀ) V) / (visible(A Bᵀ) 1)                A = φ(Q), B = φ(K)
+//   state       o = (A S) / (A z),  S = Bᵀ V, z = Bᵀ 1                   no mask between queries and keys (I1)
+//   chunked     the causal sums, a chunk at a time, from a carried state (I10)
+//
+// The three are equal in real arithmetic. Keys that do not exist have features 0, so that they are in none of the sums.
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Graph/RewriteLaw.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::attn;
+
+namespace {
+/// Types and values that the linear forms of one op share.
+struct Terms {
+  Terms(OpBuilder &builder, KernelOp op) : builder(builder), op(op), loc(op.getLoc()) {
+    ArrayRef<int64_t> o = op.getOutput().getType().getShape(), v = op.getValue().getType().getShape();
+    queryFeatures = map(op.getQuery(), Value());
+    keyFeatures = map(op.getKey(), op.getLengths());
+    int64_t m = cast<RankedTensorType>(keyFeatures.getType()).getDimSize(3);
+    numerator = f32({o[0], o[1], o[2], o[3]}), denominator = f32({o[0], o[1], o[2]});
+    state = f32({v[0], v[1], m, v[3]}), sum = f32({v[0], v[1], m});
+  }
+
+  RankedTensorType f32(ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, builder.getF32Type()); }
+
+  Value map(Value tokens, Value lengths) {
+    ArrayRef<int64_t> x = cast<RankedTensorType>(tokens.getType()).getShape();
+    auto type = f32({x[0], x[1], x[2], op.getFeatureMap().getFeatures(x[3])});
+    return MapOp::create(builder, loc, type, tokens, lengths, op.getFeatureMapAttr());
+  }
+
+  /// The op's results from the terms of a form.
+  SmallVector<Value> results(Value num, Value den, Value finalState, Value finalSum) {
+    Value output = NormalizeOp::create(builder, loc, op.getOutput().getType(), num, den, op.getDenominatorAttr());
+    if (!op.getFinalState())
+      return {output};
+    return {output, finalState, finalSum};
+  }
+
+  OpBuilder &builder;
+  KernelOp op;
+  Location loc;
+  Value queryFeatures, keyFeatures;               // [batch, H, n, m], [batch, G, N, m]
+  Type numerator, denominator, state, sum;
+};
+} // namespace
+
+static SmallVector<Value> buildState(OpBuilder &builder, KernelOp op) {
+  Terms terms(builder, op);
+  auto state = StateOp::create(builder, terms.loc, terms.state, terms.sum, terms.keyFeatures, op.getValue(),
+                               op.getLengths());
+  auto readout = ReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.queryFeatures,
+                                   state.getState(), state.getSum());
+  return terms.results(readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum());
+}
+
+static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op) {
+  Terms terms(builder, op);
+  auto readout = CausalReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.state, terms.sum,
+                                         terms.queryFeatures, terms.keyFeatures, op.getValue(), op.getLengths(),
+                                         op.getInitialState(), op.getInitialSum());
+  return terms.results(readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum());
+}
+
+static std::string quadraticRefusal(KernelOp op) {
+  if (op.getInitialState())
+    return "pair weights cannot continue from an initial state";
+  if (op.getFinalState())
+    return "pair weights make no final state";
+  return "";
+}
+
+namespace {
+struct LinearizeLaw : graph::RewriteLaw {
+  StringRef name() const override { return "linearize"; }
+  ArrayRef<StringLiteral> forms() const override {
+    static constexpr StringLiteral all[] = {"quadratic", "state", "chunked"};
+    return all;
+  }
+  bool appliesTo(Operation *op) const override { return isa<KernelOp>(op); }
+
+  std::string refusal(Operation *operation, StringRef form) const override {
+    auto op = cast<KernelOp>(operation);
+    if (form == "quadratic")
+      return quadraticRefusal(op);
+    if (form == "state")
+      return op.getCausal() ? "one state for all queries would let a causal query see later keys" : "";
+    return op.getCausal() ? "" : "chunks order queries and keys, and this attention is not causal";
+  }
+
+  SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
+    auto op = cast<KernelOp>(operation);
+    if (form == "quadratic")
+      return op.decompose(builder);
+    return form == "state" ? buildState(builder, op) : buildChunked(builder, op);
+  }
+};
+} // namespace
+
+std::unique_ptr<graph::RewriteLaw> graph::createLinearizeLaw() { return std::make_unique<LinearizeLaw>(); }
