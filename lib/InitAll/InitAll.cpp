@@ -10,6 +10,8 @@
 #include "attune/Attn/Attn.h"
 #include "attune/Graph/Passes.h"
 #include "attune/Kernel/Passes.h"
+#include "attune/Lowering/CPU/Passes.h"
+#include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Tile/Tile.h"
 
 void attune::registerAllDialects(mlir::DialectRegistry &registry) {
@@ -19,4 +21,6 @@ void attune::registerAllDialects(mlir::DialectRegistry &registry) {
 void attune::registerAllPasses() {
   graph::registerAttuneGraphPasses();
   kernel::registerAttuneKernelPasses();
+  cpu::registerAttuneLoweringCPUPasses();
+  cpu::registerTileToCpuPipeline();
 }

@@ -1,0 +1,50 @@
+//===- Pipeline.h - Tile kernels to LLVM IR for CPUs -------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LOWERING_CPU_PIPELINE_H
+#define ATTUNE_LOWERING_CPU_PIPELINE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace attune::cpu {
+
+struct CpuOptions {
+  /// Instruction sets to emit; every function exists once for each, with `__<isa>` at the end of its name.
+  std::vector<std::string> isas = {"avx2", "avx512"};
+};
+
+/// Name of the variant of a kernel or plan, e.g. `softmax__avx512`.
+std::string variantName(llvm::StringRef name, llvm::StringRef isa);
+/// Name of the function that tells a plan's workspace, e.g. `plan0__avx512_workspace`.
+std::string workspaceName(llvm::StringRef name, llvm::StringRef isa);
+/// On every lowered kernel: bytes of scratch memory it needs (integer attribute).
+inline constexpr llvm::StringLiteral scratchBytesAttr = "attune.scratch_bytes";
+
+/// Tile kernels and host functions to a module of the llvm dialect.
+void buildTileToCpuPipeline(mlir::OpPassManager &manager, const CpuOptions &options = {});
+/// Registers `tile-to-cpu`, the pipeline with default options, for pass drivers.
+void registerTileToCpuPipeline();
+
+/// LLVM IR of a module that the pipeline made; null (with diagnostics) if it cannot be translated.
+std::unique_ptr<llvm::Module> translateCpuModule(mlir::ModuleOp module, llvm::LLVMContext &context);
+
+} // namespace attune::cpu
+
+#endif // ATTUNE_LOWERING_CPU_PIPELINE_H

@@ -1,0 +1,72 @@
+//===- KernelState.cpp - A kernel while it is being lowered --------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "KernelState.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::cpu;
+
+Value KernelState::allocate(int64_t bytes) {
+  OpBuilder::InsertionGuard guard(emit);
+  emit.setInsertionPoint(entry);
+  Value pointer = emit.offset(scratch, scratchBytes);
+  scratchBytes += roundUp(bytes, 64);
+  return pointer;
+}
+
+Buffer KernelState::allocate(ArrayRef<int64_t> shape, Order order) {
+  int64_t inner = roundUp(innerSize(shape, order), emit.lanes());
+  int64_t outer = shape.size() == 1 ? 1 : roundUp(outerSize(shape, order), emit.lanes());
+  Buffer buffer{allocate(outer * inner * 4), {}};
+  OpBuilder::InsertionGuard guard(emit);
+  emit.setInsertionPoint(entry);
+  buffer.stride = emit.constant(inner);
+  return buffer;
+}
+
+void KernelState::makeEdgeRows(tile::KernelOp kernel) {
+  int64_t width = 0;
+  kernel->walk([&](Operation *op) {
+    if (isa<tile::LoadOp, tile::StoreOp>(op)) {
+      Value tile = isa<tile::LoadOp>(op) ? op->getResult(0) : op->getOperand(0);
+      width = std::max(width, roundUp(shapeOf(tile).back(), emit.lanes()));
+    }
+  });
+  zeros = allocate(width * 4), dump = allocate(width * 4);
+  emit.loop(emit.constant(0), emit.constant(width), emit.lanes(),
+            [&](Value i) { emit.store(emit.splat(0.0), emit.offset(zeros, i, emit.getF32Type()), 64 / (16 / emit.lanes())); });
+}
+
+std::optional<Buffer> KernelState::find(Value tile, Order order) const {
+  auto found = buffers.find({tile, static_cast<int>(rankOf(tile) == 1 ? Order::Row : order)});
+  if (found == buffers.end())
+    return std::nullopt;
+  return found->second;
+}
+
+Buffer KernelState::destination(Value tile, Order order) {
+  order = rankOf(tile) == 1 ? Order::Row : order;
+  auto found = promised.find(tile);
+  Buffer buffer = found != promised.end() ? found->second : allocate(shapeOf(tile), order);
+  place(tile, order, buffer);
+  return buffer;
+}
+
+Buffer KernelState::require(Value tile, Order order) {
+  if (auto found = find(tile, order))
+    return *found;
+  Buffer target = allocate(shapeOf(tile), order);
+  if (isFree(tile)) {
+    // Not remembered: the place where it is needed next may come first in another run.
+    emitCopy(*this, tile, order, target);
+    return target;
+  }
+  Order other = order == Order::Row ? Order::Column : Order::Row;
+  emitTranspose(*this, *find(tile, other), outerSize(shapeOf(tile), other), innerSize(shapeOf(tile), other), target);
+  return target;
+}

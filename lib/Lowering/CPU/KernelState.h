@@ -1,0 +1,77 @@
+//===- KernelState.h - A kernel while it is being lowered ----------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LOWERING_CPU_KERNELSTATE_H
+#define ATTUNE_LOWERING_CPU_KERNELSTATE_H
+
+#include "Emit.h"
+#include "Orders.h"
+#include "Slots.h"
+#include "Stages.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace attune::cpu {
+
+/// Where a tile lies: the outer index times `stride` plus the inner index. Rows are padded to whole vectors and rows are
+/// added up to a multiple of the lanes, so that vectors of scratch memory are never masked.
+struct Buffer {
+  Value pointer;
+  Value stride; ///< elements from one row (or column) to the next
+};
+
+/// What the parts of the lowering share about one kernel and one instruction set.
+struct KernelState {
+  KernelState(Emit &emit, ModuleOp module) : emit(emit), module(module) {}
+
+  Emit &emit;
+  ModuleOp module;
+  IRMapping scalars; ///< index values of the kernel to i64 values
+  llvm::DenseMap<Value, Memory> memories;
+  Value scratch;
+  Operation *entry = nullptr; ///< pointers into the scratch are made before it
+  int64_t scratchBytes = 0;
+  unsigned nests = 0, dots = 0;
+
+  /// A new part of the scratch, 64-byte aligned.
+  Value allocate(int64_t bytes);
+  Buffer allocate(ArrayRef<int64_t> shape, Order order);
+  /// A row of zeros, and a row that nobody reads, for rows that do not exist.
+  Value zeroRow() const { return zeros; }
+  Value dumpRow() const { return dump; }
+  /// Makes those rows, wide enough for every load and store of the kernel.
+  void makeEdgeRows(tile::KernelOp kernel);
+
+  /// Where the tile lies in that order, if it has been computed.
+  std::optional<Buffer> find(Value tile, Order order) const;
+  void place(Value tile, Order order, Buffer buffer) { buffers[{tile, static_cast<int>(order)}] = buffer; }
+  /// The buffer in which a tile will be computed: the one it was promised, or a new one.
+  Buffer destination(Value tile, Order order);
+  void promise(Value tile, Buffer buffer) { promised[tile] = buffer; }
+  /// Where the tile lies in that order; transposed or filled now if need be.
+  Buffer require(Value tile, Order order);
+
+private:
+  Value zeros, dump;
+  llvm::DenseMap<std::pair<Value, int>, Buffer> buffers;
+  llvm::DenseMap<Value, Buffer> promised;
+};
+
+/// Emits the loop nest of a stage.
+void emitNest(KernelState &state, const Stages &stages, const Stage &stage);
+/// Writes the tile (computed before, or free) into the buffer.
+void emitCopy(KernelState &state, Value tile, Order order, Buffer target);
+/// Emits a dot as a call.
+void emitDot(KernelState &state, tile::DotOp dot);
+/// Writes the transpose of a padded buffer of outer × inner elements.
+void emitTranspose(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target);
+/// Emits the ops of a block.
+LogicalResult emitBlock(KernelState &state, Block &block);
+
+} // namespace attune::cpu
+
+#endif // ATTUNE_LOWERING_CPU_KERNELSTATE_H

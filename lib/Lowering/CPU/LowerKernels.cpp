@@ -1,0 +1,226 @@
+//===- LowerKernels.cpp - Tile kernels to functions of loops over vectors ===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "KernelState.h"
+
+#include "attune/Lowering/CPU/Passes.h"
+#include "attune/Lowering/CPU/Pipeline.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace attune::cpu {
+#define GEN_PASS_DEF_LOWERKERNELS
+#include "attune/Lowering/CPU/Passes.h.inc"
+} // namespace attune::cpu
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::cpu;
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// Transposes a tile that has just been computed for the uses that read it in the other order.
+static void provideOrders(KernelState &state, Value tile) {
+  if (rankOf(tile) != 2 || isFree(tile) || !state.find(tile, orderOf(tile)))
+    return;
+  for (OpOperand &use : tile.getUses())
+    if (Order order = orderOfUse(use); !state.find(tile, order))
+      state.place(tile, order, state.require(tile, order));
+}
+
+static void provideOrders(KernelState &state, ValueRange tiles) {
+  for (Value tile : tiles)
+    provideOrders(state, tile);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops over the sequence
+//===----------------------------------------------------------------------===//
+
+/// Whether the tile `next`, computed in this block, may overwrite the carried tile element by element.
+static bool mayOverwrite(const Stages &stages, Value next, Value carried) {
+  Operation *definition = next.getDefiningOp();
+  auto found = stages.stageOf.find(definition);
+  if (found == stages.stageOf.end() || isa<tile::ReduceOp, tile::LoopOp>(definition))
+    return false;
+  std::optional<unsigned> last = stages.lastUse(carried);
+  if (!last || *last < found->second)
+    return true;
+  // A dot reads its accumulator where it writes, but all of its factors.
+  bool factor = isa<tile::DotOp>(definition) &&
+                (definition->getOperand(0) == carried || definition->getOperand(1) == carried);
+  return *last == found->second && !factor;
+}
+
+/// Lets the yielded tile, and the accumulator it is computed from, be computed in the carried tile's buffer.
+static void promiseCarry(KernelState &state, const Stages &stages, Value next, Value carried, Buffer buffer) {
+  if (isFree(next) || !next.hasOneUse() || !mayOverwrite(stages, next, carried))
+    return;
+  state.promise(next, buffer);
+  auto dot = next.getDefiningOp<tile::DotOp>();
+  if (dot && dot.getAcc() != carried && !isFree(dot.getAcc()) && dot.getAcc().hasOneUse() &&
+      orderOf(dot.getAcc()) == orderOf(next) && mayOverwrite(stages, dot.getAcc(), carried))
+    state.promise(dot.getAcc(), buffer);
+}
+
+/// The buffer of a carried tile: that of its initial value if nobody else wants it, else a copy.
+static Buffer carryBuffer(KernelState &state, Value init, Order order) {
+  bool owned = init.hasOneUse() && init.getDefiningOp<tile::LoopOp>() && orderOf(init) == order;
+  if (owned)
+    return *state.find(init, order);
+  Buffer buffer = state.allocate(shapeOf(init), order);
+  emitCopy(state, init, order, buffer);
+  return buffer;
+}
+
+/// Copies what is yielded to the carried tiles' buffers, through other buffers if a carried tile is yielded elsewhere.
+static void emitYield(KernelState &state, tile::LoopOp loop, ArrayRef<Buffer> buffers) {
+  SmallVector<std::pair<Value, Buffer>> moves;
+  bool crossing = false;
+  for (auto [position, next] : llvm::enumerate(loop.getYield()->getOperands())) {
+    std::optional<Buffer> place = isFree(next) ? std::nullopt : state.find(next, orderOf(loop.getResult(position)));
+    if (place && place->pointer == buffers[position].pointer)
+      continue;
+    crossing |= llvm::is_contained(loop.getCarried(), next);
+    moves.push_back({next, buffers[position]});
+  }
+  auto orderAt = [&](Buffer buffer) {
+    for (auto [position, other] : llvm::enumerate(buffers))
+      if (other.pointer == buffer.pointer)
+        return orderOf(loop.getResult(position));
+    return Order::Row;
+  };
+  SmallVector<Buffer> sources;
+  for (auto &[next, target] : moves) {
+    Buffer through = crossing ? state.allocate(shapeOf(next), orderAt(target)) : target;
+    emitCopy(state, next, orderAt(target), through);
+    sources.push_back(through);
+  }
+  if (!crossing)
+    return;
+  for (auto [move, source] : llvm::zip(moves, sources)) {
+    Order order = orderAt(move.second);
+    state.place(move.first, order, source);
+    emitCopy(state, move.first, order, move.second);
+  }
+}
+
+static LogicalResult emitLoop(KernelState &state, tile::LoopOp loop) {
+  Emit &emit = state.emit;
+  SmallVector<Buffer> buffers;
+  for (auto [init, result] : llvm::zip(loop.getInitArgs(), loop.getResults()))
+    buffers.push_back(carryBuffer(state, init, orderOf(result)));
+  for (auto [carried, buffer] : llvm::zip(loop.getCarried(), buffers))
+    state.place(carried, rankOf(carried) == 1 ? Order::Row : orderOf(carried), buffer);
+  Block &body = loop.getBody().front();
+  Stages stages(body);
+  for (auto [next, carried, buffer] : llvm::zip(loop.getYield()->getOperands(), loop.getCarried(), buffers))
+    promiseCarry(state, stages, next, carried, buffer);
+  LogicalResult result = success();
+  emit.loop(state.scalars.lookup(loop.getLower()), state.scalars.lookup(loop.getUpper()), loop.getStep(), [&](Value iv) {
+    state.scalars.map(loop.getInductionVar(), iv);
+    provideOrders(state, loop.getCarried());
+    result = emitBlock(state, body);
+    if (succeeded(result))
+      emitYield(state, loop, buffers);
+  });
+  for (auto [value, buffer] : llvm::zip(loop.getResults(), buffers))
+    state.place(value, rankOf(value) == 1 ? Order::Row : orderOf(value), buffer);
+  provideOrders(state, loop.getResults());
+  return result;
+}
+
+LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
+  for (Operation &op : block) {
+    if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
+      auto kernel = op.getParentOfType<tile::KernelOp>();
+      auto function = cast<LLVM::LLVMFuncOp>(state.entry->getBlock()->getParentOp());
+      state.scalars.map(id.getResult(), function.getArgument(1 + *kernel.getGridPosition(id.getAxis())));
+    } else if (isScalarOp(&op)) {
+      if (failed(emitScalar(state.emit, &op, state.scalars, state.memories)))
+        return failure();
+    }
+  }
+  Stages stages(block);
+  for (const Stage &stage : stages.list) {
+    if (stage.kind == Stage::Kind::Nest)
+      emitNest(state, stages, stage);
+    else if (stage.kind == Stage::Kind::Dot)
+      emitDot(state, cast<tile::DotOp>(stage.ops[0]));
+    else if (failed(emitLoop(state, cast<tile::LoopOp>(stage.ops[0]))))
+      return failure();
+    if (stage.kind != Stage::Kind::Loop)
+      for (Operation *op : stage.ops)
+        provideOrders(state, op->getResults());
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// Rejects what the lowering does not know, before anything is emitted.
+static LogicalResult check(tile::KernelOp kernel) {
+  auto result = kernel->walk([](Operation *op) -> WalkResult {
+    if (isa<tile::TileDialect>(op->getDialect()) || isScalarOp(op))
+      return WalkResult::advance();
+    if (isa<arith::ConstantOp>(op) && !splatValue(op->getResult(0)))
+      return op->emitOpError() << "expected a tile constant of equal elements";
+    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumResults() != 1)
+      return op->emitOpError() << "expected an elementwise op of arith or math on tiles";
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+static LogicalResult lowerKernel(tile::KernelOp kernel, const Isa &isa, unsigned &nests, unsigned &dots) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  Emit emit(kernel.getLoc(), OpBuilder(kernel.getContext()), isa);
+  Type pointer = emit.pointerType(), i64 = emit.getI64Type();
+  LLVM::LLVMFuncOp op = emit.function(module, variantName(kernel.getSymName(), isa.name), {pointer, i64, i64, i64, pointer});
+  Block &entry = op.getBody().front();
+  emit.setInsertionPointToStart(&entry);
+  KernelState state(emit, module);
+  state.scratch = op.getArgument(4);
+  readSlots(emit, op.getArgument(0), kernel.getBody().getArguments(), state.scalars, state.memories);
+  // Everything that is emitted from here on comes after this op, and parts of the scratch before it.
+  Value marker = emit.constant(0);
+  state.entry = marker.getDefiningOp();
+  state.makeEdgeRows(kernel);
+  if (failed(emitBlock(state, kernel.getBody().front())))
+    return failure();
+  LLVM::ReturnOp::create(emit, ValueRange());
+  op->setAttr(scratchBytesAttr, emit.getI64IntegerAttr(state.scratchBytes));
+  nests += state.nests, dots += state.dots;
+  return success();
+}
+
+namespace {
+struct LowerKernels : public cpu::impl::LowerKernelsBase<LowerKernels> {
+  using LowerKernelsBase::LowerKernelsBase;
+
+  void runOnOperation() override {
+    SmallVector<tile::KernelOp> kernels(getOperation().getOps<tile::KernelOp>());
+    unsigned nests = 0, dots = 0;
+    FailureOr<SmallVector<const Isa *>> targets = findIsas(getOperation(), isas);
+    if (failed(targets))
+      return signalPassFailure();
+    for (tile::KernelOp kernel : kernels) {
+      if (failed(check(kernel)))
+        return signalPassFailure();
+      for (const Isa *isa : *targets)
+        if (failed(lowerKernel(kernel, *isa, nests, dots)))
+          return signalPassFailure();
+    }
+    numNests += nests, numDots += dots;
+  }
+};
+} // namespace

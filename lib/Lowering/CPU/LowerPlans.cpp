@@ -1,0 +1,220 @@
+//===- LowerPlans.cpp - Host functions to plans that launch kernels ------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Slots.h"
+
+#include "attune/Lowering/CPU/Passes.h"
+#include "attune/Lowering/CPU/Pipeline.h"
+#include "attune/Tile/Tile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace attune::cpu {
+#define GEN_PASS_DEF_LOWERPLANS
+#include "attune/Lowering/CPU/Passes.h.inc"
+} // namespace attune::cpu
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::cpu;
+
+static constexpr llvm::StringLiteral launchFunction = "attune_rt_launch";
+
+namespace {
+/// A host function while it is emitted, as a plan or as the function that tells its workspace.
+class PlanEmitter {
+public:
+  PlanEmitter(Emit &emit, LLVM::LLVMFuncOp function, bool launches)
+      : emit(emit), function(function), launches(launches) {}
+  LogicalResult run(func::FuncOp host);
+
+private:
+  Emit &emit;
+  LLVM::LLVMFuncOp function;
+  bool launches; ///< false: only add up the workspace
+  IRMapping scalars;
+  llvm::DenseMap<Value, Memory> memories;
+  Value workspace; ///< bytes handed out so far, after the base address
+  Value base;
+
+  LogicalResult block(Block &block);
+  LogicalResult operation(Operation *op);
+  LogicalResult conditional(scf::IfOp op);
+  void allocate(tile::WorkspaceOp op);
+  void launch(tile::LaunchOp op);
+  Value slots(ValueRange arguments, int64_t &count);
+};
+} // namespace
+
+/// The next part of the workspace, at a multiple of 64 bytes.
+void PlanEmitter::allocate(tile::WorkspaceOp op) {
+  auto type = cast<MemRefType>(op.getResult().getType());
+  Memory memory{base ? emit.offset(base, workspace, emit.getI8Type()) : Value(), {}, {}, type};
+  auto dynamic = op.getSizes().begin();
+  for (int64_t size : type.getShape())
+    memory.sizes.push_back(ShapedType::isDynamic(size) ? scalars.lookup(*dynamic++) : emit.constant(size));
+  Value elements = emit.constant(1);
+  for (Value size : llvm::reverse(memory.sizes)) {
+    memory.strides.push_back(elements);
+    elements = emit.mul(elements, size);
+  }
+  std::reverse(memory.strides.begin(), memory.strides.end());
+  Value bytes = emit.mul(elements, type.getElementTypeBitWidth() / 8);
+  Value lines = arith::DivUIOp::create(emit, emit.add(bytes, 63), emit.constant(64));
+  workspace = emit.add(workspace, emit.mul(lines, 64));
+  memories[op.getResult()] = memory;
+}
+
+/// An array with the arguments of a kernel.
+Value PlanEmitter::slots(ValueRange arguments, int64_t &count) {
+  SmallVector<Value> values;
+  for (Value argument : arguments) {
+    auto memory = memories.find(argument);
+    if (memory == memories.end()) {
+      values.push_back(scalars.lookup(argument));
+      continue;
+    }
+    values.push_back(memory->second.pointer);
+    llvm::append_range(values, memory->second.sizes);
+    llvm::append_range(values, memory->second.strides);
+  }
+  count = values.size();
+  Value array;
+  {
+    // In the entry block, so that it is allocated once.
+    OpBuilder::InsertionGuard guard(emit);
+    emit.setInsertionPointToStart(&function.getBody().front());
+    array = LLVM::AllocaOp::create(emit, emit.pointerType(), emit.getI64Type(), emit.constant(count), 8);
+  }
+  for (auto [position, value] : llvm::enumerate(values))
+    emit.store(value, emit.offset(array, position * 8), 8);
+  return array;
+}
+
+void PlanEmitter::launch(tile::LaunchOp op) {
+  int64_t count;
+  Value array = slots(op.getArguments(), count);
+  std::string callee = variantName(op.getCallee(), emit.isa.name);
+  SmallVector<Value> operands{function.getArgument(0),
+                              LLVM::AddressOfOp::create(emit, emit.pointerType(), callee), array, emit.constant(count)};
+  for (unsigned axis = 0; axis < 3; ++axis)
+    operands.push_back(axis < op.getGrid().size() ? scalars.lookup(op.getGrid()[axis]) : emit.constant(1));
+  LLVM::CallOp::create(emit, TypeRange(), launchFunction, operands);
+}
+
+LogicalResult PlanEmitter::conditional(scf::IfOp op) {
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    types.push_back(type.isIndex() ? emit.getI64Type() : type);
+  auto clone = scf::IfOp::create(emit, types, scalars.lookup(op.getCondition()), !op.getElseRegion().empty());
+  for (auto [from, to] : llvm::zip(op->getRegions(), clone->getRegions())) {
+    if (from.empty())
+      continue;
+    OpBuilder::InsertionGuard guard(emit);
+    Block &target = to.front();
+    if (target.empty())
+      emit.setInsertionPointToEnd(&target);
+    else
+      emit.setInsertionPoint(target.getTerminator());
+    if (failed(block(from.front())))
+      return failure();
+    if (!types.empty()) {
+      SmallVector<Value> yielded;
+      for (Value value : from.front().getTerminator()->getOperands())
+        yielded.push_back(scalars.lookup(value));
+      scf::YieldOp::create(emit, yielded);
+    }
+  }
+  scalars.map(op.getResults(), clone.getResults());
+  return success();
+}
+
+LogicalResult PlanEmitter::operation(Operation *op) {
+  if (auto workspace = dyn_cast<tile::WorkspaceOp>(op)) {
+    if (!isa<func::FuncOp>(op->getParentOp()))
+      return op->emitOpError() << "expected to be at the top of its function, as its size may not depend on a condition";
+    allocate(workspace);
+    return success();
+  }
+  if (auto launch = dyn_cast<tile::LaunchOp>(op)) {
+    if (launches)
+      this->launch(launch);
+    return success();
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return conditional(branch);
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  return emitScalar(emit, op, scalars, memories);
+}
+
+LogicalResult PlanEmitter::block(Block &block) {
+  for (Operation &op : block)
+    if (failed(operation(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult PlanEmitter::run(func::FuncOp host) {
+  emit.setInsertionPointToStart(&function.getBody().front());
+  Value args = function.getArgument(launches ? 1 : 0);
+  readSlots(emit, args, host.getArguments(), scalars, memories);
+  int64_t count = 0;
+  for (Type type : host.getArgumentTypes())
+    count += slotCount(type);
+  if (launches)
+    base = emit.load(emit.offset(args, count * 8), emit.pointerType(), 8);
+  workspace = emit.constant(0);
+  if (failed(block(host.getBody().front())))
+    return failure();
+  LLVM::ReturnOp::create(emit, launches ? ValueRange() : ValueRange(workspace));
+  return success();
+}
+
+static void declareLaunch(ModuleOp module) {
+  if (module.lookupSymbol(launchFunction))
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext()), i64 = builder.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()),
+                                          {pointer, pointer, pointer, i64, i64, i64, i64});
+  LLVM::LLVMFuncOp::create(builder, module.getLoc(), launchFunction, type);
+}
+
+static LogicalResult lowerPlan(func::FuncOp host, const Isa &isa) {
+  auto module = host->getParentOfType<ModuleOp>();
+  Emit emit(host.getLoc(), OpBuilder(host.getContext()), isa);
+  Type pointer = emit.pointerType();
+  LLVM::LLVMFuncOp plan = emit.function(module, variantName(host.getName(), isa.name), {pointer, pointer});
+  if (failed(PlanEmitter(emit, plan, /*launches=*/true).run(host)))
+    return failure();
+  LLVM::LLVMFuncOp size =
+      emit.function(module, workspaceName(host.getName(), isa.name), {pointer}, emit.getI64Type());
+  return PlanEmitter(emit, size, /*launches=*/false).run(host);
+}
+
+namespace {
+struct LowerPlans : public cpu::impl::LowerPlansBase<LowerPlans> {
+  using LowerPlansBase::LowerPlansBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<SmallVector<const Isa *>> targets = findIsas(module, isas);
+    if (failed(targets))
+      return signalPassFailure();
+    declareLaunch(module);
+    for (func::FuncOp host : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      for (const Isa *isa : *targets)
+        if (failed(lowerPlan(host, *isa)))
+          return signalPassFailure();
+      host.erase();
+    }
+    for (tile::KernelOp kernel : llvm::make_early_inc_range(module.getOps<tile::KernelOp>()))
+      kernel.erase();
+  }
+};
+} // namespace

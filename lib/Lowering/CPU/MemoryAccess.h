@@ -1,0 +1,42 @@
+//===- MemoryAccess.h - Rows of a tile in memory -------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LOWERING_CPU_MEMORYACCESS_H
+#define ATTUNE_LOWERING_CPU_MEMORYACCESS_H
+
+#include "KernelState.h"
+
+namespace attune::cpu {
+
+/// The place of a `tile.load` or `tile.store` in memory. A row that does not exist is replaced by a row of the scratch:
+/// zeros for loads, one that nobody reads for stores; so only the last vector of a row is ever masked.
+class MemoryAccess {
+public:
+  MemoryAccess(KernelState &state, Operation *op);
+
+  /// The elements from (outer, inner), of which `valid` are part of the tile, as f32.
+  Value load(Emit &emit, Value outer, Value inner, int64_t valid) const;
+  void store(Emit &emit, Value value, Value outer, Value inner, int64_t valid) const;
+
+  /// Whether all of the tile's columns are known to exist.
+  bool wholeColumns() const { return !columns; }
+  Value base;    ///< element (0, 0)
+  Value stride;  ///< from row to row; null for rank 1
+  Value rows;    ///< rows that exist; null if all do
+  Value columns; ///< columns that exist; null if all do
+
+private:
+  Type element;
+  Value edgeRow;
+
+  Value address(Emit &emit, Value outer, Value inner) const;
+  Value mask(Emit &emit, Value inner, int64_t valid) const;
+};
+
+} // namespace attune::cpu
+
+#endif // ATTUNE_LOWERING_CPU_MEMORYACCESS_H

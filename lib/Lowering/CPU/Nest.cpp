@@ -1,0 +1,309 @@
+//===- Nest.cpp - A run of elementwise ops as one loop nest --------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   keepsInner (or rank 1)            otherwise
+//     for strip of vectors              for outer
+//       for outer                         for strip of vectors
+//         the ops, vector by vector         the ops
+//       store reductions                  sum across the lanes, store
+//
+// Loops cover the whole vectors; the rest, with the vector that is not whole, follows as straight-line code.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelState.h"
+#include "MemoryAccess.h"
+#include "VectorOps.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::cpu;
+
+/// Vectors of a strip: enough independent work to hide the latency of exp2, few enough for the registers.
+static constexpr int64_t stripVectors = 4;
+
+namespace {
+/// A vector of the nest.
+struct Place {
+  Value outer, inner; ///< element (outer, inner …)
+  int64_t valid;      ///< lanes that are part of the tile
+};
+
+class NestEmitter {
+public:
+  NestEmitter(KernelState &state, const Stages &stages, const Stage &stage)
+      : state(state), emit(state.emit), stages(stages), stage(stage) {}
+  void run();
+
+private:
+  KernelState &state;
+  Emit &emit;
+  const Stages &stages;
+  const Stage &stage;
+  llvm::DenseMap<Operation *, MemoryAccess> accesses;
+  llvm::DenseMap<Operation *, Buffer> results; ///< of reductions and of tiles that leave the nest
+  SmallVector<tile::ReduceOp> reductions;
+  llvm::DenseMap<Value, Value> computed; ///< vectors of the current place
+
+  int64_t outerExtent() const { return stage.shape.size() == 1 ? 1 : outerSize(stage.shape, stage.order); }
+  int64_t innerExtent() const { return innerSize(stage.shape, stage.order); }
+
+  void prepare();
+  void outerLoop();
+  void stripLoop();
+  SmallVector<Value> strips(Value outer, ValueRange sums);
+  SmallVector<Value> strip(Value outer, Value inner, int64_t vectors, int64_t validInLast, ValueRange sums);
+  void sumStrip(Value inner, int64_t vectors, int64_t validInLast);
+  void vector(const Place &place, SmallVectorImpl<Value> &sums, int64_t stripSize, int64_t position);
+  Value initial(tile::ReduceOp reduce, bool scalar = false);
+
+  Value evaluate(Value tile, const Place &place);
+  Value expand(tile::ExpandOp op, const Place &place);
+  Value mask(tile::MaskOp op, const Place &place);
+  Value compute(Operation *op, const Place &place);
+  Value readBuffer(Value tile, Buffer buffer, const Place &place);
+  Value address(Buffer buffer, const Place &place);
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Value NestEmitter::address(Buffer buffer, const Place &place) {
+  return emit.offset(buffer.pointer, emit.add(emit.mul(place.outer, buffer.stride), place.inner), emit.getF32Type());
+}
+
+Value NestEmitter::readBuffer(Value tile, Buffer buffer, const Place &place) {
+  Value loaded = emit.load(address(buffer, place), emit.floats());
+  return tileType(tile).getElementType().isInteger(1) ? isNotZero(emit, loaded) : loaded;
+}
+
+Value NestEmitter::expand(tile::ExpandOp op, const Place &place) {
+  if (auto value = splatValue(op.getSource()))
+    return emit.splat(*value);
+  Buffer buffer = state.require(op.getSource(), Order::Row);
+  // Axis 1: the row's element; the row is the outer index of a row-major nest.
+  bool scalar = (op.getAxis() == 1) == (stage.order == Order::Row);
+  if (!scalar)
+    return readBuffer(op.getSource(), buffer, {emit.constant(0), place.inner, place.valid});
+  return emit.splat(emit.load(emit.offset(buffer.pointer, place.outer, emit.getF32Type()), emit.getF32Type()));
+}
+
+Value NestEmitter::evaluate(Value tile, const Place &place) {
+  if (Value known = computed.lookup(tile))
+    return known;
+  Value result;
+  if (auto value = splatValue(tile))
+    result = tileType(tile).getElementType().isInteger(1) ? isNotZero(emit, emit.splat(*value)) : emit.splat(*value);
+  else if (auto op = tile.getDefiningOp<tile::ExpandOp>())
+    result = expand(op, place);
+  else
+    result = readBuffer(tile, state.require(tile, stage.order), place);
+  computed[tile] = result;
+  return result;
+}
+
+/// Row-major: j < cols, j ≤ i + diagonal, all of it only if i < rows; column-major: i < rows, i ≥ j − diagonal, …
+Value NestEmitter::mask(tile::MaskOp op, const Place &place) {
+  auto bound = [&](Value value) { return value ? state.scalars.lookup(value) : Value(); };
+  Value rows = bound(op.getRows()), cols = bound(op.getCols()), diagonal = bound(op.getDiagonal());
+  bool rowMajor = stage.order == Order::Row && stage.shape.size() == 2;
+  Value below = rowMajor ? cols : rows, outerBound = rowMajor ? rows : cols;
+  if (rowMajor && diagonal) {
+    Value limit = emit.add(emit.add(place.outer, diagonal), 1);
+    below = below ? emit.min(below, limit) : limit;
+  }
+  if (outerBound) {
+    Value inside = emit.less(place.outer, outerBound);
+    below = emit.select(inside, below ? below : emit.constant(innerExtent()), emit.constant(0));
+  }
+  Value keep = below ? emit.lanesBelow(emit.sub(below, place.inner)) : Value();
+  if (!rowMajor && diagonal) {
+    Value hidden = emit.lanesBelow(emit.sub(emit.sub(place.outer, diagonal), place.inner));
+    keep = keep ? andNot(emit, keep, hidden) : andNot(emit, emit.lanesBelow(emit.lanes()), hidden);
+  }
+  return emit.select(keep, evaluate(op.getSource(), place), emit.splat(op.getFill().convertToFloat()));
+}
+
+Value NestEmitter::compute(Operation *op, const Place &place) {
+  if (auto op1 = dyn_cast<tile::MaskOp>(op))
+    return mask(op1, place);
+  if (isa<tile::LoadOp>(op))
+    return accesses.find(op)->second.load(emit, place.outer, place.inner, place.valid);
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(evaluate(operand, place));
+  return emitElementwise(emit, op, operands);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+Value NestEmitter::initial(tile::ReduceOp reduce, bool scalar) {
+  return emit.splat(reduce.getKind() == tile::ReduceKind::Add ? 0.0 : -std::numeric_limits<double>::infinity());
+}
+
+void NestEmitter::vector(const Place &place, SmallVectorImpl<Value> &sums, int64_t stripSize, int64_t position) {
+  computed.clear();
+  SmallVector<std::pair<Value, Operation *>> stores;
+  for (Operation *op : stage.ops) {
+    if (auto store = dyn_cast<tile::StoreOp>(op)) {
+      stores.push_back({evaluate(store.getValue(), place), op});
+      continue;
+    }
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+      unsigned index = llvm::find(reductions, reduce) - reductions.begin();
+      Value &sum = sums[index * stripSize + position];
+      Value next = evaluate(reduce.getSource(), place);
+      if (stage.keepsOuter && place.valid < emit.lanes())
+        next = emit.select(emit.lanesBelow(place.valid), next, initial(reduce));
+      sum = emitReduction(emit, reduce.getKind(), sum, next);
+      continue;
+    }
+    Value result = compute(op, place);
+    computed[op->getResult(0)] = result;
+    if (results.count(op))
+      stores.push_back({result, op});
+  }
+  // Last, as a carried tile's buffer may be that of a tile that was read above.
+  for (auto [value, op] : stores) {
+    if (isa<tile::StoreOp>(op))
+      accesses.find(op)->second.store(emit, value, place.outer, place.inner, place.valid);
+    else
+      emit.store(value.getType() == emit.floats() ? value : asFloats(emit, value), address(results.lookup(op), place));
+  }
+}
+
+SmallVector<Value> NestEmitter::strip(Value outer, Value inner, int64_t vectors, int64_t validInLast, ValueRange sums) {
+  SmallVector<Value> next(sums);
+  for (int64_t position = 0; position < vectors; ++position)
+    vector({outer, emit.add(inner, position * emit.lanes()), position + 1 == vectors ? validInLast : emit.lanes()}, next,
+           vectors, position);
+  return next;
+}
+
+/// All strips of one outer index, with one vector of partial sums a reduction.
+SmallVector<Value> NestEmitter::strips(Value outer, ValueRange sums) {
+  int64_t lanes = emit.lanes(), whole = innerExtent() / lanes, vectors = (innerExtent() + lanes - 1) / lanes;
+  int64_t looped = vectors <= stripVectors + 2 ? 0 : whole / stripVectors * stripVectors;
+  auto one = [&](Value inner, int64_t count, int64_t validInLast, ValueRange before) {
+    SmallVector<Value> next;
+    for (Value sum : before)
+      for (int64_t i = 0; i < count; ++i)
+        next.push_back(i == 0 ? sum : Value());
+    for (auto [index, reduce] : llvm::enumerate(reductions))
+      for (int64_t i = 1; i < count; ++i)
+        next[index * count + i] = initial(reduce);
+    next = strip(outer, inner, count, validInLast, next);
+    SmallVector<Value> folded;
+    for (auto [index, reduce] : llvm::enumerate(reductions)) {
+      Value sum = next[index * count];
+      for (int64_t i = 1; i < count; ++i)
+        sum = emitReduction(emit, reduce.getKind(), sum, next[index * count + i]);
+      folded.push_back(sum);
+    }
+    return folded;
+  };
+  SmallVector<Value> result(sums);
+  if (looped)
+    result = emit.loop(emit.constant(0), emit.constant(looped * lanes), stripVectors * lanes, result,
+                       [&](Value inner, ValueRange before) { return one(inner, stripVectors, lanes, before); });
+  if (vectors > looped)
+    result = one(emit.constant(looped * lanes), vectors - looped, innerExtent() - (vectors - 1) * lanes, result);
+  return result;
+}
+
+void NestEmitter::outerLoop() {
+  emit.loop(emit.constant(0), emit.constant(outerExtent()), 1, [&](Value outer) {
+    SmallVector<Value> sums;
+    for (tile::ReduceOp reduce : reductions)
+      sums.push_back(initial(reduce));
+    sums = strips(outer, sums);
+    for (auto [reduce, sum] : llvm::zip(reductions, sums))
+      emit.store(acrossLanes(emit, reduce.getKind(), sum),
+                 emit.offset(results.lookup(reduce).pointer, outer, emit.getF32Type()));
+  });
+}
+
+void NestEmitter::sumStrip(Value inner, int64_t vectors, int64_t validInLast) {
+  SmallVector<Value> sums;
+  for (tile::ReduceOp reduce : reductions)
+    sums.append(vectors, initial(reduce));
+  sums = emit.loop(emit.constant(0), emit.constant(outerExtent()), 1, sums, [&](Value outer, ValueRange before) {
+    return strip(outer, inner, vectors, validInLast, before);
+  });
+  for (auto [index, reduce] : llvm::enumerate(reductions))
+    for (int64_t position = 0; position < vectors; ++position)
+      emit.store(sums[index * vectors + position],
+                 address(results.lookup(reduce), {emit.constant(0), emit.add(inner, position * emit.lanes()), 0}));
+}
+
+void NestEmitter::stripLoop() {
+  int64_t lanes = emit.lanes(), whole = innerExtent() / lanes, vectors = (innerExtent() + lanes - 1) / lanes;
+  int64_t looped = vectors <= stripVectors ? 0 : whole / stripVectors * stripVectors;
+  if (looped)
+    emit.loop(emit.constant(0), emit.constant(looped * lanes), stripVectors * lanes,
+              [&](Value inner) { sumStrip(inner, stripVectors, lanes); });
+  if (vectors > looped)
+    sumStrip(emit.constant(looped * lanes), vectors - looped, innerExtent() - (vectors - 1) * lanes);
+}
+
+void NestEmitter::prepare() {
+  for (Operation *op : stage.ops) {
+    if (isa<tile::LoadOp, tile::StoreOp>(op))
+      accesses.try_emplace(op, state, op);
+    if (isa<tile::StoreOp>(op))
+      continue;
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+      reductions.push_back(reduce);
+      results[op] = state.destination(reduce.getResult(), Order::Row);
+    } else if (stages.leavesStage(op->getResult(0))) {
+      results[op] = state.destination(op->getResult(0), stage.order);
+    }
+  }
+}
+
+void NestEmitter::run() {
+  prepare();
+  ++state.nests;
+  if (stage.keepsInner)
+    stripLoop();
+  else
+    outerLoop();
+}
+
+void cpu::emitNest(KernelState &state, const Stages &stages, const Stage &stage) {
+  NestEmitter(state, stages, stage).run();
+}
+
+void cpu::emitCopy(KernelState &state, Value tile, Order order, Buffer target) {
+  Emit &emit = state.emit;
+  ArrayRef<int64_t> shape = shapeOf(tile);
+  Type f32 = emit.getF32Type();
+  int64_t inner = innerSize(shape, order), outer = shape.size() == 1 ? 1 : outerSize(shape, order);
+  std::optional<double> constant = splatValue(tile);
+  auto expand = tile.getDefiningOp<tile::ExpandOp>();
+  if (expand)
+    constant = splatValue(expand.getSource());
+  Buffer source = constant ? Buffer() : state.require(expand && !constant ? expand.getSource() : tile, order);
+  bool scalar = expand && (expand.getAxis() == 1) == (order == Order::Row);
+  emit.loop(emit.constant(0), emit.constant(outer), 1, [&](Value i) {
+    emit.loop(emit.constant(0), emit.constant(inner), emit.lanes(), [&](Value j) {
+      Value value;
+      if (constant)
+        value = emit.splat(*constant);
+      else if (scalar)
+        value = emit.splat(emit.load(emit.offset(source.pointer, i, f32), f32));
+      else
+        value = emit.load(emit.offset(source.pointer,
+                                      expand ? j : emit.add(emit.mul(i, source.stride), j), f32), emit.floats());
+      emit.store(value, emit.offset(target.pointer, emit.add(emit.mul(i, target.stride), j), f32));
+    });
+  });
+}

@@ -1,0 +1,138 @@
+//===- Stages.cpp - A kernel as a sequence of loop nests and dots --------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Greedy: an op joins the first nest of its shape and order that comes late enough for its operands, else it opens a new
+// one. Moving an op forward is free, as tiles are immutable; only loads and stores keep their order.
+//
+//===----------------------------------------------------------------------===//
+#include "Stages.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::cpu;
+
+bool cpu::isScalarOp(Operation *op) {
+  return !isa<tile::LoopOp, tile::StoreOp, tile::YieldOp, tile::ReturnOp>(op) &&
+         llvm::none_of(op->getResults(), [](Value value) { return isTile(value); }) &&
+         llvm::none_of(op->getOperands(), [](Value value) { return isTile(value); });
+}
+
+Stages::Stages(Block &block) : block(block) {
+  for (Operation &op : block)
+    if (!isScalarOp(&op) && !isa<tile::YieldOp, tile::ReturnOp>(op) &&
+        !(op.getNumResults() == 1 && isFree(op.getResult(0))))
+      place(&op);
+}
+
+unsigned Stages::find(Operation *op) const {
+  while (op && op->getBlock() != &block)
+    op = op->getParentOp();
+  auto found = stageOf.find(op);
+  return found == stageOf.end() ? list.size() : found->second;
+}
+
+static bool readsOuter(Stage &stage, tile::ReduceOp reduce) {
+  // The axis that is reduced is the inner one for axis 1 of a row-major nest and axis 0 of a column-major one.
+  return (reduce.getAxis() == 1) == (stage.order == Order::Row);
+}
+
+static Stage nestFor(Operation *op) {
+  Stage stage{Stage::Kind::Nest, {}, {}};
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+    stage.shape.assign(shapeOf(reduce.getSource()).begin(), shapeOf(reduce.getSource()).end());
+    stage.order = isFree(reduce.getSource()) ? Order::Row : orderOf(reduce.getSource());
+    (readsOuter(stage, reduce) ? stage.keepsOuter : stage.keepsInner) = true;
+    return stage;
+  }
+  Value tile = isa<tile::StoreOp>(op) ? op->getOperand(0) : op->getResult(0);
+  stage.shape.assign(shapeOf(tile).begin(), shapeOf(tile).end());
+  stage.order = isa<tile::StoreOp>(op) ? Order::Row : orderOf(tile);
+  return stage;
+}
+
+/// The first stage in which the operand can be read.
+unsigned Stages::ready(Value operand) const {
+  if (auto expand = operand.getDefiningOp<tile::ExpandOp>())
+    return isFree(expand.getSource()) ? 0 : ready(expand.getSource());
+  Operation *definition = operand.getDefiningOp();
+  auto found = stageOf.find(definition);
+  if (!definition || found == stageOf.end())
+    return 0;
+  const Stage &stage = list[found->second];
+  // A reduction is there only when its nest is done.
+  return found->second + (stage.kind != Stage::Kind::Nest || isa<tile::ReduceOp>(definition));
+}
+
+unsigned Stages::earliest(Operation *op) const {
+  unsigned result = 0;
+  for (Value operand : op->getOperands())
+    if (isTile(operand))
+      result = std::max(result, ready(operand));
+  if (isa<tile::LoadOp>(op) && anyStore)
+    result = std::max(result, lastStore + 1);
+  if (isa<tile::StoreOp>(op))
+    result = std::max({result, anyLoad ? lastLoad : 0, anyStore ? lastStore : 0});
+  return result;
+}
+
+static bool accepts(const Stage &stage, const Stage &wanted) {
+  bool inner = stage.keepsInner || wanted.keepsInner, outer = stage.keepsOuter || wanted.keepsOuter;
+  return stage.kind == Stage::Kind::Nest && stage.shape == wanted.shape && stage.order == wanted.order &&
+         !(inner && outer);
+}
+
+void Stages::place(Operation *op) {
+  if (isa<tile::DotOp, tile::LoopOp>(op)) {
+    stageOf[op] = list.size();
+    if (isa<tile::LoopOp>(op))
+      anyLoad = anyStore = true, lastLoad = lastStore = list.size();
+    list.push_back({isa<tile::DotOp>(op) ? Stage::Kind::Dot : Stage::Kind::Loop, {op}, {}});
+    return;
+  }
+  Stage wanted = nestFor(op);
+  unsigned position = earliest(op);
+  while (position < list.size() && !accepts(list[position], wanted))
+    ++position;
+  if (position == list.size())
+    list.push_back(wanted);
+  Stage &stage = list[position];
+  stage.ops.push_back(op);
+  stage.keepsInner |= wanted.keepsInner, stage.keepsOuter |= wanted.keepsOuter;
+  stageOf[op] = position;
+  if (isa<tile::LoadOp>(op))
+    lastLoad = anyLoad ? std::max(lastLoad, position) : position, anyLoad = true;
+  if (isa<tile::StoreOp>(op))
+    lastStore = anyStore ? std::max(lastStore, position) : position, anyStore = true;
+}
+
+bool Stages::leavesStage(Value tile) const {
+  Operation *definition = tile.getDefiningOp();
+  auto found = stageOf.find(definition);
+  if (found == stageOf.end() || list[found->second].kind != Stage::Kind::Nest || isa<tile::ReduceOp>(definition))
+    return true;
+  return llvm::any_of(tile.getUsers(), [&](Operation *user) {
+    // An expansion is read where it is used; a rank-1 tile and its expansion are never in one nest.
+    return isa<tile::ExpandOp>(user) || find(user) != found->second;
+  });
+}
+
+std::optional<unsigned> Stages::lastUse(Value tile) const {
+  std::optional<unsigned> last;
+  for (Operation *user : tile.getUsers()) {
+    std::optional<unsigned> use;
+    if (auto expand = dyn_cast<tile::ExpandOp>(user))
+      use = lastUse(expand.getResult());
+    else
+      use = find(user);
+    if (use && (!last || *use > *last))
+      last = use;
+  }
+  return last;
+}

@@ -1,0 +1,57 @@
+//===- Stages.h - A kernel as a sequence of loop nests and dots ----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LOWERING_CPU_STAGES_H
+#define ATTUNE_LOWERING_CPU_STAGES_H
+
+#include "Orders.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace attune::cpu {
+
+/// A loop nest over one tile shape, a dot, or a loop over the sequence.
+struct Stage {
+  enum class Kind { Nest, Dot, Loop };
+  Kind kind;
+  SmallVector<Operation *> ops; ///< of a nest: in program order; otherwise the one op
+  SmallVector<int64_t> shape;   ///< of a nest
+  Order order = Order::Row;     ///< of a nest: its inner loop runs over vectors of adjacent elements
+  bool keepsInner = false;      ///< has reductions over the outer loop: their results lie in the lanes
+  bool keepsOuter = false;      ///< has reductions over the inner loop: their results are scalars
+};
+
+/// The stages of a block, and which stage computes what.
+struct Stages {
+  explicit Stages(Block &block);
+
+  SmallVector<Stage> list;
+  llvm::DenseMap<Operation *, unsigned> stageOf;
+
+  /// The stage of the op or of its ancestor in this block.
+  unsigned find(Operation *op) const;
+  /// Whether a tile of this block is used by another stage than the one that computes it.
+  bool leavesStage(Value tile) const;
+  /// The last stage that reads the tile, be it through expansions; none if it is not read.
+  std::optional<unsigned> lastUse(Value tile) const;
+
+private:
+  Block &block;
+  unsigned lastLoad = 0, lastStore = 0;
+  bool anyLoad = false, anyStore = false;
+
+  void place(Operation *op);
+  unsigned earliest(Operation *op) const;
+  unsigned ready(Value operand) const;
+};
+
+/// Whether an op computes with index or scalar values only.
+bool isScalarOp(Operation *op);
+
+} // namespace attune::cpu
+
+#endif // ATTUNE_LOWERING_CPU_STAGES_H
