@@ -54,6 +54,19 @@ def LowerKernels : Pass<"cpu-lower-kernels", "::mlir::ModuleOp"> {
     block of the result in registers, shared by dots of equal shape.
 
     The kernels themselves are left for `cpu-lower-plans` to remove.
+
+    ```mlir
+    tile.kernel @twice(%x: memref<?x64xf32>, %y: memref<?x64xf32>) grid(query_block) {
+      %p = tile.program_id query_block
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %i = arith.muli %p, %c64 : index
+      %t = tile.load %x[%i, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+      %u = arith.addf %t, %t : tensor<64x64xf32>
+      tile.store %u, %y[%i, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+      tile.return
+    }
+    ```
   }];
   let options = [ListOption<"isas", "isas", "std::string", "instruction sets: avx2, avx512 (default: both)">];
   let statistics = [Statistic<"numNests", "loop-nests", "Number of loop nests emitted">,
@@ -71,6 +84,17 @@ def LowerPlans : Pass<"cpu-lower-plans", "::mlir::ModuleOp"> {
 
     `args` holds the slots of the function's arguments and then the workspace's address. Kernels of the tile dialect are
     removed.
+
+    ```mlir
+    func.func @plan(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %rows = memref.dim %x, %c0 : memref<?x64xf32>
+      %blocks = arith.ceildivui %rows, %c64 : index
+      tile.launch @copy grid(%blocks) (%x, %y) : memref<?x64xf32>, memref<?x64xf32>
+      return
+    }
+    ```
   }];
   let options = [ListOption<"isas", "isas", "std::string", "instruction sets: avx2, avx512 (default: both)">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
@@ -81,6 +105,13 @@ def ExpandMath : Pass<"cpu-expand-math", "::mlir::ModuleOp"> {
   let description = [{
     `math.exp2` of any f32: relative error at most 2e-7, 0 below 2⁻¹²⁶, infinity above the largest float, NaN stays
     NaN. `math.log2` of any f32: absolute error 2e-7 near 1, else relative. No library is called.
+
+    ```mlir
+    func.func @weights(%x: vector<16xf32>) -> vector<16xf32> {
+      %w = math.exp2 %x : vector<16xf32>
+      return %w : vector<16xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

@@ -1,0 +1,70 @@
+// RUN: attn-opt %s -split-input-file -cpu-lower-kernels=isas=avx512 -cpu-lower-plans=isas=avx512 | FileCheck %s
+// RUN: attn-opt %s -split-input-file -cpu-lower-kernels=isas=avx2 -cpu-lower-plans=isas=avx2 | FileCheck %s --check-prefix=AVX2
+
+// A kernel becomes one function of five arguments; elementwise ops, loads and stores share one nest.
+// AVX2-LABEL:  llvm.func @twice__avx2
+// AVX2:          arith.addf {{.*}} : vector<8xf32>
+// CHECK-LABEL: llvm.func @twice__avx512
+// CHECK-SAME:    (%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr)
+// CHECK-SAME:    attune.scratch_bytes = 384 : i64
+// CHECK-SAME:    target_features
+// Rows past the end read the row of zeros.
+// CHECK:         scf.for
+// CHECK:         scf.for
+// CHECK:           arith.select {{.*}} : !llvm.ptr
+// CHECK:           llvm.load {{.*}} -> vector<16xf32>
+// CHECK:           arith.addf {{.*}} : vector<16xf32>
+// CHECK:           llvm.store {{.*}} : vector<16xf32>
+// The last 8 of 40 columns are masked.
+// CHECK:           llvm.intr.masked.load
+// CHECK:           llvm.intr.masked.store
+// CHECK-NOT:     scf.for
+// CHECK:         llvm.return
+
+// CHECK-LABEL: llvm.func @plan__avx512(
+// CHECK:         llvm.mlir.addressof @twice__avx512
+// CHECK:         llvm.call @attune_rt_launch
+// CHECK-LABEL: llvm.func @plan__avx512_workspace
+// CHECK:         llvm.return %{{.*}} : i64
+tile.kernel @twice(%x: memref<?x40xf32>, %y: memref<?x40xf32>) grid(query_block) {
+  %p = tile.program_id query_block
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %i = arith.muli %p, %c64 : index
+  %t = tile.load %x[%i, %c0] : memref<?x40xf32> -> tensor<64x40xf32>
+  %u = arith.addf %t, %t : tensor<64x40xf32>
+  tile.store %u, %y[%i, %c0] : tensor<64x40xf32>, memref<?x40xf32>
+  tile.return
+}
+func.func @plan(%x: memref<?x40xf32>, %y: memref<?x40xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %rows = memref.dim %x, %c0 : memref<?x40xf32>
+  %blocks = arith.ceildivui %rows, %c64 : index
+  tile.launch @twice grid(%blocks) (%x, %y) : memref<?x40xf32>, memref<?x40xf32>
+  return
+}
+
+// -----
+
+// A carried sum is updated in place: the dot's accumulator and its result are one buffer, and nothing is copied.
+// CHECK-LABEL: llvm.func @state__avx512
+// CHECK:         scf.for
+// CHECK:         llvm.call @[[DOT:dot_64x64x64_s1_64_v64_c64_add__avx512]](%[[S:[0-9]+]], %[[S]],
+// CHECK-NOT:     scf.for
+// CHECK:         scf.for
+// CHECK:           llvm.intr.masked.store
+// CHECK:       llvm.func internal @[[DOT]]
+// CHECK:         llvm.intr.fma({{.*}}) : (vector<16xf32>, vector<16xf32>, vector<16xf32>) -> vector<16xf32>
+tile.kernel @state(%K: memref<?x64xf32>, %S: memref<?x63xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %K, %c0 : memref<?x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+    %next = tile.dot %k, %k, %acc {transpose_a} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x63xf32>
+  tile.return
+}
