@@ -78,7 +78,7 @@ class Library:
     """NAME_create … NAME_destroy of `folder/libNAME.so`, whose header lies beside it."""
 
     def __init__(self, folder, name, dtype, threads=0, isa=None):
-        folder = pathlib.Path(folder)
+        folder = pathlib.Path(folder).resolve()
         self.dtype = dtype
         self.names = tensor_names((folder / f"{name}.h").read_text(encoding="utf-8"), name)
         loaded = ctypes.CDLL(str(folder / f"lib{name}.so"))
