@@ -121,9 +121,10 @@ llvm::Expected<DeviceDescription> DeviceDescription::named(llvm::StringRef nameO
                      buffer.getError().message() + "'");
     return load((*buffer)->getBuffer(), nameOrPath);
   }
+  llvm::StringRef name = nameOrPath == "cpu" ? "x86-64-avx512" : nameOrPath;
   for (const EmbeddedDevice &device : embeddedDevices())
-    if (nameOrPath == device.name)
-      return load(device.yaml, nameOrPath);
+    if (name == device.name)
+      return load(device.yaml, name);
   return failure("expected a device description (" + llvm::join(names(), ", ") + ", or a path that ends in .yaml), but got '" +
                  nameOrPath + "'");
 }

@@ -51,7 +51,8 @@ public:
 
   /// The description in YAML; `file` is named in messages.
   static llvm::Expected<DeviceDescription> load(llvm::StringRef yaml, llvm::StringRef file);
-  /// An embedded description by its name, or one read from a path that ends in `.yaml`.
+  /// An embedded description by its name, or one read from a path that ends in `.yaml`. `cpu` is the one with AVX-512: a
+  /// library for CPUs carries code for several instruction sets but one set of plans.
   static llvm::Expected<DeviceDescription> named(llvm::StringRef nameOrPath);
   /// The names of the embedded descriptions, sorted.
   static std::vector<std::string> names();

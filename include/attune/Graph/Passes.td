@@ -26,8 +26,17 @@ def SelectRewrites : Pass<"attn-select-rewrites", "::mlir::ModuleOp"> {
     each with the length L = 2nN / (n + N) from which it runs:
 
     ```mlir
-    func.func @elu1__state(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<?x8x?x64xf32>)
-        -> tensor<?x8x?x64xf32> attributes {attn.plan = #attn.plan<form = state, from = 166>}
+    func.func @elu1__state(%q: tensor<?x8x?x128xf32>, %k: tensor<?x8x?x128xf32>, %v: tensor<?x8x?x128xf32>)
+        -> tensor<?x8x?x128xf32> attributes {attn.plan = #attn.plan<form = state, from = 129>} {
+      %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<?x8x?x128xf32> -> tensor<?x8x?x128xf32>
+      %b = attn.map %k {feature_map = #attn.feature_map<elu1>} : tensor<?x8x?x128xf32> -> tensor<?x8x?x128xf32>
+      %s, %z = attn.state %b, %v : tensor<?x8x?x128xf32>, tensor<?x8x?x128xf32> -> tensor<?x8x128x128xf32>, tensor<?x8x128xf32>
+      %num, %den = attn.readout %a, %s, %z : tensor<?x8x?x128xf32>, tensor<?x8x128x128xf32>, tensor<?x8x128xf32>
+          -> tensor<?x8x?x128xf32>, tensor<?x8x?xf32>
+      %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>}
+          : tensor<?x8x?x128xf32>, tensor<?x8x?xf32> -> tensor<?x8x?x128xf32>
+      return %o : tensor<?x8x?x128xf32>
+    }
     ```
 
     Decisions are remarks of category `attn-select-rewrites` (`--remarks-filter=attn-select-rewrites`).
