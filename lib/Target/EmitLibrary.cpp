@@ -9,6 +9,7 @@
 #include "attune/Target/EmitLibrary.h"
 
 #include "attune/Target/EmitDescriptor.h"
+#include "attune/Target/EmitParts.h"
 
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -33,8 +34,8 @@ Error attune::target::emitLibrary(std::unique_ptr<Module> module, const LibraryD
   if (verifyModule(*module, &reasons))
     return createStringError(inconvertibleErrorCode(),
                              "library '" + description.name + "': expected valid LLVM IR, but got: " + broken);
-  Expected<SmallVector<char, 0>> object = emitObject(*module, options.object);
-  if (!object)
-    return object.takeError();
-  return linkLibrary(*object, "lib" + description.name + ".so", path, options.link);
+  Expected<SmallVector<SmallVector<char, 0>>> objects = emitParts(*module, description, options.object);
+  if (!objects)
+    return objects.takeError();
+  return linkLibrary(*objects, "lib" + description.name + ".so", path, options.link);
 }

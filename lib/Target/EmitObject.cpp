@@ -17,6 +17,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 
 #include <mutex>
 
@@ -79,7 +80,10 @@ void optimizeModule(Module &module, TargetMachine &machine, const ObjectOptions 
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, modules);
+  ModulePassManager passes;
+  passes.addPass(GlobalDCEPass()); // before any work on what is not needed
+  passes.addPass(builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2));
+  passes.run(module, modules);
 }
 
 Error generate(Module &module, const ObjectOptions &options, CodeGenFileType type, raw_pwrite_stream &stream) {

@@ -60,8 +60,8 @@ SmallVector<std::string, 4> loadedCLibrary() {
   return files;
 }
 
-SmallVector<std::string> linkCommand(StringRef linker, StringRef object, StringRef archive, StringRef soname,
-                                     StringRef output) {
+SmallVector<std::string> linkCommand(StringRef linker, ArrayRef<std::string> objects, StringRef archive,
+                                     StringRef soname, StringRef output) {
   bool lld = isLld(linker);
   SmallVector<std::string> command = {linker.str(), "-shared", "-o", output.str()};
   if (!lld)
@@ -84,7 +84,7 @@ SmallVector<std::string> linkCommand(StringRef linker, StringRef object, StringR
   flag({"--hash-style=gnu"});
   flag({"--build-id=none"});
   flag({"--as-needed"});
-  command.push_back(object.str());
+  append_range(command, objects);
   command.push_back(archive.str());
   if (lld)
     append_range(command, loadedCLibrary());
@@ -144,7 +144,8 @@ Error writeBytes(ArrayRef<char> bytes, StringRef path) {
 
 } // namespace
 
-Error attune::target::linkLibrary(ArrayRef<char> object, StringRef soname, StringRef path, const LinkOptions &options) {
+Error attune::target::linkLibrary(ArrayRef<SmallVector<char, 0>> objects, StringRef soname, StringRef path,
+                                  const LinkOptions &options) {
   Expected<std::string> archive =
       options.runtimeArchive.empty() ? findRuntimeArchive() : Expected<std::string>(options.runtimeArchive);
   if (!archive)
@@ -153,18 +154,23 @@ Error attune::target::linkLibrary(ArrayRef<char> object, StringRef soname, Strin
   if (!linker)
     return linker.takeError();
 
-  TemporaryFile objectFile, log;
-  if (Error error = objectFile.create("o"))
-    return error;
+  TemporaryFile log;
   if (Error error = log.create("log"))
     return error;
-  if (Error error = writeBytes(object, objectFile.path))
-    return error;
+  std::vector<TemporaryFile> files(objects.size());
+  SmallVector<std::string> paths;
+  for (auto [file, bytes] : zip_equal(files, objects)) {
+    if (Error error = file.create("o"))
+      return error;
+    if (Error error = writeBytes(bytes, file.path))
+      return error;
+    paths.push_back(file.path.str().str());
+  }
   // Linked beside its place and moved there: a program that has the old one mapped keeps it whole.
   SmallString<128> output;
   sys::fs::createUniquePath(path + ".%%%%%%", output, /*MakeAbsolute=*/false);
   FileRemover outputRemover(output);
-  if (Error error = runLinker(linkCommand(*linker, objectFile.path, *archive, soname, output), log.path))
+  if (Error error = runLinker(linkCommand(*linker, paths, *archive, soname, output), log.path))
     return error;
   if (std::error_code code = sys::fs::rename(output, path))
     return refuse("expected to write '" + path + "', but could not: " + code.message());

@@ -25,12 +25,17 @@ constexpr StringLiteral variable = "ATTUNE_RUNTIME_ARCHIVE";
 int anchor = 0; // an address in this program or plugin
 
 /// Files that hold this code: the program, and the plugin if it is one.
-SmallVector<std::string, 2> binaries() {
-  SmallVector<std::string, 2> result;
-  result.push_back(sys::fs::getMainExecutable(nullptr, &anchor));
+SmallVector<SmallString<256>, 2> binaries() {
+  SmallVector<SmallString<256>, 2> result;
+  result.emplace_back(sys::fs::getMainExecutable(nullptr, &anchor));
   Dl_info info;
-  if (dladdr(&anchor, &info) && info.dli_fname)
-    result.push_back(info.dli_fname);
+  if (dladdr(&anchor, &info) && info.dli_fname) {
+    SmallString<256> path(info.dli_fname);
+    sys::fs::make_absolute(path);
+    sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+    if (path != result.front())
+      result.push_back(path);
+  }
   return result;
 }
 
@@ -44,7 +49,7 @@ Expected<std::string> attune::target::findRuntimeArchive() {
                                                            ", but there is no file '" + *given + "'");
   }
   std::string tried;
-  for (const std::string &binary : binaries())
+  for (StringRef binary : binaries())
     for (StringRef folder : {"lib", "lib64", "lib/x86_64-linux-gnu", ""}) {
       SmallString<256> path(sys::path::parent_path(binary));
       if (!folder.empty())

@@ -9,6 +9,7 @@
 #define ATTUNE_TARGET_LINKLIBRARY_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -30,8 +31,8 @@ llvm::Expected<std::string> findRuntimeArchive();
 
 /// Links a stripped shared library of the given soname at `path`, which appears whole or not at all. Only what the
 /// object exports is exported; it needs nothing but the C library.
-llvm::Error linkLibrary(llvm::ArrayRef<char> object, llvm::StringRef soname, llvm::StringRef path,
-                        const LinkOptions &options = {});
+llvm::Error linkLibrary(llvm::ArrayRef<llvm::SmallVector<char, 0>> objects, llvm::StringRef soname,
+                        llvm::StringRef path, const LinkOptions &options = {});
 
 } // namespace attune::target
 

@@ -1,0 +1,124 @@
+//===- EmitParts.cpp - Object code of each variant, side by side ----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Nearly all the time of a compilation goes into the kernels, which exist once for each instruction set and have
+// nothing in common. So the module is cut: a part for each variant, with the plan and workspace functions that it
+// names, and one with the descriptor and the entry points. Each part is made from bitcode in a context of its own, on a
+// thread of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attune/Target/EmitParts.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBufferRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <thread>
+
+using namespace attune::target;
+using namespace llvm;
+
+namespace {
+
+/// The functions that each variant's part defines for the part with the descriptor. One that several variants name goes
+/// with the first.
+SmallVector<StringSet<>> functionsOfVariants(const LibraryDescription &description) {
+  SmallVector<StringSet<>> parts;
+  StringSet<> seen;
+  for (const VariantDescription &variant : description.variants) {
+    StringSet<> &part = parts.emplace_back();
+    for (const PlanDescription &plan : variant.plans)
+      for (StringRef name : {StringRef(plan.planFunction), StringRef(plan.workspaceFunction)})
+        if (!name.empty() && seen.insert(name).second)
+          part.insert(name);
+  }
+  return parts;
+}
+
+void showToOtherParts(Function &function) {
+  function.setLinkage(GlobalValue::ExternalLinkage);
+  function.setVisibility(GlobalValue::HiddenVisibility);
+  function.setDSOLocal(true);
+}
+
+/// Leaves the functions named to the other parts and makes the rest private, to be dropped if nothing kept needs it.
+void keepOnly(Module &module, const StringSet<> &kept) {
+  for (GlobalObject &object : module.global_objects()) {
+    if (object.isDeclaration())
+      continue;
+    object.setLinkage(GlobalValue::InternalLinkage);
+    if (auto *function = dyn_cast<Function>(&object); function && kept.contains(function->getName()))
+      showToOtherParts(*function);
+  }
+}
+
+/// Turns the functions of all other parts into declarations.
+void leaveOut(Module &module, ArrayRef<StringSet<>> parts) {
+  for (const StringSet<> &part : parts)
+    for (const auto &entry : part)
+      if (Function *function = module.getFunction(entry.getKey())) {
+        function->deleteBody();
+        showToOtherParts(*function);
+      }
+}
+
+using Object = SmallVector<char, 0>;
+
+/// One part: index of a variant, or the number of variants for the part with the descriptor.
+Expected<Object> emitPart(StringRef bitcode, ArrayRef<StringSet<>> variants, size_t index,
+                          const ObjectOptions &options) {
+  LLVMContext context;
+  Expected<std::unique_ptr<Module>> module = parseBitcodeFile(MemoryBufferRef(bitcode, "library"), context);
+  if (!module)
+    return module.takeError();
+  if (index < variants.size())
+    keepOnly(**module, variants[index]);
+  else
+    leaveOut(**module, variants);
+  return emitObject(**module, options);
+}
+
+} // namespace
+
+Expected<SmallVector<Object>> attune::target::emitParts(Module &module, const LibraryDescription &description,
+                                                        const ObjectOptions &options) {
+  SmallVector<StringSet<>> variants = functionsOfVariants(description);
+  SmallVector<char, 0> bitcode;
+  raw_svector_ostream stream(bitcode);
+  WriteBitcodeToFile(module, stream);
+
+  size_t count = variants.size() + 1;
+  std::vector<std::optional<Expected<Object>>> results(count);
+  auto emit = [&](size_t index) {
+    results[index].emplace(emitPart(StringRef(bitcode.data(), bitcode.size()), variants, index, options));
+  };
+  std::vector<std::thread> threads;
+  for (size_t index = 1; index < count; ++index)
+    threads.emplace_back(emit, index);
+  emit(0);
+  for (std::thread &thread : threads)
+    thread.join();
+
+  SmallVector<Object> objects;
+  Error errors = Error::success();
+  for (std::optional<Expected<Object>> &result : results) {
+    if (*result)
+      objects.push_back(std::move(**result));
+    else
+      errors = joinErrors(std::move(errors), result->takeError());
+  }
+  if (errors)
+    return errors;
+  return objects;
+}
