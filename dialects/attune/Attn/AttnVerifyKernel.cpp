@@ -64,7 +64,8 @@ static LogicalResult collectSizes(ContractOp op, StringRef what, Value value, Ar
 }
 
 static LogicalResult checkRole(ContractOp op, Role role, int64_t lhs, int64_t rhs) {
-  bool fits = agree(lhs, rhs) || (role == Role::Head && (lhs % rhs == 0 || rhs % lhs == 0));
+  auto divides = [](int64_t a, int64_t b) { return a > 0 && b > 0 && b % a == 0; };
+  bool fits = agree(lhs, rhs) || (role == Role::Head && (divides(rhs, lhs) || divides(lhs, rhs)));
   if (fits)
     return success();
   return op.emitOpError() << "expected equal sizes of " << stringifyRole(role) << ", but got " << lhs << " and " << rhs;
