@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "TileProgram.h"
+#include "Program.h"
 
 #include "gtest/gtest.h"
 
@@ -15,7 +15,7 @@ using namespace attune::reference;
 
 TEST(EvalTileControlTest, LoopCarriesInOrder) {
   // acc ← 2·acc + element: the order of the steps shows in the result.
-  TileProgram program(kernelText("memref<?x1xf32>", "memref<1xf32>", R"(
+  Program program(kernelText("memref<?x1xf32>", "memref<1xf32>", R"(
     %n = memref.dim %in, %c0 : memref<?x1xf32>
     %two = arith.constant dense<2.0> : tensor<1xf32>
     %zero = arith.constant dense<0.0> : tensor<1xf32>
@@ -34,7 +34,7 @@ TEST(EvalTileControlTest, LoopCarriesInOrder) {
 }
 
 TEST(EvalTileControlTest, YieldMayExchangeTheCarriedTiles) {
-  TileProgram program(kernelText("memref<1xf32>", "memref<2x1xf32>", R"(
+  Program program(kernelText("memref<1xf32>", "memref<2x1xf32>", R"(
     %c1 = arith.constant 1 : index
     %c3 = arith.constant 3 : index
     %x = arith.constant dense<1.0> : tensor<1xf32>
@@ -51,7 +51,7 @@ TEST(EvalTileControlTest, YieldMayExchangeTheCarriedTiles) {
 
 TEST(EvalTileControlTest, IfAndForOnIndices) {
   // The sum of the odd numbers below n, where n is read from memory.
-  TileProgram program(kernelText("memref<1xi32>", "memref<1xf32>", R"(
+  Program program(kernelText("memref<1xi32>", "memref<1xf32>", R"(
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
     %n32 = memref.load %in[%c0] : memref<1xi32>
@@ -81,7 +81,7 @@ TEST(EvalTileControlTest, IntegerDivisionOfNegatives) {
     double expected;
   };
   for (auto [name, expected] : {Case{"divsi", -3}, Case{"remsi", -1}, Case{"floordivsi", -4}, Case{"ceildivsi", -3}}) {
-    TileProgram program(kernelText("memref<1xi32>", "memref<1xf32>", std::string(R"(
+    Program program(kernelText("memref<1xi32>", "memref<1xf32>", std::string(R"(
       %a = arith.constant -7 : i32
       %b = arith.constant 2 : i32
       %r = arith.)") + name + R"( %a, %b : i32
@@ -109,7 +109,7 @@ tile.kernel @k(%out: memref<2x3xf32>, %scale: f32) grid(head, query_block) {
 )";
 
 TEST(EvalTileControlTest, EveryGridPointRunsWhateverTheOrder) {
-  TileProgram program(gridKernel);
+  Program program(gridKernel);
   for (uint64_t seed : {0, 1, 2, 77}) {
     Array out({2, 3}, -1);
     EvalTileOptions options;
@@ -120,7 +120,7 @@ TEST(EvalTileControlTest, EveryGridPointRunsWhateverTheOrder) {
 }
 
 TEST(EvalTileControlTest, HostLaunchesInOrderThroughWorkspace) {
-  TileProgram program(R"(
+  Program program(R"(
     tile.kernel @copy(%in: memref<?x2xf32>, %out: memref<?x2xf32>) grid(query_block) {
       %p = tile.program_id query_block
       %c0 = arith.constant 0 : index
@@ -144,7 +144,7 @@ TEST(EvalTileControlTest, HostLaunchesInOrderThroughWorkspace) {
 }
 
 TEST(EvalTileControlTest, WorkspaceIsNotInitialised) {
-  TileProgram program(R"(
+  Program program(R"(
     tile.kernel @copy(%in: memref<2xf32>, %out: memref<2xf32>) grid(batch) {
       %c0 = arith.constant 0 : index
       %t = tile.load %in[%c0] : memref<2xf32> -> tensor<2xf32>

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "TileProgram.h"
+#include "Program.h"
 
 #include "gmock/gmock.h"
 
@@ -13,7 +13,7 @@ using namespace attune::reference;
 using testing::HasSubstr;
 
 TEST(EvalTileErrorTest, LeadingIndexOutOfBounds) {
-  TileProgram program(kernelText("memref<2x3xf32>", "memref<2x3xf32>", R"(
+  Program program(kernelText("memref<2x3xf32>", "memref<2x3xf32>", R"(
     %c2 = arith.constant 2 : index
     %t = tile.load %in[%c2, %c0] : memref<2x3xf32> -> tensor<3xf32>)"));
   EXPECT_FALSE(runBody(program, Array({2, 3}), Array({2, 3})));
@@ -21,7 +21,7 @@ TEST(EvalTileErrorTest, LeadingIndexOutOfBounds) {
 }
 
 TEST(EvalTileErrorTest, TileBeforeTheStart) {
-  TileProgram program(kernelText("memref<2x3xf32>", "memref<2x3xf32>", R"(
+  Program program(kernelText("memref<2x3xf32>", "memref<2x3xf32>", R"(
     %before = arith.constant -1 : index
     %t = tile.load %in[%before, %c0] : memref<2x3xf32> -> tensor<2x3xf32>)"));
   EXPECT_FALSE(runBody(program, Array({2, 3}), Array({2, 3})));
@@ -29,7 +29,7 @@ TEST(EvalTileErrorTest, TileBeforeTheStart) {
 }
 
 TEST(EvalTileErrorTest, ElementOutOfBounds) {
-  TileProgram program(kernelText("memref<2xf32>", "memref<2xf32>", R"(
+  Program program(kernelText("memref<2xf32>", "memref<2xf32>", R"(
     %c2 = arith.constant 2 : index
     %x = memref.load %in[%c2] : memref<2xf32>)"));
   EXPECT_FALSE(runBody(program, Array({2}), Array({2})));
@@ -37,7 +37,7 @@ TEST(EvalTileErrorTest, ElementOutOfBounds) {
 }
 
 TEST(EvalTileErrorTest, UnknownOpIsNamed) {
-  TileProgram program(kernelText("memref<2xf32>", "memref<2xf32>", R"(
+  Program program(kernelText("memref<2xf32>", "memref<2xf32>", R"(
     %t = tile.load %in[%c0] : memref<2xf32> -> tensor<2xf32>
     %x = math.atan %t : tensor<2xf32>)"));
   EXPECT_FALSE(runBody(program, Array({2}), Array({2})));
@@ -46,26 +46,26 @@ TEST(EvalTileErrorTest, UnknownOpIsNamed) {
 }
 
 TEST(EvalTileErrorTest, DivisionByZero) {
-  TileProgram program(kernelText("memref<2xf32>", "memref<2xf32>", "%x = arith.divui %c0, %c0 : index"));
+  Program program(kernelText("memref<2xf32>", "memref<2xf32>", "%x = arith.divui %c0, %c0 : index"));
   EXPECT_FALSE(runBody(program, Array({2}), Array({2})));
   EXPECT_THAT(program.messages, HasSubstr("expected a divisor other than 0"));
 }
 
 TEST(EvalTileErrorTest, ArgumentsMustFit) {
   std::string text = kernelText("memref<2x3xf32>", "memref<?xf32>", "");
-  TileProgram program(text);
+  Program program(text);
   EXPECT_FALSE(runBody(program, Array({2, 4}), Array({2})));
   EXPECT_THAT(program.messages, HasSubstr("expected argument 0 to fit 'memref<2x3xf32>'"));
-  TileProgram tooFew(text);
+  Program tooFew(text);
   EXPECT_FALSE(tooFew.runKernel({1}, {Array({2, 3})}));
   EXPECT_THAT(tooFew.messages, HasSubstr("expected 2 arguments, but got 1"));
-  TileProgram noMemory(text);
+  Program noMemory(text);
   EXPECT_FALSE(noMemory.runKernel({1}, {Array({2, 3}), int64_t(1)}));
   EXPECT_THAT(noMemory.messages, HasSubstr("expected argument 1 to fit"));
 }
 
 TEST(EvalTileErrorTest, GridMustFit) {
-  TileProgram program(kernelText("memref<1xf32>", "memref<1xf32>", ""));
+  Program program(kernelText("memref<1xf32>", "memref<1xf32>", ""));
   EXPECT_FALSE(program.runKernel({1, 1}, {Array({1}), Array({1})}));
   EXPECT_THAT(program.messages, HasSubstr("expected 1 grid sizes"));
 }
@@ -79,10 +79,10 @@ tile.kernel @k(%out: memref<4xf32>) grid(batch) {
 })";
 
 TEST(EvalTileErrorTest, GridPointsThatWriteTheSameElement) {
-  TileProgram program(launchTwice);
+  Program program(launchTwice);
   EXPECT_FALSE(program.runKernel({2}, {Array({4})}));
   EXPECT_THAT(program.messages, HasSubstr("expected to write what no other grid point touches"));
-  TileProgram unchecked(launchTwice);
+  Program unchecked(launchTwice);
   EvalTileOptions options;
   options.checkRaces = false;
   EXPECT_TRUE(unchecked.runKernel({2}, {Array({4})}, options)) << unchecked.messages;
@@ -90,7 +90,7 @@ TEST(EvalTileErrorTest, GridPointsThatWriteTheSameElement) {
 
 TEST(EvalTileErrorTest, GridPointsThatReadWhatAnotherWrites) {
   for (uint64_t seed : {0, 1, 2, 3}) { // whoever comes first
-    TileProgram program(R"(
+    Program program(R"(
       tile.kernel @k(%data: memref<?xf32>) grid(batch) {
         %p = tile.program_id batch
         %c1 = arith.constant 1 : index
@@ -107,7 +107,7 @@ TEST(EvalTileErrorTest, GridPointsThatReadWhatAnotherWrites) {
 }
 
 TEST(EvalTileErrorTest, NegativeGrid) {
-  TileProgram program(R"(
+  Program program(R"(
     tile.kernel @k(%out: memref<4xf32>) grid(batch) { tile.return }
     func.func @plan(%out: memref<4xf32>) {
       %size = arith.constant -1 : index

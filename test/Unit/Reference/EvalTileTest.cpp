@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "TileProgram.h"
+#include "Program.h"
 
 #include "gtest/gtest.h"
 
@@ -21,7 +21,7 @@ static Array counted(llvm::ArrayRef<int64_t> shape, double first = 1) {
 }
 
 TEST(EvalTileTest, LoadReadsZeroOutside) {
-  TileProgram program(kernelText("memref<2x3xf32>", "memref<4x4xf32>", R"(
+  Program program(kernelText("memref<2x3xf32>", "memref<4x4xf32>", R"(
     %c1 = arith.constant 1 : index
     %t = tile.load %in[%c1, %c1] : memref<2x3xf32> -> tensor<4x4xf32>
     tile.store %t, %out[%c0, %c0] : tensor<4x4xf32>, memref<4x4xf32>)"));
@@ -31,7 +31,7 @@ TEST(EvalTileTest, LoadReadsZeroOutside) {
 }
 
 TEST(EvalTileTest, RowsLimitLoadsAndStores) {
-  TileProgram program(kernelText("memref<4x2xf32>", "memref<4x2xf32>", R"(
+  Program program(kernelText("memref<4x2xf32>", "memref<4x2xf32>", R"(
     %c1 = arith.constant 1 : index
     %c3 = arith.constant 3 : index
     %t = tile.load %in[%c1, %c0] rows(%c3) : memref<4x2xf32> -> tensor<4x2xf32>
@@ -42,7 +42,7 @@ TEST(EvalTileTest, RowsLimitLoadsAndStores) {
 }
 
 TEST(EvalTileTest, RankOneTilesTakeTheLastDimension) {
-  TileProgram program(kernelText("memref<2x3xf32>", "memref<4xf32>", R"(
+  Program program(kernelText("memref<2x3xf32>", "memref<4xf32>", R"(
     %c1 = arith.constant 1 : index
     %t = tile.load %in[%c1, %c0] : memref<2x3xf32> -> tensor<4xf32>
     tile.store %t, %out[%c0] : tensor<4xf32>, memref<4xf32>)"));
@@ -54,7 +54,7 @@ TEST(EvalTileTest, RankOneTilesTakeTheLastDimension) {
 TEST(EvalTileTest, DotInEveryOrientation) {
   // A = [1 2; 3 4; 5 6] as 3x2 or its transpose; B likewise; acc = 100.
   auto run = [](llvm::StringRef load, llvm::StringRef flags) {
-    TileProgram program(kernelText("memref<12xf32>", "memref<3x3xf32>", load.str() + R"(
+    Program program(kernelText("memref<12xf32>", "memref<3x3xf32>", load.str() + R"(
       %acc = arith.constant dense<100.0> : tensor<3x3xf32>
       %r = tile.dot %a, %b, %acc )" + flags.str() + R"( -> tensor<3x3xf32>
       tile.store %r, %out[%c0, %c0] : tensor<3x3xf32>, memref<3x3xf32>)"));
@@ -76,7 +76,7 @@ TEST(EvalTileTest, DotInEveryOrientation) {
 
 TEST(EvalTileTest, DotAddsInOrderInTheFaithfulMode) {
   // 2^24 + 1 − 2^24: in f32 the 1 is lost, in f64 it is not.
-  TileProgram program(kernelText("memref<1x3xf32>", "memref<1x1xf32>", R"(
+  Program program(kernelText("memref<1x3xf32>", "memref<1x1xf32>", R"(
     %a = tile.load %in[%c0, %c0] : memref<1x3xf32> -> tensor<1x3xf32>
     %b = arith.constant dense<1.0> : tensor<3x1xf32>
     %zero = arith.constant dense<0.0> : tensor<1x1xf32>
@@ -90,7 +90,7 @@ TEST(EvalTileTest, DotAddsInOrderInTheFaithfulMode) {
 }
 
 TEST(EvalTileTest, CastsRoundOnlyInTheFaithfulMode) {
-  TileProgram program(kernelText("memref<2xf32>", "memref<2xf32>", R"(
+  Program program(kernelText("memref<2xf32>", "memref<2xf32>", R"(
     %t = tile.load %in[%c0] : memref<2xf32> -> tensor<2xf32>
     %h = arith.truncf %t : tensor<2xf32> to tensor<2xbf16>
     %w = arith.extf %h : tensor<2xbf16> to tensor<2xf32>
@@ -103,7 +103,7 @@ TEST(EvalTileTest, CastsRoundOnlyInTheFaithfulMode) {
 }
 
 TEST(EvalTileTest, ReduceAndExpandOnBothAxes) {
-  TileProgram program(kernelText("memref<2x3xf32>", "memref<4x2x3xf32>", R"(
+  Program program(kernelText("memref<2x3xf32>", "memref<4x2x3xf32>", R"(
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
     %c3 = arith.constant 3 : index
@@ -127,7 +127,7 @@ TEST(EvalTileTest, ReduceAndExpandOnBothAxes) {
 }
 
 TEST(EvalTileTest, MaskKeepsWhatEveryConditionKeeps) {
-  TileProgram program(kernelText("memref<3x4xf32>", "memref<3x4xf32>", R"(
+  Program program(kernelText("memref<3x4xf32>", "memref<3x4xf32>", R"(
     %d = arith.constant 1 : index
     %rows = arith.constant 2 : index
     %cols = arith.constant 3 : index
@@ -156,7 +156,7 @@ TEST(EvalTileTest, ElementwiseFunctions) {
                                 Case{"math.log %y", std::log(2.25)}, Case{"math.sqrt %y", 1.5},
                                 Case{"math.rsqrt %y", 1 / 1.5}, Case{"math.fma %x, %y, %y", -1.125},
                                 Case{"math.tanh %x", std::tanh(-1.5)}}) {
-    TileProgram program(kernelText("memref<1xf32>", "memref<1xf32>", std::string(R"(
+    Program program(kernelText("memref<1xf32>", "memref<1xf32>", std::string(R"(
       %x = tile.load %in[%c0] : memref<1xf32> -> tensor<1xf32>
       %y = arith.constant dense<2.25> : tensor<1xf32>
       %r = )") + text + R"( : tensor<1xf32>
@@ -168,7 +168,7 @@ TEST(EvalTileTest, ElementwiseFunctions) {
 }
 
 TEST(EvalTileTest, ComparisonsAndNaN) {
-  TileProgram program(kernelText("memref<3xf32>", "memref<2x3xf32>", R"(
+  Program program(kernelText("memref<3xf32>", "memref<2x3xf32>", R"(
     %c1 = arith.constant 1 : index
     %x = tile.load %in[%c0] : memref<3xf32> -> tensor<3xf32>
     %one = arith.constant dense<1.0> : tensor<3xf32>

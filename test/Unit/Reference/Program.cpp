@@ -1,12 +1,13 @@
-//===- TileProgram.cpp - A program in text, ready to be interpreted ------===//
+//===- Program.cpp - A program in text, ready to be interpreted ------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "TileProgram.h"
+#include "Program.h"
 
+#include "attune/Attn/Attn.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,8 +19,8 @@
 using namespace attune;
 using namespace attune::reference;
 
-TileProgram::TileProgram(llvm::StringRef text) {
-  context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
+Program::Program(llvm::StringRef text) {
+  context.loadDialect<attn::AttnDialect, tile::TileDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
                       mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
   context.getDiagEngine().registerHandler([this](mlir::Diagnostic &diagnostic) {
     messages += diagnostic.str() + "\n";
@@ -33,19 +34,26 @@ template <typename Op> static Op first(mlir::ModuleOp module) {
   return ops.empty() ? Op() : *ops.begin();
 }
 
-tile::KernelOp TileProgram::kernel() { return first<tile::KernelOp>(*module); }
-mlir::func::FuncOp TileProgram::host() { return first<mlir::func::FuncOp>(*module); }
+tile::KernelOp Program::kernel() { return first<tile::KernelOp>(*module); }
+mlir::func::FuncOp Program::host() { return first<mlir::func::FuncOp>(*module); }
 
-bool TileProgram::runKernel(llvm::ArrayRef<int64_t> grid, llvm::ArrayRef<Argument> arguments,
+bool Program::runKernel(llvm::ArrayRef<int64_t> grid, llvm::ArrayRef<Argument> arguments,
                             const EvalTileOptions &options) {
   return parsed() && mlir::succeeded(evalKernel(kernel(), grid, arguments, options));
 }
 
-bool TileProgram::runHost(llvm::ArrayRef<Argument> arguments, const EvalTileOptions &options) {
+bool Program::runHost(llvm::ArrayRef<Argument> arguments, const EvalTileOptions &options) {
   return parsed() && mlir::succeeded(evalTile(host(), arguments, options));
 }
 
-bool attune::reference::runBody(TileProgram &program, const Array &in, const Array &out, Precision precision) {
+std::vector<Array> Program::runAttn(llvm::ArrayRef<Array> arguments, const EvalAttnOptions &options) {
+  if (!parsed())
+    return {};
+  mlir::FailureOr<std::vector<Array>> results = evalAttn(host(), arguments, options);
+  return mlir::succeeded(results) ? *results : std::vector<Array>();
+}
+
+bool attune::reference::runBody(Program &program, const Array &in, const Array &out, Precision precision) {
   EvalTileOptions options;
   options.precision = precision;
   return program.runKernel({1}, {in, out}, options);
