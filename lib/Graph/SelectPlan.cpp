@@ -57,7 +57,8 @@ private:
   void solve();
   void describe(FunctionSelection &selection);
   Decision describe(unsigned group, unsigned alternative);
-  std::string reasonOf(const Decision &decision, unsigned group);
+  std::string reasonOf(const Decision &decision);
+  std::string whereCheapest(int64_t from) const;
   std::optional<ExactComparison> compareWithSoftmax();
 
   const Pin *pinOf(const RewriteLaw &law) const {
@@ -220,11 +221,20 @@ Decision Selector::describe(unsigned group, unsigned index) {
   if (!decision.taken && decision.seconds >= seconds(chosen, length))
     decision.cheaper = findCrossover(
         chosen, *best, [&](unsigned plan, int64_t at) { return seconds(plan, at); }, length, lengths->longest());
-  decision.reason = reasonOf(decision, group);
+  decision.reason = reasonOf(decision);
   return decision;
 }
 
-std::string Selector::reasonOf(const Decision &decision, unsigned group) {
+std::string Selector::whereCheapest(int64_t from) const {
+  const Segment *next = llvm::find_if(segments, [&](const Segment &segment) { return segment.from > from; });
+  if (next == segments.end())
+    return from == 0 ? "the cheapest at all lengths" : llvm::formatv("the cheapest from L = {0}", from).str();
+  if (from == 0)
+    return llvm::formatv("the cheapest below L = {0}", next->from);
+  return llvm::formatv("the cheapest from L = {0} to {1}", from, next->from - 1);
+}
+
+std::string Selector::reasonOf(const Decision &decision) {
   int64_t length = lengths->reference();
   double chosen = seconds(chosenAt(length), length);
   if (decision.taken && decision.pinned) {
@@ -238,7 +248,7 @@ std::string Selector::reasonOf(const Decision &decision, unsigned group) {
   if (decision.taken && !decision.from)
     return "the cheapest";
   if (decision.taken)
-    return llvm::formatv("the cheapest from L = {0}", *decision.from);
+    return whereCheapest(*decision.from);
   double ratio = decision.seconds / chosen;
   std::string reason = ratio < 1 ? "another form is pinned" : llvm::formatv("{0:f1} times the price", ratio).str();
   if (decision.cheaper)

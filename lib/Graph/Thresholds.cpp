@@ -46,18 +46,25 @@ public:
 
   llvm::ArrayRef<Run> simplify(unsigned most) {
     while (runs.size() > 1) {
-      auto [least, neighbour, loss] = cheapestRemoval();
-      if (runs.size() <= most && !repeats() && loss >= worthwhile)
+      size_t least = 0;
+      Removal removal = removalOf(0);
+      for (size_t run = 1; run < runs.size(); ++run)
+        if (Removal other = removalOf(run); other.loss() < removal.loss())
+          least = run, removal = other;
+      if (runs.size() <= most && !repeats() && removal.worst >= worthwhile)
         break;
-      remove(least, neighbour);
+      remove(least, removal.split);
     }
     return runs;
   }
 
 private:
+  /// How a run's samples are divided if it goes: those before `split` to the run before it, the others to the one after.
   struct Removal {
-    size_t run, neighbour;
-    double loss;
+    size_t split;
+    double worst = 0, sum = 0; ///< of the relative losses of the samples
+
+    std::pair<double, double> loss() const { return {worst, sum}; }
   };
 
   void addSample(size_t index, int64_t length) {
@@ -75,35 +82,39 @@ private:
     return llvm::any_of(runs, [&](const Run &run) { return !seen.insert(run.plan).second; });
   }
 
-  /// The largest relative loss over a run's samples if another plan ran there.
-  double loss(const Run &run, unsigned plan) const {
-    double worst = 0;
-    for (size_t index = run.first; index <= run.last; ++index)
-      worst = std::max(worst, price(plan, lengths[index]) / price(run.plan, lengths[index]) - 1);
-    return worst;
+  Removal lossOf(size_t run, size_t split) const {
+    Removal removal{split};
+    for (size_t index = runs[run].first; index <= runs[run].last; ++index) {
+      unsigned plan = runs[index < split ? run - 1 : run + 1].plan;
+      double loss = price(plan, lengths[index]) / price(runs[run].plan, lengths[index]) - 1;
+      removal.worst = std::max(removal.worst, loss), removal.sum += loss;
+    }
+    return removal;
   }
 
-  Removal cheapestRemoval() const {
-    Removal best{0, 1, INFINITY};
-    for (size_t index = 0; index < runs.size(); ++index)
-      for (size_t neighbour : {index - 1, index + 1}) // index − 1 of 0 is out of range
-        if (neighbour < runs.size())
-          if (double here = loss(runs[index], runs[neighbour].plan); here < best.loss)
-            best = {index, neighbour, here};
+  /// The division with the least loss. There is more than one run.
+  Removal removalOf(size_t run) const {
+    size_t begin = runs[run].first, end = runs[run].last + 1;
+    if (run == 0)
+      return lossOf(run, begin);
+    Removal best = lossOf(run, end);
+    if (run + 1 < runs.size())
+      for (size_t split = begin; split < end; ++split)
+        if (Removal other = lossOf(run, split); other.loss() < best.loss())
+          best = other;
     return best;
   }
 
-  void remove(size_t run, size_t neighbour) {
-    runs[neighbour].first = std::min(runs[neighbour].first, runs[run].first);
-    runs[neighbour].last = std::max(runs[neighbour].last, runs[run].last);
+  void remove(size_t run, size_t split) {
+    if (run > 0)
+      runs[run - 1].last = split - 1;
+    if (run + 1 < runs.size())
+      runs[run + 1].first = split;
     runs.erase(runs.begin() + run);
-    for (size_t index = 1; index < runs.size();)
-      if (runs[index - 1].plan == runs[index].plan) {
-        runs[index - 1].last = runs[index].last;
-        runs.erase(runs.begin() + index);
-      } else {
-        ++index;
-      }
+    if (run > 0 && run < runs.size() && runs[run - 1].plan == runs[run].plan) {
+      runs[run - 1].last = runs[run].last;
+      runs.erase(runs.begin() + run);
+    }
   }
 
   unsigned plans;
@@ -113,11 +124,11 @@ private:
 };
 } // namespace
 
-/// The first length in (low, high] at which `other` is cheaper than `plan`, given that it is at high.
-static int64_t bisect(PriceAt price, unsigned plan, unsigned other, int64_t low, int64_t high) {
+/// The first length in (low, high] that has a property, given that high has it, low has not, and it changes once.
+static int64_t bisect(int64_t low, int64_t high, llvm::function_ref<bool(int64_t)> property) {
   while (high - low > 1) {
     int64_t middle = low + (high - low) / 2;
-    (price(other, middle) < price(plan, middle) ? high : low) = middle;
+    (property(middle) ? high : low) = middle;
   }
   return high;
 }
@@ -129,7 +140,9 @@ llvm::SmallVector<Segment, 3> graph::solveThresholds(unsigned plans, PriceAt pri
   for (const Run &run : envelope.simplify(most)) {
     int64_t from = 0;
     if (!segments.empty())
-      from = bisect(price, segments.back().plan, run.plan, lengths[run.first - 1], lengths[run.first]);
+      from = bisect(lengths[run.first - 1], lengths[run.first], [&](int64_t length) {
+        return price(run.plan, length) < price(segments.back().plan, length);
+      });
     segments.push_back({run.plan, from});
   }
   return segments;
@@ -139,15 +152,16 @@ std::optional<Crossover> graph::findCrossover(unsigned plan, unsigned other, Pri
                                               int64_t longest) {
   llvm::SmallVector<int64_t> lengths = sampleLengths(longest);
   auto cheaper = [&](int64_t at) { return price(other, at) < price(plan, at); };
+  auto notCheaper = [&](int64_t at) { return !cheaper(at); };
   size_t above = llvm::upper_bound(lengths, length) - lengths.begin();
   for (size_t step = 0; step < lengths.size(); ++step) {
     if (step < above && cheaper(lengths[above - 1 - step])) {
       int64_t high = step == 0 ? length : lengths[above - step];
-      return Crossover{bisect(price, other, plan, lengths[above - 1 - step], high), true};
+      return Crossover{bisect(lengths[above - 1 - step], high, notCheaper), true};
     }
     if (above + step < lengths.size() && cheaper(lengths[above + step])) {
       int64_t low = step == 0 ? length : lengths[above + step - 1];
-      return Crossover{bisect(price, plan, other, low, lengths[above + step]), false};
+      return Crossover{bisect(low, lengths[above + step], cheaper), false};
     }
   }
   return std::nullopt;

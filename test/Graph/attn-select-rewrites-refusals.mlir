@@ -1,0 +1,26 @@
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites=pin=linearize:chunked -verify-diagnostics
+// RUN: not attn-opt %s -attn-select-rewrites=pin=linearise:chunked 2>&1 | FileCheck %s --check-prefix=LAW
+// RUN: not attn-opt %s -attn-select-rewrites=pin=linearize:recurrent 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: not attn-opt %s -attn-select-rewrites=device=cray-1 2>&1 | FileCheck %s --check-prefix=DEVICE
+// RUN: not attn-opt %s -attn-select-rewrites=device=/nowhere/cray-1.yaml 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: split-file %S/Inputs/invalid-devices.yaml %t
+// RUN: not attn-opt %s -attn-select-rewrites=device=%t/source.yaml 2>&1 | FileCheck %s --check-prefix=SOURCE
+// RUN: not attn-opt %s -attn-select-rewrites=device=%t/number.yaml 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: not attn-opt %s -attn-select-rewrites=device=%t/missing.yaml 2>&1 | FileCheck %s --check-prefix=MISSING
+
+// LAW:     error: expected the name of a law in a pin, but got 'linearise'
+// FORM:    error: expected a form of linearize (quadratic, state, chunked) in a pin, but got 'recurrent'
+// DEVICE:  error: expected a device description ({{.*}}sm_80{{.*}}, or a path that ends in .yaml), but got 'cray-1'
+// FILE:    error: /nowhere/cray-1.yaml: expected a readable device description, but got 'No such file or directory'
+// SOURCE:  source.yaml: cores: expected the source of the number, but got none
+// NUMBER:  number.yaml: cores: expected a positive number, but got -1
+// MISSING: missing.yaml:{{[0-9]+:[0-9]+}}: missing required key 'products_per_second'
+
+// A pin that the attention cannot take: the reason and the remedy, and no change.
+func.func @not_causal(%q: tensor<1x1x9x8xf32>, %k: tensor<1x1x9x8xf32>, %v: tensor<1x1x9x8xf32>) -> tensor<1x1x9x8xf32> {
+  // expected-error @below {{expected a form that this attention can take, but got the pin linearize: chunked; chunks order queries and keys, and this attention is not causal}}
+  // expected-note @below {{pin one of quadratic, state, or leave the choice to the cost model}}
+  %o = attn.kernel %q, %k, %v {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  return %o : tensor<1x1x9x8xf32>
+}

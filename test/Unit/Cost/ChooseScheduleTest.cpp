@@ -1,0 +1,94 @@
+//===- ChooseScheduleTest.cpp - Tiles that fit ----------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Devices.h"
+#include "attune/Cost/ChooseSchedule.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace attune;
+using namespace attune::cost;
+using namespace attune::test;
+using attn::Form;
+
+namespace {
+class ChooseSchedule : public ::testing::Test {
+protected:
+  ChooseSchedule() { context.loadDialect<tile::TileDialect>(); }
+
+  static AttentionShape wide(Form form, int64_t width) {
+    AttentionShape shape;
+    shape.form = form;
+    shape.queries = shape.keys = mlir::ShapedType::kDynamic;
+    shape.width = shape.features = shape.valueWidth = width;
+    return shape;
+  }
+  int64_t rowsOnCpu(int64_t width, double fastBytes) {
+    DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
+    device.fastBytes.value = fastBytes;
+    return llvm::cantFail(chooseSchedule(wide(Form::Online, width), mlir::Float32Type::get(&context), device)).getKeyTile();
+  }
+
+  mlir::MLIRContext context;
+};
+} // namespace
+
+TEST_F(ChooseSchedule, CpuTilesShrinkForWideHeads) {
+  // d = dv = 64: 64-row tiles take 4 · (64·128 + 64·128 + 2·64·64) = 98,304 bytes; 32-row ones 4 · (2·32·128 + 2·32·32) =
+  // 40,960. Half of the fast memory is for tiles.
+  EXPECT_EQ(rowsOnCpu(64, 196608), 64);
+  EXPECT_EQ(rowsOnCpu(64, 196607), 32);
+  EXPECT_EQ(rowsOnCpu(64, 81919), 16);
+  EXPECT_EQ(rowsOnCpu(64, 1), 16); // slower, but it runs
+}
+
+TEST_F(ChooseSchedule, CpuOperandsAreF32) {
+  auto schedule = llvm::cantFail(chooseSchedule(wide(Form::State, 64), mlir::BFloat16Type::get(&context),
+                                                madeUpDevice(tile::TargetKind::CPU)));
+  EXPECT_TRUE(schedule.getOperand().isF32());
+  EXPECT_EQ(schedule.getTarget(), tile::TargetKind::CPU);
+  EXPECT_EQ(schedule.getPiece(), 2048);
+  EXPECT_EQ(schedule.getWarps(), 1);
+}
+
+TEST_F(ChooseSchedule, GpuDropsAStageBeforeItRefuses) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  auto bf16 = mlir::BFloat16Type::get(&context);
+  // Queries 64·64·2 bytes, and 64·128·2 a stage: 8,192 + 2 · 16,384 = 40,960.
+  device.fastBytes.value = 40960;
+  auto schedule = llvm::cantFail(chooseSchedule(wide(Form::Online, 64), bf16, device));
+  EXPECT_EQ(schedule.getStages(), 2);
+  EXPECT_EQ(schedule.getWarps(), 4);
+  EXPECT_EQ(schedule.getOperand(), bf16);
+  EXPECT_EQ(sharedBytes(wide(Form::Online, 64), schedule), 40960);
+  device.fastBytes.value = 40959;
+  EXPECT_EQ(llvm::cantFail(chooseSchedule(wide(Form::Online, 64), bf16, device)).getStages(), 1);
+  device.fastBytes.value = 24575; // one stage takes 24,576
+  llvm::Expected<tile::ScheduleAttr> refused = chooseSchedule(wide(Form::Online, 64), bf16, device);
+  ASSERT_FALSE(static_cast<bool>(refused));
+  EXPECT_EQ(llvm::toString(refused.takeError()), "no schedule fits: expected tiles of at most 24575 bytes of shared "
+                                                 "memory on made up, but got 24576");
+}
+
+TEST_F(ChooseSchedule, GpuStatesMustFitInRegisters) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  auto bf16 = mlir::BFloat16Type::get(&context);
+  // Over 128 threads: scores 64·64 and outputs 64·128, and a carried state of 128·128: 96 or 224 accumulators.
+  EXPECT_TRUE(static_cast<bool>(chooseSchedule(wide(Form::Online, 128), bf16, device)));
+  llvm::Expected<tile::ScheduleAttr> refused = chooseSchedule(wide(Form::Chunked, 128), bf16, device);
+  ASSERT_FALSE(static_cast<bool>(refused));
+  EXPECT_THAT(llvm::toString(refused.takeError()),
+              ::testing::HasSubstr("expected at most 200 accumulators a thread on made up, but got 224"));
+}
+
+TEST_F(ChooseSchedule, RowsArePaddedOnAGpu) {
+  // d = dv = 40 takes the place of 48: 64·48·2 + 2 · 64·96·2.
+  auto schedule = llvm::cantFail(chooseSchedule(wide(Form::Online, 40), mlir::Float16Type::get(&context),
+                                                madeUpDevice(tile::TargetKind::GPU)));
+  EXPECT_EQ(sharedBytes(wide(Form::Online, 40), schedule), 30720);
+}

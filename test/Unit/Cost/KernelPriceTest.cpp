@@ -1,0 +1,68 @@
+//===- KernelPriceTest.cpp - Seconds worked by hand -----------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Devices.h"
+#include "attune/Cost/KernelPrice.h"
+
+#include "gtest/gtest.h"
+
+using namespace attune;
+using namespace attune::cost;
+using namespace attune::test;
+
+/// 1,000 products (10 s on one core at 100 a second), 20 others (2 s), 40 exponentials (8 s), in 4 grid points.
+static WorkEstimate sample() {
+  WorkEstimate work;
+  work.products = 1000, work.elementwise = 20, work.exps = 40, work.grain = 4;
+  return work;
+}
+
+TEST(KernelPrice, PhasesFollowEachOtherOnACpu) {
+  KernelPrice price = priceOf(sample(), madeUpDevice(tile::TargetKind::CPU));
+  EXPECT_DOUBLE_EQ(price.compute, 5); // (10 + 2 + 8) over 4 cores
+  EXPECT_DOUBLE_EQ(price.seconds(), 5.25);
+  EXPECT_STREQ(price.limit(), "compute");
+}
+
+TEST(KernelPrice, PhasesOverlapOnAGpu) {
+  // max(10, 2 + 8) over 4.
+  EXPECT_DOUBLE_EQ(priceOf(sample(), madeUpDevice(tile::TargetKind::GPU)).compute, 2.5);
+}
+
+TEST(KernelPrice, IdleCoresCost) {
+  WorkEstimate work = sample();
+  work.grain = 1; // one core does everything
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::CPU)).compute, 20);
+  work.grain = 5; // two waves of a fifth each
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::CPU)).compute, 8);
+}
+
+TEST(KernelPrice, TheLongestOfThreeCounts) {
+  WorkEstimate work = sample();
+  work.nearBytes = 2400; // 6 s at 4 cores of 100
+  KernelPrice near = priceOf(work, madeUpDevice(tile::TargetKind::CPU));
+  EXPECT_DOUBLE_EQ(near.seconds(), 6.25);
+  EXPECT_STREQ(near.limit(), "near memory");
+  work.mainBytes = 350; // 7 s at 50
+  KernelPrice main = priceOf(work, madeUpDevice(tile::TargetKind::CPU));
+  EXPECT_DOUBLE_EQ(main.seconds(), 7.25);
+  EXPECT_STREQ(main.limit(), "main memory");
+}
+
+TEST(KernelPrice, TilesThatOverflowStreamTwice) {
+  WorkEstimate work = sample();
+  work.nearBytes = 2400, work.liveBytes = 1e6 + 1;
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::CPU)).nearMemory, 12);
+}
+
+TEST(KernelPrice, LaunchesCountWhereThereIsNothingToDo) {
+  WorkEstimate work;
+  work.grain = 0, work.launches = 3;
+  KernelPrice price = priceOf(work, madeUpDevice(tile::TargetKind::CPU));
+  EXPECT_DOUBLE_EQ(price.seconds(), 0.75);
+  EXPECT_STREQ(price.limit(), "launch");
+}

@@ -1,0 +1,148 @@
+//===- EquivalenceTest.cpp - Every law, both sides, by the interpreter ----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each form of random small attentions is evaluated in float64 beside the mechanism itself.
+//
+//===----------------------------------------------------------------------===//
+#include "GraphFixture.h"
+#include "attune/Graph/Memo.h"
+#include "attune/Reference/EvalAttn.h"
+
+#include <random>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::graph;
+using namespace attune::test;
+using reference::Array;
+
+namespace {
+class EquivalenceTest : public GraphTest {
+protected:
+  Array draw(ArrayRef<int64_t> shape) {
+    Array array(shape);
+    std::normal_distribution<double> normal;
+    for (int64_t i = 0; i < array.bufferCount(); ++i)
+      array.element(i) = normal(random);
+    return array;
+  }
+  std::vector<Array> drawInputs(const KernelCase &c);
+  KernelCase drawCase();
+  /// Every form that the case can take against the mechanism; returns how many there were.
+  int check(const KernelCase &c);
+
+  int64_t pick(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); }
+
+  std::mt19937_64 random{11};
+};
+} // namespace
+
+std::vector<Array> EquivalenceTest::drawInputs(const KernelCase &c) {
+  std::vector<Array> inputs{draw({c.batch, c.heads, c.queries, c.width}),
+                            draw({c.batch, c.sharedHeads, c.keys, c.width}),
+                            draw({c.batch, c.sharedHeads, c.keys, c.valueWidth})};
+  if (c.lengths) {
+    Array lengths({c.batch});
+    for (int64_t b = 0; b < c.batch; ++b)
+      lengths.element(b) = pick(0, c.keys);
+    inputs.push_back(lengths);
+  }
+  if (c.initial) {
+    // A state of earlier tokens: sums of features, which are positive.
+    Array state = draw({c.batch, c.sharedHeads, c.width, c.valueWidth}), sum = draw({c.batch, c.sharedHeads, c.width});
+    for (int64_t i = 0; i < sum.bufferCount(); ++i)
+      sum.element(i) = std::abs(sum.element(i));
+    inputs.push_back(state), inputs.push_back(sum);
+  }
+  return inputs;
+}
+
+KernelCase EquivalenceTest::drawCase() {
+  KernelCase c;
+  c.batch = pick(1, 2), c.sharedHeads = pick(1, 2), c.heads = c.sharedHeads * pick(1, 3);
+  c.queries = pick(1, 9), c.width = pick(1, 5), c.valueWidth = pick(1, 5);
+  c.causal = pick(0, 1), c.lengths = pick(0, 1), c.final = pick(0, 3) == 0;
+  c.initial = c.causal && pick(0, 3) == 0;
+  c.keys = c.causal ? c.queries : pick(1, 9);
+  // Guards that f32 and float64 hold alike.
+  c.bias = pick(0, 2) * 0.5, c.floor = pick(0, 1) * 0.25;
+  return c;
+}
+
+/// ‖a − b‖ / ‖b‖.
+static double difference(const Array &a, const Array &b) {
+  double error = 0, norm = 0;
+  for (auto [x, y] : llvm::zip_equal(a.elements(), b.elements()))
+    error += (x - y) * (x - y), norm += y * y;
+  return norm > 0 ? std::sqrt(error / norm) : std::sqrt(error);
+}
+
+int EquivalenceTest::check(const KernelCase &c) {
+  OwningOpRef<ModuleOp> module = parse(c);
+  func::FuncOp function = *module->getOps<func::FuncOp>().begin();
+  std::vector<Array> inputs = drawInputs(c);
+  FailureOr<std::vector<Array>> expected = reference::evalAttn(function, inputs);
+  EXPECT_TRUE(succeeded(expected));
+  auto laws = createLaws();
+  Memo memo(function, laws);
+  int forms = 0;
+  for (auto [index, alternative] : llvm::enumerate(memo.groups()[0].alternatives)) {
+    if (!alternative.feasible())
+      continue;
+    ++forms;
+    OwningOpRef<func::FuncOp> plan = memo.realize(index);
+    FailureOr<std::vector<Array>> found = reference::evalAttn(*plan, inputs);
+    EXPECT_TRUE(succeeded(found));
+    for (auto [a, b] : llvm::zip_equal(*found, *expected))
+      EXPECT_LE(difference(a, b), 1e-10) << alternative.form.str() << "\n" << print(function);
+  }
+  return forms;
+}
+
+TEST_F(EquivalenceTest, FormsOfRandomAttentions) {
+  int forms = 0;
+  for (int round = 0; round < 200 && !HasFailure(); ++round)
+    forms += check(drawCase());
+  EXPECT_GE(forms, 250);
+}
+
+TEST_F(EquivalenceTest, KeysThatDoNotExistMayBeNaN) {
+  KernelCase c{.batch = 1, .queries = 3, .keys = 4, .width = 2, .valueWidth = 2, .lengths = true};
+  OwningOpRef<ModuleOp> module = parse(c);
+  func::FuncOp function = *module->getOps<func::FuncOp>().begin();
+  std::vector<Array> inputs = drawInputs(c);
+  inputs[3].element(0) = 2;
+  FailureOr<std::vector<Array>> expected = reference::evalAttn(function, inputs);
+  ASSERT_TRUE(succeeded(expected));
+  for (int64_t place = 4; place < 8; ++place) // tokens 2 and 3
+    inputs[1].element(place) = inputs[2].element(place) = NAN;
+  auto laws = createLaws();
+  Memo memo(function, laws);
+  for (unsigned index : {0u, 1u}) {
+    OwningOpRef<func::FuncOp> plan = memo.realize(index);
+    FailureOr<std::vector<Array>> found = reference::evalAttn(*plan, inputs);
+    ASSERT_TRUE(succeeded(found));
+    EXPECT_LE(difference((*found)[0], (*expected)[0]), 1e-10);
+  }
+}
+
+TEST_F(EquivalenceTest, SelectionDoesNotChangeTheFunction) {
+  KernelCase unknown{.batch = 0, .heads = 2, .sharedHeads = 1, .width = 4, .valueWidth = 3, .causal = true, .bias = 0.5};
+  OwningOpRef<ModuleOp> module = parse(unknown), original = parse(unknown);
+  ASSERT_TRUE(succeeded(selectRewrites(*module, options())));
+  KernelCase known = unknown;
+  known.batch = 2, known.queries = known.keys = 9;
+  std::vector<Array> inputs = drawInputs(known);
+  FailureOr<std::vector<Array>> expected = reference::evalAttn(*original->getOps<func::FuncOp>().begin(), inputs);
+  ASSERT_TRUE(succeeded(expected));
+  for (func::FuncOp plan : module->getOps<func::FuncOp>()) {
+    FailureOr<std::vector<Array>> found = reference::evalAttn(plan, inputs);
+    ASSERT_TRUE(succeeded(found));
+    EXPECT_LE(difference((*found)[0], (*expected)[0]), 1e-10) << plan.getName().str();
+  }
+}

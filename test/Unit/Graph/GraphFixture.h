@@ -1,0 +1,47 @@
+//===- GraphFixture.h - Modules of kernel attention for the tests -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_TEST_UNIT_GRAPH_GRAPHFIXTURE_H
+#define ATTUNE_TEST_UNIT_GRAPH_GRAPHFIXTURE_H
+
+#include "attune/Graph/Selection.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include "gtest/gtest.h"
+
+namespace attune::test {
+
+/// One kernel attention; sizes of 0 are unknown.
+struct KernelCase {
+  int64_t batch = 1, heads = 1, sharedHeads = 1, queries = 0, keys = 0, width = 8, valueWidth = 8;
+  bool causal = false, lengths = false, initial = false, final = false;
+  double bias = 0, floor = 0;
+  std::string element = "f32";
+};
+
+class GraphTest : public ::testing::Test {
+protected:
+  GraphTest();
+
+  /// `func.func @attention` of one attn.kernel; arguments q, k, v, then lengths and initial state.
+  mlir::OwningOpRef<mlir::ModuleOp> parse(const KernelCase &c);
+  mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &text);
+
+  /// The machine on which only products take time, one a second.
+  graph::SelectOptions options(std::vector<graph::Pin> pins = {}) const;
+
+  mlir::MLIRContext context;
+};
+
+/// The IR as text.
+std::string print(mlir::Operation *op);
+
+} // namespace attune::test
+
+#endif // ATTUNE_TEST_UNIT_GRAPH_GRAPHFIXTURE_H
