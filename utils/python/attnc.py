@@ -13,7 +13,8 @@ class Failed(Exception):
 def attnc(program, *arguments):
     run = subprocess.run([str(program), *map(str, arguments)], capture_output=True, text=True, check=False)
     if run.returncode != 0:
-        raise Failed(f"attnc {' '.join(map(str, arguments))} ended with {run.returncode}\n{run.stderr}")
+        said = "\n".join(run.stderr.splitlines()[:20])
+        raise Failed(f"attnc {' '.join(map(str, arguments))} ended with {run.returncode}\n{said}")
     return run.stdout
 
 

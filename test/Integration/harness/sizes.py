@@ -28,6 +28,8 @@ MECHANISMS = {
     "elu1": {"mechanism": ELU1},
     "elu1_causal": {"mechanism": ELU1 | {"denominator": {"bias": 1e-6}}, "causal": True},
     "elu1_lengths": {"mechanism": ELU1, "key_lengths": True},
+    "softmax_causal_lengths": {"mechanism": {"kind": "softmax"}, "causal": True, "key_lengths": True},
+    "elu1_causal_lengths": {"mechanism": ELU1 | {"denominator": {"floor": 1e-6}}, "causal": True, "key_lengths": True},
 }
 
 
@@ -40,8 +42,8 @@ def drawn_specs(rng):
         d, dv = pairs[i % len(pairs)]
         mechanism, dtype = next(cycle)
         heads, kv_heads = [(1, 1), (2, 2), (4, 2), (3, 1)][rng.integers(4)]
-        yield {"attention": f"{mechanism}_{d}_{dv}", "dtype": dtype, "batch": "?", "queries": "?",
-               "keys": "?", "heads": heads, "kv_heads": kv_heads, "head_dim": d, "value_dim": dv,
+        yield {"attention": f"{mechanism}_{d}_{dv}", "dtype": dtype, "batch": "?", "queries": "?", "keys": "?",
+               "heads": heads, "kv_heads": kv_heads, "head_dim": d, "value_dim": dv,
                **MECHANISMS[mechanism]}
 
 
@@ -51,16 +53,25 @@ def drawn_lengths(rng, fields):
     return (n, n) if fields.get("causal") and fields["mechanism"]["kind"] == "kernel" else (n, keys)
 
 
+def spoil_padding(k, v, lengths):
+    """NaN and infinities where no key exists: they must not reach the output."""
+    for b, length in enumerate(lengths):
+        k[b, :, length:] = np.nan
+        v[b, :, length:] = np.inf
+
+
 def check_run(library, fields, rng):
     """One run at drawn sizes; a message if it is outside the tolerance."""
     batch, (n, keys) = rng.integers(1, 4), drawn_lengths(rng, fields)
     dtype, spec = fields["dtype"], reference.specification(fields)
     shapes = [(batch, fields["heads"], n, fields["head_dim"]), (batch, fields["kv_heads"], keys, fields["head_dim"]),
               (batch, fields["kv_heads"], keys, fields["value_dim"])]
-    q, k, v = (to_storage(rng.standard_normal(shape), dtype) for shape in shapes)
+    q, k, v = (rng.standard_normal(shape, np.float32) for shape in shapes)
     more = {}
     if fields.get("key_lengths"):
         more["key_lengths"] = rng.integers(0, keys + 1, batch).astype(np.int32)
+        spoil_padding(k, v, more["key_lengths"])
+    q, k, v = (to_storage(x, dtype) for x in (q, k, v))
     got = from_storage(library(q, k, v, **more), dtype)
     expected = reference.attention(spec, *(from_storage(x, dtype) for x in (q, k, v)), more.get("key_lengths"))
     error = reference.relative_error(got, expected)
