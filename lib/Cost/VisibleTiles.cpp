@@ -11,14 +11,17 @@
 
 using namespace attune;
 
+/// Sequences may be longer than the square root of 2^63.
+using Wide = __int128;
+
 /// Σ_{0 ≤ i < count} ⌊(slope·i + offset) / divisor⌋ for slope, offset ≥ 0, in O(log) steps: whole multiples are summed in
 /// closed form, and the rest counts lattice points under a line, which swaps the roles of slope and divisor.
-static int64_t floorSum(int64_t count, int64_t divisor, int64_t slope, int64_t offset) {
-  int64_t sum = 0;
+static Wide floorSum(Wide count, Wide divisor, Wide slope, Wide offset) {
+  Wide sum = 0;
   while (count > 0) {
     sum += count * (count - 1) / 2 * (slope / divisor) + count * (offset / divisor);
     slope %= divisor, offset %= divisor;
-    int64_t top = slope * count + offset;
+    Wide top = slope * count + offset;
     if (top < divisor)
       break;
     count = top / divisor, offset = top % divisor;
@@ -27,23 +30,21 @@ static int64_t floorSum(int64_t count, int64_t divisor, int64_t slope, int64_t o
   return sum;
 }
 
-int64_t cost::visibleTiles(int64_t queries, int64_t keys, bool causal, int64_t queryTile, int64_t keyTile) {
+double cost::visibleTiles(int64_t queries, int64_t keys, bool causal, int64_t queryTile, int64_t keyTile) {
   if (queries <= 0 || keys <= 0)
     return 0;
   int64_t blocks = llvm::divideCeil(queries, queryTile), tiles = llvm::divideCeil(keys, keyTile);
   if (!causal)
-    return blocks * tiles;
+    return double(blocks) * double(tiles);
   // Block i ends before query e = min((i + 1)·queryTile, n) and visits the tiles of the keys below e + N − n. The last
   // block visits all tiles; of the others only those with a visible key count.
   int64_t offset = keys - queries + queryTile;
   int64_t first = offset > 0 ? 0 : llvm::divideCeil(1 - offset, queryTile);
   if (first >= blocks - 1)
-    return tiles;
-  return tiles + floorSum(blocks - 1 - first, keyTile, queryTile, first * queryTile + offset + keyTile - 1);
+    return double(tiles);
+  return double(tiles + floorSum(blocks - 1 - first, keyTile, queryTile, Wide(first) * queryTile + offset + keyTile - 1));
 }
 
-int64_t cost::visiblePairs(int64_t queries, int64_t keys, bool causal) {
-  if (!causal)
-    return queries * keys;
-  return visibleTiles(queries, keys, causal, 1, 1);
+double cost::visiblePairs(int64_t queries, int64_t keys, bool causal) {
+  return causal ? visibleTiles(queries, keys, causal, 1, 1) : double(queries) * double(keys);
 }

@@ -35,7 +35,7 @@ public:
     int64_t known = dynamic(queries) ? keys : queries;
     if (!unknown() || dynamic(known))
       return limit;
-    return std::clamp<int64_t>(2 * known - 1, 1, limit);
+    return std::clamp<int64_t>(2 * std::min(known, limit) - 1, 1, limit);
   }
 
   int64_t batch() const { return knownBatch; }
@@ -43,9 +43,10 @@ public:
   RuntimeSizes sizesAt(int64_t length) const {
     if (!unknown())
       return {knownBatch, queries, keys, length == reference() ? 1.0 : length / mean()};
+    // The other length N of L = 2nN / (n + N).
     auto other = [&](int64_t known) {
-      int64_t rest = 2 * known - length;
-      return std::max<int64_t>(1, rest > 0 ? known * length / rest : known * length);
+      double rest = 2.0 * known - length;
+      return std::max<int64_t>(1, rest > 0 ? std::llround(double(known) * length / rest) : length);
     };
     if (dynamic(queries) && dynamic(keys))
       return {knownBatch, length, length};

@@ -43,9 +43,10 @@ OwningOpRef<func::FuncOp> Memo::realize(ArrayRef<unsigned> choice) const {
     for (auto [result, value] : llvm::zip_equal(group.op->getResults(), group.alternatives[index].values))
       mapping.lookup(result).replaceAllUsesWith(mapping.lookup(value));
   // Users come after what they use, so one sweep from the end removes all that is dead.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(plan->getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  for (Block &block : llvm::reverse(plan->getBody()))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
   return plan;
 }
 

@@ -39,6 +39,8 @@ public:
   FailureOr<FunctionPlans> run() {
     if (failed(checkPins()) || failed(makeCandidates()))
       return failure();
+    if (candidates.empty()) // nothing reads the attention
+      return FunctionPlans();
     lengths.emplace(candidates.front().priced.attentions.front());
     solve();
     FunctionPlans result;
@@ -152,7 +154,8 @@ LogicalResult Selector::makeCandidates() {
     if (!priced->attentions.empty())
       candidates.push_back({std::move(choice), std::move(plan), std::move(*priced), allowed});
   }
-  if (llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; }))
+  bool unread = candidates.empty() && misfit.empty();
+  if (unread || llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; }))
     return success();
   auto error = function.emitError() << "expected a plan that " << options.device.name << " can run, but found none"
                                     << (misfit.empty() ? "" : ": ") << misfit;

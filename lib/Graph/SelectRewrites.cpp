@@ -84,6 +84,8 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
   }
   Selection selection;
   for (auto [function, chosen] : llvm::zip_equal(functions, plans)) {
+    if (chosen.committed.empty())
+      continue;
     commit(module, function, chosen);
     emitRemarks(chosen.selection);
     selection.functions.push_back(std::move(chosen.selection));

@@ -112,3 +112,24 @@ func.func @softmax(%q: tensor<?x4x?x8xf32>, %k: tensor<?x4x?x8xf32>, %v: tensor<
 func.func @other(%q: tensor<?xf32>) -> tensor<?xf32> {
   return %q : tensor<?xf32>
 }
+
+// -----
+
+// An attention that nobody reads has no price; it stays for whoever removes dead code.
+// CHECK-LABEL: func.func @unread(
+// CHECK-NOT:     attn.plan
+// CHECK:         return
+func.func @unread(%q: tensor<1x1x9x8xf32>) {
+  %o = attn.kernel %q, %q, %q {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  return
+}
+
+// Empty sequences and batches are priced like any other.
+// CHECK-LABEL: func.func @empty(
+// CHECK-SAME:    attn.plan = #attn.plan<form = quadratic, from = 0>
+func.func @empty(%q: tensor<0x1x0x8xf32>) -> tensor<0x1x0x8xf32> {
+  %o = attn.kernel %q, %q, %q {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
+      : tensor<0x1x0x8xf32>, tensor<0x1x0x8xf32>, tensor<0x1x0x8xf32> -> tensor<0x1x0x8xf32>
+  return %o : tensor<0x1x0x8xf32>
+}

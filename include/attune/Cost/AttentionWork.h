@@ -34,11 +34,11 @@ struct AttentionShape {
 llvm::SmallVector<KernelWork, 3> attentionWork(const AttentionShape &shape, tile::ScheduleAttr schedule);
 
 /// The pairs (query block, key tile) of one head that a kernel visits: all of them, or those that the causal mask
-/// (query i sees j ≤ i + N − n) leaves. Key lengths are unknown and count as N.
-int64_t visibleTiles(int64_t queries, int64_t keys, bool causal, int64_t queryTile, int64_t keyTile);
+/// (query i sees j ≤ i + N − n) leaves. Key lengths are unknown and count as N. Exact up to 2^53.
+double visibleTiles(int64_t queries, int64_t keys, bool causal, int64_t queryTile, int64_t keyTile);
 
 /// The pairs (query, key) of one head that see each other.
-int64_t visiblePairs(int64_t queries, int64_t keys, bool causal);
+double visiblePairs(int64_t queries, int64_t keys, bool causal);
 
 } // namespace attune::cost
 

@@ -44,4 +44,8 @@ TEST(VisibleTiles, LongSequencesInClosedForm) {
   // 2^20 tokens in tiles of 64: 2^14 blocks, 1 + 2 + … + 2^14 tiles.
   int64_t blocks = int64_t(1) << 14;
   EXPECT_EQ(cost::visibleTiles(blocks * 64, blocks * 64, true, 64, 64), blocks * (blocks + 1) / 2);
+  // Beyond what 64 bits hold: 2^40 tokens.
+  int64_t most = int64_t(1) << 40;
+  EXPECT_DOUBLE_EQ(cost::visiblePairs(most, most, false), std::exp2(80));
+  EXPECT_DOUBLE_EQ(cost::visiblePairs(most, most, true), std::exp2(79) * (1 + std::exp2(-40)));
 }
