@@ -1,0 +1,116 @@
+//===- cpu_kernels.cpp - CPU kernels as fractions of the FMA peak --------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// cpu_kernels [isa [repetitions [filter]]]: compiles kernels in this process and times one thread. The peak (independent
+// f32 FMAs in registers) is measured before every repetition, so that a change of the clock or a neighbour hits both; what
+// is printed are medians of the quotients.
+//
+//===----------------------------------------------------------------------===//
+#include "Problems.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <immintrin.h>
+
+using namespace attune::test;
+
+static double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Twelve independent sums hide the latency of the FMA on every processor in use.
+#define ATTUNE_PEAK(NAME, TARGET, VECTOR, SET, FMA, LANES)                                                             \
+  __attribute__((target(TARGET), noinline)) static double NAME(int64_t rounds) {                                       \
+    VECTOR sums[12], x = SET(1.0000001f), y = SET(1e-9f);                                                              \
+    for (auto &sum : sums)                                                                                             \
+      sum = x;                                                                                                         \
+    double start = now();                                                                                              \
+    for (int64_t i = 0; i < rounds; ++i) {                                                                             \
+      _Pragma("clang loop unroll(full)") for (int j = 0; j < 12; ++j) sums[j] = FMA(sums[j], x, y);                    \
+      asm volatile("" : "+x"(sums[0]), "+x"(sums[1]));                                                                 \
+    }                                                                                                                  \
+    double seconds = now() - start;                                                                                    \
+    for (auto &sum : sums)                                                                                             \
+      asm volatile("" : : "x"(sum));                                                                                   \
+    return double(rounds) * 12 * 2 * LANES / seconds;                                                                  \
+  }
+ATTUNE_PEAK(peak256, "avx2,fma", __m256, _mm256_set1_ps, _mm256_fmadd_ps, 8)
+ATTUNE_PEAK(peak512, "avx512f", __m512, _mm512_set1_ps, _mm512_fmadd_ps, 16)
+
+namespace {
+struct Row {
+  const char *name;
+  Problem problem;
+};
+} // namespace
+
+static double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+static std::vector<Row> rows() {
+  std::vector<Row> result;
+  auto add = [&](const char *name, const char *form, int64_t n, int64_t d, bool causal, const char *dtype) {
+    Problem p;
+    p.form = form, p.queries = p.keys = n, p.width = p.valueWidth = d, p.causal = causal, p.dtype = dtype, p.piece = 2048;
+    result.push_back({name, p});
+  };
+  add("softmax n=4096 d=64", "softmax", 4096, 64, false, "f32");
+  add("softmax n=1024 d=64", "softmax", 1024, 64, false, "f32");
+  add("softmax causal n=4096 d=64", "softmax", 4096, 64, true, "f32");
+  add("softmax bf16 n=4096 d=64", "softmax", 4096, 64, false, "bf16");
+  add("softmax f16 n=4096 d=64", "softmax", 4096, 64, false, "f16");
+  add("softmax n=4096 d=128", "softmax", 4096, 128, false, "f32");
+  add("softmax n=4096 d=40", "softmax", 4096, 40, false, "f32");
+  add("chunked n=4096 d=64", "chunked", 4096, 64, false, "f32");
+  add("chunked bf16 n=4096 d=64", "chunked", 4096, 64, false, "bf16");
+  add("chunked n=4096 d=128", "chunked", 4096, 128, false, "f32");
+  add("chunked n=4096 d=325", "chunked", 4096, 325, false, "f32");
+  add("state n=4096 d=64", "state", 4096, 64, false, "f32");
+  add("quadratic n=4096 d=64", "quadratic", 4096, 64, false, "f32");
+  return result;
+}
+
+static void measure(mlir::MLIRContext &context, const Row &row, const std::string &isa, int repetitions) {
+  double (*peak)(int64_t) = isa == "avx512" ? peak512 : peak256;
+  Data data(row.problem, 1);
+  Jit jit(context, row.problem.source(), {isa});
+  jit.checked = false;
+  std::vector<Tensor> arguments = data.arguments();
+  jit.run("plan", isa, arguments);
+  std::vector<double> fractions, rates;
+  for (int i = 0; i < repetitions; ++i) {
+    double before = peak(2000000), start = now();
+    jit.run("plan", isa, arguments);
+    double rate = row.problem.usefulOperations() / (now() - start), after = peak(2000000);
+    rates.push_back(rate);
+    fractions.push_back(rate / std::max(before, after));
+  }
+  std::printf("%-28s %-7s %6.1f GFLOP/s  %.3f of peak   mlir %.0f ms, optimise %.0f ms, codegen %.0f ms, object %lld B\n",
+              row.name, isa.c_str(), median(rates) / 1e9, median(fractions), jit.times().mlir * 1e3,
+              jit.times().optimise * 1e3, jit.times().codegen * 1e3, static_cast<long long>(jit.codeBytes()));
+  std::fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+  std::string isa = argc > 1 ? argv[1] : machineHas("avx512") ? "avx512" : "avx2";
+  int repetitions = argc > 2 ? std::max(1, std::atoi(argv[2])) : 15;
+  if (!machineHas(isa)) {
+    std::fprintf(stderr, "expected an instruction set of this machine, but got %s\n", isa.c_str());
+    return 1;
+  }
+  mlir::MLIRContext context;
+  for (const Row &row : rows())
+    if (argc <= 3 || std::strstr(row.name, argv[3]))
+      measure(context, row, isa, repetitions);
+  return 0;
+}
