@@ -62,6 +62,8 @@ static std::vector<Row> rows() {
   auto add = [&](const char *name, const char *form, int64_t n, int64_t d, bool causal, const char *dtype) {
     Problem p;
     p.form = form, p.queries = p.keys = n, p.width = p.valueWidth = d, p.causal = causal, p.dtype = dtype, p.piece = 2048;
+    if (const char *tiles = std::getenv("ATTUNE_TILES"))
+      std::sscanf(tiles, "%ldx%ld", &p.queryTile, &p.keyTile);
     result.push_back({name, p});
   };
   add("softmax n=4096 d=64", "softmax", 4096, 64, false, "f32");

@@ -16,7 +16,10 @@
 // The products of one dot are summed apart and added to the accumulator last, so that the sums inside a block of keys do
 // not depend on what came before. Padding of V and C is computed along: nobody reads it.
 //
+// Below a diagonal (causal weights inside a chunk) only the blocks and the terms of the sums that count are computed.
+//
 //===----------------------------------------------------------------------===//
+#include "DotForms.h"
 #include "KernelState.h"
 
 #include "attune/Lowering/CPU/Pipeline.h"
@@ -26,6 +29,9 @@ using namespace attune;
 using namespace attune::cpu;
 
 namespace {
+/// What the accumulator is multiplied by before it is added.
+enum class Scale { None, Rows, Columns };
+
 /// What a dot function is made for. Strides that are only known at run time are -1 and come as arguments.
 struct DotShape {
   int64_t rows, columns, inner; ///< I, J (of the orientation above), K
@@ -33,6 +39,10 @@ struct DotShape {
   int64_t vectorStep;           ///< stride of V
   int64_t resultStep;           ///< stride of C and of the accumulator
   bool accumulates;
+  Scale scale;
+  bool transposed;                        ///< I are the columns of the result, J its rows
+  std::optional<int64_t> resultDiagonal;  ///< only elements j ≤ i + diagonal are needed
+  std::optional<int64_t> operandDiagonal; ///< A is zero where k > i + diagonal
 
   std::string name() const;
 };
@@ -41,20 +51,33 @@ struct DotShape {
 struct DotBody {
   Emit &emit;
   DotShape shape;
-  Value result, accumulator, scalars, vectors, rowStep, innerStep, vectorStep;
+  Value result, accumulator, scalars, vectors, rowStep, innerStep, vectorStep, scale;
 
   void run();
   void strip(Value column, int64_t count);
+  void blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height);
+  Value innerEnd(Value row, int64_t rows, Value column, int64_t count);
+  Value accumulated(Value sum, Value row, Value column, Value place);
   void block(Value row, int64_t rows, Value column, int64_t count);
   SmallVector<Value> product(Value row, int64_t rows, Value column, int64_t count);
 };
 } // namespace
 
 std::string DotShape::name() const {
-  auto text = [](int64_t step) { return step < 0 ? std::string("x") : std::to_string(step); };
+  auto text = [](int64_t step) { return step < 0 ? "x" + std::to_string(-step) : std::to_string(step); };
   return "dot_" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner) + "_s" +
          text(rowStep) + "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" + text(resultStep) +
-         (accumulates ? "_add" : "");
+         (accumulates ? "_add" : "") + (scale == Scale::Rows ? "_rows" : scale == Scale::Columns ? "_columns" : "") +
+         (resultDiagonal || operandDiagonal ? transposed ? "_t" : "_n" : "") +
+         (resultDiagonal ? "_below" + text(*resultDiagonal) : "") + (operandDiagonal ? "_sums" + text(*operandDiagonal) : "");
+}
+
+/// The terms of the sums that a block needs: k ≤ (its largest i) + diagonal.
+Value DotBody::innerEnd(Value row, int64_t rows, Value column, int64_t count) {
+  if (!shape.operandDiagonal)
+    return emit.constant(shape.inner);
+  Value last = shape.transposed ? emit.add(column, count * emit.lanes()) : emit.add(row, rows);
+  return emit.max(emit.min(emit.add(last, *shape.operandDiagonal), emit.constant(shape.inner)), emit.constant(0));
 }
 
 SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64_t count) {
@@ -62,7 +85,7 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
   Value firstScalar = emit.offset(scalars, emit.mul(row, rowStep), f32);
   Value firstVector = emit.offset(vectors, column, f32);
   SmallVector<Value> zeros(rows * count, emit.splat(0.0));
-  return emit.loop(emit.constant(0), emit.constant(shape.inner), 1, zeros, [&](Value k, ValueRange sums) {
+  return emit.loop(emit.constant(0), innerEnd(row, rows, column, count), 1, zeros, [&](Value k, ValueRange sums) {
     SmallVector<Value> next(sums), v;
     Value vectorRow = emit.offset(firstVector, emit.mul(k, vectorStep), f32);
     for (int64_t j = 0; j < count; ++j)
@@ -78,6 +101,16 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
   });
 }
 
+Value DotBody::accumulated(Value sum, Value row, Value column, Value place) {
+  Type f32 = emit.getF32Type();
+  Value before = emit.load(emit.offset(accumulator, place, f32), emit.floats());
+  if (shape.scale == Scale::None)
+    return arith::AddFOp::create(emit, before, sum);
+  Value factor = shape.scale == Scale::Rows ? emit.splat(emit.load(emit.offset(scale, row, f32), f32))
+                                            : emit.load(emit.offset(scale, column, f32), emit.floats());
+  return LLVM::FMAOp::create(emit, before, factor, sum);
+}
+
 void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
   Type f32 = emit.getF32Type();
   SmallVector<Value> sums = product(row, rows, column, count);
@@ -86,24 +119,40 @@ void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
     for (int64_t j = 0; j < count; ++j) {
       Value place = emit.add(first, i * shape.resultStep + j * emit.lanes()), sum = sums[i * count + j];
       if (shape.accumulates)
-        sum = arith::AddFOp::create(emit, emit.load(emit.offset(accumulator, place, f32), emit.floats()), sum);
+        sum = accumulated(sum, emit.add(row, i), emit.add(column, j * emit.lanes()), place);
       emit.store(sum, emit.offset(result, place, f32));
     }
 }
 
 /// Blocks of equal height if there is a good height that divides the rows; otherwise the last ones are one lower.
 void DotBody::strip(Value column, int64_t count) {
-  int64_t most = emit.isa.blockRows, blocks = (shape.rows + most - 1) / most;
+  int64_t most = emit.isa.blockRows, number = (shape.rows + most - 1) / most;
   for (int64_t more = 0; more < 3; ++more)
-    if (shape.rows % (blocks + more) == 0 && shape.rows / (blocks + more) * 2 >= most) {
-      blocks += more;
+    if (shape.rows % (number + more) == 0 && shape.rows / (number + more) * 2 >= most) {
+      number += more;
       break;
     }
-  int64_t height = (shape.rows + blocks - 1) / blocks, low = blocks * height - shape.rows;
-  int64_t tall = (blocks - low) * height;
-  emit.loop(emit.constant(0), emit.constant(tall), height, [&](Value row) { block(row, height, column, count); });
-  emit.loop(emit.constant(tall), emit.constant(shape.rows), height - 1,
-            [&](Value row) { block(row, height - 1, column, count); });
+  int64_t height = (shape.rows + number - 1) / number, low = number * height - shape.rows;
+  int64_t tall = (number - low) * height;
+  blocks(column, count, 0, tall, height);
+  blocks(column, count, tall, shape.rows, height - 1);
+}
+
+/// Blocks of one height, from row `from` to row `to`, as far as they are needed.
+void DotBody::blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height) {
+  if (from == to)
+    return;
+  Value lower = emit.constant(from), upper = emit.constant(to);
+  if (shape.resultDiagonal && shape.transposed) {
+    // The smallest column of the block, its first row, is at most the largest row of the strip plus the diagonal.
+    upper = emit.min(upper, emit.add(column, count * emit.lanes() + *shape.resultDiagonal));
+  } else if (shape.resultDiagonal) {
+    // The first block whose last row plus the diagonal reaches the strip's first column.
+    Value missing = emit.max(emit.sub(column, emit.constant(*shape.resultDiagonal + from)), emit.constant(0));
+    Value skipped = arith::DivUIOp::create(emit, missing, emit.constant(height));
+    lower = emit.add(emit.mul(skipped, height), from);
+  }
+  emit.loop(lower, upper, height, [&](Value row) { block(row, height, column, count); });
 }
 
 void DotBody::run() {
@@ -121,7 +170,7 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
     return known;
   Emit emit(state.emit.getLoc(), OpBuilder(state.module.getContext()), state.emit.isa);
   Type pointer = emit.pointerType(), i64 = emit.getI64Type();
-  LLVM::LLVMFuncOp op = emit.function(state.module, name, {pointer, pointer, pointer, pointer, i64, i64, i64});
+  LLVM::LLVMFuncOp op = emit.function(state.module, name, {pointer, pointer, pointer, pointer, i64, i64, i64, pointer});
   op.setLinkage(LLVM::Linkage::Internal);
   op.setNoInline(true);
   Block &block = op.getBody().front();
@@ -130,7 +179,7 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
     return known < 0 ? Value(block.getArgument(argument)) : emit.constant(known);
   };
   DotBody body{emit, shape, block.getArgument(0), block.getArgument(1), block.getArgument(2), block.getArgument(3),
-               step(shape.rowStep, 4), step(shape.innerStep, 5), step(shape.vectorStep, 6)};
+               step(shape.rowStep, 4), step(shape.innerStep, 5), step(shape.vectorStep, 6), block.getArgument(7)};
   body.run();
   LLVM::ReturnOp::create(emit, ValueRange());
   return op;
@@ -156,13 +205,18 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   auto [rowStep, columnStep] = strides(emit, scalars, scalarOrder, transposed);
   if (rows) // S[i = column of B, k = row of B]
     std::swap(rowStep, columnStep);
+  std::optional<ScaledAccumulator> scaled = scaledAccumulator(dot);
   bool accumulates = splatValue(dot.getAcc()) != 0.0;
   Buffer result = state.destination(dot.getResult(), order);
-  Buffer accumulator = accumulates ? state.require(dot.getAcc(), order) : result;
+  Value added = scaled ? scaled->tile : dot.getAcc();
+  Buffer accumulator = accumulates ? state.require(added, order) : result;
+  Buffer factor = scaled ? state.require(scaled->scale, Order::Row) : result;
   auto known = [](Value value) { return Emit::known(value).value_or(-1); };
   DotShape shape{rows ? dot.getN() : dot.getM(), rows ? dot.getM() : dot.getN(), dot.getK(), known(rowStep),
-                 known(columnStep), known(vectors.stride), known(result.stride), accumulates};
+                 known(columnStep), known(vectors.stride), known(result.stride), accumulates,
+                 !scaled ? Scale::None : (scaled->axis == 1) == rows ? Scale::Columns : Scale::Rows, rows,
+                 resultDiagonal(dot), operandDiagonal(dot)};
   LLVM::CallOp::create(emit, dotFunction(state, shape),
                        ValueRange{result.pointer, accumulator.pointer, scalars.pointer, vectors.pointer, rowStep,
-                                  columnStep, vectors.stride});
+                                  columnStep, vectors.stride, factor.pointer});
 }

@@ -12,10 +12,17 @@ using namespace attune;
 using namespace attune::cpu;
 
 Value KernelState::allocate(int64_t bytes) {
+  for (auto place = released.rbegin(); place != released.rend(); ++place)
+    if (sizes.lookup(*place) == roundUp(bytes, 64)) {
+      Value pointer = *place;
+      released.erase(std::next(place).base());
+      return pointer;
+    }
   OpBuilder::InsertionGuard guard(emit);
   emit.setInsertionPoint(entry);
   Value pointer = emit.offset(scratch, scratchBytes);
   scratchBytes += roundUp(bytes, 64);
+  sizes[pointer] = roundUp(bytes, 64);
   return pointer;
 }
 
@@ -53,6 +60,8 @@ Buffer KernelState::destination(Value tile, Order order) {
   order = rankOf(tile) == 1 ? Order::Row : order;
   auto found = promised.find(tile);
   Buffer buffer = found != promised.end() ? found->second : allocate(shapeOf(tile), order);
+  if (found == promised.end())
+    own(tile, buffer.pointer);
   place(tile, order, buffer);
   return buffer;
 }
@@ -66,7 +75,16 @@ Buffer KernelState::require(Value tile, Order order) {
     emitCopy(*this, tile, order, target);
     return target;
   }
+  own(tile, target.pointer);
   Order other = order == Order::Row ? Order::Column : Order::Row;
   emitTranspose(*this, *find(tile, other), outerSize(shapeOf(tile), other), innerSize(shapeOf(tile), other), target);
   return target;
+}
+
+void KernelState::release(Value tile) {
+  auto found = parts.find(tile);
+  if (found == parts.end())
+    return;
+  llvm::append_range(released, found->second);
+  parts.erase(found);
 }

@@ -37,7 +37,7 @@ struct KernelState {
   int64_t scratchBytes = 0;
   unsigned nests = 0, dots = 0;
 
-  /// A new part of the scratch, 64-byte aligned.
+  /// A part of the scratch, 64-byte aligned: a released one of the same size if there is one, the last released first.
   Value allocate(int64_t bytes);
   Buffer allocate(ArrayRef<int64_t> shape, Order order);
   /// A row of zeros, and a row that nobody reads, for rows that do not exist.
@@ -54,17 +54,28 @@ struct KernelState {
   void promise(Value tile, Buffer buffer) { promised[tile] = buffer; }
   /// Where the tile lies in that order; transposed or filled now if need be.
   Buffer require(Value tile, Order order);
+  /// The tile is not read any more: its buffers may hold others.
+  void release(Value tile);
+  /// The tile's buffer stays, as another tile has taken it over.
+  void keep(Value tile) { parts.erase(tile); }
+  /// A part of the scratch that goes when the tile does.
+  void own(Value tile, Value pointer) { parts[tile].push_back(pointer); }
 
 private:
   Value zeros, dump;
   llvm::DenseMap<std::pair<Value, int>, Buffer> buffers;
   llvm::DenseMap<Value, Buffer> promised;
+  llvm::DenseMap<Value, SmallVector<Value, 2>> parts; ///< pointers into the scratch that a tile owns
+  llvm::DenseMap<Value, int64_t> sizes;               ///< of the parts of the scratch
+  SmallVector<Value> released;
 };
 
 /// Emits the loop nest of a stage.
 void emitNest(KernelState &state, const Stages &stages, const Stage &stage);
 /// Writes the tile (computed before, or free) into the buffer.
 void emitCopy(KernelState &state, Value tile, Order order, Buffer target);
+/// Finds a load in memory, or copies it if rows are missing.
+void emitPlace(KernelState &state, tile::LoadOp load);
 /// Emits a dot as a call.
 void emitDot(KernelState &state, tile::DotOp dot);
 /// Writes the transpose of a padded buffer of outer × inner elements.

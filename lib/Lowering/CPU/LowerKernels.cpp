@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
+#include "MemoryAccess.h"
 
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
@@ -38,6 +39,34 @@ static void provideOrders(KernelState &state, Value tile) {
 static void provideOrders(KernelState &state, ValueRange tiles) {
   for (Value tile : tiles)
     provideOrders(state, tile);
+}
+
+void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
+  Emit &emit = state.emit;
+  MemoryAccess access(state, load);
+  Value tile = load.getResult();
+  if (!access.rows)
+    return state.place(tile, Order::Row, {access.base, access.stride});
+  Buffer copy = state.allocate(shapeOf(tile), Order::Row);
+  state.own(tile, copy.pointer);
+  int64_t rows = shapeOf(tile)[0], columns = shapeOf(tile)[1];
+  Value missing = emit.less(access.rows, emit.constant(rows));
+  auto choice = scf::IfOp::create(emit, TypeRange{emit.pointerType(), emit.getI64Type()}, missing, true);
+  {
+    OpBuilder::InsertionGuard guard(emit);
+    emit.setInsertionPointToStart(&choice.getThenRegion().front());
+    emit.loop(emit.constant(0), emit.constant(rows), 1, [&](Value row) {
+      for (int64_t column = 0; column < columns; column += emit.lanes()) {
+        Value at = emit.constant(column);
+        Value read = access.load(emit, row, at, std::min(columns - column, emit.lanes()));
+        emit.store(read, emit.offset(copy.pointer, emit.add(emit.mul(row, copy.stride), at), emit.getF32Type()));
+      }
+    });
+    scf::YieldOp::create(emit, ValueRange{copy.pointer, copy.stride});
+    emit.setInsertionPointToStart(&choice.getElseRegion().front());
+    scf::YieldOp::create(emit, ValueRange{access.base, access.stride});
+  }
+  state.place(tile, Order::Row, {choice.getResult(0), choice.getResult(1)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -73,8 +102,10 @@ static void promiseCarry(KernelState &state, const Stages &stages, Value next, V
 /// The buffer of a carried tile: that of its initial value if nobody else wants it, else a copy.
 static Buffer carryBuffer(KernelState &state, Value init, Order order) {
   bool owned = init.hasOneUse() && init.getDefiningOp<tile::LoopOp>() && orderOf(init) == order;
-  if (owned)
+  if (owned) {
+    state.keep(init);
     return *state.find(init, order);
+  }
   Buffer buffer = state.allocate(shapeOf(init), order);
   emitCopy(state, init, order, buffer);
   return buffer;
@@ -120,7 +151,7 @@ static LogicalResult emitLoop(KernelState &state, tile::LoopOp loop) {
   for (auto [carried, buffer] : llvm::zip(loop.getCarried(), buffers))
     state.place(carried, rankOf(carried) == 1 ? Order::Row : orderOf(carried), buffer);
   Block &body = loop.getBody().front();
-  Stages stages(body);
+  Stages stages(body, emit.lanes());
   for (auto [next, carried, buffer] : llvm::zip(loop.getYield()->getOperands(), loop.getCarried(), buffers))
     promiseCarry(state, stages, next, carried, buffer);
   LogicalResult result = success();
@@ -131,10 +162,21 @@ static LogicalResult emitLoop(KernelState &state, tile::LoopOp loop) {
     if (succeeded(result))
       emitYield(state, loop, buffers);
   });
-  for (auto [value, buffer] : llvm::zip(loop.getResults(), buffers))
+  for (auto [value, buffer] : llvm::zip(loop.getResults(), buffers)) {
     state.place(value, rankOf(value) == 1 ? Order::Row : orderOf(value), buffer);
+    state.own(value, buffer.pointer);
+  }
   provideOrders(state, loop.getResults());
   return result;
+}
+
+/// Releases the tiles of this block that no later stage reads.
+static void releaseAfter(KernelState &state, const Stages &stages, unsigned position) {
+  for (const Stage &stage : ArrayRef(stages.list).take_front(position + 1))
+    for (Operation *op : stage.ops)
+      for (Value result : op->getResults())
+        if (std::optional<unsigned> last = stages.lastUse(result); !last || *last <= position)
+          state.release(result);
 }
 
 LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
@@ -148,17 +190,20 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
         return failure();
     }
   }
-  Stages stages(block);
+  Stages stages(block, state.emit.lanes());
   for (const Stage &stage : stages.list) {
     if (stage.kind == Stage::Kind::Nest)
       emitNest(state, stages, stage);
     else if (stage.kind == Stage::Kind::Dot)
       emitDot(state, cast<tile::DotOp>(stage.ops[0]));
+    else if (stage.kind == Stage::Kind::Place)
+      emitPlace(state, cast<tile::LoadOp>(stage.ops[0]));
     else if (failed(emitLoop(state, cast<tile::LoopOp>(stage.ops[0]))))
       return failure();
     if (stage.kind != Stage::Kind::Loop)
       for (Operation *op : stage.ops)
         provideOrders(state, op->getResults());
+    releaseAfter(state, stages, &stage - stages.list.begin());
   }
   return success();
 }

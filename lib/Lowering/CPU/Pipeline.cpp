@@ -27,6 +27,7 @@ std::string cpu::workspaceName(StringRef name, StringRef isa) { return variantNa
 
 void cpu::buildTileToCpuPipeline(OpPassManager &manager, const CpuOptions &options) {
   // Storage, then code with vectors and structured loops.
+  manager.addPass(createFoldAccumulators());
   manager.addPass(createAssignOrders());
   LowerKernelsOptions kernels;
   LowerPlansOptions plans;

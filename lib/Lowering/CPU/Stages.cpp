@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 #include "Stages.h"
 
+#include "DotForms.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -24,10 +26,19 @@ bool cpu::isScalarOp(Operation *op) {
          llvm::none_of(op->getOperands(), [](Value value) { return isTile(value); });
 }
 
-Stages::Stages(Block &block) : block(block) {
+/// Whether a dot does the op's work.
+bool Stages::absorbed(Operation *op) const {
+  if (op->getNumResults() != 1 || !op->hasOneUse())
+    return false;
+  auto dot = dyn_cast<tile::DotOp>(*op->user_begin());
+  auto scaled = dot ? scaledAccumulator(dot) : std::nullopt;
+  return scaled && scaled->product == op;
+}
+
+Stages::Stages(Block &block, int64_t lanes) : block(block), lanes(lanes) {
   for (Operation &op : block)
     if (!isScalarOp(&op) && !isa<tile::YieldOp, tile::ReturnOp>(op) &&
-        !(op.getNumResults() == 1 && isFree(op.getResult(0))))
+        !(op.getNumResults() == 1 && isFree(op.getResult(0))) && !absorbed(&op))
       place(&op);
 }
 
@@ -88,13 +99,24 @@ static bool accepts(const Stage &stage, const Stage &wanted) {
          !(inner && outer);
 }
 
+void Stages::append(Stage::Kind kind, Operation *op) {
+  stageOf[op] = list.size();
+  list.push_back({kind, {op}, {}});
+}
+
 void Stages::place(Operation *op) {
-  if (isa<tile::DotOp, tile::LoopOp>(op)) {
-    stageOf[op] = list.size();
-    if (isa<tile::LoopOp>(op))
-      anyLoad = anyStore = true, lastLoad = lastStore = list.size();
-    list.push_back({isa<tile::DotOp>(op) ? Stage::Kind::Dot : Stage::Kind::Loop, {op}, {}});
-    return;
+  if (auto dot = dyn_cast<tile::DotOp>(op)) {
+    if (auto scaled = scaledAccumulator(dot))
+      stageOf[scaled->product] = list.size();
+    return append(Stage::Kind::Dot, op);
+  }
+  if (isa<tile::LoopOp>(op)) {
+    anyLoad = anyStore = true, lastLoad = lastStore = list.size();
+    return append(Stage::Kind::Loop, op);
+  }
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && readInPlace(load, lanes)) {
+    lastLoad = list.size(), anyLoad = true;
+    return append(Stage::Kind::Place, op);
   }
   Stage wanted = nestFor(op);
   unsigned position = earliest(op);

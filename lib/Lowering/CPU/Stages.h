@@ -14,9 +14,9 @@
 
 namespace attune::cpu {
 
-/// A loop nest over one tile shape, a dot, or a loop over the sequence.
+/// A loop nest over one tile shape, a dot, a load that is read in place, or a loop over the sequence.
 struct Stage {
-  enum class Kind { Nest, Dot, Loop };
+  enum class Kind { Nest, Dot, Place, Loop };
   Kind kind;
   SmallVector<Operation *> ops; ///< of a nest: in program order; otherwise the one op
   SmallVector<int64_t> shape;   ///< of a nest
@@ -27,7 +27,7 @@ struct Stage {
 
 /// The stages of a block, and which stage computes what.
 struct Stages {
-  explicit Stages(Block &block);
+  Stages(Block &block, int64_t lanes);
 
   SmallVector<Stage> list;
   llvm::DenseMap<Operation *, unsigned> stageOf;
@@ -41,10 +41,13 @@ struct Stages {
 
 private:
   Block &block;
+  int64_t lanes;
   unsigned lastLoad = 0, lastStore = 0;
   bool anyLoad = false, anyStore = false;
 
   void place(Operation *op);
+  void append(Stage::Kind kind, Operation *op);
+  bool absorbed(Operation *op) const;
   unsigned earliest(Operation *op) const;
   unsigned ready(Value operand) const;
 };

@@ -42,6 +42,21 @@ def AssignOrders : Pass<"cpu-assign-orders", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numColumn", "column-major", "Number of tiles stored column-major">];
 }
 
+def FoldAccumulators : Pass<"cpu-fold-accumulators", "::mlir::ModuleOp"> {
+  let summary = "Let a dot add the tile that is added to its result";
+  let description = [{
+    On a CPU a dot sums its products first and adds the accumulator last, so the sum of a tile and a dot without an
+    accumulator has the same bits as the dot with the tile as its accumulator, and is one pass over memory less.
+
+    ```mlir
+    %past = tile.dot %a, %S, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %local = tile.dot %w, %v, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %num = arith.addf %local, %past : tensor<64x64xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numFolded", "folded", "Number of sums folded into a dot">];
+}
+
 def LowerKernels : Pass<"cpu-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "Turn tile kernels into functions of loops over vectors";
   let description = [{

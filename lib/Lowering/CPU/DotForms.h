@@ -1,0 +1,34 @@
+//===- DotForms.h - What a dot takes over from the ops around it ---------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LOWERING_CPU_DOTFORMS_H
+#define ATTUNE_LOWERING_CPU_DOTFORMS_H
+
+#include "Orders.h"
+
+namespace attune::cpu {
+
+/// An accumulator of the form tile · expand(scale): the dot multiplies as it adds.
+struct ScaledAccumulator {
+  Operation *product;
+  Value tile, scale;
+  int64_t axis; ///< of the expansion
+};
+std::optional<ScaledAccumulator> scaledAccumulator(tile::DotOp dot);
+
+/// A result that is masked to j ≤ i + diagonal wherever it is used: what is masked need not be computed.
+std::optional<int64_t> resultDiagonal(tile::DotOp dot);
+/// A left operand that is zero where k > i + diagonal: those products need not be computed.
+std::optional<int64_t> operandDiagonal(tile::DotOp dot);
+
+/// Whether the tile can be read where it is in memory, by dots and transposes alone; if not all of its rows exist it is
+/// copied at run time.
+bool readInPlace(tile::LoadOp load, int64_t lanes);
+
+} // namespace attune::cpu
+
+#endif // ATTUNE_LOWERING_CPU_DOTFORMS_H

@@ -1,0 +1,55 @@
+//===- FoldAccumulators.cpp - Sums of a dot and a tile as its accumulator ===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Orders.h"
+
+#include "attune/Lowering/CPU/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace attune::cpu {
+#define GEN_PASS_DEF_FOLDACCUMULATORS
+#include "attune/Lowering/CPU/Passes.h.inc"
+} // namespace attune::cpu
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::cpu;
+
+/// The dot that can take over a sum: used once, its accumulator zero, in the same block.
+static tile::DotOp foldable(arith::AddFOp sum, Value operand) {
+  auto dot = operand.getDefiningOp<tile::DotOp>();
+  bool zero = dot && splatValue(dot.getAcc()) == 0.0;
+  return zero && operand.hasOneUse() && dot->getBlock() == sum->getBlock() ? dot : tile::DotOp();
+}
+
+static bool fold(arith::AddFOp sum) {
+  if (!isTile(sum.getResult()))
+    return false;
+  tile::DotOp left = foldable(sum, sum.getLhs()), right = foldable(sum, sum.getRhs());
+  // Of two dots the later one takes the sum, so that the other is there before.
+  bool takeRight = right && (!left || left->isBeforeInBlock(right));
+  tile::DotOp dot = takeRight ? right : left;
+  if (!dot)
+    return false;
+  dot.getAccMutable().assign(takeRight ? sum.getLhs() : sum.getRhs());
+  dot->moveBefore(sum);
+  sum.getResult().replaceAllUsesWith(dot.getResult());
+  sum.erase();
+  return true;
+}
+
+namespace {
+struct FoldAccumulators : public cpu::impl::FoldAccumulatorsBase<FoldAccumulators> {
+  using FoldAccumulatorsBase::FoldAccumulatorsBase;
+
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<tile::KernelOp>())
+      kernel->walk([&](arith::AddFOp sum) { numFolded += fold(sum); });
+  }
+};
+} // namespace
