@@ -47,15 +47,23 @@ func.func @plan(%x: memref<?x40xf32>, %y: memref<?x40xf32>) {
 
 // -----
 
-// A carried sum is updated in place: the dot's accumulator and its result are one buffer, and nothing is copied.
+// A carried sum is updated in place: the dot's accumulator and its result are one buffer, and nothing is copied. The keys
+// are read where they are, with the stride of the memory, if all 64 rows exist; else they are copied and zeros appended.
 // CHECK-LABEL: llvm.func @state__avx512
-// CHECK:         scf.for
-// CHECK:         llvm.call @[[DOT:dot_64x64x64_s1_64_v64_c64_add__avx512]](%[[S:[0-9]+]], %[[S]],
-// CHECK-NOT:     scf.for
+// CHECK:         scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step
+// CHECK:           %[[K:.*]]:2 = scf.if %{{.*}} -> (!llvm.ptr, i64)
+// CHECK:             llvm.store {{.*}} : vector<16xf32>
+// CHECK:             scf.yield
+// CHECK:           } else {
+// CHECK-NEXT:        scf.yield
+// CHECK:           llvm.call @[[DOT:dot_64x64x64_s1_x1_vx1_c64_add__avx512]](%[[S:[0-9]+]], %[[S]], %[[K]]#0, %[[K]]#0,
+// CHECK-NEXT:    }
 // CHECK:         scf.for
 // CHECK:           llvm.intr.masked.store
 // CHECK:       llvm.func internal @[[DOT]]
 // CHECK:         llvm.intr.fma({{.*}}) : (vector<16xf32>, vector<16xf32>, vector<16xf32>) -> vector<16xf32>
+// The products are added to the accumulator at the end.
+// CHECK:         arith.addf {{.*}} : vector<16xf32>
 tile.kernel @state(%K: memref<?x64xf32>, %S: memref<?x63xf32>) grid(batch) {
   %c0 = arith.constant 0 : index
   %n = memref.dim %K, %c0 : memref<?x64xf32>
@@ -66,5 +74,31 @@ tile.kernel @state(%K: memref<?x64xf32>, %S: memref<?x63xf32>) grid(batch) {
     tile.yield %next : tensor<64x64xf32>
   }
   tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x63xf32>
+  tile.return
+}
+
+// -----
+
+// The accumulator's factor goes into the dot; weights below the diagonal are neither computed nor summed above it.
+// CHECK-LABEL: llvm.func @chunk__avx512
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_n_below0__avx512
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_add_rows_n_sums0__avx512
+// CHECK-NOT:     arith.mulf
+// CHECK:         llvm.return
+tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %K, %c0 : memref<?x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %factor = tile.load %m[%c0] : memref<?xf32> -> tensor<64xf32>
+  %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+    %w0 = tile.dot %k, %k, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %w = tile.mask %w0 fill 0.0 diagonal(%c0) : tensor<64x64xf32>
+    %factors = tile.expand %factor axis 1 : tensor<64xf32> -> tensor<64x64xf32>
+    %scaled = arith.mulf %acc, %factors : tensor<64x64xf32>
+    %next = tile.dot %w, %k, %scaled : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.return
 }
