@@ -16,7 +16,8 @@ using namespace llvm;
 
 namespace {
 
-/// A runtime function and its parameters: p for a pointer, n for a size. The wrapper takes the same, but for the
+/// A runtime function and its parameters: p for a pointer, n for a size, i for a 32-bit
+/// number. The wrapper takes the same, but for the
 /// descriptor, which it adds in front where there is one.
 struct EntryPoint {
   StringRef name;
@@ -33,6 +34,7 @@ constexpr EntryPoint entryPoints[] = {
     {"plan", "attune_rt_plan_index", "ppp"},
     {"run", "attune_rt_run", "pppnp"},
     {"info", "attune_rt_info", "pp"},
+    {"tensor", "attune_rt_tensor_info", "pip"},
     {"destroy", "attune_rt_destroy", "p", EntryPoint::Nothing},
     {"message", "attune_rt_message", "", EntryPoint::Text},
 };
@@ -49,6 +51,12 @@ Type *resultType(const EntryPoint &entry, LLVMContext &context) {
   llvm_unreachable("every kind of result is listed");
 }
 
+Type *parameterType(char kind, LLVMContext &context) {
+  if (kind == 'p')
+    return PointerType::getUnqual(context);
+  return kind == 'n' ? Type::getInt64Ty(context) : Type::getInt32Ty(context);
+}
+
 Error addEntryPoint(Module &module, StringRef library, const EntryPoint &entry, GlobalVariable &descriptor) {
   LLVMContext &context = module.getContext();
   std::string name = (library + "_" + entry.name).str();
@@ -58,7 +66,7 @@ Error addEntryPoint(Module &module, StringRef library, const EntryPoint &entry, 
                                                            "has one of that name");
   SmallVector<Type *> types;
   for (char kind : entry.parameters)
-    types.push_back(kind == 'p' ? static_cast<Type *>(PointerType::getUnqual(context)) : Type::getInt64Ty(context));
+    types.push_back(parameterType(kind, context));
   auto *wrapperType = FunctionType::get(resultType(entry, context), types, /*isVarArg=*/false);
   if (entry.addsDescriptor)
     types.insert(types.begin(), PointerType::getUnqual(context));

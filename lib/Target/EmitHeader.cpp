@@ -198,6 +198,9 @@ void HeaderWriter::writeFunctions() {
           "attune_status", "run", handle + ", " + tensors + ", void *workspace, size_t bytes, void *stream");
   declare("Plans, threads and memory in use; set info->size to sizeof(attune_info) first.", "attune_status", "info",
           handle + ", attune_info *info");
+  declare(
+      "The tensor of an index below attune_info's tensor_count; set info->size to sizeof(attune_tensor_info) first.",
+      "attune_status", "tensor", handle + ", uint32_t index, attune_tensor_info *info");
   declare("Frees the handle; NULL is allowed. No run may be under way.", "void", "destroy", handle);
   declare("Why the last call of this thread into this library failed; empty if it did not.", "const char *", "message",
           "void");

@@ -152,6 +152,7 @@ void ThreadPool::stop() {
 }
 
 void *ThreadPool::enter(void *worker) {
+  pthread_setname_np(pthread_self(), "attune"); // for profilers and debuggers
   auto *self = static_cast<Worker *>(worker);
   self->pool->work(self->index);
   return nullptr;

@@ -9,7 +9,6 @@
 #include "Handle.h"
 
 #include "CPU/Dispatch.h"
-
 #include "CUDA/Module.h"
 
 #include <cstring>
@@ -44,11 +43,38 @@ attune_status attune_rt_info(attune_rt_handle *handle, attune_info *result) {
   info.kv_heads = descriptor.kv_heads;
   info.head_dim = descriptor.head_dim;
   info.value_dim = descriptor.value_dim;
+  info.tensor_count = descriptor.tensor_count;
   info.plan_count = static_cast<int32_t>(handle->variant->plan_count);
   for (int32_t i = 0; i < info.plan_count; ++i) {
     const attune_rt_plan &plan = handle->variant->plans[i];
     info.plans[i] = {plan.form, plan.from_length, static_cast<size_t>(plan.scratch_bytes)};
   }
+  memcpy(result, &info, info.size);
+  return ATTUNE_OK;
+}
+
+attune_status attune_rt_tensor_info(attune_rt_handle *handle, uint32_t index, attune_tensor_info *result) {
+  if (attune_status status = enterHandle(handle, "tensor"))
+    return status;
+  const attune_rt_descriptor &descriptor = *handle->descriptor;
+  if (!result || result->size < sizeof(size_t))
+    return fail(ATTUNE_ERROR_ARGUMENT,
+                "%s_tensor: argument 'info': expected a struct whose size is set, but got %s; set it "
+                "to sizeof(attune_tensor_info)",
+                descriptor.name, result ? "one without" : "null");
+  if (index >= descriptor.tensor_count)
+    return fail(ATTUNE_ERROR_ARGUMENT,
+                "%s_tensor: argument 'index': expected less than %u (the number of tensors), but got %u",
+                descriptor.name, descriptor.tensor_count, index);
+
+  const attune_rt_tensor &tensor = descriptor.tensors[index];
+  attune_tensor_info info = {};
+  info.size = result->size < sizeof(info) ? result->size : sizeof(info);
+  info.name = tensor.name;
+  info.role = static_cast<int32_t>(tensor.role);
+  info.rank = static_cast<int32_t>(tensor.rank);
+  info.dtype = toDLDataType(tensor.dtype);
+  memcpy(info.shape, tensor.dims, sizeof(info.shape));
   memcpy(result, &info, info.size);
   return ATTUNE_OK;
 }

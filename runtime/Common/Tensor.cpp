@@ -195,6 +195,8 @@ attune_status checkAddress(const Subject &s, uint64_t address) {
 
 int64_t attune::rt::elementBytes(uint32_t dtype) { return dtypes[dtype].bits / 8; }
 
+DLDataType attune::rt::toDLDataType(uint32_t dtype) { return {dtypes[dtype].code, dtypes[dtype].bits, 1}; }
+
 int64_t SlotView::elements() const {
   int64_t count = 1;
   for (uint32_t dim = 0; dim < rank; ++dim)

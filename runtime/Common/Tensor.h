@@ -41,6 +41,9 @@ struct TensorChecks {
 /// Bytes of one element.
 int64_t elementBytes(uint32_t dtype);
 
+/// An attune_rt_dtype as DLPack writes it.
+DLDataType toDLDataType(uint32_t dtype);
+
 /// The slots of one tensor as kernels see them.
 struct SlotView {
   uint64_t *slots;

@@ -197,6 +197,28 @@ TEST(Info, WritesNoMoreThanTheCallerHas) {
   EXPECT_EQ(info.threads, 0x55555555);
 }
 
+TEST(Info, DescribesEachTensor) {
+  Handle handle = makeHandle(optionsWithThreads(1));
+  attune_info info = {};
+  info.size = sizeof(info);
+  ASSERT_EQ(toy_info(handle.get(), &info), ATTUNE_OK);
+  ASSERT_EQ(info.tensor_count, 8u);
+  attune_tensor_info tensor = {};
+  tensor.size = sizeof(tensor);
+  ASSERT_EQ(toy_tensor(handle.get(), 2, &tensor), ATTUNE_OK) << message();
+  EXPECT_STREQ(tensor.name, "v");
+  EXPECT_EQ(tensor.role, ATTUNE_INPUT);
+  EXPECT_EQ(std::vector<int64_t>(tensor.shape, tensor.shape + tensor.rank), (std::vector<int64_t>{-1, 2, -3, 5}));
+  ASSERT_EQ(toy_tensor(handle.get(), 3, &tensor), ATTUNE_OK) << message();
+  EXPECT_STREQ(tensor.name, "key_lengths");
+  EXPECT_EQ(tensor.dtype.code, kDLInt);
+  EXPECT_EQ(tensor.dtype.bits, 32);
+  ASSERT_EQ(toy_tensor(handle.get(), 6, &tensor), ATTUNE_OK) << message();
+  EXPECT_EQ(tensor.role, ATTUNE_OPTIONAL_OUTPUT);
+  EXPECT_EQ(toy_tensor(handle.get(), 8, &tensor), ATTUNE_ERROR_ARGUMENT);
+  EXPECT_EQ(message(), "toy_tensor: argument 'index': expected less than 8 (the number of tensors), but got 8");
+}
+
 TEST(Handle, NullIsRefused) {
   Case c(1, 2, 3);
   EXPECT_EQ(toy_run(nullptr, &c.tensors, nullptr, 0, nullptr), ATTUNE_ERROR_STATE);

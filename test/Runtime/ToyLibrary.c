@@ -170,5 +170,8 @@ attune_status toy_run(toy_handle *handle, const toy_tensors *given, void *worksp
 attune_status toy_info(toy_handle *handle, attune_info *info) {
   return attune_rt_info((attune_rt_handle *)handle, info);
 }
+attune_status toy_tensor(toy_handle *handle, uint32_t index, attune_tensor_info *info) {
+  return attune_rt_tensor_info((attune_rt_handle *)handle, index, info);
+}
 void toy_destroy(toy_handle *handle) { attune_rt_destroy((attune_rt_handle *)handle); }
 const char *toy_message(void) { return attune_rt_message(); }

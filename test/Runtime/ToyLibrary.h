@@ -47,6 +47,7 @@ attune_status toy_workspace(toy_handle *handle, const toy_tensors *tensors, size
 attune_status toy_plan(toy_handle *handle, const toy_tensors *tensors, int32_t *index);
 attune_status toy_run(toy_handle *handle, const toy_tensors *tensors, void *workspace, size_t bytes, void *stream);
 attune_status toy_info(toy_handle *handle, attune_info *info);
+attune_status toy_tensor(toy_handle *handle, uint32_t index, attune_tensor_info *info);
 void toy_destroy(toy_handle *handle);
 const char *toy_message(void);
 

@@ -26,15 +26,15 @@ extern "C" {
 #endif
 
 #define ATTUNE_RT_DESCRIPTOR_VERSION 1u
-#define ATTUNE_RT_MAX_RANK 6
+#define ATTUNE_RT_MAX_RANK ATTUNE_MAX_RANK
 #define ATTUNE_RT_MAX_TENSORS 48
 
 typedef enum attune_rt_role {
-  ATTUNE_RT_INPUT = 0,
-  ATTUNE_RT_OUTPUT = 1,
-  ATTUNE_RT_OPTIONAL_INPUT = 2,
-  ATTUNE_RT_OPTIONAL_OUTPUT = 3,
-  ATTUNE_RT_PARAMETER = 4 /* given to prepare, which copies it */
+  ATTUNE_RT_INPUT = ATTUNE_INPUT,
+  ATTUNE_RT_OUTPUT = ATTUNE_OUTPUT,
+  ATTUNE_RT_OPTIONAL_INPUT = ATTUNE_OPTIONAL_INPUT,
+  ATTUNE_RT_OPTIONAL_OUTPUT = ATTUNE_OPTIONAL_OUTPUT,
+  ATTUNE_RT_PARAMETER = ATTUNE_PARAMETER /* given to prepare, which copies it */
 } attune_rt_role;
 
 typedef enum attune_rt_dtype {
@@ -156,6 +156,7 @@ attune_status attune_rt_plan_index(attune_rt_handle *handle, const attune_rt_ten
 attune_status attune_rt_run(attune_rt_handle *handle, const attune_rt_tensors *tensors, void *workspace, size_t bytes,
                             void *stream);
 attune_status attune_rt_info(attune_rt_handle *handle, attune_info *info);
+attune_status attune_rt_tensor_info(attune_rt_handle *handle, uint32_t index, attune_tensor_info *info);
 void attune_rt_destroy(attune_rt_handle *handle);
 const char *attune_rt_message(void);
 

@@ -23,6 +23,8 @@
  * Threads: a handle may be used from any number of threads. On the CPU two runs of one handle never overlap: the second
  * waits (make one handle a thread, with threads = 1, to run side by side). On a GPU run only enqueues.
  *
+ * Destroy every handle before the library is unloaded (dlclose): its threads run the library's code.
+ *
  * fork: in the child of a fork, a handle made before runs on the calling thread alone, with the same bits.
  */
 #ifndef ATTUNE_RT_ATTUNE_H
@@ -136,7 +138,30 @@ typedef struct attune_info {
   int64_t batch, queries, keys;                     /* the size, or -1 if known only at run */
   int64_t heads, kv_heads, head_dim, value_dim;
   attune_plan_info plans[ATTUNE_MAX_PLANS];
+  uint32_t tensor_count; /* that NAME_tensor describes */
+  uint32_t reserved_end;
 } attune_info;
+
+typedef enum attune_role {
+  ATTUNE_INPUT = 0,
+  ATTUNE_OUTPUT = 1,
+  ATTUNE_OPTIONAL_INPUT = 2,
+  ATTUNE_OPTIONAL_OUTPUT = 3,
+  ATTUNE_PARAMETER = 4 /* given to prepare, all others to run; both structs keep the order of the indices */
+} attune_role;
+
+#define ATTUNE_MAX_RANK 6
+
+/* One tensor of the library. Set `size` to sizeof(attune_tensor_info) before asking. */
+typedef struct attune_tensor_info {
+  size_t size;
+  const char *name;
+  int32_t role; /* attune_role */
+  int32_t rank;
+  DLDataType dtype;
+  uint32_t reserved;
+  int64_t shape[ATTUNE_MAX_RANK]; /* sizes; -1, -2, -3: batch, queries, keys, known only at run */
+} attune_tensor_info;
 
 #ifdef __cplusplus
 }

@@ -102,6 +102,22 @@ TEST_F(Library, RunsThePlanOfTheLengthAndTheCodeOfTheCpu) {
   EXPECT_EQ(run(nullptr, 101, 256), std::vector<float>{4.0f});
 }
 
+TEST_F(Library, DescribesItsTensors) {
+  ASSERT_EQ(emit(), "");
+  ASSERT_EQ(load(), "");
+  void *handle = nullptr;
+  ASSERT_EQ(function<attune_status(const attune_options *, void **)>("tiny_create")(nullptr, &handle), ATTUNE_OK);
+  attune_tensor_info info = {};
+  info.size = sizeof(info);
+  auto *tensor = function<attune_status(void *, uint32_t, attune_tensor_info *)>("tiny_tensor");
+  ASSERT_EQ(tensor(handle, 1, &info), ATTUNE_OK);
+  EXPECT_STREQ(info.name, "o");
+  EXPECT_EQ(info.role, ATTUNE_OUTPUT);
+  EXPECT_EQ(std::vector<int64_t>(info.shape, info.shape + info.rank), (std::vector<int64_t>{-1, 2, -2, 3}));
+  EXPECT_EQ(tensor(handle, 2, &info), ATTUNE_ERROR_ARGUMENT);
+  function<void(void *)>("tiny_destroy")(handle);
+}
+
 TEST_F(Library, LinksWithACompilerDriverToo) {
   LibraryOptions options;
   options.link.linker = ATTUNE_C_COMPILER;
