@@ -1,0 +1,25 @@
+//===- SpecToAttn.h - From a spec to the attn dialect --------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_FRONTEND_SPECTOATTN_H
+#define ATTUNE_FRONTEND_SPECTOATTN_H
+
+#include "attune/Frontend/Spec.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace attune {
+
+/// A module with one function `@name(q, k, v[, key_lengths]) -> o` that holds the spec's mechanism. '?' sizes are
+/// dynamic; locations are places of `fileName`. `pin` and `allow` become the function's attributes `attn.pin` (a
+/// dictionary of strings) and `attn.allow` (an array of strings). Null for a spec that is not supported yet.
+mlir::OwningOpRef<mlir::ModuleOp> specToAttn(const Spec &spec, llvm::StringRef fileName, mlir::MLIRContext &context);
+
+} // namespace attune
+
+#endif // ATTUNE_FRONTEND_SPECTOATTN_H

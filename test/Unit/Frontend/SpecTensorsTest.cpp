@@ -1,0 +1,171 @@
+//===- SpecTensorsTest.cpp - The tensors of specs: names, shapes, loading, drawing -===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "SpecText.h"
+
+#include "attune/Frontend/SpecTensors.h"
+
+#include <gmock/gmock.h>
+
+using namespace attune;
+using testing::HasSubstr;
+
+namespace {
+
+/// `name[2, ?, 3]` of each tensor.
+std::vector<std::string> show(const std::vector<SpecTensor> &tensors) {
+  std::vector<std::string> result;
+  for (const SpecTensor &tensor : tensors) {
+    std::string text = tensor.name + ":" + nameOf(tensor.type).str();
+    for (const Size &size : tensor.shape)
+      text += " " + (size ? std::to_string(*size) : std::string("?"));
+    result.push_back(text);
+  }
+  return result;
+}
+
+void write(const TemporaryFolder &folder, const std::string &name, ElementType type, llvm::ArrayRef<int64_t> shape) {
+  HostTensor tensor = HostTensor::zeros(type, shape);
+  EXPECT_FALSE(llvm::errorToBool(writeNpy(folder.file(name + ".npy"), tensor)));
+}
+
+/// Loads q, k, v of the given shapes for `spec`; the message if it fails, else "".
+std::string load(const Spec &spec, llvm::ArrayRef<int64_t> q, llvm::ArrayRef<int64_t> k, llvm::ArrayRef<int64_t> v,
+                 LoadedTensors *out = nullptr) {
+  TemporaryFolder folder;
+  write(folder, "q", ElementType::F32, q);
+  write(folder, "k", ElementType::F32, k);
+  write(folder, "v", ElementType::F32, v);
+  llvm::Expected<TensorSource> source = TensorSource::open(folder.str());
+  EXPECT_TRUE(static_cast<bool>(source));
+  llvm::Expected<LoadedTensors> loaded = loadTensors(spec, "probe.yaml", *source);
+  if (!loaded)
+    return llvm::toString(loaded.takeError());
+  if (out)
+    *out = std::move(*loaded);
+  return "";
+}
+
+} // namespace
+
+TEST(SpecTensors, InputsAndOutput) {
+  Spec spec = parseGood("attention: probe\ndtype: bf16\nbatch: '?'\nqueries: '?'\nkeys: 9\nheads: 4\nkv_heads: 2\n"
+                        "head_dim: 16\nvalue_dim: 8\nkey_lengths: true\nmechanism: {kind: softmax}\n");
+  EXPECT_THAT(show(inputTensors(spec)), testing::ElementsAre("q:bf16 ? 4 ? 16", "k:bf16 ? 2 9 16", "v:bf16 ? 2 9 8",
+                                                             "key_lengths:i32 ?"));
+  EXPECT_THAT(show({outputTensor(spec)}), testing::ElementsAre("o:bf16 ? 4 ? 8"));
+  EXPECT_TRUE(parameterTensors(spec).empty());
+}
+
+TEST(SpecTensors, ParametersOfALayer) {
+  Spec spec = parseGood(specText("queries: 8\nkv_heads: 2\nprojection: {model_dim: 32, bias: true}\n"
+                                 "mechanism: {kind: softmax, low_rank: {rank: 4, tied: false, per_head: true}}\n"),
+                        SpecStatus::Unsupported);
+  EXPECT_THAT(show(inputTensors(spec)), testing::ElementsAre("x:f32 2 8 32"));
+  EXPECT_THAT(show(parameterTensors(spec)),
+              testing::ElementsAre("wq:f32 32 64", "wk:f32 32 32", "wv:f32 32 32", "wo:f32 64 32", "bq:f32 64",
+                                   "bk:f32 32", "bv:f32 32", "bo:f32 32", "e:f32 2 4 8", "f:f32 2 4 8"));
+  EXPECT_EQ(outputTensor(spec).name, "y");
+}
+
+TEST(SpecTensors, ParametersOfParts) {
+  Spec spec = parseGood(specText("queries: 8\ncausal: true\nparts:\n"
+                                 "  - {heads: 1, mechanism: {kind: kernel, feature_map: {kind: favor, features: 6}}}\n"
+                                 "  - {heads: 3, mechanism: {kind: polysketch, degree: 8, size: 2}}\n"),
+                        SpecStatus::Unsupported);
+  std::vector<std::string> names = show(parameterTensors(spec));
+  EXPECT_EQ(names.front(), "part0.omega:f32 1 6 16");
+  EXPECT_EQ(names.size(), 1 + 2 * 4 + 4 * 3u); // 4 leaves, 3 nodes
+  EXPECT_THAT(names, testing::Contains("part1.sketch.leaf3.index:i32 3 2"));
+  EXPECT_THAT(names, testing::Contains("part1.sketch.node2.sign_b:f32 3 2"));
+}
+
+TEST(LoadTensors, GivesUnknownSizesTheirValues) {
+  Spec spec = parseGood("attention: probe\ndtype: f16\nbatch: '?'\nqueries: '?'\nkeys: '?'\nheads: 4\nhead_dim: 16\n"
+                        "mechanism: {kind: softmax}\n");
+  LoadedTensors loaded;
+  EXPECT_EQ(load(spec, {2, 4, 5, 16}, {2, 4, 7, 16}, {2, 4, 7, 16}, &loaded), "");
+  EXPECT_EQ(loaded.spec.batch, 2);
+  EXPECT_EQ(loaded.spec.queries, 5);
+  EXPECT_EQ(loaded.spec.keys, 7);
+  EXPECT_EQ(loaded.inputs[0].tensor.type, ElementType::F16);
+}
+
+TEST(LoadTensors, RefusesOtherShapes) {
+  Spec spec = parseGood(specText("queries: '?'\nmechanism: {kind: softmax}\n"));
+  EXPECT_THAT(load(spec, {2, 4, 5, 16}, {2, 4, 7, 16}, {2, 4, 7, 16}),
+              HasSubstr("k.npy: error: expected shape [2, 4, 5, 16], but got [2, 4, 7, 16]"));
+  EXPECT_THAT(load(spec, {2, 4, 5, 17}, {2, 4, 5, 16}, {2, 4, 5, 16}),
+              HasSubstr("q.npy: error: expected shape [2, 4, ?, 16], but got [2, 4, 5, 17]"));
+  EXPECT_THAT(load(spec, {5, 16}, {2, 4, 5, 16}, {2, 4, 5, 16}), HasSubstr("q.npy: error: expected shape"));
+  EXPECT_THAT(load(spec, {2, 4, 0, 16}, {2, 4, 0, 16}, {2, 4, 0, 16}), HasSubstr("expected sizes >= 1"));
+}
+
+TEST(LoadTensors, ChecksTheConditionsThatWaited) {
+  Spec spec = parseGood(specText("queries: '?'\nkeys: '?'\ncausal: true\n"
+                                 "mechanism: {kind: kernel, feature_map: {kind: elu1}}\n"));
+  EXPECT_THAT(load(spec, {2, 4, 5, 16}, {2, 4, 7, 16}, {2, 4, 7, 16}),
+              HasSubstr("probe.yaml:9:19: error: expected queries = keys with causal kernel, but got 5 and 7"));
+}
+
+TEST(LoadTensors, RefusesLengthsBeyondTheKeys) {
+  Spec spec = parseGood(specText("queries: 3\nkey_lengths: true\nmechanism: {kind: softmax}\n"));
+  TemporaryFolder folder;
+  for (const char *name : {"q", "k", "v"})
+    write(folder, name, ElementType::F32, {2, 4, 3, 16});
+  HostTensor lengths = HostTensor::zeros(ElementType::I64, {2});
+  lengths.data<int64_t>()[1] = 4;
+  ASSERT_FALSE(llvm::errorToBool(writeNpy(folder.file("key_lengths.npy"), lengths)));
+  llvm::Expected<LoadedTensors> loaded = loadTensors(spec, "probe.yaml", *TensorSource::open(folder.str()));
+  ASSERT_FALSE(static_cast<bool>(loaded));
+  EXPECT_THAT(llvm::toString(loaded.takeError()),
+              HasSubstr("key_lengths.npy: error: expected values from 0 to 3, but got 4"));
+}
+
+namespace {
+
+/// Runs `init` on a '?' spec with key lengths; the folder is filled.
+int init(const TemporaryFolder &folder, uint64_t seed, Size queries, std::string &errors) {
+  std::error_code code;
+  std::string path = folder.file("probe.yaml");
+  llvm::raw_fd_ostream(path, code) << specText("queries: '?'\nkey_lengths: true\nmechanism: {kind: softmax}\n");
+  InitRequest request{path, folder.str(), seed, /*inputs=*/true, std::nullopt, queries, std::nullopt};
+  llvm::raw_string_ostream os(errors);
+  return initTensors(request, os);
+}
+
+} // namespace
+
+TEST(InitTensors, DrawsWhatLoads) {
+  TemporaryFolder folder;
+  std::string errors;
+  ASSERT_EQ(init(folder, 7, 6, errors), 0) << errors;
+  Spec spec;
+  ASSERT_EQ(loadSpec(folder.file("probe.yaml"), spec, llvm::errs()), SpecStatus::Good);
+  llvm::Expected<LoadedTensors> loaded = loadTensors(spec, "probe.yaml", *TensorSource::open(folder.str()));
+  ASSERT_TRUE(static_cast<bool>(loaded)) << llvm::toString(loaded.takeError());
+  EXPECT_EQ(loaded->spec.keys, 6);
+  EXPECT_NE(loaded->inputs[0].tensor.bytes, loaded->inputs[1].tensor.bytes);
+}
+
+TEST(InitTensors, DependsOnTheSeedAlone) {
+  TemporaryFolder first, second, third;
+  std::string errors;
+  ASSERT_EQ(init(first, 7, 6, errors) + init(second, 7, 6, errors) + init(third, 8, 6, errors), 0) << errors;
+  llvm::Expected<HostTensor> a = readNpy(first.file("q.npy")), b = readNpy(second.file("q.npy")),
+                             c = readNpy(third.file("q.npy"));
+  ASSERT_TRUE(a && b && c);
+  EXPECT_EQ(a->bytes, b->bytes);
+  EXPECT_NE(a->bytes, c->bytes);
+}
+
+TEST(InitTensors, AsksForTheOpenSize) {
+  TemporaryFolder folder;
+  std::string errors;
+  EXPECT_EQ(init(folder, 7, std::nullopt, errors), 2);
+  EXPECT_THAT(errors, HasSubstr("probe.yaml:1:1: error: expected --batch, --queries or --keys for the '?' in 'q'"));
+}
