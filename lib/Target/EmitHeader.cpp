@@ -131,9 +131,9 @@ void HeaderWriter::writeEssay() {
       << commentText(description.summary) << "\n *\n";
   writeTensorTable();
   out << R"( *
- * batch: entries; n: queries; N: keys; each may be 0. Elements are plain numbers without a unit, row-major as above or with any
- * outer strides (see DLTensor below), so that a view of [batch, n, heads, head_dim] passes without a copy. An optional tensor
- * may be NULL.
+ * batch: entries; n: queries; N: keys; each may be 0. Elements are plain numbers without a unit, row-major as above or
+ * with any outer strides (see DLTensor below), so that a view of [batch, n, heads, head_dim] passes without a copy. An
+ * optional tensor may be NULL.
 )";
   if (description.queriesEqualKeys)
     out << " * This mechanism needs n = N: position i of the queries is position i of the keys.\n";
@@ -192,9 +192,9 @@ void HeaderWriter::writeFunctions() {
   declare("Index, in attune_info's plans, of the plan that run takes for tensors of these sizes.", "attune_status",
           "plan", handle + ", " + tensors + ", int32_t *index");
   declare("Computes. Neither allocates nor fails half-way. workspace: at least the bytes that " + name +
-              R"(_workspace states, at
-   a multiple of ATTUNE_WORKSPACE_ALIGNMENT, on the handle's device; its contents are free between runs. stream: a CUstream
-   (or cudaStream_t) on a GPU, where run only enqueues; NULL on the CPU.)",
+              R"(_workspace
+   states, at a multiple of ATTUNE_WORKSPACE_ALIGNMENT, on the handle's device; its contents are free between runs.
+   stream: a CUstream (or cudaStream_t) on a GPU, where run only enqueues; NULL on the CPU.)",
           "attune_status", "run", handle + ", " + tensors + ", void *workspace, size_t bytes, void *stream");
   declare("Plans, threads and memory in use; set info->size to sizeof(attune_info) first.", "attune_status", "info",
           handle + ", attune_info *info");

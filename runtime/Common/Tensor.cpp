@@ -191,6 +191,31 @@ attune_status checkAddress(const Subject &s, uint64_t address) {
   return ATTUNE_OK;
 }
 
+attune_status leaveAbsent(const TensorChecks &checks, const attune_rt_tensor &expected, uint64_t *slots) {
+  if (expected.role != ATTUNE_RT_OPTIONAL_INPUT && expected.role != ATTUNE_RT_OPTIONAL_OUTPUT)
+    return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: argument '%s': expected a tensor, but got null", checks.place.library,
+                checks.place.function, expected.name);
+  for (uint32_t slot = 0; slot < 1 + 2 * expected.rank; ++slot)
+    slots[slot] = 0;
+  return ATTUNE_OK;
+}
+
+bool isEmpty(const Subject &s) {
+  for (uint32_t dim = 0; dim < s.expected.rank; ++dim)
+    if (s.tensor.shape[dim] == 0)
+      return true;
+  return false;
+}
+
+void writeSlots(const Subject &s, uint64_t address, const int64_t *strides, uint64_t *slots) {
+  uint32_t rank = s.expected.rank;
+  slots[0] = address;
+  for (uint32_t dim = 0; dim < rank; ++dim) {
+    slots[1 + dim] = static_cast<uint64_t>(s.tensor.shape[dim]);
+    slots[1 + rank + dim] = static_cast<uint64_t>(strides[dim]);
+  }
+}
+
 } // namespace
 
 int64_t attune::rt::elementBytes(uint32_t dtype) { return dtypes[dtype].bits / 8; }
@@ -213,16 +238,8 @@ void attune::rt::startBinding(const attune_rt_descriptor &descriptor, Arguments 
 
 attune_status attune::rt::checkTensor(const TensorChecks &checks, const attune_rt_tensor &expected,
                                       const DLTensor *tensor, Arguments &arguments, uint64_t *slots) {
-  uint32_t rank = expected.rank;
-  if (!tensor) {
-    if (expected.role != ATTUNE_RT_OPTIONAL_INPUT && expected.role != ATTUNE_RT_OPTIONAL_OUTPUT)
-      return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: argument '%s': expected a tensor, but got null", checks.place.library,
-                  checks.place.function, expected.name);
-    for (uint32_t slot = 0; slot < 1 + 2 * rank; ++slot)
-      slots[slot] = 0;
-    return ATTUNE_OK;
-  }
-
+  if (!tensor)
+    return leaveAbsent(checks, expected, slots);
   Subject s{checks, expected, *tensor};
   if (attune_status status = checkRank(s))
     return status;
@@ -235,13 +252,11 @@ attune_status attune::rt::checkTensor(const TensorChecks &checks, const attune_r
 
   int64_t strides[ATTUNE_RT_MAX_RANK];
   rowMajorStrides(*tensor, strides);
-  for (uint32_t dim = 0; tensor->strides && dim < rank; ++dim)
+  for (uint32_t dim = 0; tensor->strides && dim < expected.rank; ++dim)
     strides[dim] = tensor->strides[dim];
   uint64_t address = reinterpret_cast<uint64_t>(tensor->data) + tensor->byte_offset;
-  bool empty = false;
-  for (uint32_t dim = 0; dim < rank; ++dim)
-    empty |= tensor->shape[dim] == 0;
   // Nothing of an empty tensor is touched, and frameworks give it any strides.
+  bool empty = isEmpty(s);
   if (!empty)
     if (attune_status status = checkStrides(s, strides))
       return status;
@@ -251,11 +266,6 @@ attune_status attune::rt::checkTensor(const TensorChecks &checks, const attune_r
   // A plan asks a slot whether the tensor is there; one that comes without data, to ask about sizes, is.
   if (!checks.data && address == 0)
     address = ATTUNE_WORKSPACE_ALIGNMENT;
-
-  slots[0] = address;
-  for (uint32_t dim = 0; dim < rank; ++dim) {
-    slots[1 + dim] = static_cast<uint64_t>(tensor->shape[dim]);
-    slots[1 + rank + dim] = static_cast<uint64_t>(strides[dim]);
-  }
+  writeSlots(s, address, strides, slots);
   return ATTUNE_OK;
 }

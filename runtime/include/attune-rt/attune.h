@@ -7,7 +7,7 @@
 \*===----------------------------------------------------------------------===*/
 /*
  * The types that the functions of a compiled library take. C99 and C++. A generated `<name>.h` carries these
- * declarations itself, under the same guard, so it needs no other header and any number of them may be included together.
+ * declarations itself, under the same guard, so it needs no other header and any number of them go together.
  *
  * The life of a library called NAME:
  *

@@ -94,6 +94,28 @@ TEST_F(Header, OfSeveralLibrariesGoTogether) {
   EXPECT_EQ(compile(folder, ATTUNE_C_COMPILER, "c99", folder / "both.c"), 0);
 }
 
+// What a program has that included DLPack's own header first, as far as the generated one uses it.
+constexpr const char *dlpackText = R"(
+#include <stddef.h>
+#include <stdint.h>
+#define DLPACK_DLPACK_H_
+typedef enum { kDLCPU = 1, kDLCUDA = 2 } DLDeviceType;
+typedef enum { kDLInt = 0, kDLFloat = 2, kDLBfloat = 4 } DLDataTypeCode;
+typedef struct { DLDeviceType device_type; int32_t device_id; } DLDevice;
+typedef struct { uint8_t code; uint8_t bits; uint16_t lanes; } DLDataType;
+typedef struct {
+  void *data; DLDevice device; int32_t ndim; DLDataType dtype; int64_t *shape; int64_t *strides; uint64_t byte_offset;
+} DLTensor;
+)";
+
+TEST_F(Header, GoesWithDlpacksOwn) {
+  writeFiles(everything());
+  write(folder / "with.c", dlpackText + emitExample(everything()));
+  write(folder / "with.cpp", dlpackText + emitExample(everything()));
+  EXPECT_EQ(compile(folder, ATTUNE_C_COMPILER, "c99", folder / "with.c"), 0);
+  EXPECT_EQ(compile(folder, ATTUNE_CXX_COMPILER, "c++11", folder / "with.cpp"), 0);
+}
+
 TEST(HeaderText, ShowsShapesRolesAndMeanings) {
   std::string text = emitHeader(everything());
   EXPECT_THAT(text, HasSubstr(" * q                 input             f16    [batch, 8, n, 64]\n *     queries\n"));
