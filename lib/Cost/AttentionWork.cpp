@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One function a kernel of lib/Kernel, in the order of its source there. T is the rows of a tile (queries: Tq, keys: Tk).
-// Elementwise work is counted per tile value that the kernel makes; the constants say which.
+// One function a kernel of lib/Kernel, in the order of its source there. T is the rows of a tile (queries: Tq, keys:
+// Tk). Elementwise work is counted per tile value that the kernel makes; the constants say which.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Cost/AttentionWork.h"
@@ -118,7 +118,8 @@ static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z) {
   // Inside a chunk half of the pairs see each other.
   work.usefulProducts = points * z.n * ((T + 1) / 2 * (z.m + z.dv) + 2 * z.m * z.dv);
   work.exps = points * 2 * rows * z.m;
-  // Two maps; mask of the keys, ⟨φ(q), z⟩ (2), sum over keys; mask and row sum of the weights; two sums added, division.
+  // Two maps; mask of the keys, ⟨φ(q), z⟩ (2), sum over keys; mask and row sum of the weights; two sums added,
+  // division.
   work.elementwise = points * rows * (z.m * (2 * mapOps + 4) + 2 * T + 2 * z.dv);
   work.mainBytes = z.tensorBytes() + (shape.initialState ? z.batch * z.shared * z.stateBytes() : 0);
   work.nearBytes = points * z.s * z.n * 2 * (z.d + z.dv);

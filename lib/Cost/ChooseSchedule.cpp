@@ -17,17 +17,26 @@ using namespace attune::cost;
 static constexpr int64_t piece = 2048;
 static constexpr int64_t threadsPerWarp = 32;
 
+/// Rows of a GPU's tiles are padded to the depth of an `mma`.
+static int64_t padded(int64_t width) { return llvm::alignTo(width, 16); }
+
+static bool hasState(attn::Form form) { return form == attn::Form::State || form == attn::Form::Chunked; }
+
 int64_t cost::sharedBytes(const AttentionShape &shape, tile::ScheduleAttr schedule) {
-  int64_t d = llvm::alignTo(shape.width, 16), dv = llvm::alignTo(shape.valueWidth, 16);
+  int64_t d = padded(shape.width), dv = padded(shape.valueWidth);
   int64_t elements = schedule.getQueryTile() * d + schedule.getStages() * schedule.getKeyTile() * (d + dv);
-  return elements * llvm::divideCeil(schedule.getOperand().getIntOrFloatBitWidth(), 8);
+  int64_t state = hasState(shape.form) ? 4 * padded(shape.features) * dv : 0;
+  return elements * llvm::divideCeil(schedule.getOperand().getIntOrFloatBitWidth(), 8) + state;
 }
 
 int64_t cost::accumulatorsPerThread(const AttentionShape &shape, tile::ScheduleAttr schedule) {
-  int64_t dv = llvm::alignTo(shape.valueWidth, 16), m = llvm::alignTo(shape.features, 16);
-  int64_t elements = schedule.getQueryTile() * (schedule.getKeyTile() + dv);
-  if (shape.form == attn::Form::Chunked || shape.form == attn::Form::State)
-    elements += m * dv;
+  int64_t dv = padded(shape.valueWidth), rows = schedule.getQueryTile();
+  int64_t state = padded(shape.features) * dv, output = rows * dv, scores = rows * schedule.getKeyTile();
+  int64_t elements = scores + output;
+  if (shape.form == attn::Form::State)
+    elements = std::max(state, output); // of different kernels
+  else if (shape.form == attn::Form::Chunked)
+    elements += state;
   return llvm::divideCeil(elements, schedule.getWarps() * threadsPerWarp);
 }
 
@@ -38,14 +47,15 @@ static double largestTiles(const AttentionShape &shape, tile::ScheduleAttr sched
   return bytes;
 }
 
-/// 64-row tiles, or smaller ones where the tiles of wide heads would fall out of half of the core's cache; the other half
-/// is for what streams through. Smaller tiles than 16 rows would waste registers, so those are the last resort.
+/// 64-row tiles, or smaller ones where the tiles of wide heads would fall out of half of the core's cache; the other
+/// half is for what streams through. Smaller tiles than 16 rows would waste registers, so those are the last resort.
 static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::MLIRContext *context,
                                        const DeviceDescription &device) {
   tile::ScheduleAttr schedule;
   for (int64_t rows : {64, 32, 16}) {
-    schedule = tile::ScheduleAttr::get(context, tile::TargetKind::CPU, rows, rows, piece, mlir::Float32Type::get(context),
-                                       /*warps=*/1, /*stages=*/1);
+    schedule =
+        tile::ScheduleAttr::get(context, tile::TargetKind::CPU, rows, rows, piece, mlir::Float32Type::get(context),
+                                /*warps=*/1, /*stages=*/1);
     if (largestTiles(shape, schedule) <= device.fastBytes / 2)
       break;
   }

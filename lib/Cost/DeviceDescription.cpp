@@ -117,16 +117,16 @@ llvm::Expected<DeviceDescription> DeviceDescription::named(llvm::StringRef nameO
   if (nameOrPath.ends_with(".yaml")) {
     auto buffer = llvm::MemoryBuffer::getFile(nameOrPath, /*IsText=*/true);
     if (!buffer)
-      return failure(nameOrPath + ": expected a readable device description, but got '" +
-                     buffer.getError().message() + "'");
+      return failure(nameOrPath + ": expected a readable device description, but got '" + buffer.getError().message() +
+                     "'");
     return load((*buffer)->getBuffer(), nameOrPath);
   }
   llvm::StringRef name = nameOrPath == "cpu" ? "x86-64-avx512" : nameOrPath;
   for (const EmbeddedDevice &device : embeddedDevices())
     if (name == device.name)
       return load(device.yaml, name);
-  return failure("expected a device description (" + llvm::join(names(), ", ") + ", or a path that ends in .yaml), but got '" +
-                 nameOrPath + "'");
+  return failure("expected a device description (" + llvm::join(names(), ", ") +
+                 ", or a path that ends in .yaml), but got '" + nameOrPath + "'");
 }
 
 std::vector<std::string> DeviceDescription::names() {

@@ -14,8 +14,8 @@ using namespace attune;
 /// Sequences may be longer than the square root of 2^63.
 using Wide = __int128;
 
-/// Σ_{0 ≤ i < count} ⌊(slope·i + offset) / divisor⌋ for slope, offset ≥ 0, in O(log) steps: whole multiples are summed in
-/// closed form, and the rest counts lattice points under a line, which swaps the roles of slope and divisor.
+/// Σ_{0 ≤ i < count} ⌊(slope·i + offset) / divisor⌋ for slope, offset ≥ 0, in O(log) steps: whole multiples are summed
+/// in closed form, and the rest counts lattice points under a line, which swaps the roles of slope and divisor.
 static Wide floorSum(Wide count, Wide divisor, Wide slope, Wide offset) {
   Wide sum = 0;
   while (count > 0) {
@@ -42,7 +42,8 @@ double cost::visibleTiles(int64_t queries, int64_t keys, bool causal, int64_t qu
   int64_t first = offset > 0 ? 0 : llvm::divideCeil(1 - offset, queryTile);
   if (first >= blocks - 1)
     return double(tiles);
-  return double(tiles + floorSum(blocks - 1 - first, keyTile, queryTile, Wide(first) * queryTile + offset + keyTile - 1));
+  return double(tiles +
+                floorSum(blocks - 1 - first, keyTile, queryTile, Wide(first) * queryTile + offset + keyTile - 1));
 }
 
 double cost::visiblePairs(int64_t queries, int64_t keys, bool causal) {

@@ -128,15 +128,15 @@ static llvm::json::Object jsonOf(const Crossover &crossover) {
 }
 
 static llvm::json::Object jsonOf(const cost::WorkEstimate &work) {
-  return llvm::json::Object{{"multiply_adds", work.products},   {"useful_multiply_adds", work.usefulProducts},
-          {"elementwise", work.elementwise},  {"exps", work.exps},
-          {"main_bytes", work.mainBytes},     {"near_bytes", work.nearBytes},
-          {"live_bytes", work.liveBytes},     {"grid_points", work.grain},
-          {"launches", work.launches}};
+  return llvm::json::Object{{"multiply_adds", work.products},  {"useful_multiply_adds", work.usefulProducts},
+                            {"elementwise", work.elementwise}, {"exps", work.exps},
+                            {"main_bytes", work.mainBytes},    {"near_bytes", work.nearBytes},
+                            {"live_bytes", work.liveBytes},    {"grid_points", work.grain},
+                            {"launches", work.launches}};
 }
 
 static llvm::json::Object jsonOf(const Decision &decision) {
-  llvm::json::Object object{{"law", decision.law},         {"form", decision.form},     {"taken", decision.taken},
+  llvm::json::Object object{{"law", decision.law},           {"form", decision.form},     {"taken", decision.taken},
                             {"possible", decision.feasible}, {"pinned", decision.pinned}, {"reason", decision.reason}};
   if (decision.feasible) {
     object["seconds"] = decision.seconds;
@@ -156,11 +156,10 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
         {"function", plan.name}, {"form", attn::stringifyForm(plan.form)}, {"from_length", plan.from}});
   for (const Decision &decision : function.decisions)
     decisions.push_back(jsonOf(decision));
-  llvm::json::Object object{{"function", function.function},     {"device", function.device},
-                            {"unknown_lengths", function.unknownLengths}, {"length", function.length},
-                            {"batch", function.batch},           {"seconds", function.seconds},
-                            {"complete", function.complete},     {"plans", std::move(plans)},
-                            {"decisions", std::move(decisions)}};
+  llvm::json::Object object{
+      {"function", function.function}, {"device", function.device}, {"unknown_lengths", function.unknownLengths},
+      {"length", function.length},     {"batch", function.batch},   {"seconds", function.seconds},
+      {"complete", function.complete}, {"plans", std::move(plans)}, {"decisions", std::move(decisions)}};
   if (function.exact) {
     llvm::json::Object exact{{"seconds", function.exact->seconds}};
     if (function.exact->cheaper)

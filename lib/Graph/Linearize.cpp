@@ -50,15 +50,15 @@ struct Terms {
   OpBuilder &builder;
   KernelOp op;
   Location loc;
-  Value queryFeatures, keyFeatures;               // [batch, H, n, m], [batch, G, N, m]
+  Value queryFeatures, keyFeatures; // [batch, H, n, m], [batch, G, N, m]
   Type numerator, denominator, state, sum;
 };
 } // namespace
 
 static SmallVector<Value> buildState(OpBuilder &builder, KernelOp op) {
   Terms terms(builder, op);
-  auto state = StateOp::create(builder, terms.loc, terms.state, terms.sum, terms.keyFeatures, op.getValue(),
-                               op.getLengths());
+  auto state =
+      StateOp::create(builder, terms.loc, terms.state, terms.sum, terms.keyFeatures, op.getValue(), op.getLengths());
   auto readout = ReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.queryFeatures,
                                    state.getState(), state.getSum());
   return terms.results(readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum());

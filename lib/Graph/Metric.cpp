@@ -62,8 +62,8 @@ static std::optional<AttentionShape> chunkedShape(attn::NormalizeOp root) {
   auto readout = root.getNumerator().getDefiningOp<attn::CausalReadoutOp>();
   if (!readout)
     return std::nullopt;
-  AttentionShape shape = shapeOfFeatures(attn::Form::Chunked, readout.getQueryFeatures(), readout.getKeyFeatures(),
-                                         readout.getValue());
+  AttentionShape shape =
+      shapeOfFeatures(attn::Form::Chunked, readout.getQueryFeatures(), readout.getKeyFeatures(), readout.getValue());
   shape.causal = true;
   shape.initialState = static_cast<bool>(readout.getInitialState());
   shape.finalState = !readout.getState().use_empty() || !readout.getSum().use_empty();
@@ -134,8 +134,8 @@ PlanPrice Metric::price(const PricedPlan &plan, const RuntimeSizes &sizes) {
   bool first = true;
   for (const AttentionShape &symbolic : plan.attentions) {
     AttentionShape shape = withSizes(symbolic, sizes);
-    auto [place, missing] = cache.try_emplace(
-        std::tuple_cat(shape.key(), std::make_tuple(plan.schedule.getAsOpaquePointer())));
+    auto [place, missing] =
+        cache.try_emplace(std::tuple_cat(shape.key(), std::make_tuple(plan.schedule.getAsOpaquePointer())));
     PlanPrice &price = place->second;
     if (missing)
       for (auto [index, kernel] : llvm::enumerate(cost::attentionWork(shape, plan.schedule))) {

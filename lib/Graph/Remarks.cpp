@@ -26,9 +26,7 @@ static std::string textOf(const FunctionSelection &selection, const Decision &de
 
 void graph::emitRemarks(const FunctionSelection &selection) {
   for (const Decision &decision : selection.decisions) {
-    auto options = remark::RemarkOpts::name(decision.law)
-                       .category("attn-select-rewrites")
-                       .function(selection.function);
+    auto options = remark::RemarkOpts::name(decision.law).category("attn-select-rewrites").function(selection.function);
     std::string text = textOf(selection, decision);
     if (decision.taken)
       remark::passed(decision.location, options) << StringRef(text);

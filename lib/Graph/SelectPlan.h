@@ -27,7 +27,8 @@ struct FunctionPlans {
   std::vector<CommittedPlan> committed;
 };
 
-/// Chooses for one function; the function is not changed. No plans if nothing reads an attention's output. Errors are reported at the op that they concern.
+/// Chooses for one function; the function is not changed. No plans if nothing reads an attention's output. Errors are
+/// reported at the op that they concern.
 mlir::FailureOr<FunctionPlans> selectPlans(mlir::func::FuncOp function,
                                            llvm::ArrayRef<std::unique_ptr<RewriteLaw>> laws,
                                            const SelectOptions &options);

@@ -39,7 +39,8 @@ struct Run {
 /// Prices of all plans at the samples, and the runs that cover them.
 class Envelope {
 public:
-  Envelope(unsigned plans, PriceAt price, llvm::ArrayRef<int64_t> lengths) : plans(plans), price(price), lengths(lengths) {
+  Envelope(unsigned plans, PriceAt price, llvm::ArrayRef<int64_t> lengths)
+      : plans(plans), price(price), lengths(lengths) {
     for (auto [index, length] : llvm::enumerate(lengths))
       addSample(index, length);
   }
@@ -59,7 +60,8 @@ public:
   }
 
 private:
-  /// How a run's samples are divided if it goes: those before `split` to the run before it, the others to the one after.
+  /// How a run's samples are divided if it goes: those before `split` to the run before it, the others to the one
+  /// after.
   struct Removal {
     size_t split;
     double worst = 0, sum = 0; ///< of the relative losses of the samples
@@ -140,9 +142,8 @@ llvm::SmallVector<Segment, 3> graph::solveThresholds(unsigned plans, PriceAt pri
   for (const Run &run : envelope.simplify(most)) {
     int64_t from = 0;
     if (!segments.empty())
-      from = bisect(lengths[run.first - 1], lengths[run.first], [&](int64_t length) {
-        return price(run.plan, length) < price(segments.back().plan, length);
-      });
+      from = bisect(lengths[run.first - 1], lengths[run.first],
+                    [&](int64_t length) { return price(run.plan, length) < price(segments.back().plan, length); });
     segments.push_back({run.plan, from});
   }
   return segments;

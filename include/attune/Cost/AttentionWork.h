@@ -17,16 +17,16 @@ namespace attune::cost {
 /// One attention in one form. Names of sizes are those of the attn dialect.
 struct AttentionShape {
   attn::Form form = attn::Form::Online;
-  int64_t batch = 1, heads = 1, sharedHeads = 1; ///< H, G
-  int64_t queries = 1, keys = 1;                 ///< n, N
+  int64_t batch = 1, heads = 1, sharedHeads = 1;   ///< H, G
+  int64_t queries = 1, keys = 1;                   ///< n, N
   int64_t width = 1, features = 1, valueWidth = 1; ///< d, m (unused by softmax), dv
-  int64_t elementBytes = 4;                      ///< of a stored element of q, k, v, o
+  int64_t elementBytes = 4;                        ///< of a stored element of q, k, v, o
   bool causal = false;
   bool lse = false, initialState = false, finalState = false;
 
   auto key() const {
-    return std::make_tuple(static_cast<int>(form), batch, heads, sharedHeads, queries, keys, width, features, valueWidth,
-                           elementBytes, causal, lse, initialState, finalState);
+    return std::make_tuple(static_cast<int>(form), batch, heads, sharedHeads, queries, keys, width, features,
+                           valueWidth, elementBytes, causal, lse, initialState, finalState);
   }
 };
 

@@ -35,24 +35,24 @@ public:
   std::string name, summary;
   tile::TargetKind kind = tile::TargetKind::CPU;
 
-  Fact cores;                  ///< that run grid points at the same time
-  Fact productsPerSecond;      ///< multiply-adds in tile products
-  Fact productEfficiency;      ///< the part of that rate that tile kernels reach, 0 … 1
-  Fact elementwisePerSecond;   ///< other operations on f32 elements of tiles
+  Fact cores;                ///< that run grid points at the same time
+  Fact productsPerSecond;    ///< multiply-adds in tile products
+  Fact productEfficiency;    ///< the part of that rate that tile kernels reach, 0 … 1
+  Fact elementwisePerSecond; ///< other operations on f32 elements of tiles
   Fact exp2PerSecond;
-  Fact nearBytesPerSecond;     ///< from the level that feeds a core: L2, or the GPU's L2
-  Fact mainBytesPerSecond;     ///< from main memory, of the whole device
-  Fact launchSeconds;          ///< from the end of one kernel to the start of the next
-  Fact fastBytes;              ///< what the tiles of one grid point should fit into; on a GPU they must
-  Fact accumulatorsPerThread;  ///< f32 accumulators that a GPU thread can hold in registers; 0 on a CPU
+  Fact nearBytesPerSecond;    ///< from the level that feeds a core: L2, or the GPU's L2
+  Fact mainBytesPerSecond;    ///< from main memory, of the whole device
+  Fact launchSeconds;         ///< from the end of one kernel to the start of the next
+  Fact fastBytes;             ///< what the tiles of one grid point should fit into; on a GPU they must
+  Fact accumulatorsPerThread; ///< f32 accumulators that a GPU thread can hold in registers; 0 on a CPU
 
   /// Whether tiles that do not fit cannot run at all (GPU), or only run slower (CPU).
   bool mustFit() const { return kind == tile::TargetKind::GPU; }
 
   /// The description in YAML; `file` is named in messages.
   static llvm::Expected<DeviceDescription> load(llvm::StringRef yaml, llvm::StringRef file);
-  /// An embedded description by its name, or one read from a path that ends in `.yaml`. `cpu` is the one with AVX-512: a
-  /// library for CPUs carries code for several instruction sets but one set of plans.
+  /// An embedded description by its name, or one read from a path that ends in `.yaml`. `cpu` is the one with AVX-512:
+  /// a library for CPUs carries code for several instruction sets but one set of plans.
   static llvm::Expected<DeviceDescription> named(llvm::StringRef nameOrPath);
   /// The names of the embedded descriptions, sorted.
   static std::vector<std::string> names();

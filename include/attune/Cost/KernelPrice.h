@@ -13,8 +13,8 @@
 
 namespace attune::cost {
 
-/// Seconds of one kernel, and what they are made of. Computing, reading near memory and reading main memory overlap; the
-/// longest of the three counts, after the launch.
+/// Seconds of one kernel, and what they are made of. Computing, reading near memory and reading main memory overlap;
+/// the longest of the three counts, after the launch.
 struct KernelPrice {
   double launch = 0, compute = 0, nearMemory = 0, mainMemory = 0;
 
@@ -23,8 +23,8 @@ struct KernelPrice {
   const char *limit() const;
 };
 
-/// On a CPU products, elementwise work and exponentials follow each other; on a GPU matrix units and the other ones work
-/// side by side. Grid points are handed to the cores in waves: with fewer points than cores the rest is idle.
+/// On a CPU products, elementwise work and exponentials follow each other; on a GPU matrix units and the other ones
+/// work side by side. Grid points are handed to the cores in waves: with fewer points than cores the rest is idle.
 KernelPrice priceOf(const WorkEstimate &work, const DeviceDescription &device);
 
 } // namespace attune::cost

@@ -14,17 +14,17 @@
 
 namespace attune::cost {
 
-/// The work of one kernel over its whole grid, independent of the device. Counts are of what the kernel executes, tails of
-/// tiles included; `usefulProducts` is what the formula needs.
+/// The work of one kernel over its whole grid, independent of the device. Counts are of what the kernel executes, tails
+/// of tiles included; `usefulProducts` is what the formula needs.
 struct WorkEstimate {
   double products = 0;       ///< multiply-adds in tile products (on matrix units where there are any)
   double usefulProducts = 0; ///< of them, those that the formula needs
   double elementwise = 0;    ///< other operations on elements of tiles
   double exps = 0;
-  double mainBytes = 0;      ///< each operand once
-  double nearBytes = 0;      ///< what the grid points load and store, operands as often as they are read
-  double liveBytes = 0;      ///< the tiles of one grid point
-  double grain = 1;          ///< grid points, which run in parallel
+  double mainBytes = 0; ///< each operand once
+  double nearBytes = 0; ///< what the grid points load and store, operands as often as they are read
+  double liveBytes = 0; ///< the tiles of one grid point
+  double grain = 1;     ///< grid points, which run in parallel
   int64_t launches = 1;
 
   /// The part of the products that is padding at the tails and above a diagonal, 0 … 1.

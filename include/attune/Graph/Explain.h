@@ -15,8 +15,8 @@
 
 namespace attune::graph {
 
-/// A table a function: every form that was considered, its operations, bytes and predicted time, whether it was taken and
-/// why not, and the lengths at which that would change.
+/// A table a function: every form that was considered, its operations, bytes and predicted time, whether it was taken
+/// and why not, and the lengths at which that would change.
 void explain(const Selection &selection, llvm::raw_ostream &out);
 
 /// The same as JSON.

@@ -37,13 +37,13 @@ struct SelectOptions {
 struct Decision {
   std::string law, form;
   bool taken = false;
-  bool feasible = true;          ///< it can be built, and the device can run it
+  bool feasible = true; ///< it can be built, and the device can run it
   bool pinned = false;
-  double seconds = 0;            ///< of the best plan with it, at the selection's length
-  cost::WorkEstimate work;       ///< of that plan
-  std::optional<int64_t> from;   ///< taken in a library for unknown lengths: the first length L for which it runs
+  double seconds = 0;               ///< of the best plan with it, at the selection's length
+  cost::WorkEstimate work;          ///< of that plan
+  std::optional<int64_t> from;      ///< taken in a library for unknown lengths: the first length L for which it runs
   std::optional<Crossover> cheaper; ///< not taken: where it would be
-  std::string reason;            ///< one clause, for people
+  std::string reason;               ///< one clause, for people
   mlir::Location location;
 };
 
@@ -64,10 +64,10 @@ struct ExactComparison {
 struct FunctionSelection {
   std::string function, device;
   bool unknownLengths = false;
-  int64_t length = 0;            ///< L = 2nN / (n + N) at which prices are told
+  int64_t length = 0; ///< L = 2nN / (n + N) at which prices are told
   int64_t batch = 1;
-  double seconds = 0;            ///< of what runs at that length
-  bool complete = true;          ///< every combination of forms was priced
+  double seconds = 0;   ///< of what runs at that length
+  bool complete = true; ///< every combination of forms was priced
   std::vector<PlanFunction> plans;
   std::vector<Decision> decisions;
   std::optional<ExactComparison> exact;
@@ -77,9 +77,9 @@ struct Selection {
   std::vector<FunctionSelection> functions;
 };
 
-/// Brings every function of mechanisms into the forms that are cheapest on the device: one function for known lengths, up
-/// to three with thresholds (`attn.plan`) for unknown ones. The module changes only if that succeeds for all functions;
-/// otherwise errors say why. Reports decisions as remarks (category `attn-select-rewrites`) as well.
+/// Brings every function of mechanisms into the forms that are cheapest on the device: one function for known lengths,
+/// up to three with thresholds (`attn.plan`) for unknown ones. The module changes only if that succeeds for all
+/// functions; otherwise errors say why. Reports decisions as remarks (category `attn-select-rewrites`) as well.
 mlir::FailureOr<Selection> selectRewrites(mlir::ModuleOp module, const SelectOptions &options);
 
 } // namespace attune::graph

@@ -30,8 +30,8 @@ llvm::SmallVector<int64_t> sampleLengths(int64_t longest);
 
 /// The cheapest plan at every length up to `longest`, as at most `most` segments, the first from 0, each plan in one of
 /// them at most. The switch between two samples is found by bisection of the price difference. Prices grow in steps of
-/// tiles, so plans may take turns near a switch: segments that save less than one part in a hundred go to a neighbour, and
-/// so do the least ones where there are too many or a plan would come twice.
+/// tiles, so plans may take turns near a switch: segments that save less than one part in a hundred go to a neighbour,
+/// and so do the least ones where there are too many or a plan would come twice.
 llvm::SmallVector<Segment, 3> solveThresholds(unsigned plans, PriceAt price, int64_t longest, unsigned most);
 
 /// The length nearest to `length` from which on (or, `below`, under which) `other` is cheaper than `plan`.

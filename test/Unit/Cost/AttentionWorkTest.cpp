@@ -42,13 +42,13 @@ TEST_F(AttentionWork, SoftmaxOfOneTile) {
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_EQ(kernels[0].kernel, "softmax");
   const WorkEstimate &work = kernels[0].work;
-  EXPECT_EQ(work.products, 128);      // 4·4 pairs · (3 + 5)
+  EXPECT_EQ(work.products, 128); // 4·4 pairs · (3 + 5)
   EXPECT_EQ(work.usefulProducts, 128);
-  EXPECT_EQ(work.exps, 20);           // 4·4 weights and 4 rescalings
-  EXPECT_EQ(work.elementwise, 100);   // 3·16 on scores, 4·5 rescaled, 4·3 scaled queries, 4·5 divided
-  EXPECT_EQ(work.mainBytes, 256);     // 4 bytes · (4·3 q + 4·3 k + 4·5 v + 4·5 o)
-  EXPECT_EQ(work.nearBytes, 256);     // every operand is read once
-  EXPECT_EQ(work.liveBytes, 384);     // 4 bytes · (4·8 + 4·8 + 2·16)
+  EXPECT_EQ(work.exps, 20);         // 4·4 weights and 4 rescalings
+  EXPECT_EQ(work.elementwise, 100); // 3·16 on scores, 4·5 rescaled, 4·3 scaled queries, 4·5 divided
+  EXPECT_EQ(work.mainBytes, 256);   // 4 bytes · (4·3 q + 4·3 k + 4·5 v + 4·5 o)
+  EXPECT_EQ(work.nearBytes, 256);   // every operand is read once
+  EXPECT_EQ(work.liveBytes, 384);   // 4 bytes · (4·8 + 4·8 + 2·16)
   EXPECT_EQ(work.grain, 1);
   EXPECT_EQ(work.launches, 1);
   EXPECT_EQ(work.waste(), 0);
@@ -57,10 +57,10 @@ TEST_F(AttentionWork, SoftmaxOfOneTile) {
 TEST_F(AttentionWork, SoftmaxWithTails) {
   // n = 5 in 2 blocks, N = 7 in 2 tiles: 4 pairs of tiles.
   WorkEstimate work = attentionWork(shape(Form::Online, 5, 7), tiles(4, 4))[0].work;
-  EXPECT_EQ(work.products, 512);            // 4 · 16 · 8
-  EXPECT_EQ(work.usefulProducts, 280);      // 5·7 · 8
+  EXPECT_EQ(work.products, 512);       // 4 · 16 · 8
+  EXPECT_EQ(work.usefulProducts, 280); // 5·7 · 8
   EXPECT_DOUBLE_EQ(work.waste(), 1 - 280.0 / 512);
-  EXPECT_EQ(work.nearBytes, 672);           // 4 · (5·8 + 4 tiles · 4·8)
+  EXPECT_EQ(work.nearBytes, 672); // 4 · (5·8 + 4 tiles · 4·8)
   EXPECT_EQ(work.grain, 2);
 }
 

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Devices.h"
 #include "attune/Cost/ChooseSchedule.h"
+#include "Devices.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -31,7 +31,8 @@ protected:
   int64_t rowsOnCpu(int64_t width, double fastBytes) {
     DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
     device.fastBytes.value = fastBytes;
-    return llvm::cantFail(chooseSchedule(wide(Form::Online, width), mlir::Float32Type::get(&context), device)).getKeyTile();
+    return llvm::cantFail(chooseSchedule(wide(Form::Online, width), mlir::Float32Type::get(&context), device))
+        .getKeyTile();
   }
 
   mlir::MLIRContext context;
@@ -39,8 +40,8 @@ protected:
 } // namespace
 
 TEST_F(ChooseSchedule, CpuTilesShrinkForWideHeads) {
-  // d = dv = 64: 64-row tiles take 4 · (64·128 + 64·128 + 2·64·64) = 98,304 bytes; 32-row ones 4 · (2·32·128 + 2·32·32) =
-  // 40,960. Half of the fast memory is for tiles.
+  // d = dv = 64: 64-row tiles take 4 · (64·128 + 64·128 + 2·64·64) = 98,304 bytes; 32-row ones 4 · (2·32·128 + 2·32·32)
+  // = 40,960. Half of the fast memory is for tiles.
   EXPECT_EQ(rowsOnCpu(64, 196608), 64);
   EXPECT_EQ(rowsOnCpu(64, 196607), 32);
   EXPECT_EQ(rowsOnCpu(64, 81919), 16);
@@ -48,8 +49,8 @@ TEST_F(ChooseSchedule, CpuTilesShrinkForWideHeads) {
 }
 
 TEST_F(ChooseSchedule, CpuOperandsAreF32) {
-  auto schedule = llvm::cantFail(chooseSchedule(wide(Form::State, 64), mlir::BFloat16Type::get(&context),
-                                                madeUpDevice(tile::TargetKind::CPU)));
+  auto schedule = llvm::cantFail(
+      chooseSchedule(wide(Form::State, 64), mlir::BFloat16Type::get(&context), madeUpDevice(tile::TargetKind::CPU)));
   EXPECT_TRUE(schedule.getOperand().isF32());
   EXPECT_EQ(schedule.getTarget(), tile::TargetKind::CPU);
   EXPECT_EQ(schedule.getPiece(), 2048);
@@ -86,9 +87,18 @@ TEST_F(ChooseSchedule, GpuStatesMustFitInRegisters) {
               ::testing::HasSubstr("expected at most 200 accumulators a thread on made up, but got 224"));
 }
 
+TEST_F(ChooseSchedule, StatesAreOperandsToo) {
+  // State and readout are different kernels: 128·128 accumulators over 128 threads in one, 64·128 in the other.
+  auto schedule = llvm::cantFail(
+      chooseSchedule(wide(Form::State, 128), mlir::BFloat16Type::get(&context), madeUpDevice(tile::TargetKind::GPU)));
+  EXPECT_EQ(accumulatorsPerThread(wide(Form::State, 128), schedule), 128);
+  // 64·128·2 + 2 · 64·256·2, and 4 · 128·128 of the state.
+  EXPECT_EQ(sharedBytes(wide(Form::State, 128), schedule), 147456);
+}
+
 TEST_F(ChooseSchedule, RowsArePaddedOnAGpu) {
   // d = dv = 40 takes the place of 48: 64·48·2 + 2 · 64·96·2.
-  auto schedule = llvm::cantFail(chooseSchedule(wide(Form::Online, 40), mlir::Float16Type::get(&context),
-                                                madeUpDevice(tile::TargetKind::GPU)));
+  auto schedule = llvm::cantFail(
+      chooseSchedule(wide(Form::Online, 40), mlir::Float16Type::get(&context), madeUpDevice(tile::TargetKind::GPU)));
   EXPECT_EQ(sharedBytes(wide(Form::Online, 40), schedule), 30720);
 }

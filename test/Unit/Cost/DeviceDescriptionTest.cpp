@@ -41,8 +41,10 @@ template <typename Change> static std::string checkAfter(Change change) {
 TEST(DeviceDescription, ImpossibleNumbersAreFound) {
   EXPECT_EQ(checkAfter([](DeviceDescription &) {}), "");
   EXPECT_EQ(checkAfter([](DeviceDescription &d) { d.name = ""; }), "expected a name, but got none");
-  EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.cores.value = 0; }), HasSubstr("cores: expected a positive number"));
-  EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.cores.value = 1.5; }), HasSubstr("cores: expected a whole number"));
+  EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.cores.value = 0; }),
+              HasSubstr("cores: expected a positive number"));
+  EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.cores.value = 1.5; }),
+              HasSubstr("cores: expected a whole number"));
   EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.exp2PerSecond.value = NAN; }),
               HasSubstr("exp2_per_second: expected a positive number"));
   EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.mainBytesPerSecond.value = INFINITY; }),

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Devices.h"
 #include "attune/Cost/KernelPrice.h"
+#include "Devices.h"
 
 #include "gtest/gtest.h"
 

@@ -30,7 +30,8 @@ TEST(VisibleTiles, AgreeWithCounting) {
           // a causal block with fewer keys than queries may see none.
           EXPECT_EQ(cost::visibleTiles(queries, keys, causal, queryTile, keyTile),
                     count(queries, keys, causal, queryTile, keyTile))
-              << queries << " queries, " << keys << " keys, causal " << causal << ", tiles " << queryTile << "x" << keyTile;
+              << queries << " queries, " << keys << " keys, causal " << causal << ", tiles " << queryTile << "x"
+              << keyTile;
         }
 }
 

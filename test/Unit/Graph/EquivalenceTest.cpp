@@ -132,7 +132,8 @@ TEST_F(EquivalenceTest, KeysThatDoNotExistMayBeNaN) {
 }
 
 TEST_F(EquivalenceTest, SelectionDoesNotChangeTheFunction) {
-  KernelCase unknown{.batch = 0, .heads = 2, .sharedHeads = 1, .width = 4, .valueWidth = 3, .causal = true, .bias = 0.5};
+  KernelCase unknown{
+      .batch = 0, .heads = 2, .sharedHeads = 1, .width = 4, .valueWidth = 3, .causal = true, .bias = 0.5};
   OwningOpRef<ModuleOp> module = parse(unknown), original = parse(unknown);
   ASSERT_TRUE(succeeded(selectRewrites(*module, options())));
   KernelCase known = unknown;

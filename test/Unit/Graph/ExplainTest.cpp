@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "GraphFixture.h"
 #include "attune/Graph/Explain.h"
+#include "GraphFixture.h"
 
 #include "gmock/gmock.h"
 
@@ -34,18 +34,22 @@ protected:
 };
 } // namespace
 
-// n = 4096, d = m = dv = 128: quadratic 4096² · 256 = 4.29 G products, state 2 · 4096 · 128² = 134 M; exponentials of the
-// maps: quadratic 128 · (4096 + 64 · 4096) = 34.1 M, state 2 · 4096 · 128 = 1.05 M. Exact softmax has as many products as
-// quadratic; with the same number of launches it is cheaper, if at all, where quadratic is.
+// n = 4096, d = m = dv = 128: quadratic 4096² · 256 = 4.29 G products, state 2 · 4096 · 128² = 134 M; exponentials of
+// the maps: quadratic 128 · (4096 + 64 · 4096) = 34.1 M, state 2 · 4096 · 128 = 1.05 M. Exact softmax has as many
+// products as quadratic; with the same number of launches it is cheaper, if at all, where quadratic is.
 static const KernelCase longCase{.queries = 4096, .keys = 4096, .width = 128, .valueWidth = 128};
 
 TEST_F(ExplainTest, TextHasOperationsTimesAndCrossings) {
   std::string table = text(select(longCase));
   EXPECT_THAT(table, HasSubstr("@attention on products: 134217728 s predicted at L = 4096, batch 1"));
-  EXPECT_THAT(table, ::testing::ContainsRegex("linearize: quadratic +no +4\\.29G +34\\.1M .*32\\.0 times the price; cheaper below L = 129"));
+  EXPECT_THAT(table, ::testing::ContainsRegex(
+                         "linearize: quadratic +no +4\\.29G +34\\.1M .*32\\.0 times the price; cheaper below L = 129"));
   EXPECT_THAT(table, ::testing::ContainsRegex("linearize: state +taken +134M +1\\.05M .*the cheapest"));
   EXPECT_THAT(table, ::testing::ContainsRegex("linearize: chunked +no +- .*not causal"));
-  EXPECT_THAT(table, HasSubstr("exact softmax of these sizes (another function): 4294967296 s, 32.0 times as long; faster below L = 129"));
+  EXPECT_THAT(
+      table,
+      HasSubstr(
+          "exact softmax of these sizes (another function): 4294967296 s, 32.0 times as long; faster below L = 129"));
 }
 
 TEST_F(ExplainTest, UnknownLengthsListTheirPlans) {

@@ -60,8 +60,8 @@ OwningOpRef<ModuleOp> GraphTest::parse(const std::string &text) {
 }
 
 graph::SelectOptions GraphTest::options(std::vector<graph::Pin> pins) const {
-  cost::DeviceDescription device = llvm::cantFail(
-      cost::DeviceDescription::named(ATTUNE_SOURCE_DIR "/test/Graph/Inputs/products.yaml"));
+  cost::DeviceDescription device =
+      llvm::cantFail(cost::DeviceDescription::named(ATTUNE_SOURCE_DIR "/test/Graph/Inputs/products.yaml"));
   return {std::move(device), std::move(pins)};
 }
 

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Graph/RewriteLaw.h"
 #include "attune/Support/Laws.h"
+#include "attune/Graph/RewriteLaw.h"
 
 #include "gtest/gtest.h"
 

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "GraphFixture.h"
 #include "attune/Graph/Memo.h"
+#include "GraphFixture.h"
 
 using namespace mlir;
 using namespace attune;

@@ -69,7 +69,8 @@ TEST_F(SelectionTest, TheBoundKeepsPinsAndSaysSo) {
 }
 
 TEST_F(SelectionTest, TheSameModuleTwice) {
-  KernelCase c{.batch = 0, .heads = 4, .sharedHeads = 2, .width = 64, .valueWidth = 40, .causal = true, .element = "bf16"};
+  KernelCase c{
+      .batch = 0, .heads = 4, .sharedHeads = 2, .width = 64, .valueWidth = 40, .causal = true, .element = "bf16"};
   std::string texts[2];
   for (std::string &text : texts) {
     OwningOpRef<ModuleOp> module = parse(c);
@@ -95,8 +96,9 @@ TEST_F(SelectionTest, ThresholdsHoldAtTheirSides) {
 }
 
 TEST_F(SelectionTest, OneKnownLengthBoundsL) {
-  // 64 queries, unknown keys: L = 128 N / (64 + N) stays below 128. One tile of queries costs quadratic 64·256 a key, and
-  // state 128² a key and 128² a query: cheaper never, for 64·256 = 128². Half the widths: state is cheaper from N = 65.
+  // 64 queries, unknown keys: L = 128 N / (64 + N) stays below 128. One tile of queries costs quadratic 64·256 a key,
+  // and state 128² a key and 128² a query: cheaper never, for 64·256 = 128². Half the widths: state is cheaper from N
+  // = 65.
   OwningOpRef<ModuleOp> module = parse(KernelCase{.queries = 64, .width = 128, .valueWidth = 128});
   FailureOr<Selection> selection = selectRewrites(*module, options());
   ASSERT_TRUE(succeeded(selection));
@@ -123,12 +125,12 @@ TEST_F(SelectionTest, PinsOfUnknownLawsAndFormsAreErrors) {
 }
 
 TEST_F(SelectionTest, NamesOfTheModuleAreNotTaken) {
-  OwningOpRef<ModuleOp> module = parse(
-      "func.func private @elu1__state()\n"
-      "func.func @elu1(%q: tensor<?x1x?x128xf32>) -> tensor<?x1x?x128xf32> {\n"
-      "  %o = attn.kernel %q, %q, %q {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = "
-      "#attn.feature_map<elu1>} : tensor<?x1x?x128xf32>, tensor<?x1x?x128xf32>, tensor<?x1x?x128xf32> -> "
-      "tensor<?x1x?x128xf32>\n  return %o : tensor<?x1x?x128xf32>\n}\n");
+  OwningOpRef<ModuleOp> module =
+      parse("func.func private @elu1__state()\n"
+            "func.func @elu1(%q: tensor<?x1x?x128xf32>) -> tensor<?x1x?x128xf32> {\n"
+            "  %o = attn.kernel %q, %q, %q {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = "
+            "#attn.feature_map<elu1>} : tensor<?x1x?x128xf32>, tensor<?x1x?x128xf32>, tensor<?x1x?x128xf32> -> "
+            "tensor<?x1x?x128xf32>\n  return %o : tensor<?x1x?x128xf32>\n}\n");
   FailureOr<Selection> selection = selectRewrites(*module, options());
   ASSERT_TRUE(succeeded(selection));
   EXPECT_EQ(selection->functions[0].plans[1].name, "elu1__state_2");

@@ -54,7 +54,9 @@ TEST(Thresholds, TheLeastUsefulPlanGoesWhereThereAreTooMany) {
 TEST(Thresholds, EqualPlansNeedOneFunction) {
   EXPECT_EQ(solve(2, [](unsigned, int64_t length) { return double(length); }), (Segments{{0, 0}}));
   // Half a percent is not worth a function.
-  EXPECT_EQ(solve(2, [](unsigned plan, int64_t length) { return plan ? 0.995 * (length + 0.1) : double(length); }).size(), 1u);
+  EXPECT_EQ(
+      solve(2, [](unsigned plan, int64_t length) { return plan ? 0.995 * (length + 0.1) : double(length); }).size(),
+      1u);
 }
 
 TEST(Thresholds, NoPlanComesTwice) {
@@ -66,7 +68,8 @@ TEST(Thresholds, NoPlanComesTwice) {
 }
 
 TEST(Thresholds, StepsOfTilesDoNotMakePlansTakeTurns) {
-  // Plan 1 pays for whole tiles of 64 with 9 a tile and 40 once, plan 0 pays 10/64 a token: the lead changes many times.
+  // Plan 1 pays for whole tiles of 64 with 9 a tile and 40 once, plan 0 pays 10/64 a token: the lead changes many
+  // times.
   auto price = [](unsigned plan, int64_t length) {
     return plan == 1 ? 40.0 + 9.0 * ((length + 63) / 64) : 10.0 * length / 64;
   };

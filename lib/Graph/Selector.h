@@ -1,0 +1,89 @@
+//===- Selector.h - Candidates, choice and record of one function -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Memo: every form beside the op it equals.  Enumerate: whole plans within a bound.  Metric: a plan's kernels and
+// price. Select: the cheapest, or the lower envelope over the length where that is unknown.  Record: what was decided,
+// and why.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_GRAPH_SELECTOR_H
+#define ATTUNE_LIB_GRAPH_SELECTOR_H
+
+#include "LengthModel.h"
+#include "SelectPlan.h"
+
+namespace attune::graph {
+
+/// A whole plan that the device can run.
+struct Candidate {
+  llvm::SmallVector<unsigned> choice;
+  mlir::OwningOpRef<mlir::func::FuncOp> function;
+  PricedPlan priced;
+  bool allowed; ///< agrees with the pins
+};
+
+/// Makes the choice for one function.
+class Selector {
+public:
+  Selector(mlir::func::FuncOp function, llvm::ArrayRef<std::unique_ptr<RewriteLaw>> laws, const SelectOptions &options)
+      : function(function), options(options), memo(function, laws), metric(options.device) {}
+
+  mlir::FailureOr<FunctionPlans> run();
+
+private:
+  /// A pinned form must be possible for every op that its law speaks of.
+  mlir::LogicalResult checkPins();
+  /// Realizes the plans within the bound that the device can run.
+  mlir::LogicalResult makeCandidates();
+  /// Finds the segments among the allowed candidates.
+  void solve();
+
+  // SelectionRecord.cpp
+  void describe(FunctionSelection &selection);
+  Decision describe(unsigned group, unsigned alternative);
+  std::string reasonOf(const Decision &decision);
+  std::string whereCheapest(int64_t from) const;
+  std::optional<ExactComparison> compareWithSoftmax();
+  /// The cheapest candidate with that form, pinned or not; none if the device can run none.
+  std::optional<unsigned> cheapestWith(unsigned group, unsigned alternative, int64_t length);
+
+  const Pin *pinOf(const RewriteLaw &law) const {
+    auto place = llvm::find_if(options.pins, [&](const Pin &pin) { return pin.law == law.name(); });
+    return place == options.pins.end() ? nullptr : &*place;
+  }
+  bool agrees(const Alternative &alternative) const {
+    const Pin *pin = pinOf(*alternative.law);
+    return !pin || pin->form == alternative.form;
+  }
+  /// Indices of the alternatives that can be built, pinned ones first.
+  llvm::SmallVector<unsigned> formsToTry(const EqualForms &group) const;
+  double seconds(unsigned candidate, int64_t length) {
+    return metric.price(candidates[candidate].priced, lengths->sizesAt(length)).seconds;
+  }
+  /// The candidate that runs at a length.
+  unsigned chosenAt(int64_t length) const {
+    const Segment *last = segments.begin();
+    for (const Segment &segment : segments)
+      last = segment.from <= length ? &segment : last;
+    return last->plan;
+  }
+
+  mlir::func::FuncOp function;
+  const SelectOptions &options;
+  Memo memo;
+  Metric metric;
+  std::optional<LengthModel> lengths;
+  std::vector<Candidate> candidates;
+  llvm::SmallVector<Segment, 3> segments;
+  std::string misfit; ///< why the device cannot run some plan
+  bool complete = true;
+};
+
+} // namespace attune::graph
+
+#endif // ATTUNE_LIB_GRAPH_SELECTOR_H
