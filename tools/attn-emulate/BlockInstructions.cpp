@@ -1,0 +1,89 @@
+//===- BlockInstructions.cpp - Barriers, asynchronous copies, fences ------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Instructions.h"
+#include "Machine.h"
+
+using namespace attune;
+using namespace attune::emulator;
+
+//===----------------------------------------------------------------------===//
+// barrier.cta.{sync,arrive,red.*}[.aligned].{all,count}
+//===----------------------------------------------------------------------===//
+
+static unsigned barrierCount(const LaneCall &call, bool counted) {
+  return counted ? call.argument<uint32_t>(1) : unsigned(call.machine.launch.block.count());
+}
+
+static std::optional<DeviceInstruction> findReducingBarrier(llvm::StringRef operation, bool counted) {
+  if (operation != "and" && operation != "or" && operation != "popc")
+    return std::nullopt;
+  return DeviceInstruction::byLane([=, operation = operation.str()](const LaneCall &call) {
+    unsigned count = barrierCount(call, counted);
+    bool predicate = call.argument<uint8_t>(counted ? 2 : 1) & 1;
+    call.machine.barrierArrive(call, call.argument<uint32_t>(0), count, true, predicate);
+    uint32_t sum = call.thread.predicates;
+    if (operation == "popc")
+      call.give(sum);
+    else
+      call.give(uint8_t(operation == "and" ? sum == count : sum != 0));
+  });
+}
+
+static std::optional<DeviceInstruction> findBarrier(llvm::StringRef name) {
+  bool counted = name.consume_back(".count");
+  if (!counted && !name.consume_back(".all"))
+    return std::nullopt;
+  name.consume_back(".aligned");
+  if (name.consume_front("red."))
+    return findReducingBarrier(name, counted);
+  if (name != "sync" && name != "arrive")
+    return std::nullopt;
+  bool wait = name == "sync";
+  return DeviceInstruction::byLane([=](const LaneCall &call) {
+    call.machine.barrierArrive(call, call.argument<uint32_t>(0), barrierCount(call, counted), wait, false);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// cp.async
+//===----------------------------------------------------------------------===//
+
+static std::optional<DeviceInstruction> findCopy(llvm::StringRef name) {
+  if (name == "commit.group")
+    return DeviceInstruction::byLane([](const LaneCall &call) { call.machine.commitCopies(call.thread); });
+  if (name == "wait.group")
+    return DeviceInstruction::byLane(
+        [](const LaneCall &call) { call.machine.waitCopies(call.thread, call.argument<uint32_t>(0)); });
+  if (name == "wait.all")
+    return DeviceInstruction::byLane([](const LaneCall &call) { call.machine.waitAllCopies(call.thread); });
+  bool onlyL2 = name.consume_front("cg.shared.global.");
+  if (!onlyL2 && !name.consume_front("ca.shared.global."))
+    return std::nullopt;
+  bool sized = name.consume_back(".s");
+  unsigned bytes = 0;
+  if (name.getAsInteger(10, bytes) || (bytes != 16 && (onlyL2 || (bytes != 4 && bytes != 8))))
+    return std::nullopt;
+  return DeviceInstruction::byLane([=](const LaneCall &call) {
+    call.machine.startCopy(call, bytes, sized ? call.argument<uint32_t>(2) : bytes);
+  });
+}
+
+std::optional<DeviceInstruction> emulator::findBlockInstruction(llvm::StringRef name) {
+  if (name.consume_front("llvm.nvvm.barrier.cta."))
+    return findBarrier(name);
+  if (name.consume_front("llvm.nvvm.cp.async."))
+    return findCopy(name);
+  // The threads of a block share one memory here, and the blocks run one after another: a fence changes nothing.
+  if (name.starts_with("llvm.nvvm.membar.") || name.starts_with("llvm.nvvm.fence."))
+    return DeviceInstruction::byLane([](const LaneCall &) {});
+  if (name == "llvm.trap")
+    return DeviceInstruction::byLane([](const LaneCall &call) {
+      call.machine.report(FindingKind::Trap, call.site, call.thread, "the program stops itself here");
+    });
+  return std::nullopt;
+}

@@ -1,0 +1,183 @@
+//===- DeviceEmulator.cpp - Runs device code on the CPU -------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Emulator/DeviceEmulator.h"
+
+#include "Compile.h"
+#include "Machine.h"
+#include "Rewrite.h"
+
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace attune;
+using namespace attune::emulator;
+using namespace llvm;
+
+static Error fail(const Twine &message) { return createStringError(inconvertibleErrorCode(), message); }
+
+/// Room in the arena for the gaps between buffers and for their odd alignment.
+static constexpr size_t arenaSlack = 128 * 1024;
+
+struct DeviceEmulator::Impl {
+  explicit Impl(EmulatorOptions given)
+      : options(given), log(options.maxFindings), machine(options, shared, global, log) {}
+
+  Error build(orc::ThreadSafeModule owned);
+  Error checkLaunch(const KernelInfo &kernel, Dim3 grid, Dim3 block, size_t dynamicBytes, size_t parameters) const;
+  Error launch(StringRef kernel, Dim3 grid, Dim3 block, size_t dynamicBytes, ArrayRef<uint64_t> params);
+  void registerConstants();
+  void collectBankUse();
+
+  EmulatorOptions options;
+  SharedMemory shared;
+  GlobalMemory global;
+  FindingLog log;
+  Machine machine;
+  RewriteResult program;
+  std::unique_ptr<orc::LLJIT> compiler;
+  std::vector<std::pair<std::string, uint64_t>> constantSizes;
+};
+
+Error DeviceEmulator::Impl::build(orc::ThreadSafeModule owned) {
+  Module *module = owned.getModuleUnlocked();
+  auto host = createHostCompiler();
+  if (!host)
+    return host.takeError();
+  compiler = std::move(*host);
+  module->setTargetTriple(compiler->getTargetTriple());
+  module->setDataLayout(compiler->getDataLayout());
+  if (!shared.allocate(options.sharedLimit + arenaSlack))
+    return fail("expected memory for the shared memory of a block, but got none");
+  auto rewritten = rewriteForHost(*module, shared, &machine, options.check);
+  if (!rewritten)
+    return rewritten.takeError();
+  program = std::move(*rewritten);
+  if (shared.staticBytes() > options.staticSharedLimit)
+    return fail("expected at most " + Twine(options.staticSharedLimit) + " bytes of static shared memory, but got " +
+                Twine(shared.staticBytes()) + "; use dynamic shared memory for the rest");
+  for (const std::string &name : program.constants)
+    constantSizes.push_back(
+        {name, module->getDataLayout().getTypeAllocSize(module->getGlobalVariable(name)->getValueType())});
+  StripDebugInfo(*module);
+  if (Error error = addModule(*compiler, std::move(owned)))
+    return error;
+  registerConstants();
+  // The whole module is compiled at the first look-up; better now than in the first launch.
+  for (const KernelInfo &kernel : program.kernels)
+    if (auto entry = compiler->lookup(kernel.entry); !entry)
+      return entry.takeError();
+  return Error::success();
+}
+
+void DeviceEmulator::Impl::registerConstants() {
+  for (auto &[name, bytes] : constantSizes) {
+    auto symbol = compiler->lookup(name);
+    if (symbol)
+      global.add(symbol->toPtr<void *>(), bytes, name);
+    else
+      consumeError(symbol.takeError());
+  }
+}
+
+Error DeviceEmulator::Impl::checkLaunch(const KernelInfo &kernel, Dim3 grid, Dim3 block, size_t dynamicBytes,
+                                        size_t parameters) const {
+  if (grid.count() == 0 || block.count() == 0)
+    return fail("expected a grid and a block without empty dimension for kernel '" + kernel.name + "'");
+  if (grid.y > 65535 || grid.z > 65535)
+    return fail("expected a grid of at most 65535 in y and z, but got " + Twine(grid.y) + " and " + Twine(grid.z));
+  if (block.count() > kernel.maxThreads)
+    return fail("expected at most " + Twine(kernel.maxThreads) + " threads a block for kernel '" + kernel.name +
+                "', but got " + Twine(block.count()));
+  if (parameters != kernel.parameters)
+    return fail("expected " + Twine(kernel.parameters) + " parameters for kernel '" + kernel.name + "', but got " +
+                Twine(parameters));
+  if (shared.staticBytes() + dynamicBytes > options.sharedLimit)
+    return fail("expected at most " + Twine(options.sharedLimit) + " bytes of shared memory, but got " +
+                Twine(shared.staticBytes()) + " static and " + Twine(dynamicBytes) + " dynamic");
+  return Error::success();
+}
+
+Error DeviceEmulator::Impl::launch(StringRef name, Dim3 grid, Dim3 block, size_t dynamicBytes,
+                                   ArrayRef<uint64_t> params) {
+  auto kernel = find_if(program.kernels, [&](const KernelInfo &info) { return info.name == name; });
+  if (kernel == program.kernels.end())
+    return fail("expected a kernel of the module, but got '" + name + "'");
+  if (Error error = checkLaunch(*kernel, grid, block, dynamicBytes, params.size()))
+    return error;
+  auto entry = compiler->lookup(kernel->entry);
+  if (!entry)
+    return entry.takeError();
+  shared.setDynamicBytes(dynamicBytes);
+  global.beginLaunch();
+  BlockLaunch launch{entry->toPtr<void (*)(const uint64_t *)>(), params.data(), name.str(), grid, block};
+  for (uint32_t z = 0; z < grid.z; ++z)
+    for (uint32_t y = 0; y < grid.y; ++y)
+      for (uint32_t x = 0; x < grid.x; ++x)
+        if (std::string problem = machine.runBlock(launch, {x, y, z}, program.sites); !problem.empty())
+          return fail("kernel '" + name + "', block (" + Twine(x) + ", " + Twine(y) + ", " + Twine(z) +
+                      ") cannot go on: " + problem);
+  return Error::success();
+}
+
+void DeviceEmulator::Impl::collectBankUse() {
+  log.report.bankUse.clear();
+  for (const std::unique_ptr<Site> &site : program.sites)
+    if (site->bankUse.phases)
+      log.report.bankUse.push_back(site->bankUse);
+}
+
+//===----------------------------------------------------------------------===//
+// Public interface
+//===----------------------------------------------------------------------===//
+
+DeviceEmulator::DeviceEmulator(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+DeviceEmulator::~DeviceEmulator() = default;
+
+Expected<std::unique_ptr<DeviceEmulator>> DeviceEmulator::create(std::unique_ptr<Module> module,
+                                                                 std::unique_ptr<LLVMContext> context,
+                                                                 EmulatorOptions options) {
+  auto impl = std::make_unique<Impl>(options);
+  // Owned together, so that the module never outlives its context.
+  if (Error error = impl->build(orc::ThreadSafeModule(std::move(module), std::move(context))))
+    return std::move(error);
+  return std::unique_ptr<DeviceEmulator>(new DeviceEmulator(std::move(impl)));
+}
+
+void DeviceEmulator::addGlobal(void *base, size_t bytes, StringRef name) { impl->global.add(base, bytes, name); }
+
+void DeviceEmulator::clearGlobals() {
+  impl->global.clear();
+  impl->registerConstants();
+}
+
+Error DeviceEmulator::launch(StringRef kernel, Dim3 grid, Dim3 block, size_t dynamicSharedBytes,
+                             ArrayRef<uint64_t> params) {
+  Error error = impl->launch(kernel, grid, block, dynamicSharedBytes, params);
+  impl->collectBankUse();
+  return error;
+}
+
+const EmulatorReport &DeviceEmulator::report() const { return impl->log.report; }
+
+void DeviceEmulator::resetReport() {
+  impl->log.report = EmulatorReport();
+  for (const std::unique_ptr<Site> &site : impl->program.sites) {
+    site->findingIndex.fill(0);
+    site->bankUse.requests = site->bankUse.phases = site->bankUse.waves = 0;
+  }
+}
+
+std::vector<std::string> DeviceEmulator::kernels() const {
+  std::vector<std::string> names;
+  for (const KernelInfo &kernel : impl->program.kernels)
+    names.push_back(kernel.name);
+  return names;
+}
+
+size_t DeviceEmulator::staticSharedBytes() const { return impl->shared.staticBytes(); }

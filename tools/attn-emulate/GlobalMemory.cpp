@@ -1,0 +1,78 @@
+//===- GlobalMemory.cpp - Registered buffers of global memory -------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "GlobalMemory.h"
+
+#include <algorithm>
+
+namespace attune::emulator {
+
+void GlobalMemory::add(void *base, size_t bytes, llvm::StringRef name) {
+  Buffer buffer{static_cast<char *>(base), bytes, name.str(), nullptr};
+  auto place = std::upper_bound(buffers.begin(), buffers.end(), buffer.begin,
+                                [](char *address, const Buffer &other) { return address < other.begin; });
+  buffers.insert(place, std::move(buffer));
+}
+
+void GlobalMemory::beginLaunch() {
+  for (Buffer &buffer : buffers)
+    buffer.writers.reset();
+}
+
+static bool holds(const GlobalMemory::Buffer &buffer, const char *address, size_t bytes) {
+  return address >= buffer.begin && size_t(address - buffer.begin) <= buffer.bytes &&
+         bytes <= buffer.bytes - size_t(address - buffer.begin);
+}
+
+GlobalMemory::Buffer *GlobalMemory::find(const void *pointer, size_t bytes) {
+  auto *address = static_cast<const char *>(pointer);
+  if (last < buffers.size() && holds(buffers[last], address, bytes))
+    return &buffers[last];
+  auto after = std::upper_bound(buffers.begin(), buffers.end(), address,
+                                [](const char *a, const Buffer &buffer) { return a < buffer.begin; });
+  // A registered buffer may lie inside another one (a view of a workspace), so look further back too.
+  for (auto it = after; it != buffers.begin();)
+    if (holds(*--it, address, bytes)) {
+      last = size_t(it - buffers.begin());
+      return &*it;
+    }
+  return nullptr;
+}
+
+const GlobalMemory::Buffer *GlobalMemory::before(const void *pointer) const {
+  auto *address = static_cast<const char *>(pointer);
+  auto after = std::upper_bound(buffers.begin(), buffers.end(), address,
+                                [](const char *a, const Buffer &buffer) { return a < buffer.begin; });
+  return after == buffers.begin() ? nullptr : &*std::prev(after);
+}
+
+std::optional<GlobalConflict> GlobalMemory::access(Buffer &buffer, const void *address, size_t bytes,
+                                                   const OrderClock &clock, const Access &access) {
+  if (!buffer.writers) {
+    if (!access.store)
+      return std::nullopt;
+    // Zero pages come from the system as they are touched.
+    buffer.writers.reset(static_cast<Writer *>(std::calloc(buffer.bytes, sizeof(Writer))));
+    if (!buffer.writers)
+      return std::nullopt;
+  }
+  size_t begin = size_t(static_cast<const char *>(address) - buffer.begin);
+  std::optional<GlobalConflict> conflict;
+  for (size_t offset = begin; offset < begin + bytes; ++offset) {
+    Writer &writer = buffer.writers.get()[offset];
+    bool written = writer.block && !(writer.atomic && access.atomic);
+    bool otherBlock = writer.block != access.block + 1;
+    bool unordered = writer.thread != access.thread && writer.time > clock.seen(access.thread / 32, writer.thread / 32);
+    if (written && (otherBlock || unordered) && !conflict)
+      conflict = {offset, writer.block - 1, writer.thread};
+    if (access.store)
+      writer = {access.block + 1, access.thread, access.atomic, clock.now()};
+  }
+  return conflict;
+}
+
+} // namespace attune::emulator

@@ -1,0 +1,304 @@
+//===- MachineMemory.cpp - Accesses to memory and their checks ------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Machine.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+using namespace attune;
+using namespace attune::emulator;
+
+//===----------------------------------------------------------------------===//
+// Findings
+//===----------------------------------------------------------------------===//
+
+void Machine::add(FindingKind kind, Site &site, const Thread &thread, std::string buffer, uint64_t address,
+                  uint32_t bytes, std::string message) {
+  Finding finding{kind, launch.kernel, blockIndex, thread.index, std::move(buffer), address, bytes, std::move(message),
+                  site.text, site.location};
+  log.add(std::move(finding), site);
+}
+
+void Machine::report(FindingKind kind, Site &site, const Thread &thread, const llvm::Twine &message) {
+  if (!log.repeats(kind, site))
+    add(kind, site, thread, "", 0, 0, message.str());
+}
+
+static std::string place(const std::string &buffer, int64_t offset, size_t bytes) {
+  if (offset >= int64_t(bytes))
+    return std::to_string(offset - int64_t(bytes)) + " bytes beyond the end of '" + buffer + "' (" +
+           std::to_string(bytes) + " bytes)";
+  if (offset < 0)
+    return std::to_string(-offset) + " bytes before '" + buffer + "'";
+  return "byte " + std::to_string(offset) + " of '" + buffer + "' (" + std::to_string(bytes) + " bytes)";
+}
+
+static const char *verb(SharedAccess kind) {
+  switch (kind) {
+  case SharedAccess::Read:
+    return "reads";
+  case SharedAccess::Write:
+    return "writes";
+  case SharedAccess::Atomic:
+    return "updates";
+  case SharedAccess::CopyBegin:
+    return "copies to";
+  }
+  return "touches";
+}
+
+void Machine::describeSharedFault(Site &site, Thread &thread, const SharedFault &fault, SharedAccess kind) {
+  if (log.repeats(fault.kind, site))
+    return;
+  const SharedMemory::Buffer *buffer = shared.nearestBuffer(fault.offset);
+  // The first byte of a word may lie before a buffer of odd alignment.
+  int64_t offset = buffer ? std::max<int64_t>(0, int64_t(fault.offset) - buffer->begin) : 0;
+  std::string where = buffer ? place(buffer->name, offset, buffer->bytes) : "shared memory";
+  std::string other = fault.other == SharedFault::noThread ? "other lanes" : "thread " + std::to_string(fault.other);
+  std::string message = "thread " + std::to_string(thread.index) + " " + verb(kind) + " " + where;
+  if (fault.kind == FindingKind::Race)
+    message += ", which " + other + (fault.otherWrote ? " wrote" : " read") + ", with nothing between that orders them";
+  else if (fault.kind == FindingKind::CopyInFlight)
+    message += " while a cp.async of " + other + " is in flight there";
+  else
+    message += ", which nothing has written";
+  add(fault.kind, site, thread, buffer ? buffer->name : "", uint64_t(offset), site.bytes, std::move(message));
+}
+
+bool Machine::checkAlignment(Site &site, Thread &thread, const void *address, uint32_t alignment) {
+  if (uintptr_t(address) % alignment == 0)
+    return true;
+  report(FindingKind::Misaligned, site, thread,
+         "expected an address that is a multiple of " + llvm::Twine(alignment) + ", but got one that is " +
+             llvm::Twine(uint64_t(uintptr_t(address) % alignment)) + " bytes past");
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Shared and global memory
+//===----------------------------------------------------------------------===//
+
+char *Machine::accessShared(Site &site, Thread &thread, char *address, SharedAccess kind, uint32_t bytes,
+                            bool wholeWarp) {
+  uint32_t offset = shared.offsetOf(address);
+  if (!shared.contains(address) || !shared.bufferOf(offset, bytes)) {
+    if (!log.repeats(FindingKind::OutOfBounds, site)) {
+      const SharedMemory::Buffer *buffer = shared.contains(address) ? shared.nearestBuffer(offset) : nullptr;
+      int64_t at = buffer ? int64_t(offset) - buffer->begin : 0;
+      add(FindingKind::OutOfBounds, site, thread, buffer ? buffer->name : "", uint64_t(at), bytes,
+          "thread " + std::to_string(thread.index) + " " + verb(kind) + " " + std::to_string(bytes) + " bytes at " +
+              (buffer ? place(buffer->name, at, buffer->bytes) : "an address outside shared memory"));
+    }
+    return nullptr;
+  }
+  Accessor who{uint16_t(thread.warp->index), uint8_t(thread.lane), wholeWarp};
+  if (auto fault = shared.access(clock, who, kind, offset, bytes))
+    describeSharedFault(site, thread, *fault, kind);
+  return address;
+}
+
+char *Machine::accessGlobal(Site &site, Thread &thread, char *address, uint32_t bytes, bool store, bool atomic) {
+  GlobalMemory::Buffer *buffer = global.find(address, bytes);
+  if (!buffer) {
+    if (log.repeats(FindingKind::OutOfBounds, site))
+      return nullptr;
+    const GlobalMemory::Buffer *near = global.before(address);
+    int64_t at = near ? address - near->begin : int64_t(uintptr_t(address));
+    add(FindingKind::OutOfBounds, site, thread, near ? near->name : "", uint64_t(at), bytes,
+        "thread " + std::to_string(thread.index) + (store ? " writes " : " reads ") + std::to_string(bytes) +
+            " bytes at " + (near ? place(near->name, at, near->bytes) : "an address below every global buffer"));
+    return nullptr;
+  }
+  GlobalMemory::Access access{linearBlock(), uint16_t(thread.index), store, atomic};
+  auto conflict = global.access(*buffer, address, bytes, clock, access);
+  if (conflict && !log.repeats(FindingKind::Race, site))
+    add(FindingKind::Race, site, thread, buffer->name, conflict->offset, bytes,
+        "thread " + std::to_string(thread.index) + " of block " + std::to_string(access.block) +
+            (store ? " writes " : " reads ") + place(buffer->name, int64_t(conflict->offset), buffer->bytes) +
+            ", which thread " + std::to_string(conflict->thread) + " of block " + std::to_string(conflict->block) +
+            " wrote in the same launch");
+  return address;
+}
+
+void *Machine::access(Site &site, void *pointer) {
+  Thread &thread = *running;
+  char *address = static_cast<char *>(pointer);
+  bool isShared = site.space == MemorySpace::Shared;
+  if (site.space == MemorySpace::Generic) {
+    if (stacks.contains(thread.index, address))
+      return address;
+    isShared = shared.contains(address);
+  }
+  bool aligned = checkAlignment(site, thread, address, site.alignment);
+  char *usable;
+  if (isShared) {
+    SharedAccess kind = site.atomic() ? SharedAccess::Atomic : site.store ? SharedAccess::Write : SharedAccess::Read;
+    usable = accessShared(site, thread, address, kind, site.bytes, false);
+    counters().sharedLoadBytes += site.load ? site.bytes : 0;
+    counters().sharedStoreBytes += site.store ? site.bytes : 0;
+    if (usable)
+      countBanks(site, thread, shared.offsetOf(address));
+  } else {
+    usable = accessGlobal(site, thread, address, site.bytes, site.store, site.atomic());
+    counters().globalLoadBytes += site.load ? site.bytes : 0;
+    counters().globalStoreBytes += site.store ? site.bytes : 0;
+  }
+  if (usable && aligned)
+    return usable;
+  std::memset(harmless, 0, site.bytes);
+  return harmless;
+}
+
+char *Machine::matrixRow(Site &site, Thread &thread, void *address, bool store) {
+  if (!options.check)
+    return static_cast<char *>(address);
+  if (!checkAlignment(site, thread, address, 16))
+    return nullptr;
+  return accessShared(site, thread, static_cast<char *>(address), store ? SharedAccess::Write : SharedAccess::Read, 16,
+                      true);
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+void Machine::startCopy(const LaneCall &call, uint32_t bytes, uint32_t sourceBytes) {
+  AsyncCopy copy{call.argument<char *>(0), call.argument<const char *>(1), bytes, std::min(bytes, sourceBytes),
+                 &call.site};
+  ++counters().asyncCopies;
+  counters().asyncCopyBytes += copy.sourceBytes;
+  Thread &thread = call.thread;
+  call.site.bytes = call.site.alignment = bytes;
+  if (options.check) {
+    bool aligned = checkAlignment(call.site, thread, copy.destination, bytes) &&
+                   (copy.sourceBytes == 0 || checkAlignment(call.site, thread, copy.source, bytes));
+    if (!aligned || !accessShared(call.site, thread, copy.destination, SharedAccess::CopyBegin, bytes, false))
+      return;
+    countBanks(call.site, thread, shared.offsetOf(copy.destination));
+    auto *source = const_cast<char *>(copy.source);
+    if (copy.sourceBytes && !accessGlobal(call.site, thread, source, copy.sourceBytes, false, false))
+      copy.sourceBytes = 0;
+  }
+  thread.copies.push_back(copy);
+}
+
+void Machine::commitCopies(Thread &thread) { thread.groups.push_back(thread.copies.size()); }
+
+void Machine::land(Thread &thread, size_t count) {
+  Accessor who{uint16_t(thread.warp->index), uint8_t(thread.lane)};
+  for (size_t i = 0; i < count; ++i) {
+    const AsyncCopy &copy = thread.copies[i];
+    std::memcpy(copy.destination, copy.source, copy.sourceBytes);
+    std::memset(copy.destination + copy.sourceBytes, 0, copy.bytes - copy.sourceBytes);
+    if (options.check)
+      shared.land(clock, who, shared.offsetOf(copy.destination), copy.bytes);
+  }
+  thread.copies.erase(thread.copies.begin(), thread.copies.begin() + ptrdiff_t(count));
+  for (size_t &end : thread.groups)
+    end -= std::min(end, count);
+}
+
+void Machine::waitCopies(Thread &thread, size_t pendingGroups) {
+  if (thread.groups.size() <= pendingGroups)
+    return;
+  size_t done = thread.groups.size() - pendingGroups;
+  size_t landed = thread.groups[done - 1];
+  thread.groups.erase(thread.groups.begin(), thread.groups.begin() + ptrdiff_t(done));
+  land(thread, landed);
+}
+
+void Machine::waitAllCopies(Thread &thread) {
+  thread.groups.clear();
+  land(thread, thread.copies.size());
+}
+
+//===----------------------------------------------------------------------===//
+// Bank conflicts
+//===----------------------------------------------------------------------===//
+
+/// One phase: the distinct words that fall into one of the 32 banks are served one after another.
+void Machine::countBankPhase(Site &site, llvm::ArrayRef<uint32_t> offsets, uint32_t bytes) {
+  if (offsets.empty())
+    return;
+  std::array<uint32_t, 32> first; // the first word seen of each bank; further ones are rare and stand in `more`
+  std::array<uint8_t, 32> waves{};
+  uint32_t more[128];
+  unsigned count = 0;
+  uint8_t most = 1;
+  for (uint32_t offset : offsets)
+    for (uint32_t word = offset / 4; word <= (offset + bytes - 1) / 4; ++word) {
+      unsigned bank = word % 32;
+      if (waves[bank] == 0) {
+        first[bank] = word;
+        waves[bank] = 1;
+      } else if (first[bank] != word && std::find(more, more + count, word) == more + count) {
+        more[count++] = word;
+        most = std::max(most, ++waves[bank]);
+      }
+    }
+  ++site.bankUse.phases;
+  site.bankUse.waves += most;
+}
+
+/// A wide access is served in phases of 128 bytes: half or quarter warps.
+void Machine::finishRequest(Site &site, WarpRequests::Request &request) {
+  // A vector whose alignment does not allow one access is read in pieces of its alignment.
+  uint32_t width = std::min<uint32_t>({site.bytes, std::max<uint32_t>(site.alignment, 1), 16});
+  unsigned lanesPerPhase = width <= 4 ? 32 : width <= 8 ? 16 : 8;
+  ++site.bankUse.requests;
+  for (uint32_t piece = 0; piece < site.bytes; piece += width)
+    for (unsigned begin = 0; begin < 32; begin += lanesPerPhase) {
+      uint32_t offsets[32];
+      unsigned count = 0;
+      for (unsigned lane = begin; lane < begin + lanesPerPhase; ++lane)
+        if (request.lanes >> lane & 1)
+          offsets[count++] = request.offsets[lane] + piece;
+      countBankPhase(site, {offsets, count}, std::min(width, site.bytes - piece));
+    }
+  request.lanes = 0;
+}
+
+void Machine::countBanks(Site &site, const Thread &thread, uint32_t offset) {
+  WarpRequests &pending = site.warpRequests[thread.warp->index];
+  if (!site.flushPending) {
+    site.flushPending = true;
+    bankSites.push_back(&site);
+  }
+  uint32_t turn = pending.next[thread.lane]++;
+  if (turn >= pending.requests.size()) {
+    pending.requests.resize(turn + 1);
+    ++pending.open;
+  }
+  WarpRequests::Request &request = pending.requests[turn];
+  request.lanes |= 1u << thread.lane;
+  request.offsets[thread.lane] = offset;
+  if (request.lanes != thread.warp->lanes)
+    return;
+  finishRequest(site, request);
+  if (--pending.open == 0) { // every lane has come as often
+    pending.next.fill(0);
+    pending.requests.clear();
+  }
+}
+
+/// At a barrier every lane is at the same place again: what is open stays partial.
+void Machine::flushRequests() {
+  for (Site *site : bankSites) {
+    site->flushPending = false;
+    for (WarpRequests &pending : site->warpRequests) {
+      for (WarpRequests::Request &request : pending.requests)
+        if (request.lanes)
+          finishRequest(*site, request);
+      pending.requests.clear();
+      pending.next.fill(0);
+      pending.open = 0;
+    }
+  }
+  bankSites.clear();
+}

@@ -1,0 +1,167 @@
+//===- main.cpp - attn-emulate: runs one kernel on the CPU ----------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads device code (LLVM IR, bitcode, or a lowered gpu.module), runs a kernel on buffers made by the command line, and
+// prints the buffers asked for and what the checks found. Exit status 1 if anything was found.
+//
+//===----------------------------------------------------------------------===//
+#include "Buffers.h"
+#include "ReadModule.h"
+
+#include "attune/Emulator/DeviceEmulator.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/WithColor.h"
+
+#include <chrono>
+
+using namespace attune;
+using namespace attune::emulator;
+using namespace llvm;
+
+static cl::OptionCategory category("attn-emulate options");
+template <typename Option> using Opt = cl::opt<Option>;
+
+static Opt<std::string> input(cl::Positional, cl::desc("<device code>"), cl::init("-"), cl::cat(category));
+static Opt<std::string> kernelName("kernel", cl::desc("Kernel to run (default: the only one)"), cl::cat(category));
+static Opt<std::string> gridText("grid", cl::desc("Blocks: x,y,z"), cl::init("1,1,1"), cl::cat(category));
+static Opt<std::string> blockText("block", cl::desc("Threads of a block: x,y,z"), cl::init("32,1,1"), cl::cat(category));
+static Opt<unsigned> dynamicShared("dynamic-shared", cl::desc("Bytes of dynamic shared memory"), cl::cat(category));
+static cl::list<std::string> bufferTexts("buffer", cl::desc("A parameter: NAME:TYPE:COUNT:INITIAL, INITIAL one of zero, "
+                                                            "one, iota, random, a number, @FILE"),
+                                         cl::cat(category));
+static cl::list<std::string> scalarTexts("scalar", cl::desc("A parameter: TYPE:VALUE"), cl::cat(category));
+static cl::list<std::string> printed("print", cl::desc("Buffer to print"), cl::cat(category));
+static cl::list<std::string> dumped("dump", cl::desc("Buffer to write as raw bytes: NAME=FILE"), cl::cat(category));
+static Opt<bool> counters("counters", cl::desc("Print counters and bank use"), cl::cat(category));
+static Opt<bool> timing("time", cl::desc("Print the times of compiling and running"), cl::cat(category));
+static Opt<bool> noCheck("no-check", cl::desc("Compute values only"), cl::cat(category));
+static Opt<bool> drawnSchedule("shuffle", cl::desc("Run the warps in a drawn order"), cl::cat(category));
+static Opt<unsigned> seed("seed", cl::desc("Of drawn buffers and of the drawn order"), cl::init(1), cl::cat(category));
+
+static Expected<Dim3> parseDim3(StringRef text) {
+  Dim3 dims;
+  uint32_t *parts[] = {&dims.x, &dims.y, &dims.z};
+  unsigned index = 0;
+  for (StringRef part : split(text, ','))
+    if (index == 3 || part.getAsInteger(10, *parts[index++]))
+      return createStringError(inconvertibleErrorCode(), "expected x,y,z, but got '" + text + "'");
+  return dims;
+}
+
+/// The parameters in the order of the command line.
+static Expected<std::vector<uint64_t>> makeParameters(std::vector<CommandBuffer> &buffers) {
+  std::vector<std::pair<unsigned, uint64_t>> slots;
+  buffers.reserve(bufferTexts.size());
+  for (unsigned i = 0; i < bufferTexts.size(); ++i) {
+    auto buffer = parseBuffer(bufferTexts[i], seed + i);
+    if (!buffer)
+      return buffer.takeError();
+    buffers.push_back(std::move(*buffer));
+    slots.push_back({bufferTexts.getPosition(i), uint64_t(uintptr_t(buffers.back().data()))});
+  }
+  for (unsigned i = 0; i < scalarTexts.size(); ++i) {
+    auto value = parseScalar(scalarTexts[i]);
+    if (!value)
+      return value.takeError();
+    slots.push_back({scalarTexts.getPosition(i), *value});
+  }
+  sort(slots);
+  std::vector<uint64_t> parameters;
+  for (auto [position, value] : slots)
+    parameters.push_back(value);
+  return parameters;
+}
+
+static const CommandBuffer *findBuffer(ArrayRef<CommandBuffer> buffers, StringRef name) {
+  auto *found = find_if(buffers, [&](const CommandBuffer &buffer) { return buffer.name == name; });
+  return found == buffers.end() ? nullptr : found;
+}
+
+static Error writeResults(ArrayRef<CommandBuffer> buffers) {
+  for (StringRef name : printed) {
+    const CommandBuffer *buffer = findBuffer(buffers, name);
+    if (!buffer)
+      return createStringError(inconvertibleErrorCode(), "expected the name of a buffer, but got '" + name + "'");
+    outs() << name << ":";
+    for (size_t i = 0; i < buffer->count; ++i)
+      outs() << format(" %.9g", buffer->get(i));
+    outs() << "\n";
+  }
+  for (StringRef text : dumped) {
+    auto [name, path] = text.split('=');
+    const CommandBuffer *buffer = findBuffer(buffers, name);
+    std::error_code code;
+    raw_fd_ostream file(path, code);
+    if (!buffer || code)
+      return createStringError(inconvertibleErrorCode(), "expected NAME=FILE of a buffer, but got '" + text + "'");
+    file.write(buffer->data(), buffer->bytes());
+  }
+  return Error::success();
+}
+
+static double milliseconds(std::chrono::steady_clock::time_point since) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
+}
+
+static Expected<bool> run() {
+  std::vector<CommandBuffer> buffers;
+  auto parameters = makeParameters(buffers);
+  auto grid = parseDim3(gridText), block = parseDim3(blockText);
+  if (Error error = joinErrors(joinErrors(grid.takeError(), block.takeError()), parameters.takeError()))
+    return std::move(error);
+  auto context = std::make_unique<LLVMContext>();
+  std::unique_ptr<Module> module = readModule(input, *context);
+  if (!module)
+    return createStringError(inconvertibleErrorCode(), "no device code");
+
+  EmulatorOptions options;
+  options.check = !noCheck;
+  options.shuffleSchedule = drawnSchedule;
+  options.seed = seed;
+  auto start = std::chrono::steady_clock::now();
+  auto emulator = DeviceEmulator::create(std::move(module), std::move(context), options);
+  if (!emulator)
+    return emulator.takeError();
+  std::vector<std::string> kernels = (*emulator)->kernels();
+  if (kernels.empty())
+    return createStringError(inconvertibleErrorCode(), "expected a kernel (ptx_kernel), but the module has none");
+  for (const CommandBuffer &buffer : buffers)
+    (*emulator)->addGlobal(buffer.data(), buffer.bytes(), buffer.name);
+  double prepared = milliseconds(start);
+  start = std::chrono::steady_clock::now();
+  Error error = (*emulator)->launch(kernelName.empty() ? kernels.front() : std::string(kernelName), *grid, *block,
+                                    dynamicShared, *parameters);
+  double ran = milliseconds(start);
+  (*emulator)->report().printFindings(outs());
+  if (error)
+    return std::move(error);
+  if (counters)
+    (*emulator)->report().printCounters(outs());
+  if (timing)
+    outs() << format("preparing %.1f ms, running %.1f ms\n", prepared, ran);
+  if (Error writing = writeResults(buffers))
+    return std::move(writing);
+  return (*emulator)->report().clean();
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Runs device code on the CPU and checks it\n");
+  Expected<bool> clean = run();
+  if (!clean) {
+    outs().flush();
+    logAllUnhandledErrors(clean.takeError(), WithColor::error(errs(), "attn-emulate"));
+    return 1;
+  }
+  return *clean ? 0 : 1;
+}
