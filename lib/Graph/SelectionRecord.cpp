@@ -108,8 +108,7 @@ void Selector::describe(FunctionSelection &selection) {
   selection.unknownLengths = lengths->unknown();
   selection.length = lengths->reference();
   selection.batch = lengths->batch();
-  PlanPrice price = metric.price(candidates[chosenAt(selection.length)].priced, lengths->sizesAt(selection.length));
-  selection.seconds = price.seconds, selection.work = price.work;
+  selection.seconds = seconds(chosenAt(selection.length), selection.length);
   selection.complete = complete;
   for (auto [group, forms] : llvm::enumerate(memo.groups()))
     for (unsigned index = 0; index < forms.alternatives.size(); ++index)

@@ -12,6 +12,7 @@
 #include "attune/Kernel/Passes.h"
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
+#include "attune/Lowering/GPU/Passes.h"
 #include "attune/Tile/Tile.h"
 
 void attune::registerAllDialects(mlir::DialectRegistry &registry) {
@@ -23,4 +24,6 @@ void attune::registerAllPasses() {
   kernel::registerAttuneKernelPasses();
   cpu::registerAttuneLoweringCPUPasses();
   cpu::registerTileToCpuPipeline();
+  device::registerAttuneGpuPasses();
+  device::registerTileToGpuPipeline();
 }

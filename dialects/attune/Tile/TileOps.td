@@ -323,4 +323,6 @@ def Tile_WorkspaceOp : Tile_Op<"workspace", [MemoryEffects<[MemAlloc]>]> {
   let hasVerifier = 1;
 }
 
+include "attune/Tile/TileLayouts.td"
+
 #endif // ATTUNE_TILE_OPS_TD

@@ -120,3 +120,13 @@ func.func @plan(%in: memref<?x64xf32>, %out: memref<?x64xf32>, %blocks: index, %
   %s = tile.workspace() : memref<2x2xf32>
   return
 }
+
+// CHECK-LABEL: func.func @layouts
+func.func @layouts(%w: tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = 4>>,
+                   %m: tensor<64xf32, #tile.slice<axis = 1, warps = 4>>,
+                   %k: tensor<64x64xf16, #tile.shared<rows = 64, columns = 64>>) {
+  // CHECK: tile.convert_layout %{{.*}} : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = 4>> -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = 4>>
+  %a = tile.convert_layout %w : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = 4>>
+      -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = 4>>
+  return
+}

@@ -1,0 +1,50 @@
+//===- Passes.h - From tile to device code -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LOWERING_GPU_PASSES_H
+#define ATTUNE_LOWERING_GPU_PASSES_H
+
+#include "attune/Tile/Tile.h"
+
+#include "mlir/Pass/Pass.h"
+
+#include <string>
+
+namespace mlir {
+class OpPassManager;
+}
+
+namespace attune::device {
+#define GEN_PASS_DECL
+#include "attune/Lowering/GPU/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "attune/Lowering/GPU/Passes.h.inc"
+
+/// The name of the gpu.module that holds a module's kernels.
+constexpr llvm::StringLiteral kernelModuleName = "attune_kernels";
+/// Attributes of a kernel in it: threads of a block, and bytes of dynamic shared memory.
+constexpr llvm::StringLiteral blockSizeName = "attune.block_size", sharedBytesName = "attune.shared_bytes";
+
+struct GpuOptions {
+  std::string chip = "sm_80";
+  /// Shared memory that a block may use; 0: what the chip has.
+  int64_t sharedLimit = 0;
+};
+
+/// Bytes of shared memory that one block may use on a chip.
+int64_t sharedMemoryLimit(llvm::StringRef chip);
+
+/// Kernels of the tile dialect to the LLVM dialect in gpu.module @attune_kernels.
+void buildTileToGpuPipeline(mlir::OpPassManager &pm, const GpuOptions &options = {});
+
+/// The pipeline as `tile-to-gpu-pipeline` of attn-opt, with the options `chip` and `shared-limit`.
+void registerTileToGpuPipeline();
+
+} // namespace attune::device
+
+#endif // ATTUNE_LOWERING_GPU_PASSES_H

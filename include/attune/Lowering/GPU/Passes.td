@@ -1,0 +1,68 @@
+//===- Passes.td - From tile to device code -*- tablegen -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LOWERING_GPU_PASSES_TD
+#define ATTUNE_LOWERING_GPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AssignLayouts : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "Say where every tile of a GPU kernel lives";
+  let description = [{
+    Gives each tile value of a kernel with `target = gpu` a layout as its encoding, and makes every move between layouts
+    a `tile.convert_layout`. Products decide: accumulators are `c` fragments, and so is all that is computed elementwise;
+    the first operand is an `a` fragment, which costs nothing when it was made as `c`; the second, and a transposed first,
+    come through shared memory. Rank-1 tiles are slices of `c`, by the axis along which they are reduced or expanded.
+
+    ```mlir
+    tile.kernel @copy(%in: memref<?x64xf32>, %out: memref<?x64xf32>) grid(query_block)
+        attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+      %p = tile.program_id query_block
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %i = arith.muli %p, %c64 : index
+      %t = tile.load %in[%i, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+      tile.store %t, %out[%i, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+      tile.return
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numConversions", "conversions", "Number of layout conversions">,
+                    Statistic<"numFree", "free-conversions", "Number of them that move nothing">];
+  let dependentDialects = ["::attune::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TileToGpu : Pass<"tile-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Kernels over laid-out tiles to the code of one thread";
+  let description = [{
+    Replaces the kernels with `target = gpu` by functions `nvvm.kernel` of one `gpu.module @attune_kernels`, in their
+    order. Every tile becomes the registers that one thread holds of it. Loads that come through shared memory are copied
+    asynchronously, `stages` deep in loops; products are mma.sync; reductions are shuffles.
+
+    A function takes the 8-byte slots of its arguments one by one and has the attributes `attune.block_size` and
+    `attune.shared_bytes` (dynamic shared memory). A kernel that needs more shared memory than `shared-limit` is an error.
+
+    ```mlir
+    #c = #tile.fragment<role = c, inner = 16, warps = 4>
+    tile.kernel @copy(%in: memref<?x64xf32>, %out: memref<?x64xf32>) grid(query_block)
+        attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+      %p = tile.program_id query_block
+      %c0 = arith.constant 0 : index
+      %t = tile.load %in[%p, %c0] : memref<?x64xf32> -> tensor<64x64xf32, #c>
+      tile.store %t, %out[%p, %c0] : tensor<64x64xf32, #c>, memref<?x64xf32>
+      tile.return
+    }
+    ```
+  }];
+  let options = [Option<"sharedLimit", "shared-limit", "int64_t", "163 * 1024",
+                        "bytes of shared memory that a block may use">];
+  let statistics = [Statistic<"numKernels", "kernels", "Number of kernels lowered">];
+  let dependentDialects = ["::attune::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
+}
+
+#endif // ATTUNE_LOWERING_GPU_PASSES_TD

@@ -1,0 +1,68 @@
+//===- EmitDevice.h - Device code as LLVM IR, PTX and cubin -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_TARGET_EMITDEVICE_H
+#define ATTUNE_TARGET_EMITDEVICE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/LLVM.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
+
+namespace attune {
+
+/// What the host must know of a kernel to launch it, in the order of the kernel table.
+struct DeviceKernel {
+  std::string name;
+  int64_t blockSize = 0;
+  int64_t sharedBytes = 0; ///< dynamic shared memory
+};
+
+/// What the assembler says of a kernel.
+struct KernelResources {
+  std::string name;
+  int64_t registers = 0;
+  int64_t spillStores = 0, spillLoads = 0; ///< bytes
+  int64_t stack = 0;                       ///< bytes
+  int64_t staticShared = 0;                ///< bytes
+};
+
+/// The kernels of `module`'s gpu.module, after `buildTileToGpuPipeline`.
+std::vector<DeviceKernel> deviceKernels(mlir::ModuleOp module);
+
+/// The gpu.module as an LLVM module for nvptx64, before optimisation. This is what an emulator takes.
+mlir::FailureOr<std::unique_ptr<llvm::Module>> translateDeviceModule(mlir::ModuleOp module, llvm::LLVMContext &context);
+
+/// PTX of the gpu.module for `chip` (sm_80, …). Works without any CUDA tool.
+mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, llvm::StringRef chip);
+
+struct Cubin {
+  std::string bytes;
+  std::vector<KernelResources> kernels;
+};
+
+/// The path of `ptxas`: CUDA_HOME, CUDA_ROOT, PATH, in this order.
+std::optional<std::string> findPtxas();
+
+/// Assembles PTX. Fails, with the assembler's message at `loc`, if there is no `ptxas`, if it rejects the code, or if a
+/// kernel spills registers.
+mlir::FailureOr<Cubin> emitCubin(mlir::Location loc, llvm::StringRef ptx, llvm::StringRef chip);
+
+/// Reads what `ptxas -v` prints.
+std::vector<KernelResources> parseResources(llvm::StringRef assemblerOutput);
+
+} // namespace attune
+
+#endif // ATTUNE_TARGET_EMITDEVICE_H

@@ -1,0 +1,65 @@
+//===- GpuPipeline.cpp - The stages from tile to device code -------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Lowering/GPU/Passes.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace attune;
+
+int64_t device::sharedMemoryLimit(StringRef chip) {
+  // What one block may ask for, of the table of compute capabilities in the CUDA programming guide.
+  return llvm::StringSwitch<int64_t>(chip)
+      .Cases({"sm_80", "sm_87"}, 163 * 1024)
+      .Cases({"sm_86", "sm_89", "sm_120"}, 99 * 1024)
+      .Cases({"sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103", "sm_103a"}, 227 * 1024)
+      .Default(64 * 1024);
+}
+
+void device::buildTileToGpuPipeline(OpPassManager &pm, const GpuOptions &options) {
+  // Layouts.
+  pm.addPass(createCSEPass());
+  pm.addPass(createAssignLayouts());
+  // Threads.
+  TileToGpuOptions lowering;
+  lowering.sharedLimit = options.sharedLimit ? options.sharedLimit : sharedMemoryLimit(options.chip);
+  pm.addPass(createTileToGpu(lowering));
+  // The LLVM dialect.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+namespace {
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("the architecture, such as sm_80"), llvm::cl::init("sm_80")};
+  Option<int64_t> sharedLimit{*this, "shared-limit",
+                              llvm::cl::desc("bytes of shared memory that a block may use; 0: what the chip has"),
+                              llvm::cl::init(0)};
+};
+} // namespace
+
+void device::registerTileToGpuPipeline() {
+  PassPipelineRegistration<PipelineOptions>("tile-to-gpu-pipeline", "Kernels of the tile dialect to device code",
+                                            [](OpPassManager &pm, const PipelineOptions &options) {
+                                              buildTileToGpuPipeline(pm, {options.chip, options.sharedLimit});
+                                            });
+}

@@ -1,0 +1,146 @@
+//===- KernelState.cpp - What is known while a kernel is lowered ---------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "KernelState.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::device;
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+int64_t SharedMemoryUse::allocate(int64_t bytes) {
+  int64_t begin = llvm::alignTo(used, 128);
+  used = begin + bytes;
+  highest = std::max(highest, used);
+  return begin;
+}
+
+void SharedMemoryUse::barrier(DeviceBuilder &code) {
+  code.barrier();
+  written.clear();
+  read.clear();
+  reused = false;
+}
+
+void SharedMemoryUse::beforeRead(DeviceBuilder &code, int buffer) {
+  if (written.contains(buffer))
+    barrier(code);
+  read.insert(buffer);
+}
+
+void SharedMemoryUse::beforeWrite(DeviceBuilder &code, int buffer) {
+  if (reused || read.contains(buffer))
+    barrier(code);
+  written.insert(buffer);
+}
+
+SharedTile KernelState::newSharedTile(tile::SharedAttr attr, Type element) {
+  tile::SharedLayout layout(attr, element);
+  return {code.offset(sharedBase, sharedUse.allocate(layout.bytes())), layout, element, sharedUse.newBuffer()};
+}
+
+tile::FragmentLayout KernelState::fragment(Value value) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  return {cast<tile::FragmentAttr>(type.getEncoding()), type.getShape()};
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+static Type threadType(Type type) {
+  return type.isIndex() ? Type(IntegerType::get(type.getContext(), 64)) : type;
+}
+
+static Value sizeOf(KernelState &state, memref::DimOp dim) {
+  auto type = cast<MemRefType>(dim.getSource().getType());
+  APInt position;
+  if (!matchPattern(dim.getIndex(), m_ConstantInt(&position)))
+    return Value();
+  int64_t size = type.getDimSize(position.getZExtValue());
+  return ShapedType::isDynamic(size) ? state.memories[dim.getSource()].sizes[position.getZExtValue()]
+                                     : state.code.i64(size);
+}
+
+static Value programId(KernelState &state, tile::ProgramIdOp op) {
+  OpBuilder &builder = state.code.builder;
+  Type i32 = builder.getI32Type();
+  Value id;
+  switch (*state.kernel.getGridPosition(op.getAxis())) {
+  case 0:
+    id = NVVM::BlockIdXOp::create(builder, op.getLoc(), i32);
+    break;
+  case 1:
+    id = NVVM::BlockIdYOp::create(builder, op.getLoc(), i32);
+    break;
+  default:
+    id = NVVM::BlockIdZOp::create(builder, op.getLoc(), i32);
+  }
+  return state.code.widen(id);
+}
+
+static Value elementOf(KernelState &state, memref::LoadOp load, llvm::DenseMap<Value, Value> &known) {
+  const Memory &memory = state.memories[load.getMemRef()];
+  DeviceBuilder &code = state.code;
+  Value elements = code.i64(0);
+  for (auto [index, stride] : llvm::zip_equal(load.getIndices(), memory.strides))
+    elements = code.add(elements, code.mul(state.scalar(index, known), stride));
+  unsigned bytes = memory.element.getIntOrFloatBitWidth() / 8;
+  return code.load(memory.element, code.offset(memory.pointer, code.mul(elements, bytes)), bytes);
+}
+
+static Value indexCast(KernelState &state, Value value, Type to) {
+  Type from = value.getType();
+  if (from == to)
+    return value;
+  if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
+    return arith::ExtSIOp::create(state.code.builder, state.code.loc, to, value);
+  return arith::TruncIOp::create(state.code.builder, state.code.loc, to, value);
+}
+
+/// The same operation of `arith` on i64 instead of index.
+static Value retyped(KernelState &state, Operation *op, llvm::DenseMap<Value, Value> &known) {
+  OperationState copy(op->getLoc(), op->getName());
+  for (Value operand : op->getOperands())
+    copy.addOperands(state.scalar(operand, known));
+  copy.addTypes(threadType(op->getResult(0).getType()));
+  for (NamedAttribute attribute : op->getAttrs()) {
+    auto number = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (number && number.getType().isIndex())
+      attribute.setValue(state.code.builder.getI64IntegerAttr(number.getInt()));
+    copy.addAttribute(attribute.getName(), attribute.getValue());
+  }
+  return state.code.builder.create(copy)->getResult(0);
+}
+
+Value KernelState::scalar(Value value, llvm::DenseMap<Value, Value> &known) {
+  if (Value found = known.lookup(value))
+    return found;
+  if (Value found = scalars.lookup(value))
+    return found;
+  Operation *op = value.getDefiningOp();
+  Value result;
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    result = sizeOf(*this, dim);
+  else if (auto id = dyn_cast<tile::ProgramIdOp>(op))
+    result = programId(*this, id);
+  else if (auto load = dyn_cast<memref::LoadOp>(op))
+    result = elementOf(*this, load, known);
+  else if (auto cast = dyn_cast<arith::IndexCastOp>(op))
+    result = indexCast(*this, scalar(cast.getIn(), known), threadType(cast.getType()));
+  else
+    result = retyped(*this, op, known);
+  return known[value] = result;
+}

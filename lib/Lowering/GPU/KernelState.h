@@ -1,0 +1,166 @@
+//===- KernelState.h - What is known while a kernel is lowered -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_LOWERING_GPU_KERNELSTATE_H
+#define ATTUNE_LIB_LOWERING_GPU_KERNELSTATE_H
+
+#include "DeviceBuilder.h"
+
+#include "attune/Tile/TileLayouts.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace attune::device {
+
+/// A memory argument, taken from the kernel's parameters.
+struct Memory {
+  mlir::Value pointer;                       // ptr<1>
+  llvm::SmallVector<mlir::Value> sizes, strides; // i64, in elements
+  mlir::Type element;
+  mlir::Value aligned; // i1: every row begins at a multiple of 16 bytes
+};
+
+/// A tile in shared memory.
+struct SharedTile {
+  mlir::Value base; // ptr<3>
+  tile::SharedLayout layout;
+  mlir::Type element;
+  int buffer; // for the ordering of writes and reads
+};
+
+/// What a thread holds of a tile: registers, a place in shared memory, or (for `b` fragments, which products read as they
+/// go) a place to read from and the type to widen to. Registers of 16-bit elements are pairs: vector<2xT>.
+struct ThreadTile {
+  llvm::SmallVector<mlir::Value> registers;
+  std::optional<SharedTile> shared;
+};
+
+/// Hands out shared memory, and puts barriers between writes and reads of different threads.
+class SharedMemoryUse {
+public:
+  /// Byte offset of a new buffer.
+  int64_t allocate(int64_t bytes);
+  int newBuffer() { return ++buffers; }
+  int64_t mark() const { return used; }
+  void releaseTo(int64_t mark) { used = mark; }
+  int64_t peak() const { return highest; }
+
+  void beforeRead(DeviceBuilder &code, int buffer);
+  void beforeWrite(DeviceBuilder &code, int buffer);
+  /// Shared memory was reused: whatever is written next waits for everyone.
+  void waitBeforeNextWrite() { reused = true; }
+  void barrier(DeviceBuilder &code);
+
+private:
+  int64_t used = 0, highest = 0;
+  int buffers = 0;
+  bool reused = false;
+  llvm::DenseSet<int> written, read;
+};
+
+/// The lowering of one kernel. Free functions of the other files take it first.
+struct KernelState {
+  KernelState(tile::KernelOp kernel, mlir::OpBuilder &builder)
+      : kernel(kernel), code(builder, kernel.getLoc()), warps(kernel.getSchedule()->getWarps()),
+        stages(kernel.getSchedule()->getStages()) {}
+
+  int64_t threads() const { return warps * tile::lanesPerWarp; }
+  const ThreadTile &tileOf(mlir::Value value) const { return tiles.find(value)->second; }
+  tile::FragmentLayout fragment(mlir::Value value) const;
+
+  /// A scalar of the kernel as a scalar of the thread; index is i64.
+  mlir::Value scalar(mlir::Value value) { return scalar(value, scalars); }
+  /// The same in a copy of the code: `known` tells what differs, and takes what is computed.
+  mlir::Value scalar(mlir::Value value, llvm::DenseMap<mlir::Value, mlir::Value> &known);
+  llvm::SmallVector<mlir::Value> scalarsOf(mlir::ValueRange values) {
+    return llvm::map_to_vector(values, [&](mlir::Value value) { return scalar(value); });
+  }
+
+  /// A new buffer for a tile.
+  SharedTile newSharedTile(tile::SharedAttr attr, mlir::Type element);
+
+  tile::KernelOp kernel;
+  DeviceBuilder code;
+  int64_t warps, stages;
+  // thread = 32 warp + lane; lane = 4 group + quad
+  mlir::Value thread, warp, lane, group, quad; // i32
+  mlir::Value sharedBase;                      // ptr<3>
+  SharedMemoryUse sharedUse;
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  llvm::DenseMap<mlir::Value, ThreadTile> tiles;
+  llvm::DenseMap<mlir::Value, Memory> memories;
+};
+
+/// Where a load or store meets memory, in scalars of the thread.
+struct TileAccess {
+  const Memory *memory;
+  mlir::Value pointer;           // ptr<1> to element (0, 0) of the tile
+  mlir::Value rowStride;         // i64, elements (rank 2)
+  mlir::Value aligned;           // i1: every row of the tile begins at a multiple of 16 bytes
+  mlir::Value rowLimit;          // i32: rows of the tile inside the memory
+  mlir::Value columnLimit;       // i32 (rank 2)
+  bool allRows = false, allColumns = false; // known to be inside without a test
+};
+
+/// The access of a tile of this type at indices, `rows` optional.
+TileAccess accessOf(KernelState &state, mlir::Value memory, mlir::ValueRange indices, mlir::Value rows,
+                    mlir::RankedTensorType tile, llvm::DenseMap<mlir::Value, mlir::Value> &known);
+
+// MemoryAccess.cpp: registers ↔ global memory.
+void loadToRegisters(KernelState &state, tile::LoadOp load);
+void lowerStore(KernelState &state, tile::StoreOp store);
+
+// AsyncCopy.cpp: global → shared memory.
+/// Starts the copy of a tile; the copies form a group at the next commit.
+void startCopy(KernelState &state, const TileAccess &access, mlir::RankedTensorType tile, const SharedTile &target);
+void commitCopies(KernelState &state);
+void waitForCopies(KernelState &state, int64_t groupsLeft);
+/// A load outside a pipelined loop: copied and waited for.
+void loadToShared(KernelState &state, tile::LoadOp load);
+
+// Loops.cpp
+mlir::LogicalResult lowerLoop(KernelState &state, tile::LoopOp loop);
+/// Does an operation read or write shared memory?
+bool usesShared(mlir::Operation *op);
+
+// SharedFragments.cpp: shared memory ↔ fragments.
+mlir::LogicalResult lowerConvertLayout(KernelState &state, tile::ConvertLayoutOp convert);
+/// A place in shared memory: a constant and, where it depends on the warp, a value to add (i32, a multiple of 8).
+struct SharedPlace {
+  int64_t row = 0, column = 0;
+  mlir::Value addRow, addColumn;
+};
+/// ldmatrix of `count` (1, 2 or 4) blocks of 8×8 elements of 16 bits: the first at `place`, the second 8 columns to the right
+/// if `columnsFirst`, else 8 rows below, the third and fourth the other way. Gives a pair of elements for each block.
+llvm::SmallVector<mlir::Value> loadMatrices(KernelState &state, const SharedTile &tile, SharedPlace place, int count,
+                                            bool columnsFirst, bool transposed);
+/// Columns 2·quad and 2·quad + 1 of row `group`, counted from `place`: a pair of elements.
+mlir::Value readPair(KernelState &state, const SharedTile &tile, SharedPlace place);
+void writePair(KernelState &state, const SharedTile &tile, SharedPlace place, mlir::Value pair);
+/// Column `group` of row 2·quad + `second`, counted from `place`, of f32.
+mlir::Value readWord(KernelState &state, const SharedTile &tile, SharedPlace place, int64_t second);
+/// First row of this warp in a block of 16 · warps rows, no further down than the last fragment of `rows` rows.
+mlir::Value warpRow(KernelState &state, int64_t rowBlock, int64_t rows);
+
+// MmaSm80.cpp
+mlir::LogicalResult lowerDot(KernelState &state, tile::DotOp dot);
+
+// Reductions.cpp
+void lowerReduce(KernelState &state, tile::ReduceOp reduce);
+void lowerExpand(KernelState &state, tile::ExpandOp expand);
+void lowerMask(KernelState &state, tile::MaskOp mask);
+
+// Elementwise.cpp
+mlir::LogicalResult lowerElementwise(KernelState &state, mlir::Operation *op);
+
+// TileToGpu.cpp
+mlir::LogicalResult lowerBlock(KernelState &state, mlir::Block &block);
+
+} // namespace attune::device
+
+#endif // ATTUNE_LIB_LOWERING_GPU_KERNELSTATE_H

@@ -1,0 +1,191 @@
+//===- Loops.cpp - The loop over the sequence, copies running ahead ------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Loads of the body that come through shared memory are started `stages` − 1 steps ahead, if their place follows from the
+// induction variable alone:
+//
+//     barrier                                     (others may still read what the copies overwrite)
+//     start copies of steps 0 … stages − 2        (one group each, empty past the end)
+//     for each step:
+//       wait until the group of this step is there; barrier
+//       start the copies of step + stages − 1     (into the buffers that the step before read)
+//       the body
+//
+// The barrier serves both ways: what was copied is visible to all, and all have left the buffers that are next.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelState.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::device;
+
+static bool isSharedTile(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && isa_and_nonnull<tile::SharedAttr>(type.getEncoding());
+}
+
+bool device::usesShared(Operation *op) {
+  return op->walk([](Operation *inner) {
+            auto reduce = dyn_cast<tile::ReduceOp>(inner);
+            bool shared = (reduce && reduce.getAxis() == 0) || llvm::any_of(inner->getOperands(), isSharedTile) ||
+                          llvm::any_of(inner->getResults(), isSharedTile);
+            return shared ? WalkResult::interrupt() : WalkResult::advance();
+          })
+      .wasInterrupted();
+}
+
+/// Is a value of the body computed from the induction variable and what is known outside, without memory?
+static bool runsAhead(tile::LoopOp loop, Value value) {
+  if (!value || value == loop.getInductionVar() || !loop.getBody().isAncestor(value.getParentRegion()))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) { return runsAhead(loop, operand); });
+}
+
+namespace {
+/// A load whose copies run ahead: one buffer a stage, one after another.
+struct StagedLoad {
+  tile::LoadOp load;
+  SharedTile first;
+};
+
+struct StagedLoop {
+  KernelState &state;
+  tile::LoopOp loop;
+  Value lower, upper; // i64
+  SmallVector<StagedLoad> loads;
+
+  DeviceBuilder &code() { return state.code; }
+  SharedTile stageOf(const StagedLoad &staged, Value stage);
+  void findLoads();
+  void copyStep(Value induction, Value stage);
+  void prologue();
+  LogicalResult emit();
+  LogicalResult body(Value induction, ValueRange carried, Value stage);
+  SmallVector<Value> flatten(ValueRange tiles);
+  void bind(ValueRange tiles, ValueRange registers);
+};
+} // namespace
+
+void StagedLoop::findLoads() {
+  for (auto load : loop.getBody().front().getOps<tile::LoadOp>()) {
+    auto type = cast<RankedTensorType>(load.getResult().getType());
+    auto shared = dyn_cast<tile::SharedAttr>(type.getEncoding());
+    if (!shared || state.stages < 2 || !runsAhead(loop, load.getRows()) ||
+        !llvm::all_of(load.getIndices(), [&](Value index) { return runsAhead(loop, index); }))
+      continue;
+    SharedTile first = state.newSharedTile(shared, type.getElementType());
+    state.sharedUse.allocate(llvm::alignTo(first.layout.bytes(), 128) * (state.stages - 1));
+    loads.push_back({load, first});
+  }
+}
+
+SharedTile StagedLoop::stageOf(const StagedLoad &staged, Value stage) {
+  SharedTile tile = staged.first;
+  tile.base = code().offset(tile.base, code().mul(stage, llvm::alignTo(tile.layout.bytes(), 128)));
+  return tile;
+}
+
+/// Starts the copies of the step at `induction`, if there is such a step, and closes their group.
+void StagedLoop::copyStep(Value induction, Value stage) {
+  code().ifThen(code().less(induction, upper), [&] {
+    llvm::DenseMap<Value, Value> known{{loop.getInductionVar(), induction}};
+    for (StagedLoad &staged : loads) {
+      auto type = cast<RankedTensorType>(staged.load.getResult().getType());
+      TileAccess access = accessOf(state, staged.load.getSource(), staged.load.getIndices(), staged.load.getRows(),
+                                   type, known);
+      startCopy(state, access, type, stageOf(staged, stage));
+    }
+  });
+  commitCopies(state);
+}
+
+void StagedLoop::prologue() {
+  if (usesShared(loop))
+    state.sharedUse.barrier(code());
+  if (loads.empty())
+    return;
+  for (int64_t i = 0; i + 1 < state.stages; ++i)
+    copyStep(code().add(lower, i * static_cast<int64_t>(loop.getStep())), code().i32(i));
+}
+
+SmallVector<Value> StagedLoop::flatten(ValueRange tiles) {
+  SmallVector<Value> registers;
+  for (Value tile : tiles)
+    llvm::append_range(registers, state.tileOf(tile).registers);
+  return registers;
+}
+
+void StagedLoop::bind(ValueRange tiles, ValueRange registers) {
+  for (auto [tile, init] : llvm::zip_equal(tiles, loop.getInitArgs())) {
+    size_t count = state.tileOf(init).registers.size();
+    state.tiles[tile].registers = SmallVector<Value>(registers.take_front(count));
+    registers = registers.drop_front(count);
+  }
+}
+
+LogicalResult StagedLoop::body(Value induction, ValueRange carried, Value stage) {
+  int64_t ahead = state.stages - 1;
+  state.scalars[loop.getInductionVar()] = induction;
+  bind(loop.getCarried(), carried);
+  if (!loads.empty()) {
+    waitForCopies(state, ahead - 1);
+    state.sharedUse.barrier(code());
+    Value next = code().add(stage, ahead), wrapped = code().sub(next, code().i32(state.stages));
+    Value target = code().select(code().less(next, code().i32(state.stages)), next, wrapped);
+    copyStep(code().add(induction, ahead * static_cast<int64_t>(loop.getStep())), target);
+  } else if (usesShared(loop)) {
+    state.sharedUse.barrier(code());
+  }
+  for (StagedLoad &staged : loads)
+    state.tiles[staged.load.getResult()].shared = stageOf(staged, stage);
+  return lowerBlock(state, loop.getBody().front());
+}
+
+LogicalResult StagedLoop::emit() {
+  OpBuilder &builder = code().builder;
+  SmallVector<Value> inits = flatten(loop.getInitArgs());
+  inits.push_back(code().i32(0)); // the stage of this step
+  auto op = scf::ForOp::create(builder, code().loc, lower, upper, code().i64(loop.getStep()), inits);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(op.getBody());
+    Value stage = op.getRegionIterArgs().back();
+    if (failed(body(op.getInductionVar(), op.getRegionIterArgs().drop_back(), stage)))
+      return failure();
+    SmallVector<Value> next = flatten(loop.getYield()->getOperands());
+    Value following = code().add(stage, 1);
+    next.push_back(code().select(code().equal(following, state.stages), code().i32(0), following));
+    scf::YieldOp::create(builder, code().loc, next);
+  }
+  bind(loop.getResults(), op.getResults().drop_back());
+  return success();
+}
+
+LogicalResult device::lowerLoop(KernelState &state, tile::LoopOp loop) {
+  int64_t mark = state.sharedUse.mark();
+  StagedLoop staged{state, loop, state.scalar(loop.getLower()), state.scalar(loop.getUpper()), {}};
+  staged.findLoads();
+  staged.prologue();
+  if (failed(staged.emit()))
+    return failure();
+  // Values of the body are not known after it; its buffers serve what follows.
+  loop.getBody().walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      state.scalars.erase(result);
+  });
+  state.sharedUse.releaseTo(mark);
+  if (usesShared(loop))
+    state.sharedUse.waitBeforeNextWrite();
+  return success();
+}

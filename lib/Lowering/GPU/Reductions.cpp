@@ -1,0 +1,190 @@
+//===- Reductions.cpp - Reduce, expand and mask on fragments -------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A row lies in the registers of a quad: reduce them, then twice exchange between neighbours. A column lies in the lanes of
+// equal quad position of all warps: reduce the registers, exchange three times, and add the warps' results in their order
+// through shared memory.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelState.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::device;
+
+namespace {
+struct Reduction {
+  KernelState &state;
+  tile::ReduceKind kind;
+  tile::FragmentLayout layout;
+  ArrayRef<Value> source;
+
+  DeviceBuilder &code() { return state.code; }
+  Value neutral() { return code().f32(kind == tile::ReduceKind::Add ? 0.0 : -INFINITY); }
+  Value combine(Value a, Value b);
+  Value element(int64_t rowBlock, int64_t block, int64_t half, int64_t second);
+  SmallVector<Value> rows();
+  SmallVector<Value> columns();
+  SmallVector<Value> acrossWarps(ArrayRef<Value> sums);
+};
+} // namespace
+
+Value Reduction::combine(Value a, Value b) {
+  if (!a)
+    return b;
+  if (kind == tile::ReduceKind::Add)
+    return arith::AddFOp::create(code().builder, code().loc, a, b);
+  return arith::MaxNumFOp::create(code().builder, code().loc, a, b);
+}
+
+static Value rowOf(KernelState &state, int64_t rowBlock, int64_t half) {
+  DeviceBuilder &code = state.code;
+  return code.add(code.add(code.mul(state.warp, tile::fragmentRows), state.group),
+                  rowBlock * tile::fragmentRows * state.warps + half * 8);
+}
+
+/// An element of the source, neutral where it is padding.
+Value Reduction::element(int64_t rowBlock, int64_t block, int64_t half, int64_t second) {
+  Value value = source[(rowBlock * layout.columnBlocks() + block) * 4 + half * 2 + second];
+  if (layout.columns % tile::blockSize != 0 && block + 1 == layout.columnBlocks()) {
+    Value column = code().add(code().mul(state.quad, 2), block * tile::blockSize + second);
+    value = code().select(code().less(column, code().i32(layout.columns)), value, neutral());
+  }
+  if ((rowBlock + 1) * tile::fragmentRows * layout.warps > layout.rows)
+    value = code().select(code().less(rowOf(state, rowBlock, half), code().i32(layout.rows)), value, neutral());
+  return value;
+}
+
+SmallVector<Value> Reduction::rows() {
+  SmallVector<Value> result;
+  for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock)
+    for (int64_t half = 0; half < 2; ++half) {
+      Value value;
+      for (int64_t block = 0; block < layout.columnBlocks(); ++block)
+        for (int64_t second = 0; second < 2; ++second)
+          value = combine(value, element(rowBlock, block, half, second));
+      for (int64_t mask : {1, 2})
+        value = combine(value, code().exchange(value, mask));
+      result.push_back(value);
+    }
+  return result;
+}
+
+SmallVector<Value> Reduction::columns() {
+  SmallVector<Value> result;
+  for (int64_t block = 0; block < layout.columnBlocks(); ++block)
+    for (int64_t second = 0; second < 2; ++second) {
+      Value value;
+      for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock)
+        for (int64_t half = 0; half < 2; ++half)
+          value = combine(value, element(rowBlock, block, half, second));
+      for (int64_t mask : {4, 8, 16})
+        value = combine(value, code().exchange(value, mask));
+      result.push_back(value);
+    }
+  return layout.warps == 1 ? result : acrossWarps(result);
+}
+
+/// Adds what each warp has, in the order of the warps: [warp][column] in shared memory.
+SmallVector<Value> Reduction::acrossWarps(ArrayRef<Value> sums) {
+  int64_t rowBytes = layout.columnBlocks() * tile::blockSize * 4;
+  Value base = code().offset(state.sharedBase, state.sharedUse.allocate(rowBytes * layout.warps));
+  int buffer = state.sharedUse.newBuffer();
+  Value inRow = code().mul(state.quad, 8);
+  state.sharedUse.beforeWrite(code(), buffer);
+  code().ifThen(code().equal(state.group, 0), [&] {
+    Value row = code().offset(base, code().add(code().mul(state.warp, rowBytes), inRow));
+    for (size_t i = 0; i < sums.size(); i += 2)
+      code().store(code().pair(sums[i], sums[i + 1]), code().offset(row, i * 16), 8);
+  });
+  state.sharedUse.beforeRead(code(), buffer);
+  SmallVector<Value> result(sums.size());
+  Type pairType = VectorType::get({2}, code().builder.getF32Type());
+  for (int64_t warp = 0; warp < layout.warps; ++warp)
+    for (size_t i = 0; i < sums.size(); i += 2) {
+      Value pair = code().load(pairType, code().offset(code().offset(base, inRow), warp * rowBytes + i * 16), 8);
+      for (int64_t second = 0; second < 2; ++second)
+        result[i + second] = combine(result[i + second], code().element(pair, second));
+    }
+  return result;
+}
+
+void device::lowerReduce(KernelState &state, tile::ReduceOp reduce) {
+  SmallVector<Value> source = state.tileOf(reduce.getSource()).registers;
+  Reduction reduction{state, reduce.getKind(), state.fragment(reduce.getSource()), source};
+  state.tiles[reduce.getResult()].registers = reduce.getAxis() == 1 ? reduction.rows() : reduction.columns();
+}
+
+void device::lowerExpand(KernelState &state, tile::ExpandOp expand) {
+  tile::FragmentLayout layout = state.fragment(expand.getResult());
+  SmallVector<Value> source = state.tileOf(expand.getSource()).registers, result;
+  for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock)
+    for (int64_t block = 0; block < layout.columnBlocks(); ++block)
+      for (int64_t half = 0; half < 2; ++half)
+        for (int64_t second = 0; second < 2; ++second)
+          result.push_back(source[expand.getAxis() == 1 ? rowBlock * 2 + half : block * 2 + second]);
+  state.tiles[expand.getResult()].registers = std::move(result);
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+static void maskVector(KernelState &state, tile::MaskOp mask, Value fill, Value rows) {
+  DeviceBuilder &code = state.code;
+  auto type = cast<RankedTensorType>(mask.getType());
+  tile::SliceLayout layout(cast<tile::SliceAttr>(type.getEncoding()), type.getDimSize(0));
+  SmallVector<Value> result;
+  for (auto [i, value] : llvm::enumerate(state.tileOf(mask.getSource()).registers)) {
+    int64_t block = i / 2, second = i % 2;
+    Value place = layout.axis == 1 ? rowOf(state, block, second)
+                                   : code.add(code.mul(state.quad, 2), block * tile::blockSize + second);
+    result.push_back(code.select(code.less(place, rows), value, fill));
+  }
+  state.tiles[mask.getResult()].registers = std::move(result);
+}
+
+/// The number of columns that row (rowBlock, half) keeps, counted from the lane's own 2·quad: i32.
+static Value visibleColumns(KernelState &state, tile::MaskOp mask, ArrayRef<Value> limits, int64_t rowBlock,
+                            int64_t half) {
+  DeviceBuilder &code = state.code;
+  Value row = rowOf(state, rowBlock, half), none = code.i32(-(int64_t(1) << 30)), visible = code.i32(int64_t(1) << 30);
+  if (mask.getCols())
+    visible = limits[1];
+  if (mask.getDiagonal())
+    visible = code.smaller(visible, code.add(code.add(limits[2], row), 1));
+  if (mask.getRows())
+    visible = code.select(code.less(row, limits[0]), visible, none);
+  return code.sub(visible, code.mul(state.quad, 2));
+}
+
+void device::lowerMask(KernelState &state, tile::MaskOp mask) {
+  DeviceBuilder &code = state.code;
+  Value fill = arith::ConstantOp::create(code.builder, code.loc, mask.getFillAttr());
+  SmallVector<Value> limits;
+  for (Value limit : {mask.getRows(), mask.getCols(), mask.getDiagonal()})
+    limits.push_back(limit ? code.clampToI32(state.scalar(limit)) : Value());
+  if (cast<RankedTensorType>(mask.getType()).getRank() == 1)
+    return maskVector(state, mask, fill, limits[0]);
+  tile::FragmentLayout layout = state.fragment(mask.getResult());
+  SmallVector<Value> result = state.tileOf(mask.getSource()).registers;
+  for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock)
+    for (int64_t half = 0; half < 2; ++half) {
+      Value visible = visibleColumns(state, mask, limits, rowBlock, half);
+      for (int64_t block = 0; block < layout.columnBlocks(); ++block)
+        for (int64_t second = 0; second < 2; ++second) {
+          Value &value = result[(rowBlock * layout.columnBlocks() + block) * 4 + half * 2 + second];
+          value = code.select(code.less(code.i32(block * tile::blockSize + second), visible), value, fill);
+        }
+    }
+  state.tiles[mask.getResult()].registers = std::move(result);
+}

@@ -1,0 +1,222 @@
+//===- SharedFragments.cpp - Shared memory to fragments and back ---------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Addresses are split into what is constant, what depends on the lane (the same in every call, so computed once), and the
+// warp's share. The swizzle depends on the row modulo 8, which is the lane's own.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelState.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::device;
+
+/// x(row) for a row in 0 … 7 that depends on the lane.
+static Value swizzleOf(DeviceBuilder &code, const tile::SharedLayout &layout, Value row) {
+  if (layout.elementBytes == 4)
+    return code.mul(code.exclusiveOr(code.rem(row, 4), code.div(row, 4)), 2);
+  int64_t period = layout.swizzlePeriod();
+  return code.rem(code.div(row, 8 / period), period);
+}
+
+/// The address of chunk `laneChunk` of row `laneRow` (less than 8 in `swizzleRow`), counted from `place`.
+static Value chunkAddress(KernelState &state, const SharedTile &tile, const SharedPlace &place, Value laneRow,
+                          Value swizzleRow, Value laneChunk) {
+  DeviceBuilder &code = state.code;
+  const tile::SharedLayout &layout = tile.layout;
+  Value chunk = code.add(laneChunk, place.column / layout.elementsPerChunk());
+  if (place.addColumn)
+    chunk = code.add(chunk, code.div(place.addColumn, layout.elementsPerChunk()));
+  Value row = place.addRow ? code.add(laneRow, place.addRow) : laneRow;
+  Value bytes = code.add(code.mul(row, layout.rowBytes()),
+                         code.mul(code.exclusiveOr(chunk, swizzleOf(code, layout, swizzleRow)), 16));
+  return code.offset(code.offset(tile.base, bytes), place.row * layout.rowBytes());
+}
+
+SmallVector<Value> device::loadMatrices(KernelState &state, const SharedTile &tile, SharedPlace place, int count,
+                                     bool columnsFirst, bool transposed) {
+  DeviceBuilder &code = state.code;
+  OpBuilder &builder = code.builder;
+  Value row = code.rem(state.lane, 8), matrix = code.div(state.lane, 8), zero = code.i32(0);
+  Value first = count >= 2 ? code.rem(matrix, 2) : zero, second = count == 4 ? code.div(matrix, 2) : zero;
+  Value chunk = columnsFirst ? first : second, block = columnsFirst ? second : first;
+  Value address = chunkAddress(state, tile, place, code.add(row, code.mul(block, 8)), row, chunk);
+
+  MLIRContext *context = builder.getContext();
+  Type i32 = builder.getI32Type();
+  Type type = count == 1 ? i32 : LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(count, i32));
+  Value loaded = NVVM::LdMatrixOp::create(builder, code.loc, type, address, count,
+                                          transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+                                          NVVM::LdStMatrixShapeAttr::get(context, 8, 8), NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> pairs;
+  for (int i = 0; i < count; ++i) {
+    Value word = count == 1 ? loaded : LLVM::ExtractValueOp::create(builder, code.loc, loaded, i).getResult();
+    pairs.push_back(code.bitcast(word, VectorType::get({2}, tile.element)));
+  }
+  return pairs;
+}
+
+static Value pairAddress(KernelState &state, const SharedTile &tile, const SharedPlace &place) {
+  DeviceBuilder &code = state.code;
+  int64_t pairsPerChunk = tile.layout.elementsPerChunk() / 2;
+  Value chunk = code.div(state.quad, pairsPerChunk), inChunk = code.rem(state.quad, pairsPerChunk);
+  Value address = chunkAddress(state, tile, place, state.group, state.group, chunk);
+  return code.offset(address, code.mul(inChunk, 2 * tile.layout.elementBytes));
+}
+
+Value device::readPair(KernelState &state, const SharedTile &tile, SharedPlace place) {
+  return state.code.load(VectorType::get({2}, tile.element), pairAddress(state, tile, place),
+                         2 * tile.layout.elementBytes);
+}
+
+void device::writePair(KernelState &state, const SharedTile &tile, SharedPlace place, Value pair) {
+  state.code.store(pair, pairAddress(state, tile, place), 2 * tile.layout.elementBytes);
+}
+
+Value device::readWord(KernelState &state, const SharedTile &tile, SharedPlace place, int64_t second) {
+  DeviceBuilder &code = state.code;
+  Value row = code.add(code.mul(state.quad, 2), second);
+  Value address = chunkAddress(state, tile, place, row, row, code.div(state.group, 4));
+  return code.load(code.builder.getF32Type(), code.offset(address, code.mul(code.rem(state.group, 4), 4)), 4);
+}
+
+Value device::warpRow(KernelState &state, int64_t rowBlock, int64_t rows) {
+  DeviceBuilder &code = state.code;
+  int64_t first = rowBlock * tile::fragmentRows * state.warps;
+  Value row = code.add(code.mul(state.warp, tile::fragmentRows), first);
+  bool inside = first + tile::fragmentRows * state.warps <= rows;
+  return inside ? row : code.smaller(row, code.i32(llvm::alignTo(rows, tile::fragmentRows) - tile::fragmentRows));
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+static void readFragments(KernelState &state, const SharedTile &source, const tile::FragmentLayout &layout,
+                          ThreadTile &result) {
+  DeviceBuilder &code = state.code;
+  int64_t blocks = layout.columnBlocks();
+  state.sharedUse.beforeRead(code, source.buffer);
+  for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock) {
+    Value row = warpRow(state, rowBlock, source.layout.rows);
+    for (int64_t block = 0; block < blocks; ++block) {
+      int64_t column = block * tile::blockSize;
+      if (source.layout.elementBytes == 2) {
+        int count = block + 1 < blocks ? 4 : 2;
+        llvm::append_range(result.registers,
+                           loadMatrices(state, source, {0, column, row, {}}, count, /*columnsFirst=*/false, false));
+        block += count == 4;
+        continue;
+      }
+      for (int64_t half = 0; half < 2; ++half) {
+        Value pair = readPair(state, source, {half * 8, column, row, {}});
+        result.registers.push_back(code.element(pair, 0));
+        result.registers.push_back(code.element(pair, 1));
+      }
+    }
+  }
+}
+
+/// `pair` with zeros where its column or row is outside the tile; `column` and `row` are of its first element.
+static Value clearOutside(DeviceBuilder &code, Value pair, Value row, Value column, const tile::FragmentLayout &layout) {
+  Type element = cast<VectorType>(pair.getType()).getElementType();
+  Value zero = code.zero(element), parts[2];
+  for (int64_t i = 0; i < 2; ++i) {
+    Value inside = code.both(code.less(row, code.i32(layout.rows)), code.less(code.add(column, i), code.i32(layout.columns)));
+    parts[i] = code.select(inside, code.element(pair, i), zero);
+  }
+  return code.pair(parts[0], parts[1]);
+}
+
+/// Pair `index` of a fragment, with zeros outside the tile where the tile does not end with a block.
+static Value pairOf(KernelState &state, const ThreadTile &tile, const tile::FragmentLayout &layout, int64_t index) {
+  DeviceBuilder &code = state.code;
+  bool packed = isa<VectorType>(tile.registers.front().getType());
+  Value pair = packed ? tile.registers[index] : code.pair(tile.registers[2 * index], tile.registers[2 * index + 1]);
+  if (layout.rows % tile::blockSize == 0 && layout.columns % tile::blockSize == 0)
+    return pair;
+  int64_t half = index % 2, block = index / 2 % layout.columnBlocks(), rowBlock = index / 2 / layout.columnBlocks();
+  Value row = code.add(code.add(code.mul(state.warp, tile::fragmentRows), state.group),
+                       rowBlock * tile::fragmentRows * state.warps + half * 8);
+  return clearOutside(code, pair, row, code.add(code.mul(state.quad, 2), block * tile::blockSize), layout);
+}
+
+/// Writes the rows of one block of 16 rows a warp, up to whole fragments of the tile.
+static void writeRows(KernelState &state, const ThreadTile &source, const tile::FragmentLayout &layout,
+                      const SharedTile &target, int64_t rowBlock) {
+  DeviceBuilder &code = state.code;
+  int64_t blocks = layout.columnBlocks(), padded = llvm::alignTo(layout.columns, tile::fragmentRows) / tile::blockSize;
+  Value row = code.add(code.mul(state.warp, tile::fragmentRows), rowBlock * tile::fragmentRows * state.warps);
+  for (int64_t half = 0; half < 2; ++half)
+    for (int64_t block = 0; block < padded; ++block) {
+      Value pair = block < blocks ? pairOf(state, source, layout, (rowBlock * blocks + block) * 2 + half)
+                                  : code.zero(VectorType::get({2}, target.element));
+      writePair(state, target, {half * 8, block * tile::blockSize, row, {}}, pair);
+    }
+}
+
+static void writeShared(KernelState &state, const ThreadTile &source, const tile::FragmentLayout &layout,
+                        const SharedTile &target) {
+  DeviceBuilder &code = state.code;
+  state.sharedUse.beforeWrite(code, target.buffer);
+  for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock) {
+    int64_t first = rowBlock * tile::fragmentRows * state.warps;
+    auto write = [&] { writeRows(state, source, layout, target, rowBlock); };
+    if (first + tile::fragmentRows * state.warps <= target.layout.rows) {
+      write();
+      continue;
+    }
+    Value row = code.add(code.mul(state.warp, tile::fragmentRows), first);
+    code.ifThen(code.less(row, code.i32(target.layout.rows)), write);
+  }
+}
+
+/// `c` to `a`: the same registers, zeros in the padding of the last block, which meets the padding of B.
+static void toOperand(KernelState &state, const ThreadTile &source, const tile::FragmentLayout &layout,
+                      ThreadTile &result) {
+  result.registers = source.registers;
+  if (layout.columns % tile::blockSize == 0)
+    return;
+  bool packed = isa<VectorType>(source.registers.front().getType());
+  for (int64_t i = 0, e = source.registers.size() / (packed ? 1 : 2); i < e; ++i) {
+    Value pair = pairOf(state, source, layout, i);
+    if (packed) {
+      result.registers[i] = pair;
+      continue;
+    }
+    for (int64_t second = 0; second < 2; ++second)
+      result.registers[2 * i + second] = state.code.element(pair, second);
+  }
+}
+
+LogicalResult device::lowerConvertLayout(KernelState &state, tile::ConvertLayoutOp convert) {
+  auto from = cast<RankedTensorType>(convert.getSource().getType()), to = cast<RankedTensorType>(convert.getType());
+  auto fragment = dyn_cast<tile::FragmentAttr>(to.getEncoding());
+  ThreadTile result;
+  if (isa<tile::SharedAttr>(from.getEncoding()) && fragment) {
+    const SharedTile &source = *state.tileOf(convert.getSource()).shared;
+    if (fragment.getRole() == tile::FragmentRole::B)
+      result.shared = source; // products read it as they go
+    else
+      readFragments(state, source, {fragment, to.getShape()}, result);
+  } else if (isa<tile::FragmentAttr>(from.getEncoding()) && fragment) {
+    toOperand(state, state.tileOf(convert.getSource()), state.fragment(convert.getSource()), result);
+  } else if (auto shared = dyn_cast<tile::SharedAttr>(to.getEncoding()); shared && isa<tile::FragmentAttr>(from.getEncoding())) {
+    result.shared = state.newSharedTile(shared, to.getElementType());
+    writeShared(state, state.tileOf(convert.getSource()), state.fragment(convert.getSource()), *result.shared);
+  } else {
+    return convert.emitError() << "expected a conversion between fragments or to and from shared memory, but got "
+                               << from.getEncoding() << " to " << to.getEncoding();
+  }
+  state.tiles[convert.getResult()] = std::move(result);
+  return success();
+}

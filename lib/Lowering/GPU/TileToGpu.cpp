@@ -1,0 +1,223 @@
+//===- TileToGpu.cpp - Kernels over laid-out tiles to the code of one thread ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "KernelState.h"
+
+#include "attune/Lowering/GPU/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace attune::device {
+#define GEN_PASS_DEF_TILETOGPU
+#include "attune/Lowering/GPU/Passes.h.inc"
+} // namespace attune::device
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::device;
+
+/// Address spaces of NVPTX.
+static constexpr unsigned globalSpace = 1, sharedSpace = 3;
+/// Dynamic shared memory: one external array of unknown size for all kernels of the module.
+static constexpr llvm::StringLiteral sharedName = "attune_shared";
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lowerOperation(KernelState &state, Operation *op) {
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    auto type = cast<RankedTensorType>(load.getResult().getType());
+    if (!isa<tile::SharedAttr>(type.getEncoding())) {
+      if (!type.getElementType().isF32())
+        return load.emitError() << "expected f32 in a load to registers, but got " << type.getElementType();
+      return loadToRegisters(state, load), success();
+    }
+    if (!state.tiles.contains(load.getResult()) || !state.tileOf(load.getResult()).shared)
+      loadToShared(state, load);
+    return success();
+  }
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](tile::StoreOp store) { return lowerStore(state, store), success(); })
+      .Case([&](tile::DotOp dot) { return lowerDot(state, dot); })
+      .Case([&](tile::LoopOp loop) { return lowerLoop(state, loop); })
+      .Case([&](tile::ReduceOp reduce) { return lowerReduce(state, reduce), success(); })
+      .Case([&](tile::ExpandOp expand) { return lowerExpand(state, expand), success(); })
+      .Case([&](tile::MaskOp mask) { return lowerMask(state, mask), success(); })
+      .Case([&](tile::ConvertLayoutOp convert) { return lowerConvertLayout(state, convert); })
+      .Default([&](Operation *other) {
+        bool isTile = other->getNumResults() == 1 && isa<RankedTensorType>(other->getResult(0).getType());
+        return isTile ? lowerElementwise(state, other) : success(); // scalars are lowered where they are used
+      });
+}
+
+/// Every tile of a kernel must have a layout by now.
+static LogicalResult checkLayout(Operation *op) {
+  for (Value value : op->getResults())
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && !type.getEncoding())
+      return op->emitError() << "expected a layout on every tile; run tile-assign-layouts first";
+  return success();
+}
+
+LogicalResult device::lowerBlock(KernelState &state, Block &block) {
+  for (Operation &op : block) {
+    Location outer = state.code.loc;
+    state.code.loc = op.getLoc();
+    // Scalars that are used at several places are computed where they stand, so that they dominate all.
+    bool isScalar = op.getNumResults() == 1 && op.getNumRegions() == 0 && op.getResult(0).getType().isIntOrIndexOrFloat();
+    if (isScalar)
+      state.scalar(op.getResult(0));
+    if (failed(checkLayout(&op)) || failed(lowerOperation(state, &op)))
+      return failure();
+    state.code.loc = outer;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Type> parameterTypes(tile::KernelOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  Type word = IntegerType::get(context, 64), pointer = LLVM::LLVMPointerType::get(context, globalSpace);
+  SmallVector<Type> types;
+  for (Type type : kernel.getArgumentTypes()) {
+    auto memory = dyn_cast<MemRefType>(type);
+    types.push_back(memory ? pointer : word);
+    if (memory)
+      types.append(2 * memory.getRank(), word);
+  }
+  return types;
+}
+
+/// i1: the memory begins at a multiple of 16 bytes, and so does every row.
+static Value isAligned(DeviceBuilder &code, const Memory &memory) {
+  Value all = LLVM::PtrToIntOp::create(code.builder, code.loc, code.builder.getI64Type(), memory.pointer);
+  for (Value stride : ArrayRef<Value>(memory.strides).drop_back())
+    all = code.either(all, code.mul(stride, memory.element.getIntOrFloatBitWidth() / 8));
+  return code.equal(code.both(all, code.i64(15)), 0);
+}
+
+static Memory takeMemory(DeviceBuilder &code, MemRefType type, ValueRange slots) {
+  Memory memory;
+  memory.pointer = slots.front();
+  memory.element = type.getElementType();
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    memory.sizes.push_back(type.isDynamicDim(i) ? slots[1 + i] : code.i64(type.getDimSize(i)));
+    memory.strides.push_back(i + 1 < type.getRank() ? slots[1 + type.getRank() + i] : code.i64(1));
+  }
+  memory.aligned = isAligned(code, memory);
+  return memory;
+}
+
+static void takeArguments(KernelState &state, ValueRange slots) {
+  DeviceBuilder &code = state.code;
+  for (BlockArgument argument : state.kernel.getBody().getArguments()) {
+    if (auto type = dyn_cast<MemRefType>(argument.getType())) {
+      int64_t count = 1 + 2 * type.getRank();
+      state.memories[argument] = takeMemory(code, type, slots.take_front(count));
+      slots = slots.drop_front(count);
+      continue;
+    }
+    Value value = slots.front();
+    if (argument.getType().isF32())
+      value = code.bitcast(arith::TruncIOp::create(code.builder, code.loc, code.builder.getI32Type(), value),
+                           code.builder.getF32Type());
+    state.scalars[argument] = value;
+    slots = slots.drop_front();
+  }
+}
+
+static void takeThread(KernelState &state) {
+  DeviceBuilder &code = state.code;
+  OpBuilder &builder = code.builder;
+  state.thread = NVVM::ThreadIdXOp::create(builder, code.loc, builder.getI32Type());
+  state.warp = code.div(state.thread, tile::lanesPerWarp);
+  state.lane = code.rem(state.thread, tile::lanesPerWarp);
+  state.group = code.div(state.lane, 4);
+  state.quad = code.rem(state.lane, 4);
+  auto shared = LLVM::LLVMPointerType::get(builder.getContext(), sharedSpace);
+  state.sharedBase = LLVM::AddressOfOp::create(builder, code.loc, shared, sharedName);
+}
+
+static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) {
+  MLIRContext *context = builder.getContext();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameterTypes(kernel));
+  auto function = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), kernel.getSymName(), type);
+  int32_t threads = kernel.getSchedule()->getWarps() * tile::lanesPerWarp;
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({threads, 1, 1}));
+  function->setAttr(blockSizeName, builder.getI64IntegerAttr(threads));
+  return function;
+}
+
+static LogicalResult checkSharedMemory(tile::KernelOp kernel, int64_t needed, int64_t limit) {
+  if (needed <= limit)
+    return success();
+  tile::ScheduleAttr schedule = *kernel.getSchedule();
+  InFlightDiagnostic diagnostic = kernel.emitError()
+                                  << "expected at most " << limit << " bytes of shared memory, but got " << needed;
+  diagnostic.attachNote() << "the tiles of " << schedule.getQueryTile() << " queries and " << schedule.getKeyTile()
+                          << " keys in " << schedule.getStages()
+                          << " stages do not fit; choose smaller tiles or fewer stages";
+  return diagnostic;
+}
+
+static LogicalResult lowerKernel(tile::KernelOp kernel, OpBuilder &moduleBuilder, int64_t sharedLimit) {
+  LLVM::LLVMFuncOp function = makeFunction(kernel, moduleBuilder);
+  OpBuilder builder = OpBuilder::atBlockBegin(function.addEntryBlock(moduleBuilder));
+  KernelState state(kernel, builder);
+  takeThread(state);
+  takeArguments(state, function.getArguments());
+  if (failed(lowerBlock(state, kernel.getBody().front())))
+    return failure();
+  LLVM::ReturnOp::create(builder, kernel.getLoc(), ValueRange());
+  function->setAttr(sharedBytesName, builder.getI64IntegerAttr(state.sharedUse.peak()));
+  return checkSharedMemory(kernel, state.sharedUse.peak(), sharedLimit);
+}
+
+static void declareShared(OpBuilder &builder, Location loc) {
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+  LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false, LLVM::Linkage::External, sharedName, Attribute(),
+                         /*alignment=*/128, sharedSpace);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct TileToGpuPass : device::impl::TileToGpuBase<TileToGpuPass> {
+  using TileToGpuBase::TileToGpuBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<tile::KernelOp> kernels;
+    for (auto kernel : module.getOps<tile::KernelOp>())
+      if (kernel.getSchedule() && kernel.getSchedule()->getTarget() == tile::TargetKind::GPU)
+        kernels.push_back(kernel);
+    if (kernels.empty())
+      return;
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    auto device = mlir::gpu::GPUModuleOp::create(builder, module.getLoc(), kernelModuleName);
+    builder.setInsertionPointToEnd(device.getBody());
+    declareShared(builder, module.getLoc());
+    for (tile::KernelOp kernel : kernels)
+      if (failed(lowerKernel(kernel, builder, sharedLimit)))
+        return signalPassFailure();
+    for (tile::KernelOp kernel : kernels)
+      kernel.erase();
+    numKernels += kernels.size();
+  }
+};
+} // namespace

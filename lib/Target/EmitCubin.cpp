@@ -1,0 +1,136 @@
+//===- EmitCubin.cpp - PTX to machine code by ptxas ----------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Target/EmitDevice.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace attune;
+
+std::optional<std::string> attune::findPtxas() {
+  for (const char *variable : {"CUDA_HOME", "CUDA_ROOT"}) {
+    std::optional<std::string> root = llvm::sys::Process::GetEnv(variable);
+    if (!root || root->empty())
+      continue;
+    SmallString<128> path(*root);
+    llvm::sys::path::append(path, "bin", "ptxas");
+    if (llvm::sys::fs::can_execute(path))
+      return std::string(path);
+  }
+  llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName("ptxas");
+  return found ? std::optional<std::string>(*found) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// What ptxas -v prints
+//===----------------------------------------------------------------------===//
+
+/// The number that stands right before `phrase` in a line, or 0.
+static int64_t numberBefore(StringRef line, StringRef phrase) {
+  size_t end = line.find(phrase);
+  if (end == StringRef::npos)
+    return 0;
+  StringRef number = line.take_front(end).rtrim();
+  size_t begin = number.find_last_not_of("0123456789");
+  int64_t value = 0;
+  return number.drop_front(begin == StringRef::npos ? 0 : begin + 1).getAsInteger(10, value) ? 0 : value;
+}
+
+// ptxas info : Compiling entry function 'name' for 'sm_80'
+// ptxas info : Function properties for name
+//     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+// ptxas info : Used 128 registers, used 1 barriers, 4096 bytes smem, 400 bytes cmem[0]
+std::vector<KernelResources> attune::parseResources(StringRef output) {
+  std::vector<KernelResources> kernels;
+  SmallVector<StringRef> lines;
+  output.split(lines, '\n');
+  for (StringRef line : lines) {
+    if (line.contains("Compiling entry function '")) {
+      kernels.emplace_back().name = line.split("function '").second.split('\'').first.str();
+    } else if (kernels.empty()) {
+      continue;
+    } else if (line.contains("bytes stack frame")) {
+      kernels.back().stack = numberBefore(line, "bytes stack frame");
+      kernels.back().spillStores = numberBefore(line, "bytes spill stores");
+      kernels.back().spillLoads = numberBefore(line, "bytes spill loads");
+    } else if (line.contains("registers")) {
+      kernels.back().registers = numberBefore(line, "registers");
+      kernels.back().staticShared = numberBefore(line, "bytes smem");
+    }
+  }
+  return kernels;
+}
+
+//===----------------------------------------------------------------------===//
+// Assembling
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A temporary file that goes with its scope.
+struct TemporaryFile {
+  SmallString<128> path;
+  llvm::FileRemover remover;
+
+  std::error_code create(StringRef suffix) {
+    std::error_code error = llvm::sys::fs::createTemporaryFile("attune", suffix, path);
+    if (!error)
+      remover.setFile(path);
+    return error;
+  }
+  std::string read() const {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    return buffer ? (*buffer)->getBuffer().str() : std::string();
+  }
+};
+} // namespace
+
+static LogicalResult writeFile(Location loc, StringRef path, StringRef text) {
+  std::error_code error;
+  llvm::raw_fd_ostream stream(path, error);
+  if (error)
+    return emitError(loc) << "expected to write " << path << ", but got: " << error.message();
+  stream << text;
+  return success();
+}
+
+static LogicalResult rejectSpills(Location loc, ArrayRef<KernelResources> kernels) {
+  for (const KernelResources &kernel : kernels)
+    if (kernel.spillStores || kernel.spillLoads)
+      return emitError(loc) << "expected kernel " << kernel.name << " to fit the registers, but got "
+                            << kernel.spillStores << " bytes of spills; choose smaller tiles or more warps";
+  return success();
+}
+
+FailureOr<Cubin> attune::emitCubin(Location loc, StringRef ptx, StringRef chip) {
+  std::optional<std::string> ptxas = findPtxas();
+  if (!ptxas)
+    return emitError(loc) << "expected ptxas in CUDA_HOME, CUDA_ROOT or PATH, but got none; emit PTX instead";
+  TemporaryFile input, output, messages;
+  for (auto [file, suffix] : {std::pair(&input, "ptx"), std::pair(&output, "cubin"), std::pair(&messages, "txt")})
+    if (std::error_code error = file->create(suffix))
+      return emitError(loc) << "expected a temporary file, but got: " << error.message();
+  if (failed(writeFile(loc, input.path, ptx)))
+    return failure();
+  std::string architecture = ("-arch=" + chip).str(), error;
+  SmallVector<StringRef> arguments{*ptxas, "-v", "-O3", architecture, input.path, "-o", output.path};
+  std::optional<StringRef> redirects[] = {StringRef(), messages.path.str(), messages.path.str()};
+  int status = llvm::sys::ExecuteAndWait(*ptxas, arguments, std::nullopt, redirects, /*SecondsToWait=*/120, 0, &error);
+  std::string said = messages.read();
+  if (status != 0)
+    return emitError(loc) << "expected ptxas to take the code, but got: " << (said.empty() ? error : said);
+  Cubin cubin{output.read(), parseResources(said)};
+  if (failed(rejectSpills(loc, cubin.kernels)))
+    return failure();
+  return cubin;
+}

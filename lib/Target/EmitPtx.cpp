@@ -1,0 +1,128 @@
+//===- EmitPtx.cpp - Device code as LLVM IR and PTX ----------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Lowering/GPU/Passes.h"
+#include "attune/Target/EmitDevice.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace attune;
+
+static constexpr llvm::StringLiteral triple = "nvptx64-nvidia-cuda";
+/// PTX 7.8 knows every instruction used here, and drivers since CUDA 11.8 take it.
+static constexpr llvm::StringLiteral features = "+ptx78";
+
+//===----------------------------------------------------------------------===//
+// The LLVM module
+//===----------------------------------------------------------------------===//
+
+static mlir::gpu::GPUModuleOp deviceModule(ModuleOp module) {
+  return module.lookupSymbol<mlir::gpu::GPUModuleOp>(attune::device::kernelModuleName);
+}
+
+std::vector<DeviceKernel> attune::deviceKernels(ModuleOp module) {
+  std::vector<DeviceKernel> kernels;
+  mlir::gpu::GPUModuleOp device = deviceModule(module);
+  if (!device)
+    return kernels;
+  auto number = [](Operation *op, StringRef name) {
+    auto attribute = op->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  };
+  for (auto function : device.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr(attune::device::blockSizeName))
+      kernels.push_back({function.getSymName().str(), number(function, attune::device::blockSizeName),
+                         number(function, attune::device::sharedBytesName)});
+  return kernels;
+}
+
+FailureOr<std::unique_ptr<llvm::Module>> attune::translateDeviceModule(ModuleOp module, llvm::LLVMContext &context) {
+  mlir::gpu::GPUModuleOp device = deviceModule(module);
+  if (!device)
+    return module.emitError() << "expected a gpu.module @" << attune::device::kernelModuleName
+                              << "; lower the kernels for a GPU first";
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  auto result = mlir::translateModuleToLLVMIR(device, context, attune::device::kernelModuleName);
+  if (!result)
+    return device.emitError() << "expected device code that translates to LLVM IR";
+  result->setTargetTriple(llvm::Triple(triple));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// PTX
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<llvm::TargetMachine> makeTarget(StringRef chip, std::string &error) {
+  static const bool initialised = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+  (void)initialised;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(llvm::Triple(triple), error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      llvm::Triple(triple), chip, features, options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &target) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&target);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+FailureOr<std::string> attune::emitPtx(ModuleOp module, StringRef chip) {
+  llvm::LLVMContext context;
+  auto translated = translateDeviceModule(module, context);
+  if (failed(translated))
+    return failure();
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> target = makeTarget(chip, error);
+  if (!target)
+    return module.emitError() << "expected an LLVM with the NVPTX target, but got: " << error;
+  llvm::Module &device = **translated;
+  device.setDataLayout(target->createDataLayout());
+  optimize(device, *target);
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (target->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return module.emitError() << "expected the NVPTX target to emit assembly for " << chip;
+  passes.run(device);
+  return std::string(text);
+}
