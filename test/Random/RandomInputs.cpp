@@ -15,8 +15,8 @@
 using namespace attune;
 using namespace attune::random;
 
-/// The largest norm for which the tolerances hold is 30·√d at the default scale; a larger scale makes the same logits of
-/// smaller rows. A little inside, for rounding to bf16 moves a norm by up to 0.4 %.
+/// The largest norm for which the tolerances hold is 30·√d at the default scale; a larger scale makes the same logits
+/// of smaller rows. A little inside, for rounding to bf16 moves a norm by up to 0.4 %.
 static double normLimit(const RandomSpec &spec) {
   double byDefault = 1 / std::sqrt(static_cast<double>(spec.width));
   double excess = spec.isSoftmax ? std::max(1.0, spec.logitScale() / byDefault) : 1;

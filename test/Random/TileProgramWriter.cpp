@@ -39,7 +39,9 @@ static std::string decimal(double value) {
 }
 
 TileName TileProgramWriter::constant(int64_t rows, int64_t columns, const std::string &value) {
-  return define(rows, columns, "arith.constant dense<" + value + "> : " + TileName{"", rows, columns}.type());
+  TileName tile{fresh(), rows, columns};
+  line(tile.name + " = arith.constant dense<" + value + "> : " + tile.type());
+  return tile;
 }
 
 TileName TileProgramWriter::elementwise(const TileName &like, const std::string &op, const std::string &operands) {
@@ -64,7 +66,8 @@ static std::string memoryType(const ProgramMemory &memory) {
 /// A load near an edge: rows and columns past the end, sometimes a limit of rows before it.
 TileName TileProgramWriter::load(const ProgramMemory &memory, const std::string &row, int64_t rows, int64_t columns) {
   TileName shape{"", rows, columns};
-  std::string column = index(columns == 0 ? choices.below(memory.columns) : choices.pick({int64_t(0), memory.columns / 2}));
+  bool isVector = columns == 0;
+  std::string column = index(isVector ? choices.below(memory.columns) : choices.below(2) * (memory.columns / 2));
   std::string limit = choices.once(3) ? " rows(" + index(choices.between(0, memory.rows + 2)) + ")" : "";
   // A vector lies along the columns, and its limit is one of columns.
   std::string loaded = fresh();
@@ -171,7 +174,7 @@ TileName TileProgramWriter::maskAndReplace(const TileName &tile) {
   TileName result = define(tile.rows, tile.columns,
                            "arith.select " + condition + ", " + filler.name + ", " + masked.name + " : " +
                                tile.type("i1") + ", " + tile.type());
-  std::erase(tiles, masked), std::erase(tiles, lowest); // −∞ stays away from the rest of the program
+  std::erase(tiles, masked); // −∞ stays away from the rest of the program
   return result;
 }
 

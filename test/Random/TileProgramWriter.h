@@ -37,6 +37,7 @@ public:
   std::string index(int64_t value);
   std::string fresh() { return "%x" + std::to_string(counter++); }
 
+  /// A constant is no tile of the program: it would soon be nothing else.
   TileName constant(int64_t rows, int64_t columns, const std::string &value);
   TileName load(const ProgramMemory &memory, const std::string &row, int64_t rows, int64_t columns);
   void store(const TileName &tile, const ProgramMemory &memory, const std::string &row);

@@ -80,7 +80,9 @@ void MemoryAccess::store(Emit &emit, Value value, Value outer, Value inner, int6
   Value pointer = address(emit, outer, inner), keep = mask(emit, inner, valid);
   value = fromFloats(emit, value, element);
   // One lane goes out by itself: LLVM 22 turns a narrowing masked store of one lane into a store of the wide element.
-  if (!columns && valid == 1)
+  std::optional<int64_t> left = columns ? Emit::known(emit.sub(columns, inner)) : std::nullopt;
+  bool isOneLane = columns ? left && std::min(*left, valid) == 1 : valid == 1;
+  if (isOneLane)
     emit.store(vector::ExtractOp::create(emit, value, ArrayRef<int64_t>{0}), pointer,
                element.getIntOrFloatBitWidth() / 8);
   else if (keep)

@@ -31,16 +31,18 @@ def variants():
     softmax, kernel = {"kind": "softmax"}, {"kind": "kernel", "feature_map": {"kind": "elu1"}}
     base = {"attention": "variant", "batch": 3, "heads": 4}
     sizes = [(1, 1), (5, 9), (9, 5), (13, 13)]
-    dims = [{"head_dim": 1}, {"head_dim": 7, "value_dim": 3}, {"head_dim": 16, "kv_heads": 2}, {"head_dim": 8, "kv_heads": 1}]
+    dims = [{"head_dim": 1}, {"head_dim": 7, "value_dim": 3}, {"head_dim": 16, "kv_heads": 2},
+            {"head_dim": 8, "kv_heads": 1}]
     mechanisms = [softmax, kernel, kernel | {"denominator": {"bias": 0.5, "floor": 0}},
                   kernel | {"denominator": {"bias": 0, "floor": 30}}]
-    for (n, keys), dim, mechanism, causal, lengths in itertools.product(sizes, dims, mechanisms, (False, True), (False, True)):
+    options = itertools.product(sizes, dims, mechanisms, (False, True), (False, True))
+    for (n, keys), dim, mechanism, causal, lengths in options:
         if causal and mechanism["kind"] == "kernel" and n != keys:
             continue
         dtype = ["f32", "f16", "bf16"][(n + dim["head_dim"]) % 3]
         scale = {"scale": 0.7} if mechanism is softmax and n == 9 else {}
-        yield base | dim | scale | {"dtype": dtype, "queries": n, "keys": keys, "causal": causal, "key_lengths": lengths,
-                                    "mechanism": mechanism}
+        yield base | dim | scale | {"dtype": dtype, "queries": n, "keys": keys, "causal": causal,
+                                    "key_lengths": lengths, "mechanism": mechanism}
 
 
 def module_of(spec, mechanism):

@@ -116,7 +116,8 @@ TEST(EvalAttnTest, FaithfulResultsAreOfTheirType) {
   mlir::Type half = mlir::Float16Type::get(&context);
   for (Array &argument : arguments)
     argument = makeArray(argument.shape(), argument.elements(), half);
-  std::vector<Array> ideal = program.runAttn(arguments), faithful = program.runAttn(arguments, {Precision::Faithful, {}});
+  std::vector<Array> ideal = program.runAttn(arguments);
+  std::vector<Array> faithful = program.runAttn(arguments, {Precision::Faithful, {}});
   ASSERT_EQ(faithful.size(), 1u) << program.messages;
   std::vector<double> expected = ideal[0].elements();
   for (double &x : expected)
@@ -144,5 +145,6 @@ TEST(EvalAttnTest, UnknownOpIsNamed) {
       return %y : tensor<2xf32>
     })");
   EXPECT_TRUE(program.runAttn({Array({2})}).empty());
-  EXPECT_THAT(program.messages, HasSubstr("'arith.negf' op expected an op that the interpreter of the attn dialect knows"));
+  EXPECT_THAT(program.messages,
+              HasSubstr("'arith.negf' op expected an op that the interpreter of the attn dialect knows"));
 }

@@ -20,8 +20,8 @@ using namespace attune;
 using namespace attune::reference;
 
 Program::Program(llvm::StringRef text) {
-  context.loadDialect<attn::AttnDialect, tile::TileDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
-                      mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
+  context.loadDialect<attn::AttnDialect, tile::TileDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                      mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
   context.getDiagEngine().registerHandler([this](mlir::Diagnostic &diagnostic) {
     messages += diagnostic.str() + "\n";
     return mlir::success();
