@@ -45,11 +45,16 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
   Emit &emit = state.emit;
   MemoryAccess access(state, load);
   Value tile = load.getResult();
+  int64_t rows = shapeOf(tile)[0], columns = shapeOf(tile)[1];
+  if (access.moves())
+    emit.loop(emit.constant(0), emit.constant(rows), 1, [&](Value row) {
+      for (int64_t column = 0; column < columns; column += access.lineElements())
+        access.prefetchNext(emit, row, emit.constant(column));
+    });
   if (!access.rows)
     return state.place(tile, Order::Row, {access.base, access.stride});
   Buffer copy = state.allocate(shapeOf(tile), Order::Row);
   state.own(tile, copy.pointer);
-  int64_t rows = shapeOf(tile)[0], columns = shapeOf(tile)[1];
   Value missing = emit.less(access.rows, emit.constant(rows));
   auto choice = scf::IfOp::create(emit, TypeRange{emit.pointerType(), emit.getI64Type()}, missing, true);
   {

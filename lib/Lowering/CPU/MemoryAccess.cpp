@@ -26,6 +26,18 @@ static Value existing(Emit &emit, Value size, Value index, Value limit, int64_t 
   return left;
 }
 
+/// Rows by which a load moves from step to step of the loop around it, if what it reads is worth fetching ahead: a kernel
+/// over query blocks reads the same keys for every block, and finds them in a cache.
+static int64_t rowsPerStep(Operation *op) {
+  auto load = dyn_cast<tile::LoadOp>(op);
+  auto loop = dyn_cast<tile::LoopOp>(op->getParentOp());
+  if (!load || !loop || rankOf(load.getResult()) != 2 ||
+      op->getParentOfType<tile::KernelOp>().getGridPosition(tile::Axis::QueryBlock))
+    return 0;
+  Value row = load.getIndices()[load.getIndices().size() - 2];
+  return row == loop.getInductionVar() ? loop.getStep() : 0;
+}
+
 MemoryAccess::MemoryAccess(KernelState &state, Operation *op) {
   Emit &emit = state.emit;
   auto load = dyn_cast<tile::LoadOp>(op);
@@ -49,6 +61,7 @@ MemoryAccess::MemoryAccess(KernelState &state, Operation *op) {
   if (rankOf(tile) == 1)
     return;
   stride = memory.strides[last - 1];
+  ahead = rowsPerStep(op);
   rows = existing(emit, memory.sizes[last - 1], indices[last - 1], limit, shapeOf(tile)[0]);
 }
 
@@ -59,6 +72,14 @@ Value MemoryAccess::address(Emit &emit, Value outer, Value inner) const {
   if (rows)
     row = emit.select(emit.less(outer, rows), row, edgeRow);
   return emit.offset(row, inner, element);
+}
+
+void MemoryAccess::prefetchNext(Emit &emit, Value outer, Value inner) const {
+  if (ahead == 0)
+    return;
+  // Past the end of the memory a prefetch does nothing.
+  Value place = emit.add(emit.mul(emit.add(outer, ahead), stride), inner);
+  LLVM::Prefetch::create(emit, emit.offset(base, place, element), /*rw=*/0, /*hint=*/2, /*cache=*/1);
 }
 
 Value MemoryAccess::mask(Emit &emit, Value inner, int64_t valid) const {

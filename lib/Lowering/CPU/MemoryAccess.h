@@ -22,6 +22,12 @@ public:
   Value load(Emit &emit, Value outer, Value inner, int64_t valid) const;
   void store(Emit &emit, Value value, Value outer, Value inner, int64_t valid) const;
 
+  /// Fetches the line of (outer, inner) of the next step of the loop over the sequence into the second-level cache.
+  void prefetchNext(Emit &emit, Value outer, Value inner) const;
+  bool moves() const { return ahead != 0; }
+  /// Elements of a cache line of 64 bytes.
+  int64_t lineElements() const { return 512 / element.getIntOrFloatBitWidth(); }
+
   /// Whether all of the tile's columns are known to exist.
   bool wholeColumns() const { return !columns; }
   Value base;    ///< element (0, 0)
@@ -31,6 +37,7 @@ public:
 
 private:
   Type element;
+  int64_t ahead = 0; ///< rows to the next step's tile; 0 if the tile does not move with a loop
   Value edgeRow;
 
   Value address(Emit &emit, Value outer, Value inner) const;

@@ -29,8 +29,9 @@ static constexpr int64_t stripVectors = 4;
 namespace {
 /// A vector of the nest.
 struct Place {
-  Value outer, inner; ///< element (outer, inner …)
-  int64_t valid;      ///< lanes that are part of the tile
+  Value outer, inner;   ///< element (outer, inner …)
+  int64_t valid;        ///< lanes that are part of the tile
+  int64_t position = 0; ///< the vector's number in its strip
 };
 
 class NestEmitter {
@@ -133,8 +134,12 @@ Value NestEmitter::mask(tile::MaskOp op, const Place &place) {
 Value NestEmitter::compute(Operation *op, const Place &place) {
   if (auto op1 = dyn_cast<tile::MaskOp>(op))
     return mask(op1, place);
-  if (isa<tile::LoadOp>(op))
-    return accesses.find(op)->second.load(emit, place.outer, place.inner, place.valid);
+  if (isa<tile::LoadOp>(op)) {
+    const MemoryAccess &access = accesses.find(op)->second;
+    if (place.position * emit.lanes() % access.lineElements() == 0)
+      access.prefetchNext(emit, place.outer, place.inner);
+    return access.load(emit, place.outer, place.inner, place.valid);
+  }
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(evaluate(operand, place));
@@ -183,7 +188,9 @@ void NestEmitter::vector(const Place &place, SmallVectorImpl<Value> &sums, int64
 SmallVector<Value> NestEmitter::strip(Value outer, Value inner, int64_t vectors, int64_t validInLast, ValueRange sums) {
   SmallVector<Value> next(sums);
   for (int64_t position = 0; position < vectors; ++position)
-    vector({outer, emit.add(inner, position * emit.lanes()), position + 1 == vectors ? validInLast : emit.lanes()}, next,
+    vector({outer, emit.add(inner, position * emit.lanes()), position + 1 == vectors ? validInLast : emit.lanes(),
+            position},
+           next,
            vectors, position);
   return next;
 }
