@@ -68,9 +68,8 @@ static std::optional<DeviceInstruction> findCopy(llvm::StringRef name) {
   unsigned bytes = 0;
   if (name.getAsInteger(10, bytes) || (bytes != 16 && (onlyL2 || (bytes != 4 && bytes != 8))))
     return std::nullopt;
-  return DeviceInstruction::byLane([=](const LaneCall &call) {
-    call.machine.startCopy(call, bytes, sized ? call.argument<uint32_t>(2) : bytes);
-  });
+  return DeviceInstruction::byLane(
+      [=](const LaneCall &call) { call.machine.startCopy(call, bytes, sized ? call.argument<uint32_t>(2) : bytes); });
 }
 
 std::optional<DeviceInstruction> emulator::findBlockInstruction(llvm::StringRef name) {

@@ -34,7 +34,7 @@ static float truncateToBfloat(float value) { return inRegister(floatToBfloat(val
 
 static Error defineSupportRoutines(orc::LLJIT &compiler) {
   const std::pair<const char *, float (*)(float)> routines[] = {
-      {"__extendhfsf2", extendHalf},   {"__gnu_h2f_ieee", extendHalf},    {"__extendbfsf2", extendBfloat},
+      {"__extendhfsf2", extendHalf},    {"__gnu_h2f_ieee", extendHalf},     {"__extendbfsf2", extendBfloat},
       {"__truncsfhf2", truncateToHalf}, {"__gnu_f2h_ieee", truncateToHalf}, {"__truncsfbf2", truncateToBfloat}};
   orc::SymbolMap symbols;
   for (auto [name, routine] : routines)

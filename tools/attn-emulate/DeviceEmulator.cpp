@@ -139,9 +139,8 @@ void DeviceEmulator::Impl::collectBankUse() {
 DeviceEmulator::DeviceEmulator(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 DeviceEmulator::~DeviceEmulator() = default;
 
-Expected<std::unique_ptr<DeviceEmulator>> DeviceEmulator::create(std::unique_ptr<Module> module,
-                                                                 std::unique_ptr<LLVMContext> context,
-                                                                 EmulatorOptions options) {
+Expected<std::unique_ptr<DeviceEmulator>>
+DeviceEmulator::create(std::unique_ptr<Module> module, std::unique_ptr<LLVMContext> context, EmulatorOptions options) {
   auto impl = std::make_unique<Impl>(options);
   // Owned together, so that the module never outlives its context.
   if (Error error = impl->build(orc::ThreadSafeModule(std::move(module), std::move(context))))

@@ -27,7 +27,8 @@ FiberStacks::~FiberStacks() {
 bool FiberStacks::reserve(size_t wanted) {
   if (wanted <= count)
     return true;
-  void *fresh = mmap(nullptr, wanted * stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *fresh =
+      mmap(nullptr, wanted * stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (fresh == MAP_FAILED)
     return false;
   if (region)
@@ -66,7 +67,7 @@ attune_emulator_switch:
   .size attune_emulator_switch, . - attune_emulator_switch
 )");
 static constexpr size_t returnAddress = 6; // behind the six saved registers
-static constexpr size_t frameWords = 8; // keeps the stack 16-byte aligned at the entry, as after a call
+static constexpr size_t frameWords = 8;    // keeps the stack 16-byte aligned at the entry, as after a call
 #elif defined(__aarch64__)
 extern "C" void attune_emulator_switch(void **from, void *to);
 asm(R"(

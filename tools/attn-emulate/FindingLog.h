@@ -30,7 +30,8 @@ public:
   }
   void add(Finding finding, Site &site) {
     int32_t &index = site.findingIndex[unsigned(finding.kind)];
-    if (report.findings.size() >= maxFindings) {
+    bool firstOfKind = report.totals[unsigned(finding.kind)] == 1; // kept in any case
+    if (report.findings.size() >= maxFindings && !firstOfKind) {
       index = -1;
       return;
     }

@@ -26,15 +26,15 @@
 namespace attune::emulator {
 
 struct GlobalConflict {
-  uint64_t offset;  ///< in the buffer
-  uint32_t block;   ///< linear index of the other block
-  uint16_t thread;  ///< the other thread
+  uint64_t offset; ///< in the buffer
+  uint32_t block;  ///< linear index of the other block
+  uint16_t thread; ///< the other thread
 };
 
 class GlobalMemory {
 public:
   struct Writer {
-    uint32_t block;        ///< linear index + 1; 0: not written in this launch
+    uint32_t block; ///< linear index + 1; 0: not written in this launch
     uint16_t thread;
     uint16_t atomic;
     uint32_t time;

@@ -147,7 +147,8 @@ void Machine::call(Site &site, char *result, const char *arguments) {
     site.instruction.lane(call);
     return;
   }
-  uint32_t mask = site.instruction.maskArgument < 0 ? ~0u : call.argument<uint32_t>(unsigned(site.instruction.maskArgument));
+  uint32_t mask =
+      site.instruction.maskArgument < 0 ? ~0u : call.argument<uint32_t>(unsigned(site.instruction.maskArgument));
   meetWarp(call, mask & running->warp->lanes);
 }
 

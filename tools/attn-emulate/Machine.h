@@ -134,9 +134,7 @@ private:
   void land(Thread &thread, size_t count);
   void add(FindingKind kind, Site &site, const Thread &thread, std::string buffer, uint64_t address, uint32_t bytes,
            std::string message);
-  uint32_t linearBlock() const {
-    return blockIndex.x + launch.grid.x * (blockIndex.y + launch.grid.y * blockIndex.z);
-  }
+  uint32_t linearBlock() const { return blockIndex.x + launch.grid.x * (blockIndex.y + launch.grid.y * blockIndex.z); }
 
   SharedMemory &shared;
   GlobalMemory &global;
@@ -149,7 +147,7 @@ private:
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
   Thread *running = nullptr;
-  std::vector<Site *> bankSites; ///< with open requests
+  std::vector<Site *> bankSites;   ///< with open requests
   alignas(64) char harmless[1024]; ///< stands in for memory that must not be touched
 };
 

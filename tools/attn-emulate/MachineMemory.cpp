@@ -20,8 +20,8 @@ using namespace attune::emulator;
 
 void Machine::add(FindingKind kind, Site &site, const Thread &thread, std::string buffer, uint64_t address,
                   uint32_t bytes, std::string message) {
-  Finding finding{kind, launch.kernel, blockIndex, thread.index, std::move(buffer), address, bytes, std::move(message),
-                  site.text, site.location};
+  Finding finding{kind,    launch.kernel, blockIndex,         thread.index, std::move(buffer),
+                  address, bytes,         std::move(message), site.text,    site.location};
   log.add(std::move(finding), site);
 }
 
@@ -194,7 +194,8 @@ void Machine::land(Thread &thread, size_t count) {
   Accessor who{uint16_t(thread.warp->index), uint8_t(thread.lane)};
   for (size_t i = 0; i < count; ++i) {
     const AsyncCopy &copy = thread.copies[i];
-    std::memcpy(copy.destination, copy.source, copy.sourceBytes);
+    if (copy.sourceBytes) // else the source may be null
+      std::memcpy(copy.destination, copy.source, copy.sourceBytes);
     std::memset(copy.destination + copy.sourceBytes, 0, copy.bytes - copy.sourceBytes);
     if (options.check)
       shared.land(clock, who, shared.offsetOf(copy.destination), copy.bytes);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Fragment layouts, with g = lane / 4 and t = lane % 4. Every register has 32 bits: two numbers of 16 bits in one row (of
-// A, C, D) or column (of B), or one number of 32 bits.
+// Fragment layouts, with g = lane / 4 and t = lane % 4. Every register has 32 bits: two numbers of 16 bits in one row
+// (of A, C, D) or column (of B), or one number of 32 bits.
 //
 //   A, 16 bits: register r holds row g + 8 (r % 2), columns 2t + 8 (r / 2) and the next
 //   B, 16 bits: register r holds column g, rows 2t + 8 r and the next
@@ -144,8 +144,8 @@ static void multiplyAdd(const WarpCall &call, const MmaShape &shape) {
 // ldmatrix and stmatrix
 //===----------------------------------------------------------------------===//
 
-/// Lane 8 m + i names row i of 8x8 matrix m; a lane holds of each matrix row lane / 4, columns 2 (lane % 4) and the next,
-/// or, transposed, the same elements of the transposed matrix.
+/// Lane 8 m + i names row i of 8x8 matrix m; a lane holds of each matrix row lane / 4, columns 2 (lane % 4) and the
+/// next, or, transposed, the same elements of the transposed matrix.
 static void moveMatrices(const WarpCall &call, unsigned matrices, bool transposed, bool store) {
   if (needsWholeWarp(call))
     return;

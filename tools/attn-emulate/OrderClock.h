@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Vector clocks, one entry per warp. Time is a counter of the block that moves on at each synchronisation; `seen(w, v)`
-// is the time up to which warp w has everything that warp v did. An access of v at time t happens before w's next access
-// exactly if t <= seen(w, v). Two lanes of one warp are ordered only by bar.warp.sync or a barrier: seen(w, w).
+// is the time up to which warp w has everything that warp v did. An access of v at time t happens before w's next
+// access exactly if t <= seen(w, v). Two lanes of one warp are ordered only by bar.warp.sync or a barrier: seen(w, w).
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_ORDERCLOCK_H

@@ -16,8 +16,8 @@
 
 namespace attune::emulator {
 
-/// LLVM IR or bitcode; or MLIR: the first gpu.module of a file, already lowered to the LLVM and NVVM dialects. "-" is the
-/// standard input. Null after a message on the standard error.
+/// LLVM IR or bitcode; or MLIR: the first gpu.module of a file, already lowered to the LLVM and NVVM dialects. "-" is
+/// the standard input. Null after a message on the standard error.
 std::unique_ptr<llvm::Module> readModule(llvm::StringRef path, llvm::LLVMContext &context);
 
 } // namespace attune::emulator

@@ -313,7 +313,8 @@ Error Rewriter::rewriteFunction(Function &function) {
     if (isa<CallInst>(instruction) || (check && isMemoryAccess(instruction)))
       work.push_back(&instruction);
     if (auto *local = dyn_cast<AllocaInst>(&instruction))
-      stackBytes += local->getAllocationSize(layout).value_or(TypeSize::getFixed(FiberStacks::stackBytes)).getFixedValue();
+      stackBytes +=
+          local->getAllocationSize(layout).value_or(TypeSize::getFixed(FiberStacks::stackBytes)).getFixedValue();
   }
   if (stackBytes > FiberStacks::stackBytes / 2)
     return fail("expected at most " + Twine(FiberStacks::stackBytes / 2) + " bytes of local memory a thread, but '" +
@@ -343,8 +344,8 @@ Error Rewriter::placeGlobals(RewriteResult &result) {
         return fail("expected at most 48 KiB of static shared memory, but '" + global.getName() + "' alone has " +
                     Twine(bytes) + " bytes");
       void *place = shared.place(global.getName().str(), bytes, alignment, dynamic);
-      global.replaceAllUsesWith(ConstantExpr::getIntToPtr(ConstantInt::get(i64, uint64_t(uintptr_t(place))),
-                                                          global.getType()));
+      global.replaceAllUsesWith(
+          ConstantExpr::getIntToPtr(ConstantInt::get(i64, uint64_t(uintptr_t(place))), global.getType()));
       global.eraseFromParent();
     }
   for (GlobalVariable &global : module.globals()) {

@@ -26,9 +26,9 @@ class Module;
 namespace attune::emulator {
 
 struct KernelInfo {
-  std::string name, entry;      ///< the symbol of the entry
+  std::string name, entry; ///< the symbol of the entry
   unsigned parameters = 0;
-  uint64_t maxThreads = 1024;   ///< from its attributes
+  uint64_t maxThreads = 1024; ///< from its attributes
 };
 
 struct RewriteResult {

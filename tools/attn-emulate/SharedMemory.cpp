@@ -84,8 +84,8 @@ const SharedMemory::Buffer *SharedMemory::nearestBuffer(uint32_t offset) const {
       return int64_t(buffer.begin) - offset;
     return std::max<int64_t>(0, int64_t(offset) - (int64_t(buffer.begin) + buffer.bytes - 1));
   };
-  auto nearest = std::min_element(buffers.begin(), buffers.end(),
-                                  [&](auto &a, auto &b) { return distance(a) < distance(b); });
+  auto nearest =
+      std::min_element(buffers.begin(), buffers.end(), [&](auto &a, auto &b) { return distance(a) < distance(b); });
   return nearest == buffers.end() ? nullptr : &*nearest;
 }
 

@@ -9,8 +9,8 @@
 // Each buffer stands at an odd multiple of its declared alignment, so that a buffer whose alignment is too small for an
 // instruction shows itself, and gaps between the buffers catch an access that leaves its own.
 //
-// The shadow has a cell for each 4-byte word. When a word is first touched by parts (two half numbers of two threads), it
-// is split for good into a cell for each byte; so neighbours in one word are no race.
+// The shadow has a cell for each 4-byte word. When a word is first touched by parts (two half numbers of two threads),
+// it is split for good into a cell for each byte; so neighbours in one word are no race.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_SHAREDMEMORY_H
@@ -39,8 +39,8 @@ enum class SharedAccess : uint8_t { Read, Write, Atomic, CopyBegin };
 
 struct SharedFault {
   FindingKind kind;
-  uint32_t offset;      ///< of the first word or byte concerned
-  uint16_t other = 0;   ///< the other thread of a race; `noThread`: several lanes of a warp
+  uint32_t offset;    ///< of the first word or byte concerned
+  uint16_t other = 0; ///< the other thread of a race; `noThread`: several lanes of a warp
   bool otherWrote = false;
   static constexpr uint16_t noThread = 0xffff;
 };

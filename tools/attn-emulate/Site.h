@@ -50,8 +50,9 @@ struct WarpCall {
 using LaneAction = std::function<void(const LaneCall &)>;
 using WarpAction = std::function<void(const WarpCall &)>;
 
-/// How the emulator performs an instruction: by each lane for itself, by the lanes of a warp together (then `maskArgument`
-/// tells which argument is the member mask; negative: the whole warp), or as a pure host function of the same signature.
+/// How the emulator performs an instruction: by each lane for itself, by the lanes of a warp together (then
+/// `maskArgument` tells which argument is the member mask; negative: the whole warp), or as a pure host function of the
+/// same signature.
 struct DeviceInstruction {
   LaneAction lane;
   WarpAction warp;
@@ -68,7 +69,8 @@ struct DeviceInstruction {
 /// The instruction that an intrinsic's name stands for, if it is modelled.
 std::optional<DeviceInstruction> findInstruction(llvm::StringRef name);
 
-/// Gathers the lanes of one warp's accesses by one instruction: the k-th access of each lane belongs to the same request.
+/// Gathers the lanes of one warp's accesses by one instruction: the k-th access of each lane belongs to the same
+/// request.
 struct WarpRequests {
   struct Request {
     uint32_t lanes = 0;

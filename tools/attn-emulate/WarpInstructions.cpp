@@ -26,8 +26,8 @@ template <typename Visit> static void forEachLane(const WarpCall &call, Visit vi
 
 enum class ShuffleKind { Index, Up, Down, Butterfly };
 
-/// The source lane, and whether it lies within the segment. `control` holds the clamp (bits 0 to 4) and the segment mask
-/// (bits 8 to 12).
+/// The source lane, and whether it lies within the segment. `control` holds the clamp (bits 0 to 4) and the segment
+/// mask (bits 8 to 12).
 static std::pair<unsigned, bool> shuffleSource(ShuffleKind kind, unsigned lane, uint32_t operand, uint32_t control) {
   int clamp = int(control & 31), segment = int(control >> 8 & 31), b = int(operand & 31), self = int(lane);
   int last = (self & segment) | (clamp & ~segment), first = self & segment, source = self;
@@ -134,16 +134,17 @@ static std::optional<DeviceInstruction> findReduction(llvm::StringRef name) {
                      .Default(nullptr);
   if (!combine)
     return std::nullopt;
-  return DeviceInstruction::byWarp([=](const WarpCall &call) {
-                       std::optional<uint32_t> sum;
-                       forEachLane(call, [&](LaneCall part, unsigned) {
-                         uint32_t value = part.argument<uint32_t>(0);
-                         sum = sum ? combine(*sum, value) : value;
-                       });
-                       forEachLane(call, [&](LaneCall part, unsigned) { part.give(*sum); });
-                       ++call.machine.counters().shuffles;
-                     },
-                     1);
+  return DeviceInstruction::byWarp(
+      [=](const WarpCall &call) {
+        std::optional<uint32_t> sum;
+        forEachLane(call, [&](LaneCall part, unsigned) {
+          uint32_t value = part.argument<uint32_t>(0);
+          sum = sum ? combine(*sum, value) : value;
+        });
+        forEachLane(call, [&](LaneCall part, unsigned) { part.give(*sum); });
+        ++call.machine.counters().shuffles;
+      },
+      1);
 }
 
 std::optional<DeviceInstruction> emulator::findWarpInstruction(llvm::StringRef name) {

@@ -33,10 +33,12 @@ template <typename Option> using Opt = cl::opt<Option>;
 static Opt<std::string> input(cl::Positional, cl::desc("<device code>"), cl::init("-"), cl::cat(category));
 static Opt<std::string> kernelName("kernel", cl::desc("Kernel to run (default: the only one)"), cl::cat(category));
 static Opt<std::string> gridText("grid", cl::desc("Blocks: x,y,z"), cl::init("1,1,1"), cl::cat(category));
-static Opt<std::string> blockText("block", cl::desc("Threads of a block: x,y,z"), cl::init("32,1,1"), cl::cat(category));
+static Opt<std::string> blockText("block", cl::desc("Threads of a block: x,y,z"), cl::init("32,1,1"),
+                                  cl::cat(category));
 static Opt<unsigned> dynamicShared("dynamic-shared", cl::desc("Bytes of dynamic shared memory"), cl::cat(category));
-static cl::list<std::string> bufferTexts("buffer", cl::desc("A parameter: NAME:TYPE:COUNT:INITIAL, INITIAL one of zero, "
-                                                            "one, iota, random, a number, @FILE"),
+static cl::list<std::string> bufferTexts("buffer",
+                                         cl::desc("A parameter: NAME:TYPE:COUNT:INITIAL, INITIAL one of zero, "
+                                                  "one, iota, random, a number, @FILE"),
                                          cl::cat(category));
 static cl::list<std::string> scalarTexts("scalar", cl::desc("A parameter: TYPE:VALUE"), cl::cat(category));
 static cl::list<std::string> printed("print", cl::desc("Buffer to print"), cl::cat(category));

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Executes the kernels of an LLVM module made for nvptx64 on this CPU and checks them while they run: bounds, alignment,
-// uninitialised reads, races, copies in flight, divergence, deadlocks, bank conflicts. Each GPU thread is a fiber; the
-// blocks of a launch run one after another. What it does not model is refused by name when the emulator is created.
+// Executes the kernels of an LLVM module made for nvptx64 on this CPU and checks them while they run: bounds,
+// alignment, uninitialised reads, races, copies in flight, divergence, deadlocks, bank conflicts. Each GPU thread is a
+// fiber; the blocks of a launch run one after another. What it does not model is refused by name when the emulator is
+// created.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_DEVICEEMULATOR_H

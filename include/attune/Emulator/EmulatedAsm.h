@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One table for the code that emits inline assembly and the emulator that runs it, so that the set of strings is closed:
-// emit a string by its name here, and it can be emulated. Each string is defined to do what an LLVM intrinsic does, with
-// the operands in the same order.
+// One table for the code that emits inline assembly and the emulator that runs it, so that the set of strings is
+// closed: emit a string by its name here, and it can be emulated. Each string is defined to do what an LLVM intrinsic
+// does, with the operands in the same order.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_EMULATEDASM_H
@@ -20,8 +20,8 @@
 namespace attune {
 
 struct EmulatedAsm {
-  llvm::StringRef name;        ///< for the emitter
-  llvm::StringRef text;        ///< the template of llvm.inline_asm
+  llvm::StringRef name; ///< for the emitter
+  llvm::StringRef text; ///< the template of llvm.inline_asm
   llvm::StringRef constraints;
   llvm::StringRef instruction; ///< what it does, as an LLVM intrinsic
 };

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Findings (faults of the program), counters (its work, for comparison with the cost model) and bank use (how many waves
-// its shared-memory instructions took). Findings of one kind at one instruction are counted together: a removed barrier
-// gives some hundred thousand races, and the first of them tells the story.
+// Findings (faults of the program), counters (its work, for comparison with the cost model) and bank use (how many
+// waves its shared-memory instructions took). Findings of one kind at one instruction are counted together: a removed
+// barrier gives some hundred thousand races, and the first of them tells the story.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_EMULATORREPORT_H
@@ -52,10 +52,10 @@ enum class MemorySpace : uint8_t { Generic, Shared, Global, Local };
 struct Finding {
   FindingKind kind;
   std::string kernel;
-  Dim3 block;              ///< index of the block in the grid
-  uint32_t thread = 0;     ///< linear index in the block
-  std::string buffer;      ///< the buffer touched, or the nearest one; empty if none
-  uint64_t address = 0;    ///< byte offset from that buffer's begin, or the address itself
+  Dim3 block;           ///< index of the block in the grid
+  uint32_t thread = 0;  ///< linear index in the block
+  std::string buffer;   ///< the buffer touched, or the nearest one; empty if none
+  uint64_t address = 0; ///< byte offset from that buffer's begin, or the address itself
   uint32_t bytes = 0;
   std::string message;
   std::string instruction; ///< the LLVM IR instruction

@@ -77,7 +77,8 @@ TEST(Race, WithinOneWarp) {
   std::string with = body, without = body;
   with.replace(with.find("%SYNC%"), 6, "  call void @llvm.nvvm.bar.warp.sync(i32 -1)\n");
   // A shuffle meets the lanes, but it orders no memory.
-  without.replace(without.find("%SYNC%"), 6, "  %s = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 1, i32 1, i32 31)\n");
+  without.replace(without.find("%SYNC%"), 6,
+                  "  %s = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 1, i32 1, i32 31)\n");
   expectClean(runTile(with));
   expectOnly(runTile(without), FindingKind::Race);
 }
@@ -133,7 +134,8 @@ loop:
 write:
   store i32 %i, ptr addrspace(3) %p
   call void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32 1, i32 128)
-  )" + empty + R"(
+  )" + empty +
+           R"(
   br label %next
 read:
   call void @llvm.nvvm.barrier.cta.sync.aligned.count(i32 1, i32 128)
@@ -149,7 +151,8 @@ end:
   };
   expectClean(runTile(body("call void @llvm.nvvm.barrier.cta.sync.aligned.count(i32 2, i32 128)")));
   // Producers that do not wait overwrite what is being read.
-  Program program(kernel("", pointers + body("call void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32 2, i32 128)"), tile));
+  Program program(
+      kernel("", pointers + body("call void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32 2, i32 128)"), tile));
   std::string error = program.run({128});
   EXPECT_GT(program.total(FindingKind::Race), 0u) << error;
 }
@@ -160,13 +163,15 @@ end:
 
 /// Each thread copies 16 bytes; then reads its own or, with a barrier between, those of the mirrored thread.
 static Program runCopy(const std::string &between, const std::string &what, const std::string &after = "") {
-  Program program(kernel("ptr addrspace(1) %in", R"(  %own = getelementptr <4 x i32>, ptr addrspace(3) @copied, i64 %t
+  Program program(kernel("ptr addrspace(1) %in",
+                         R"(  %own = getelementptr <4 x i32>, ptr addrspace(3) @copied, i64 %t
   %mirror = sub i64 127, %t
   %other = getelementptr <4 x i32>, ptr addrspace(3) @copied, i64 %mirror
   %from = getelementptr <4 x i32>, ptr addrspace(1) %in, i64 %t
   call void @llvm.nvvm.cp.async.cg.shared.global.16(ptr addrspace(3) %own, ptr addrspace(1) %from)
   call void @llvm.nvvm.cp.async.commit.group()
-)" + between + "  %v = load <4 x i32>, ptr addrspace(3) " + what + "\n" + after,
+)" + between + "  %v = load <4 x i32>, ptr addrspace(3) " +
+                             what + "\n" + after,
                          "@copied = internal addrspace(3) global [512 x i32] undef, align 16"));
   std::vector<uint32_t> in(512);
   EXPECT_EQ(program.buffer(in).run({128}), "");
@@ -190,7 +195,8 @@ TEST(AsyncCopy, OtherThreadsNeedABarrierToo) {
 }
 
 TEST(AsyncCopy, MayNotOverwriteWhatIsRead) {
-  std::string again = R"(  call void @llvm.nvvm.cp.async.cg.shared.global.16(ptr addrspace(3) %own, ptr addrspace(1) %from)
+  std::string again =
+      R"(  call void @llvm.nvvm.cp.async.cg.shared.global.16(ptr addrspace(3) %own, ptr addrspace(1) %from)
 )" + std::string("  call void @llvm.nvvm.cp.async.wait.all()\n");
   std::string ready = std::string(waitAll) + barrier;
   expectClean(runCopy(ready, "%other", barrier + again));
@@ -241,7 +247,8 @@ go:
   br i1 %last, label %end, label %loop
 end:
   %o = getelementptr i32, ptr %out, i64 %t
-  store i32 %more, ptr %o)", "@stages = internal addrspace(3) global [2 x [128 x i32]] undef, align 16");
+  store i32 %more, ptr %o)",
+                  "@stages = internal addrspace(3) global [2 x [128 x i32]] undef, align 16");
   };
   std::vector<uint32_t> in(1024), out(128);
   for (size_t i = 0; i < in.size(); ++i)
@@ -266,7 +273,8 @@ end:
 //===----------------------------------------------------------------------===//
 
 TEST(Bounds, SharedBeyondTheEnd) {
-  Program program = runTile("  %p = getelementptr i32, ptr addrspace(3) %own, i64 1\n  store i32 0, ptr addrspace(3) %p\n");
+  Program program =
+      runTile("  %p = getelementptr i32, ptr addrspace(3) %own, i64 1\n  store i32 0, ptr addrspace(3) %p\n");
   expectOnly(program, FindingKind::OutOfBounds);
   EXPECT_EQ(program.total(FindingKind::OutOfBounds), 1u);
   EXPECT_THAT(program.findings(), HasSubstr("0 bytes beyond the end of 'tile' (512 bytes)"));
@@ -277,7 +285,8 @@ TEST(Bounds, SharedIntoTheNextBuffer) {
   Program program = runTile(R"(  %p = getelementptr i32, ptr addrspace(3) @tile, i64 160
   store i32 0, ptr addrspace(3) %p
   store i32 0, ptr addrspace(3) @second
-)", std::string(tile) + "@second = internal addrspace(3) global [128 x i32] undef, align 16\n");
+)",
+                            std::string(tile) + "@second = internal addrspace(3) global [128 x i32] undef, align 16\n");
   EXPECT_EQ(program.total(FindingKind::OutOfBounds), 128u) << program.findings();
 }
 
@@ -304,7 +313,8 @@ TEST(Bounds, NullPointerAndCopySource) {
   Program copy(kernel("ptr addrspace(1) %in", R"(  %d = getelementptr <4 x i32>, ptr addrspace(3) @copied, i64 %t
   %s = getelementptr <4 x i32>, ptr addrspace(1) %in, i64 %t
   call void @llvm.nvvm.cp.async.cg.shared.global.16(ptr addrspace(3) %d, ptr addrspace(1) %s)
-  call void @llvm.nvvm.cp.async.wait.all())", "@copied = internal addrspace(3) global [128 x i32] undef, align 16"));
+  call void @llvm.nvvm.cp.async.wait.all())",
+                      "@copied = internal addrspace(3) global [128 x i32] undef, align 16"));
   ASSERT_EQ(copy.buffer(in).run({32}), "");
   expectOnly(copy, FindingKind::OutOfBounds);
   EXPECT_EQ(copy.total(FindingKind::OutOfBounds), 2u);
@@ -362,7 +372,8 @@ write:
 read:
   %v = load i32, ptr addrspace(3) @word
   br label %end
-end:)", "@word = internal addrspace(3) global i32 undef, align 4"));
+end:)",
+                         "@word = internal addrspace(3) global i32 undef, align 4"));
   ASSERT_EQ(program.run({1}, {2}), "");
   expectOnly(program, FindingKind::UninitialisedRead);
 }
@@ -384,8 +395,9 @@ end:)"));
 }
 
 TEST(Divergence, LanesAtDifferentMultiplications) {
-  std::string call = " = call {float, float, float, float} @llvm.nvvm.mma.m16n8k8.row.col.f32.f32(<2 x half> zeroinitializer, "
-                     "<2 x half> zeroinitializer, <2 x half> zeroinitializer, float 0.0, float 0.0, float 0.0, float 0.0)\n";
+  std::string call =
+      " = call {float, float, float, float} @llvm.nvvm.mma.m16n8k8.row.col.f32.f32(<2 x half> zeroinitializer, "
+      "<2 x half> zeroinitializer, <2 x half> zeroinitializer, float 0.0, float 0.0, float 0.0, float 0.0)\n";
   Program program(kernel("", R"(  %low = icmp ult i32 %tid, 16
   br i1 %low, label %a, label %b
 a:
@@ -459,7 +471,8 @@ TEST(GlobalRace, BetweenBlocksAndThreads) {
     return kernel("ptr %out", R"(  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %b0 = mul i32 %b, 32
   %all = add i32 %b0, %tid
-  %p = getelementptr half, ptr %out, i32 )" + index + "\n  store half 1.0, ptr %p");
+  %p = getelementptr half, ptr %out, i32 )" +
+                                  index + "\n  store half 1.0, ptr %p");
   };
   std::vector<uint16_t> out(64);
   Program apart(text("%all")), blocks(text("%tid")), threads(text("%b"));
@@ -488,15 +501,17 @@ TEST(Report, IsBoundedAndCanBeReset) {
     body += "  %v" + std::to_string(i) + " = load volatile i32, ptr addrspace(3) %own\n";
   EmulatorOptions options;
   options.maxFindings = 3;
-  Program program(kernel("", pointers + body, tile), options);
+  // The first finding of another kind is kept beyond the bound.
+  Program program(kernel("", pointers + body + "  call void @llvm.trap()\n", tile), options);
   ASSERT_EQ(program.run({128}), "");
-  EXPECT_EQ(program.report().findings.size(), 3u);
+  EXPECT_EQ(program.report().findings.size(), 4u);
   EXPECT_EQ(program.report().findings[0].count, 128u);
+  EXPECT_EQ(program.report().findings[3].kind, FindingKind::Trap);
   EXPECT_EQ(program.total(FindingKind::UninitialisedRead), 1280u);
   program.emulator->resetReport();
   expectClean(program);
   ASSERT_EQ(program.run({128}), "");
-  EXPECT_EQ(program.report().findings.size(), 3u);
+  EXPECT_EQ(program.report().findings.size(), 4u);
 }
 
 TEST(Report, NamesTheSourceLocation) {
@@ -523,9 +538,11 @@ define ptx_kernel void @k() !dbg !4 {
 
 /// Waves per phase of one store by 32 threads, thread i at byte i * stride.
 static double storeWaves(unsigned stride, const std::string &type, unsigned alignment) {
-  Program program(kernel("", "  %o = mul i64 %t, " + std::to_string(stride) + R"(
+  Program program(kernel("",
+                         "  %o = mul i64 %t, " + std::to_string(stride) + R"(
   %p = getelementptr i8, ptr addrspace(3) @bytes, i64 %o
-  store )" + type + " zeroinitializer, ptr addrspace(3) %p, align " + std::to_string(alignment),
+  store )" + type + " zeroinitializer, ptr addrspace(3) %p, align " +
+                             std::to_string(alignment),
                          "@bytes = internal addrspace(3) global [8192 x i8] undef, align 128"));
   EXPECT_EQ(program.run({32}), "");
   expectClean(program);
@@ -536,17 +553,18 @@ TEST(Banks, WavesOfStridedAccesses) {
   EXPECT_EQ(storeWaves(4, "i32", 4), 1);
   EXPECT_EQ(storeWaves(8, "i32", 4), 2);
   EXPECT_EQ(storeWaves(128, "i32", 4), 32);
-  EXPECT_EQ(storeWaves(132, "i32", 4), 1);         // one word of padding a row
-  EXPECT_EQ(storeWaves(2, "half", 2), 1);          // two lanes share a word
-  EXPECT_EQ(storeWaves(16, "<4 x i32>", 16), 1);   // eight lanes a phase
-  EXPECT_EQ(storeWaves(128, "<4 x i32>", 16), 8);  // all of them in the same banks
-  EXPECT_EQ(storeWaves(16, "<4 x i32>", 4), 4);    // four separate stores of one word
+  EXPECT_EQ(storeWaves(132, "i32", 4), 1);        // one word of padding a row
+  EXPECT_EQ(storeWaves(2, "half", 2), 1);         // two lanes share a word
+  EXPECT_EQ(storeWaves(16, "<4 x i32>", 16), 1);  // eight lanes a phase
+  EXPECT_EQ(storeWaves(128, "<4 x i32>", 16), 8); // all of them in the same banks
+  EXPECT_EQ(storeWaves(16, "<4 x i32>", 4), 4);   // four separate stores of one word
 }
 
 TEST(Banks, SwizzleFreesLoadMatrix) {
   // Rows of 128 bytes: without the swizzle the eight rows of a matrix lie in the same four banks.
-  auto text = [](const std::string &chunk) {
-    return kernel("", R"(  %r = and i64 %t, 7
+  auto text =
+      [](const std::string &chunk) {
+        return kernel("", R"(  %r = and i64 %t, 7
   %m = lshr i64 %t, 3
   %x = xor i64 %m, %r
   %o0 = mul i64 %r, 128
@@ -556,8 +574,8 @@ TEST(Banks, SwizzleFreesLoadMatrix) {
   store <4 x i32> zeroinitializer, ptr addrspace(3) %p, align 16
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %v = call {i32, i32, i32, i32} @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(ptr addrspace(3) %p))",
-                  "@bytes = internal addrspace(3) global [1024 x i8] undef, align 128");
-  };
+                      "@bytes = internal addrspace(3) global [1024 x i8] undef, align 128");
+      };
   Program plain(text("%m")), swizzled(text("%x"));
   ASSERT_EQ(plain.run({32}), "");
   ASSERT_EQ(swizzled.run({32}), "");

@@ -18,8 +18,8 @@ using namespace attune::test;
 
 TEST(Instruction, SpecialRegisters) {
   std::string body;
-  const char *names[] = {"tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z",
-                         "nctaid.x", "nctaid.y", "nctaid.z", "laneid", "warpid"};
+  const char *names[] = {"tid.x",   "tid.y",   "tid.z",    "ntid.x",   "ntid.y",   "ntid.z", "ctaid.x",
+                         "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z", "laneid", "warpid"};
   std::string linear = R"(  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %by = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
   %b0 = mul i32 %by, 2
@@ -34,7 +34,8 @@ TEST(Instruction, SpecialRegisters) {
   for (unsigned i = 0; i < 14; ++i) {
     std::string n = std::to_string(i);
     body += "  %v" + n + " = call i32 @llvm.nvvm.read.ptx.sreg." + names[i] + "()\n  %p" + n +
-            " = getelementptr [14 x i32], ptr %out, i64 %l64, i64 " + n + "\n  store i32 %v" + n + ", ptr %p" + n + "\n";
+            " = getelementptr [14 x i32], ptr %out, i64 %l64, i64 " + n + "\n  store i32 %v" + n + ", ptr %p" + n +
+            "\n";
   }
   Program program(kernel("ptr %out", linear + body));
   std::vector<uint32_t> out(6 * 48 * 14);
@@ -92,8 +93,10 @@ TEST(Instruction, FlushesSubnormalNumbers) {
 
 TEST(Instruction, InlineAssemblyOfTheTable) {
   EXPECT_EQ(evaluate(R"(  %r = call float asm "ex2.approx.ftz.f32 $0, $1;", "=f,f"(float %x))", {3})[0], 8.0f);
-  std::vector<float> packed = evaluate(R"(  %b = call i32 asm "cvt.rn.f16x2.f32 $0, $1, $2;", "=r,f,f"(float %x, float 1.0)
-  %r = bitcast i32 %b to float)", {2});
+  std::vector<float> packed =
+      evaluate(R"(  %b = call i32 asm "cvt.rn.f16x2.f32 $0, $1, $2;", "=r,f,f"(float %x, float 1.0)
+  %r = bitcast i32 %b to float)",
+               {2});
   EXPECT_EQ(floatToBits(packed[0]), 0x40003c00u); // the first operand is in the upper half
 }
 
@@ -104,7 +107,9 @@ TEST(Instruction, HostConversionsOfHalfAndBfloat) {
             bfloatToFloat(floatToBfloat(1.0f / 3)));
   EXPECT_EQ(evaluate(R"(  %p = call <2 x bfloat> @llvm.nvvm.ff2bf16x2.rn(float %x, float 1.0)
   %h = extractelement <2 x bfloat> %p, i32 1
-  %r = fpext bfloat %h to float)", {5})[0], 5.0f);
+  %r = fpext bfloat %h to float)",
+                     {5})[0],
+            5.0f);
 }
 
 //===----------------------------------------------------------------------===//
@@ -127,15 +132,17 @@ TEST_P(Copy, LandsAndFillsWithZeros) {
   const CopyCase &test = GetParam();
   std::string n = std::to_string(test.bytes);
   std::string size = test.sized ? ", i32 " + std::to_string(test.sourceBytes) : "";
-  Program program(kernel("ptr addrspace(1) %in, ptr %out", "  %d = getelementptr [" + n +
-                         " x i8], ptr addrspace(3) @tile, i64 %t\n  %s = getelementptr [" + n +
-                         " x i8], ptr addrspace(1) %in, i64 %t\n  call void @llvm.nvvm.cp.async." + test.intrinsic +
-                         "(ptr addrspace(3) %d, ptr addrspace(1) %s" + size + R"()
+  Program program(
+      kernel("ptr addrspace(1) %in, ptr %out",
+             "  %d = getelementptr [" + n + " x i8], ptr addrspace(3) @tile, i64 %t\n  %s = getelementptr [" + n +
+                 " x i8], ptr addrspace(1) %in, i64 %t\n  call void @llvm.nvvm.cp.async." + test.intrinsic +
+                 "(ptr addrspace(3) %d, ptr addrspace(1) %s" + size + R"()
   call void @llvm.nvvm.cp.async.commit.group()
   call void @llvm.nvvm.cp.async.wait.group(i32 0)
-  %o = getelementptr [)" + n + " x i8], ptr %out, i64 %t\n  %v = load i" + std::to_string(8 * test.bytes) +
-                         ", ptr addrspace(3) %d\n  store i" + std::to_string(8 * test.bytes) + " %v, ptr %o, align 4",
-                         "@tile = internal addrspace(3) global [1024 x i8] undef, align 16"));
+  %o = getelementptr [)" +
+                 n + " x i8], ptr %out, i64 %t\n  %v = load i" + std::to_string(8 * test.bytes) +
+                 ", ptr addrspace(3) %d\n  store i" + std::to_string(8 * test.bytes) + " %v, ptr %o, align 4",
+             "@tile = internal addrspace(3) global [1024 x i8] undef, align 16"));
   std::vector<uint8_t> in(64 * test.bytes), out(64 * test.bytes, 255);
   std::iota(in.begin(), in.end(), uint8_t(1));
   ASSERT_EQ(program.buffer(in).buffer(out).run({64}), "");
@@ -145,20 +152,18 @@ TEST_P(Copy, LandsAndFillsWithZeros) {
   EXPECT_EQ(program.report().counters.asyncCopyBytes, uint64_t(64 * test.sourceBytes));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Copy,
-                         testing::Values(CopyCase{"ca.shared.global.4", 4, 4, false},
-                                         CopyCase{"ca.shared.global.8", 8, 8, false},
-                                         CopyCase{"ca.shared.global.16", 16, 16, false},
-                                         CopyCase{"cg.shared.global.16", 16, 16, false},
-                                         CopyCase{"cg.shared.global.16.s", 16, 6, true},
-                                         CopyCase{"cg.shared.global.16.s", 16, 0, true},
-                                         CopyCase{"ca.shared.global.8.s", 8, 4, true},
-                                         CopyCase{"ca.shared.global.4.s", 4, 2, true}));
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, Copy,
+    testing::Values(CopyCase{"ca.shared.global.4", 4, 4, false}, CopyCase{"ca.shared.global.8", 8, 8, false},
+                    CopyCase{"ca.shared.global.16", 16, 16, false}, CopyCase{"cg.shared.global.16", 16, 16, false},
+                    CopyCase{"cg.shared.global.16.s", 16, 6, true}, CopyCase{"cg.shared.global.16.s", 16, 0, true},
+                    CopyCase{"ca.shared.global.8.s", 8, 4, true}, CopyCase{"ca.shared.global.4.s", 4, 2, true}));
 
 TEST(CopyZeroBytes, DoesNotTouchItsSource) {
   Program program(kernel("ptr addrspace(1) %in", R"(
   call void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3) @tile, ptr addrspace(1) %in, i32 0)
-  call void @llvm.nvvm.cp.async.wait.all())", "@tile = internal addrspace(3) global [16 x i8] undef, align 16"));
+  call void @llvm.nvvm.cp.async.wait.all())",
+                         "@tile = internal addrspace(3) global [16 x i8] undef, align 16"));
   ASSERT_EQ(program.value(0).run({1}), "");
   EXPECT_TRUE(program.report().clean()) << program.findings();
 }
@@ -204,7 +209,8 @@ TEST(Instruction, DynamicSharedMemory) {
   %s = getelementptr i32, ptr addrspace(3) @dynamic, i64 %r
   %v = load i32, ptr addrspace(3) %s
   %o = getelementptr i32, ptr %out, i64 %t
-  store i32 %v, ptr %o)", "@dynamic = external addrspace(3) global [0 x i8], align 16");
+  store i32 %v, ptr %o)",
+                            "@dynamic = external addrspace(3) global [0 x i8], align 16");
   std::vector<uint32_t> out(64);
   Program enough(text);
   ASSERT_EQ(enough.buffer(out).run({64}, {2}, 256), "");
@@ -222,7 +228,8 @@ TEST(Instruction, FunctionsAndLocalMemory) {
   store i32 %tid, ptr %p
   %v = call ptx_device i32 @twice(ptr %p)
   %o = getelementptr i32, ptr %out, i64 %t
-  store i32 %v, ptr %o)", R"(
+  store i32 %v, ptr %o)",
+                         R"(
 define ptx_device i32 @twice(ptr %p) {
   %v = load i32, ptr %p
   %r = mul i32 %v, 2
@@ -258,7 +265,8 @@ TEST(Instruction, DrawnScheduleGivesTheSameValues) {
   %v = load i32, ptr addrspace(3) %s
   %w = add i32 %v, %x
   %o = getelementptr i32, ptr %out, i64 %t
-  store i32 %w, ptr %o)", "@tile = internal addrspace(3) global [128 x i32] undef, align 16");
+  store i32 %w, ptr %o)",
+                            "@tile = internal addrspace(3) global [128 x i32] undef, align 16");
   std::vector<uint32_t> first;
   for (uint64_t seed = 0; seed < 8; ++seed) {
     EmulatorOptions options;

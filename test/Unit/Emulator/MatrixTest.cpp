@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The expected places of fragment elements are computed from the element index i, as the PTX manual states them, not from
-// register numbers as the emulator does.
+// The expected places of fragment elements are computed from the element index i, as the PTX manual states them, not
+// from register numbers as the emulator does.
 //
 //===----------------------------------------------------------------------===//
 #include "Program.h"
@@ -148,21 +148,20 @@ TEST_P(Mma, EqualsTheProduct) {
   EXPECT_EQ(program.report().counters.matrixMultiplyAdds, uint64_t(16 * 8 * test.depth));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, Mma,
-    testing::Values(MmaCase{"m16n8k16.row.col.f32.f32", 16, Format::F16, Format::F32},
-                    MmaCase{"m16n8k16.row.col.f16.f16", 16, Format::F16, Format::F16},
-                    MmaCase{"m16n8k16.row.col.bf16", 16, Format::Bf16, Format::F32},
-                    MmaCase{"m16n8k8.row.col.f32.f32", 8, Format::F16, Format::F32},
-                    MmaCase{"m16n8k8.row.col.f16.f16", 8, Format::F16, Format::F16},
-                    MmaCase{"m16n8k8.row.col.bf16", 8, Format::Bf16, Format::F32},
-                    MmaCase{"m16n8k8.row.col.tf32", 8, Format::Tf32, Format::F32},
-                    MmaCase{"m16n8k4.row.col.tf32", 4, Format::Tf32, Format::F32}),
-    [](const testing::TestParamInfo<MmaCase> &info) {
-      std::string name = info.param.intrinsic;
-      std::replace(name.begin(), name.end(), '.', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Shapes, Mma,
+                         testing::Values(MmaCase{"m16n8k16.row.col.f32.f32", 16, Format::F16, Format::F32},
+                                         MmaCase{"m16n8k16.row.col.f16.f16", 16, Format::F16, Format::F16},
+                                         MmaCase{"m16n8k16.row.col.bf16", 16, Format::Bf16, Format::F32},
+                                         MmaCase{"m16n8k8.row.col.f32.f32", 8, Format::F16, Format::F32},
+                                         MmaCase{"m16n8k8.row.col.f16.f16", 8, Format::F16, Format::F16},
+                                         MmaCase{"m16n8k8.row.col.bf16", 8, Format::Bf16, Format::F32},
+                                         MmaCase{"m16n8k8.row.col.tf32", 8, Format::Tf32, Format::F32},
+                                         MmaCase{"m16n8k4.row.col.tf32", 4, Format::Tf32, Format::F32}),
+                         [](const testing::TestParamInfo<MmaCase> &info) {
+                           std::string name = info.param.intrinsic;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
 
 TEST(MmaRounding, Tf32IgnoresTheLowBits) {
   // 1 + 2^-12 has no tf32 representation; as an operand it counts as 1.
@@ -203,8 +202,8 @@ std::string loadProgram(const MoveCase &test) {
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
 )";
   body += "  %r = call " + type + " @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" + n + (test.transposed ? ".trans" : "") +
-          ".b16.p3(ptr addrspace(3) %row)\n  %slot = getelementptr [" + n + " x i32], ptr %out, i64 %t\n  store " + type +
-          " %r, ptr %slot, align 4\n";
+          ".b16.p3(ptr addrspace(3) %row)\n  %slot = getelementptr [" + n + " x i32], ptr %out, i64 %t\n  store " +
+          type + " %r, ptr %slot, align 4\n";
   return kernel("ptr %in, ptr %out", body, "@tile = internal addrspace(3) global [32 x [8 x half]] undef, align 16");
 }
 

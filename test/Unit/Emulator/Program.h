@@ -25,8 +25,8 @@ namespace attune::test {
 
 /// A module with the kernel "k". The body may use %tid (i32) and %t (i64), the thread's index in x.
 inline std::string kernel(llvm::StringRef parameters, llvm::StringRef body, llvm::StringRef globals = "") {
-  return ("target triple = \"nvptx64-nvidia-cuda\"\n" + globals + "\ndefine ptx_kernel void @k(" + parameters + ") {\n" +
-          "  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n  %t = zext i32 %tid to i64\n" + body +
+  return ("target triple = \"nvptx64-nvidia-cuda\"\n" + globals + "\ndefine ptx_kernel void @k(" + parameters +
+          ") {\n" + "  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n  %t = zext i32 %tid to i64\n" + body +
           "\n  ret void\n}\n")
       .str();
 }

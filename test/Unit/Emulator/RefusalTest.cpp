@@ -59,7 +59,8 @@ TEST(Refusal, TooMuchSharedMemory) {
 }
 
 TEST(Refusal, WrongLaunches) {
-  Program program("define ptx_kernel void @k(ptr %p) #0 {\n  ret void\n}\nattributes #0 = { \"nvvm.maxntid\"=\"64,1,1\" }");
+  Program program(
+      "define ptx_kernel void @k(ptr %p) #0 {\n  ret void\n}\nattributes #0 = { \"nvvm.maxntid\"=\"64,1,1\" }");
   EXPECT_THAT(program.run({32}), HasSubstr("expected 1 parameters"));
   program.value(0);
   EXPECT_THAT(program.run({65}), HasSubstr("at most 64 threads"));

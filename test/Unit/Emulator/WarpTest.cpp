@@ -27,8 +27,9 @@ class Shuffle : public testing::TestWithParam<ShuffleCase> {};
 
 TEST_P(Shuffle, ReadsTheSourceLane) {
   const ShuffleCase &test = GetParam();
-  std::string call = "  %r = call {i32, i1} @llvm.nvvm.shfl.sync." + std::string(test.kind) + ".i32p(i32 -1, i32 %v, i32 " +
-                     std::to_string(test.operand) + ", i32 " + std::to_string(test.control) + ")\n";
+  std::string call = "  %r = call {i32, i1} @llvm.nvvm.shfl.sync." + std::string(test.kind) +
+                     ".i32p(i32 -1, i32 %v, i32 " + std::to_string(test.operand) + ", i32 " +
+                     std::to_string(test.control) + ")\n";
   Program program(kernel("ptr %out, ptr %inside", "  %v = add i32 %tid, 100\n" + call + R"(
   %x = extractvalue {i32, i1} %r, 0
   %b = extractvalue {i32, i1} %r, 1
