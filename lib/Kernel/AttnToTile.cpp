@@ -31,12 +31,14 @@ namespace {
 /// Collects the arguments of the host function: the inputs, then the outputs, each with the name that SPEC §4 gives it.
 struct HostSignature {
   SmallVector<Type> types;
+  SmallVector<Type> tensors; // the types in the attn function, with the sizes that are static there
   SmallVector<StringRef> names;
   SmallVector<Value> sources; // the tensor argument of the attn function; null for outputs
 
-  void add(StringRef name, Value source, Type type) {
-    names.push_back(name), sources.push_back(source), types.push_back(type);
+  void add(StringRef name, Value source, Type tensor, Type type) {
+    names.push_back(name), sources.push_back(source), tensors.push_back(tensor), types.push_back(type);
   }
+  void add(StringRef name, Value source, Type type) { add(name, source, source.getType(), type); }
   std::optional<unsigned> find(StringRef name) const {
     auto place = llvm::find(names, name);
     return place == names.end() ? std::nullopt : std::optional<unsigned>(place - names.begin());
@@ -58,7 +60,8 @@ static MemRefType tokens(Value tensor, int64_t width = 0) {
   return memory({dynamic, type.getDimSize(1), dynamic, width ? width : type.getDimSize(3)}, type.getElementType());
 }
 
-static HostSignature makeSignature(const Partition &partition) {
+static HostSignature makeSignature(const Partition &partition, func::FuncOp function) {
+  ArrayRef<Type> results = function.getResultTypes();
   HostSignature signature;
   constexpr int64_t dynamic = ShapedType::kDynamic;
   auto shape = [](Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape(); };
@@ -76,12 +79,12 @@ static HostSignature makeSignature(const Partition &partition) {
     signature.add("initial_state", partition.initialState, state);
     signature.add("initial_sum", partition.initialSum, sum);
   }
-  signature.add("o", Value(), tokens(partition.query, dv));
+  signature.add("o", Value(), results[0], tokens(partition.query, dv));
   if (partition.lse)
-    signature.add("lse", Value(), memory({dynamic, heads, dynamic}, f32));
+    signature.add("lse", Value(), results[1], memory({dynamic, heads, dynamic}, f32));
   if (partition.finalState) {
-    signature.add("final_state", Value(), state);
-    signature.add("final_sum", Value(), sum);
+    signature.add("final_state", Value(), results[1], state);
+    signature.add("final_sum", Value(), results[2], sum);
   }
   return signature;
 }
@@ -94,8 +97,12 @@ static func::FuncOp makeHost(func::FuncOp source, const HostSignature &signature
   OpBuilder builder(source);
   auto host = func::FuncOp::create(builder, source.getLoc(), source.getName(),
                                    builder.getFunctionType(signature.types, {}));
-  for (auto [position, name] : llvm::enumerate(signature.names))
-    host.setArgAttr(position, "attune.name", builder.getStringAttr(name));
+  for (auto [position, name] : llvm::enumerate(signature.names)) {
+    host.setArgAttr(position, kernel::argumentNameAttr, builder.getStringAttr(name));
+    host.setArgAttr(position, kernel::argumentTensorAttr, TypeAttr::get(signature.tensors[position]));
+    if (auto argument = dyn_cast_or_null<BlockArgument>(signature.sources[position]))
+      host.setArgAttr(position, kernel::argumentPositionAttr, builder.getI64IntegerAttr(argument.getArgNumber()));
+  }
   if (Attribute plan = source->getAttr("attn.plan"))
     host->setAttr("attn.plan", plan);
   host.addEntryBlock();
@@ -154,10 +161,12 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
   Type storage = cast<RankedTensorType>(partition->query.getType()).getElementType();
   if (target == tile::TargetKind::GPU && storage.isF32())
     return source.emitError() << "expected dtype f16 or bf16 for a GPU target, but got f32 (not supported yet)";
-  HostSignature signature = makeSignature(*partition);
+  HostSignature signature = makeSignature(*partition, source);
   if (failed(checkAllUsed(source, signature)))
     return failure();
   func::FuncOp host = makeHost(source, signature);
+  if (partition->map && partition->causal)
+    host->setAttr(kernel::equalLengthsAttr, UnitAttr::get(host.getContext()));
   auto schedule = source->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
   Problem problem = makeProblem(*partition, signature, host, schedule ? schedule : defaultSchedule(target, storage));
   OpBuilder builder = OpBuilder::atBlockEnd(&host.getBody().front());

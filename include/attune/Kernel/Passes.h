@@ -14,6 +14,15 @@
 #include "mlir/Pass/Pass.h"
 
 namespace attune::kernel {
+/// On each argument of a host function: its name in the spec (SPEC §4; lse, final_state … for optional results), and
+/// the tensor type that it had as a value, with the sizes that are known when compiling.
+inline constexpr llvm::StringLiteral argumentNameAttr = "attune.name";
+inline constexpr llvm::StringLiteral argumentTensorAttr = "attune.tensor";
+/// On an input: the number of the argument that it was.
+inline constexpr llvm::StringLiteral argumentPositionAttr = "attune.argument";
+/// On a host function: it needs as many queries as keys.
+inline constexpr llvm::StringLiteral equalLengthsAttr = "attune.equal_lengths";
+
 #define GEN_PASS_DECL
 #include "attune/Kernel/Passes.h.inc"
 

@@ -14,7 +14,8 @@ def AttnToTile : Pass<"attn-to-tile", "::mlir::ModuleOp"> {
   let summary = "Cut attention into kernels over tiles";
   let description = [{
     Replaces every function of `attn` ops by kernels and a host function of the same name that launches them. The host
-    function takes the inputs and then the outputs as memories, each with its name of the spec as `attune.name`.
+    function takes the inputs and then the outputs as memories, each with its name of the spec as `attune.name` and the
+    tensor type that it had as `attune.tensor`; `attune.equal_lengths` marks one that needs as many queries as keys.
 
     | form | kernels |
     |---|---|

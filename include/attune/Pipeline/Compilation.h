@@ -1,0 +1,111 @@
+//===- Compilation.h - One spec on its way to a library ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Holds a spec (or a file in the attn dialect) and takes it through the stages, one after another. Every tool goes this
+// way; what a stage is made of stands in Pipelines.h.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_PIPELINE_COMPILATION_H
+#define ATTUNE_PIPELINE_COMPILATION_H
+
+#include "attune/Frontend/Spec.h"
+#include "attune/Target/LibraryDescription.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <memory>
+#include <optional>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
+
+namespace attune {
+
+class LoadedLibrary;
+
+/// Where a module stands; each stage includes those before it.
+enum class Stage { Attn, Graph, Tile, Llvm };
+
+class Compilation {
+public:
+  /// Opens a .yaml spec or a .mlir file. Prints what is wrong to standard error and sets `status` (SPEC §5) if it
+  /// returns null. `target` is "cpu" or a GPU architecture such as "sm_80".
+  static std::unique_ptr<Compilation> open(llvm::StringRef path, llvm::StringRef target, int &status);
+  /// A spec that has been parsed from `path`, perhaps changed since.
+  static std::unique_ptr<Compilation> fromSpec(Spec spec, llvm::StringRef path, llvm::StringRef target, int &status);
+  ~Compilation();
+
+  /// Takes the module to `stage`; diagnostics go to standard error with the source line. `dumpFolder`, if not empty,
+  /// receives the module after each stage as NN-stage.mlir.
+  mlir::LogicalResult advance(Stage stage, llvm::StringRef dumpFolder = "");
+
+  mlir::ModuleOp module() { return *root; }
+  mlir::MLIRContext &context() { return mlirContext; }
+  /// The name of the library: of the spec, or of the file's function.
+  llvm::StringRef name() const { return libraryName; }
+  llvm::StringRef path() const { return sourcePath; }
+  llvm::StringRef target() const { return targetName; }
+  bool isGpu() const { return targetName != "cpu"; }
+  /// Absent for a .mlir file.
+  const std::optional<Spec> &spec() const { return parsed; }
+
+  /// Its tensors, sizes and name; from stage Tile on.
+  const target::LibraryDescription &interface() const { return description; }
+  /// The names of the attn function's arguments, in their order; from stage Tile on.
+  llvm::ArrayRef<std::string> argumentNames() const { return names; }
+
+  /// The forms that the spec pins, as "law:form".
+  std::vector<std::string> pins() const;
+
+private:
+  explicit Compilation(llvm::StringRef path, llvm::StringRef target);
+  bool useSpec(Spec spec, int &status);
+  bool openSpec(int &status);
+  bool openModule(int &status);
+  mlir::LogicalResult runStage(Stage stage);
+  mlir::LogicalResult dump(llvm::StringRef folder);
+
+  std::string sourcePath, targetName, libraryName;
+  mlir::MLIRContext mlirContext;
+  llvm::SourceMgr sources;
+  std::unique_ptr<mlir::ScopedDiagnosticHandler> handler;
+  std::optional<Spec> parsed;
+  mlir::OwningOpRef<mlir::ModuleOp> root;
+  target::LibraryDescription description;
+  std::vector<std::string> names;
+  Stage at = Stage::Attn;
+};
+
+llvm::StringRef nameOf(Stage stage);
+
+/// A compiled CPU library before it is linked: its LLVM IR, and the description with the variants filled in.
+struct CpuModule {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  target::LibraryDescription description;
+};
+
+/// Takes a compilation for the CPU to LLVM IR. Null, with diagnostics, if that fails.
+std::optional<CpuModule> compileForCpu(Compilation &compilation, llvm::StringRef dumpFolder = "");
+
+/// Compiles for the CPU and writes the library to `libraryPath`; its header to `headerPath` unless that is empty.
+mlir::LogicalResult writeCpuLibrary(Compilation &compilation, llvm::StringRef libraryPath, llvm::StringRef headerPath,
+                                    llvm::StringRef dumpFolder = "");
+
+/// Compiles for the CPU into a file that is gone again, and loads it; the handle is not made yet.
+llvm::Expected<std::unique_ptr<LoadedLibrary>> compileAndLoad(Compilation &compilation);
+
+} // namespace attune
+
+#endif // ATTUNE_PIPELINE_COMPILATION_H

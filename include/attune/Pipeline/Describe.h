@@ -1,0 +1,32 @@
+//===- Describe.h - What a library tells its callers ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_PIPELINE_DESCRIBE_H
+#define ATTUNE_PIPELINE_DESCRIBE_H
+
+#include "attune/Target/LibraryDescription.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace attune {
+
+/// The host functions of a module after `attn-to-tile`, by the lengths for which they are the cheapest.
+llvm::SmallVector<mlir::func::FuncOp> planFunctions(mlir::ModuleOp module);
+
+/// Name, sizes and tensors of the library that the module's host functions make up; the variants are left empty.
+llvm::Expected<target::LibraryDescription> describeInterface(mlir::ModuleOp module, llvm::StringRef name);
+
+/// The names of the attn function's arguments, in their order.
+std::vector<std::string> describeArguments(mlir::ModuleOp module);
+
+} // namespace attune
+
+#endif // ATTUNE_PIPELINE_DESCRIBE_H

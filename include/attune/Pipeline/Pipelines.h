@@ -1,0 +1,40 @@
+//===- Pipelines.h - What each stage is made of ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_PIPELINE_PIPELINES_H
+#define ATTUNE_PIPELINE_PIPELINES_H
+
+#include "attune/Tile/Tile.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace attune {
+
+struct GraphOptions {
+  /// The device whose description prices the plans: "cpu", "sm_80" …
+  std::string target = "cpu";
+  /// Forms that the user wants whatever they cost: "law:form".
+  std::vector<std::string> pins;
+};
+
+/// The name of the device description that prices plans for a target.
+std::string deviceOf(llvm::StringRef target);
+
+/// attn → attn: laws and selection.
+void buildGraphPipeline(mlir::OpPassManager &manager, const GraphOptions &options);
+
+/// attn → tile: kernels and host functions.
+void buildTilePipeline(mlir::OpPassManager &manager, tile::TargetKind target);
+
+} // namespace attune
+
+#endif // ATTUNE_PIPELINE_PIPELINES_H

@@ -1,0 +1,186 @@
+//===- Compilation.cpp - One spec on its way to a library ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Pipeline/Compilation.h"
+
+#include "attune/Attn/Attn.h"
+#include "attune/Frontend/SpecParser.h"
+#include "attune/Frontend/SpecToAttn.h"
+#include "attune/InitAll.h"
+#include "attune/Lowering/CPU/Pipeline.h"
+#include "attune/Pipeline/Describe.h"
+#include "attune/Pipeline/Pipelines.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace attune;
+
+static mlir::DialectRegistry registry() {
+  mlir::DialectRegistry dialects;
+  attune::registerAllDialects(dialects);
+  dialects.insert<func::FuncDialect>();
+  return dialects;
+}
+
+Compilation::Compilation(StringRef path, StringRef target)
+    : sourcePath(path), targetName(target), mlirContext(registry(), MLIRContext::Threading::DISABLED) {
+  mlirContext.printOpOnDiagnostic(false);
+  handler = std::make_unique<SourceMgrDiagnosticHandler>(sources, &mlirContext, llvm::errs());
+}
+
+Compilation::~Compilation() = default;
+
+llvm::StringRef attune::nameOf(Stage stage) {
+  switch (stage) {
+  case Stage::Attn:
+    return "attn";
+  case Stage::Graph:
+    return "graph";
+  case Stage::Tile:
+    return "tile";
+  case Stage::Llvm:
+    return "llvm";
+  }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+bool Compilation::useSpec(Spec spec, int &status) {
+  libraryName = spec.name;
+  root = specToAttn(spec, sourcePath, mlirContext);
+  parsed = std::move(spec);
+  status = 1;
+  return static_cast<bool>(root);
+}
+
+bool Compilation::openSpec(int &status) {
+  Spec spec;
+  SpecStatus good = loadSpec(sourcePath, spec, llvm::errs());
+  if (good != SpecStatus::Good)
+    return status = exitStatus(good), false;
+  return useSpec(std::move(spec), status);
+}
+
+/// The only function with attention of a module; null with a message if there is none or more.
+static func::FuncOp findFunction(ModuleOp module, StringRef path) {
+  func::FuncOp found;
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    bool attention = llvm::any_of(function.getOps(), [](Operation &op) { return isa_and_nonnull<attn::AttnDialect>(op.getDialect()); });
+    if (!attention)
+      continue;
+    if (found)
+      return function.emitError() << "expected one function with attention, but got @" << found.getName() << " and @"
+                                  << function.getName(), nullptr;
+    found = function;
+  }
+  if (!found)
+    emitError(FileLineColLoc::get(module.getContext(), path, 1, 1)) << "expected a function with ops of the attn dialect, but got none";
+  return found;
+}
+
+bool Compilation::openModule(int &status) {
+  status = 2;
+  auto buffer = llvm::MemoryBuffer::getFile(sourcePath, /*IsText=*/true);
+  if (std::error_code code = buffer.getError()) {
+    llvm::errs() << sourcePath << ":1:1: error: expected a readable file, but got " << code.message() << "\n";
+    return false;
+  }
+  sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  root = parseSourceFile<ModuleOp>(sources, &mlirContext);
+  if (!root)
+    return false;
+  func::FuncOp function = findFunction(*root, sourcePath);
+  if (!function)
+    return false;
+  libraryName = function.getName().str();
+  return true;
+}
+
+std::unique_ptr<Compilation> Compilation::open(StringRef path, StringRef target, int &status) {
+  std::unique_ptr<Compilation> compilation(new Compilation(path, target));
+  bool opened = path.ends_with(".mlir") ? compilation->openModule(status) : compilation->openSpec(status);
+  return opened ? std::move(compilation) : nullptr;
+}
+
+std::unique_ptr<Compilation> Compilation::fromSpec(Spec spec, StringRef path, StringRef target, int &status) {
+  std::unique_ptr<Compilation> compilation(new Compilation(path, target));
+  return compilation->useSpec(std::move(spec), status) ? std::move(compilation) : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+std::vector<std::string> Compilation::pins() const {
+  std::vector<std::string> list;
+  for (const Pin &pin : parsed ? parsed->pin : std::vector<Pin>())
+    list.push_back(pin.law + ":" + pin.form);
+  return list;
+}
+
+LogicalResult Compilation::runStage(Stage stage) {
+  PassManager manager(&mlirContext);
+  switch (stage) {
+  case Stage::Attn:
+    return success();
+  case Stage::Graph:
+    buildGraphPipeline(manager, {targetName, pins()});
+    break;
+  case Stage::Tile:
+    buildTilePipeline(manager, isGpu() ? tile::TargetKind::GPU : tile::TargetKind::CPU);
+    break;
+  case Stage::Llvm:
+    cpu::buildTileToCpuPipeline(manager);
+    break;
+  }
+  if (failed(manager.run(*root)))
+    return failure();
+  if (stage != Stage::Tile)
+    return success();
+  llvm::Expected<target::LibraryDescription> described = describeInterface(*root, libraryName);
+  if (!described)
+    return root->emitError() << llvm::toString(described.takeError());
+  description = std::move(*described);
+  names = describeArguments(*root);
+  return success();
+}
+
+LogicalResult Compilation::dump(StringRef folder) {
+  SmallString<128> path(folder);
+  llvm::sys::path::append(path, std::to_string(static_cast<int>(at)) + "-" + nameOf(at) + ".mlir");
+  std::error_code code = llvm::sys::fs::create_directories(folder);
+  llvm::raw_fd_ostream stream(path, code);
+  if (code)
+    return root->emitError() << "expected to write " << path << ", but got: " << code.message();
+  root->print(stream);
+  return success();
+}
+
+LogicalResult Compilation::advance(Stage stage, StringRef dumpFolder) {
+  if (!dumpFolder.empty() && at == Stage::Attn && failed(dump(dumpFolder)))
+    return failure();
+  while (at < stage) {
+    Stage next = static_cast<Stage>(static_cast<int>(at) + 1);
+    if (failed(runStage(next)))
+      return failure();
+    at = next;
+    if (!dumpFolder.empty() && failed(dump(dumpFolder)))
+      return failure();
+  }
+  return success();
+}

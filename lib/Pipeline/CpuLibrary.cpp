@@ -1,0 +1,118 @@
+//===- CpuLibrary.cpp - From kernels to a CPU library ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Pipeline/Compilation.h"
+
+#include "attune/Attn/Attn.h"
+#include "attune/Lowering/CPU/Pipeline.h"
+#include "attune/Pipeline/Describe.h"
+#include "attune/Pipeline/LoadedLibrary.h"
+#include "attune/Target/EmitHeader.h"
+#include "attune/Target/EmitLibrary.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::target;
+
+namespace {
+/// What the plans were called before they became LLVM functions.
+struct PlanNames {
+  std::string function, form;
+  int64_t from;
+};
+
+struct IsaVariant {
+  const char *isa;
+  attune_rt_target target;
+};
+} // namespace
+
+static const IsaVariant isaVariants[] = {{"avx2", ATTUNE_RT_AVX2}, {"avx512", ATTUNE_RT_AVX512}};
+
+static SmallVector<PlanNames> collectPlans(ModuleOp module) {
+  SmallVector<PlanNames> names;
+  for (func::FuncOp plan : planFunctions(module)) {
+    auto attribute = plan->getAttrOfType<attn::PlanAttr>("attn.plan");
+    names.push_back({plan.getName().str(), attn::stringifyForm(attribute.getForm()).str(), attribute.getFrom()});
+  }
+  return names;
+}
+
+/// The largest scratch memory of the kernels of one instruction set; plans share the threads' scratch.
+static int64_t scratchBytes(ModuleOp module, StringRef isa) {
+  int64_t bytes = 0;
+  module.walk([&](Operation *op) {
+    auto name = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+    auto scratch = op->getAttrOfType<IntegerAttr>(cpu::scratchBytesAttr);
+    if (name && scratch && name.getValue().ends_with(("__" + isa).str()))
+      bytes = std::max(bytes, scratch.getInt());
+  });
+  return bytes;
+}
+
+static void addVariants(LibraryDescription &description, ArrayRef<PlanNames> plans, ModuleOp module,
+                        const llvm::Module &code) {
+  for (const IsaVariant &entry : isaVariants) {
+    VariantDescription variant;
+    variant.target = entry.target;
+    for (const PlanNames &plan : plans) {
+      std::string workspace = cpu::workspaceName(plan.function, entry.isa);
+      if (!code.getFunction(workspace))
+        workspace.clear();
+      variant.plans.push_back({plan.form, plan.from, cpu::variantName(plan.function, entry.isa), workspace,
+                               scratchBytes(module, entry.isa)});
+    }
+    description.variants.push_back(std::move(variant));
+  }
+}
+
+std::optional<CpuModule> attune::compileForCpu(Compilation &compilation, StringRef dumpFolder) {
+  if (failed(compilation.advance(Stage::Tile, dumpFolder)))
+    return std::nullopt;
+  SmallVector<PlanNames> plans = collectPlans(compilation.module());
+  if (failed(compilation.advance(Stage::Llvm, dumpFolder)))
+    return std::nullopt;
+  CpuModule result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  result.module = cpu::translateCpuModule(compilation.module(), *result.context);
+  if (!result.module)
+    return std::nullopt;
+  result.description = compilation.interface();
+  addVariants(result.description, plans, compilation.module(), *result.module);
+  return result;
+}
+
+LogicalResult attune::writeCpuLibrary(Compilation &compilation, StringRef libraryPath, StringRef headerPath,
+                                      StringRef dumpFolder) {
+  std::optional<CpuModule> code = compileForCpu(compilation, dumpFolder);
+  if (!code)
+    return failure();
+  auto report = [&](llvm::Error error) -> LogicalResult {
+    if (!error)
+      return success();
+    return compilation.module().emitError() << llvm::toString(std::move(error));
+  };
+  if (failed(report(emitLibrary(std::move(code->module), code->description, libraryPath))))
+    return failure();
+  return headerPath.empty() ? success() : report(writeHeader(code->description, headerPath));
+}
+
+llvm::Expected<std::unique_ptr<LoadedLibrary>> attune::compileAndLoad(Compilation &compilation) {
+  SmallString<128> path;
+  if (std::error_code code = llvm::sys::fs::createTemporaryFile("attune", "so", path))
+    return llvm::createStringError("expected to write a temporary file, but got: " + code.message());
+  llvm::FileRemover remover(path);
+  if (failed(writeCpuLibrary(compilation, path, /*headerPath=*/"")))
+    return llvm::createStringError("the spec could not be compiled");
+  return LoadedLibrary::open(path, compilation.name());
+}

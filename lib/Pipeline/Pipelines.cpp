@@ -1,0 +1,33 @@
+//===- Pipelines.cpp - What each stage is made of ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Pipeline/Pipelines.h"
+
+#include "attune/Graph/Passes.h"
+#include "attune/Kernel/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace attune;
+
+std::string attune::deviceOf(llvm::StringRef target) { return target == "cpu" ? "x86-64-avx512" : target.str(); }
+
+void attune::buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
+  graph::SelectRewritesOptions select;
+  select.device = deviceOf(options.target);
+  select.pins.assign(options.pins.begin(), options.pins.end());
+  manager.addPass(graph::createSelectRewrites(select));
+}
+
+void attune::buildTilePipeline(OpPassManager &manager, tile::TargetKind target) {
+  manager.addPass(kernel::createAttnToTile({target}));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createLoopInvariantCodeMotionPass());
+}

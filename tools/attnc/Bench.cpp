@@ -1,0 +1,198 @@
+//===- Bench.cpp - attnc bench ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every spec runs in turn with the exact softmax of its sizes and a measurement of the machine's peak, round after
+// round, so that a change of the clock meets all of them alike; the medians are compared.
+//
+//===----------------------------------------------------------------------===//
+#include "Commands.h"
+
+#include "attune/Frontend/SpecParser.h"
+#include "attune/Frontend/SpecTensors.h"
+#include "attune/Pipeline/Compilation.h"
+#include "attune/Pipeline/LoadedLibrary.h"
+#include "attune/Pipeline/MachinePeak.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <chrono>
+
+using namespace attune;
+using namespace attune::attnc;
+
+namespace {
+/// Median, least and largest of some figures.
+struct Spread {
+  double median = 0, least = 0, most = 0;
+
+  explicit Spread(std::vector<double> figures) {
+    std::sort(figures.begin(), figures.end());
+    median = figures[figures.size() / 2], least = figures.front(), most = figures.back();
+  }
+};
+
+/// A compiled spec with drawn inputs.
+struct Candidate {
+  std::unique_ptr<LoadedLibrary> library;
+  std::vector<NamedTensor> tensors;
+  std::vector<double> seconds;
+
+  llvm::Error run() {
+    llvm::SmallVector<HostTensor *> slots;
+    for (NamedTensor &tensor : tensors)
+      slots.push_back(&tensor.tensor);
+    auto start = std::chrono::steady_clock::now();
+    if (llvm::Error error = library->run(slots))
+      return error;
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    return llvm::Error::success();
+  }
+};
+
+struct BenchRow {
+  std::string name;
+  std::vector<double> seconds, exactSeconds, peaks;
+  double operations = 0;
+  int32_t threads = 1;
+};
+} // namespace
+
+/// The operations that the function needs, whatever the plan executes (docs/Benchmarks.md): a multiply-add is two.
+static double usefulOperations(const Spec &spec) {
+  double d = spec.headDim, dv = spec.valueDim, n = *spec.queries, N = *spec.keys;
+  double heads = static_cast<double>(*spec.batch) * spec.heads;
+  if (spec.parts.front().mechanism.kind == MechanismKind::Softmax)
+    return heads * 2 * n * N * (d + dv) * (spec.causal ? 0.5 : 1);
+  // m = d features for elu + 1; the normaliser is one more column.
+  if (spec.causal)
+    return heads * (4 * n * d * (dv + 1) + 64 * n * (d + dv + 1));
+  return heads * 2 * (n + N) * d * (dv + 1);
+}
+
+static Spec exactOf(Spec spec) {
+  spec.name += "_exact";
+  spec.parts.front().mechanism = Mechanism{};
+  spec.pin.clear();
+  spec.scale.reset();
+  return spec;
+}
+
+static llvm::Expected<Candidate> prepare(const Spec &spec, const Arguments &arguments) {
+  int status = 0;
+  auto compilation = Compilation::fromSpec(spec, arguments.specs.front(), arguments.target, status);
+  if (!compilation)
+    return llvm::createStringError("the spec could not be compiled");
+  auto library = compileAndLoad(*compilation);
+  if (!library)
+    return library.takeError();
+  Candidate candidate;
+  candidate.library = std::move(*library);
+  if (llvm::Error error = candidate.library->create(static_cast<int32_t>(arguments.threads)))
+    return std::move(error);
+  for (const SpecTensor &input : inputTensors(spec))
+    candidate.tensors.push_back({input.name, drawInput(input, /*seed=*/1, *spec.keys)});
+  SpecTensor output = outputTensor(spec);
+  llvm::SmallVector<int64_t, 4> shape;
+  for (Size size : output.shape)
+    shape.push_back(*size);
+  candidate.tensors.push_back({output.name, HostTensor::zeros(output.type, shape)});
+  return candidate;
+}
+
+/// At least 7 rounds, then until a second has passed.
+static llvm::Error measure(Candidate &candidate, Candidate &exact, BenchRow &row) {
+  auto start = std::chrono::steady_clock::now();
+  for (Candidate *each : {&candidate, &exact})
+    if (llvm::Error error = each->run())
+      return error;
+  candidate.seconds.clear(), exact.seconds.clear();
+  for (int round = 0; round < 200; ++round) {
+    row.peaks.push_back(measureFmaPeak(0.003));
+    for (Candidate *each : {&candidate, &exact})
+      if (llvm::Error error = each->run())
+        return error;
+    if (round >= 6 && std::chrono::steady_clock::now() - start > std::chrono::seconds(1))
+      break;
+  }
+  row.seconds = candidate.seconds, row.exactSeconds = exact.seconds;
+  return llvm::Error::success();
+}
+
+static llvm::Expected<BenchRow> benchSpec(const Spec &spec, const Arguments &arguments) {
+  llvm::Expected<Candidate> candidate = prepare(spec, arguments), exact = prepare(exactOf(spec), arguments);
+  if (!candidate || !exact)
+    return llvm::joinErrors(candidate ? llvm::Error::success() : candidate.takeError(),
+                            exact ? llvm::Error::success() : exact.takeError());
+  BenchRow row;
+  row.name = spec.name;
+  row.operations = usefulOperations(spec);
+  llvm::Expected<attune_info> info = candidate->library->info();
+  if (!info)
+    return info.takeError();
+  row.threads = info->threads;
+  if (llvm::Error error = measure(*candidate, *exact, row))
+    return std::move(error);
+  return row;
+}
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
+
+static void printTable(llvm::ArrayRef<BenchRow> rows) {
+  llvm::outs() << "spec                        threads   median ms   least … most ms      GFLOP/s   of f32 peak   exact / this\n";
+  for (const BenchRow &row : rows) {
+    Spread time(row.seconds), exact(row.exactSeconds), peak(row.peaks);
+    double rate = row.operations / time.median;
+    llvm::outs() << llvm::format("%-28s%6d%13.3f%10.3f …%8.3f%12.1f%13.2f%14.2f\n", row.name.c_str(), row.threads,
+                                 time.median * 1e3, time.least * 1e3, time.most * 1e3, rate / 1e9,
+                                 rate / (peak.median * row.threads), exact.median / time.median);
+  }
+}
+
+static void printJson(llvm::ArrayRef<BenchRow> rows) {
+  llvm::json::Array list;
+  for (const BenchRow &row : rows) {
+    Spread time(row.seconds), exact(row.exactSeconds), peak(row.peaks);
+    list.push_back(llvm::json::Object{{"spec", row.name},
+                                      {"threads", row.threads},
+                                      {"runs", static_cast<int64_t>(row.seconds.size())},
+                                      {"median_seconds", time.median},
+                                      {"least_seconds", time.least},
+                                      {"most_seconds", time.most},
+                                      {"useful_operations", row.operations},
+                                      {"peak_f32_operations_per_second_per_core", peak.median},
+                                      {"fraction_of_peak", row.operations / time.median / (peak.median * row.threads)},
+                                      {"exact_median_seconds", exact.median}});
+  }
+  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(list))) << "\n";
+}
+
+int attune::attnc::bench(const Arguments &arguments) {
+  if (arguments.target != "cpu")
+    return fail("expected --target cpu, but got " + arguments.target + " (not supported yet)");
+  std::vector<BenchRow> rows;
+  for (const std::string &path : arguments.specs) {
+    Spec spec;
+    if (SpecStatus status = loadSpec(path, spec, llvm::errs()); status != SpecStatus::Good)
+      return exitStatus(status);
+    Size queries = arguments.queries ? arguments.queries : Size(4096);
+    spec = resolveSizes(spec, arguments.batch ? arguments.batch : Size(1), queries,
+                        arguments.keys ? arguments.keys : queries);
+    llvm::Expected<BenchRow> row = benchSpec(spec, arguments);
+    if (!row)
+      return fail(row.takeError());
+    rows.push_back(std::move(*row));
+  }
+  arguments.json ? printJson(rows) : printTable(rows);
+  return Done;
+}

@@ -1,0 +1,94 @@
+//===- Compile.cpp - attnc compile ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Commands.h"
+
+#include "attune/Pipeline/Compilation.h"
+#include "attune/Target/EmitLibrary.h"
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace attune;
+using namespace attune::attnc;
+using llvm::StringRef;
+
+/// Writes to -o, or to standard output.
+template <typename Print> static int writeText(const Arguments &arguments, Print print) {
+  std::error_code code;
+  llvm::ToolOutputFile file(arguments.output.empty() ? "-" : arguments.output, code, llvm::sys::fs::OF_None);
+  if (code)
+    return fail("expected to write " + arguments.output + ", but got: " + code.message(), Wrong);
+  print(file.os());
+  file.keep();
+  return Done;
+}
+
+static int emitCpuStage(const Arguments &arguments, Compilation &compilation) {
+  std::optional<CpuModule> code = compileForCpu(compilation);
+  if (!code)
+    return Failed;
+  if (arguments.emit == "llvm")
+    return writeText(arguments, [&](llvm::raw_ostream &os) { code->module->print(os, nullptr); });
+  if (llvm::Error error = target::completeModule(*code->module, code->description))
+    return fail(std::move(error));
+  if (arguments.emit == "asm") {
+    llvm::Expected<std::string> text = target::emitAssembly(*code->module);
+    return text ? writeText(arguments, [&](llvm::raw_ostream &os) { os << *text; }) : fail(text.takeError());
+  }
+  auto object = target::emitObject(*code->module);
+  if (!object)
+    return fail(object.takeError());
+  return writeText(arguments, [&](llvm::raw_ostream &os) { os.write(object->data(), object->size()); });
+}
+
+static int emitStage(const Arguments &arguments, Compilation &compilation) {
+  for (Stage stage : {Stage::Attn, Stage::Graph, Stage::Tile}) {
+    if (arguments.emit != nameOf(stage))
+      continue;
+    if (failed(compilation.advance(stage)))
+      return Failed;
+    return writeText(arguments, [&](llvm::raw_ostream &os) { compilation.module().print(os); });
+  }
+  return emitCpuStage(arguments, compilation);
+}
+
+/// `-o` names the library, or the folder that gets it; the header goes beside it.
+static std::string libraryPath(const Arguments &arguments, StringRef name) {
+  std::string file = ("lib" + name + ".so").str();
+  if (arguments.output.empty())
+    return file;
+  bool folder = StringRef(arguments.output).ends_with("/") || llvm::sys::fs::is_directory(arguments.output);
+  if (!folder)
+    return arguments.output;
+  llvm::SmallString<128> path(arguments.output);
+  llvm::sys::path::append(path, file);
+  return std::string(path);
+}
+
+int attune::attnc::compile(const Arguments &arguments) {
+  int status = Failed;
+  auto compilation = Compilation::open(arguments.specs.front(), arguments.target, status);
+  if (!compilation)
+    return status;
+  if (!arguments.emit.empty())
+    return emitStage(arguments, *compilation);
+  std::string library = libraryPath(arguments, compilation->name());
+  llvm::SmallString<128> folder(llvm::sys::path::parent_path(library));
+  if (std::error_code code = folder.empty() ? std::error_code() : llvm::sys::fs::create_directories(folder))
+    return fail("expected to make the folder " + folder.str() + ", but got: " + code.message(), Wrong);
+  llvm::SmallString<128> header(folder);
+  llvm::sys::path::append(header, compilation->name() + ".h");
+  if (failed(writeCpuLibrary(*compilation, library, header)))
+    return Failed;
+  llvm::outs() << library << "\n" << header << "\n";
+  return Done;
+}

@@ -1,0 +1,55 @@
+//===- Explain.cpp - attnc explain ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Commands.h"
+
+#include "attune/Frontend/SpecParser.h"
+#include "attune/Graph/Explain.h"
+#include "attune/Pipeline/Compilation.h"
+#include "attune/Pipeline/Pipelines.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace attune;
+using namespace attune::attnc;
+
+/// The spec with the sizes of the command line in place of '?'.
+static std::unique_ptr<Compilation> openResolved(const Arguments &arguments, int &status) {
+  const std::string &path = arguments.specs.front();
+  if (llvm::StringRef(path).ends_with(".mlir"))
+    return Compilation::open(path, arguments.target, status);
+  Spec spec;
+  if (SpecStatus good = loadSpec(path, spec, llvm::errs()); good != SpecStatus::Good) {
+    status = exitStatus(good);
+    return nullptr;
+  }
+  return Compilation::fromSpec(resolveSizes(spec, arguments.batch, arguments.queries, arguments.keys), path,
+                               arguments.target, status);
+}
+
+int attune::attnc::explain(const Arguments &arguments) {
+  int status = Failed;
+  auto compilation = openResolved(arguments, status);
+  if (!compilation)
+    return status;
+  llvm::Expected<cost::DeviceDescription> device = cost::DeviceDescription::named(deviceOf(arguments.target));
+  if (!device)
+    return fail(device.takeError());
+  graph::SelectOptions options;
+  options.device = std::move(*device);
+  for (const Pin &pin : compilation->spec() ? compilation->spec()->pin : std::vector<Pin>())
+    options.pins.push_back({pin.law, pin.form});
+  auto selection = graph::selectRewrites(compilation->module(), options);
+  if (failed(selection))
+    return Failed;
+  if (arguments.json)
+    llvm::outs() << llvm::formatv("{0:2}", graph::explainAsJson(*selection)) << "\n";
+  else
+    graph::explain(*selection, llvm::outs());
+  return Done;
+}
