@@ -1,0 +1,110 @@
+//===- SafetensorsTest.cpp - .safetensors files, good and hostile --------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Support/TensorFiles.h"
+
+#include "TemporaryFolder.h"
+
+#include "llvm/Support/Endian.h"
+
+#include <gmock/gmock.h>
+
+using namespace attune;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+std::string archive(llvm::StringRef header, llvm::StringRef data) {
+  char length[8];
+  llvm::support::endian::write64le(length, header.size());
+  return std::string(length, 8) + header.str() + data.str();
+}
+
+/// The message of opening the file, or of reading `t` from it.
+std::string failure(const std::string &bytes) {
+  TemporaryFolder folder;
+  llvm::Expected<SafetensorsFile> file = SafetensorsFile::open(folder.fileOf("a.safetensors", bytes));
+  return file ? messageOf(file->read("t")) : llvm::toString(file.takeError());
+}
+
+} // namespace
+
+TEST(Safetensors, ReadsAFileWrittenByHand) {
+  TemporaryFolder folder;
+  std::string path = folder.fileOf(
+      "a.safetensors",
+      archive(R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},)"
+              R"("a":{"dtype":"BF16","shape":[2,1],"data_offsets":[0,4]}}   )",
+              llvm::StringRef("\x80\x3f\x00\xc0\x00\x00\x20\x41", 8)));
+  llvm::Expected<SafetensorsFile> file = SafetensorsFile::open(path);
+  ASSERT_TRUE(static_cast<bool>(file)) << llvm::toString(file.takeError());
+  EXPECT_THAT(file->names(), ElementsAre("a", "b"));
+  llvm::Expected<HostTensor> a = file->read("a"), b = file->read("b");
+  ASSERT_TRUE(a && b);
+  EXPECT_THAT(toDoubles(*a), ElementsAre(1, -2));
+  EXPECT_THAT(a->shape, ElementsAre(2, 1));
+  EXPECT_THAT(toDoubles(*b), ElementsAre(10));
+}
+
+TEST(Safetensors, ComesBack) {
+  TemporaryFolder folder;
+  std::vector<NamedTensor> tensors;
+  for (llvm::StringRef name : {"f32", "f16", "bf16", "f64", "i32", "i64", "u8", "bool"}) {
+    tensors.push_back({name.str(), HostTensor::zeros(*elementTypeOf(name), {3, 2})});
+    for (char &byte : tensors.back().tensor.bytes)
+      byte = static_cast<char>(tensors.size() % 2);
+  }
+  ASSERT_FALSE(llvm::errorToBool(writeSafetensors(folder.file("a.safetensors"), tensors)));
+  llvm::Expected<TensorSource> source = TensorSource::open(folder.file("a.safetensors"));
+  ASSERT_TRUE(static_cast<bool>(source));
+  for (const NamedTensor &named : tensors) {
+    llvm::Expected<HostTensor> back = source->read(named.name);
+    ASSERT_TRUE(static_cast<bool>(back)) << llvm::toString(back.takeError());
+    EXPECT_EQ(back->type, named.tensor.type);
+    EXPECT_EQ(back->bytes, named.tensor.bytes);
+  }
+  EXPECT_THAT(messageOf(source->read("none")), HasSubstr("expected tensor 'none'"));
+}
+
+TEST(Safetensors, RefusesWhatIsWrong) {
+  llvm::StringRef four("\0\0\0\0", 4);
+  auto entry = [&](llvm::StringRef body) { return failure(archive(("{\"t\":" + body + "}").str(), four)); };
+  EXPECT_THAT(entry(R"({"dtype":"F32","shape":[1],"data_offsets":[0,8]})"), HasSubstr("inside the 4 bytes"));
+  EXPECT_THAT(entry(R"({"dtype":"F32","shape":[1],"data_offsets":[3,1]})"), HasSubstr("inside the 4 bytes"));
+  EXPECT_THAT(entry(R"({"dtype":"F32","shape":[2],"data_offsets":[0,4]})"), HasSubstr("hold shape [2]"));
+  EXPECT_THAT(entry(R"({"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,4]})"),
+              HasSubstr("hold shape"));
+  EXPECT_THAT(entry(R"({"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]})"), HasSubstr("'F8_E4M3'"));
+  EXPECT_THAT(entry(R"({"dtype":"F32","shape":[-1],"data_offsets":[0,4]})"), HasSubstr("sizes >= 0"));
+  EXPECT_THAT(entry(R"({"dtype":"F32","shape":[1.5],"data_offsets":[0,4]})"), HasSubstr("sizes >= 0"));
+  EXPECT_THAT(entry(R"({"dtype":"F32","shape":[1],"data_offsets":[0]})"), HasSubstr("data_offsets"));
+  EXPECT_THAT(entry(R"({"dtype":"U8","shape":[3],"data_offsets":[0,3]})"), HasSubstr("expected 3 bytes of data"));
+  EXPECT_THAT(entry(R"({"dtype":"U8","shape":[3],"data_offsets":[1,4]})"), HasSubstr("without gaps"));
+  EXPECT_THAT(entry("7"), HasSubstr("dtype, shape and data_offsets"));
+  EXPECT_THAT(failure(archive("[]", "")), HasSubstr("a JSON object"));
+  EXPECT_THAT(failure(archive("{", "")), HasSubstr("a JSON header"));
+  EXPECT_THAT(failure(archive(std::string(1 << 20, '['), "")), HasSubstr("nested too deeply"));
+  EXPECT_THAT(failure("\xff\xff\xff\xff\xff\xff\xff\xff{}"), HasSubstr("a header of at most"));
+  EXPECT_THAT(failure("short"), HasSubstr("5 bytes"));
+}
+
+TEST(Safetensors, EveryTruncationIsAnError) {
+  std::string whole = archive(R"({"t":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "abcd");
+  for (size_t length = 0; length < whole.size(); ++length)
+    EXPECT_THAT(failure(whole.substr(0, length)), HasSubstr("error: expected ")) << length;
+}
+
+TEST(TensorSource, SaysWhatItExpects) {
+  TemporaryFolder folder;
+  EXPECT_THAT(messageOf(TensorSource::open(folder.file("none"))), HasSubstr("nothing there"));
+  EXPECT_THAT(messageOf(TensorSource::open(folder.fileOf("t.txt", "x"))), HasSubstr("another file"));
+  llvm::Expected<TensorSource> source = TensorSource::open(folder.str());
+  ASSERT_TRUE(static_cast<bool>(source));
+  EXPECT_FALSE(source->contains("q"));
+  EXPECT_THAT(messageOf(source->read("q")), HasSubstr("q.npy: error: expected a tensor file"));
+}
