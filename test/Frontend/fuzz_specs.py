@@ -1,0 +1,169 @@
+"""Random mistakes in specs: the checker must answer each with a status and a place, and agree with the oracle.
+
+  fuzz_specs.py CHECKER EXAMPLES... [--shared DIR] [--seed S] [--count N] [--keep DIR]
+
+Each round takes one example, changes it a little, and runs the checker on a batch of the results. Always: it ends in
+time with status 0, 1 or 2, and status 2 comes with `FILE:LINE:COL: error: expected …, but got …`. Where
+DIR/reference/oracle.py is there: a spec that the oracle accepts has status 0 or 1, one that it refuses has status 2,
+and the place that the oracle names is among the checker's. Two exceptions: text that is no YAML may be found earlier, as
+parsers differ (a tab at the end of a line is YAML, but not the oracle's); and where a key is misspelt, the oracle may name
+the mapping that misses it instead of the misspelling.
+"""
+
+# RUN: %python %s attune-spec-check %examples %shared/spec/examples --shared %shared --count 300
+# RUN: %if long %{ %python %s attune-spec-check %examples %shared/spec/examples --shared %shared --seed 2 --count 20000 %}
+
+import argparse
+import importlib.util
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+FIELDS = """attention dtype batch queries keys heads kv_heads head_dim value_dim causal key_lengths scale projection rope
+qk_norm mechanism parts kind feature_map denominator low_rank window lepe degree size local_exact chunk mu_weight
+exclude_local mass agents features per_head epsilon stabilizer normalize max_position power rank tied order length grid
+bias floor model_dim output cross base layout""".split()
+VALUES = """true false yes 0 1 2 3 4 5 6 7 8 12 16 32 64 2147483647 2147483648 -1 0.5 1e-3 .5 1. 1e999 '?' "8" none max
+projection constant softmax polynomial kernel polysketch effatt eva agent favor favor_relu elu1 relu cosformer focused
+f32 bf16 after_map before_map half [] {} [4,4] [8,8] [14,14] [1] [a,b] ~ null 0x10 +4 ? "" x""".split()
+SNIPPETS = ["causal: true\n", "keys: 16\n", "rope: {}\n", "qk_norm: {}\n", "scale: 0.5\n", "kv_heads: 2\n",
+            "head_dim: 5\n", "key_lengths: true\n", "projection: {model_dim: 8}\n", "value_dim: 4\n"]
+MODIFIERS = ["lepe: {}", "lepe: {grid: [4, 8]}", "window: {length: 8}", "window: {grid: [4, 4], size: [2, 2]}",
+             "low_rank: {rank: 8}", "low_rank: {rank: 8, order: after_map}", "denominator: {bias: 1}",
+             "denominator: none", "chunk: 8", "local_exact: 8"]
+NOISE = list("{}[]:,-?&*!|>'\"%@`#\t\n ") + ["\n---\n", "é", "\u2028", "\r\n", "&a ", "*a", "!!int ", "<<: "]
+
+
+def change(text, rng):
+    """`text` with one change."""
+    lines = text.split("\n")
+    tokens = list(re.finditer(r"[A-Za-z_][A-Za-z0-9_]*(?=:)", text))
+    values = list(re.finditer(r"(?<=: )[^\s,{}\[\]]+", text))
+    kind = rng.randrange(11)
+    if kind <= 3 and values:
+        at = rng.choice(values)
+        return text[:at.start()] + rng.choice(VALUES) + text[at.end():]
+    if kind == 4 and tokens:
+        at = rng.choice(tokens)
+        return text[:at.start()] + rng.choice(FIELDS) + text[at.end():]
+    if kind == 5 and tokens:                                        # a typing mistake
+        at = rng.choice(tokens)
+        name = list(at.group())
+        i = rng.randrange(len(name))
+        name[i] = rng.choice(["", name[i] * 2, rng.choice("abcxyz_")])
+        return text[:at.start()] + "".join(name) + text[at.end():]
+    if kind == 6:
+        del lines[rng.randrange(len(lines))]
+        return "\n".join(lines)
+    if kind == 7:
+        lines.insert(rng.randrange(len(lines)), rng.choice(lines))
+        return "\n".join(lines)
+    if kind == 8:
+        return rng.choice(SNIPPETS) + text
+    if kind == 9 and "kind: " in text:
+        at = text.rfind("kind: ") if rng.random() < 0.5 else text.find("kind: ")
+        inline = text[:at].endswith("{")
+        indent = re.search(r"[ ]*$", text[:at]).group()
+        return text[:at] + rng.choice(MODIFIERS) + (", " if inline else "\n" + indent) + text[at:]
+    at = rng.randrange(len(text) + 1)
+    return text[:at] + rng.choice(NOISE) + text[at + rng.randrange(3):]
+
+
+def load_oracle(shared):
+    path = os.path.join(shared, "reference", "oracle.py")
+    if not os.path.exists(path):
+        return None
+    module_spec = importlib.util.spec_from_file_location("oracle", path)
+    module = importlib.util.module_from_spec(module_spec)
+    module_spec.loader.exec_module(module)
+    return module
+
+
+def judge(oracle, path):
+    """None if the oracle accepts the spec, else (line, column, message)."""
+    try:
+        oracle.Spec(path)
+        return None
+    except oracle.SpecError as error:
+        line, column, message = re.match(re.escape(path) + r":(\d+):(\d+): error: (.*)", str(error), re.S).groups()
+        return int(line), int(column), message
+
+
+def disagreement(verdict, status, places, errors):
+    """Why the checker's answer does not fit the oracle's; None if it does."""
+    if verdict is None:
+        return "the oracle accepts it" if status == 2 else None
+    if status != 2:
+        return f"the oracle refuses it: {verdict}"
+    line, column, message = verdict
+    if "valid YAML" in message or "plain YAML" in message:
+        return None if any(place[0] <= line + 1 for place in places) else f"the oracle: {verdict}"
+    missing = re.match(r"expected key '(\w+)' in ", message)
+    if missing and f"did you mean '{missing.group(1)}'?" in errors:
+        return None
+    return None if (line, column) in places else f"the oracle: {verdict}"
+
+
+def check(command, path):
+    """(status, places, errors) of one file; raises AssertionError if the answer has not the promised form."""
+    done = subprocess.run([command, path], capture_output=True, timeout=20, check=False)
+    errors = done.stderr.decode("utf-8")
+    assert done.returncode in (0, 1, 2), f"status {done.returncode}\n{errors}"
+    found = re.findall(re.escape(path) + r":(\d+):(\d+): error: expected .*, but got ", errors)
+    assert (done.returncode != 0) == bool(found), f"status {done.returncode}\n{errors}"
+    places = [(int(line), int(column)) for line, column in found]
+    assert places == sorted(places), f"not in order: {places}"
+    return done.returncode, places, errors
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checker")
+    parser.add_argument("examples", nargs="+")
+    parser.add_argument("--shared", default="")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--keep", default="")
+    arguments = parser.parse_args()
+    examples = []
+    for place in arguments.examples:
+        names = sorted(os.listdir(place)) if os.path.isdir(place) else []
+        examples += [os.path.join(place, name) for name in names if name.endswith(".yaml")]
+    texts = [open(path, encoding="utf-8").read() for path in examples]
+    assert texts, "no examples"
+    oracle = load_oracle(arguments.shared)
+    bad = 0
+    statuses = [0, 0, 0]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "spec.yaml")
+        for round_number in range(arguments.count):
+            rng = random.Random(arguments.seed * 1_000_003 + round_number)
+            text = rng.choice(texts)
+            for _ in range(rng.choice([1, 1, 1, 2, 3])):
+                text = change(text, rng)
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            try:
+                status, places, errors = check(arguments.checker, path)
+                statuses[status] += 1
+                # Laws are the compiler's business: the oracle takes any name.
+                compared = oracle and not re.search(r"pin:|allow:|\t", text)
+                why = disagreement(judge(oracle, path), status, places, errors) if compared else None
+            except (AssertionError, subprocess.TimeoutExpired) as error:
+                why = str(error)
+            if why:
+                bad += 1
+                print(f"--- seed {arguments.seed}, round {round_number}: {why}\n{text}")
+                if arguments.keep:
+                    with open(os.path.join(arguments.keep, f"{round_number}.yaml"), "w", encoding="utf-8") as file:
+                        file.write(text)
+    against = "against the oracle" if oracle else "alone (no oracle here)"
+    print(f"fuzz_specs: {arguments.count} specs {against}, statuses 0/1/2: {statuses}, {bad} bad")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
