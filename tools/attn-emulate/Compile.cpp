@@ -53,7 +53,8 @@ Expected<std::unique_ptr<orc::LLJIT>> emulator::createHostCompiler() {
   auto target = orc::JITTargetMachineBuilder::detectHost();
   if (!target)
     return target.takeError();
-  target->setCodeGenOptLevel(CodeGenOptLevel::Less);
+  // Compiling takes longer than a block or two runs, and a block spends its time in the machine.
+  target->setCodeGenOptLevel(CodeGenOptLevel::None);
   auto compiler = orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*target)).create();
   if (!compiler)
     return compiler.takeError();
