@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Prints what is wrong with each spec, or `ok NAME`, and exits with the largest of their statuses. The fuzzer and the
-// sanitizers run it: it has the frontend in it and nothing else.
+// Prints what is wrong with each spec, then its status as `FILE: status N`, and exits with the largest of them. The fuzzer
+// and the sanitizers run it: it has the frontend in it and nothing else.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecParser.h"
@@ -19,8 +19,7 @@ int main(int count, char **arguments) {
   for (int i = 1; i < count; ++i) {
     attune::Spec spec;
     int status = exitStatus(loadSpec(arguments[i], spec, llvm::errs()));
-    if (status == 0)
-      llvm::outs() << "ok " << spec.name << '\n';
+    llvm::outs() << arguments[i] << ": status " << status << '\n';
     worst = std::max(worst, status);
   }
   return worst;
