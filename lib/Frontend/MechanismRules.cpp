@@ -58,7 +58,7 @@ void MechanismRules::checkTiles() {
   }
 }
 
-/// S44 … S47.
+/// S44, S45, S46 and S47.
 void MechanismRules::checkLowRank() {
   if (!m.lowRank || !good({"kind", "low_rank"}))
     return;

@@ -123,7 +123,7 @@ Lepe parseLepe(const Fields &mechanism) {
   return result;
 }
 
-/// `none`, a mapping, or something wrong; whether `none` is allowed depends on `low_rank`.
+/// S35: `none`, a mapping, or something wrong; whether `none` is allowed depends on `low_rank`.
 static void parseDenominator(Fields &fields, Mechanism &mechanism) {
   ParseState &state = fields.parseState();
   bool orderKnown = state.isGood(fields.pathOf("low_rank.order"));

@@ -70,7 +70,7 @@ void SizeRules::checkGrid(llvm::StringRef field, const std::optional<Grid> &grid
                 "rows times columns must be `queries`");
 }
 
-/// S40 … S42. The window of eva is checked with its chunks.
+/// S40, S41 and S42. The window of eva is checked with its chunks.
 void SizeRules::checkWindow() {
   if (!m.window || !good({"kind", "window"}) || is(MechanismKind::Eva))
     return;
