@@ -101,7 +101,19 @@ static void keepFirst(const llvm::SMDiagnostic &diagnostic, void *context) {
                   .str();
 }
 
+/// The reader descends by recursion, so text that may nest without end must not reach it. A description has a bracket
+/// for each fact; nesting by indentation alone is bounded by the size.
+static bool isReadable(llvm::StringRef yaml) {
+  constexpr size_t mostBytes = 65536, mostMarks = 256;
+  size_t marks = 0;
+  for (llvm::StringRef mark : {"[", "{", "- ", "-\t", "? ", "?\t"})
+    marks += yaml.count(mark);
+  return yaml.size() <= mostBytes && marks <= mostMarks;
+}
+
 llvm::Expected<DeviceDescription> DeviceDescription::load(llvm::StringRef yaml, llvm::StringRef file) {
+  if (!isReadable(yaml))
+    return failure(file + ": expected a device description, but got a text that is too long or too deep to be one");
   DeviceDescription device;
   std::string message;
   llvm::yaml::Input input(yaml, /*Ctxt=*/nullptr, keepFirst, &message);

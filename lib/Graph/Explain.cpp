@@ -94,6 +94,9 @@ static void explainExact(const FunctionSelection &function, llvm::raw_ostream &o
 static void explainFunction(const FunctionSelection &function, llvm::raw_ostream &out) {
   out << "@" << function.function << " on " << function.device << ": " << printSeconds(function.seconds)
       << " predicted at L = " << function.length << ", batch " << function.batch << "\n";
+  out << "  " << printCount(function.work.products) << " multiply-adds, " << printCount(function.work.exps)
+      << " exponentials, " << printCount(function.work.mainBytes) << " bytes, " << function.work.launches
+      << (function.work.launches == 1 ? " kernel\n" : " kernels\n");
   if (!function.decisions.empty()) {
     std::vector<Row> rows{{"form", "", "mul-adds", "exps", "bytes", "time", ""}};
     for (const Decision &decision : function.decisions)
@@ -157,9 +160,10 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
   for (const Decision &decision : function.decisions)
     decisions.push_back(jsonOf(decision));
   llvm::json::Object object{
-      {"function", function.function}, {"device", function.device}, {"unknown_lengths", function.unknownLengths},
-      {"length", function.length},     {"batch", function.batch},   {"seconds", function.seconds},
-      {"complete", function.complete}, {"plans", std::move(plans)}, {"decisions", std::move(decisions)}};
+      {"function", function.function},    {"device", function.device},     {"unknown_lengths", function.unknownLengths},
+      {"length", function.length},        {"batch", function.batch},       {"seconds", function.seconds},
+      {"work", jsonOf(function.work)},    {"complete", function.complete}, {"plans", std::move(plans)},
+      {"decisions", std::move(decisions)}};
   if (function.exact) {
     llvm::json::Object exact{{"seconds", function.exact->seconds}};
     if (function.exact->cheaper)

@@ -32,8 +32,8 @@ LogicalResult Selector::checkPins() {
       const Pin *pin = pinOf(*alternative.law);
       if (!pin || pin->form != alternative.form || alternative.feasible())
         continue;
-      auto error = group.op->emitError() << "expected a form that this attention can take, but got the pin " << pin->law
-                                         << ": " << pin->form << "; " << alternative.refusal;
+      auto error = emitError(group.op->getLoc()) << "expected a form that this attention can take, but got the pin "
+                                                 << pin->law << ": " << pin->form << "; " << alternative.refusal;
       error.attachNote() << "pin one of " << feasibleForms(group) << ", or leave the choice to the cost model";
       return failure();
     }
@@ -75,8 +75,8 @@ LogicalResult Selector::makeCandidates() {
   bool unread = candidates.empty() && misfit.empty();
   if (unread || llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; }))
     return success();
-  auto error = function.emitError() << "expected a plan that " << options.device.name << " can run, but found none"
-                                    << (misfit.empty() ? "" : ": ") << misfit;
+  auto error = emitError(function.getLoc()) << "expected a plan that " << options.device.name
+                                            << " can run, but found none" << (misfit.empty() ? "" : ": ") << misfit;
   if (!options.pins.empty() && !candidates.empty())
     error.attachNote() << "without the pins there is one";
   return failure();

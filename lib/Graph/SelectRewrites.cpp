@@ -8,6 +8,8 @@
 #include "SelectPlan.h"
 #include "attune/Graph/Passes.h"
 
+#include "llvm/ADT/StringSet.h"
+
 namespace attune::graph {
 #define GEN_PASS_DEF_SELECTREWRITES
 #include "attune/Graph/Passes.h.inc"
@@ -21,15 +23,18 @@ using namespace attune::graph;
 // Options
 //===----------------------------------------------------------------------===//
 
-/// A pin must name a law and one of its forms.
-static LogicalResult checkPins(ModuleOp module, ArrayRef<std::unique_ptr<RewriteLaw>> laws, ArrayRef<Pin> pins) {
+/// A pin must name a law and one of its forms, and no law may be pinned twice.
+static LogicalResult checkPins(Location module, ArrayRef<std::unique_ptr<RewriteLaw>> laws, ArrayRef<Pin> pins) {
+  llvm::StringSet<> pinned;
   for (const Pin &pin : pins) {
     auto law = llvm::find_if(laws, [&](const auto &law) { return law->name() == pin.law; });
     if (law == laws.end())
-      return module.emitError() << "expected the name of a law in a pin, but got '" << pin.law << "'";
+      return emitError(module) << "expected the name of a law in a pin, but got '" << pin.law << "'";
     if (!llvm::is_contained((*law)->forms(), pin.form))
-      return module.emitError() << "expected a form of " << pin.law << " (" << llvm::join((*law)->forms(), ", ")
-                                << ") in a pin, but got '" << pin.form << "'";
+      return emitError(module) << "expected a form of " << pin.law << " (" << llvm::join((*law)->forms(), ", ")
+                               << ") in a pin, but got '" << pin.form << "'";
+    if (!pinned.insert(pin.law).second)
+      return emitError(module) << "expected one pin of " << pin.law << ", but got several";
   }
   return success();
 }
@@ -72,7 +77,7 @@ static void commit(ModuleOp module, func::FuncOp original, FunctionPlans &plans)
 FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions &options) {
   module.getContext()->getOrLoadDialect<tile::TileDialect>(); // of the schedules
   std::vector<std::unique_ptr<RewriteLaw>> laws = createLaws();
-  if (failed(checkPins(module, laws, options.pins)))
+  if (failed(checkPins(module.getLoc(), laws, options.pins)))
     return failure();
   SmallVector<func::FuncOp> functions = llvm::filter_to_vector(module.getOps<func::FuncOp>(), isOpen);
   std::vector<FunctionPlans> plans;
@@ -117,7 +122,7 @@ private:
   FailureOr<SelectOptions> readOptions() {
     llvm::Expected<cost::DeviceDescription> description = cost::DeviceDescription::named(device);
     if (!description)
-      return getOperation().emitError() << llvm::toString(description.takeError());
+      return emitError(getOperation().getLoc()) << llvm::toString(description.takeError());
     SelectOptions options{std::move(*description), {}};
     for (const std::string &text : pins) {
       auto [law, form] = StringRef(text).split(':');

@@ -108,7 +108,8 @@ void Selector::describe(FunctionSelection &selection) {
   selection.unknownLengths = lengths->unknown();
   selection.length = lengths->reference();
   selection.batch = lengths->batch();
-  selection.seconds = seconds(chosenAt(selection.length), selection.length);
+  PlanPrice price = metric.price(candidates[chosenAt(selection.length)].priced, lengths->sizesAt(selection.length));
+  selection.seconds = price.seconds, selection.work = price.work;
   selection.complete = complete;
   for (auto [group, forms] : llvm::enumerate(memo.groups()))
     for (unsigned index = 0; index < forms.alternatives.size(); ++index)

@@ -1,6 +1,7 @@
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites=pin=linearize:chunked -verify-diagnostics
 // RUN: not attn-opt %s -attn-select-rewrites=pin=linearise:chunked 2>&1 | FileCheck %s --check-prefix=LAW
 // RUN: not attn-opt %s -attn-select-rewrites=pin=linearize:recurrent 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: not attn-opt %s -attn-select-rewrites=pin=linearize:state,linearize:quadratic 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not attn-opt %s -attn-select-rewrites=device=cray-1 2>&1 | FileCheck %s --check-prefix=DEVICE
 // RUN: not attn-opt %s -attn-select-rewrites=device=/nowhere/cray-1.yaml 2>&1 | FileCheck %s --check-prefix=FILE
 // RUN: split-file %S/Inputs/invalid-devices.yaml %t
@@ -10,6 +11,7 @@
 
 // LAW:     error: expected the name of a law in a pin, but got 'linearise'
 // FORM:    error: expected a form of linearize (quadratic, state, chunked) in a pin, but got 'recurrent'
+// TWICE:   error: expected one pin of linearize, but got several
 // DEVICE:  error: expected a device description ({{.*}}sm_80{{.*}}, or a path that ends in .yaml), but got 'cray-1'
 // FILE:    error: /nowhere/cray-1.yaml: expected a readable device description, but got 'No such file or directory'
 // SOURCE:  source.yaml: cores: expected the source of the number, but got none

@@ -67,6 +67,7 @@ struct FunctionSelection {
   int64_t length = 0; ///< L = 2nN / (n + N) at which prices are told
   int64_t batch = 1;
   double seconds = 0;   ///< of what runs at that length
+  cost::WorkEstimate work; ///< of the same
   bool complete = true; ///< every combination of forms was priced
   std::vector<PlanFunction> plans;
   std::vector<Decision> decisions;

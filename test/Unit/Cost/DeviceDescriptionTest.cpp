@@ -57,6 +57,19 @@ TEST(DeviceDescription, ImpossibleNumbersAreFound) {
               HasSubstr("launch_seconds: expected the source of the number"));
 }
 
+TEST(DeviceDescription, DeepTextIsRefused) {
+  for (const char *mark : {"[", "{a: ", "- ", "? "}) {
+    std::string deep;
+    for (int level = 0; level < 100000; ++level)
+      deep += mark;
+    for (const std::string &yaml : {deep, deep.substr(0, 20000)}) {
+      llvm::Expected<DeviceDescription> device = DeviceDescription::load(yaml, "deep.yaml");
+      ASSERT_FALSE(static_cast<bool>(device));
+      EXPECT_THAT(llvm::toString(device.takeError()), HasSubstr("too long or too deep"));
+    }
+  }
+}
+
 TEST(DeviceDescription, RubbishIsRefusedWithItsPlace) {
   for (const char *yaml : {"", "[1, 2]", "name: x\n", "name: x\nsurprise: y\n", "name: [", "\xff\xfe"}) {
     llvm::Expected<DeviceDescription> device = DeviceDescription::load(yaml, "rubbish.yaml");

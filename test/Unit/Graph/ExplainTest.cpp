@@ -42,6 +42,8 @@ static const KernelCase longCase{.queries = 4096, .keys = 4096, .width = 128, .v
 TEST_F(ExplainTest, TextHasOperationsTimesAndCrossings) {
   std::string table = text(select(longCase));
   EXPECT_THAT(table, HasSubstr("@attention on products: 134217728 s predicted at L = 4096, batch 1"));
+  // q, k, v, o of 4 · 4096 · 128 bytes; the state of 4 · 128 · 129 is written twice, read twice, written and read merged.
+  EXPECT_THAT(table, HasSubstr("134M multiply-adds, 1.05M exponentials, 8.78M bytes, 3 kernels"));
   EXPECT_THAT(table, ::testing::ContainsRegex(
                          "linearize: quadratic +no +4\\.29G +34\\.1M .*32\\.0 times the price; cheaper below L = 129"));
   EXPECT_THAT(table, ::testing::ContainsRegex("linearize: state +taken +134M +1\\.05M .*the cheapest"));
