@@ -32,9 +32,11 @@ static std::string mismatch(llvm::StringRef what, const Array &array, llvm::Arra
 
 static std::string badLength(const Array &lengths, int64_t keys) {
   for (double length : lengths.elements())
-    if (!(length >= 0 && length <= static_cast<double>(keys)))
-      return "expected lengths from 0 to " + std::to_string(keys) + ", but got " +
-             std::to_string(static_cast<int64_t>(length));
+    if (!(length >= 0 && length <= static_cast<double>(keys))) {
+      std::string text;
+      llvm::raw_string_ostream(text) << "expected lengths from 0 to " << keys << ", but got " << length;
+      return text;
+    }
   return "";
 }
 

@@ -26,8 +26,7 @@ static LogicalResult readLengths(AttnFrame &frame, Operation *op, mlir::Value le
   for (int64_t b = 0; b < tokens.size(0); ++b) {
     double length = given({b});
     if (!(length >= 0 && length <= static_cast<double>(tokens.size(2))))
-      return op->emitOpError() << "expected lengths from 0 to " << tokens.size(2) << ", but got "
-                               << static_cast<int64_t>(length);
+      return op->emitOpError() << "expected lengths from 0 to " << tokens.size(2) << ", but got " << length;
     result[b] = static_cast<int64_t>(length);
   }
   return success();

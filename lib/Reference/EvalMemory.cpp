@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::reference;
@@ -113,10 +115,13 @@ static LogicalResult evalElementLoad(Frame &frame, memref::LoadOp op) {
       failed(noteRead(frame, op, memory, memory.place(indices))))
     return failure();
   double element = memory(indices);
-  if (isa<FloatType>(op.getType()))
+  if (isa<FloatType>(op.getType())) {
     frame.set(op, element);
-  else
-    frame.set(op, static_cast<int64_t>(element));
+    return success();
+  }
+  if (!(std::fabs(element) < 0x1p53))
+    return op.emitOpError() << "expected an integer that has been written, but got " << element;
+  frame.set(op, static_cast<int64_t>(element));
   return success();
 }
 
