@@ -14,6 +14,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
@@ -79,7 +80,7 @@ Guarded::~Guarded() { munmap(map, mapped); }
 
 static OwningOpRef<ModuleOp> lower(MLIRContext &context, const std::string &source,
                                    const std::vector<std::string> &isas) {
-  context.loadDialect<attn::AttnDialect, tile::TileDialect, func::FuncDialect>();
+  context.loadDialect<attn::AttnDialect, tile::TileDialect, func::FuncDialect, math::MathDialect>();
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source, &context);
   if (!module)
     fail("cannot parse:\n" + source);

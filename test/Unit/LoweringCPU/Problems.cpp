@@ -57,6 +57,22 @@ static std::string kernelAttention(const Problem &p, const std::string &q, const
 }
 
 std::string Problem::source() const {
+  std::string text = sourceOfAnySize();
+  if (!fixedSizes)
+    return text;
+  // In the order of the spec: q, k, v, l, then the results.
+  auto fix = [&](const std::string &dynamic, int64_t rows) {
+    std::string sizes = "tensor<" + std::to_string(batch) + "x" + dynamic + "x" + std::to_string(rows) + "x";
+    for (std::string from = "tensor<?x" + dynamic + "x?x"; text.find(from) != std::string::npos;)
+      text.replace(text.find(from), from.size(), sizes);
+  };
+  fix(std::to_string(heads), queries);
+  for (std::string from = "tensor<?xi32>"; text.find(from) != std::string::npos;)
+    text.replace(text.find(from), from.size(), "tensor<" + std::to_string(batch) + "xi32>");
+  return text;
+}
+
+std::string Problem::sourceOfAnySize() const {
   std::string q = tensorType({-1, heads, -1, width}, dtype), k = tensorType({-1, sharedHeads, -1, width}, dtype);
   std::string v = tensorType({-1, sharedHeads, -1, valueWidth}, dtype), o = tensorType({-1, heads, -1, valueWidth}, dtype);
   std::string l = tensorType({-1, heads, -1}, "f32");
@@ -100,6 +116,16 @@ Storage::Storage(const Problem &p, int64_t heads, int64_t rows, int64_t columns,
 
 int64_t Storage::place(int64_t b, int64_t h, int64_t row, int64_t column) const {
   return b * tensor.strides[0] + h * tensor.strides[1] + row * tensor.strides[2] + column;
+}
+
+std::vector<double> Storage::values() const {
+  std::vector<double> result;
+  for (int64_t b = 0; b < tensor.sizes[0]; ++b)
+    for (int64_t h = 0; h < tensor.sizes[1]; ++h)
+      for (int64_t row = 0; row < tensor.sizes[2]; ++row)
+        for (int64_t column = 0; column < tensor.sizes[3]; ++column)
+          result.push_back(get(b, h, row, column));
+  return result;
 }
 
 double Storage::get(int64_t b, int64_t h, int64_t row, int64_t column) const {
@@ -179,22 +205,30 @@ struct Row {
 
 static double feature(double x) { return x > 0 ? x + 1 : std::exp(x); }
 
-static Row rowOf(const Data &data, int64_t b, int64_t h, int64_t i) {
+static std::vector<double> features(std::vector<double> values, const Problem &p) {
+  if (p.form != "softmax")
+    for (double &value : values)
+      value = feature(value);
+  return values;
+}
+
+static Row rowOf(const Data &data, const std::vector<double> &query, const std::vector<double> &key,
+                 const std::vector<double> &value, int64_t b, int64_t h, int64_t i) {
   const Problem &p = data.problem;
   int64_t g = h / (p.heads / p.sharedHeads), end = data.lengths[b];
-  bool causal = p.causal || p.form == "chunked";
-  if (causal)
+  if (p.causal || p.form == "chunked")
     end = std::min(end, i + p.keys - p.queries + 1);
+  const double *q = &query[((b * p.heads + h) * p.queries + i) * p.width];
+  const double *k = &key[(b * p.sharedHeads + g) * p.keys * p.width];
+  const double *v = &value[(b * p.sharedHeads + g) * p.keys * p.valueWidth];
   std::vector<double> logits;
   double largest = -INFINITY;
   for (int64_t j = 0; j < end; ++j) {
     double sum = 0;
-    for (int64_t w = 0; w < p.width; ++w) {
-      double q = data.query.get(b, h, i, w), k = data.key.get(b, g, j, w);
-      sum += p.form == "softmax" ? q * k / std::sqrt(double(p.width)) : feature(q) * feature(k);
-    }
-    logits.push_back(sum);
-    largest = std::max(largest, sum);
+    for (int64_t w = 0; w < p.width; ++w)
+      sum += q[w] * k[j * p.width + w];
+    logits.push_back(p.form == "softmax" ? sum / std::sqrt(double(p.width)) : sum);
+    largest = std::max(largest, logits.back());
   }
   Row row;
   row.values.assign(p.valueWidth, 0);
@@ -203,11 +237,11 @@ static Row rowOf(const Data &data, int64_t b, int64_t h, int64_t i) {
     double weight = p.form == "softmax" ? std::exp(logits[j] - largest) : logits[j];
     total += weight;
     for (int64_t w = 0; w < p.valueWidth; ++w)
-      row.values[w] += weight * data.value.get(b, g, j, w);
+      row.values[w] += weight * v[j * p.valueWidth + w];
   }
   double divisor = p.form == "softmax" ? total : total + 1e-6;
-  for (double &value : row.values)
-    value = divisor == 0 ? 0 : value / divisor;
+  for (double &element : row.values)
+    element = divisor == 0 ? 0 : element / divisor;
   if (total > 0)
     row.lse = largest + std::log(total);
   return row;
@@ -215,21 +249,24 @@ static Row rowOf(const Data &data, int64_t b, int64_t h, int64_t i) {
 
 double Data::error() const {
   const Problem &p = problem;
+  std::vector<double> q = features(query.values(), p), k = features(key.values(), p), v = value.values();
+  std::vector<double> o = output.values();
+  const float *lse = static_cast<const float *>(lseMemory.data());
   double wrong = 0, norm = 0, worstLse = 0;
   for (int64_t b = 0; b < p.batch; ++b)
     for (int64_t h = 0; h < p.heads; ++h)
       for (int64_t i = 0; i < p.queries; ++i) {
-        Row row = rowOf(*this, b, h, i);
+        Row row = rowOf(*this, q, k, v, b, h, i);
+        int64_t at = (b * p.heads + h) * p.queries + i;
         for (int64_t w = 0; w < p.valueWidth; ++w) {
-          double difference = output.get(b, h, i, w) - row.values[w];
+          double difference = o[at * p.valueWidth + w] - row.values[w];
           wrong += difference * difference, norm += row.values[w] * row.values[w];
         }
-        if (p.lse) {
-          double lse = static_cast<float *>(lseMemory.data())[(b * p.heads + h) * p.queries + i];
-          worstLse = lse == row.lse ? worstLse : std::max(worstLse, std::abs(lse - row.lse) / (1 + std::abs(row.lse)));
-          if (std::isnan(lse))
-            return INFINITY;
-        }
+        if (!p.lse || lse[at] == row.lse)
+          continue;
+        if (std::isnan(lse[at]))
+          return INFINITY;
+        worstLse = std::max(worstLse, std::abs(lse[at] - row.lse) / (1 + std::abs(row.lse)));
       }
   double error = norm == 0 ? std::sqrt(wrong) : std::sqrt(wrong / norm);
   return std::isnan(error) ? INFINITY : std::max(error, worstLse);

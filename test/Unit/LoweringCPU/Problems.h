@@ -25,9 +25,14 @@ struct Problem {
   bool tokensFirst = false; ///< memory is [B, N, H, D]
   int64_t queryTile = 64, keyTile = 64, piece = 128;
 
+  bool fixedSizes = false; ///< of softmax with heads = sharedHeads, queries = keys: batch and lengths are in the types
+
   /// A function `@plan` of the attn dialect.
   std::string source() const;
   double usefulOperations() const;
+
+private:
+  std::string sourceOfAnySize() const;
 };
 
 /// Storage of a tensor [B, H, rows, columns] between guard pages, and its values as they were rounded.
@@ -36,6 +41,8 @@ struct Storage {
   Tensor tensor;
   Guarded memory;
   std::string dtype;
+  /// All elements [B, H, rows, columns].
+  std::vector<double> values() const;
   double get(int64_t b, int64_t h, int64_t row, int64_t column) const;
   void set(int64_t b, int64_t h, int64_t row, int64_t column, double value);
 
