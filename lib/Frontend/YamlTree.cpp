@@ -33,7 +33,8 @@ namespace {
 /// Builds the tree from libyaml's events: its own document loader would accept what a spec may not hold.
 class TreeBuilder {
 public:
-  TreeBuilder(llvm::StringRef text, Diagnostics &diagnostics) : diagnostics(diagnostics) {
+  TreeBuilder(const SourceFile &file, llvm::StringRef text, Diagnostics &diagnostics)
+      : file(file), diagnostics(diagnostics) {
     ready = yaml_parser_initialize(&parser);
     if (!ready)
       return;
@@ -58,6 +59,9 @@ private:
   void refuseProperties();
   bool fail(Position at, std::string got, std::string note);
 
+  Position placeOfNothing(Position at) const;
+
+  const SourceFile &file;
   Diagnostics &diagnostics;
   yaml_parser_t parser;
   yaml_event_t event;
@@ -108,6 +112,24 @@ void TreeBuilder::refuseProperties() {
                     "write the value itself here");
 }
 
+/// The first `count` code points of `text`.
+static llvm::StringRef takeCodePoints(llvm::StringRef text, int64_t count) {
+  size_t bytes = 0;
+  uint32_t code;
+  while (count-- > 0 && bytes < text.size())
+    bytes += std::max(1u, decodeUtf8(text.drop_front(bytes), code));
+  return text.take_front(bytes);
+}
+
+/// Where an absent value is missing: just after the colon before `at`, even if blanks follow it.
+Position TreeBuilder::placeOfNothing(Position at) const {
+  llvm::StringRef before = takeCodePoints(file.line(at.line), at.column - 1);
+  size_t blanks = before.size() - before.rtrim(" \t").size();
+  if (before.drop_back(blanks).ends_with(":"))
+    at.column -= static_cast<int64_t>(blanks);
+  return at;
+}
+
 bool TreeBuilder::buildNode(YamlNode &node, unsigned depth) {
   node.at = positionOf(event.start_mark);
   refuseProperties();
@@ -120,6 +142,8 @@ bool TreeBuilder::buildNode(YamlNode &node, unsigned depth) {
   case YAML_SCALAR_EVENT:
     node.text.assign(reinterpret_cast<char *>(event.data.scalar.value), event.data.scalar.length);
     node.quoted = event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    if (node.text.empty() && !node.quoted)
+      node.at = placeOfNothing(node.at);
     return true;
   default: node.kind = YamlNode::Refused; return true;
   }
@@ -189,7 +213,7 @@ std::unique_ptr<YamlNode> parseYaml(const SourceFile &file, Diagnostics &diagnos
   }
   llvm::StringRef text = file.text();
   text.consume_front("\xef\xbb\xbf"); // a byte order mark counts no column
-  return TreeBuilder(text, diagnostics).build();
+  return TreeBuilder(file, text, diagnostics).build();
 }
 
 } // namespace attune

@@ -99,7 +99,7 @@ def disagreement(verdict, status, places, errors):
     if status != 2:
         return f"the oracle refuses it: {verdict}"
     line, column, message = verdict
-    if "valid YAML" in message or "plain YAML" in message:
+    if "YAML" in message or "expected valid YAML" in errors:
         return None if any(place[0] <= line + 1 for place in places) else f"the oracle: {verdict}"
     missing = re.match(r"expected key '(\w+)' in ", message)
     if missing and f"did you mean '{missing.group(1)}'?" in errors:
