@@ -16,6 +16,11 @@
 using namespace mlir;
 using namespace attune::reference;
 
+/// Those whose values fit int64_t.
+static bool isInteger(Type type) {
+  return type.isIndex() || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
+}
+
 /// Values of integers are kept sign-extended, those of i1 as 0 and 1.
 static int64_t wrap(int64_t value, Type type) {
   if (type.isInteger(1))
@@ -137,16 +142,12 @@ static std::optional<LogicalResult> evalCast(Frame &frame, Operation &op) {
   return success();
 }
 
-static bool isInteger(Type type) {
-  return type.isIndex() || (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64);
-}
-
 std::optional<LogicalResult> attune::reference::evalIndexOp(Frame &frame, Operation &op) {
   if (op.getNumResults() != 1)
     return std::nullopt;
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto number = dyn_cast<IntegerAttr>(constant.getValue());
-    if (!number)
+    if (!number || !isInteger(constant.getType()))
       return std::nullopt;
     frame.set(constant, wrap(number.getValue().getSExtValue(), constant.getType()));
     return success();
