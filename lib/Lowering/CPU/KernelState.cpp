@@ -88,3 +88,17 @@ void KernelState::release(Value tile) {
   llvm::append_range(released, found->second);
   parts.erase(found);
 }
+
+bool KernelState::takeOver(Value last, Value next, Order order) {
+  std::optional<Buffer> buffer = find(last, order);
+  auto owner = parts.find(last);
+  if (!buffer || owner == parts.end() || promised.count(next))
+    return false;
+  auto part = llvm::find(owner->second, buffer->pointer);
+  if (part == owner->second.end())
+    return false;
+  owner->second.erase(part);
+  own(next, buffer->pointer);
+  promise(next, *buffer);
+  return true;
+}

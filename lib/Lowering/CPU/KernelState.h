@@ -56,6 +56,8 @@ struct KernelState {
   Buffer require(Value tile, Order order);
   /// The tile is not read any more: its buffers may hold others.
   void release(Value tile);
+  /// Lets `next` be computed in the buffer of `last`, element by element, if `last` owns one of that order.
+  bool takeOver(Value last, Value next, Order order);
   /// The tile's buffer stays, as another tile has taken it over.
   void keep(Value tile) { parts.erase(tile); }
   /// A part of the scratch that goes when the tile does.

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "DotForms.h"
 #include "KernelState.h"
 #include "MemoryAccess.h"
 
@@ -175,6 +176,45 @@ static LogicalResult emitLoop(KernelState &state, tile::LoopOp loop) {
   return result;
 }
 
+/// Tiles of the result's shape that a stage is the last to read, each element where the result's is written.
+static SmallVector<Value> lastReads(const Stages &stages, unsigned position, Value result) {
+  SmallVector<Value> found;
+  const Stage &stage = stages.list[position];
+  auto consider = [&](Value tile) {
+    Operation *definition = tile.getDefiningOp();
+    if (isTile(tile) && definition && !isFree(tile) && shapeOf(tile) == shapeOf(result) &&
+        stages.find(definition) != position && stages.lastUse(tile) == position)
+      found.push_back(tile);
+  };
+  if (auto dot = dyn_cast<tile::DotOp>(stage.ops[0])) {
+    auto scaled = scaledAccumulator(dot);
+    Value accumulator = scaled ? scaled->tile : dot.getAcc();
+    if (accumulator != dot.getA() && accumulator != dot.getB())
+      consider(accumulator);
+    return found;
+  }
+  for (Operation *op : stage.ops)
+    for (Value operand : op->getOperands())
+      consider(operand);
+  return found;
+}
+
+/// Computes the results of a stage in buffers of tiles that end there: less memory stays in the first-level cache.
+static void reuseBuffers(KernelState &state, const Stages &stages, unsigned position) {
+  const Stage &stage = stages.list[position];
+  if (stage.kind != Stage::Kind::Nest && stage.kind != Stage::Kind::Dot)
+    return;
+  for (Operation *op : stage.ops) {
+    if (op->getNumResults() == 0 || isa<tile::ReduceOp>(op) || !stages.leavesStage(op->getResult(0)))
+      continue;
+    Value result = op->getResult(0);
+    Order order = stage.kind == Stage::Kind::Nest ? stage.order : orderOf(result);
+    for (Value tile : lastReads(stages, position, result))
+      if (state.takeOver(tile, result, order))
+        break;
+  }
+}
+
 /// Releases the tiles of this block that no later stage reads.
 static void releaseAfter(KernelState &state, const Stages &stages, unsigned position) {
   for (const Stage &stage : ArrayRef(stages.list).take_front(position + 1))
@@ -197,6 +237,8 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
   }
   Stages stages(block, state.emit.lanes());
   for (const Stage &stage : stages.list) {
+    unsigned position = &stage - stages.list.begin();
+    reuseBuffers(state, stages, position);
     if (stage.kind == Stage::Kind::Nest)
       emitNest(state, stages, stage);
     else if (stage.kind == Stage::Kind::Dot)
@@ -208,7 +250,7 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
     if (stage.kind != Stage::Kind::Loop)
       for (Operation *op : stage.ops)
         provideOrders(state, op->getResults());
-    releaseAfter(state, stages, &stage - stages.list.begin());
+    releaseAfter(state, stages, position);
   }
   return success();
 }
