@@ -78,7 +78,9 @@ std::optional<DeviceInstruction> emulator::findBlockInstruction(llvm::StringRef 
   if (name.consume_front("llvm.nvvm.cp.async."))
     return findCopy(name);
   // The threads of a block share one memory here, and the blocks run one after another: a fence changes nothing.
-  if (name.starts_with("llvm.nvvm.membar.") || name.starts_with("llvm.nvvm.fence."))
+  // So does a prefetch, which may name any address.
+  if (name.starts_with("llvm.nvvm.membar.") || name.starts_with("llvm.nvvm.fence.") ||
+      name.starts_with("llvm.nvvm.prefetch."))
     return DeviceInstruction::byLane([](const LaneCall &) {});
   if (name == "llvm.trap")
     return DeviceInstruction::byLane([](const LaneCall &call) {

@@ -32,7 +32,7 @@ struct DeviceEmulator::Impl {
   Error checkLaunch(const KernelInfo &kernel, Dim3 grid, Dim3 block, size_t dynamicBytes, size_t parameters) const;
   Error launch(StringRef kernel, Dim3 grid, Dim3 block, size_t dynamicBytes, ArrayRef<uint64_t> params);
   void registerConstants();
-  void collectBankUse();
+  void collectUse();
 
   EmulatorOptions options;
   SharedMemory shared;
@@ -125,11 +125,15 @@ Error DeviceEmulator::Impl::launch(StringRef name, Dim3 grid, Dim3 block, size_t
   return Error::success();
 }
 
-void DeviceEmulator::Impl::collectBankUse() {
+void DeviceEmulator::Impl::collectUse() {
   log.report.bankUse.clear();
-  for (const std::unique_ptr<Site> &site : program.sites)
+  log.report.sectorUse.clear();
+  for (const std::unique_ptr<Site> &site : program.sites) {
     if (site->bankUse.phases)
       log.report.bankUse.push_back(site->bankUse);
+    if (site->sectorUse.sectors)
+      log.report.sectorUse.push_back(site->sectorUse);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,7 +162,7 @@ void DeviceEmulator::clearGlobals() {
 Error DeviceEmulator::launch(StringRef kernel, Dim3 grid, Dim3 block, size_t dynamicSharedBytes,
                              ArrayRef<uint64_t> params) {
   Error error = impl->launch(kernel, grid, block, dynamicSharedBytes, params);
-  impl->collectBankUse();
+  impl->collectUse();
   return error;
 }
 
@@ -169,6 +173,7 @@ void DeviceEmulator::resetReport() {
   for (const std::unique_ptr<Site> &site : impl->program.sites) {
     site->findingIndex.fill(0);
     site->bankUse.requests = site->bankUse.phases = site->bankUse.waves = 0;
+    site->sectorUse.requests = site->sectorUse.bytes = site->sectorUse.sectors = 0;
   }
 }
 

@@ -63,8 +63,10 @@ std::string Machine::runBlock(const BlockLaunch &what, Dim3 index, llvm::ArrayRe
   barriers = {};
   shared.beginBlock(unsigned(warps.size()));
   for (const std::unique_ptr<Site> &site : sites)
-    if (site->warpRequests.size() < warps.size())
-      site->warpRequests.resize(warps.size());
+    if (site->sharedRequests.size() < warps.size()) {
+      site->sharedRequests.resize(warps.size());
+      site->globalRequests.resize(warps.size());
+    }
 
   active = this;
   running = nullptr;

@@ -128,8 +128,11 @@ private:
   char *accessGlobal(Site &site, Thread &thread, char *address, uint32_t bytes, bool store, bool atomic);
   bool checkAlignment(Site &site, Thread &thread, const void *address, uint32_t alignment);
   void describeSharedFault(Site &site, Thread &thread, const SharedFault &fault, SharedAccess kind);
-  void countBanks(Site &site, const Thread &thread, uint32_t offset);
-  void finishRequest(Site &site, WarpRequests::Request &request);
+  void joinRequest(Site &site, const Thread &thread, MemorySpace space, uint64_t address);
+  void finishRequest(Site &site, MemorySpace space, WarpRequests::Request &request);
+  void countBanks(Site &site, const WarpRequests::Request &request);
+  void countSectors(Site &site, const WarpRequests::Request &request);
+  void flush(Site &site, MemorySpace space, WarpRequests &pending);
   void flushRequests();
   void land(Thread &thread, size_t count);
   void add(FindingKind kind, Site &site, const Thread &thread, std::string buffer, uint64_t address, uint32_t bytes,
@@ -147,7 +150,7 @@ private:
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
   Thread *running = nullptr;
-  std::vector<Site *> bankSites;   ///< with open requests
+  std::vector<Site *> openSites;   ///< with open requests
   alignas(64) char harmless[1024]; ///< stands in for memory that must not be touched
 };
 

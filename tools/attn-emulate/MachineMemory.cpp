@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Machine.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -143,11 +145,13 @@ void *Machine::access(Site &site, void *pointer) {
     counters().sharedLoadBytes += site.load ? site.bytes : 0;
     counters().sharedStoreBytes += site.store ? site.bytes : 0;
     if (usable)
-      countBanks(site, thread, shared.offsetOf(address));
+      joinRequest(site, thread, MemorySpace::Shared, shared.offsetOf(address));
   } else {
     usable = accessGlobal(site, thread, address, site.bytes, site.store, site.atomic());
     counters().globalLoadBytes += site.load ? site.bytes : 0;
     counters().globalStoreBytes += site.store ? site.bytes : 0;
+    if (usable)
+      joinRequest(site, thread, MemorySpace::Global, uint64_t(uintptr_t(address)));
   }
   if (usable && aligned)
     return usable;
@@ -156,6 +160,7 @@ void *Machine::access(Site &site, void *pointer) {
 }
 
 char *Machine::matrixRow(Site &site, Thread &thread, void *address, bool store) {
+  site.bytes = 16;
   if (!options.check)
     return static_cast<char *>(address);
   if (!checkAlignment(site, thread, address, 16))
@@ -180,9 +185,11 @@ void Machine::startCopy(const LaneCall &call, uint32_t bytes, uint32_t sourceByt
                    (copy.sourceBytes == 0 || checkAlignment(call.site, thread, copy.source, bytes));
     if (!aligned || !accessShared(call.site, thread, copy.destination, SharedAccess::CopyBegin, bytes, false))
       return;
-    countBanks(call.site, thread, shared.offsetOf(copy.destination));
+    joinRequest(call.site, thread, MemorySpace::Shared, shared.offsetOf(copy.destination));
     auto *source = const_cast<char *>(copy.source);
-    if (copy.sourceBytes && !accessGlobal(call.site, thread, source, copy.sourceBytes, false, false))
+    if (copy.sourceBytes && accessGlobal(call.site, thread, source, copy.sourceBytes, false, false))
+      joinRequest(call.site, thread, MemorySpace::Global, uint64_t(uintptr_t(source)));
+    else
       copy.sourceBytes = 0;
   }
   thread.copies.push_back(copy);
@@ -220,7 +227,7 @@ void Machine::waitAllCopies(Thread &thread) {
 }
 
 //===----------------------------------------------------------------------===//
-// Bank conflicts
+// Bank conflicts and sectors
 //===----------------------------------------------------------------------===//
 
 /// One phase: the distinct words that fall into one of the 32 banks are served one after another.
@@ -248,7 +255,7 @@ void Machine::countBankPhase(Site &site, llvm::ArrayRef<uint32_t> offsets, uint3
 }
 
 /// A wide access is served in phases of 128 bytes: half or quarter warps.
-void Machine::finishRequest(Site &site, WarpRequests::Request &request) {
+void Machine::countBanks(Site &site, const WarpRequests::Request &request) {
   // A vector whose alignment does not allow one access is read in pieces of its alignment.
   uint32_t width = std::min<uint32_t>({site.bytes, std::max<uint32_t>(site.alignment, 1), 16});
   unsigned lanesPerPhase = width <= 4 ? 32 : width <= 8 ? 16 : 8;
@@ -259,17 +266,41 @@ void Machine::finishRequest(Site &site, WarpRequests::Request &request) {
       unsigned count = 0;
       for (unsigned lane = begin; lane < begin + lanesPerPhase; ++lane)
         if (request.lanes >> lane & 1)
-          offsets[count++] = request.offsets[lane] + piece;
+          offsets[count++] = uint32_t(request.addresses[lane]) + piece;
       countBankPhase(site, {offsets, count}, std::min(width, site.bytes - piece));
     }
+}
+
+void Machine::countSectors(Site &site, const WarpRequests::Request &request) {
+  llvm::SmallVector<uint64_t, 128> sectors;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!(request.lanes >> lane & 1))
+      continue;
+    for (uint64_t s = request.addresses[lane] / 32; s <= (request.addresses[lane] + site.bytes - 1) / 32; ++s)
+      if (sectors.empty() || sectors.back() != s)
+        sectors.push_back(s);
+  }
+  std::sort(sectors.begin(), sectors.end());
+  site.sectorUse.sectors += uint64_t(std::unique(sectors.begin(), sectors.end()) - sectors.begin());
+  site.sectorUse.bytes += uint64_t(site.bytes) * unsigned(std::popcount(request.lanes));
+  ++site.sectorUse.requests;
+}
+
+void Machine::finishRequest(Site &site, MemorySpace space, WarpRequests::Request &request) {
+  if (space == MemorySpace::Shared)
+    countBanks(site, request);
+  else
+    countSectors(site, request);
   request.lanes = 0;
 }
 
-void Machine::countBanks(Site &site, const Thread &thread, uint32_t offset) {
-  WarpRequests &pending = site.warpRequests[thread.warp->index];
+/// Adds a lane to the request of its warp that it takes part in.
+void Machine::joinRequest(Site &site, const Thread &thread, MemorySpace space, uint64_t address) {
+  auto &byWarp = space == MemorySpace::Shared ? site.sharedRequests : site.globalRequests;
+  WarpRequests &pending = byWarp[thread.warp->index];
   if (!site.flushPending) {
     site.flushPending = true;
-    bankSites.push_back(&site);
+    openSites.push_back(&site);
   }
   uint32_t turn = pending.next[thread.lane]++;
   if (turn >= pending.requests.size()) {
@@ -278,28 +309,33 @@ void Machine::countBanks(Site &site, const Thread &thread, uint32_t offset) {
   }
   WarpRequests::Request &request = pending.requests[turn];
   request.lanes |= 1u << thread.lane;
-  request.offsets[thread.lane] = offset;
+  request.addresses[thread.lane] = address;
   if (request.lanes != thread.warp->lanes)
     return;
-  finishRequest(site, request);
+  finishRequest(site, space, request);
   if (--pending.open == 0) { // every lane has come as often
     pending.next.fill(0);
     pending.requests.clear();
   }
 }
 
+void Machine::flush(Site &site, MemorySpace space, WarpRequests &pending) {
+  for (WarpRequests::Request &request : pending.requests)
+    if (request.lanes)
+      finishRequest(site, space, request);
+  pending.requests.clear();
+  pending.next.fill(0);
+  pending.open = 0;
+}
+
 /// At a barrier every lane is at the same place again: what is open stays partial.
 void Machine::flushRequests() {
-  for (Site *site : bankSites) {
+  for (Site *site : openSites) {
     site->flushPending = false;
-    for (WarpRequests &pending : site->warpRequests) {
-      for (WarpRequests::Request &request : pending.requests)
-        if (request.lanes)
-          finishRequest(*site, request);
-      pending.requests.clear();
-      pending.next.fill(0);
-      pending.open = 0;
-    }
+    for (WarpRequests &pending : site->sharedRequests)
+      flush(*site, MemorySpace::Shared, pending);
+    for (WarpRequests &pending : site->globalRequests)
+      flush(*site, MemorySpace::Global, pending);
   }
-  bankSites.clear();
+  openSites.clear();
 }

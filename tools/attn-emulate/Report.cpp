@@ -53,6 +53,13 @@ double EmulatorReport::wavesPerPhase() const {
   return phases ? double(waves) / double(phases) : 0;
 }
 
+uint64_t EmulatorReport::globalSectors() const {
+  uint64_t sectors = 0;
+  for (const SectorUse &use : sectorUse)
+    sectors += use.sectors;
+  return sectors;
+}
+
 static void printFinding(llvm::raw_ostream &os, const Finding &finding) {
   if (!finding.location.empty())
     os << finding.location << ": ";
@@ -98,6 +105,10 @@ void EmulatorReport::printCounters(llvm::raw_ostream &os) const {
   line("global store bytes", counters.globalStoreBytes);
   line("shared load bytes", counters.sharedLoadBytes);
   line("shared store bytes", counters.sharedStoreBytes);
+  line("global sectors", globalSectors());
+  for (const SectorUse &use : sectorUse)
+    os << "sector efficiency: " << llvm::format("%.2f", use.efficiency()) << " (" << use.requests << " requests) at "
+       << use.instruction << "\n";
   for (const BankUse &use : bankUse)
     os << "bank waves per phase: " << llvm::format("%.2f", use.wavesPerPhase()) << " (" << use.requests
        << " requests) at " << use.instruction << "\n";

@@ -111,6 +111,9 @@ Site &Rewriter::addSite(const llvm::Instruction &instruction) {
   site->bankUse.kernel = site->function;
   site->bankUse.instruction = site->text;
   site->bankUse.location = site->location;
+  site->sectorUse.kernel = site->function;
+  site->sectorUse.instruction = site->text;
+  site->sectorUse.location = site->location;
   out->sites.push_back(std::move(site));
   return *out->sites.back();
 }

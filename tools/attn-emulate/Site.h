@@ -74,7 +74,7 @@ std::optional<DeviceInstruction> findInstruction(llvm::StringRef name);
 struct WarpRequests {
   struct Request {
     uint32_t lanes = 0;
-    std::array<uint32_t, 32> offsets;
+    std::array<uint64_t, 32> addresses;
   };
   std::vector<Request> requests;
   std::array<uint32_t, 32> next{};
@@ -93,8 +93,9 @@ struct Site {
   // What was seen here.
   std::array<int32_t, numFindingKinds> findingIndex{};
   BankUse bankUse;
-  std::vector<WarpRequests> warpRequests; ///< by warp
-  bool flushPending = false;              ///< some of them are open
+  SectorUse sectorUse;
+  std::vector<WarpRequests> sharedRequests, globalRequests; ///< by warp
+  bool flushPending = false;                                ///< some of them are open
 
   bool atomic() const { return load && store; }
 };

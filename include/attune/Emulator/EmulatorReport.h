@@ -71,6 +71,14 @@ struct BankUse {
   double wavesPerPhase() const { return phases ? double(waves) / double(phases) : 0; }
 };
 
+/// Sectors of 32 bytes that the warps' accesses to global memory touched, by instruction.
+struct SectorUse {
+  std::string kernel, instruction, location;
+  uint64_t requests = 0, bytes = 0, sectors = 0;
+  /// The part of the sectors that the instruction used; above 1 if lanes share bytes.
+  double efficiency() const { return sectors ? double(bytes) / (32.0 * double(sectors)) : 0; }
+};
+
 /// Warp instructions count once per warp, bytes are summed over the lanes.
 struct WorkCounters {
   uint64_t blocks = 0, barriers = 0;
@@ -84,12 +92,14 @@ struct EmulatorReport {
   std::vector<Finding> findings; ///< bounded; `totals` counts all of them
   std::array<uint64_t, numFindingKinds> totals{};
   WorkCounters counters;
-  std::vector<BankUse> bankUse; ///< one entry an instruction that touched shared memory
+  std::vector<BankUse> bankUse;     ///< one entry an instruction that touched shared memory
+  std::vector<SectorUse> sectorUse; ///< one entry an instruction that touched global memory
 
   bool clean() const;
   uint64_t total(FindingKind kind) const { return totals[unsigned(kind)]; }
   /// Waves per phase over all shared-memory instructions; 1 without conflicts, 0 without shared accesses.
   double wavesPerPhase() const;
+  uint64_t globalSectors() const;
   void printFindings(llvm::raw_ostream &os) const;
   void printCounters(llvm::raw_ostream &os) const;
 };

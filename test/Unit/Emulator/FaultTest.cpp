@@ -13,6 +13,8 @@
 
 #include "gmock/gmock.h"
 
+#include <array>
+
 using namespace attune;
 using namespace attune::test;
 using testing::HasSubstr;
@@ -584,4 +586,31 @@ TEST(Banks, SwizzleFreesLoadMatrix) {
   EXPECT_EQ(plain.report().wavesPerPhase(), 8);
   EXPECT_EQ(swizzled.report().wavesPerPhase(), 1);
   EXPECT_EQ(plain.report().bankUse.size(), 2u);
+}
+
+//===----------------------------------------------------------------------===//
+// Sectors of global memory
+//===----------------------------------------------------------------------===//
+
+/// Sectors of one load of 4 bytes by 32 threads, thread i at byte i * stride, from a buffer aligned to 32 bytes.
+static uint64_t loadSectors(unsigned stride) {
+  Program program(kernel("ptr %in", "  %o = mul i64 %t, " + std::to_string(stride) + R"(
+  %p = getelementptr i8, ptr %in, i64 %o
+  %v = load i32, ptr %p)"));
+  std::vector<std::array<uint32_t, 8>> in(256); // of which a part begins at a multiple of 32 bytes
+  auto *begin = reinterpret_cast<char *>((uintptr_t(in.data()) + 31) / 32 * 32);
+  program.emulator->addGlobal(begin, 32 * 128, "in");
+  EXPECT_EQ(program.value(uint64_t(uintptr_t(begin))).run({32}), "");
+  expectClean(program);
+  EXPECT_EQ(program.report().sectorUse.size(), 1u);
+  EXPECT_EQ(program.report().sectorUse[0].bytes, 128u);
+  return program.report().globalSectors();
+}
+
+TEST(Sectors, OfStridedAccesses) {
+  EXPECT_EQ(loadSectors(0), 1u);
+  EXPECT_EQ(loadSectors(4), 4u);
+  EXPECT_EQ(loadSectors(8), 8u);
+  EXPECT_EQ(loadSectors(32), 32u);
+  EXPECT_EQ(loadSectors(128), 32u);
 }
