@@ -57,6 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
                     // Segments of 8: segment mask 0b11000, clamp 7 within it.
                     ShuffleCase{"idx", 3, 0x1807 | 0x1f, [](int lane) { return lane / 8 * 8 + 3; }},
                     ShuffleCase{"up", 4, 0, [](int lane) { return lane >= 4 ? lane - 4 : -1; }},
+                    ShuffleCase{"up", 1, 0x1800, [](int lane) { return lane % 8 ? lane - 1 : -1; }},
                     ShuffleCase{"down", 4, 31, [](int lane) { return lane + 4 < 32 ? lane + 4 : -1; }},
                     ShuffleCase{"down", 1, 0x181f, [](int lane) { return lane % 8 != 7 ? lane + 1 : -1; }}));
 
