@@ -21,11 +21,12 @@ struct Fiber {
   size_t stackBytes = 0;
 };
 
-/// Stacks of equal size with an inaccessible page below each, so that an overflow faults instead of corrupting another
-/// thread.
+/// Stacks of equal size with an inaccessible gap below each, so that an overflow faults instead of corrupting another
+/// thread. Code compiled without much register allocation has frames of some bytes for each value; a page that is never
+/// touched costs nothing.
 class FiberStacks {
 public:
-  static constexpr size_t stackBytes = 192 * 1024;
+  static constexpr size_t stackBytes = 512 * 1024;
   FiberStacks() = default;
   FiberStacks(const FiberStacks &) = delete;
   ~FiberStacks();
@@ -38,7 +39,7 @@ public:
   }
 
 private:
-  static constexpr size_t guard = 4096;
+  static constexpr size_t guard = 64 * 1024;
   static constexpr size_t stride = stackBytes + guard;
   char *region = nullptr;
   size_t count = 0;

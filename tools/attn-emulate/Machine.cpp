@@ -43,7 +43,8 @@ void Machine::prepareThreads() {
     thread.state = ThreadState::Ready;
     thread.copies.clear();
     thread.groups.clear();
-    prepareFiber(thread.fiber, stacks.base(i), FiberStacks::stackBytes, threadMain);
+    // The stacks begin at different cache lines; at equal distances they would fall into few sets of the cache.
+    prepareFiber(thread.fiber, stacks.base(i), FiberStacks::stackBytes - i % 128 * 832, threadMain);
     warp.index = i / 32;
     warp.lanes |= 1u << thread.lane;
     if (thread.lane == 0)
