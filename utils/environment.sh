@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by utils/setup, utils/check and utils/demo: what a build from these scripts has in its environment.
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 # A toolkit of the machine comes first; else the ptxas that utils/setup fetched.
