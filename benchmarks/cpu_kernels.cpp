@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// cpu_kernels [isa [repetitions [filter]]]: compiles kernels in this process and times one thread. The peak (independent
-// f32 FMAs in registers) is measured before every repetition, so that a change of the clock or a neighbour hits both; what
-// is printed are medians of the quotients, and the quotient of the best runs for machines that are never quiet.
+// cpu_kernels [isa [repetitions [filter]]]: compiles kernels in this process and times one thread. The peak
+// (independent f32 FMAs in registers) is measured before every repetition, so that a change of the clock or a neighbour
+// hits both; what is printed are medians of the quotients, and the quotient of the best runs for machines that are
+// never quiet.
 //
 //===----------------------------------------------------------------------===//
 #include "Problems.h"
@@ -64,7 +65,8 @@ static std::vector<Row> rows() {
   std::vector<Row> result;
   auto add = [&](const char *name, const char *form, int64_t n, int64_t d, bool causal, const char *dtype) {
     Problem p;
-    p.form = form, p.queries = p.keys = n, p.width = p.valueWidth = d, p.causal = causal, p.dtype = dtype, p.piece = 2048;
+    p.form = form, p.queries = p.keys = n, p.width = p.valueWidth = d, p.causal = causal, p.dtype = dtype,
+    p.piece = 2048;
     if (const char *tiles = std::getenv("ATTUNE_TILES"))
       std::sscanf(tiles, "%ldx%ld", &p.queryTile, &p.keyTile);
     result.push_back({name, p});
@@ -101,10 +103,12 @@ static void measure(mlir::MLIRContext &context, const Row &row, const std::strin
     peaks.push_back(std::max(before, after));
     fractions.push_back(rate / std::max(before, after));
   }
-  std::printf("%-28s %-7s %6.1f GFLOP/s  %.3f of peak (best of each: %.3f)   mlir %.0f ms, optimise %.0f ms, codegen %.0f ms, object %lld B\n",
+  std::printf("%-28s %-7s %6.1f GFLOP/s  %.3f of peak (best of each: %.3f)   mlir %.0f ms, optimise %.0f ms, codegen "
+              "%.0f ms, object %lld B\n",
               row.name, isa.c_str(), median(rates) / 1e9, median(fractions),
-              *std::max_element(rates.begin(), rates.end()) / *std::max_element(peaks.begin(), peaks.end()), jit.times().mlir * 1e3,
-              jit.times().optimise * 1e3, jit.times().codegen * 1e3, static_cast<long long>(jit.codeBytes()));
+              *std::max_element(rates.begin(), rates.end()) / *std::max_element(peaks.begin(), peaks.end()),
+              jit.times().mlir * 1e3, jit.times().optimise * 1e3, jit.times().codegen * 1e3,
+              static_cast<long long>(jit.codeBytes()));
   std::fflush(stdout);
 }
 

@@ -91,8 +91,8 @@ void KernelOrders::collect(Operation *op) {
     dots.push_back(dot);
     tie(dot.getResult(), dot.getAcc());
   } else if (auto loop = dyn_cast<tile::LoopOp>(op)) {
-    for (auto [init, carried, result, yielded] : llvm::zip(loop.getInitArgs(), loop.getCarried(), loop.getResults(),
-                                                           loop.getYield()->getOperands())) {
+    for (auto [init, carried, result, yielded] :
+         llvm::zip(loop.getInitArgs(), loop.getCarried(), loop.getResults(), loop.getYield()->getOperands())) {
       tie(result, carried);
       tie(result, yielded);
       tie(result, init);
@@ -134,8 +134,8 @@ void KernelOrders::priceFixed(Operation *op) {
 double KernelOrders::priceDot(tile::DotOp dot, bool rows, llvm::DenseMap<void *, Prices> &prices) {
   double times = weight(dot);
   Order order = rows ? Order::Column : Order::Row;
-  want(prices, rows ? dot.getA() : dot.getB(), (rows ? dot.getTransposeA() : dot.getTransposeB()) != rows ? Order::Column : Order::Row,
-       times);
+  want(prices, rows ? dot.getA() : dot.getB(),
+       (rows ? dot.getTransposeA() : dot.getTransposeB()) != rows ? Order::Column : Order::Row, times);
   want(prices, dot.getResult(), order, times);
   return times * double(dot.getK()) * vectors(shapeOf(dot.getResult()), order);
 }

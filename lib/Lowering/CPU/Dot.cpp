@@ -12,9 +12,9 @@
 //       for k:  sum += S[row, k] (broadcast) · V[k, vectors]
 //       C[row, vectors] = acc + sum
 //
-// S is A and V is B if the result is row-major; S is B and V is A transposed if it is column-major: then J are its rows.
-// The products of one dot are summed apart and added to the accumulator last, so that the sums inside a block of keys do
-// not depend on what came before. Padding of V and C is computed along: nobody reads it.
+// S is A and V is B if the result is row-major; S is B and V is A transposed if it is column-major: then J are its
+// rows. The products of one dot are summed apart and added to the accumulator last, so that the sums inside a block of
+// keys do not depend on what came before. Padding of V and C is computed along: nobody reads it.
 //
 // Below a diagonal (causal weights inside a chunk) only the blocks and the terms of the sums that count are computed.
 //
@@ -67,9 +67,13 @@ std::string DotShape::name() const {
   auto text = [](int64_t step) { return step < 0 ? "x" + std::to_string(-step) : std::to_string(step); };
   return "dot_" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner) + "_s" +
          text(rowStep) + "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" + text(resultStep) +
-         (accumulates ? "_add" : "") + (scale == Scale::Rows ? "_rows" : scale == Scale::Columns ? "_columns" : "") +
+         (accumulates ? "_add" : "") +
+         (scale == Scale::Rows      ? "_rows"
+          : scale == Scale::Columns ? "_columns"
+                                    : "") +
          (resultDiagonal || operandDiagonal ? transposed ? "_t" : "_n" : "") +
-         (resultDiagonal ? "_below" + text(*resultDiagonal) : "") + (operandDiagonal ? "_sums" + text(*operandDiagonal) : "");
+         (resultDiagonal ? "_below" + text(*resultDiagonal) : "") +
+         (operandDiagonal ? "_sums" + text(*operandDiagonal) : "");
 }
 
 /// The terms of the sums that a block needs: k ≤ (its largest i) + diagonal.
@@ -178,8 +182,16 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
   auto step = [&](int64_t known, unsigned argument) -> Value {
     return known < 0 ? Value(block.getArgument(argument)) : emit.constant(known);
   };
-  DotBody body{emit, shape, block.getArgument(0), block.getArgument(1), block.getArgument(2), block.getArgument(3),
-               step(shape.rowStep, 4), step(shape.innerStep, 5), step(shape.vectorStep, 6), block.getArgument(7)};
+  DotBody body{emit,
+               shape,
+               block.getArgument(0),
+               block.getArgument(1),
+               block.getArgument(2),
+               block.getArgument(3),
+               step(shape.rowStep, 4),
+               step(shape.innerStep, 5),
+               step(shape.vectorStep, 6),
+               block.getArgument(7)};
   body.run();
   LLVM::ReturnOp::create(emit, ValueRange());
   return op;
@@ -212,10 +224,20 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   Buffer accumulator = accumulates ? state.require(added, order) : result;
   Buffer factor = scaled ? state.require(scaled->scale, Order::Row) : result;
   auto known = [](Value value) { return Emit::known(value).value_or(-1); };
-  DotShape shape{rows ? dot.getN() : dot.getM(), rows ? dot.getM() : dot.getN(), dot.getK(), known(rowStep),
-                 known(columnStep), known(vectors.stride), known(result.stride), accumulates,
-                 !scaled ? Scale::None : (scaled->axis == 1) == rows ? Scale::Columns : Scale::Rows, rows,
-                 resultDiagonal(dot), operandDiagonal(dot)};
+  DotShape shape{rows ? dot.getN() : dot.getM(),
+                 rows ? dot.getM() : dot.getN(),
+                 dot.getK(),
+                 known(rowStep),
+                 known(columnStep),
+                 known(vectors.stride),
+                 known(result.stride),
+                 accumulates,
+                 !scaled                       ? Scale::None
+                 : (scaled->axis == 1) == rows ? Scale::Columns
+                                               : Scale::Rows,
+                 rows,
+                 resultDiagonal(dot),
+                 operandDiagonal(dot)};
   LLVM::CallOp::create(emit, dotFunction(state, shape),
                        ValueRange{result.pointer, accumulator.pointer, scalars.pointer, vectors.pointer, rowStep,
                                   columnStep, vectors.stride, factor.pointer});

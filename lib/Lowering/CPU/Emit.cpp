@@ -98,8 +98,7 @@ void Emit::store(Value value, Value pointer, int64_t align) { LLVM::StoreOp::cre
 
 Value Emit::maskedLoad(Value pointer, Value mask, VectorType type) {
   Value zero = arith::ConstantOp::create(*this, cast<TypedAttr>(getZeroAttr(type)));
-  return LLVM::MaskedLoadOp::create(*this, type, pointer, mask, zero,
-                                    type.getElementTypeBitWidth() / 8);
+  return LLVM::MaskedLoadOp::create(*this, type, pointer, mask, zero, type.getElementTypeBitWidth() / 8);
 }
 
 void Emit::maskedStore(Value value, Value pointer, Value mask) {

@@ -46,9 +46,7 @@ struct Vectors {
   Emit &emit;
 
   VectorType words() { return emit.vectorOf(emit.getI32Type()); }
-  Value word(int32_t value) {
-    return arith::ConstantOp::create(emit, DenseElementsAttr::get(words(), value));
-  }
+  Value word(int32_t value) { return arith::ConstantOp::create(emit, DenseElementsAttr::get(words(), value)); }
   Value bits(Value x) { return arith::BitcastOp::create(emit, words(), x); }
   Value floats(Value x) { return arith::BitcastOp::create(emit, emit.floats(), x); }
   Value add(Value a, Value b) { return arith::AddFOp::create(emit, a, b); }
@@ -76,8 +74,10 @@ static Value exp2Avx512(Vectors v, Value x) {
   Type i16 = emit.getIntegerType(16), i32 = emit.getI32Type();
   Value all = arith::ConstantOp::create(emit, emit.getIntegerAttr(i16, -1));
   Value rounding = arith::ConstantOp::create(emit, emit.getIntegerAttr(i32, 4)); // the current mode
-  Value scaled = LLVM::CallIntrinsicOp::create(emit, emit.floats(), emit.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
-                                               ValueRange{p, n, emit.splat(0.0), all, rounding}).getResults();
+  Value scaled =
+      LLVM::CallIntrinsicOp::create(emit, emit.floats(), emit.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
+                                    ValueRange{p, n, emit.splat(0.0), all, rounding})
+          .getResults();
   Value keep = v.is(arith::CmpFPredicate::UGE, x, emit.splat(smallest));
   return emit.select(keep, scaled, emit.splat(0.0));
 }
@@ -140,7 +140,9 @@ struct ExpandMath : public cpu::impl::ExpandMathBase<ExpandMath> {
       auto type = dyn_cast<VectorType>(op->getResult(0).getType());
       if (!type || !type.getElementType().isF32() || type.getRank() != 1)
         return;
-      const Isa *isa = type.getDimSize(0) == large->lanes ? large : type.getDimSize(0) == small->lanes ? small : nullptr;
+      const Isa *isa = type.getDimSize(0) == large->lanes   ? large
+                       : type.getDimSize(0) == small->lanes ? small
+                                                            : nullptr;
       if (!isa)
         return;
       op->getResult(0).replaceAllUsesWith(expand(op, *isa));

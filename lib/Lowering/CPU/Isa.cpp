@@ -10,9 +10,9 @@
 using namespace attune::cpu;
 
 static const llvm::StringRef avx2Features[] = {"+avx2", "+fma", "+f16c", "+bmi", "+bmi2", "+lzcnt", "+popcnt"};
-static const llvm::StringRef avx512Features[] = {"+avx2",    "+fma",      "+f16c",     "+bmi",      "+bmi2", "+lzcnt",
-                                                 "+popcnt",  "+avx512f",  "+avx512bw", "+avx512dq", "+avx512vl",
-                                                 "-prefer-256-bit"};
+static const llvm::StringRef avx512Features[] = {"+avx2",     "+fma",      "+f16c",     "+bmi",
+                                                 "+bmi2",     "+lzcnt",    "+popcnt",   "+avx512f",
+                                                 "+avx512bw", "+avx512dq", "+avx512vl", "-prefer-256-bit"};
 
 // A register block is blockRows × blockVectors accumulators, blockVectors of B and one broadcast: 12 × 2 + 2 + 1 of the
 // 32 registers of AVX-512, 6 × 2 + 2 + 1 of the 16 of AVX2.

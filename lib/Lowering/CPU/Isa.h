@@ -15,12 +15,12 @@ namespace attune::cpu {
 
 /// An x86-64 instruction set that code is emitted for.
 struct Isa {
-  llvm::StringRef name;                      ///< as in options and symbols
-  llvm::StringRef cpu;                       ///< LLVM's name of a processor to schedule for
-  llvm::ArrayRef<llvm::StringRef> features;  ///< LLVM's feature flags
-  int64_t lanes;                             ///< f32 elements of a vector
-  int64_t blockRows;                         ///< most rows of a dot's register block
-  int64_t blockVectors;                      ///< most vectors of a row of it
+  llvm::StringRef name;                     ///< as in options and symbols
+  llvm::StringRef cpu;                      ///< LLVM's name of a processor to schedule for
+  llvm::ArrayRef<llvm::StringRef> features; ///< LLVM's feature flags
+  int64_t lanes;                            ///< f32 elements of a vector
+  int64_t blockRows;                        ///< most rows of a dot's register block
+  int64_t blockVectors;                     ///< most vectors of a row of it
 };
 
 /// The instruction set of that name; null if there is none.

@@ -45,8 +45,9 @@ void KernelState::makeEdgeRows(tile::KernelOp kernel) {
     }
   });
   zeros = allocate(width * 4), dump = allocate(width * 4);
-  emit.loop(emit.constant(0), emit.constant(width), emit.lanes(),
-            [&](Value i) { emit.store(emit.splat(0.0), emit.offset(zeros, i, emit.getF32Type()), 64 / (16 / emit.lanes())); });
+  emit.loop(emit.constant(0), emit.constant(width), emit.lanes(), [&](Value i) {
+    emit.store(emit.splat(0.0), emit.offset(zeros, i, emit.getF32Type()), 64 / (16 / emit.lanes()));
+  });
 }
 
 std::optional<Buffer> KernelState::find(Value tile, Order order) const {

@@ -17,8 +17,8 @@
 
 namespace attune::cpu {
 
-/// Where a tile lies: the outer index times `stride` plus the inner index. Rows are padded to whole vectors and rows are
-/// added up to a multiple of the lanes, so that vectors of scratch memory are never masked.
+/// Where a tile lies: the outer index times `stride` plus the inner index. Rows are padded to whole vectors and rows
+/// are added up to a multiple of the lanes, so that vectors of scratch memory are never masked.
 struct Buffer {
   Value pointer;
   Value stride; ///< elements from one row (or column) to the next
@@ -82,6 +82,10 @@ void emitPlace(KernelState &state, tile::LoadOp load);
 void emitDot(KernelState &state, tile::DotOp dot);
 /// Writes the transpose of a padded buffer of outer × inner elements.
 void emitTranspose(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target);
+/// Transposes tiles that have just been computed for the uses that read them in the other order.
+void provideOrders(KernelState &state, ValueRange tiles);
+/// Emits a loop; carried tiles are updated in place where their next value can be computed there.
+LogicalResult emitLoop(KernelState &state, tile::LoopOp loop);
 /// Emits the ops of a block.
 LogicalResult emitBlock(KernelState &state, Block &block);
 

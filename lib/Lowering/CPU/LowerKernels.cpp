@@ -28,20 +28,6 @@ using namespace attune::cpu;
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// Transposes a tile that has just been computed for the uses that read it in the other order.
-static void provideOrders(KernelState &state, Value tile) {
-  if (rankOf(tile) != 2 || isFree(tile) || !state.find(tile, orderOf(tile)))
-    return;
-  for (OpOperand &use : tile.getUses())
-    if (Order order = orderOfUse(use); !state.find(tile, order))
-      state.place(tile, order, state.require(tile, order));
-}
-
-static void provideOrders(KernelState &state, ValueRange tiles) {
-  for (Value tile : tiles)
-    provideOrders(state, tile);
-}
-
 void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
   Emit &emit = state.emit;
   MemoryAccess access(state, load);
@@ -73,107 +59,6 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
     scf::YieldOp::create(emit, ValueRange{access.base, access.stride});
   }
   state.place(tile, Order::Row, {choice.getResult(0), choice.getResult(1)});
-}
-
-//===----------------------------------------------------------------------===//
-// Loops over the sequence
-//===----------------------------------------------------------------------===//
-
-/// Whether the tile `next`, computed in this block, may overwrite the carried tile element by element.
-static bool mayOverwrite(const Stages &stages, Value next, Value carried) {
-  Operation *definition = next.getDefiningOp();
-  auto found = stages.stageOf.find(definition);
-  if (found == stages.stageOf.end() || isa<tile::ReduceOp, tile::LoopOp>(definition))
-    return false;
-  std::optional<unsigned> last = stages.lastUse(carried);
-  if (!last || *last < found->second)
-    return true;
-  // A dot reads its accumulator where it writes, but all of its factors.
-  bool factor = isa<tile::DotOp>(definition) &&
-                (definition->getOperand(0) == carried || definition->getOperand(1) == carried);
-  return *last == found->second && !factor;
-}
-
-/// Lets the yielded tile, and the accumulator it is computed from, be computed in the carried tile's buffer.
-static void promiseCarry(KernelState &state, const Stages &stages, Value next, Value carried, Buffer buffer) {
-  if (isFree(next) || !next.hasOneUse() || !mayOverwrite(stages, next, carried))
-    return;
-  state.promise(next, buffer);
-  auto dot = next.getDefiningOp<tile::DotOp>();
-  if (dot && dot.getAcc() != carried && !isFree(dot.getAcc()) && dot.getAcc().hasOneUse() &&
-      orderOf(dot.getAcc()) == orderOf(next) && mayOverwrite(stages, dot.getAcc(), carried))
-    state.promise(dot.getAcc(), buffer);
-}
-
-/// The buffer of a carried tile: that of its initial value if nobody else wants it, else a copy.
-static Buffer carryBuffer(KernelState &state, Value init, Order order) {
-  bool owned = init.hasOneUse() && init.getDefiningOp<tile::LoopOp>() && orderOf(init) == order;
-  if (owned) {
-    state.keep(init);
-    return *state.find(init, order);
-  }
-  Buffer buffer = state.allocate(shapeOf(init), order);
-  emitCopy(state, init, order, buffer);
-  return buffer;
-}
-
-/// Copies what is yielded to the carried tiles' buffers, through other buffers if a carried tile is yielded elsewhere.
-static void emitYield(KernelState &state, tile::LoopOp loop, ArrayRef<Buffer> buffers) {
-  SmallVector<std::pair<Value, Buffer>> moves;
-  bool crossing = false;
-  for (auto [position, next] : llvm::enumerate(loop.getYield()->getOperands())) {
-    std::optional<Buffer> place = isFree(next) ? std::nullopt : state.find(next, orderOf(loop.getResult(position)));
-    if (place && place->pointer == buffers[position].pointer)
-      continue;
-    crossing |= llvm::is_contained(loop.getCarried(), next);
-    moves.push_back({next, buffers[position]});
-  }
-  auto orderAt = [&](Buffer buffer) {
-    for (auto [position, other] : llvm::enumerate(buffers))
-      if (other.pointer == buffer.pointer)
-        return orderOf(loop.getResult(position));
-    return Order::Row;
-  };
-  SmallVector<Buffer> sources;
-  for (auto &[next, target] : moves) {
-    Buffer through = crossing ? state.allocate(shapeOf(next), orderAt(target)) : target;
-    emitCopy(state, next, orderAt(target), through);
-    sources.push_back(through);
-  }
-  if (!crossing)
-    return;
-  for (auto [move, source] : llvm::zip(moves, sources)) {
-    Order order = orderAt(move.second);
-    state.place(move.first, order, source);
-    emitCopy(state, move.first, order, move.second);
-  }
-}
-
-static LogicalResult emitLoop(KernelState &state, tile::LoopOp loop) {
-  Emit &emit = state.emit;
-  SmallVector<Buffer> buffers;
-  for (auto [init, result] : llvm::zip(loop.getInitArgs(), loop.getResults()))
-    buffers.push_back(carryBuffer(state, init, orderOf(result)));
-  for (auto [carried, buffer] : llvm::zip(loop.getCarried(), buffers))
-    state.place(carried, rankOf(carried) == 1 ? Order::Row : orderOf(carried), buffer);
-  Block &body = loop.getBody().front();
-  Stages stages(body, emit.lanes());
-  for (auto [next, carried, buffer] : llvm::zip(loop.getYield()->getOperands(), loop.getCarried(), buffers))
-    promiseCarry(state, stages, next, carried, buffer);
-  LogicalResult result = success();
-  emit.loop(state.scalars.lookup(loop.getLower()), state.scalars.lookup(loop.getUpper()), loop.getStep(), [&](Value iv) {
-    state.scalars.map(loop.getInductionVar(), iv);
-    provideOrders(state, loop.getCarried());
-    result = emitBlock(state, body);
-    if (succeeded(result))
-      emitYield(state, loop, buffers);
-  });
-  for (auto [value, buffer] : llvm::zip(loop.getResults(), buffers)) {
-    state.place(value, rankOf(value) == 1 ? Order::Row : orderOf(value), buffer);
-    state.own(value, buffer.pointer);
-  }
-  provideOrders(state, loop.getResults());
-  return result;
 }
 
 /// Tiles of the result's shape that a stage is the last to read, each element where the result's is written.
@@ -277,7 +162,8 @@ static LogicalResult lowerKernel(tile::KernelOp kernel, const Isa &isa, unsigned
   auto module = kernel->getParentOfType<ModuleOp>();
   Emit emit(kernel.getLoc(), OpBuilder(kernel.getContext()), isa);
   Type pointer = emit.pointerType(), i64 = emit.getI64Type();
-  LLVM::LLVMFuncOp op = emit.function(module, variantName(kernel.getSymName(), isa.name), {pointer, i64, i64, i64, pointer});
+  LLVM::LLVMFuncOp op =
+      emit.function(module, variantName(kernel.getSymName(), isa.name), {pointer, i64, i64, i64, pointer});
   Block &entry = op.getBody().front();
   emit.setInsertionPointToStart(&entry);
   KernelState state(emit, module);

@@ -99,8 +99,8 @@ void PlanEmitter::launch(tile::LaunchOp op) {
   int64_t count;
   Value array = slots(op.getArguments(), count);
   std::string callee = variantName(op.getCallee(), emit.isa.name);
-  SmallVector<Value> operands{function.getArgument(0),
-                              LLVM::AddressOfOp::create(emit, emit.pointerType(), callee), array, emit.constant(count)};
+  SmallVector<Value> operands{function.getArgument(0), LLVM::AddressOfOp::create(emit, emit.pointerType(), callee),
+                              array, emit.constant(count)};
   for (unsigned axis = 0; axis < 3; ++axis)
     operands.push_back(axis < op.getGrid().size() ? scalars.lookup(op.getGrid()[axis]) : emit.constant(1));
   LLVM::CallOp::create(emit, TypeRange(), launchFunction, operands);
@@ -136,7 +136,8 @@ LogicalResult PlanEmitter::conditional(scf::IfOp op) {
 LogicalResult PlanEmitter::operation(Operation *op) {
   if (auto workspace = dyn_cast<tile::WorkspaceOp>(op)) {
     if (!isa<func::FuncOp>(op->getParentOp()))
-      return op->emitOpError() << "expected to be at the top of its function, as its size may not depend on a condition";
+      return op->emitOpError()
+             << "expected to be at the top of its function, as its size may not depend on a condition";
     allocate(workspace);
     return success();
   }
@@ -192,8 +193,7 @@ static LogicalResult lowerPlan(func::FuncOp host, const Isa &isa) {
   LLVM::LLVMFuncOp plan = emit.function(module, variantName(host.getName(), isa.name), {pointer, pointer});
   if (failed(PlanEmitter(emit, plan, /*launches=*/true).run(host)))
     return failure();
-  LLVM::LLVMFuncOp size =
-      emit.function(module, workspaceName(host.getName(), isa.name), {pointer}, emit.getI64Type());
+  LLVM::LLVMFuncOp size = emit.function(module, workspaceName(host.getName(), isa.name), {pointer}, emit.getI64Type());
   return PlanEmitter(emit, size, /*launches=*/false).run(host);
 }
 

@@ -26,8 +26,8 @@ static Value existing(Emit &emit, Value size, Value index, Value limit, int64_t 
   return left;
 }
 
-/// Rows by which a load moves from step to step of the loop around it, if what it reads is worth fetching ahead: a kernel
-/// over query blocks reads the same keys for every block, and finds them in a cache.
+/// Rows by which a load moves from step to step of the loop around it, if what it reads is worth fetching ahead: a
+/// kernel over query blocks reads the same keys for every block, and finds them in a cache.
 static int64_t rowsPerStep(Operation *op) {
   auto load = dyn_cast<tile::LoadOp>(op);
   auto loop = dyn_cast<tile::LoopOp>(op->getParentOp());
@@ -57,7 +57,8 @@ MemoryAccess::MemoryAccess(KernelState &state, Operation *op) {
     position = emit.add(position, emit.mul(index, step));
   base = emit.offset(memory.pointer, position, element);
   unsigned last = indices.size() - 1;
-  columns = existing(emit, memory.sizes[last], indices[last], rankOf(tile) == 1 ? limit : Value(), shapeOf(tile).back());
+  columns =
+      existing(emit, memory.sizes[last], indices[last], rankOf(tile) == 1 ? limit : Value(), shapeOf(tile).back());
   if (rankOf(tile) == 1)
     return;
   stride = memory.strides[last - 1];

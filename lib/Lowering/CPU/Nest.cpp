@@ -190,8 +190,7 @@ SmallVector<Value> NestEmitter::strip(Value outer, Value inner, int64_t vectors,
   for (int64_t position = 0; position < vectors; ++position)
     vector({outer, emit.add(inner, position * emit.lanes()), position + 1 == vectors ? validInLast : emit.lanes(),
             position},
-           next,
-           vectors, position);
+           next, vectors, position);
   return next;
 }
 
@@ -242,9 +241,8 @@ void NestEmitter::sumStrip(Value inner, int64_t vectors, int64_t validInLast) {
   SmallVector<Value> sums;
   for (tile::ReduceOp reduce : reductions)
     sums.append(vectors, initial(reduce));
-  sums = emit.loop(emit.constant(0), emit.constant(outerExtent()), 1, sums, [&](Value outer, ValueRange before) {
-    return strip(outer, inner, vectors, validInLast, before);
-  });
+  sums = emit.loop(emit.constant(0), emit.constant(outerExtent()), 1, sums,
+                   [&](Value outer, ValueRange before) { return strip(outer, inner, vectors, validInLast, before); });
   for (auto [index, reduce] : llvm::enumerate(reductions))
     for (int64_t position = 0; position < vectors; ++position)
       emit.store(sums[index * vectors + position],
@@ -308,8 +306,8 @@ void cpu::emitCopy(KernelState &state, Value tile, Order order, Buffer target) {
       else if (scalar)
         value = emit.splat(emit.load(emit.offset(source.pointer, i, f32), f32));
       else
-        value = emit.load(emit.offset(source.pointer,
-                                      expand ? j : emit.add(emit.mul(i, source.stride), j), f32), emit.floats());
+        value = emit.load(emit.offset(source.pointer, expand ? j : emit.add(emit.mul(i, source.stride), j), f32),
+                          emit.floats());
       emit.store(value, emit.offset(target.pointer, emit.add(emit.mul(i, target.stride), j), f32));
     });
   });

@@ -48,8 +48,8 @@ void cpu::readSlots(Emit &emit, Value slots, ValueRange arguments, IRMapping &sc
     if (auto type = dyn_cast<MemRefType>(argument.getType()))
       memories[argument] = readMemory(emit, slots, slot, type);
     else
-      scalars.map(argument, readSlot(emit, slots, slot,
-                                     argument.getType().isIndex() ? emit.getI64Type() : argument.getType()));
+      scalars.map(argument,
+                  readSlot(emit, slots, slot, argument.getType().isIndex() ? emit.getI64Type() : argument.getType()));
     slot += slotCount(argument.getType());
   }
 }
@@ -94,8 +94,8 @@ static void cloneScalar(Emit &emit, Operation *op, IRMapping &scalars) {
   for (NamedAttribute attribute : op->getAttrs()) {
     auto integer = dyn_cast<IntegerAttr>(attribute.getValue());
     bool index = integer && integer.getType().isIndex();
-    state.addAttribute(attribute.getName(), index ? Attribute(emit.getI64IntegerAttr(integer.getInt()))
-                                                  : attribute.getValue());
+    state.addAttribute(attribute.getName(),
+                       index ? Attribute(emit.getI64IntegerAttr(integer.getInt())) : attribute.getValue());
   }
   Operation *clone = emit.create(state);
   scalars.map(op->getResults(), clone->getResults());

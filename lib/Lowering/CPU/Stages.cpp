@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Greedy: an op joins the first nest of its shape and order that comes late enough for its operands, else it opens a new
-// one. Moving an op forward is free, as tiles are immutable; only loads and stores keep their order.
+// Greedy: an op joins the first nest of its shape and order that comes late enough for its operands, else it opens a
+// new one. Moving an op forward is free, as tiles are immutable; only loads and stores keep their order.
 //
 //===----------------------------------------------------------------------===//
 #include "Stages.h"

@@ -110,8 +110,7 @@ Value cpu::emitElementwise(Emit &emit, Operation *op, ValueRange operands) {
     if (!attribute.getName().getValue().starts_with("attune."))
       state.addAttribute(attribute.getName(), attribute.getValue());
   if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
-    state.attributes.set("fastmath",
-                         arith::FastMathFlagsAttr::get(emit.getContext(), arith::FastMathFlags::contract));
+    state.attributes.set("fastmath", arith::FastMathFlagsAttr::get(emit.getContext(), arith::FastMathFlags::contract));
   return emit.create(state)->getResult(0);
 }
 

@@ -102,3 +102,37 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
   tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.return
 }
+
+// -----
+
+// A kernel that streams fetches the rows of the next step; one over query blocks, whose keys others read too, does not.
+// CHECK-LABEL: llvm.func @stream__avx512
+// CHECK:         scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i64
+// CHECK:           llvm.intr.prefetch
+// CHECK-LABEL: llvm.func @blocks__avx512
+// CHECK-NOT:     llvm.intr.prefetch
+// CHECK-LABEL: llvm.func internal @dot_
+tile.kernel @stream(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %K, %c0 : memref<?x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+    %next = arith.addf %k, %acc : tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+tile.kernel @blocks(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(query_block) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %K, %c0 : memref<?x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+    %next = tile.dot %k, %k, %acc : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}

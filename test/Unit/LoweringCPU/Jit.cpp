@@ -172,8 +172,8 @@ Jit::Jit(MLIRContext &context, const std::string &source, const std::vector<std:
   symbols[jit->mangleAndIntern("attune_rt_launch")] = {llvm::orc::ExecutorAddr::fromPtr(&launchTrampoline),
                                                        llvm::JITSymbolFlags::Exported};
   llvm::cantFail(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(symbols)));
-  jit->getMainJITDylib().addGenerator(check(
-      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix())));
+  jit->getMainJITDylib().addGenerator(
+      check(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix())));
   if (auto error = jit->addObjectFile(std::move(object)))
     fail(llvm::toString(std::move(error)));
   for (auto function : module->getOps<LLVM::LLVMFuncOp>())

@@ -33,8 +33,8 @@ protected:
         Data data(p, unsigned(queries * 131 + keys), 1, atEnd);
         jit.run("plan", GetParam(), data.arguments());
         EXPECT_LE(data.error(), tolerance(p))
-            << p.form << " " << p.dtype << " n=" << queries << " N=" << keys << " d=" << p.width << " dv="
-            << p.valueWidth << " tiles " << p.queryTile << "x" << p.keyTile << (p.causal ? " causal" : "")
+            << p.form << " " << p.dtype << " n=" << queries << " N=" << keys << " d=" << p.width
+            << " dv=" << p.valueWidth << " tiles " << p.queryTile << "x" << p.keyTile << (p.causal ? " causal" : "")
             << (p.lengths ? " lengths" : "");
       }
   }

@@ -28,7 +28,8 @@ static std::string tensorType(std::vector<int64_t> sizes, const std::string &ele
 static std::string kernelAttention(const Problem &p, const std::string &q, const std::string &k, const std::string &v,
                                    const std::string &o) {
   std::string lengths = p.lengths ? " lengths(%l : tensor<?xi32>)" : "";
-  std::string q32 = tensorType({-1, p.heads, -1, p.width}, "f32"), k32 = tensorType({-1, p.sharedHeads, -1, p.width}, "f32");
+  std::string q32 = tensorType({-1, p.heads, -1, p.width}, "f32"),
+              k32 = tensorType({-1, p.sharedHeads, -1, p.width}, "f32");
   std::string o32 = tensorType({-1, p.heads, -1, p.valueWidth}, "f32"), den = tensorType({-1, p.heads, -1}, "f32");
   std::string S = tensorType({-1, p.sharedHeads, p.width, p.valueWidth}, "f32");
   std::string z = tensorType({-1, p.sharedHeads, p.width}, "f32"), w = tensorType({-1, p.heads, -1, -1}, "f32");
@@ -43,17 +44,20 @@ static std::string kernelAttention(const Problem &p, const std::string &q, const
             " -> " + o32 + ", " + den + ", " + S + ", " + z + "\n";
   if (p.form == "quadratic") {
     bool masked = p.causal || p.lengths;
-    text += "%w0 = attn.contract %a[batch, head, query, feature], %b[batch, head, key, feature] -> [batch, head, query, "
-            "key] : " + q32 + ", " + k32 + " -> " + w + "\n";
+    text +=
+        "%w0 = attn.contract %a[batch, head, query, feature], %b[batch, head, key, feature] -> [batch, head, query, "
+        "key] : " +
+        q32 + ", " + k32 + " -> " + w + "\n";
     if (masked)
       text += "%w = attn.visible %w0" + lengths + (p.causal ? " {causal}" : "") + " : " + w + "\n";
     std::string weights = masked ? "%w" : "%w0";
-    text += "%num = attn.contract " + weights + "[batch, head, query, key], %v[batch, head, key, value] -> [batch, head, "
-            "query, value] : " + w + ", " + v + " -> " + o32 + "\n%den = attn.row_sum " + weights + " : " + w + " -> " +
-            den + "\n";
+    text += "%num = attn.contract " + weights +
+            "[batch, head, query, key], %v[batch, head, key, value] -> [batch, head, "
+            "query, value] : " +
+            w + ", " + v + " -> " + o32 + "\n%den = attn.row_sum " + weights + " : " + w + " -> " + den + "\n";
   }
-  return text + "%o = attn.normalize %num, %den {guard = #attn.denominator<bias = 1.0e-6, floor = 0.0>} : " + o32 + ", " +
-         den + " -> " + o + "\n";
+  return text + "%o = attn.normalize %num, %den {guard = #attn.denominator<bias = 1.0e-6, floor = 0.0>} : " + o32 +
+         ", " + den + " -> " + o + "\n";
 }
 
 std::string Problem::source() const {
@@ -74,17 +78,19 @@ std::string Problem::source() const {
 
 std::string Problem::sourceOfAnySize() const {
   std::string q = tensorType({-1, heads, -1, width}, dtype), k = tensorType({-1, sharedHeads, -1, width}, dtype);
-  std::string v = tensorType({-1, sharedHeads, -1, valueWidth}, dtype), o = tensorType({-1, heads, -1, valueWidth}, dtype);
+  std::string v = tensorType({-1, sharedHeads, -1, valueWidth}, dtype),
+              o = tensorType({-1, heads, -1, valueWidth}, dtype);
   std::string l = tensorType({-1, heads, -1}, "f32");
   std::string text = "func.func @plan(%q: " + q + ", %k: " + k + ", %v: " + v + (lengths ? ", %l: tensor<?xi32>" : "") +
-                     ") -> (" + o + (lse ? ", " + l : "") + ") attributes {tile.schedule = #tile.schedule<target = cpu, " +
+                     ") -> (" + o + (lse ? ", " + l : "") +
+                     ") attributes {tile.schedule = #tile.schedule<target = cpu, " +
                      "query_tile = " + std::to_string(queryTile) + ", key_tile = " + std::to_string(keyTile) +
                      ", piece = " + std::to_string(piece) + ", operand = f32, warps = 1, stages = 1>} {\n";
   if (form == "softmax")
     text += std::string(lse ? "%o, %x" : "%o") + " = attn.softmax %q, %k, %v" +
-            (lengths ? " lengths(%l : tensor<?xi32>)" : "") + " {" + (causal ? "causal, " : "") + "scale = " +
-            std::to_string(1 / std::sqrt(double(width))) + " : f64} : " + q + ", " + k + ", " + v + " -> " + o +
-            (lse ? ", lse " + l : "") + "\n";
+            (lengths ? " lengths(%l : tensor<?xi32>)" : "") + " {" + (causal ? "causal, " : "") +
+            "scale = " + std::to_string(1 / std::sqrt(double(width))) + " : f64} : " + q + ", " + k + ", " + v +
+            " -> " + o + (lse ? ", lse " + l : "") + "\n";
   else
     text += kernelAttention(*this, q, k, v, o);
   return text + "return %o" + (lse ? ", %x : " + o + ", " + l : " : " + o) + "\n}\n";

@@ -45,13 +45,15 @@ protected:
   void run(const std::string &body, const std::vector<const Matrix *> &matrices) {
     std::string arguments, names, types;
     for (size_t i = 0; i < matrices.size(); ++i) {
-      std::string name = std::string("%") + char('A' + i), type = "memref<?x" + std::to_string(matrices[i]->columns) + "xf32>";
+      std::string name = std::string("%") + char('A' + i),
+                  type = "memref<?x" + std::to_string(matrices[i]->columns) + "xf32>";
       arguments += (i ? ", " : "") + name + ": " + type;
       names += (i ? ", " : "") + name, types += (i ? ", " : "") + type;
     }
-    std::string source = "tile.kernel @kernel(" + arguments + ") grid(batch) {\n%c0 = arith.constant 0 : index\n" + body +
-                         "tile.return\n}\nfunc.func @plan(" + arguments + ") {\n%c1 = arith.constant 1 : index\n" +
-                         "tile.launch @kernel grid(%c1) (" + names + ") : " + types + "\nreturn\n}\n";
+    std::string source = "tile.kernel @kernel(" + arguments + ") grid(batch) {\n%c0 = arith.constant 0 : index\n" +
+                         body + "tile.return\n}\nfunc.func @plan(" + arguments +
+                         ") {\n%c1 = arith.constant 1 : index\n" + "tile.launch @kernel grid(%c1) (" + names +
+                         ") : " + types + "\nreturn\n}\n";
     Jit jit(context, source, {GetParam()});
     std::vector<Tensor> tensors;
     for (const Matrix *matrix : matrices)
@@ -72,13 +74,15 @@ protected:
 } // namespace
 
 void CpuTiles::checkDot(int64_t m, int64_t n, int64_t k, bool transposeA, bool transposeB, bool column) {
-  Matrix a(transposeA ? k : m, transposeA ? m : k, 1), b(transposeB ? n : k, transposeB ? k : n, 2), c(m, n, 3), out(m, n);
+  Matrix a(transposeA ? k : m, transposeA ? m : k, 1), b(transposeB ? n : k, transposeB ? k : n, 2), c(m, n, 3),
+      out(m, n);
   std::string flags = std::string(column ? "attune.column, " : "") + (transposeA ? "transpose_a, " : "") +
                       (transposeB ? "transpose_b, " : "");
   if (!flags.empty())
     flags = " {" + flags.substr(0, flags.size() - 2) + "}";
   // A sum of its own keeps the accumulator in the order of the result.
-  std::string sum = "%c = arith.addf %c0t, %c0t" + std::string(column ? " {attune.column}" : "") + " : tensor<" + c.type() + "\n";
+  std::string sum =
+      "%c = arith.addf %c0t, %c0t" + std::string(column ? " {attune.column}" : "") + " : tensor<" + c.type() + "\n";
   run(load("%a", "%A", a) + load("%b", "%B", b) + load("%c0t", "%C", c) + sum + "%o = tile.dot %a, %b, %c" + flags +
           " : tensor<" + a.type() + ", tensor<" + b.type() + " -> tensor<" + out.type() + "\n" + store("%o", "%D", out),
       {&a, &b, &c, &out});
@@ -114,12 +118,13 @@ TEST_P(CpuTiles, MasksAndReductions) {
       std::string vectors = "memref<?x" + std::to_string(rows) + "xf32>, ";
       run(load("%a", "%A", a) +
               "%rows = arith.constant 19 : index\n%cols = arith.constant 30 : index\n%d = arith.constant -2 : index\n" +
-              "%two = arith.addf %a, %a" + mark + " : " + tile + "\n%m = tile.mask %two fill 0.5 rows(%rows) cols(%cols) " +
-              "diagonal(%d)" + mark + " : " + tile + "\n%s = tile.reduce add %m axis 1 : " + tile + " -> tensor<" +
-              std::to_string(rows) + "xf32>\n%x = tile.reduce max %m axis 0 : " + tile + " -> tensor<" +
-              std::to_string(columns) + "xf32>\n" + "tile.store %s, %B[%c0, %c0] : tensor<" + std::to_string(rows) +
-              "xf32>, memref<?x" + std::to_string(rows) + "xf32>\ntile.store %x, %C[%c0, %c0] : tensor<" +
-              std::to_string(columns) + "xf32>, memref<?x" + std::to_string(columns) + "xf32>\n",
+              "%two = arith.addf %a, %a" + mark + " : " + tile +
+              "\n%m = tile.mask %two fill 0.5 rows(%rows) cols(%cols) " + "diagonal(%d)" + mark + " : " + tile +
+              "\n%s = tile.reduce add %m axis 1 : " + tile + " -> tensor<" + std::to_string(rows) +
+              "xf32>\n%x = tile.reduce max %m axis 0 : " + tile + " -> tensor<" + std::to_string(columns) + "xf32>\n" +
+              "tile.store %s, %B[%c0, %c0] : tensor<" + std::to_string(rows) + "xf32>, memref<?x" +
+              std::to_string(rows) + "xf32>\ntile.store %x, %C[%c0, %c0] : tensor<" + std::to_string(columns) +
+              "xf32>, memref<?x" + std::to_string(columns) + "xf32>\n",
           {&a, &sums, &maxima});
       auto element = [&](int64_t i, int64_t j) { return i < 19 && j < 30 && j <= i - 2 ? 2.0 * a(i, j) : 0.5; };
       for (int64_t i = 0; i < rows; ++i) {
@@ -146,7 +151,8 @@ TEST_P(CpuTiles, Exp2) {
   Matrix x(1, 40000), y(1, 40000);
   for (int64_t i = 0; i < x.columns; ++i)
     x(0, i) = float(-150 + 300.0 * double(i) / double(x.columns) + 1e-3 * double(i % 7));
-  const float special[] = {0.0f, -0.0f, -INFINITY, INFINITY, NAN, -1e30f, 1e30f, 127.9f, -125.9f, -127.1f, 1e-40f, 128.0f, 127.5f};
+  const float special[] = {0.0f,   -0.0f,   -INFINITY, INFINITY, NAN,    -1e30f, 1e30f,
+                           127.9f, -125.9f, -127.1f,   1e-40f,   128.0f, 127.5f};
   for (size_t i = 0; i < std::size(special); ++i)
     x(0, int64_t(i)) = special[i];
   uint32_t payload = 0x7fc00001;
