@@ -25,8 +25,7 @@ bool ParseState::isGood(llvm::StringRef path) const {
 }
 
 Fields::Fields(ParseState &state, const YamlNode &node, std::string path, std::string what)
-    : state(state), path(std::move(path)), what(std::move(what)), at(node.at),
-      mapping(node.kind == YamlNode::Mapping) {
+    : state(state), path(std::move(path)), what(std::move(what)), at(node.at), mapping(node.kind == YamlNode::Mapping) {
   if (mapping) {
     for (const auto &[key, value] : node.entries)
       addEntry(key, value);
@@ -34,8 +33,7 @@ Fields::Fields(ParseState &state, const YamlNode &node, std::string path, std::s
   }
   state.markBad(this->path);
   if (node.kind != YamlNode::Refused)
-    state.error(at, "a mapping (" + this->what + ")", show(node),
-                "write `key: value` lines under it, or {key: value}");
+    state.error(at, "a mapping (" + this->what + ")", show(node), "write `key: value` lines under it, or {key: value}");
 }
 
 void Fields::addEntry(const YamlNode &key, const YamlNode &value) {
@@ -48,8 +46,7 @@ void Fields::addEntry(const YamlNode &key, const YamlNode &value) {
   auto [found, isNew] = entries.try_emplace(key.text, Entry{key.at, &value});
   if (!isNew) {
     state.error(key.at, quoted(key.text) + " once",
-                "it again (first on line " + std::to_string(found->second.key.line) + ")",
-                "remove one of the two");
+                "it again (first on line " + std::to_string(found->second.key.line) + ")", "remove one of the two");
     state.markBad(place); // which of the two is meant is not known
     return;
   }
@@ -59,8 +56,7 @@ void Fields::addEntry(const YamlNode &key, const YamlNode &value) {
     state.markBad(place);
 }
 
-void Fields::allowOnly(Names names, llvm::StringRef what,
-                       llvm::function_ref<std::string(llvm::StringRef)> note) {
+void Fields::allowOnly(Names names, llvm::StringRef what, llvm::function_ref<std::string(llvm::StringRef)> note) {
   llvm::SmallVector<llvm::StringRef> absent;
   for (llvm::StringRef name : names)
     if (!has(name))

@@ -38,8 +38,8 @@ private:
   llvm::StringSet<> bad;
 };
 
-/// A mapping whose fields are read one by one. A field that is absent gives its default, a wrong one is reported, marked
-/// bad, and gives its default too. What is not a mapping is reported once and then looks empty.
+/// A mapping whose fields are read one by one. A field that is absent gives its default, a wrong one is reported,
+/// marked bad, and gives its default too. What is not a mapping is reported once and then looks empty.
 class Fields {
 public:
   using Names = llvm::ArrayRef<llvm::StringRef>;
@@ -57,7 +57,8 @@ public:
   Position start() const { return at; }
   ParseState &parseState() const { return state; }
 
-  /// Reports keys outside of `names`. A near miss of an absent name marks that field bad: the misspelling is the mistake.
+  /// Reports keys outside of `names`. A near miss of an absent name marks that field bad: the misspelling is the
+  /// mistake.
   void allowOnly(Names names, llvm::StringRef what, llvm::function_ref<std::string(llvm::StringRef)> note = {});
   void missing(llvm::StringRef name, std::string also = "");
   /// Demands a key; false if it is absent, which has been reported.

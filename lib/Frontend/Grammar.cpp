@@ -13,14 +13,16 @@
 namespace attune::grammar {
 
 Names topFields() {
-  static constexpr llvm::StringRef names[] = {
-      "attention", "dtype", "batch",       "queries", "keys",       "heads", "kv_heads", "head_dim",  "value_dim", "causal",
-      "key_lengths", "scale", "projection", "rope",    "qk_norm",    "mechanism", "parts", "allow",     "pin"};
+  static constexpr llvm::StringRef names[] = {"attention",   "dtype",    "batch",      "queries",   "keys",
+                                              "heads",       "kv_heads", "head_dim",   "value_dim", "causal",
+                                              "key_lengths", "scale",    "projection", "rope",      "qk_norm",
+                                              "mechanism",   "parts",    "allow",      "pin"};
   return names;
 }
 
 Names mechanismKinds() {
-  static constexpr llvm::StringRef names[] = {"softmax", "polynomial", "kernel", "polysketch", "effatt", "eva", "agent"};
+  static constexpr llvm::StringRef names[] = {"softmax", "polynomial", "kernel", "polysketch",
+                                              "effatt",  "eva",        "agent"};
   return names;
 }
 
@@ -30,8 +32,8 @@ Names fieldsOf(MechanismKind kind) {
   static constexpr llvm::StringRef kernel[] = {"kind", "feature_map", "denominator", "low_rank", "window", "lepe"};
   static constexpr llvm::StringRef polysketch[] = {"kind", "degree", "size", "local_exact", "denominator", "lepe"};
   static constexpr llvm::StringRef effatt[] = {"kind", "lepe"};
-  static constexpr llvm::StringRef eva[] = {"kind",  "window",   "chunk", "mu_weight", "exclude_local",
-                                            "mass", "low_rank", "lepe"};
+  static constexpr llvm::StringRef eva[] = {"kind",          "window", "chunk",    "mu_weight",
+                                            "exclude_local", "mass",   "low_rank", "lepe"};
   static constexpr llvm::StringRef agent[] = {"kind", "agents", "lepe"};
   static constexpr Names fields[] = {softmax, polynomial, kernel, polysketch, effatt, eva, agent};
   return fields[static_cast<unsigned>(kind)];

@@ -19,9 +19,9 @@ static std::string showExpected(llvm::ArrayRef<Size> shape) {
 }
 
 static bool matches(llvm::ArrayRef<Size> expected, llvm::ArrayRef<int64_t> given) {
-  return expected.size() == given.size() &&
-         llvm::all_of(llvm::zip(expected, given),
-                      [](auto pair) { return !std::get<0>(pair) || *std::get<0>(pair) == std::get<1>(pair); });
+  return expected.size() == given.size() && llvm::all_of(llvm::zip(expected, given), [](auto pair) {
+           return !std::get<0>(pair) || *std::get<0>(pair) == std::get<1>(pair);
+         });
 }
 
 /// Reads one tensor in its storage type.
@@ -51,8 +51,8 @@ static llvm::Expected<Spec> resolveFrom(const Spec &spec, llvm::ArrayRef<NamedTe
   if (first.shape.size() != rank || second.shape.size() != rank)
     return spec; // the shape check that follows says so
   auto positive = [](int64_t size) { return size > 0 ? Size(size) : std::nullopt; };
-  Spec resolved = resolveSizes(spec, positive(first.shape[0]), positive(first.shape[rank - 2]),
-                               positive(second.shape[rank - 2]));
+  Spec resolved =
+      resolveSizes(spec, positive(first.shape[0]), positive(first.shape[rank - 2]), positive(second.shape[rank - 2]));
   Diagnostics diagnostics;
   if (checkSizes(resolved, diagnostics))
     return resolved;
@@ -108,8 +108,7 @@ llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef spec
     return error;
   for (const Size &size : {result.spec.batch, result.spec.queries, result.spec.keys})
     if (!size)
-      return tensorError(source.placeOf(result.inputs.front().name) +
-                         ": error: expected sizes >= 1, but got shape " +
+      return tensorError(source.placeOf(result.inputs.front().name) + ": error: expected sizes >= 1, but got shape " +
                          showShape(result.inputs.front().tensor.shape));
   if (result.spec.keyLengths)
     if (llvm::Error error = checkLengths(result.spec, result.inputs.back(), source))

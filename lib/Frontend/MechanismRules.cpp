@@ -53,8 +53,8 @@ void MechanismRules::checkTiles() {
   for (unsigned i = 0; i < 2; ++i) {
     int64_t all = (*m.window->grid)[i], tile = (*m.window->size)[i];
     if (all % tile != 0)
-      rules.atValue(path("window.size[" + std::to_string(i) + "]"), "a divisor of " + std::to_string(all),
-                    shown(tile), "the tiles must cover the grid exactly");
+      rules.atValue(path("window.size[" + std::to_string(i) + "]"), "a divisor of " + std::to_string(all), shown(tile),
+                    "the tiles must cover the grid exactly");
   }
 }
 
@@ -115,8 +115,8 @@ void MechanismRules::checkCausalEva() {
     return;
   if (!m.window) {
     if (good({"window"}))
-      rules.state.error(rules.spec.placeOf(part.path + "mechanism").value,
-                        "key 'window' in mechanism eva (causal)", "none", "add `window: {length: …}`");
+      rules.state.error(rules.spec.placeOf(part.path + "mechanism").value, "key 'window' in mechanism eva (causal)",
+                        "none", "add `window: {length: …}`");
     return;
   }
   if (m.window->length && good({"window.length", "chunk"}) && *m.window->length % m.chunk != 0)

@@ -29,9 +29,8 @@ static void allowFieldsOf(Fields &fields, std::optional<unsigned> kind, grammar:
 /// The index of `kind`; absent if it is missing or wrong. A misspelt key `kind` is found by `allowFieldsOf`, which
 /// therefore comes before the report of a missing one.
 template <typename Kind>
-static std::optional<unsigned> parseKind(Fields &fields, grammar::Names kinds,
-                                         llvm::SmallVector<llvm::StringRef> all, llvm::StringRef what,
-                                         std::string (*owners)(llvm::StringRef)) {
+static std::optional<unsigned> parseKind(Fields &fields, grammar::Names kinds, llvm::SmallVector<llvm::StringRef> all,
+                                         llvm::StringRef what, std::string (*owners)(llvm::StringRef)) {
   std::optional<unsigned> kind;
   if (fields.has("kind"))
     kind = fields.choice("kind", kinds);
@@ -45,9 +44,8 @@ FeatureMap parseFeatureMap(const Fields &mechanism) {
   FeatureMap map;
   if (!fields.isMapping())
     return map;
-  std::optional<unsigned> kind =
-      parseKind<FeatureMapKind>(fields, grammar::featureMapKinds(), grammar::allFeatureMapFields(), "feature_map",
-                                grammar::mapsWithField);
+  std::optional<unsigned> kind = parseKind<FeatureMapKind>(
+      fields, grammar::featureMapKinds(), grammar::allFeatureMapFields(), "feature_map", grammar::mapsWithField);
   if (!kind)
     return map;
   map.kind = static_cast<FeatureMapKind>(*kind);
@@ -61,66 +59,18 @@ FeatureMap parseFeatureMap(const Fields &mechanism) {
     if (map.kind == FeatureMapKind::Favor && fields.has("stabilizer"))
       map.stabilizer = static_cast<Stabilizer>(fields.choice("stabilizer", grammar::stabilizers()).value_or(0));
     break;
-  case FeatureMapKind::Cosformer: map.maxPosition = fields.size("max_position"); break;
+  case FeatureMapKind::Cosformer:
+    map.maxPosition = fields.size("max_position");
+    break;
   case FeatureMapKind::Focused:
     map.power = fields.positive("power", 3);
     map.epsilon = fields.positive("epsilon", 1e-6);
     break;
   case FeatureMapKind::Elu1:
-  case FeatureMapKind::Relu: break;
+  case FeatureMapKind::Relu:
+    break;
   }
   return map;
-}
-
-Window parseWindow(const Fields &mechanism, bool onlyLength) {
-  Fields fields = mechanism.submap("window", "window");
-  Window window;
-  if (!fields.isMapping())
-    return window;
-  bool asLength = onlyLength || fields.has("length");
-  if (asLength)
-    fields.allowOnly({"length"}, "window");
-  else if (fields.has("grid") || fields.has("size"))
-    fields.allowOnly({"grid", "size"}, "window");
-  else
-    fields.allowOnly({"length", "grid", "size"}, "window");
-  if (asLength) {
-    window.length = fields.size("length");
-    return window;
-  }
-  // With no field at all, or only misspelt ones, it is not known which of the two is meant.
-  bool either = !fields.has("grid") && !fields.has("size");
-  if (either && !fields.parseState().isGood(fields.pathOf("length")))
-    return window;
-  if (either && fields.parseState().isGood(fields.pathOf("grid")) && fields.parseState().isGood(fields.pathOf("size"))) {
-    fields.missing("grid", ", or 'length' alone");
-    return window;
-  }
-  window.grid = fields.pair("grid");
-  window.size = fields.pair("size");
-  return window;
-}
-
-LowRank parseLowRank(const Fields &mechanism) {
-  Fields fields = mechanism.submap("low_rank", "low_rank");
-  fields.allowOnly({"rank", "tied", "per_head", "order"}, "low_rank");
-  LowRank result;
-  result.rank = fields.size("rank");
-  result.tied = fields.boolean("tied", true);
-  result.perHead = fields.boolean("per_head", false);
-  if (fields.has("order"))
-    result.order = static_cast<CompressionOrder>(fields.choice("order", {"before_map", "after_map"}).value_or(0));
-  return result;
-}
-
-Lepe parseLepe(const Fields &mechanism) {
-  Fields fields = mechanism.submap("lepe", "lepe");
-  fields.allowOnly({"grid", "bias"}, "lepe");
-  Lepe result;
-  result.bias = fields.boolean("bias", false);
-  if (fields.has("grid"))
-    result.grid = fields.pair("grid");
-  return result;
 }
 
 /// S35: `none`, a mapping, or something wrong; whether `none` is allowed depends on `low_rank`.
@@ -159,13 +109,15 @@ static void parseKindFields(Fields &fields, Mechanism &mechanism) {
     mechanism.degree = fields.sizeThat("degree", [](int64_t x) { return x % 2 == 0; }, "an even integer >= 2");
     break;
   case MechanismKind::Polysketch:
-    mechanism.degree = fields.sizeThat("degree", [&](int64_t x) { return x >= 4 && isPowerOfTwo(x); },
-                                       "4, 8, 16, ... (2 times a power of two)");
+    mechanism.degree = fields.sizeThat(
+        "degree", [&](int64_t x) { return x >= 4 && isPowerOfTwo(x); }, "4, 8, 16, ... (2 times a power of two)");
     mechanism.sketchSize = fields.sizeThat("size", isPowerOfTwo, "a power of two");
     if (fields.has("local_exact"))
       mechanism.localExact = fields.size("local_exact");
     break;
-  case MechanismKind::Agent: mechanism.agents = fields.size("agents"); break;
+  case MechanismKind::Agent:
+    mechanism.agents = fields.size("agents");
+    break;
   case MechanismKind::Eva:
     mechanism.chunk = fields.size("chunk");
     mechanism.muWeight = fields.finite("mu_weight", 0.5);
@@ -179,7 +131,8 @@ static void parseKindFields(Fields &fields, Mechanism &mechanism) {
       mechanism.denominator.floor = 1e-6;
     break;
   case MechanismKind::Softmax:
-  case MechanismKind::Effatt: break;
+  case MechanismKind::Effatt:
+    break;
   }
 }
 

@@ -16,11 +16,12 @@ namespace attune {
 
 static bool isKeywordOfC(llvm::StringRef name) {
   static constexpr llvm::StringRef keywords[] = {
-      "auto",     "break",    "case",     "char",   "const",    "continue", "default",      "do",        "double",
-      "else",     "enum",     "extern",   "float",  "for",      "goto",     "if",           "inline",    "int",
-      "long",     "register", "restrict", "return", "short",    "signed",   "sizeof",       "static",    "struct",
-      "switch",   "typedef",  "union",    "unsigned", "void",   "volatile", "while",        "_Alignas",  "_Alignof",
-      "_Atomic",  "_Bool",    "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Static_assert", "_Thread_local"};
+      "auto",       "break",     "case",           "char",         "const",    "continue", "default",  "do",
+      "double",     "else",      "enum",           "extern",       "float",    "for",      "goto",     "if",
+      "inline",     "int",       "long",           "register",     "restrict", "return",   "short",    "signed",
+      "sizeof",     "static",    "struct",         "switch",       "typedef",  "union",    "unsigned", "void",
+      "volatile",   "while",     "_Alignas",       "_Alignof",     "_Atomic",  "_Bool",    "_Complex", "_Generic",
+      "_Imaginary", "_Noreturn", "_Static_assert", "_Thread_local"};
   return llvm::is_contained(keywords, name);
 }
 
@@ -41,7 +42,7 @@ static std::string parseName(Fields &top) {
 }
 
 static void parseSizes(Fields &top, Spec &spec) {
-  const char *note = "write '?' in quotes for a size that is known only when the kernel runs";
+  const char *note = "write an integer from 1 to 2147483647, or '?' in quotes if it is known only when the kernel runs";
   spec.batch = top.sizeOrUnknown("batch", note);
   spec.queries = top.sizeOrUnknown("queries", note);
   spec.keysFollowQueries = !top.has("keys");

@@ -114,8 +114,8 @@ void SizeRules::checkEvaBlocks(llvm::StringRef field, llvm::StringRef place, int
                          "the keys must be cut into equal blocks");
   if (queries && *queries % (*slots / block) != 0)
     rules.atValue(path(place),
-                  "a number of blocks (" + what + " / " + field.str() + ") that divides queries = " +
-                      std::to_string(*queries),
+                  "a number of blocks (" + what + " / " + field.str() +
+                      ") that divides queries = " + std::to_string(*queries),
                   std::to_string(*slots / block) + " blocks", "block i of the queries goes with block i of the keys");
 }
 

@@ -14,9 +14,12 @@ namespace attune {
 
 int exitStatus(SpecStatus status) {
   switch (status) {
-  case SpecStatus::Good: return 0;
-  case SpecStatus::Unsupported: return 1;
-  case SpecStatus::Invalid: return 2;
+  case SpecStatus::Good:
+    return 0;
+  case SpecStatus::Unsupported:
+    return 1;
+  case SpecStatus::Invalid:
+    return 2;
   }
   return 2;
 }

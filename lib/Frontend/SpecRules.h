@@ -14,8 +14,8 @@
 
 namespace attune {
 
-/// Reports broken rules at the places of fields. A rule that reads a wrong field is not judged, and of several rules that
-/// one field breaks the first is reported.
+/// Reports broken rules at the places of fields. A rule that reads a wrong field is not judged, and of several rules
+/// that one field breaks the first is reported.
 class RuleReporter {
 public:
   explicit RuleReporter(ParseState &state) : state(state), spec(state.spec) {}

@@ -31,9 +31,12 @@ private:
   }
   Type elementType() {
     switch (spec.dtype) {
-    case ElementType::F16: return builder.getF16Type();
-    case ElementType::BF16: return builder.getBF16Type();
-    default: return builder.getF32Type();
+    case ElementType::F16:
+      return builder.getF16Type();
+    case ElementType::BF16:
+      return builder.getBF16Type();
+    default:
+      return builder.getF32Type();
     }
   }
   static int64_t extent(Size size) { return size.value_or(ShapedType::kDynamic); }
@@ -81,8 +84,8 @@ Value AttnBuilder::buildMechanism(Block &body, Type output) {
                                    builder.getF64FloatAttr(spec.logitScale(part)), causal)
         .getOutput();
   auto map = attn::FeatureMapAttr::get(builder.getContext(), attn::FeatureKind::Elu1);
-  auto guard = attn::DenominatorAttr::get(builder.getContext(), mechanism.denominator.bias,
-                                          mechanism.denominator.floor);
+  auto guard =
+      attn::DenominatorAttr::get(builder.getContext(), mechanism.denominator.bias, mechanism.denominator.floor);
   return attn::KernelOp::create(builder, place, output, Type(), Type(), query, key, value, lengths, Value(), Value(),
                                 map, guard, causal)
       .getOutput();

@@ -9,7 +9,8 @@
 
 namespace attune {
 
-static constexpr const char *remedy = "this version compiles softmax, and kernel with feature_map elu1, over q, k and v";
+static constexpr const char *remedy =
+    "this version compiles softmax, and kernel with feature_map elu1, over q, k and v";
 
 static void refuse(RuleReporter &rules, Position at, std::string expected, llvm::StringRef got) {
   rules.state.error(at, std::move(expected), quoted(got) + " (not supported yet)", remedy);
@@ -26,8 +27,8 @@ static void checkMechanism(RuleReporter &rules, const Part &part) {
     refuse(rules, rules.spec.placeOf(mechanismPath(part, "kind")).value, "a supported mechanism (softmax, kernel)",
            nameOf(m.kind));
   if (m.kind == MechanismKind::Kernel && m.featureMap.kind != FeatureMapKind::Elu1)
-    refuse(rules, rules.spec.placeOf(mechanismPath(part, "feature_map.kind")).value,
-           "a supported feature map (elu1)", nameOf(m.featureMap.kind));
+    refuse(rules, rules.spec.placeOf(mechanismPath(part, "feature_map.kind")).value, "a supported feature map (elu1)",
+           nameOf(m.featureMap.kind));
   refuseField(rules, m.window.has_value(), mechanismPath(part, "window"), "window");
   refuseField(rules, m.lowRank.has_value(), mechanismPath(part, "low_rank"), "low_rank");
   refuseField(rules, m.lepe.has_value(), mechanismPath(part, "lepe"), "lepe");

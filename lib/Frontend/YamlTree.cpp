@@ -16,10 +16,14 @@ static constexpr unsigned deepest = 32;
 
 std::string show(const YamlNode &node) {
   switch (node.kind) {
-  case YamlNode::Mapping: return "a mapping";
-  case YamlNode::Sequence: return "a list";
-  case YamlNode::Refused: return "an alias";
-  case YamlNode::Scalar: return quoted(node.text);
+  case YamlNode::Mapping:
+    return "a mapping";
+  case YamlNode::Sequence:
+    return "a list";
+  case YamlNode::Refused:
+    return "an alias";
+  case YamlNode::Scalar:
+    return quoted(node.text);
   }
   return "nothing";
 }
@@ -98,14 +102,17 @@ bool TreeBuilder::next() {
 void TreeBuilder::refuseProperties() {
   yaml_char_t *anchor = nullptr, *tag = nullptr;
   switch (event.type) {
-  case YAML_SCALAR_EVENT: anchor = event.data.scalar.anchor, tag = event.data.scalar.tag; break;
+  case YAML_SCALAR_EVENT:
+    anchor = event.data.scalar.anchor, tag = event.data.scalar.tag;
+    break;
   case YAML_MAPPING_START_EVENT:
     anchor = event.data.mapping_start.anchor, tag = event.data.mapping_start.tag;
     break;
   case YAML_SEQUENCE_START_EVENT:
     anchor = event.data.sequence_start.anchor, tag = event.data.sequence_start.tag;
     break;
-  default: break;
+  default:
+    break;
   }
   if (anchor || tag || event.type == YAML_ALIAS_EVENT)
     diagnostics.add(positionOf(event.start_mark), "plain YAML", "an anchor, alias or tag",
@@ -137,15 +144,19 @@ bool TreeBuilder::buildNode(YamlNode &node, unsigned depth) {
     return fail(node.at, "more than " + std::to_string(deepest) + " levels",
                 "a spec nests at most six levels: look for a bracket that is not closed");
   switch (event.type) {
-  case YAML_MAPPING_START_EVENT: return buildMapping(node, depth);
-  case YAML_SEQUENCE_START_EVENT: return buildSequence(node, depth);
+  case YAML_MAPPING_START_EVENT:
+    return buildMapping(node, depth);
+  case YAML_SEQUENCE_START_EVENT:
+    return buildSequence(node, depth);
   case YAML_SCALAR_EVENT:
     node.text.assign(reinterpret_cast<char *>(event.data.scalar.value), event.data.scalar.length);
     node.quoted = event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     if (node.text.empty() && !node.quoted)
       node.at = placeOfNothing(node.at);
     return true;
-  default: node.kind = YamlNode::Refused; return true;
+  default:
+    node.kind = YamlNode::Refused;
+    return true;
   }
 }
 
@@ -186,8 +197,8 @@ std::unique_ptr<YamlNode> TreeBuilder::build() {
 
 /// A character that YAML allows in a file.
 static bool isPrintable(uint32_t code) {
-  return code == '\t' || code == '\n' || code == '\r' || (code >= 0x20 && code != 0x7f && (code < 0x80 || code > 0x9f)) ||
-         code == 0x85;
+  return code == '\t' || code == '\n' || code == '\r' ||
+         (code >= 0x20 && code != 0x7f && (code < 0x80 || code > 0x9f)) || code == 0x85;
 }
 
 /// The place of the first byte that is not UTF-8 or not printable; unknown if there is none.
@@ -197,7 +208,8 @@ static Position findBadCharacter(const SourceFile &file) {
     unsigned length = decodeUtf8(rest, code);
     if (length == 0 || !isPrintable(code) || code == 0xfffe || code == 0xffff) {
       llvm::StringRef before = file.text().drop_back(rest.size());
-      return {static_cast<int64_t>(before.count('\n')) + 1, static_cast<int64_t>(before.size() - (before.rfind('\n') + 1)) + 1};
+      return {static_cast<int64_t>(before.count('\n')) + 1,
+              static_cast<int64_t>(before.size() - (before.rfind('\n') + 1)) + 1};
     }
     rest = rest.drop_front(length);
   }

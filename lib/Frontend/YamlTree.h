@@ -23,8 +23,8 @@ struct YamlNode {
   enum Kind { Scalar, Sequence, Mapping, Refused };
   Kind kind = Scalar;
   Position at;
-  std::string text;    // a scalar's value
-  bool quoted = false; // a scalar in quotes or of a block style: always a string
+  std::string text;               // a scalar's value
+  bool quoted = false;            // a scalar in quotes or of a block style: always a string
   std::vector<YamlNode> items;    // a sequence
   std::vector<YamlEntry> entries; // a mapping
 };

@@ -43,8 +43,7 @@ llvm::Error BoundedFile::read(int64_t offset, char *out, int64_t count) {
     return fail("expected " + llvm::Twine(count) + " bytes at " + llvm::Twine(offset) + ", but got a file of " +
                 llvm::Twine(size_));
   auto *file = static_cast<std::FILE *>(file_);
-  if (::fseeko(file, offset, SEEK_SET) != 0 ||
-      std::fread(out, 1, count, file) != static_cast<size_t>(count))
+  if (::fseeko(file, offset, SEEK_SET) != 0 || std::fread(out, 1, count, file) != static_cast<size_t>(count))
     return fail("expected " + llvm::Twine(count) + " readable bytes, but got an early end");
   return llvm::Error::success();
 }

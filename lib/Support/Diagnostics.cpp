@@ -23,8 +23,7 @@ void Diagnostics::add(Position at, std::string expected, std::string got, std::s
 
 std::vector<Diagnostic> Diagnostics::sorted() const {
   std::vector<Diagnostic> result = list_;
-  std::stable_sort(result.begin(), result.end(),
-                   [](const Diagnostic &a, const Diagnostic &b) { return a.at < b.at; });
+  std::stable_sort(result.begin(), result.end(), [](const Diagnostic &a, const Diagnostic &b) { return a.at < b.at; });
   return result;
 }
 
@@ -77,8 +76,7 @@ void print(const Diagnostic &diagnostic, const SourceFile &file, llvm::raw_ostre
   os << '\n';
   // A tab is repeated, so that the caret stands under its column whatever the width of a tab.
   for (int64_t i = first; i < caret; ++i)
-    os << (points[i] == "\t" ? std::string("\t")
-                             : std::string(points[i][0] == '\\' ? points[i].size() : 1, ' '));
+    os << (points[i] == "\t" ? std::string("\t") : std::string(points[i][0] == '\\' ? points[i].size() : 1, ' '));
   os << "^\n";
   if (!diagnostic.note.empty())
     os << "note: " << diagnostic.note << '\n';

@@ -55,19 +55,29 @@ std::string showShape(llvm::ArrayRef<int64_t> shape) {
 /// Calls `visit` with a null pointer of the C++ type that stores `type`; f16 and bf16 are stored in uint16_t.
 template <typename Visit> static void withStorage(ElementType type, Visit visit) {
   switch (type) {
-  case ElementType::F32: return visit(static_cast<float *>(nullptr));
-  case ElementType::F64: return visit(static_cast<double *>(nullptr));
+  case ElementType::F32:
+    return visit(static_cast<float *>(nullptr));
+  case ElementType::F64:
+    return visit(static_cast<double *>(nullptr));
   case ElementType::F16:
   case ElementType::BF16:
-  case ElementType::U16: return visit(static_cast<uint16_t *>(nullptr));
-  case ElementType::I8: return visit(static_cast<int8_t *>(nullptr));
-  case ElementType::I16: return visit(static_cast<int16_t *>(nullptr));
-  case ElementType::I32: return visit(static_cast<int32_t *>(nullptr));
-  case ElementType::I64: return visit(static_cast<int64_t *>(nullptr));
+  case ElementType::U16:
+    return visit(static_cast<uint16_t *>(nullptr));
+  case ElementType::I8:
+    return visit(static_cast<int8_t *>(nullptr));
+  case ElementType::I16:
+    return visit(static_cast<int16_t *>(nullptr));
+  case ElementType::I32:
+    return visit(static_cast<int32_t *>(nullptr));
+  case ElementType::I64:
+    return visit(static_cast<int64_t *>(nullptr));
   case ElementType::Bool:
-  case ElementType::U8: return visit(static_cast<uint8_t *>(nullptr));
-  case ElementType::U32: return visit(static_cast<uint32_t *>(nullptr));
-  case ElementType::U64: return visit(static_cast<uint64_t *>(nullptr));
+  case ElementType::U8:
+    return visit(static_cast<uint8_t *>(nullptr));
+  case ElementType::U32:
+    return visit(static_cast<uint32_t *>(nullptr));
+  case ElementType::U64:
+    return visit(static_cast<uint64_t *>(nullptr));
   }
 }
 

@@ -34,10 +34,9 @@ RandomTensor::RandomTensor(uint64_t seed, llvm::StringRef name)
 
 uint64_t RandomTensor::bits(uint64_t index) const {
   uint64_t block = index / 2;
-  std::array<uint32_t, 4> words =
-      philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
-                  static_cast<uint32_t>(nameHash), static_cast<uint32_t>(nameHash >> 32)},
-                 key);
+  std::array<uint32_t, 4> words = philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
+                                              static_cast<uint32_t>(nameHash), static_cast<uint32_t>(nameHash >> 32)},
+                                             key);
   unsigned half = index % 2 * 2;
   return uint64_t(words[half + 1]) << 32 | words[half];
 }
@@ -86,8 +85,8 @@ double normalQuantile(double p) {
                                   3.9307895800092710610e4,
                                   2.8729085735721942674e4,
                                   5.2264952788528545610e3};
-  static constexpr double c[8] = {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
-                                  3.64784832476320460504e0, 1.27045825245236838258e0, 2.41780725177450611770e-1,
+  static constexpr double c[8] = {1.42343711074968357734e0,  4.63033784615654529590e0, 5.76949722146069140550e0,
+                                  3.64784832476320460504e0,  1.27045825245236838258e0, 2.41780725177450611770e-1,
                                   2.27238449892691845833e-2, 7.74545014278341407640e-4};
   static constexpr double d[8] = {1.0,
                                   2.05319162663775882187e0,
@@ -97,7 +96,7 @@ double normalQuantile(double p) {
                                   1.51986665636164571966e-2,
                                   5.47593808499534494600e-4,
                                   1.05075007164441684324e-9};
-  static constexpr double e[8] = {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0,
+  static constexpr double e[8] = {6.65790464350110377720e0,  5.46378491116411436990e0,  1.78482653991729133580e0,
                                   2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
                                   2.71155556874348757815e-5, 2.01033439929228813265e-7};
   static constexpr double f[8] = {1.0,

@@ -104,9 +104,8 @@ llvm::Expected<SafetensorsFile> SafetensorsFile::open(llvm::StringRef path) {
     return error;
   uint64_t length = llvm::support::endian::read64le(lead);
   if (length > longestHeader || static_cast<int64_t>(length) > file->size() - 8)
-    return file->fail("expected a header of at most " +
-                      llvm::Twine(std::min(longestHeader, file->size() - 8)) + " bytes, but got " +
-                      llvm::Twine(length));
+    return file->fail("expected a header of at most " + llvm::Twine(std::min(longestHeader, file->size() - 8)) +
+                      " bytes, but got " + llvm::Twine(length));
   std::string header(length, 0);
   if (llvm::Error error = file->read(8, header.data(), length))
     return error;
@@ -170,9 +169,8 @@ llvm::Error writeSafetensors(llvm::StringRef path, llvm::ArrayRef<NamedTensor> t
   for (const auto &[name, tensor] : tensors) {
     std::string dtype = nameOf(tensor.type).upper();
     int64_t end = at + static_cast<int64_t>(tensor.bytes.size());
-    header[name] = llvm::json::Object{{"dtype", dtype},
-                                      {"shape", llvm::json::Array(tensor.shape)},
-                                      {"data_offsets", llvm::json::Array{at, end}}};
+    header[name] = llvm::json::Object{
+        {"dtype", dtype}, {"shape", llvm::json::Array(tensor.shape)}, {"data_offsets", llvm::json::Array{at, end}}};
     at = end;
     parts.push_back(llvm::StringRef(tensor.bytes.data(), tensor.bytes.size()));
   }

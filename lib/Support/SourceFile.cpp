@@ -72,9 +72,7 @@ llvm::StringRef SourceFile::line(int64_t number) const {
 }
 
 llvm::Expected<SourceFile> SourceFile::read(llvm::StringRef path, size_t limit) {
-  auto fail = [](const llvm::Twine &what) {
-    return llvm::createStringError(llvm::inconvertibleErrorCode(), what);
-  };
+  auto fail = [](const llvm::Twine &what) { return llvm::createStringError(llvm::inconvertibleErrorCode(), what); };
   std::string name = path.str();
   std::FILE *file = std::fopen(name.c_str(), "rb");
   if (!file)

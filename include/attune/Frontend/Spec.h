@@ -34,13 +34,13 @@ llvm::StringRef nameOf(FeatureMapKind kind);
 
 struct FeatureMap {
   FeatureMapKind kind = FeatureMapKind::Elu1;
-  int64_t features = 0;                       // favor, favor_relu
-  bool perHead = false;                       // favor, favor_relu
-  double epsilon = 0;                         // favor, favor_relu, focused
+  int64_t features = 0;                         // favor, favor_relu
+  bool perHead = false;                         // favor, favor_relu
+  double epsilon = 0;                           // favor, favor_relu, focused
   Stabilizer stabilizer = Stabilizer::Constant; // favor
-  bool normalize = false;                     // favor_relu; always true for favor
-  int64_t maxPosition = 0;                    // cosformer
-  double power = 3;                           // focused
+  bool normalize = false;                       // favor_relu; always true for favor
+  int64_t maxPosition = 0;                      // cosformer
+  double power = 3;                             // focused
 };
 
 /// The guard of a row sum: max(sum + bias, floor).

@@ -39,8 +39,8 @@ llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef spec
 struct InitRequest {
   std::string specPath, outFolder;
   uint64_t seed = 0;
-  bool inputs = false;          // also draw the inputs
-  Size batch, queries, keys;    // for '?' sizes
+  bool inputs = false;       // also draw the inputs
+  Size batch, queries, keys; // for '?' sizes
 };
 
 /// Draws the tensors and writes them as .npy files. Returns the exit status; prints what is wrong to `errors`.

@@ -24,9 +24,7 @@ struct Position {
   int64_t column = 0;
 
   bool known() const { return line > 0; }
-  friend bool operator==(const Position &a, const Position &b) {
-    return a.line == b.line && a.column == b.column;
-  }
+  friend bool operator==(const Position &a, const Position &b) { return a.line == b.line && a.column == b.column; }
   friend bool operator<(const Position &a, const Position &b) {
     return std::tie(a.line, a.column) < std::tie(b.line, b.column);
   }

@@ -71,12 +71,16 @@ TEST(HostileSpecs, ManyParts) {
 TEST(HostileSpecs, BytesThatAreNoText) {
   EXPECT_THAT(refuse(std::string("attention: \0x", 13)), testing::HasSubstr("probe.yaml:1:1: error: expected UTF-8"));
   EXPECT_THAT(refuse("a: \xff\xfe\n"), testing::HasSubstr("number 4 of line 1"));
-  EXPECT_THAT(refuse("\xff\xfe" "a\0"), testing::HasSubstr("expected UTF-8"));
+  EXPECT_THAT(refuse("\xff\xfe"
+                     "a\0"),
+              testing::HasSubstr("expected UTF-8"));
   EXPECT_THAT(refuse("a: \"\\x1b[31m\"\n"), testing::Not(testing::HasSubstr("\x1b")));
 }
 
 TEST(HostileSpecs, AByteOrderMarkCountsNoColumn) {
-  EXPECT_THAT(refuse("\xef\xbb\xbf" "colour: 1\n"), testing::HasSubstr("probe.yaml:1:1: error: expected one of"));
+  EXPECT_THAT(refuse("\xef\xbb\xbf"
+                     "colour: 1\n"),
+              testing::HasSubstr("probe.yaml:1:1: error: expected one of"));
 }
 
 TEST(HostileSpecs, LargeFilesAreNotRead) {

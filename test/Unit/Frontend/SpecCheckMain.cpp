@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Prints what is wrong with each spec, then its status as `FILE: status N`, and exits with the largest of them. The fuzzer
-// and the sanitizers run it: it has the frontend in it and nothing else.
+// Prints what is wrong with each spec, then its status as `FILE: status N`, and exits with the largest of them. The
+// fuzzer and the sanitizers run it: it has the frontend in it and nothing else.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecParser.h"

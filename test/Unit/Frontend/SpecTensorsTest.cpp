@@ -55,8 +55,8 @@ std::string load(const Spec &spec, llvm::ArrayRef<int64_t> q, llvm::ArrayRef<int
 TEST(SpecTensors, InputsAndOutput) {
   Spec spec = parseGood("attention: probe\ndtype: bf16\nbatch: '?'\nqueries: '?'\nkeys: 9\nheads: 4\nkv_heads: 2\n"
                         "head_dim: 16\nvalue_dim: 8\nkey_lengths: true\nmechanism: {kind: softmax}\n");
-  EXPECT_THAT(show(inputTensors(spec)), testing::ElementsAre("q:bf16 ? 4 ? 16", "k:bf16 ? 2 9 16", "v:bf16 ? 2 9 8",
-                                                             "key_lengths:i32 ?"));
+  EXPECT_THAT(show(inputTensors(spec)),
+              testing::ElementsAre("q:bf16 ? 4 ? 16", "k:bf16 ? 2 9 16", "v:bf16 ? 2 9 8", "key_lengths:i32 ?"));
   EXPECT_THAT(show({outputTensor(spec)}), testing::ElementsAre("o:bf16 ? 4 ? 8"));
   EXPECT_TRUE(parameterTensors(spec).empty());
 }

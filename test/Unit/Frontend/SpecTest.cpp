@@ -46,17 +46,18 @@ TEST(Spec, Defaults) {
 }
 
 TEST(Spec, EveryFieldOfALargeSpec) {
-  Spec spec = parseGood("attention: whole\ndtype: bf16\nbatch: '?'\nqueries: 16\nkeys: 16\nheads: 8\nkv_heads: 4\n"
-                        "head_dim: 6\nvalue_dim: 10\nscale: 2\nkey_lengths: true\n"
-                        "projection: {model_dim: 20, output: false, bias: true, cross: true}\n"
-                        "rope: {base: 500, layout: half}\nqk_norm: {epsilon: 1e-3}\nparts:\n"
-                        "  - heads: 2\n    mechanism:\n      kind: kernel\n"
-                        "      feature_map: {kind: favor, features: 32, per_head: true, epsilon: .5, stabilizer: none}\n"
-                        "      low_rank: {rank: 4, tied: false, per_head: true}\n"
-                        "      denominator: {bias: 1, floor: 2}\n"
-                        "  - heads: 6\n    mechanism: {kind: softmax, window: {grid: [4, 4], size: [2, 4]}, "
-                        "lepe: {bias: true}}\n",
-                        SpecStatus::Unsupported);
+  Spec spec =
+      parseGood("attention: whole\ndtype: bf16\nbatch: '?'\nqueries: 16\nkeys: 16\nheads: 8\nkv_heads: 4\n"
+                "head_dim: 6\nvalue_dim: 10\nscale: 2\nkey_lengths: true\n"
+                "projection: {model_dim: 20, output: false, bias: true, cross: true}\n"
+                "rope: {base: 500, layout: half}\nqk_norm: {epsilon: 1e-3}\nparts:\n"
+                "  - heads: 2\n    mechanism:\n      kind: kernel\n"
+                "      feature_map: {kind: favor, features: 32, per_head: true, epsilon: .5, stabilizer: none}\n"
+                "      low_rank: {rank: 4, tied: false, per_head: true}\n"
+                "      denominator: {bias: 1, floor: 2}\n"
+                "  - heads: 6\n    mechanism: {kind: softmax, window: {grid: [4, 4], size: [2, 4]}, "
+                "lepe: {bias: true}}\n",
+                SpecStatus::Unsupported);
   EXPECT_EQ(spec.projection->modelDim, 20);
   EXPECT_TRUE(spec.projection->bias && spec.projection->cross && !spec.projection->output);
   EXPECT_EQ(spec.rope->base, 500);
@@ -108,8 +109,8 @@ TEST(Statuses, InvalidComesBeforeUnsupported) {
 }
 
 TEST(Sizes, ConditionsWaitForTheirSizes) {
-  Spec spec = parseGood(specText("queries: '?'\nmechanism: {kind: softmax, window: {length: 8}}\n"),
-                        SpecStatus::Unsupported);
+  Spec spec =
+      parseGood(specText("queries: '?'\nmechanism: {kind: softmax, window: {length: 8}}\n"), SpecStatus::Unsupported);
   Diagnostics good, bad;
   EXPECT_TRUE(checkSizes(resolveSizes(spec, {}, 16, {}), good));
   EXPECT_FALSE(checkSizes(resolveSizes(spec, {}, 12, {}), bad));

@@ -73,7 +73,9 @@ TEST(Diagnostics, SortedByPlaceAndBounded) {
 }
 
 TEST(SourceFile, BreaksLinesWhereYamlDoes) {
-  SourceFile file("f", "a\nb\r\nc\rd\xc2\x85" "e\xe2\x80\xa8" "f");
+  SourceFile file("f", "a\nb\r\nc\rd\xc2\x85"
+                       "e\xe2\x80\xa8"
+                       "f");
   for (auto [number, text] : {std::pair(1, "a"), {2, "b"}, {3, "c"}, {4, "d"}, {5, "e"}, {6, "f"}, {7, ""}})
     EXPECT_EQ(file.line(number), text);
 }
@@ -92,6 +94,7 @@ TEST(Utf8, RefusesWhatIsNotUtf8) {
   uint32_t code = 0;
   EXPECT_EQ(decodeUtf8("\xf0\x9d\x84\x9e", code), 4u);
   EXPECT_EQ(code, 0x1d11eu);
-  for (llvm::StringRef bad : {"\x80", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xff"})
+  for (llvm::StringRef bad :
+       {"\x80", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\xff"})
     EXPECT_EQ(decodeUtf8(bad, code), 0u);
 }

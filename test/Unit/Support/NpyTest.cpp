@@ -73,8 +73,8 @@ TEST(Npy, TheDataIsAligned) {
 
 TEST(Npy, VersionsKeyOrdersAndFortranOrder) {
   for (char major : {1, 2, 3}) {
-    llvm::Expected<HostTensor> tensor = readBytes(
-        npy("{'shape': (2, 3), 'fortran_order': False, 'descr': '<i2'}\n", bytesOfShorts(), major));
+    llvm::Expected<HostTensor> tensor =
+        readBytes(npy("{'shape': (2, 3), 'fortran_order': False, 'descr': '<i2'}\n", bytesOfShorts(), major));
     ASSERT_TRUE(static_cast<bool>(tensor)) << llvm::toString(tensor.takeError());
     EXPECT_THAT(toDoubles(*tensor), ElementsAre(1, 2, 3, 4, 5, 6));
   }

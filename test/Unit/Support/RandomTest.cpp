@@ -76,8 +76,8 @@ TEST(RandomTensor, KolmogorovSmirnov) {
   double worst = 0;
   for (int64_t i = 0; i < drawn; ++i) {
     double p = normalCdf(values[i]);
-    worst = std::max({worst, std::fabs(p - static_cast<double>(i) / drawn),
-                      std::fabs(p - static_cast<double>(i + 1) / drawn)});
+    worst = std::max(
+        {worst, std::fabs(p - static_cast<double>(i) / drawn), std::fabs(p - static_cast<double>(i + 1) / drawn)});
   }
   EXPECT_LT(worst * std::sqrt(static_cast<double>(drawn)), 2.2); // exceeded once in 8000
 }

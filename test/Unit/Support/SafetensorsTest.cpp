@@ -36,11 +36,11 @@ std::string failure(const std::string &bytes) {
 
 TEST(Safetensors, ReadsAFileWrittenByHand) {
   TemporaryFolder folder;
-  std::string path = folder.fileOf(
-      "a.safetensors",
-      archive(R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},)"
-              R"("a":{"dtype":"BF16","shape":[2,1],"data_offsets":[0,4]}}   )",
-              llvm::StringRef("\x80\x3f\x00\xc0\x00\x00\x20\x41", 8)));
+  std::string path =
+      folder.fileOf("a.safetensors",
+                    archive(R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},)"
+                            R"("a":{"dtype":"BF16","shape":[2,1],"data_offsets":[0,4]}}   )",
+                            llvm::StringRef("\x80\x3f\x00\xc0\x00\x00\x20\x41", 8)));
   llvm::Expected<SafetensorsFile> file = SafetensorsFile::open(path);
   ASSERT_TRUE(static_cast<bool>(file)) << llvm::toString(file.takeError());
   EXPECT_THAT(file->names(), ElementsAre("a", "b"));
