@@ -16,6 +16,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 namespace attune::device {
@@ -109,6 +110,7 @@ public:
       : kernel(kernel), axes(axes), context(kernel.getContext()), warps(kernel.getSchedule()->getWarps()) {}
 
   LogicalResult run() {
+    combineEarly();
     assignBlock(kernel.getBody().front());
     eraseDeadConstants();
     return failure(failed);
@@ -128,6 +130,7 @@ private:
   void use(OpOperand &operand, Attribute layout) { operand.set(in(operand.get(), layout)); }
   void useComputed(Operation *op, Attribute rank1);
 
+  void combineEarly();
   void assignBlock(Block &block);
   void assignLoad(LoadOp load);
   void assignLoop(LoopOp loop);
@@ -224,6 +227,35 @@ bool Assigner::assignWidening(arith::ExtFOp widen) {
   use(widen->getOpOperand(0), layout);
   assign(widen.getOut(), layout);
   return true;
+}
+
+/// Moves an operation, and what is computed for it alone, up to where its operands are there.
+static void moveUp(Operation *op) {
+  Operation *last = nullptr;
+  for (Value operand : op->getOperands()) {
+    Operation *source = operand.getDefiningOp();
+    if (!source || source->getBlock() != op->getBlock())
+      continue;
+    if (source->hasOneUse() && isPure(source) && !source->hasTrait<OpTrait::ConstantLike>())
+      moveUp(source);
+    if (!last || last->isBeforeInBlock(source))
+      last = source;
+  }
+  if (last)
+    op->moveAfter(last);
+  else
+    op->moveBefore(op->getBlock(), op->getBlock()->begin());
+}
+
+/// Reductions and products as early as they can be: what they take is then free sooner, which is what registers need.
+void Assigner::combineEarly() {
+  SmallVector<Operation *> ops;
+  kernel.walk([&](Operation *op) {
+    if (isa<ReduceOp, DotOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops)
+    moveUp(op);
 }
 
 void Assigner::useComputed(Operation *op, Attribute rank1) {

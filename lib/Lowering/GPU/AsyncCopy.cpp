@@ -33,7 +33,8 @@ struct Copy {
   DeviceBuilder &code() { return state.code; }
   const tile::SharedLayout &layout() const { return target.layout; }
   Value swizzled(Value row, Value chunk);
-  void chunk(Value id);
+  Value source(Value row, Value column, int64_t rowsBefore);
+  void chunk(Value first, int64_t rowsBefore);
   void chunks();
   void element(Value id);
 };
@@ -51,11 +52,20 @@ Value Copy::swizzled(Value row, Value chunk) {
   return code().exclusiveOr(chunk, swizzleOf(code(), layout(), row));
 }
 
-/// Copies chunk `id`, counted along the rows.
-void Copy::chunk(Value id) {
+/// The address of an element: of the row that the thread copies first, and a step that is the same for all threads.
+Value Copy::source(Value row, Value column, int64_t rowsBefore) {
+  int64_t bytes = layout().elementBytes;
+  Value elements = code().add(code().mul(code().widen(row), access.rowStride), code().widen(column));
+  Value first = code().offset(access.pointer, code().mul(elements, bytes));
+  return rowsBefore ? code().offset(first, code().mul(access.rowStride, rowsBefore * bytes)) : first;
+}
+
+/// Copies the chunk that lies `rowsBefore` rows below chunk `first`, counted along the rows.
+void Copy::chunk(Value first, int64_t rowsBefore) {
   OpBuilder &builder = code().builder;
   int64_t perRow = layout().chunksPerRow(), elements = layout().elementsPerChunk(), bytes = layout().elementBytes;
-  Value row = code().div(id, perRow), chunk = code().rem(id, perRow);
+  Value firstRow = code().div(first, perRow), chunk = code().rem(first, perRow);
+  Value row = code().add(firstRow, rowsBefore);
   Value offset = code().add(code().mul(row, layout().rowBytes()), code().mul(swizzled(row, chunk), 16));
   Value column = code().mul(chunk, elements);
   Value inside = code().less(row, rowLimit), size = code().i32(16);
@@ -66,20 +76,19 @@ void Copy::chunk(Value id) {
   size = code().select(inside, size, code().i32(0));
   // A copy of nothing still names an address: the tile's first element, which exists if anything does.
   Value some = code().less(code().i32(0), size);
-  Value elementsIn = code().add(code().mul(code().widen(row), access.rowStride), code().widen(column));
-  Value source = code().offset(access.pointer, code().select(some, code().mul(elementsIn, bytes), code().i64(0)));
-  NVVM::CpAsyncOp::create(builder, code().loc, code().offset(target.base, offset), source, /*size=*/16,
+  Value from = code().select(some, source(firstRow, column, rowsBefore), access.pointer);
+  NVVM::CpAsyncOp::create(builder, code().loc, code().offset(target.base, offset), from, /*size=*/16,
                           NVVM::LoadCacheModifierKind::CG, size);
 }
 
 void Copy::chunks() {
-  int64_t count = layout().rows * layout().chunksPerRow(), threads = state.threads();
-  for (int64_t first = 0; first < count; first += threads) {
-    Value id = code().add(state.thread, first);
-    if (first + threads <= count)
-      chunk(id);
-    else
-      code().ifThen(code().less(id, code().i32(count)), [&] { chunk(id); });
+  int64_t perRow = layout().chunksPerRow(), count = layout().rows * perRow, threads = state.threads();
+  for (int64_t start = 0; start < count; start += threads) {
+    // Where a pass of all threads covers whole rows, a thread stays in its column.
+    bool wholeRows = threads % perRow == 0;
+    Value id = code().add(state.thread, start), first = wholeRows ? state.thread : id;
+    auto copy = [&] { chunk(first, wholeRows ? start / perRow : 0); };
+    start + threads <= count ? copy() : code().ifThen(code().less(id, code().i32(count)), copy);
   }
 }
 
@@ -93,9 +102,7 @@ void Copy::element(Value id) {
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(read.thenBlock());
-    Value at = code().add(code().mul(code().widen(row), access.rowStride), code().widen(column));
-    Value source = code().offset(access.pointer, code().mul(at, bytes));
-    scf::YieldOp::create(builder, code().loc, code().load(target.element, source, bytes));
+    scf::YieldOp::create(builder, code().loc, code().load(target.element, source(row, column, 0), bytes));
     builder.setInsertionPointToStart(read.elseBlock());
     scf::YieldOp::create(builder, code().loc, code().zero(target.element));
   }

@@ -8,12 +8,16 @@
 #ifndef ATTUNE_TEST_LOWERINGGPU_DEVICE_H
 #define ATTUNE_TEST_LOWERINGGPU_DEVICE_H
 
+#include "../LoweringCPU/Problems.h"
+
+#include "attune/Emulator/DeviceEmulator.h"
 #include "attune/Target/EmitDevice.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <memory>
 #include <string>
 
 namespace attune::test {
@@ -21,21 +25,31 @@ namespace attune::test {
 /// A context with all dialects that kernels go through.
 std::unique_ptr<mlir::MLIRContext> makeContext();
 
-/// One attention in the words of the attn dialect.
-struct Attention {
-  std::string form = "softmax"; ///< softmax, quadratic, state, chunked
-  std::string dtype = "f16";
-  int64_t heads = 2, sharedHeads = 2, width = 64, valueWidth = 64;
-  bool causal = false, lengths = false;
-  std::string schedule; ///< a tile.schedule; empty: the default
+/// A problem's function with a schedule for a GPU.
+std::string gpuSource(const Problem &problem);
 
-  std::string source() const;
+/// A plan for a GPU: its kernels, lowered, and its host function, which the tests interpret.
+struct DevicePlan {
+  mlir::OwningOpRef<mlir::ModuleOp> kernels, host;
 };
 
-/// Parses `source`, cuts it into kernels for a GPU and lowers them. Null, after diagnostics, if that fails. The host
-/// function is taken away: these tests launch kernels themselves.
-mlir::OwningOpRef<mlir::ModuleOp> compileKernels(mlir::MLIRContext &context, const std::string &source,
-                                                 const std::string &chip = "sm_80");
+/// Cuts `source` into kernels and lowers them. Null, after diagnostics, if that fails.
+std::optional<DevicePlan> compilePlan(mlir::MLIRContext &context, const std::string &source,
+                                      const std::string &chip = "sm_80");
+
+/// A plan in the emulator.
+class EmulatedPlan {
+public:
+  explicit EmulatedPlan(const DevicePlan &plan, bool shuffled = false);
+  /// Launches what the host function launches.
+  void run(const std::vector<Tensor> &arguments);
+  const EmulatorReport &report() const { return emulator->report(); }
+
+private:
+  mlir::ModuleOp host;
+  std::vector<DeviceKernel> kernels;
+  std::unique_ptr<DeviceEmulator> emulator;
+};
 
 } // namespace attune::test
 

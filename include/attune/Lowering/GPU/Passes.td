@@ -16,7 +16,7 @@ def AssignLayouts : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
     Gives each tile value of a kernel with `target = gpu` a layout as its encoding, and makes every move between layouts
     a `tile.convert_layout`. Products decide: accumulators are `c` fragments, and so is all that is computed elementwise;
     the first operand is an `a` fragment, which costs nothing when it was made as `c`; the second, and a transposed first,
-    come through shared memory. Rank-1 tiles are slices of `c`, by the axis along which they are reduced or expanded.
+    come through shared memory. Reductions and products move up to where their operands are, which frees registers. Rank-1 tiles are slices of `c`, by the axis along which they are reduced or expanded.
 
     ```mlir
     tile.kernel @copy(%in: memref<?x64xf32>, %out: memref<?x64xf32>) grid(query_block)

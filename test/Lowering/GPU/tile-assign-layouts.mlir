@@ -1,0 +1,30 @@
+// RUN: attn-opt %s -tile-assign-layouts | FileCheck %s
+
+!m = memref<?x64xf16>
+
+// Weights are converted from result to operand; keys and values come through shared memory; sums lie along rows.
+// CHECK-LABEL: tile.kernel @weights
+tile.kernel @weights(%Q: !m, %K: !m, %V: !m, %O: memref<?x64xf32>, %L: memref<?xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // CHECK: %[[QS:.*]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.shared<rows = 64, columns = 64>>
+  // CHECK: %[[Q:.*]] = tile.convert_layout %[[QS]] {{.*}} -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = 4>>
+  %q = tile.load %Q[%c0, %c0] : !m -> tensor<64x64xf16>
+  // CHECK: %[[K:.*]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.shared<rows = 64, columns = 64>>
+  // CHECK-NOT: convert_layout
+  %k = tile.load %K[%c0, %c0] : !m -> tensor<64x64xf16>
+  // CHECK: tile.dot %[[Q]], %[[K]], {{.*}} -> tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = 4>>
+  %s = tile.dot %q, %k, %zero {transpose_b} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  // CHECK: tile.reduce add {{.*}} -> tensor<64xf32, #tile.slice<axis = 1, warps = 4>>
+  %l = tile.reduce add %s axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+  // CHECK: %[[W:.*]] = arith.truncf
+  // CHECK: %[[A:.*]] = tile.convert_layout %[[W]] : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = 4>> -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = 4>>
+  %w = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
+  %v = tile.load %V[%c0, %c0] : !m -> tensor<64x64xf16>
+  // CHECK: tile.dot %[[A]]
+  %o = tile.dot %w, %v, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.store %o, %O[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.store %l, %L[%c0] : tensor<64xf32>, memref<?xf32>
+  tile.return
+}
