@@ -11,6 +11,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace attune;
@@ -111,6 +112,10 @@ Value kernel::normalize(TileBuilder &tiles, attn::DenominatorAttr guard, Value n
   if (guard.getFloor() != 0)
     denominator = tiles.maximum(denominator, tiles.constant(rows, guard.getFloor()));
   Value inverse = tiles.over(tiles.constant(rows, 1), denominator);
+  // Of a denominator below 2^-128 the inverse would be infinite, and so the output of finite inputs. A sum of weights is
+  // that small only beyond the range of the tolerances; there the output is finite, no more.
+  if (std::max(guard.getBias(), guard.getFloor()) < std::numeric_limits<float>::min())
+    inverse = tiles.minimum(inverse, tiles.constant(rows, std::numeric_limits<float>::max()));
   inverse = tiles.selectEqual(denominator, 0, tiles.constant(rows, 0), inverse);
   return tiles.times(numerator, tiles.expand(inverse, 1, tiles.shape(numerator)));
 }
