@@ -22,20 +22,21 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
 
-static constexpr llvm::StringLiteral launchFunction = "attune_rt_launch";
+static constexpr llvm::StringLiteral launchFunction = "attune_rt_launch", deviceLaunchFunction = "attune_rt_launch_device";
 
 namespace {
 /// A host function while it is emitted, as a plan or as the function that tells its workspace.
 class PlanEmitter {
 public:
-  PlanEmitter(Emit &emit, LLVM::LLVMFuncOp function, bool launches)
-      : emit(emit), function(function), launches(launches) {}
+  PlanEmitter(Emit &emit, LLVM::LLVMFuncOp function, bool launches, bool device)
+      : emit(emit), function(function), launches(launches), device(device) {}
   LogicalResult run(func::FuncOp host);
 
 private:
   Emit &emit;
   LLVM::LLVMFuncOp function;
   bool launches; ///< false: only add up the workspace
+  bool device;   ///< kernels are numbers in a kernel table, not functions
   IRMapping scalars;
   llvm::DenseMap<Value, Memory> memories;
   Value workspace; ///< bytes handed out so far, after the base address
@@ -46,6 +47,7 @@ private:
   LogicalResult conditional(scf::IfOp op);
   void allocate(tile::WorkspaceOp op);
   void launch(tile::LaunchOp op);
+  Value callee(tile::LaunchOp op);
   Value slots(ValueRange arguments, int64_t &count);
 };
 } // namespace
@@ -95,15 +97,26 @@ Value PlanEmitter::slots(ValueRange arguments, int64_t &count) {
   return array;
 }
 
+/// The function of a kernel; on a device, its place among the module's kernels.
+Value PlanEmitter::callee(tile::LaunchOp op) {
+  if (!device)
+    return LLVM::AddressOfOp::create(emit, emit.pointerType(), variantName(op.getCallee(), emit.isa.name));
+  int64_t index = 0;
+  for (auto kernel : op->getParentOfType<ModuleOp>().getOps<tile::KernelOp>()) {
+    if (kernel.getSymName() == op.getCallee())
+      break;
+    ++index;
+  }
+  return emit.constant(index);
+}
+
 void PlanEmitter::launch(tile::LaunchOp op) {
   int64_t count;
   Value array = slots(op.getArguments(), count);
-  std::string callee = variantName(op.getCallee(), emit.isa.name);
-  SmallVector<Value> operands{function.getArgument(0), LLVM::AddressOfOp::create(emit, emit.pointerType(), callee),
-                              array, emit.constant(count)};
+  SmallVector<Value> operands{function.getArgument(0), callee(op), array, emit.constant(count)};
   for (unsigned axis = 0; axis < 3; ++axis)
     operands.push_back(axis < op.getGrid().size() ? scalars.lookup(op.getGrid()[axis]) : emit.constant(1));
-  LLVM::CallOp::create(emit, TypeRange(), launchFunction, operands);
+  LLVM::CallOp::create(emit, TypeRange(), device ? deviceLaunchFunction : launchFunction, operands);
 }
 
 LogicalResult PlanEmitter::conditional(scf::IfOp op) {
@@ -176,25 +189,26 @@ LogicalResult PlanEmitter::run(func::FuncOp host) {
   return success();
 }
 
-static void declareLaunch(ModuleOp module) {
-  if (module.lookupSymbol(launchFunction))
+static void declareLaunch(ModuleOp module, bool device) {
+  StringRef name = device ? deviceLaunchFunction : launchFunction;
+  if (module.lookupSymbol(name))
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(module.getContext()), i64 = builder.getI64Type();
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()),
-                                          {pointer, pointer, pointer, i64, i64, i64, i64});
-  LLVM::LLVMFuncOp::create(builder, module.getLoc(), launchFunction, type);
+                                          {pointer, device ? i64 : pointer, pointer, i64, i64, i64, i64});
+  LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, type);
 }
 
-static LogicalResult lowerPlan(func::FuncOp host, const Isa &isa) {
+static LogicalResult lowerPlan(func::FuncOp host, const Isa &isa, bool device) {
   auto module = host->getParentOfType<ModuleOp>();
   Emit emit(host.getLoc(), OpBuilder(host.getContext()), isa);
   Type pointer = emit.pointerType();
   LLVM::LLVMFuncOp plan = emit.function(module, variantName(host.getName(), isa.name), {pointer, pointer});
-  if (failed(PlanEmitter(emit, plan, /*launches=*/true).run(host)))
+  if (failed(PlanEmitter(emit, plan, /*launches=*/true, device).run(host)))
     return failure();
   LLVM::LLVMFuncOp size = emit.function(module, workspaceName(host.getName(), isa.name), {pointer}, emit.getI64Type());
-  return PlanEmitter(emit, size, /*launches=*/false).run(host);
+  return PlanEmitter(emit, size, /*launches=*/false, device).run(host);
 }
 
 namespace {
@@ -206,10 +220,10 @@ struct LowerPlans : public cpu::impl::LowerPlansBase<LowerPlans> {
     FailureOr<SmallVector<const Isa *>> targets = findIsas(module, isas);
     if (failed(targets))
       return signalPassFailure();
-    declareLaunch(module);
+    declareLaunch(module, device);
     for (func::FuncOp host : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       for (const Isa *isa : *targets)
-        if (failed(lowerPlan(host, *isa)))
+        if (failed(lowerPlan(host, *isa, device)))
           return signalPassFailure();
       host.erase();
     }

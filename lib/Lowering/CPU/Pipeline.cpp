@@ -27,13 +27,17 @@ std::string cpu::workspaceName(StringRef name, StringRef isa) { return variantNa
 
 void cpu::buildTileToCpuPipeline(OpPassManager &manager, const CpuOptions &options) {
   // Storage, then code with vectors and structured loops.
-  manager.addPass(createFoldAccumulators());
-  manager.addPass(createAssignOrders());
+  if (!options.device) {
+    manager.addPass(createFoldAccumulators());
+    manager.addPass(createAssignOrders());
+  }
   LowerKernelsOptions kernels;
   LowerPlansOptions plans;
   for (const std::string &isa : options.isas)
     kernels.isas.push_back(isa), plans.isas.push_back(isa);
-  manager.addPass(createLowerKernels(kernels));
+  plans.device = options.device;
+  if (!options.device)
+    manager.addPass(createLowerKernels(kernels));
   manager.addPass(createLowerPlans(plans));
   manager.addPass(createExpandMath());
 

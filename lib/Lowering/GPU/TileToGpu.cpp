@@ -192,6 +192,16 @@ static void declareShared(OpBuilder &builder, Location loc) {
                          /*alignment=*/128, sharedSpace);
 }
 
+/// The host functions of the kernels go with them; they are lowered in a copy of the module.
+static void eraseHosts(ModuleOp module) {
+  SmallVector<Operation *> hosts;
+  for (Operation &op : *module.getBody())
+    if (!isa<tile::KernelOp>(op) && op.walk([](tile::LaunchOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      hosts.push_back(&op);
+  for (Operation *host : hosts)
+    host->erase();
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -215,6 +225,7 @@ struct TileToGpuPass : device::impl::TileToGpuBase<TileToGpuPass> {
     for (tile::KernelOp kernel : kernels)
       if (failed(lowerKernel(kernel, builder, sharedLimit)))
         return signalPassFailure();
+    eraseHosts(module);
     for (tile::KernelOp kernel : kernels)
       kernel.erase();
     numKernels += kernels.size();

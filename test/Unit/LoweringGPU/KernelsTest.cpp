@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 #include "Device.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
 #include "gtest/gtest.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -149,4 +151,21 @@ TEST_F(Kernels, AnyOrderOfWarps) {
       for (int64_t w = 0; w < problem.valueWidth; ++w)
         ASSERT_EQ(first.output.get(0, 0, i, w), second.output.get(0, 0, i, w));
   }
+}
+
+// The emulator tells when something is wrong: without its barriers the same kernel races.
+TEST_F(Kernels, MissingBarriersAreFound) {
+  Problem problem = problemOf("softmax", "f16");
+  problem.keys = 256;
+  auto plan = compilePlan(*context, gpuSource(problem));
+  ASSERT_TRUE(plan);
+  llvm::SmallVector<mlir::Operation *> barriers;
+  plan->kernels->walk([&](mlir::NVVM::BarrierOp op) { barriers.push_back(op); });
+  ASSERT_FALSE(barriers.empty());
+  for (mlir::Operation *op : barriers)
+    op->erase();
+  EmulatedPlan emulated(*plan);
+  Data data(problem, 7, 1, /*atEnd=*/false);
+  emulated.run(data.arguments());
+  EXPECT_GT(emulated.report().total(FindingKind::Race), 0u);
 }

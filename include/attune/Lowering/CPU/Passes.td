@@ -98,7 +98,8 @@ def LowerPlans : Pass<"cpu-lower-plans", "::mlir::ModuleOp"> {
         void p__avx512(void *launcher, const void *args)        int64_t p__avx512_workspace(const void *args)
 
     `args` holds the slots of the function's arguments and then the workspace's address. Kernels of the tile dialect are
-    removed.
+    removed. With `device` a plan launches kernels on a device, by their place among the kernels of the module
+    (`attune_rt_launch_device`).
 
     ```mlir
     func.func @plan(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
@@ -111,7 +112,8 @@ def LowerPlans : Pass<"cpu-lower-plans", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [ListOption<"isas", "isas", "std::string", "instruction sets: avx2, avx512 (default: both)">];
+  let options = [ListOption<"isas", "isas", "std::string", "instruction sets: avx2, avx512 (default: both)">,
+                 Option<"device", "device", "bool", "false", "launch kernels on a device">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 

@@ -28,6 +28,8 @@ namespace attune::cpu {
 struct CpuOptions {
   /// Instruction sets to emit; every function exists once for each, with `__<isa>` at the end of its name.
   std::vector<std::string> isas = {"avx2", "avx512"};
+  /// The kernels run on a device: only host functions are lowered, and they launch through `attune_rt_launch_device`.
+  bool device = false;
 };
 
 /// Name of the variant of a kernel or plan, e.g. `softmax__avx512`.

@@ -40,7 +40,8 @@ def TileToGpu : Pass<"tile-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Kernels over laid-out tiles to the code of one thread";
   let description = [{
     Replaces the kernels with `target = gpu` by functions `nvvm.kernel` of one `gpu.module @attune_kernels`, in their
-    order. Every tile becomes the registers that one thread holds of it. Loads that come through shared memory are copied
+    order. Functions that launch them are removed: a copy of the module is lowered for the host (`cpu-lower-plans` with
+    `device`). Every tile becomes the registers that one thread holds of it. Loads that come through shared memory are copied
     asynchronously, `stages` deep in loops; products are mma.sync; reductions are shuffles.
 
     A function takes the 8-byte slots of its arguments one by one and has the attributes `attune.block_size` and
