@@ -29,15 +29,30 @@ int64_t cost::sharedBytes(const AttentionShape &shape, tile::ScheduleAttr schedu
   return elements * llvm::divideCeil(schedule.getOperand().getIntOrFloatBitWidth(), 8) + state;
 }
 
+/// Accumulators of a thread for a tile: each warp holds 16 rows of it at a time, whole.
+static int64_t accumulators(int64_t rows, int64_t columns, tile::ScheduleAttr schedule) {
+  int64_t warps = schedule.getWarps();
+  return llvm::alignTo(rows, 16 * warps) * padded(columns) / (warps * threadsPerWarp);
+}
+
 int64_t cost::accumulatorsPerThread(const AttentionShape &shape, tile::ScheduleAttr schedule) {
-  int64_t dv = padded(shape.valueWidth), rows = schedule.getQueryTile();
-  int64_t state = padded(shape.features) * dv, output = rows * dv, scores = rows * schedule.getKeyTile();
-  int64_t elements = scores + output;
-  if (shape.form == attn::Form::State)
-    elements = std::max(state, output); // of different kernels
-  else if (shape.form == attn::Form::Chunked)
-    elements += state;
-  return llvm::divideCeil(elements, schedule.getWarps() * threadsPerWarp);
+  int64_t rows = schedule.getQueryTile(), keys = schedule.getKeyTile();
+  auto held = [&](int64_t tileRows, int64_t columns) { return accumulators(tileRows, columns, schedule); };
+  int64_t scores = held(rows, keys), output = held(rows, shape.valueWidth);
+  int64_t state = held(shape.features, shape.valueWidth);
+  // Weights of f16 kernels are f32 operands beside their accumulators: unnormalised, they pass the range of f16.
+  int64_t weights = schedule.getOperand().isF16() ? 2 * scores : scores;
+  switch (shape.form) {
+  case attn::Form::Online:
+    return scores + output;
+  case attn::Form::Quadratic:
+    return weights + output;
+  case attn::Form::State: // of different kernels: a state and the features added to it; features and what they read
+    return std::max(state + held(keys, shape.features), held(rows, shape.features) + output);
+  case attn::Form::Chunked:
+    return weights + output + state;
+  }
+  return 0;
 }
 
 static double largestTiles(const AttentionShape &shape, tile::ScheduleAttr schedule) {
@@ -79,13 +94,16 @@ static std::string misfit(const AttentionShape &shape, tile::ScheduleAttr schedu
 static llvm::Expected<tile::ScheduleAttr> chooseForGpu(const AttentionShape &shape, mlir::Type storage,
                                                        const DeviceDescription &device) {
   std::string reason;
-  for (int64_t stages : {2, 1}) {
-    auto schedule = tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, 64, 64, piece, storage,
-                                            /*warps=*/4, stages);
-    reason = misfit(shape, schedule, device);
-    if (reason.empty())
-      return schedule;
-  }
+  for (int64_t keys : {64, 32, 16})
+    for (int64_t stages : {2, 1}) {
+      // A chunk has as many queries as keys.
+      int64_t queries = shape.form == attn::Form::Chunked ? keys : 64;
+      auto schedule = tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece, storage,
+                                              /*warps=*/4, stages);
+      reason = misfit(shape, schedule, device);
+      if (reason.empty())
+        return schedule;
+    }
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + reason);
 }
 

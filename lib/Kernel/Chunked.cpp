@@ -8,11 +8,11 @@
 //
 //   parallel over (batch, head);  S = S₀, z = z₀
 //   for each chunk:  a = φ(q), b = φ(k);  w = lt(a bᵀ)
-//                    num = w v + a S;  den = w 1 + a z;  o = num / guard(den)
+//                    num = a S + w v;  den = w 1 + a z;  o = num / guard(den)
 //                    S = S + bᵀ v;  z = z + bᵀ 1
 //
-// The part inside the chunk and the part from the state are separate sums: a sequence that is cut into pieces gives the
-// same bits as one that is not.
+// The sum of a row starts from what the incoming state gives and goes on inside the chunk, in this order whoever computed
+// the state: a sequence that is cut at chunks gives the same bits as one that is not, if the states are the same.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelFrame.h"
@@ -41,19 +41,20 @@ static Value keyFeatures(TileBuilder &tiles, const ChunkedHead &at, Value first)
 static SmallVector<Value> step(TileBuilder &tiles, const ChunkedHead &at, Value first, ValueRange carried) {
   const Problem &problem = at.problem;
   int64_t chunk = problem.keyTile(), width = problem.valueWidth, features = at.map.getFeatures(problem.width);
-  Type operand = problem.schedule.getOperand(), weight = weightType(problem, tiles);
+  Type operand = kernelOperand(problem, tiles);
   Value c0 = tiles.index(0);
   Value q = tiles.load(at.query, {at.batch, at.head, first, c0}, {chunk, problem.width});
   Value a = featureMap(tiles, at.map, q);                                                       // [T, m]
+  // What the state gives comes first: it alone needs the features in f32, and registers are scarce.
+  Value before = tiles.dot(a, carried[0], tiles.constant({chunk, width}, 0));                   // [T, dv]
+  Value sumBefore = tiles.reduceAdd(tiles.times(a, tiles.expand(carried[1], 0, {chunk, features})), 1); // [T]
   Value b = keyFeatures(tiles, at, first);                                                      // [T, m]
   Value v = tiles.load(at.value, {at.batch, at.sharedHead, first, c0}, {chunk, width}, at.limit); // [T, dv]
   Value w = tiles.dot(tiles.cast(a, operand), tiles.cast(b, operand), tiles.constant({chunk, chunk}, 0), false, true);
   w = tiles.mask(w, 0, Value(), Value(), c0);                                                   // [T, T], j ≤ i
-  Value inside = tiles.dot(tiles.cast(w, weight), tiles.cast(v, weight), tiles.constant({chunk, width}, 0));
-  Value before = tiles.dot(a, carried[0], tiles.constant({chunk, width}, 0));                   // [T, dv]
-  Value denominator = tiles.plus(
-      tiles.reduceAdd(w, 1), tiles.reduceAdd(tiles.times(a, tiles.expand(carried[1], 0, {chunk, features})), 1)); // [T]
-  tiles.store(normalize(tiles, at.guard, tiles.plus(inside, before), denominator), at.output,
+  Value numerator = tiles.dot(tiles.cast(w, operand), tiles.cast(v, operand), before);          // [T, dv]
+  Value denominator = tiles.plus(tiles.reduceAdd(w, 1), sumBefore);                             // [T]
+  tiles.store(normalize(tiles, at.guard, numerator, denominator), at.output,
               {at.batch, at.head, first, c0});
   Value state = tiles.dot(tiles.cast(b, operand), tiles.cast(v, operand), carried[0], /*transposeA=*/true); // [m, dv]
   return {state, tiles.plus(carried[1], tiles.reduceAdd(b, 0))};

@@ -120,7 +120,7 @@ Value kernel::normalize(TileBuilder &tiles, attn::DenominatorAttr guard, Value n
   return tiles.times(numerator, tiles.expand(inverse, 1, tiles.shape(numerator)));
 }
 
-Type kernel::weightType(const Problem &problem, TileBuilder &tiles) {
+Type kernel::kernelOperand(const Problem &problem, TileBuilder &tiles) {
   Type operand = problem.schedule.getOperand();
   return operand.isF16() ? tiles.builder.getF32Type() : operand;
 }

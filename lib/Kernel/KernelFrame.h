@@ -55,9 +55,9 @@ mlir::Value featureMap(TileBuilder &tiles, attn::FeatureMapAttr map, mlir::Value
 /// numerator [R, C] / max(denominator + bias, floor) [R], 0 where that is exactly 0.
 mlir::Value normalize(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Value numerator, mlir::Value denominator);
 
-/// The element type that weights must have as operands of a product: the storage type, unless it is f16, in which
-/// unnormalised weights overflow (|q||k| may pass 65504).
-mlir::Type weightType(const Problem &problem, TileBuilder &tiles);
+/// The element type of features and of their products as operands: the schedule's, unless that is f16. Features pass its
+/// range below (φ of −30 is 1e-13) and weights above (|φ(q)||φ(k)| may be more than 65504), so then it is f32.
+mlir::Type kernelOperand(const Problem &problem, TileBuilder &tiles);
 
 } // namespace attune::kernel
 

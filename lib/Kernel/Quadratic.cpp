@@ -32,7 +32,7 @@ struct QuadraticBlock {
 static SmallVector<Value> step(TileBuilder &tiles, const QuadraticBlock &block, Value firstKey, ValueRange carried,
                                bool masked) {
   const Problem &problem = block.problem;
-  Type operand = problem.schedule.getOperand(), weight = weightType(problem, tiles);
+  Type operand = kernelOperand(problem, tiles);
   Value limit = masked ? block.visible.limit : Value();
   Value k = tiles.load(block.key, {block.batch, block.sharedHead, firstKey, tiles.index(0)},
                        {problem.keyTile(), problem.width}, limit);
@@ -44,7 +44,7 @@ static SmallVector<Value> step(TileBuilder &tiles, const QuadraticBlock &block, 
   }
   Value v = tiles.load(block.value, {block.batch, block.sharedHead, firstKey, tiles.index(0)},
                        {problem.keyTile(), problem.valueWidth}, limit);                 // [Tk, dv]
-  Value numerator = tiles.dot(tiles.cast(w, weight), tiles.cast(v, weight), carried[0]);
+  Value numerator = tiles.dot(tiles.cast(w, operand), tiles.cast(v, operand), carried[0]);
   return {numerator, tiles.plus(carried[1], tiles.reduceAdd(w, 1))};
 }
 
@@ -73,7 +73,7 @@ void kernel::buildQuadratic(BuildSite &site, const Problem &problem, attn::Featu
   block.visible = visibleKeys(tiles, problem, frame[problem.query], block.key, frame[problem.lengths], block.batch,
                               firstQuery);
   Value q = tiles.load(frame[problem.query], {block.batch, head, firstQuery, tiles.index(0)}, {rows, problem.width});
-  block.features = tiles.cast(featureMap(tiles, map, q), problem.schedule.getOperand()); // [Tq, m]
+  block.features = tiles.cast(featureMap(tiles, map, q), kernelOperand(problem, tiles)); // [Tq, m]
 
   SmallVector<Value> carried{tiles.constant({rows, problem.valueWidth}, 0), tiles.constant({rows}, 0)};
   carried = loop(tiles, block, tiles.index(0), block.visible.full, carried, /*masked=*/false);

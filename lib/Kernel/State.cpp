@@ -31,7 +31,7 @@ static SmallVector<Value> stateOfKeys(TileBuilder &tiles, const Problem &problem
     Value v = inner.load(value, {place[0], place[1], j, c0}, {keyTile, problem.valueWidth}, limit); // [Tk, dv]
     // φ(0) ≠ 0: keys that do not exist are cleared after the map.
     Value b = inner.mask(featureMap(inner, map, k), 0, inner.sub(limit, j), Value(), Value());      // [Tk, m]
-    Type operand = problem.schedule.getOperand();
+    Type operand = kernelOperand(problem, inner);
     Value state = inner.dot(inner.cast(b, operand), inner.cast(v, operand), carried[0], /*transposeA=*/true);
     Value sum = inner.plus(carried[1], inner.reduceAdd(b, 0));
     tile::YieldOp::create(builder, loc, ValueRange{state, sum});

@@ -7,14 +7,12 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Pipeline/Compilation.h"
 
-#include "attune/Attn/Attn.h"
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Pipeline/Describe.h"
 #include "attune/Pipeline/LoadedLibrary.h"
 #include "attune/Target/EmitHeader.h"
 #include "attune/Target/EmitLibrary.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
@@ -25,12 +23,6 @@ using namespace attune;
 using namespace attune::target;
 
 namespace {
-/// What the plans were called before they became LLVM functions.
-struct PlanNames {
-  std::string function, form;
-  int64_t from;
-};
-
 struct IsaVariant {
   const char *isa;
   attune_rt_target target;
@@ -38,15 +30,6 @@ struct IsaVariant {
 } // namespace
 
 static const IsaVariant isaVariants[] = {{"avx2", ATTUNE_RT_AVX2}, {"avx512", ATTUNE_RT_AVX512}};
-
-static SmallVector<PlanNames> collectPlans(ModuleOp module) {
-  SmallVector<PlanNames> names;
-  for (func::FuncOp plan : planFunctions(module)) {
-    auto attribute = plan->getAttrOfType<attn::PlanAttr>("attn.plan");
-    names.push_back({plan.getName().str(), attn::stringifyForm(attribute.getForm()).str(), attribute.getFrom()});
-  }
-  return names;
-}
 
 /// The largest scratch memory of the kernels of one instruction set; plans share the threads' scratch.
 static int64_t scratchBytes(ModuleOp module, StringRef isa) {
@@ -60,12 +43,12 @@ static int64_t scratchBytes(ModuleOp module, StringRef isa) {
   return bytes;
 }
 
-static void addVariants(LibraryDescription &description, ArrayRef<PlanNames> plans, ModuleOp module,
+static void addVariants(LibraryDescription &description, ArrayRef<PlanName> plans, ModuleOp module,
                         const llvm::Module &code) {
   for (const IsaVariant &entry : isaVariants) {
     VariantDescription variant;
     variant.target = entry.target;
-    for (const PlanNames &plan : plans) {
+    for (const PlanName &plan : plans) {
       std::string workspace = cpu::workspaceName(plan.function, entry.isa);
       if (!code.getFunction(workspace))
         workspace.clear();
@@ -79,7 +62,7 @@ static void addVariants(LibraryDescription &description, ArrayRef<PlanNames> pla
 std::optional<CpuModule> attune::compileForCpu(Compilation &compilation, StringRef dumpFolder) {
   if (failed(compilation.advance(Stage::Tile, dumpFolder)))
     return std::nullopt;
-  SmallVector<PlanNames> plans = collectPlans(compilation.module());
+  SmallVector<PlanName> plans = planNames(compilation.module());
   if (failed(compilation.advance(Stage::Llvm, dumpFolder)))
     return std::nullopt;
   CpuModule result;

@@ -24,6 +24,15 @@ SmallVector<func::FuncOp> attune::planFunctions(ModuleOp module) {
   return plans;
 }
 
+SmallVector<PlanName> attune::planNames(ModuleOp module) {
+  SmallVector<PlanName> names;
+  for (func::FuncOp plan : planFunctions(module)) {
+    auto attribute = plan->getAttrOfType<attn::PlanAttr>("attn.plan");
+    names.push_back({plan.getName().str(), attn::stringifyForm(attribute.getForm()).str(), attribute.getFrom()});
+  }
+  return names;
+}
+
 //===----------------------------------------------------------------------===//
 // Tensors
 //===----------------------------------------------------------------------===//

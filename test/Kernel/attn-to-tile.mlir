@@ -84,17 +84,17 @@ func.func @state(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tenso
 
 // -----
 
-// Chunked: the state is carried; inside and before the chunk are separate sums.
+// Chunked: the state is carried; a row's sum starts from what the state gives and goes on inside the chunk.
 // CHECK-LABEL: tile.kernel @chunked_chunked
 // CHECK:         tile.loop sum
+// CHECK:           %[[BEFORE:.*]] = tile.dot
 // CHECK:           tile.mask %{{.*}} fill 0.000000e+00 diagonal(
-// CHECK:           tile.dot
-// CHECK:           tile.dot
+// CHECK:           tile.dot %{{.*}}, %{{.*}}, %[[BEFORE]]
 // CHECK:           tile.store
 // CHECK:           tile.dot %{{.*}} {transpose_a}
-// f16 weights would overflow: the product with V has f32 operands.
+// f16 features underflow and f16 weights overflow: all products have f32 operands.
 // GPU-LABEL:   tile.kernel @chunked_chunked
-// GPU:           tile.dot %{{.*}} {transpose_b} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+// GPU:           tile.dot %{{.*}} {transpose_b} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
 // GPU:           tile.dot %{{.*}} : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
 func.func @chunked(%q: tensor<?x4x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x4x?x32xf16> {
   %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<?x4x?x64xf16> -> tensor<?x4x?x64xf32>

@@ -8,6 +8,7 @@
 #include "Commands.h"
 
 #include "attune/Pipeline/Compilation.h"
+#include "attune/Pipeline/DeviceCode.h"
 #include "attune/Target/EmitLibrary.h"
 
 #include "llvm/IR/LLVMContext.h"
@@ -50,6 +51,26 @@ static int emitCpuStage(const Arguments &arguments, Compilation &compilation) {
   return writeText(arguments, [&](llvm::raw_ostream &os) { os.write(object->data(), object->size()); });
 }
 
+static int emitGpuStage(const Arguments &arguments, Compilation &compilation) {
+  std::optional<DeviceCode> code = compileForGpu(compilation);
+  if (!code)
+    return Failed;
+  if (arguments.emit == "llvm")
+    return writeText(arguments, [&](llvm::raw_ostream &os) { code->device->print(os); });
+  if (arguments.emit == "cubin" && !findPtxas())
+    return fail("expected ptxas for --emit cubin, but found none in CUDA_HOME, CUDA_ROOT or PATH: install the CUDA "
+                "toolkit, or run utils/setup");
+  if (failed(addImages(compilation, *code)))
+    return Failed;
+  const target::VariantDescription &variant = code->host.description.variants.front();
+  if (arguments.emit == "ptx")
+    return writeText(arguments, [&](llvm::raw_ostream &os) { os << variant.ptx; });
+  if (arguments.emit == "cubin")
+    return writeText(arguments, [&](llvm::raw_ostream &os) { os << variant.cubin; });
+  return fail("expected --emit attn, graph, tile, llvm, ptx or cubin for a GPU target, but got " + arguments.emit,
+              Wrong);
+}
+
 static int emitStage(const Arguments &arguments, Compilation &compilation) {
   for (Stage stage : {Stage::Attn, Stage::Graph, Stage::Tile}) {
     if (arguments.emit != nameOf(stage))
@@ -58,7 +79,7 @@ static int emitStage(const Arguments &arguments, Compilation &compilation) {
       return Failed;
     return writeText(arguments, [&](llvm::raw_ostream &os) { compilation.module().print(os); });
   }
-  return emitCpuStage(arguments, compilation);
+  return compilation.isGpu() ? emitGpuStage(arguments, compilation) : emitCpuStage(arguments, compilation);
 }
 
 /// `-o` names the library, or the folder that gets it; the header goes beside it.
@@ -87,7 +108,9 @@ int attune::attnc::compile(const Arguments &arguments) {
     return fail("expected to make the folder " + folder.str() + ", but got: " + code.message(), Wrong);
   llvm::SmallString<128> header(folder);
   llvm::sys::path::append(header, compilation->name() + ".h");
-  if (failed(writeCpuLibrary(*compilation, library, header)))
+  bool written = compilation->isGpu() ? succeeded(writeGpuLibrary(*compilation, library, header))
+                                      : succeeded(writeCpuLibrary(*compilation, library, header));
+  if (!written)
     return Failed;
   llvm::outs() << library << "\n" << header << "\n";
   return Done;

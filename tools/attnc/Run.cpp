@@ -9,6 +9,7 @@
 
 #include "attune/Frontend/SpecTensors.h"
 #include "attune/Pipeline/Compilation.h"
+#include "attune/Pipeline/DeviceCode.h"
 #include "attune/Pipeline/LoadedLibrary.h"
 #include "attune/Reference/EvalAttn.h"
 #include "attune/Reference/HostArrays.h"
@@ -123,19 +124,29 @@ static llvm::Error writeOutputs(const Arguments &arguments, const RunTensors &te
   return llvm::Error::success();
 }
 
+/// The tensors in the order of the interface.
+static llvm::SmallVector<HostTensor *> slotsOf(Compilation &compilation, RunTensors &tensors) {
+  llvm::SmallVector<HostTensor *> slots;
+  for (const target::TensorDescription &tensor : compilation.interface().tensors)
+    slots.push_back(tensors.find(tensor.name));
+  return slots;
+}
+
 static int runLibrary(const Arguments &arguments, Compilation &compilation, RunTensors &tensors) {
   auto library = compileAndLoad(compilation);
   if (!library)
     return fail(library.takeError());
   if (llvm::Error error = (*library)->create(static_cast<int32_t>(arguments.threads)))
     return fail(std::move(error));
-  llvm::SmallVector<HostTensor *> slots;
-  for (const target::TensorDescription &tensor : compilation.interface().tensors)
-    slots.push_back(tensors.find(tensor.name));
   // What the library refuses is a tensor that was given.
-  if (llvm::Error error = (*library)->run(slots))
+  if (llvm::Error error = (*library)->run(slotsOf(compilation, tensors)))
     return fail(std::move(error), Wrong);
   return Done;
+}
+
+static int runInEmulator(const Arguments &arguments, Compilation &compilation, RunTensors &tensors) {
+  llvm::Error error = runEmulated(compilation, slotsOf(compilation, tensors));
+  return error ? fail(std::move(error)) : static_cast<int>(Done);
 }
 
 /// The attn dialect itself, in float64.
@@ -166,6 +177,9 @@ int attune::attnc::run(const Arguments &arguments) {
   auto compilation = Compilation::open(arguments.specs.front(), arguments.target, status);
   if (!compilation)
     return status;
+  if (compilation->isGpu() && !arguments.emulate && !arguments.reference)
+    return fail("expected --emulate with --target " + arguments.target + ": attnc moves no tensors to a device (not "
+                "supported yet); compile a library and call it with device tensors");
   if (failed(compilation->advance(Stage::Tile)))
     return Failed;
   llvm::Expected<RunTensors> tensors = readTensors(arguments, *compilation);
@@ -173,7 +187,7 @@ int attune::attnc::run(const Arguments &arguments) {
     return fail(tensors.takeError(), Wrong);
   if (llvm::Error error = makeOutputs(compilation->interface(), *tensors))
     return fail(std::move(error), Wrong);
-  auto execute = arguments.reference ? runReference : runLibrary;
+  auto execute = arguments.reference ? runReference : arguments.emulate ? runInEmulator : runLibrary;
   if (int code = execute(arguments, *compilation, *tensors))
     return code;
   if (llvm::Error error = writeOutputs(arguments, *tensors))

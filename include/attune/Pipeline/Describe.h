@@ -21,6 +21,13 @@ namespace attune {
 /// The host functions of a module after `attn-to-tile`, by the lengths for which they are the cheapest.
 llvm::SmallVector<mlir::func::FuncOp> planFunctions(mlir::ModuleOp module);
 
+/// A plan by the name of its host function.
+struct PlanName {
+  std::string function, form;
+  int64_t from;
+};
+llvm::SmallVector<PlanName> planNames(mlir::ModuleOp module);
+
 /// Name, sizes and tensors of the library that the module's host functions make up; the variants are left empty.
 llvm::Expected<target::LibraryDescription> describeInterface(mlir::ModuleOp module, llvm::StringRef name);
 

@@ -57,8 +57,9 @@ struct Cubin {
 std::optional<std::string> findPtxas();
 
 /// Assembles PTX. Fails, with the assembler's message at `loc`, if there is no `ptxas`, if it rejects the code, or if a
-/// kernel spills registers.
-mlir::FailureOr<Cubin> emitCubin(mlir::Location loc, llvm::StringRef ptx, llvm::StringRef chip);
+/// kernel spills registers and that is not allowed.
+mlir::FailureOr<Cubin> emitCubin(mlir::Location loc, llvm::StringRef ptx, llvm::StringRef chip,
+                                 bool allowSpills = false);
 
 /// Reads what `ptxas -v` prints.
 std::vector<KernelResources> parseResources(llvm::StringRef assemblerOutput);

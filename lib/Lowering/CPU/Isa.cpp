@@ -19,6 +19,8 @@ static const llvm::StringRef avx512Features[] = {"+avx2",     "+fma",      "+f16
 static const Isa isas[] = {
     {"avx2", "x86-64-v3", avx2Features, 8, 6, 2},
     {"avx512", "x86-64-v4", avx512Features, 16, 12, 2},
+    // Host functions that only launch: what every x86-64 has.
+    {"host", "x86-64", {}, 4, 6, 2},
 };
 
 const Isa *attune::cpu::findIsa(llvm::StringRef name) {

@@ -69,29 +69,37 @@ TEST_F(ChooseSchedule, GpuDropsAStageBeforeItRefuses) {
   EXPECT_EQ(sharedBytes(wide(Form::Online, 64), schedule), 40960);
   device.fastBytes.value = 40959;
   EXPECT_EQ(llvm::cantFail(chooseSchedule(wide(Form::Online, 64), bf16, device)).getStages(), 1);
-  device.fastBytes.value = 24575; // one stage takes 24,576
+  // Then keys are taken 16 at a time: 8,192 and 16·128·2 a stage.
+  device.fastBytes.value = 12288;
+  schedule = llvm::cantFail(chooseSchedule(wide(Form::Online, 64), bf16, device));
+  EXPECT_EQ(schedule.getKeyTile(), 16);
+  EXPECT_EQ(schedule.getStages(), 1);
+  device.fastBytes.value = 12287;
   llvm::Expected<tile::ScheduleAttr> refused = chooseSchedule(wide(Form::Online, 64), bf16, device);
   ASSERT_FALSE(static_cast<bool>(refused));
-  EXPECT_EQ(llvm::toString(refused.takeError()), "no schedule fits: expected tiles of at most 24575 bytes of shared "
-                                                 "memory on made up, but got 24576");
+  EXPECT_EQ(llvm::toString(refused.takeError()), "no schedule fits: expected tiles of at most 12287 bytes of shared "
+                                                 "memory on made up, but got 12288");
 }
 
 TEST_F(ChooseSchedule, GpuStatesMustFitInRegisters) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
   auto bf16 = mlir::BFloat16Type::get(&context);
-  // Over 128 threads: scores 64·64 and outputs 64·128, and a carried state of 128·128: 96 or 224 accumulators.
+  // Over 128 threads: scores 64·64 and outputs 64·128, 96 accumulators. A chunk of 16 still has 16 rows in each warp:
+  // scores 64·16, outputs 64·128, and the carried state of 128·128: 8 + 64 + 128.
   EXPECT_TRUE(static_cast<bool>(chooseSchedule(wide(Form::Online, 128), bf16, device)));
+  device.accumulatorsPerThread.value = 199;
   llvm::Expected<tile::ScheduleAttr> refused = chooseSchedule(wide(Form::Chunked, 128), bf16, device);
   ASSERT_FALSE(static_cast<bool>(refused));
   EXPECT_THAT(llvm::toString(refused.takeError()),
-              ::testing::HasSubstr("expected at most 200 accumulators a thread on made up, but got 224"));
+              ::testing::HasSubstr("expected at most 199 accumulators a thread on made up, but got 200"));
 }
 
 TEST_F(ChooseSchedule, StatesAreOperandsToo) {
-  // State and readout are different kernels: 128·128 accumulators over 128 threads in one, 64·128 in the other.
+  // State and readout are different kernels: in one 128·128 accumulators over 128 threads and features of 64·128, in
+  // the other features of 64·128 and outputs of 64·128.
   auto schedule = llvm::cantFail(
       chooseSchedule(wide(Form::State, 128), mlir::BFloat16Type::get(&context), madeUpDevice(tile::TargetKind::GPU)));
-  EXPECT_EQ(accumulatorsPerThread(wide(Form::State, 128), schedule), 128);
+  EXPECT_EQ(accumulatorsPerThread(wide(Form::State, 128), schedule), 192);
   // 64·128·2 + 2 · 64·256·2, and 4 · 128·128 of the state.
   EXPECT_EQ(sharedBytes(wide(Form::State, 128), schedule), 147456);
 }

@@ -1,0 +1,40 @@
+//===- DeviceCode.h - From kernels to device code and the host part that launches it ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_PIPELINE_DEVICECODE_H
+#define ATTUNE_PIPELINE_DEVICECODE_H
+
+#include "attune/Pipeline/Compilation.h"
+#include "attune/Support/HostTensor.h"
+#include "attune/Target/EmitDevice.h"
+
+namespace attune {
+
+/// A spec compiled for a GPU: the kernels as a gpu.module in the llvm dialect, and the plans as LLVM IR for the host that
+/// launch them by their place in `kernels`.
+struct DeviceCode {
+  mlir::OwningOpRef<mlir::ModuleOp> device;
+  std::vector<DeviceKernel> kernels;
+  CpuModule host; ///< its description has one variant, still without images
+};
+
+/// Takes a compilation for a GPU to device code. Null, with diagnostics, if that fails.
+std::optional<DeviceCode> compileForGpu(Compilation &compilation);
+
+/// PTX of the device code, and cubin if `ptxas` is there; both go into the description's variant.
+mlir::LogicalResult addImages(Compilation &compilation, DeviceCode &code);
+
+/// Writes the library with the device code inside, and its header unless `headerPath` is empty.
+mlir::LogicalResult writeGpuLibrary(Compilation &compilation, llvm::StringRef libraryPath, llvm::StringRef headerPath);
+
+/// Runs the spec in the emulator on tensors in the order of the interface (null: an optional one that is not wanted).
+/// Findings of the emulator go to standard error and are an error.
+llvm::Error runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> tensors);
+
+} // namespace attune
+
+#endif // ATTUNE_PIPELINE_DEVICECODE_H

@@ -1,0 +1,121 @@
+//===- DeviceCode.cpp - From kernels to device code and the host part that launches it ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Pipeline/DeviceCode.h"
+
+#include "attune/Lowering/CPU/Pipeline.h"
+#include "attune/Lowering/GPU/Passes.h"
+#include "attune/Pipeline/Describe.h"
+#include "attune/Target/EmitHeader.h"
+#include "attune/Target/EmitLibrary.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::target;
+
+/// The kernels alone, in the LLVM dialect of the chip.
+static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation) {
+  OwningOpRef<ModuleOp> device(compilation.module().clone());
+  for (func::FuncOp host : llvm::make_early_inc_range(device->getOps<func::FuncOp>()))
+    host.erase();
+  PassManager manager(&compilation.context());
+  device::GpuOptions options;
+  options.chip = compilation.target().str();
+  device::buildTileToGpuPipeline(manager, options);
+  return succeeded(manager.run(*device)) ? std::move(device) : OwningOpRef<ModuleOp>();
+}
+
+/// Plans need no more than any x86-64 has.
+static constexpr llvm::StringLiteral hostIsa = "host";
+
+/// The plans alone, as LLVM IR; they name kernels by their place among the module's.
+static std::unique_ptr<llvm::Module> lowerHost(Compilation &compilation, llvm::LLVMContext &context) {
+  OwningOpRef<ModuleOp> host(compilation.module().clone());
+  PassManager manager(&compilation.context());
+  cpu::CpuOptions options;
+  options.isas = {hostIsa.str()};
+  options.device = true;
+  cpu::buildTileToCpuPipeline(manager, options);
+  return succeeded(manager.run(*host)) ? cpu::translateCpuModule(*host, context) : nullptr;
+}
+
+static VariantDescription describeVariant(Compilation &compilation, const std::vector<DeviceKernel> &kernels) {
+  VariantDescription variant;
+  variant.target = ATTUNE_RT_CUDA;
+  StringRef arch = compilation.target();
+  arch.consume_front("sm_");
+  variant.archSpecific = arch.consume_back("a");
+  arch.getAsInteger(10, variant.arch);
+  for (const PlanName &plan : planNames(compilation.module()))
+    variant.plans.push_back({plan.form, plan.from, cpu::variantName(plan.function, hostIsa),
+                             cpu::workspaceName(plan.function, hostIsa), 0});
+  for (const DeviceKernel &kernel : kernels)
+    variant.kernels.push_back({kernel.name,
+                               {static_cast<int32_t>(kernel.blockSize), 1, 1},
+                               static_cast<int32_t>(kernel.sharedBytes)});
+  return variant;
+}
+
+std::optional<DeviceCode> attune::compileForGpu(Compilation &compilation) {
+  if (failed(compilation.advance(Stage::Tile)))
+    return std::nullopt;
+  DeviceCode code;
+  code.device = lowerKernels(compilation);
+  if (!code.device)
+    return std::nullopt;
+  code.kernels = deviceKernels(*code.device);
+  code.host.context = std::make_unique<llvm::LLVMContext>();
+  code.host.module = lowerHost(compilation, *code.host.context);
+  if (!code.host.module)
+    return std::nullopt;
+  code.host.description = compilation.interface();
+  code.host.description.variants.push_back(describeVariant(compilation, code.kernels));
+  return code;
+}
+
+/// Spilled registers cost time, not correctness: the schedule's promise was wrong, and that is said.
+static void warnOfSpills(Location loc, ArrayRef<KernelResources> kernels) {
+  for (const KernelResources &kernel : kernels)
+    if (kernel.spillStores)
+      emitWarning(loc) << "expected kernel " << kernel.name << " to fit the registers, but got " << kernel.spillStores
+                       << " bytes of spills: it will be slower than predicted";
+}
+
+LogicalResult attune::addImages(Compilation &compilation, DeviceCode &code) {
+  FailureOr<std::string> ptx = emitPtx(*code.device, compilation.target());
+  if (failed(ptx))
+    return failure();
+  VariantDescription &variant = code.host.description.variants.front();
+  if (findPtxas()) {
+    FailureOr<Cubin> cubin = emitCubin(code.device->getLoc(), *ptx, compilation.target(), /*allowSpills=*/true);
+    if (failed(cubin))
+      return failure();
+    warnOfSpills(code.device->getLoc(), cubin->kernels);
+    variant.cubin = std::move(cubin->bytes);
+  }
+  variant.ptx = std::move(*ptx);
+  return success();
+}
+
+LogicalResult attune::writeGpuLibrary(Compilation &compilation, StringRef libraryPath, StringRef headerPath) {
+  std::optional<DeviceCode> code = compileForGpu(compilation);
+  if (!code || failed(addImages(compilation, *code)))
+    return failure();
+  auto report = [&](llvm::Error error) -> LogicalResult {
+    if (!error)
+      return success();
+    return compilation.module().emitError() << llvm::toString(std::move(error));
+  };
+  if (failed(report(emitLibrary(std::move(code->host.module), code->host.description, libraryPath))))
+    return failure();
+  return headerPath.empty() ? success() : report(writeHeader(code->host.description, headerPath));
+}
