@@ -12,6 +12,7 @@ import sys
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 PAGE = SOURCE / "docs" / "WayOfASpec.md"
 SPEC = "examples/elu1_causal.yaml"
+GPU_SPEC = "examples/elu1_bf16.yaml"
 LONGEST = 90
 
 OPENING = """# The way of a spec
@@ -33,6 +34,9 @@ STAGES = [
      "them. Both kinds of target lower from here.", ["compile", SPEC, "--emit", "tile"], "mlir", None),
     ("asm", "The CPU's inner products: registers hold a block of the accumulator, each key element is broadcast or loaded "
      "once.", ["compile", SPEC, "--emit", "asm"], "asm", "vfmadd231ps"),
+    ("ptx", "The same kernels for a GPU, of an example in bf16: products on the matrix units, operands from "
+     "shared memory by `ldmatrix`, copies by `cp.async`.", ["compile", GPU_SPEC, "--target", "sm_80", "--emit", "ptx"],
+     "asm", "mma.sync"),
 ]
 
 

@@ -157,6 +157,9 @@ LogicalResult Compilation::runStage(Stage stage) {
     return root->emitError() << llvm::toString(described.takeError());
   description = std::move(*described);
   names = describeArguments(*root);
+  // A spec without `keys` has as many as queries, which its '?' sizes cannot say.
+  if (parsed && parsed->keysFollowQueries)
+    description.queriesEqualKeys = true;
   return success();
 }
 
