@@ -84,12 +84,10 @@ void kernel::buildChunked(BuildSite &site, const Problem &problem, attn::Feature
   at.sharedHead = tiles.div(at.head, problem.group());
   at.limit = keyLimit(tiles, at.key, frame[problem.lengths], at.batch);
   Value tokens = tiles.dim(at.query, 2);
-  tile::LoopOp::create(tiles.builder, tiles.loc, tile::Carry::Sum, tiles.index(0), tokens, problem.keyTile(),
-                       initialState(tiles, frame, problem, map.getFeatures(problem.width), at.batch, at.sharedHead),
-                       [&](OpBuilder &builder, Location loc, Value first, ValueRange carried) {
-                         TileBuilder body(builder, loc);
-                         tile::YieldOp::create(builder, loc, step(body, at, first, carried));
-                       });
+  SmallVector<Value> initial = initialState(tiles, frame, problem, map.getFeatures(problem.width), at.batch,
+                                            at.sharedHead);
+  loop(tiles, tile::Carry::Sum, tiles.index(0), tokens, problem.keyTile(), initial,
+       [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(problem.query, 0), host.index(problem.heads)});
   // The heads of a group carry the same state, so one of them cannot own it: final states have kernels of their own.

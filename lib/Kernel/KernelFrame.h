@@ -49,6 +49,14 @@ VisibleKeys visibleKeys(TileBuilder &tiles, const Problem &problem, mlir::Value 
 /// Keys of a batch entry that exist: lengths[batch], or the size N of `key`.
 mlir::Value keyLimit(TileBuilder &tiles, mlir::Value key, mlir::Value lengths, mlir::Value batch);
 
+/// What a loop over the sequence carries after its step at `first`.
+using LoopStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(TileBuilder &tiles, mlir::Value first,
+                                                                    mlir::ValueRange carried)>;
+
+/// The carried tiles after the steps first = lower, lower + stride, … below upper.
+llvm::SmallVector<mlir::Value> loop(TileBuilder &tiles, tile::Carry carry, mlir::Value lower, mlir::Value upper,
+                                    int64_t stride, mlir::ValueRange carried, LoopStep step);
+
 /// φ of a tile of tokens, in f32.
 mlir::Value featureMap(TileBuilder &tiles, attn::FeatureMapAttr map, mlir::Value tokens);
 

@@ -48,17 +48,6 @@ static SmallVector<Value> step(TileBuilder &tiles, const QuadraticBlock &block, 
   return {numerator, tiles.plus(carried[1], tiles.reduceAdd(w, 1))};
 }
 
-static SmallVector<Value> loop(TileBuilder &tiles, const QuadraticBlock &block, Value lower, Value upper,
-                               ValueRange carried, bool masked) {
-  auto op = tile::LoopOp::create(
-      tiles.builder, tiles.loc, tile::Carry::Sum, lower, upper, block.problem.keyTile(), carried,
-      [&](OpBuilder &builder, Location loc, Value firstKey, ValueRange inner) {
-        TileBuilder body(builder, loc);
-        tile::YieldOp::create(builder, loc, step(body, block, firstKey, inner, masked));
-      });
-  return SmallVector<Value>(op.getResults());
-}
-
 void kernel::buildQuadratic(BuildSite &site, const Problem &problem, attn::FeatureMapAttr map,
                             attn::DenominatorAttr guard) {
   KernelFrame frame(site, problem, "quadratic", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
@@ -76,8 +65,14 @@ void kernel::buildQuadratic(BuildSite &site, const Problem &problem, attn::Featu
   block.features = tiles.cast(featureMap(tiles, map, q), kernelOperand(problem, tiles)); // [Tq, m]
 
   SmallVector<Value> carried{tiles.constant({rows, problem.valueWidth}, 0), tiles.constant({rows}, 0)};
-  carried = loop(tiles, block, tiles.index(0), block.visible.full, carried, /*masked=*/false);
-  carried = loop(tiles, block, block.visible.full, block.visible.last, carried, /*masked=*/true);
+  // Tiles that every row sees in full, then the tiles at the diagonal and at the end.
+  for (bool masked : {false, true}) {
+    Value lower = masked ? block.visible.full : tiles.index(0), upper = masked ? block.visible.last : block.visible.full;
+    carried = loop(tiles, tile::Carry::Sum, lower, upper, problem.keyTile(), carried,
+                   [&](TileBuilder &inside, Value firstKey, ValueRange inner) {
+                     return step(inside, block, firstKey, inner, masked);
+                   });
+  }
   tiles.store(normalize(tiles, guard, carried[0], carried[1]), frame[problem.output],
               {block.batch, head, firstQuery, tiles.index(0)});
   TileBuilder host(site.host, site.loc);

@@ -71,17 +71,6 @@ static SmallVector<Value> step(TileBuilder &tiles, const SoftmaxBlock &block, Va
   return {m, l, acc};
 }
 
-static SmallVector<Value> loop(TileBuilder &tiles, const SoftmaxBlock &block, Value lower, Value upper,
-                               ValueRange carried, bool masked) {
-  auto op = tile::LoopOp::create(
-      tiles.builder, tiles.loc, tile::Carry::Softmax, lower, upper, block.problem.keyTile(), carried,
-      [&](OpBuilder &builder, Location loc, Value firstKey, ValueRange inner) {
-        TileBuilder body(builder, loc);
-        tile::YieldOp::create(builder, loc, step(body, block, firstKey, inner, masked));
-      });
-  return SmallVector<Value>(op.getResults());
-}
-
 /// The scale goes into the query if that is exact enough (f32 operands), else onto the scores.
 static void loadQuery(TileBuilder &tiles, SoftmaxBlock &block, Value memory, Value head, Value firstQuery,
                       double scale) {
@@ -110,8 +99,14 @@ void kernel::buildSoftmax(BuildSite &site, const Problem &problem, double scale)
 
   SmallVector<Value> carried{tiles.constant({rows}, -INFINITY), tiles.constant({rows}, 0),
                              tiles.constant({rows, problem.valueWidth}, 0)};
-  carried = loop(tiles, block, tiles.index(0), block.visible.full, carried, /*masked=*/false);
-  carried = loop(tiles, block, block.visible.full, block.visible.last, carried, /*masked=*/true);
+  // Tiles that every row sees in full, then the tiles at the diagonal and at the end.
+  for (bool masked : {false, true}) {
+    Value lower = masked ? block.visible.full : tiles.index(0), upper = masked ? block.visible.last : block.visible.full;
+    carried = loop(tiles, tile::Carry::Softmax, lower, upper, problem.keyTile(), carried,
+                   [&](TileBuilder &inside, Value firstKey, ValueRange inner) {
+                     return step(inside, block, firstKey, inner, masked);
+                   });
+  }
 
   auto none = attn::DenominatorAttr::get(site.module.getContext(), 0.0, 0.0);
   tiles.store(normalize(tiles, none, carried[2], carried[1]), frame[problem.output],

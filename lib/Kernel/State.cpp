@@ -24,8 +24,7 @@ static SmallVector<Value> stateOfKeys(TileBuilder &tiles, const Problem &problem
                                       ValueRange place, Value key, Value value, Value first, Value end, Value limit) {
   int64_t keyTile = problem.keyTile(), features = map.getFeatures(problem.width);
   SmallVector<Value> zero{tiles.constant({features, problem.valueWidth}, 0), tiles.constant({features}, 0)};
-  auto body = [&](OpBuilder &builder, Location loc, Value j, ValueRange carried) {
-    TileBuilder inner(builder, loc);
+  auto step = [&](TileBuilder &inner, Value j, ValueRange carried) -> SmallVector<Value> {
     Value c0 = inner.index(0);
     Value k = inner.load(key, {place[0], place[1], j, c0}, {keyTile, problem.width}, limit);
     Value v = inner.load(value, {place[0], place[1], j, c0}, {keyTile, problem.valueWidth}, limit); // [Tk, dv]
@@ -33,11 +32,9 @@ static SmallVector<Value> stateOfKeys(TileBuilder &tiles, const Problem &problem
     Value b = inner.mask(featureMap(inner, map, k), 0, inner.sub(limit, j), Value(), Value());      // [Tk, m]
     Type operand = kernelOperand(problem, inner);
     Value state = inner.dot(inner.cast(b, operand), inner.cast(v, operand), carried[0], /*transposeA=*/true);
-    Value sum = inner.plus(carried[1], inner.reduceAdd(b, 0));
-    tile::YieldOp::create(builder, loc, ValueRange{state, sum});
+    return {state, inner.plus(carried[1], inner.reduceAdd(b, 0))};
   };
-  auto loop = tile::LoopOp::create(tiles.builder, tiles.loc, tile::Carry::Sum, first, end, keyTile, zero, body);
-  return SmallVector<Value>(loop.getResults());
+  return loop(tiles, tile::Carry::Sum, first, end, keyTile, zero, step);
 }
 
 /// The states of the pieces into `states` [batch, G, pieces, m, dv] and `sums` [batch, G, pieces, m].
@@ -74,16 +71,14 @@ static void buildMerge(BuildSite &site, const Problem &problem, int64_t features
     carried = {tiles.load(frame[problem.initialState], {batch, head, c0, c0}, shape),
                tiles.load(frame[problem.initialSum], {batch, head, c0}, {features})};
   Value statesIn = frame[states], sumsIn = frame[sums];
-  auto body = [&](OpBuilder &builder, Location loc, Value piece, ValueRange before) {
-    TileBuilder inner(builder, loc);
+  auto step = [&](TileBuilder &inner, Value piece, ValueRange before) -> SmallVector<Value> {
     Value s = inner.load(statesIn, {batch, head, piece, c0, c0}, shape);
     Value z = inner.load(sumsIn, {batch, head, piece, c0}, {features});
-    tile::YieldOp::create(builder, loc, ValueRange{inner.plus(before[0], s), inner.plus(before[1], z)});
+    return {inner.plus(before[0], s), inner.plus(before[1], z)};
   };
-  auto loop = tile::LoopOp::create(tiles.builder, tiles.loc, tile::Carry::Sum, c0, tiles.dim(statesIn, 2), 1, carried,
-                                   body);
-  tiles.store(loop.getResult(0), frame[state], {batch, head, c0, c0});
-  tiles.store(loop.getResult(1), frame[sum], {batch, head, c0});
+  carried = loop(tiles, tile::Carry::Sum, c0, tiles.dim(statesIn, 2), 1, carried, step);
+  tiles.store(carried[0], frame[state], {batch, head, c0, c0});
+  tiles.store(carried[1], frame[sum], {batch, head, c0});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(problem.key, 0), host.index(problem.sharedHeads)});
 }

@@ -66,7 +66,7 @@ struct BenchRow {
 };
 } // namespace
 
-/// The operations that the function needs, whatever the plan executes (docs/Benchmarks.md): a multiply-add is two.
+/// The operations that the function needs, whatever the plan executes: a multiply-add is two.
 static double usefulOperations(const Spec &spec) {
   double d = spec.headDim, dv = spec.valueDim, n = *spec.queries, N = *spec.keys;
   double heads = static_cast<double>(*spec.batch) * spec.heads;

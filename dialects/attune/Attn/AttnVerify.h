@@ -21,6 +21,9 @@ mlir::LogicalResult checkShape(mlir::Operation *op, llvm::StringRef what, mlir::
 /// A1: [batch, H, n, d], [batch, G, N, d], [batch, G, N, dv] of one element type, and G divides H.
 mlir::LogicalResult checkTokens(mlir::Operation *op, mlir::Value query, mlir::Value key, mlir::Value value);
 
+/// A2: the output is [batch, H, n, dv] of the query's element type.
+mlir::LogicalResult checkOutput(mlir::Operation *op, mlir::Value query, mlir::Value value, mlir::Value output);
+
 /// A3: key lengths, if there are, are [batch].
 mlir::LogicalResult checkLengths(mlir::Operation *op, mlir::Value lengths, int64_t batch);
 

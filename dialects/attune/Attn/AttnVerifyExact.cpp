@@ -19,14 +19,11 @@ static LogicalResult checkScale(Operation *op, const APFloat &scale) {
 }
 
 LogicalResult SoftmaxOp::verify() {
-  ArrayRef<int64_t> q = shapeOf(getQuery()), v = shapeOf(getValue());
+  ArrayRef<int64_t> q = shapeOf(getQuery());
   if (failed(checkTokens(*this, getQuery(), getKey(), getValue()))) // A1
     return failure();
-  if (failed(checkShape(*this, "output", getOutput().getType(), {q[0], q[1], q[2], v[3]}))) // A2
+  if (failed(checkOutput(*this, getQuery(), getValue(), getOutput()))) // A2
     return failure();
-  if (getOutput().getType().getElementType() != cast<RankedTensorType>(getQuery().getType()).getElementType()) // A2
-    return emitOpError() << "expected an output of the query's element type, but got "
-                         << getOutput().getType().getElementType();
   if (failed(checkLengths(*this, getLengths(), q[0])) || failed(checkScale(*this, getScale()))) // A3, A4
     return failure();
   return getLse() ? checkShape(*this, "lse", getLse().getType(), {q[0], q[1], q[2]}) : success(); // A5

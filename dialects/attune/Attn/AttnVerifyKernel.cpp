@@ -17,11 +17,8 @@ LogicalResult KernelOp::verify() {
   ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
   if (failed(checkTokens(*this, getQuery(), getKey(), getValue()))) // A1
     return failure();
-  if (failed(checkShape(*this, "output", getOutput().getType(), {q[0], q[1], q[2], v[3]}))) // A2
+  if (failed(checkOutput(*this, getQuery(), getValue(), getOutput()))) // A2
     return failure();
-  if (getOutput().getType().getElementType() != cast<RankedTensorType>(getQuery().getType()).getElementType()) // A2
-    return emitOpError() << "expected an output of the query's element type, but got "
-                         << getOutput().getType().getElementType();
   if (failed(checkLengths(*this, getLengths(), q[0]))) // A3
     return failure();
   if (getCausal() && !agree(q[2], k[2])) // A9

@@ -55,6 +55,16 @@ LogicalResult checks::checkTokens(Operation *op, Value query, Value key, Value v
   return checkHeads(op, q[1], k[1]);
 }
 
+LogicalResult checks::checkOutput(Operation *op, Value query, Value value, Value output) {
+  ArrayRef<int64_t> q = shapeOf(query), v = shapeOf(value);
+  if (failed(checkShape(op, "output", output.getType(), {q[0], q[1], q[2], v[3]})))
+    return failure();
+  auto element = [](Value tokens) { return cast<RankedTensorType>(tokens.getType()).getElementType(); };
+  if (element(output) == element(query))
+    return success();
+  return op->emitOpError() << "expected an output of the query's element type, but got " << element(output);
+}
+
 LogicalResult checks::checkLengths(Operation *op, Value lengths, int64_t batch) {
   return lengths ? checkShape(op, "lengths", lengths.getType(), {batch}) : success();
 }
