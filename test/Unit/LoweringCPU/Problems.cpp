@@ -224,9 +224,9 @@ static Row rowOf(const Data &data, const std::vector<double> &query, const std::
   int64_t g = h / (p.heads / p.sharedHeads), end = data.lengths[b];
   if (p.causal || p.form == "chunked")
     end = std::min(end, i + p.keys - p.queries + 1);
-  const double *q = &query[((b * p.heads + h) * p.queries + i) * p.width];
-  const double *k = &key[(b * p.sharedHeads + g) * p.keys * p.width];
-  const double *v = &value[(b * p.sharedHeads + g) * p.keys * p.valueWidth];
+  const double *q = query.data() + ((b * p.heads + h) * p.queries + i) * p.width;
+  const double *k = key.data() + (b * p.sharedHeads + g) * p.keys * p.width;
+  const double *v = value.data() + (b * p.sharedHeads + g) * p.keys * p.valueWidth;
   std::vector<double> logits;
   double largest = -INFINITY;
   for (int64_t j = 0; j < end; ++j) {
