@@ -81,13 +81,13 @@ Value AttnBuilder::buildMechanism(Block &body, Type output) {
   Value lengths = spec.keyLengths ? body.getArgument(3) : Value();
   if (mechanism.kind == MechanismKind::Softmax)
     return attn::SoftmaxOp::create(builder, place, output, Type(), query, key, value, lengths,
-                                   builder.getF64FloatAttr(spec.logitScale(part)), causal)
+                                   builder.getF64FloatAttr(spec.logitScale(part)), causal, attn::WindowAttr())
         .getOutput();
-  auto map = attn::FeatureMapAttr::get(builder.getContext(), attn::FeatureKind::Elu1);
+  auto map = attn::FeatureMapAttr::get(builder.getContext(), attn::FeatureKind::Elu1, 0, 0.0);
   auto guard =
       attn::DenominatorAttr::get(builder.getContext(), mechanism.denominator.bias, mechanism.denominator.floor);
-  return attn::KernelOp::create(builder, place, output, Type(), Type(), query, key, value, lengths, Value(), Value(),
-                                map, guard, causal)
+  return attn::KernelOp::create(builder, place, output, Type(), Type(), query, key, value, lengths, Value(), Value(), Value(),
+                                Value(), Value(), map, guard, causal, attn::WindowAttr())
       .getOutput();
 }
 

@@ -36,7 +36,8 @@ struct Terms {
   Value map(Value tokens, Value lengths) {
     ArrayRef<int64_t> x = cast<RankedTensorType>(tokens.getType()).getShape();
     auto type = f32({x[0], x[1], x[2], op.getFeatureMap().getFeatures(x[3])});
-    return MapOp::create(builder, loc, type, tokens, lengths, op.getFeatureMapAttr());
+    return MapOp::create(builder, loc, type, tokens, lengths, op.getParameter(), Value(), op.getFeatureMapAttr(),
+                         /*keys=*/tokens == op.getKey() ? builder.getUnitAttr() : UnitAttr());
   }
 
   /// The op's results from the terms of a form.

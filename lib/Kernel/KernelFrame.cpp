@@ -111,6 +111,8 @@ Value kernel::featureMap(TileBuilder &tiles, attn::FeatureMapAttr map, Value tok
   switch (map.getKind()) {
   case attn::FeatureKind::Elu1:
     return elu1(tiles, x);
+  default:
+    break;
   }
   return Value();
 }

@@ -24,7 +24,7 @@ static LogicalResult matchMaps(Value queryFeatures, Value keyFeatures, Partition
   result.key = b.getSource();
   result.lengths = b.getLengths();
   result.map = a.getFeatureMapAttr();
-  return success();
+  return success(result.map.getKind() == attn::FeatureKind::Elu1);
 }
 
 /// num = W V, den = W 1, W = [visible] a bᵀ.

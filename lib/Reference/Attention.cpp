@@ -100,6 +100,8 @@ void attune::reference::applyMap(attn::FeatureKind map, const double *row, int64
     for (int64_t i = 0; i < width; ++i)
       features[i] = row[i] > 0 ? row[i] + 1 : std::exp(row[i]);
     return;
+  default:
+    llvm_unreachable("refused before it gets here");
   }
 }
 

@@ -79,6 +79,8 @@ static LogicalResult evalSoftmax(AttnFrame &frame, attn::SoftmaxOp op) {
 }
 
 static LogicalResult evalKernelAttention(AttnFrame &frame, attn::KernelOp op) {
+  if (op.getFeatureMap().getKind() != attn::FeatureKind::Elu1 || op.getCompressKey() || op.getWindow())
+    return op.emitOpError() << "expected elu1 without compression and window (others are not supported yet)";
   AttentionInputs inputs{frame[op.getQuery()], frame[op.getKey()], frame[op.getValue()],
                          frame.optional(op.getLengths()), op.getCausal(), frame.options.rows};
   KernelOptions options{op.getFeatureMap().getKind(), op.getDenominator().getBias(), op.getDenominator().getFloor(),

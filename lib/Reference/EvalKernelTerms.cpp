@@ -33,6 +33,8 @@ static LogicalResult readLengths(AttnFrame &frame, Operation *op, mlir::Value le
 }
 
 static LogicalResult evalMap(AttnFrame &frame, attn::MapOp op) {
+  if (op.getFeatureMap().getKind() != attn::FeatureKind::Elu1)
+    return op.emitOpError() << "expected the feature map elu1, but got another one (not supported yet)";
   const AttnValue &value = frame.get(op.getSource());
   const Array &source = value.array;
   std::vector<int64_t> lengths;
@@ -189,6 +191,10 @@ static LogicalResult evalCausalReadout(AttnFrame &frame, attn::CausalReadoutOp o
 
 static LogicalResult evalNormalize(AttnFrame &frame, attn::NormalizeOp op) {
   const AttnValue &value = frame.get(op.getNumerator());
+  if (!op.getDenominator()) {
+    frame.set(op.getOutput(), value.array, value.queries);
+    return success();
+  }
   const Array &numerator = value.array, &denominator = frame[op.getDenominator()];
   if (failed(expectShape(op, "denominator", denominator, numerator.shape().drop_back())))
     return failure();

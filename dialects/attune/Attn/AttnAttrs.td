@@ -21,24 +21,95 @@ class Attn_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32E
 // Feature maps
 //===----------------------------------------------------------------------===//
 
-def Attn_FeatureKind : Attn_Enum<"FeatureKind", "a per-token feature map", [I32EnumAttrCase<"Elu1", 0, "elu1">]>;
+def Attn_FeatureKind : Attn_Enum<"FeatureKind", "a per-token feature map", [
+    I32EnumAttrCase<"Elu1", 0, "elu1">, I32EnumAttrCase<"Relu", 1, "relu">, I32EnumAttrCase<"Cosformer", 2, "cosformer">,
+    I32EnumAttrCase<"Focused", 3, "focused">, I32EnumAttrCase<"Favor", 4, "favor">,
+    I32EnumAttrCase<"FavorRelu", 5, "favor_relu">, I32EnumAttrCase<"Softmax", 6, "softmax">,
+    I32EnumAttrCase<"TensorSquare", 7, "tensor_square">]>;
+
+def Attn_Stabilizer : Attn_Enum<"Stabilizer", "what is subtracted from FAVOR's exponents", [
+    I32EnumAttrCase<"Constant", 0, "constant">, I32EnumAttrCase<"Max", 1, "max">,
+    I32EnumAttrCase<"Projection", 2, "projection">, I32EnumAttrCase<"None", 3, "none">]>;
 
 def Attn_FeatureMapAttr : AttrDef<Attn_Dialect, "FeatureMap"> {
   let mnemonic = "feature_map";
   let summary = "A per-token feature map φ";
   let description = [{
-    * `elu1`: φ(x) = elu(x) + 1 entrywise, that is x + 1 for x > 0 and eˣ for x ≤ 0; as many features as x has entries
-      ("Transformers are RNNs", eq. 7). No logit scale.
+    With x a token of d entries, m the number of features, and, where a map has `scale` s, x' = √s·x:
+
+    | kind | φ(x) | m | parameter |
+    |---|---|---|---|
+    | `elu1` | x + 1 for x > 0, eˣ for x ≤ 0, entrywise ("Transformers are RNNs", eq. 7) | d | – |
+    | `relu` | max(x, 0) | d | – |
+    | `cosformer` | [relu(x) sin(πi / 2M), relu(x) cos(πi / 2M)], i = 1 … the token's place, M = `max_position` | 2d | – |
+    | `focused` | y = (relu(x) + ε) / softplus(focus); (|y| / |y^p|) y^p with p = `power` | d | `focus` [heads, d] |
+    | `favor` | m^{-1/2} (e^{L − c} + ε), L_f = ⟨ω_f, x'⟩ − |x'|²/2; c by `stabilizer` ("Rethinking Attention with Performers", lemma 1) | `features` | `omega` [heads or 1, m, d] |
+    | `favor_relu` | max(⟨ω_f, x'⟩, 0) + ε; x' = x without `scale` | `features` | `omega` [heads or 1, m, d] |
+    | `softmax` | eˣ / Σ eˣ over the entries of x ("Efficient Attention", eq. 4, queries) | d | – |
+    | `tensor_square` | x ⊗ x | d² | – |
+
+    `stabilizer`, for queries: c = the row's maximum of L (`constant`, `max`), of ⟨ω, x'⟩ (`projection`), or 0 (`none`); for
+    keys: max_f |ω_f|²/2 (`constant`), the maximum of L (`max`) or of ⟨ω, x'⟩ (`projection`) over all features and
+    existing keys of one (batch, query head), or 0. Where ε = 0 and the normaliser has no guard, c cancels.
 
     ```mlir
     #attn.feature_map<elu1>
+    #attn.feature_map<favor, features = 256, epsilon = 0.000000e+00, scale = 1.250000e-01, stabilizer = constant>
+    #attn.feature_map<cosformer, max_position = 4096>
+    #attn.feature_map<focused, epsilon = 1.000000e-06, power = 3.000000e+00>
     ```
   }];
-  let parameters = (ins EnumParameter<Attn_FeatureKind>:$kind);
-  let assemblyFormat = "`<` $kind `>`";
+  let parameters = (ins EnumParameter<Attn_FeatureKind>:$kind, "int64_t":$feature_count, "::mlir::FloatAttr":$epsilon_attr,
+                        "::mlir::FloatAttr":$scale_attr, "::mlir::FloatAttr":$power_attr, "int64_t":$max_position,
+                        EnumParameter<Attn_Stabilizer>:$stabilizer);
+  let builders = [
+    AttrBuilder<(ins "::attune::attn::FeatureKind":$kind, CArg<"int64_t", "0">:$features, CArg<"double", "0">:$epsilon,
+                     CArg<"double", "0">:$scale, CArg<"double", "0">:$power, CArg<"int64_t", "0">:$maxPosition,
+                     CArg<"::attune::attn::Stabilizer", "::attune::attn::Stabilizer::Constant">:$stabilizer), [{
+      auto attribute = [&](double value) { return ::mlir::FloatAttr::get(::mlir::Float64Type::get($_ctxt), value); };
+      return $_get($_ctxt, kind, features, attribute(epsilon), attribute(scale), attribute(power), maxPosition, stabilizer);
+    }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    double getEpsilon() const { return getEpsilonAttr().getValueAsDouble(); }
+    /// s of x' = √s·x; 0 if x is taken as it is.
+    double getScale() const { return getScaleAttr().getValueAsDouble(); }
+    double getPower() const { return getPowerAttr().getValueAsDouble(); }
     /// The number of features m of rows of `width` entries.
-    int64_t getFeatures(int64_t width) const { return width; }
+    int64_t getFeatures(int64_t width) const;
+    /// Whether the map reads a parameter (omega or focus).
+    bool hasParameter() const;
+    bool isFavor() const { return getKind() == ::attune::attn::FeatureKind::Favor; }
+    /// Whether c of `favor` cancels between numerator and denominator under that guard.
+    bool stabilizerCancels(double bias, double floor) const;
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+def Attn_WindowAttr : AttrDef<Attn_Dialect, "Window"> {
+  let mnemonic = "window";
+  let summary = "Blocks of tokens that attend among themselves";
+  let description = [{
+    Either blocks of `length` consecutive tokens, or the tiles of `rows`×`columns` tokens of an image of
+    `grid_rows`×`grid_columns` tokens in row-major order. Tokens keep their order inside a block.
+
+    ```mlir
+    #attn.window<49>
+    #attn.window<7x7 of 56x56>
+    ```
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$grid_rows, "int64_t":$grid_columns);
+  let builders = [AttrBuilder<(ins "int64_t":$length), [{ return $_get($_ctxt, 1, length, 0, 0); }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isGrid() const { return getGridRows() != 0; }
+    /// Tokens of a block.
+    int64_t getLength() const { return getRows() * getColumns(); }
   }];
 }
 

@@ -22,5 +22,11 @@ def Attn_Lengths : 1DTensorOf<[I32]>;
 /// Terms are f32; interpreters compute them in f64.
 def Attn_F32x4 : 4DTensorOf<[F32]>;
 def Attn_F32x3 : 3DTensorOf<[F32]>;
+def Attn_F32x2 : 2DTensorOf<[F32]>;
+/// A parameter: f32, f16 or bf16, static sizes but for the sequence.
+def Attn_Parameter : RankedTensorOf<[F32, F16, BF16]>;
+def Attn_Indices : RankedTensorOf<[I32]>;
+/// x, context, y: [batch, tokens, D].
+def Attn_Model : 3DTensorOf<[F32, F16, BF16]>;
 
 #endif // ATTUNE_ATTN_BASE_TD

@@ -46,7 +46,8 @@ static std::pair<Value, Value> buildMaps(OpBuilder &builder, KernelOp op) {
   auto map = [&](Value tokens, Value lengths) -> Value {
     ArrayRef<int64_t> x = shapeOf(tokens);
     auto type = f32Of(builder, {x[0], x[1], x[2], op.getFeatureMap().getFeatures(x[3])});
-    return MapOp::create(builder, op.getLoc(), type, tokens, lengths, op.getFeatureMapAttr());
+    return MapOp::create(builder, op.getLoc(), type, tokens, lengths, op.getParameter(), Value(), op.getFeatureMapAttr(),
+                         /*keys=*/tokens == op.getKey() ? builder.getUnitAttr() : UnitAttr());
   };
   return {map(op.getQuery(), Value()), map(op.getKey(), op.getLengths())};
 }
@@ -88,8 +89,8 @@ SmallVector<Value> KernelOp::decompose(OpBuilder &builder) {
                                      roles(builder, {Role::Batch, Role::Head, Role::Query, Role::Feature}),
                                      roles(builder, {Role::Batch, Role::Head, Role::Key, Role::Feature}),
                                      roles(builder, {Role::Batch, Role::Head, Role::Query, Role::Key}));
-  if (getCausal() || getLengths())
-    weights = VisibleOp::create(builder, getLoc(), weightsType, weights, getLengths(), getCausalAttr());
+  if (getCausal() || getLengths() || getWindow())
+    weights = VisibleOp::create(builder, getLoc(), weightsType, weights, getLengths(), getCausalAttr(), getWindowAttr());
   Value numerator = ContractOp::create(builder, getLoc(), f32Of(builder, o), weights, getValue(),
                                        roles(builder, {Role::Batch, Role::Head, Role::Query, Role::Key}),
                                        roles(builder, {Role::Batch, Role::Head, Role::Key, Role::Value}),

@@ -35,6 +35,7 @@ def Attn_Dialect : Dialect {
     Sums over the sequence and exponents are f32 whatever the storage (interpreters may use more).
   }];
   let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = "void registerAttributes();";
 }
 
 #endif // ATTUNE_ATTN_DIALECT_TD

@@ -16,11 +16,12 @@ def Attn_SoftmaxOp : Attn_Op<"softmax", [
   let description = [{
         o_i = Σ_j softmax_j(scale · ⟨q_i, k_j⟩) v_j     over the keys j that query i sees
 
-    A row that sees no key is 0. `lse`, if asked for, is log Σ_j exp(scale · ⟨q_i, k_j⟩), and −∞ for such a row.
+    A row that sees no key is 0. `lse`, if asked for, is log Σ_j exp(scale · ⟨q_i, k_j⟩), and −∞ for such a row. With
+    `window` a query sees the keys of its own block alone.
 
     Constraints:
-    * A1: q, k, v are [batch, H, n, d], [batch, G, N, d], [batch, G, N, dv] of one element type, and G divides H;
-    * A2: o is [batch, H, n, dv] of that element type;
+    * A1: q, k, v are [batch, H, n, d], [batch, G, N, d], [batch, G, N, dv], and G divides H;
+    * A2: o is [batch, H, n, dv];
     * A3: key lengths, if there are, are [batch];
     * A4: scale > 0;
     * A5: lse, if asked for, is [batch, H, n].
@@ -31,7 +32,7 @@ def Attn_SoftmaxOp : Attn_Op<"softmax", [
     ```
   }];
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
-                       F64Attr:$scale, UnitAttr:$causal);
+                       F64Attr:$scale, UnitAttr:$causal, OptionalAttr<Attn_WindowAttr>:$window);
   let results = (outs Attn_Tokens:$output, Optional<Attn_F32x3>:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict

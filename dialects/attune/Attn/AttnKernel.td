@@ -18,7 +18,11 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
 
     with the guard of `denominator`. Keys that do not exist are left out after φ (φ(0) ≠ 0). With `initial_state` (S₀, z₀)
     a causal op continues a sequence: φ(q_i)ᵀS₀ and φ(q_i)ᵀz₀ are added to numerator and denominator; `final_state`, if
-    asked for, is S₀ + Σ_j φ(k_j) v_jᵀ and z₀ + Σ_j φ(k_j).
+    asked for, is S₀ + Σ_j φ(k_j) v_jᵀ and z₀ + Σ_j φ(k_j). With `window` a query sees the keys of its own block alone.
+    `parameter` is what the map reads (omega or focus). With `compress` (E, F: naive FLuRKA, eq. 1) there is no
+    normaliser: o = φ(Q) (E φ(K))ᵀ (F V).
+
+    For `favor` with ε = 0 and no guard the stabilizer cancels and is no part of the function.
 
     Constraints: A1 … A3;
     * A9: causal only with n = N (checked here when both are static, else when the kernel runs);
@@ -33,10 +37,15 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
   }];
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
                        Optional<Attn_F32x4>:$initial_state, Optional<Attn_F32x3>:$initial_sum,
-                       Attn_FeatureMapAttr:$feature_map, Attn_DenominatorAttr:$denominator, UnitAttr:$causal);
+                       Optional<Attn_Parameter>:$parameter, Optional<Attn_Parameter>:$compress_key,
+                       Optional<Attn_Parameter>:$compress_value,
+                       Attn_FeatureMapAttr:$feature_map, Attn_DenominatorAttr:$denominator, UnitAttr:$causal,
+                       OptionalAttr<Attn_WindowAttr>:$window);
   let results = (outs Attn_Tokens:$output, Optional<Attn_F32x4>:$final_state, Optional<Attn_F32x3>:$final_sum);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`parameter` `(` $parameter^ `:` type($parameter) `)`)?
+    (`compress` `(` $compress_key^ `,` $compress_value `:` type($compress_key) `,` type($compress_value) `)`)?
     (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($output)
     (`,` `final` type($final_state)^ `,` type($final_sum))?
@@ -48,10 +57,14 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
 // Terms
 //===----------------------------------------------------------------------===//
 
-def Attn_MapOp : Attn_Op<"map"> {
+def Attn_MapOp : Attn_Op<"map", [AttrSizedOperandSegments]> {
   let summary = "A feature map of every token";
   let description = [{
         result[b, h, t, :] = φ(source[b, h, t, :]),   and 0 for t ≥ lengths[b]
+
+    `keys` says which side's stabilizer `favor` takes; `shift` [batch, result heads] is c where it is a maximum over the
+    keys (`attn.key_maximum`). A parameter with a row a query head maps every key-value head for each of its query heads:
+    the result then has H heads.
 
     Constraints: A3; A12: the result is [batch, heads, tokens, m] of f32 with the map's number of features m.
 
@@ -60,12 +73,35 @@ def Attn_MapOp : Attn_Op<"map"> {
         : tensor<2x4x200x64xbf16> -> tensor<2x4x200x64xf32>
     ```
   }];
-  let arguments = (ins Attn_Tokens:$source, Optional<Attn_Lengths>:$lengths, Attn_FeatureMapAttr:$feature_map);
+  let arguments = (ins Attn_Tokens:$source, Optional<Attn_Lengths>:$lengths, Optional<Attn_Parameter>:$parameter,
+                       Optional<Attn_F32x2>:$shift, Attn_FeatureMapAttr:$feature_map, UnitAttr:$keys);
   let results = (outs Attn_F32x4:$result);
   let assemblyFormat = [{
-    $source (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($source) `->` type($result)
+    $source (`lengths` `(` $lengths^ `:` type($lengths) `)`)? (`parameter` `(` $parameter^ `:` type($parameter) `)`)?
+    (`shift` `(` $shift^ `:` type($shift) `)`)? attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
+}
+
+def Attn_KeyMaximumOp : Attn_Op<"key_maximum"> {
+  let summary = "The largest exponent of FAVOR over features and existing keys";
+  let description = [{
+        result[b, h] = max_{t < lengths[b], f} L_f(key[b, g, t, :])          L without −|x'|²/2 for `projection`
+
+    The stabilizers `max` and `projection`. −∞ where no key exists.
+
+    ```mlir
+    %c = attn.key_maximum %k parameter(%w : tensor<4x96x64xf32>) {feature_map = #attn.feature_map<favor, features = 96, epsilon = 1.000000e-04, scale = 1.250000e-01, stabilizer = max>}
+        : tensor<2x4x200x64xf32> -> tensor<2x4xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$key, Optional<Attn_Lengths>:$lengths, Attn_Parameter:$parameter,
+                       Attn_FeatureMapAttr:$feature_map);
+  let results = (outs Attn_F32x2:$result);
+  let assemblyFormat = [{
+    $key (`lengths` `(` $lengths^ `:` type($lengths) `)`)? `parameter` `(` $parameter `:` type($parameter) `)` attr-dict
+    `:` type($key) `->` type($result)
+  }];
 }
 
 def Attn_ContractOp : Attn_Op<"contract"> {
@@ -101,13 +137,14 @@ def Attn_VisibleOp : Attn_Op<"visible", [AllTypesMatch<["weights", "result"]>]> 
   let description = [{
         result[b, h, i, j] = weights[b, h, i, j] if query i sees key j, else 0
 
-    Constraints: A3; A14: a mask, causal or lengths, is given.
+    Constraints: A3; A14: a mask, causal, window or lengths, is given.
 
     ```mlir
     %v = attn.visible %w {causal} : tensor<2x4x200x200xf32>
     ```
   }];
-  let arguments = (ins Attn_F32x4:$weights, Optional<Attn_Lengths>:$lengths, UnitAttr:$causal);
+  let arguments = (ins Attn_F32x4:$weights, Optional<Attn_Lengths>:$lengths, UnitAttr:$causal,
+                       OptionalAttr<Attn_WindowAttr>:$window);
   let results = (outs Attn_F32x4:$result);
   let assemblyFormat = [{
     $weights (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($weights)
@@ -234,6 +271,8 @@ def Attn_NormalizeOp : Attn_Op<"normalize"> {
   let description = [{
         o_i = numerator_i / max(denominator_i + bias, floor),   0 where that denominator is exactly 0
 
+    Without a denominator o = numerator, in the type of the output.
+
     Constraints: A19: numerator [batch, H, n, dv], denominator [batch, H, n], the result of the numerator's sizes.
 
     ```mlir
@@ -241,10 +280,10 @@ def Attn_NormalizeOp : Attn_Op<"normalize"> {
         : tensor<2x4x200x32xf32>, tensor<2x4x200xf32> -> tensor<2x4x200x32xbf16>
     ```
   }];
-  let arguments = (ins Attn_F32x4:$numerator, Attn_F32x3:$denominator, Attn_DenominatorAttr:$guard);
+  let arguments = (ins Attn_F32x4:$numerator, Optional<Attn_F32x3>:$denominator, Attn_DenominatorAttr:$guard);
   let results = (outs Attn_Tokens:$output);
   let assemblyFormat = [{
-    $numerator `,` $denominator attr-dict `:` type($numerator) `,` type($denominator) `->` type($output)
+    $numerator (`,` $denominator^)? attr-dict `:` type($numerator) (`,` type($denominator)^)? `->` type($output)
   }];
   let hasVerifier = 1;
 }

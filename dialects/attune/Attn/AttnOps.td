@@ -7,3 +7,6 @@
 //===----------------------------------------------------------------------===//
 include "attune/Attn/AttnExact.td"
 include "attune/Attn/AttnKernel.td"
+include "attune/Attn/AttnPower.td"
+include "attune/Attn/AttnBlocked.td"
+include "attune/Attn/AttnLayer.td"

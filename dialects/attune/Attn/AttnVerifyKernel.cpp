@@ -135,7 +135,8 @@ LogicalResult CausalReadoutOp::verify() {
 
 LogicalResult NormalizeOp::verify() {
   ArrayRef<int64_t> numerator = shapeOf(getNumerator());
-  if (failed(checkShape(*this, "denominator", getDenominator().getType(), numerator.drop_back()))) // A19
+  if (getDenominator() &&
+      failed(checkShape(*this, "denominator", getDenominator().getType(), numerator.drop_back()))) // A19
     return failure();
   return checkShape(*this, "output", getOutput().getType(), numerator); // A19
 }

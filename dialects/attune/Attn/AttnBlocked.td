@@ -1,0 +1,164 @@
+//===- AttnBlocked.td - EFFATT, EVA, agents, and what they are made of -*- tablegen -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_ATTN_BLOCKED_TD
+#define ATTUNE_ATTN_BLOCKED_TD
+
+include "attune/Attn/AttnBase.td"
+
+def Attn_EffattOp : Attn_Op<"effatt"> {
+  let summary = "Efficient attention: softmax over features of q, over keys of k";
+  let description = [{
+        o_i = softmax_f(q_i)ᵀ Σ_j softmax_j(k_·f) v_jᵀ
+
+    The softmax over keys runs over those that exist; with none of them the output is 0 ("Efficient Attention", eq. 4;
+    ELFATT's global part). No scale, not causal.
+
+    ```mlir
+    %o = attn.effatt %q, %k, %v : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32> -> tensor<2x4x200x32xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths);
+  let results = (outs Attn_Tokens:$output);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+  }];
+}
+
+def Attn_AgentOp : Attn_Op<"agent"> {
+  let summary = "Agent attention";
+  let description = [{
+        o = softmax(scale · Q Aᵀ) softmax(scale · A Kᵀ) V,   A_c = the mean of the c-th of `agents` equal runs of queries
+
+    ("Agent Attention", eq. 3, without biases and convolution). Not causal; `agents` divides n.
+
+    ```mlir
+    %o = attn.agent %q, %k, %v {agents = 16 : i64, scale = 1.250000e-01 : f64} : tensor<2x4x128x64xf32>, tensor<2x4x128x64xf32>, tensor<2x4x128x64xf32> -> tensor<2x4x128x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
+                       I64Attr:$agents, F64Attr:$scale);
+  let results = (outs Attn_Tokens:$output);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+  }];
+}
+
+def Attn_EvaOp : Attn_Op<"eva"> {
+  let summary = "EVA: exact attention in a window and control variates for chunks of keys";
+  let description = [{
+        o_i = Σ_{j ∈ E_i} p_j v_j + Σ_c p_c β_c,   p = softmax over { s⟨q_i, k_j⟩ : j ∈ E_i } ∪ { s⟨q_i, k̄_c⟩ [+ log |P_c|] : c }
+        k̄_c = mean_{P_c} k,  μ_c = mu_weight · (q̄_c + k̄_c),  β_c = Σ_{j ∈ P_c} softmax_j(s⟨μ_c, k_j⟩ − s|k_j|²/2) v_j
+
+    with s = scale ("Efficient Attention via Control Variates", evaluation mode). The N / chunk chunks P_c of keys go with
+    as many equal runs of queries, whose means are q̄_c; E_i are the existing keys of the block of `local` keys that goes
+    with the query's block, none without `local`. `exclude_local` takes E_i out of the chunks, `mass` adds log |P_c|.
+    Keys that do not exist are in no mean and no chunk; an empty chunk is left out. Causal: E_i up to i, chunks strictly
+    before the query's own; needs `local`, which `chunk` divides, and n = N.
+
+    ```mlir
+    %o = attn.eva %q, %k, %v {causal, chunk = 8 : i64, local = 32 : i64, mu_weight = 1.000000e+00 : f64, scale = 1.250000e-01 : f64}
+        : tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32> -> tensor<1x2x128x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
+                       I64Attr:$chunk, OptionalAttr<I64Attr>:$local, F64Attr:$mu_weight, F64Attr:$scale,
+                       UnitAttr:$exclude_local, UnitAttr:$mass, UnitAttr:$causal);
+  let results = (outs Attn_Tokens:$output);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+def Attn_PoolOp : Attn_Op<"pool"> {
+  let summary = "The mean of equal runs of tokens";
+  let description = [{
+        result[b, h, c, :] = mean of source[b, h, t, :] over c·n/count ≤ t < (c+1)·n/count
+
+    `count` divides n.
+
+    ```mlir
+    %a = attn.pool %q {count = 16 : i64} : tensor<2x4x128x64xf32> -> tensor<2x4x16x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, I64Attr:$count);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+
+def Attn_SequenceSoftmaxOp : Attn_Op<"sequence_softmax"> {
+  let summary = "Softmax over the sequence, feature by feature";
+  let description = [{
+        result[b, g, j, f] = e^{source[b, g, j, f]} / Σ_{t < lengths[b]} e^{source[b, g, t, f]},   0 for j ≥ lengths[b]
+
+    ```mlir
+    %b = attn.sequence_softmax %k : tensor<2x4x200x64xf32> -> tensor<2x4x200x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, Optional<Attn_Lengths>:$lengths);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = [{
+    $source (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($source) `->` type($result)
+  }];
+}
+
+def Attn_EvaSummariesOp : Attn_Op<"eva_summaries"> {
+  let summary = "EVA's summaries of chunks: mean key, weighted value, log weight";
+  let description = [{
+    For every chunk c, and with `local` for every chunk and every local block l that it meets in part,
+
+        mean[b, h, c, :] = k̄_c,   summary[b, h, c, :] = β_c,   log_weight[b, h, c] = 0 (with `mass` log |P_c|; −∞ if P_c is empty)
+
+    as defined at `attn.eva`. Without `local` the results have C = N / chunk rows. With `local` (exclude_local) they have
+    C + 2·N/local rows: row c is chunk c whole; rows C + 2l and C + 2l + 1 are the first and the last chunk that meet
+    block l, less the keys of the block (−∞ where nothing is left, and for the second where it is the first).
+
+    ```mlir
+    %mean, %beta, %w = attn.eva_summaries %q, %k, %v {chunk = 8 : i64, mu_weight = 5.000000e-01 : f64, scale = 1.250000e-01 : f64}
+        : tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32> -> tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
+                       I64Attr:$chunk, OptionalAttr<I64Attr>:$local, F64Attr:$mu_weight, F64Attr:$scale, UnitAttr:$mass);
+  let results = (outs Attn_F32x4:$mean, Attn_F32x4:$summary, Attn_F32x3:$log_weight);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
+    `:` type($query) `,` type($key) `,` type($value) `->` type($mean) `,` type($summary) `,` type($log_weight)
+  }];
+}
+
+def Attn_EvaMixOp : Attn_Op<"eva_mix"> {
+  let summary = "EVA's joint softmax over local keys and chunks";
+  let description = [{
+    The output of `attn.eva` from the results of `attn.eva_summaries` on the same q, k, v and attributes.
+
+    ```mlir
+    %o = attn.eva_mix %q, %k, %v summaries(%mean, %beta, %w : tensor<1x2x16x64xf32>, tensor<1x2x16x64xf32>, tensor<1x2x16xf32>)
+        {chunk = 8 : i64, local = 32 : i64, scale = 1.250000e-01 : f64}
+        : tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32>, tensor<1x2x128x64xf32> -> tensor<1x2x128x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
+                       Attn_F32x4:$mean, Attn_F32x4:$summary, Attn_F32x3:$log_weight,
+                       I64Attr:$chunk, OptionalAttr<I64Attr>:$local, F64Attr:$scale, UnitAttr:$exclude_local,
+                       UnitAttr:$causal);
+  let results = (outs Attn_Tokens:$output);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `summaries` `(` $mean `,` $summary `,` $log_weight `:` type($mean) `,` type($summary) `,` type($log_weight) `)` attr-dict
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+  }];
+}
+
+#endif // ATTUNE_ATTN_BLOCKED_TD

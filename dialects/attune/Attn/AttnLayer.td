@@ -1,0 +1,148 @@
+//===- AttnLayer.td - What stands around a mechanism in a layer -*- tablegen -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_ATTN_LAYER_TD
+#define ATTUNE_ATTN_LAYER_TD
+
+include "attune/Attn/AttnBase.td"
+
+def Attn_ProjectOp : Attn_Op<"project"> {
+  let summary = "Project a sequence to heads";
+  let description = [{
+        result[b, h, t, c] = Σ_D x[b, t, D] weight[D, h·width + c]  [+ bias[h·width + c]]
+
+    The weight is as `torch.nn.Linear(...).weight.T`: [D, heads·width].
+
+    ```mlir
+    %q = attn.project %x, %wq bias(%bq : tensor<256xf32>) : tensor<2x96x256xf32>, tensor<256x256xf32> -> tensor<2x8x96x32xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Model:$source, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias);
+  let results = (outs Attn_Tokens:$result);
+  let assemblyFormat = [{
+    $source `,` $weight (`bias` `(` $bias^ `:` type($bias) `)`)? attr-dict `:` type($source) `,` type($weight) `->` type($result)
+  }];
+}
+
+def Attn_ProjectOutputOp : Attn_Op<"project_output"> {
+  let summary = "Merge heads and project to the width of the model";
+  let description = [{
+        result[b, t, D] = Σ_{h, c} source[b, h, t, c] weight[h·dv + c, D]  [+ bias[D]]
+
+    ```mlir
+    %y = attn.project_output %o, %wo bias(%bo : tensor<256xf32>) : tensor<2x8x96x32xf32>, tensor<256x256xf32> -> tensor<2x96x256xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias);
+  let results = (outs Attn_Model:$result);
+  let assemblyFormat = [{
+    $source `,` $weight (`bias` `(` $bias^ `:` type($bias) `)`)? attr-dict `:` type($source) `,` type($weight) `->` type($result)
+  }];
+}
+
+def Attn_RopeOp : Attn_Op<"rope", [AllShapesMatch<["source", "result"]>]> {
+  let summary = "Rotary position embedding";
+  let description = [{
+    Rotates the pairs (2i, 2i + 1) of each token, or (i, i + d/2) with `half`, by position · base^{−2i/d}
+    ("RoFormer", eq. 15). Token t is at position t, and with `aligned` %keys at t + N − n where N is the number of tokens
+    of that value: the last query sits at the last key.
+
+    ```mlir
+    %r = attn.rope %q aligned(%k : tensor<2x2x96x32xf32>) {base = 1.000000e+04 : f64} : tensor<2x8x96x32xf32> -> tensor<2x8x96x32xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, Optional<Attn_Tokens>:$aligned, F64Attr:$base, UnitAttr:$half);
+  let results = (outs Attn_Tokens:$result);
+  let assemblyFormat = [{
+    $source (`aligned` `(` $aligned^ `:` type($aligned) `)`)? attr-dict `:` type($source) `->` type($result)
+  }];
+}
+
+def Attn_QkNormOp : Attn_Op<"qk_norm", [AllShapesMatch<["source", "result"]>]> {
+  let summary = "Layer normalisation of each token of each head, without gain";
+  let description = [{
+        result = (x − mean(x)) / sqrt(mean((x − mean(x))²) + epsilon)     over the width
+
+    ```mlir
+    %n = attn.qk_norm %q {epsilon = 1.000000e-05 : f64} : tensor<2x8x96x32xf32> -> tensor<2x8x96x32xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, F64Attr:$epsilon);
+  let results = (outs Attn_Tokens:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+
+def Attn_CompressOp : Attn_Op<"compress"> {
+  let summary = "Compress a sequence to slots: E·X";
+  let description = [{
+        result[b, g, s, c] = Σ_{j < lengths[b]} weight[g or 0, s, j] source[b, g, j, c]
+
+    Linformer's and FLuRKA's E and F ("Linformer", eq. 7): weight is [G, k, N], or [1, k, N] if the heads share it.
+    Tokens that do not exist count as 0, even if they hold NaN.
+
+    ```mlir
+    %c = attn.compress %k, %e : tensor<2x4x200x64xf32>, tensor<1x32x200xf32> -> tensor<2x4x32x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, Attn_Parameter:$weight, Optional<Attn_Lengths>:$lengths);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = [{
+    $source `,` $weight (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
+    `:` type($source) `,` type($weight) `->` type($result)
+  }];
+}
+
+def Attn_LepeOp : Attn_Op<"lepe", [AttrSizedOperandSegments, AllShapesMatch<["source", "result"]>]> {
+  let summary = "Locally enhanced positional encoding: a depthwise convolution of the values, added to the output";
+  let description = [{
+        result[b, h, t, c] = source[b, h, t, c] + Σ_{δ ∈ −1, 0, 1} weight[h, c, δ + 1] v[b, g, t + δ, c]  [+ bias[h, c]]
+
+    and in two dimensions with weight [h, c, δy + 1, δx + 1] over the 3×3 neighbours ("CSWin", eq. 8; ELFATT). Neighbours
+    outside are 0: outside the sequence, or with `grid` the image, or with `window` the token's block. Tokens that do not
+    exist are 0.
+
+    ```mlir
+    %r = attn.lepe %o, %v, %w {grid = array<i64: 14, 14>} : tensor<1x2x196x32xf32>, tensor<1x2x196x32xf32>, tensor<2x32x3x3xf32> -> tensor<1x2x196x32xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, Attn_Tokens:$value, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias,
+                       Optional<Attn_Lengths>:$lengths, OptionalAttr<DenseI64ArrayAttr>:$grid,
+                       OptionalAttr<Attn_WindowAttr>:$window);
+  let results = (outs Attn_Tokens:$result);
+  let assemblyFormat = [{
+    $source `,` $value `,` $weight (`bias` `(` $bias^ `:` type($bias) `)`)? (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    attr-dict `:` type($source) `,` type($value) `,` type($weight) `->` type($result)
+  }];
+}
+
+def Attn_TakeHeadsOp : Attn_Op<"take_heads"> {
+  let summary = "Some consecutive heads";
+  let description = [{
+        result[b, h, t, c] = source[b, first + h, t, c]
+
+    ```mlir
+    %q1 = attn.take_heads %q {first = 2 : i64} : tensor<1x4x196x32xf32> -> tensor<1x2x196x32xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, I64Attr:$first);
+  let results = (outs Attn_Tokens:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+
+def Attn_ConcatHeadsOp : Attn_Op<"concat_heads"> {
+  let summary = "The heads of several parts, one after another";
+  let description = [{
+    ```mlir
+    %o = attn.concat_heads %a, %b : tensor<1x2x196x32xf32>, tensor<1x2x196x32xf32> -> tensor<1x4x196x32xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Attn_Tokens>:$parts);
+  let results = (outs Attn_Tokens:$result);
+  let assemblyFormat = "$parts attr-dict `:` type($parts) `->` type($result)";
+}
+
+#endif // ATTUNE_ATTN_LAYER_TD

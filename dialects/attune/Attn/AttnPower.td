@@ -1,0 +1,115 @@
+//===- AttnPower.td - Polynomial attention and sketches of it -*- tablegen -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_ATTN_POWER_TD
+#define ATTUNE_ATTN_POWER_TD
+
+include "attune/Attn/AttnBase.td"
+
+def Attn_PolynomialOp : Attn_Op<"polynomial"> {
+  let summary = "Polynomial attention";
+  let description = [{
+        o_i = Σ_j w_ij v_j / max(bias + Σ_j w_ij, floor),   w_ij = (scale · ⟨q_i, k_j⟩)^degree     over the keys j that i sees
+
+    ("PolySketchFormer", eq. 1). With `window` a query sees the keys of its own block alone.
+
+    ```mlir
+    %o = attn.polynomial %q, %k, %v {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.000000e+00, floor = 0.000000e+00>, scale = 1.000000e+00 : f64}
+        : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32> -> tensor<2x4x200x32xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
+                       I64Attr:$degree, F64Attr:$scale, Attn_DenominatorAttr:$denominator, UnitAttr:$causal,
+                       OptionalAttr<Attn_WindowAttr>:$window);
+  let results = (outs Attn_Tokens:$output);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+  }];
+}
+
+def Attn_PolysketchOp : Attn_Op<"polysketch", [AttrSizedOperandSegments]> {
+  let summary = "Polynomial attention through sketches";
+  let description = [{
+        w_ij = ⟨S(scale · q_i), S(k_j)⟩²,   and (scale · ⟨q_i, k_j⟩)^degree where ⌊i / b⌋ = ⌊j / b⌋ with `local_exact` = b
+
+    weights v as `attn.polynomial` does ("PolySketchFormer", section 3). S is the sketch of degree `degree`/2 and `size` r
+    entries of `attn.sketch`, whose parameters are given; the query heads each have their own, so that K is sketched for
+    every query head.
+
+    ```mlir
+    %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %sa, %sb : …) indices(%i0, %i1, %ia, %ib : …) {causal, degree = 4 : i64, …}
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
+                       Variadic<Attn_Parameter>:$signs, Variadic<Attn_Indices>:$indices,
+                       I64Attr:$degree, I64Attr:$size, OptionalAttr<I64Attr>:$local_exact, F64Attr:$scale,
+                       Attn_DenominatorAttr:$denominator, UnitAttr:$causal);
+  let results = (outs Attn_Tokens:$output);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `signs` `(` $signs `:` type($signs) `)` `indices` `(` $indices `:` type($indices) `)` attr-dict
+    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+def Attn_SketchOp : Attn_Op<"sketch", [AttrSizedOperandSegments]> {
+  let summary = "A sketch of every token: the tree of TensorSRHTs";
+  let description = [{
+        leaf_i = r^{-1/2} (x D_i H)[index_i],   node_j = r^{-1/2} (a D_a H)[index_a] ⊙ (b D_b H)[index_b],   S(scale · x) = the root
+
+    with x zero-padded to a power of two d₂, H the unnormalised Hadamard matrix and D = diag(sign). `signs` and `indices`
+    are those of the leaves 0 … p' − 1 and then, node after node, of the sides a and b; nodes count level by level from
+    the leaves, left to right ("PolySketchFormer", section 2). Signs are [H, d₂] at leaves and [H, r] at nodes; indices
+    [H, r]. The result has H heads; if the source has fewer (G), head h reads ⌊h·G/H⌋.
+
+    ```mlir
+    %s = attn.sketch %k signs(…) indices(…) {scale = 1.000000e+00 : f64, size = 32 : i64} : tensor<2x4x200x64xf32> -> tensor<2x4x200x32xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, Variadic<Attn_Parameter>:$signs, Variadic<Attn_Indices>:$indices,
+                       I64Attr:$size, F64Attr:$scale);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = [{
+    $source `signs` `(` $signs `:` type($signs) `)` `indices` `(` $indices `:` type($indices) `)` attr-dict
+    `:` type($source) `->` type($result)
+  }];
+}
+
+def Attn_PowerOp : Attn_Op<"power", [AllTypesMatch<["weights", "result"]>]> {
+  let summary = "An even power of weights";
+  let description = [{
+        result = (scale · weights)^degree     entrywise
+
+    ```mlir
+    %p = attn.power %w {degree = 4 : i64, scale = 1.000000e+00 : f64} : tensor<2x4x200x200xf32>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$weights, I64Attr:$degree, F64Attr:$scale);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = "$weights attr-dict `:` type($weights)";
+}
+
+def Attn_DiagonalBlocksOp : Attn_Op<"diagonal_blocks", [AllTypesMatch<["inside", "outside", "result"]>]> {
+  let summary = "Weights inside the diagonal blocks from one tensor, outside from another";
+  let description = [{
+        result[b, h, i, j] = inside[b, h, i, j] if ⌊i / block⌋ = ⌊j / block⌋, else outside[b, h, i, j]
+
+    ```mlir
+    %w = attn.diagonal_blocks %exact, %sketched {block = 32 : i64} : tensor<2x4x128x128xf32>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$inside, Attn_F32x4:$outside, I64Attr:$block);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = "$inside `,` $outside attr-dict `:` type($inside)";
+}
+
+#endif // ATTUNE_ATTN_POWER_TD
