@@ -47,8 +47,8 @@ ArrayRef<int64_t> TileBuilder::shape(Value tile) { return cast<RankedTensorType>
 Type TileBuilder::element(Value tile) { return mlir::cast<ShapedType>(tile.getType()).getElementType(); }
 
 Value TileBuilder::constant(ArrayRef<int64_t> shape, double value) {
-  auto type = RankedTensorType::get(shape, builder.getF32Type());
-  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, static_cast<float>(value)));
+  return arith::ConstantOp::create(builder, loc,
+                                   constantTile(RankedTensorType::get(shape, builder.getF32Type()), value));
 }
 
 Value TileBuilder::load(Value memory, ValueRange indices, ArrayRef<int64_t> shape, Value rows) {

@@ -38,6 +38,7 @@ public:
   mlir::Value programId(tile::Axis axis);
 
   // Tiles.
+  /// An f32 tile of one number; what f32 does not hold of it stays known to the interpreter (#tile.exact).
   mlir::Value constant(llvm::ArrayRef<int64_t> shape, double value);
   mlir::Value load(mlir::Value memory, mlir::ValueRange indices, llvm::ArrayRef<int64_t> shape,
                    mlir::Value rows = mlir::Value());

@@ -13,6 +13,7 @@
 #include <cmath>
 
 using namespace mlir;
+using namespace attune;
 using namespace attune::reference;
 
 /// An elementwise function; the arguments are the operands' elements.
@@ -155,11 +156,15 @@ static std::optional<LogicalResult> evalConstant(Frame &frame, arith::ConstantOp
     frame.set(op, number.getValueAsDouble());
     return success();
   }
-  auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
-  if (!type || !dense || !isTileOf(type))
+  if (!type || !isTileOf(type))
     return std::nullopt;
   TileValue tile{llvm::SmallVector<int64_t, 2>(type.getShape()), {}};
-  if (type.getElementType().isInteger(1))
+  auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (std::optional<double> number = tile::splatValue(op))
+    tile.elements.assign(type.getNumElements(), *number);
+  else if (!dense)
+    return std::nullopt;
+  else if (type.getElementType().isInteger(1))
     for (bool element : dense.getValues<bool>())
       tile.elements.push_back(element);
   else

@@ -9,6 +9,8 @@
 #define ATTUNE_TILE_TILE_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
@@ -25,6 +27,12 @@ namespace attune::tile {
 bool isTile(mlir::Type type);
 /// A memref of rank ≥ 1 whose innermost stride is 1, without an offset, of f32, f16, bf16 or i32.
 bool isMemory(mlir::Type type);
+
+/// A constant tile of one number: `#tile.exact` where f32 does not hold it, else `dense`.
+mlir::TypedAttr constantTile(mlir::RankedTensorType type, double value);
+/// The number that every element of a constant tile has, not yet rounded to the element type (i1: 0 and 1); none for a
+/// tile that is computed or whose elements differ.
+std::optional<double> splatValue(mlir::Value tile);
 } // namespace attune::tile
 
 #include "attune/Tile/TileDialect.h.inc"

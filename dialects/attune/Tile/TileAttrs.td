@@ -9,6 +9,7 @@
 #define ATTUNE_TILE_ATTRS_TD
 
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/EnumAttr.td"
 include "attune/Tile/TileDialect.td"
 
@@ -59,6 +60,42 @@ def Tile_TargetKind : I32EnumAttr<"TargetKind", "the kind of machine a schedule 
     I32EnumAttrCase<"CPU", 0, "cpu">, I32EnumAttrCase<"GPU", 1, "gpu">]> {
   let genSpecializedAttr = 0;
   let cppNamespace = "::attune::tile";
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+def Tile_ExactAttr : AttrDef<Tile_Dialect, "Exact", [ElementsAttrInterface]> {
+  let mnemonic = "exact";
+  let summary = "The elements of a constant tile of one number that f32 does not hold";
+  let description = [{
+    The value of an `arith.constant`: every element is `value` rounded to f32. That is what a target computes with, and the
+    interpreter in its faithful mode. In its ideal mode, where nothing is rounded, the interpreter takes `value` itself,
+    so that a kernel whose constants are scale · log2 e or ln 2 differs from the definition by the rounding of float64
+    alone.
+
+    Two numbers that round to one f32 are different constants; no fold computes with either.
+
+    Constraints: a type that is a tile of f32; a finite value that f32 does not hold (`dense<1.0>` stands for one that
+    it does).
+
+    ```mlir
+    #tile.exact<1.4426950408889634>
+    ```
+  }];
+  let parameters = (ins AttributeSelfTypeParameter<"", "::mlir::RankedTensorType">:$type,
+                        "::mlir::FloatAttr":$value_attr);
+  let builders = [AttrBuilderWithInferredContext<(ins "::mlir::RankedTensorType":$type, "double":$value), [{
+    auto number = ::mlir::FloatAttr::get(::mlir::Float64Type::get(type.getContext()), value);
+    return $_get(type.getContext(), type, number);
+  }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    double getValue() const { return getValueAttr().getValueAsDouble(); }
+    bool isSplat() const { return true; }
+  }];
 }
 
 //===----------------------------------------------------------------------===//

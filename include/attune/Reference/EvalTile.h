@@ -12,7 +12,7 @@
 //
 // In the faithful mode every result is rounded to its element type. A dot product adds in order of k, each product
 // exact and each sum rounded to f32; a reduction adds in order of the index, rounded to f32. In the ideal mode nothing
-// is rounded, constants of the program excepted, which are what the program says.
+// is rounded: a constant of f32 is the number that `#tile.exact` says, where it says one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_REFERENCE_EVALTILE_H

@@ -7,24 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "Orders.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
-
-std::optional<double> cpu::splatValue(Value tile) {
-  auto constant = tile.getDefiningOp<arith::ConstantOp>();
-  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  if (!elements || !elements.isSplat())
-    return std::nullopt;
-  if (elements.getElementType().isInteger(1))
-    return elements.getSplatValue<bool>() ? 1.0 : 0.0;
-  APFloat value = elements.getSplatValue<APFloat>();
-  bool lost;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
-  return value.convertToDouble();
-}
 
 bool cpu::isFree(Value tile) { return tile.getDefiningOp<tile::ExpandOp>() || splatValue(tile); }
 

@@ -27,8 +27,8 @@ inline RankedTensorType tileType(Value value) { return cast<RankedTensorType>(va
 inline ArrayRef<int64_t> shapeOf(Value value) { return tileType(value).getShape(); }
 inline int64_t rankOf(Value value) { return tileType(value).getRank(); }
 
-/// The float that every element of a constant tile has.
-std::optional<double> splatValue(Value tile);
+using tile::splatValue;
+
 /// A tile that costs nothing to compute where it is used, in any order: a constant of equal elements, an expansion.
 bool isFree(Value tile);
 /// The order that `cpu-assign-orders` chose for a tile.

@@ -149,10 +149,8 @@ private:
 } // namespace
 
 static Value constantIn(OpBuilder &builder, arith::ConstantOp constant, Attribute layout) {
-  auto value = cast<DenseElementsAttr>(constant.getValue());
   auto type = withLayout(cast<RankedTensorType>(constant.getType()), layout);
-  return arith::ConstantOp::create(builder, constant.getLoc(), type,
-                                   DenseElementsAttr::get(type, value.getSplatValue<Attribute>()));
+  return arith::ConstantOp::create(builder, constant.getLoc(), constantTile(type, *splatValue(constant)));
 }
 
 Value Assigner::in(Value value, Attribute layout) {
@@ -163,11 +161,8 @@ Value Assigner::in(Value value, Attribute layout) {
     return known;
   OpBuilder builder(context);
   builder.setInsertionPointAfterValue(value);
-  if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
-    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (elements && elements.isSplat() && !isa<SharedAttr>(layout))
-      return known = constantIn(builder, constant, layout);
-  }
+  if (splatValue(value) && !isa<SharedAttr>(layout))
+    return known = constantIn(builder, value.getDefiningOp<arith::ConstantOp>(), layout);
   if (isConstant(value)) {
     value.getDefiningOp()->emitError() << "expected a constant of one value, in registers, on a GPU";
     failed = true;

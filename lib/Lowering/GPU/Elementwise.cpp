@@ -21,11 +21,11 @@ static int64_t registersOf(KernelState &state, RankedTensorType type) {
 }
 
 static LogicalResult lowerConstant(KernelState &state, arith::ConstantOp constant) {
-  auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
+  std::optional<double> value = tile::splatValue(constant);
   auto type = cast<RankedTensorType>(constant.getType());
-  if (!value || !value.isSplat() || !type.getElementType().isF32())
+  if (!value || !type.getElementType().isF32())
     return constant.emitError() << "expected a constant of one f32 value on a GPU";
-  Value scalar = state.code.f32(value.getSplatValue<APFloat>().convertToFloat());
+  Value scalar = state.code.f32(static_cast<float>(*value));
   state.tiles[constant.getResult()].registers.assign(registersOf(state, type), scalar);
   return success();
 }

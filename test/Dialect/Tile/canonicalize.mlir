@@ -1,4 +1,5 @@
 // RUN: attn-opt %s --canonicalize | FileCheck %s
+// RUN: attn-opt %s --cse --loop-invariant-code-motion --canonicalize --cse | FileCheck %s
 
 // A mask whose every condition holds for the whole tile keeps it whole.
 // CHECK-LABEL: tile.kernel @whole
@@ -68,6 +69,36 @@ tile.kernel @dead(%in: memref<4x6xf32>, %out: memref<4x4xf32>) grid(batch) {
   %e = tile.expand %m axis 0 : tensor<4xf32> -> tensor<4x4xf32>
   // CHECK: tile.store
   tile.store %zero, %out[%c0, %c0] : tensor<4x4xf32>, memref<4x4xf32>
+  tile.return
+}
+
+// Numbers that round to one f32 are different constants, and no fold computes with them; equal ones are one.
+// CHECK-LABEL: tile.kernel @exact
+tile.kernel @exact(%out: memref<4x6xf32>, %n: index) grid(batch) {
+  %c0 = arith.constant 0 : index
+  // CHECK-DAG: %[[A:.*]] = arith.constant #tile.exact<1.4426950408889634>
+  // CHECK-DAG: %[[B:.*]] = arith.constant #tile.exact<1.44269504>
+  // CHECK-DAG: %[[F:.*]] = arith.constant dense<1.44269502>
+  // CHECK-NOT: arith.constant {{(#|dense)}}
+  %a = arith.constant #tile.exact<1.4426950408889634> : tensor<4x6xf32>
+  %b = arith.constant #tile.exact<1.44269504> : tensor<4x6xf32>
+  %f = arith.constant dense<1.44269502> : tensor<4x6xf32>
+  %sum = tile.loop sum %i = %c0 to %n step 4 carries(%s = %f) : (tensor<4x6xf32>) {
+    %again = arith.constant #tile.exact<1.4426950408889634> : tensor<4x6xf32>
+    // CHECK: %[[PRODUCT:.*]] = arith.mulf %[[A]], %[[B]]
+    %product = arith.mulf %again, %b : tensor<4x6xf32>
+    // CHECK: %[[NARROW:.*]] = arith.truncf %[[A]]
+    %narrow = arith.truncf %a : tensor<4x6xf32> to tensor<4x6xf16>
+    // CHECK: %[[WIDE:.*]] = arith.extf %[[NARROW]]
+    %wide = arith.extf %narrow : tensor<4x6xf16> to tensor<4x6xf32>
+    // CHECK: arith.cmpf olt, %[[A]], %[[F]]
+    %less = arith.cmpf olt, %a, %f : tensor<4x6xf32>
+    // CHECK: arith.select %{{.*}}, %[[PRODUCT]], %[[WIDE]]
+    %either = arith.select %less, %product, %wide : tensor<4x6xi1>, tensor<4x6xf32>
+    %next = arith.addf %s, %either : tensor<4x6xf32>
+    tile.yield %next : tensor<4x6xf32>
+  }
+  tile.store %sum, %out[%c0, %c0] : tensor<4x6xf32>, memref<4x6xf32>
   tile.return
 }
 

@@ -674,3 +674,36 @@ func.func @f(%n: index) {
   %w = tile.workspace() : memref<4x4xf32, strided<[8, 1]>>
   return
 }
+
+// -----
+
+// Constants: a tile of f32, a number that f32 does not hold.
+tile.kernel @k() grid(batch) {
+  // expected-error @below {{expected a tile of f32, but got 'tensor<4xf16>'}}
+  %t = arith.constant #tile.exact<0.1> : tensor<4xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  // expected-error @below {{expected a number that f32 does not hold, but got 5.000000e-01}}
+  %t = arith.constant #tile.exact<0.5> : tensor<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  // expected-error @below {{expected a tile type after the number}}
+  %t = arith.constant #tile.exact<0.1>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
+  // expected-error @below {{expected a tile type after the number}}
+  %t = arith.constant #tile.exact<0.1> : f32
+  tile.return
+}

@@ -25,6 +25,15 @@ tile.kernel @memory(%keys: memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>>, %out: me
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @constants
+tile.kernel @constants(%out: memref<4x6xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  // CHECK: arith.constant #tile.exact<1.4426950408889634> : tensor<4x6xf32>
+  %t = arith.constant #tile.exact<1.4426950408889634> : tensor<4x6xf32>
+  tile.store %t, %out[%c0, %c0] : tensor<4x6xf32>, memref<4x6xf32>
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @arithmetic
 // CHECK-SAME: attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>}
 tile.kernel @arithmetic(%Q: memref<64x80xf32>, %K: memref<32x80xf32>, %out: memref<64x32xf32>, %left: index, %d: index)

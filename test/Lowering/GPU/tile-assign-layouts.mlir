@@ -28,3 +28,20 @@ tile.kernel @weights(%Q: !m, %K: !m, %V: !m, %O: memref<?x64xf32>, %L: memref<?x
   tile.store %l, %L[%c0] : tensor<64xf32>, memref<?xf32>
   tile.return
 }
+
+// A constant lies as its reader wants it, and stays the number that it was.
+// CHECK-LABEL: tile.kernel @exact
+tile.kernel @exact(%Q: !m, %K: !m, %O: memref<?x64xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // CHECK: %[[E:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = 4>>
+  %e = arith.constant #tile.exact<1.4426950408889634> : tensor<64x64xf32>
+  %q = tile.load %Q[%c0, %c0] : !m -> tensor<64x64xf16>
+  %k = tile.load %K[%c0, %c0] : !m -> tensor<64x64xf16>
+  %s = tile.dot %q, %k, %zero {transpose_b} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  // CHECK: arith.mulf %{{.*}}, %[[E]] : tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = 4>>
+  %r = arith.mulf %s, %e : tensor<64x64xf32>
+  tile.store %r, %O[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}

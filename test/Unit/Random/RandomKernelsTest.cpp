@@ -95,8 +95,7 @@ TEST_P(RandomKernelsTest, AgreeWithTheDefinition) {
   // Beyond the range of the tolerances only a finite output is promised.
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double storage = inputs.inRange() ? tolerance(*elementTypeOf(spec.dtype), inputs.largestLogit) : infinity;
-  // Of each logit's rounding e: the weights change by the factor exp(±e), a weighted mean by at most 2·e.
-  double ideal = inputs.inRange() ? 1e-6 + 2 * 0x1p-24 * inputs.largestLogit * 2 : infinity;
+  double ideal = inputs.inRange() ? 1e-11 : infinity; // float64, and the constants are exact
   int plans = 0;
   for (auto plan : kernels->getOps<func::FuncOp>()) {
     ++plans;
