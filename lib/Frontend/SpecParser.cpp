@@ -16,8 +16,6 @@ int exitStatus(SpecStatus status) {
   switch (status) {
   case SpecStatus::Good:
     return 0;
-  case SpecStatus::Unsupported:
-    return 1;
   case SpecStatus::Invalid:
     return 2;
   }
@@ -39,10 +37,7 @@ SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostic
   RuleReporter rules(state);
   checkRules(rules);
   checkSizeRules(rules);
-  if (!diagnostics.empty())
-    return SpecStatus::Invalid;
-  checkSupported(rules);
-  return diagnostics.empty() ? SpecStatus::Good : SpecStatus::Unsupported;
+  return diagnostics.empty() ? SpecStatus::Good : SpecStatus::Invalid;
 }
 
 SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors) {

@@ -56,8 +56,6 @@ void checkRules(RuleReporter &rules);
 void checkMechanismRules(RuleReporter &rules, const Part &part);
 /// Rules on batch, queries and keys; those that meet a '?' wait.
 void checkSizeRules(RuleReporter &rules);
-/// Reports what a correct spec asks for and Attune cannot do yet.
-void checkSupported(RuleReporter &rules);
 
 } // namespace attune
 

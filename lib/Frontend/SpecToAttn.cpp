@@ -7,121 +7,117 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecToAttn.h"
 
-#include "attune/Attn/Attn.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "AttnBuilder.h"
 
 using namespace mlir;
 
 namespace attune {
 
-namespace {
+static constexpr const char *nameAttr = "attn.name", *parameterAttr = "attn.parameter";
 
-/// Builds the function of one spec.
-class AttnBuilder {
-public:
-  AttnBuilder(const Spec &spec, llvm::StringRef fileName, MLIRContext &context)
-      : spec(spec), fileName(fileName), builder(&context) {}
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
 
-  func::FuncOp buildFunction();
-
-private:
-  Location at(Position place) const {
-    return FileLineColLoc::get(builder.getContext(), fileName, place.line, place.column);
+/// The field that a tensor comes from.
+static std::string fieldOf(const Spec &spec, llvm::StringRef name) {
+  if (name == "q" || name == "x")
+    return "queries";
+  if (name == "k" || name == "v" || name == "context")
+    return "keys";
+  if (name == "key_lengths")
+    return "key_lengths";
+  for (const Part &part : spec.parts) {
+    llvm::StringRef own = name;
+    if (!own.consume_front(part.prefix))
+      continue;
+    llvm::StringRef field = llvm::StringSwitch<llvm::StringRef>(own.split('.').first)
+                                .Cases({"e", "f"}, ".low_rank")
+                                .Cases({"omega", "focus"}, ".feature_map")
+                                .Case("lepe", ".lepe")
+                                .Case("sketch", ".size")
+                                .Default("");
+    if (!field.empty())
+      return part.path + "mechanism" + field.str();
   }
-  Type elementType() {
-    switch (spec.dtype) {
-    case ElementType::F16:
-      return builder.getF16Type();
-    case ElementType::BF16:
-      return builder.getBF16Type();
-    default:
-      return builder.getF32Type();
-    }
-  }
-  static int64_t extent(Size size) { return size.value_or(ShapedType::kDynamic); }
-  Type tokens(int64_t heads, Size length, int64_t width) {
-    return RankedTensorType::get({extent(spec.batch), heads, extent(length), width}, elementType());
-  }
-  void addArgument(llvm::StringRef name, llvm::StringRef field, Type type);
-  void setLaws(func::FuncOp function);
-  Value buildMechanism(Block &body, Type output);
-
-  const Spec &spec;
-  llvm::StringRef fileName;
-  OpBuilder builder;
-  SmallVector<Type> types;
-  SmallVector<Location> locations;
-};
-
-} // namespace
-
-void AttnBuilder::addArgument(llvm::StringRef name, llvm::StringRef field, Type type) {
-  types.push_back(type);
-  locations.push_back(NameLoc::get(builder.getStringAttr(name), at(spec.placeOf(field).key)));
+  return "projection";
 }
 
-void AttnBuilder::setLaws(func::FuncOp function) {
-  if (!spec.pin.empty()) {
+static void setLaws(AttnBuilder &b, func::FuncOp function) {
+  if (!b.spec.pin.empty()) {
     SmallVector<NamedAttribute> pins;
-    for (const Pin &pin : spec.pin)
-      pins.push_back(builder.getNamedAttr(pin.law, builder.getStringAttr(pin.form)));
-    function->setAttr("attn.pin", builder.getDictionaryAttr(pins));
+    for (const Pin &pin : b.spec.pin)
+      pins.push_back(b.builder.getNamedAttr(pin.law, b.builder.getStringAttr(pin.form)));
+    function->setAttr("attn.pin", b.builder.getDictionaryAttr(pins));
   }
-  if (!spec.allow.empty())
-    function->setAttr("attn.allow", builder.getStrArrayAttr(llvm::to_vector_of<llvm::StringRef>(spec.allow)));
+  if (!b.spec.allow.empty())
+    function->setAttr("attn.allow", b.builder.getStrArrayAttr(llvm::to_vector_of<llvm::StringRef>(b.spec.allow)));
 }
 
-Value AttnBuilder::buildMechanism(Block &body, Type output) {
-  const Part &part = spec.parts.front();
-  const Mechanism &mechanism = part.mechanism;
-  Location place = at(spec.placeOf("mechanism").key);
-  UnitAttr causal = spec.causal ? builder.getUnitAttr() : UnitAttr();
-  Value query = body.getArgument(0), key = body.getArgument(1), value = body.getArgument(2);
-  Value lengths = spec.keyLengths ? body.getArgument(3) : Value();
-  if (mechanism.kind == MechanismKind::Softmax)
-    return attn::SoftmaxOp::create(builder, place, output, Type(), query, key, value, lengths,
-                                   builder.getF64FloatAttr(spec.logitScale(part)), causal, attn::WindowAttr())
-        .getOutput();
-  auto map = attn::FeatureMapAttr::get(builder.getContext(), attn::FeatureKind::Elu1, 0, 0.0);
-  auto guard =
-      attn::DenominatorAttr::get(builder.getContext(), mechanism.denominator.bias, mechanism.denominator.floor);
-  return attn::KernelOp::create(builder, place, output, Type(), Type(), query, key, value, lengths, Value(), Value(), Value(),
-                                Value(), Value(), map, guard, causal, attn::WindowAttr())
-      .getOutput();
-}
-
-func::FuncOp AttnBuilder::buildFunction() {
-  addArgument("q", "queries", tokens(spec.heads, spec.queries, spec.headDim));
-  addArgument("k", "keys", tokens(spec.kvHeads, spec.keys, spec.headDim));
-  addArgument("v", "keys", tokens(spec.kvHeads, spec.keys, spec.valueDim));
-  if (spec.keyLengths)
-    addArgument("key_lengths", "key_lengths", RankedTensorType::get({extent(spec.batch)}, builder.getI32Type()));
-  Type output = tokens(spec.heads, spec.queries, spec.valueDim);
-  Location place = at(spec.placeOf("attention").key);
-  auto function = func::FuncOp::create(builder, place, spec.name, builder.getFunctionType(types, output));
-  setLaws(function);
-  Block *body = builder.createBlock(&function.getBody(), {}, types, locations);
-  Value result = buildMechanism(*body, output);
-  func::ReturnOp::create(builder, place, result);
+/// The function with its arguments and an empty body; the builder stands in it.
+static func::FuncOp buildSignature(AttnBuilder &b) {
+  std::vector<SpecTensor> tensors = inputTensors(b.spec), parameters = parameterTensors(b.spec);
+  size_t inputs = tensors.size();
+  tensors.insert(tensors.end(), parameters.begin(), parameters.end());
+  SmallVector<Type> types;
+  SmallVector<Location> places;
+  SmallVector<StringAttr> names;
+  for (const SpecTensor &tensor : tensors) {
+    types.push_back(b.typeOf(tensor));
+    names.push_back(b.builder.getStringAttr(tensor.name));
+    places.push_back(NameLoc::get(names.back(), b.at(fieldOf(b.spec, tensor.name))));
+  }
+  SpecTensor output = outputTensor(b.spec);
+  auto function = func::FuncOp::create(b.builder, b.at("attention"), b.spec.name,
+                                       b.builder.getFunctionType(types, b.typeOf(output)));
+  Block *body = b.builder.createBlock(&function.getBody(), {}, types, places);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    b.arguments[tensors[i].name] = body->getArgument(i);
+    function.setArgAttr(i, nameAttr, names[i]);
+    if (i >= inputs)
+      function.setArgAttr(i, parameterAttr, b.builder.getUnitAttr());
+  }
+  function.setResultAttr(0, nameAttr, b.builder.getStringAttr(output.name));
+  setLaws(b, function);
   return function;
 }
 
-static bool isSupported(const Spec &spec) {
-  if (spec.projection || spec.rope || spec.qkNorm || spec.hasParts || spec.parts.size() != 1)
-    return false;
-  const Mechanism &m = spec.parts.front().mechanism;
-  bool modified = m.window || m.lowRank || m.lepe || m.denominator.none;
-  return !modified && (m.kind == MechanismKind::Softmax || m.isKernel(FeatureMapKind::Elu1));
+//===----------------------------------------------------------------------===//
+// The body
+//===----------------------------------------------------------------------===//
+
+/// The outputs of the parts, one after another.
+static Value buildParts(AttnBuilder &b, Type element) {
+  Heads heads = buildHeads(b);
+  SmallVector<Value> outputs;
+  for (const Part &part : b.spec.parts)
+    outputs.push_back(buildPart(b, part, heads, element));
+  if (outputs.size() == 1)
+    return outputs.front();
+  Type type = b.tokens(b.spec.heads, b.spec.queries, b.spec.valueDim, element);
+  return attn::ConcatHeadsOp::create(b.builder, b.at("parts"), type, outputs).getResult();
+}
+
+static Value buildBody(AttnBuilder &b) {
+  const Spec &spec = b.spec;
+  bool merged = spec.projection && spec.projection->output;
+  // What the output projection reads is not rounded to the storage type first.
+  Value output = buildParts(b, merged ? b.builder.getF32Type() : b.storage());
+  if (!merged)
+    return output;
+  return attn::ProjectOutputOp::create(b.builder, b.at("projection"), b.typeOf(outputTensor(spec)), output,
+                                       b.argument("wo"), b.argument("bo"))
+      .getResult();
 }
 
 OwningOpRef<ModuleOp> specToAttn(const Spec &spec, llvm::StringRef fileName, MLIRContext &context) {
-  if (!isSupported(spec))
-    return nullptr;
   context.loadDialect<attn::AttnDialect, func::FuncDialect>();
-  Location place = FileLineColLoc::get(&context, fileName, 1, 1);
-  OwningOpRef<ModuleOp> module = ModuleOp::create(place);
-  module->push_back(AttnBuilder(spec, fileName, context).buildFunction());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, fileName, 1, 1));
+  AttnBuilder b(spec, fileName, context);
+  func::FuncOp function = buildSignature(b);
+  Value output = buildBody(b);
+  func::ReturnOp::create(b.builder, function.getLoc(), output);
+  module->push_back(function);
   return module;
 }
 

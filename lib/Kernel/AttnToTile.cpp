@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Families.h"
 #include "Partition.h"
+#include "Supported.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Kernel/Schedule.h"
 
@@ -155,6 +156,8 @@ static LogicalResult checkAllUsed(func::FuncOp source, const HostSignature &sign
 }
 
 static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::TargetKind target) {
+  if (failed(checkSupported(source)))
+    return failure();
   FailureOr<Partition> partition = kernel::partition(source);
   if (failed(partition))
     return failure();

@@ -17,16 +17,15 @@ namespace attune {
 inline constexpr size_t largestSpec = 1 << 20;
 
 enum class SpecStatus {
-  Good,        // a spec that can be compiled
-  Unsupported, // a correct spec with something that is not supported yet
-  Invalid,     // mistakes
+  Good,
+  Invalid, // mistakes
 };
 
-/// The exit status of a command: 0, 1 (the work cannot be done), 2 (what was given is wrong).
+/// The exit status of a command: 0, or 2 (what was given is wrong).
 int exitStatus(SpecStatus status);
 
-/// Parses and checks `file`. Every mistake goes to `diagnostics`, and, for a correct spec, everything that is not
-/// supported yet; `spec` is complete unless the result is Invalid. Conditions on a '?' size wait for `checkSizes`.
+/// Parses and checks `file`. Every mistake goes to `diagnostics`; `spec` is complete unless the result is Invalid.
+/// Conditions on a '?' size wait for `checkSizes`. What a target cannot compile yet is its lowering's business.
 SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostics);
 
 /// The same for the file at `path`; prints what is wrong to `errors`. A file that cannot be read is Invalid.

@@ -15,9 +15,10 @@
 
 namespace attune {
 
-/// A module with one function `@name(q, k, v[, key_lengths]) -> o` that holds the spec's mechanism. '?' sizes are
+/// A module with one function `@name` that holds the spec: its arguments are `inputTensors`, then `parameterTensors`,
+/// its result is `outputTensor`. Each carries its name as `attn.name`, parameters `attn.parameter` too. '?' sizes are
 /// dynamic; locations are places of `fileName`. `pin` and `allow` become the function's attributes `attn.pin` (a
-/// dictionary of strings) and `attn.allow` (an array of strings). Null for a spec that is not supported yet.
+/// dictionary of strings) and `attn.allow` (an array of strings).
 mlir::OwningOpRef<mlir::ModuleOp> specToAttn(const Spec &spec, llvm::StringRef fileName, mlir::MLIRContext &context);
 
 } // namespace attune

@@ -6,19 +6,32 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Prints what is wrong with each spec, then its status as `FILE: status N`, and exits with the largest of them. The
+// Prints what is wrong with each spec, then its status as `FILE: status N`, and exits with the largest of them. A correct
+// spec is also built in the attn dialect. The
 // fuzzer and the sanitizers run it: it has the frontend in it and nothing else.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecParser.h"
+#include "attune/Frontend/SpecToAttn.h"
+
+#include "mlir/IR/MLIRContext.h"
 
 #include <algorithm>
+
+static int check(llvm::StringRef path) {
+  attune::Spec spec;
+  attune::SpecStatus status = loadSpec(path, spec, llvm::errs());
+  if (status != attune::SpecStatus::Good)
+    return exitStatus(status);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  mlir::OwningOpRef<mlir::ModuleOp> module = specToAttn(spec, path, context);
+  return module ? 0 : 1;
+}
 
 int main(int count, char **arguments) {
   int worst = count < 2 ? 2 : 0;
   for (int i = 1; i < count; ++i) {
-    attune::Spec spec;
-    int status = exitStatus(loadSpec(arguments[i], spec, llvm::errs()));
+    int status = check(arguments[i]);
     llvm::outs() << arguments[i] << ": status " << status << '\n';
     worst = std::max(worst, status);
   }

@@ -63,8 +63,7 @@ TEST(SpecTensors, InputsAndOutput) {
 
 TEST(SpecTensors, ParametersOfALayer) {
   Spec spec = parseGood(specText("queries: 8\nkv_heads: 2\nprojection: {model_dim: 32, bias: true}\n"
-                                 "mechanism: {kind: softmax, low_rank: {rank: 4, tied: false, per_head: true}}\n"),
-                        SpecStatus::Unsupported);
+                                 "mechanism: {kind: softmax, low_rank: {rank: 4, tied: false, per_head: true}}\n"));
   EXPECT_THAT(show(inputTensors(spec)), testing::ElementsAre("x:f32 2 8 32"));
   EXPECT_THAT(show(parameterTensors(spec)),
               testing::ElementsAre("wq:f32 32 64", "wk:f32 32 32", "wv:f32 32 32", "wo:f32 64 32", "bq:f32 64",
@@ -75,8 +74,7 @@ TEST(SpecTensors, ParametersOfALayer) {
 TEST(SpecTensors, ParametersOfParts) {
   Spec spec = parseGood(specText("queries: 8\ncausal: true\nparts:\n"
                                  "  - {heads: 1, mechanism: {kind: kernel, feature_map: {kind: favor, features: 6}}}\n"
-                                 "  - {heads: 3, mechanism: {kind: polysketch, degree: 8, size: 2}}\n"),
-                        SpecStatus::Unsupported);
+                                 "  - {heads: 3, mechanism: {kind: polysketch, degree: 8, size: 2}}\n"));
   std::vector<std::string> names = show(parameterTensors(spec));
   EXPECT_EQ(names.front(), "part0.omega:f32 1 6 16");
   EXPECT_EQ(names.size(), 1 + 2 * 4 + 4 * 3u); // 4 leaves, 3 nodes

@@ -56,8 +56,7 @@ TEST(Spec, EveryFieldOfALargeSpec) {
                 "      low_rank: {rank: 4, tied: false, per_head: true}\n"
                 "      denominator: {bias: 1, floor: 2}\n"
                 "  - heads: 6\n    mechanism: {kind: softmax, window: {grid: [4, 4], size: [2, 4]}, "
-                "lepe: {bias: true}}\n",
-                SpecStatus::Unsupported);
+                "lepe: {bias: true}}\n");
   EXPECT_EQ(spec.projection->modelDim, 20);
   EXPECT_TRUE(spec.projection->bias && spec.projection->cross && !spec.projection->output);
   EXPECT_EQ(spec.rope->base, 500);
@@ -97,9 +96,8 @@ TEST(Suggestions, NameWhatWasMeant) {
               HasSubstr("under `mechanism:`"));
 }
 
-TEST(Statuses, InvalidComesBeforeUnsupported) {
+TEST(Statuses, OneMistakeMakesASpecInvalid) {
   EXPECT_EQ(exitStatus(SpecStatus::Good), 0);
-  EXPECT_EQ(exitStatus(SpecStatus::Unsupported), 1);
   EXPECT_EQ(exitStatus(SpecStatus::Invalid), 2);
   SourceFile file("probe.yaml", specText("queries: 0\nrope: {}\nmechanism: {kind: softmax}\n"));
   Spec spec;
@@ -109,8 +107,7 @@ TEST(Statuses, InvalidComesBeforeUnsupported) {
 }
 
 TEST(Sizes, ConditionsWaitForTheirSizes) {
-  Spec spec =
-      parseGood(specText("queries: '?'\nmechanism: {kind: softmax, window: {length: 8}}\n"), SpecStatus::Unsupported);
+  Spec spec = parseGood(specText("queries: '?'\nmechanism: {kind: softmax, window: {length: 8}}\n"));
   Diagnostics good, bad;
   EXPECT_TRUE(checkSizes(resolveSizes(spec, {}, 16, {}), good));
   EXPECT_FALSE(checkSizes(resolveSizes(spec, {}, 12, {}), bad));

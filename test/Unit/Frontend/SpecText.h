@@ -22,13 +22,12 @@ inline std::string specText(llvm::StringRef rest) {
 }
 
 /// Parses a spec that must be free of mistakes.
-inline Spec parseGood(const std::string &text, SpecStatus wanted = SpecStatus::Good) {
+inline Spec parseGood(const std::string &text) {
   SourceFile file("probe.yaml", text);
   Spec spec;
   Diagnostics diagnostics;
-  EXPECT_EQ(parseSpec(file, spec, diagnostics), wanted);
-  if (wanted == SpecStatus::Good)
-    print(diagnostics, file, llvm::errs());
+  EXPECT_EQ(parseSpec(file, spec, diagnostics), SpecStatus::Good);
+  print(diagnostics, file, llvm::errs());
   return spec;
 }
 

@@ -86,9 +86,3 @@ TEST(SpecToAttn, PinsTravelWithTheFunction) {
   EXPECT_EQ(mlir::cast<mlir::StringAttr>(pins.get("linearize")).getValue(), "state");
   EXPECT_EQ(built.function->getAttrOfType<mlir::ArrayAttr>("attn.allow").size(), 1u);
 }
-
-TEST(SpecToAttn, WhatIsNotSupportedIsNotBuilt) {
-  Spec spec = parseGood(specText("queries: 8\nrope: {}\nmechanism: {kind: softmax}\n"), SpecStatus::Unsupported);
-  mlir::MLIRContext context;
-  EXPECT_FALSE(specToAttn(spec, "probe.yaml", context));
-}

@@ -1,0 +1,171 @@
+//===- BuildMechanism.cpp - Mechanisms as ops of the attn dialect --------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnBuilder.h"
+
+using namespace mlir;
+
+namespace attune {
+
+namespace {
+
+/// Builds the mechanism of one part.
+class MechanismBuilder {
+public:
+  MechanismBuilder(AttnBuilder &b, const Part &part, const Heads &heads, Value lengths, Type output)
+      : b(b), part(part), m(part.mechanism), q(heads.query), k(heads.key), v(heads.value), lengths(lengths),
+        output(output), place(b.at(part, "")) {}
+  Value build();
+
+private:
+  FloatAttr scale() { return b.number(b.spec.logitScale(part)); }
+  UnitAttr causal() { return b.unitIf(b.spec.causal); }
+  attn::DenominatorAttr guard();
+  attn::FeatureMapAttr featureMap();
+  Value buildSoftmax();
+  Value buildPolynomial();
+  Value buildKernel();
+  Value buildPolysketch();
+  Value buildEffatt();
+  Value buildEva();
+  Value buildAgent();
+
+  AttnBuilder &b;
+  const Part &part;
+  const Mechanism &m;
+  Value q, k, v, lengths;
+  Type output;
+  Location place;
+};
+
+} // namespace
+
+attn::DenominatorAttr MechanismBuilder::guard() {
+  return attn::DenominatorAttr::get(b.builder.getContext(), m.denominator.bias, m.denominator.floor);
+}
+
+static attn::Stabilizer convert(Stabilizer stabilizer) {
+  switch (stabilizer) {
+  case Stabilizer::Constant:
+    return attn::Stabilizer::Constant;
+  case Stabilizer::Max:
+    return attn::Stabilizer::Max;
+  case Stabilizer::Projection:
+    return attn::Stabilizer::Projection;
+  case Stabilizer::None:
+    return attn::Stabilizer::None;
+  }
+  return attn::Stabilizer::None;
+}
+
+attn::FeatureMapAttr MechanismBuilder::featureMap() {
+  const FeatureMap &map = m.featureMap;
+  MLIRContext *context = b.builder.getContext();
+  double logits = map.normalize ? b.spec.logitScale(part) : 0;
+  switch (map.kind) {
+  case FeatureMapKind::Favor:
+    // Without a normaliser nothing would undo the stabilizer, so there is none.
+    return attn::FeatureMapAttr::get(context, attn::FeatureKind::Favor, map.features, map.epsilon, logits, 0, 0,
+                                     m.denominator.none ? attn::Stabilizer::None : convert(map.stabilizer));
+  case FeatureMapKind::FavorRelu:
+    return attn::FeatureMapAttr::get(context, attn::FeatureKind::FavorRelu, map.features, map.epsilon, logits);
+  case FeatureMapKind::Elu1:
+    return attn::FeatureMapAttr::get(context, attn::FeatureKind::Elu1, 0, 0.0);
+  case FeatureMapKind::Relu:
+    return attn::FeatureMapAttr::get(context, attn::FeatureKind::Relu, 0, 0.0);
+  case FeatureMapKind::Cosformer:
+    return attn::FeatureMapAttr::get(context, attn::FeatureKind::Cosformer, 0, 0.0, 0.0, 0.0, map.maxPosition);
+  case FeatureMapKind::Focused:
+    return attn::FeatureMapAttr::get(context, attn::FeatureKind::Focused, 0, map.epsilon, 0.0, map.power);
+  }
+  return {};
+}
+
+Value MechanismBuilder::buildSoftmax() {
+  return attn::SoftmaxOp::create(b.builder, place, output, Type(), q, k, v, lengths, scale(), causal(),
+                                 buildWindow(b, m))
+      .getOutput();
+}
+
+Value MechanismBuilder::buildPolynomial() {
+  return attn::PolynomialOp::create(b.builder, place, output, q, k, v, lengths, b.integer(m.degree), scale(), guard(),
+                                    causal(), buildWindow(b, m))
+      .getOutput();
+}
+
+Value MechanismBuilder::buildKernel() {
+  Value omega = b.parameter(part, "omega"), parameter = omega ? omega : b.parameter(part, "focus"), e, f;
+  if (m.denominator.none) { // the features of the keys are compressed, not the keys
+    e = b.parameter(part, "e");
+    f = m.lowRank->tied ? e : b.parameter(part, "f");
+  }
+  return attn::KernelOp::create(b.builder, place, output, Type(), Type(), q, k, v, lengths, Value(), Value(), parameter,
+                                e, f, featureMap(), guard(), causal(), buildWindow(b, m))
+      .getOutput();
+}
+
+Value MechanismBuilder::buildPolysketch() {
+  SmallVector<Value> signs, indices;
+  for (const SpecTensor &tensor : parameterTensors(b.spec))
+    if (llvm::StringRef(tensor.name).starts_with(part.prefix + "sketch."))
+      (tensor.type == ElementType::I32 ? indices : signs).push_back(b.argument(tensor.name));
+  IntegerAttr block = m.localExact ? b.integer(*m.localExact) : IntegerAttr();
+  return attn::PolysketchOp::create(b.builder, place, output, q, k, v, lengths, signs, indices, b.integer(m.degree),
+                                    b.integer(m.sketchSize), block, scale(), guard(), causal())
+      .getOutput();
+}
+
+Value MechanismBuilder::buildEffatt() {
+  return attn::EffattOp::create(b.builder, place, output, q, k, v, lengths).getOutput();
+}
+
+Value MechanismBuilder::buildEva() {
+  IntegerAttr local = m.window ? b.integer(*m.window->length) : IntegerAttr();
+  return attn::EvaOp::create(b.builder, place, output, q, k, v, lengths, b.integer(m.chunk), local,
+                             b.number(m.muWeight), scale(), b.unitIf(m.excludeLocal), b.unitIf(m.mass), causal())
+      .getOutput();
+}
+
+Value MechanismBuilder::buildAgent() {
+  return attn::AgentOp::create(b.builder, place, output, q, k, v, lengths, b.integer(m.agents), scale()).getOutput();
+}
+
+Value MechanismBuilder::build() {
+  switch (m.kind) {
+  case MechanismKind::Softmax:
+    return buildSoftmax();
+  case MechanismKind::Polynomial:
+    return buildPolynomial();
+  case MechanismKind::Kernel:
+    return buildKernel();
+  case MechanismKind::Polysketch:
+    return buildPolysketch();
+  case MechanismKind::Effatt:
+    return buildEffatt();
+  case MechanismKind::Eva:
+    return buildEva();
+  case MechanismKind::Agent:
+    return buildAgent();
+  }
+  return {};
+}
+
+attn::WindowAttr buildWindow(AttnBuilder &b, const Mechanism &mechanism) {
+  if (!mechanism.window)
+    return {};
+  const Window &window = *mechanism.window;
+  if (window.length)
+    return attn::WindowAttr::get(b.builder.getContext(), *window.length);
+  return attn::WindowAttr::get(b.builder.getContext(), (*window.size)[0], (*window.size)[1], (*window.grid)[0],
+                               (*window.grid)[1]);
+}
+
+Value buildMechanism(AttnBuilder &b, const Part &part, const Heads &heads, Value lengths, Type output) {
+  return MechanismBuilder(b, part, heads, lengths, output).build();
+}
+
+} // namespace attune

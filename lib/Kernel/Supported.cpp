@@ -1,0 +1,39 @@
+//===- Supported.cpp - What attention asks for and no kernel does yet ----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Supported.h"
+
+using namespace mlir;
+using namespace attune;
+
+/// Windows and parameters are fields that a family would drop silently, so they are refused by name.
+static StringRef unsupportedField(Operation &op) {
+  if (op.hasAttr("window"))
+    return "a window";
+  if (auto map = dyn_cast<attn::MapOp>(op); map && map.getFeatureMap().getKind() != attn::FeatureKind::Elu1)
+    return attn::stringifyFeatureKind(map.getFeatureMap().getKind());
+  return "";
+}
+
+LogicalResult kernel::checkSupported(func::FuncOp function) {
+  auto refuse = [](Operation &op, StringRef what) {
+    InFlightDiagnostic error = op.emitError() << "expected attention that this version compiles, but got " << what
+                                              << " (not supported yet)";
+    error.attachNote() << "--emit attn and run --reference take it";
+    return failure();
+  };
+  for (Operation &op : function.getOps()) {
+    if (isa<attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::EvaOp, attn::AgentOp, attn::ProjectOp,
+            attn::ProjectOutputOp, attn::RopeOp, attn::QkNormOp, attn::CompressOp, attn::LepeOp, attn::TakeHeadsOp,
+            attn::ConcatHeadsOp, attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp,
+            attn::EvaMixOp, attn::PowerOp, attn::KeyMaximumOp>(op))
+      return refuse(op, op.getName().getStringRef());
+    if (StringRef field = unsupportedField(op); !field.empty())
+      return refuse(op, field);
+  }
+  return success();
+}
