@@ -7,12 +7,13 @@
 //===----------------------------------------------------------------------===//
 //
 // One function a family (ARCHITECTURE, "One carry"): each builds its kernels into the module and their launches into the
-// host function. Memories are arguments of the host function; absent ones are null.
+// host function. Memories are its arguments or workspaces; absent ones are null.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LIB_KERNEL_FAMILIES_H
 #define ATTUNE_LIB_KERNEL_FAMILIES_H
 
+#include "Tokens.h"
 #include "attune/Attn/Attn.h"
 #include "attune/Tile/Tile.h"
 
@@ -21,26 +22,54 @@
 
 namespace attune::kernel {
 
-/// What every kernel of a function needs to know.
+/// The depthwise convolution of the values that is added to an output.
+struct Lepe {
+  mlir::Value weight;             ///< [heads, dv, 3] or [heads, dv, 3, 3]
+  mlir::Value bias;               ///< [heads, dv]; null if there is none
+  Tokens value;
+  mlir::Value lengths;            ///< values at or past them are 0; null if all exist
+  std::optional<int64_t> columns; ///< tokens of a row of the image; none: one dimension
+  bool inWindow = false;          ///< neighbours outside the window are 0
+};
+
+/// Where a family writes its output.
+struct Output {
+  mlir::Value memory; ///< [batch, heads of the memory, n, dv]
+  int64_t firstHead = 0;
+  std::optional<Lepe> lepe;
+};
+
+/// What every kernel of a mechanism needs to know.
 struct Problem {
-  std::string name;                ///< prefix of the kernels' symbols
+  std::string name; ///< prefix of the kernels' symbols
   tile::ScheduleAttr schedule;
-  int64_t heads, sharedHeads;      ///< H, G
-  int64_t width, valueWidth;       ///< d, dv
+  Tokens query;     ///< [batch, H, n, d]
+  Tokens key;       ///< [batch, G, N, d]
+  Tokens value;     ///< [batch, G, N, dv]
+  Output output;
   bool causal = false;
+  attn::WindowAttr window; ///< null: the whole sequence
   // Memories of the host function; null if absent.
-  mlir::Value query;               ///< [batch, H, n, d]
-  mlir::Value key;                 ///< [batch, G, N, d]
-  mlir::Value value;               ///< [batch, G, N, dv]
-  mlir::Value output;              ///< [batch, H, n, dv]
   mlir::Value lengths;             ///< [batch] i32
   mlir::Value lse;                 ///< [batch, H, n] f32
   mlir::Value initialState, initialSum; ///< [batch, G, m, dv], [batch, G, m] f32
   mlir::Value finalState, finalSum;     ///< as the initial ones
 
-  int64_t group() const { return heads / sharedHeads; }
-  int64_t queryTile() const { return schedule.getQueryTile(); }
-  int64_t keyTile() const { return schedule.getKeyTile(); }
+  int64_t heads() const { return query.heads; }
+  int64_t sharedHeads() const { return key.heads; }
+  int64_t width() const { return query.width; }
+  int64_t valueWidth() const { return value.width; }
+  /// Rows of a tile of queries and of keys: the schedule's, or a divisor of the window that is about as large.
+  int64_t queryTile() const;
+  int64_t keyTile() const;
+};
+
+/// A feature map with the memories that it reads.
+struct FeatureMap {
+  attn::FeatureMapAttr map;
+  mlir::Value parameter; ///< omega [1 or H, m, d] or focus [H, d]; null for maps without
+  mlir::Value shift;     ///< [batch, H]: favor's c over the keys where it is a maximum; null otherwise
+  int64_t features = 0;  ///< m
 };
 
 /// Where to build: kernels go to the module's end, launches to the insertion point of `host`.
@@ -48,23 +77,37 @@ struct BuildSite {
   mlir::ModuleOp module;
   mlir::OpBuilder &host;
   mlir::Location loc;
+
+  /// A part of the workspace.
+  mlir::Value workspace(llvm::ArrayRef<int64_t> shape, mlir::ValueRange dynamicSizes);
 };
 
 /// Exact attention by online softmax; `scale` multiplies the logits.
 void buildSoftmax(BuildSite &site, const Problem &problem, double scale);
 
+/// result [batch, heads, tokens, width] = x [batch, tokens, D] · weight [D, heads·width] + bias [heads·width] or none.
+void buildProjection(BuildSite &site, const Problem &problem, mlir::Value x, mlir::Value weight, mlir::Value bias,
+                     const Tokens &result);
+
+/// result [batch, tokens, D] = the heads of `source` side by side · weight [heads·width, D] + bias [D] or none.
+void buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens &source, mlir::Value weight,
+                           mlir::Value bias, mlir::Value result);
+
+/// result [batch, G, k, width] = weight [1 or G, k, N] · problem.key, of whose tokens those past the lengths are 0.
+void buildCompression(BuildSite &site, const Problem &problem, mlir::Value weight, const Tokens &result);
+
 /// Kernel attention with all pair weights in tiles.
-void buildQuadratic(BuildSite &site, const Problem &problem, attn::FeatureMapAttr map, attn::DenominatorAttr guard);
+void buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
 
 /// The state of the keys in pieces, their merge into `state` and `sum`.
-void buildState(BuildSite &site, const Problem &problem, attn::FeatureMapAttr map, mlir::Value state, mlir::Value sum);
+void buildState(BuildSite &site, const Problem &problem, const FeatureMap &map, mlir::Value state, mlir::Value sum);
 
 /// Kernel attention in two passes: state, then readout.
-void buildStateAndReadout(BuildSite &site, const Problem &problem, attn::FeatureMapAttr map,
+void buildStateAndReadout(BuildSite &site, const Problem &problem, const FeatureMap &map,
                           attn::DenominatorAttr guard);
 
 /// Causal kernel attention chunk by chunk, n = N.
-void buildChunked(BuildSite &site, const Problem &problem, attn::FeatureMapAttr map, attn::DenominatorAttr guard);
+void buildChunked(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
 
 } // namespace attune::kernel
 

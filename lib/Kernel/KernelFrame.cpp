@@ -17,72 +17,63 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-static SmallVector<Value> present(ArrayRef<Value> memories) {
-  SmallVector<Value> result;
-  for (Value memory : memories)
-    if (memory)
-      result.push_back(memory);
-  return result;
-}
-
-static tile::KernelOp makeKernel(BuildSite &site, const Problem &problem, StringRef suffix, ArrayRef<tile::Axis> grid,
-                                 ValueRange memories) {
-  OpBuilder builder = OpBuilder::atBlockEnd(site.module.getBody());
-  return tile::KernelOp::create(builder, site.loc, problem.name + "_" + suffix.str(), memories.getTypes(), grid,
-                                problem.schedule);
-}
-
 KernelFrame::KernelFrame(BuildSite &site, const Problem &problem, StringRef suffix, ArrayRef<tile::Axis> grid,
-                         ArrayRef<Value> memories)
-    : builder(site.module.getContext()), tiles(builder, site.loc), hostMemories(present(memories)) {
-  kernel = makeKernel(site, problem, suffix, grid, hostMemories);
+                         ArrayRef<Value> values)
+    : builder(site.module.getContext()), tiles(builder, site.loc) {
+  for (Value value : values)
+    if (value && !llvm::is_contained(hostValues, value))
+      hostValues.push_back(value);
+  builder.setInsertionPointToEnd(site.module.getBody());
+  kernel = tile::KernelOp::create(builder, site.loc, problem.name + "_" + suffix.str(),
+                                  ValueRange(hostValues).getTypes(), grid, problem.schedule);
   builder.setInsertionPointToStart(&kernel.getBody().front());
 }
 
-Value KernelFrame::operator[](Value hostMemory) const {
-  if (!hostMemory)
-    return Value();
-  for (auto [position, memory] : llvm::enumerate(hostMemories))
-    if (memory == hostMemory)
+Value KernelFrame::operator[](Value hostValue) const {
+  for (auto [position, value] : llvm::enumerate(hostValues))
+    if (value == hostValue)
       return tile::KernelOp(kernel).getBody().front().getArgument(position);
   return Value();
 }
 
 void KernelFrame::finish(BuildSite &site, ValueRange gridSizes) {
   tile::ReturnOp::create(builder, site.loc);
-  tile::LaunchOp::create(site.host, site.loc, kernel.getSymName(), gridSizes, hostMemories);
+  tile::LaunchOp::create(site.host, site.loc, kernel.getSymName(), gridSizes, hostValues);
 }
 
-//===----------------------------------------------------------------------===//
-// Who sees whom
-//===----------------------------------------------------------------------===//
-
-Value kernel::keyLimit(TileBuilder &tiles, Value key, Value lengths, Value batch) {
-  if (!lengths)
-    return tiles.dim(key, 2);
-  Value length = memref::LoadOp::create(tiles.builder, tiles.loc, lengths, batch);
-  return arith::IndexCastOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), length);
-}
-
-VisibleKeys kernel::visibleKeys(TileBuilder &tiles, const Problem &problem, Value query, Value key, Value lengths,
-                                Value batch, Value firstQuery) {
-  VisibleKeys keys;
-  keys.limit = keyLimit(tiles, key, lengths, batch);
-  if (!problem.causal) {
-    keys.full = tiles.roundDown(keys.limit, problem.keyTile());
-    keys.last = keys.limit;
-    return keys;
+SmallVector<Value> kernel::hostValues(ArrayRef<const Tokens *> tokens, ArrayRef<Value> further) {
+  SmallVector<Value> values;
+  for (const Tokens *each : tokens) {
+    values.push_back(each->memory);
+    for (const TokenStep &step : each->steps)
+      values.push_back(step.offset);
   }
-  // Query i sees keys j ≤ i + N − n.
-  Value queries = tiles.dim(query, 2);
-  Value offset = tiles.sub(tiles.dim(key, 2), queries);
-  keys.diagonal = tiles.add(firstQuery, offset);
-  Value seenByAll = tiles.min(tiles.add(keys.diagonal, tiles.index(1)), keys.limit);
-  keys.full = tiles.roundDown(seenByAll, problem.keyTile());
-  Value end = tiles.min(tiles.add(firstQuery, tiles.index(problem.queryTile())), queries);
-  keys.last = tiles.min(tiles.add(end, offset), keys.limit);
-  return keys;
+  llvm::append_range(values, further);
+  return values;
 }
+
+SmallVector<Value> kernel::hostValues(const Output &output) {
+  SmallVector<Value> values{output.memory};
+  if (output.lepe)
+    llvm::append_range(values,
+                       hostValues({&output.lepe->value}, {output.lepe->weight, output.lepe->bias, output.lepe->lengths}));
+  return values;
+}
+
+SmallVector<Value> kernel::hostValues(const Problem &problem, ArrayRef<Value> further) {
+  SmallVector<Value> values = hostValues({&problem.query, &problem.key, &problem.value}, problem.lengths);
+  llvm::append_range(values, hostValues(problem.output));
+  llvm::append_range(values, further);
+  return values;
+}
+
+Value BuildSite::workspace(ArrayRef<int64_t> shape, ValueRange dynamicSizes) {
+  return tile::WorkspaceOp::create(host, loc, MemRefType::get(shape, host.getF32Type()), dynamicSizes);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops and rows
+//===----------------------------------------------------------------------===//
 
 SmallVector<Value> kernel::loop(TileBuilder &tiles, tile::Carry carry, Value lower, Value upper, int64_t stride,
                                 ValueRange carried, LoopStep step) {
@@ -94,9 +85,18 @@ SmallVector<Value> kernel::loop(TileBuilder &tiles, tile::Carry carry, Value low
   return SmallVector<Value>(op.getResults());
 }
 
-//===----------------------------------------------------------------------===//
-// Kernel attention
-//===----------------------------------------------------------------------===//
+SmallVector<Value> kernel::loopOverKeys(TileBuilder &tiles, const Problem &problem, const VisibleKeys &visible,
+                                        tile::Carry carry, ValueRange carried, KeyStep step) {
+  SmallVector<Value> state(carried);
+  for (bool masked : {false, true}) {
+    Value lower = masked ? visible.full : tiles.index(0), upper = masked ? visible.last : visible.full;
+    state = loop(tiles, carry, lower, upper, problem.keyTile(), state,
+                 [&](TileBuilder &inside, Value firstKey, ValueRange inner) {
+                   return step(inside, firstKey, inner, masked);
+                 });
+  }
+  return state;
+}
 
 /// elu(x) + 1 = max(x, 0) + exp(min(x, 0)): no branch, and never exp of a large number.
 static Value elu1(TileBuilder &tiles, Value x) {
@@ -106,9 +106,9 @@ static Value elu1(TileBuilder &tiles, Value x) {
   return tiles.plus(exponential, tiles.maximum(x, zero));
 }
 
-Value kernel::featureMap(TileBuilder &tiles, attn::FeatureMapAttr map, Value tokens) {
+Value kernel::featureMap(TileBuilder &tiles, const FeatureMap &map, Value tokens) {
   Value x = tiles.cast(tokens, tiles.builder.getF32Type());
-  switch (map.getKind()) {
+  switch (map.map.getKind()) {
   case attn::FeatureKind::Elu1:
     return elu1(tiles, x);
   default:

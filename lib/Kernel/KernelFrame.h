@@ -1,4 +1,4 @@
-//===- KernelFrame.h - What the kernels of all families begin with -*- C++ -*-===//
+//===- KernelFrame.h - What the kernels of all families begin and end with -*- C++ -*----===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,15 +13,15 @@
 
 namespace attune::kernel {
 
-/// A kernel under construction: its arguments are the memories that it was asked to take, in that order.
+/// A kernel under construction: its arguments are the host's values that it was asked to take.
 class KernelFrame {
 public:
-  /// Makes `<problem.name>_<suffix>` with an argument for each memory that is not null.
+  /// Makes `<problem.name>_<suffix>` with an argument for each value that is not null; a value given twice is one.
   KernelFrame(BuildSite &site, const Problem &problem, llvm::StringRef suffix, llvm::ArrayRef<tile::Axis> grid,
-              llvm::ArrayRef<mlir::Value> memories);
+              llvm::ArrayRef<mlir::Value> values);
 
-  /// The kernel's argument for a memory of the host; null for a null memory.
-  mlir::Value operator[](mlir::Value hostMemory) const;
+  /// The kernel's argument for a value of the host; null for a null value.
+  mlir::Value operator[](mlir::Value hostValue) const;
 
   /// Ends the kernel and launches it from the host with these grid sizes.
   void finish(BuildSite &site, mlir::ValueRange gridSizes);
@@ -31,10 +31,56 @@ public:
   tile::KernelOp kernel;
 
 private:
-  llvm::SmallVector<mlir::Value> hostMemories;
+  llvm::SmallVector<mlir::Value> hostValues;
 };
 
-/// The keys that queries i … i + rows − 1 can see.
+/// The host's values that reading these tokens takes, and further ones.
+llvm::SmallVector<mlir::Value> hostValues(llvm::ArrayRef<const Tokens *> tokens,
+                                          llvm::ArrayRef<mlir::Value> further = {});
+/// Those that storing to the output takes.
+llvm::SmallVector<mlir::Value> hostValues(const Output &output);
+/// Everything that a mechanism reads and writes but for states: query, key, value, lengths, output.
+llvm::SmallVector<mlir::Value> hostValues(const Problem &problem, llvm::ArrayRef<mlir::Value> further = {});
+
+//===----------------------------------------------------------------------===//
+// The grid
+//===----------------------------------------------------------------------===//
+
+/// The grid point, from the batch and head axes. With windows the batch axis counts (batch entry, window) pairs.
+Point gridPoint(KernelFrame &frame, const Problem &problem);
+
+/// The size of the batch axis.
+mlir::Value batchAxis(TileBuilder &host, const Problem &problem);
+/// How many queries, and keys, attend among themselves: a window's tokens, or all.
+mlir::Value queryCount(TileBuilder &tiles, const Problem &problem, mlir::Value queryMemory);
+mlir::Value keyCount(TileBuilder &tiles, const Problem &problem, mlir::Value keyMemory);
+/// {batch axis, H, blocks of queries}.
+llvm::SmallVector<mlir::Value> queryGrid(BuildSite &site, const Problem &problem);
+
+//===----------------------------------------------------------------------===//
+// Memory rows of a window
+//===----------------------------------------------------------------------===//
+
+/// Rows first … first + rows − 1 of a window (or of all tokens) at memory[batch, head, …, 0 …]: [rows, width]. Rows below
+/// 0 (with `belowZero`) and at or past `limit` are zero; null: those past the end.
+mlir::Value loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value memory,
+                     mlir::Value head, mlir::Value first, llvm::ArrayRef<int64_t> shape, mlir::Value limit);
+void storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value tile, mlir::Value memory,
+               mlir::Value head, mlir::Value first);
+
+/// Writes o [rows, dv] of the queries first … to the output, after adding the depthwise convolution if there is one.
+void storeOutput(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
+                 mlir::Value first, mlir::Value o);
+
+/// L(v) [rows, dv] of the queries first …
+mlir::Value depthwise(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
+                      mlir::Value first, int64_t rows);
+
+//===----------------------------------------------------------------------===//
+// Who sees whom
+//===----------------------------------------------------------------------===//
+
+/// The keys that queries i … i + rows − 1 can see, counted from the window's first.
 struct VisibleKeys {
   mlir::Value limit;    ///< keys at or past it do not exist
   mlir::Value full;     ///< keys below are seen by all rows; a multiple of the key tile
@@ -42,12 +88,15 @@ struct VisibleKeys {
   mlir::Value diagonal; ///< row r sees key j if j ≤ r + diagonal; null unless causal
 };
 
-/// `key` and `lengths` are arguments of the kernel, `batch` the batch entry, `firstQuery` the block's first query.
-VisibleKeys visibleKeys(TileBuilder &tiles, const Problem &problem, mlir::Value query, mlir::Value key,
-                        mlir::Value lengths, mlir::Value batch, mlir::Value firstQuery);
+VisibleKeys visibleKeys(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, const Point &point,
+                        mlir::Value firstQuery);
 
-/// Keys of a batch entry that exist: lengths[batch], or the size N of `key`.
-mlir::Value keyLimit(TileBuilder &tiles, mlir::Value key, mlir::Value lengths, mlir::Value batch);
+/// Keys of the window, or of all, that exist.
+mlir::Value keyLimit(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, const Point &point);
+
+//===----------------------------------------------------------------------===//
+// Loops and rows
+//===----------------------------------------------------------------------===//
 
 /// What a loop over the sequence carries after its step at `first`.
 using LoopStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(TileBuilder &tiles, mlir::Value first,
@@ -57,11 +106,22 @@ using LoopStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(TileBuilder &
 llvm::SmallVector<mlir::Value> loop(TileBuilder &tiles, tile::Carry carry, mlir::Value lower, mlir::Value upper,
                                     int64_t stride, mlir::ValueRange carried, LoopStep step);
 
-/// φ of a tile of tokens, in f32.
-mlir::Value featureMap(TileBuilder &tiles, attn::FeatureMapAttr map, mlir::Value tokens);
+/// Two loops over the keys that the queries see: tiles that every row sees in full, then those at the diagonal and at the
+/// end, for which `masked` is true.
+using KeyStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(TileBuilder &tiles, mlir::Value firstKey,
+                                                                   mlir::ValueRange carried, bool masked)>;
+llvm::SmallVector<mlir::Value> loopOverKeys(TileBuilder &tiles, const Problem &problem, const VisibleKeys &visible,
+                                            tile::Carry carry, mlir::ValueRange carried, KeyStep step);
+
+/// Weights [Tq, Tk] of the tile at `firstKey` with `fill` where a query does not see a key.
+mlir::Value maskKeys(TileBuilder &tiles, const VisibleKeys &visible, mlir::Value weights, mlir::Value firstKey,
+                     double fill);
 
 /// numerator [R, C] / max(denominator + bias, floor) [R], 0 where that is exactly 0.
 mlir::Value normalize(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Value numerator, mlir::Value denominator);
+
+/// φ of a tile of tokens, in f32.
+mlir::Value featureMap(TileBuilder &tiles, const FeatureMap &map, mlir::Value tokens);
 
 /// The element type of features and of their products as operands: the schedule's, unless that is f16. Features pass its
 /// range below (φ of −30 is 1e-13) and weights above (|φ(q)||φ(k)| may be more than 65504), so then it is f32.

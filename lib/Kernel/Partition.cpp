@@ -24,6 +24,7 @@ static LogicalResult matchMaps(Value queryFeatures, Value keyFeatures, Partition
   result.key = b.getSource();
   result.lengths = b.getLengths();
   result.map = a.getFeatureMapAttr();
+  result.parameter = a.getParameter(), result.shift = b.getShift();
   return success(result.map.getKind() == attn::FeatureKind::Elu1);
 }
 
@@ -36,6 +37,7 @@ static LogicalResult matchQuadratic(attn::NormalizeOp root, Partition &result) {
   Value weights = sum.getWeights();
   if (auto visible = definingOp<attn::VisibleOp>(weights)) {
     result.causal = visible.getCausal();
+    result.window = visible.getWindowAttr();
     weights = visible.getWeights();
   }
   auto pairs = definingOp<attn::ContractOp>(weights);
@@ -54,6 +56,7 @@ static LogicalResult matchState(attn::NormalizeOp root, Partition &result) {
     return failure();
   result.form = attn::Form::State;
   result.value = state.getValue();
+  result.finalState = state.getState(), result.finalSum = state.getSum();
   return matchMaps(readout.getFeatures(), state.getFeatures(), result);
 }
 
@@ -67,6 +70,7 @@ static LogicalResult matchChunked(attn::NormalizeOp root, Partition &result) {
   result.value = readout.getValue();
   result.initialState = readout.getInitialState();
   result.initialSum = readout.getInitialSum();
+  result.finalState = readout.getState(), result.finalSum = readout.getSum();
   return matchMaps(readout.getQueryFeatures(), readout.getKeyFeatures(), result);
 }
 
@@ -76,48 +80,21 @@ static LogicalResult matchSoftmax(attn::SoftmaxOp op, Partition &result) {
   result.lengths = op.getLengths();
   result.scale = op.getScale().convertToDouble();
   result.causal = op.getCausal();
-  result.lse = static_cast<bool>(op.getLse());
+  result.window = op.getWindowAttr();
+  result.lse = op.getLse();
   return success();
 }
 
-static LogicalResult matchRoot(Operation *root, Partition &result) {
-  if (auto softmax = dyn_cast_or_null<attn::SoftmaxOp>(root))
-    return matchSoftmax(softmax, result);
-  auto normalize = dyn_cast_or_null<attn::NormalizeOp>(root);
-  if (!normalize)
-    return failure();
-  result.guard = normalize.getGuardAttr();
-  return success(succeeded(matchQuadratic(normalize, result)) || succeeded(matchState(normalize, result)) ||
-                 succeeded(matchChunked(normalize, result)));
-}
-
-/// Every tensor that a kernel reads is an argument of the function.
-static LogicalResult checkArguments(func::FuncOp function, const Partition &result) {
-  for (Value value : {result.query, result.key, result.value, result.lengths, result.initialState, result.initialSum})
-    if (value && !isa<BlockArgument>(value))
-      return function.emitError() << "expected attention of the function's arguments, but got the result of "
-                                  << value.getDefiningOp()->getName() << " (not supported yet)";
-  return success();
-}
-
-FailureOr<Partition> kernel::partition(func::FuncOp function) {
-  Operation *terminator = function.getBody().front().getTerminator();
-  if (terminator->getNumOperands() == 0)
-    return function.emitError() << "expected a function that returns an attention output, but got no results";
-  Operation *root = terminator->getOperand(0).getDefiningOp();
+std::optional<Partition> kernel::partition(Operation *root) {
   Partition result{};
-  if (failed(matchRoot(root, result))) {
-    Operation *place = root ? root : function.getOperation();
-    return place->emitError() << "expected attn.softmax, or a kernel attention in quadratic, state or chunked form, as "
-                                 "the first result (run attn-select-rewrites first)";
-  }
-  // The optional results follow the output: lse, or state and sum.
-  unsigned extra = terminator->getNumOperands() - 1;
-  if (result.form == attn::Form::Online ? extra != (result.lse ? 1 : 0) : (extra != 0 && extra != 2))
-    return function.emitError() << "expected the output and its optional results, but got "
-                                << terminator->getNumOperands() << " results";
-  result.finalState = result.form != attn::Form::Online && extra == 2;
-  if (failed(checkArguments(function, result)))
-    return failure();
-  return result;
+  if (auto softmax = dyn_cast<attn::SoftmaxOp>(root))
+    return succeeded(matchSoftmax(softmax, result)) ? std::optional(result) : std::nullopt;
+  auto normalize = dyn_cast<attn::NormalizeOp>(root);
+  if (!normalize || !normalize.getDenominator())
+    return std::nullopt;
+  result.guard = normalize.getGuardAttr();
+  for (auto match : {matchQuadratic, matchState, matchChunked})
+    if (succeeded(match(normalize, result)))
+      return result;
+  return std::nullopt;
 }

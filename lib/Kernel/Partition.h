@@ -14,19 +14,21 @@
 
 namespace attune::kernel {
 
-/// A function recognised as one of the families; values are arguments of the function, or null.
+/// Terms recognised as one of the families; values of the attn function, or null.
 struct Partition {
   attn::Form form;
   mlir::Value query, key, value, lengths, initialState, initialSum;
-  attn::FeatureMapAttr map;     ///< null for softmax
-  attn::DenominatorAttr guard;  ///< null for softmax
-  double scale = 1;             ///< of softmax
+  mlir::Value lse, finalState, finalSum; ///< optional results
+  mlir::Value parameter, shift;          ///< of the feature map
+  attn::FeatureMapAttr map;              ///< null for softmax
+  attn::DenominatorAttr guard;           ///< null for softmax
+  attn::WindowAttr window;               ///< null without windows
+  double scale = 1;                      ///< of softmax
   bool causal = false;
-  bool lse = false, finalState = false; ///< which optional results are returned after the output
 };
 
-/// The family of a function's body; an error at the op that no family has.
-mlir::FailureOr<Partition> partition(mlir::func::FuncOp function);
+/// The family of the attention whose output `root` makes; none if no family has it.
+std::optional<Partition> partition(mlir::Operation *root);
 
 } // namespace attune::kernel
 

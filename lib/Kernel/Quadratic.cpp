@@ -22,8 +22,9 @@ using namespace attune::kernel;
 namespace {
 struct QuadraticBlock {
   const Problem &problem;
-  attn::FeatureMapAttr map;
-  Value key, value, batch, sharedHead, features; // features: [Tq, m], operand type
+  const FeatureMap &map;
+  TokenReader key, value;
+  Value features; // [Tq, m], operand type
   VisibleKeys visible;
 };
 } // namespace
@@ -34,48 +35,35 @@ static SmallVector<Value> step(TileBuilder &tiles, const QuadraticBlock &block, 
   const Problem &problem = block.problem;
   Type operand = kernelOperand(problem, tiles);
   Value limit = masked ? block.visible.limit : Value();
-  Value k = tiles.load(block.key, {block.batch, block.sharedHead, firstKey, tiles.index(0)},
-                       {problem.keyTile(), problem.width}, limit);
+  Value k = block.key.load(tiles, firstKey, problem.keyTile(), limit);                  // [Tk, d]
   Value b = tiles.cast(featureMap(tiles, block.map, k), operand);                       // [Tk, m]
   Value w = tiles.dot(block.features, b, tiles.constant({problem.queryTile(), problem.keyTile()}, 0), false, true);
-  if (masked) {
-    Value diagonal = block.visible.diagonal ? tiles.sub(block.visible.diagonal, firstKey) : Value();
-    w = tiles.mask(w, 0, Value(), tiles.sub(block.visible.limit, firstKey), diagonal);  // [Tq, Tk]
-  }
-  Value v = tiles.load(block.value, {block.batch, block.sharedHead, firstKey, tiles.index(0)},
-                       {problem.keyTile(), problem.valueWidth}, limit);                 // [Tk, dv]
+  if (masked)
+    w = maskKeys(tiles, block.visible, w, firstKey, 0);                                 // [Tq, Tk]
+  Value v = block.value.load(tiles, firstKey, problem.keyTile(), limit);                // [Tk, dv]
   Value numerator = tiles.dot(tiles.cast(w, operand), tiles.cast(v, operand), carried[0]);
   return {numerator, tiles.plus(carried[1], tiles.reduceAdd(w, 1))};
 }
 
-void kernel::buildQuadratic(BuildSite &site, const Problem &problem, attn::FeatureMapAttr map,
+void kernel::buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map,
                             attn::DenominatorAttr guard) {
   KernelFrame frame(site, problem, "quadratic", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
-                    {problem.query, problem.key, problem.value, problem.lengths, problem.output});
+                    hostValues(problem));
   TileBuilder &tiles = frame.tiles;
   int64_t rows = problem.queryTile();
-  QuadraticBlock block{problem, map, frame[problem.key], frame[problem.value], {}, {}, {}, {}};
-  block.batch = tiles.programId(tile::Axis::Batch);
-  Value head = tiles.programId(tile::Axis::Head);
-  block.sharedHead = tiles.div(head, problem.group());
+  Point point = gridPoint(frame, problem);
+  auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
+  QuadraticBlock block{problem, map, reader(problem.key), reader(problem.value), {}, {}};
   Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
-  block.visible = visibleKeys(tiles, problem, frame[problem.query], block.key, frame[problem.lengths], block.batch,
-                              firstQuery);
-  Value q = tiles.load(frame[problem.query], {block.batch, head, firstQuery, tiles.index(0)}, {rows, problem.width});
+  block.visible = visibleKeys(frame, tiles, problem, point, firstQuery);
+  Value q = reader(problem.query).load(tiles, firstQuery, rows);
   block.features = tiles.cast(featureMap(tiles, map, q), kernelOperand(problem, tiles)); // [Tq, m]
 
-  SmallVector<Value> carried{tiles.constant({rows, problem.valueWidth}, 0), tiles.constant({rows}, 0)};
-  // Tiles that every row sees in full, then the tiles at the diagonal and at the end.
-  for (bool masked : {false, true}) {
-    Value lower = masked ? block.visible.full : tiles.index(0), upper = masked ? block.visible.last : block.visible.full;
-    carried = loop(tiles, tile::Carry::Sum, lower, upper, problem.keyTile(), carried,
-                   [&](TileBuilder &inside, Value firstKey, ValueRange inner) {
-                     return step(inside, block, firstKey, inner, masked);
-                   });
-  }
-  tiles.store(normalize(tiles, guard, carried[0], carried[1]), frame[problem.output],
-              {block.batch, head, firstQuery, tiles.index(0)});
-  TileBuilder host(site.host, site.loc);
-  frame.finish(site, {host.dim(problem.query, 0), host.index(problem.heads),
-                      host.ceilDiv(host.dim(problem.query, 2), rows)});
+  SmallVector<Value> carried{tiles.constant({rows, problem.valueWidth()}, 0), tiles.constant({rows}, 0)};
+  carried = loopOverKeys(tiles, problem, block.visible, tile::Carry::Sum, carried,
+                         [&](TileBuilder &inside, Value firstKey, ValueRange inner, bool masked) {
+                           return step(inside, block, firstKey, inner, masked);
+                         });
+  storeOutput(tiles, frame, problem, point, firstQuery, normalize(tiles, guard, carried[0], carried[1]));
+  frame.finish(site, queryGrid(site, problem));
 }

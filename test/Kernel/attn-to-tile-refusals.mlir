@@ -2,7 +2,7 @@
 
 // A mechanism that has not been brought into a form.
 func.func @mechanism(%q: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
-  // expected-error @below {{expected attn.softmax, or a kernel attention in quadratic, state or chunked form}}
+  // expected-error @below {{expected attention that a kernel computes, such as attn.softmax or a kernel attention in quadratic, state or chunked form (run attn-select-rewrites first), but got attn.kernel (not supported yet)}}
   %o = attn.kernel %q, %q, %q {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
       : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
   return %o : tensor<1x1x9x8xf16>
@@ -28,12 +28,9 @@ func.func @unused(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1
 
 // -----
 
-// Two attentions in a row: the second would read an intermediate result.
-// expected-error @below {{expected attention of the function's arguments, but got the result of attn.softmax (not supported yet)}}
-func.func @chain(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
-  %x = attn.softmax %q, %k, %v {scale = 1.0 : f64}
-      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
-  %o = attn.softmax %x, %k, %v {scale = 1.0 : f64}
-      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+// A term alone is no attention.
+func.func @unknown(%q: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
+  // expected-error @below {{expected attention that a kernel computes}}
+  %o = attn.qk_norm %q {epsilon = 1.0e-5 : f64} : tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
   return %o : tensor<1x1x9x8xf16>
 }

@@ -127,3 +127,18 @@ func.func @quadratic(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tenso
       : tensor<1x1x9x8xf32>, tensor<1x1x9xf32> -> tensor<1x1x9x8xf16>
   return %o : tensor<1x1x9x8xf16>
 }
+
+// -----
+
+// Two attentions in a row: what the first writes lies in a workspace, and the second reads it.
+// CHECK-LABEL: func.func @chain
+// CHECK:         %[[W:.*]] = tile.workspace(%{{.*}}, %{{.*}}) : memref<?x1x?x8xf32>
+// CHECK:         tile.launch @chain_2_softmax {{.*}}, %[[W]]) :
+// CHECK:         tile.launch @chain_softmax grid({{.*}}) (%[[W]], {{.*}}) :
+func.func @chain(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
+  %x = attn.softmax %q, %k, %v {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  %o = attn.softmax %x, %k, %v {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  return %o : tensor<1x1x9x8xf16>
+}

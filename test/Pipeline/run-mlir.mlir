@@ -16,7 +16,7 @@
 // An input of another shape is an error that names it, with status 2; the arguments may stand in any order.
 // RUN: %python -c "import numpy as np; np.save('%t/in/v.npy', np.zeros((2, 2, 34, 7), 'f4'))"
 // RUN: sh -c 'attnc run %s --in %t/in --out %t/cpu; test $? -eq 2' 2>&1 | FileCheck %s --check-prefix=SHAPE
-// SHAPE: expected {{.*}}33{{.*}}, but got {{.*}}34
+// SHAPE: error: {{.*}}: expected size {{3[34]}} (keys of argument '{{.}}'){{.*}}, but got {{3[34]}}
 func.func @from_mlir(%l: tensor<?xi32>, %q: tensor<?x4x?x24xf32>, %v: tensor<?x2x?x7xf32>, %k: tensor<?x2x?x24xf32>)
     -> (tensor<?x4x?x7xf32>, tensor<?x2x24x7xf32>, tensor<?x2x24xf32>) {
   %o, %s, %z = attn.kernel %q, %k, %v lengths(%l : tensor<?xi32>) {causal,

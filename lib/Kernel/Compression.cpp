@@ -1,0 +1,95 @@
+//===- Compression.cpp - A sequence compressed to slots: E·K -----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   pieces:  parallel over (batch, KV head, piece × slot block)   [T, width] = Σ_j E [T, j] · k [j, width] over the piece
+//   merge:   parallel over (batch, KV head, slot block)           the sum of the pieces, in their order
+//
+// A piece has a fixed number of keys, so the order of sums depends on N alone. Keys that do not exist are 0.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelFrame.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+namespace {
+/// The sizes of a compression.
+struct Slots {
+  int64_t count, tile, width, heads;
+  bool perHead; // each KV head has its own E
+  int64_t blocks() const { return llvm::divideCeil(count, tile); }
+};
+} // namespace
+
+/// Σ_j E [T, j] · k [j, width] of the slots first … over the keys from ≤ j < end.
+static Value compress(TileBuilder &tiles, const Problem &problem, const Slots &slots, const TokenReader &key,
+                      Value weight, ValueRange place, Value from, Value end, Value limit) {
+  int64_t keyTile = problem.keyTile();
+  Type operand = problem.schedule.getOperand();
+  auto step = [&](TileBuilder &inner, Value j, ValueRange carried) -> SmallVector<Value> {
+    Value e = inner.load(weight, {place[0], place[1], j}, {slots.tile, keyTile}); // [T, Tk]
+    Value k = key.load(inner, j, keyTile, limit);                                 // [Tk, width]
+    return {inner.dot(inner.cast(e, operand), inner.cast(k, operand), carried[0])};
+  };
+  return loop(tiles, tile::Carry::Sum, from, end, keyTile, tiles.constant({slots.tile, slots.width}, 0), step)[0];
+}
+
+/// The sums of the pieces into `pieces` [batch, G, pieces, k, width].
+static void buildPieces(BuildSite &site, const Problem &problem, const Slots &slots, Value weight, Value pieces,
+                        Value count) {
+  KernelFrame frame(site, problem, "compress", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::KeyPiece},
+                    hostValues({&problem.key}, {weight, problem.lengths, pieces}));
+  TileBuilder &tiles = frame.tiles;
+  Point point = gridPoint(frame, problem);
+  Value number = tiles.programId(tile::Axis::KeyPiece), c0 = tiles.index(0);
+  Value piece = tiles.div(number, slots.blocks());
+  Value slot = tiles.mul(tiles.sub(number, tiles.mul(piece, slots.blocks())), slots.tile);
+  Value from = tiles.mul(piece, problem.schedule.getPiece());
+  Value limit = keyLimit(frame, tiles, problem, point);
+  Value end = tiles.min(tiles.add(from, tiles.index(problem.schedule.getPiece())), limit);
+  TokenReader key(tiles, frame, problem, problem.key, point, slots.heads);
+  Value sum = compress(tiles, problem, slots, key, frame[weight], {slots.perHead ? point.head : c0, slot}, from, end,
+                       limit);
+  tiles.store(sum, frame[pieces], {point.batch, point.head, piece, slot, c0});
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(problem.key.memory, 0), host.index(slots.heads), host.mul(count, slots.blocks())});
+}
+
+static void buildMerge(BuildSite &site, const Problem &problem, const Slots &slots, Value pieces,
+                       const Tokens &result) {
+  KernelFrame frame(site, problem, "merge", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
+                    {pieces, result.memory});
+  TileBuilder &tiles = frame.tiles;
+  Value batch = tiles.programId(tile::Axis::Batch), head = tiles.programId(tile::Axis::Head), c0 = tiles.index(0);
+  Value slot = tiles.mul(tiles.programId(tile::Axis::QueryBlock), slots.tile), parts = frame[pieces];
+  SmallVector<int64_t> shape{slots.tile, slots.width};
+  auto step = [&](TileBuilder &inner, Value piece, ValueRange carried) -> SmallVector<Value> {
+    return {inner.plus(carried[0], inner.load(parts, {batch, head, piece, slot, c0}, shape))};
+  };
+  Value sum = loop(tiles, tile::Carry::Sum, c0, tiles.dim(parts, 2), 1, tiles.constant(shape, 0), step)[0];
+  tiles.store(sum, frame[result.memory], {batch, head, slot, c0});
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(result.memory, 0), host.index(slots.heads), host.index(slots.blocks())});
+}
+
+void kernel::buildCompression(BuildSite &site, const Problem &problem, Value weight, const Tokens &result) {
+  auto shape = cast<MemRefType>(weight.getType());
+  int64_t count = shape.getDimSize(1);
+  Slots slots{count, std::min(count, problem.schedule.getQueryTile()), result.width, result.heads,
+              shape.getDimSize(0) > 1};
+  TileBuilder host(site.host, site.loc);
+  Value pieces = host.ceilDiv(host.dim(problem.key.memory, 2), problem.schedule.getPiece());
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  Value sums = site.workspace({dynamic, slots.heads, dynamic, count, slots.width},
+                              {host.dim(problem.key.memory, 0), pieces});
+  buildPieces(site, problem, slots, weight, sums, pieces);
+  buildMerge(site, problem, slots, sums, result);
+}

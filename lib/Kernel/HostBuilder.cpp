@@ -1,0 +1,233 @@
+//===- HostBuilder.cpp - From a graph of attn ops to launches of kernels ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "HostBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// The first mechanism's kernels are named after the function alone.
+Problem HostBuilder::startProblem() {
+  Problem problem;
+  problem.name = problems == 0 ? name : name + "_" + std::to_string(problems + 1);
+  problem.schedule = schedule;
+  ++problems;
+  return problem;
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+LogicalResult HostBuilder::write(Value value, const Output &output) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return emitError(value.getLoc()) << "expected the output of attention, but got an argument of the function";
+  if (auto concat = dyn_cast<attn::ConcatHeadsOp>(op))
+    return writeConcat(concat, output);
+  if (auto lepe = dyn_cast<attn::LepeOp>(op))
+    return writeLepe(lepe, output);
+  if (auto projection = dyn_cast<attn::ProjectOutputOp>(op))
+    return writeProjection(projection, output);
+  return writeAttention(op, output);
+}
+
+LogicalResult HostBuilder::writeConcat(attn::ConcatHeadsOp op, const Output &output) {
+  Output part = output;
+  for (Value value : op.getParts()) {
+    if (failed(write(value, part)))
+      return failure();
+    part.firstHead += shapeOf(value)[1];
+  }
+  return success();
+}
+
+LogicalResult HostBuilder::writeLepe(attn::LepeOp op, Output output) {
+  if (output.lepe)
+    return op.emitOpError() << "expected one convolution of an output (a second one is not supported yet)";
+  Lepe lepe;
+  FailureOr<Tokens> value = read(op.getValue());
+  if (failed(value))
+    return failure();
+  lepe.value = *value;
+  lepe.weight = memory(op.getWeight()), lepe.bias = memory(op.getBias()), lepe.lengths = memory(op.getLengths());
+  lepe.inWindow = static_cast<bool>(op.getWindow());
+  if (op.getWindow() && op.getWindow()->isGrid())
+    lepe.columns = op.getWindow()->getColumns();
+  else if (op.getGrid())
+    lepe.columns = (*op.getGrid())[1];
+  output.lepe = lepe;
+  return write(op.getSource(), output);
+}
+
+LogicalResult HostBuilder::writeProjection(attn::ProjectOutputOp op, const Output &output) {
+  FailureOr<Tokens> source = read(op.getSource());
+  if (failed(source))
+    return failure();
+  buildOutputProjection(site, startProblem(), *source, memory(op.getWeight()), memory(op.getBias()), output.memory);
+  return success();
+}
+
+LogicalResult HostBuilder::readAll(ArrayRef<std::pair<Value, Tokens *>> values) {
+  for (auto [value, tokens] : values) {
+    FailureOr<Tokens> found = read(value);
+    if (failed(found))
+      return failure();
+    *tokens = *found;
+  }
+  return success();
+}
+
+LogicalResult HostBuilder::writeAttention(Operation *root, const Output &output) {
+  std::optional<Partition> found = partition(root);
+  if (!found)
+    return root->emitError() << "expected attention that a kernel computes, such as attn.softmax or a kernel attention "
+                                "in quadratic, state or chunked form (run attn-select-rewrites first), but got "
+                             << root->getName() << " (not supported yet)";
+  Problem problem = startProblem();
+  if (failed(readAll({{found->query, &problem.query}, {found->key, &problem.key}, {found->value, &problem.value}})))
+    return failure();
+  problem.output = output;
+  problem.causal = found->causal;
+  problem.window = found->window;
+  problem.lengths = memory(found->lengths);
+  problem.lse = memory(found->lse);
+  problem.initialState = memory(found->initialState), problem.initialSum = memory(found->initialSum);
+  problem.finalState = memory(found->finalState), problem.finalSum = memory(found->finalSum);
+  return buildFamily(*found, problem);
+}
+
+LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &problem) {
+  FeatureMap map{partition.map, memory(partition.parameter), memory(partition.shift),
+                 partition.map ? partition.map.getFeatures(problem.width()) : 0};
+  switch (partition.form) {
+  case attn::Form::Online:
+    buildSoftmax(site, problem, partition.scale);
+    return success();
+  case attn::Form::Quadratic:
+    buildQuadratic(site, problem, map, partition.guard);
+    return success();
+  case attn::Form::State:
+    buildStateAndReadout(site, problem, map, partition.guard);
+    return success();
+  case attn::Form::Chunked:
+    buildChunked(site, problem, map, partition.guard);
+    return success();
+  }
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// What families read
+//===----------------------------------------------------------------------===//
+
+FailureOr<Tokens> HostBuilder::read(Value value) {
+  if (Value argument = memory(value)) {
+    ArrayRef<int64_t> shape = shapeOf(value);
+    return Tokens{argument, 0, shape[1], shape[3], {}};
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto take = dyn_cast_or_null<attn::TakeHeadsOp>(op)) {
+    FailureOr<Tokens> tokens = read(take.getSource());
+    if (succeeded(tokens))
+      tokens->firstHead += take.getFirst(), tokens->heads = shapeOf(value)[1];
+    return tokens;
+  }
+  if (auto rope = dyn_cast_or_null<attn::RopeOp>(op))
+    return readRope(rope);
+  if (auto norm = dyn_cast_or_null<attn::QkNormOp>(op)) {
+    FailureOr<Tokens> tokens = read(norm.getSource());
+    if (succeeded(tokens))
+      tokens->steps.push_back({TokenStep::Kind::Norm, norm.getEpsilon().convertToDouble(), false, Value()});
+    return tokens;
+  }
+  auto known = computed.find(value);
+  if (known != computed.end())
+    return known->second;
+  FailureOr<Tokens> tokens = compute(value);
+  if (succeeded(tokens))
+    computed[value] = *tokens;
+  return tokens;
+}
+
+FailureOr<Tokens> HostBuilder::readRope(attn::RopeOp op) {
+  FailureOr<Tokens> tokens = read(op.getSource());
+  if (failed(tokens))
+    return failure();
+  TokenStep step{TokenStep::Kind::Rope, op.getBase().convertToDouble(), op.getHalf(), Value()};
+  if (op.getAligned()) {
+    FailureOr<Tokens> aligned = read(op.getAligned());
+    if (failed(aligned))
+      return failure();
+    TileBuilder host(site.host, site.loc);
+    step.offset = host.sub(host.dim(aligned->memory, 2), host.dim(tokens->memory, 2));
+  }
+  tokens->steps.push_back(step);
+  return tokens;
+}
+
+Tokens HostBuilder::workspaceFor(Value value, Value like) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  TileBuilder host(site.host, site.loc);
+  SmallVector<Value> sizes{host.dim(like, 0)};
+  bool rank3 = cast<MemRefType>(like.getType()).getRank() == 3;
+  // Batch and sequence lengths are sizes of the run, even where the type knows them.
+  sizes.push_back(host.dim(like, rank3 ? 1 : 2));
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  return {site.workspace({dynamic, shape[1], dynamic, shape[3]}, sizes), 0, shape[1], shape[3], {}};
+}
+
+FailureOr<Tokens> HostBuilder::compute(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto project = dyn_cast_or_null<attn::ProjectOp>(op))
+    return computeProjection(project);
+  if (auto compress = dyn_cast_or_null<attn::CompressOp>(op))
+    return computeCompression(compress);
+  if (op && op->getNumOperands() > 0) {
+    // An attention inside another one: as many rows as its queries.
+    std::optional<Partition> attention = partition(op);
+    Value like = attention ? attention->query : op->getOperand(0);
+    FailureOr<Tokens> source = isa<RankedTensorType>(like.getType()) ? read(like) : FailureOr<Tokens>(failure());
+    if (failed(source))
+      return failure();
+    Tokens result = workspaceFor(value, source->memory);
+    if (failed(write(value, Output{result.memory, 0, std::nullopt})))
+      return failure();
+    return result;
+  }
+  return emitError(value.getLoc()) << "expected tokens that a kernel can read (not supported yet)";
+}
+
+FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
+  Value source = memory(op.getSource());
+  if (!source)
+    return op.emitOpError() << "expected an argument of the function to project (others are not supported yet)";
+  Tokens result = workspaceFor(op.getResult(), source);
+  buildProjection(site, startProblem(), source, memory(op.getWeight()), memory(op.getBias()), result);
+  return result;
+}
+
+FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
+  FailureOr<Tokens> source = read(op.getSource());
+  if (failed(source))
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  TileBuilder host(site.host, site.loc);
+  Tokens result{site.workspace({ShapedType::kDynamic, shape[1], shape[2], shape[3]}, host.dim(source->memory, 0)), 0,
+                shape[1], shape[3], {}};
+  Problem problem = startProblem();
+  problem.key = *source;
+  problem.lengths = memory(op.getLengths());
+  buildCompression(site, problem, memory(op.getWeight()), result);
+  return result;
+}

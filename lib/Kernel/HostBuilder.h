@@ -1,0 +1,64 @@
+//===- HostBuilder.h - From a graph of attn ops to launches of kernels -*- C++ -*----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Walks from the output of an attn function to its arguments. What a family writes goes straight to where it is wanted (a
+// part's heads of the output); what a family reads is folded into its loads as far as it acts on single tokens; anything
+// else is computed once by a kernel of its own into a workspace.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_HOSTBUILDER_H
+#define ATTUNE_LIB_KERNEL_HOSTBUILDER_H
+
+#include "Families.h"
+#include "Partition.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace attune::kernel {
+
+class HostBuilder {
+public:
+  /// `memories`: from values of the attn function (arguments, optional results) to memories of the host function.
+  HostBuilder(BuildSite &site, const mlir::IRMapping &memories, std::string name, tile::ScheduleAttr schedule)
+      : site(site), memories(memories), name(std::move(name)), schedule(schedule) {}
+
+  /// Computes `value` into `output`; an error at the op that no kernel computes.
+  mlir::LogicalResult write(mlir::Value value, const Output &output);
+
+private:
+  mlir::LogicalResult writeAttention(mlir::Operation *root, const Output &output);
+  mlir::LogicalResult writeConcat(attn::ConcatHeadsOp op, const Output &output);
+  mlir::LogicalResult writeLepe(attn::LepeOp op, Output output);
+  mlir::LogicalResult writeProjection(attn::ProjectOutputOp op, const Output &output);
+  mlir::LogicalResult buildFamily(const Partition &partition, Problem &problem);
+
+  /// Where tokens can be read.
+  mlir::FailureOr<Tokens> read(mlir::Value value);
+  mlir::FailureOr<Tokens> compute(mlir::Value value);
+  mlir::FailureOr<Tokens> computeProjection(attn::ProjectOp op);
+  mlir::FailureOr<Tokens> computeCompression(attn::CompressOp op);
+  mlir::FailureOr<Tokens> readRope(attn::RopeOp op);
+  mlir::LogicalResult readAll(llvm::ArrayRef<std::pair<mlir::Value, Tokens *>> values);
+
+  /// A workspace for tokens of the type of `value`; a dynamic size is that of `like`, a memory [batch, heads, tokens, …].
+  Tokens workspaceFor(mlir::Value value, mlir::Value like);
+  /// The memory of an argument or optional result; null for a null value and for others.
+  mlir::Value memory(mlir::Value value) const { return value ? memories.lookupOrNull(value) : mlir::Value(); }
+  Problem startProblem();
+
+  BuildSite &site;
+  const mlir::IRMapping &memories;
+  std::string name;
+  tile::ScheduleAttr schedule;
+  llvm::DenseMap<mlir::Value, Tokens> computed;
+  unsigned problems = 0;
+};
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_HOSTBUILDER_H

@@ -1,0 +1,75 @@
+//===- Projection.cpp - Products with the weights of a layer -----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   projection:         parallel over (batch, head, token block)      [T, width] = Σ_D x [T, D] · W [D, width of the head]
+//   output projection:  parallel over (batch, token block, D block)   [T, 64] = Σ_head o [T, dv] · W [dv of the head, 64]
+//
+//===----------------------------------------------------------------------===//
+#include "KernelFrame.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+static constexpr int64_t modelTile = 64;
+
+/// x [rows, columns] + bias [columns].
+static Value addBias(TileBuilder &tiles, Value x, Value bias, Value first) {
+  if (!bias)
+    return x;
+  SmallVector<int64_t> shape(tiles.shape(x));
+  Value b = tiles.cast(tiles.load(bias, first, shape[1]), tiles.builder.getF32Type()); // [columns]
+  return tiles.plus(x, tiles.expand(b, 0, shape));
+}
+
+void kernel::buildProjection(BuildSite &site, const Problem &problem, Value x, Value weight, Value bias,
+                             const Tokens &result) {
+  KernelFrame frame(site, problem, "project", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
+                    {x, weight, bias, result.memory});
+  TileBuilder &tiles = frame.tiles;
+  int64_t rows = problem.schedule.getQueryTile(), width = result.width;
+  Type operand = problem.schedule.getOperand();
+  Value batch = tiles.programId(tile::Axis::Batch), head = tiles.programId(tile::Axis::Head), c0 = tiles.index(0);
+  Value first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows), column = tiles.mul(head, width);
+  Value tokens = frame[x], weights = frame[weight];
+  auto step = [&](TileBuilder &inner, Value model, ValueRange carried) -> SmallVector<Value> {
+    Value a = inner.load(tokens, {batch, first, model}, {rows, modelTile});  // [T, 64]
+    Value w = inner.load(weights, {model, column}, {modelTile, width});      // [64, width]
+    return {inner.dot(inner.cast(a, operand), inner.cast(w, operand), carried[0])};
+  };
+  Value zero = tiles.constant({rows, width}, 0);
+  Value projected = loop(tiles, tile::Carry::Sum, c0, tiles.dim(tokens, 2), modelTile, zero, step)[0]; // [T, width]
+  tiles.store(addBias(tiles, projected, frame[bias], column), frame[result.memory], {batch, head, first, c0});
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(x, 0), host.index(result.heads), host.ceilDiv(host.dim(x, 1), rows)});
+}
+
+void kernel::buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens &source, Value weight,
+                                   Value bias, Value result) {
+  KernelFrame frame(site, problem, "project_output",
+                    {tile::Axis::Batch, tile::Axis::QueryBlock, tile::Axis::ValueBlock},
+                    {source.memory, weight, bias, result});
+  TileBuilder &tiles = frame.tiles;
+  int64_t rows = problem.schedule.getQueryTile(), width = source.width;
+  Type operand = problem.schedule.getOperand();
+  Value batch = tiles.programId(tile::Axis::Batch), c0 = tiles.index(0);
+  Value first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
+  Value column = tiles.mul(tiles.programId(tile::Axis::ValueBlock), modelTile);
+  Value heads = frame[source.memory], weights = frame[weight];
+  auto step = [&](TileBuilder &inner, Value head, ValueRange carried) -> SmallVector<Value> {
+    Value o = inner.load(heads, {batch, head, first, c0}, {rows, width});                        // [T, dv]
+    Value w = inner.load(weights, {inner.mul(head, width), column}, {width, modelTile});         // [dv, 64]
+    return {inner.dot(inner.cast(o, operand), inner.cast(w, operand), carried[0])};
+  };
+  Value zero = tiles.constant({rows, modelTile}, 0);
+  Value merged = loop(tiles, tile::Carry::Sum, c0, tiles.index(source.heads), 1, zero, step)[0]; // [T, 64]
+  tiles.store(addBias(tiles, merged, frame[bias], column), frame[result], {batch, first, column});
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(result, 0), host.ceilDiv(host.dim(result, 1), rows),
+                      host.ceilDiv(host.dim(result, 2), modelTile)});
+}

@@ -1,0 +1,180 @@
+//===- Signature.cpp - The arguments of a host function ----------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Signature.h"
+
+#include "attune/Kernel/Passes.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// What features are read for: "q" or "k"; empty if no op says so.
+static StringRef nameOfFeatures(Value features) {
+  for (OpOperand &use : features.getUses()) {
+    Operation *op = use.getOwner();
+    if (isa<attn::ContractOp, attn::CausalReadoutOp>(op))
+      return use.getOperandNumber() == 0 ? "q" : "k";
+    if (isa<attn::StateOp>(op))
+      return "k";
+    if (isa<attn::ReadoutOp>(op))
+      return "q";
+  }
+  return "";
+}
+
+/// The name that the spec gives to what an op reads there; empty if the op does not say.
+static StringRef nameOfUse(OpOperand &use) {
+  Operation *op = use.getOwner();
+  Value value = use.get();
+  auto attention = [&](auto op) -> StringRef {
+    return value == op.getQuery() ? "q" : value == op.getKey() ? "k" : value == op.getValue() ? "v" : "key_lengths";
+  };
+  if (auto softmax = dyn_cast<attn::SoftmaxOp>(op))
+    return attention(softmax);
+  if (auto polynomial = dyn_cast<attn::PolynomialOp>(op))
+    return attention(polynomial);
+  if (auto map = dyn_cast<attn::MapOp>(op))
+    return value == map.getSource() ? nameOfFeatures(map.getResult()) : "key_lengths";
+  if (auto state = dyn_cast<attn::StateOp>(op))
+    return value == state.getValue() ? "v" : "key_lengths";
+  if (auto contract = dyn_cast<attn::ContractOp>(op))
+    return "v";
+  if (auto readout = dyn_cast<attn::CausalReadoutOp>(op))
+    return value == readout.getInitialState() ? "initial_state"
+           : value == readout.getInitialSum() ? "initial_sum"
+           : value == readout.getValue()      ? "v"
+                                              : "key_lengths";
+  return "";
+}
+
+static std::string nameOfArgument(func::FuncOp function, BlockArgument argument) {
+  if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "attn.name"))
+    return name.str();
+  for (OpOperand &use : argument.getUses())
+    if (StringRef name = nameOfUse(use); !name.empty())
+      return name.str();
+  return "argument" + std::to_string(argument.getArgNumber());
+}
+
+/// The output is o or y; lse, final_state and final_sum follow it.
+static std::string nameOfResult(func::FuncOp function, unsigned position, Value value) {
+  if (auto name = function.getResultAttrOfType<StringAttr>(position, "attn.name"))
+    return name.str();
+  if (position == 0)
+    return cast<RankedTensorType>(value.getType()).getRank() == 3 ? "y" : "o";
+  if (auto softmax = value.getDefiningOp<attn::SoftmaxOp>(); softmax && softmax.getLse() == value)
+    return "lse";
+  return cast<RankedTensorType>(value.getType()).getRank() == 4 ? "final_state" : "final_sum";
+}
+
+//===----------------------------------------------------------------------===//
+// Memories
+//===----------------------------------------------------------------------===//
+
+/// Any outer strides, inner stride 1.
+static MemRefType memoryType(ArrayRef<int64_t> shape, Type element) {
+  if (shape.size() == 1)
+    return MemRefType::get(shape, element);
+  SmallVector<int64_t> strides(shape.size(), ShapedType::kDynamic);
+  strides.back() = 1;
+  return MemRefType::get(shape, element, StridedLayoutAttr::get(element.getContext(), /*offset=*/0, strides));
+}
+
+/// Batch and sequence lengths are always run-time sizes. `dims` has b, q, k for them and a dot for a size that is static.
+static MemRefType memoryType(RankedTensorType tensor, StringRef dims) {
+  SmallVector<int64_t> shape(tensor.getShape());
+  for (auto [size, dim] : llvm::zip_equal(shape, dims))
+    size = dim == '.' ? size : ShapedType::kDynamic;
+  return memoryType(shape, tensor.getElementType());
+}
+
+/// What the dimensions of a tensor count, by its name.
+static std::string dimsOf(StringRef name, RankedTensorType tensor, bool parameter) {
+  std::string none(tensor.getRank(), '.');
+  if (parameter) {
+    StringRef last = name.rsplit('.').second.empty() ? name : name.rsplit('.').second;
+    bool compression = (last == "e" || last == "f") && tensor.getRank() == 3;
+    if (compression && tensor.isDynamicDim(2))
+      none.back() = 'k';
+    return none;
+  }
+  static const std::pair<StringLiteral, StringLiteral> rows[] = {
+      {"q", "b.q."},   {"k", "b.k."},         {"v", "b.k."},        {"x", "bq."},        {"context", "bk."},
+      {"o", "b.q."},   {"y", "bq."},          {"lse", "b.q"},       {"key_lengths", "b"}, {"initial_state", "b..."},
+      {"initial_sum", "b.."}, {"final_state", "b..."}, {"final_sum", "b.."}};
+  for (auto [known, dims] : rows)
+    if (known == name && static_cast<int64_t>(dims.size()) == tensor.getRank())
+      return dims.str();
+  return none;
+}
+
+namespace {
+struct HostArgument {
+  std::string name, dims;
+  RankedTensorType tensor;
+  Value value;
+  std::optional<unsigned> position; // in the attn function; none for results
+};
+} // namespace
+
+static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
+  SmallVector<HostArgument> arguments;
+  auto add = [&](std::string name, Value value, std::optional<unsigned> position, bool parameter) {
+    auto tensor = cast<RankedTensorType>(value.getType());
+    std::string dims = dimsOf(name, tensor, parameter);
+    arguments.push_back({std::move(name), std::move(dims), tensor, value, position});
+  };
+  for (BlockArgument argument : source.getArguments())
+    add(nameOfArgument(source, argument), argument, argument.getArgNumber(),
+        static_cast<bool>(source.getArgAttr(argument.getArgNumber(), "attn.parameter")));
+  Operation *terminator = source.getBody().front().getTerminator();
+  for (OpOperand &result : terminator->getOpOperands())
+    add(nameOfResult(source, result.getOperandNumber(), result.get()), result.get(), std::nullopt, false);
+  return arguments;
+}
+
+func::FuncOp kernel::makeHost(func::FuncOp source, IRMapping &memories) {
+  OpBuilder builder(source);
+  SmallVector<HostArgument> arguments = hostArguments(source);
+  SmallVector<Type> types;
+  for (const HostArgument &argument : arguments)
+    types.push_back(memoryType(argument.tensor, argument.dims));
+  auto host =
+      func::FuncOp::create(builder, source.getLoc(), source.getName(), builder.getFunctionType(types, {}));
+  Block *body = host.addEntryBlock();
+  for (auto [place, argument] : llvm::enumerate(arguments)) {
+    host.setArgAttr(place, kernel::argumentNameAttr, builder.getStringAttr(argument.name));
+    host.setArgAttr(place, kernel::argumentTensorAttr, TypeAttr::get(argument.tensor));
+    if (argument.position)
+      host.setArgAttr(place, kernel::argumentPositionAttr, builder.getI64IntegerAttr(*argument.position));
+    memories.map(argument.value, body->getArgument(place));
+  }
+  if (Attribute plan = source->getAttr("attn.plan"))
+    host->setAttr("attn.plan", plan);
+  if (needsEqualLengths(source))
+    host->setAttr(kernel::equalLengthsAttr, builder.getUnitAttr());
+  return host;
+}
+
+//===----------------------------------------------------------------------===//
+// Lengths
+//===----------------------------------------------------------------------===//
+
+bool kernel::needsEqualLengths(func::FuncOp source) {
+  return llvm::any_of(source.getOps(), [](Operation &op) {
+    if (auto visible = dyn_cast<attn::VisibleOp>(op)) // of weights that are not exponentials: causal needs n = N
+      return visible.getCausal() || visible.getWindow().has_value();
+    if (auto softmax = dyn_cast<attn::SoftmaxOp>(op))
+      return softmax.getWindow().has_value();
+    return isa<attn::CausalReadoutOp, attn::LepeOp>(op);
+  });
+}

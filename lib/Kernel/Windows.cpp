@@ -1,0 +1,175 @@
+//===- Windows.cpp - Grid points, windows, and who sees whom -----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A window is a view, not a copy: the batch axis of the grid counts (batch entry, window) pairs, rows are counted from the
+// window's first token, and the loads find the rows in memory. In one dimension the rows of a window are consecutive; a
+// tile of an image has `columns` of them, then skips to the next row of the image.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelFrame.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// A divisor of the window between 16 and the schedule's rows, so that tiles have no ragged end; the schedule's rows if
+/// there is none; the window if it is shorter.
+static int64_t windowTile(attn::WindowAttr window, int64_t rows) {
+  int64_t length = window.getLength();
+  if (length <= rows)
+    return length;
+  for (int64_t divisor = rows; divisor >= 16; --divisor)
+    if (length % divisor == 0)
+      return divisor;
+  return rows;
+}
+
+int64_t Problem::queryTile() const {
+  return window ? windowTile(window, schedule.getQueryTile()) : schedule.getQueryTile();
+}
+int64_t Problem::keyTile() const { return window ? windowTile(window, schedule.getKeyTile()) : schedule.getKeyTile(); }
+
+//===----------------------------------------------------------------------===//
+// The grid
+//===----------------------------------------------------------------------===//
+
+static Value remainder(TileBuilder &tiles, Value a, Value b) {
+  return arith::RemUIOp::create(tiles.builder, tiles.loc, a, b);
+}
+
+/// Windows of a sequence of n tokens.
+static Value windowCount(TileBuilder &tiles, const Problem &problem, Value memory) {
+  if (problem.window.isGrid())
+    return tiles.index(problem.window.getGridRows() * problem.window.getGridColumns() / problem.window.getLength());
+  return tiles.div(tiles.dim(memory, 2), problem.window.getLength());
+}
+
+Value kernel::queryCount(TileBuilder &tiles, const Problem &problem, Value queryMemory) {
+  return problem.window ? tiles.index(problem.window.getLength()) : tiles.dim(queryMemory, 2);
+}
+Value kernel::keyCount(TileBuilder &tiles, const Problem &problem, Value keyMemory) {
+  return queryCount(tiles, problem, keyMemory);
+}
+
+Value kernel::batchAxis(TileBuilder &host, const Problem &problem) {
+  Value memory = problem.query ? problem.query.memory : problem.key.memory;
+  Value batch = host.dim(memory, 0);
+  if (!problem.window)
+    return batch;
+  return arith::MulIOp::create(host.builder, host.loc, batch, windowCount(host, problem, memory));
+}
+
+SmallVector<Value> kernel::queryGrid(BuildSite &site, const Problem &problem) {
+  TileBuilder host(site.host, site.loc);
+  Value blocks = host.ceilDiv(queryCount(host, problem, problem.query.memory), problem.queryTile());
+  return {batchAxis(host, problem), host.index(problem.heads()), blocks};
+}
+
+/// The memory row of the first token of a window.
+static Value originOf(TileBuilder &tiles, attn::WindowAttr window, Value number) {
+  if (!window.isGrid())
+    return tiles.mul(number, window.getLength());
+  int64_t across = window.getGridColumns() / window.getColumns();
+  Value row = tiles.mul(tiles.div(number, across), window.getRows() * window.getGridColumns());
+  Value column = tiles.mul(remainder(tiles, number, tiles.index(across)), window.getColumns());
+  return tiles.add(row, column);
+}
+
+Point kernel::gridPoint(KernelFrame &frame, const Problem &problem) {
+  TileBuilder &tiles = frame.tiles;
+  Point point;
+  point.batch = tiles.programId(tile::Axis::Batch);
+  point.head = tiles.programId(tile::Axis::Head);
+  if (!problem.window)
+    return point;
+  Value count = windowCount(tiles, problem, frame[problem.query ? problem.query.memory : problem.key.memory]);
+  point.window = remainder(tiles, point.batch, count);
+  point.batch = arith::DivUIOp::create(tiles.builder, tiles.loc, point.batch, count);
+  point.origin = originOf(tiles, problem.window, point.window);
+  return point;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+Value kernel::loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value memory, Value head,
+                       Value first, ArrayRef<int64_t> shape, Value limit) {
+  Value c0 = tiles.index(0);
+  if (!problem.window)
+    return tiles.load(memory, {point.batch, head, first, c0}, shape, limit);
+  if (!limit)
+    limit = tiles.index(problem.window.getLength());
+  return tiles.load(memory, {point.batch, head, tiles.add(point.origin, first), c0}, shape,
+                    tiles.add(point.origin, limit));
+}
+
+void kernel::storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value tile, Value memory,
+                       Value head, Value first) {
+  Value c0 = tiles.index(0);
+  if (!problem.window)
+    return tiles.store(tile, memory, {point.batch, head, first, c0});
+  tiles.store(tile, memory, {point.batch, head, tiles.add(point.origin, first), c0},
+              tiles.add(point.origin, tiles.index(problem.window.getLength())));
+}
+
+//===----------------------------------------------------------------------===//
+// Who sees whom
+//===----------------------------------------------------------------------===//
+
+/// How many tokens of the window stand below row `length` of the memory: a prefix, as tokens keep their order.
+static Value tokensBelow(TileBuilder &tiles, attn::WindowAttr window, Value origin, Value length) {
+  Value left = tiles.max(tiles.sub(length, origin), tiles.index(0));
+  if (!window.isGrid())
+    return tiles.min(left, tiles.index(window.getLength()));
+  Value stride = tiles.index(window.getGridColumns());
+  Value rows = arith::DivUIOp::create(tiles.builder, tiles.loc, left, stride);
+  Value inLast = tiles.min(remainder(tiles, left, stride), tiles.index(window.getColumns()));
+  return tiles.min(tiles.add(tiles.mul(rows, window.getColumns()), inLast), tiles.index(window.getLength()));
+}
+
+Value kernel::keyLimit(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, const Point &point) {
+  if (!problem.lengths)
+    return keyCount(tiles, problem, frame[problem.key.memory]);
+  Value length = memref::LoadOp::create(tiles.builder, tiles.loc, frame[problem.lengths], point.batch);
+  length = arith::IndexCastOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), length);
+  return problem.window ? tokensBelow(tiles, problem.window, point.origin, length) : length;
+}
+
+VisibleKeys kernel::visibleKeys(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem,
+                                const Point &point, Value firstQuery) {
+  VisibleKeys keys;
+  keys.limit = keyLimit(frame, tiles, problem, point);
+  if (!problem.causal) {
+    keys.full = tiles.roundDown(keys.limit, problem.keyTile());
+    keys.last = keys.limit;
+    return keys;
+  }
+  // Query i sees keys j ≤ i + N − n.
+  Value queries = queryCount(tiles, problem, frame[problem.query.memory]);
+  Value offset = tiles.sub(keyCount(tiles, problem, frame[problem.key.memory]), queries);
+  keys.diagonal = tiles.add(firstQuery, offset);
+  Value seenByAll = tiles.min(tiles.add(keys.diagonal, tiles.index(1)), keys.limit);
+  keys.full = tiles.roundDown(seenByAll, problem.keyTile());
+  Value end = tiles.min(tiles.add(firstQuery, tiles.index(problem.queryTile())), queries);
+  keys.last = tiles.min(tiles.add(end, offset), keys.limit);
+  return keys;
+}
+
+Value kernel::maskKeys(TileBuilder &tiles, const VisibleKeys &visible, Value weights, Value firstKey, double fill) {
+  Value left = tiles.sub(visible.limit, firstKey);
+  Value diagonal = visible.diagonal ? tiles.sub(visible.diagonal, firstKey) : Value();
+  return tiles.mask(weights, fill, Value(), left, diagonal);
+}
