@@ -40,7 +40,7 @@ static Type storageOf(func::FuncOp source) {
 }
 
 static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::TargetKind target) {
-  if (failed(checkSupported(source)))
+  if (failed(checkSupported(source, target)))
     return failure();
   Type storage = storageOf(source);
   if (!storage)

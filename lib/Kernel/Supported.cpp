@@ -11,15 +11,16 @@ using namespace mlir;
 using namespace attune;
 
 /// Windows and parameters are fields that a family would drop silently, so they are refused by name.
-static StringRef unsupportedField(Operation &op) {
-  if (op.hasAttr("window"))
+static StringRef unsupportedField(Operation &op, tile::TargetKind target) {
+  auto window = op.getAttrOfType<attn::WindowAttr>("window");
+  if (window && (target == tile::TargetKind::GPU || window.isGrid()))
     return "a window";
   if (auto map = dyn_cast<attn::MapOp>(op); map && map.getFeatureMap().getKind() != attn::FeatureKind::Elu1)
     return attn::stringifyFeatureKind(map.getFeatureMap().getKind());
   return "";
 }
 
-LogicalResult kernel::checkSupported(func::FuncOp function) {
+LogicalResult kernel::checkSupported(func::FuncOp function, tile::TargetKind target) {
   auto refuse = [](Operation &op, StringRef what) {
     InFlightDiagnostic error = op.emitError() << "expected attention that this version compiles, but got " << what
                                               << " (not supported yet)";
@@ -27,12 +28,15 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
     return failure();
   };
   for (Operation &op : function.getOps()) {
-    if (isa<attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::EvaOp, attn::AgentOp, attn::ProjectOp,
-            attn::ProjectOutputOp, attn::RopeOp, attn::QkNormOp, attn::CompressOp, attn::LepeOp, attn::TakeHeadsOp,
-            attn::ConcatHeadsOp, attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp,
+    bool layer = isa<attn::ProjectOp, attn::ProjectOutputOp, attn::QkNormOp, attn::CompressOp, attn::TakeHeadsOp,
+                     attn::ConcatHeadsOp>(op);
+    if (layer && target == tile::TargetKind::GPU)
+      return refuse(op, op.getName().getStringRef());
+    if (isa<attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::EvaOp, attn::AgentOp, attn::RopeOp,
+            attn::LepeOp, attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp,
             attn::EvaMixOp, attn::PowerOp, attn::KeyMaximumOp>(op))
       return refuse(op, op.getName().getStringRef());
-    if (StringRef field = unsupportedField(op); !field.empty())
+    if (StringRef field = unsupportedField(op, target); !field.empty())
       return refuse(op, field);
   }
   return success();
