@@ -110,9 +110,15 @@ Value MechanismBuilder::buildKernel() {
 
 Value MechanismBuilder::buildPolysketch() {
   SmallVector<Value> signs, indices;
-  for (const SpecTensor &tensor : parameterTensors(b.spec))
-    if (llvm::StringRef(tensor.name).starts_with(part.prefix + "sketch."))
-      (tensor.type == ElementType::I32 ? indices : signs).push_back(b.argument(tensor.name));
+  auto add = [&](const std::string &node, const std::string &side) {
+    signs.push_back(b.parameter(part, node + ".sign" + side));
+    indices.push_back(b.parameter(part, node + ".index" + side));
+  };
+  for (int64_t i = 0; i < m.degree / 2; ++i)
+    add("sketch.leaf" + std::to_string(i), "");
+  for (int64_t j = 0; j + 1 < m.degree / 2; ++j)
+    for (const char *side : {"_a", "_b"})
+      add("sketch.node" + std::to_string(j), side);
   IntegerAttr block = m.localExact ? b.integer(*m.localExact) : IntegerAttr();
   return attn::PolysketchOp::create(b.builder, place, output, q, k, v, lengths, signs, indices, b.integer(m.degree),
                                     b.integer(m.sketchSize), block, scale(), guard(), causal())

@@ -7,34 +7,31 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecTensors.h"
-#include "attune/Support/Random.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/FileSystem.h"
 
-namespace attune {
+#include <unistd.h>
 
-HostTensor drawInput(const SpecTensor &tensor, uint64_t seed, int64_t keys) {
-  llvm::SmallVector<int64_t, 4> shape;
-  for (const Size &size : tensor.shape)
-    shape.push_back(size.value_or(0));
-  bool lengths = tensor.type == ElementType::I32;
-  HostTensor result = HostTensor::zeros(lengths ? ElementType::I32 : ElementType::F32, shape);
-  RandomTensor random(seed, tensor.name);
-  for (int64_t i = 0, e = result.count(); i < e; ++i) {
-    if (lengths)
-      result.data<int32_t>()[i] = static_cast<int32_t>(random.below(i, keys + 1));
-    else
-      result.data<float>()[i] = static_cast<float>(random.normal(i));
-  }
-  return result;
-}
+namespace attune {
 
 /// The first '?' without a value among the shapes, as a message; empty if there is none.
 static std::string findOpenSize(llvm::ArrayRef<SpecTensor> tensors) {
   for (const SpecTensor &tensor : tensors)
-    if (llvm::is_contained(tensor.shape, std::nullopt))
+    if (llvm::is_contained(tensor.shape, std::nullopt) || (tensor.elements == Elements::Index && !tensor.bound))
       return "expected --batch, --queries or --keys for the '?' in '" + tensor.name + "', but got none";
   return "";
+}
+
+/// A message if this machine's memory cannot hold the tensor; otherwise empty. With `Orthogonal` its rows are drawn in
+/// f64 besides.
+static std::string findTooLarge(const SpecTensor &tensor) {
+  llvm::SmallVector<int64_t, 4> shape = llvm::map_to_vector<4>(tensor.shape, [](Size size) { return *size; });
+  int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  std::optional<int64_t> bytes = byteCount(ElementType::F64, shape);
+  if (bytes && *bytes <= memory)
+    return "";
+  return "expected '" + tensor.name + "' to fit this machine's memory, but got shape " + showShape(shape);
 }
 
 /// Gives the '?' their values; false after printing what is wrong with them.
@@ -63,8 +60,9 @@ int initTensors(const InitRequest &request, llvm::raw_ostream &errors) {
     }
   if (!resolveRequested(request, spec, errors))
     return 2;
-  // The mechanisms supported so far have no parameters to draw.
-  std::vector<SpecTensor> tensors = request.inputs ? inputTensors(spec) : std::vector<SpecTensor>();
+  std::vector<SpecTensor> tensors = parameterTensors(spec);
+  if (request.inputs)
+    llvm::append_range(tensors, inputTensors(spec));
   if (std::string open = findOpenSize(tensors); !open.empty()) {
     errors << request.specPath << ":1:1: error: " << open << '\n';
     return 2;
@@ -74,7 +72,11 @@ int initTensors(const InitRequest &request, llvm::raw_ostream &errors) {
     return 1;
   }
   for (const SpecTensor &tensor : tensors) {
-    HostTensor drawn = drawInput(tensor, request.seed, spec.keys.value_or(0));
+    if (std::string large = findTooLarge(tensor); !large.empty()) {
+      errors << request.specPath << ":1:1: error: " << large << '\n';
+      return 1;
+    }
+    HostTensor drawn = drawTensor(tensor, request.seed);
     if (llvm::Error error = writeNpy(request.outFolder + "/" + tensor.name + ".npy", drawn)) {
       errors << llvm::toString(std::move(error)) << '\n';
       return 1;

@@ -24,11 +24,24 @@ static bool matches(llvm::ArrayRef<Size> expected, llvm::ArrayRef<int64_t> given
          });
 }
 
+/// Signs are exact in every type, and judged before they are rounded.
+static llvm::Error checkSigns(const SpecTensor &wanted, const HostTensor &given, const TensorSource &source) {
+  if (wanted.elements != Elements::Sign || !isFloat(given.type))
+    return llvm::Error::success();
+  for (double value : toDoubles(given))
+    if (value != 1 && value != -1)
+      return tensorError(source.placeOf(wanted.name) + ": error: expected signs -1 and 1, but got " +
+                         std::to_string(value));
+  return llvm::Error::success();
+}
+
 /// Reads one tensor in its storage type.
 static llvm::Expected<HostTensor> readTensor(const SpecTensor &wanted, const TensorSource &source) {
   llvm::Expected<HostTensor> given = source.read(wanted.name);
   if (!given)
     return given.takeError();
+  if (llvm::Error error = checkSigns(wanted, *given, source))
+    return error;
   llvm::Expected<HostTensor> converted = convertTensor(*given, wanted.type);
   if (!converted)
     return tensorError(source.placeOf(wanted.name) + ": error: " + llvm::toString(converted.takeError()));
@@ -65,12 +78,17 @@ static llvm::Expected<Spec> resolveFrom(const Spec &spec, llvm::ArrayRef<NamedTe
   return tensorError(llvm::StringRef(text).rtrim());
 }
 
-static llvm::Error checkLengths(const Spec &spec, const NamedTensor &lengths, const TensorSource &source) {
-  const int32_t *values = lengths.tensor.data<int32_t>();
-  for (int64_t i = 0; i < lengths.tensor.count(); ++i)
-    if (values[i] < 0 || values[i] > *spec.keys)
-      return tensorError(source.placeOf(lengths.name) + ": error: expected values from 0 to " +
-                         llvm::Twine(*spec.keys) + ", but got " + llvm::Twine(values[i]));
+/// Indices lie in their range.
+static llvm::Error checkIndices(llvm::ArrayRef<SpecTensor> wanted, llvm::ArrayRef<NamedTensor> given,
+                                const TensorSource &source) {
+  for (auto [tensor, read] : llvm::zip_equal(wanted, given)) {
+    if (tensor.elements != Elements::Index)
+      continue;
+    for (int32_t value : llvm::ArrayRef(read.tensor.data<int32_t>(), read.tensor.count()))
+      if (value < 0 || value >= *tensor.bound)
+        return tensorError(source.placeOf(tensor.name) + ": error: expected values from 0 to " +
+                           llvm::Twine(*tensor.bound - 1) + ", but got " + llvm::Twine(value));
+  }
   return llvm::Error::success();
 }
 
@@ -110,12 +128,14 @@ llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef spec
     if (!size)
       return tensorError(source.placeOf(result.inputs.front().name) + ": error: expected sizes >= 1, but got shape " +
                          showShape(result.inputs.front().tensor.shape));
-  if (result.spec.keyLengths)
-    if (llvm::Error error = checkLengths(result.spec, result.inputs.back(), source))
-      return error;
-  if (llvm::Error error = readAll(parameterTensors(result.spec), source, result.parameters))
+  if (llvm::Error error = checkIndices(inputTensors(result.spec), result.inputs, source))
     return error;
-  if (llvm::Error error = checkAll(parameterTensors(result.spec), result.parameters, source))
+  std::vector<SpecTensor> parameters = parameterTensors(result.spec);
+  if (llvm::Error error = readAll(parameters, source, result.parameters))
+    return error;
+  if (llvm::Error error = checkAll(parameters, result.parameters, source))
+    return error;
+  if (llvm::Error error = checkIndices(parameters, result.parameters, source))
     return error;
   return std::move(result);
 }

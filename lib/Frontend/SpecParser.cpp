@@ -16,6 +16,8 @@ int exitStatus(SpecStatus status) {
   switch (status) {
   case SpecStatus::Good:
     return 0;
+  case SpecStatus::TooLarge:
+    return 1;
   case SpecStatus::Invalid:
     return 2;
   }
@@ -37,7 +39,10 @@ SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostic
   RuleReporter rules(state);
   checkRules(rules);
   checkSizeRules(rules);
-  return diagnostics.empty() ? SpecStatus::Good : SpecStatus::Invalid;
+  if (!diagnostics.empty())
+    return SpecStatus::Invalid;
+  checkParameterCount(rules);
+  return diagnostics.empty() ? SpecStatus::Good : SpecStatus::TooLarge;
 }
 
 SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors) {

@@ -56,6 +56,8 @@ void checkRules(RuleReporter &rules);
 void checkMechanismRules(RuleReporter &rules, const Part &part);
 /// Rules on batch, queries and keys; those that meet a '?' wait.
 void checkSizeRules(RuleReporter &rules);
+/// Whether a correct spec has at most `mostParameters`, before anything lists them.
+void checkParameterCount(RuleReporter &rules);
 
 } // namespace attune
 

@@ -9,30 +9,36 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
+
 namespace attune {
 
 using Shape = llvm::SmallVector<Size, 4>;
 
+/// The deviation of what a paper initialises with 0: a test should see it all the same.
+static constexpr double fromZero = 0.1;
+
 std::vector<SpecTensor> inputTensors(const Spec &spec) {
   std::vector<SpecTensor> result;
   if (spec.projection) {
-    result.push_back({"x", spec.dtype, {spec.batch, spec.queries, spec.projection->modelDim}});
+    result.push_back({"x", spec.dtype, {spec.batch, spec.queries, spec.projection->modelDim}, "queries"});
     if (spec.projection->cross)
-      result.push_back({"context", spec.dtype, {spec.batch, spec.keys, spec.projection->modelDim}});
+      result.push_back({"context", spec.dtype, {spec.batch, spec.keys, spec.projection->modelDim}, "keys"});
   } else {
-    result.push_back({"q", spec.dtype, {spec.batch, spec.heads, spec.queries, spec.headDim}});
-    result.push_back({"k", spec.dtype, {spec.batch, spec.kvHeads, spec.keys, spec.headDim}});
-    result.push_back({"v", spec.dtype, {spec.batch, spec.kvHeads, spec.keys, spec.valueDim}});
+    result.push_back({"q", spec.dtype, {spec.batch, spec.heads, spec.queries, spec.headDim}, "queries"});
+    result.push_back({"k", spec.dtype, {spec.batch, spec.kvHeads, spec.keys, spec.headDim}, "keys"});
+    result.push_back({"v", spec.dtype, {spec.batch, spec.kvHeads, spec.keys, spec.valueDim}, "keys"});
   }
-  if (spec.keyLengths)
-    result.push_back({"key_lengths", ElementType::I32, {spec.batch}});
+  if (spec.keyLengths) // 0 … N
+    result.push_back({"key_lengths", ElementType::I32, {spec.batch}, "key_lengths", Elements::Index, 0,
+                      spec.keys ? Size(*spec.keys + 1) : std::nullopt});
   return result;
 }
 
 SpecTensor outputTensor(const Spec &spec) {
   if (spec.projection && spec.projection->output)
-    return {"y", spec.dtype, {spec.batch, spec.queries, spec.projection->modelDim}};
-  return {"o", spec.dtype, {spec.batch, spec.heads, spec.queries, spec.valueDim}};
+    return {"y", spec.dtype, {spec.batch, spec.queries, spec.projection->modelDim}, "projection"};
+  return {"o", spec.dtype, {spec.batch, spec.heads, spec.queries, spec.valueDim}, "attention"};
 }
 
 namespace {
@@ -51,9 +57,16 @@ public:
   }
 
 private:
-  void add(const std::string &name, Shape shape) { out.push_back({part.prefix + name, spec.dtype, std::move(shape)}); }
-  void addIndex(const std::string &name, Shape shape) {
-    out.push_back({part.prefix + name, ElementType::I32, std::move(shape)});
+  void add(const std::string &name, Shape shape, llvm::StringRef field, Elements elements, double deviation = 1,
+           Size bound = std::nullopt) {
+    ElementType type = elements == Elements::Index ? ElementType::I32 : spec.dtype;
+    out.push_back({part.prefix + name, type, std::move(shape), part.path + "mechanism." + field.str(), elements,
+                   deviation, bound});
+  }
+  /// A random sign of each entry and an index of each entry that is kept.
+  void addSketch(const std::string &sign, const std::string &index, int64_t width) {
+    add(sign, {part.heads, width}, "size", Elements::Sign);
+    add(index, {part.heads, m.sketchSize}, "size", Elements::Index, 0, width);
   }
   void listFeatureMap();
   void listCompression();
@@ -71,44 +84,44 @@ private:
 void PartParameters::listFeatureMap() {
   const FeatureMap &map = m.featureMap;
   if (m.isKernel(FeatureMapKind::Favor) || m.isKernel(FeatureMapKind::FavorRelu))
-    add("omega", {map.perHead ? part.heads : 1, map.features, spec.headDim});
+    add("omega", {map.perHead ? part.heads : 1, map.features, spec.headDim}, "feature_map", Elements::Orthogonal);
   if (m.isKernel(FeatureMapKind::Focused))
-    add("focus", {part.heads, spec.headDim});
+    add("focus", {part.heads, spec.headDim}, "feature_map", Elements::Normal, fromZero);
 }
 
 void PartParameters::listCompression() {
   if (!m.lowRank)
     return;
   Shape shape = {m.lowRank->perHead ? part.heads / spec.headsPerKvHead() : 1, m.lowRank->rank, spec.keys};
-  add("e", shape);
+  double deviation = 1 / std::sqrt(static_cast<double>(m.lowRank->rank));
+  add("e", shape, "low_rank", Elements::Normal, deviation);
   if (!m.lowRank->tied)
-    add("f", shape);
+    add("f", shape, "low_rank", Elements::Normal, deviation);
 }
 
 void PartParameters::listLepe() {
   if (!m.lepe)
     return;
   bool windowGrid = m.window && m.kind != MechanismKind::Eva && m.window->grid;
+  bool image = m.lepe->grid || windowGrid;
   Shape weight = {part.heads, spec.valueDim, 3};
-  if (m.lepe->grid || windowGrid)
+  if (image)
     weight.push_back(3);
-  add("lepe.weight", weight);
+  add("lepe.weight", weight, "lepe", Elements::Normal, 1 / std::sqrt(image ? 9.0 : 3.0));
   if (m.lepe->bias)
-    add("lepe.bias", {part.heads, spec.valueDim});
+    add("lepe.bias", {part.heads, spec.valueDim}, "lepe", Elements::Normal, fromZero);
 }
 
 void PartParameters::listSketch() {
   int64_t padded = llvm::PowerOf2Ceil(spec.headDim), leaves = m.degree / 2;
   for (int64_t i = 0; i < leaves; ++i) {
     std::string name = "sketch.leaf" + std::to_string(i);
-    add(name + ".sign", {part.heads, padded});
-    addIndex(name + ".index", {part.heads, m.sketchSize});
+    addSketch(name + ".sign", name + ".index", padded);
   }
   for (int64_t j = 0; j + 1 < leaves; ++j)
     for (const char *side : {"a", "b"}) {
       std::string name = "sketch.node" + std::to_string(j);
-      add(name + ".sign_" + side, {part.heads, m.sketchSize});
-      addIndex(name + ".index_" + side, {part.heads, m.sketchSize});
+      addSketch(name + ".sign_" + side, name + ".index_" + side, m.sketchSize);
     }
 }
 
@@ -116,7 +129,11 @@ static void listProjection(const Spec &spec, std::vector<SpecTensor> &out) {
   const Projection &projection = *spec.projection;
   int64_t model = projection.modelDim, query = spec.heads * spec.headDim, key = spec.kvHeads * spec.headDim;
   int64_t value = spec.kvHeads * spec.valueDim;
-  auto add = [&](const char *name, Shape shape) { out.push_back({name, spec.dtype, std::move(shape)}); };
+  auto add = [&](const char *name, Shape shape) {
+    // A weight's deviation is the root of one over its fan-in; a bias is learned from zero.
+    double deviation = shape.size() == 1 ? fromZero : 1 / std::sqrt(static_cast<double>(*shape[0]));
+    out.push_back({name, spec.dtype, std::move(shape), "projection", Elements::Normal, deviation});
+  };
   add("wq", {model, query});
   add("wk", {model, key});
   add("wv", {model, value});

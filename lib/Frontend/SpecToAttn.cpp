@@ -19,30 +19,6 @@ static constexpr const char *nameAttr = "attn.name", *parameterAttr = "attn.para
 // The function
 //===----------------------------------------------------------------------===//
 
-/// The field that a tensor comes from.
-static std::string fieldOf(const Spec &spec, llvm::StringRef name) {
-  if (name == "q" || name == "x")
-    return "queries";
-  if (name == "k" || name == "v" || name == "context")
-    return "keys";
-  if (name == "key_lengths")
-    return "key_lengths";
-  for (const Part &part : spec.parts) {
-    llvm::StringRef own = name;
-    if (!own.consume_front(part.prefix))
-      continue;
-    llvm::StringRef field = llvm::StringSwitch<llvm::StringRef>(own.split('.').first)
-                                .Cases({"e", "f"}, ".low_rank")
-                                .Cases({"omega", "focus"}, ".feature_map")
-                                .Case("lepe", ".lepe")
-                                .Case("sketch", ".size")
-                                .Default("");
-    if (!field.empty())
-      return part.path + "mechanism" + field.str();
-  }
-  return "projection";
-}
-
 static void setLaws(AttnBuilder &b, func::FuncOp function) {
   if (!b.spec.pin.empty()) {
     SmallVector<NamedAttribute> pins;
@@ -65,7 +41,7 @@ static func::FuncOp buildSignature(AttnBuilder &b) {
   for (const SpecTensor &tensor : tensors) {
     types.push_back(b.typeOf(tensor));
     names.push_back(b.builder.getStringAttr(tensor.name));
-    places.push_back(NameLoc::get(names.back(), b.at(fieldOf(b.spec, tensor.name))));
+    places.push_back(NameLoc::get(names.back(), b.at(tensor.field)));
   }
   SpecTensor output = outputTensor(b.spec);
   auto function = func::FuncOp::create(b.builder, b.at("attention"), b.spec.name,

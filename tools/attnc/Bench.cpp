@@ -99,7 +99,7 @@ static llvm::Expected<Candidate> prepare(const Spec &spec, const Arguments &argu
   if (llvm::Error error = candidate.library->create(static_cast<int32_t>(arguments.threads)))
     return std::move(error);
   for (const SpecTensor &input : inputTensors(spec))
-    candidate.tensors.push_back({input.name, drawInput(input, /*seed=*/1, *spec.keys)});
+    candidate.tensors.push_back({input.name, drawTensor(input, /*seed=*/1)});
   SpecTensor output = outputTensor(spec);
   llvm::SmallVector<int64_t, 4> shape;
   for (Size size : output.shape)

@@ -16,12 +16,16 @@ namespace attune {
 /// A file beyond this many bytes is no spec.
 inline constexpr size_t largestSpec = 1 << 20;
 
+/// A layer has no more parameters than this: those of a sketch grow with its degree, which no rule bounds.
+inline constexpr int64_t mostParameters = 1 << 16;
+
 enum class SpecStatus {
   Good,
-  Invalid, // mistakes
+  TooLarge, // a correct spec with more parameters than this compiler takes
+  Invalid,  // mistakes
 };
 
-/// The exit status of a command: 0, or 2 (what was given is wrong).
+/// The exit status of a command: 0, 1 (the work cannot be done), 2 (what was given is wrong).
 int exitStatus(SpecStatus status);
 
 /// Parses and checks `file`. Every mistake goes to `diagnostics`; `spec` is complete unless the result is Invalid.

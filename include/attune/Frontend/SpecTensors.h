@@ -13,11 +13,23 @@
 
 namespace attune {
 
+/// What the elements of a tensor are, and how `attnc init` draws them.
+enum class Elements {
+  Normal,     // deviation times a standard normal
+  Orthogonal, // [matrices, rows, d]: rows orthogonal within blocks of d, their norms those of d standard normals
+  Sign,       // -1 or 1
+  Index,      // integers from 0 to bound - 1
+};
+
 /// A tensor that a spec reads or writes.
 struct SpecTensor {
   std::string name;
   ElementType type = ElementType::F32; // of the compiled kernel; files hold floats as f32
   llvm::SmallVector<Size, 4> shape;    // nullopt: a '?' that has no value yet
+  std::string field;                   // the path of the field it comes from
+  Elements elements = Elements::Normal;
+  double deviation = 1;      // Normal
+  Size bound = std::nullopt; // Index; nullopt while it is a '?'
 };
 
 std::vector<SpecTensor> inputTensors(const Spec &spec);
@@ -46,8 +58,8 @@ struct InitRequest {
 /// Draws the tensors and writes them as .npy files. Returns the exit status; prints what is wrong to `errors`.
 int initTensors(const InitRequest &request, llvm::raw_ostream &errors);
 
-/// One input, drawn: standard normals, or key lengths that are uniform in 0 … `keys`. All sizes are known.
-HostTensor drawInput(const SpecTensor &tensor, uint64_t seed, int64_t keys);
+/// One tensor, drawn as docs/Spec.md says; f32, or i32 for indices. Its sizes and its bound are known.
+HostTensor drawTensor(const SpecTensor &tensor, uint64_t seed);
 
 } // namespace attune
 

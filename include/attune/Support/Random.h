@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace attune {
 
@@ -43,6 +44,13 @@ private:
   std::array<uint32_t, 2> key;
   uint64_t nameHash;
 };
+
+/// `rows` × `width` numbers, row-major. Row r is the direction of g_r times the norm of h_r, where g_r is made orthogonal
+/// to the rows before it in its block of `width` rows, and g and h are standard normals: elements first + r · width + c
+/// and first + (rows + r) · width + c of `random`. In each block the directions are the columns of Q of a Gaussian matrix
+/// Q·R whose R has a positive diagonal, so they are uniformly distributed (Mezzadri: How to Generate Random Matrices from
+/// the Classical Compact Groups; 2007). The same bits everywhere.
+std::vector<double> drawOrthogonal(const RandomTensor &random, uint64_t first, int64_t rows, int64_t width);
 
 } // namespace attune
 

@@ -1,0 +1,61 @@
+//===- DrawTensors.cpp - Random elements of a spec's tensors -------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Frontend/SpecTensors.h"
+#include "attune/Support/Random.h"
+
+#include "llvm/ADT/SmallVectorExtras.h"
+
+namespace attune {
+
+static void drawNormals(const RandomTensor &random, double deviation, HostTensor &out) {
+  for (int64_t i = 0, e = out.count(); i < e; ++i)
+    out.data<float>()[i] = static_cast<float>(deviation * random.normal(i));
+}
+
+static void drawSigns(const RandomTensor &random, HostTensor &out) {
+  for (int64_t i = 0, e = out.count(); i < e; ++i)
+    out.data<float>()[i] = random.below(i, 2) ? 1.0f : -1.0f;
+}
+
+static void drawIndices(const RandomTensor &random, int64_t bound, HostTensor &out) {
+  for (int64_t i = 0, e = out.count(); i < e; ++i)
+    out.data<int32_t>()[i] = static_cast<int32_t>(random.below(i, bound));
+}
+
+/// One matrix after another; each reads 2 · rows · d elements of the sequence.
+static void drawOrthogonalMatrices(const RandomTensor &random, HostTensor &out) {
+  int64_t rows = out.shape[1], width = out.shape[2];
+  for (int64_t matrix = 0; matrix < out.shape[0]; ++matrix) {
+    std::vector<double> drawn = drawOrthogonal(random, 2 * matrix * rows * width, rows, width);
+    std::copy(drawn.begin(), drawn.end(), out.data<float>() + matrix * rows * width);
+  }
+}
+
+HostTensor drawTensor(const SpecTensor &tensor, uint64_t seed) {
+  llvm::SmallVector<int64_t, 4> shape = llvm::map_to_vector<4>(tensor.shape, [](Size size) { return *size; });
+  ElementType type = tensor.elements == Elements::Index ? ElementType::I32 : ElementType::F32;
+  HostTensor result = HostTensor::zeros(type, shape);
+  RandomTensor random(seed, tensor.name);
+  switch (tensor.elements) {
+  case Elements::Normal:
+    drawNormals(random, tensor.deviation, result);
+    break;
+  case Elements::Orthogonal:
+    drawOrthogonalMatrices(random, result);
+    break;
+  case Elements::Sign:
+    drawSigns(random, result);
+    break;
+  case Elements::Index:
+    drawIndices(random, *tensor.bound, result);
+    break;
+  }
+  return result;
+}
+
+} // namespace attune
