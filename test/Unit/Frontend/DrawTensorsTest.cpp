@@ -11,7 +11,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 using namespace attune;
 
