@@ -108,3 +108,49 @@ Value TileBuilder::mask(Value tile, double fill, Value rows, Value cols, Value d
   return MaskOp::create(builder, loc, tile.getType(), tile, builder.getF32FloatAttr(static_cast<float>(fill)), rows,
                         cols, diagonal);
 }
+
+//===----------------------------------------------------------------------===//
+// Windows, places, columns
+//===----------------------------------------------------------------------===//
+
+static IntegerAttr sizeOrNone(OpBuilder &builder, const TileBuilder::Rows &rows, int64_t size) {
+  return rows.first ? builder.getI64IntegerAttr(size) : IntegerAttr();
+}
+
+Value TileBuilder::load(Value memory, ValueRange indices, ArrayRef<int64_t> shape, const Rows &rows) {
+  auto type = RankedTensorType::get(shape, element(memory));
+  return LoadOp::create(builder, loc, type, memory, indices, rows.lower, rows.limit, rows.first,
+                        sizeOrNone(builder, rows, rows.columns), sizeOrNone(builder, rows, rows.stride));
+}
+
+void TileBuilder::store(Value tile, Value memory, ValueRange indices, const Rows &rows) {
+  StoreOp::create(builder, loc, cast(tile, element(memory)), memory, indices, rows.lower, rows.limit, rows.first,
+                  sizeOrNone(builder, rows, rows.columns), sizeOrNone(builder, rows, rows.stride));
+}
+
+Value TileBuilder::iota(Value base, int64_t count) {
+  return IotaOp::create(builder, loc, RankedTensorType::get({count}, builder.getF32Type()), base);
+}
+Value TileBuilder::iotaIntegers(Value base, int64_t count) {
+  return IotaOp::create(builder, loc, RankedTensorType::get({count}, builder.getI32Type()), base);
+}
+
+Value TileBuilder::permuteColumns(Value tile, ArrayRef<int64_t> order) {
+  return PermuteColumnsOp::create(builder, loc, tile, order);
+}
+
+Value TileBuilder::swapPairs(Value tile) {
+  int64_t width = shape(tile).back();
+  SmallVector<int64_t> order;
+  for (int64_t column = 0; column < width; ++column)
+    order.push_back(std::min(column ^ 1, width - 1));
+  return permuteColumns(tile, order);
+}
+
+Value TileBuilder::swapHalves(Value tile) {
+  int64_t width = shape(tile).back();
+  SmallVector<int64_t> order;
+  for (int64_t column = 0; column < width; ++column)
+    order.push_back((column + width / 2) % width);
+  return permuteColumns(tile, order);
+}

@@ -63,6 +63,26 @@ public:
   mlir::Value expand(mlir::Value tile, int64_t axis, llvm::ArrayRef<int64_t> shape);
   mlir::Value mask(mlir::Value tile, double fill, mlir::Value rows, mlir::Value cols, mlir::Value diagonal);
 
+  // Windows, places, columns.
+  /// Where a tile's rows lie: bounds of rows, each null if there is none, and the window they are tokens of, if any
+  /// (`tile.load`).
+  struct Rows {
+    mlir::Value lower, limit;
+    mlir::Value first; ///< the tile's first token in a window; null if the rows follow one another
+    int64_t columns = 0, stride = 0;
+  };
+  mlir::Value load(mlir::Value memory, mlir::ValueRange indices, llvm::ArrayRef<int64_t> shape, const Rows &rows);
+  void store(mlir::Value tile, mlir::Value memory, mlir::ValueRange indices, const Rows &rows);
+  /// base, base + 1, … as [count] f32, or i32.
+  mlir::Value iota(mlir::Value base, int64_t count);
+  mlir::Value iotaIntegers(mlir::Value base, int64_t count);
+  /// result[i, c] = tile[i, order[c]].
+  mlir::Value permuteColumns(mlir::Value tile, llvm::ArrayRef<int64_t> order);
+  /// Exchanges features 2f and 2f + 1; of an odd width the last stays.
+  mlir::Value swapPairs(mlir::Value tile);
+  /// Exchanges features f and f + width/2 of an even width.
+  mlir::Value swapHalves(mlir::Value tile);
+
   llvm::ArrayRef<int64_t> shape(mlir::Value tile);
   mlir::Type element(mlir::Value tile);
 

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace attune;
@@ -20,10 +21,13 @@ static SmallVector<int64_t, 4> indicesOf(const Frame &frame, ValueRange operands
   return llvm::map_to_vector<4>(operands, [&](mlir::Value operand) { return frame.integer(operand); });
 }
 
-/// The first `count` indices must be inside, the others must not lie before the start.
-static LogicalResult checkIndices(Operation *op, const Array &memory, ArrayRef<int64_t> indices, int64_t count) {
+/// The first `count` indices must be inside, the others must not lie before the start, but for that of `negative`.
+static LogicalResult checkIndices(Operation *op, const Array &memory, ArrayRef<int64_t> indices, int64_t count,
+                                  std::optional<int64_t> negative = std::nullopt) {
   for (auto [dimension, index] : llvm::enumerate(indices)) {
     bool leading = static_cast<int64_t>(dimension) < count;
+    if (static_cast<int64_t>(dimension) == negative)
+      continue;
     if (index < 0 || (leading && index >= memory.size(dimension)))
       return op->emitOpError() << "expected an index of dimension " << dimension << " from 0"
                                << (leading ? " and below " + Twine(memory.size(dimension)) : Twine(" on"))
@@ -48,41 +52,69 @@ static LogicalResult noteWrite(Frame &frame, Operation *op, const Array &memory,
 
 namespace {
 /// The elements of a tile in memory: calls `visit(element of the tile, place)` for those inside, in row-major order.
-struct Access {
-  Operation *op;
-  const Array &memory;
-  SmallVector<int64_t, 4> indices;
-  ArrayRef<int64_t> shape;      ///< of the tile
-  std::optional<int64_t> limit; ///< of the first tiled dimension
+/// The tile's rows are numbered from `first` on, along the memory or in a window of `columns` columns.
+class Access {
+public:
+  template <typename Op>
+  Access(const Frame &frame, Op op, const Array &memory, ArrayRef<int64_t> shape, ValueRange operands)
+      : op(op), memory(memory), indices(indicesOf(frame, operands)), shape(shape),
+        dimension(memory.rank() - static_cast<int64_t>(shape.size())), hasLower(op.getLower()),
+        columns(op.getColumns().value_or(0)), stride(op.getStride().value_or(0)) {
+    first = op.getFold() ? frame.integer(op.getFold()) : indices[dimension];
+    if (op.getLower())
+      lower = std::max<int64_t>(frame.integer(op.getLower()), 0);
+    if (op.getRows())
+      limit = frame.integer(op.getRows());
+  }
 
   LogicalResult check() const {
-    return checkIndices(op, memory, indices, memory.rank() - static_cast<int64_t>(shape.size()));
+    if (columns && first < 0 && !hasLower)
+      return op->emitOpError() << "expected a first token of the window from 0 on without a lower bound, but got "
+                               << first;
+    bool mayBeNegative = hasLower && !columns;
+    return checkIndices(op, memory, indices, dimension, mayBeNegative ? std::optional(dimension) : std::nullopt);
   }
 
   template <typename Visit> LogicalResult forEach(Visit visit) const {
-    int64_t first = memory.rank() - static_cast<int64_t>(shape.size());
-    int64_t end = std::min(memory.size(first), limit.value_or(memory.size(first)));
-    int64_t rows = std::min(shape[0], end - indices[first]);
-    int64_t columns = shape.size() == 2 ? std::min(shape[1], memory.size(first + 1) - indices[first + 1]) : 1;
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j) {
-        int64_t place = memory.place(indices) + i * memory.stride(first);
-        if (shape.size() == 2)
-          place += j * memory.stride(first + 1);
-        if (failed(visit(shape.size() == 2 ? i * shape[1] + j : i, place)))
+    bool isMatrix = shape.size() == 2;
+    int64_t width = isMatrix ? std::min(shape[1], memory.size(dimension + 1) - indices[dimension + 1]) : 1;
+    for (int64_t i = 0; i < shape[0]; ++i)
+      for (int64_t j = 0; j < width && row(i); ++j) {
+        SmallVector<int64_t, 4> place = indices;
+        place[dimension] = *row(i);
+        if (isMatrix)
+          place[dimension + 1] += j;
+        if (failed(visit(isMatrix ? i * shape[1] + j : i, memory.place(place))))
           return failure();
       }
     return success();
   }
+
+private:
+  /// The row of the memory that is row i of the tile; none if it is outside.
+  std::optional<int64_t> row(int64_t i) const {
+    int64_t number = first + i;
+    if (number < lower || number >= limit)
+      return std::nullopt;
+    int64_t row = columns ? indices[dimension] + number / columns * stride + number % columns : number;
+    return row < memory.size(dimension) ? std::optional(row) : std::nullopt;
+  }
+
+  Operation *op;
+  const Array &memory;
+  SmallVector<int64_t, 4> indices;
+  ArrayRef<int64_t> shape; ///< of the tile
+  int64_t dimension;       ///< of the memory: the first that is tiled
+  bool hasLower;
+  int64_t columns, stride; ///< of a fold; 0 without
+  int64_t first, lower = 0, limit = std::numeric_limits<int64_t>::max();
 };
 } // namespace
 
 static LogicalResult evalLoad(Frame &frame, tile::LoadOp op) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
   const Array &memory = frame.memory(op.getSource());
-  Access access{op, memory, indicesOf(frame, op.getIndices()), shape, std::nullopt};
-  if (op.getRows())
-    access.limit = frame.integer(op.getRows());
+  Access access(frame, op, memory, shape, op.getIndices());
   if (failed(access.check()))
     return failure();
   TileValue tile{SmallVector<int64_t, 2>(shape), std::vector<double>(op.getType().getNumElements(), 0.0)};
@@ -97,9 +129,7 @@ static LogicalResult evalLoad(Frame &frame, tile::LoadOp op) {
 static LogicalResult evalStore(Frame &frame, tile::StoreOp op) {
   const TileValue &tile = frame.tile(op.getValue());
   const Array &memory = frame.memory(op.getTarget());
-  Access access{op, memory, indicesOf(frame, op.getIndices()), tile.shape, std::nullopt};
-  if (op.getRows())
-    access.limit = frame.integer(op.getRows());
+  Access access(frame, op, memory, tile.shape, op.getIndices());
   if (failed(access.check()))
     return failure();
   return access.forEach([&](int64_t element, int64_t place) {

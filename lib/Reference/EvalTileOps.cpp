@@ -1,4 +1,4 @@
-//===- EvalTileOps.cpp - dot, reduce, expand, mask, program_id -----------===//
+//===- EvalTileOps.cpp - dot, reduce, expand, mask, iota, permutations ---===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -99,6 +99,28 @@ static LogicalResult evalMask(Frame &frame, tile::MaskOp op) {
   return success();
 }
 
+static LogicalResult evalIota(Frame &frame, tile::IotaOp op) {
+  TileValue result = blank(op.getType());
+  bool isInteger = op.getType().getElementType().isInteger();
+  int64_t base = frame.integer(op.getBase());
+  for (auto [i, element] : llvm::enumerate(result.elements)) {
+    uint64_t number = static_cast<uint64_t>(base) + i;
+    element = isInteger ? static_cast<int32_t>(number) : static_cast<int64_t>(number);
+  }
+  frame.setTile(op, std::move(result));
+  return success();
+}
+
+static LogicalResult evalPermute(Frame &frame, tile::PermuteColumnsOp op) {
+  const TileValue &source = frame.tile(op.getSource());
+  TileValue result = source;
+  for (size_t row = 0; row < source.elements.size(); row += source.columns())
+    for (auto [column, from] : llvm::enumerate(op.getPermutation()))
+      result.elements[row + column] = source.elements[row + from];
+  frame.setTile(op, std::move(result));
+  return success();
+}
+
 std::optional<LogicalResult> attune::reference::evalTileOp(Frame &frame, Operation &op) {
   if (auto dot = dyn_cast<tile::DotOp>(op))
     return evalDot(frame, dot);
@@ -108,6 +130,10 @@ std::optional<LogicalResult> attune::reference::evalTileOp(Frame &frame, Operati
     return evalExpand(frame, expand);
   if (auto mask = dyn_cast<tile::MaskOp>(op))
     return evalMask(frame, mask);
+  if (auto iota = dyn_cast<tile::IotaOp>(op))
+    return evalIota(frame, iota);
+  if (auto permute = dyn_cast<tile::PermuteColumnsOp>(op))
+    return evalPermute(frame, permute);
   if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
     frame.set(id, frame.point[*frame.kernel.getGridPosition(id.getAxis())]);
     return success();

@@ -63,16 +63,34 @@ static std::string memoryType(const ProgramMemory &memory) {
   return "memref<?x?x" + std::to_string(memory.columns) + "x" + memory.dtype + ", strided<[?, ?, 1]>>";
 }
 
+/// `[indices] bounds` of an access, now and then before the memory's first row or to the rows of a window of an image.
+/// Of a vector, which lies along the columns, the bounds are those of columns.
+std::string TileProgramWriter::place(const ProgramMemory &memory, std::string row, std::string column, bool isVector) {
+  bool isWindow = !isVector && choices.once(4), isEarly = !isWindow && choices.once(6);
+  bool hasLower = isEarly || choices.once(isWindow ? 2 : 6);
+  std::string bounds;
+  if (isEarly)
+    (isVector ? column : row) = index(choices.between(-5, -1));
+  if (hasLower)
+    bounds += " from(" + index(choices.between(-2, 4)) + ")";
+  if (choices.once(3))
+    bounds += " rows(" + index(choices.between(0, memory.rows + 2)) + ")";
+  if (isWindow) {
+    int64_t columns = choices.between(1, 6);
+    bounds += " fold(" + index(choices.between(hasLower ? -4 : 0, 5)) + ") columns " + std::to_string(columns) +
+              " stride " + std::to_string(columns + choices.below(6));
+  }
+  return "[%p, " + row + ", " + column + "]" + bounds;
+}
+
 /// A load near an edge: rows and columns past the end, sometimes a limit of rows before it.
 TileName TileProgramWriter::load(const ProgramMemory &memory, const std::string &row, int64_t rows, int64_t columns) {
   TileName shape{"", rows, columns};
   bool isVector = columns == 0;
   std::string column = index(isVector ? choices.below(memory.columns) : choices.below(2) * (memory.columns / 2));
-  std::string limit = choices.once(3) ? " rows(" + index(choices.between(0, memory.rows + 2)) + ")" : "";
-  // A vector lies along the columns, and its limit is one of columns.
-  std::string loaded = fresh();
-  line(loaded + " = tile.load %" + memory.name + "[%p, " + row + ", " + column + "]" + limit + " : " +
-       memoryType(memory) + " -> " + shape.type(memory.dtype));
+  std::string where = place(memory, row, column, isVector), loaded = fresh();
+  line(loaded + " = tile.load %" + memory.name + where + " : " + memoryType(memory) + " -> " +
+       shape.type(memory.dtype));
   if (memory.dtype == "f32") {
     tiles.push_back({loaded, rows, columns});
     return tiles.back();
@@ -81,13 +99,13 @@ TileName TileProgramWriter::load(const ProgramMemory &memory, const std::string 
 }
 
 void TileProgramWriter::store(const TileName &tile, const ProgramMemory &memory, const std::string &row) {
-  std::string stored = tile.name, column = index(0);
+  std::string stored = tile.name, where = place(memory, row, index(0), tile.isVector());
   if (memory.dtype != "f32") {
     stored = fresh();
     line(stored + " = arith.truncf " + tile.name + " : " + tile.type() + " to " + tile.type(memory.dtype));
   }
-  line("tile.store " + stored + ", %" + memory.name + "[%p, " + row + ", " + column + "] : " +
-       tile.type(memory.dtype) + ", " + memoryType(memory));
+  line("tile.store " + stored + ", %" + memory.name + where + " : " + tile.type(memory.dtype) + ", " +
+       memoryType(memory));
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,6 +210,25 @@ TileName TileProgramWriter::ofShape(int64_t rows, int64_t columns) {
   return fitting[choices.below(static_cast<int64_t>(fitting.size()))];
 }
 
+TileName TileProgramWriter::iota(int64_t size) {
+  return clamp(define(size, 0, "tile.iota " + index(choices.between(-8, 8)) + " : " + TileName{"", size, 0}.type()), 8);
+}
+
+/// Pairs or halves exchanged, or any order.
+TileName TileProgramWriter::permute(const TileName &tile) {
+  int64_t width = tile.isVector() ? tile.rows : tile.columns, kind = choices.below(3);
+  std::vector<int64_t> order(width);
+  for (int64_t c = 0; c < width; ++c) {
+    order[c] = kind == 0 ? std::min(c ^ 1, width - 1) : kind == 1 ? (c + width / 2) % width : c;
+    if (kind == 2)
+      std::swap(order[c], order[choices.below(c + 1)]);
+  }
+  std::string list;
+  for (int64_t column : order)
+    list += (list.empty() ? "" : ", ") + std::to_string(column);
+  return elementwise(tile, "tile.permute_columns", tile.name + " [" + list + "]");
+}
+
 void TileProgramWriter::binaryOfAny() {
   TileName a = anyTile(), b = ofShape(a.rows, a.columns);
   binary(a, b);
@@ -218,6 +255,14 @@ void TileProgramWriter::dotOfAny() {
 
 void TileProgramWriter::anything() {
   TileName tile = anyTile();
+  if (choices.once(6)) {
+    permute(tile);
+    return;
+  }
+  if (choices.once(12)) {
+    iota(choices.between(1, 40));
+    return;
+  }
   switch (choices.below(tile.isVector() ? 4 : 7)) {
   case 0: unary(tile); return;
   case 1: binaryOfAny(); return;

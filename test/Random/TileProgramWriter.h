@@ -50,6 +50,8 @@ public:
   TileName product(const TileName &a, const TileName &b);
   TileName reduce(const TileName &tile, bool isMax, int axis);
   TileName expand(const TileName &tile, int axis, int64_t other);
+  TileName iota(int64_t size);
+  TileName permute(const TileName &tile);
   /// Masked with −∞, which a comparison then finds and a constant replaces.
   TileName maskAndReplace(const TileName &tile);
   TileName mask(const TileName &tile, const std::string &fill);
@@ -66,6 +68,7 @@ public:
   std::string indent = "  ";
 
 private:
+  std::string place(const ProgramMemory &memory, std::string row, std::string column, bool isVector);
   TileName elementwise(const TileName &like, const std::string &op, const std::string &operands);
   void binaryOfAny();
   void dotOfAny();

@@ -23,7 +23,7 @@
 #include <optional>
 
 namespace attune::tile {
-/// A ranked tensor of rank 1 or 2 with a static shape of positive sizes and f32, f16, bf16 or i1 elements.
+/// A ranked tensor of rank 1 or 2 with a static shape of positive sizes and f32, f16, bf16, i32 or i1 elements.
 bool isTile(mlir::Type type);
 /// A memref of rank ≥ 1 whose innermost stride is 1, without an offset, of f32, f16, bf16 or i32.
 bool isMemory(mlir::Type type);

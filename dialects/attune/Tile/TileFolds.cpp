@@ -8,6 +8,7 @@
 #include "attune/Tile/Tile.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace attune::tile;
@@ -24,4 +25,18 @@ OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
                holds(getCols(), adaptor.getCols(), shape.back()) &&
                holds(getDiagonal(), adaptor.getDiagonal(), shape.back() - 1);
   return whole ? OpFoldResult(getSource()) : OpFoldResult();
+}
+
+/// The identity, and a tile of equal elements, stay what they are; two permutations are one.
+OpFoldResult PermuteColumnsOp::fold(FoldAdaptor adaptor) {
+  ArrayRef<int64_t> order = getPermutation();
+  if (llvm::equal(order, llvm::seq<int64_t>(0, order.size())) || splatValue(getSource()))
+    return getSource();
+  auto inner = getSource().getDefiningOp<PermuteColumnsOp>();
+  if (!inner)
+    return {};
+  auto both = llvm::map_to_vector(order, [&](int64_t column) { return inner.getPermutation()[column]; });
+  setPermutation(both);
+  getSourceMutable().assign(inner.getSource());
+  return getResult();
 }

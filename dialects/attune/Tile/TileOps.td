@@ -17,7 +17,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "attune/Tile/TileAttrs.td"
 
 def Tile_Tile : Type<CPred<"::attune::tile::isTile($_self)">,
-    "tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16 or i1", "::mlir::RankedTensorType">;
+    "tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16, i32 or i1", "::mlir::RankedTensorType">;
 def Tile_F32Tile : Type<And<[Tile_Tile.predicate,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getElementType().isF32()">]>,
     "tile of f32", "::mlir::RankedTensorType">;
@@ -41,24 +41,46 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>, AttrSizedOperandSeg
     tiled dimension and, with `rows(%limit)`, `indices[r-t] + i < limit`. Memory outside is never read, so a NaN in a
     row that does not exist does not reach the result. The leading indices must be in bounds.
 
-    Constraints: one index a dimension of the source; t ≤ r; the element types agree.
+    With `from(%lower)`, inside is also `indices[r-t] + i ≥ max(lower, 0)`, and `indices[r-t]` may be negative: the rows
+    before a token that a convolution reads.
+
+    With `fold(%first) columns C stride S` the tile's rows are tokens of a window of C columns in an image of S columns
+    that lies row-major in the token dimension. Token w = first + i of the window, w ≥ 0, is the row
+
+        indices[r-2] + (w div C)·S + w mod C
+
+    of the source: `indices[r-2]` is the row of the window's token 0. Both bounds are then on w: with `from(%lower)`,
+    w ≥ max(lower, 0), and `first` may be negative; with `rows(%limit)`, w < limit. A row of the source from its size on
+    is outside too.
+
+    Constraints: one index a dimension of the source; t ≤ r; the element types agree; a fold has t = 2 and 1 ≤ C ≤ S.
 
     ```mlir
     %k = tile.load %keys[%b, %g, %j, %c0] rows(%length) : memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>> -> tensor<64x64xf32>
     ```
+    ```mlir
+    %w = tile.load %keys[%b, %g, %origin, %c0] from(%lower) rows(%length) fold(%first) columns 7 stride 56
+        : memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>> -> tensor<49x64xf32>
+    ```
   }];
-  let arguments = (ins Tile_Memory:$source, Variadic<Index>:$indices, Optional<Index>:$rows);
+  let arguments = (ins Tile_Memory:$source, Variadic<Index>:$indices, Optional<Index>:$lower, Optional<Index>:$rows,
+                       Optional<Index>:$fold, OptionalAttr<I64Attr>:$columns, OptionalAttr<I64Attr>:$stride);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $source `[` $indices `]` (`rows` `(` $rows^ `)`)? attr-dict `:` type($source) `->` type($result)
+    $source `[` $indices `]` (`from` `(` $lower^ `)`)? (`rows` `(` $rows^ `)`)?
+    (`fold` `(` $fold^ `)` `columns` $columns `stride` $stride)? attr-dict `:` type($source) `->` type($result)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source, "::mlir::ValueRange":$indices,
+                                 CArg<"::mlir::Value", "{}">:$rows), [{
+    build($_builder, $_state, result, source, indices, /*lower=*/{}, rows, /*fold=*/{}, /*columns=*/{}, /*stride=*/{});
+  }]>];
   let hasVerifier = 1;
 }
 
 def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "Write a tile to memory; what lies outside is not written";
   let description = [{
-    The inverse of `tile.load`, with the same meaning of *inside*; elements outside are dropped.
+    The inverse of `tile.load`, with the same meaning of *inside* and of a fold; elements outside are dropped.
 
     Constraints: as for `tile.load`.
 
@@ -66,10 +88,17 @@ def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>, AttrSizedOperand
     tile.store %o, %out[%b, %h, %i, %c0] : tensor<64x64xf32>, memref<?x4x?x64xf32, strided<[?, ?, ?, 1]>>
     ```
   }];
-  let arguments = (ins Tile_Tile:$value, Tile_Memory:$target, Variadic<Index>:$indices, Optional<Index>:$rows);
+  let arguments = (ins Tile_Tile:$value, Tile_Memory:$target, Variadic<Index>:$indices, Optional<Index>:$lower,
+                       Optional<Index>:$rows, Optional<Index>:$fold, OptionalAttr<I64Attr>:$columns,
+                       OptionalAttr<I64Attr>:$stride);
   let assemblyFormat = [{
-    $value `,` $target `[` $indices `]` (`rows` `(` $rows^ `)`)? attr-dict `:` type($value) `,` type($target)
+    $value `,` $target `[` $indices `]` (`from` `(` $lower^ `)`)? (`rows` `(` $rows^ `)`)?
+    (`fold` `(` $fold^ `)` `columns` $columns `stride` $stride)? attr-dict `:` type($value) `,` type($target)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$target, "::mlir::ValueRange":$indices,
+                                 CArg<"::mlir::Value", "{}">:$rows), [{
+    build($_builder, $_state, value, target, indices, /*lower=*/{}, rows, /*fold=*/{}, /*columns=*/{}, /*stride=*/{});
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -137,6 +166,45 @@ def Tile_ExpandOp : Tile_Op<"expand", [Pure]> {
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$source `axis` $axis attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+  let summary = "Numbers from a base on";
+  let description = [{
+        result[i] = base + i
+
+    as an integer of 32 bits that wraps around, or as an f32, which is exact up to 2²⁴: the places of a tile's tokens.
+
+    Constraints: a rank-1 result of f32 or i32.
+
+    ```mlir
+    %places = tile.iota %i : tensor<64xf32>
+    ```
+  }];
+  let arguments = (ins Index:$base);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$base attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_PermuteColumnsOp : Tile_Op<"permute_columns", [Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "The columns of a tile in another order";
+  let description = [{
+        result[i, c] = source[i, permutation[c]]        on a rank-1 tile: result[c] = source[permutation[c]]
+
+    Rotary embeddings pair feature 2f with 2f + 1, or f with f + d/2, by one.
+
+    Constraints: f32; the permutation has each column's number once.
+
+    ```mlir
+    %pairs = tile.permute_columns %x [1, 0, 3, 2] : tensor<64x4xf32>
+    ```
+  }];
+  let arguments = (ins Tile_F32Tile:$source, DenseI64ArrayAttr:$permutation);
+  let results = (outs Tile_F32Tile:$result);
+  let assemblyFormat = "$source $permutation attr-dict `:` type($source)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["source", "result"]>, AttrSizedOperandSegments]> {

@@ -22,7 +22,7 @@ bool attune::tile::isTile(Type type) {
     return false;
   Type element = tensor.getElementType();
   return llvm::all_of(tensor.getShape(), [](int64_t size) { return size > 0; }) &&
-         (element.isF32() || element.isF16() || element.isBF16() || element.isInteger(1));
+         (element.isF32() || element.isF16() || element.isBF16() || element.isInteger(32) || element.isInteger(1));
 }
 
 bool attune::tile::isMemory(Type type) {
@@ -65,12 +65,32 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memory, RankedTensor
   return success();
 }
 
+/// Constraints of a window's rows.
+template <typename Access> static LogicalResult verifyFold(Access op, RankedTensorType tile) {
+  if (bool(op.getFold()) != bool(op.getColumns()) || bool(op.getFold()) != bool(op.getStride()))
+    return op.emitOpError() << "expected fold, columns and stride together";
+  if (!op.getFold())
+    return success();
+  if (tile.getRank() != 2)
+    return op.emitOpError() << "expected a fold of a tile of rank 2, but got rank " << tile.getRank();
+  if (*op.getColumns() < 1 || *op.getStride() < *op.getColumns())
+    return op.emitOpError() << "expected a window of at least 1 and at most " << *op.getStride()
+                            << " columns, as many as its image has, but got " << *op.getColumns();
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
-  return verifyAccess(*this, cast<MemRefType>(getSource().getType()), getResult().getType(), getIndices().size());
+  RankedTensorType tile = getResult().getType();
+  return failed(verifyAccess(*this, cast<MemRefType>(getSource().getType()), tile, getIndices().size()))
+             ? failure()
+             : verifyFold(*this, tile);
 }
 
 LogicalResult StoreOp::verify() {
-  return verifyAccess(*this, cast<MemRefType>(getTarget().getType()), getValue().getType(), getIndices().size());
+  RankedTensorType tile = getValue().getType();
+  return failed(verifyAccess(*this, cast<MemRefType>(getTarget().getType()), tile, getIndices().size()))
+             ? failure()
+             : verifyFold(*this, tile);
 }
 
 int64_t DotOp::getM() { return cast<RankedTensorType>(getResult().getType()).getShape()[0]; }
@@ -82,7 +102,7 @@ LogicalResult DotOp::verify() {
   auto result = cast<RankedTensorType>(getResult().getType());
   if (a.getRank() != 2 || b.getRank() != 2 || result.getRank() != 2)
     return emitOpError() << "expected operands of rank 2";
-  if (a.getElementType() != b.getElementType() || a.getElementType().isInteger(1))
+  if (a.getElementType() != b.getElementType() || !isa<FloatType>(a.getElementType()))
     return emitOpError() << "expected operands of one floating-point type, but got " << a.getElementType() << " and "
                          << b.getElementType();
   int64_t rows = a.getShape()[getTransposeA() ? 1 : 0], columns = b.getShape()[getTransposeB() ? 0 : 1];
@@ -113,6 +133,28 @@ LogicalResult ExpandOp::verify() {
   if (source.getElementType() != result.getElementType() || source.getShape()[0] != result.getShape()[1 - axis])
     return emitOpError() << "expected a source of " << result.getShape()[1 - axis] << " elements of "
                          << result.getElementType() << ", but got " << source;
+  return success();
+}
+
+LogicalResult IotaOp::verify() {
+  auto result = cast<RankedTensorType>(getResult().getType());
+  if (result.getRank() != 1 || (!result.getElementType().isF32() && !result.getElementType().isInteger(32)))
+    return emitOpError() << "expected a result of rank 1 of f32 or i32, but got " << result;
+  return success();
+}
+
+LogicalResult PermuteColumnsOp::verify() {
+  int64_t columns = cast<RankedTensorType>(getSource().getType()).getShape().back();
+  if (static_cast<int64_t>(getPermutation().size()) != columns)
+    return emitOpError() << "expected a permutation of " << columns << " columns, but got one of "
+                         << getPermutation().size();
+  SmallVector<bool> seen(columns);
+  for (int64_t column : getPermutation()) {
+    if (column < 0 || column >= columns || seen[column])
+      return emitOpError() << "expected each column from 0 to " << columns - 1 << " once, but got " << column
+                           << (column < 0 || column >= columns ? "" : " twice");
+    seen[column] = true;
+  }
   return success();
 }
 

@@ -97,7 +97,8 @@ void KernelOrders::collect(Operation *op) {
       tie(result, yielded);
       tie(result, init);
     }
-  } else if (!isa<tile::ReduceOp, tile::ExpandOp, tile::StoreOp, tile::LoadOp, tile::YieldOp>(op)) {
+  } else if (!isa<tile::ReduceOp, tile::ExpandOp, tile::StoreOp, tile::LoadOp, tile::PermuteColumnsOp, tile::YieldOp>(
+                 op)) {
     for (Value result : op->getResults())
       for (Value operand : op->getOperands())
         tie(result, operand);
@@ -113,9 +114,9 @@ void KernelOrders::want(llvm::DenseMap<void *, Prices> &prices, Value value, Ord
 
 void KernelOrders::priceFixed(Operation *op) {
   double times = weight(op);
-  if (isa<tile::LoadOp>(op))
+  if (isa<tile::LoadOp, tile::PermuteColumnsOp>(op))
     want(fixed, op->getResult(0), Order::Row, times);
-  if (isa<tile::StoreOp>(op))
+  if (isa<tile::StoreOp, tile::PermuteColumnsOp>(op))
     want(fixed, op->getOperand(0), Order::Row, times);
   if (auto reduce = dyn_cast<tile::ReduceOp>(op); reduce && grouped(reduce.getSource())) {
     // Along axis 1 the lanes of a row-major tile are summed among themselves; along axis 0 those of a column-major one.
@@ -123,7 +124,8 @@ void KernelOrders::priceFixed(Operation *op) {
     double price = times * acrossLanesPrice * double(shapeOf(reduce.getResult())[0]);
     (reduce.getAxis() == 1 ? prices.row : prices.column) += price;
   }
-  if (op->getNumResults() == 1 && grouped(op->getResult(0)) && !isa<tile::LoadOp, tile::LoopOp, tile::DotOp>(op)) {
+  if (op->getNumResults() == 1 && grouped(op->getResult(0)) &&
+      !isa<tile::LoadOp, tile::LoopOp, tile::DotOp, tile::PermuteColumnsOp>(op)) {
     Prices &prices = fixed[group(op->getResult(0))];
     double each = times * (isa<math::Exp2Op>(op) ? 6 : 1) * elementwisePrice;
     prices.row += each * vectors(shapeOf(op->getResult(0)), Order::Row);
@@ -182,8 +184,8 @@ unsigned KernelOrders::annotate() {
       SmallVector<bool> flags = llvm::map_to_vector(loop.getResults(), column);
       if (llvm::is_contained(flags, true))
         op->setAttr(columnsAttr, DenseBoolArrayAttr::get(op->getContext(), flags));
-    } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
-      continue; // memory is row-major; a use that wants columns transposes
+    } else if (isa<tile::LoadOp, tile::PermuteColumnsOp>(op)) {
+      continue; // memory is row-major, and so are permuted rows; a use that wants columns transposes
     } else if (op->getNumResults() == 1 && column(op->getResult(0))) {
       op->setAttr(columnAttr, flag);
     }

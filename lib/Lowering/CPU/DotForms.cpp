@@ -56,8 +56,8 @@ bool cpu::readInPlace(tile::LoadOp load, int64_t lanes) {
   Value tile = load.getResult();
   auto memory = cast<MemRefType>(load.getSource().getType());
   APInt column;
-  if (!tileType(tile).getElementType().isF32() || rankOf(tile) != 2 || memory.isDynamicDim(memory.getRank() - 1) ||
-      !matchPattern(load.getIndices().back(), m_ConstantInt(&column)) ||
+  if (load.getFold() || !tileType(tile).getElementType().isF32() || rankOf(tile) != 2 ||
+      memory.isDynamicDim(memory.getRank() - 1) || !matchPattern(load.getIndices().back(), m_ConstantInt(&column)) ||
       column.getSExtValue() + shapeOf(tile)[1] > memory.getDimSize(memory.getRank() - 1))
     return false;
   // What is stored into the same memory may come before the tile is read.

@@ -37,7 +37,7 @@ static bool mayOverwrite(const Stages &stages, Value next, Value carried) {
   // A dot reads its accumulator where it writes, but all of its factors.
   bool factor =
       isa<tile::DotOp>(definition) && (definition->getOperand(0) == carried || definition->getOperand(1) == carried);
-  return *last == found->second && !factor;
+  return *last == found->second && !factor && !stages.readsElsewhere(carried, *last);
 }
 
 /// Lets the yielded tile, and the accumulator it is computed from, be computed in the carried tile's buffer.

@@ -38,12 +38,12 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
       for (int64_t column = 0; column < columns; column += access.lineElements())
         access.prefetchNext(emit, row, emit.constant(column));
     });
-  if (!access.rows)
+  if (access.wholeRows())
     return state.place(tile, Order::Row, {access.base, access.stride});
   Buffer copy = state.allocate(shapeOf(tile), Order::Row);
   state.own(tile, copy.pointer);
-  Value missing = emit.less(access.rows, emit.constant(rows));
-  auto choice = scf::IfOp::create(emit, TypeRange{emit.pointerType(), emit.getI64Type()}, missing, true);
+  auto choice =
+      scf::IfOp::create(emit, TypeRange{emit.pointerType(), emit.getI64Type()}, access.missesRow(emit, rows), true);
   {
     OpBuilder::InsertionGuard guard(emit);
     emit.setInsertionPointToStart(&choice.getThenRegion().front());
@@ -67,8 +67,10 @@ static SmallVector<Value> lastReads(const Stages &stages, unsigned position, Val
   const Stage &stage = stages.list[position];
   auto consider = [&](Value tile) {
     Operation *definition = tile.getDefiningOp();
-    if (isTile(tile) && definition && !isFree(tile) && shapeOf(tile) == shapeOf(result) &&
-        stages.find(definition) != position && stages.lastUse(tile) == position)
+    // A tile of the block around a loop is read again in the next step.
+    if (isTile(tile) && stages.stageOf.count(definition) && !isFree(tile) && shapeOf(tile) == shapeOf(result) &&
+        stages.find(definition) != position && stages.lastUse(tile) == position &&
+        !stages.readsElsewhere(tile, position))
       found.push_back(tile);
   };
   if (auto dot = dyn_cast<tile::DotOp>(stage.ops[0])) {

@@ -26,53 +26,114 @@ static Value existing(Emit &emit, Value size, Value index, Value limit, int64_t 
   return left;
 }
 
+/// Rows before which none exist, counted from `index`; null if all are known to.
+static Value missing(Emit &emit, Value lower, Value index) {
+  if (!lower)
+    return Value();
+  Value before = emit.sub(emit.max(lower, emit.constant(0)), index);
+  auto known = Emit::known(before);
+  return known && *known <= 0 ? Value() : before;
+}
+
+/// Tokens of a window of `columns` columns that the memory has: those of whole rows of the image, and of the last one.
+static Value windowTokens(Emit &emit, Value size, Value origin, int64_t columns, int64_t stride) {
+  Value left = emit.max(emit.sub(size, origin), emit.constant(0)), width = emit.constant(stride);
+  Value whole = arith::DivUIOp::create(emit, left, width), rest = arith::RemUIOp::create(emit, left, width);
+  return emit.add(emit.mul(whole, columns), emit.min(rest, emit.constant(columns)));
+}
+
 /// Rows by which a load moves from step to step of the loop around it, if what it reads is worth fetching ahead: a
 /// kernel over query blocks reads the same keys for every block, and finds them in a cache.
 static int64_t rowsPerStep(Operation *op) {
   auto load = dyn_cast<tile::LoadOp>(op);
   auto loop = dyn_cast<tile::LoopOp>(op->getParentOp());
-  if (!load || !loop || rankOf(load.getResult()) != 2 ||
+  if (!load || !loop || load.getFold() || rankOf(load.getResult()) != 2 ||
       op->getParentOfType<tile::KernelOp>().getGridPosition(tile::Axis::QueryBlock))
     return 0;
   Value row = load.getIndices()[load.getIndices().size() - 2];
   return row == loop.getInductionVar() ? loop.getStep() : 0;
 }
 
+namespace {
+/// What loads and stores have in common, on scalars of the code.
+struct AccessOperands {
+  Value memory, tile, lower, rows, fold;
+  SmallVector<Value> indices;
+  int64_t columns, stride;
+
+  template <typename Op>
+  AccessOperands(const KernelState &state, Op op, Value memory, Value tile)
+      : memory(memory), tile(tile), columns(op.getColumns().value_or(0)), stride(op.getStride().value_or(0)) {
+    auto scalar = [&](Value value) { return value ? state.scalars.lookup(value) : value; };
+    lower = scalar(op.getLower()), rows = scalar(op.getRows()), fold = scalar(op.getFold());
+    for (Value index : op.getIndices())
+      indices.push_back(scalar(index));
+  }
+};
+} // namespace
+
+static AccessOperands operandsOf(const KernelState &state, Operation *op) {
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return {state, load, load.getSource(), load.getResult()};
+  auto store = cast<tile::StoreOp>(op);
+  return {state, store, store.getTarget(), store.getValue()};
+}
+
 MemoryAccess::MemoryAccess(KernelState &state, Operation *op) {
   Emit &emit = state.emit;
-  auto load = dyn_cast<tile::LoadOp>(op);
-  auto store = dyn_cast<tile::StoreOp>(op);
-  Value memoryValue = load ? load.getSource() : store.getTarget(), tile = load ? load.getResult() : store.getValue();
-  Value limit = load ? load.getRows() : store.getRows();
-  limit = limit ? state.scalars.lookup(limit) : limit;
-  const Memory &memory = state.memories.find(memoryValue)->second;
+  AccessOperands operands = operandsOf(state, op);
+  ArrayRef<Value> indices = operands.indices;
+  ArrayRef<int64_t> shape = shapeOf(operands.tile);
+  const Memory &memory = state.memories.find(operands.memory)->second;
   element = memory.type.getElementType();
-  edgeRow = load ? state.zeroRow() : state.dumpRow();
-
-  SmallVector<Value> indices;
-  for (Value index : load ? load.getIndices() : store.getIndices())
-    indices.push_back(state.scalars.lookup(index));
+  edgeRow = isa<tile::LoadOp>(op) ? state.zeroRow() : state.dumpRow();
   Value position = emit.constant(0);
   for (auto [index, step] : llvm::zip(indices, memory.strides))
     position = emit.add(position, emit.mul(index, step));
   base = emit.offset(memory.pointer, position, element);
-  unsigned last = indices.size() - 1;
+  unsigned last = indices.size() - 1, token = indices.size() - shape.size();
   columns =
-      existing(emit, memory.sizes[last], indices[last], rankOf(tile) == 1 ? limit : Value(), shapeOf(tile).back());
-  if (rankOf(tile) == 1)
+      existing(emit, memory.sizes[last], indices[last], shape.size() == 1 ? operands.rows : Value(), shape.back());
+  if (!operands.fold)
+    before = missing(emit, operands.lower, indices[token]);
+  if (shape.size() == 1)
     return;
-  stride = memory.strides[last - 1];
+  stride = memory.strides[token];
   ahead = rowsPerStep(op);
-  rows = existing(emit, memory.sizes[last - 1], indices[last - 1], limit, shapeOf(tile)[0]);
+  if (!operands.fold) {
+    rows = existing(emit, memory.sizes[token], indices[token], operands.rows, shape[0]);
+    return;
+  }
+  first = operands.fold, foldColumns = operands.columns, foldStride = operands.stride;
+  before = missing(emit, operands.lower, first);
+  Value end = windowTokens(emit, memory.sizes[token], indices[token], foldColumns, foldStride);
+  rows = emit.sub(operands.rows ? emit.min(end, operands.rows) : end, first);
+}
+
+Value MemoryAccess::missesRow(Emit &emit, int64_t count) const {
+  Value after = rows ? emit.less(rows, emit.constant(count)) : Value();
+  Value early = before ? emit.less(emit.constant(0), before) : Value();
+  return after && early ? arith::OrIOp::create(emit, after, early).getResult() : after ? after : early;
+}
+
+/// Rows of the memory from `base` on. Token w of a window is w + (w div columns)·(stride − columns) rows on.
+Value MemoryAccess::row(Emit &emit, Value outer) const {
+  if (!first || foldColumns == foldStride)
+    return first ? emit.add(first, outer) : outer;
+  Value token = emit.add(first, outer);
+  Value above = arith::DivUIOp::create(emit, token, emit.constant(foldColumns));
+  return emit.add(token, emit.mul(above, foldStride - foldColumns));
 }
 
 Value MemoryAccess::address(Emit &emit, Value outer, Value inner) const {
-  Value row = base;
-  if (stride)
-    row = emit.offset(row, emit.mul(outer, stride), element);
+  if (!stride)
+    return emit.offset(base, inner, element);
+  Value start = emit.offset(base, emit.mul(row(emit, outer), stride), element);
   if (rows)
-    row = emit.select(emit.less(outer, rows), row, edgeRow);
-  return emit.offset(row, inner, element);
+    start = emit.select(emit.less(outer, rows), start, edgeRow);
+  if (before)
+    start = emit.select(emit.less(outer, before), edgeRow, start);
+  return emit.offset(start, inner, element);
 }
 
 void MemoryAccess::prefetchNext(Emit &emit, Value outer, Value inner) const {
@@ -84,11 +145,17 @@ void MemoryAccess::prefetchNext(Emit &emit, Value outer, Value inner) const {
 }
 
 Value MemoryAccess::mask(Emit &emit, Value inner, int64_t valid) const {
+  Value keep;
   if (columns) {
     Value bound = emit.sub(columns, inner);
-    return emit.lanesBelow(valid < emit.lanes() ? emit.min(bound, emit.constant(valid)) : bound);
+    keep = emit.lanesBelow(valid < emit.lanes() ? emit.min(bound, emit.constant(valid)) : bound);
+  } else if (valid < emit.lanes()) {
+    keep = emit.lanesBelow(valid);
   }
-  return valid < emit.lanes() ? emit.lanesBelow(valid) : Value();
+  if (stride || !before)
+    return keep;
+  Value early = emit.lanesBelow(emit.sub(before, inner));
+  return andNot(emit, keep ? keep : emit.lanesBelow(emit.lanes()), early);
 }
 
 Value MemoryAccess::load(Emit &emit, Value outer, Value inner, int64_t valid) const {
@@ -98,17 +165,26 @@ Value MemoryAccess::load(Emit &emit, Value outer, Value inner, int64_t valid) co
   return toFloats(emit, keep ? emit.maskedLoad(pointer, keep, type) : emit.load(pointer, type, bytes), element);
 }
 
+/// The only lane that a store writes, if it is known to be only one.
+std::optional<int64_t> MemoryAccess::onlyLane(Emit &emit, Value inner, int64_t valid) const {
+  bool fromLower = !stride && before;
+  std::optional<int64_t> low = fromLower ? Emit::known(emit.sub(before, inner)) : 0;
+  std::optional<int64_t> high = columns ? Emit::known(emit.sub(columns, inner)) : valid;
+  if (!low || !high || std::min(*high, valid) - std::max<int64_t>(*low, 0) != 1)
+    return std::nullopt;
+  return std::max<int64_t>(*low, 0);
+}
+
 void MemoryAccess::store(Emit &emit, Value value, Value outer, Value inner, int64_t valid) const {
   Value pointer = address(emit, outer, inner), keep = mask(emit, inner, valid);
   value = fromFloats(emit, value, element);
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   // One lane goes out by itself: LLVM 22 turns a narrowing masked store of one lane into a store of the wide element.
-  std::optional<int64_t> left = columns ? Emit::known(emit.sub(columns, inner)) : std::nullopt;
-  bool isOneLane = columns ? left && std::min(*left, valid) == 1 : valid == 1;
-  if (isOneLane)
-    emit.store(vector::ExtractOp::create(emit, value, ArrayRef<int64_t>{0}), pointer,
-               element.getIntOrFloatBitWidth() / 8);
+  if (auto lane = onlyLane(emit, inner, valid))
+    emit.store(vector::ExtractOp::create(emit, value, ArrayRef<int64_t>{*lane}), emit.offset(pointer, *lane * bytes),
+               bytes);
   else if (keep)
     emit.maskedStore(value, pointer, keep);
   else
-    emit.store(value, pointer, element.getIntOrFloatBitWidth() / 8);
+    emit.store(value, pointer, bytes);
 }

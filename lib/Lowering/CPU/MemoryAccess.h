@@ -30,18 +30,27 @@ public:
 
   /// Whether all of the tile's columns are known to exist.
   bool wholeColumns() const { return !columns; }
-  Value base;    ///< element (0, 0)
-  Value stride;  ///< from row to row; null for rank 1
-  Value rows;    ///< rows that exist; null if all do
-  Value columns; ///< columns that exist; null if all do
+  /// Whether all of the tile's rows are known to exist.
+  bool wholeRows() const { return !rows && !before; }
+  /// i1: a row does not exist.
+  Value missesRow(Emit &emit, int64_t count) const;
+  Value base;   ///< element (0, 0); of a fold that of the window's token 0
+  Value stride; ///< from row to row; null for rank 1
 
 private:
   Type element;
+  Value rows;    ///< rows before this one exist; null if all do
+  Value columns; ///< columns before this one exist; null if all do
+  Value before;  ///< rows (of rank 1: elements) before this one do not exist; null if all do
+  Value first;   ///< of a fold: the tile's first token in the window
+  int64_t foldColumns = 0, foldStride = 0;
   int64_t ahead = 0; ///< rows to the next step's tile; 0 if the tile does not move with a loop
   Value edgeRow;
 
+  Value row(Emit &emit, Value outer) const;
   Value address(Emit &emit, Value outer, Value inner) const;
   Value mask(Emit &emit, Value inner, int64_t valid) const;
+  std::optional<int64_t> onlyLane(Emit &emit, Value inner, int64_t valid) const;
 };
 
 } // namespace attune::cpu

@@ -12,12 +12,15 @@
 //         the ops, vector by vector         the ops
 //       store reductions                  sum across the lanes, store
 //
-// Loops cover the whole vectors; the rest, with the vector that is not whole, follows as straight-line code.
+// Loops cover the whole vectors; the rest, with the vector that is not whole, follows as straight-line code. A
+// permutation of columns needs to know its place: with one, all strips are straight-line code.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
 #include "MemoryAccess.h"
 #include "VectorOps.h"
+
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace attune;
@@ -53,6 +56,9 @@ private:
   int64_t outerExtent() const { return stage.shape.size() == 1 ? 1 : outerSize(stage.shape, stage.order); }
   int64_t innerExtent() const { return innerSize(stage.shape, stage.order); }
 
+  bool permutes() const;
+  SmallVector<Value> wholeStrips(int64_t vectors, ValueRange sums,
+                                 function_ref<SmallVector<Value>(Value, ValueRange)> body);
   void prepare();
   void outerLoop();
   void stripLoop();
@@ -65,6 +71,9 @@ private:
   Value evaluate(Value tile, const Place &place);
   Value expand(tile::ExpandOp op, const Place &place);
   Value mask(tile::MaskOp op, const Place &place);
+  Value iota(tile::IotaOp op, const Place &place);
+  Value permute(tile::PermuteColumnsOp op, const Place &place);
+  Value evaluateAt(Value tile, int64_t inner, const Place &place);
   Value compute(Operation *op, const Place &place);
   Value readBuffer(Value tile, Buffer buffer, const Place &place);
   Value address(Buffer buffer, const Place &place);
@@ -79,30 +88,52 @@ Value NestEmitter::address(Buffer buffer, const Place &place) {
   return emit.offset(buffer.pointer, emit.add(emit.mul(place.outer, buffer.stride), place.inner), emit.getF32Type());
 }
 
+/// The element type as which a tile lies in the scratch: 16 bits are widened, truth values are 0 and 1.
+static Type heldAs(Emit &emit, Value tile) {
+  Type element = tileType(tile).getElementType();
+  return element.isInteger(32) ? element : Type(emit.getF32Type());
+}
+
+/// What has been read as it is held, as a value of the tile.
+static Value asHeld(Emit &emit, Value tile, Value vector) {
+  return tileType(tile).getElementType().isInteger(1) ? isNotZero(emit, vector) : vector;
+}
+
+/// A vector of equal elements as they are held.
+static Value heldSplat(Emit &emit, Value tile, double value) {
+  if (!heldAs(emit, tile).isInteger(32))
+    return emit.splat(value);
+  auto type = emit.vectorOf(emit.getI32Type());
+  return arith::ConstantOp::create(emit, DenseElementsAttr::get(type, static_cast<int32_t>(value)));
+}
+
 Value NestEmitter::readBuffer(Value tile, Buffer buffer, const Place &place) {
-  Value loaded = emit.load(address(buffer, place), emit.floats());
-  return tileType(tile).getElementType().isInteger(1) ? isNotZero(emit, loaded) : loaded;
+  return asHeld(emit, tile, emit.load(address(buffer, place), emit.vectorOf(heldAs(emit, tile))));
 }
 
 Value NestEmitter::expand(tile::ExpandOp op, const Place &place) {
   if (auto value = splatValue(op.getSource()))
-    return emit.splat(*value);
+    return asHeld(emit, op.getSource(), heldSplat(emit, op.getSource(), *value));
   Buffer buffer = state.require(op.getSource(), Order::Row);
   // Axis 1: the row's element; the row is the outer index of a row-major nest.
   bool scalar = (op.getAxis() == 1) == (stage.order == Order::Row);
   if (!scalar)
     return readBuffer(op.getSource(), buffer, {emit.constant(0), place.inner, place.valid});
-  return emit.splat(emit.load(emit.offset(buffer.pointer, place.outer, emit.getF32Type()), emit.getF32Type()));
+  Type held = heldAs(emit, op.getSource());
+  return asHeld(emit, op.getSource(), emit.splat(emit.load(emit.offset(buffer.pointer, place.outer, held), held)));
 }
 
 Value NestEmitter::evaluate(Value tile, const Place &place) {
   if (Value known = computed.lookup(tile))
     return known;
   Value result;
+  Operation *definition = tile.getDefiningOp();
   if (auto value = splatValue(tile))
-    result = tileType(tile).getElementType().isInteger(1) ? isNotZero(emit, emit.splat(*value)) : emit.splat(*value);
+    result = asHeld(emit, tile, heldSplat(emit, tile, *value));
   else if (auto op = tile.getDefiningOp<tile::ExpandOp>())
     result = expand(op, place);
+  else if (definition && llvm::is_contained(stage.ops, definition)) // a load that a permutation reads again
+    result = compute(definition, place);
   else
     result = readBuffer(tile, state.require(tile, stage.order), place);
   computed[tile] = result;
@@ -131,9 +162,59 @@ Value NestEmitter::mask(tile::MaskOp op, const Place &place) {
   return emit.select(keep, evaluate(op.getSource(), place), emit.splat(op.getFill().convertToFloat()));
 }
 
+Value NestEmitter::iota(tile::IotaOp op, const Place &place) {
+  VectorType words = emit.vectorOf(emit.getI32Type());
+  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, emit.lanes()));
+  Value lane = arith::ConstantOp::create(emit, DenseElementsAttr::get(words, ArrayRef<int32_t>(numbers)));
+  Value first =
+      arith::TruncIOp::create(emit, emit.getI32Type(), emit.add(state.scalars.lookup(op.getBase()), place.inner));
+  Value sum = arith::AddIOp::create(emit, emit.splat(first), lane);
+  bool isInteger = tileType(op.getResult()).getElementType().isInteger();
+  return isInteger ? sum : arith::SIToFPOp::create(emit, emit.floats(), sum).getResult();
+}
+
+/// The tile's vector from column `inner` on of the row at `place`.
+Value NestEmitter::evaluateAt(Value tile, int64_t inner, const Place &place) {
+  if (Emit::known(place.inner) == inner)
+    return evaluate(tile, place);
+  llvm::DenseMap<Value, Value> here;
+  std::swap(here, computed);
+  Value result = evaluate(tile, {place.outer, emit.constant(inner), std::min(emit.lanes(), innerExtent() - inner)});
+  std::swap(here, computed);
+  return result;
+}
+
+/// A shuffle for each vector of the source that has a part in it, and none for a vector that is one of the source's.
+Value NestEmitter::permute(tile::PermuteColumnsOp op, const Place &place) {
+  int64_t lanes = emit.lanes();
+  ArrayRef<int64_t> from = op.getPermutation().slice(*Emit::known(place.inner), place.valid);
+  auto vectorOf = [&](int64_t column) { return column / lanes; };
+  SmallVector<int64_t> sources(llvm::map_range(from, vectorOf));
+  llvm::sort(sources);
+  sources.erase(llvm::unique(sources), sources.end());
+  Value result;
+  for (int64_t source : sources) {
+    Value read = evaluateAt(op.getSource(), source * lanes, place);
+    // Lanes that are not this vector's stay as they are; those past the tile's end are anything.
+    SmallVector<int64_t> choice = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+    bool moves = false;
+    for (auto [lane, column] : llvm::enumerate(from))
+      if (vectorOf(column) == source) {
+        moves |= column % lanes != static_cast<int64_t>(lane);
+        choice[lane] = column % lanes + (result ? lanes : 0);
+      }
+    result = result || moves ? emit.shuffle(result ? result : read, read, choice) : read;
+  }
+  return result;
+}
+
 Value NestEmitter::compute(Operation *op, const Place &place) {
   if (auto op1 = dyn_cast<tile::MaskOp>(op))
     return mask(op1, place);
+  if (auto op1 = dyn_cast<tile::IotaOp>(op))
+    return iota(op1, place);
+  if (auto op1 = dyn_cast<tile::PermuteColumnsOp>(op))
+    return permute(op1, place);
   if (isa<tile::LoadOp>(op)) {
     const MemoryAccess &access = accesses.find(op)->second;
     if (place.position * emit.lanes() % access.lineElements() == 0)
@@ -181,7 +262,8 @@ void NestEmitter::vector(const Place &place, SmallVectorImpl<Value> &sums, int64
     if (isa<tile::StoreOp>(op))
       accesses.find(op)->second.store(emit, value, place.outer, place.inner, place.valid);
     else
-      emit.store(value.getType() == emit.floats() ? value : asFloats(emit, value), address(results.lookup(op), place));
+      emit.store(value.getType() == emit.vectorOf(emit.getI1Type()) ? asFloats(emit, value) : value,
+                 address(results.lookup(op), place));
   }
 }
 
@@ -192,6 +274,22 @@ SmallVector<Value> NestEmitter::strip(Value outer, Value inner, int64_t vectors,
             position},
            next, vectors, position);
   return next;
+}
+
+bool NestEmitter::permutes() const {
+  return llvm::any_of(stage.ops, [](Operation *op) { return isa<tile::PermuteColumnsOp>(op); });
+}
+
+/// The strips of the first `vectors` vectors, from the first to the last.
+SmallVector<Value> NestEmitter::wholeStrips(int64_t vectors, ValueRange sums,
+                                            function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  int64_t width = stripVectors * emit.lanes(), end = vectors * emit.lanes();
+  if (!permutes())
+    return emit.loop(emit.constant(0), emit.constant(end), width, sums, body);
+  SmallVector<Value> result(sums);
+  for (int64_t inner = 0; inner < end; inner += width)
+    result = body(emit.constant(inner), result);
+  return result;
 }
 
 /// All strips of one outer index, with one vector of partial sums a reduction.
@@ -218,8 +316,8 @@ SmallVector<Value> NestEmitter::strips(Value outer, ValueRange sums) {
   };
   SmallVector<Value> result(sums);
   if (looped)
-    result = emit.loop(emit.constant(0), emit.constant(looped * lanes), stripVectors * lanes, result,
-                       [&](Value inner, ValueRange before) { return one(inner, stripVectors, lanes, before); });
+    result = wholeStrips(looped, result,
+                         [&](Value inner, ValueRange before) { return one(inner, stripVectors, lanes, before); });
   if (vectors > looped)
     result = one(emit.constant(looped * lanes), vectors - looped, innerExtent() - (vectors - 1) * lanes, result);
   return result;
@@ -253,8 +351,10 @@ void NestEmitter::stripLoop() {
   int64_t lanes = emit.lanes(), whole = innerExtent() / lanes, vectors = (innerExtent() + lanes - 1) / lanes;
   int64_t looped = vectors <= stripVectors ? 0 : whole / stripVectors * stripVectors;
   if (looped)
-    emit.loop(emit.constant(0), emit.constant(looped * lanes), stripVectors * lanes,
-              [&](Value inner) { sumStrip(inner, stripVectors, lanes); });
+    wholeStrips(looped, {}, [&](Value inner, ValueRange) {
+      sumStrip(inner, stripVectors, lanes);
+      return SmallVector<Value>();
+    });
   if (vectors > looped)
     sumStrip(emit.constant(looped * lanes), vectors - looped, innerExtent() - (vectors - 1) * lanes);
 }
@@ -302,7 +402,7 @@ void cpu::emitCopy(KernelState &state, Value tile, Order order, Buffer target) {
     emit.loop(emit.constant(0), emit.constant(inner), emit.lanes(), [&](Value j) {
       Value value;
       if (constant)
-        value = emit.splat(*constant);
+        value = heldSplat(emit, tile, *constant);
       else if (scalar)
         value = emit.splat(emit.load(emit.offset(source.pointer, i, f32), f32));
       else

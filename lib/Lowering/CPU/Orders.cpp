@@ -46,7 +46,7 @@ Order cpu::orderOfUse(OpOperand &use) {
     return orderOf(loop.getResult(use.getOperandNumber() - 2));
   if (isa<tile::YieldOp>(user))
     return orderOf(user->getParentOp()->getResult(use.getOperandNumber()));
-  if (isa<tile::StoreOp>(user))
+  if (isa<tile::StoreOp, tile::PermuteColumnsOp>(user))
     return Order::Row;
   if (isa<tile::ReduceOp, tile::ExpandOp>(user))
     return own;

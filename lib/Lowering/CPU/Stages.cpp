@@ -81,11 +81,67 @@ unsigned Stages::ready(Value operand) const {
   return found->second + (stage.kind != Stage::Kind::Nest || isa<tile::ReduceOp>(definition));
 }
 
+/// Whether every vector of the result is made of the source's vector at the same place.
+static bool staysInVectors(tile::PermuteColumnsOp op, int64_t lanes) {
+  for (auto [column, from] : llvm::enumerate(op.getPermutation()))
+    if (static_cast<int64_t>(column) / lanes != from / lanes)
+      return false;
+  return true;
+}
+
+/// The load that the tile is, be it widened: reading it twice costs less than a way through the scratch.
+static tile::LoadOp asLoad(Value tile) {
+  if (auto widened = tile.getDefiningOp<arith::ExtFOp>())
+    tile = widened.getIn();
+  return tile.getDefiningOp<tile::LoadOp>();
+}
+
+bool Stages::storesInto(unsigned position, Value memory) const {
+  return llvm::any_of(accesses, [&](Operation *op) {
+    auto store = dyn_cast<tile::StoreOp>(op);
+    return store && store.getTarget() == memory && find(store) == position;
+  });
+}
+
+/// With the source if its vectors can be had again there, else after it.
+unsigned Stages::readyForPermutation(tile::PermuteColumnsOp op) const {
+  Value source = op.getSource();
+  unsigned result = ready(source);
+  Operation *definition = source.getDefiningOp();
+  if (isFree(source) || !definition || !stageOf.count(definition) || staysInVectors(op, lanes))
+    return result;
+  tile::LoadOp load = asLoad(source);
+  bool again = load && find(load) == find(definition) && !storesInto(find(definition), load.getSource());
+  return again ? result : std::max(result, find(definition) + 1);
+}
+
+/// The first stage in which a store does not overwrite what loads before it have yet to read. A load of the very same
+/// elements has read what it needs when a vector is stored, but not if a permutation reads it at other places.
+unsigned Stages::afterLoads(tile::StoreOp store) const {
+  unsigned result = 0;
+  for (Operation *op : accesses) {
+    auto load = dyn_cast<tile::LoadOp>(op);
+    if (!load || load.getSource() != store.getTarget())
+      continue;
+    bool permuted = llvm::any_of(load->getUsers(), [](Operation *user) {
+      return isa<tile::PermuteColumnsOp>(user) ||
+             llvm::any_of(user->getUsers(), [](Operation *next) { return isa<tile::PermuteColumnsOp>(next); });
+    });
+    bool same = load.getIndices() == store.getIndices() && load.getFold() == store.getFold() && !permuted;
+    result = std::max(result, find(load) + !same);
+  }
+  return result;
+}
+
 unsigned Stages::earliest(Operation *op) const {
   unsigned result = 0;
   for (Value operand : op->getOperands())
     if (isTile(operand))
       result = std::max(result, ready(operand));
+  if (auto permute = dyn_cast<tile::PermuteColumnsOp>(op))
+    result = readyForPermutation(permute);
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    result = std::max(result, afterLoads(store));
   if (isa<tile::LoadOp>(op) && anyStore)
     result = std::max(result, lastStore + 1);
   if (isa<tile::StoreOp>(op))
@@ -128,6 +184,8 @@ void Stages::place(Operation *op) {
   stage.ops.push_back(op);
   stage.keepsInner |= wanted.keepsInner, stage.keepsOuter |= wanted.keepsOuter;
   stageOf[op] = position;
+  if (isa<tile::LoadOp, tile::StoreOp>(op))
+    accesses.push_back(op);
   if (isa<tile::LoadOp>(op))
     lastLoad = anyLoad ? std::max(lastLoad, position) : position, anyLoad = true;
   if (isa<tile::StoreOp>(op))
@@ -143,6 +201,11 @@ bool Stages::leavesStage(Value tile) const {
     // An expansion is read where it is used; a rank-1 tile and its expansion are never in one nest.
     return isa<tile::ExpandOp>(user) || find(user) != found->second;
   });
+}
+
+bool Stages::readsElsewhere(Value tile, unsigned position) const {
+  return llvm::any_of(tile.getUsers(),
+                      [&](Operation *user) { return isa<tile::PermuteColumnsOp>(user) && find(user) == position; });
 }
 
 std::optional<unsigned> Stages::lastUse(Value tile) const {

@@ -36,6 +36,8 @@ struct Stages {
   unsigned find(Operation *op) const;
   /// Whether a tile of this block is used by another stage than the one that computes it.
   bool leavesStage(Value tile) const;
+  /// Whether the stage reads elements of the tile elsewhere than at their own place.
+  bool readsElsewhere(Value tile, unsigned position) const;
   /// The last stage that reads the tile, be it through expansions; none if it is not read.
   std::optional<unsigned> lastUse(Value tile) const;
 
@@ -44,12 +46,16 @@ private:
   int64_t lanes;
   unsigned lastLoad = 0, lastStore = 0;
   bool anyLoad = false, anyStore = false;
+  SmallVector<Operation *> accesses; ///< loads and stores of this block
 
   void place(Operation *op);
   void append(Stage::Kind kind, Operation *op);
   bool absorbed(Operation *op) const;
   unsigned earliest(Operation *op) const;
   unsigned ready(Value operand) const;
+  unsigned readyForPermutation(tile::PermuteColumnsOp op) const;
+  unsigned afterLoads(tile::StoreOp store) const;
+  bool storesInto(unsigned position, Value memory) const;
 };
 
 /// Whether an op computes with index or scalar values only.

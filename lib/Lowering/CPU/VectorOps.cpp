@@ -25,7 +25,7 @@ static Value integers(Emit &emit, int64_t value) {
 }
 
 Value cpu::toFloats(Emit &emit, Value value, Type element) {
-  if (element.isF32())
+  if (element.isF32() || element.isInteger(32))
     return value;
   if (element.isF16())
     return arith::ExtFOp::create(emit, emit.floats(), value);
@@ -47,7 +47,7 @@ static Value roundToBf16(Emit &emit, Value value) {
 }
 
 Value cpu::fromFloats(Emit &emit, Value value, Type element) {
-  if (element.isF32())
+  if (element.isF32() || element.isInteger(32))
     return value;
   if (element.isF16())
     return arith::TruncFOp::create(emit, emit.vectorOf(element), value);

@@ -16,7 +16,7 @@ namespace attune::cpu {
 
 /// The element type with which memory is read: bf16 as its bits.
 Type storageOf(Type element);
-/// A vector as read from memory to f32, and back with rounding to nearest even.
+/// A vector as read from memory to f32, and back with rounding to nearest even; i32 as it is.
 Value toFloats(Emit &emit, Value value, Type element);
 Value fromFloats(Emit &emit, Value value, Type element);
 /// Truth values kept as f32 0 and 1 in the scratch.

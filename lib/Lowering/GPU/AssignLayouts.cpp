@@ -11,6 +11,8 @@
 // and along which axis a rank-1 tile lies. The last is found first, by joining all rank-1 tiles that meet elementwise.
 //
 //===----------------------------------------------------------------------===//
+#include "Supported.h"
+
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Tile/TileLayouts.h"
 
@@ -317,7 +319,7 @@ struct AssignLayoutsPass : device::impl::AssignLayoutsBase<AssignLayoutsPass> {
       if (!kernel.getSchedule() || kernel.getSchedule()->getTarget() != TargetKind::GPU)
         return WalkResult::skip();
       VectorAxes axes;
-      if (failed(axes.collect(kernel)))
+      if (failed(device::checkSupported(kernel)) || failed(axes.collect(kernel)))
         return WalkResult::interrupt();
       Assigner assigner(kernel, axes);
       if (failed(assigner.run()))

@@ -108,3 +108,32 @@ func.func @host(%in: memref<4x6xf32>, %out: memref<4x4xf32>, %n: index) {
   tile.launch @dead grid(%n) (%in, %out) : memref<4x6xf32>, memref<4x4xf32>
   return
 }
+
+// Permutations: of the identity nothing stays, two are one.
+// CHECK-LABEL: tile.kernel @permutations
+tile.kernel @permutations(%in: memref<4x3xf32>, %out: memref<4x4x3xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %ones = arith.constant dense<1.0> : tensor<4x3xf32>
+  // CHECK-DAG: %[[ONES:.*]] = arith.constant dense<1.0
+  // CHECK-DAG: %[[T:.*]] = tile.load
+  %t = tile.load %in[%c0, %c0] : memref<4x3xf32> -> tensor<4x3xf32>
+  %same = tile.permute_columns %t [0, 1, 2] : tensor<4x3xf32>
+  %first = tile.permute_columns %t [1, 2, 0] : tensor<4x3xf32>
+  // CHECK: %[[BOTH:.*]] = tile.permute_columns %[[T]] [2, 1, 0]
+  %both = tile.permute_columns %first [1, 0, 2] : tensor<4x3xf32>
+  %back = tile.permute_columns %first [2, 0, 1] : tensor<4x3xf32>
+  %equal = tile.permute_columns %ones [1, 2, 0] : tensor<4x3xf32>
+  // CHECK-NOT: tile.permute_columns
+  // CHECK: tile.store %[[T]]
+  tile.store %same, %out[%c0, %c0, %c0] : tensor<4x3xf32>, memref<4x4x3xf32>
+  // CHECK: tile.store %[[BOTH]]
+  tile.store %both, %out[%c1, %c0, %c0] : tensor<4x3xf32>, memref<4x4x3xf32>
+  // CHECK: tile.store %[[T]]
+  tile.store %back, %out[%c2, %c0, %c0] : tensor<4x3xf32>, memref<4x4x3xf32>
+  // CHECK: tile.store %[[ONES]]
+  tile.store %equal, %out[%c3, %c0, %c0] : tensor<4x3xf32>, memref<4x4x3xf32>
+  tile.return
+}

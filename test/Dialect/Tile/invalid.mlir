@@ -56,9 +56,87 @@ tile.kernel @k(%in: memref<4x6xbf16>, %i: index) grid(batch) {
 
 // -----
 
+// A window's rows.
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected a window of at least 1 and at most 6 columns, as many as its image has, but got 7}}
+  %t = tile.load %in[%i, %i] fold(%i) columns 7 stride 6 : memref<4x6xf32> -> tensor<4x6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %t = arith.constant dense<0.0> : tensor<4x6xf32>
+  // expected-error @below {{expected a window of at least 1 and at most 6 columns, as many as its image has, but got 0}}
+  tile.store %t, %in[%i, %i] fold(%i) columns 0 stride 6 : tensor<4x6xf32>, memref<4x6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected a fold of a tile of rank 2, but got rank 1}}
+  %t = tile.load %in[%i, %i] fold(%i) columns 2 stride 6 : memref<4x6xf32> -> tensor<6xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected fold, columns and stride together}}
+  %t = "tile.load"(%in, %i, %i, %i) <{columns = 2 : i64, operandSegmentSizes = array<i32: 1, 2, 0, 0, 1>}> : (memref<4x6xf32>, index, index, index) -> tensor<4x6xf32>
+  tile.return
+}
+
+// -----
+
+// Numbers and permutations.
+tile.kernel @k(%i: index) grid(batch) {
+  // expected-error @below {{expected a result of rank 1 of f32 or i32, but got 'tensor<4xf16>'}}
+  %t = tile.iota %i : tensor<4xf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%i: index) grid(batch) {
+  // expected-error @below {{expected a result of rank 1 of f32 or i32, but got 'tensor<4x4xf32>'}}
+  %t = tile.iota %i : tensor<4x4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: index) grid(batch) {
+  %t = arith.constant dense<0.0> : tensor<4x3xf32>
+  // expected-error @below {{expected a permutation of 3 columns, but got one of 4}}
+  %p = tile.permute_columns %t [0, 1, 2, 3] : tensor<4x3xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: index) grid(batch) {
+  %t = arith.constant dense<0.0> : tensor<4x3xf32>
+  // expected-error @below {{expected each column from 0 to 2 once, but got 3}}
+  %p = tile.permute_columns %t [0, 1, 3] : tensor<4x3xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: index) grid(batch) {
+  %t = arith.constant dense<0.0> : tensor<3xf32>
+  // expected-error @below {{expected each column from 0 to 2 once, but got 1 twice}}
+  %p = tile.permute_columns %t [0, 1, 1] : tensor<3xf32>
+  tile.return
+}
+
+// -----
+
 // What is not a tile: a dynamic size, rank 3, other elements, no element.
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
-  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16 or i1, but got 'tensor<?xf32>'}}
+  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16, i32 or i1, but got 'tensor<?xf32>'}}
   %t = tile.load %in[%i, %i] : memref<4x6xf32> -> tensor<?xf32>
   tile.return
 }
@@ -66,7 +144,7 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 // -----
 
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
-  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16 or i1, but got 'tensor<2x2x2xf32>'}}
+  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16, i32 or i1, but got 'tensor<2x2x2xf32>'}}
   %t = tile.load %in[%i, %i] : memref<4x6xf32> -> tensor<2x2x2xf32>
   tile.return
 }
@@ -74,7 +152,7 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 // -----
 
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
-  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16 or i1, but got 'tensor<4xf64>'}}
+  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16, i32 or i1, but got 'tensor<4xf64>'}}
   %t = tile.load %in[%i, %i] : memref<4x6xf32> -> tensor<4xf64>
   tile.return
 }
@@ -82,7 +160,7 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 // -----
 
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
-  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16 or i1, but got 'tensor<0x4xf32>'}}
+  // expected-error @below {{must be tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16, i32 or i1, but got 'tensor<0x4xf32>'}}
   %t = tile.load %in[%i, %i] : memref<4x6xf32> -> tensor<0x4xf32>
   tile.return
 }

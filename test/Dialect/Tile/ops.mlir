@@ -34,6 +34,42 @@ tile.kernel @constants(%out: memref<4x6xf32>) grid(batch) {
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @windows
+tile.kernel @windows(%keys: memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>>, %out: memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>>,
+                     %origin: index, %lower: index, %first: index, %length: index) grid(batch, head) {
+  %c0 = arith.constant 0 : index
+  %b = tile.program_id batch
+  %g = tile.program_id head
+  // CHECK: tile.load %{{.*}}] from(%{{.*}}) rows(%{{.*}}) fold(%{{.*}}) columns 7 stride 56 : memref<
+  %w = tile.load %keys[%b, %g, %origin, %c0] from(%lower) rows(%length) fold(%first) columns 7 stride 56
+      : memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>> -> tensor<49x64xf32>
+  // CHECK: tile.load %{{.*}}] from(%{{.*}}) : memref<
+  %r = tile.load %keys[%b, %g, %first, %c0] from(%lower) : memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>> -> tensor<49x64xf32>
+  %s = arith.addf %w, %r : tensor<49x64xf32>
+  // CHECK: tile.store %{{.*}}] fold(%{{.*}}) columns 7 stride 7 : tensor<
+  tile.store %s, %out[%b, %g, %origin, %c0] fold(%first) columns 7 stride 7 : tensor<49x64xf32>, memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>>
+  // CHECK: tile.store %{{.*}}] from(%{{.*}}) rows(%{{.*}}) fold(%{{.*}}) columns 1 stride 56 : tensor<
+  tile.store %s, %out[%b, %g, %origin, %c0] from(%lower) rows(%length) fold(%first) columns 1 stride 56
+      : tensor<49x64xf32>, memref<?x2x?x64xf32, strided<[?, ?, ?, 1]>>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @numbers
+tile.kernel @numbers(%X: memref<64x4xf32>, %out: memref<64x4xf32>, %row: memref<64xf32>, %ints: memref<64xi32>, %i: index) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %X[%c0, %c0] : memref<64x4xf32> -> tensor<64x4xf32>
+  // CHECK: tile.iota %{{.*}} : tensor<64xf32>
+  %places = tile.iota %i : tensor<64xf32>
+  // CHECK: tile.iota %{{.*}} : tensor<64xi32>
+  %integers = tile.iota %i : tensor<64xi32>
+  // CHECK: tile.permute_columns %{{.*}} [1, 0, 3, 2] : tensor<64x4xf32>
+  %pairs = tile.permute_columns %x [1, 0, 3, 2] : tensor<64x4xf32>
+  tile.store %places, %row[%c0] : tensor<64xf32>, memref<64xf32>
+  tile.store %integers, %ints[%c0] : tensor<64xi32>, memref<64xi32>
+  tile.store %pairs, %out[%c0, %c0] : tensor<64x4xf32>, memref<64x4xf32>
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @arithmetic
 // CHECK-SAME: attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>}
 tile.kernel @arithmetic(%Q: memref<64x80xf32>, %K: memref<32x80xf32>, %out: memref<64x32xf32>, %left: index, %d: index)

@@ -37,3 +37,48 @@ tile.kernel @constants(%C: memref<2x2xf32>) grid(query_block)
   tile.store %c, %C[%c0, %c0] : tensor<2x2xf32>, memref<2x2xf32>
   tile.return
 }
+
+// -----
+
+// What only CPUs do.
+tile.kernel @window(%C: memref<?x64xf32>, %O: memref<?x64xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected what device code can do, but got the rows of a window, which is not supported yet on a GPU}}
+  %t = tile.load %C[%c0, %c0] fold(%c0) columns 7 stride 56 : memref<?x64xf32> -> tensor<64x64xf32>
+  tile.store %t, %O[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @lower(%C: memref<?x64xf32>, %O: memref<?x64xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %C[%c0, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  // expected-error @below {{expected what device code can do, but got a lower bound of rows, which is not supported yet on a GPU}}
+  tile.store %t, %O[%c0, %c0] from(%c0) : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @places(%C: memref<?xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected what device code can do, but got tile.iota, which is not supported yet on a GPU}}
+  %t = tile.iota %c0 : tensor<64xf32>
+  tile.store %t, %C[%c0] : tensor<64xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @integers(%C: memref<?xi32>, %O: memref<?xi32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected what device code can do, but got a tile of i32, which is not supported yet on a GPU}}
+  %t = tile.load %C[%c0] : memref<?xi32> -> tensor<64xi32>
+  tile.store %t, %O[%c0] : tensor<64xi32>, memref<?xi32>
+  tile.return
+}
