@@ -19,10 +19,10 @@ DescriptorTypes DescriptorTypes::get(LLVMContext &context) {
   Type *i32 = Type::getInt32Ty(context), *i64 = Type::getInt64Ty(context);
   Type *ptr = PointerType::getUnqual(context);
   DescriptorTypes types;
-  types.tensor = StructType::get(context, {ptr, i32, i32, i32, i32, i32, i32, ArrayType::get(i64, ATTUNE_RT_MAX_RANK)});
+  types.tensor = StructType::get(context, {ptr, i32, i32, i32, i32, i32, i32, ArrayType::get(i64, ATTUNE_RT_MAX_RANK), i64});
   types.plan = StructType::get(context, {ptr, i64, ptr, ptr, i64});
   types.kernel = StructType::get(context, {ptr, ArrayType::get(i32, 3), i32});
-  types.variant = StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64});
+  types.variant = StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64, ptr});
   types.descriptor =
       StructType::get(context, {i32, i32, ptr, ptr, ptr, i32, i32, ptr, ArrayType::get(i64, ATTUNE_RT_SYMBOL_COUNT),
                                 i64, i64, i64, i64, i64, ptr});
@@ -107,9 +107,11 @@ Expected<Constant *> DescriptorBuilder::function(StringRef name, StringRef form)
 Constant *DescriptorBuilder::tensor(const TensorDescription &tensor) {
   SmallVector<int64_t> dims(tensor.dims.begin(), tensor.dims.end());
   dims.resize(ATTUNE_RT_MAX_RANK, 0);
+  int64_t flags = (tensor.keyLengths ? ATTUNE_RT_KEY_LENGTHS : 0) | (tensor.signs ? ATTUNE_RT_SIGNS : 0) |
+                  (tensor.indexBound ? ATTUNE_RT_INDICES : 0);
   return ConstantStruct::get(types.tensor, {text(tensor.name), i32(tensor.role), i32(tensor.dtype),
-                                            i32(tensor.dims.size()), i32(tensor.keyLengths ? ATTUNE_RT_KEY_LENGTHS : 0),
-                                            i32(tensor.ifEmpty), i32(0), array(Type::getInt64Ty(context), dims)});
+                                            i32(tensor.dims.size()), i32(flags), i32(tensor.ifEmpty), i32(0),
+                                            array(Type::getInt64Ty(context), dims), i64(tensor.indexBound)});
 }
 
 Expected<Constant *> DescriptorBuilder::plan(const PlanDescription &plan) {
@@ -138,11 +140,19 @@ Expected<Constant *> DescriptorBuilder::variant(const VariantDescription &varian
   }
   for (const DeviceKernelDescription &description : variant.kernels)
     kernels.push_back(kernel(description));
+  Constant *prepare = null();
+  if (variant.prepare) {
+    Expected<Constant *> built = plan(*variant.prepare);
+    if (!built)
+      return built.takeError();
+    prepare = global(*built, "prepare");
+  }
   return ConstantStruct::get(types.variant,
                              {i32(variant.target), i32(variant.arch), i32(variant.archSpecific), i32(plans.size()),
                               table(types.plan, plans, "plans"), image(variant.cubin, /*endWithZero=*/false),
                               i64(variant.cubin.size()), image(variant.ptx, /*endWithZero=*/true),
-                              i64(variant.ptx.size()), table(types.kernel, kernels, "kernels"), i64(kernels.size())});
+                              i64(variant.ptx.size()), table(types.kernel, kernels, "kernels"), i64(kernels.size()),
+                              prepare});
 }
 
 Expected<GlobalVariable *> DescriptorBuilder::build() {

@@ -15,6 +15,7 @@
 
 #include "attune/Target/EmitParts.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -38,10 +39,14 @@ SmallVector<StringSet<>> functionsOfVariants(const LibraryDescription &descripti
   StringSet<> seen;
   for (const VariantDescription &variant : description.variants) {
     StringSet<> &part = parts.emplace_back();
-    for (const PlanDescription &plan : variant.plans)
+    auto take = [&](const PlanDescription &plan) {
       for (StringRef name : {StringRef(plan.planFunction), StringRef(plan.workspaceFunction)})
         if (!name.empty() && seen.insert(name).second)
           part.insert(name);
+    };
+    llvm::for_each(variant.plans, take);
+    if (variant.prepare)
+      take(*variant.prepare);
   }
   return parts;
 }

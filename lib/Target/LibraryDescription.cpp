@@ -34,16 +34,27 @@ Error checkName(StringRef name) {
   return Error::success();
 }
 
+Error checkTensor(const TensorDescription &tensor) {
+  auto wrong = [&](const Twine &message) { return refuse("tensor '" + tensor.name + "': " + message); };
+  if (tensor.dims.size() > ATTUNE_RT_MAX_RANK)
+    return wrong("expected a rank of at most " + Twine(ATTUNE_RT_MAX_RANK) + ", but got " + Twine(tensor.dims.size()));
+  if (any_of(tensor.dims, [](int64_t dim) { return dim < -ATTUNE_RT_SYMBOL_COUNT; }))
+    return wrong("expected sizes or symbols, but got an unknown symbol");
+  if (tensor.role == ATTUNE_RT_PREPARED && any_of(tensor.dims, [](int64_t dim) { return dim < 0; }))
+    return wrong("expected static sizes of a prepared tensor, but got one known only at run");
+  if (tensor.indexBound && tensor.dtype != ATTUNE_RT_I32)
+    return wrong("expected indices of dtype i32, but got " + dtypeName(tensor.dtype));
+  return Error::success();
+}
+
 Error checkTensors(const LibraryDescription &description) {
-  if (description.tensors.size() > ATTUNE_RT_MAX_TENSORS)
-    return refuse("expected at most " + Twine(ATTUNE_RT_MAX_TENSORS) + " tensors, but got " +
-                  Twine(description.tensors.size()));
+  bool prepared = false;
   for (const TensorDescription &tensor : description.tensors) {
-    if (tensor.dims.size() > ATTUNE_RT_MAX_RANK)
-      return refuse("tensor '" + tensor.name + "': expected a rank of at most " + Twine(ATTUNE_RT_MAX_RANK) +
-                    ", but got " + Twine(tensor.dims.size()));
-    if (any_of(tensor.dims, [](int64_t dim) { return dim < -ATTUNE_RT_SYMBOL_COUNT; }))
-      return refuse("tensor '" + tensor.name + "': expected sizes or symbols, but got an unknown symbol");
+    if (Error error = checkTensor(tensor))
+      return error;
+    if (prepared && tensor.role != ATTUNE_RT_PREPARED)
+      return refuse("tensor '" + tensor.name + "': expected prepared tensors to come last, but got one before it");
+    prepared |= tensor.role == ATTUNE_RT_PREPARED;
   }
   return Error::success();
 }
@@ -57,7 +68,8 @@ Error checkSizes(const LibraryDescription &description) {
       bool given = tensor.role == ATTUNE_RT_INPUT || tensor.role == ATTUNE_RT_OUTPUT;
       return given && is_contained(tensor.dims, dim);
     });
-    if (description.sizes[symbol] < 0 && !shown)
+    bool follows = symbol == ATTUNE_RT_KEYS && description.queriesEqualKeys;
+    if (description.sizes[symbol] < 0 && !shown && !follows)
       return refuse("expected an input or output whose shape has the size '" + names[symbol] +
                     "', which is known only at run, but got none");
   }

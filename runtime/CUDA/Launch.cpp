@@ -69,7 +69,7 @@ extern "C" void attune_rt_launch_device(void *context, int64_t index, const void
 }
 
 attune_status attune::rt::runOnCuda(attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan,
-                                    Arguments &arguments, void *stream) {
+                                    const Arguments &arguments, void *stream) {
   CudaScope scope(*handle.cuda, place);
   if (scope.status)
     return scope.status;

@@ -14,8 +14,8 @@ namespace attune::rt {
 
 /// Enqueues the plan's kernels on `stream` (null: the default stream) and returns without waiting. What earlier work on
 /// the device did wrong may be reported here; the plan then stops at that launch.
-attune_status runOnCuda(attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan, Arguments &arguments,
-                        void *stream);
+attune_status runOnCuda(attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan,
+                        const Arguments &arguments, void *stream);
 
 } // namespace attune::rt
 

@@ -12,8 +12,15 @@
 
 namespace attune::rt {
 
-/// Checks all tensors of a run and fills the slots of a plan; the workspace slot comes last and is null. Without
-/// `data`, null data pointers pass and no element is read.
+/// The size of a struct of tensors: of those that run is given, or of the parameters.
+attune_status checkStruct(const attune_rt_descriptor &descriptor, const Place &place, const attune_rt_tensors *tensors,
+                          bool parameters);
+
+/// The tensor at a position of a struct; null past its end.
+const DLTensor *tensorAt(const attune_rt_tensors &tensors, size_t position);
+
+/// Checks all tensors of a run and fills their slots; those of the parameters are there, the workspace is not. Without
+/// `data`, null data pointers pass and no element is read. The caller holds the lock that guards `arguments`.
 attune_status collectArguments(attune_rt_handle &handle, const Place &place, const attune_rt_tensors *tensors,
                                bool data, Arguments &arguments);
 

@@ -45,21 +45,25 @@ void fill(const SlotView &view, int64_t bytes, uint32_t bits, uint32_t dim, int6
 
 } // namespace
 
-bool attune::rt::nothingToCompute(const attune_rt_descriptor &descriptor, Arguments &arguments) {
+bool attune::rt::nothingToCompute(const attune_rt_descriptor &descriptor, const Arguments &arguments) {
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
     SlotView tensor = view(arguments, descriptor, i);
-    if (isOutput(descriptor.tensors[i]) && tensor.present() && tensor.elements() > 0)
+    if (isOutput(descriptor.tensors[i]) && tensor.present() && !tensor.empty())
       return false;
   }
   return true;
 }
 
-bool attune::rt::fillWithoutKeys(const attune_rt_descriptor &descriptor, Arguments &arguments) {
-  if (arguments.keys() != 0)
+bool attune::rt::fillWithoutKeys(const attune_rt_descriptor &descriptor, const Arguments &arguments) {
+  if (arguments.binding.keys() != 0)
     return false;
-  for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
-    if (descriptor.tensors[i].role == ATTUNE_RT_OPTIONAL_INPUT && view(arguments, descriptor, i).present())
+  for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
+    const attune_rt_tensor &tensor = descriptor.tensors[i];
+    bool left = tensor.role == ATTUNE_RT_OPTIONAL_INPUT ||
+                (isOutput(tensor) && tensor.empty == ATTUNE_RT_EMPTY_COMPUTED);
+    if (left && view(arguments, descriptor, i).present())
       return false;
+  }
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
     const attune_rt_tensor &tensor = descriptor.tensors[i];
     SlotView output = view(arguments, descriptor, i);

@@ -13,11 +13,11 @@
 namespace attune::rt {
 
 /// Whether every output that is there has no elements.
-bool nothingToCompute(const attune_rt_descriptor &descriptor, Arguments &arguments);
+bool nothingToCompute(const attune_rt_descriptor &descriptor, const Arguments &arguments);
 
-/// If there are no keys and no optional input that could stand for earlier ones, fills the outputs with what the
-/// description says and returns true. On the CPU only; device code handles rows without keys in any case.
-bool fillWithoutKeys(const attune_rt_descriptor &descriptor, Arguments &arguments);
+/// If there are no keys, no optional input that could stand for earlier ones and no output that the plan computes all the
+/// same, fills the outputs with what the description says and returns true. On the CPU only; device code handles rows without keys in any case.
+bool fillWithoutKeys(const attune_rt_descriptor &descriptor, const Arguments &arguments);
 
 } // namespace attune::rt
 

@@ -23,6 +23,17 @@ namespace {
 
 constexpr int32_t maxThreads = 1024;
 
+bool isSound(const attune_rt_tensor &tensor) {
+  if (tensor.rank > ATTUNE_RT_MAX_RANK || tensor.dtype > ATTUNE_RT_I32)
+    return false;
+  if ((tensor.flags & ATTUNE_RT_INDICES) && tensor.dtype != ATTUNE_RT_I32)
+    return false;
+  for (uint32_t dim = 0; dim < tensor.rank; ++dim)
+    if (tensor.dims[dim] < (isPrepared(tensor) ? 0 : -ATTUNE_RT_SYMBOL_COUNT))
+      return false;
+  return true;
+}
+
 attune_status checkDescriptor(const attune_rt_descriptor *descriptor) {
   if (!descriptor || descriptor->size < sizeof(attune_rt_descriptor) ||
       descriptor->version != ATTUNE_RT_DESCRIPTOR_VERSION)
@@ -30,9 +41,10 @@ attune_status checkDescriptor(const attune_rt_descriptor *descriptor) {
                 "create: expected a library description of version %u, but got version %u; compile "
                 "the library again",
                 ATTUNE_RT_DESCRIPTOR_VERSION, descriptor ? descriptor->version : 0);
-  bool sound = descriptor->tensor_count <= ATTUNE_RT_MAX_TENSORS;
+  bool sound = true;
   for (uint32_t i = 0; sound && i < descriptor->tensor_count; ++i)
-    sound = descriptor->tensors[i].rank <= ATTUNE_RT_MAX_RANK && descriptor->tensors[i].dtype <= ATTUNE_RT_I32;
+    sound = isSound(descriptor->tensors[i]) &&
+            (i == 0 || !isPrepared(descriptor->tensors[i - 1]) || isPrepared(descriptor->tensors[i]));
   for (uint64_t i = 0; sound && i < descriptor->variant_count; ++i)
     sound = descriptor->variants[i].plan_count >= 1 && descriptor->variants[i].plan_count <= ATTUNE_MAX_PLANS;
   if (sound)
@@ -107,6 +119,39 @@ attune_status createOn(attune_rt_handle &handle, const Place &place, const attun
   return loadCudaCode(handle, place);
 }
 
+/// The slots of runs and questions, absent until something is written to them.
+attune_status allocateSlots(attune_rt_handle &handle, const Place &place) {
+  const attune_rt_descriptor &descriptor = *handle.descriptor;
+  size_t slots = 1; // the workspace
+  for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
+    slots += slotCount(descriptor.tensors[i]);
+  size_t bytes = 2 * slots * sizeof(uint64_t) + descriptor.tensor_count * sizeof(uint32_t);
+  handle.slotMemory = static_cast<char *>(calloc(1, bytes));
+  if (!handle.slotMemory || slots > UINT32_MAX)
+    return fail(ATTUNE_ERROR_MEMORY, "%s_%s: expected %zu bytes for the slots of %u tensors, but they are not there",
+                place.library, place.function, bytes, descriptor.tensor_count);
+  auto *first = reinterpret_cast<uint64_t *>(handle.slotMemory);
+  auto *positions = reinterpret_cast<uint32_t *>(first + 2 * slots);
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
+    positions[i] = next;
+    next += slotCount(descriptor.tensors[i]);
+  }
+  handle.binding = startBinding(descriptor);
+  handle.running = {first, positions, next, handle.binding};
+  handle.question = {first + slots, positions, next, handle.binding};
+  return ATTUNE_OK;
+}
+
+void initializeLocks(attune_rt_handle &handle) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_init(&handle.lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  pthread_mutex_init(&handle.questionLock, nullptr);
+}
+
 } // namespace
 
 attune_status attune::rt::enterHandle(const attune_rt_handle *handle, const char *function) {
@@ -115,6 +160,15 @@ attune_status attune::rt::enterHandle(const attune_rt_handle *handle, const char
     return ATTUNE_OK;
   return fail(ATTUNE_ERROR_STATE, "%s: argument 'handle': expected a handle from create, but got %s", function,
               handle ? "one that was destroyed or never made" : "null");
+}
+
+attune_status attune::rt::checkPrepared(const attune_rt_handle &handle, const Place &place) {
+  if (handle.prepared)
+    return ATTUNE_OK;
+  return fail(ATTUNE_ERROR_STATE,
+              "%s_%s: argument 'handle': expected a prepared handle, but got one that is not; call "
+              "%s_prepare first",
+              place.library, place.function, place.library);
 }
 
 HandleLock::HandleLock(attune_rt_handle &handle, const Place &place) : handle(handle) {
@@ -148,13 +202,12 @@ attune_status attune_rt_create(const attune_rt_descriptor *descriptor, const att
   if (!handle)
     return fail(ATTUNE_ERROR_MEMORY, "%s_create: expected memory for a handle, but there is none", place.library);
   handle->descriptor = descriptor;
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-  pthread_mutex_init(&handle->lock, &attributes);
-  pthread_mutexattr_destroy(&attributes);
+  initializeLocks(*handle);
   handle->magic = liveMagic;
-  if (attune_status status = createOn(*handle, place, options)) {
+  attune_status status = allocateSlots(*handle, place);
+  if (!status)
+    status = createOn(*handle, place, options);
+  if (status) {
     attune_rt_destroy(handle);
     return status;
   }
@@ -171,7 +224,9 @@ void attune_rt_destroy(attune_rt_handle *handle) {
   if (handle->cuda)
     unloadCudaCode(handle->cuda);
   pthread_mutex_destroy(&handle->lock);
+  pthread_mutex_destroy(&handle->questionLock);
   free(handle->scratch);
-  free(handle->parameters);
+  free(handle->kept);
+  free(handle->slotMemory);
   free(handle);
 }

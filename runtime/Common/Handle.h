@@ -20,7 +20,6 @@ struct CudaCode;
 struct attune_rt_handle {
   /// `liveMagic` from create to destroy, to catch handles that are not.
   uint32_t magic;
-  bool prepared;
   const attune_rt_descriptor *descriptor;
   const attune_rt_variant *variant;
   DLDevice device;
@@ -32,22 +31,35 @@ struct attune_rt_handle {
   attune::rt::ThreadPool *pool;
   char *scratch;
   size_t scratchStride; // bytes from one thread's scratch to the next
-  /// Held during prepare and a CPU run: scratch is the handle's. Error-checking, so that a host whose parallel_for
-  /// lets a waiting thread pick up another run of the same handle gets an error, not a deadlock.
-  pthread_mutex_t lock;
 
   // On a GPU.
   attune::rt::CudaCode *cuda;
 
-  /// Copies of the parameters; one block, and their slots at the positions of the tensor table.
-  char *parameters;
-  attune::rt::Arguments parameterArguments;
+  /// Held during prepare and run: `running` and scratch are the handle's. Error-checking, so that a host whose
+  /// parallel_for lets a waiting thread pick up another run of the same handle gets an error, not a deadlock.
+  pthread_mutex_t lock;
+  /// Held for a moment: by questions about sizes, which need not wait for a run, and by prepare when all that it made
+  /// takes its place. Taken after `lock`.
+  pthread_mutex_t questionLock;
+
+  // Written by create, then by prepare under both locks.
+  bool prepared;
+  /// What the parameters bound; where every run begins.
+  attune::rt::Binding binding;
+  /// The parameters' copies and the prepared tensors; one block.
+  char *kept;
+
+  /// The slots of a run and of a question: allocated by create, so that neither allocates.
+  attune::rt::Arguments running, question;
+  char *slotMemory;
 };
 
 namespace attune::rt {
 
 constexpr uint32_t liveMagic = 0x41545455;
 constexpr size_t pageBytes = 4096;
+
+inline size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 /// Checks that `handle` is one, and starts the message of an entry point afresh.
 attune_status enterHandle(const attune_rt_handle *handle, const char *function);
@@ -58,6 +70,9 @@ inline Place placeOf(const attune_rt_handle &handle, const char *function) {
 
 inline bool onCpu(const attune_rt_handle &handle) { return handle.device.device_type == kDLCPU; }
 
+/// Checks that prepare has been called. The caller holds one of its locks.
+attune_status checkPrepared(const attune_rt_handle &handle, const Place &place);
+
 /// Holds the handle's lock; `status` says whether it could be had.
 class HandleLock {
 public:
@@ -66,6 +81,18 @@ public:
   HandleLock(const HandleLock &) = delete;
   HandleLock &operator=(const HandleLock &) = delete;
   attune_status status = ATTUNE_OK;
+
+private:
+  attune_rt_handle &handle;
+};
+
+/// Holds the handle's question lock.
+class QuestionLock {
+public:
+  explicit QuestionLock(attune_rt_handle &handle) : handle(handle) { pthread_mutex_lock(&handle.questionLock); }
+  ~QuestionLock() { pthread_mutex_unlock(&handle.questionLock); }
+  QuestionLock(const QuestionLock &) = delete;
+  QuestionLock &operator=(const QuestionLock &) = delete;
 
 private:
   attune_rt_handle &handle;

@@ -15,6 +15,14 @@
 
 using namespace attune::rt;
 
+/// The tensors that callers give; the handle's own end the table.
+static uint32_t shownTensors(const attune_rt_descriptor &descriptor) {
+  uint32_t count = descriptor.tensor_count;
+  while (count > 0 && isPrepared(descriptor.tensors[count - 1]))
+    --count;
+  return count;
+}
+
 attune_status attune_rt_info(attune_rt_handle *handle, attune_info *result) {
   if (attune_status status = enterHandle(handle, "info"))
     return status;
@@ -35,7 +43,10 @@ attune_status attune_rt_info(attune_rt_handle *handle, attune_info *result) {
   info.device_type = static_cast<int32_t>(handle->device.device_type);
   info.device_id = handle->device.device_id;
   info.threads = handle->threads;
-  info.scratch_bytes = handle->scratch ? handle->scratchStride * static_cast<size_t>(handle->threads) : 0;
+  {
+    QuestionLock lock(*handle);
+    info.scratch_bytes = handle->scratch ? handle->scratchStride * static_cast<size_t>(handle->threads) : 0;
+  }
   info.batch = descriptor.sizes[ATTUNE_RT_BATCH];
   info.queries = descriptor.sizes[ATTUNE_RT_QUERIES];
   info.keys = descriptor.sizes[ATTUNE_RT_KEYS];
@@ -43,7 +54,7 @@ attune_status attune_rt_info(attune_rt_handle *handle, attune_info *result) {
   info.kv_heads = descriptor.kv_heads;
   info.head_dim = descriptor.head_dim;
   info.value_dim = descriptor.value_dim;
-  info.tensor_count = descriptor.tensor_count;
+  info.tensor_count = shownTensors(descriptor);
   info.plan_count = static_cast<int32_t>(handle->variant->plan_count);
   for (int32_t i = 0; i < info.plan_count; ++i) {
     const attune_rt_plan &plan = handle->variant->plans[i];
@@ -62,10 +73,11 @@ attune_status attune_rt_tensor_info(attune_rt_handle *handle, uint32_t index, at
                 "%s_tensor: argument 'info': expected a struct whose size is set, but got %s; set it "
                 "to sizeof(attune_tensor_info)",
                 descriptor.name, result ? "one without" : "null");
-  if (index >= descriptor.tensor_count)
+  uint32_t count = shownTensors(descriptor);
+  if (index >= count)
     return fail(ATTUNE_ERROR_ARGUMENT,
                 "%s_tensor: argument 'index': expected less than %u (the number of tensors), but got %u",
-                descriptor.name, descriptor.tensor_count, index);
+                descriptor.name, count, index);
 
   const attune_rt_tensor &tensor = descriptor.tensors[index];
   attune_tensor_info info = {};

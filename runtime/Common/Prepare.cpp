@@ -1,4 +1,4 @@
-//===- Prepare.cpp - Copies the parameters and allocates scratch ----------===//
+//===- Prepare.cpp - All that runs need, made once ------------------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,115 +6,211 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Handle.h"
+#include "Arguments.h"
+#include "Copy.h"
+#include "Values.h"
+
+#include "CPU/Launch.h"
 
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 using namespace attune::rt;
 
 namespace {
 
-constexpr size_t parameterAlignment = 64;
+constexpr size_t keptAlignment = 64;
 
-size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
-size_t bytesOf(const SlotView &view, const attune_rt_tensor &tensor) {
-  return static_cast<size_t>(view.elements()) * static_cast<size_t>(elementBytes(tensor.dtype));
+size_t scratchOf(const attune_rt_variant &variant) {
+  size_t largest = variant.prepare ? static_cast<size_t>(variant.prepare->scratch_bytes) : 0;
+  for (uint32_t i = 0; i < variant.plan_count; ++i)
+    if (static_cast<size_t>(variant.plans[i].scratch_bytes) > largest)
+      largest = static_cast<size_t>(variant.plans[i].scratch_bytes);
+  return largest;
 }
 
-/// Copies a tensor of any strides to row-major order.
-void copyRows(char *to, const SlotView &from, int64_t bytes, uint32_t dim, int64_t offset, size_t &written) {
-  if (dim == from.rank) {
-    memcpy(to + written, from.data() + offset * bytes, static_cast<size_t>(bytes));
-    written += static_cast<size_t>(bytes);
-    return;
+/// One call of prepare. What it makes takes its place in the handle at the very end, so that a failure changes nothing.
+class Preparation {
+public:
+  Preparation(attune_rt_handle &handle, const Place &place)
+      : handle(handle), place(place), descriptor(*handle.descriptor), binding(startBinding(descriptor)) {}
+
+  attune_status run(const attune_rt_tensors *given);
+
+private:
+  attune_status checkSupport();
+  attune_status checkParameters(const attune_rt_tensors *given);
+  attune_status layOut();
+  attune_status copyParameters();
+  attune_status allocateScratch();
+  attune_status runPlan();
+  void commit();
+  attune_status noMemory(size_t bytes, const char *purpose) const;
+
+  bool isKept(uint32_t tensor) const { return !isGiven(descriptor.tensors[tensor]); }
+  SlotView slotsOf(uint32_t tensor) const {
+    return {slots() + handle.running.firstSlot[tensor], descriptor.tensors[tensor].rank};
   }
-  for (int64_t i = 0; i < from.size(dim); ++i)
-    copyRows(to, from, bytes, dim + 1, offset + i * from.stride(dim), written);
+  uint64_t *slots() const { return reinterpret_cast<uint64_t *>(slotMemory.data); }
+
+  attune_rt_handle &handle;
+  const Place &place;
+  const attune_rt_descriptor &descriptor;
+  Binding binding;
+  Memory slotMemory; ///< of the whole table, as a run has them; those that run is given stay unused
+  Memory kept;
+  size_t keptBytes = 0;
+};
+
+attune_status Preparation::noMemory(size_t bytes, const char *purpose) const {
+  return fail(ATTUNE_ERROR_MEMORY, "%s_%s: expected %zu bytes for %s, but they are not there", place.library,
+              place.function, bytes, purpose);
 }
 
-/// Replaces the address and strides of a slot view by those of a row-major copy.
-void adopt(SlotView view, char *data) {
-  view.slots[0] = reinterpret_cast<uint64_t>(data);
-  uint64_t stride = 1;
-  for (uint32_t dim = view.rank; dim-- > 0; stride *= static_cast<uint64_t>(view.size(dim)))
-    view.slots[1 + view.rank + dim] = stride;
+attune_status Preparation::checkSupport() {
+  if (onCpu(handle))
+    return ATTUNE_OK;
+  for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
+    if (isKept(i))
+      return fail(ATTUNE_ERROR_UNSUPPORTED, "%s_%s: parameter '%s': parameters on a GPU are not supported yet",
+                  place.library, place.function, descriptor.tensors[i].name);
+  if (handle.variant->prepare)
+    return fail(ATTUNE_ERROR_UNSUPPORTED, "%s_%s: a prepare plan on a GPU is not supported yet", place.library,
+                place.function);
+  return ATTUNE_OK;
 }
 
-/// Checks every parameter into `arguments`; `total` becomes the bytes of all copies.
-attune_status checkParameters(const attune_rt_handle &handle, const Place &place, const attune_rt_tensors *given,
-                              Arguments &arguments, size_t &total) {
-  const attune_rt_descriptor &descriptor = *handle.descriptor;
-  size_t room = given && given->size >= sizeof(size_t) ? (given->size - sizeof(size_t)) / sizeof(void *) : 0;
-  startBinding(descriptor, arguments);
-  total = 0;
-  size_t position = 0;
+attune_status Preparation::checkParameters(const attune_rt_tensors *given) {
   TensorChecks checks{place, handle.device};
+  size_t position = 0;
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
     const attune_rt_tensor &tensor = descriptor.tensors[i];
-    arguments.firstSlot[i] = arguments.slotCount;
-    if (tensor.role != ATTUNE_RT_PARAMETER)
+    if (!isParameter(tensor))
       continue;
-    if (!onCpu(handle))
-      return fail(ATTUNE_ERROR_UNSUPPORTED, "%s_%s: parameter '%s': parameters on a GPU are not supported yet",
-                  place.library, place.function, tensor.name);
-    const DLTensor *source = position < room ? given->tensor[position] : nullptr;
-    ++position;
-    if (attune_status status = checkTensor(checks, tensor, source, arguments, arguments.slots + arguments.slotCount))
+    if (position == 0)
+      if (attune_status status = checkStruct(descriptor, place, given, /*parameters=*/true))
+        return status;
+    if (attune_status status = checkTensor(checks, tensor, tensorAt(*given, position++), binding, slotsOf(i).slots))
       return status;
-    arguments.slotCount += 1 + 2 * static_cast<int>(tensor.rank);
-    total += roundUp(bytesOf(view(arguments, descriptor, i), tensor), parameterAlignment);
   }
   return ATTUNE_OK;
 }
 
-attune_status copyParameters(attune_rt_handle &handle, const Place &place, const attune_rt_tensors *given) {
-  Arguments arguments;
-  size_t total;
-  if (attune_status status = checkParameters(handle, place, given, arguments, total))
-    return status;
-  char *block = nullptr;
-  if (total) {
-    block = static_cast<char *>(aligned_alloc(parameterAlignment, total));
-    if (!block)
-      return fail(ATTUNE_ERROR_MEMORY, "%s_%s: expected %zu bytes for copies of the parameters, but they are not there",
-                  place.library, place.function, total);
+/// Adds up the memory of all that is kept.
+attune_status Preparation::layOut() {
+  for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
+    const attune_rt_tensor &tensor = descriptor.tensors[i];
+    if (isPrepared(tensor))
+      for (uint32_t dim = 0; dim < tensor.rank; ++dim)
+        slotsOf(i).slots[1 + dim] = static_cast<uint64_t>(tensor.dims[dim]);
+    size_t bytes = 0;
+    if (isKept(i) && (!bytesOf(slotsOf(i), tensor.dtype, bytes) || bytes > PTRDIFF_MAX / 2 - keptBytes))
+      return fail(ATTUNE_ERROR_MEMORY, "%s_%s: argument '%s': expected a tensor that fits memory, but its sizes do not",
+                  place.library, place.function, tensor.name);
+    keptBytes += roundUp(bytes, keptAlignment);
   }
-  size_t offset = 0;
-  for (uint32_t i = 0; i < handle.descriptor->tensor_count; ++i) {
-    const attune_rt_tensor &tensor = handle.descriptor->tensors[i];
-    if (tensor.role != ATTUNE_RT_PARAMETER)
+  return kept.allocate(keptBytes, keptAlignment) ? ATTUNE_OK
+                                                 : noMemory(keptBytes, "the parameters and what is made of them");
+}
+
+attune_status Preparation::copyParameters() {
+  char *next = kept.data;
+  for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
+    if (!isKept(i))
       continue;
-    SlotView source = view(arguments, *handle.descriptor, i);
-    size_t written = 0;
-    copyRows(block + offset, source, elementBytes(tensor.dtype), 0, 0, written);
-    adopt(source, block + offset);
-    offset += roundUp(written, parameterAlignment);
+    const attune_rt_tensor &tensor = descriptor.tensors[i];
+    SlotView view = slotsOf(i);
+    size_t bytes = 0;
+    bytesOf(view, tensor.dtype, bytes);
+    if (isParameter(tensor) && bytes)
+      copyRows(next, view, static_cast<size_t>(elementBytes(tensor.dtype)));
+    adopt(view, next);
+    // The copy is what was checked, whatever another thread does to the original.
+    int64_t elements = static_cast<int64_t>(bytes) / elementBytes(tensor.dtype);
+    if (attune_status status = checkParameterValues(place, tensor, view, elements))
+      return status;
+    next += roundUp(bytes, keptAlignment);
   }
-  free(handle.parameters);
-  handle.parameters = block;
-  handle.parameterArguments = arguments;
   return ATTUNE_OK;
 }
 
-attune_status allocateScratch(attune_rt_handle &handle, const Place &place) {
-  size_t largest = 0;
-  for (uint32_t i = 0; i < handle.variant->plan_count; ++i)
-    if (static_cast<size_t>(handle.variant->plans[i].scratch_bytes) > largest)
-      largest = static_cast<size_t>(handle.variant->plans[i].scratch_bytes);
+attune_status Preparation::allocateScratch() {
+  size_t largest = scratchOf(*handle.variant);
   if (handle.scratch || largest == 0 || !onCpu(handle))
     return ATTUNE_OK;
   // Whole pages: no two threads share a line, and each touches its own first.
-  handle.scratchStride = roundUp(largest, pageBytes);
-  size_t bytes = handle.scratchStride * static_cast<size_t>(handle.threads);
-  handle.scratch = static_cast<char *>(aligned_alloc(pageBytes, bytes));
-  if (handle.scratch)
+  size_t stride = roundUp(largest, pageBytes), bytes = stride * static_cast<size_t>(handle.threads);
+  auto *scratch = static_cast<char *>(aligned_alloc(pageBytes, bytes));
+  if (scratch) {
+    QuestionLock lock(handle); // info asks for it
+    handle.scratchStride = stride;
+    handle.scratch = scratch;
     return ATTUNE_OK;
+  }
   return fail(ATTUNE_ERROR_MEMORY,
               "%s_%s: expected %zu bytes of scratch for %d threads, but they are not there; ask for "
               "fewer threads",
               place.library, place.function, bytes, handle.threads);
+}
+
+/// Fills the prepared tensors. Its slots are the parameters, the prepared tensors and the workspace.
+attune_status Preparation::runPlan() {
+  const attune_rt_plan *plan = handle.variant->prepare;
+  if (!plan)
+    return ATTUNE_OK;
+  Memory own, workspace;
+  if (!own.allocate((handle.running.workspaceSlot + 1) * sizeof(uint64_t), keptAlignment))
+    return noMemory((handle.running.workspaceSlot + 1) * sizeof(uint64_t), "slots");
+  auto *next = reinterpret_cast<uint64_t *>(own.data);
+  for (bool prepared : {false, true})
+    for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
+      const attune_rt_tensor &tensor = descriptor.tensors[i];
+      if (prepared ? !isPrepared(tensor) : !isParameter(tensor))
+        continue;
+      memcpy(next, slotsOf(i).slots, slotCount(tensor) * sizeof(uint64_t));
+      next += slotCount(tensor);
+    }
+  int64_t bytes = plan->workspace ? plan->workspace(own.data) : 0;
+  if (bytes > 0 && !workspace.allocate(static_cast<size_t>(bytes), ATTUNE_WORKSPACE_ALIGNMENT))
+    return noMemory(static_cast<size_t>(bytes), "workspace");
+  *next = reinterpret_cast<uint64_t>(workspace.data);
+  CpuLauncher launcher{handle};
+  plan->run(&launcher, own.data);
+  return ATTUNE_OK;
+}
+
+void Preparation::commit() {
+  QuestionLock lock(handle);
+  for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
+    for (const Arguments *arguments : {&handle.running, &handle.question})
+      if (isKept(i))
+        memcpy(view(*arguments, descriptor, i).slots, slotsOf(i).slots,
+               slotCount(descriptor.tensors[i]) * sizeof(uint64_t));
+  free(handle.kept);
+  handle.kept = kept.take();
+  handle.binding = binding;
+  handle.prepared = true;
+}
+
+attune_status Preparation::run(const attune_rt_tensors *given) {
+  size_t bytes = (handle.running.workspaceSlot + 1) * sizeof(uint64_t);
+  if (!slotMemory.allocate(bytes, keptAlignment))
+    return noMemory(bytes, "slots");
+  if (attune_status status = checkSupport())
+    return status;
+  if (attune_status status = checkParameters(given))
+    return status;
+  if (attune_status status = layOut())
+    return status;
+  if (attune_status status = copyParameters())
+    return status;
+  if (attune_status status = allocateScratch())
+    return status;
+  if (attune_status status = runPlan())
+    return status;
+  commit();
+  return ATTUNE_OK;
 }
 
 } // namespace
@@ -126,10 +222,5 @@ attune_status attune_rt_prepare(attune_rt_handle *handle, const attune_rt_tensor
   HandleLock lock(*handle, place);
   if (lock.status)
     return lock.status;
-  if (attune_status status = copyParameters(*handle, place, parameters))
-    return status;
-  if (attune_status status = allocateScratch(*handle, place))
-    return status;
-  handle->prepared = true;
-  return ATTUNE_OK;
+  return Preparation(*handle, place).run(parameters);
 }

@@ -20,20 +20,8 @@ using namespace attune::rt;
 
 namespace {
 
-attune_status enterPrepared(const attune_rt_handle *handle, const char *function) {
-  if (attune_status status = enterHandle(handle, function))
-    return status;
-  if (handle->prepared)
-    return ATTUNE_OK;
-  const char *name = handle->descriptor->name;
-  return fail(ATTUNE_ERROR_STATE,
-              "%s_%s: argument 'handle': expected a prepared handle, but got one that is not; call "
-              "%s_prepare first",
-              name, function, name);
-}
-
 const attune_rt_plan &planFor(const attune_rt_handle &handle, const Arguments &arguments) {
-  return handle.variant->plans[pickPlan(*handle.variant, arguments.queries(), arguments.keys())];
+  return handle.variant->plans[pickPlan(*handle.variant, arguments.binding.queries(), arguments.binding.keys())];
 }
 
 size_t workspaceBytes(const attune_rt_plan &plan, const Arguments &arguments) {
@@ -59,53 +47,57 @@ attune_status checkWorkspace(const Place &place, const attune_rt_plan &plan, con
   return ATTUNE_OK;
 }
 
-attune_status runOnCpu(attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan, Arguments &arguments) {
-  HandleLock lock(handle, place);
-  if (lock.status)
-    return lock.status;
+void runOnCpu(attune_rt_handle &handle, const attune_rt_plan &plan, const Arguments &arguments) {
   if (fillWithoutKeys(*handle.descriptor, arguments))
-    return ATTUNE_OK;
+    return;
   CpuLauncher launcher{handle};
   plan.run(&launcher, arguments.slots);
-  return ATTUNE_OK;
+}
+
+/// Checks the tensors that a question is about. The caller holds the question lock.
+attune_status askAbout(attune_rt_handle &handle, const Place &place, const attune_rt_tensors *tensors,
+                       const char *resultName, const void *result) {
+  if (attune_status status = checkPrepared(handle, place))
+    return status;
+  if (!result)
+    return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: argument '%s': expected where to store the number, but got null",
+                place.library, place.function, resultName);
+  return collectArguments(handle, place, tensors, /*data=*/false, handle.question);
 }
 
 } // namespace
 
 attune_status attune_rt_workspace(attune_rt_handle *handle, const attune_rt_tensors *tensors, size_t *bytes) {
-  if (attune_status status = enterPrepared(handle, "workspace"))
+  if (attune_status status = enterHandle(handle, "workspace"))
     return status;
-  Place place = placeOf(*handle, "workspace");
-  if (!bytes)
-    return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: argument 'bytes': expected where to store the number, but got null",
-                place.library, place.function);
-  Arguments arguments;
-  if (attune_status status = collectArguments(*handle, place, tensors, /*data=*/false, arguments))
+  QuestionLock lock(*handle);
+  if (attune_status status = askAbout(*handle, placeOf(*handle, "workspace"), tensors, "bytes", bytes))
     return status;
-  *bytes = workspaceBytes(planFor(*handle, arguments), arguments);
+  *bytes = workspaceBytes(planFor(*handle, handle->question), handle->question);
   return ATTUNE_OK;
 }
 
 attune_status attune_rt_plan_index(attune_rt_handle *handle, const attune_rt_tensors *tensors, int32_t *index) {
-  if (attune_status status = enterPrepared(handle, "plan"))
+  if (attune_status status = enterHandle(handle, "plan"))
     return status;
-  Place place = placeOf(*handle, "plan");
-  if (!index)
-    return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: argument 'index': expected where to store the number, but got null",
-                place.library, place.function);
-  Arguments arguments;
-  if (attune_status status = collectArguments(*handle, place, tensors, /*data=*/false, arguments))
+  QuestionLock lock(*handle);
+  if (attune_status status = askAbout(*handle, placeOf(*handle, "plan"), tensors, "index", index))
     return status;
-  *index = static_cast<int32_t>(pickPlan(*handle->variant, arguments.queries(), arguments.keys()));
+  *index = static_cast<int32_t>(&planFor(*handle, handle->question) - handle->variant->plans);
   return ATTUNE_OK;
 }
 
 attune_status attune_rt_run(attune_rt_handle *handle, const attune_rt_tensors *tensors, void *workspace, size_t bytes,
                             void *stream) {
-  if (attune_status status = enterPrepared(handle, "run"))
+  if (attune_status status = enterHandle(handle, "run"))
     return status;
   Place place = placeOf(*handle, "run");
-  Arguments arguments;
+  HandleLock lock(*handle, place);
+  if (lock.status)
+    return lock.status;
+  if (attune_status status = checkPrepared(*handle, place))
+    return status;
+  Arguments &arguments = handle->running;
   if (attune_status status = collectArguments(*handle, place, tensors, /*data=*/true, arguments))
     return status;
   const attune_rt_plan &plan = planFor(*handle, arguments);
@@ -113,7 +105,9 @@ attune_status attune_rt_run(attune_rt_handle *handle, const attune_rt_tensors *t
     return status;
   if (nothingToCompute(*handle->descriptor, arguments))
     return ATTUNE_OK;
-  arguments.slots[arguments.slotCount - 1] = reinterpret_cast<uint64_t>(workspace);
-  return onCpu(*handle) ? runOnCpu(*handle, place, plan, arguments)
-                        : runOnCuda(*handle, place, plan, arguments, stream);
+  arguments.slots[arguments.workspaceSlot] = reinterpret_cast<uint64_t>(workspace);
+  if (!onCpu(*handle))
+    return runOnCuda(*handle, place, plan, arguments, stream);
+  runOnCpu(*handle, plan, arguments);
+  return ATTUNE_OK;
 }

@@ -100,24 +100,40 @@ attune_status checkRank(const Subject &s) {
   return ATTUNE_OK;
 }
 
-/// A dimension known only at run: the first tensor to show it binds it, the others must agree.
-attune_status bindSize(const Subject &s, uint32_t dim, Arguments &arguments) {
-  int symbol = static_cast<int>(-1 - s.expected.dims[dim]);
-  int64_t have = s.tensor.shape[dim];
-  if (arguments.sizes[symbol] < 0) {
-    arguments.sizes[symbol] = have;
-    arguments.boundBy[symbol] = s.expected.name;
-    return ATTUNE_OK;
-  }
-  if (arguments.sizes[symbol] == have)
-    return ATTUNE_OK;
-  const char *other = arguments.boundBy[symbol];
-  return fail(ATTUNE_ERROR_ARGUMENT, AT "expected size %lld (%s%s%s%s) in dimension %u, but got %lld", AT_ARGUMENTS(s),
-              static_cast<long long>(arguments.sizes[symbol]), symbolNames[symbol], other ? " of argument '" : "",
-              other ? other : "", other ? "'" : "", dim, static_cast<long long>(have));
+/// What a message says of the place where a size was seen first.
+struct BoundText {
+  char text[160];
+};
+
+BoundText describeBound(const Binding &binding, int symbol) {
+  BoundText result;
+  const attune_rt_tensor *by = binding.boundBy[symbol];
+  if (!by)
+    snprintf(result.text, sizeof(result.text), "%s", symbolNames[symbol]);
+  else
+    snprintf(result.text, sizeof(result.text), "%s of %s '%.100s'", symbolNames[symbol],
+             isParameter(*by) ? "parameter" : "argument", by->name);
+  return result;
 }
 
-attune_status checkSizes(const Subject &s, Arguments &arguments) {
+/// A dimension known only at run: the first tensor to show it binds it, the others must agree.
+attune_status bindSize(const Subject &s, uint32_t dim, Binding &binding) {
+  int symbol = static_cast<int>(-1 - s.expected.dims[dim]);
+  int64_t have = s.tensor.shape[dim];
+  if (binding.sizes[symbol] < 0) {
+    binding.sizes[symbol] = have;
+    binding.boundBy[symbol] = &s.expected;
+    return ATTUNE_OK;
+  }
+  if (binding.sizes[symbol] == have)
+    return ATTUNE_OK;
+  bool fromPrepare = binding.boundBy[symbol] && isParameter(*binding.boundBy[symbol]) && isGiven(s.expected);
+  return fail(ATTUNE_ERROR_ARGUMENT, AT "expected size %lld (%s) in dimension %u, but got %lld%s", AT_ARGUMENTS(s),
+              static_cast<long long>(binding.sizes[symbol]), describeBound(binding, symbol).text, dim,
+              static_cast<long long>(have), fromPrepare ? "; prepare again with parameters of that size" : "");
+}
+
+attune_status checkSizes(const Subject &s, Binding &binding) {
   for (uint32_t dim = 0; dim < s.expected.rank; ++dim) {
     int64_t want = s.expected.dims[dim], have = s.tensor.shape[dim];
     if (have < 0)
@@ -129,7 +145,7 @@ attune_status checkSizes(const Subject &s, Arguments &arguments) {
                   "expected size %lld in dimension %u, but got %lld; this size was fixed when the library was compiled",
                   AT_ARGUMENTS(s), static_cast<long long>(want), dim, static_cast<long long>(have));
     if (want < 0)
-      if (attune_status status = bindSize(s, dim, arguments))
+      if (attune_status status = bindSize(s, dim, binding))
         return status;
   }
   return ATTUNE_OK;
@@ -161,7 +177,8 @@ bool extentFits(const DLTensor &tensor, const int64_t *strides, int64_t bytes) {
 attune_status checkStrides(const Subject &s, const int64_t *strides) {
   uint32_t rank = s.expected.rank;
   bool written = s.expected.role == ATTUNE_RT_OUTPUT || s.expected.role == ATTUNE_RT_OPTIONAL_OUTPUT;
-  if (rank > 0 && s.tensor.shape[rank - 1] > 1 && strides[rank - 1] != 1)
+  // A parameter is copied, so a transposed view will do.
+  if (rank > 0 && s.tensor.shape[rank - 1] > 1 && strides[rank - 1] != 1 && !isParameter(s.expected))
     return fail(ATTUNE_ERROR_ARGUMENT,
                 AT "expected stride 1 in the innermost dimension %u, but got %lld; copy the tensor into rows of "
                    "adjacent elements",
@@ -195,7 +212,7 @@ attune_status leaveAbsent(const TensorChecks &checks, const attune_rt_tensor &ex
   if (expected.role != ATTUNE_RT_OPTIONAL_INPUT && expected.role != ATTUNE_RT_OPTIONAL_OUTPUT)
     return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: argument '%s': expected a tensor, but got null", checks.place.library,
                 checks.place.function, expected.name);
-  for (uint32_t slot = 0; slot < 1 + 2 * expected.rank; ++slot)
+  for (uint32_t slot = 0; slot < slotCount(expected); ++slot)
     slots[slot] = 0;
   return ATTUNE_OK;
 }
@@ -222,22 +239,24 @@ int64_t attune::rt::elementBytes(uint32_t dtype) { return dtypes[dtype].bits / 8
 
 DLDataType attune::rt::toDLDataType(uint32_t dtype) { return {dtypes[dtype].code, dtypes[dtype].bits, 1}; }
 
-int64_t SlotView::elements() const {
-  int64_t count = 1;
+bool SlotView::empty() const {
   for (uint32_t dim = 0; dim < rank; ++dim)
-    count *= size(dim);
-  return count;
+    if (size(dim) == 0)
+      return true;
+  return false;
 }
 
-void attune::rt::startBinding(const attune_rt_descriptor &descriptor, Arguments &arguments) {
+Binding attune::rt::startBinding(const attune_rt_descriptor &descriptor) {
+  Binding binding;
   for (int symbol = 0; symbol < ATTUNE_RT_SYMBOL_COUNT; ++symbol) {
-    arguments.sizes[symbol] = descriptor.sizes[symbol];
-    arguments.boundBy[symbol] = nullptr;
+    binding.sizes[symbol] = descriptor.sizes[symbol];
+    binding.boundBy[symbol] = nullptr;
   }
+  return binding;
 }
 
 attune_status attune::rt::checkTensor(const TensorChecks &checks, const attune_rt_tensor &expected,
-                                      const DLTensor *tensor, Arguments &arguments, uint64_t *slots) {
+                                      const DLTensor *tensor, Binding &binding, uint64_t *slots) {
   if (!tensor)
     return leaveAbsent(checks, expected, slots);
   Subject s{checks, expected, *tensor};
@@ -247,7 +266,7 @@ attune_status attune::rt::checkTensor(const TensorChecks &checks, const attune_r
     return status;
   if (attune_status status = checkDevice(s))
     return status;
-  if (attune_status status = checkSizes(s, arguments))
+  if (attune_status status = checkSizes(s, binding))
     return status;
 
   int64_t strides[ATTUNE_RT_MAX_RANK];

@@ -12,22 +12,25 @@
 
 namespace attune::rt {
 
-/// Enough for a full tensor table, a workspace slot included.
-constexpr int maxSlots = ATTUNE_RT_MAX_TENSORS * (1 + 2 * ATTUNE_RT_MAX_RANK) + 1;
-
-/// The slots of a plan, and what the sizes '?' were bound to on the way.
-struct Arguments {
-  uint64_t slots[maxSlots];
-  int slotCount = 0;
-  /// First slot of each tensor of the table.
-  int firstSlot[ATTUNE_RT_MAX_TENSORS];
+/// What the sizes '?' are bound to: the first tensor to show one binds it, the others must agree.
+struct Binding {
   int64_t sizes[ATTUNE_RT_SYMBOL_COUNT];
-  /// The tensor that bound each size, for messages; null if the size is static.
-  const char *boundBy[ATTUNE_RT_SYMBOL_COUNT];
+  /// The tensor that bound each size, for messages; null if the size is static or still open (-1).
+  const attune_rt_tensor *boundBy[ATTUNE_RT_SYMBOL_COUNT];
 
   int64_t batch() const { return sizes[ATTUNE_RT_BATCH]; }
   int64_t queries() const { return sizes[ATTUNE_RT_QUERIES]; }
   int64_t keys() const { return sizes[ATTUNE_RT_KEYS]; }
+};
+
+/// The slots of a plan, in memory that create made, and the sizes of one run.
+struct Arguments {
+  uint64_t *slots;
+  /// First slot of each tensor of the table.
+  const uint32_t *firstSlot;
+  /// The last slot: the workspace.
+  uint32_t workspaceSlot;
+  Binding binding;
 };
 
 /// What a check is asked for.
@@ -52,20 +55,27 @@ struct SlotView {
   int64_t size(uint32_t dim) const { return static_cast<int64_t>(slots[1 + dim]); }
   int64_t stride(uint32_t dim) const { return static_cast<int64_t>(slots[1 + rank + dim]); }
   bool present() const { return slots[0] != 0; }
-  int64_t elements() const;
+  bool empty() const;
 };
 
-inline SlotView view(Arguments &arguments, const attune_rt_descriptor &descriptor, uint32_t tensor) {
+inline SlotView view(const Arguments &arguments, const attune_rt_descriptor &descriptor, uint32_t tensor) {
   return {arguments.slots + arguments.firstSlot[tensor], descriptor.tensors[tensor].rank};
 }
 
-/// Gives every size its static value, or unbound (-1).
-void startBinding(const attune_rt_descriptor &descriptor, Arguments &arguments);
+/// Every size at its static value, or open.
+Binding startBinding(const attune_rt_descriptor &descriptor);
 
 /// Checks one tensor against its description, binds the sizes '?' that it is the first to show, and writes its slots.
 /// A null `tensor` is an absent optional one.
 attune_status checkTensor(const TensorChecks &checks, const attune_rt_tensor &expected, const DLTensor *tensor,
-                          Arguments &arguments, uint64_t *slots);
+                          Binding &binding, uint64_t *slots);
+
+inline uint32_t slotCount(const attune_rt_tensor &tensor) { return 1 + 2 * tensor.rank; }
+
+inline bool isParameter(const attune_rt_tensor &tensor) { return tensor.role == ATTUNE_RT_PARAMETER; }
+inline bool isPrepared(const attune_rt_tensor &tensor) { return tensor.role == ATTUNE_RT_PREPARED; }
+/// Whether run is given the tensor.
+inline bool isGiven(const attune_rt_tensor &tensor) { return !isParameter(tensor) && !isPrepared(tensor); }
 
 } // namespace attune::rt
 

@@ -59,13 +59,16 @@ TEST(Create, TakesOptionsOfAnOlderSize) {
 
 TEST(Create, RefusesADescriptorOfAnotherVersion) {
   attune_rt_descriptor other = toy_descriptor;
-  other.version = 2;
+  other.version = ATTUNE_RT_DESCRIPTOR_VERSION + 1;
   attune_rt_handle *handle = nullptr;
   EXPECT_EQ(attune_rt_create(&other, nullptr, &handle), ATTUNE_ERROR_LIBRARY);
   EXPECT_EQ(message(),
-            "create: expected a library description of version 1, but got version 2; compile the library again");
+            "create: expected a library description of version 2, but got version 3; compile the library again");
   other = toy_descriptor;
-  other.tensor_count = ATTUNE_RT_MAX_TENSORS + 1;
+  attune_rt_tensor deep = toy_descriptor.tensors[0];
+  deep.rank = ATTUNE_RT_MAX_RANK + 1;
+  other.tensors = &deep;
+  other.tensor_count = 1;
   EXPECT_EQ(attune_rt_create(&other, nullptr, &handle), ATTUNE_ERROR_LIBRARY);
 }
 
@@ -149,7 +152,7 @@ TEST(Prepare, CopiesParametersOfAnyStrides) {
   Handle handle(reinterpret_cast<toy_handle *>(raw));
 
   EXPECT_EQ(attune_rt_prepare(raw, nullptr), ATTUNE_ERROR_ARGUMENT);
-  EXPECT_EQ(message(), "toy_prepare: argument 'v': expected a tensor, but got null");
+  EXPECT_EQ(message(), "toy_prepare: argument 'parameters': expected a struct of tensors, but got null");
   Case c(2, 4, 9, /*sequenceMajorInputs=*/true);
   struct {
     size_t size;

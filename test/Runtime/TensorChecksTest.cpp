@@ -135,7 +135,7 @@ TEST(Causal, NeedsAsManyKeysAsQueries) {
   EXPECT_EQ(run(handle.get(), different.tensors), ATTUNE_ERROR_ARGUMENT);
   EXPECT_EQ(message(),
             "toy_workspace: argument 'k': expected as many keys as queries (6, argument 'q'), but got 9; this "
-            "mechanism is causal over one sequence");
+            "mechanism works over one sequence");
   Case equal(1, 6, 6);
   EXPECT_EQ(run(handle.get(), equal.tensors), ATTUNE_OK) << message();
 }

@@ -120,21 +120,21 @@ static const attune_rt_plan plans[] = {{"direct", 0, directPlan, NULL, 1000},
                                        {"state", 40, statePlan, stateWorkspace, toyScratchBytes},
                                        {"long", 1000, statePlan, stateWorkspace, 64}};
 
-static const attune_rt_variant variants[] = {{ATTUNE_RT_AVX2, 0, 0, 3, plans, NULL, 0, NULL, 0, NULL, 0},
-                                             {ATTUNE_RT_AVX512, 0, 0, 3, plans, NULL, 0, NULL, 0, NULL, 0}};
+static const attune_rt_variant variants[] = {{ATTUNE_RT_AVX2, 0, 0, 3, plans, NULL, 0, NULL, 0, NULL, 0, NULL},
+                                             {ATTUNE_RT_AVX512, 0, 0, 3, plans, NULL, 0, NULL, 0, NULL, 0, NULL}};
 
 #define B (-1 - ATTUNE_RT_BATCH)
 #define NQ (-1 - ATTUNE_RT_QUERIES)
 #define NK (-1 - ATTUNE_RT_KEYS)
 static const attune_rt_tensor tensors[] = {
-    {"q", ATTUNE_RT_INPUT, ATTUNE_RT_F32, 4, 0, 0, 0, {B, 4, NQ, 3, 0, 0}},
-    {"k", ATTUNE_RT_INPUT, ATTUNE_RT_F32, 4, 0, 0, 0, {B, 2, NK, 3, 0, 0}},
-    {"v", ATTUNE_RT_INPUT, ATTUNE_RT_F32, 4, 0, 0, 0, {B, 2, NK, 5, 0, 0}},
-    {"key_lengths", ATTUNE_RT_INPUT, ATTUNE_RT_I32, 1, ATTUNE_RT_KEY_LENGTHS, 0, 0, {B, 0, 0, 0, 0, 0}},
-    {"o", ATTUNE_RT_OUTPUT, ATTUNE_RT_F32, 4, 0, ATTUNE_RT_EMPTY_ZERO, 0, {B, 4, NQ, 5, 0, 0}},
-    {"initial_state", ATTUNE_RT_OPTIONAL_INPUT, ATTUNE_RT_F32, 4, 0, 0, 0, {B, 2, 3, 5, 0, 0}},
-    {"lse", ATTUNE_RT_OPTIONAL_OUTPUT, ATTUNE_RT_F32, 3, 0, ATTUNE_RT_EMPTY_MINUS_INFINITY, 0, {B, 4, NQ, 0, 0, 0}},
-    {"final_state", ATTUNE_RT_OPTIONAL_OUTPUT, ATTUNE_RT_F32, 4, 0, ATTUNE_RT_EMPTY_ZERO, 0, {B, 2, 3, 5, 0, 0}}};
+    {"q", ATTUNE_RT_INPUT, ATTUNE_RT_F32, 4, 0, 0, 0, {B, 4, NQ, 3, 0, 0}, 0},
+    {"k", ATTUNE_RT_INPUT, ATTUNE_RT_F32, 4, 0, 0, 0, {B, 2, NK, 3, 0, 0}, 0},
+    {"v", ATTUNE_RT_INPUT, ATTUNE_RT_F32, 4, 0, 0, 0, {B, 2, NK, 5, 0, 0}, 0},
+    {"key_lengths", ATTUNE_RT_INPUT, ATTUNE_RT_I32, 1, ATTUNE_RT_KEY_LENGTHS, 0, 0, {B, 0, 0, 0, 0, 0}, 0},
+    {"o", ATTUNE_RT_OUTPUT, ATTUNE_RT_F32, 4, 0, ATTUNE_RT_EMPTY_ZERO, 0, {B, 4, NQ, 5, 0, 0}, 0},
+    {"initial_state", ATTUNE_RT_OPTIONAL_INPUT, ATTUNE_RT_F32, 4, 0, 0, 0, {B, 2, 3, 5, 0, 0}, 0},
+    {"lse", ATTUNE_RT_OPTIONAL_OUTPUT, ATTUNE_RT_F32, 3, 0, ATTUNE_RT_EMPTY_MINUS_INFINITY, 0, {B, 4, NQ, 0, 0, 0}, 0},
+    {"final_state", ATTUNE_RT_OPTIONAL_OUTPUT, ATTUNE_RT_F32, 4, 0, ATTUNE_RT_EMPTY_ZERO, 0, {B, 2, 3, 5, 0, 0}, 0}};
 
 const attune_rt_descriptor toy_descriptor = {sizeof(attune_rt_descriptor),
                                              ATTUNE_RT_DESCRIPTOR_VERSION,

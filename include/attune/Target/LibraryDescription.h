@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace attune::target {
@@ -34,8 +35,10 @@ struct TensorDescription {
   attune_rt_dtype dtype = ATTUNE_RT_F32;
   /// Sizes, or dynamicSize(...).
   llvm::SmallVector<int64_t, 4> dims;
-  /// Whether the elements are lengths in 0 .. keys, which the runtime checks.
+  /// What the runtime checks of the elements: lengths in 0 .. keys; -1 or 1; indices below a bound (0: none).
   bool keyLengths = false;
+  bool signs = false;
+  int64_t indexBound = 0;
   /// What an output holds if there are no keys.
   attune_rt_empty ifEmpty = ATTUNE_RT_EMPTY_ZERO;
   /// One line for the header, units included; empty: what standardMeaning says.
@@ -66,6 +69,8 @@ struct VariantDescription {
   attune_rt_target target = ATTUNE_RT_AVX2;
   /// At most ATTUNE_MAX_PLANS, fromLength ascending, the first 0.
   llvm::SmallVector<PlanDescription, 3> plans;
+  /// Fills the prepared tensors.
+  std::optional<PlanDescription> prepare = {};
   // GPU only.
   int32_t arch = 0;
   /// sm_90a and the like.
@@ -81,7 +86,7 @@ struct LibraryDescription {
   std::string name;
   /// The mechanism and its sizes in one line.
   std::string summary;
-  /// In the order of the plans' argument slots.
+  /// In the order of the plans' argument slots; the prepared ones come last.
   llvm::SmallVector<TensorDescription, 8> tensors;
   /// Batch, queries, keys: the size, or -1 if known only at run.
   std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> sizes = {-1, -1, -1};

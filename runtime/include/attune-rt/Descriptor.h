@@ -12,9 +12,11 @@
  * Argument slots. Plans, workspace functions and kernels take an array of 8-byte slots. A tensor of rank r takes
  * 1 + r + r of them: address of the first element, sizes[r], strides[r] (elements). An absent optional tensor has a
  * null address and zero sizes. A plan's slots are the tensors in the order of the tensor table, then one slot with the
- * workspace's address.
+ * workspace's address. The slots of a prepare plan are the parameters, then the prepared tensors, then the workspace.
+ * Parameters and prepared tensors are row-major and start at multiples of 64 bytes.
  *
- * Structs only grow at the end; `version` rises when the meaning of a field changes.
+ * Structs only grow at the end; `version` rises when the meaning of a field changes, and when a struct that stands in a
+ * table grows.
  */
 #ifndef ATTUNE_RT_DESCRIPTOR_H
 #define ATTUNE_RT_DESCRIPTOR_H
@@ -25,16 +27,18 @@
 extern "C" {
 #endif
 
-#define ATTUNE_RT_DESCRIPTOR_VERSION 1u
+#define ATTUNE_RT_DESCRIPTOR_VERSION 2u
 #define ATTUNE_RT_MAX_RANK ATTUNE_MAX_RANK
-#define ATTUNE_RT_MAX_TENSORS 48
 
 typedef enum attune_rt_role {
   ATTUNE_RT_INPUT = ATTUNE_INPUT,
   ATTUNE_RT_OUTPUT = ATTUNE_OUTPUT,
   ATTUNE_RT_OPTIONAL_INPUT = ATTUNE_OPTIONAL_INPUT,
   ATTUNE_RT_OPTIONAL_OUTPUT = ATTUNE_OPTIONAL_OUTPUT,
-  ATTUNE_RT_PARAMETER = ATTUNE_PARAMETER /* given to prepare, which copies it */
+  ATTUNE_RT_PARAMETER = ATTUNE_PARAMETER, /* given to prepare, which copies it */
+  /* The handle's own, of static sizes, filled by the prepare plan and read by the others. Callers do not see them. They
+     end the tensor table. */
+  ATTUNE_RT_PREPARED = 5
 } attune_rt_role;
 
 typedef enum attune_rt_dtype {
@@ -53,10 +57,16 @@ typedef enum attune_rt_symbol {
 } attune_rt_symbol;
 
 /* What an output holds if there are no keys at all. */
-typedef enum attune_rt_empty { ATTUNE_RT_EMPTY_ZERO = 0, ATTUNE_RT_EMPTY_MINUS_INFINITY = 1 } attune_rt_empty;
+typedef enum attune_rt_empty {
+  ATTUNE_RT_EMPTY_ZERO = 0,
+  ATTUNE_RT_EMPTY_MINUS_INFINITY = 1,
+  ATTUNE_RT_EMPTY_COMPUTED = 2 /* what the plan computes, such as a bias; it then runs for 0 keys too */
+} attune_rt_empty;
 
-/* Tensor flags. */
-#define ATTUNE_RT_KEY_LENGTHS 1u /* each element lies in 0 .. keys (checked on the CPU; device code clamps) */
+/* Tensor flags: what the elements must be, checked where the tensor is given. */
+#define ATTUNE_RT_KEY_LENGTHS 1u /* in 0 .. keys (checked on the CPU; device code clamps); inputs [batch] */
+#define ATTUNE_RT_SIGNS 2u       /* -1 or 1; parameters */
+#define ATTUNE_RT_INDICES 4u     /* in 0 .. bound - 1; parameters of dtype i32 */
 
 typedef struct attune_rt_tensor {
   const char *name;
@@ -67,6 +77,7 @@ typedef struct attune_rt_tensor {
   uint32_t empty; /* attune_rt_empty */
   uint32_t reserved;
   int64_t dims[ATTUNE_RT_MAX_RANK];
+  int64_t bound; /* of ATTUNE_RT_INDICES */
 } attune_rt_tensor;
 
 /* Computes one point of a grid. `scratch` is this thread's, 64-byte aligned. */
@@ -110,10 +121,12 @@ typedef struct attune_rt_variant {
   uint64_t ptx_bytes;
   const attune_rt_device_kernel *kernels;
   uint64_t kernel_count;
+  const attune_rt_plan *prepare; /* fills the prepared tensors; null: there are none to fill */
 } attune_rt_variant;
 
 /* Descriptor flags. */
-#define ATTUNE_RT_QUERIES_EQUAL_KEYS 1u /* the mechanism needs n = N */
+/* The mechanism needs n = N. Keys that no input or output shows are then as many as the queries. */
+#define ATTUNE_RT_QUERIES_EQUAL_KEYS 1u
 
 typedef struct attune_rt_descriptor {
   uint32_t size;
@@ -139,8 +152,8 @@ void attune_rt_launch(void *launcher, attune_rt_kernel kernel, const void *args,
 void attune_rt_launch_device(void *launcher, int64_t kernel, const void *args, int64_t slots, int64_t gx, int64_t gy,
                              int64_t gz);
 
-/* A struct of `size` (bytes, itself included), then one pointer a tensor, in the order of the table without the
-   parameters (or of the parameters alone). Pointers past `size` count as null. */
+/* A struct of `size` (bytes, itself included), then one pointer a tensor, in the order of the table: what run is given
+   (neither parameters nor prepared tensors), or the parameters alone. Pointers past `size` count as null. */
 typedef struct attune_rt_tensors {
   size_t size;
   const DLTensor *tensor[1];

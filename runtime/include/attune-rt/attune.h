@@ -12,13 +12,17 @@
  * The life of a library called NAME:
  *
  *     NAME_create      chooses the device, the instruction set and the threads
- *     NAME_prepare     takes the parameters (none for most mechanisms), checks them, allocates all that running needs
+ *     NAME_prepare     copies and checks the parameters, if there are any; allocates and computes all that runs need
  *     NAME_workspace   bytes of workspace for tensors of given sizes
  *     NAME_run         computes: never allocates, and checks everything before the first store
  *     NAME_destroy     waits for nothing, frees everything
  *
  * Each returns an `attune_status`; after one that is not ATTUNE_OK, NAME_message() says, for the calling thread, which
  * argument was wrong, what was expected, what was found and what to do.
+ *
+ * Parameters stay the same from run to run: prepare copies them, so they may be changed or freed afterwards. It may be
+ * called again with others; if that fails, the handle keeps what it had. A number of keys that a parameter shows holds
+ * for every run until then.
  *
  * Threads: a handle may be used from any number of threads. On the CPU two runs of one handle never overlap: the second
  * waits (make one handle a thread, with threads = 1, to run side by side). On a GPU run only enqueues.
@@ -39,9 +43,10 @@
  *
  * A library accepts a tensor if
  *   - data + byte_offset is aligned to the element (data may be null if a dimension is 0);
- *   - the innermost stride is 1; the others are free (elements, not bytes), so that [batch, heads, n, d] and a view of
- *     [batch, n, heads, d] both pass without a copy. Strides of dimensions of size 1 are not looked at; strides == NULL
- *     means row-major. A stride of 0 (one row standing for many) is for inputs only;
+ *   - the innermost stride is 1 (of a parameter it is free, so that a transposed view passes); the others are free
+ *     (elements, not bytes), so that [batch, heads, n, d] and a view of [batch, n, heads, d] both pass without a copy.
+ *     Strides of dimensions of size 1 are not looked at; strides == NULL means row-major. A stride of 0 (one row
+ *     standing for many) is for inputs and parameters only;
  *   - rank, sizes, dtype and device are those that the library's header states.
  * Outputs must not overlap the inputs or each other; that is not checked.
  */

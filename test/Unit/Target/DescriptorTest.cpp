@@ -46,7 +46,8 @@ TEST_F(Layout, Tensor) {
             (std::vector<size_t>{
                 offsetof(attune_rt_tensor, name), offsetof(attune_rt_tensor, role), offsetof(attune_rt_tensor, dtype),
                 offsetof(attune_rt_tensor, rank), offsetof(attune_rt_tensor, flags), offsetof(attune_rt_tensor, empty),
-                offsetof(attune_rt_tensor, reserved), offsetof(attune_rt_tensor, dims), sizeof(attune_rt_tensor)}));
+                offsetof(attune_rt_tensor, reserved), offsetof(attune_rt_tensor, dims), offsetof(attune_rt_tensor, bound),
+                sizeof(attune_rt_tensor)}));
 }
 
 TEST_F(Layout, Plan) {
@@ -69,7 +70,8 @@ TEST_F(Layout, Variant) {
                                  offsetof(attune_rt_variant, plans), offsetof(attune_rt_variant, cubin),
                                  offsetof(attune_rt_variant, cubin_bytes), offsetof(attune_rt_variant, ptx),
                                  offsetof(attune_rt_variant, ptx_bytes), offsetof(attune_rt_variant, kernels),
-                                 offsetof(attune_rt_variant, kernel_count), sizeof(attune_rt_variant)}));
+                                 offsetof(attune_rt_variant, kernel_count), offsetof(attune_rt_variant, prepare),
+                                 sizeof(attune_rt_variant)}));
 }
 
 TEST_F(Layout, Descriptor) {

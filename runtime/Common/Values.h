@@ -1,0 +1,24 @@
+//===- Values.h - Checks of what elements of tensors are ------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_RT_COMMON_VALUES_H
+#define ATTUNE_RT_COMMON_VALUES_H
+
+#include "Tensor.h"
+
+namespace attune::rt {
+
+/// Each length lies in 0 ... `keys`.
+attune_status checkKeyLengths(const Place &place, const attune_rt_tensor &tensor, const SlotView &view, int64_t keys);
+
+/// The elements of a row-major parameter are what its flags say.
+attune_status checkParameterValues(const Place &place, const attune_rt_tensor &tensor, const SlotView &view,
+                                   int64_t elements);
+
+} // namespace attune::rt
+
+#endif // ATTUNE_RT_COMMON_VALUES_H
