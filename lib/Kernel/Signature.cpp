@@ -123,15 +123,23 @@ struct HostArgument {
   RankedTensorType tensor;
   Value value;
   std::optional<unsigned> position; // in the attn function; none for results
+  StringRef role;
 };
 } // namespace
+
+static StringRef roleOf(StringRef name, bool given, bool parameter) {
+  if (given)
+    return parameter ? "parameter" : name.starts_with("initial_") ? "optional_input" : "input";
+  return name == "o" || name == "y" ? "output" : "optional_output";
+}
 
 static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
   SmallVector<HostArgument> arguments;
   auto add = [&](std::string name, Value value, std::optional<unsigned> position, bool parameter) {
     auto tensor = cast<RankedTensorType>(value.getType());
     std::string dims = dimsOf(name, tensor, parameter);
-    arguments.push_back({std::move(name), std::move(dims), tensor, value, position});
+    StringRef role = roleOf(name, position.has_value(), parameter);
+    arguments.push_back({std::move(name), std::move(dims), tensor, value, position, role});
   };
   for (BlockArgument argument : source.getArguments())
     add(nameOfArgument(source, argument), argument, argument.getArgNumber(),
@@ -140,6 +148,45 @@ static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
   for (OpOperand &result : terminator->getOpOperands())
     add(nameOfResult(source, result.getOperandNumber(), result.get()), result.get(), std::nullopt, false);
   return arguments;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+/// The indices of a sketch say which of its signs' columns it keeps: `leaf0.index` those of `leaf0.sign`.
+static std::optional<int64_t> indexBound(const HostArgument &argument, ArrayRef<HostArgument> arguments) {
+  auto [scope, last] = StringRef(argument.name).rsplit('.');
+  if (argument.role != "parameter" || !last.consume_front("index"))
+    return std::nullopt;
+  std::string signs = (scope + ".sign" + last).str();
+  auto found = llvm::find_if(arguments, [&](const HostArgument &other) { return other.name == signs; });
+  return found == arguments.end() ? std::nullopt : std::optional(found->tensor.getShape().back());
+}
+
+/// Whether rows without any key are more than zeros: a bias is added to them.
+static bool isBiased(const HostArgument &argument) {
+  auto project = argument.value.getDefiningOp<attn::ProjectOutputOp>();
+  return project && project.getBias();
+}
+
+static NamedAttrList attributesOf(const HostArgument &argument, ArrayRef<HostArgument> arguments, Builder builder) {
+  NamedAttrList list;
+  list.append(kernel::argumentNameAttr, builder.getStringAttr(argument.name));
+  list.append(kernel::argumentTensorAttr, TypeAttr::get(argument.tensor));
+  list.append(kernel::argumentRoleAttr, builder.getStringAttr(argument.role));
+  list.append(kernel::argumentDimsAttr, builder.getStringAttr(argument.dims));
+  if (argument.position)
+    list.append(kernel::argumentPositionAttr, builder.getI64IntegerAttr(*argument.position));
+  if (argument.name == "key_lengths")
+    list.append(kernel::argumentKeyLengthsAttr, builder.getUnitAttr());
+  if (argument.name == "lse" || isBiased(argument))
+    list.append(kernel::argumentEmptyAttr, builder.getStringAttr(argument.name == "lse" ? "minus_infinity" : "computed"));
+  if (argument.role == "parameter" && StringRef(argument.name).rsplit('.').second.starts_with("sign"))
+    list.append(kernel::argumentSignsAttr, builder.getUnitAttr());
+  if (std::optional<int64_t> bound = indexBound(argument, arguments))
+    list.append(kernel::argumentIndexBoundAttr, builder.getI64IntegerAttr(*bound));
+  return list;
 }
 
 func::FuncOp kernel::makeHost(func::FuncOp source, IRMapping &memories) {
@@ -152,10 +199,7 @@ func::FuncOp kernel::makeHost(func::FuncOp source, IRMapping &memories) {
       func::FuncOp::create(builder, source.getLoc(), source.getName(), builder.getFunctionType(types, {}));
   Block *body = host.addEntryBlock();
   for (auto [place, argument] : llvm::enumerate(arguments)) {
-    host.setArgAttr(place, kernel::argumentNameAttr, builder.getStringAttr(argument.name));
-    host.setArgAttr(place, kernel::argumentTensorAttr, TypeAttr::get(argument.tensor));
-    if (argument.position)
-      host.setArgAttr(place, kernel::argumentPositionAttr, builder.getI64IntegerAttr(*argument.position));
+    host.setArgAttrs(place, attributesOf(argument, arguments, builder));
     memories.map(argument.value, body->getArgument(place));
   }
   if (Attribute plan = source->getAttr("attn.plan"))

@@ -133,6 +133,14 @@ std::vector<std::string> Compilation::pins() const {
   return list;
 }
 
+/// What only the spec knows.
+static void describeSpec(const Spec &spec, target::LibraryDescription &description) {
+  description.heads = spec.heads, description.kvHeads = spec.kvHeads;
+  description.headDim = spec.headDim, description.valueDim = spec.valueDim;
+  // A spec without `keys` has as many as queries, which its '?' sizes cannot say.
+  description.queriesEqualKeys |= spec.keysFollowQueries;
+}
+
 LogicalResult Compilation::runStage(Stage stage) {
   PassManager manager(&mlirContext);
   switch (stage) {
@@ -157,9 +165,8 @@ LogicalResult Compilation::runStage(Stage stage) {
     return root->emitError() << llvm::toString(described.takeError());
   description = std::move(*described);
   names = describeArguments(*root);
-  // A spec without `keys` has as many as queries, which its '?' sizes cannot say.
-  if (parsed && parsed->keysFollowQueries)
-    description.queriesEqualKeys = true;
+  if (parsed)
+    describeSpec(*parsed, description);
   return success();
 }
 

@@ -43,18 +43,24 @@ static int64_t scratchBytes(ModuleOp module, StringRef isa) {
   return bytes;
 }
 
-static void addVariants(LibraryDescription &description, ArrayRef<PlanName> plans, ModuleOp module,
-                        const llvm::Module &code) {
+/// A plan of one instruction set; its workspace function may be absent.
+static PlanDescription describePlan(const PlanName &plan, StringRef isa, int64_t scratch, const llvm::Module &code) {
+  std::string workspace = cpu::workspaceName(plan.function, isa);
+  if (!code.getFunction(workspace))
+    workspace.clear();
+  return {plan.form, plan.from, cpu::variantName(plan.function, isa), workspace, scratch};
+}
+
+static void addVariants(LibraryDescription &description, ArrayRef<PlanName> plans, const std::string &prepare,
+                        ModuleOp module, const llvm::Module &code) {
   for (const IsaVariant &entry : isaVariants) {
     VariantDescription variant;
     variant.target = entry.target;
-    for (const PlanName &plan : plans) {
-      std::string workspace = cpu::workspaceName(plan.function, entry.isa);
-      if (!code.getFunction(workspace))
-        workspace.clear();
-      variant.plans.push_back({plan.form, plan.from, cpu::variantName(plan.function, entry.isa), workspace,
-                               scratchBytes(module, entry.isa)});
-    }
+    int64_t scratch = scratchBytes(module, entry.isa);
+    for (const PlanName &plan : plans)
+      variant.plans.push_back(describePlan(plan, entry.isa, scratch, code));
+    if (!prepare.empty())
+      variant.prepare = describePlan({prepare, "prepare", 0}, entry.isa, scratch, code);
     description.variants.push_back(std::move(variant));
   }
 }
@@ -63,6 +69,8 @@ std::optional<CpuModule> attune::compileForCpu(Compilation &compilation, StringR
   if (failed(compilation.advance(Stage::Tile, dumpFolder)))
     return std::nullopt;
   SmallVector<PlanName> plans = planNames(compilation.module());
+  func::FuncOp prepareHost = prepareFunction(compilation.module());
+  std::string prepare = prepareHost ? prepareHost.getName().str() : "";
   if (failed(compilation.advance(Stage::Llvm, dumpFolder)))
     return std::nullopt;
   CpuModule result;
@@ -71,7 +79,7 @@ std::optional<CpuModule> attune::compileForCpu(Compilation &compilation, StringR
   if (!result.module)
     return std::nullopt;
   result.description = compilation.interface();
-  addVariants(result.description, plans, compilation.module(), *result.module);
+  addVariants(result.description, plans, prepare, compilation.module(), *result.module);
   return result;
 }
 

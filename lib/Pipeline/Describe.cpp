@@ -10,6 +10,9 @@
 #include "attune/Attn/Attn.h"
 #include "attune/Kernel/Passes.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::target;
@@ -33,37 +36,63 @@ SmallVector<PlanName> attune::planNames(ModuleOp module) {
   return names;
 }
 
+func::FuncOp attune::prepareFunction(ModuleOp module) {
+  for (func::FuncOp function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(kernel::prepareAttr))
+      return function;
+  return nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // Tensors
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the dimensions of a tensor are, by its name: b(atch), q(ueries), k(eys), or a dot for a size that is static.
-struct TensorRow {
-  StringRef name, dims;
-  attune_rt_role role;
+/// An argument of a host function with what its attributes say of it.
+struct Argument {
+  mutable func::FuncOp host; // ops are handles, whose accessors are not const
+  unsigned position;
+
+  template <typename Attr> Attr get(StringRef name) const { return host.getArgAttrOfType<Attr>(position, name); }
+  bool has(StringRef name) const { return host.getArgAttr(position, name) != nullptr; }
+  StringRef text(StringRef name) const {
+    auto attribute = get<StringAttr>(name);
+    return attribute ? attribute.getValue() : StringRef();
+  }
+  StringRef name() const { return text(kernel::argumentNameAttr); }
+  llvm::Error refuse(const Twine &expected) const {
+    return llvm::createStringError("argument " + Twine(position) + " of @" + host.getName() + ": expected " + expected);
+  }
 };
 } // namespace
 
-static const TensorRow tensorRows[] = {
-    {"q", "b.q.", ATTUNE_RT_INPUT},
-    {"k", "b.k.", ATTUNE_RT_INPUT},
-    {"v", "b.k.", ATTUNE_RT_INPUT},
-    {"key_lengths", "b", ATTUNE_RT_INPUT},
-    {"initial_state", "b...", ATTUNE_RT_OPTIONAL_INPUT},
-    {"initial_sum", "b..", ATTUNE_RT_OPTIONAL_INPUT},
-    {"o", "b.q.", ATTUNE_RT_OUTPUT},
-    {"lse", "b.q", ATTUNE_RT_OPTIONAL_OUTPUT},
-    {"final_state", "b...", ATTUNE_RT_OPTIONAL_OUTPUT},
-    {"final_sum", "b..", ATTUNE_RT_OPTIONAL_OUTPUT},
-};
+static std::optional<attune_rt_role> roleOf(StringRef text) {
+  return llvm::StringSwitch<std::optional<attune_rt_role>>(text)
+      .Cases({"", "input"}, ATTUNE_RT_INPUT)
+      .Case("output", ATTUNE_RT_OUTPUT)
+      .Case("optional_input", ATTUNE_RT_OPTIONAL_INPUT)
+      .Case("optional_output", ATTUNE_RT_OPTIONAL_OUTPUT)
+      .Case("parameter", ATTUNE_RT_PARAMETER)
+      .Case("prepared", ATTUNE_RT_PREPARED)
+      .Default(std::nullopt);
+}
 
-static attune_rt_dtype dtypeOf(Type element) {
+static std::optional<attune_rt_empty> emptyOf(StringRef text) {
+  return llvm::StringSwitch<std::optional<attune_rt_empty>>(text)
+      .Cases({"", "zero"}, ATTUNE_RT_EMPTY_ZERO)
+      .Case("minus_infinity", ATTUNE_RT_EMPTY_MINUS_INFINITY)
+      .Case("computed", ATTUNE_RT_EMPTY_COMPUTED)
+      .Default(std::nullopt);
+}
+
+static std::optional<attune_rt_dtype> dtypeOf(Type element) {
+  if (element.isF32())
+    return ATTUNE_RT_F32;
   if (element.isF16())
     return ATTUNE_RT_F16;
   if (element.isBF16())
     return ATTUNE_RT_BF16;
-  return element.isInteger(32) ? ATTUNE_RT_I32 : ATTUNE_RT_F32;
+  return element.isInteger(32) ? std::optional(ATTUNE_RT_I32) : std::nullopt;
 }
 
 static std::optional<attune_rt_symbol> symbolOf(char dimension) {
@@ -79,62 +108,131 @@ static std::optional<attune_rt_symbol> symbolOf(char dimension) {
   }
 }
 
-static TensorDescription describeTensor(const TensorRow &row, RankedTensorType tensor) {
+static llvm::Expected<TensorDescription> describeTensor(const Argument &argument) {
+  auto type = argument.get<TypeAttr>(kernel::argumentTensorAttr);
+  auto tensor = type ? dyn_cast<RankedTensorType>(type.getValue()) : RankedTensorType();
+  StringRef dims = argument.text(kernel::argumentDimsAttr);
+  auto role = roleOf(argument.text(kernel::argumentRoleAttr));
+  auto empty = emptyOf(argument.text(kernel::argumentEmptyAttr));
+  auto dtype = tensor ? dtypeOf(tensor.getElementType()) : std::nullopt;
+  if (argument.name().empty() || !dtype || !role || !empty ||
+      static_cast<int64_t>(dims.size()) != tensor.getRank())
+    return argument.refuse("a name, a tensor type, a role and a letter for each dimension");
   TensorDescription result;
-  result.name = row.name.str();
-  result.role = row.role;
-  result.dtype = dtypeOf(tensor.getElementType());
-  result.keyLengths = row.name == "key_lengths";
-  result.ifEmpty = row.name == "lse" ? ATTUNE_RT_EMPTY_MINUS_INFINITY : ATTUNE_RT_EMPTY_ZERO;
-  for (auto [size, dimension] : llvm::zip_equal(tensor.getShape(), row.dims)) {
+  result.name = argument.name().str();
+  result.role = *role, result.dtype = *dtype, result.ifEmpty = *empty;
+  result.keyLengths = argument.has(kernel::argumentKeyLengthsAttr);
+  result.signs = argument.has(kernel::argumentSignsAttr);
+  if (auto bound = argument.get<IntegerAttr>(kernel::argumentIndexBoundAttr))
+    result.indexBound = bound.getInt();
+  for (auto [size, dimension] : llvm::zip_equal(tensor.getShape(), dims)) {
     std::optional<attune_rt_symbol> symbol = symbolOf(dimension);
-    result.dims.push_back(symbol && ShapedType::isDynamic(size) ? dynamicSize(*symbol) : size);
+    if (ShapedType::isDynamic(size) && !symbol)
+      return argument.refuse("b, q or k as the letter of each size that is known only at run");
+    result.dims.push_back(ShapedType::isDynamic(size) ? dynamicSize(*symbol) : size);
   }
   return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// Batch, n and N, read off the inputs and outputs that have them. Keys that none of them shows are those of
+/// self-attention over one sequence.
+static void describeSizes(func::FuncOp host, LibraryDescription &library) {
+  std::array<bool, ATTUNE_RT_SYMBOL_COUNT> shown = {};
+  for (auto [position, tensor] : llvm::enumerate(library.tensors)) {
+    bool kept = tensor.role == ATTUNE_RT_PARAMETER || tensor.role == ATTUNE_RT_PREPARED;
+    StringRef dims = Argument{host, static_cast<unsigned>(position)}.text(kernel::argumentDimsAttr);
+    for (auto [size, dimension] : llvm::zip_equal(tensor.dims, dims)) {
+      std::optional<attune_rt_symbol> symbol = symbolOf(dimension);
+      if (!symbol || kept)
+        continue;
+      shown[*symbol] = true;
+      library.sizes[*symbol] = std::max<int64_t>(size, -1);
+    }
+  }
+  if (shown[ATTUNE_RT_KEYS])
+    return;
+  library.sizes[ATTUNE_RT_KEYS] = library.sizes[ATTUNE_RT_QUERIES];
+  library.queriesEqualKeys = true;
+}
+
+/// Heads and widths, where q, k and v are inputs; a projection hides them, and only the spec knows.
+static void describeHeads(LibraryDescription &library) {
+  auto size = [&](StringRef name, unsigned position) -> int64_t {
+    auto tensor = llvm::find_if(library.tensors, [&](const TensorDescription &t) { return t.name == name; });
+    return tensor != library.tensors.end() && tensor->dims.size() == 4 ? tensor->dims[position] : 0;
+  };
+  library.heads = size("q", 1), library.kvHeads = size("k", 1);
+  library.headDim = size("q", 3), library.valueDim = size("v", 3);
 }
 
 //===----------------------------------------------------------------------===//
 // The library
 //===----------------------------------------------------------------------===//
 
-static std::string summarize(const LibraryDescription &library, ModuleOp module, RankedTensorType query) {
-  bool softmax = planFunctions(module).front()->getAttrOfType<attn::PlanAttr>("attn.plan").getForm() ==
-                 attn::Form::Online;
-  std::string text = softmax ? "exact softmax attention" : "kernel attention";
-  text += ", " + std::to_string(library.heads) + " heads of " + std::to_string(library.headDim);
+/// The prepare function takes the parameters and the prepared tensors, as the runtime passes them.
+static llvm::Error checkPrepare(func::FuncOp prepare, const LibraryDescription &library) {
+  SmallVector<StringRef> expected, found;
+  for (attune_rt_role role : {ATTUNE_RT_PARAMETER, ATTUNE_RT_PREPARED})
+    for (const TensorDescription &tensor : library.tensors)
+      if (tensor.role == role)
+        expected.push_back(tensor.name);
+  for (unsigned i = 0; prepare && i < prepare.getNumArguments(); ++i)
+    found.push_back(Argument{prepare, i}.name());
+  bool prepared = llvm::any_of(library.tensors, [](auto &tensor) { return tensor.role == ATTUNE_RT_PREPARED; });
+  if (prepare ? expected == found : !prepared)
+    return llvm::Error::success();
+  return llvm::createStringError("expected a prepare function of (" + llvm::join(expected, ", ") + "), but got " +
+                                 (prepare ? "(" + llvm::join(found, ", ") + ")" : std::string("none")));
+}
+
+/// The runtime gives every plan the same slots.
+static llvm::Error checkSameArguments(ArrayRef<func::FuncOp> plans) {
+  func::FuncOp first = plans.front();
+  for (func::FuncOp plan : plans)
+    if (plan.getArgumentTypes() != first.getArgumentTypes())
+      return llvm::createStringError("expected the plans @" + first.getName() + " and @" + plan.getName() +
+                                     " to have the same arguments");
+  return llvm::Error::success();
+}
+
+static std::string summarize(const LibraryDescription &library, func::FuncOp host) {
+  if (auto summary = host->getAttrOfType<StringAttr>(kernel::summaryAttr))
+    return summary.str();
+  std::string text = "attention";
+  if (library.heads)
+    text += ", " + std::to_string(library.heads) + " heads of " + std::to_string(library.headDim);
   if (library.kvHeads != library.heads)
     text += " on " + std::to_string(library.kvHeads) + " key-value heads";
   if (library.valueDim != library.headDim)
     text += ", values of " + std::to_string(library.valueDim);
-  return text + ", " + dtypeName(dtypeOf(query.getElementType())).str();
+  return text + ", " + dtypeName(library.tensors.front().dtype).str();
 }
 
 llvm::Expected<LibraryDescription> attune::describeInterface(ModuleOp module, StringRef name) {
   SmallVector<func::FuncOp> plans = planFunctions(module);
-  if (plans.empty())
-    return llvm::createStringError("expected a host function with a plan, but got none");
+  if (plans.empty() || plans.front().getNumArguments() == 0)
+    return llvm::createStringError("expected a host function with a plan and tensors, but got none");
   func::FuncOp host = plans.front();
   LibraryDescription library;
   library.name = name.str();
   library.queriesEqualKeys = host->hasAttr(kernel::equalLengthsAttr);
-  llvm::StringMap<RankedTensorType> tensors;
   for (unsigned i = 0; i < host.getNumArguments(); ++i) {
-    auto tensorName = host.getArgAttrOfType<StringAttr>(i, kernel::argumentNameAttr);
-    auto type = host.getArgAttrOfType<TypeAttr>(i, kernel::argumentTensorAttr);
-    auto row = llvm::find_if(tensorRows, [&](const TensorRow &row) { return tensorName && row.name == tensorName; });
-    if (row == std::end(tensorRows) || !type)
-      return llvm::createStringError("expected the names and types of attn-to-tile on the arguments of " +
-                                     host.getName());
-    auto tensor = cast<RankedTensorType>(type.getValue());
-    tensors[row->name] = tensor;
-    library.tensors.push_back(describeTensor(*row, tensor));
+    llvm::Expected<TensorDescription> tensor = describeTensor({host, i});
+    if (!tensor)
+      return tensor.takeError();
+    library.tensors.push_back(std::move(*tensor));
   }
-  RankedTensorType query = tensors["q"], key = tensors["k"], value = tensors["v"];
-  auto known = [](int64_t size) { return ShapedType::isDynamic(size) ? -1 : size; };
-  library.sizes = {known(query.getDimSize(0)), known(query.getDimSize(2)), known(key.getDimSize(2))};
-  library.heads = query.getDimSize(1), library.kvHeads = key.getDimSize(1);
-  library.headDim = query.getDimSize(3), library.valueDim = value.getDimSize(3);
-  library.summary = summarize(library, module, query);
+  if (llvm::Error error = checkSameArguments(plans))
+    return std::move(error);
+  if (llvm::Error error = checkPrepare(prepareFunction(module), library))
+    return std::move(error);
+  describeSizes(host, library);
+  describeHeads(library);
+  library.summary = summarize(library, host);
   return library;
 }
 
@@ -142,11 +240,12 @@ std::vector<std::string> attune::describeArguments(ModuleOp module) {
   std::vector<std::string> names;
   func::FuncOp host = planFunctions(module).front();
   for (unsigned i = 0; i < host.getNumArguments(); ++i) {
-    auto position = host.getArgAttrOfType<IntegerAttr>(i, kernel::argumentPositionAttr);
+    Argument argument{host, i};
+    auto position = argument.get<IntegerAttr>(kernel::argumentPositionAttr);
     if (!position)
       continue;
     names.resize(std::max<size_t>(names.size(), position.getInt() + 1));
-    names[position.getInt()] = host.getArgAttrOfType<StringAttr>(i, kernel::argumentNameAttr).str();
+    names[position.getInt()] = argument.name().str();
   }
   return names;
 }

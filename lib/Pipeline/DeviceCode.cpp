@@ -65,8 +65,16 @@ static VariantDescription describeVariant(Compilation &compilation, const std::v
   return variant;
 }
 
+static LogicalResult checkSupported(Compilation &compilation) {
+  for (const TensorDescription &tensor : compilation.interface().tensors)
+    if (tensor.role == ATTUNE_RT_PARAMETER || tensor.role == ATTUNE_RT_PREPARED)
+      return compilation.module().emitError() << "expected attention without parameters for " << compilation.target()
+                                              << ", but got '" << tensor.name << "' (not supported yet)";
+  return success();
+}
+
 std::optional<DeviceCode> attune::compileForGpu(Compilation &compilation) {
-  if (failed(compilation.advance(Stage::Tile)))
+  if (failed(compilation.advance(Stage::Tile)) || failed(checkSupported(compilation)))
     return std::nullopt;
   DeviceCode code;
   code.device = lowerKernels(compilation);

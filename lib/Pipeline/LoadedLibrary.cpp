@@ -89,9 +89,7 @@ llvm::Error LoadedLibrary::create(int32_t threads, llvm::StringRef isa) {
   std::string isaText = isa.str();
   options.threads = threads;
   options.isa = isa.empty() ? nullptr : isaText.c_str();
-  if (llvm::Error error = impl->check(impl->entry.create(&options, &impl->handle)))
-    return error;
-  return impl->check(impl->entry.prepare(impl->handle, nullptr));
+  return impl->check(impl->entry.create(&options, &impl->handle));
 }
 
 static DLDataType dataType(ElementType type) {
@@ -122,6 +120,10 @@ static TensorStruct pack(llvm::ArrayRef<HostTensor *> tensors) {
     packed.storage[i + 1] = &packed.tensors[i];
   }
   return packed;
+}
+
+llvm::Error LoadedLibrary::prepare(llvm::ArrayRef<HostTensor *> parameters) {
+  return impl->check(impl->entry.prepare(impl->handle, pack(parameters).get()));
 }
 
 llvm::Expected<size_t> LoadedLibrary::workspaceBytes(llvm::ArrayRef<HostTensor *> tensors) {

@@ -3,10 +3,10 @@
 
 // Exact softmax: one kernel over query blocks, unmasked tiles first, then the masked ones at the end.
 // CHECK-LABEL: func.func @softmax
-// CHECK-SAME:    memref<?x4x?x64xf16, strided<[?, ?, ?, 1]>> {attune.argument = 0 : i64, attune.name = "q", attune.tensor = tensor<?x4x?x64xf16>}
-// CHECK-SAME:    memref<?x2x?x64xf16, strided<[?, ?, ?, 1]>> {attune.argument = 1 : i64, attune.name = "k"
-// CHECK-SAME:    memref<?x2x?x40xf16, strided<[?, ?, ?, 1]>> {attune.argument = 2 : i64, attune.name = "v"
-// CHECK-SAME:    memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>> {attune.name = "o", attune.tensor = tensor<?x4x?x40xf16>}
+// CHECK-SAME:    memref<?x4x?x64xf16, strided<[?, ?, ?, 1]>> {attune.argument = 0 : i64, attune.dims = "b.q.", attune.name = "q", attune.role = "input", attune.tensor = tensor<?x4x?x64xf16>}
+// CHECK-SAME:    memref<?x2x?x64xf16, strided<[?, ?, ?, 1]>> {attune.argument = 1 : i64, attune.dims = "b.k.", attune.name = "k"
+// CHECK-SAME:    memref<?x2x?x40xf16, strided<[?, ?, ?, 1]>> {attune.argument = 2 : i64, attune.dims = "b.k.", attune.name = "v"
+// CHECK-SAME:    memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>> {attune.dims = "b.q.", attune.name = "o", attune.role = "output", attune.tensor = tensor<?x4x?x40xf16>}
 // CHECK:         tile.launch @softmax_softmax grid(%{{.*}}, %c4, %{{.*}})
 // CHECK-LABEL: tile.kernel @softmax_softmax
 // CHECK-SAME:    grid(batch, head, query_block)
@@ -38,8 +38,8 @@ func.func @softmax(%q: tensor<?x4x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tenso
 
 // Causal with key lengths and lse: the limit is read from memory, the mask has columns and a diagonal.
 // CHECK-LABEL: func.func @masked
-// CHECK-SAME:    memref<?xi32> {attune.argument = 3 : i64, attune.name = "key_lengths"
-// CHECK-SAME:    memref<?x4x?xf32, strided<[?, ?, 1]>> {attune.name = "lse"
+// CHECK-SAME:    memref<?xi32> {attune.argument = 3 : i64, attune.dims = "b", attune.key_lengths, attune.name = "key_lengths"
+// CHECK-SAME:    memref<?x4x?xf32, strided<[?, ?, 1]>> {attune.dims = "b.q", attune.empty = "minus_infinity", attune.name = "lse", attune.role = "optional_output"
 // CHECK-LABEL: tile.kernel @masked_softmax
 // CHECK:         memref.load
 // CHECK:         tile.mask %{{.*}} fill 0xFF800000 cols(%{{.*}}) diagonal(%{{.*}})

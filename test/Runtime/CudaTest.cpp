@@ -192,6 +192,12 @@ TEST_F(Cuda, GridsPastTheLimitAreRefusedWithTheRemedy) {
   EXPECT_EQ(standIn->launches, 0);
 }
 
+TEST_F(Cuda, PreparePlansAreRefused) {
+  variants[0].prepare = plans;
+  EXPECT_EQ(create(), ATTUNE_ERROR_UNSUPPORTED);
+  EXPECT_EQ(message(), "toy_prepare: a prepare plan on a GPU is not supported yet");
+}
+
 TEST_F(Cuda, NamesTheDriversErrors) {
   ASSERT_EQ(create(), ATTUNE_OK) << message();
   Case c(1, 2, 3);

@@ -98,6 +98,8 @@ static llvm::Expected<Candidate> prepare(const Spec &spec, const Arguments &argu
   candidate.library = std::move(*library);
   if (llvm::Error error = candidate.library->create(static_cast<int32_t>(arguments.threads)))
     return std::move(error);
+  if (llvm::Error error = candidate.library->prepare())
+    return std::move(error);
   for (const SpecTensor &input : inputTensors(spec))
     candidate.tensors.push_back({input.name, drawTensor(input, /*seed=*/1)});
   SpecTensor output = outputTensor(spec);

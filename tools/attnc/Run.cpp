@@ -138,6 +138,8 @@ static int runLibrary(const Arguments &arguments, Compilation &compilation, RunT
     return fail(library.takeError());
   if (llvm::Error error = (*library)->create(static_cast<int32_t>(arguments.threads)))
     return fail(std::move(error));
+  if (llvm::Error error = (*library)->prepare())
+    return fail(std::move(error), Wrong);
   // What the library refuses is a tensor that was given.
   if (llvm::Error error = (*library)->run(slotsOf(compilation, tensors)))
     return fail(std::move(error), Wrong);

@@ -14,14 +14,38 @@
 #include "mlir/Pass/Pass.h"
 
 namespace attune::kernel {
-/// On each argument of a host function: its name in the spec (SPEC §4; lse, final_state … for optional results), and
-/// the tensor type that it had as a value, with the sizes that are known when compiling.
+// What a library tells its callers of the tensors of its host functions, on each of their arguments. The arguments stand
+// in this order: inputs, outputs, optional inputs and outputs where they belong, parameters, prepared tensors; every plan
+// of a library has the same.
+
+/// String: its name in the spec (SPEC §4; lse, final_state … for optional results); of a prepared tensor any other.
 inline constexpr llvm::StringLiteral argumentNameAttr = "attune.name";
+/// Type: the tensor that it was as a value, with the sizes that are known when compiling.
 inline constexpr llvm::StringLiteral argumentTensorAttr = "attune.tensor";
-/// On an input: the number of the argument that it was.
+/// Integer, on inputs and parameters: the number of the argument that it was in the attn function.
 inline constexpr llvm::StringLiteral argumentPositionAttr = "attune.argument";
-/// On a host function: it needs as many queries as keys.
+/// String: input, output, optional_input, optional_output, parameter (given to prepare and copied) or prepared (f32 or
+/// i32 of static sizes, owned by the library, filled by the prepare function). Absent: input.
+inline constexpr llvm::StringLiteral argumentRoleAttr = "attune.role";
+/// String, a letter a dimension: b(atch), q(ueries), k(eys), or a dot for a size that is always static. "b.q.".
+inline constexpr llvm::StringLiteral argumentDimsAttr = "attune.dims";
+/// What the runtime checks of the elements. Unit: lengths in 0 … keys.
+inline constexpr llvm::StringLiteral argumentKeyLengthsAttr = "attune.key_lengths";
+/// Unit, on parameters: each is −1 or 1.
+inline constexpr llvm::StringLiteral argumentSignsAttr = "attune.signs";
+/// Integer, on parameters of i32: each is at least 0 and below it.
+inline constexpr llvm::StringLiteral argumentIndexBoundAttr = "attune.index_bound";
+/// String, on outputs: what they hold if there are no keys at all: zero (if absent), minus_infinity, or computed, which
+/// has the plan run with no keys (a bias that is added to whatever attention gives).
+inline constexpr llvm::StringLiteral argumentEmptyAttr = "attune.empty";
+
+/// Unit, on a host function: it needs as many queries as keys.
 inline constexpr llvm::StringLiteral equalLengthsAttr = "attune.equal_lengths";
+/// String, on a host function: what the library computes, in one line.
+inline constexpr llvm::StringLiteral summaryAttr = "attune.summary";
+/// Unit, on the host function `<name>__prepare` that fills the prepared tensors: its arguments are those of the plans
+/// with the role parameter and then those with the role prepared, in the same order and with the same names.
+inline constexpr llvm::StringLiteral prepareAttr = "attune.prepare";
 
 #define GEN_PASS_DECL
 #include "attune/Kernel/Passes.h.inc"

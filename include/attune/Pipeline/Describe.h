@@ -28,7 +28,11 @@ struct PlanName {
 };
 llvm::SmallVector<PlanName> planNames(mlir::ModuleOp module);
 
-/// Name, sizes and tensors of the library that the module's host functions make up; the variants are left empty.
+/// The host function that fills the prepared tensors; null if there is none.
+mlir::func::FuncOp prepareFunction(mlir::ModuleOp module);
+
+/// Name, sizes and tensors of the library that the module's host functions make up, by the attributes of their arguments
+/// (attune/Kernel/Passes.h); the variants are left empty.
 llvm::Expected<target::LibraryDescription> describeInterface(mlir::ModuleOp module, llvm::StringRef name);
 
 /// The names of the attn function's arguments, in their order.

@@ -31,8 +31,12 @@ public:
   /// Makes the handle. 0 threads: every CPU; an empty `isa`: the best that is there.
   llvm::Error create(int32_t threads = 0, llvm::StringRef isa = "");
 
-  /// Tensors in the order of the library's interface; null for an optional one that is not wanted. Row-major, in the
-  /// library's element types. Allocates the workspace on the first call for its sizes and keeps it.
+  /// Gives it the parameters, in the order of the library's interface. Needed before a run, even if there are none; the
+  /// tensors need not outlive the call.
+  llvm::Error prepare(llvm::ArrayRef<HostTensor *> parameters = {});
+
+  /// Inputs and outputs in the order of the library's interface; null for an optional one that is not wanted. Row-major,
+  /// in the library's element types. Allocates the workspace on the first call for its sizes and keeps it.
   llvm::Error run(llvm::ArrayRef<HostTensor *> tensors);
 
   /// Bytes of workspace for these tensors.
