@@ -24,6 +24,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace attune;
 
@@ -170,26 +172,34 @@ LogicalResult Compilation::runStage(Stage stage) {
   return success();
 }
 
-LogicalResult Compilation::dump(StringRef folder) {
-  SmallString<128> path(folder);
-  llvm::sys::path::append(path, std::to_string(static_cast<int>(at)) + "-" + nameOf(at) + ".mlir");
-  std::error_code code = llvm::sys::fs::create_directories(folder);
-  llvm::raw_fd_ostream stream(path, code);
+LogicalResult Compilation::dump(Stage stage, ModuleOp made, StringRef suffix) {
+  if (dumpFolder.empty())
+    return success();
+  SmallString<128> path(dumpFolder);
+  llvm::sys::path::append(path, std::to_string(static_cast<int>(stage)) + "-" + nameOf(stage) + suffix + ".mlir");
+  std::error_code code = llvm::sys::fs::create_directories(dumpFolder);
+  if (!code) {
+    llvm::raw_fd_ostream stream(path, code);
+    if (!code)
+      made.print(stream);
+    stream.close();
+    code = code ? code : stream.error();
+    stream.clear_error();
+  }
   if (code)
-    return root->emitError() << "expected to write " << path << ", but got: " << code.message();
-  root->print(stream);
+    return made.emitError() << "expected to write " << path << ", but got: " << code.message();
   return success();
 }
 
-LogicalResult Compilation::advance(Stage stage, StringRef dumpFolder) {
-  if (!dumpFolder.empty() && at == Stage::Attn && failed(dump(dumpFolder)))
+LogicalResult Compilation::advance(Stage stage) {
+  if (!std::exchange(dumpedFirst, true) && failed(dump(at, *root)))
     return failure();
   while (at < stage) {
     Stage next = static_cast<Stage>(static_cast<int>(at) + 1);
     if (failed(runStage(next)))
       return failure();
     at = next;
-    if (!dumpFolder.empty() && failed(dump(dumpFolder)))
+    if (failed(dump(at, *root)))
       return failure();
   }
   return success();

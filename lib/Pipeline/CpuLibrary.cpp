@@ -9,14 +9,9 @@
 
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Pipeline/Describe.h"
-#include "attune/Pipeline/LoadedLibrary.h"
-#include "attune/Target/EmitHeader.h"
-#include "attune/Target/EmitLibrary.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 
 using namespace mlir;
 using namespace attune;
@@ -65,15 +60,15 @@ static void addVariants(LibraryDescription &description, ArrayRef<PlanName> plan
   }
 }
 
-std::optional<CpuModule> attune::compileForCpu(Compilation &compilation, StringRef dumpFolder) {
-  if (failed(compilation.advance(Stage::Tile, dumpFolder)))
+std::optional<LibraryModule> attune::compileForCpu(Compilation &compilation) {
+  if (failed(compilation.advance(Stage::Tile)))
     return std::nullopt;
   SmallVector<PlanName> plans = planNames(compilation.module());
   func::FuncOp prepareHost = prepareFunction(compilation.module());
   std::string prepare = prepareHost ? prepareHost.getName().str() : "";
-  if (failed(compilation.advance(Stage::Llvm, dumpFolder)))
+  if (failed(compilation.advance(Stage::Llvm)))
     return std::nullopt;
-  CpuModule result;
+  LibraryModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
   result.module = cpu::translateCpuModule(compilation.module(), *result.context);
   if (!result.module)
@@ -81,29 +76,4 @@ std::optional<CpuModule> attune::compileForCpu(Compilation &compilation, StringR
   result.description = compilation.interface();
   addVariants(result.description, plans, prepare, compilation.module(), *result.module);
   return result;
-}
-
-LogicalResult attune::writeCpuLibrary(Compilation &compilation, StringRef libraryPath, StringRef headerPath,
-                                      StringRef dumpFolder) {
-  std::optional<CpuModule> code = compileForCpu(compilation, dumpFolder);
-  if (!code)
-    return failure();
-  auto report = [&](llvm::Error error) -> LogicalResult {
-    if (!error)
-      return success();
-    return compilation.module().emitError() << llvm::toString(std::move(error));
-  };
-  if (failed(report(emitLibrary(std::move(code->module), code->description, libraryPath))))
-    return failure();
-  return headerPath.empty() ? success() : report(writeHeader(code->description, headerPath));
-}
-
-llvm::Expected<std::unique_ptr<LoadedLibrary>> attune::compileAndLoad(Compilation &compilation) {
-  SmallString<128> path;
-  if (std::error_code code = llvm::sys::fs::createTemporaryFile("attune", "so", path))
-    return llvm::createStringError("expected to write a temporary file, but got: " + code.message());
-  llvm::FileRemover remover(path);
-  if (failed(writeCpuLibrary(compilation, path, /*headerPath=*/"")))
-    return llvm::createStringError("the spec could not be compiled");
-  return LoadedLibrary::open(path, compilation.name());
 }

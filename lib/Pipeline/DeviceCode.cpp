@@ -10,8 +10,6 @@
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Pipeline/Describe.h"
-#include "attune/Target/EmitHeader.h"
-#include "attune/Target/EmitLibrary.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -78,7 +76,7 @@ std::optional<DeviceCode> attune::compileForGpu(Compilation &compilation) {
     return std::nullopt;
   DeviceCode code;
   code.device = lowerKernels(compilation);
-  if (!code.device)
+  if (!code.device || failed(compilation.dump(Stage::Llvm, *code.device, "-device")))
     return std::nullopt;
   code.kernels = deviceKernels(*code.device);
   code.host.context = std::make_unique<llvm::LLVMContext>();
@@ -112,18 +110,4 @@ LogicalResult attune::addImages(Compilation &compilation, DeviceCode &code) {
   }
   variant.ptx = std::move(*ptx);
   return success();
-}
-
-LogicalResult attune::writeGpuLibrary(Compilation &compilation, StringRef libraryPath, StringRef headerPath) {
-  std::optional<DeviceCode> code = compileForGpu(compilation);
-  if (!code || failed(addImages(compilation, *code)))
-    return failure();
-  auto report = [&](llvm::Error error) -> LogicalResult {
-    if (!error)
-      return success();
-    return compilation.module().emitError() << llvm::toString(std::move(error));
-  };
-  if (failed(report(emitLibrary(std::move(code->host.module), code->host.description, libraryPath))))
-    return failure();
-  return headerPath.empty() ? success() : report(writeHeader(code->host.description, headerPath));
 }

@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Emulator/DeviceEmulator.h"
 #include "attune/Pipeline/DeviceCode.h"
+#include "attune/Pipeline/LoadedLibrary.h"
+#include "attune-rt/PickPlan.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -73,17 +75,16 @@ static std::vector<uint64_t> tensorSlots(const LibraryDescription &interface, ll
   return slots;
 }
 
-/// The plan that the runtime would take: the last with from ≤ 2nN / (n + N).
-static const PlanDescription &choosePlan(const VariantDescription &variant, int64_t queries, int64_t keys) {
-  double length = queries + keys ? 2.0 * queries * keys / static_cast<double>(queries + keys) : 0;
-  const PlanDescription *chosen = &variant.plans.front();
-  for (const PlanDescription &plan : variant.plans)
-    if (static_cast<double>(plan.fromLength) <= length)
-      chosen = &plan;
-  return *chosen;
+/// The plan that the runtime would take for these tensors.
+static const PlanDescription &choosePlan(const VariantDescription &variant, const LibraryDescription &interface,
+                                         llvm::ArrayRef<HostTensor *> tensors) {
+  std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> sizes = bindSizes(interface, tensors);
+  auto fromLength = [&](uint32_t plan) { return variant.plans[plan].fromLength; };
+  return variant.plans[rt::pickPlan(static_cast<uint32_t>(variant.plans.size()), fromLength, sizes[ATTUNE_RT_QUERIES],
+                                    sizes[ATTUNE_RT_KEYS])];
 }
 
-static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> compileHost(CpuModule &host) {
+static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> compileHost(LibraryModule &host) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   auto jit = llvm::orc::LLJITBuilder().create();
@@ -139,17 +140,10 @@ llvm::Error attune::runEmulated(Compilation &compilation, llvm::ArrayRef<HostTen
   if (!emulator)
     return emulator.takeError();
   const LibraryDescription &interface = compilation.interface();
-  int64_t queries = 0, keys = 0;
-  for (auto [tensor, description] : llvm::zip_equal(tensors, interface.tensors)) {
-    if (!tensor)
-      continue;
-    (*emulator)->addGlobal(tensor->bytes.data(), tensor->bytes.size(), description.name);
-    if (description.name == "q")
-      queries = tensor->shape[2];
-    if (description.name == "k")
-      keys = tensor->shape[2];
-  }
-  const PlanDescription plan = choosePlan(code->host.description.variants.front(), queries, keys);
+  for (auto [tensor, description] : llvm::zip_equal(tensors, interface.tensors))
+    if (tensor)
+      (*emulator)->addGlobal(tensor->bytes.data(), tensor->bytes.size(), description.name);
+  const PlanDescription plan = choosePlan(code->host.description.variants.front(), interface, tensors);
   llvm::Error error = runPlan(*code, **emulator, plan, tensorSlots(interface, tensors));
   const EmulatorReport &report = (*emulator)->report();
   if (report.clean())

@@ -10,6 +10,8 @@
 
 #include "Values.h"
 
+#include "attune-rt/PickPlan.h"
+
 using namespace attune::rt;
 
 namespace {
@@ -101,13 +103,6 @@ attune_status attune::rt::collectArguments(attune_rt_handle &handle, const Place
 }
 
 uint32_t attune::rt::pickPlan(const attune_rt_variant &variant, int64_t queries, int64_t keys) {
-  using Wide = unsigned __int128;
-  Wide n = static_cast<uint64_t>(queries), N = static_cast<uint64_t>(keys);
-  uint32_t picked = 0;
-  if (n + N == 0) // L is 0
-    return picked;
-  for (uint32_t i = 1; i < variant.plan_count; ++i)
-    if (static_cast<Wide>(static_cast<uint64_t>(variant.plans[i].from_length)) * (n + N) <= 2 * n * N)
-      picked = i;
-  return picked;
+  auto fromLength = [&](uint32_t plan) { return variant.plans[plan].from_length; };
+  return pickPlan(variant.plan_count, fromLength, queries, keys);
 }

@@ -64,6 +64,8 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef v) { return oneOf(stages, v, a.emit); }},
     {"-o", "a path", "c", "where to write (a folder, or a file)",
      [](Arguments &a, StringRef v) { return a.output = v.str(), !v.empty(); }},
+    {"--dump", "a folder", "c", "also write the module after each stage, as 0-attn.mlir, 1-graph.mlir …",
+     [](Arguments &a, StringRef v) { return a.dump = v.str(), !v.empty(); }},
     {"--in", "a folder of .npy files or one .safetensors file", "r", "the inputs and parameters",
      [](Arguments &a, StringRef v) { return a.in = v.str(), !v.empty(); }},
     {"--out", "a folder", "ir", "where to write the tensors",

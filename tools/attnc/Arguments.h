@@ -27,6 +27,7 @@ struct Arguments {
   std::string target = "cpu";
   std::string emit;               ///< a stage; empty: the library
   std::string output;             ///< -o
+  std::string dump;               ///< --dump: a folder; empty: none
   std::string in, out;            ///< --in, --out
   uint64_t seed = 0;
   bool inputs = false;

@@ -34,7 +34,7 @@ template <typename Print> static int writeText(const Arguments &arguments, Print
 }
 
 static int emitCpuStage(const Arguments &arguments, Compilation &compilation) {
-  std::optional<CpuModule> code = compileForCpu(compilation);
+  std::optional<LibraryModule> code = compileForCpu(compilation);
   if (!code)
     return Failed;
   if (arguments.emit == "llvm")
@@ -100,6 +100,7 @@ int attune::attnc::compile(const Arguments &arguments) {
   auto compilation = Compilation::open(arguments.specs.front(), arguments.target, status);
   if (!compilation)
     return status;
+  compilation->dumpTo(arguments.dump);
   if (!arguments.emit.empty())
     return emitStage(arguments, *compilation);
   std::string library = libraryPath(arguments, compilation->name());
@@ -108,9 +109,7 @@ int attune::attnc::compile(const Arguments &arguments) {
     return fail("expected to make the folder " + folder.str() + ", but got: " + code.message(), Wrong);
   llvm::SmallString<128> header(folder);
   llvm::sys::path::append(header, compilation->name() + ".h");
-  bool written = compilation->isGpu() ? succeeded(writeGpuLibrary(*compilation, library, header))
-                                      : succeeded(writeCpuLibrary(*compilation, library, header));
-  if (!written)
+  if (failed(writeLibrary(*compilation, library, header)))
     return Failed;
   llvm::outs() << library << "\n" << header << "\n";
   return Done;

@@ -46,9 +46,14 @@ public:
   static std::unique_ptr<Compilation> fromSpec(Spec spec, llvm::StringRef path, llvm::StringRef target, int &status);
   ~Compilation();
 
-  /// Takes the module to `stage`; diagnostics go to standard error with the source line. `dumpFolder`, if not empty,
-  /// receives the module after each stage as NN-stage.mlir.
-  mlir::LogicalResult advance(Stage stage, llvm::StringRef dumpFolder = "");
+  /// From now on the module is written to `folder` after each stage, the one that it is at first, as N-stage.mlir.
+  void dumpTo(llvm::StringRef folder) { dumpFolder = folder.str(); }
+
+  /// Takes the module to `stage`; diagnostics go to standard error with the source line.
+  mlir::LogicalResult advance(Stage stage);
+
+  /// Writes a module that a stage has made to the dump folder, if there is one.
+  mlir::LogicalResult dump(Stage stage, mlir::ModuleOp made, llvm::StringRef suffix = "");
 
   mlir::ModuleOp module() { return *root; }
   mlir::MLIRContext &context() { return mlirContext; }
@@ -74,9 +79,8 @@ private:
   bool openSpec(int &status);
   bool openModule(int &status);
   mlir::LogicalResult runStage(Stage stage);
-  mlir::LogicalResult dump(llvm::StringRef folder);
 
-  std::string sourcePath, targetName, libraryName;
+  std::string sourcePath, targetName, libraryName, dumpFolder;
   mlir::MLIRContext mlirContext;
   llvm::SourceMgr sources;
   std::unique_ptr<mlir::ScopedDiagnosticHandler> handler;
@@ -85,23 +89,24 @@ private:
   target::LibraryDescription description;
   std::vector<std::string> names;
   Stage at = Stage::Attn;
+  bool dumpedFirst = false;
 };
 
 llvm::StringRef nameOf(Stage stage);
 
-/// A compiled CPU library before it is linked: its LLVM IR, and the description with the variants filled in.
-struct CpuModule {
+/// A library before it is linked: its host code as LLVM IR, and the description with the variants filled in.
+struct LibraryModule {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   target::LibraryDescription description;
 };
 
 /// Takes a compilation for the CPU to LLVM IR. Null, with diagnostics, if that fails.
-std::optional<CpuModule> compileForCpu(Compilation &compilation, llvm::StringRef dumpFolder = "");
+std::optional<LibraryModule> compileForCpu(Compilation &compilation);
 
-/// Compiles for the CPU and writes the library to `libraryPath`; its header to `headerPath` unless that is empty.
-mlir::LogicalResult writeCpuLibrary(Compilation &compilation, llvm::StringRef libraryPath, llvm::StringRef headerPath,
-                                    llvm::StringRef dumpFolder = "");
+/// Compiles for the compilation's target and writes the library to `libraryPath`; its header to `headerPath` unless that
+/// is empty.
+mlir::LogicalResult writeLibrary(Compilation &compilation, llvm::StringRef libraryPath, llvm::StringRef headerPath);
 
 /// Compiles for the CPU into a file that is gone again, and loads it; the handle is not made yet.
 llvm::Expected<std::unique_ptr<LoadedLibrary>> compileAndLoad(Compilation &compilation);

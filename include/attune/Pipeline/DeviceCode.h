@@ -19,7 +19,7 @@ namespace attune {
 struct DeviceCode {
   mlir::OwningOpRef<mlir::ModuleOp> device;
   std::vector<DeviceKernel> kernels;
-  CpuModule host; ///< its description has one variant, still without images
+  LibraryModule host; ///< its description has one variant, still without images
 };
 
 /// Takes a compilation for a GPU to device code. Null, with diagnostics, if that fails.
@@ -27,9 +27,6 @@ std::optional<DeviceCode> compileForGpu(Compilation &compilation);
 
 /// PTX of the device code, and cubin if `ptxas` is there; both go into the description's variant.
 mlir::LogicalResult addImages(Compilation &compilation, DeviceCode &code);
-
-/// Writes the library with the device code inside, and its header unless `headerPath` is empty.
-mlir::LogicalResult writeGpuLibrary(Compilation &compilation, llvm::StringRef libraryPath, llvm::StringRef headerPath);
 
 /// Runs the spec in the emulator on tensors in the order of the interface (null: an optional one that is not wanted).
 /// Findings of the emulator go to standard error and are an error.

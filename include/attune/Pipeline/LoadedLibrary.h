@@ -12,8 +12,8 @@
 #ifndef ATTUNE_PIPELINE_LOADEDLIBRARY_H
 #define ATTUNE_PIPELINE_LOADEDLIBRARY_H
 
-#include "attune-rt/Descriptor.h"
 #include "attune/Support/HostTensor.h"
+#include "attune/Target/LibraryDescription.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -21,6 +21,10 @@
 #include <memory>
 
 namespace attune {
+
+/// Batch, queries and keys as the tensors of an interface show them (null: an absent one); -1 for what none shows.
+std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> bindSizes(const target::LibraryDescription &interface,
+                                                      llvm::ArrayRef<HostTensor *> tensors);
 
 class LoadedLibrary {
 public:
