@@ -24,21 +24,13 @@ namespace {
 struct Terms {
   Terms(OpBuilder &builder, KernelOp op) : builder(builder), op(op), loc(op.getLoc()) {
     ArrayRef<int64_t> o = op.getOutput().getType().getShape(), v = op.getValue().getType().getShape();
-    queryFeatures = map(op.getQuery(), Value());
-    keyFeatures = map(op.getKey(), op.getLengths());
-    int64_t m = cast<RankedTensorType>(keyFeatures.getType()).getDimSize(3);
+    std::tie(queryFeatures, keyFeatures) = buildFeatures(builder, op);
+    ArrayRef<int64_t> b = cast<RankedTensorType>(keyFeatures.getType()).getShape();
     numerator = f32({o[0], o[1], o[2], o[3]}), denominator = f32({o[0], o[1], o[2]});
-    state = f32({v[0], v[1], m, v[3]}), sum = f32({v[0], v[1], m});
+    state = f32({b[0], b[1], b[3], v[3]}), sum = f32({b[0], b[1], b[3]});
   }
 
   RankedTensorType f32(ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, builder.getF32Type()); }
-
-  Value map(Value tokens, Value lengths) {
-    ArrayRef<int64_t> x = cast<RankedTensorType>(tokens.getType()).getShape();
-    auto type = f32({x[0], x[1], x[2], op.getFeatureMap().getFeatures(x[3])});
-    return MapOp::create(builder, loc, type, tokens, lengths, op.getParameter(), Value(), op.getFeatureMapAttr(),
-                         /*keys=*/tokens == op.getKey() ? builder.getUnitAttr() : UnitAttr());
-  }
 
   /// The op's results from the terms of a form.
   SmallVector<Value> results(Value num, Value den, Value finalState, Value finalSum) {

@@ -37,3 +37,134 @@ func.func @state(%q: tensor<1x1x9x8xf32>, %k: tensor<1x1x9x8xf32>, %v: tensor<1x
       : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>, final tensor<1x1x8x8xf32>, tensor<1x1x8xf32>
   return %o, %s, %z : tensor<1x1x9x8xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8xf32>
 }
+
+!x = tensor<1x4x12x8xf32>
+!kv = tensor<1x2x12x8xf32>
+!l = tensor<1xi32>
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+#guarded = #attn.denominator<bias = 1.0, floor = 0.0>
+
+// CHECK-LABEL: func.func @softmax_window
+// CHECK-NEXT:    attn.softmax_partial {{.*}} {piece = 0 : i64, pieces = 1 : i64, scale = 1.000000e+00 : f64, window = #attn.window<4>}
+// CHECK-NEXT:    attn.softmax_finish
+// CHECK-NEXT:    return
+func.func @softmax_window(%q: !x, %k: !kv, %v: !kv) -> !x {
+  %o = attn.softmax %q, %k, %v {scale = 1.0 : f64, window = #attn.window<4>} : !x, !kv, !kv -> !x
+  return %o : !x
+}
+
+// Each query head has its own omega, so that the keys are mapped for each of them; the stabilizer does not cancel.
+// CHECK-LABEL: func.func @favor_maximum
+// CHECK-NEXT:    %[[A:.*]] = attn.map %arg0 parameter(%arg3 : tensor<4x16x8xf32>) {feature_map = #attn.feature_map<favor, {{.*}} stabilizer = max>} : tensor<1x4x12x8xf32> -> tensor<1x4x12x16xf32>
+// CHECK-NEXT:    %[[C:.*]] = attn.key_maximum %arg1 lengths(%arg4 : tensor<1xi32>) parameter(%arg3 : tensor<4x16x8xf32>) {{.*}} -> tensor<1x4xf32>
+// CHECK-NEXT:    %[[B:.*]] = attn.map %arg1 lengths(%arg4 : tensor<1xi32>) parameter(%arg3 : tensor<4x16x8xf32>) shift(%[[C]] : tensor<1x4xf32>) {{.*}} keys} : tensor<1x2x12x8xf32> -> tensor<1x4x12x16xf32>
+// CHECK-NEXT:    %[[W:.*]] = attn.contract %[[A]]{{.*}}, %[[B]]
+// CHECK-NEXT:    %[[V:.*]] = attn.visible %[[W]] lengths(%arg4 : tensor<1xi32>) {window = #attn.window<2x3 of 4x3>}
+// CHECK-NEXT:    %[[N:.*]] = attn.contract %[[V]]{{.*}}, %arg2
+// CHECK-NEXT:    %[[D:.*]] = attn.row_sum %[[V]]
+// CHECK-NEXT:    attn.normalize %[[N]], %[[D]] {guard = #attn.denominator<bias = 1.000000e+00, floor = 0.000000e+00>}
+func.func @favor_maximum(%q: !x, %k: !kv, %v: !kv, %w: tensor<4x16x8xf32>, %l: !l) -> !x {
+  %o = attn.kernel %q, %k, %v lengths(%l : !l) parameter(%w : tensor<4x16x8xf32>)
+      {denominator = #guarded, feature_map = #attn.feature_map<favor, features = 16, epsilon = 0.0, scale = 1.0, stabilizer = max>, window = #attn.window<2x3 of 4x3>}
+      : !x, !kv, !kv -> !x
+  return %o : !x
+}
+
+// A stabilizer that cancels may be any: the constant one needs no pass over the keys.
+// CHECK-LABEL: func.func @favor_cancels
+// CHECK-NOT:     key_maximum
+// CHECK:         attn.map %arg0 {{.*}} stabilizer = constant>}
+// CHECK-NEXT:    attn.map %arg1 {{.*}} stabilizer = constant>, keys}
+func.func @favor_cancels(%q: !x, %k: !kv, %v: !kv, %w: tensor<1x16x8xf32>) -> !x {
+  %o = attn.kernel %q, %k, %v parameter(%w : tensor<1x16x8xf32>)
+      {causal, denominator = #none, feature_map = #attn.feature_map<favor, features = 16, epsilon = 0.0, scale = 1.0, stabilizer = projection>}
+      : !x, !kv, !kv -> !x
+  return %o : !x
+}
+
+// Naive FLuRKA: features and values are compressed, and nothing is normalised or stabilized.
+// CHECK-LABEL: func.func @compress
+// CHECK-NEXT:    %[[A:.*]] = attn.map %arg0 {{.*}} stabilizer = none>}
+// CHECK-NEXT:    %[[B:.*]] = attn.map %arg1 {{.*}} stabilizer = none>, keys}
+// CHECK-NEXT:    %[[E:.*]] = attn.compress %[[B]], %arg4 lengths(%arg6 : tensor<1xi32>)
+// CHECK-NEXT:    %[[F:.*]] = attn.compress %arg2, %arg5 lengths(%arg6 : tensor<1xi32>)
+// CHECK-NEXT:    %[[S:.*]], %[[Z:.*]] = attn.state %[[E]], %[[F]] : tensor<1x2x3x16xf32>, tensor<1x2x3x8xf32>
+// CHECK-NEXT:    %[[N:.*]], %{{.*}} = attn.readout %[[A]], %[[S]], %[[Z]]
+// CHECK-NEXT:    attn.normalize %[[N]] {guard
+func.func @compress(%q: !x, %k: !kv, %v: !kv, %w: tensor<1x16x8xf32>, %e: tensor<1x3x12xf32>, %f: tensor<2x3x12xf32>, %l: !l) -> !x {
+  %o = attn.kernel %q, %k, %v lengths(%l : !l) parameter(%w : tensor<1x16x8xf32>) compress(%e, %f : tensor<1x3x12xf32>, tensor<2x3x12xf32>)
+      {denominator = #none, feature_map = #attn.feature_map<favor, features = 16, epsilon = 1.0e-3, scale = 1.0, stabilizer = none>}
+      : !x, !kv, !kv -> !x
+  return %o : !x
+}
+
+// CHECK-LABEL: func.func @polynomial
+// CHECK-NEXT:    %[[W:.*]] = attn.contract %arg0{{.*}}, %arg1
+// CHECK-NEXT:    %[[P:.*]] = attn.power %[[W]] {degree = 4 : i64, scale = 5.000000e-01 : f64}
+// CHECK-NEXT:    %[[V:.*]] = attn.visible %[[P]] {causal}
+// CHECK-NEXT:    %[[N:.*]] = attn.contract %[[V]]{{.*}}, %arg2
+// CHECK-NEXT:    %[[D:.*]] = attn.row_sum %[[V]]
+// CHECK-NEXT:    attn.normalize %[[N]], %[[D]]
+func.func @polynomial(%q: !x, %k: !kv, %v: !kv) -> !x {
+  %o = attn.polynomial %q, %k, %v {causal, degree = 4 : i64, denominator = #guarded, scale = 0.5 : f64} : !x, !kv, !kv -> !x
+  return %o : !x
+}
+
+// The scale is in the sketch of the queries, and in the power of the exact blocks.
+// CHECK-LABEL: func.func @polysketch
+// CHECK-NEXT:    %[[Q:.*]] = attn.sketch %arg0 {{.*}} {scale = 5.000000e-01 : f64, size = 16 : i64} : tensor<1x4x12x8xf32> -> tensor<1x4x12x16xf32>
+// CHECK-NEXT:    %[[K:.*]] = attn.sketch %arg1 {{.*}} {scale = 1.000000e+00 : f64, size = 16 : i64} : tensor<1x2x12x8xf32> -> tensor<1x4x12x16xf32>
+// CHECK-NEXT:    %[[W:.*]] = attn.contract %[[Q]]{{.*}}, %[[K]]
+// CHECK-NEXT:    %[[S:.*]] = attn.power %[[W]] {degree = 2 : i64, scale = 1.000000e+00 : f64}
+// CHECK-NEXT:    %[[X:.*]] = attn.contract %arg0{{.*}}, %arg1
+// CHECK-NEXT:    %[[P:.*]] = attn.power %[[X]] {degree = 4 : i64, scale = 5.000000e-01 : f64}
+// CHECK-NEXT:    %[[B:.*]] = attn.diagonal_blocks %[[P]], %[[S]] {block = 3 : i64}
+// CHECK-NEXT:    attn.visible %[[B]] {causal}
+func.func @polysketch(%q: !x, %k: !kv, %v: !kv, %s: tensor<4x8xf32>, %t: tensor<4x16xf32>, %i: tensor<4x16xi32>) -> !x {
+  %o = attn.polysketch %q, %k, %v signs(%s, %s, %t, %t : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x16xf32>, tensor<4x16xf32>)
+      indices(%i, %i, %i, %i : tensor<4x16xi32>, tensor<4x16xi32>, tensor<4x16xi32>, tensor<4x16xi32>)
+      {causal, degree = 4 : i64, denominator = #none, local_exact = 3 : i64, scale = 0.5 : f64, size = 16 : i64} : !x, !kv, !kv -> !x
+  return %o : !x
+}
+
+// CHECK-LABEL: func.func @effatt
+// CHECK-NEXT:    %[[A:.*]] = attn.map %arg0 {feature_map = #attn.feature_map<softmax>}
+// CHECK-NEXT:    %[[B:.*]] = attn.sequence_softmax %arg1 lengths(%arg3 : tensor<1xi32>)
+// CHECK-NEXT:    %[[S:.*]], %[[Z:.*]] = attn.state %[[B]], %arg2 lengths(%arg3 : tensor<1xi32>)
+// CHECK-NEXT:    %[[N:.*]], %{{.*}} = attn.readout %[[A]], %[[S]], %[[Z]]
+// CHECK-NEXT:    attn.normalize %[[N]] {guard
+func.func @effatt(%q: !x, %k: !kv, %v: !kv, %l: !l) -> !x {
+  %o = attn.effatt %q, %k, %v lengths(%l : !l) : !x, !kv, !kv -> !x
+  return %o : !x
+}
+
+// CHECK-LABEL: func.func @agent
+// CHECK-NEXT:    %[[A:.*]] = attn.pool %arg0 {count = 3 : i64}
+// CHECK-NEXT:    %[[M:.*]], %[[L:.*]], %[[C:.*]] = attn.softmax_partial %[[A]], %arg1, %arg2 lengths(%arg3 : tensor<1xi32>)
+// CHECK-NEXT:    %[[R:.*]], %{{.*}} = attn.softmax_finish %[[M]], %[[L]], %[[C]]
+// CHECK-NEXT:    attn.softmax_partial %arg0, %[[A]], %[[R]] {piece
+// CHECK-NEXT:    attn.softmax_finish
+func.func @agent(%q: !x, %k: !kv, %v: !kv, %l: !l) -> !x {
+  %o = attn.agent %q, %k, %v lengths(%l : !l) {agents = 3 : i64, scale = 1.0 : f64} : !x, !kv, !kv -> !x
+  return %o : !x
+}
+
+// CHECK-LABEL: func.func @eva
+// CHECK-NEXT:    %[[M:.*]], %[[S:.*]], %[[W:.*]] = attn.eva_summaries %arg0, %arg1, %arg2 {chunk = 2 : i64, mass, mu_weight = 5.000000e-01 : f64, scale = 1.000000e+00 : f64} : {{.*}} -> tensor<1x4x6x8xf32>
+// CHECK-NEXT:    attn.eva_mix %arg0, %arg1, %arg2 summaries(%[[M]], %[[S]], %[[W]] : {{.*}}) {causal, chunk = 2 : i64, local = 4 : i64, scale = 1.000000e+00 : f64}
+func.func @eva(%q: !x, %k: !kv, %v: !kv) -> !x {
+  %o = attn.eva %q, %k, %v {causal, chunk = 2 : i64, local = 4 : i64, mass, mu_weight = 0.5 : f64, scale = 1.0 : f64} : !x, !kv, !kv -> !x
+  return %o : !x
+}
+
+// Two more summaries for each of the 3 local blocks; without a local block exclude_local says nothing.
+// CHECK-LABEL: func.func @eva_exclude_local
+// CHECK-NEXT:    attn.eva_summaries {{.*}} {chunk = 2 : i64, local = 4 : i64, mu_weight = {{.*}} -> tensor<1x4x12x8xf32>
+// CHECK-NEXT:    attn.eva_mix {{.*}} {chunk = 2 : i64, exclude_local, local = 4 : i64,
+// CHECK-NEXT:    attn.eva_summaries {{.*}} {chunk = 2 : i64, mu_weight = {{.*}} -> tensor<1x4x6x8xf32>
+// CHECK-NEXT:    attn.eva_mix {{.*}} {chunk = 2 : i64, scale
+func.func @eva_exclude_local(%q: !x, %k: !kv, %v: !kv) -> (!x, !x) {
+  %o = attn.eva %q, %k, %v {chunk = 2 : i64, exclude_local, local = 4 : i64, mu_weight = 0.5 : f64, scale = 1.0 : f64} : !x, !kv, !kv -> !x
+  %p = attn.eva %q, %k, %v {chunk = 2 : i64, exclude_local, mu_weight = 0.5 : f64, scale = 1.0 : f64} : !x, !kv, !kv -> !x
+  return %o, %p : !x, !x
+}

@@ -19,6 +19,10 @@
 namespace attune::attn {
 /// [batch, heads, tokens, width] of f32, f16 or bf16; heads and width are static and positive.
 bool isTokens(mlir::Type type);
+
+/// The number of heads of the features of tokens of `heads` heads: that of the map's parameter, if it has a row for
+/// each.
+int64_t mappedHeads(int64_t heads, mlir::Value parameter);
 } // namespace attune::attn
 
 #include "attune/Attn/AttnDialect.h.inc"
@@ -28,5 +32,11 @@ bool isTokens(mlir::Type type);
 #include "attune/Attn/AttnAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "attune/Attn/AttnOps.h.inc"
+
+namespace attune::attn {
+/// φ(Q) and φ(K) of a kernel attention as terms before it: keys that do not exist have features 0, and where the
+/// stabilizer of FAVOR cancels, it is the constant one.
+std::pair<mlir::Value, mlir::Value> buildFeatures(mlir::OpBuilder &builder, KernelOp op);
+} // namespace attune::attn
 
 #endif // ATTUNE_ATTN_ATTN_H

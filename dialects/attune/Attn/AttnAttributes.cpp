@@ -129,7 +129,9 @@ void FeatureMapAttr::print(AsmPrinter &printer) const {
     else if (name == "stabilizer")
       printer << stringifyStabilizer(getStabilizer());
     else
-      printer.printFloat((name == "epsilon" ? getEpsilonAttr() : name == "scale" ? getScaleAttr() : getPowerAttr())
+      printer.printFloat((name == "epsilon" ? getEpsilonAttr()
+                          : name == "scale" ? getScaleAttr()
+                                            : getPowerAttr())
                              .getValue());
   }
   printer << '>';
@@ -170,6 +172,11 @@ int64_t FeatureMapAttr::getFeatures(int64_t width) const {
 
 bool FeatureMapAttr::hasParameter() const {
   return getKind() == FeatureKind::Favor || getKind() == FeatureKind::FavorRelu || getKind() == FeatureKind::Focused;
+}
+
+FeatureMapAttr FeatureMapAttr::withStabilizer(Stabilizer stabilizer) const {
+  return get(getContext(), getKind(), getFeatureCount(), getEpsilon(), getScale(), getPower(), getMaxPosition(),
+             stabilizer);
 }
 
 bool FeatureMapAttr::stabilizerCancels(double bias, double floor) const {

@@ -80,6 +80,13 @@ def Attn_FeatureMapAttr : AttrDef<Attn_Dialect, "FeatureMap"> {
     int64_t getFeatures(int64_t width) const;
     /// Whether the map reads a parameter (omega or focus).
     bool hasParameter() const;
+    /// The same map with another stabilizer.
+    FeatureMapAttr withStabilizer(::attune::attn::Stabilizer stabilizer) const;
+    /// Whether keys take a maximum over all of them as their stabilizer.
+    bool hasMaximumOverKeys() const {
+      return isFavor() && (getStabilizer() == ::attune::attn::Stabilizer::Max ||
+                           getStabilizer() == ::attune::attn::Stabilizer::Projection);
+    }
     bool isFavor() const { return getKind() == ::attune::attn::FeatureKind::Favor; }
     /// Whether c of `favor` cancels between numerator and denominator under that guard.
     bool stabilizerCancels(double bias, double floor) const;

@@ -16,15 +16,18 @@ def Attn_SoftmaxOp : Attn_Op<"softmax", [
   let description = [{
         o_i = Σ_j softmax_j(scale · ⟨q_i, k_j⟩) v_j     over the keys j that query i sees
 
-    A row that sees no key is 0. `lse`, if asked for, is log Σ_j exp(scale · ⟨q_i, k_j⟩), and −∞ for such a row. With
-    `window` a query sees the keys of its own block alone.
+    ("Attention Is All You Need", eq. 1). A row that sees no key is 0. `lse`, if asked for, is
+    log Σ_j exp(scale · ⟨q_i, k_j⟩), and −∞ for such a row. With `window` a query sees the keys of its own block alone.
+    What a key that does not exist holds, NaN included, reaches nothing.
 
     Constraints:
     * A1: q, k, v are [batch, H, n, d], [batch, G, N, d], [batch, G, N, dv], and G divides H;
     * A2: o is [batch, H, n, dv];
     * A3: key lengths, if there are, are [batch];
-    * A4: scale > 0;
-    * A5: lse, if asked for, is [batch, H, n].
+    * A4: scale is finite and > 0;
+    * A5: lse, if asked for, is [batch, H, n];
+    * A20: with a window n = N, and its blocks fill the sequence: n is a multiple of a block's length, or the number of
+      tokens of its grid (checked here where n is static, else when the kernel runs).
 
     ```mlir
     %o = attn.softmax %q, %k, %v {causal, scale = 1.250000e-01 : f64}
@@ -49,9 +52,9 @@ def Attn_SoftmaxPartialOp : Attn_Op<"softmax_partial"> {
 
         m_i = max_j s_ij,   l_i = Σ_j exp(s_ij − m_i),   acc_i = Σ_j exp(s_ij − m_i) v_j,   s_ij = scale · ⟨q_i, k_j⟩
 
-    and m = −∞, l = 0, acc = 0 where it sees none.
+    and m = −∞, l = 0, acc = 0 where it sees none. With `window` it sees the keys of its own block alone.
 
-    Constraints: A1, A3, A4; A6: 0 ≤ piece < pieces; A7: m and l are [batch, H, n], acc is [batch, H, n, dv].
+    Constraints: A1, A3, A4, A20; A6: 0 ≤ piece < pieces; A7: m and l are [batch, H, n], acc is [batch, H, n, dv].
 
     ```mlir
     %m, %l, %acc = attn.softmax_partial %q, %k, %v {piece = 0 : i64, pieces = 1 : i64, scale = 1.250000e-01 : f64}
@@ -60,7 +63,8 @@ def Attn_SoftmaxPartialOp : Attn_Op<"softmax_partial"> {
     ```
   }];
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
-                       F64Attr:$scale, UnitAttr:$causal, I64Attr:$piece, I64Attr:$pieces);
+                       F64Attr:$scale, UnitAttr:$causal, I64Attr:$piece, I64Attr:$pieces,
+                       OptionalAttr<Attn_WindowAttr>:$window);
   let results = (outs Attn_F32x3:$maximum, Attn_F32x3:$sum, Attn_F32x4:$accumulator);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict

@@ -16,18 +16,32 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
   let description = [{
         o_i = Σ_j ⟨φ(q_i), φ(k_j)⟩ v_j / Σ_j ⟨φ(q_i), φ(k_j)⟩     over the keys j that query i sees
 
-    with the guard of `denominator`. Keys that do not exist are left out after φ (φ(0) ≠ 0). With `initial_state` (S₀, z₀)
-    a causal op continues a sequence: φ(q_i)ᵀS₀ and φ(q_i)ᵀz₀ are added to numerator and denominator; `final_state`, if
-    asked for, is S₀ + Σ_j φ(k_j) v_jᵀ and z₀ + Σ_j φ(k_j). With `window` a query sees the keys of its own block alone.
-    `parameter` is what the map reads (omega or focus). With `compress` (E, F: naive FLuRKA, eq. 1) there is no
-    normaliser: o = φ(Q) (E φ(K))ᵀ (F V).
+    with the guard of `denominator` ("Transformers are RNNs", eq. 4); a row that sees no key is 0. Keys that do not exist are
+    left out after φ (φ(0) ≠ 0), whatever they and their values hold.
 
-    For `favor` with ε = 0 and no guard the stabilizer cancels and is no part of the function.
+    * `parameter` is what the map reads: omega or focus.
+    * `window`: a query sees the keys of its own block alone.
+    * `initial` state (S₀, z₀): a causal op continues a sequence; φ(q_i)ᵀS₀ and φ(q_i)ᵀz₀ are added to numerator and
+      denominator. `final` state, if asked for: S₀ + Σ_j φ(k_j) v_jᵀ and z₀ + Σ_j φ(k_j).
+    * `compress` (E, F): naive FLuRKA (eq. 1), o = φ(Q) (E φ(K))ᵀ (F V), without a normaliser and with c = 0 whatever the
+      map's stabilizer; the guard says nothing. Rows of φ(K) and V of keys that do not exist are 0. E and F act as in
+      `attn.compress`.
 
-    Constraints: A1 … A3;
+    φ(K) has G heads, or H where the parameter has one row a query head (then head h of φ(K) is made of key-value head
+    ⌊h·G/H⌋). Where ε = 0 and there is neither guard nor state, the stabilizer of `favor` cancels and is no part of the
+    function; else `max` and `projection` are maxima over all existing keys, also with `window`.
+
+    Constraints: A1 … A3, A20;
     * A9: causal only with n = N (checked here when both are static, else when the kernel runs);
-    * A10: states are [batch, G, m, dv] and [batch, G, m] of f32, both or neither;
-    * A11: initial states only with causal.
+    * A10: states are [batch, heads of φ(K), m, dv] and [batch, heads of φ(K), m] of f32, both or neither;
+    * A11: initial states only with causal;
+    * A21: omega is [1 or H, m, d], focus is [H, d]; maps without a parameter have none;
+    * A22: E and F both or neither, [W, k, N] and [W', k, N]; W divides the heads of φ(K), W' divides G; with them no
+      causal, no window and no states;
+    * A23: states without window, and with `favor` only if its stabilizer is no maximum over keys; initial states not with
+      `cosformer`, which would have to know the place of the first token;
+    * A24: causal with the stabilizers `max` and `projection` only where they cancel (else they would leak the future);
+    * A25: `max_position` of `cosformer` is at least n and N.
 
     ```mlir
     %o = attn.kernel %q, %k, %v {causal, denominator = #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>,
@@ -62,11 +76,16 @@ def Attn_MapOp : Attn_Op<"map", [AttrSizedOperandSegments]> {
   let description = [{
         result[b, h, t, :] = φ(source[b, h, t, :]),   and 0 for t ≥ lengths[b]
 
-    `keys` says which side's stabilizer `favor` takes; `shift` [batch, result heads] is c where it is a maximum over the
-    keys (`attn.key_maximum`). A parameter with a row a query head maps every key-value head for each of its query heads:
-    the result then has H heads.
+    `keys` says which side's stabilizer `favor` takes; `shift` is c where that is a maximum over the keys
+    (`attn.key_maximum`); features of a token that does not exist are 0 whatever it and the shift are. A parameter with one
+    row a query head maps each of the source's G heads for every query head that reads it: the result has H heads, and
+    head h is of head ⌊h·G/H⌋. Else it has the heads of the source.
 
-    Constraints: A3; A12: the result is [batch, heads, tokens, m] of f32 with the map's number of features m.
+    Constraints: A3, A25 (of the source's tokens);
+    * A12: the result is [batch, heads, tokens, m] of f32 with the map's number of features m;
+    * A21: omega is [1 or H, m, d], focus is [H, d] with H a multiple of the source's heads; maps without a parameter have
+      none;
+    * A26: a shift [batch, heads of the result] with `favor`, `keys` and the stabilizers `max` and `projection`, else none.
 
     ```mlir
     %phi = attn.map %k lengths(%l : tensor<2xi32>) {feature_map = #attn.feature_map<elu1>}
@@ -88,7 +107,11 @@ def Attn_KeyMaximumOp : Attn_Op<"key_maximum"> {
   let description = [{
         result[b, h] = max_{t < lengths[b], f} L_f(key[b, g, t, :])          L without −|x'|²/2 for `projection`
 
-    The stabilizers `max` and `projection`. −∞ where no key exists.
+    for the stabilizers `max` and `projection`, with g = ⌊h·G/H⌋; −∞ where no key exists. The result has H heads if the
+    parameter has, else those of the keys.
+
+    Constraints: A3, A21; A27: the map is `favor` with `max` or `projection`, and the result is [batch, heads] of the
+    mapped keys.
 
     ```mlir
     %c = attn.key_maximum %k parameter(%w : tensor<4x96x64xf32>) {feature_map = #attn.feature_map<favor, features = 96, epsilon = 1.000000e-04, scale = 1.250000e-01, stabilizer = max>}
@@ -98,6 +121,7 @@ def Attn_KeyMaximumOp : Attn_Op<"key_maximum"> {
   let arguments = (ins Attn_Tokens:$key, Optional<Attn_Lengths>:$lengths, Attn_Parameter:$parameter,
                        Attn_FeatureMapAttr:$feature_map);
   let results = (outs Attn_F32x2:$result);
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $key (`lengths` `(` $lengths^ `:` type($lengths) `)`)? `parameter` `(` $parameter `:` type($parameter) `)` attr-dict
     `:` type($key) `->` type($result)
@@ -137,7 +161,9 @@ def Attn_VisibleOp : Attn_Op<"visible", [AllTypesMatch<["weights", "result"]>]> 
   let description = [{
         result[b, h, i, j] = weights[b, h, i, j] if query i sees key j, else 0
 
-    Constraints: A3; A14: a mask, causal, window or lengths, is given.
+    A weight that is cleared is 0 whatever it was, NaN included.
+
+    Constraints: A3, A20; A14: a mask, causal, window or lengths, is given.
 
     ```mlir
     %v = attn.visible %w {causal} : tensor<2x4x200x200xf32>
@@ -172,12 +198,13 @@ def Attn_RowSumOp : Attn_Op<"row_sum"> {
 def Attn_StateOp : Attn_Op<"state"> {
   let summary = "The state of kernel attention: φ(K)ᵀ [V 1]";
   let description = [{
-        state[b, g, f, v] = Σ_j features[b, g, j, f] · value[b, g, j, v],     sum[b, g, f] = Σ_j features[b, g, j, f]
+        state[b, h, f, v] = Σ_j features[b, h, j, f] · value[b, g, j, v],     sum[b, h, f] = Σ_j features[b, h, j, f]
 
     Values of tokens whose features are 0 do not count, even if they are NaN: keys that do not exist are those at or past
-    `lengths`.
+    `lengths`. If the values have fewer heads (a map with one parameter a query head), head h reads value head ⌊h·G/H⌋.
 
-    Constraints: A3; A16: features [batch, G, N, m], value [batch, G, N, dv], state [batch, G, m, dv], sum [batch, G, m].
+    Constraints: A3; A16: features [batch, H, N, m], value [batch, G, N, dv], state [batch, H, m, dv], sum [batch, H, m];
+    G divides H.
 
     ```mlir
     %s, %z = attn.state %phi, %v : tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16>
@@ -244,8 +271,8 @@ def Attn_CausalReadoutOp : Attn_Op<"causal_readout", [AttrSizedOperandSegments]>
     with a the query features, b the key features, and S₀ = 0, z₀ = 0 if no initial state is given. The chunk length is
     a schedule, not part of the function.
 
-    Constraints: A3, A9, A10; A18: query features [batch, H, n, m], key features [batch, G, n, m], value [batch, G, n, dv],
-    numerator [batch, H, n, dv], denominator [batch, H, n]; G divides H.
+    Constraints: A3, A9, A10; A18: query features [batch, H, n, m], key features [batch, F, n, m], value [batch, G, n, dv],
+    numerator [batch, H, n, dv], denominator [batch, H, n], states of F heads; G divides F, F divides H.
 
     ```mlir
     %num, %den, %s, %z = attn.causal_readout %a, %b, %v
@@ -271,7 +298,7 @@ def Attn_NormalizeOp : Attn_Op<"normalize"> {
   let description = [{
         o_i = numerator_i / max(denominator_i + bias, floor),   0 where that denominator is exactly 0
 
-    Without a denominator o = numerator, in the type of the output.
+    Without a denominator o = numerator, in the type of the output, and the guard says nothing.
 
     Constraints: A19: numerator [batch, H, n, dv], denominator [batch, H, n], the result of the numerator's sizes.
 
@@ -280,6 +307,7 @@ def Attn_NormalizeOp : Attn_Op<"normalize"> {
         : tensor<2x4x200x32xf32>, tensor<2x4x200xf32> -> tensor<2x4x200x32xbf16>
     ```
   }];
+  let hasFolder = 1;
   let arguments = (ins Attn_F32x4:$numerator, Optional<Attn_F32x3>:$denominator, Attn_DenominatorAttr:$guard);
   let results = (outs Attn_Tokens:$output);
   let assemblyFormat = [{

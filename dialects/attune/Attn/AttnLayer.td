@@ -15,12 +15,16 @@ def Attn_ProjectOp : Attn_Op<"project"> {
   let description = [{
         result[b, h, t, c] = Σ_D x[b, t, D] weight[D, h·width + c]  [+ bias[h·width + c]]
 
-    The weight is as `torch.nn.Linear(...).weight.T`: [D, heads·width].
+    The weight is as `torch.nn.Linear(...).weight.T`.
+
+    Constraints: A40: source [batch, tokens, D], weight [D, heads·width], bias [heads·width], result
+    [batch, heads, tokens, width].
 
     ```mlir
     %q = attn.project %x, %wq bias(%bq : tensor<256xf32>) : tensor<2x96x256xf32>, tensor<256x256xf32> -> tensor<2x8x96x32xf32>
     ```
   }];
+  let hasVerifier = 1;
   let arguments = (ins Attn_Model:$source, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias);
   let results = (outs Attn_Tokens:$result);
   let assemblyFormat = [{
@@ -33,10 +37,13 @@ def Attn_ProjectOutputOp : Attn_Op<"project_output"> {
   let description = [{
         result[b, t, D] = Σ_{h, c} source[b, h, t, c] weight[h·dv + c, D]  [+ bias[D]]
 
+    Constraints: A41: source [batch, H, tokens, dv], weight [H·dv, D], bias [D], result [batch, tokens, D].
+
     ```mlir
     %y = attn.project_output %o, %wo bias(%bo : tensor<256xf32>) : tensor<2x8x96x32xf32>, tensor<256x256xf32> -> tensor<2x96x256xf32>
     ```
   }];
+  let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$source, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias);
   let results = (outs Attn_Model:$result);
   let assemblyFormat = [{
@@ -48,13 +55,17 @@ def Attn_RopeOp : Attn_Op<"rope", [AllShapesMatch<["source", "result"]>]> {
   let summary = "Rotary position embedding";
   let description = [{
     Rotates the pairs (2i, 2i + 1) of each token, or (i, i + d/2) with `half`, by position · base^{−2i/d}
-    ("RoFormer", eq. 15). Token t is at position t, and with `aligned` %keys at t + N − n where N is the number of tokens
-    of that value: the last query sits at the last key.
+    ("RoFormer", eq. 15): (a, b) becomes (a cos θ − b sin θ, b cos θ + a sin θ). Token t is at position t, and with
+    `aligned` %keys at t + N − n where N is the number of tokens of that value: the last query sits at the last key, and
+    positions may be negative.
+
+    Constraints: A42: the width is even, base is finite and > 0; aligned has the source's batch.
 
     ```mlir
     %r = attn.rope %q aligned(%k : tensor<2x2x96x32xf32>) {base = 1.000000e+04 : f64} : tensor<2x8x96x32xf32> -> tensor<2x8x96x32xf32>
     ```
   }];
+  let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$source, Optional<Attn_Tokens>:$aligned, F64Attr:$base, UnitAttr:$half);
   let results = (outs Attn_Tokens:$result);
   let assemblyFormat = [{
@@ -67,10 +78,15 @@ def Attn_QkNormOp : Attn_Op<"qk_norm", [AllShapesMatch<["source", "result"]>]> {
   let description = [{
         result = (x − mean(x)) / sqrt(mean((x − mean(x))²) + epsilon)     over the width
 
+    A token of equal entries becomes 0.
+
+    Constraints: A43: epsilon is finite and > 0.
+
     ```mlir
     %n = attn.qk_norm %q {epsilon = 1.000000e-05 : f64} : tensor<2x8x96x32xf32> -> tensor<2x8x96x32xf32>
     ```
   }];
+  let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$source, F64Attr:$epsilon);
   let results = (outs Attn_Tokens:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
@@ -79,15 +95,18 @@ def Attn_QkNormOp : Attn_Op<"qk_norm", [AllShapesMatch<["source", "result"]>]> {
 def Attn_CompressOp : Attn_Op<"compress"> {
   let summary = "Compress a sequence to slots: E·X";
   let description = [{
-        result[b, g, s, c] = Σ_{j < lengths[b]} weight[g or 0, s, j] source[b, g, j, c]
+        result[b, g, s, c] = Σ_{j < lengths[b]} weight[⌊g·W/G⌋, s, j] source[b, g, j, c]
 
-    Linformer's and FLuRKA's E and F ("Linformer", eq. 7): weight is [G, k, N], or [1, k, N] if the heads share it.
-    Tokens that do not exist count as 0, even if they hold NaN.
+    Linformer's and FLuRKA's E and F ("Linformer", eq. 7): weight is [W, k, N], W = 1 if the G heads share it. Tokens that do
+    not exist count as 0, even if they hold NaN; with none of them the result is 0.
+
+    Constraints: A3; A44: source [batch, G, N, width], weight [W, k, N], result [batch, G, k, width]; W divides G.
 
     ```mlir
     %c = attn.compress %k, %e : tensor<2x4x200x64xf32>, tensor<1x32x200xf32> -> tensor<2x4x32x64xf32>
     ```
   }];
+  let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$source, Attn_Parameter:$weight, Optional<Attn_Lengths>:$lengths);
   let results = (outs Attn_F32x4:$result);
   let assemblyFormat = [{
@@ -102,13 +121,18 @@ def Attn_LepeOp : Attn_Op<"lepe", [AttrSizedOperandSegments, AllShapesMatch<["so
         result[b, h, t, c] = source[b, h, t, c] + Σ_{δ ∈ −1, 0, 1} weight[h, c, δ + 1] v[b, g, t + δ, c]  [+ bias[h, c]]
 
     and in two dimensions with weight [h, c, δy + 1, δx + 1] over the 3×3 neighbours ("CSWin", eq. 8; ELFATT). Neighbours
-    outside are 0: outside the sequence, or with `grid` the image, or with `window` the token's block. Tokens that do not
-    exist are 0.
+    outside are 0: outside the sequence, or with `grid` the row-major image, or with `window` the token's block (in one or two
+    dimensions as the window is). Values of tokens that do not exist are 0, whatever they hold; rows of the result are all
+    computed. g = ⌊h·G/H⌋.
+
+    Constraints: A3, A20; A45: value [batch, G, n, dv], G divides H; weight [H, dv, 3, 3] with a grid or a window of a grid,
+    else [H, dv, 3]; bias [H, dv]; grid is two numbers ≥ 1 whose product is n, and not beside a window.
 
     ```mlir
     %r = attn.lepe %o, %v, %w {grid = array<i64: 14, 14>} : tensor<1x2x196x32xf32>, tensor<1x2x196x32xf32>, tensor<2x32x3x3xf32> -> tensor<1x2x196x32xf32>
     ```
   }];
+  let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$source, Attn_Tokens:$value, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias,
                        Optional<Attn_Lengths>:$lengths, OptionalAttr<DenseI64ArrayAttr>:$grid,
                        OptionalAttr<Attn_WindowAttr>:$window);
@@ -124,10 +148,15 @@ def Attn_TakeHeadsOp : Attn_Op<"take_heads"> {
   let description = [{
         result[b, h, t, c] = source[b, first + h, t, c]
 
+    Constraints: A46: 0 ≤ first, first + the result's heads ≤ the source's; all else as the source.
+
     ```mlir
     %q1 = attn.take_heads %q {first = 2 : i64} : tensor<1x4x196x32xf32> -> tensor<1x2x196x32xf32>
     ```
   }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let arguments = (ins Attn_Tokens:$source, I64Attr:$first);
   let results = (outs Attn_Tokens:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
@@ -136,10 +165,17 @@ def Attn_TakeHeadsOp : Attn_Op<"take_heads"> {
 def Attn_ConcatHeadsOp : Attn_Op<"concat_heads"> {
   let summary = "The heads of several parts, one after another";
   let description = [{
+        result[b, h, t, c] = part[b, h − first, t, c]     for the part with first ≤ h < first + its heads
+
+    Constraints: A47: at least one part; their heads add up to the result's; all else as the result.
+
     ```mlir
     %o = attn.concat_heads %a, %b : tensor<1x2x196x32xf32>, tensor<1x2x196x32xf32> -> tensor<1x4x196x32xf32>
     ```
   }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let arguments = (ins Variadic<Attn_Tokens>:$parts);
   let results = (outs Attn_Tokens:$result);
   let assemblyFormat = "$parts attr-dict `:` type($parts) `->` type($result)";

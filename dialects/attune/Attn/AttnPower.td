@@ -10,18 +10,22 @@
 
 include "attune/Attn/AttnBase.td"
 
-def Attn_PolynomialOp : Attn_Op<"polynomial"> {
+def Attn_PolynomialOp : Attn_Op<"polynomial", [DeclareOpInterfaceMethods<Attn_MechanismInterface>]> {
   let summary = "Polynomial attention";
   let description = [{
         o_i = Σ_j w_ij v_j / max(bias + Σ_j w_ij, floor),   w_ij = (scale · ⟨q_i, k_j⟩)^degree     over the keys j that i sees
 
-    ("PolySketchFormer", eq. 1). With `window` a query sees the keys of its own block alone.
+    ("PolySketchFormer", eq. 1; its published code has a bias of 1). With `window` a query sees the keys of its own block
+    alone. A row whose guarded denominator is exactly 0, as of one that sees no key, is 0.
+
+    Constraints: A1 … A4, A20; A28: degree is even and ≥ 2.
 
     ```mlir
     %o = attn.polynomial %q, %k, %v {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.000000e+00, floor = 0.000000e+00>, scale = 1.000000e+00 : f64}
         : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32> -> tensor<2x4x200x32xf32>
     ```
   }];
+  let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
                        I64Attr:$degree, F64Attr:$scale, Attn_DenominatorAttr:$denominator, UnitAttr:$causal,
                        OptionalAttr<Attn_WindowAttr>:$window);
@@ -32,19 +36,33 @@ def Attn_PolynomialOp : Attn_Op<"polynomial"> {
   }];
 }
 
-def Attn_PolysketchOp : Attn_Op<"polysketch", [AttrSizedOperandSegments]> {
+def Attn_PolysketchOp : Attn_Op<"polysketch", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Attn_MechanismInterface>]> {
   let summary = "Polynomial attention through sketches";
   let description = [{
         w_ij = ⟨S(scale · q_i), S(k_j)⟩²,   and (scale · ⟨q_i, k_j⟩)^degree where ⌊i / b⌋ = ⌊j / b⌋ with `local_exact` = b
 
-    weights v as `attn.polynomial` does ("PolySketchFormer", section 3). S is the sketch of degree `degree`/2 and `size` r
-    entries of `attn.sketch`, whose parameters are given; the query heads each have their own, so that K is sketched for
-    every query head.
+    weights v as `attn.polynomial` does, with the same guard ("PolySketchFormer", theorem 2.5, and its exact local blocks).
+    S is the sketch of degree `degree`/2 and `size` r entries of `attn.sketch`, whose parameters are given. Each query head
+    has its own, so that K is sketched for every query head. What an index outside its range gives is not defined: a
+    compiled library refuses it.
+
+    Constraints: A1 … A4, A9;
+    * A29: degree is 4, 8, 16, …, and size is a power of two;
+    * A30: with p' = degree/2 leaves there are p' − 1 nodes, 3p' − 2 signs and as many indices: first the leaves', signs
+      [H, d₂] (d₂ = d rounded up to a power of two) and indices [H, r], then a and b of each node, both [H, r];
+    * A31: local_exact only with causal; it divides n.
 
     ```mlir
-    %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %sa, %sb : …) indices(%i0, %i1, %ia, %ib : …) {causal, degree = 4 : i64, …}
+    %o = attn.polysketch %q, %k, %v
+        signs(%s0, %s1, %sa, %sb : tensor<4x64xf32>, tensor<4x64xf32>, tensor<4x32xf32>, tensor<4x32xf32>)
+        indices(%i0, %i1, %ia, %ib : tensor<4x32xi32>, tensor<4x32xi32>, tensor<4x32xi32>, tensor<4x32xi32>)
+        {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>,
+         local_exact = 50 : i64, scale = 1.000000e+00 : f64, size = 32 : i64}
+        : tensor<2x4x200x64xf32>, tensor<2x2x200x64xf32>, tensor<2x2x200x32xf32> -> tensor<2x4x200x32xf32>
     ```
   }];
+  let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
                        Variadic<Attn_Parameter>:$signs, Variadic<Attn_Indices>:$indices,
                        I64Attr:$degree, I64Attr:$size, OptionalAttr<I64Attr>:$local_exact, F64Attr:$scale,
@@ -66,15 +84,23 @@ def Attn_SketchOp : Attn_Op<"sketch", [AttrSizedOperandSegments]> {
   let description = [{
         leaf_i = r^{-1/2} (x D_i H)[index_i],   node_j = r^{-1/2} (a D_a H)[index_a] ⊙ (b D_b H)[index_b],   S(scale · x) = the root
 
-    with x zero-padded to a power of two d₂, H the unnormalised Hadamard matrix and D = diag(sign). `signs` and `indices`
-    are those of the leaves 0 … p' − 1 and then, node after node, of the sides a and b; nodes count level by level from
-    the leaves, left to right ("PolySketchFormer", section 2). Signs are [H, d₂] at leaves and [H, r] at nodes; indices
-    [H, r]. The result has H heads; if the source has fewer (G), head h reads ⌊h·G/H⌋.
+    with x (its scale taken first) zero-padded to a power of two d₂, H the unnormalised ±1 Hadamard matrix of Sylvester,
+    H[i, j] = (−1)^popcount(i & j), and D = diag(sign). `signs` and `indices` are those of the leaves 0 … p' − 1 and then,
+    node after node, of the sides a and b; nodes count level by level from the leaves, left to right, and each takes the
+    two next outputs of the level below ("PolySketchFormer", definition 2.4; with r^{-1/2} once a node, which makes
+    E⟨S(x), S(y)⟩ = ⟨x, y⟩^{p'}). The result has H heads, as the signs; head h reads head ⌊h·G/H⌋ of the source.
+
+    Constraints: A4; A29 (p' and r powers of two) and A30, with p' taken from the number of signs, 3p' − 2; the result is
+    [batch, H, tokens, r], and the source's heads divide H.
 
     ```mlir
-    %s = attn.sketch %k signs(…) indices(…) {scale = 1.000000e+00 : f64, size = 32 : i64} : tensor<2x4x200x64xf32> -> tensor<2x4x200x32xf32>
+    %s = attn.sketch %k
+        signs(%s0, %s1, %sa, %sb : tensor<4x64xf32>, tensor<4x64xf32>, tensor<4x32xf32>, tensor<4x32xf32>)
+        indices(%i0, %i1, %ia, %ib : tensor<4x32xi32>, tensor<4x32xi32>, tensor<4x32xi32>, tensor<4x32xi32>)
+        {scale = 1.000000e+00 : f64, size = 32 : i64} : tensor<2x2x200x64xf32> -> tensor<2x4x200x32xf32>
     ```
   }];
+  let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$source, Variadic<Attn_Parameter>:$signs, Variadic<Attn_Indices>:$indices,
                        I64Attr:$size, F64Attr:$scale);
   let results = (outs Attn_F32x4:$result);
@@ -85,14 +111,19 @@ def Attn_SketchOp : Attn_Op<"sketch", [AttrSizedOperandSegments]> {
 }
 
 def Attn_PowerOp : Attn_Op<"power", [AllTypesMatch<["weights", "result"]>]> {
-  let summary = "An even power of weights";
+  let summary = "A power of weights";
   let description = [{
         result = (scale · weights)^degree     entrywise
+
+    Constraints: A4; A32: degree ≥ 1.
 
     ```mlir
     %p = attn.power %w {degree = 4 : i64, scale = 1.000000e+00 : f64} : tensor<2x4x200x200xf32>
     ```
   }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let arguments = (ins Attn_F32x4:$weights, I64Attr:$degree, F64Attr:$scale);
   let results = (outs Attn_F32x4:$result);
   let assemblyFormat = "$weights attr-dict `:` type($weights)";
@@ -103,10 +134,14 @@ def Attn_DiagonalBlocksOp : Attn_Op<"diagonal_blocks", [AllTypesMatch<["inside",
   let description = [{
         result[b, h, i, j] = inside[b, h, i, j] if ⌊i / block⌋ = ⌊j / block⌋, else outside[b, h, i, j]
 
+    Constraints: A33: block ≥ 1.
+
     ```mlir
-    %w = attn.diagonal_blocks %exact, %sketched {block = 32 : i64} : tensor<2x4x128x128xf32>
+    %d = attn.diagonal_blocks %exact, %sketched {block = 32 : i64} : tensor<2x4x128x128xf32>
     ```
   }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
   let arguments = (ins Attn_F32x4:$inside, Attn_F32x4:$outside, I64Attr:$block);
   let results = (outs Attn_F32x4:$result);
   let assemblyFormat = "$inside `,` $outside attr-dict `:` type($inside)";

@@ -11,28 +11,19 @@ using namespace mlir;
 using namespace attune::attn;
 using namespace attune::attn::checks;
 
-/// A4: scale > 0.
-static LogicalResult checkScale(Operation *op, const APFloat &scale) {
-  if (scale.isFinite() && scale.convertToDouble() > 0)
-    return success();
-  return op->emitOpError() << "expected a finite scale above 0, but got " << scale.convertToDouble();
-}
-
 LogicalResult SoftmaxOp::verify() {
-  ArrayRef<int64_t> q = shapeOf(getQuery());
-  if (failed(checkTokens(*this, getQuery(), getKey(), getValue()))) // A1
-    return failure();
-  if (failed(checkOutput(*this, getQuery(), getValue(), getOutput()))) // A2
-    return failure();
-  if (failed(checkLengths(*this, getLengths(), q[0])) || failed(checkScale(*this, getScale()))) // A3, A4
+  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey());
+  if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale())) || // A1 … A4
+      failed(checkWindow(*this, getWindowAttr(), q[2], k[2])))                              // A20
     return failure();
   return getLse() ? checkShape(*this, "lse", getLse().getType(), {q[0], q[1], q[2]}) : success(); // A5
 }
 
 LogicalResult SoftmaxPartialOp::verify() {
-  ArrayRef<int64_t> q = shapeOf(getQuery()), v = shapeOf(getValue());
-  if (failed(checkTokens(*this, getQuery(), getKey(), getValue())) ||
-      failed(checkLengths(*this, getLengths(), q[0])) || failed(checkScale(*this, getScale()))) // A1, A3, A4
+  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
+  if (failed(checkTokens(*this, getQuery(), getKey(), getValue())) || failed(checkLengths(*this, getLengths(), q[0])) ||
+      failed(checkPositive(*this, "scale", getScale())) ||     // A1, A3, A4
+      failed(checkWindow(*this, getWindowAttr(), q[2], k[2]))) // A20
     return failure();
   auto piece = static_cast<int64_t>(getPiece()), pieces = static_cast<int64_t>(getPieces());
   if (piece < 0 || piece >= pieces) // A6

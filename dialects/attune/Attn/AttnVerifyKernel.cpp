@@ -1,4 +1,4 @@
-//===- AttnVerifyKernel.cpp - Verifiers of kernel attention and its terms -*- C++ -*-===//
+//===- AttnVerifyKernel.cpp - Verifiers of kernel attention and its maps -*- C++ -*-===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,136 +7,101 @@
 //===----------------------------------------------------------------------===//
 #include "AttnVerify.h"
 
-#include <map>
-
 using namespace mlir;
 using namespace attune::attn;
 using namespace attune::attn::checks;
 
-LogicalResult KernelOp::verify() {
-  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
-  if (failed(checkTokens(*this, getQuery(), getKey(), getValue()))) // A1
+/// A22: E and F of naive FLuRKA.
+static LogicalResult checkCompress(KernelOp op) {
+  Value e = op.getCompressKey(), f = op.getCompressValue();
+  if (static_cast<bool>(e) != static_cast<bool>(f))
+    return op.emitOpError() << "expected both E and F, or neither";
+  if (!e)
+    return success();
+  if (op.getCausal() || op.getWindow() || op.getInitialState() || op.getFinalState())
+    return op.emitOpError() << "expected compress without causal, window and states";
+  if (failed(checkRank(op, "E", e, 3)) || failed(checkRank(op, "F", f, 3)))
     return failure();
-  if (failed(checkOutput(*this, getQuery(), getValue(), getOutput()))) // A2
+  ArrayRef<int64_t> k = shapeOf(op.getKey()), slots = shapeOf(e);
+  if (failed(checkShape(op, "E", e.getType(), {slots[0], slots[1], k[2]})) ||
+      failed(checkShape(op, "F", f.getType(), {shapeOf(f)[0], slots[1], k[2]})))
     return failure();
-  if (failed(checkLengths(*this, getLengths(), q[0]))) // A3
-    return failure();
-  if (getCausal() && !agree(q[2], k[2])) // A9
-    return emitOpError() << "expected as many queries as keys with causal, but got " << q[2] << " and " << k[2];
-  int64_t features = getFeatureMap().getFeatures(q[3]);
-  if (failed(checkState(*this, getInitialState(), getInitialSum(), q[0], k[1], features, v[3])) ||
-      failed(checkState(*this, getFinalState(), getFinalSum(), q[0], k[1], features, v[3]))) // A10
-    return failure();
-  if (getInitialState() && !getCausal()) // A11
-    return emitOpError() << "expected causal with an initial state";
+  int64_t keyHeads = mappedHeads(k[1], op.getParameter());
+  for (auto [what, weight, heads] : {std::tuple("E", e, keyHeads), std::tuple("F", f, k[1])})
+    if (!divides(shapeOf(weight)[0], heads))
+      return op.emitOpError() << "expected a number of heads of " << what << " that divides " << heads << ", but got "
+                              << shapeOf(weight)[0];
   return success();
+}
+
+/// A10, A11, A23.
+static LogicalResult checkStates(KernelOp op) {
+  ArrayRef<int64_t> q = shapeOf(op.getQuery()), k = shapeOf(op.getKey()), v = shapeOf(op.getValue());
+  FeatureMapAttr map = op.getFeatureMap();
+  int64_t features = map.getFeatures(q[3]), heads = mappedHeads(k[1], op.getParameter());
+  if (failed(checkState(op, op.getInitialState(), op.getInitialSum(), q[0], heads, features, v[3])) ||
+      failed(checkState(op, op.getFinalState(), op.getFinalSum(), q[0], heads, features, v[3]))) // A10
+    return failure();
+  if (op.getInitialState() && !op.getCausal()) // A11
+    return op.emitOpError() << "expected causal with an initial state";
+  if (!op.getInitialState() && !op.getFinalState())
+    return success();
+  if (op.getWindow()) // A23
+    return op.emitOpError() << "expected states without a window";
+  if (map.hasMaximumOverKeys()) // A23
+    return op.emitOpError() << "expected the stabilizer constant or none with states, but got "
+                            << stringifyStabilizer(map.getStabilizer());
+  if (op.getInitialState() && map.getKind() == FeatureKind::Cosformer) // A23
+    return op.emitOpError() << "expected a feature map without positions with an initial state, but got cosformer";
+  return success();
+}
+
+LogicalResult KernelOp::verify() {
+  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey());
+  FeatureMapAttr map = getFeatureMap();
+  if (failed(checkMechanism(*this)) || (getCausal() && failed(checkCausal(*this, q[2], k[2])))) // A1 … A3, A9
+    return failure();
+  if (failed(checkParameter(*this, map, getParameter(), q[3], q[1])) || failed(checkCompress(*this)) || // A21, A22
+      failed(checkStates(*this)) || failed(checkWindow(*this, getWindowAttr(), q[2], k[2])) ||          // A20
+      failed(checkPlaces(*this, map, q[2])) || failed(checkPlaces(*this, map, k[2])))                   // A25
+    return failure();
+  bool cancels = map.stabilizerCancels(getDenominator().getBias(), getDenominator().getFloor());
+  if (getCausal() && map.hasMaximumOverKeys() && !cancels) // A24
+    return emitOpError() << "expected the stabilizer constant or none with causal where it does not cancel, but got "
+                         << stringifyStabilizer(map.getStabilizer());
+  return success();
+}
+
+/// A21 of a parameter whose rows are those of the result: a multiple of the source's heads, or 1 for all.
+static LogicalResult checkMapParameter(Operation *op, FeatureMapAttr map, Value parameter, ArrayRef<int64_t> source) {
+  if (failed(checkParameter(op, map, parameter, source[3], /*heads=*/0)))
+    return failure();
+  return parameter ? checkHeads(op, mappedHeads(source[1], parameter), source[1]) : success();
 }
 
 LogicalResult MapOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getSource());
-  if (failed(checkLengths(*this, getLengths(), x[0]))) // A3
+  FeatureMapAttr map = getFeatureMap();
+  if (failed(checkLengths(*this, getLengths(), x[0])) ||          // A3
+      failed(checkMapParameter(*this, map, getParameter(), x)) || // A21
+      failed(checkPlaces(*this, map, x[2])))                      // A25
     return failure();
-  return checkShape(*this, "result", getResult().getType(),
-                    {x[0], x[1], x[2], getFeatureMap().getFeatures(x[3])}); // A12
-}
-
-//===----------------------------------------------------------------------===//
-// attn.contract (A13)
-//===----------------------------------------------------------------------===//
-
-namespace {
-using Sizes = std::map<Role, int64_t>;
-} // namespace
-
-static LogicalResult collectSizes(ContractOp op, StringRef what, Value value, ArrayAttr roles, Sizes &sizes) {
-  ArrayRef<int64_t> shape = shapeOf(value);
-  if (roles.size() != shape.size())
-    return op.emitOpError() << "expected a role for each of " << shape.size() << " dimensions of " << what
-                            << ", but got " << roles.size();
-  for (auto [role, size] : llvm::zip_equal(roles.getAsRange<RoleAttr>(), shape))
-    if (!sizes.try_emplace(role.getValue(), size).second)
-      return op.emitOpError() << "expected distinct roles of " << what << ", but got " << stringifyRole(role.getValue())
-                              << " twice";
-  return success();
-}
-
-static LogicalResult checkRole(ContractOp op, Role role, int64_t lhs, int64_t rhs) {
-  auto divides = [](int64_t a, int64_t b) { return a > 0 && b > 0 && b % a == 0; };
-  bool fits = agree(lhs, rhs) || (role == Role::Head && (divides(rhs, lhs) || divides(lhs, rhs)));
-  if (fits)
-    return success();
-  return op.emitOpError() << "expected equal sizes of " << stringifyRole(role) << ", but got " << lhs << " and " << rhs;
-}
-
-LogicalResult ContractOp::verify() {
-  Sizes lhs, rhs, result;
-  if (failed(collectSizes(*this, "lhs", getLhs(), getLhsRoles(), lhs)) ||
-      failed(collectSizes(*this, "rhs", getRhs(), getRhsRoles(), rhs)) ||
-      failed(collectSizes(*this, "result", getResult(), getResultRoles(), result)))
+  int64_t heads = mappedHeads(x[1], getParameter());
+  bool shifted = getKeys() && map.hasMaximumOverKeys();
+  if (shifted != static_cast<bool>(getShift())) // A26
+    return emitOpError() << "expected " << (shifted ? "a shift" : "no shift") << " (only keys of favor with the "
+                         << "stabilizers max and projection have one)";
+  if (getShift() && failed(checkShape(*this, "shift", getShift().getType(), {x[0], heads}))) // A26
     return failure();
-  for (auto [role, size] : lhs)
-    if (auto other = rhs.find(role); other != rhs.end() && failed(checkRole(*this, role, size, other->second)))
-      return failure();
-  for (auto [role, size] : result) {
-    if (!lhs.count(role) && !rhs.count(role))
-      return emitOpError() << "expected the role " << stringifyRole(role) << " of the result in an operand";
-    int64_t operand = std::max(lhs.count(role) ? lhs[role] : 0, rhs.count(role) ? rhs[role] : 0);
-    bool dynamic = (lhs.count(role) && ShapedType::isDynamic(lhs[role])) ||
-                   (rhs.count(role) && ShapedType::isDynamic(rhs[role]));
-    if (!dynamic && !agree(size, operand))
-      return emitOpError() << "expected a size of " << operand << " for " << stringifyRole(role)
-                           << " of the result, but got " << size;
-  }
-  return success();
+  return checkShape(*this, "result", getResult().getType(), {x[0], heads, x[2], map.getFeatures(x[3])}); // A12
 }
 
-//===----------------------------------------------------------------------===//
-// The other terms
-//===----------------------------------------------------------------------===//
-
-LogicalResult VisibleOp::verify() {
-  if (!getCausal() && !getLengths()) // A14
-    return emitOpError() << "expected causal or lengths";
-  return checkLengths(*this, getLengths(), shapeOf(getWeights())[0]); // A3
-}
-
-LogicalResult RowSumOp::verify() {
-  return checkShape(*this, "result", getResult().getType(), shapeOf(getWeights()).drop_back()); // A15
-}
-
-LogicalResult StateOp::verify() {
-  ArrayRef<int64_t> f = shapeOf(getFeatures()), v = shapeOf(getValue());
-  if (failed(checkLengths(*this, getLengths(), f[0])) || // A3
-      failed(checkShape(*this, "value", getValue().getType(), {f[0], f[1], f[2], v[3]}))) // A16
+LogicalResult KeyMaximumOp::verify() {
+  ArrayRef<int64_t> k = shapeOf(getKey());
+  if (!getFeatureMap().hasMaximumOverKeys()) // A27
+    return emitOpError() << "expected favor with the stabilizer max or projection, but got " << getFeatureMap();
+  if (failed(checkLengths(*this, getLengths(), k[0])) ||                    // A3
+      failed(checkMapParameter(*this, getFeatureMap(), getParameter(), k))) // A21
     return failure();
-  return checkState(*this, getState(), getSum(), f[0], f[1], f[3], v[3]); // A16
-}
-
-LogicalResult ReadoutOp::verify() {
-  ArrayRef<int64_t> f = shapeOf(getFeatures()), s = shapeOf(getState());
-  if (failed(checkState(*this, getState(), getSum(), f[0], s[1], f[3], s[3])) || failed(checkHeads(*this, f[1], s[1])) ||
-      failed(checkShape(*this, "numerator", getNumerator().getType(), {f[0], f[1], f[2], s[3]}))) // A17
-    return failure();
-  return checkShape(*this, "denominator", getDenominator().getType(), {f[0], f[1], f[2]}); // A17
-}
-
-LogicalResult CausalReadoutOp::verify() {
-  ArrayRef<int64_t> a = shapeOf(getQueryFeatures()), b = shapeOf(getKeyFeatures()), v = shapeOf(getValue());
-  if (failed(checkLengths(*this, getLengths(), a[0])) || // A3
-      failed(checkShape(*this, "key features", getKeyFeatures().getType(), {a[0], b[1], a[2], a[3]})) ||
-      failed(checkShape(*this, "value", getValue().getType(), {a[0], b[1], a[2], v[3]})) ||
-      failed(checkHeads(*this, a[1], b[1])) || // A9, A18
-      failed(checkState(*this, getInitialState(), getInitialSum(), a[0], b[1], a[3], v[3])) ||
-      failed(checkState(*this, getState(), getSum(), a[0], b[1], a[3], v[3])) || // A10
-      failed(checkShape(*this, "numerator", getNumerator().getType(), {a[0], a[1], a[2], v[3]})))
-    return failure();
-  return checkShape(*this, "denominator", getDenominator().getType(), {a[0], a[1], a[2]}); // A18
-}
-
-LogicalResult NormalizeOp::verify() {
-  ArrayRef<int64_t> numerator = shapeOf(getNumerator());
-  if (getDenominator() &&
-      failed(checkShape(*this, "denominator", getDenominator().getType(), numerator.drop_back()))) // A19
-    return failure();
-  return checkShape(*this, "output", getOutput().getType(), numerator); // A19
+  return checkShape(*this, "result", getResult().getType(), {k[0], mappedHeads(k[1], getParameter())}); // A27
 }

@@ -1,8 +1,9 @@
 """Checks that every op has an example in its description, and that the example stands in a test, word for word.
 
-usage: check_examples.py FOLDER_OF_TD OPS_MLIR
+usage: check_examples.py FOLDER_OF_TD OPS_MLIR...
 
-Lines of the test beyond those of the example may not come between them; indentation is free.
+Lines of the test beyond those of the example may not come between them; indentation is free. Attributes stand within
+lines, in any order.
 """
 
 import pathlib
@@ -25,19 +26,15 @@ def examples(td):
 
 
 def stands_in(example, test):
-    last = len(example) - 1
-    for start in range(len(test) - last):
-        # An attribute's example is a part of a line.
-        if last == 0 and example[0].startswith("#") and example[0] in test[start]:
-            return True
-        if test[start:start + last + 1] == example:
-            return True
-    return False
+    if all(line.startswith("#") for line in example):
+        return all(any(line in tested for tested in test) for line in example)
+    count = len(example)
+    return any(test[start:start + count] == example for start in range(len(test) - count + 1))
 
 
 def main():
-    folder, test = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    lines = [line.strip() for line in test.read_text(encoding="utf-8").splitlines()]
+    folder, tests = pathlib.Path(sys.argv[1]), [pathlib.Path(name) for name in sys.argv[2:]]
+    lines = [line.strip() for test in tests for line in test.read_text(encoding="utf-8").splitlines()]
     lines = [line for line in lines if not line.startswith("// CHECK")]
     found = failed = 0
     for td in sorted(folder.glob("*.td")):
@@ -45,7 +42,7 @@ def main():
             found += 1
             if example is None or not stands_in(example, lines):
                 failed += 1
-                print(f"{td.name}: {name}: " + ("no example" if example is None else f"example not in {test.name}"))
+                print(f"{td.name}: {name}: " + ("no example" if example is None else "example not in " + ", ".join(test.name for test in tests)))
     print(f"{found} examples, {failed} missing")
     sys.exit(failed > 0 or not found)
 

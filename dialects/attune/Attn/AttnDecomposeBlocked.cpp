@@ -1,0 +1,59 @@
+//===- AttnDecomposeBlocked.cpp - EFFATT, agents and EVA as terms -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnTerms.h"
+
+using namespace mlir;
+using namespace attune::attn;
+using namespace attune::attn::terms;
+
+SmallVector<Value> EffattOp::decompose(OpBuilder &builder) {
+  Location loc = getLoc();
+  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
+  auto softmax = FeatureMapAttr::get(builder.getContext(), FeatureKind::Softmax);
+  Value a = MapOp::create(builder, loc, f32Of(builder, q), getQuery(), /*lengths=*/Value(), /*parameter=*/Value(),
+                          /*shift=*/Value(), softmax, /*keys=*/UnitAttr());
+  Value b = SequenceSoftmaxOp::create(builder, loc, f32Of(builder, k), getKey(), getLengths());
+  auto state = StateOp::create(builder, loc, f32Of(builder, {k[0], k[1], k[3], v[3]}),
+                               f32Of(builder, {k[0], k[1], k[3]}), b, getValue(), getLengths());
+  auto readout = ReadoutOp::create(builder, loc, f32Of(builder, {q[0], q[1], q[2], v[3]}),
+                                   f32Of(builder, q.drop_back()), a, state.getState(), state.getSum());
+  // Both softmaxes have been divided by their sums: there is nothing left to normalise.
+  auto guard = DenominatorAttr::get(builder.getContext(), 0.0, 0.0);
+  return {NormalizeOp::create(builder, loc, getOutput().getType(), readout.getNumerator(), Value(), guard)};
+}
+
+SmallVector<Value> AgentOp::decompose(OpBuilder &builder) {
+  Location loc = getLoc();
+  ArrayRef<int64_t> q = shapeOf(getQuery()), v = shapeOf(getValue());
+  auto count = static_cast<int64_t>(getAgents());
+  Value agents = PoolOp::create(builder, loc, f32Of(builder, {q[0], q[1], count, q[3]}), getQuery(), getAgentsAttr());
+  Value read = buildSoftmax(builder, loc, agents, getKey(), getValue(), getLengths(), getScaleAttr(), UnitAttr(),
+                            WindowAttr(), f32Of(builder, {q[0], q[1], count, v[3]}))
+                   .getOutput();
+  return {buildSoftmax(builder, loc, getQuery(), agents, read, /*lengths=*/Value(), getScaleAttr(), UnitAttr(),
+                       WindowAttr(), getOutput().getType())
+              .getOutput()};
+}
+
+SmallVector<Value> EvaOp::decompose(OpBuilder &builder) {
+  Location loc = getLoc();
+  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
+  // exclude_local says nothing without a local block.
+  bool excludes = getExcludeLocal() && getLocal();
+  int64_t rows = ShapedType::kDynamic;
+  if (!ShapedType::isDynamic(k[2]))
+    rows = k[2] / static_cast<int64_t>(getChunk()) + (excludes ? 2 * (k[2] / static_cast<int64_t>(*getLocal())) : 0);
+  auto summaries = EvaSummariesOp::create(
+      builder, loc, f32Of(builder, {q[0], q[1], rows, q[3]}), f32Of(builder, {q[0], q[1], rows, v[3]}),
+      f32Of(builder, {q[0], q[1], rows}), getQuery(), getKey(), getValue(), getLengths(), getChunkAttr(),
+      excludes ? getLocalAttr() : IntegerAttr(), getMuWeightAttr(), getScaleAttr(), getMassAttr());
+  return {EvaMixOp::create(builder, loc, getOutput().getType(), getQuery(), getKey(), getValue(), getLengths(),
+                           summaries.getMean(), summaries.getSummary(), summaries.getLogWeight(), getChunkAttr(),
+                           getLocalAttr(), getScaleAttr(), excludes ? builder.getUnitAttr() : UnitAttr(),
+                           getCausalAttr())};
+}

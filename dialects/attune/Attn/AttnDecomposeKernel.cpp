@@ -1,0 +1,112 @@
+//===- AttnDecomposeKernel.cpp - Kernel attention as terms -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnTerms.h"
+
+using namespace mlir;
+using namespace attune::attn;
+using namespace attune::attn::terms;
+
+//===----------------------------------------------------------------------===//
+// Features
+//===----------------------------------------------------------------------===//
+
+/// The map with the stabilizer that its terms take: none without a normaliser, the constant one where it cancels.
+static FeatureMapAttr effectiveMap(KernelOp op) {
+  FeatureMapAttr map = op.getFeatureMap();
+  if (!map.isFavor())
+    return map;
+  if (op.getCompressKey())
+    return map.withStabilizer(Stabilizer::None);
+  bool hasStates = op.getInitialState() || op.getFinalState();
+  bool cancels = !hasStates && map.stabilizerCancels(op.getDenominator().getBias(), op.getDenominator().getFloor());
+  return cancels ? map.withStabilizer(Stabilizer::Constant) : map;
+}
+
+std::pair<Value, Value> attune::attn::buildFeatures(OpBuilder &builder, KernelOp op) {
+  Location loc = op.getLoc();
+  FeatureMapAttr map = effectiveMap(op);
+  auto typeOf = [&](Value tokens) {
+    ArrayRef<int64_t> x = shapeOf(tokens);
+    return f32Of(builder, {x[0], mappedHeads(x[1], op.getParameter()), x[2], map.getFeatures(x[3])});
+  };
+  Value query = MapOp::create(builder, loc, typeOf(op.getQuery()), op.getQuery(), /*lengths=*/Value(),
+                              op.getParameter(), /*shift=*/Value(), map, /*keys=*/UnitAttr());
+  Type keyType = typeOf(op.getKey());
+  Value shift;
+  if (map.hasMaximumOverKeys())
+    shift = KeyMaximumOp::create(builder, loc, f32Of(builder, cast<RankedTensorType>(keyType).getShape().take_front(2)),
+                                 op.getKey(), op.getLengths(), op.getParameter(), map);
+  Value key = MapOp::create(builder, loc, keyType, op.getKey(), op.getLengths(), op.getParameter(), shift, map,
+                            builder.getUnitAttr());
+  return {query, key};
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Numerator, denominator and the state after the last token.
+struct Readout {
+  Value numerator, denominator, state, sum;
+};
+} // namespace
+
+/// a S over a z with S = bᵀ V, z = bᵀ 1.
+static Readout readState(OpBuilder &builder, Location loc, Value a, Value b, Value value, Value lengths) {
+  ArrayRef<int64_t> q = shapeOf(a), k = shapeOf(b), v = shapeOf(value);
+  auto state = StateOp::create(builder, loc, f32Of(builder, {k[0], k[1], k[3], v[3]}),
+                               f32Of(builder, {k[0], k[1], k[3]}), b, value, lengths);
+  auto readout = ReadoutOp::create(builder, loc, f32Of(builder, {q[0], q[1], q[2], v[3]}),
+                                   f32Of(builder, q.drop_back()), a, state.getState(), state.getSum());
+  return {readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum()};
+}
+
+static Readout readCausally(OpBuilder &builder, KernelOp op, Value a, Value b) {
+  ArrayRef<int64_t> q = shapeOf(a), k = shapeOf(b), v = shapeOf(op.getValue());
+  auto readout = CausalReadoutOp::create(builder, op.getLoc(), f32Of(builder, {q[0], q[1], q[2], v[3]}),
+                                         f32Of(builder, q.drop_back()), f32Of(builder, {k[0], k[1], k[3], v[3]}),
+                                         f32Of(builder, {k[0], k[1], k[3]}), a, b, op.getValue(), op.getLengths(),
+                                         op.getInitialState(), op.getInitialSum());
+  return {readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum()};
+}
+
+/// With an initial or a final state: causal readout, or state and readout.
+static SmallVector<Value> decomposeWithState(OpBuilder &builder, KernelOp op, Value a, Value b) {
+  Readout readout = op.getCausal() ? readCausally(builder, op, a, b)
+                                   : readState(builder, op.getLoc(), a, b, op.getValue(), op.getLengths());
+  SmallVector<Value> results{NormalizeOp::create(builder, op.getLoc(), op.getOutput().getType(), readout.numerator,
+                                                 readout.denominator, op.getDenominatorAttr())};
+  if (op.getFinalState())
+    results.append({readout.state, readout.sum});
+  return results;
+}
+
+/// Naive FLuRKA: a ((E b)ᵀ (F V)), without a denominator.
+static Value decomposeCompressed(OpBuilder &builder, KernelOp op, Value a, Value b) {
+  Location loc = op.getLoc();
+  auto compress = [&](Value source, Value weight) -> Value {
+    ArrayRef<int64_t> x = shapeOf(source);
+    return CompressOp::create(builder, loc, f32Of(builder, {x[0], x[1], shapeOf(weight)[1], x[3]}), source, weight,
+                              op.getLengths());
+  };
+  Value features = compress(b, op.getCompressKey()), values = compress(op.getValue(), op.getCompressValue());
+  Value numerator = readState(builder, loc, a, features, values, /*lengths=*/Value()).numerator;
+  return NormalizeOp::create(builder, loc, op.getOutput().getType(), numerator, Value(), op.getDenominatorAttr());
+}
+
+SmallVector<Value> KernelOp::decompose(OpBuilder &builder) {
+  auto [a, b] = buildFeatures(builder, *this);
+  if (getCompressKey())
+    return {decomposeCompressed(builder, *this, a, b)};
+  if (getInitialState() || getFinalState())
+    return decomposeWithState(builder, *this, a, b);
+  Value weights = buildWeights(builder, getLoc(), a, b);
+  weights = buildVisible(builder, getLoc(), weights, getLengths(), getCausalAttr(), getWindowAttr());
+  return {buildNormalized(builder, getLoc(), weights, getValue(), getDenominatorAttr(), getOutput().getType())};
+}

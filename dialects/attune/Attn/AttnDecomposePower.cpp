@@ -1,0 +1,43 @@
+//===- AttnDecomposePower.cpp - Polynomial attention and sketches of it as terms -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnTerms.h"
+
+using namespace mlir;
+using namespace attune::attn;
+using namespace attune::attn::terms;
+
+/// (scale · ⟨q_i, k_j⟩)^degree.
+static Value buildPower(OpBuilder &builder, Location loc, Value rows, Value columns, int64_t degree, FloatAttr scale) {
+  Value weights = buildWeights(builder, loc, rows, columns);
+  return PowerOp::create(builder, loc, weights.getType(), weights, builder.getI64IntegerAttr(degree), scale);
+}
+
+SmallVector<Value> PolynomialOp::decompose(OpBuilder &builder) {
+  Value weights =
+      buildPower(builder, getLoc(), getQuery(), getKey(), static_cast<int64_t>(getDegree()), getScaleAttr());
+  weights = buildVisible(builder, getLoc(), weights, getLengths(), getCausalAttr(), getWindowAttr());
+  return {buildNormalized(builder, getLoc(), weights, getValue(), getDenominatorAttr(), getOutput().getType())};
+}
+
+SmallVector<Value> PolysketchOp::decompose(OpBuilder &builder) {
+  Location loc = getLoc();
+  FloatAttr one = builder.getF64FloatAttr(1.0);
+  auto sketch = [&](Value tokens, FloatAttr scale) -> Value {
+    ArrayRef<int64_t> x = shapeOf(tokens);
+    auto type = f32Of(builder, {x[0], shapeOf(getQuery())[1], x[2], static_cast<int64_t>(getSize())});
+    return SketchOp::create(builder, loc, type, tokens, getSigns(), getIndices(), getSizeAttr(), scale);
+  };
+  Value rows = sketch(getQuery(), getScaleAttr()), columns = sketch(getKey(), one);
+  Value weights = buildPower(builder, loc, rows, columns, /*degree=*/2, one);
+  if (getLocalExact()) {
+    Value exact = buildPower(builder, loc, getQuery(), getKey(), static_cast<int64_t>(getDegree()), getScaleAttr());
+    weights = DiagonalBlocksOp::create(builder, loc, weights.getType(), exact, weights, getLocalExactAttr());
+  }
+  weights = buildVisible(builder, loc, weights, getLengths(), getCausalAttr(), WindowAttr());
+  return {buildNormalized(builder, loc, weights, getValue(), getDenominatorAttr(), getOutput().getType())};
+}

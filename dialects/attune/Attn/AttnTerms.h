@@ -1,0 +1,42 @@
+//===- AttnTerms.h - Building terms -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the decompositions share. They say what a mechanism means, not how it is best computed: the laws of lib/Graph
+// find the other forms.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_ATTN_ATTNTERMS_H
+#define ATTUNE_ATTN_ATTNTERMS_H
+
+#include "AttnVerify.h"
+
+namespace attune::attn::terms {
+using checks::shapeOf;
+
+inline mlir::RankedTensorType f32Of(mlir::OpBuilder &builder, llvm::ArrayRef<int64_t> shape) {
+  return mlir::RankedTensorType::get(shape, builder.getF32Type());
+}
+
+/// weights[b, h, i, j] = ⟨a_i, b_j⟩ of rows [batch, H, n, width] and [batch, G, N, width].
+mlir::Value buildWeights(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value rows, mlir::Value columns);
+
+/// Clears what the masks hide; the weights themselves if there is no mask.
+mlir::Value buildVisible(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, mlir::Value lengths,
+                         mlir::UnitAttr causal, WindowAttr window);
+
+/// W V / W 1 under the guard, in the type of the output.
+mlir::Value buildNormalized(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, mlir::Value value,
+                            DenominatorAttr guard, mlir::Type output);
+
+/// softmax(scale · Q Kᵀ) V by its partial results: the finish has the output, of that type, and the lse.
+SoftmaxFinishOp buildSoftmax(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value query, mlir::Value key,
+                             mlir::Value value, mlir::Value lengths, mlir::FloatAttr scale, mlir::UnitAttr causal,
+                             WindowAttr window, mlir::Type output);
+} // namespace attune::attn::terms
+
+#endif // ATTUNE_ATTN_ATTNTERMS_H

@@ -1,0 +1,130 @@
+//===- AttnVerifyBlocked.cpp - Verifiers of EFFATT, EVA, agents and their terms -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnVerify.h"
+
+using namespace mlir;
+using namespace attune::attn;
+using namespace attune::attn::checks;
+
+LogicalResult EffattOp::verify() { return checkMechanism(*this); } // A1 … A3
+
+/// A34: equal runs of tokens.
+static LogicalResult checkRuns(Operation *op, StringRef what, int64_t count, int64_t tokens) {
+  if (divides(count, tokens))
+    return success();
+  InFlightDiagnostic error = op->emitOpError() << "expected " << what << " of at least 1";
+  if (!ShapedType::isDynamic(tokens))
+    error << " that divide " << tokens;
+  return error << ", but got " << count;
+}
+
+LogicalResult AgentOp::verify() {
+  if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale()))) // A1 … A4
+    return failure();
+  return checkRuns(*this, "agents", static_cast<int64_t>(getAgents()), shapeOf(getQuery())[2]); // A34
+}
+
+LogicalResult PoolOp::verify() {
+  ArrayRef<int64_t> x = shapeOf(getSource());
+  auto count = static_cast<int64_t>(getCount());
+  if (failed(checkRuns(*this, "runs", count, x[2]))) // A34
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), {x[0], x[1], count, x[3]}); // A34
+}
+
+LogicalResult SequenceSoftmaxOp::verify() {
+  ArrayRef<int64_t> x = shapeOf(getSource());
+  if (failed(checkLengths(*this, getLengths(), x[0]))) // A3
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), x); // A35
+}
+
+//===----------------------------------------------------------------------===//
+// EVA
+//===----------------------------------------------------------------------===//
+
+/// A36: one run of `length` keys, and as many runs of queries as there are of keys.
+static LogicalResult checkKeyRuns(Operation *op, StringRef what, int64_t length, int64_t queries, int64_t keys) {
+  if (!divides(length, keys)) {
+    InFlightDiagnostic error = op->emitOpError() << "expected " << what << " of at least 1";
+    if (!ShapedType::isDynamic(keys))
+      error << " that divides " << keys << " keys";
+    return error << ", but got " << length;
+  }
+  if (ShapedType::isDynamic(keys) || ShapedType::isDynamic(queries) || keys == 0 || queries % (keys / length) == 0)
+    return success();
+  return op->emitOpError() << "expected " << what << " whose number of runs of keys divides " << queries
+                           << " queries, but got " << keys / length << " runs";
+}
+
+template <typename Eva> static LogicalResult checkChunks(Eva op) {
+  int64_t queries = shapeOf(op.getQuery())[2], keys = shapeOf(op.getKey())[2];
+  if (failed(checkKeyRuns(op, "chunk", static_cast<int64_t>(op.getChunk()), queries, keys)))
+    return failure();
+  return op.getLocal() ? checkKeyRuns(op, "local", static_cast<int64_t>(*op.getLocal()), queries, keys) : success();
+}
+
+static LogicalResult checkMuWeight(Operation *op, const APFloat &weight) {
+  if (weight.isFinite())
+    return success();
+  return op->emitOpError() << "expected a finite mu_weight, but got " << weight.convertToDouble();
+}
+
+/// A37: causal EVA.
+template <typename Eva> static LogicalResult checkCausalEva(Eva op) {
+  if (!op.getCausal())
+    return success();
+  if (failed(checkCausal(op, shapeOf(op.getQuery())[2], shapeOf(op.getKey())[2])))
+    return failure();
+  if (!op.getLocal())
+    return op.emitOpError() << "expected a local with causal";
+  auto local = static_cast<int64_t>(*op.getLocal()), chunk = static_cast<int64_t>(op.getChunk());
+  if (local % chunk == 0)
+    return success();
+  return op.emitOpError() << "expected a chunk that divides local = " << local << " with causal, but got " << chunk;
+}
+
+LogicalResult EvaOp::verify() {
+  if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale())) || // A1 … A4
+      failed(checkChunks(*this)) || failed(checkMuWeight(*this, getMuWeight())))            // A36
+    return failure();
+  return checkCausalEva(*this); // A37
+}
+
+/// A38: the summaries of chunks, with `local` also those of chunks less the keys of a block.
+template <typename Eva> static LogicalResult checkSummaries(Eva op, bool withBlocks) {
+  ArrayRef<int64_t> q = shapeOf(op.getQuery()), k = shapeOf(op.getKey()), v = shapeOf(op.getValue());
+  int64_t rows = ShapedType::kDynamic;
+  if (!ShapedType::isDynamic(k[2])) {
+    rows = k[2] / static_cast<int64_t>(op.getChunk());
+    if (withBlocks)
+      rows += 2 * (k[2] / static_cast<int64_t>(*op.getLocal()));
+  }
+  if (failed(checkShape(op, "mean", op.getMean().getType(), {q[0], q[1], rows, q[3]})) ||
+      failed(checkShape(op, "summary", op.getSummary().getType(), {q[0], q[1], shapeOf(op.getMean())[2], v[3]})))
+    return failure();
+  return checkShape(op, "log weight", op.getLogWeight().getType(), {q[0], q[1], shapeOf(op.getMean())[2]});
+}
+
+LogicalResult EvaSummariesOp::verify() {
+  if (failed(checkTokens(*this, getQuery(), getKey(), getValue())) ||
+      failed(checkLengths(*this, getLengths(), shapeOf(getQuery())[0])) ||
+      failed(checkPositive(*this, "scale", getScale())) ||                       // A1, A3, A4
+      failed(checkChunks(*this)) || failed(checkMuWeight(*this, getMuWeight()))) // A36
+    return failure();
+  return checkSummaries(*this, getLocal().has_value()); // A38
+}
+
+LogicalResult EvaMixOp::verify() {
+  if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale())) || // A1 … A4
+      failed(checkChunks(*this)) || failed(checkCausalEva(*this)))                          // A36, A37
+    return failure();
+  if (getExcludeLocal() && !getLocal()) // A39
+    return emitOpError() << "expected a local with exclude_local";
+  return checkSummaries(*this, getExcludeLocal()); // A38
+}

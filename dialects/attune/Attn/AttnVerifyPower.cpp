@@ -1,0 +1,123 @@
+//===- AttnVerifyPower.cpp - Verifiers of polynomial attention and sketches of it -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnVerify.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attune::attn;
+using namespace attune::attn::checks;
+
+static bool isPowerOf2(int64_t value) { return value > 0 && llvm::isPowerOf2_64(static_cast<uint64_t>(value)); }
+
+LogicalResult PolynomialOp::verify() {
+  auto degree = static_cast<int64_t>(getDegree());
+  if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale())) ||      // A1 … A4
+      failed(checkWindow(*this, getWindowAttr(), shapeOf(getQuery())[2], shapeOf(getKey())[2]))) // A20
+    return failure();
+  if (degree < 2 || degree % 2 != 0) // A28
+    return emitOpError() << "expected an even degree of at least 2, but got " << degree;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Sketches
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The parameters of a sketch of `leaves` leaves: its signs and indices, of leaves and then of the nodes' two sides.
+struct SketchParameters {
+  Operation *op;
+  OperandRange signs, indices;
+  int64_t leaves, heads, width, size;
+
+  /// A29 of the size, A30.
+  LogicalResult check() const;
+
+private:
+  LogicalResult checkCount(StringRef what, OperandRange values) const;
+};
+} // namespace
+
+LogicalResult SketchParameters::checkCount(StringRef what, OperandRange values) const {
+  auto expected = static_cast<size_t>(3 * leaves - 2);
+  if (values.size() == expected)
+    return success();
+  return op->emitOpError() << "expected " << expected << " " << what << " of " << leaves << " leaves and " << leaves - 1
+                           << " nodes, but got " << values.size();
+}
+
+LogicalResult SketchParameters::check() const {
+  if (!isPowerOf2(size)) // A29
+    return op->emitOpError() << "expected a size that is a power of two, but got " << size;
+  if (failed(checkCount("signs", signs)) || failed(checkCount("indices", indices))) // A30
+    return failure();
+  auto padded = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(width)));
+  for (auto [place, pair] : llvm::enumerate(llvm::zip_equal(signs, indices))) { // A30
+    auto [sign, index] = pair;
+    bool leaf = static_cast<int64_t>(place) < leaves;
+    if (failed(checkShape(op, leaf ? "signs of a leaf" : "signs of a node", sign.getType(),
+                          {heads, leaf ? padded : size})) ||
+        failed(checkShape(op, "indices", index.getType(), {heads, size})))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult PolysketchOp::verify() {
+  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey());
+  auto degree = static_cast<int64_t>(getDegree()), size = static_cast<int64_t>(getSize());
+  if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale())) || // A1 … A4
+      (getCausal() && failed(checkCausal(*this, q[2], k[2]))))                              // A9
+    return failure();
+  if (degree < 4 || !isPowerOf2(degree)) // A29
+    return emitOpError() << "expected a degree of 4, 8, 16, ..., but got " << degree;
+  if (failed(SketchParameters{*this, getSigns(), getIndices(), degree / 2, q[1], q[3], size}.check()))
+    return failure();
+  if (getLocalExact() && !getCausal()) // A31
+    return emitOpError() << "expected causal with local_exact";
+  if (getLocalExact() && !divides(static_cast<int64_t>(*getLocalExact()), q[2])) // A31
+    return emitOpError() << "expected a local_exact that divides " << q[2] << ", but got "
+                         << static_cast<int64_t>(*getLocalExact());
+  return success();
+}
+
+LogicalResult SketchOp::verify() {
+  ArrayRef<int64_t> x = shapeOf(getSource());
+  auto count = static_cast<int64_t>(getSigns().size()), size = static_cast<int64_t>(getSize());
+  int64_t leaves = (count + 2) / 3;
+  if (failed(checkPositive(*this, "scale", getScale()))) // A4
+    return failure();
+  if (3 * leaves - 2 != count || !isPowerOf2(leaves)) // A29, A30
+    return emitOpError() << "expected 1, 4, 10, 22, ... signs (of 1, 2, 4, 8, ... leaves), but got " << count;
+  if (failed(checkRank(*this, "signs", getSigns().front(), 2)))
+    return failure();
+  int64_t heads = shapeOf(getSigns().front())[0];
+  if (failed(SketchParameters{*this, getSigns(), getIndices(), leaves, heads, x[3], size}.check()) ||
+      failed(checkHeads(*this, heads, x[1])))
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), {x[0], heads, x[2], size}); // A30
+}
+
+//===----------------------------------------------------------------------===//
+// The other terms
+//===----------------------------------------------------------------------===//
+
+LogicalResult PowerOp::verify() {
+  auto degree = static_cast<int64_t>(getDegree());
+  if (degree < 1) // A32
+    return emitOpError() << "expected a degree of at least 1, but got " << degree;
+  return checkPositive(*this, "scale", getScale()); // A4
+}
+
+LogicalResult DiagonalBlocksOp::verify() {
+  auto block = static_cast<int64_t>(getBlock());
+  if (block < 1) // A33
+    return emitOpError() << "expected a block of at least 1, but got " << block;
+  return success();
+}

@@ -1,0 +1,120 @@
+//===- AttnVerifyTerms.cpp - Verifiers of contractions, weights and states -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnVerify.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace attune::attn;
+using namespace attune::attn::checks;
+
+//===----------------------------------------------------------------------===//
+// attn.contract (A13)
+//===----------------------------------------------------------------------===//
+
+namespace {
+using Sizes = std::map<Role, int64_t>;
+} // namespace
+
+static LogicalResult collectSizes(ContractOp op, StringRef what, Value value, ArrayAttr roles, Sizes &sizes) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  if (roles.size() != shape.size())
+    return op.emitOpError() << "expected a role for each of " << shape.size() << " dimensions of " << what
+                            << ", but got " << roles.size();
+  for (auto [role, size] : llvm::zip_equal(roles.getAsRange<RoleAttr>(), shape))
+    if (!sizes.try_emplace(role.getValue(), size).second)
+      return op.emitOpError() << "expected distinct roles of " << what << ", but got " << stringifyRole(role.getValue())
+                              << " twice";
+  return success();
+}
+
+static LogicalResult checkRole(ContractOp op, Role role, int64_t lhs, int64_t rhs) {
+  auto divides = [](int64_t a, int64_t b) { return a > 0 && b > 0 && b % a == 0; };
+  bool fits = agree(lhs, rhs) || (role == Role::Head && (divides(rhs, lhs) || divides(lhs, rhs)));
+  if (fits)
+    return success();
+  return op.emitOpError() << "expected equal sizes of " << stringifyRole(role) << ", but got " << lhs << " and " << rhs;
+}
+
+LogicalResult ContractOp::verify() {
+  Sizes lhs, rhs, result;
+  if (failed(collectSizes(*this, "lhs", getLhs(), getLhsRoles(), lhs)) ||
+      failed(collectSizes(*this, "rhs", getRhs(), getRhsRoles(), rhs)) ||
+      failed(collectSizes(*this, "result", getResult(), getResultRoles(), result)))
+    return failure();
+  for (auto [role, size] : lhs)
+    if (auto other = rhs.find(role); other != rhs.end() && failed(checkRole(*this, role, size, other->second)))
+      return failure();
+  for (auto [role, size] : result) {
+    if (!lhs.count(role) && !rhs.count(role))
+      return emitOpError() << "expected the role " << stringifyRole(role) << " of the result in an operand";
+    int64_t operand = std::max(lhs.count(role) ? lhs[role] : 0, rhs.count(role) ? rhs[role] : 0);
+    bool dynamic =
+        (lhs.count(role) && ShapedType::isDynamic(lhs[role])) || (rhs.count(role) && ShapedType::isDynamic(rhs[role]));
+    if (!dynamic && !agree(size, operand))
+      return emitOpError() << "expected a size of " << operand << " for " << stringifyRole(role)
+                           << " of the result, but got " << size;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The other terms
+//===----------------------------------------------------------------------===//
+
+LogicalResult VisibleOp::verify() {
+  ArrayRef<int64_t> w = shapeOf(getWeights());
+  if (!getCausal() && !getLengths() && !getWindow()) // A14
+    return emitOpError() << "expected causal, a window or lengths";
+  if (failed(checkWindow(*this, getWindowAttr(), w[2], w[3]))) // A20
+    return failure();
+  return checkLengths(*this, getLengths(), w[0]); // A3
+}
+
+LogicalResult RowSumOp::verify() {
+  return checkShape(*this, "result", getResult().getType(), shapeOf(getWeights()).drop_back()); // A15
+}
+
+LogicalResult StateOp::verify() {
+  ArrayRef<int64_t> f = shapeOf(getFeatures()), v = shapeOf(getValue());
+  if (failed(checkLengths(*this, getLengths(), f[0])) || // A3
+      failed(checkShape(*this, "value", getValue().getType(), {f[0], v[1], f[2], v[3]})) ||
+      failed(checkHeads(*this, f[1], v[1]))) // A16
+    return failure();
+  return checkState(*this, getState(), getSum(), f[0], f[1], f[3], v[3]); // A16
+}
+
+LogicalResult ReadoutOp::verify() {
+  ArrayRef<int64_t> f = shapeOf(getFeatures()), s = shapeOf(getState());
+  if (failed(checkState(*this, getState(), getSum(), f[0], s[1], f[3], s[3])) ||
+      failed(checkHeads(*this, f[1], s[1])) ||
+      failed(checkShape(*this, "numerator", getNumerator().getType(), {f[0], f[1], f[2], s[3]}))) // A17
+    return failure();
+  return checkShape(*this, "denominator", getDenominator().getType(), {f[0], f[1], f[2]}); // A17
+}
+
+LogicalResult CausalReadoutOp::verify() {
+  ArrayRef<int64_t> a = shapeOf(getQueryFeatures()), b = shapeOf(getKeyFeatures()), v = shapeOf(getValue());
+  if (failed(checkLengths(*this, getLengths(), a[0])) || // A3
+      failed(checkShape(*this, "key features", getKeyFeatures().getType(), {a[0], b[1], a[2], a[3]})) ||
+      failed(checkShape(*this, "value", getValue().getType(), {a[0], v[1], a[2], v[3]})) ||
+      failed(checkHeads(*this, a[1], b[1])) || failed(checkHeads(*this, b[1], v[1])) || // A9, A18
+      failed(checkState(*this, getInitialState(), getInitialSum(), a[0], b[1], a[3], v[3])) ||
+      failed(checkState(*this, getState(), getSum(), a[0], b[1], a[3], v[3])) || // A10
+      failed(checkShape(*this, "numerator", getNumerator().getType(), {a[0], a[1], a[2], v[3]})))
+    return failure();
+  return checkShape(*this, "denominator", getDenominator().getType(), {a[0], a[1], a[2]}); // A18
+}
+
+LogicalResult NormalizeOp::verify() {
+  ArrayRef<int64_t> numerator = shapeOf(getNumerator());
+  if (getDenominator() &&
+      failed(checkShape(*this, "denominator", getDenominator().getType(), numerator.drop_back()))) // A19
+    return failure();
+  return checkShape(*this, "output", getOutput().getType(), numerator); // A19
+}
