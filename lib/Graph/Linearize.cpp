@@ -65,7 +65,16 @@ static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op) {
   return terms.results(readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum());
 }
 
+/// What no form with a state has.
+static std::string stateRefusal(KernelOp op) {
+  if (op.getWindow())
+    return "the blocks of a window would each have a state of their own";
+  return "";
+}
+
 static std::string quadraticRefusal(KernelOp op) {
+  if (op.getCompressKey())
+    return "compressed features make no pair weights";
   if (op.getInitialState())
     return "pair weights cannot continue from an initial state";
   if (op.getFinalState())
@@ -86,6 +95,8 @@ struct LinearizeLaw : graph::RewriteLaw {
     auto op = cast<KernelOp>(operation);
     if (form == "quadratic")
       return quadraticRefusal(op);
+    if (std::string reason = stateRefusal(op); !reason.empty())
+      return reason;
     if (form == "state")
       return op.getCausal() ? "one state for all queries would let a causal query see later keys" : "";
     return op.getCausal() ? "" : "chunks order queries and keys, and this attention is not causal";
@@ -93,7 +104,7 @@ struct LinearizeLaw : graph::RewriteLaw {
 
   SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
     auto op = cast<KernelOp>(operation);
-    if (form == "quadratic")
+    if (form == "quadratic" || op.getCompressKey())
       return op.decompose(builder);
     return form == "state" ? buildState(builder, op) : buildChunked(builder, op);
   }
