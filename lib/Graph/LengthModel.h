@@ -16,7 +16,7 @@ namespace attune::graph {
 /// quadratic form costs nN and the linear ones n + N, so that their ratio depends on L alone.
 class LengthModel {
 public:
-  explicit LengthModel(const cost::AttentionShape &shape)
+  explicit LengthModel(const FunctionSizes &shape)
       : queries(shape.queries), keys(shape.keys),
         knownBatch(mlir::ShapedType::isDynamic(shape.batch) ? 1 : shape.batch) {}
 

@@ -10,10 +10,12 @@
 //   state       o = (A S) / (A z),  S = Bᵀ V, z = Bᵀ 1                   no mask between queries and keys (I1)
 //   chunked     the causal sums, a chunk at a time, from a carried state (I10)
 //
-// The three are equal in real arithmetic. Keys that do not exist have features 0, so that they are in none of the sums.
+// With φ(x) = S(x) ⊗ S(x) they are the forms of `attn.polysketch` as well. The three are equal in real arithmetic. Keys
+// that do not exist have features 0, so that they are in none of the sums.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/RewriteLaw.h"
+#include "attune/Graph/Metric.h"
 
 using namespace mlir;
 using namespace attune;
@@ -82,6 +84,23 @@ static std::string quadraticRefusal(KernelOp op) {
   return "";
 }
 
+/// What the order of queries and keys forbids.
+static std::string orderRefusal(bool causal, StringRef form) {
+  if (form == "state" && causal)
+    return "one state for all queries would let a causal query see later keys";
+  if (form == "chunked" && !causal)
+    return "chunks order queries and keys, and this attention is not causal";
+  return "";
+}
+
+/// A sketched attention stays one op, which names its form: sketches are squared inside the kernels alone.
+static SmallVector<Value> buildSketched(OpBuilder &builder, PolysketchOp op, StringRef form) {
+  auto copy = cast<PolysketchOp>(builder.clone(*op));
+  if (form != "quadratic")
+    copy->setAttr(graph::formAttr, builder.getStringAttr(form));
+  return {copy.getOutput()};
+}
+
 namespace {
 struct LinearizeLaw : graph::RewriteLaw {
   StringRef name() const override { return "linearize"; }
@@ -89,20 +108,21 @@ struct LinearizeLaw : graph::RewriteLaw {
     static constexpr StringLiteral all[] = {"quadratic", "state", "chunked"};
     return all;
   }
-  bool appliesTo(Operation *op) const override { return isa<KernelOp>(op); }
+  bool appliesTo(Operation *op) const override { return isa<KernelOp, PolysketchOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
+    if (auto sketched = dyn_cast<PolysketchOp>(operation))
+      return orderRefusal(sketched.getCausal(), form);
     auto op = cast<KernelOp>(operation);
     if (form == "quadratic")
       return quadraticRefusal(op);
-    if (std::string reason = stateRefusal(op); !reason.empty())
-      return reason;
-    if (form == "state")
-      return op.getCausal() ? "one state for all queries would let a causal query see later keys" : "";
-    return op.getCausal() ? "" : "chunks order queries and keys, and this attention is not causal";
+    std::string reason = stateRefusal(op);
+    return reason.empty() ? orderRefusal(op.getCausal(), form) : reason;
   }
 
   SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
+    if (auto sketched = dyn_cast<PolysketchOp>(operation))
+      return buildSketched(builder, sketched, form);
     auto op = cast<KernelOp>(operation);
     if (form == "quadratic" || op.getCompressKey())
       return op.decompose(builder);

@@ -26,18 +26,32 @@ static std::string feasibleForms(const EqualForms &group) {
   return llvm::join(forms, ", ");
 }
 
-LogicalResult Selector::checkPins() {
-  for (const EqualForms &group : memo.groups())
-    for (const Alternative &alternative : group.alternatives) {
-      const Pin *pin = pinOf(*alternative.law);
-      if (!pin || pin->form != alternative.form || alternative.feasible())
-        continue;
-      auto error = emitError(group.op->getLoc()) << "expected a form that this attention can take, but got the pin "
-                                                 << pin->law << ": " << pin->form << "; " << alternative.refusal;
-      error.attachNote() << "pin one of " << feasibleForms(group) << ", or leave the choice to the cost model";
-      return failure();
-    }
-  return success();
+/// The alternative that a pin asks for; null if the law of the pin does not speak of the op.
+static const Alternative *pinned(const EqualForms &group, const Pin &pin) {
+  const Alternative *place = llvm::find_if(group.alternatives, [&](const Alternative &alternative) {
+    return alternative.law->name() == pin.law && alternative.form == pin.form;
+  });
+  return place == group.alternatives.end() ? nullptr : place;
+}
+
+LogicalResult Selector::checkPin(const Pin &pin) {
+  auto takes = [&](const EqualForms &group) { return pinned(group, pin) && pinned(group, pin)->feasible(); };
+  const EqualForms *refusing = llvm::find_if(memo.groups(), [&](const auto &group) { return pinned(group, pin); });
+  if (refusing == memo.groups().end() || llvm::any_of(memo.groups(), takes))
+    return success();
+  auto error = emitError(refusing->op->getLoc()) << "expected a form that this attention can take, but got the pin "
+                                                 << pin.law << ": " << pin.form << "; "
+                                                 << pinned(*refusing, pin)->refusal;
+  error.attachNote() << "pin one of " << feasibleForms(*refusing) << ", or leave the choice to the cost model";
+  return failure();
+}
+
+bool Selector::agrees(const EqualForms &group, const Alternative &alternative) const {
+  const Pin *pin = pinOf(*alternative.law);
+  if (!pin || pin->form == alternative.form)
+    return true;
+  const Alternative *wanted = pinned(group, *pin);
+  return !wanted || !wanted->feasible();
 }
 
 //===----------------------------------------------------------------------===//
@@ -49,7 +63,7 @@ SmallVector<unsigned> Selector::formsToTry(const EqualForms &group) const {
   SmallVector<unsigned> forms;
   for (bool pinned : {true, false})
     for (auto [index, alternative] : llvm::enumerate(group.alternatives))
-      if (alternative.feasible() && agrees(alternative) == pinned)
+      if (alternative.feasible() && agrees(group, alternative) == pinned)
         forms.push_back(index);
   return forms;
 }
@@ -68,7 +82,7 @@ LogicalResult Selector::makeCandidates() {
     }
     bool allowed = true;
     for (auto [group, index] : llvm::zip_equal(memo.groups(), choice))
-      allowed &= agrees(group.alternatives[index]);
+      allowed &= agrees(group, group.alternatives[index]);
     if (!priced->attentions.empty())
       candidates.push_back({std::move(choice), std::move(plan), std::move(*priced), allowed});
   }
@@ -105,18 +119,29 @@ void Selector::solve() {
   segments = {{best, 0}};
 }
 
+/// The form that names a plan: of the first attention that a law has something to say about, else of the first one.
+attn::Form Selector::formOf(const Candidate &candidate) const {
+  if (!candidate.choice.empty())
+    if (auto form = attn::symbolizeForm(memo.groups()[0].alternatives[candidate.choice[0]].form))
+      return *form;
+  for (const cost::AttentionShape &shape : candidate.priced.attentions)
+    if (shape.family < cost::Family::Project)
+      return shape.form;
+  return attn::Form::Online;
+}
+
 FailureOr<FunctionPlans> Selector::run() {
-  if (failed(checkPins()) || failed(makeCandidates()))
+  if (llvm::any_of(options.pins, [&](const Pin &pin) { return failed(checkPin(pin)); }) || failed(makeCandidates()))
     return failure();
   if (candidates.empty()) // nothing reads the attention
     return FunctionPlans();
-  lengths.emplace(candidates.front().priced.attentions.front());
+  lengths.emplace(sizesOf(*candidates.front().function));
   solve();
   FunctionPlans result;
   describe(result.selection);
   for (const Segment &segment : segments) {
     Candidate &candidate = candidates[segment.plan];
-    result.committed.push_back({std::move(candidate.function), candidate.priced.attentions.back().form, segment.from,
+    result.committed.push_back({std::move(candidate.function), formOf(candidate), segment.from,
                                 candidate.priced.schedule});
   }
   return result;

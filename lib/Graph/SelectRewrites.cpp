@@ -46,7 +46,7 @@ static LogicalResult checkPins(Location module, ArrayRef<std::unique_ptr<Rewrite
 /// Whether a function has attention that nobody has selected for yet.
 static bool isOpen(func::FuncOp function) {
   return !function.isDeclaration() && !function->hasAttr("attn.plan") &&
-         llvm::any_of(function.getOps(), [](Operation &op) { return isa<attn::MechanismOpInterface>(op); });
+         llvm::any_of(function.getOps(), [](Operation &op) { return isMechanism(&op); });
 }
 
 /// `name` for the plan from length 0, `name__form` for the others; a number where that is taken.

@@ -88,7 +88,7 @@ std::optional<ExactComparison> Selector::compareWithSoftmax() {
   if (softmax.attentions.size() != 1 || softmax.attentions.front().form == attn::Form::Online)
     return std::nullopt;
   cost::AttentionShape &shape = softmax.attentions.front();
-  shape.form = attn::Form::Online;
+  shape.family = cost::Family::Softmax, shape.form = attn::Form::Online;
   shape.initialState = shape.finalState = false;
   ExactComparison comparison;
   auto price = [&](unsigned plan, int64_t length) {

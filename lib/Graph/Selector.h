@@ -36,8 +36,8 @@ public:
   mlir::FailureOr<FunctionPlans> run();
 
 private:
-  /// A pinned form must be possible for every op that its law speaks of.
-  mlir::LogicalResult checkPins();
+  /// A pinned form must be possible for one of the ops that its law speaks of.
+  mlir::LogicalResult checkPin(const Pin &pin);
   /// Realizes the plans within the bound that the device can run.
   mlir::LogicalResult makeCandidates();
   /// Finds the segments among the allowed candidates.
@@ -56,10 +56,9 @@ private:
     auto place = llvm::find_if(options.pins, [&](const Pin &pin) { return pin.law == law.name(); });
     return place == options.pins.end() ? nullptr : &*place;
   }
-  bool agrees(const Alternative &alternative) const {
-    const Pin *pin = pinOf(*alternative.law);
-    return !pin || pin->form == alternative.form;
-  }
+  /// Whether a form is the one that the pins ask for; an op that cannot take the pinned form agrees with any.
+  bool agrees(const EqualForms &group, const Alternative &alternative) const;
+  attn::Form formOf(const Candidate &candidate) const;
   /// Indices of the alternatives that can be built, pinned ones first.
   llvm::SmallVector<unsigned> formsToTry(const EqualForms &group) const;
   double seconds(unsigned candidate, int64_t length) {

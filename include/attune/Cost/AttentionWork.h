@@ -1,4 +1,4 @@
-//===- AttentionWork.h - The work of each form of attention -*- C++ -*-===//
+//===- AttentionWork.h - The work of each kernel family -*- C++ -*-===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,19 +14,44 @@
 
 namespace attune::cost {
 
-/// One attention in one form. Names of sizes are those of the attn dialect.
+/// What becomes kernels together: a mechanism, or an op around it that has kernels of its own.
+enum class Family { Softmax, Kernel, Polynomial, Polysketch, Effatt, Eva, Agent, Project, ProjectOutput, Compress };
+
+/// One attention in one form, or one layer op. Names of sizes are those of the attn dialect; sizes that a family does not
+/// have are not read.
 struct AttentionShape {
+  Family family = Family::Softmax;
   attn::Form form = attn::Form::Online;
   int64_t batch = 1, heads = 1, sharedHeads = 1;   ///< H, G
-  int64_t queries = 1, keys = 1;                   ///< n, N
-  int64_t width = 1, features = 1, valueWidth = 1; ///< d, m (unused by softmax), dv
-  int64_t elementBytes = 4;                        ///< of a stored element of q, k, v, o
+  int64_t queries = 1, keys = 1;                   ///< n, N; slots where the sequence has been compressed
+  int64_t width = 1, features = 1, valueWidth = 1; ///< d, m, dv
+  int64_t elementBytes = 4;                        ///< of a stored element of o; of x and the weights of a layer
+  int64_t queryBytes = 4, keyBytes = 4;            ///< of q; of k and v: 4 where a kernel has made them
   bool causal = false;
   bool lse = false, initialState = false, finalState = false;
 
+  int64_t window = 0;     ///< tokens of a block; 0: the whole sequence
+  bool fixedKeys = false; ///< the keys are slots: their number does not follow the sequence
+  attn::FeatureMapAttr map;
+  int64_t featureHeads = 1; ///< heads of φ(K): H where every query head maps it its own way, else G
+  bool keyMaximum = false;     ///< a stabilizer that is a maximum over the keys
+  bool runningMaximum = false; ///< a stabilizer that cancels: each feature carries its own maximum
+  int64_t rank = 0;         ///< slots k of φ(K) and V (naive low rank) or of a compression; 0: none
+  int64_t sharedWeights = 1; ///< distinct E of a compression
+  int64_t degree = 2, sketch = 0, localExact = 0; ///< polynomial and polysketch: p, r, b
+  int64_t agents = 0;
+  int64_t chunk = 0, local = 0; ///< of eva
+  bool excludeLocal = false;
+  int64_t model = 0;                         ///< D of projections, whose result has `heads` of `width`
+  bool queryRope = false, queryNorm = false, keyRope = false, keyNorm = false; ///< done in the loads
+  int64_t taps = 0;                          ///< of the depthwise convolution in the epilogue: 0, 3 or 9
+
   auto key() const {
-    return std::make_tuple(static_cast<int>(form), batch, heads, sharedHeads, queries, keys, width, features,
-                           valueWidth, elementBytes, causal, lse, initialState, finalState);
+    return std::make_tuple(static_cast<int>(family), static_cast<int>(form), batch, heads, sharedHeads, queries, keys,
+                           width, features, valueWidth, elementBytes, queryBytes, keyBytes, causal, lse, initialState, finalState,
+                           window, fixedKeys, map.getAsOpaquePointer(), featureHeads, keyMaximum, runningMaximum, rank, sharedWeights,
+                           degree, sketch, localExact, agents, chunk, local, excludeLocal, model, queryRope, queryNorm,
+                           keyRope, keyNorm, taps);
   }
 };
 

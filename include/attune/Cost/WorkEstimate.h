@@ -15,20 +15,18 @@
 namespace attune::cost {
 
 /// The work of one kernel over its whole grid, independent of the device. Counts are of what the kernel executes, tails
-/// of tiles included; `usefulProducts` is what the formula needs.
+/// of tiles included; `usefulProducts` is what the closed form needs, whatever a plan executes.
 struct WorkEstimate {
   double products = 0;       ///< multiply-adds in tile products (on matrix units where there are any)
-  double usefulProducts = 0; ///< of them, those that the formula needs
+  double usefulProducts = 0; ///< of the formula; the sum of weights counts as one more column of values
   double elementwise = 0;    ///< other operations on elements of tiles
   double exps = 0;
   double mainBytes = 0; ///< each operand once
   double nearBytes = 0; ///< what the grid points load and store, operands as often as they are read
   double liveBytes = 0; ///< the tiles of one grid point
+  double workspaceBytes = 0; ///< what the kernel writes for a later one
   double grain = 1;     ///< grid points, which run in parallel
   int64_t launches = 1;
-
-  /// The part of the products that is padding at the tails and above a diagonal, 0 … 1.
-  double waste() const { return products > 0 ? 1 - usefulProducts / products : 0; }
 
   /// Kernels that run one after another.
   WorkEstimate &operator+=(const WorkEstimate &other) {
@@ -36,6 +34,7 @@ struct WorkEstimate {
     elementwise += other.elementwise, exps += other.exps;
     mainBytes += other.mainBytes, nearBytes += other.nearBytes;
     liveBytes = std::max(liveBytes, other.liveBytes);
+    workspaceBytes += other.workspaceBytes;
     grain = std::min(grain, other.grain);
     launches += other.launches;
     return *this;
@@ -43,7 +42,7 @@ struct WorkEstimate {
 };
 
 struct KernelWork {
-  std::string kernel; ///< softmax, quadratic, state, merge, readout, chunked
+  std::string kernel; ///< the suffix of its symbol: softmax, quadratic, state, merge, readout, chunked …
   WorkEstimate work;
 };
 

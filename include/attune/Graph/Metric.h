@@ -24,10 +24,25 @@ struct RuntimeSizes {
   double scale = 1;
 };
 
-/// The attentions of a function, each of which becomes the kernels of one family; unknown sizes are kDynamic.
+/// The attribute of `attn.polysketch` that says in which form it is computed; absent: quadratic.
+inline constexpr llvm::StringLiteral formAttr = "attn.form";
+attn::Form formOf(attn::PolysketchOp op);
+
+/// Whether an op is attention, as opposed to a term of it or to what stands around it.
+bool isMechanism(mlir::Operation *op);
+
+/// The sizes of a function's tokens: those of its first attention, before the keys were compressed. Unknown ones are
+/// kDynamic.
+struct FunctionSizes {
+  int64_t batch = 1, queries = 1, keys = 1;
+};
+FunctionSizes sizesOf(mlir::func::FuncOp function);
+
+/// The attentions of a function and the ops around them that have kernels, each of which becomes the kernels of one
+/// family; unknown sizes are kDynamic.
 llvm::SmallVector<cost::AttentionShape, 1> attentionsOf(mlir::func::FuncOp function);
 
-/// The element type of the function's first attention, null if it has none.
+/// The element type of the function's output, null if it has none.
 mlir::Type storageOf(mlir::func::FuncOp function);
 
 /// A plan as far as its price is concerned: its attentions with the schedule that they run with.

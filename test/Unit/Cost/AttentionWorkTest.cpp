@@ -16,17 +16,20 @@ using attn::Form;
 namespace {
 class AttentionWork : public ::testing::Test {
 protected:
-  AttentionWork() { context.loadDialect<tile::TileDialect>(); }
+  AttentionWork() { context.loadDialect<tile::TileDialect, attn::AttnDialect>(); }
 
   tile::ScheduleAttr tiles(int64_t queryTile, int64_t keyTile, int64_t piece = 2048) {
     return tile::ScheduleAttr::get(&context, tile::TargetKind::CPU, queryTile, keyTile, piece,
                                    mlir::Float32Type::get(&context), 1, 1);
   }
 
-  /// One head with d = m = 3 and dv = 5 in f32.
-  static AttentionShape shape(Form form, int64_t queries, int64_t keys, bool causal = false) {
+  /// One head with d = m = 3 and dv = 5 in f32: softmax, or kernel attention with elu + 1.
+  AttentionShape shape(Form form, int64_t queries, int64_t keys, bool causal = false) {
     AttentionShape shape;
+    shape.family = form == Form::Online ? Family::Softmax : Family::Kernel;
     shape.form = form;
+    if (shape.family == Family::Kernel)
+      shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Elu1);
     shape.queries = queries, shape.keys = keys;
     shape.width = shape.features = 3, shape.valueWidth = 5;
     shape.causal = causal;
@@ -51,7 +54,6 @@ TEST_F(AttentionWork, SoftmaxOfOneTile) {
   EXPECT_EQ(work.liveBytes, 384);   // 4 bytes · (4·8 + 4·8 + 2·16)
   EXPECT_EQ(work.grain, 1);
   EXPECT_EQ(work.launches, 1);
-  EXPECT_EQ(work.waste(), 0);
 }
 
 TEST_F(AttentionWork, SoftmaxWithTails) {
@@ -59,7 +61,6 @@ TEST_F(AttentionWork, SoftmaxWithTails) {
   WorkEstimate work = attentionWork(shape(Form::Online, 5, 7), tiles(4, 4))[0].work;
   EXPECT_EQ(work.products, 512);       // 4 · 16 · 8
   EXPECT_EQ(work.usefulProducts, 280); // 5·7 · 8
-  EXPECT_DOUBLE_EQ(work.waste(), 1 - 280.0 / 512);
   EXPECT_EQ(work.nearBytes, 672); // 4 · (5·8 + 4 tiles · 4·8)
   EXPECT_EQ(work.grain, 2);
 }
@@ -91,7 +92,7 @@ TEST_F(AttentionWork, SoftmaxWithSharedHeads) {
 
 TEST_F(AttentionWork, StorageOfTwoBytes) {
   AttentionShape half = shape(Form::Online, 4, 4);
-  half.elementBytes = 2, half.lse = true;
+  half.elementBytes = half.queryBytes = half.keyBytes = 2, half.lse = true;
   WorkEstimate work = attentionWork(half, tiles(4, 4))[0].work;
   EXPECT_EQ(work.mainBytes, 144); // 2 · 64 elements, and lse: 4 · 4 bytes
   EXPECT_EQ(work.liveBytes, 384); // tiles are f32 whatever the storage
@@ -114,7 +115,7 @@ TEST_F(AttentionWork, QuadraticCausal) {
 TEST_F(AttentionWork, StateInPieces) {
   // N = 10 in 5 tiles of 2 and 3 pieces of 4; the state has 3·5 + 3 elements, 72 bytes.
   AttentionShape state = shape(Form::State, 6, 10);
-  state.heads = 4, state.sharedHeads = 2;
+  state.heads = 4, state.sharedHeads = state.featureHeads = 2;
   auto kernels = attentionWork(state, tiles(4, 2, /*piece=*/4));
   ASSERT_EQ(kernels.size(), 3u);
   EXPECT_EQ(kernels[0].kernel, "state");
@@ -132,7 +133,7 @@ TEST_F(AttentionWork, StateInPieces) {
   // n = 6 in 2 blocks of 4.
   EXPECT_EQ(kernels[2].kernel, "readout");
   EXPECT_EQ(kernels[2].work.products, 480);       // 4 heads · 8 · 3·5
-  EXPECT_EQ(kernels[2].work.usefulProducts, 360); // 4 · 6 · 15
+  EXPECT_EQ(kernels[2].work.usefulProducts, 432); // 4 · 6 · 3·6: n m c of §4
   EXPECT_EQ(kernels[2].work.exps, 96);            // 4 · 8·3
   EXPECT_EQ(kernels[2].work.elementwise, 640);    // 4 · 8 · (3 · 5 + 5)
   EXPECT_EQ(kernels[2].work.nearBytes, 1344);     // 4 · (4 · 6·8 + 2 · 72)
@@ -145,7 +146,7 @@ TEST_F(AttentionWork, Chunked) {
   ASSERT_EQ(kernels.size(), 1u);
   const WorkEstimate &work = kernels[0].work;
   EXPECT_EQ(work.products, 744);       // 12 rows · (4 · 8 in the chunk + 2 · 15 with the state)
-  EXPECT_EQ(work.usefulProducts, 500); // 10 · (2.5 · 8 + 30)
+  EXPECT_EQ(work.usefulProducts, 585); // 10 · (2.5 · (3 + 6) + 2 · 3·6)
   EXPECT_EQ(work.exps, 72);            // 12 · 3 of queries and of keys
   EXPECT_EQ(work.elementwise, 576);    // 12 · (3 · (6 maps + 4) + 2·4 + 2·5)
   EXPECT_EQ(work.mainBytes, 640);      // 4 · 2 · 10·8
@@ -175,6 +176,5 @@ TEST_F(AttentionWork, LongSequencesDoNotOverflow) {
 TEST_F(AttentionWork, NothingToDo) {
   WorkEstimate work = attentionWork(shape(Form::Online, 0, 4), tiles(4, 4))[0].work;
   EXPECT_EQ(work.products, 0);
-  EXPECT_EQ(work.waste(), 0);
   EXPECT_EQ(attentionWork(shape(Form::State, 4, 0), tiles(4, 4))[0].work.products, 0);
 }

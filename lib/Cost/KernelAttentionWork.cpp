@@ -1,0 +1,179 @@
+//===- KernelAttentionWork.cpp - The work of each form of kernel attention -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With c = dv + 1, the values and the column of ones: nN(m + c) through pairs, (n + N) m c through the state,
+// n (T / 2 (m + c) + 2 m c) in chunks of T (§4), and what the maps multiply by ω: m d a row (§5). The column of ones is a
+// sum of elements in the kernels.
+//
+//===----------------------------------------------------------------------===//
+#include "WorkSizes.h"
+
+#include <cmath>
+
+using namespace attune;
+using namespace attune::cost;
+
+/// Bytes of ω or of focus.
+static double parameterBytes(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
+  return map.products > 0 ? 4 * map.products * (shape.featureHeads > shape.sharedHeads ? z.heads : 1) : 0;
+}
+
+/// What the maps need: every query once, every key once a head that maps it.
+static double usefulMaps(const Sizes &z, const MapCost &map) {
+  return z.batch * z.windows * (z.heads * z.n + z.features * z.N) * map.products;
+}
+
+/// The largest exponent of the keys, for a stabilizer that is a maximum over them.
+static WorkEstimate keyMaximumWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
+  double points = z.batch * z.features;
+  WorkEstimate work;
+  work.products = points * z.keyRows() * map.products;
+  work.usefulProducts = points * z.N * map.products;
+  work.elementwise = points * z.keyRows() * (3 * z.d + z.m + keyOps(shape));
+  work.mainBytes = points * (z.k * z.N * z.d + 4 * z.pieces) + parameterBytes(shape, z, map);
+  work.nearBytes = work.mainBytes;
+  work.liveBytes = 4 * (z.Tk * (z.d + z.m) + map.products);
+  work.workspaceBytes = points * 4 * (z.pieces + 1);
+  work.grain = points * z.pieces;
+  return work;
+}
+
+static WorkEstimate quadraticWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
+  double points = z.points(), mapped = z.pairs * z.Tk + z.rows();
+  WorkEstimate work;
+  // Every query block maps the keys that it visits anew.
+  work.products = points * (z.pairs * z.Tq * z.Tk * (z.m + z.dv) + mapped * map.products);
+  work.usefulProducts = points * z.visible * (z.m + z.dv + 1) + usefulMaps(z, map);
+  work.exps = points * mapped * map.exps;
+  // The maps, the row sum; then the output divided.
+  work.elementwise = points * (mapped * map.elementwise + z.pairs * z.Tk * (z.Tq + keyOps(shape)) +
+                               z.rows() * (z.dv + queryOps(shape) + outputOps(shape)));
+  work.mainBytes = z.tensorBytes() + parameterBytes(shape, z, map);
+  work.nearBytes = z.visitedBytes() + points * z.n * shape.taps * z.dv * z.k;
+  work.liveBytes =
+      4 * (z.Tq * (z.d + z.m + z.dv) + z.Tk * (z.d + z.m + z.dv) + 2 * z.Tq * z.Tk + map.products);
+  work.grain = points * z.blocks;
+  return work;
+}
+
+/// States of the pieces.
+static WorkEstimate stateWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
+  double points = z.batch * z.features, rows = z.keyRows();
+  WorkEstimate work;
+  work.products = points * rows * (z.m * z.dv + map.products);
+  work.usefulProducts = points * z.N * (z.m * (z.dv + 1) + map.products);
+  work.exps = points * rows * map.exps;
+  work.elementwise = points * rows * (map.elementwise + 2 * z.m + keyOps(shape)); // the map, its mask, the sum over keys
+  if (shape.runningMaximum) {
+    // The features' maxima, and the state rescaled once a tile.
+    work.exps += points * z.keyTiles * z.m;
+    work.elementwise += points * (rows * z.m + z.keyTiles * z.m * (z.dv + 1));
+  }
+  work.workspaceBytes = points * z.pieces * z.stateBytes();
+  work.mainBytes = points * z.k * z.N * (z.d + z.dv) + work.workspaceBytes + parameterBytes(shape, z, map);
+  work.nearBytes = work.mainBytes;
+  work.liveBytes = 4 * (z.Tk * (z.d + z.m + z.dv) + map.products) + z.stateBytes();
+  work.grain = points * z.pieces;
+  return work;
+}
+
+static WorkEstimate readoutWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
+  double points = z.points(), rows = z.rows();
+  WorkEstimate work;
+  work.products = points * rows * (z.m * z.dv + map.products);
+  work.usefulProducts = points * z.n * (z.m * (z.dv + 1) + map.products);
+  work.exps = points * rows * map.exps;
+  // The map, ⟨φ(q), z⟩; then the output divided.
+  work.elementwise = points * rows * (map.elementwise + 2 * z.m + z.dv + queryOps(shape) + outputOps(shape));
+  work.mainBytes = points * z.n * (z.d * z.q + z.dv * z.o) + z.batch * z.features * z.stateBytes() +
+                   parameterBytes(shape, z, map);
+  work.nearBytes = points * (z.n * (z.d * z.q + z.dv * z.o) + z.blocks * z.stateBytes());
+  work.liveBytes = 4 * (z.Tq * (z.d + z.m + z.dv) + map.products) + z.stateBytes();
+  work.grain = points * z.blocks;
+  return work;
+}
+
+/// The loop over chunks runs inside one grid point, so that batch and heads are all the parallelism there is.
+static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
+  double points = z.batch * z.heads, T = z.Tk, rows = z.keyRows();
+  WorkEstimate work;
+  work.products = points * rows * (T * (z.m + z.dv) + 2 * z.m * z.dv + 2 * map.products);
+  // Inside a chunk half of the pairs see each other.
+  work.usefulProducts =
+      points * z.n * ((T + 1) / 2 * (z.m + z.dv + 1) + 2 * z.m * (z.dv + 1)) + usefulMaps(z, map);
+  work.exps = points * 2 * rows * map.exps;
+  // Two maps; mask of the keys, ⟨φ(q), z⟩ (2), sum over keys; mask and row sum of the weights; two sums added,
+  // division.
+  work.elementwise = points * rows * (2 * map.elementwise + 4 * z.m + 2 * T + 2 * z.dv + queryOps(shape) +
+                                      keyOps(shape) + outputOps(shape));
+  if (shape.runningMaximum) {
+    work.exps += points * z.keyTiles * 2 * z.m;
+    work.elementwise += points * (rows * 2 * z.m + z.keyTiles * z.m * (z.dv + 1));
+  }
+  work.mainBytes = z.tensorBytes() + parameterBytes(shape, z, map) +
+                   (shape.initialState ? z.batch * z.features * z.stateBytes() : 0);
+  work.nearBytes = points * z.n * (z.d * z.q + z.dv * z.o + (z.d + z.dv) * z.k);
+  work.liveBytes = 4 * (T * (2 * z.d + 2 * z.m + 3 * z.dv) + 2 * T * T + map.products) + z.stateBytes();
+  work.grain = points;
+  return work;
+}
+
+/// φ(K) or V compressed to `rank` slots, the naive low rank: Σ_j E [k, j] φ(k_j) [j, width].
+static WorkEstimate slotsWork(const AttentionShape &shape, const Sizes &z, double width, const MapCost &map) {
+  double points = z.batch * (width == z.m ? z.features : z.shared), k = shape.rank, rows = z.keyRows();
+  double slotBlocks = std::ceil(k / z.Tq);
+  WorkEstimate work;
+  work.products = points * rows * (k * width + slotBlocks * map.products);
+  work.usefulProducts = points * z.N * (k * width + map.products); // §3: N k d
+  work.exps = points * rows * slotBlocks * map.exps;
+  work.elementwise = points * rows * slotBlocks * map.elementwise;
+  work.workspaceBytes = points * z.pieces * 4 * k * width;
+  work.mainBytes = points * z.N * width * z.k + k * z.N * z.k + work.workspaceBytes;
+  work.nearBytes = points * slotBlocks * z.N * (width + z.Tq) * z.k;
+  work.liveBytes = 4 * (z.Tk * (z.d + width) + z.Tq * (z.Tk + width) + map.products);
+  work.grain = points * z.pieces * slotBlocks;
+  return work;
+}
+
+/// Through slots: E φ(K) and F V, then the state of the slots.
+static KernelWorks naiveLowRankWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
+  AttentionShape slots = shape;
+  slots.keys = shape.rank, slots.keyBytes = 4;
+  Sizes inner = z;
+  inner.N = shape.rank, inner.keyTiles = std::ceil(inner.N / z.Tk), inner.pieces = 1, inner.k = 4;
+  MapCost none;
+  return {{"compress", slotsWork(shape, z, z.m, map)},
+          {"merge", mergeWork(z.batch * z.features, z.pieces, shape.rank * z.m)},
+          {"compress", slotsWork(shape, z, z.dv, none)},
+          {"merge", mergeWork(z.batch * z.shared, z.pieces, shape.rank * z.dv)},
+          {"state", stateWork(slots, inner, none)},
+          {"readout", readoutWork(shape, z, map)}};
+}
+
+KernelWorks cost::kernelAttentionWork(const AttentionShape &shape, const Sizes &z) {
+  MapCost map = mapCost(shape.map, z.d, z.m);
+  double elements = z.m * (z.dv + 1), initial = shape.initialState;
+  KernelWorks kernels;
+  if (shape.keyMaximum)
+    kernels.push_back({"key_maximum", keyMaximumWork(shape, z, map)});
+  auto addState = [&] {
+    kernels.push_back({"state", stateWork(shape, z, map)});
+    kernels.push_back({"merge", mergeWork(z.batch * z.features, z.pieces, elements, initial)});
+  };
+  if (shape.form == attn::Form::Quadratic)
+    kernels.push_back({"quadratic", quadraticWork(shape, z, map)});
+  if (shape.form == attn::Form::Chunked)
+    kernels.push_back({"chunked", chunkedWork(shape, z, map)});
+  if (shape.form == attn::Form::State && shape.rank)
+    return naiveLowRankWork(shape, z, map);
+  if (shape.form == attn::Form::State || (shape.form == attn::Form::Chunked && shape.finalState))
+    addState();
+  if (shape.form == attn::Form::State)
+    kernels.push_back({"readout", readoutWork(shape, z, map)});
+  return kernels;
+}

@@ -1,0 +1,27 @@
+//===- SoftmaxWork.cpp - The work of exact attention -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "WorkSizes.h"
+
+using namespace attune;
+using namespace attune::cost;
+
+KernelWorks cost::softmaxWork(const AttentionShape &shape, const Sizes &z) {
+  double points = z.points();
+  WorkEstimate work;
+  work.products = points * z.pairs * z.Tq * z.Tk * (z.d + z.dv);
+  work.usefulProducts = points * z.visible * (z.d + z.dv); // §1: nN(d + dv)
+  work.exps = points * z.pairs * z.Tq * (z.Tk + 1);
+  // Row maximum, subtraction, row sum; the accumulator rescaled; then the query scaled and the output divided.
+  work.elementwise = points * (z.pairs * z.Tq * (3 * z.Tk + z.dv) + z.rows() * (z.d + z.dv));
+  work.elementwise += points * (z.rows() * (queryOps(shape) + outputOps(shape)) + z.pairs * z.Tk * keyOps(shape));
+  work.mainBytes = z.tensorBytes() + (shape.lse ? 4 * points * z.n : 0);
+  work.nearBytes = z.visitedBytes() + points * z.n * shape.taps * z.dv * z.k;
+  work.liveBytes = 4 * (z.Tq * (z.d + z.dv) + z.Tk * (z.d + z.dv) + 2 * z.Tq * z.Tk);
+  work.grain = points * z.blocks;
+  return {{"softmax", work}};
+}

@@ -1,0 +1,72 @@
+//===- WorkSizes.h - Sizes and costs that the estimates share -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_COST_WORKSIZES_H
+#define ATTUNE_LIB_COST_WORKSIZES_H
+
+#include "attune/Cost/AttentionWork.h"
+
+namespace attune::cost {
+
+/// The sizes as doubles, so that products of them do not overflow. With a window n, N and the tiles are those of one
+/// block, and `windows` counts the blocks.
+struct Sizes {
+  Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule);
+
+  double batch, heads, shared, features, windows, n, N, d, m, dv;
+  double o, q, k; ///< bytes of an element of the output, of the queries, of keys and values
+  double Tq, Tk, blocks, keyTiles, pieces;
+  double pairs;   ///< pairs (query tile, key tile) that one head visits
+  double visible; ///< pairs (query, key) of one head that see each other
+
+  tile::ScheduleAttr schedule;
+
+  double points() const { return batch * heads * windows; }
+  double rows() const { return blocks * Tq; }
+  double keyRows() const { return keyTiles * Tk; }
+  double stateBytes() const { return 4 * m * (dv + 1); }
+  /// q, k, v and o of the whole batch, each once.
+  double tensorBytes() const;
+  /// q and o of all points once, keys and values once a visited tile.
+  double visitedBytes() const;
+};
+
+/// What one token costs on its way through a feature map.
+struct MapCost {
+  double products = 0, elementwise = 0, exps = 0;
+};
+MapCost mapCost(attn::FeatureMapAttr map, double width, double features);
+
+/// Elementwise work on a token of q, or of k, in the load: RoPE and the normalisation.
+double queryOps(const AttentionShape &shape);
+double keyOps(const AttentionShape &shape);
+
+/// Elementwise work on a row of the output before it is stored: the depthwise convolution.
+double outputOps(const AttentionShape &shape);
+
+/// Multiplications that raise a weight to an even power.
+double powerOps(int64_t degree);
+
+using KernelWorks = llvm::SmallVector<KernelWork, 3>;
+
+/// The kernels of the families; one file each. The counts cite sections of the mathematics: "§4" is `Kernel (linear)
+/// attention, general` of the reference text.
+KernelWorks softmaxWork(const AttentionShape &shape, const Sizes &z);
+KernelWorks polynomialWork(const AttentionShape &shape, const Sizes &z);
+KernelWorks polysketchWork(const AttentionShape &shape, const Sizes &z);
+KernelWorks kernelAttentionWork(const AttentionShape &shape, const Sizes &z);
+KernelWorks effattWork(const AttentionShape &shape, const Sizes &z);
+KernelWorks agentWork(const AttentionShape &shape, const Sizes &z);
+KernelWorks evaWork(const AttentionShape &shape, const Sizes &z);
+KernelWorks layerWork(const AttentionShape &shape, const Sizes &z);
+
+/// States of pieces added up: [batch, heads, pieces, rows, columns] → [batch, heads, rows, columns].
+WorkEstimate mergeWork(double points, double pieces, double elements, double initial = 0);
+
+} // namespace attune::cost
+
+#endif // ATTUNE_LIB_COST_WORKSIZES_H

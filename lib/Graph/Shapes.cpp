@@ -1,0 +1,287 @@
+//===- Shapes.cpp - The kernels of a function, by their sizes -------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Graph/Metric.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::graph;
+using cost::AttentionShape;
+using cost::Family;
+
+using Shape = std::optional<AttentionShape>;
+
+static ArrayRef<int64_t> shapeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape(); }
+
+static int64_t bytesOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getElementTypeBitWidth() / 8; }
+
+template <typename Op> static Op definingOp(Value value) { return value ? value.getDefiningOp<Op>() : Op(); }
+
+//===----------------------------------------------------------------------===//
+// Tokens
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a kernel reads for tokens, and what it does to them in the load.
+struct Source {
+  explicit Source(Value value) : memory(value) {
+    while (Operation *op = memory.getDefiningOp()) {
+      if (!isa<attn::TakeHeadsOp, attn::RopeOp, attn::QkNormOp>(op))
+        return;
+      rope |= isa<attn::RopeOp>(op), norm |= isa<attn::QkNormOp>(op);
+      memory = op->getOperand(0);
+    }
+  }
+
+  Value memory;
+  bool rope = false, norm = false;
+};
+} // namespace
+
+/// The taps of the convolution that is added to an output in its kernel's epilogue.
+static int64_t tapsOf(Value output) {
+  for (Operation *user : output.getUsers())
+    if (auto lepe = dyn_cast<attn::LepeOp>(user); lepe && lepe.getSource() == output)
+      return shapeOf(lepe.getWeight()).size() == 4 ? 9 : 3;
+  return 0;
+}
+
+/// The sizes that every attention has.
+static AttentionShape shapeOf(Family family, attn::Form form, Value query, Value key, Value value, Value output) {
+  ArrayRef<int64_t> q = shapeOf(query), k = shapeOf(key);
+  Source querySource(query), keySource(key);
+  AttentionShape shape;
+  shape.family = family, shape.form = form;
+  shape.batch = q[0], shape.heads = q[1], shape.queries = q[2], shape.width = q[3];
+  shape.sharedHeads = shape.featureHeads = k[1], shape.keys = k[2];
+  shape.features = q[3], shape.valueWidth = shapeOf(value)[3];
+  shape.elementBytes = bytesOf(output);
+  shape.queryBytes = bytesOf(querySource.memory), shape.keyBytes = bytesOf(keySource.memory);
+  shape.fixedKeys = isa_and_present<attn::CompressOp>(keySource.memory.getDefiningOp());
+  shape.queryRope = querySource.rope, shape.queryNorm = querySource.norm;
+  shape.keyRope = keySource.rope, shape.keyNorm = keySource.norm;
+  shape.taps = tapsOf(output);
+  return shape;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernel attention
+//===----------------------------------------------------------------------===//
+
+/// The shape of features, by the maps that make them where they do.
+static AttentionShape shapeOfFeatures(attn::Form form, Value queryFeatures, Value keyFeatures, Value value,
+                                      attn::NormalizeOp root) {
+  auto a = definingOp<attn::MapOp>(queryFeatures), b = definingOp<attn::MapOp>(keyFeatures);
+  AttentionShape shape = shapeOf(Family::Kernel, form, a ? a.getSource() : queryFeatures,
+                                 b ? b.getSource() : keyFeatures, value, root.getOutput());
+  attn::DenominatorAttr guard = root.getGuard();
+  shape.features = shapeOf(queryFeatures)[3], shape.featureHeads = shapeOf(keyFeatures)[1];
+  shape.map = b ? b.getFeatureMapAttr() : attn::FeatureMapAttr();
+  shape.keyMaximum = b && b.getShift();
+  // Selection writes `constant` where the stabilizer cancels; there the kernels may take what they like.
+  shape.runningMaximum = shape.map && shape.map.isFavor() && form != attn::Form::Quadratic &&
+                         shape.map.stabilizerCancels(guard.getBias(), guard.getFloor());
+  return shape;
+}
+
+static Shape quadraticShape(attn::NormalizeOp root) {
+  auto mix = definingOp<attn::ContractOp>(root.getNumerator());
+  auto visible = mix ? definingOp<attn::VisibleOp>(mix.getLhs()) : attn::VisibleOp();
+  auto pairs = mix ? definingOp<attn::ContractOp>(visible ? visible.getWeights() : mix.getLhs()) : attn::ContractOp();
+  if (!pairs)
+    return std::nullopt;
+  AttentionShape shape =
+      shapeOfFeatures(attn::Form::Quadratic, pairs.getLhs(), pairs.getRhs(), mix.getRhs(), root);
+  shape.causal = visible && visible.getCausal();
+  if (visible && visible.getWindow())
+    shape.window = visible.getWindow()->getLength();
+  return shape;
+}
+
+static Shape stateShape(attn::NormalizeOp root) {
+  auto readout = definingOp<attn::ReadoutOp>(root.getNumerator());
+  auto state = readout ? definingOp<attn::StateOp>(readout.getState()) : attn::StateOp();
+  if (!state)
+    return std::nullopt;
+  // The naive low rank: features and values are compressed on the way.
+  auto compress = definingOp<attn::CompressOp>(state.getFeatures());
+  auto values = definingOp<attn::CompressOp>(state.getValue());
+  AttentionShape shape =
+      shapeOfFeatures(attn::Form::State, readout.getFeatures(), compress ? compress.getSource() : state.getFeatures(),
+                      compress && values ? values.getSource() : state.getValue(), root);
+  if (compress)
+    shape.rank = shapeOf(compress.getWeight())[1];
+  return shape;
+}
+
+static Shape chunkedShape(attn::NormalizeOp root) {
+  auto readout = definingOp<attn::CausalReadoutOp>(root.getNumerator());
+  if (!readout)
+    return std::nullopt;
+  AttentionShape shape = shapeOfFeatures(attn::Form::Chunked, readout.getQueryFeatures(), readout.getKeyFeatures(),
+                                         readout.getValue(), root);
+  shape.causal = true;
+  shape.initialState = static_cast<bool>(readout.getInitialState());
+  shape.finalState = !readout.getState().use_empty() || !readout.getSum().use_empty();
+  return shape;
+}
+
+static Shape shapeOf(attn::NormalizeOp root) {
+  for (auto recognize : {quadraticShape, stateShape, chunkedShape})
+    if (Shape shape = recognize(root))
+      return shape;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Mechanisms of their own
+//===----------------------------------------------------------------------===//
+
+template <typename Op> static AttentionShape shapeOf(Op op, Family family, attn::Form form) {
+  return shapeOf(family, form, op.getQuery(), op.getKey(), op.getValue(), op.getOutput());
+}
+
+static Shape shapeOf(attn::SoftmaxOp op) {
+  AttentionShape shape = shapeOf(op, Family::Softmax, attn::Form::Online);
+  shape.causal = op.getCausal(), shape.lse = static_cast<bool>(op.getLse());
+  shape.window = op.getWindow() ? op.getWindow()->getLength() : 0;
+  return shape;
+}
+
+static Shape shapeOf(attn::PolynomialOp op) {
+  AttentionShape shape = shapeOf(op, Family::Polynomial, attn::Form::Quadratic);
+  shape.causal = op.getCausal(), shape.degree = op.getDegree();
+  shape.window = op.getWindow() ? op.getWindow()->getLength() : 0;
+  return shape;
+}
+
+static Shape shapeOf(attn::PolysketchOp op) {
+  AttentionShape shape = shapeOf(op, Family::Polysketch, formOf(op));
+  shape.causal = op.getCausal(), shape.degree = op.getDegree(), shape.sketch = op.getSize();
+  shape.features = shape.sketch * shape.sketch, shape.featureHeads = shape.heads;
+  shape.localExact = op.getLocalExact().value_or(0);
+  return shape;
+}
+
+static Shape shapeOf(attn::EffattOp op) { return shapeOf(op, Family::Effatt, attn::Form::State); }
+
+static Shape shapeOf(attn::EvaOp op) {
+  AttentionShape shape = shapeOf(op, Family::Eva, attn::Form::Online);
+  shape.causal = op.getCausal(), shape.chunk = op.getChunk(), shape.local = op.getLocal().value_or(0);
+  shape.excludeLocal = op.getExcludeLocal();
+  return shape;
+}
+
+static Shape shapeOf(attn::AgentOp op) {
+  AttentionShape shape = shapeOf(op, Family::Agent, attn::Form::Online);
+  shape.agents = op.getAgents();
+  return shape;
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+static Shape shapeOf(attn::ProjectOp op) {
+  ArrayRef<int64_t> result = shapeOf(op.getResult());
+  AttentionShape shape;
+  shape.family = Family::Project;
+  shape.batch = result[0], shape.heads = result[1], shape.queries = shape.keys = result[2], shape.width = result[3];
+  shape.model = shapeOf(op.getSource())[2], shape.elementBytes = bytesOf(op.getSource());
+  return shape;
+}
+
+static Shape shapeOf(attn::ProjectOutputOp op) {
+  ArrayRef<int64_t> source = shapeOf(op.getSource());
+  AttentionShape shape;
+  shape.family = Family::ProjectOutput;
+  shape.batch = source[0], shape.heads = source[1], shape.queries = shape.keys = source[2], shape.width = source[3];
+  shape.model = shapeOf(op.getResult())[2], shape.elementBytes = bytesOf(op.getResult());
+  return shape;
+}
+
+/// Whether the compression is a part of the naive low rank, that is, of a state of compressed features.
+static bool isOfFeatures(attn::CompressOp op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto state = dyn_cast<attn::StateOp>(user);
+    auto features = state ? definingOp<attn::CompressOp>(state.getFeatures()) : attn::CompressOp();
+    return features && definingOp<attn::MapOp>(features.getSource());
+  });
+}
+
+static Shape shapeOf(attn::CompressOp op) {
+  if (isOfFeatures(op))
+    return std::nullopt;
+  ArrayRef<int64_t> source = shapeOf(op.getSource());
+  Source tokens(op.getSource());
+  AttentionShape shape;
+  shape.family = Family::Compress;
+  shape.batch = source[0], shape.heads = shape.sharedHeads = source[1], shape.queries = shape.keys = source[2];
+  shape.width = source[3];
+  shape.rank = shapeOf(op.getWeight())[1], shape.sharedWeights = shapeOf(op.getWeight())[0];
+  shape.elementBytes = bytesOf(op.getWeight()), shape.keyBytes = bytesOf(tokens.memory);
+  shape.keyRope = tokens.rope, shape.keyNorm = tokens.norm;
+  return shape;
+}
+
+static Shape shapeOfOp(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Shape>(op)
+      .Case<attn::SoftmaxOp, attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::EvaOp, attn::AgentOp,
+            attn::NormalizeOp, attn::ProjectOp, attn::ProjectOutputOp, attn::CompressOp>(
+          [](auto each) { return shapeOf(each); })
+      .Default(std::nullopt);
+}
+
+SmallVector<AttentionShape, 1> graph::attentionsOf(func::FuncOp function) {
+  SmallVector<AttentionShape, 1> shapes;
+  for (Operation &op : function.getOps())
+    if (Shape shape = shapeOfOp(&op))
+      shapes.push_back(*shape);
+  return shapes;
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+Type graph::storageOf(func::FuncOp function) {
+  for (Type result : function.getResultTypes())
+    if (auto output = dyn_cast<RankedTensorType>(result); output && isa<FloatType>(output.getElementType()))
+      return output.getElementType();
+  return Type();
+}
+
+graph::FunctionSizes graph::sizesOf(func::FuncOp function) {
+  FunctionSizes sizes;
+  bool compressed = false;
+  for (Operation &op : function.getOps()) {
+    if (auto compress = dyn_cast<attn::CompressOp>(op); compress && !compressed) {
+      compressed = true;
+      sizes.keys = shapeOf(compress.getSource())[2];
+    }
+    std::optional<AttentionShape> shape = shapeOfOp(&op);
+    if (!shape || shape->family >= Family::Project)
+      continue;
+    sizes.batch = shape->batch, sizes.queries = shape->queries;
+    if (!compressed)
+      sizes.keys = shape->keys;
+    break;
+  }
+  return sizes;
+}
+
+bool graph::isMechanism(Operation *op) {
+  return isa<attn::SoftmaxOp, attn::KernelOp, attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::EvaOp,
+             attn::AgentOp>(op);
+}
+
+attn::Form graph::formOf(attn::PolysketchOp op) {
+  auto form = op->getAttrOfType<StringAttr>(formAttr);
+  return form ? attn::symbolizeForm(form.getValue()).value_or(attn::Form::Quadratic) : attn::Form::Quadratic;
+}
