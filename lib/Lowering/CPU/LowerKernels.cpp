@@ -146,9 +146,33 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+static LogicalResult refuseSize(Operation *op, StringRef what, int64_t bytes) {
+  InFlightDiagnostic diagnostic = op->emitOpError()
+                                  << "expected " << what << " of at most " << mostScratchBytes << " bytes, but got "
+                                  << bytes;
+  diagnostic.attachNote() << "every thread holds the tiles of its kernel at once; choose smaller tiles";
+  return diagnostic;
+}
+
+/// Rejects tiles that no scratch could hold.
+static LogicalResult checkTiles(Operation *op) {
+  for (Value result : op->getResults())
+    if (isTile(result)) {
+      // In floating point, where the product of any two sizes exists.
+      double bytes = 4;
+      for (int64_t size : shapeOf(result))
+        bytes *= static_cast<double>(size);
+      if (bytes > mostScratchBytes)
+        return refuseSize(op, "a tile", static_cast<int64_t>(std::min(bytes, 0x1p62)));
+    }
+  return success();
+}
+
 /// Rejects what the lowering does not know, before anything is emitted.
 static LogicalResult check(tile::KernelOp kernel) {
   auto result = kernel->walk([](Operation *op) -> WalkResult {
+    if (failed(checkTiles(op)))
+      return WalkResult::interrupt();
     if (isa<tile::TileDialect>(op->getDialect()) || isScalarOp(op))
       return WalkResult::advance();
     if (isa<arith::ConstantOp>(op) && !splatValue(op->getResult(0)))
@@ -177,6 +201,8 @@ static LogicalResult lowerKernel(tile::KernelOp kernel, const Isa &isa, unsigned
   state.makeEdgeRows(kernel);
   if (failed(emitBlock(state, kernel.getBody().front())))
     return failure();
+  if (state.scratchBytes > mostScratchBytes)
+    return refuseSize(kernel, "tiles", state.scratchBytes);
   LLVM::ReturnOp::create(emit, ValueRange());
   op->setAttr(scratchBytesAttr, emit.getI64IntegerAttr(state.scratchBytes));
   nests += state.nests, dots += state.dots;

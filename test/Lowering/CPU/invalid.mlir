@@ -18,3 +18,31 @@ func.func @plan(%x: memref<?xf32>, %b: i1) {
   }
   return
 }
+
+// -----
+
+// More than a thread's scratch: one tile, or all of them.
+tile.kernel @tile(%A: memref<?x3000xf32>, %O: memref<?x3000xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected a tile of at most 33554432 bytes, but got 36000000}}
+  // expected-note @below {{every thread holds the tiles of its kernel at once; choose smaller tiles}}
+  %t = tile.load %A[%c0, %c0] : memref<?x3000xf32> -> tensor<3000x3000xf32>
+  tile.store %t, %O[%c0, %c0] : tensor<3000x3000xf32>, memref<?x3000xf32>
+  tile.return
+}
+
+// -----
+
+// expected-error @below {{expected tiles of at most 33554432 bytes, but got}}
+// expected-note @below {{every thread holds the tiles of its kernel at once; choose smaller tiles}}
+tile.kernel @tiles(%A: memref<?x2000xf32>, %B: memref<?x2000xf32>, %O: memref<?x2000xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<2000x2000xf32>
+  %a = tile.load %A[%c0, %c0] : memref<?x2000xf32> -> tensor<2000x2000xf32>
+  %b = tile.load %B[%c0, %c0] : memref<?x2000xf32> -> tensor<2000x2000xf32>
+  %c = arith.mulf %a, %b : tensor<2000x2000xf32>
+  %d = arith.addf %a, %b : tensor<2000x2000xf32>
+  %e = tile.dot %c, %d, %zero : tensor<2000x2000xf32>, tensor<2000x2000xf32> -> tensor<2000x2000xf32>
+  tile.store %e, %O[%c0, %c0] : tensor<2000x2000xf32>, memref<?x2000xf32>
+  tile.return
+}

@@ -104,6 +104,77 @@ TEST_P(CpuTiles, Dots) {
       checkDot(m, n, k, flags & 1, flags & 2, flags & 4);
 }
 
+TEST_P(CpuTiles, WideDots) {
+  int64_t sizes[][3] = {{1, 1024, 1024}, {1024, 1, 1024}, {5, 1024, 1000}, {1024, 65, 64}, {1000, 1030, 3}};
+  for (auto &[m, n, k] : sizes)
+    for (int flags : {0, 3, 5, 6})
+      checkDot(m, n, k, flags & 1, flags & 2, flags & 4);
+}
+
+TEST_P(CpuTiles, StateLargerThanTheRegisters) {
+  // A loop's sum of outer products, 16 tokens a step; the last has 13.
+  for (auto [m, n] : {std::pair<int64_t, int64_t>(1024, 65), {300, 7}, {7, 300}, {1, 512}}) {
+    Matrix a(45, m, 1), b(45, n, 2), out(m, n);
+    std::string aTile = "tensor<" + Matrix(16, m).type(), bTile = "tensor<" + Matrix(16, n).type();
+    std::string aMemory = "memref<?x" + std::to_string(m) + "xf32>",
+                bMemory = "memref<?x" + std::to_string(n) + "xf32>";
+    std::string state = "tensor<" + out.type();
+    run("%z = arith.constant dense<0.0> : " + state + "\n%end = memref.dim %A, %c0 : " + aMemory +
+            "\n%r = tile.loop sum %j = %c0 to %end step 16 carries(%acc = %z) : (" + state +
+            ") {\n%l = tile.load %A[%j, %c0] : " + aMemory + " -> " + aTile + "\n%s = arith.mulf %l, %l : " + aTile +
+            "\n%v = tile.load %B[%j, %c0] : " + bMemory + " -> " + bTile +
+            "\n%n = tile.dot %s, %v, %acc {transpose_a} : " + aTile + ", " + bTile + " -> " + state +
+            "\ntile.yield %n : " + state + "\n}\n" + store("%r", "%C", out),
+        {&a, &b, &out});
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        double expected = 0, size = 1;
+        for (int64_t t = 0; t < 45; ++t)
+          expected += double(a(t, i)) * a(t, i) * b(t, j), size += std::abs(double(a(t, i)) * a(t, i) * b(t, j));
+        ASSERT_NEAR(out(i, j), expected, 1e-6 * size) << m << "x" << n << " at " << i << ", " << j;
+      }
+  }
+}
+
+TEST_P(CpuTiles, ReductionsAndExpansionsOfEverySize) {
+  std::vector<std::pair<int64_t, int64_t>> shapes = {{1, 300}, {300, 1}, {300, 300}, {300, 7}, {2, 2}};
+  for (int64_t columns : {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 47, 64, 65, 100, 129})
+    for (int64_t rows : {1, 5, 64})
+      shapes.push_back({rows, columns});
+  for (auto [rows, columns] : shapes) {
+    bool column = (rows + columns) % 2;
+    Matrix a(rows, columns, 1), out(rows, columns);
+    std::string tile = "tensor<" + a.type(), mark = column ? " {attune.column}" : "";
+    std::string byRow = "tensor<" + std::to_string(rows) + "xf32>",
+                byColumn = "tensor<" + std::to_string(columns) + "xf32>";
+    auto reduce = [&](const std::string &name, const std::string &kind, int axis) {
+      std::string to = axis ? byRow : byColumn;
+      return "%" + name + "r = tile.reduce " + kind + " %x axis " + std::to_string(axis) + " : " + tile + " -> " + to +
+             "\n%" + name + " = tile.expand %" + name + "r axis " + std::to_string(axis) + " : " + to + " -> " + tile +
+             "\n";
+    };
+    auto add = [&](const std::string &name, const std::string &left, const std::string &right) {
+      return "%" + name + " = arith.addf %" + left + ", %" + right + mark + " : " + tile + "\n";
+    };
+    // x + Σ_j x + 2 max_j x + Σ_i x + 2 max_i x
+    run(load("%l", "%A", a) + add("x", "l", "l") + reduce("s", "add", 1) + reduce("m", "max", 1) +
+            reduce("t", "add", 0) + reduce("n", "max", 0) + add("d", "m", "m") + add("e", "n", "n") +
+            add("f", "x", "s") + add("g", "f", "d") + add("h", "g", "t") + add("o", "h", "e") + store("%o", "%B", out),
+        {&a, &out});
+    std::vector<double> sums(rows), sumsDown(columns), maxima(rows, -INFINITY), maximaDown(columns, -INFINITY);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        double x = 2.0 * a(i, j);
+        sums[i] += x, sumsDown[j] += x;
+        maxima[i] = std::max(maxima[i], x), maximaDown[j] = std::max(maximaDown[j], x);
+      }
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        ASSERT_NEAR(out(i, j), 2.0 * a(i, j) + sums[i] + 2 * maxima[i] + sumsDown[j] + 2 * maximaDown[j], 1e-4)
+            << rows << "x" << columns << mark << " at " << i << ", " << j;
+  }
+}
+
 TEST_P(CpuTiles, EveryTail) {
   for (int64_t size = 1; size <= 130; size += size < 18 ? 1 : size < 36 ? 3 : 13)
     checkDot(size, size, size, false, size % 2, size % 3 == 0);
