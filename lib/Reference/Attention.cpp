@@ -7,28 +7,38 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Reference/Attention.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "Shapes.h"
+
 #include "llvm/Support/raw_ostream.h"
 
-#include <cmath>
 #include <numeric>
 
+using namespace attune;
 using namespace attune::reference;
 
-static std::string show(llvm::ArrayRef<int64_t> shape) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << '[';
-  llvm::interleaveComma(shape, os);
-  os << ']';
-  return text;
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+std::optional<Window> Window::of(std::optional<attn::WindowAttr> attribute) {
+  if (!attribute)
+    return std::nullopt;
+  return Window{attribute->getRows(), attribute->getColumns(), attribute->getGridRows(), attribute->getGridColumns()};
 }
 
-static std::string mismatch(llvm::StringRef what, const Array &array, llvm::ArrayRef<int64_t> expected) {
-  if (array.shape() == expected)
-    return "";
-  return ("expected " + what + " of " + show(expected) + ", but got " + show(array.shape())).str();
+std::string Window::problem(int64_t tokens) const {
+  if (gridRows == 0)
+    return doesNotDivide("a window", columns, "the number of tokens", tokens);
+  if (gridRows * gridColumns != tokens)
+    return "expected a grid of " + std::to_string(tokens) + " tokens, but got " + std::to_string(gridRows) + " x " +
+           std::to_string(gridColumns);
+  std::string text = doesNotDivide("a tile's height", rows, "the grid's", gridRows);
+  return text.empty() ? doesNotDivide("a tile's width", columns, "the grid's", gridColumns) : text;
 }
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
 
 static std::string badLength(const Array &lengths, int64_t keys) {
   for (double length : lengths.elements())
@@ -47,32 +57,22 @@ std::string AttentionInputs::problem() const {
   if (sharedHeads() < 1 || heads() % sharedHeads() != 0)
     return "expected a number of key-value heads that divides " + std::to_string(heads()) + ", but got " +
            std::to_string(sharedHeads());
-  std::string text = mismatch("key", key, {batch(), sharedHeads(), keys(), query.size(3)});
+  std::string text = differs("key", key, {batch(), sharedHeads(), keys(), query.size(3)});
   if (text.empty())
-    text = mismatch("value", value, {batch(), sharedHeads(), keys(), value.size(3)});
+    text = differs("value", value, {batch(), sharedHeads(), keys(), value.size(3)});
   if (text.empty() && lengths)
-    text = mismatch("lengths", *lengths, {batch()});
+    text = differs("lengths", *lengths, {batch()});
   if (text.empty() && lengths)
     text = badLength(*lengths, keys());
+  if (text.empty() && window && queries() != keys())
+    text = "expected as many queries as keys with a window, but got " + std::to_string(queries()) + " and " +
+           std::to_string(keys());
+  if (text.empty() && window)
+    text = window->problem(keys());
   for (int64_t row : rows.value_or(std::vector<int64_t>()))
     if (text.empty() && (row < 0 || row >= queries()))
       text = "expected rows from 0 and below " + std::to_string(queries()) + ", but got " + std::to_string(row);
   return text;
-}
-
-std::string attune::reference::kernelProblem(const AttentionInputs &inputs, const KernelOptions &options) {
-  if (inputs.causal && inputs.queries() != inputs.keys())
-    return "expected as many queries as keys with causal, but got " + std::to_string(inputs.queries()) + " and " +
-           std::to_string(inputs.keys());
-  if (!options.initialState != !options.initialSum || (options.initialState && !inputs.causal))
-    return "expected an initial state and its sum together, and with causal";
-  if (!options.initialState)
-    return "";
-  int64_t features = inputs.query.size(3);
-  llvm::SmallVector<int64_t> sum{inputs.batch(), inputs.sharedHeads(), features}, state = sum;
-  state.push_back(inputs.value.size(3));
-  std::string text = mismatch("initial state", *options.initialState, state);
-  return text.empty() ? mismatch("initial sum", *options.initialSum, sum) : text;
 }
 
 std::vector<int64_t> AttentionInputs::chosenRows() const {
@@ -94,17 +94,6 @@ int64_t AttentionInputs::visibleEnd(int64_t entry, int64_t row) const {
   return std::max<int64_t>(end, 0);
 }
 
-void attune::reference::applyMap(attn::FeatureKind map, const double *row, int64_t width, double *features) {
-  switch (map) {
-  case attn::FeatureKind::Elu1:
-    for (int64_t i = 0; i < width; ++i)
-      features[i] = row[i] > 0 ? row[i] + 1 : std::exp(row[i]);
-    return;
-  default:
-    llvm_unreachable("refused before it gets here");
-  }
-}
-
 double attune::reference::guardedQuotient(double numerator, double denominator, double bias, double floor) {
   denominator += bias;
   // Written so that a NaN stays one, and a floor of 0 is no floor: a sum of weights may round below 0.
@@ -113,19 +102,17 @@ double attune::reference::guardedQuotient(double numerator, double denominator, 
   return denominator == 0 ? 0 : numerator / denominator;
 }
 
-Array attune::reference::selectRows(const Array &array, llvm::ArrayRef<int64_t> rows) {
+Array attune::reference::selectRows(const Array &array, llvm::ArrayRef<int64_t> rows, int64_t dimension) {
   llvm::SmallVector<int64_t, 4> shape(array.shape());
-  shape[2] = static_cast<int64_t>(rows.size());
+  shape[dimension] = static_cast<int64_t>(rows.size());
   Array result(shape);
-  bool hasWidth = array.rank() == 4;
-  int64_t width = hasWidth ? array.size(3) : 1, stride = hasWidth ? array.stride(3) : 0;
-  for (int64_t b = 0; b < shape[0]; ++b)
-    for (int64_t h = 0; h < shape[1]; ++h)
-      for (auto [r, row] : llvm::enumerate(rows)) {
-        llvm::SmallVector<int64_t, 4> from{b, h, row}, to{b, h, static_cast<int64_t>(r)};
-        from.resize(array.rank()), to.resize(array.rank());
-        for (int64_t c = 0; c < width; ++c)
-          result.element(result.place(to) + c) = array.element(array.place(from) + c * stride);
-      }
+  llvm::SmallVector<int64_t, 4> to(shape.size(), 0), from;
+  for (int64_t left = result.count(), place = 0; left > 0; --left, ++place) {
+    from = to;
+    from[dimension] = rows[to[dimension]];
+    result.element(place) = array(from);
+    for (int64_t i = result.rank() - 1; i >= 0 && ++to[i] == shape[i]; --i)
+      to[i] = 0;
+  }
   return result;
 }

@@ -8,6 +8,8 @@
 #ifndef ATTUNE_LIB_REFERENCE_ATTNFRAME_H
 #define ATTUNE_LIB_REFERENCE_ATTNFRAME_H
 
+#include "Demands.h"
+
 #include "attune/Attn/Attn.h"
 #include "attune/Reference/EvalAttn.h"
 
@@ -15,7 +17,7 @@
 
 namespace attune::reference {
 
-/// A tensor. `queries` is n if its query dimension holds the chosen rows only, else absent.
+/// A tensor. `queries` is the number of all rows if its row dimension holds the chosen ones only, else absent.
 struct AttnValue {
   Array array;
   std::optional<int64_t> queries;
@@ -23,7 +25,7 @@ struct AttnValue {
 
 class AttnFrame {
 public:
-  explicit AttnFrame(const EvalAttnOptions &options) : options(options) {}
+  AttnFrame(const EvalAttnOptions &options, Demands demands) : options(options), demands(std::move(demands)) {}
 
   const Array &operator[](mlir::Value value) const { return get(value).array; }
   const AttnValue &get(mlir::Value value) const { return values.find(value)->second; }
@@ -34,14 +36,22 @@ public:
   /// for.
   void set(mlir::Value value, Array array, std::optional<int64_t> queries = std::nullopt);
 
-  /// A tensor whose third dimension are queries, with the chosen rows only.
-  AttnValue chosen(mlir::Value value) const;
-  /// The query of each row of a tensor with these queries.
-  std::vector<int64_t> rowsOf(const AttnValue &value) const;
+  /// Whether the chosen rows of a result are all that is needed.
+  bool wantsRows(mlir::Value result) const { return options.rows && demands.wantsRows(result); }
+  /// An operand whose dimension `dimension` are queries, with the chosen rows only if that is all that is needed of the
+  /// result, else with every row.
+  AttnValue rowsFor(mlir::Value result, mlir::Value operand, int64_t dimension = 2) const;
+  /// The query of each row of a tensor.
+  std::vector<int64_t> rowsOf(const AttnValue &value, int64_t dimension = 2) const;
+  /// Rows that the tensor has, or would have with every row.
+  static int64_t tokensOf(const AttnValue &value, int64_t dimension = 2) {
+    return value.queries.value_or(value.array.size(dimension));
+  }
 
   const EvalAttnOptions &options;
 
 private:
+  Demands demands;
   llvm::DenseMap<mlir::Value, AttnValue> values;
 };
 
@@ -49,11 +59,22 @@ private:
 mlir::LogicalResult expectShape(mlir::Operation *op, llvm::StringRef what, const Array &array,
                                 llvm::ArrayRef<int64_t> shape);
 
+/// An error at `op` if `problem` is not empty.
+mlir::LogicalResult check(mlir::Operation *op, const std::string &problem);
+/// Tokens of each batch entry that exist; an error unless the lengths (null: none) are [batch], each 0 … `tokens`.
+mlir::FailureOr<std::vector<int64_t>> readLengths(AttnFrame &frame, mlir::Operation *op, mlir::Value lengths,
+                                                  int64_t batch, int64_t tokens);
+std::vector<Array> arraysOf(const AttnFrame &frame, mlir::ValueRange values);
+
 // Each runs an op of its kind; nullopt if the op is of another kind.
 std::optional<mlir::LogicalResult> evalMechanism(AttnFrame &frame, mlir::Operation &op);
 std::optional<mlir::LogicalResult> evalSoftmaxTerm(AttnFrame &frame, mlir::Operation &op);
 std::optional<mlir::LogicalResult> evalKernelTerm(AttnFrame &frame, mlir::Operation &op);
 std::optional<mlir::LogicalResult> evalWeightTerm(AttnFrame &frame, mlir::Operation &op);
+std::optional<mlir::LogicalResult> evalMapTerm(AttnFrame &frame, mlir::Operation &op);
+std::optional<mlir::LogicalResult> evalBlockedTerm(AttnFrame &frame, mlir::Operation &op);
+std::optional<mlir::LogicalResult> evalLayer(AttnFrame &frame, mlir::Operation &op);
+mlir::LogicalResult evalLepe(AttnFrame &frame, attn::LepeOp op);
 
 } // namespace attune::reference
 

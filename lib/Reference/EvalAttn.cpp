@@ -8,6 +8,7 @@
 #include "attune/Reference/EvalAttn.h"
 
 #include "AttnFrame.h"
+#include "Shapes.h"
 
 #include "attune/Reference/Attention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,95 +29,52 @@ void AttnFrame::set(mlir::Value value, Array array, std::optional<int64_t> queri
   values.insert_or_assign(value, AttnValue{std::move(array), queries});
 }
 
-AttnValue AttnFrame::chosen(mlir::Value value) const {
-  const AttnValue &full = get(value);
-  if (!options.rows || full.queries)
-    return full;
-  return {selectRows(full.array, *options.rows), full.array.size(2)};
+AttnValue AttnFrame::rowsFor(mlir::Value result, mlir::Value operand, int64_t dimension) const {
+  const AttnValue &value = get(operand);
+  if (!wantsRows(result) || value.queries)
+    return value;
+  return {selectRows(value.array, *options.rows, dimension), value.array.size(dimension)};
 }
 
-std::vector<int64_t> AttnFrame::rowsOf(const AttnValue &value) const {
+std::vector<int64_t> AttnFrame::rowsOf(const AttnValue &value, int64_t dimension) const {
   if (value.queries)
     return *options.rows;
-  std::vector<int64_t> all(value.array.size(2));
+  std::vector<int64_t> all(value.array.size(dimension));
   std::iota(all.begin(), all.end(), 0);
   return all;
 }
 
-static void print(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> shape) {
-  diagnostic << '[';
-  llvm::interleaveComma(shape, diagnostic);
-  diagnostic << ']';
+LogicalResult attune::reference::check(Operation *op, const std::string &problem) {
+  return problem.empty() ? success() : LogicalResult(op->emitOpError() << problem);
 }
 
 LogicalResult attune::reference::expectShape(Operation *op, StringRef what, const Array &array,
                                              ArrayRef<int64_t> shape) {
-  if (array.shape() == shape)
-    return success();
-  InFlightDiagnostic diagnostic = op->emitOpError() << "expected " << what << " of ";
-  print(diagnostic, shape);
-  diagnostic << ", but got ";
-  print(diagnostic, array.shape());
-  return diagnostic;
+  return check(op, differs(what, array, shape));
 }
 
-//===----------------------------------------------------------------------===//
-// Mechanisms
-//===----------------------------------------------------------------------===//
-
-static LogicalResult evalSoftmax(AttnFrame &frame, attn::SoftmaxOp op) {
-  AttentionInputs inputs{frame[op.getQuery()], frame[op.getKey()], frame[op.getValue()],
-                         frame.optional(op.getLengths()), op.getCausal(), frame.options.rows};
-  if (std::string problem = inputs.problem(); !problem.empty())
-    return op.emitOpError() << problem;
-  SoftmaxResults results = softmaxAttention(inputs, op.getScale().convertToDouble());
-  std::optional<int64_t> queries;
-  if (inputs.rows)
-    queries = inputs.queries();
-  frame.set(op.getOutput(), std::move(results.output), queries);
-  frame.set(op.getLse(), std::move(results.lse), queries);
-  return success();
-}
-
-static LogicalResult evalKernelAttention(AttnFrame &frame, attn::KernelOp op) {
-  if (op.getFeatureMap().getKind() != attn::FeatureKind::Elu1 || op.getCompressKey() || op.getWindow())
-    return op.emitOpError() << "expected elu1 without compression and window (others are not supported yet)";
-  AttentionInputs inputs{frame[op.getQuery()], frame[op.getKey()], frame[op.getValue()],
-                         frame.optional(op.getLengths()), op.getCausal(), frame.options.rows};
-  KernelOptions options{op.getFeatureMap().getKind(), op.getDenominator().getBias(), op.getDenominator().getFloor(),
-                        frame.optional(op.getInitialState()), frame.optional(op.getInitialSum())};
-  std::string problem = inputs.problem();
-  if (problem.empty())
-    problem = kernelProblem(inputs, options);
-  if (!problem.empty())
-    return op.emitOpError() << problem;
-  KernelResults results = kernelAttention(inputs, options);
-  std::optional<int64_t> queries;
-  if (inputs.rows)
-    queries = inputs.queries();
-  frame.set(op.getOutput(), std::move(results.output), queries);
-  frame.set(op.getFinalState(), std::move(results.finalState));
-  frame.set(op.getFinalSum(), std::move(results.finalSum));
-  return success();
-}
-
-/// Mechanisms that read what another one has computed for the chosen rows only would mistake rows for tokens.
-static LogicalResult checkFull(AttnFrame &frame, Operation &op) {
-  for (mlir::Value operand : op.getOperands())
-    if (frame.get(operand).queries)
-      return op.emitOpError() << "expected operands with every row, but got one with chosen rows (run without chosen "
-                                 "rows)";
-  return success();
-}
-
-std::optional<LogicalResult> attune::reference::evalMechanism(AttnFrame &frame, Operation &op) {
-  if (!isa<attn::SoftmaxOp, attn::KernelOp>(op))
-    return std::nullopt;
-  if (failed(checkFull(frame, op)))
+FailureOr<std::vector<int64_t>> attune::reference::readLengths(AttnFrame &frame, Operation *op, mlir::Value lengths,
+                                                               int64_t batch, int64_t tokens) {
+  std::vector<int64_t> result(batch, tokens);
+  if (!lengths)
+    return result;
+  const Array &given = frame[lengths];
+  if (failed(expectShape(op, "lengths", given, {batch})))
     return failure();
-  if (auto softmax = dyn_cast<attn::SoftmaxOp>(op))
-    return evalSoftmax(frame, softmax);
-  return evalKernelAttention(frame, cast<attn::KernelOp>(op));
+  for (int64_t b = 0; b < batch; ++b) {
+    double length = given({b});
+    if (!(length >= 0 && length <= static_cast<double>(tokens)))
+      return op->emitOpError() << "expected lengths from 0 to " << tokens << ", but got " << length;
+    result[b] = static_cast<int64_t>(length);
+  }
+  return result;
+}
+
+std::vector<Array> attune::reference::arraysOf(const AttnFrame &frame, ValueRange values) {
+  std::vector<Array> arrays;
+  for (mlir::Value value : values)
+    arrays.push_back(frame[value]);
+  return arrays;
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,18 +104,22 @@ static LogicalResult bindArguments(AttnFrame &frame, func::FuncOp function, Arra
 
 static std::optional<LogicalResult> evalConstant(AttnFrame &frame, Operation &op) {
   auto constant = dyn_cast<arith::ConstantOp>(op);
-  auto dense = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : DenseFPElementsAttr();
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
   if (!dense)
     return std::nullopt;
   std::vector<double> elements;
-  for (FloatAttr element : dense.getValues<FloatAttr>())
-    elements.push_back(element.getValueAsDouble());
+  for (Attribute element : dense.getValues<Attribute>())
+    if (auto number = dyn_cast<FloatAttr>(element))
+      elements.push_back(number.getValueAsDouble());
+    else
+      elements.push_back(static_cast<double>(cast<IntegerAttr>(element).getInt()));
   frame.set(constant, makeArray(dense.getType().getShape(), elements));
   return success();
 }
 
 static LogicalResult evalOp(AttnFrame &frame, Operation &op) {
-  for (auto eval : {evalMechanism, evalSoftmaxTerm, evalKernelTerm, evalWeightTerm, evalConstant})
+  for (auto eval : {evalMechanism, evalLayer, evalSoftmaxTerm, evalKernelTerm, evalMapTerm, evalWeightTerm,
+                    evalBlockedTerm, evalConstant})
     if (std::optional<LogicalResult> result = eval(frame, op))
       return *result;
   return op.emitOpError() << "expected an op that the interpreter of the attn dialect knows";
@@ -167,10 +129,10 @@ FailureOr<std::vector<Array>> attune::reference::evalAttn(func::FuncOp function,
                                                           const EvalAttnOptions &options) {
   if (function.getBody().getBlocks().size() != 1)
     return function.emitOpError() << "expected a function of one block";
-  AttnFrame frame(options);
+  Block &body = function.getBody().front();
+  AttnFrame frame(options, Demands(body));
   if (failed(bindArguments(frame, function, arguments)))
     return failure();
-  Block &body = function.getBody().front();
   for (Operation &op : body.without_terminator())
     if (failed(evalOp(frame, op)))
       return failure();

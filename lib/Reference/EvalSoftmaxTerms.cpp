@@ -44,8 +44,9 @@ struct Partial {
 } // namespace
 
 static LogicalResult evalPartial(AttnFrame &frame, attn::SoftmaxPartialOp op) {
-  AttentionInputs inputs{frame[op.getQuery()], frame[op.getKey()], frame[op.getValue()],
-                         frame.optional(op.getLengths()), op.getCausal(), frame.options.rows};
+  AttnValue query = frame.rowsFor(op.getMaximum(), op.getQuery());
+  AttentionInputs inputs{query.array,    frame[op.getKey()], frame[op.getValue()], frame.optional(op.getLengths()),
+                         op.getCausal(), frame.rowsOf(query), query.queries,       std::nullopt};
   if (std::string problem = inputs.problem(); !problem.empty())
     return op.emitOpError() << problem;
   auto pieces = static_cast<int64_t>(op.getPieces());
@@ -61,14 +62,11 @@ static LogicalResult evalPartial(AttnFrame &frame, attn::SoftmaxPartialOp op) {
       Rows queries(inputs.query, b, h), keys(inputs.key, b, g), values(inputs.value, b, g);
       for (int64_t r = 0; r < count; ++r)
         for (int64_t j = begin; j < std::min(begin + piece, inputs.visibleEnd(b, rows[r])); ++j)
-          partial.add({b, h, r}, scale * dot(queries[rows[r]], keys[j], inputs.query.size(3)), values[j]);
+          partial.add({b, h, r}, scale * dot(queries[r], keys[j], inputs.query.size(3)), values[j]);
     }
-  std::optional<int64_t> queries;
-  if (inputs.rows)
-    queries = inputs.queries();
-  frame.set(op.getMaximum(), std::move(partial.maximum), queries);
-  frame.set(op.getSum(), std::move(partial.sum), queries);
-  frame.set(op.getAccumulator(), std::move(partial.accumulator), queries);
+  frame.set(op.getMaximum(), std::move(partial.maximum), query.queries);
+  frame.set(op.getSum(), std::move(partial.sum), query.queries);
+  frame.set(op.getAccumulator(), std::move(partial.accumulator), query.queries);
   return success();
 }
 
@@ -89,9 +87,10 @@ static LogicalResult checkPartial(Operation *op, const Array &maximum, const Arr
 }
 
 static LogicalResult evalMerge(AttnFrame &frame, attn::SoftmaxMergeOp op) {
-  const Array &acc1 = frame[op.getFirstAccumulator()], &acc2 = frame[op.getSecondAccumulator()];
-  const Array &m1 = frame[op.getFirstMaximum()], &m2 = frame[op.getSecondMaximum()];
-  const Array &l1 = frame[op.getFirstSum()], &l2 = frame[op.getSecondSum()];
+  auto rows = [&](mlir::Value operand) { return frame.rowsFor(op.getMaximum(), operand).array; };
+  Array acc1 = rows(op.getFirstAccumulator()), acc2 = rows(op.getSecondAccumulator());
+  Array m1 = rows(op.getFirstMaximum()), m2 = rows(op.getSecondMaximum());
+  Array l1 = rows(op.getFirstSum()), l2 = rows(op.getSecondSum());
   if (failed(checkPartial(op, m1, l1, acc1, acc1.shape())) || failed(checkPartial(op, m2, l2, acc2, acc1.shape())))
     return failure();
   Partial merged(m1.shape(), acc1.size(3));
@@ -104,7 +103,7 @@ static LogicalResult evalMerge(AttnFrame &frame, attn::SoftmaxMergeOp op) {
     for (int64_t c = 0; c < acc1.size(3); ++c)
       merged.accumulator({b, h, r, c}) = first * acc1({b, h, r, c}) + second * acc2({b, h, r, c});
   });
-  std::optional<int64_t> queries = frame.get(op.getFirstMaximum()).queries;
+  std::optional<int64_t> queries = frame.rowsFor(op.getMaximum(), op.getFirstMaximum()).queries;
   frame.set(op.getMaximum(), std::move(merged.maximum), queries);
   frame.set(op.getSum(), std::move(merged.sum), queries);
   frame.set(op.getAccumulator(), std::move(merged.accumulator), queries);
@@ -112,7 +111,9 @@ static LogicalResult evalMerge(AttnFrame &frame, attn::SoftmaxMergeOp op) {
 }
 
 static LogicalResult evalFinish(AttnFrame &frame, attn::SoftmaxFinishOp op) {
-  const Array &m = frame[op.getMaximum()], &l = frame[op.getSum()], &acc = frame[op.getAccumulator()];
+  AttnValue maximum = frame.rowsFor(op.getOutput(), op.getMaximum());
+  Array m = maximum.array, l = frame.rowsFor(op.getOutput(), op.getSum()).array;
+  Array acc = frame.rowsFor(op.getOutput(), op.getAccumulator()).array;
   if (failed(checkPartial(op, m, l, acc, acc.shape())))
     return failure();
   Array output(acc.shape()), lse(m.shape());
@@ -122,7 +123,7 @@ static LogicalResult evalFinish(AttnFrame &frame, attn::SoftmaxFinishOp op) {
     for (int64_t c = 0; c < acc.size(3); ++c)
       output({b, h, r, c}) = sum == 0 ? 0 : acc({b, h, r, c}) / sum;
   });
-  std::optional<int64_t> queries = frame.get(op.getMaximum()).queries;
+  std::optional<int64_t> queries = maximum.queries;
   frame.set(op.getOutput(), std::move(output), queries);
   frame.set(op.getLse(), std::move(lse), queries);
   return success();

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AttnFrame.h"
+#include "Head.h"
 
-#include "attune/Reference/Attention.h"
-
+#include <cmath>
 #include <map>
 
 using namespace mlir;
@@ -67,11 +67,12 @@ template <typename Visit> void forEachPoint(const Sizes &box, Sizes &point, Visi
 }
 } // namespace
 
-/// An operand: with the chosen rows only, if it has a query dimension (which is then the third).
-static Factor operandOf(const AttnFrame &frame, mlir::Value value, ArrayAttr roles) {
+/// An operand, with the chosen rows only if it has a query dimension (which is then the third) and the result too.
+static Factor operandOf(const AttnFrame &frame, attn::ContractOp op, mlir::Value value, ArrayAttr roles) {
   Factor factor(frame.get(value), roles);
-  if (factor.roles.size() > 2 && factor.roles[2] == attn::Role::Query)
-    factor.value = frame.chosen(value);
+  if (factor.roles.size() > 2 && factor.roles[2] == attn::Role::Query &&
+      llvm::is_contained(op.getResultRoles(), attn::RoleAttr::get(op.getContext(), attn::Role::Query)))
+    factor.value = frame.rowsFor(op.getResult(), value);
   return factor;
 }
 
@@ -129,7 +130,8 @@ struct Summation {
 } // namespace
 
 static LogicalResult evalContract(AttnFrame &frame, attn::ContractOp op) {
-  Factor lhs = operandOf(frame, op.getLhs(), op.getLhsRoles()), rhs = operandOf(frame, op.getRhs(), op.getRhsRoles());
+  Factor lhs = operandOf(frame, op, op.getLhs(), op.getLhsRoles());
+  Factor rhs = operandOf(frame, op, op.getRhs(), op.getRhsRoles());
   Sizes sizes;
   if (failed(unite(op, lhs, sizes)) || failed(unite(op, rhs, sizes)))
     return failure();
@@ -156,27 +158,55 @@ static LogicalResult evalContract(AttnFrame &frame, attn::ContractOp op) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult evalVisible(AttnFrame &frame, attn::VisibleOp op) {
-  AttnValue weights = frame.chosen(op.getWeights());
+  AttnValue weights = frame.rowsFor(op.getResult(), op.getWeights());
   const Array &w = weights.array;
   // Only the sizes count here: the weights stand for queries and keys alike.
-  AttentionInputs sizes{Array({w.size(0), w.size(1), weights.queries.value_or(w.size(2)), 0}),
-                        Array({w.size(0), w.size(1), w.size(3), 0}), Array({w.size(0), w.size(1), w.size(3), 0}),
-                        frame.optional(op.getLengths()), op.getCausal(), std::nullopt};
-  if (std::string problem = sizes.problem(); !problem.empty())
-    return op.emitOpError() << problem;
-  std::vector<int64_t> rows = frame.rowsOf(weights);
+  AttentionInputs sizes{Array({w.size(0), w.size(1), w.size(2), 0}), Array({w.size(0), w.size(1), w.size(3), 0}),
+                        Array({w.size(0), w.size(1), w.size(3), 0}), frame.optional(op.getLengths()), op.getCausal(),
+                        frame.rowsOf(weights), weights.queries, Window::of(op.getWindow())};
+  if (failed(check(op, sizes.problem())))
+    return failure();
   Array result(w.shape());
-  for (int64_t b = 0; b < w.size(0); ++b)
-    for (int64_t h = 0; h < w.size(1); ++h)
-      for (int64_t i = 0; i < w.size(2); ++i)
-        for (int64_t j = 0; j < std::min(w.size(3), sizes.visibleEnd(b, rows[i])); ++j)
-          result({b, h, i, j}) = w({b, h, i, j});
+  forEachHead(sizes, [&](const Head &head) {
+    for (int64_t i = 0; i < w.size(2); ++i)
+      for (int64_t j : head.keysOf(head.rows[i]))
+        result({head.batch, head.head, i, j}) = w({head.batch, head.head, i, j});
+  });
   frame.set(op.getResult(), std::move(result), weights.queries);
   return success();
 }
 
+static LogicalResult evalPower(AttnFrame &frame, attn::PowerOp op) {
+  AttnValue weights = frame.rowsFor(op.getResult(), op.getWeights());
+  std::vector<double> elements = weights.array.elements();
+  double scale = op.getScale().convertToDouble();
+  for (double &element : elements)
+    element = std::pow(scale * element, static_cast<double>(op.getDegree()));
+  frame.set(op.getResult(), makeArray(weights.array.shape(), elements), weights.queries);
+  return success();
+}
+
+static LogicalResult evalDiagonalBlocks(AttnFrame &frame, attn::DiagonalBlocksOp op) {
+  AttnValue inside = frame.rowsFor(op.getResult(), op.getInside());
+  Array outside = frame.rowsFor(op.getResult(), op.getOutside()).array;
+  auto block = static_cast<int64_t>(op.getBlock());
+  if (failed(expectShape(op, "weights outside", outside, inside.array.shape())))
+    return failure();
+  if (block < 1)
+    return op.emitOpError() << "expected a block of at least one token, but got " << block;
+  std::vector<int64_t> rows = frame.rowsOf(inside);
+  Array result(outside.shape());
+  for (int64_t b = 0; b < result.size(0); ++b)
+    for (int64_t h = 0; h < result.size(1); ++h)
+      for (int64_t i = 0; i < result.size(2); ++i)
+        for (int64_t j = 0; j < result.size(3); ++j)
+          result({b, h, i, j}) = (rows[i] / block == j / block ? inside.array : outside)({b, h, i, j});
+  frame.set(op.getResult(), std::move(result), inside.queries);
+  return success();
+}
+
 static LogicalResult evalRowSum(AttnFrame &frame, attn::RowSumOp op) {
-  AttnValue weights = frame.chosen(op.getWeights());
+  AttnValue weights = frame.rowsFor(op.getResult(), op.getWeights());
   const Array &w = weights.array;
   Array result(w.shape().drop_back());
   std::vector<double> elements = w.elements();
@@ -192,6 +222,10 @@ std::optional<LogicalResult> attune::reference::evalWeightTerm(AttnFrame &frame,
     return evalContract(frame, contract);
   if (auto visible = dyn_cast<attn::VisibleOp>(op))
     return evalVisible(frame, visible);
+  if (auto power = dyn_cast<attn::PowerOp>(op))
+    return evalPower(frame, power);
+  if (auto blocks = dyn_cast<attn::DiagonalBlocksOp>(op))
+    return evalDiagonalBlocks(frame, blocks);
   if (auto sum = dyn_cast<attn::RowSumOp>(op))
     return evalRowSum(frame, sum);
   return std::nullopt;

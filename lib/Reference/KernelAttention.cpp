@@ -5,112 +5,210 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Rows.h"
+#include "Head.h"
+#include "Shapes.h"
 
-#include "attune/Reference/Attention.h"
+#include "llvm/ADT/STLExtras.h"
 
-#include <cmath>
-#include <numeric>
+#include <limits>
+#include <map>
 
 using namespace attune;
 using namespace attune::reference;
 
+//===----------------------------------------------------------------------===//
+// What can be wrong
+//===----------------------------------------------------------------------===//
+
+static std::string stateProblem(const AttentionInputs &inputs, const KernelOptions &options) {
+  if (!options.initialState != !options.initialSum || (options.initialState && !inputs.causal))
+    return "expected an initial state and its sum together, and with causal";
+  if ((options.initialState || options.wantsState) && (inputs.window || options.compressKey))
+    return "expected no state with a window or compression";
+  if (!options.initialState)
+    return "";
+  llvm::SmallVector<int64_t> sum{inputs.batch(), inputs.sharedHeads(), options.map.featuresOf(inputs.query.size(3))};
+  llvm::SmallVector<int64_t> state = sum;
+  state.push_back(inputs.value.size(3));
+  std::string text = differs("initial state", *options.initialState, state);
+  return text.empty() ? differs("initial sum", *options.initialSum, sum) : text;
+}
+
+static std::string compressionProblem(const AttentionInputs &inputs, const KernelOptions &options) {
+  if (!options.compressKey != !options.compressValue || (options.compressKey && (inputs.causal || inputs.window)))
+    return "expected E and F together, without causal and window";
+  if (!options.compressKey)
+    return "";
+  const Array &e = *options.compressKey, &f = *options.compressValue;
+  if (e.rank() != 3 || f.rank() != 3)
+    return "expected E and F of rank 3";
+  auto check = [&](llvm::StringRef name, const Array &weight) {
+    return differs(name, weight, {weight.size(0) == 1 ? 1 : inputs.sharedHeads(), e.size(1), inputs.keys()});
+  };
+  std::string text = check("E", e);
+  return text.empty() ? check("F", f) : text;
+}
+
+static std::string positionProblem(const AttentionInputs &inputs, const FeatureMap &map) {
+  int64_t last = std::max(inputs.queries(), inputs.keys());
+  if (map.kind != attn::FeatureKind::Cosformer || last <= map.maxPosition)
+    return "";
+  return "expected at most max_position = " + std::to_string(map.maxPosition) + " tokens, but got " +
+         std::to_string(last);
+}
+
+std::string attune::reference::kernelProblem(const AttentionInputs &inputs, const KernelOptions &options) {
+  if (inputs.causal && inputs.queries() != inputs.keys())
+    return "expected as many queries as keys with causal, but got " + std::to_string(inputs.queries()) + " and " +
+           std::to_string(inputs.keys());
+  const Array *parameter = options.parameter ? &*options.parameter : nullptr;
+  for (std::string text : {stateProblem(inputs, options), compressionProblem(inputs, options),
+                           positionProblem(inputs, options.map),
+                           options.map.problem(parameter, inputs.heads(), inputs.query.size(3))})
+    if (!text.empty())
+      return text;
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// The state
+//===----------------------------------------------------------------------===//
+
 namespace {
-/// The state φ(K)ᵀ[V 1] of one key-value head, token after token.
+/// The state φ(K)ᵀ[V 1] of one head, token after token.
 class State {
 public:
-  State(const AttentionInputs &inputs, const KernelOptions &options, int64_t batch, int64_t head)
-      : map(options.map), features(inputs.query.size(3)), width(inputs.value.size(3)),
-        keys(inputs.key, batch, head), values(inputs.value, batch, head), state(features * width, 0.0),
-        sum(features, 0.0), phi(features), row(features) {
-    for (int64_t f = 0; options.initialState && f < features; ++f) {
-      sum[f] = (*options.initialSum)({batch, head, f});
-      for (int64_t c = 0; c < width; ++c)
-        state[f * width + c] = (*options.initialState)({batch, head, f, c});
-    }
+  State(const HeadMap &map, Shift keyShift, int64_t width)
+      : map(map), keyShift(keyShift), queryShift(map.queryShift()), state(map.features(), width),
+        sum(map.features(), 0.0), phi(map.features()) {}
+
+  void start(const Array &initialState, const Array &initialSum, int64_t batch, int64_t head) {
+    state = headOf(initialState, batch, head, map.features());
+    for (int64_t f = 0; f < map.features(); ++f)
+      sum[f] = initialSum({batch, head, f});
   }
 
-  void add(int64_t token) {
-    mapRow(keys[token]);
-    for (int64_t f = 0; f < features; ++f) {
-      addScaled(phi[f], values[token], width, state.data() + f * width);
+  void add(const double *key, const double *value, int64_t token) {
+    map.apply(key, token, keyShift, phi.data());
+    for (int64_t f = 0; f < map.features(); ++f) {
+      addScaled(phi[f], value, state.width(), state[f]);
       sum[f] += phi[f];
     }
   }
 
-  /// φ(q) · state to `numerator`, and φ(q) · sum.
-  double read(Row query, double *numerator) {
-    mapRow(query);
-    for (int64_t f = 0; f < features; ++f)
-      addScaled(phi[f], {state.data() + f * width, 1}, width, numerator);
-    return std::inner_product(phi.begin(), phi.end(), sum.begin(), 0.0);
+  /// Adds φ(q) · state to `numerator`, and returns φ(q) · sum.
+  double read(const double *query, int64_t token, double *numerator) {
+    map.apply(query, token, queryShift, phi.data());
+    for (int64_t f = 0; f < map.features(); ++f)
+      addScaled(phi[f], state[f], state.width(), numerator);
+    return dot(phi.data(), sum.data(), map.features());
   }
 
   void store(double *stateOut, double *sumOut) const {
-    std::copy(state.begin(), state.end(), stateOut);
+    std::copy(state[0], state[0] + map.features() * state.width(), stateOut);
     std::copy(sum.begin(), sum.end(), sumOut);
   }
 
 private:
-  void mapRow(Row source) {
-    for (int64_t i = 0; i < features; ++i)
-      row[i] = source.data[i * source.stride];
-    applyMap(map, row.data(), features, phi.data());
-  }
-
-  attn::FeatureKind map;
-  int64_t features, width;
-  Rows keys, values;
-  std::vector<double> state, sum, phi, row; // state[m, dv]
-};
-
-/// One key-value head of one batch entry, and the query heads that read it.
-struct Group {
-  const AttentionInputs &inputs;
-  const KernelOptions &options;
-  int64_t batch, head;
-  const std::vector<int64_t> &rows;
-  KernelResults &results;
-
-  /// The rows with places `places` read the state.
-  void readRows(State &state, llvm::ArrayRef<int64_t> places) const {
-    int64_t shared = inputs.heads() / inputs.sharedHeads();
-    for (int64_t h = head * shared; h < (head + 1) * shared; ++h)
-      for (int64_t place : places) {
-        double *output = results.output.at({batch, h, place, 0});
-        double denominator = state.read(Rows(inputs.query, batch, h)[rows[place]], output);
-        for (int64_t c = 0; c < inputs.value.size(3); ++c)
-          output[c] = guardedQuotient(output[c], denominator, options.bias, options.floor);
-      }
-  }
-
-  void run() const {
-    State state(inputs, options, batch, head);
-    // Places in the results by the token after which they read: each token for causal, the last one otherwise.
-    std::vector<int64_t> places(rows.size());
-    std::iota(places.begin(), places.end(), 0);
-    llvm::sort(places, [&](int64_t a, int64_t b) { return rows[a] < rows[b]; });
-    size_t next = 0;
-    for (int64_t token = 0; token < inputs.keys(); ++token) {
-      if (token < inputs.length(batch))
-        state.add(token);
-      for (; inputs.causal && next < places.size() && rows[places[next]] == token; ++next)
-        readRows(state, places[next]);
-    }
-    readRows(state, llvm::ArrayRef(places).drop_front(next));
-    state.store(results.finalState.at({batch, head, 0, 0}), results.finalSum.at({batch, head, 0}));
-  }
+  const HeadMap &map;
+  Shift keyShift, queryShift;
+  Matrix state; ///< [m, dv]
+  std::vector<double> sum, phi;
 };
 } // namespace
 
+/// What is subtracted from the keys' exponents; the maxima are over all keys that exist, also with a window.
+static Shift keyShiftOf(const Head &head, const HeadMap &map) {
+  double largest = -std::numeric_limits<double>::infinity();
+  std::vector<double> exponent(map.features());
+  for (int64_t j = 0; map.shiftNeedsKeys() && j < head.length(); ++j)
+    largest = std::max(largest, map.exponents(head.key[j], exponent.data()));
+  return map.keyShift(largest);
+}
+
+/// Every row reads the state of the keys that it sees; those of a block are a growing prefix of its tokens.
+static void stateAttention(const Head &head, const HeadMap &map, const KernelOptions &options,
+                           const KernelResults &results) {
+  Shift keyShift = keyShiftOf(head, map);
+  std::map<int64_t, std::vector<int64_t>> placesOfBlocks;
+  if (options.wantsState)
+    placesOfBlocks[0]; // also where no row is chosen
+  for (int64_t r = 0; r < static_cast<int64_t>(head.rows.size()); ++r)
+    placesOfBlocks[head.blocks.blockOf(head.rows[r])].push_back(r);
+  int64_t shared = head.inputs.sharedHead(head.head), group = head.inputs.heads() / head.inputs.sharedHeads();
+  for (auto &[block, places] : placesOfBlocks) {
+    llvm::stable_sort(places, [&](int64_t a, int64_t b) { return head.rows[a] < head.rows[b]; });
+    State state(map, keyShift, head.valueWidth());
+    if (options.initialState)
+      state.start(*options.initialState, *options.initialSum, head.batch, shared);
+    llvm::ArrayRef<int64_t> tokens = head.blocks[block];
+    size_t added = 0;
+    auto addUntil = [&](size_t end) {
+      for (; added < end; ++added)
+        state.add(head.key[tokens[added]], head.value[tokens[added]], tokens[added]);
+    };
+    for (int64_t r : places) {
+      addUntil(head.keysOf(head.rows[r]).size());
+      double *output = results.output.at({head.batch, head.head, r, 0});
+      double denominator = state.read(head.query[r], head.rows[r], output);
+      for (int64_t c = 0; c < head.valueWidth(); ++c)
+        output[c] = guardedQuotient(output[c], denominator, options.bias, options.floor);
+    }
+    if (!options.wantsState || head.head % group != 0)
+      continue;
+    addUntil(head.length());
+    state.store(results.finalState.at({head.batch, shared, 0, 0}), results.finalSum.at({head.batch, shared, 0}));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Naive FLuRKA
+//===----------------------------------------------------------------------===//
+
+/// o = φ(Q) (E φ(K))ᵀ (F V), without stabilizers.
+static void compressedAttention(const Head &head, const HeadMap &map, const KernelOptions &options,
+                                const Array &output) {
+  int64_t shared = head.inputs.sharedHead(head.head), m = map.features(), width = head.valueWidth();
+  Matrix e = parameterOf(*options.compressKey, shared), f = parameterOf(*options.compressValue, shared);
+  Matrix keys(e.height(), m), values(e.height(), width), state(m, width);
+  std::vector<double> phi(m);
+  for (int64_t j = 0; j < head.length(); ++j) {
+    map.apply(head.key[j], j, {}, phi.data());
+    for (int64_t slot = 0; slot < e.height(); ++slot) {
+      addScaled(e[slot][j], phi.data(), m, keys[slot]);
+      addScaled(f[slot][j], head.value[j], width, values[slot]);
+    }
+  }
+  for (int64_t slot = 0; slot < e.height(); ++slot)
+    for (int64_t i = 0; i < m; ++i)
+      addScaled(keys[slot][i], values[slot], width, state[i]);
+  for (int64_t r = 0; r < output.size(2); ++r) {
+    map.apply(head.query[r], head.rows[r], {}, phi.data());
+    for (int64_t i = 0; i < m; ++i)
+      addScaled(phi[i], state[i], width, output.at({head.batch, head.head, r, 0}));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// All heads
+//===----------------------------------------------------------------------===//
+
 KernelResults attune::reference::kernelAttention(const AttentionInputs &inputs, const KernelOptions &options) {
-  std::vector<int64_t> rows = inputs.chosenRows();
-  int64_t batch = inputs.batch(), shared = inputs.sharedHeads(), features = inputs.query.size(3);
-  int64_t width = inputs.value.size(3);
-  KernelResults results{Array({batch, inputs.heads(), static_cast<int64_t>(rows.size()), width}),
-                        Array({batch, shared, features, width}), Array({batch, shared, features})};
-  for (int64_t b = 0; b < batch; ++b)
-    for (int64_t g = 0; g < shared; ++g)
-      Group{inputs, options, b, g, rows, results}.run();
+  int64_t width = inputs.query.size(3), features = options.map.featuresOf(width);
+  KernelResults results{outputOf(inputs), {}, {}};
+  if (options.wantsState) {
+    results.finalState = Array({inputs.batch(), inputs.sharedHeads(), features, inputs.value.size(3)});
+    results.finalSum = Array({inputs.batch(), inputs.sharedHeads(), features});
+  }
+  bool cancels = options.map.isFavor() && options.map.epsilon == 0 && options.bias == 0 && options.floor == 0;
+  forEachHead(inputs, [&](const Head &head) {
+    HeadMap map(options.map, options.parameter ? &*options.parameter : nullptr, head.head, width);
+    if (options.compressKey)
+      compressedAttention(head, map, options, results.output);
+    else if (cancels && !options.wantsState && !options.initialState)
+      favorAttention(head, map, results.output);
+    else
+      stateAttention(head, map, options, results);
+  });
   return results;
 }

@@ -5,54 +5,50 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Rows.h"
-
-#include "attune/Reference/Attention.h"
+#include "Head.h"
 
 #include <cmath>
 #include <limits>
 
 using namespace attune::reference;
 
-/// One row: the logits of the keys below `end`, their maximum, the weights, their sum, the weighted values.
-static double softmaxRow(const AttentionInputs &inputs, double scale, Row query, Rows keys, Rows values, int64_t end,
-                         double *output) {
-  int64_t width = inputs.query.size(3), valueWidth = inputs.value.size(3);
-  if (end == 0)
-    return -std::numeric_limits<double>::infinity();
-  std::vector<double> weights(end);
-  double maximum = -std::numeric_limits<double>::infinity();
-  bool invalid = false;
-  for (int64_t j = 0; j < end; ++j) {
-    weights[j] = scale * dot(query, keys[j], width);
-    invalid |= std::isnan(weights[j]);
-    maximum = std::max(maximum, weights[j]);
+static constexpr double lowest = -std::numeric_limits<double>::infinity();
+
+double attune::reference::softmaxInPlace(llvm::MutableArrayRef<double> weights) {
+  double maximum = lowest, sum = 0;
+  for (double weight : weights)
+    maximum = std::isnan(weight) || weight > maximum ? weight : maximum;
+  if (maximum == lowest) {
+    std::fill(weights.begin(), weights.end(), 0.0);
+    return lowest;
   }
-  if (invalid)
-    maximum = std::nan("");
-  double sum = 0;
-  for (int64_t j = 0; j < end; ++j) {
-    weights[j] = std::exp(weights[j] - maximum);
-    sum += weights[j];
-    addScaled(weights[j], values[j], valueWidth, output);
-  }
-  for (int64_t c = 0; c < valueWidth; ++c)
-    output[c] /= sum;
+  for (double &weight : weights)
+    sum += weight = std::exp(weight - maximum);
+  for (double &weight : weights)
+    weight /= sum;
   return maximum + std::log(sum);
 }
 
+double attune::reference::softmaxRow(const double *query, const Matrix &keys, const Matrix &values,
+                                     llvm::ArrayRef<int64_t> visible, double scale, double *output) {
+  std::vector<double> weights;
+  weights.reserve(visible.size());
+  for (int64_t j : visible)
+    weights.push_back(scale * dot(query, keys[j], keys.width()));
+  double lse = softmaxInPlace(weights);
+  for (size_t place = 0; place < visible.size(); ++place)
+    addScaled(weights[place], values[visible[place]], values.width(), output);
+  return lse;
+}
+
 SoftmaxResults attune::reference::softmaxAttention(const AttentionInputs &inputs, double scale) {
-  std::vector<int64_t> rows = inputs.chosenRows();
-  auto count = static_cast<int64_t>(rows.size());
-  SoftmaxResults results{Array({inputs.batch(), inputs.heads(), count, inputs.value.size(3)}),
-                         Array({inputs.batch(), inputs.heads(), count})};
-  for (int64_t b = 0; b < inputs.batch(); ++b)
-    for (int64_t h = 0; h < inputs.heads(); ++h) {
-      int64_t g = inputs.sharedHead(h);
-      Rows queries(inputs.query, b, h), keys(inputs.key, b, g), values(inputs.value, b, g);
-      for (int64_t r = 0; r < count; ++r)
-        results.lse({b, h, r}) = softmaxRow(inputs, scale, queries[rows[r]], keys, values,
-                                            inputs.visibleEnd(b, rows[r]), results.output.at({b, h, r, 0}));
-    }
+  Array output = outputOf(inputs);
+  SoftmaxResults results{output, Array(output.shape().drop_back())};
+  forEachHead(inputs, [&](const Head &head) {
+    for (int64_t r = 0; r < output.size(2); ++r)
+      results.lse({head.batch, head.head, r}) =
+          softmaxRow(head.query[r], head.key, head.value, head.keysOf(head.rows[r]), scale,
+                     output.at({head.batch, head.head, r, 0}));
+  });
   return results;
 }

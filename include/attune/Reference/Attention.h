@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Plain functions in f64: each mechanism straight from its formula (ATTENTION_MATH §1, §4, §5), streaming over the
+// Plain functions in f64: each mechanism straight from its formula (ATTENTION_MATH §1 … §8), streaming over the
 // sequence, so that chosen rows of a sequence of 70,000 cost seconds and the memory of the inputs. n queries, N keys,
 // H heads, G key-value heads; head h reads key-value head ⌊h·G/H⌋. Keys that do not exist are never read.
 //
@@ -14,27 +14,40 @@
 #ifndef ATTUNE_REFERENCE_ATTENTION_H
 #define ATTUNE_REFERENCE_ATTENTION_H
 
-#include "attune/Attn/Attn.h"
 #include "attune/Reference/Array.h"
+#include "attune/Reference/FeatureMap.h"
 
 #include <optional>
 #include <string>
 
 namespace attune::reference {
 
-/// What all mechanisms take.
+/// Blocks of tokens that attend among themselves: runs of `columns` tokens if `gridRows` is 0, else the tiles of
+/// `rows` × `columns` tokens of an image.
+struct Window {
+  int64_t rows = 1, columns = 1, gridRows = 0, gridColumns = 0;
+
+  static std::optional<Window> of(std::optional<attn::WindowAttr> attribute);
+  int64_t length() const { return rows * columns; }
+  /// What keeps it from cutting `tokens` tokens; empty if nothing does.
+  std::string problem(int64_t tokens) const;
+};
+
+/// What all mechanisms take. R is the number of chosen rows.
 struct AttentionInputs {
   Array query, key, value;                  ///< [batch, H, n, d], [batch, G, N, d], [batch, G, N, dv]
-  std::optional<Array> lengths;             ///< [batch]: keys at or past it do not exist
+  std::optional<Array> lengths = {};        ///< [batch]: keys at or past it do not exist
   bool causal = false;                      ///< query i sees key j iff j ≤ i + N − n
-  std::optional<std::vector<int64_t>> rows; ///< the queries to compute; absent: all
+  std::optional<std::vector<int64_t>> rows = {}; ///< the queries to compute; absent: all
+  std::optional<int64_t> tokens = {};       ///< n, if `query` holds the chosen rows alone
+  std::optional<Window> window = {};        ///< a query sees the keys of its own block alone
 
   /// What is wrong with the sizes, lengths and rows, as `expected …, but got …`; empty if nothing is.
   std::string problem() const;
 
   int64_t batch() const { return query.size(0); }
   int64_t heads() const { return query.size(1); }
-  int64_t queries() const { return query.size(2); }
+  int64_t queries() const { return tokens.value_or(query.size(2)); }
   int64_t keys() const { return key.size(2); }
   int64_t sharedHeads() const { return key.size(1); }
   int64_t sharedHead(int64_t head) const { return head * sharedHeads() / heads(); }
@@ -46,7 +59,6 @@ struct AttentionInputs {
   int64_t visibleEnd(int64_t batch, int64_t row) const;
 };
 
-/// R is the number of chosen rows.
 struct SoftmaxResults {
   Array output; ///< [batch, H, R, dv]; a row that sees no key is 0
   Array lse;    ///< [batch, H, R]: log Σ exp(logit); −∞ for such a row
@@ -55,14 +67,17 @@ struct SoftmaxResults {
 SoftmaxResults softmaxAttention(const AttentionInputs &inputs, double scale);
 
 struct KernelOptions {
-  attn::FeatureKind map = attn::FeatureKind::Elu1;
-  double bias = 0, floor = 0;                    ///< the denominator's guard
-  std::optional<Array> initialState, initialSum; ///< [batch, G, m, dv], [batch, G, m]; with causal only
+  FeatureMap map = {};
+  double bias = 0, floor = 0;                                  ///< the denominator's guard
+  std::optional<Array> initialState = {}, initialSum = {};     ///< [batch, G, m, dv], [batch, G, m]; with causal only
+  std::optional<Array> parameter = {};                         ///< what the map reads
+  std::optional<Array> compressKey = {}, compressValue = {};   ///< [G or 1, k, N]: no normaliser then
+  bool wantsState = false;                                     ///< whether the final state is asked for
 };
 
 struct KernelResults {
   Array output;               ///< [batch, H, R, dv]
-  Array finalState, finalSum; ///< [batch, G, m, dv], [batch, G, m]
+  Array finalState, finalSum; ///< [batch, G, m, dv], [batch, G, m], if asked for
 };
 
 /// What is wrong with kernel attention of these inputs, beside AttentionInputs::problem.
@@ -70,14 +85,42 @@ std::string kernelProblem(const AttentionInputs &inputs, const KernelOptions &op
 
 KernelResults kernelAttention(const AttentionInputs &inputs, const KernelOptions &options);
 
-/// φ of one row of `width` entries.
-void applyMap(attn::FeatureKind map, const double *row, int64_t width, double *features);
+/// Polynomial attention: weights (scale ⟨q, k⟩)^degree.
+struct PowerOptions {
+  int64_t degree = 2;
+  double scale = 1, bias = 0, floor = 0;
+  std::vector<Array> signs = {}, indices = {}; ///< of the sketch; none: the exact power
+  int64_t size = 0;                  ///< r of the sketch
+  std::optional<int64_t> localExact = {}; ///< the exact power inside diagonal blocks of that many tokens
+};
+
+std::string powerProblem(const AttentionInputs &inputs, const PowerOptions &options);
+Array powerAttention(const AttentionInputs &inputs, const PowerOptions &options);
+
+/// What is wrong with the tree of a sketch to r entries of tokens with `width` entries of `heads` heads.
+std::string sketchProblem(llvm::ArrayRef<Array> signs, llvm::ArrayRef<Array> indices, int64_t heads, int64_t width,
+                          int64_t size);
+
+Array efficientAttention(const AttentionInputs &inputs);
+
+std::string agentProblem(const AttentionInputs &inputs, int64_t agents);
+Array agentAttention(const AttentionInputs &inputs, int64_t agents, double scale);
+
+struct EvaOptions {
+  int64_t chunk = 1;
+  std::optional<int64_t> local = {};
+  double muWeight = 0.5, scale = 1;
+  bool excludeLocal = false, mass = false;
+};
+
+std::string evaProblem(const AttentionInputs &inputs, const EvaOptions &options);
+Array evaAttention(const AttentionInputs &inputs, const EvaOptions &options);
 
 /// numerator / max(denominator + bias, floor), 0 where that is exactly 0.
 double guardedQuotient(double numerator, double denominator, double bias, double floor);
 
-/// Rows `rows` of the third dimension of [batch, heads, tokens, …], copied.
-Array selectRows(const Array &array, llvm::ArrayRef<int64_t> rows);
+/// Indices `rows` of one dimension, copied.
+Array selectRows(const Array &array, llvm::ArrayRef<int64_t> rows, int64_t dimension = 2);
 
 } // namespace attune::reference
 

@@ -92,7 +92,7 @@ TEST(AttentionTest, NaNReachesItsOwnRowsOnly) {
 TEST(AttentionTest, KernelAttentionIsTheQuadraticSum) {
   AttentionInputs inputs = drawInputs(6, 6);
   inputs.causal = true;
-  KernelOptions options{attn::FeatureKind::Elu1, 0.25, 3.0, {}, {}};
+  KernelOptions options{{}, 0.25, 3.0};
   KernelResults results = kernelAttention(inputs, options);
   auto phi = [](double x) { return x > 0 ? x + 1 : std::exp(x); };
   for (int64_t h = 0; h < 2; ++h)
@@ -114,13 +114,14 @@ TEST(AttentionTest, KernelAttentionIsTheQuadraticSum) {
 TEST(AttentionTest, AStateContinuesTheSequence) {
   AttentionInputs whole = drawInputs(7, 7);
   whole.causal = true;
-  KernelResults expected = kernelAttention(whole, {});
+  KernelOptions options;
+  options.wantsState = true;
+  KernelResults expected = kernelAttention(whole, options);
   auto part = [&](std::vector<int64_t> rows) {
     return AttentionInputs{selectRows(whole.query, rows), selectRows(whole.key, rows), selectRows(whole.value, rows),
                            {}, true, {}};
   };
-  KernelResults first = kernelAttention(part({0, 1, 2}), {});
-  KernelOptions options;
+  KernelResults first = kernelAttention(part({0, 1, 2}), options);
   options.initialState = first.finalState, options.initialSum = first.finalSum;
   KernelResults second = kernelAttention(part({3, 4, 5, 6}), options);
   EXPECT_EQ(mismatch(first.output, selectRows(expected.output, {0, 1, 2}), 1e-14), "");

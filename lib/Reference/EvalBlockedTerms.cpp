@@ -1,0 +1,177 @@
+//===- EvalBlockedTerms.cpp - Pools, softmax over the sequence, EVA's terms ===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnFrame.h"
+#include "EvaChunks.h"
+#include "Shapes.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::reference;
+
+static constexpr double lowest = -std::numeric_limits<double>::infinity();
+
+static LogicalResult evalPool(AttnFrame &frame, attn::PoolOp op) {
+  const Array &source = frame[op.getSource()];
+  auto count = static_cast<int64_t>(op.getCount());
+  if (failed(check(op, doesNotDivide("a count", count, "the number of tokens", source.size(2)))))
+    return failure();
+  int64_t run = source.size(2) / count;
+  Array result({source.size(0), source.size(1), count, source.size(3)});
+  for (int64_t b = 0; b < source.size(0); ++b)
+    for (int64_t h = 0; h < source.size(1); ++h)
+      for (int64_t t = 0; t < source.size(2); ++t)
+        for (int64_t c = 0; c < source.size(3); ++c)
+          result({b, h, t / run, c}) += source({b, h, t, c}) / static_cast<double>(run);
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+static LogicalResult evalSequenceSoftmax(AttnFrame &frame, attn::SequenceSoftmaxOp op) {
+  const Array &source = frame[op.getSource()];
+  FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), source.size(0), source.size(2));
+  if (failed(lengths))
+    return failure();
+  Array result(source.shape());
+  for (int64_t b = 0; b < source.size(0); ++b)
+    for (int64_t h = 0; h < source.size(1); ++h)
+      for (int64_t f = 0; f < source.size(3); ++f) {
+        std::vector<double> weights;
+        for (int64_t t = 0; t < (*lengths)[b]; ++t)
+          weights.push_back(source({b, h, t, f}));
+        softmaxInPlace(weights);
+        for (int64_t t = 0; t < (*lengths)[b]; ++t)
+          result({b, h, t, f}) = weights[t];
+      }
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// EVA
+//===----------------------------------------------------------------------===//
+
+/// The rows of summaries: the chunks whole, and for each local block the first and the last chunk that meet it, less
+/// its keys.
+namespace {
+struct SummaryRows {
+  int64_t chunk, chunks, blocks;
+  std::optional<int64_t> local;
+
+  SummaryRows(int64_t keys, int64_t chunk, std::optional<int64_t> local)
+      : chunk(chunk), chunks(keys / chunk), blocks(local ? keys / *local : 0), local(local) {}
+
+  int64_t count() const { return chunks + 2 * blocks; }
+  int64_t firstOf(int64_t block) const { return block * *local / chunk; }
+  int64_t lastOf(int64_t block) const { return ((block + 1) * *local - 1) / chunk; }
+  /// The row of a chunk less the keys of a block; absent if nothing is left.
+  std::optional<int64_t> rowOf(int64_t c, std::optional<int64_t> block) const {
+    if (!block || c < firstOf(*block) || c > lastOf(*block))
+      return c;
+    if (c == firstOf(*block))
+      return chunks + 2 * *block;
+    return c == lastOf(*block) ? std::optional(chunks + 2 * *block + 1) : std::nullopt;
+  }
+};
+} // namespace
+
+template <typename Op> static std::optional<int64_t> localOf(Op op) {
+  return op.getLocal() ? std::optional(static_cast<int64_t>(*op.getLocal())) : std::nullopt;
+}
+
+static LogicalResult evalSummaries(AttnFrame &frame, attn::EvaSummariesOp op) {
+  AttentionInputs inputs{frame[op.getQuery()], frame[op.getKey()], frame[op.getValue()],
+                         frame.optional(op.getLengths()), false, std::nullopt, std::nullopt, std::nullopt};
+  EvaOptions options{static_cast<int64_t>(op.getChunk()), localOf(op), op.getMuWeight().convertToDouble(),
+                     op.getScale().convertToDouble(), op.getLocal().has_value(), op.getMass()};
+  std::string problem = inputs.problem();
+  if (failed(check(op, problem.empty() ? evaProblem(inputs, options) : problem)))
+    return failure();
+  SummaryRows rows(inputs.keys(), options.chunk, options.local);
+  Array mean({inputs.batch(), inputs.heads(), rows.count(), inputs.key.size(3)});
+  Array value({inputs.batch(), inputs.heads(), rows.count(), inputs.value.size(3)});
+  Array logWeight(mean.shape().drop_back(), lowest);
+  forEachHead(inputs, [&](const Head &head) {
+    EvaChunks chunks(head, options);
+    auto put = [&](int64_t row, const EvaSummary &summary) {
+      logWeight({head.batch, head.head, row}) = summary.logWeight;
+      std::copy(summary.mean.begin(), summary.mean.end(), mean.at({head.batch, head.head, row, 0}));
+      std::copy(summary.value.begin(), summary.value.end(), value.at({head.batch, head.head, row, 0}));
+    };
+    for (int64_t c = 0; c < rows.chunks; ++c)
+      put(c, chunks.summarize(c, std::nullopt));
+    for (int64_t block = 0; block < rows.blocks; ++block) {
+      put(rows.chunks + 2 * block, chunks.summarize(rows.firstOf(block), block));
+      if (rows.lastOf(block) != rows.firstOf(block))
+        put(rows.chunks + 2 * block + 1, chunks.summarize(rows.lastOf(block), block));
+    }
+  });
+  frame.set(op.getMean(), std::move(mean));
+  frame.set(op.getSummary(), std::move(value));
+  frame.set(op.getLogWeight(), std::move(logWeight));
+  return success();
+}
+
+static LogicalResult checkSummaries(attn::EvaMixOp op, const AttentionInputs &inputs, const SummaryRows &rows,
+                                    const Array &mean, const Array &value, const Array &logWeight) {
+  if (failed(expectShape(op, "mean", mean, {inputs.batch(), inputs.heads(), rows.count(), inputs.key.size(3)})) ||
+      failed(expectShape(op, "summary", value, {inputs.batch(), inputs.heads(), rows.count(), inputs.value.size(3)})))
+    return failure();
+  return expectShape(op, "log weight", logWeight, mean.shape().drop_back());
+}
+
+static LogicalResult evalMix(AttnFrame &frame, attn::EvaMixOp op) {
+  AttnValue query = frame.rowsFor(op.getOutput(), op.getQuery());
+  AttentionInputs inputs{query.array,    frame[op.getKey()],  frame[op.getValue()], frame.optional(op.getLengths()),
+                         op.getCausal(), frame.rowsOf(query), query.queries,        std::nullopt};
+  EvaOptions options{static_cast<int64_t>(op.getChunk()), localOf(op), 0, op.getScale().convertToDouble(),
+                     op.getExcludeLocal(), false};
+  AttentionInputs sizes = inputs; // the queries' number counts, not what they hold
+  sizes.query = Array({inputs.batch(), inputs.heads(), inputs.queries(), 0}), sizes.tokens.reset();
+  std::string problem = inputs.problem();
+  if (failed(check(op, problem.empty() ? evaProblem(sizes, options) : problem)))
+    return failure();
+  SummaryRows rows(inputs.keys(), options.chunk, options.excludeLocal ? options.local : std::nullopt);
+  const Array &mean = frame[op.getMean()], &value = frame[op.getSummary()], &logWeight = frame[op.getLogWeight()];
+  if (failed(checkSummaries(op, inputs, rows, mean, value, logWeight)))
+    return failure();
+  Array output = outputOf(inputs);
+  forEachHead(inputs, [&](const Head &head) {
+    std::vector<EvaSummary> summaries;
+    for (int64_t row = 0; row < rows.count(); ++row) {
+      EvaSummary &summary = summaries.emplace_back();
+      summary.mean.resize(mean.size(3)), summary.value.resize(value.size(3));
+      copyRow(mean, head.batch, head.head, row, summary.mean.data());
+      copyRow(value, head.batch, head.head, row, summary.value.data());
+      summary.logWeight = logWeight({head.batch, head.head, row});
+    }
+    const EvaSummary none{{}, {}, lowest};
+    auto summaryOf = [&](int64_t chunk, std::optional<int64_t> without) -> const EvaSummary & {
+      std::optional<int64_t> row = rows.rowOf(chunk, without);
+      return row ? summaries[*row] : none;
+    };
+    for (int64_t r = 0; r < output.size(2); ++r)
+      evaRow(head, options, r, summaryOf, output.at({head.batch, head.head, r, 0}));
+  });
+  frame.set(op.getOutput(), std::move(output), query.queries);
+  return success();
+}
+
+std::optional<LogicalResult> attune::reference::evalBlockedTerm(AttnFrame &frame, Operation &op) {
+  if (auto pool = dyn_cast<attn::PoolOp>(op))
+    return evalPool(frame, pool);
+  if (auto softmax = dyn_cast<attn::SequenceSoftmaxOp>(op))
+    return evalSequenceSoftmax(frame, softmax);
+  if (auto summaries = dyn_cast<attn::EvaSummariesOp>(op))
+    return evalSummaries(frame, summaries);
+  if (auto mix = dyn_cast<attn::EvaMixOp>(op))
+    return evalMix(frame, mix);
+  return std::nullopt;
+}

@@ -1,0 +1,112 @@
+//===- EvalMapTerms.cpp - Feature maps and sketches of every token -------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnFrame.h"
+#include "Sketch.h"
+
+#include "attune/Reference/Attention.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::reference;
+
+/// Heads of the result of a term: those of the source, or of its type if that has more (a parameter for each).
+static int64_t headsOf(mlir::Value result, int64_t sourceHeads) {
+  return std::max(cast<RankedTensorType>(result.getType()).getDimSize(1), sourceHeads);
+}
+
+/// What a map without `shift` takes: that of its side.
+static Shift shiftOf(attn::MapOp op, const HeadMap &map, const Array *shift, int64_t batch, int64_t head) {
+  if (shift)
+    return {false, (*shift)({batch, head})};
+  return op.getKeys() ? map.keyShift(0) : map.queryShift();
+}
+
+static LogicalResult evalMap(AttnFrame &frame, attn::MapOp op) {
+  AttnValue value = frame.rowsFor(op.getResult(), op.getSource());
+  const Array &source = value.array;
+  FeatureMap map = FeatureMap::of(op.getFeatureMap());
+  std::optional<Array> parameter = frame.optional(op.getParameter()), shift = frame.optional(op.getShift());
+  int64_t width = source.size(3), heads = headsOf(op.getResult(), source.size(1)), tokens = AttnFrame::tokensOf(value);
+  FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), source.size(0), tokens);
+  if (failed(lengths) || failed(check(op, map.problem(parameter ? &*parameter : nullptr, heads, width))) ||
+      (shift && failed(expectShape(op, "shift", *shift, {source.size(0), heads}))))
+    return failure();
+  std::vector<int64_t> rows = frame.rowsOf(value);
+  Array result({source.size(0), heads, source.size(2), map.featuresOf(width)});
+  std::vector<double> row(width);
+  for (int64_t h = 0; h < heads; ++h) {
+    HeadMap own(map, parameter ? &*parameter : nullptr, h, width);
+    for (int64_t b = 0; b < source.size(0); ++b)
+      for (int64_t r = 0; r < source.size(2); ++r) {
+        if (rows[r] >= (*lengths)[b])
+          continue;
+        copyRow(source, b, h * source.size(1) / heads, r, row.data());
+        own.apply(row.data(), rows[r], shiftOf(op, own, shift ? &*shift : nullptr, b, h), result.at({b, h, r, 0}));
+      }
+  }
+  frame.set(op.getResult(), std::move(result), value.queries);
+  return success();
+}
+
+static LogicalResult evalKeyMaximum(AttnFrame &frame, attn::KeyMaximumOp op) {
+  const Array &key = frame[op.getKey()], &parameter = frame[op.getParameter()];
+  FeatureMap map = FeatureMap::of(op.getFeatureMap());
+  int64_t heads = headsOf(op.getResult(), key.size(1)), width = key.size(3);
+  FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), key.size(0), key.size(2));
+  if (failed(lengths) || failed(check(op, map.problem(&parameter, heads, width))))
+    return failure();
+  if (!map.isFavor())
+    return op.emitOpError() << "expected the feature map favor";
+  Array result({key.size(0), heads}, -std::numeric_limits<double>::infinity());
+  std::vector<double> row(width), exponents(map.features);
+  for (int64_t h = 0; h < heads; ++h) {
+    HeadMap own(map, &parameter, h, width);
+    for (int64_t b = 0; b < key.size(0); ++b)
+      for (int64_t j = 0; j < (*lengths)[b]; ++j) {
+        copyRow(key, b, h * key.size(1) / heads, j, row.data());
+        result({b, h}) = std::max(result({b, h}), own.exponents(row.data(), exponents.data()));
+      }
+  }
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+static LogicalResult evalSketch(AttnFrame &frame, attn::SketchOp op) {
+  AttnValue value = frame.rowsFor(op.getResult(), op.getSource());
+  const Array &source = value.array;
+  std::vector<Array> signs = arraysOf(frame, op.getSigns()), indices = arraysOf(frame, op.getIndices());
+  auto size = static_cast<int64_t>(op.getSize());
+  int64_t heads = headsOf(op.getResult(), source.size(1)), width = source.size(3);
+  if (failed(check(op, sketchProblem(signs, indices, heads, width, size))))
+    return failure();
+  Array result({source.size(0), heads, source.size(2), size});
+  std::vector<double> row(width);
+  for (int64_t h = 0; h < heads; ++h) {
+    Sketch sketch(signs, indices, h, size);
+    for (int64_t b = 0; b < source.size(0); ++b)
+      for (int64_t r = 0; r < source.size(2); ++r) {
+        copyRow(source, b, h * source.size(1) / heads, r, row.data());
+        std::vector<double> entries = sketch(row.data(), width, op.getScale().convertToDouble());
+        std::copy(entries.begin(), entries.end(), result.at({b, h, r, 0}));
+      }
+  }
+  frame.set(op.getResult(), std::move(result), value.queries);
+  return success();
+}
+
+std::optional<LogicalResult> attune::reference::evalMapTerm(AttnFrame &frame, Operation &op) {
+  if (auto map = dyn_cast<attn::MapOp>(op))
+    return evalMap(frame, map);
+  if (auto maximum = dyn_cast<attn::KeyMaximumOp>(op))
+    return evalKeyMaximum(frame, maximum);
+  if (auto sketch = dyn_cast<attn::SketchOp>(op))
+    return evalSketch(frame, sketch);
+  return std::nullopt;
+}
