@@ -17,6 +17,7 @@ static int64_t countParameters(const Part &part) {
   return part.mechanism.kind == MechanismKind::Polysketch ? 3 * part.mechanism.degree + ofOtherKinds : ofOtherKinds;
 }
 
+/// S25: lists of parameters stay short.
 void checkParameterCount(RuleReporter &rules) {
   int64_t count = 0;
   for (const Part &part : rules.spec.parts) {

@@ -5,40 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "SpecText.h"
-
-#include "attune/Attn/Attn.h"
-#include "attune/Frontend/SpecToAttn.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Verifier.h"
+#include "BuiltSpec.h"
 
 #include <gmock/gmock.h>
 
 using namespace attune;
-
-namespace {
-
-struct Built {
-  mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  mlir::func::FuncOp function;
-
-  explicit Built(const std::string &text) {
-    module = specToAttn(parseGood(text), "probe.yaml", context);
-    EXPECT_TRUE(module && mlir::succeeded(mlir::verify(*module)));
-    function = *module->getOps<mlir::func::FuncOp>().begin();
-  }
-  template <typename Op> Op only() { return *function.getOps<Op>().begin(); }
-};
-
-std::string show(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
-} // namespace
 
 TEST(SpecToAttn, SoftmaxWithEverything) {
   Built built("attention: probe\ndtype: bf16\nbatch: 3\nqueries: 5\nkeys: 7\nheads: 4\nkv_heads: 2\nhead_dim: 16\n"
