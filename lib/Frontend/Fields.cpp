@@ -116,13 +116,16 @@ int64_t Fields::size(llvm::StringRef name, std::optional<int64_t> fallback) {
   return fallback.value_or(1);
 }
 
-int64_t Fields::sizeThat(llvm::StringRef name, llvm::function_ref<bool(int64_t)> test, std::string expected) {
+int64_t Fields::sizeThat(llvm::StringRef name, llvm::function_ref<int64_t(int64_t)> next, std::string expected) {
   if (!require(name))
     return 1;
   ScalarValue value = scalarOf(*valueOf(name));
-  if (value.isSize() && test(*value.integer))
+  if (value.isSize() && next(*value.integer) == *value.integer)
     return *value.integer;
-  wrongValue(name, expected + (" for '" + name + "'").str(), integerNote(*valueOf(name)));
+  int64_t closest = value.isSize() ? next(*value.integer) : 0;
+  wrongValue(name, expected + (" for '" + name + "'").str(),
+             closest > 0 && closest <= INT32_MAX ? "the next that will do is " + std::to_string(closest)
+                                                 : integerNote(*valueOf(name)));
   return 1;
 }
 

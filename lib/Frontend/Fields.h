@@ -67,7 +67,8 @@ public:
 
   // Without a fallback the field is required.
   int64_t size(llvm::StringRef name, std::optional<int64_t> fallback = std::nullopt);
-  int64_t sizeThat(llvm::StringRef name, llvm::function_ref<bool(int64_t)> test, std::string expected);
+  /// A size that `next` keeps as it is; of another one it gives the smallest above that will do.
+  int64_t sizeThat(llvm::StringRef name, llvm::function_ref<int64_t(int64_t)> next, std::string expected);
   Size sizeOrUnknown(llvm::StringRef name, std::string note);
   bool boolean(llvm::StringRef name, bool fallback);
   double finite(llvm::StringRef name, double fallback);

@@ -51,8 +51,12 @@ static llvm::Expected<HostTensor> readTensor(const SpecTensor &wanted, const Ten
 static llvm::Error checkShape(const SpecTensor &wanted, const HostTensor &given, const TensorSource &source) {
   if (matches(wanted.shape, given.shape))
     return llvm::Error::success();
+  // A compression is bound to one length, and what to do about another one changes the function.
+  const char *note = llvm::StringRef(wanted.field).ends_with("low_rank")
+                         ? "\nnote: for another length, pad it with zero columns, slice its columns, or draw it anew"
+                         : "";
   return tensorError(source.placeOf(wanted.name) + ": error: expected shape " + showExpected(wanted.shape) +
-                     ", but got " + showShape(given.shape));
+                     ", but got " + showShape(given.shape) + note);
 }
 
 /// Takes the '?' sizes off the inputs that have the right rank, and checks what waited for them.

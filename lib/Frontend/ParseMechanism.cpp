@@ -103,15 +103,15 @@ static void parseDenominator(Fields &fields, Mechanism &mechanism) {
 }
 
 static void parseKindFields(Fields &fields, Mechanism &mechanism) {
-  auto isPowerOfTwo = [](int64_t x) { return llvm::isPowerOf2_64(x); };
+  auto powerOfTwo = [](int64_t x) { return static_cast<int64_t>(llvm::PowerOf2Ceil(x)); };
   switch (mechanism.kind) {
   case MechanismKind::Polynomial:
-    mechanism.degree = fields.sizeThat("degree", [](int64_t x) { return x % 2 == 0; }, "an even integer >= 2");
+    mechanism.degree = fields.sizeThat("degree", [](int64_t x) { return x + x % 2; }, "an even integer >= 2");
     break;
   case MechanismKind::Polysketch:
     mechanism.degree = fields.sizeThat(
-        "degree", [&](int64_t x) { return x >= 4 && isPowerOfTwo(x); }, "4, 8, 16, ... (2 times a power of two)");
-    mechanism.sketchSize = fields.sizeThat("size", isPowerOfTwo, "a power of two");
+        "degree", [&](int64_t x) { return std::max<int64_t>(4, powerOfTwo(x)); }, "4, 8, 16, ... (2 times a power of two)");
+    mechanism.sketchSize = fields.sizeThat("size", powerOfTwo, "a power of two");
     if (fields.has("local_exact"))
       mechanism.localExact = fields.size("local_exact");
     break;
