@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Prints what is wrong with each spec, then its status as `FILE: status N`, and exits with the largest of them. A correct
-// spec is also built in the attn dialect. The
+// spec is also built in the attn dialect; status 1 without a message of ours would say that the verifier refused it. The
 // fuzzer and the sanitizers run it: it has the frontend in it and nothing else.
 //
 //===----------------------------------------------------------------------===//
@@ -15,6 +15,7 @@
 #include "attune/Frontend/SpecToAttn.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 
 #include <algorithm>
 
@@ -25,7 +26,7 @@ static int check(llvm::StringRef path) {
     return exitStatus(status);
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlir::OwningOpRef<mlir::ModuleOp> module = specToAttn(spec, path, context);
-  return module ? 0 : 1;
+  return module && mlir::succeeded(mlir::verify(*module)) ? 0 : 1;
 }
 
 int main(int count, char **arguments) {
