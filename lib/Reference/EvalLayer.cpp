@@ -151,12 +151,15 @@ static LogicalResult evalCompress(AttnFrame &frame, attn::CompressOp op) {
   const Array &source = frame[op.getSource()], &weight = frame[op.getWeight()];
   int64_t heads = source.size(1), tokens = source.size(2), width = source.size(3);
   FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), source.size(0), tokens);
-  if (failed(lengths) || failed(expectShape(op, "weight", weight, {weight.size(0) == 1 ? 1 : heads, weight.size(1), tokens})))
+  if (failed(lengths) || failed(expectShape(op, "weight", weight, {weight.size(0), weight.size(1), tokens})))
     return failure();
+  if (weight.size(0) < 1 || heads % weight.size(0) != 0)
+    return op.emitOpError() << "expected a number of heads of the weight that divides " << heads << ", but got "
+                            << weight.size(0);
   Array result({source.size(0), heads, weight.size(1), width});
   for (int64_t b = 0; b < source.size(0); ++b)
     for (int64_t g = 0; g < heads; ++g) {
-      Matrix rows = headOf(source, b, g, (*lengths)[b]), own = parameterOf(weight, g);
+      Matrix rows = headOf(source, b, g, (*lengths)[b]), own = parameterOf(weight, g * weight.size(0) / heads);
       for (int64_t slot = 0; slot < weight.size(1); ++slot)
         for (int64_t j = 0; j < (*lengths)[b]; ++j)
           addScaled(own[slot][j], rows[j], width, result.at({b, g, slot, 0}));

@@ -8,6 +8,8 @@
 #include "AttnFrame.h"
 #include "Rows.h"
 
+#include "Head.h"
+
 #include "attune/Reference/Attention.h"
 
 #include <cmath>
@@ -46,24 +48,23 @@ struct Partial {
 static LogicalResult evalPartial(AttnFrame &frame, attn::SoftmaxPartialOp op) {
   AttnValue query = frame.rowsFor(op.getMaximum(), op.getQuery());
   AttentionInputs inputs{query.array,    frame[op.getKey()], frame[op.getValue()], frame.optional(op.getLengths()),
-                         op.getCausal(), frame.rowsOf(query), query.queries,       std::nullopt};
+                         op.getCausal(), frame.rowsOf(query), query.queries,       Window::of(op.getWindow())};
   if (std::string problem = inputs.problem(); !problem.empty())
     return op.emitOpError() << problem;
   auto pieces = static_cast<int64_t>(op.getPieces());
   int64_t piece = inputs.keys() / pieces + (inputs.keys() % pieces != 0); // ⌈N / pieces⌉ keys
   int64_t begin = piece * static_cast<int64_t>(op.getPiece());
   double scale = op.getScale().convertToDouble();
-  std::vector<int64_t> rows = inputs.chosenRows();
-  auto count = static_cast<int64_t>(rows.size());
+  auto count = static_cast<int64_t>(inputs.chosenRows().size());
   Partial partial({inputs.batch(), inputs.heads(), count}, inputs.value.size(3));
-  for (int64_t b = 0; b < inputs.batch(); ++b)
-    for (int64_t h = 0; h < inputs.heads(); ++h) {
-      int64_t g = inputs.sharedHead(h);
-      Rows queries(inputs.query, b, h), keys(inputs.key, b, g), values(inputs.value, b, g);
-      for (int64_t r = 0; r < count; ++r)
-        for (int64_t j = begin; j < std::min(begin + piece, inputs.visibleEnd(b, rows[r])); ++j)
-          partial.add({b, h, r}, scale * dot(queries[r], keys[j], inputs.query.size(3)), values[j]);
-    }
+  forEachHead(inputs, [&](const Head &head) {
+    Rows values(inputs.value, head.batch, inputs.sharedHead(head.head));
+    for (int64_t r = 0; r < count; ++r)
+      for (int64_t j : head.keysOf(head.rows[r]))
+        if (j >= begin && j < begin + piece)
+          partial.add({head.batch, head.head, r}, scale * dot(head.query[r], head.key[j], inputs.query.size(3)),
+                      values[j]);
+  });
   frame.set(op.getMaximum(), std::move(partial.maximum), query.queries);
   frame.set(op.getSum(), std::move(partial.sum), query.queries);
   frame.set(op.getAccumulator(), std::move(partial.accumulator), query.queries);

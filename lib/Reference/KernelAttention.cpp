@@ -20,6 +20,11 @@ using namespace attune::reference;
 // What can be wrong
 //===----------------------------------------------------------------------===//
 
+/// A parameter with a row a query head makes a state of each.
+static int64_t stateHeads(const AttentionInputs &inputs, const KernelOptions &options) {
+  return options.parameter && options.parameter->size(0) > 1 ? options.parameter->size(0) : inputs.sharedHeads();
+}
+
 static std::string stateProblem(const AttentionInputs &inputs, const KernelOptions &options) {
   if (!options.initialState != !options.initialSum || (options.initialState && !inputs.causal))
     return "expected an initial state and its sum together, and with causal";
@@ -27,7 +32,7 @@ static std::string stateProblem(const AttentionInputs &inputs, const KernelOptio
     return "expected no state with a window or compression";
   if (!options.initialState)
     return "";
-  llvm::SmallVector<int64_t> sum{inputs.batch(), inputs.sharedHeads(), options.map.featuresOf(inputs.query.size(3))};
+  llvm::SmallVector<int64_t> sum{inputs.batch(), stateHeads(inputs, options), options.map.featuresOf(inputs.query.size(3))};
   llvm::SmallVector<int64_t> state = sum;
   state.push_back(inputs.value.size(3));
   std::string text = differs("initial state", *options.initialState, state);
@@ -135,7 +140,7 @@ static void stateAttention(const Head &head, const HeadMap &map, const KernelOpt
     placesOfBlocks[0]; // also where no row is chosen
   for (int64_t r = 0; r < static_cast<int64_t>(head.rows.size()); ++r)
     placesOfBlocks[head.blocks.blockOf(head.rows[r])].push_back(r);
-  int64_t shared = head.inputs.sharedHead(head.head), group = head.inputs.heads() / head.inputs.sharedHeads();
+  int64_t group = head.inputs.heads() / stateHeads(head.inputs, options), shared = head.head / group;
   for (auto &[block, places] : placesOfBlocks) {
     llvm::stable_sort(places, [&](int64_t a, int64_t b) { return head.rows[a] < head.rows[b]; });
     State state(map, keyShift, head.valueWidth());
@@ -197,8 +202,9 @@ KernelResults attune::reference::kernelAttention(const AttentionInputs &inputs, 
   int64_t width = inputs.query.size(3), features = options.map.featuresOf(width);
   KernelResults results{outputOf(inputs), {}, {}};
   if (options.wantsState) {
-    results.finalState = Array({inputs.batch(), inputs.sharedHeads(), features, inputs.value.size(3)});
-    results.finalSum = Array({inputs.batch(), inputs.sharedHeads(), features});
+    int64_t heads = stateHeads(inputs, options);
+    results.finalState = Array({inputs.batch(), heads, features, inputs.value.size(3)});
+    results.finalSum = Array({inputs.batch(), heads, features});
   }
   bool cancels = options.map.isFavor() && options.map.epsilon == 0 && options.bias == 0 && options.floor == 0;
   forEachHead(inputs, [&](const Head &head) {
