@@ -51,6 +51,13 @@ static std::vector<Row> rows() {
   add("chunked n=4096 d=325", "chunked", 4096, 325, false, "f32");
   add("state n=4096 d=64", "state", 4096, 64, false, "f32");
   add("quadratic n=4096 d=64", "quadratic", 4096, 64, false, "f32");
+  // Rows 4 KiB apart share one set of the first-level cache.
+  add("softmax n=1024 d=64 H=16", "softmax", 1024, 64, false, "f32");
+  result.back().problem.heads = result.back().problem.sharedHeads = 16;
+  add("softmax n=1024 d=64 tokens first, H=16", "softmax", 1024, 64, false, "f32");
+  result.back().problem.heads = result.back().problem.sharedHeads = 16, result.back().problem.tokensFirst = true;
+  add("state n=1024 d=64 tokens first, H=16", "state", 1024, 64, false, "f32");
+  result.back().problem.heads = result.back().problem.sharedHeads = 16, result.back().problem.tokensFirst = true;
   return result;
 }
 
