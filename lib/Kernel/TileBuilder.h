@@ -15,6 +15,7 @@
 
 #include "attune/Tile/Tile.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
 namespace attune::kernel {
@@ -57,6 +58,34 @@ public:
   mlir::Value log2(mlir::Value a);
   /// `then` where a = value, else `otherwise`.
   mlir::Value selectEqual(mlir::Value a, double value, mlir::Value then, mlir::Value otherwise);
+  mlir::Value negate(mlir::Value a);
+  mlir::Value abs(mlir::Value a);
+  mlir::Value sqrt(mlir::Value a);
+  mlir::Value roundEven(mlir::Value a);
+  /// a · b + c, rounded once.
+  mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
+  /// sin(2π · turns) and cos(2π · turns), of any number of turns.
+  mlir::Value sine(mlir::Value turns);
+  mlir::Value cosine(mlir::Value turns);
+  mlir::Value exp(mlir::Value a);
+  mlir::Value log(mlir::Value a);
+  /// xᵖ: by multiplications for integers up to 64, else of x ≥ 0 as exp2(p · log2 x), 0 of 0 for p > 0.
+  mlir::Value power(mlir::Value x, double p);
+  /// log(1 + eˣ), without overflow and to its last places for negative x too.
+  mlir::Value softplus(mlir::Value x);
+  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b);
+  mlir::Value select(mlir::Value condition, mlir::Value then, mlir::Value otherwise);
+
+  // Tiles of i32.
+  mlir::Value integers(llvm::ArrayRef<int64_t> shape, int32_t value);
+  mlir::Value bitAnd(mlir::Value a, mlir::Value b);
+  mlir::Value popCount(mlir::Value a);
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a, mlir::Value b);
+  mlir::Value toFloat(mlir::Value a);
+  /// Elements (i, j) of the Hadamard matrix in f32: (−1) to the bits that i and j have in common.
+  mlir::Value hadamard(mlir::Value i, mlir::Value j);
+
+  // Across elements.
   mlir::Value reduceAdd(mlir::Value tile, int64_t axis);
   mlir::Value reduceMax(mlir::Value tile, int64_t axis);
   /// A rank-1 tile as columns of a rank-2 tile (`axis` 1: one value a row).

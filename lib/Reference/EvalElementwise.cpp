@@ -5,19 +5,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "IntegerOps.h"
 #include "TileFrame.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
+#include <functional>
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::reference;
 
-/// An elementwise function; the arguments are the operands' elements.
-using Elementwise = double (*)(const double *);
+/// An elementwise function; the arguments are the operands' elements, of which there are at most three.
+using Elementwise = std::function<double(const double *)>;
+/// One without a state, as tables of names hold them.
+using Plain = double (*)(const double *);
+static constexpr unsigned mostOperands = 3;
 
 //===----------------------------------------------------------------------===//
 // The functions
@@ -35,8 +40,22 @@ static double minimum(const double *x) {
   return -maximum(negated);
 }
 
-static Elementwise unaryFunction(StringRef name) {
-  return llvm::StringSwitch<Elementwise>(name)
+/// The angle of `turns` + `quarters` / 4 as at most an eighth of a turn, in radians, past a whole number of quarters.
+static std::pair<double, int> quarterAndRest(double turns, int quarters) {
+  double part = turns - std::nearbyint(turns); // without rounding, as is the next difference
+  double quarter = std::nearbyint(4 * part);
+  return {2 * M_PI * (part - quarter / 4), (static_cast<int>(std::isnan(quarter) ? 0 : quarter) + quarters) & 3};
+}
+
+/// sin(2π · turns), of which whole quarters are exact.
+static double sineOfTurns(double turns, int quarters = 0) {
+  auto [rest, quarter] = quarterAndRest(turns, quarters);
+  double magnitude = quarter % 2 ? std::cos(rest) : std::sin(rest);
+  return quarter < 2 ? magnitude : -magnitude;
+}
+
+static Plain unaryFunction(StringRef name) {
+  return llvm::StringSwitch<Plain>(name)
       .Case("arith.negf", [](const double *x) { return -x[0]; })
       .Cases({"arith.extf", "arith.truncf"}, [](const double *x) { return x[0]; })
       .Case("math.absf", [](const double *x) { return std::fabs(x[0]); })
@@ -50,15 +69,18 @@ static Elementwise unaryFunction(StringRef name) {
       .Case("math.log", [](const double *x) { return std::log(x[0]); })
       .Case("math.log1p", [](const double *x) { return std::log1p(x[0]); })
       .Case("math.log2", [](const double *x) { return std::log2(x[0]); })
+      .Case("math.roundeven", [](const double *x) { return std::nearbyint(x[0]); })
       .Case("math.rsqrt", [](const double *x) { return 1 / std::sqrt(x[0]); })
       .Case("math.sin", [](const double *x) { return std::sin(x[0]); })
       .Case("math.sqrt", [](const double *x) { return std::sqrt(x[0]); })
       .Case("math.tanh", [](const double *x) { return std::tanh(x[0]); })
+      .Case("tile.cosine", [](const double *x) { return sineOfTurns(x[0], 1); })
+      .Case("tile.sine", [](const double *x) { return sineOfTurns(x[0]); })
       .Default(nullptr);
 }
 
-static Elementwise otherFunction(StringRef name) {
-  return llvm::StringSwitch<Elementwise>(name)
+static Plain otherFunction(StringRef name) {
+  return llvm::StringSwitch<Plain>(name)
       .Case("arith.addf", [](const double *x) { return x[0] + x[1]; })
       .Case("arith.subf", [](const double *x) { return x[0] - x[1]; })
       .Case("arith.mulf", [](const double *x) { return x[0] * x[1]; })
@@ -68,10 +90,6 @@ static Elementwise otherFunction(StringRef name) {
       .Case("arith.maxnumf", [](const double *x) { return std::fmax(x[0], x[1]); })
       .Case("arith.minnumf", [](const double *x) { return std::fmin(x[0], x[1]); })
       .Case("arith.select", [](const double *x) { return x[0] != 0 ? x[1] : x[2]; })
-      // Of i1; wider integers are not elements of tiles.
-      .Case("arith.andi", [](const double *x) { return x[0] * x[1]; })
-      .Case("arith.ori", [](const double *x) { return std::max(x[0], x[1]); })
-      .Case("arith.xori", [](const double *x) { return double(x[0] != x[1]); })
       .Case("math.fma", [](const double *x) { return std::fma(x[0], x[1], x[2]); })
       .Case("math.powf", [](const double *x) { return std::pow(x[0], x[1]); })
       .Default(nullptr);
@@ -101,25 +119,42 @@ template <arith::CmpFPredicate predicate> static double compare(const double *x)
   return 0;
 }
 
-template <size_t... i> static Elementwise comparison(arith::CmpFPredicate predicate, std::index_sequence<i...>) {
-  static constexpr Elementwise table[] = {compare<static_cast<arith::CmpFPredicate>(i)>...};
+template <size_t... i> static Plain comparison(arith::CmpFPredicate predicate, std::index_sequence<i...>) {
+  static constexpr Plain table[] = {compare<static_cast<arith::CmpFPredicate>(i)>...};
   return table[static_cast<size_t>(predicate)];
+}
+
+/// An op on integers; i32 and i1 fit into f64.
+static Elementwise ofIntegers(Operation &op) {
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op))
+    return [&op](const double *x) { return floatOf(op, static_cast<int64_t>(x[0])); };
+  IntegerFunction function = integerFunction(op);
+  if (!function)
+    return nullptr;
+  return [function, count = op.getNumOperands()](const double *x) {
+    int64_t integers[mostOperands] = {};
+    std::copy(x, x + std::min(count, mostOperands), integers);
+    return static_cast<double>(function(integers));
+  };
 }
 
 static Elementwise functionOf(Operation &op) {
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
     return comparison(compare.getPredicate(), std::make_index_sequence<arith::getMaxEnumValForCmpFPredicate() + 1>());
   StringRef name = op.getName().getStringRef();
-  Elementwise unary = unaryFunction(name);
-  return unary ? unary : otherFunction(name);
+  Plain plain = unaryFunction(name);
+  plain = plain ? plain : otherFunction(name);
+  return plain ? Elementwise(plain) : ofIntegers(op);
 }
 
 //===----------------------------------------------------------------------===//
 // Over tiles and scalars
 //===----------------------------------------------------------------------===//
 
-/// Floats and i1: the elements that a tile can have.
-static bool isElement(Type type) { return type.isF32() || type.isF16() || type.isBF16() || type.isInteger(1); }
+/// The elements that a tile can have.
+static bool isElement(Type type) {
+  return type.isF32() || type.isF16() || type.isBF16() || type.isInteger(32) || type.isInteger(1);
+}
 
 static bool isTileOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -134,20 +169,31 @@ static ArrayRef<double> elementsOf(const Frame &frame, mlir::Value operand, doub
   return ArrayRef(scalar);
 }
 
-static std::vector<double> apply(const Frame &frame, Operation &op, Elementwise function, size_t count) {
-  constexpr unsigned most = 3;
-  ArrayRef<double> operands[most];
-  double scalars[most] = {};
-  for (auto [i, operand] : llvm::enumerate(op.getOperands().take_front(most)))
+static std::vector<double> apply(const Frame &frame, Operation &op, const Elementwise &function, size_t count) {
+  ArrayRef<double> operands[mostOperands];
+  double scalars[mostOperands] = {};
+  for (auto [i, operand] : llvm::enumerate(op.getOperands().take_front(mostOperands)))
     operands[i] = elementsOf(frame, operand, scalars[i]);
   std::vector<double> result(count);
-  double x[most] = {};
+  double x[mostOperands] = {};
   for (size_t e = 0; e < count; ++e) {
-    for (unsigned i = 0; i < op.getNumOperands() && i < most; ++i)
+    for (unsigned i = 0; i < op.getNumOperands() && i < mostOperands; ++i)
       x[i] = operands[i][operands[i].size() == 1 ? 0 : e]; // arith.select may have one condition for all
     result[e] = function(x);
   }
   return result;
+}
+
+/// Memory that nobody has written is NaN, of which there is no integer.
+static LogicalResult checkIntegers(const Frame &frame, Operation &op) {
+  for (mlir::Value operand : op.getOperands()) {
+    double scalar = 0;
+    if (isTileOf(operand.getType()) && cast<RankedTensorType>(operand.getType()).getElementType().isInteger())
+      for (double element : elementsOf(frame, operand, scalar))
+        if (std::isnan(element))
+          return op.emitOpError() << "expected integers that have been written, but got " << element;
+  }
+  return success();
 }
 
 static std::optional<LogicalResult> evalConstant(Frame &frame, arith::ConstantOp op) {
@@ -167,6 +213,9 @@ static std::optional<LogicalResult> evalConstant(Frame &frame, arith::ConstantOp
   else if (type.getElementType().isInteger(1))
     for (bool element : dense.getValues<bool>())
       tile.elements.push_back(element);
+  else if (type.getElementType().isInteger())
+    for (const APInt &element : dense.getValues<APInt>())
+      tile.elements.push_back(static_cast<double>(element.getSExtValue()));
   else
     for (FloatAttr element : dense.getValues<FloatAttr>())
       tile.elements.push_back(element.getValueAsDouble());
@@ -184,6 +233,8 @@ std::optional<LogicalResult> attune::reference::evalElementwise(Frame &frame, Op
   auto fits = [](Type type) { return isTileOf(type) || isElement(type); };
   if (!fits(type) || !llvm::all_of(op.getOperandTypes(), fits))
     return std::nullopt;
+  if (failed(checkIntegers(frame, op)))
+    return failure();
   if (isTileOf(type)) {
     auto shape = cast<RankedTensorType>(type).getShape();
     frame.setTile(op.getResult(0), {llvm::SmallVector<int64_t, 2>(shape),

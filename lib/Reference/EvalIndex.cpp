@@ -5,9 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "IntegerOps.h"
 #include "TileFrame.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -77,31 +81,6 @@ static UnsignedBinary unsignedDivision(StringRef name) {
       .Default(nullptr);
 }
 
-static std::optional<LogicalResult> evalBinary(Frame &frame, Operation &op) {
-  StringRef name = op.getName().getStringRef();
-  Type type = op.getResult(0).getType();
-  int64_t a = frame.integer(op.getOperand(0)), b = frame.integer(op.getOperand(1));
-  auto finish = [&](int64_t result) {
-    frame.set(op.getResult(0), wrap(result, type));
-    return success();
-  };
-  if (Binary function = signedFunction(name))
-    return finish(function(a, b));
-  if (UnsignedBinary function = unsignedFunction(name))
-    return finish(function(unsignedOf(a, type), unsignedOf(b, type)));
-  Binary division = divisionFunction(name);
-  UnsignedBinary plain = unsignedDivision(name);
-  if (!division && !plain)
-    return std::nullopt;
-  if (b == 0)
-    return op.emitOpError() << "expected a divisor other than 0";
-  if (plain)
-    return finish(plain(unsignedOf(a, type), unsignedOf(b, type)));
-  if (b == -1)
-    return finish(name == "arith.remsi" ? 0 : static_cast<int64_t>(-static_cast<uint64_t>(a)));
-  return finish(division(a, b));
-}
-
 static bool holds(arith::CmpIPredicate predicate, int64_t a, int64_t b, Type type) {
   using P = arith::CmpIPredicate;
   if (type.isInteger(1)) // 1 is −1 where it has a sign
@@ -122,23 +101,55 @@ static bool holds(arith::CmpIPredicate predicate, int64_t a, int64_t b, Type typ
   return false;
 }
 
-/// Casts between integers, and from integers to floats.
-static std::optional<LogicalResult> evalCast(Frame &frame, Operation &op) {
-  Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
-  int64_t value = frame.integer(op.getOperand(0));
-  int64_t negative = from.isInteger(1) ? -value : value; // as a signed number
-  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
-    frame.set(op.getResult(0), wrap(negative, to));
-  else if (isa<arith::TruncIOp>(op))
-    frame.set(op.getResult(0), wrap(value, to));
-  else if (isa<arith::IndexCastUIOp, arith::ExtUIOp>(op))
-    frame.set(op.getResult(0), wrap(static_cast<int64_t>(unsignedOf(value, from)), to));
-  else if (isa<arith::SIToFPOp>(op))
-    frame.set(op.getResult(0), resultOf(static_cast<double>(negative), to, frame.options.precision));
-  else if (isa<arith::UIToFPOp>(op))
-    frame.set(op.getResult(0), resultOf(static_cast<double>(unsignedOf(value, from)), to, frame.options.precision));
-  else
+/// Casts between integers.
+static IntegerFunction castFunction(Operation &op, Type from, Type to) {
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op)) // the 1 of i1 is −1 where it has a sign
+    return [=](const int64_t *x) { return wrap(from.isInteger(1) ? -x[0] : x[0], to); };
+  if (isa<arith::TruncIOp>(op))
+    return [=](const int64_t *x) { return wrap(x[0], to); };
+  if (isa<arith::IndexCastUIOp, arith::ExtUIOp>(op))
+    return [=](const int64_t *x) { return wrap(static_cast<int64_t>(unsignedOf(x[0], from)), to); };
+  return nullptr;
+}
+
+IntegerFunction attune::reference::integerFunction(Operation &op) {
+  if (op.getNumOperands() == 0 || op.getNumResults() != 1)
+    return nullptr;
+  StringRef name = op.getName().getStringRef();
+  Type from = getElementTypeOrSelf(op.getOperand(0)), to = getElementTypeOrSelf(op.getResult(0));
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return [=, predicate = compare.getPredicate()](const int64_t *x) { return holds(predicate, x[0], x[1], from); };
+  if (Binary function = signedFunction(name))
+    return [=](const int64_t *x) { return wrap(function(x[0], x[1]), to); };
+  if (UnsignedBinary function = unsignedFunction(name))
+    return [=](const int64_t *x) { return wrap(function(unsignedOf(x[0], from), unsignedOf(x[1], from)), to); };
+  if (isa<math::CtPopOp>(op))
+    return [=](const int64_t *x) { return wrap(llvm::popcount(unsignedOf(x[0], from)), to); };
+  return castFunction(op, from, to);
+}
+
+double attune::reference::floatOf(Operation &cast, int64_t integer) {
+  Type from = getElementTypeOrSelf(cast.getOperand(0));
+  if (isa<arith::UIToFPOp>(cast))
+    return static_cast<double>(unsignedOf(integer, from));
+  return static_cast<double>(from.isInteger(1) ? -integer : integer);
+}
+
+static std::optional<LogicalResult> evalDivision(Frame &frame, Operation &op) {
+  StringRef name = op.getName().getStringRef();
+  Binary division = divisionFunction(name);
+  UnsignedBinary plain = unsignedDivision(name);
+  if (!division && !plain)
     return std::nullopt;
+  Type type = op.getResult(0).getType();
+  int64_t a = frame.integer(op.getOperand(0)), b = frame.integer(op.getOperand(1));
+  if (b == 0)
+    return op.emitOpError() << "expected a divisor other than 0";
+  int64_t result = plain     ? static_cast<int64_t>(plain(unsignedOf(a, type), unsignedOf(b, type)))
+                   : b != -1 ? division(a, b)
+                   : name == "arith.remsi" ? 0
+                                           : static_cast<int64_t>(-static_cast<uint64_t>(a));
+  frame.set(op.getResult(0), wrap(result, type));
   return success();
 }
 
@@ -158,17 +169,18 @@ std::optional<LogicalResult> attune::reference::evalIndexOp(Frame &frame, Operat
     frame.set(select, frame.get(frame.integer(select.getCondition()) ? select.getTrueValue() : select.getFalseValue()));
     return success();
   }
-  if (!llvm::all_of(op.getOperandTypes(), isInteger))
+  if (op.getNumOperands() == 0 || !llvm::all_of(op.getOperandTypes(), isInteger))
     return std::nullopt;
-  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    Type type = compare.getLhs().getType();
-    frame.set(compare, int64_t(holds(compare.getPredicate(), frame.integer(compare.getLhs()),
-                                     frame.integer(compare.getRhs()), type)));
+  mlir::Value result = op.getResult(0);
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
+    double number = floatOf(op, frame.integer(op.getOperand(0)));
+    frame.set(result, resultOf(number, result.getType(), frame.options.precision));
     return success();
   }
-  switch (op.getNumOperands()) {
-  case 1: return evalCast(frame, op);
-  case 2: return evalBinary(frame, op);
-  default: return std::nullopt;
-  }
+  IntegerFunction function = integerFunction(op);
+  if (!function)
+    return evalDivision(frame, op);
+  auto operands = llvm::map_to_vector<2>(op.getOperands(), [&](mlir::Value value) { return frame.integer(value); });
+  frame.set(result, function(operands.data()));
+  return success();
 }

@@ -36,6 +36,7 @@ def Tile_Dialect : Dialect {
     | `tile.mask` | keep the visible part, fill the rest |
     | `tile.iota` | base, base + 1, … |
     | `tile.permute_columns` | the columns in another order |
+    | `tile.sine`, `tile.cosine` | of angles in turns |
     | `tile.loop` | the loop over the sequence with typed carries |
     | `tile.kernel`, `tile.program_id`, `tile.return` | a kernel and its place in the grid |
     | `tile.launch`, `tile.workspace` | the host part |

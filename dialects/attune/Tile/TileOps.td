@@ -391,6 +391,7 @@ def Tile_WorkspaceOp : Tile_Op<"workspace", [MemoryEffects<[MemAlloc]>]> {
   let hasVerifier = 1;
 }
 
+include "attune/Tile/TileElementwise.td"
 include "attune/Tile/TileLayouts.td"
 
 #endif // ATTUNE_TILE_OPS_TD

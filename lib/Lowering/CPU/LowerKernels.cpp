@@ -8,11 +8,11 @@
 #include "DotForms.h"
 #include "KernelState.h"
 #include "MemoryAccess.h"
+#include "VectorOps.h"
 
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
 
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace attune::cpu {
@@ -177,8 +177,10 @@ static LogicalResult check(tile::KernelOp kernel) {
       return WalkResult::advance();
     if (isa<arith::ConstantOp>(op) && !splatValue(op->getResult(0)))
       return op->emitOpError() << "expected a tile constant of equal elements";
-    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumResults() != 1)
-      return op->emitOpError() << "expected an elementwise op of arith or math on tiles";
+    if (!isa<arith::ConstantOp>(op) && !isElementwise(op))
+      return op->emitOpError() << "expected an elementwise op that a CPU kernel computes without a library";
+    if (!llvm::all_of(op->getOperands(), isTile))
+      return op->emitOpError() << "expected operands that are tiles";
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "VectorOps.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -88,6 +89,17 @@ static Value extremum(Emit &emit, Operation *op, Value a, Value b) {
   return emit.select(nan, a, choose(emit, predicate, a, b));
 }
 
+bool cpu::isElementwise(Operation *op) {
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
+             arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::ExtFOp, arith::TruncFOp, arith::CmpFOp,
+             arith::SelectOp>(op) ||
+         isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp,
+             arith::MaxUIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::CmpIOp, arith::ExtSIOp, arith::ExtUIOp,
+             arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, math::CtPopOp>(op) ||
+         isa<math::AbsFOp, math::CeilOp, math::FloorOp, math::RoundEvenOp, math::FmaOp, math::SqrtOp, math::RsqrtOp,
+             math::Exp2Op, math::Log2Op, tile::SineOp, tile::CosineOp>(op);
+}
+
 /// A tile of 16 bits that is only stored is rounded by the store.
 static bool onlyStored(Operation *op) {
   return llvm::all_of(op->getUsers(), [](Operation *user) { return isa<tile::StoreOp>(user); });
@@ -102,10 +114,12 @@ Value cpu::emitElementwise(Emit &emit, Operation *op, ValueRange operands) {
   }
   if (isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op))
     return extremum(emit, op, operands[0], operands[1]);
+  if (isa<tile::SineOp, tile::CosineOp>(op))
+    return emitSine(emit, operands[0], isa<tile::CosineOp>(op));
   OperationState state(emit.getLoc(), op->getName());
   state.addOperands(operands);
-  bool truth = cast<ShapedType>(op->getResult(0).getType()).getElementType().isInteger(1);
-  state.addTypes(truth ? emit.vectorOf(emit.getI1Type()) : emit.floats());
+  Type element = cast<ShapedType>(op->getResult(0).getType()).getElementType();
+  state.addTypes(element.isInteger() ? emit.vectorOf(element) : emit.floats());
   for (NamedAttribute attribute : op->getAttrs())
     if (!attribute.getName().getValue().starts_with("attune."))
       state.addAttribute(attribute.getName(), attribute.getValue());

@@ -24,8 +24,12 @@ Value asFloats(Emit &emit, Value mask);
 Value isNotZero(Emit &emit, Value floats);
 Value andNot(Emit &emit, Value a, Value b);
 
-/// An op of arith or math on vectors; tiles of 16 bits are held as f32.
+/// Whether `emitElementwise` knows the op: what it emits calls no library.
+bool isElementwise(Operation *op);
+/// An elementwise op on vectors; tiles of 16 bits are held as f32.
 Value emitElementwise(Emit &emit, Operation *op, ValueRange operands);
+/// sin(2π · turns), or the cosine.
+Value emitSine(Emit &emit, Value turns, bool isCosine);
 Value emitReduction(Emit &emit, tile::ReduceKind kind, Value a, Value b);
 /// The reduction of a vector's lanes, as a scalar, halving the vector each time.
 Value acrossLanes(Emit &emit, tile::ReduceKind kind, Value value);

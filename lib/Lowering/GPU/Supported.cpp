@@ -22,7 +22,7 @@ static StringRef unsupported(Operation *op) {
   if (auto store = dyn_cast<tile::StoreOp>(op))
     if (StringRef what = unsupportedAccess(store); !what.empty())
       return what;
-  if (isa<tile::IotaOp, tile::PermuteColumnsOp>(op))
+  if (isa<tile::IotaOp, tile::PermuteColumnsOp, tile::SineOp, tile::CosineOp>(op))
     return op->getName().getStringRef();
   bool integers = llvm::any_of(op->getResultTypes(), [](Type type) {
     auto tile = dyn_cast<RankedTensorType>(type);

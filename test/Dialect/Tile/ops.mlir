@@ -70,6 +70,19 @@ tile.kernel @numbers(%X: memref<64x4xf32>, %out: memref<64x4xf32>, %row: memref<
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @elementwise
+tile.kernel @elementwise(%in: memref<64x32xf32>, %out: memref<64x32xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %angles = tile.load %in[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32>
+  // CHECK: tile.sine %{{.*}} : tensor<64x32xf32>
+  %sines = tile.sine %angles : tensor<64x32xf32>
+  // CHECK: tile.cosine %{{.*}} : tensor<64x32xf32>
+  %cosines = tile.cosine %angles : tensor<64x32xf32>
+  %sum = arith.addf %sines, %cosines : tensor<64x32xf32>
+  tile.store %sum, %out[%c0, %c0] : tensor<64x32xf32>, memref<64x32xf32>
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @arithmetic
 // CHECK-SAME: attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>}
 tile.kernel @arithmetic(%Q: memref<64x80xf32>, %K: memref<32x80xf32>, %out: memref<64x32xf32>, %left: index, %d: index)

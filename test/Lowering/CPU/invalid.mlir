@@ -46,3 +46,28 @@ tile.kernel @tiles(%A: memref<?x2000xf32>, %B: memref<?x2000xf32>, %O: memref<?x
   tile.store %e, %O[%c0, %c0] : tensor<2000x2000xf32>, memref<?x2000xf32>
   tile.return
 }
+
+// -----
+
+// What would be a call of a library for each element.
+tile.kernel @powers(%O: memref<?x2xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %O[%c0, %c0] : memref<?x2xf32> -> tensor<1x2xf32>
+  // expected-error @below {{expected an elementwise op that a CPU kernel computes without a library}}
+  %r = math.powf %t, %t : tensor<1x2xf32>
+  tile.store %r, %O[%c0, %c0] : tensor<1x2xf32>, memref<?x2xf32>
+  tile.return
+}
+
+// -----
+
+// One truth value for a whole tile.
+tile.kernel @choice(%O: memref<?x2xf32>, %n: index) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %O[%c0, %c0] : memref<?x2xf32> -> tensor<1x2xf32>
+  %b = arith.cmpi eq, %n, %c0 : index
+  // expected-error @below {{expected operands that are tiles}}
+  %r = arith.select %b, %t, %t : tensor<1x2xf32>
+  tile.store %r, %O[%c0, %c0] : tensor<1x2xf32>, memref<?x2xf32>
+  tile.return
+}

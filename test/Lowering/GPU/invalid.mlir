@@ -82,3 +82,27 @@ tile.kernel @integers(%C: memref<?xi32>, %O: memref<?xi32>) grid(query_block)
   tile.store %t, %O[%c0] : tensor<64xi32>, memref<?xi32>
   tile.return
 }
+
+// -----
+
+tile.kernel @angles(%C: memref<?x64xf32>, %O: memref<?x64xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %C[%c0, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  // expected-error @below {{expected what device code can do, but got tile.sine, which is not supported yet on a GPU}}
+  %s = tile.sine %t : tensor<64x64xf32>
+  tile.store %s, %O[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @roots(%C: memref<?x64xf32>, %O: memref<?x64xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %C[%c0, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  // expected-error @below {{expected arithmetic that a GPU kernel can do on f32 tiles, but got math.sqrt}}
+  %s = math.sqrt %t : tensor<64x64xf32>
+  tile.store %s, %O[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
