@@ -12,9 +12,9 @@ using namespace attune;
 using namespace attune::kernel;
 
 void kernel::storeOutput(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
-                         Value first, Value o) {
+                         Value first, Value o, Value limit) {
   Value head = point.head;
   if (problem.output.firstHead)
     head = tiles.add(head, tiles.index(problem.output.firstHead));
-  storeRows(tiles, problem, point, o, frame[problem.output.memory], head, first);
+  storeRows(tiles, problem, point, o, frame[problem.output.memory], head, first, limit);
 }

@@ -96,6 +96,26 @@ void buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens
 /// result [batch, G, k, width] = weight [1 or G, k, N] · problem.key, of whose tokens those past the lengths are 0.
 void buildCompression(BuildSite &site, const Problem &problem, mlir::Value weight, const Tokens &result);
 
+/// result [batch, heads, count, d] = means of `count` equal runs of problem.query.
+void buildPool(BuildSite &site, const Problem &problem, const Tokens &result, mlir::Value count);
+
+struct EvaOptions {
+  int64_t chunk;
+  std::optional<int64_t> local;
+  double muWeight, scale;
+  bool excludeLocal, mass;
+};
+
+/// What EVA's kernels hand on: row c of each for chunk c, then the edges.
+struct EvaSummaries {
+  Tokens mean, value;    ///< [batch, H, rows, d], [batch, H, rows, dv]
+  mlir::Value logWeight; ///< [batch, H, rows], in units of log 2
+  mlir::Value chunks;    ///< C, an index of the host
+};
+
+/// EVA (attn.eva).
+void buildEva(BuildSite &site, const Problem &problem, const EvaOptions &options);
+
 /// Kernel attention with all pair weights in tiles.
 void buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
 

@@ -67,6 +67,15 @@ SmallVector<Value> kernel::hostValues(const Problem &problem, ArrayRef<Value> fu
   return values;
 }
 
+Value kernel::rowOf(TileBuilder &tiles, Value x) { return tiles.reduceAdd(x, 0); }
+
+Value kernel::multiply(TileBuilder &tiles, Value a, Value b) {
+  return arith::MulIOp::create(tiles.builder, tiles.loc, a, b);
+}
+Value kernel::divide(TileBuilder &tiles, Value a, Value b) {
+  return arith::DivUIOp::create(tiles.builder, tiles.loc, a, b);
+}
+
 Value BuildSite::workspace(ArrayRef<int64_t> shape, ValueRange dynamicSizes) {
   return tile::WorkspaceOp::create(host, loc, MemRefType::get(shape, host.getF32Type()), dynamicSizes);
 }

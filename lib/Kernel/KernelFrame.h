@@ -66,11 +66,12 @@ llvm::SmallVector<mlir::Value> queryGrid(BuildSite &site, const Problem &problem
 mlir::Value loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value memory,
                      mlir::Value head, mlir::Value first, llvm::ArrayRef<int64_t> shape, mlir::Value limit);
 void storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value tile, mlir::Value memory,
-               mlir::Value head, mlir::Value first);
+               mlir::Value head, mlir::Value first, mlir::Value limit = mlir::Value());
 
-/// Writes o [rows, dv] of the queries first … to the output, after adding the depthwise convolution if there is one.
+/// Writes o [rows, dv] of the queries first … to the output, after adding the depthwise convolution if there is one. Rows
+/// at or past `limit` are not written; null: those past the window's or the sequence's end.
 void storeOutput(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
-                 mlir::Value first, mlir::Value o);
+                 mlir::Value first, mlir::Value o, mlir::Value limit = mlir::Value());
 
 /// L(v) [rows, dv] of the queries first …
 mlir::Value depthwise(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
@@ -116,6 +117,16 @@ llvm::SmallVector<mlir::Value> loopOverKeys(TileBuilder &tiles, const Problem &p
 /// Weights [Tq, Tk] of the tile at `firstKey` with `fill` where a query does not see a key.
 mlir::Value maskKeys(TileBuilder &tiles, const VisibleKeys &visible, mlir::Value weights, mlir::Value firstKey,
                      double fill);
+
+/// The mean of tokens from ≤ t < end, read `tile` at a time: [1, width]; 0 of none.
+mlir::Value meanOfTokens(TileBuilder &tiles, const TokenReader &tokens, mlir::Value from, mlir::Value end, int64_t tile);
+
+/// x [1, width] as [width].
+mlir::Value rowOf(TileBuilder &tiles, mlir::Value x);
+
+/// a · b and ⌊a / b⌋ of indices that are not negative.
+mlir::Value multiply(TileBuilder &tiles, mlir::Value a, mlir::Value b);
+mlir::Value divide(TileBuilder &tiles, mlir::Value a, mlir::Value b);
 
 /// numerator [R, C] / max(denominator + bias, floor) [R], 0 where that is exactly 0.
 mlir::Value normalize(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Value numerator, mlir::Value denominator);

@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelFrame.h"
+#include "OnlineSoftmax.h"
 
 #include <cmath>
 
@@ -28,6 +29,7 @@ namespace {
 struct SoftmaxBlock {
   const Problem &problem;
   TokenReader key, value;
+  OnlineSoftmax softmax;
   Value query;                      // [Tq, d], operand type
   std::optional<double> scoreScale; // multiplies the scores where it could not be folded into the query
   VisibleKeys visible;
@@ -45,24 +47,6 @@ static Value scores(TileBuilder &tiles, const SoftmaxBlock &block, Value firstKe
   if (block.scoreScale)
     s = tiles.times(s, tiles.constant({queryTile, keyTile}, *block.scoreScale));
   return masked ? maskKeys(tiles, block.visible, s, firstKey, -INFINITY) : s;
-}
-
-/// One step of the online softmax: m[Tq], l[Tq], acc[Tq, dv].
-static SmallVector<Value> step(TileBuilder &tiles, const SoftmaxBlock &block, Value firstKey, ValueRange carried,
-                               bool masked) {
-  const Problem &problem = block.problem;
-  int64_t queryTile = problem.queryTile(), keyTile = problem.keyTile();
-  Value s = scores(tiles, block, firstKey, masked);                        // [Tq, Tk]
-  Value m = tiles.maximum(carried[0], tiles.reduceMax(s, 1));              // [Tq]
-  // A row that has seen no key yet has m = −∞; exp2 of −∞ − 0 is 0, of −∞ − −∞ it would be NaN.
-  Value shift = masked ? tiles.selectEqual(m, -INFINITY, tiles.constant({queryTile}, 0), m) : m;
-  Value alpha = tiles.exp2(tiles.minus(carried[0], shift));                // [Tq]
-  Value w = tiles.exp2(tiles.minus(s, tiles.expand(shift, 1, {queryTile, keyTile}))); // [Tq, Tk]
-  Value l = tiles.plus(tiles.times(carried[1], alpha), tiles.reduceAdd(w, 1)); // [Tq]
-  Value acc = tiles.times(carried[2], tiles.expand(alpha, 1, {queryTile, problem.valueWidth()})); // [Tq, dv]
-  Value v = block.value.load(tiles, firstKey, keyTile, masked ? block.visible.limit : Value()); // [Tk, dv]
-  acc = tiles.dot(tiles.cast(w, block.operand()), tiles.cast(v, block.operand()), acc);
-  return {m, l, acc};
 }
 
 /// The scale goes into the query if that is exact enough (f32 operands), else onto the scores.
@@ -88,19 +72,21 @@ void kernel::buildSoftmax(BuildSite &site, const Problem &problem, double scale)
   int64_t rows = problem.queryTile();
   Point point = gridPoint(frame, problem);
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
-  SoftmaxBlock block{problem, reader(problem.key), reader(problem.value), {}, {}, {}};
+  OnlineSoftmax softmax{rows, problem.valueWidth(), problem.schedule.getOperand()};
+  SoftmaxBlock block{problem, reader(problem.key), reader(problem.value), softmax, {}, {}, {}};
   Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   block.visible = visibleKeys(frame, tiles, problem, point, firstQuery);
   scaleQuery(tiles, block, reader(problem.query).load(tiles, firstQuery, rows), scale);
 
-  SmallVector<Value> carried{tiles.constant({rows}, -INFINITY), tiles.constant({rows}, 0),
-                             tiles.constant({rows, problem.valueWidth()}, 0)};
-  carried = loopOverKeys(tiles, problem, block.visible, tile::Carry::Softmax, carried,
-                         [&](TileBuilder &inside, Value firstKey, ValueRange inner, bool masked) {
-                           return step(inside, block, firstKey, inner, masked);
-                         });
-  auto none = attn::DenominatorAttr::get(site.module.getContext(), 0.0, 0.0);
-  storeOutput(tiles, frame, problem, point, firstQuery, normalize(tiles, none, carried[2], carried[1]));
+  SmallVector<Value> carried =
+      loopOverKeys(tiles, problem, block.visible, tile::Carry::Softmax, softmax.start(tiles),
+                   [&](TileBuilder &inside, Value firstKey, ValueRange inner, bool masked) {
+                     Value s = scores(inside, block, firstKey, masked); // [Tq, Tk]
+                     Value v = block.value.load(inside, firstKey, problem.keyTile(),
+                                                masked ? block.visible.limit : Value()); // [Tk, dv]
+                     return softmax.step(inside, inner, s, v, masked);
+                   });
+  storeOutput(tiles, frame, problem, point, firstQuery, softmax.finish(tiles, carried));
   if (problem.lse)
     storeLse(tiles, problem, frame[problem.lse], point, firstQuery, carried[0], carried[1]);
   frame.finish(site, queryGrid(site, problem));
