@@ -28,7 +28,7 @@ using namespace attune::kernel;
 
 namespace {
 /// Keys from ≤ j < end; none if from ≥ end.
-struct Range {
+struct KeyRange {
   Value from, end;
 };
 
@@ -44,19 +44,19 @@ struct Summary {
 static Value emptyToZero(TileBuilder &tiles, Value length) { return tiles.max(length, tiles.index(0)); }
 
 /// How many keys the ranges have, an index.
-static Value countOf(TileBuilder &tiles, ArrayRef<Range> ranges) {
+static Value countOf(TileBuilder &tiles, ArrayRef<KeyRange> ranges) {
   Value count = tiles.index(0);
-  for (const Range &range : ranges)
+  for (const KeyRange &range : ranges)
     count = tiles.add(count, emptyToZero(tiles, tiles.sub(range.end, range.from)));
   return count;
 }
 
 /// The mean of the keys of the ranges [1, d]; 0 of none.
-static Value meanKey(TileBuilder &tiles, const Summary &at, ArrayRef<Range> ranges, Value count) {
+static Value meanKey(TileBuilder &tiles, const Summary &at, ArrayRef<KeyRange> ranges, Value count) {
   Type f32 = tiles.builder.getF32Type();
   SmallVector<int64_t> row{1, at.key.width()};
   Value sum = tiles.constant({at.key.width()}, 0);
-  for (const Range &range : ranges) {
+  for (const KeyRange &range : ranges) {
     auto step = [&](TileBuilder &inner, Value first, ValueRange carried) -> SmallVector<Value> {
       Value k = inner.cast(at.key.load(inner, first, at.tile, range.end), f32); // [T, d]
       return {inner.plus(carried[0], inner.reduceAdd(k, 0))};
@@ -68,13 +68,13 @@ static Value meanKey(TileBuilder &tiles, const Summary &at, ArrayRef<Range> rang
 }
 
 /// β [1, dv]: the values of the ranges under softmax_j(s⟨μ, k_j⟩ − s|k_j|²/2).
-static Value summarize(TileBuilder &tiles, const Summary &at, ArrayRef<Range> ranges, Value mu) {
+static Value summarize(TileBuilder &tiles, const Summary &at, ArrayRef<KeyRange> ranges, Value mu) {
   Type f32 = tiles.builder.getF32Type();
   double scale = at.options.scale * M_LOG2E;
   int64_t width = at.key.width();
   OnlineSoftmax softmax{1, at.value.width(), f32};
   SmallVector<Value> carried = softmax.start(tiles);
-  for (const Range &range : ranges)
+  for (const KeyRange &range : ranges)
     carried = loop(tiles, tile::Carry::Softmax, range.from, range.end, at.tile, carried,
                    [&](TileBuilder &inner, Value first, ValueRange before) {
                      Value k = inner.cast(at.key.load(inner, first, at.tile, range.end), f32);           // [T, d]
@@ -92,7 +92,7 @@ static Value summarize(TileBuilder &tiles, const Summary &at, ArrayRef<Range> ra
 
 /// Writes row `row` of the summaries: the keys of `ranges`, of chunk `chunk` of which `queries` is the run.
 static void storeSummary(TileBuilder &tiles, const KernelFrame &frame, const Point &point, const Summary &at,
-                         const EvaSummaries &summaries, Value row, ArrayRef<Range> ranges, const Range &queries) {
+                         const EvaSummaries &summaries, Value row, ArrayRef<KeyRange> ranges, const KeyRange &queries) {
   SmallVector<int64_t> shape{1, at.key.width()};
   Value count = countOf(tiles, ranges), c0 = tiles.index(0);
   Value mean = meanKey(tiles, at, ranges, count);                                                        // [1, d]
@@ -123,7 +123,7 @@ static Summary startSummary(KernelFrame &frame, const Problem &problem, const Ev
 }
 
 /// The queries that go with a chunk: n / (N / chunk) of them.
-static Range queriesOf(KernelFrame &frame, const Problem &problem, const EvaOptions &options, Value chunk) {
+static KeyRange queriesOf(KernelFrame &frame, const Problem &problem, const EvaOptions &options, Value chunk) {
   TileBuilder &tiles = frame.tiles;
   Value chunks = tiles.div(tiles.dim(frame[problem.key.memory], 2), options.chunk);
   Value run = divide(tiles, tiles.dim(frame[problem.query.memory], 2), chunks);
@@ -140,7 +140,7 @@ static void buildChunks(BuildSite &site, const Problem &problem, const EvaOption
   Summary at = startSummary(frame, problem, options, point);
   Value chunk = tiles.programId(tile::Axis::KeyPiece), from = tiles.mul(chunk, options.chunk);
   Value limit = keyLimit(frame, tiles, problem, point);
-  Range keys{from, tiles.min(tiles.add(from, tiles.index(options.chunk)), limit)};
+  KeyRange keys{from, tiles.min(tiles.add(from, tiles.index(options.chunk)), limit)};
   storeSummary(tiles, frame, point, at, summaries, chunk, keys, queriesOf(frame, problem, options, chunk));
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(problem.query.memory, 0), host.index(problem.heads()), summaries.chunks});
@@ -163,7 +163,7 @@ static void buildEdges(BuildSite &site, const Problem &problem, const EvaOptions
   // The second edge is empty where it is the first: 0 keys if side = 1 and last = first.
   Value there = tiles.min(tiles.add(tiles.sub(last, first), tiles.sub(tiles.index(1), side)), tiles.index(1));
   end = tiles.add(from, multiply(tiles, emptyToZero(tiles, tiles.sub(end, from)), there));
-  SmallVector<Range> keys{{from, tiles.min(end, start)}, {tiles.max(from, stop), end}};
+  SmallVector<KeyRange> keys{{from, tiles.min(end, start)}, {tiles.max(from, stop), end}};
   Value chunks = tiles.div(tiles.dim(frame[problem.key.memory], 2), options.chunk);
   storeSummary(tiles, frame, point, at, summaries, tiles.add(chunks, edge), keys,
                queriesOf(frame, problem, options, chunk));
@@ -188,7 +188,7 @@ struct MixBlock {
 
 /// Keys from ≤ j < end of the local block; causal: up to the query (n = N).
 static SmallVector<Value> mixKeys(TileBuilder &tiles, const MixBlock &block, const TokenReader &key,
-                                  const TokenReader &value, const Range &keys, SmallVector<Value> carried) {
+                                  const TokenReader &value, const KeyRange &keys, SmallVector<Value> carried) {
   Type f32 = tiles.builder.getF32Type();
   int64_t keyTile = std::min(block.problem.schedule.getKeyTile(), *block.options.local), rows = block.softmax.rows;
   return loop(tiles, tile::Carry::Softmax, keys.from, keys.end, keyTile, carried,
@@ -209,13 +209,14 @@ static Value beforeOwnChunk(TileBuilder &tiles, const MixBlock &block, Value s, 
   Value columns = tiles.plus(tiles.iota(first, shape[1]), tiles.constant({shape[1]}, 1));
   columns = tiles.times(columns, tiles.constant({shape[1]}, block.options.chunk));
   Value rows = tiles.iota(block.firstQuery, shape[0]);
-  Value allowed = tiles.lessOrEqual(tiles.expand(columns, 0, shape), tiles.expand(rows, 1, shape));
+  Value allowed = tiles.compare(arith::CmpFPredicate::OLE, tiles.expand(columns, 0, shape),
+                                tiles.expand(rows, 1, shape));
   return tiles.select(allowed, s, tiles.constant(shape, -INFINITY));
 }
 
 /// Summaries from ≤ c < end; `staircase`: only chunks strictly before the query's own.
 static SmallVector<Value> mixChunks(TileBuilder &tiles, const MixBlock &block, const KernelFrame &frame,
-                                    const Point &point, const EvaSummaries &summaries, const Range &chunks,
+                                    const Point &point, const EvaSummaries &summaries, const KeyRange &chunks,
                                     SmallVector<Value> carried, bool staircase) {
   int64_t tile = block.problem.schedule.getKeyTile(), rows = block.softmax.rows;
   Value mean = frame[summaries.mean.memory], beta = frame[summaries.value.memory], weight = frame[summaries.logWeight];
@@ -237,7 +238,7 @@ static SmallVector<Value> mixChunks(TileBuilder &tiles, const MixBlock &block, c
 }
 
 /// The chunks that a block with keys start … may use, as ranges of the summaries.
-static SmallVector<Range> chunkRanges(TileBuilder &tiles, const EvaOptions &options, bool causal, Value chunks,
+static SmallVector<KeyRange> chunkRanges(TileBuilder &tiles, const EvaOptions &options, bool causal, Value chunks,
                                       Value block) {
   Value c0 = tiles.index(0);
   if (!options.excludeLocal)
@@ -277,11 +278,11 @@ static void buildMix(BuildSite &site, const Problem &problem, const EvaOptions &
   SmallVector<Value> carried = softmax.start(tiles);
   if (options.local) {
     Value from = tiles.mul(number, *options.local), limit = keyLimit(frame, tiles, problem, point);
-    Range local{from, tiles.min(tiles.add(from, tiles.index(*options.local)), limit)};
+    KeyRange local{from, tiles.min(tiles.add(from, tiles.index(*options.local)), limit)};
     carried = mixKeys(tiles, block, reader(problem.key), reader(problem.value), local, carried);
   }
   Value chunks = tiles.div(keys, options.chunk);
-  for (const Range &range : chunkRanges(tiles, options, problem.causal, chunks, number))
+  for (const KeyRange &range : chunkRanges(tiles, options, problem.causal, chunks, number))
     carried = mixChunks(tiles, block, frame, point, summaries, range, carried,
                         problem.causal && !options.excludeLocal);
   storeOutput(tiles, frame, problem, point, first, softmax.finish(tiles, carried), tiles.add(start, run));

@@ -39,7 +39,43 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
     return writeLepe(lepe, output);
   if (auto projection = dyn_cast<attn::ProjectOutputOp>(op))
     return writeProjection(projection, output);
+  if (auto eva = dyn_cast<attn::EvaOp>(op))
+    return writeEva(eva, output);
+  if (auto agent = dyn_cast<attn::AgentOp>(op))
+    return writeAgent(agent, output);
   return writeAttention(op, output);
+}
+
+LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {
+  Problem problem = startProblem();
+  problem.causal = op.getCausal();
+  if (failed(readMechanism(op, problem, output)))
+    return failure();
+  buildEva(site, problem,
+           {static_cast<int64_t>(op.getChunk()), op.getLocal(), op.getMuWeight().convertToDouble(),
+            op.getScale().convertToDouble(), op.getExcludeLocal(), op.getMass()});
+  return success();
+}
+
+/// softmax(s Q Aᵀ) softmax(s A Kᵀ) V with A = pool(Q): two attentions, the agents being queries of one and keys of the other.
+LogicalResult HostBuilder::writeAgent(attn::AgentOp op, const Output &output) {
+  Problem inner = startProblem();
+  if (failed(readMechanism(op, inner, Output())))
+    return failure();
+  TileBuilder host(site.host, site.loc);
+  int64_t agents = op.getAgents(), heads = inner.heads(), dv = inner.valueWidth();
+  Value batch = host.dim(inner.query.memory, 0);
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  Tokens pooled{site.workspace({dynamic, heads, agents, inner.width()}, batch), 0, heads, inner.width(), {}};
+  Tokens mixed{site.workspace({dynamic, heads, agents, dv}, batch), 0, heads, dv, {}};
+  buildPool(site, inner, pooled, host.index(agents));
+  Problem outer = startProblem();
+  outer.query = inner.query, outer.key = pooled, outer.value = mixed, outer.output = output;
+  inner.query = pooled, inner.output = Output{mixed.memory, 0, std::nullopt};
+  double scale = op.getScale().convertToDouble();
+  buildSoftmax(site, inner, scale);
+  buildSoftmax(site, outer, scale);
+  return success();
 }
 
 LogicalResult HostBuilder::writeConcat(attn::ConcatHeadsOp op, const Output &output) {

@@ -35,6 +35,14 @@ private:
   mlir::LogicalResult writeConcat(attn::ConcatHeadsOp op, const Output &output);
   mlir::LogicalResult writeLepe(attn::LepeOp op, Output output);
   mlir::LogicalResult writeProjection(attn::ProjectOutputOp op, const Output &output);
+  mlir::LogicalResult writeEva(attn::EvaOp op, const Output &output);
+  mlir::LogicalResult writeAgent(attn::AgentOp op, const Output &output);
+  /// Fills in what every mechanism has: q, k, v, key lengths, output.
+  template <typename Op> mlir::LogicalResult readMechanism(Op op, Problem &problem, const Output &output) {
+    problem.output = output;
+    problem.lengths = memory(op.getLengths());
+    return readAll({{op.getQuery(), &problem.query}, {op.getKey(), &problem.key}, {op.getValue(), &problem.value}});
+  }
   mlir::LogicalResult buildFamily(const Partition &partition, Problem &problem);
 
   /// Where tokens can be read.

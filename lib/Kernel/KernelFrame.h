@@ -62,9 +62,10 @@ llvm::SmallVector<mlir::Value> queryGrid(BuildSite &site, const Problem &problem
 //===----------------------------------------------------------------------===//
 
 /// Rows first … first + rows − 1 of a window (or of all tokens) at memory[batch, head, …, 0 …]: [rows, width]. Rows below
-/// 0 (with `belowZero`) and at or past `limit` are zero; null: those past the end.
+/// `lower` and at or past `limit` are zero; null: below the window's first and past its end.
 mlir::Value loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value memory,
-                     mlir::Value head, mlir::Value first, llvm::ArrayRef<int64_t> shape, mlir::Value limit);
+                     mlir::Value head, mlir::Value first, llvm::ArrayRef<int64_t> shape, mlir::Value limit,
+                     mlir::Value lower = mlir::Value());
 void storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value tile, mlir::Value memory,
                mlir::Value head, mlir::Value first, mlir::Value limit = mlir::Value());
 
@@ -72,10 +73,6 @@ void storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, m
 /// at or past `limit` are not written; null: those past the window's or the sequence's end.
 void storeOutput(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
                  mlir::Value first, mlir::Value o, mlir::Value limit = mlir::Value());
-
-/// L(v) [rows, dv] of the queries first …
-mlir::Value depthwise(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
-                      mlir::Value first, int64_t rows);
 
 //===----------------------------------------------------------------------===//
 // Who sees whom
@@ -123,6 +120,9 @@ mlir::Value meanOfTokens(TileBuilder &tiles, const TokenReader &tokens, mlir::Va
 
 /// x [1, width] as [width].
 mlir::Value rowOf(TileBuilder &tiles, mlir::Value x);
+
+/// ⌊x / divisor⌋ of whole numbers x in f32.
+mlir::Value floorDivide(TileBuilder &tiles, mlir::Value x, int64_t divisor);
 
 /// a · b and ⌊a / b⌋ of indices that are not negative.
 mlir::Value multiply(TileBuilder &tiles, mlir::Value a, mlir::Value b);

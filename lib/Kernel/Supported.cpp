@@ -13,7 +13,7 @@ using namespace attune;
 /// Windows and parameters are fields that a family would drop silently, so they are refused by name.
 static StringRef unsupportedField(Operation &op, tile::TargetKind target) {
   auto window = op.getAttrOfType<attn::WindowAttr>("window");
-  if (window && (target == tile::TargetKind::GPU || window.isGrid()))
+  if (window && target == tile::TargetKind::GPU)
     return "a window";
   if (auto map = dyn_cast<attn::MapOp>(op); map && map.getFeatureMap().getKind() != attn::FeatureKind::Elu1)
     return attn::stringifyFeatureKind(map.getFeatureMap().getKind());
@@ -29,11 +29,10 @@ LogicalResult kernel::checkSupported(func::FuncOp function, tile::TargetKind tar
   };
   for (Operation &op : function.getOps()) {
     bool layer = isa<attn::ProjectOp, attn::ProjectOutputOp, attn::QkNormOp, attn::CompressOp, attn::TakeHeadsOp,
-                     attn::ConcatHeadsOp>(op);
+                     attn::ConcatHeadsOp, attn::RopeOp, attn::LepeOp, attn::EvaOp, attn::AgentOp>(op);
     if (layer && target == tile::TargetKind::GPU)
       return refuse(op, op.getName().getStringRef());
-    if (isa<attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::EvaOp, attn::AgentOp, attn::RopeOp,
-            attn::LepeOp, attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp,
+    if (isa<attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp,
             attn::EvaMixOp, attn::PowerOp, attn::KeyMaximumOp>(op))
       return refuse(op, op.getName().getStringRef());
     if (StringRef field = unsupportedField(op, target); !field.empty())

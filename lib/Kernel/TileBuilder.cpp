@@ -51,6 +51,11 @@ Value TileBuilder::constant(ArrayRef<int64_t> shape, double value) {
                                    constantTile(RankedTensorType::get(shape, builder.getF32Type()), value));
 }
 
+Value TileBuilder::table(ArrayRef<float> elements) {
+  auto type = RankedTensorType::get(elements.size(), builder.getF32Type());
+  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, elements));
+}
+
 Value TileBuilder::load(Value memory, ValueRange indices, ArrayRef<int64_t> shape, Value rows) {
   return LoadOp::create(builder, loc, RankedTensorType::get(shape, element(memory)), memory, indices, rows);
 }

@@ -41,6 +41,8 @@ public:
   // Tiles.
   /// An f32 tile of one number; what f32 does not hold of it stays known to the interpreter (#tile.exact).
   mlir::Value constant(llvm::ArrayRef<int64_t> shape, double value);
+  /// A rank-1 f32 tile of these numbers.
+  mlir::Value table(llvm::ArrayRef<float> elements);
   mlir::Value load(mlir::Value memory, mlir::ValueRange indices, llvm::ArrayRef<int64_t> shape,
                    mlir::Value rows = mlir::Value());
   void store(mlir::Value tile, mlir::Value memory, mlir::ValueRange indices, mlir::Value rows = mlir::Value());

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "KernelFrame.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
@@ -18,19 +20,65 @@ static Value normalizeRows(TileBuilder &tiles, Value x, double epsilon) {
   Value mean = tiles.times(tiles.reduceAdd(x, 1), each);                                 // [rows]
   Value centred = tiles.minus(x, tiles.expand(mean, 1, shape));                          // [rows, width]
   Value variance = tiles.times(tiles.reduceAdd(tiles.times(centred, centred), 1), each); // [rows]
-  Value log = tiles.log2(tiles.plus(variance, tiles.constant(rows, epsilon)));
-  Value inverse = tiles.exp2(tiles.times(log, tiles.constant(rows, -0.5)));              // [rows]
+  Value deviation = tiles.sqrt(tiles.plus(variance, tiles.constant(rows, epsilon)));     // [rows]
+  Value inverse = tiles.over(tiles.constant(rows, 1), deviation);
   return tiles.times(centred, tiles.expand(inverse, 1, shape));
 }
 
+//===----------------------------------------------------------------------===//
+// RoPE
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A number as the sum of two f32: 48 bits of it.
+struct Pair {
+  SmallVector<float> high, low;
+  void add(double number) {
+    high.push_back(static_cast<float>(number));
+    low.push_back(static_cast<float>(number - high.back()));
+  }
+};
+} // namespace
+
+/// The pair that column c belongs to: (2i, 2i + 1), or (i, i + d/2).
+static int64_t pairOf(int64_t column, int64_t width, bool half) { return half ? column % (width / 2) : column / 2; }
+static bool isSecond(int64_t column, int64_t width, bool half) { return half ? column >= width / 2 : column % 2 == 1; }
+
+/// Turns of each column at each position, modulo whole ones: [rows, width]. The product of a position and a frequency in
+/// f32 loses what matters past a few thousand, so the frequency is a pair of f32 and whole turns are taken off early.
+static Value turns(TileBuilder &tiles, Value positions, int64_t width, const TokenStep &step) {
+  SmallVector<int64_t> shape{tiles.shape(positions)[0], width};
+  Pair frequency;
+  for (int64_t c = 0; c < width; ++c)
+    frequency.add(std::pow(step.number, -2.0 * pairOf(c, width, step.half) / width) / (2 * M_PI));
+  Value high = tiles.expand(tiles.table(frequency.high), 0, shape);
+  Value low = tiles.expand(tiles.table(frequency.low), 0, shape), p = tiles.expand(positions, 1, shape);
+  Value product = tiles.times(p, high);
+  Value rest = tiles.fma(p, high, tiles.negate(product)); // what rounding the product lost, exactly
+  Value fraction = tiles.minus(product, tiles.roundEven(product));
+  return tiles.plus(fraction, tiles.fma(p, low, rest));
+}
+
+/// x cos + partner · (∓ sin): the pairs of x [rows, width] rotated by their turns.
+static Value rotate(TileBuilder &tiles, Value x, Value positions, const TokenStep &step) {
+  SmallVector<int64_t> shape(tiles.shape(x));
+  Value angle = turns(tiles, positions, shape[1], step);
+  SmallVector<float> signs;
+  for (int64_t c = 0; c < shape[1]; ++c)
+    signs.push_back(isSecond(c, shape[1], step.half) ? 1.0f : -1.0f);
+  Value partner = step.half ? tiles.swapHalves(x) : tiles.swapPairs(x);
+  Value sine = tiles.times(tiles.sine(angle), tiles.expand(tiles.table(signs), 0, shape));
+  return tiles.plus(tiles.times(x, tiles.cosine(angle)), tiles.times(partner, sine));
+}
+
 Value kernel::applySteps(TileBuilder &tiles, const KernelFrame &frame, const Tokens &tokens, Value x,
-                         llvm::function_ref<Value()> positions) {
+                         llvm::function_ref<Value(Value offset)> positions) {
   for (const TokenStep &step : tokens.steps) {
     x = tiles.cast(x, tiles.builder.getF32Type());
     if (step.kind == TokenStep::Kind::Norm)
       x = normalizeRows(tiles, x, step.number);
+    else
+      x = rotate(tiles, x, positions(frame[step.offset]), step);
   }
   return x;
 }
-
-Value kernel::positions(TileBuilder &, const Problem &, const Point &, Value, int64_t) { return Value(); }

@@ -20,7 +20,9 @@ TokenReader::TokenReader(TileBuilder &tiles, const KernelFrame &frame, const Pro
     head = tiles.add(head, tiles.index(tokens.firstHead));
 }
 
-Value TokenReader::load(TileBuilder &tiles, Value first, int64_t rows, Value limit) const {
-  Value x = loadRows(tiles, problem, point, frame[tokens.memory], head, first, {rows, tokens.width}, limit);
-  return applySteps(tiles, frame, tokens, x, [&] { return positions(tiles, problem, point, first, rows); });
+Value TokenReader::load(TileBuilder &tiles, Value first, int64_t rows, Value limit, Value lower) const {
+  Value x = loadRows(tiles, problem, point, frame[tokens.memory], head, first, {rows, tokens.width}, limit, lower);
+  return applySteps(tiles, frame, tokens, x, [&](Value offset) {
+    return positions(tiles, problem, point, offset ? tiles.add(first, offset) : first, rows);
+  });
 }

@@ -56,9 +56,10 @@ public:
   TokenReader(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Tokens &tokens,
               const Point &point, int64_t headsOfGrid);
 
-  /// Tokens first … first + rows − 1 [rows, width], those at or past `limit` zero; the memory's element type, or f32 if a
+  /// Tokens first … first + rows − 1 [rows, width], those at or past `limit` and below `lower` zero; the memory's element type, or f32 if a
   /// step changes them.
-  mlir::Value load(TileBuilder &tiles, mlir::Value first, int64_t rows, mlir::Value limit = mlir::Value()) const;
+  mlir::Value load(TileBuilder &tiles, mlir::Value first, int64_t rows, mlir::Value limit = mlir::Value(),
+                   mlir::Value lower = mlir::Value()) const;
 
   int64_t width() const { return tokens.width; }
 
@@ -73,9 +74,10 @@ private:
 /// The positions in the sequence of tokens first … first + rows − 1 of a window: [rows], f32.
 mlir::Value positions(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value first, int64_t rows);
 
-/// The steps on a tile x [rows, width] of tokens at `positions` [rows] (f32; only RoPE reads them).
+/// The steps on a tile x [rows, width] of tokens. `positions` makes their positions [rows] in f32, counted from `offset`
+/// (null: 0).
 mlir::Value applySteps(TileBuilder &tiles, const KernelFrame &frame, const Tokens &tokens, mlir::Value x,
-                       llvm::function_ref<mlir::Value()> positions);
+                       llvm::function_ref<mlir::Value(mlir::Value offset)> positions);
 
 } // namespace attune::kernel
 

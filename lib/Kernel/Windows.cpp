@@ -105,24 +105,61 @@ Point kernel::gridPoint(KernelFrame &frame, const Problem &problem) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-Value kernel::loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value memory, Value head,
-                       Value first, ArrayRef<int64_t> shape, Value limit) {
-  Value c0 = tiles.index(0);
+namespace {
+/// How a load or store finds the rows of a window: the index of the token dimension, and the bounds of `tile.load`.
+struct RowPlace {
+  Value index;
+  TileBuilder::Rows rows;
+};
+} // namespace
+
+static RowPlace placeOf(TileBuilder &tiles, const Problem &problem, const Point &point, Value first, Value lower,
+                        Value limit) {
   if (!problem.window)
-    return tiles.load(memory, {point.batch, head, first, c0}, shape, limit);
+    return {first, {lower, limit, Value(), 0, 0}};
   if (!limit)
     limit = tiles.index(problem.window.getLength());
-  return tiles.load(memory, {point.batch, head, tiles.add(point.origin, first), c0}, shape,
-                    tiles.add(point.origin, limit));
+  if (problem.window.isGrid())
+    return {point.origin, {lower, limit, first, problem.window.getColumns(), problem.window.getGridColumns()}};
+  auto absolute = [&](Value row) { return row ? tiles.add(point.origin, row) : row; };
+  return {absolute(first), {absolute(lower), absolute(limit), Value(), 0, 0}};
+}
+
+Value kernel::loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value memory, Value head,
+                       Value first, ArrayRef<int64_t> shape, Value limit, Value lower) {
+  RowPlace place = placeOf(tiles, problem, point, first, lower, limit);
+  return tiles.load(memory, {point.batch, head, place.index, tiles.index(0)}, shape, place.rows);
 }
 
 void kernel::storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value tile, Value memory,
-                       Value head, Value first) {
-  Value c0 = tiles.index(0);
+                       Value head, Value first, Value limit) {
+  RowPlace place = placeOf(tiles, problem, point, first, Value(), limit);
+  tiles.store(tile, memory, {point.batch, head, place.index, tiles.index(0)}, place.rows);
+}
+
+/// x [1] as [rows].
+static Value repeat(TileBuilder &tiles, Value x, int64_t rows) {
+  return tiles.reduceAdd(tiles.expand(x, 1, {1, rows}), 0);
+}
+
+// (x + ½) / divisor is never so near a whole number that rounding crosses it.
+Value kernel::floorDivide(TileBuilder &tiles, Value x, int64_t divisor) {
+  ArrayRef<int64_t> shape = tiles.shape(x);
+  Value half = tiles.constant(shape, 0.5);
+  Value quotient = tiles.times(tiles.plus(x, half), tiles.constant(shape, 1.0 / divisor));
+  return tiles.roundEven(tiles.minus(quotient, half));
+}
+
+Value kernel::positions(TileBuilder &tiles, const Problem &problem, const Point &point, Value first, int64_t rows) {
   if (!problem.window)
-    return tiles.store(tile, memory, {point.batch, head, first, c0});
-  tiles.store(tile, memory, {point.batch, head, tiles.add(point.origin, first), c0},
-              tiles.add(point.origin, tiles.index(problem.window.getLength())));
+    return tiles.iota(first, rows);
+  if (!problem.window.isGrid())
+    return tiles.iota(tiles.add(point.origin, first), rows);
+  // Row r of a window of c columns stands in the image at origin + ⌊r / c⌋ (stride − c) + r.
+  Value row = tiles.iota(first, rows);
+  Value skipped = tiles.times(floorDivide(tiles, row, problem.window.getColumns()),
+                              tiles.constant({rows}, problem.window.getGridColumns() - problem.window.getColumns()));
+  return tiles.plus(tiles.plus(repeat(tiles, tiles.iota(point.origin, 1), rows), skipped), row);
 }
 
 //===----------------------------------------------------------------------===//

@@ -54,6 +54,21 @@ std::optional<Array> Array::view(std::shared_ptr<std::vector<double>> buffer, in
   return array;
 }
 
+std::optional<Array> Array::collapsed(llvm::ArrayRef<llvm::SmallVector<int64_t, 2>> groups) const {
+  Array result(*this);
+  result.sizes.clear(), result.steps.clear();
+  for (llvm::ArrayRef<int64_t> group : groups) {
+    int64_t count = 1, step = steps[group.back()];
+    for (int64_t dimension : llvm::reverse(group)) {
+      if (steps[dimension] != step * count && sizes[dimension] > 1)
+        return std::nullopt;
+      count *= sizes[dimension];
+    }
+    result.sizes.push_back(count), result.steps.push_back(step);
+  }
+  return result;
+}
+
 int64_t Array::count() const { return elementCount(sizes).value_or(0); }
 
 int64_t Array::place(llvm::ArrayRef<int64_t> indices) const {

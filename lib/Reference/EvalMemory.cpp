@@ -175,6 +175,17 @@ static LogicalResult evalDim(Frame &frame, memref::DimOp op) {
   return success();
 }
 
+static LogicalResult evalCollapse(Frame &frame, memref::CollapseShapeOp op) {
+  SmallVector<SmallVector<int64_t, 2>> groups;
+  for (ArrayRef<int64_t> group : op.getReassociationIndices())
+    groups.emplace_back(group);
+  std::optional<Array> result = frame.memory(op.getSrc()).collapsed(groups);
+  if (!result)
+    return op.emitOpError() << "expected dimensions that lie one after another without gaps";
+  frame.set(op, *result);
+  return success();
+}
+
 std::optional<LogicalResult> attune::reference::evalMemoryOp(Frame &frame, Operation &op) {
   if (auto load = dyn_cast<tile::LoadOp>(op))
     return evalLoad(frame, load);
@@ -184,6 +195,8 @@ std::optional<LogicalResult> attune::reference::evalMemoryOp(Frame &frame, Opera
     return evalElementLoad(frame, load);
   if (auto store = dyn_cast<memref::StoreOp>(op))
     return evalElementStore(frame, store);
+  if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op))
+    return evalCollapse(frame, collapse);
   if (auto dim = dyn_cast<memref::DimOp>(op))
     return isa<MemRefType>(dim.getSource().getType()) ? std::optional(evalDim(frame, dim)) : std::nullopt;
   return std::nullopt;

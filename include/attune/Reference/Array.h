@@ -31,6 +31,9 @@ public:
   static std::optional<Array> view(std::shared_ptr<std::vector<double>> buffer, int64_t offset,
                                    llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides);
 
+  /// The same elements with each group of dimensions as one; nullopt if those of a group leave gaps.
+  std::optional<Array> collapsed(llvm::ArrayRef<llvm::SmallVector<int64_t, 2>> groups) const;
+
   int64_t rank() const { return static_cast<int64_t>(sizes.size()); }
   int64_t size(int64_t dimension) const { return sizes[dimension]; }
   int64_t stride(int64_t dimension) const { return steps[dimension]; }

@@ -87,6 +87,8 @@ void provideOrders(KernelState &state, ValueRange tiles);
 /// Emits a loop; carried tiles are updated in place where their next value can be computed there.
 LogicalResult emitLoop(KernelState &state, tile::LoopOp loop);
 /// Emits the ops of a block.
+/// Puts a table (isTable) into the library; the kernel reads it there.
+void emitTable(KernelState &state, Operation *op);
 LogicalResult emitBlock(KernelState &state, Block &block);
 
 } // namespace attune::cpu

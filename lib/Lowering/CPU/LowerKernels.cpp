@@ -117,6 +117,8 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
       auto kernel = op.getParentOfType<tile::KernelOp>();
       auto function = cast<LLVM::LLVMFuncOp>(state.entry->getBlock()->getParentOp());
       state.scalars.map(id.getResult(), function.getArgument(1 + *kernel.getGridPosition(id.getAxis())));
+    } else if (isTable(&op)) {
+      emitTable(state, &op);
     } else if (isScalarOp(&op)) {
       if (failed(emitScalar(state.emit, &op, state.scalars, state.memories)))
         return failure();
@@ -175,8 +177,8 @@ static LogicalResult check(tile::KernelOp kernel) {
       return WalkResult::interrupt();
     if (isa<tile::TileDialect>(op->getDialect()) || isScalarOp(op))
       return WalkResult::advance();
-    if (isa<arith::ConstantOp>(op) && !splatValue(op->getResult(0)))
-      return op->emitOpError() << "expected a tile constant of equal elements";
+    if (isa<arith::ConstantOp>(op) && !splatValue(op->getResult(0)) && !isTable(op))
+      return op->emitOpError() << "expected a tile constant of equal elements, or of rank 1 in f32";
     if (!isa<arith::ConstantOp>(op) && !isElementwise(op))
       return op->emitOpError() << "expected an elementwise op that a CPU kernel computes without a library";
     if (!llvm::all_of(op->getOperands(), isTile))

@@ -101,8 +101,20 @@ static void cloneScalar(Emit &emit, Operation *op, IRMapping &scalars) {
   scalars.map(op->getResults(), clone->getResults());
 }
 
-LogicalResult cpu::emitScalar(Emit &emit, Operation *op, IRMapping &scalars,
-                              const llvm::DenseMap<Value, Memory> &memories) {
+/// Dimensions that lie one after another without gaps, taken as one: its size is their product, its stride the last one's.
+static Memory collapse(Emit &emit, memref::CollapseShapeOp op, const Memory &source) {
+  Memory result{source.pointer, {}, {}, op.getResultType()};
+  for (ArrayRef<int64_t> group : op.getReassociationIndices()) {
+    Value size = source.sizes[group.front()];
+    for (int64_t dimension : group.drop_front())
+      size = emit.mul(size, source.sizes[dimension]);
+    result.sizes.push_back(size);
+    result.strides.push_back(source.strides[group.back()]);
+  }
+  return result;
+}
+
+LogicalResult cpu::emitScalar(Emit &emit, Operation *op, IRMapping &scalars, llvm::DenseMap<Value, Memory> &memories) {
   auto set = [&](Value value) { scalars.map(op->getResult(0), value); };
   auto operand = [&](unsigned i) { return scalars.lookup(op->getOperand(i)); };
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
@@ -110,6 +122,9 @@ LogicalResult cpu::emitScalar(Emit &emit, Operation *op, IRMapping &scalars,
     if (!position)
       return op->emitOpError() << "expected a constant dimension";
     set(memories.lookup(dim.getSource()).sizes[*position]);
+  } else if (auto reshape = dyn_cast<memref::CollapseShapeOp>(op)) {
+    Memory result = collapse(emit, reshape, memories.lookup(reshape.getSrc()));
+    memories[reshape.getResult()] = result;
   } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
     set(loadScalar(emit, load, scalars, memories.lookup(load.getMemRef())));
   } else if (isa<arith::IndexCastOp>(op)) {
@@ -125,7 +140,7 @@ LogicalResult cpu::emitScalar(Emit &emit, Operation *op, IRMapping &scalars,
   } else if (isa<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0) {
     cloneScalar(emit, op, scalars);
   } else {
-    return op->emitOpError() << "expected scalar arithmetic of arith, memref.dim or memref.load";
+    return op->emitOpError() << "expected scalar arithmetic of arith, memref.dim, memref.load or memref.collapse_shape";
   }
   return success();
 }

@@ -29,7 +29,7 @@ void readSlots(Emit &emit, Value slots, ValueRange arguments, IRMapping &scalars
                llvm::DenseMap<Value, Memory> &memories);
 
 /// Lowers an op on index values and scalars; index becomes i64.
-LogicalResult emitScalar(Emit &emit, Operation *op, IRMapping &scalars, const llvm::DenseMap<Value, Memory> &memories);
+LogicalResult emitScalar(Emit &emit, Operation *op, IRMapping &scalars, llvm::DenseMap<Value, Memory> &memories);
 
 } // namespace attune::cpu
 

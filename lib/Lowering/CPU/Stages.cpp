@@ -37,7 +37,7 @@ bool Stages::absorbed(Operation *op) const {
 
 Stages::Stages(Block &block, int64_t lanes) : block(block), lanes(lanes) {
   for (Operation &op : block)
-    if (!isScalarOp(&op) && !isa<tile::YieldOp, tile::ReturnOp>(op) &&
+    if (!isScalarOp(&op) && !isTable(&op) && !isa<tile::YieldOp, tile::ReturnOp>(op) &&
         !(op.getNumResults() == 1 && isFree(op.getResult(0))) && !absorbed(&op))
       place(&op);
 }

@@ -60,6 +60,9 @@ private:
 
 /// Whether an op computes with index or scalar values only.
 bool isScalarOp(Operation *op);
+/// Whether the op is a rank-1 tile of different f32 constants; such a tile is a table in the library.
+bool isTable(Operation *op);
+
 
 } // namespace attune::cpu
 
