@@ -113,6 +113,9 @@ struct EvaSummaries {
   mlir::Value chunks;    ///< C, an index of the host
 };
 
+/// Polynomial attention with all pair weights (attn.polynomial).
+void buildPolynomial(BuildSite &site, const Problem &problem, int64_t degree, double scale, attn::DenominatorAttr guard);
+
 /// EVA (attn.eva).
 void buildEva(BuildSite &site, const Problem &problem, const EvaOptions &options);
 

@@ -39,11 +39,41 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
     return writeLepe(lepe, output);
   if (auto projection = dyn_cast<attn::ProjectOutputOp>(op))
     return writeProjection(projection, output);
+  if (auto polynomial = dyn_cast<attn::PolynomialOp>(op))
+    return writePolynomial(polynomial, output);
+  if (auto polysketch = dyn_cast<attn::PolysketchOp>(op))
+    return writePolysketch(polysketch, output);
   if (auto eva = dyn_cast<attn::EvaOp>(op))
     return writeEva(eva, output);
   if (auto agent = dyn_cast<attn::AgentOp>(op))
     return writeAgent(agent, output);
   return writeAttention(op, output);
+}
+
+LogicalResult HostBuilder::writePolynomial(attn::PolynomialOp op, const Output &output) {
+  Problem problem = startProblem();
+  problem.causal = op.getCausal();
+  problem.window = op.getWindowAttr();
+  if (failed(readMechanism(op, problem, output)))
+    return failure();
+  buildPolynomial(site, problem, op.getDegree(), op.getScale().convertToDouble(), op.getDenominatorAttr());
+  return success();
+}
+
+LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &output) {
+  Problem problem = startProblem();
+  problem.causal = op.getCausal();
+  if (failed(readMechanism(op, problem, output)))
+    return failure();
+  std::optional<SketchMatrices> matrices = sketches.find(site.host.getBlock(), op);
+  if (!matrices)
+    return op.emitOpError() << "expected signs and indices that are arguments of the function (not supported yet)";
+  auto form = op->getAttrOfType<StringAttr>("attn.form");
+  PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
+                            op.getScale().convertToDouble(), op.getDenominatorAttr(), *matrices,
+                            form ? form.getValue() : "quadratic"};
+  buildPolysketch(site, problem, options);
+  return success();
 }
 
 LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {

@@ -35,6 +35,8 @@ private:
   mlir::LogicalResult writeConcat(attn::ConcatHeadsOp op, const Output &output);
   mlir::LogicalResult writeLepe(attn::LepeOp op, Output output);
   mlir::LogicalResult writeProjection(attn::ProjectOutputOp op, const Output &output);
+  mlir::LogicalResult writePolynomial(attn::PolynomialOp op, const Output &output);
+  mlir::LogicalResult writePolysketch(attn::PolysketchOp op, const Output &output);
   mlir::LogicalResult writeEva(attn::EvaOp op, const Output &output);
   mlir::LogicalResult writeAgent(attn::AgentOp op, const Output &output);
   /// Fills in what every mechanism has: q, k, v, key lengths, output.

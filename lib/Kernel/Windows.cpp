@@ -24,9 +24,7 @@ using namespace attune::kernel;
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// A divisor of the window between 16 and the schedule's rows, so that tiles have no ragged end; the schedule's rows if
-/// there is none; the window if it is shorter.
-static int64_t windowTile(attn::WindowAttr window, int64_t rows) {
+int64_t kernel::tileOfWindow(attn::WindowAttr window, int64_t rows) {
   int64_t length = window.getLength();
   if (length <= rows)
     return length;
@@ -37,9 +35,9 @@ static int64_t windowTile(attn::WindowAttr window, int64_t rows) {
 }
 
 int64_t Problem::queryTile() const {
-  return window ? windowTile(window, schedule.getQueryTile()) : schedule.getQueryTile();
+  return window ? tileOfWindow(window, schedule.getQueryTile()) : schedule.getQueryTile();
 }
-int64_t Problem::keyTile() const { return window ? windowTile(window, schedule.getKeyTile()) : schedule.getKeyTile(); }
+int64_t Problem::keyTile() const { return window ? tileOfWindow(window, schedule.getKeyTile()) : schedule.getKeyTile(); }
 
 //===----------------------------------------------------------------------===//
 // The grid

@@ -1,0 +1,290 @@
+//===- Polysketch.cpp - Polynomial attention through sketches ----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   w_ij = ⟨S(q_i), S(k_j)⟩², and ⟨q_i, k_j⟩^p inside diagonal blocks of b tokens
+//
+//   sketch:     S(q / |q|) and S(k), once                                      (Sketch.cpp)
+//   quadratic:  parallel over (batch, head, query tile): pairs with the keys before the block, then inside it
+//   state:      parallel over (batch, head, slice): S_f over all keys; then a readout of the query tiles
+//   chunked:    parallel over (batch, head): block after block, every query tile reads the state of the blocks before and
+//               pairs with the keys of its own; then the block's keys enter the state
+//
+// Both kinds of weights are squares: of ⟨S(q), S(k)⟩, and of ⟨q / |q|, k⟩^(p/2). They are carried relative to the largest of
+// their row (Power.h). A tile of queries never leaves its block.
+//
+//===----------------------------------------------------------------------===//
+#include "Sketch.h"
+#include "SketchState.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+namespace {
+/// A polysketch attention with its sketches in memory.
+struct Sketches {
+  const Problem &problem; ///< q, k, v as they were
+  const PolysketchOptions &options;
+  Tokens query, key;      ///< [batch, H, n, r]
+  Value rowScale;         ///< [batch, H, n]
+  int64_t block;          ///< tokens of a block
+  int64_t rows;           ///< of a tile of queries or keys
+
+  int64_t tilesPerBlock() const { return llvm::divideCeil(block, rows); }
+  SmallVector<Value> values(ArrayRef<Value> further = {}) const {
+    SmallVector<Value> all = hostValues(problem, {query.memory, key.memory, rowScale});
+    llvm::append_range(all, further);
+    return all;
+  }
+};
+
+/// One tile of queries.
+struct QueryTile {
+  const Sketches &at;
+  const KernelFrame &frame;
+  const Point &point;
+  TokenReader query, key, value, sketchedQuery, sketchedKey;
+  Value first, limit; ///< first query; keys at or past the limit do not exist
+};
+} // namespace
+
+static QueryTile queryTile(TileBuilder &tiles, const Sketches &at, const KernelFrame &frame, const Point &point) {
+  auto reader = [&](const Tokens &tokens) {
+    return TokenReader(tiles, frame, at.problem, tokens, point, at.problem.heads());
+  };
+  return {at,
+          frame,
+          point,
+          reader(at.problem.query),
+          reader(at.problem.key),
+          reader(at.problem.value),
+          reader(at.query),
+          reader(at.key),
+          Value(),
+          Value()};
+}
+
+static PowerCarry carryOf(TileBuilder &tiles, const QueryTile &tile) {
+  const Sketches &at = tile.at;
+  Value scale = tiles.load(tile.frame[at.rowScale], {tile.point.batch, tile.point.head, tile.first}, at.rows); // [Tq]
+  return {at.rows, at.problem.valueWidth(), 2, at.options.guard, scale};
+}
+
+/// Pairs with keys from ≤ j < end: of sketches, or exact ones. `diagonal`: only j ≤ i.
+static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, const PowerCarry &carry, Value from,
+                                   Value end, SmallVector<Value> carried, bool exact, bool diagonal) {
+  Type f32 = tiles.builder.getF32Type();
+  int64_t rows = tile.at.rows;
+  Value q = tiles.cast((exact ? tile.query : tile.sketchedQuery).load(tiles, tile.first, rows), f32); // [Tq, d or r]
+  if (exact) {
+    Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(q, q), 1));                                   // [Tq]
+    Value unit = tiles.over(tiles.constant({rows}, 1), tiles.maximum(norm, tiles.constant({rows}, 0x1p-120)));
+    q = tiles.times(q, tiles.expand(unit, 1, tiles.shape(q)));
+  }
+  return loop(tiles, tile::Carry::Sum, from, end, rows, carried, [&](TileBuilder &inner, Value first, ValueRange before) {
+    Value k = inner.cast((exact ? tile.key : tile.sketchedKey).load(inner, first, rows, end), f32);   // [Tk, d or r]
+    Value t = inner.dot(q, k, inner.constant({rows, rows}, 0), false, true);                          // [Tq, Tk]
+    if (exact)
+      t = evenPower(inner, t, tile.at.options.degree / 2);
+    if (diagonal)
+      t = inner.mask(t, 0, Value(), Value(), inner.sub(tile.first, first));
+    return carry.step(inner, before, t, tile.value.load(inner, first, rows, end));
+  });
+}
+
+/// Pairs with the block's own keys, from `start` to the last that a query of the tile sees.
+static SmallVector<Value> addOwnBlock(TileBuilder &tiles, const QueryTile &tile, const PowerCarry &carry, Value start,
+                                      SmallVector<Value> carried) {
+  Value end = tiles.min(tiles.add(tile.first, tiles.index(tile.at.rows)), tile.limit);
+  return addPairs(tiles, tile, carry, start, end, carried, tile.at.options.localExact.has_value(), /*diagonal=*/true);
+}
+
+static void finishTile(TileBuilder &tiles, const QueryTile &tile, const PowerCarry &carry, ValueRange carried,
+                       Value blockEnd) {
+  storeOutput(tiles, tile.frame, tile.at.problem, tile.point, tile.first, carry.finish(tiles, carried), blockEnd);
+}
+
+//===----------------------------------------------------------------------===//
+// Quadratic
+//===----------------------------------------------------------------------===//
+
+static void buildPairs(BuildSite &site, const Sketches &at) {
+  const Problem &problem = at.problem;
+  KernelFrame frame(site, problem, "polysketch", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
+                    at.values());
+  TileBuilder &tiles = frame.tiles;
+  Point point = gridPoint(frame, problem);
+  QueryTile tile = queryTile(tiles, at, frame, point);
+  Value number = tiles.programId(tile::Axis::QueryBlock), block = tiles.div(number, at.tilesPerBlock());
+  Value start = tiles.mul(block, at.block), queries = tiles.dim(frame[problem.query.memory], 2);
+  Value blockEnd = tiles.min(tiles.add(start, tiles.index(at.block)), queries);
+  Value inBlock = tiles.mul(tiles.sub(number, tiles.mul(block, at.tilesPerBlock())), at.rows);
+  tile.first = tiles.add(start, inBlock);
+  tile.limit = keyLimit(frame, tiles, problem, point);
+  PowerCarry carry = carryOf(tiles, tile);
+  SmallVector<Value> carried = carry.start(tiles);
+  Value c0 = tiles.index(0);
+  if (!problem.causal) {
+    carried = addPairs(tiles, tile, carry, c0, tile.limit, carried, /*exact=*/false, /*diagonal=*/false);
+  } else {
+    Value before = tiles.min(start, tile.limit);
+    carried = addPairs(tiles, tile, carry, c0, before, carried, /*exact=*/false, /*diagonal=*/false);
+    carried = addOwnBlock(tiles, tile, carry, start, carried);
+  }
+  finishTile(tiles, tile, carry, carried, blockEnd);
+  TileBuilder host(site.host, site.loc);
+  Value blocks = host.ceilDiv(host.dim(problem.query.memory, 2), at.block);
+  frame.finish(site, {host.dim(problem.query.memory, 0), host.index(problem.heads()),
+                      host.mul(blocks, at.tilesPerBlock())});
+}
+
+//===----------------------------------------------------------------------===//
+// State
+//===----------------------------------------------------------------------===//
+
+/// The state's memories in the host, or in a kernel.
+static SketchState stateOf(const Sketches &at, Value state, Value sum, Value unit) {
+  return {state, sum, unit, at.options.size, at.problem.valueWidth()};
+}
+
+static SketchState allocateState(BuildSite &site, const Sketches &at) {
+  TileBuilder host(site.host, site.loc);
+  Value batch = host.dim(at.problem.query.memory, 0);
+  int64_t heads = at.problem.heads(), r = at.options.size, dv = at.problem.valueWidth();
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  return stateOf(at, site.workspace({dynamic, heads, r, r, dv}, batch), site.workspace({dynamic, heads, r, r}, batch),
+                 site.workspace({dynamic, heads, r}, batch));
+}
+
+static SketchState inKernel(const KernelFrame &frame, const Sketches &at, const SketchState &host) {
+  return stateOf(at, frame[host.state], frame[host.sum], frame[host.unit]);
+}
+
+/// The slice after the keys from ≤ j < end.
+static SmallVector<Value> addKeys(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value f,
+                                  Value from, Value end, SmallVector<Value> slice) {
+  Value memory = tile.frame[tile.at.key.memory];
+  return loop(tiles, tile::Carry::Sum, from, end, tile.at.rows, slice,
+              [&](TileBuilder &inner, Value first, ValueRange before) {
+                Value s = tile.sketchedKey.load(inner, first, tile.at.rows, end);                       // [T, r]
+                Value column = sketchColumn(inner, tile.point, memory, first, f, tile.at.rows, end);    // [T]
+                return state.add(inner, before, s, column, tile.value.load(inner, first, tile.at.rows, end));
+              });
+}
+
+/// The carry of a tile of queries from the state.
+static SmallVector<Value> readState(TileBuilder &tiles, const QueryTile &tile, const SketchState &state,
+                                    const PowerCarry &carry) {
+  Value s = tile.sketchedQuery.load(tiles, tile.first, tile.at.rows);                                   // [Tq, r]
+  Value memory = tile.frame[tile.at.query.memory];
+  return state.read(tiles, tile.point, carry, s, [&](TileBuilder &inner, Value f) {
+    return sketchColumn(inner, tile.point, memory, tile.first, f, tile.at.rows);
+  });
+}
+
+static void buildSlices(BuildSite &site, const Sketches &at, const SketchState &hostState) {
+  KernelFrame frame(site, at.problem, "slices", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::ValueBlock},
+                    at.values({hostState.state, hostState.sum, hostState.unit}));
+  TileBuilder &tiles = frame.tiles;
+  Point point = gridPoint(frame, at.problem);
+  QueryTile tile = queryTile(tiles, at, frame, point);
+  SketchState state = inKernel(frame, at, hostState);
+  Value f = tiles.programId(tile::Axis::ValueBlock), limit = keyLimit(frame, tiles, at.problem, point);
+  int64_t r = at.options.size;
+  SmallVector<Value> zero{tiles.constant({1}, 0), tiles.constant({r, at.problem.valueWidth()}, 0),
+                          tiles.constant({r}, 0)};
+  state.store(tiles, point, f, addKeys(tiles, tile, state, f, tiles.index(0), limit, zero));
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads()), host.index(r)});
+}
+
+static void buildReadout(BuildSite &site, const Sketches &at, const SketchState &hostState) {
+  KernelFrame frame(site, at.problem, "readout", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
+                    at.values({hostState.state, hostState.sum, hostState.unit}));
+  TileBuilder &tiles = frame.tiles;
+  Point point = gridPoint(frame, at.problem);
+  QueryTile tile = queryTile(tiles, at, frame, point);
+  tile.first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), at.rows);
+  PowerCarry carry = carryOf(tiles, tile);
+  finishTile(tiles, tile, carry, readState(tiles, tile, inKernel(frame, at, hostState), carry), Value());
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads()),
+                      host.ceilDiv(host.dim(at.problem.query.memory, 2), at.rows)});
+}
+
+//===----------------------------------------------------------------------===//
+// Chunked
+//===----------------------------------------------------------------------===//
+
+static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &hostState) {
+  KernelFrame frame(site, at.problem, "chunked", {tile::Axis::Batch, tile::Axis::Head},
+                    at.values({hostState.state, hostState.sum, hostState.unit}));
+  TileBuilder &tiles = frame.tiles;
+  Point point = gridPoint(frame, at.problem);
+  QueryTile tile = queryTile(tiles, at, frame, point);
+  SketchState state = inKernel(frame, at, hostState);
+  tile.limit = keyLimit(frame, tiles, at.problem, point);
+  Value queries = tiles.dim(frame[at.problem.query.memory], 2), c0 = tiles.index(0);
+  state.clear(tiles, point);
+  auto block = [&](TileBuilder &outer, Value start, ValueRange) -> SmallVector<Value> {
+    Value end = outer.min(outer.add(start, outer.index(at.block)), queries);
+    loop(outer, tile::Carry::Sum, start, end, at.rows, {}, [&](TileBuilder &inner, Value first, ValueRange) {
+      QueryTile here = tile;
+      here.first = first;
+      PowerCarry carry = carryOf(inner, here);
+      SmallVector<Value> carried = readState(inner, here, state, carry);
+      finishTile(inner, here, carry, addOwnBlock(inner, here, carry, start, carried), end);
+      return SmallVector<Value>();
+    });
+    loop(outer, tile::Carry::Sum, c0, outer.index(at.options.size), 1, {}, [&](TileBuilder &inner, Value f, ValueRange) {
+      Value keys = inner.min(end, tile.limit);
+      state.store(inner, point, f, addKeys(inner, tile, state, f, start, keys, state.load(inner, point, f)));
+      return SmallVector<Value>();
+    });
+    return {};
+  };
+  loop(tiles, tile::Carry::Sum, c0, queries, at.block, {}, block);
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads())});
+}
+
+//===----------------------------------------------------------------------===//
+// The mechanism
+//===----------------------------------------------------------------------===//
+
+/// A workspace for the sketches of `tokens`, sketched for H heads.
+static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tokens, const PolysketchOptions &options,
+                             double scale, bool queries) {
+  TileBuilder host(site.host, site.loc);
+  int64_t heads = problem.heads(), r = options.size;
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  Value batch = host.dim(tokens.memory, 0), count = host.dim(tokens.memory, 2);
+  Sketched result;
+  result.tokens = {site.workspace({dynamic, heads, dynamic, r}, {batch, count}), 0, heads, r, {}};
+  if (queries)
+    result.rowScale = site.workspace({dynamic, heads, dynamic}, {batch, count});
+  problem.name += queries ? "_query" : "_key";
+  problem.query = tokens;
+  buildSketch(site, problem, options.matrices, scale, result);
+  return result;
+}
+
+void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const PolysketchOptions &options) {
+  Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, /*queries=*/true);
+  Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, /*queries=*/false);
+  int64_t rows = problem.schedule.getQueryTile(), block = options.localExact.value_or(rows);
+  auto window = attn::WindowAttr::get(site.module.getContext(), block);
+  Sketches at{problem, options, query.tokens, key.tokens, query.rowScale, block, tileOfWindow(window, rows)};
+  if (options.form == "quadratic")
+    return buildPairs(site, at);
+  SketchState state = allocateState(site, at);
+  if (options.form == "chunked")
+    return buildBlocks(site, at, state);
+  buildSlices(site, at, state);
+  buildReadout(site, at, state);
+}

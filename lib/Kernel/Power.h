@@ -1,0 +1,42 @@
+//===- Power.h - The carry of attention whose weights are even powers -*- C++ -*----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_POWER_H
+#define ATTUNE_LIB_KERNEL_POWER_H
+
+#include "KernelFrame.h"
+
+namespace attune::kernel {
+
+/// x^degree, entrywise.
+mlir::Value evenPower(TileBuilder &tiles, mlir::Value x, int64_t degree);
+
+/// Σ_j t_ij^degree [v_j 1] of a tile of queries, carried in the unit M_i^degree where M_i is the largest |t_ij| so far: a
+/// power of a logit overflows long before the quotient does. Carries M [Tq], den [Tq], num [Tq, dv].
+struct PowerCarry {
+  int64_t rows, valueWidth, degree;
+  attn::DenominatorAttr guard;
+  /// The true logits are these times t [Tq]; null: t itself. Matters to the guard alone.
+  mlir::Value rowScale;
+
+  llvm::SmallVector<mlir::Value> start(TileBuilder &tiles) const;
+  /// From sums in the unit m^degree, for m [Tq].
+  llvm::SmallVector<mlir::Value> startFrom(TileBuilder &tiles, mlir::Value m, mlir::Value den, mlir::Value num) const;
+  /// M' = max(M, max_j |t|), w = (t / M')^degree: den' = den (M / M')^degree + Σ_j w, num' likewise with w v. Logits
+  /// t [Tq, Tk] that do not count are 0.
+  llvm::SmallVector<mlir::Value> step(TileBuilder &tiles, mlir::ValueRange carried, mlir::Value logits,
+                                      mlir::Value v) const;
+  /// num / max(den + bias, floor) [Tq, dv], 0 where that is 0.
+  mlir::Value finish(TileBuilder &tiles, mlir::ValueRange carried) const;
+
+private:
+  bool guarded() const { return guard.getBias() != 0 || guard.getFloor() != 0; }
+};
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_POWER_H

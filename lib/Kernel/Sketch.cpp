@@ -1,0 +1,96 @@
+//===- Sketch.cpp - Sketches of tokens ---------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   matrix:  parallel over (head)                       M [rows, r] = factor · sign_i · (−1)^popcount(i & index_c)
+//   sketch:  parallel over (batch, head, token block)   leaf_i = x̂ M_i;  node = (a A) ⊙ (b B);  S = the root · |x|^p'
+//
+// The token is divided by its norm before the products and multiplied by a power of the norm after them: a sketch of degree
+// p' is homogeneous, and the products of a tree overflow before their result does.
+//
+//===----------------------------------------------------------------------===//
+#include "Sketch.h"
+
+#include "KernelFrame.h"
+#include "Power.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+void kernel::buildSketchMatrix(BuildSite &site, const Problem &problem, Value sign, Value index, double factor,
+                               Value matrix) {
+  auto type = cast<MemRefType>(matrix.getType());
+  int64_t rows = type.getDimSize(1), columns = type.getDimSize(2);
+  KernelFrame frame(site, problem, "matrix", {tile::Axis::Head}, {sign, index, matrix});
+  TileBuilder &tiles = frame.tiles;
+  Value head = tiles.programId(tile::Axis::Head), c0 = tiles.index(0);
+  SmallVector<int64_t> shape{rows, columns};
+  Value places = tiles.expand(tiles.iotaIntegers(c0, rows), 1, shape);                                     // [rows, r]
+  Value chosen = tiles.expand(tiles.load(frame[index], {head, c0}, columns), 0, shape);                    // [rows, r]
+  Value signs = tiles.cast(tiles.load(frame[sign], {head, c0}, rows), tiles.builder.getF32Type());         // [rows]
+  signs = tiles.times(signs, tiles.constant({rows}, factor));
+  Value entries = tiles.times(tiles.hadamard(places, chosen), tiles.expand(signs, 1, shape));              // [rows, r]
+  tiles.store(entries, frame[matrix], {head, c0, c0});
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, host.index(type.getDimSize(0)));
+}
+
+/// The matrix of this head [rows, columns].
+static Value matrixOf(TileBuilder &tiles, const KernelFrame &frame, Value matrix, Value head) {
+  auto type = cast<MemRefType>(matrix.getType());
+  return tiles.load(frame[matrix], {head, tiles.index(0), tiles.index(0)}, {type.getDimSize(1), type.getDimSize(2)});
+}
+
+/// The root of the tree over x [T, d]: [T, r].
+static Value tree(TileBuilder &tiles, const KernelFrame &frame, const SketchMatrices &matrices, Value head, Value x) {
+  int64_t rows = tiles.shape(x)[0];
+  SmallVector<Value> level;
+  auto times = [&](Value a, Value matrix) {
+    Value m = matrixOf(tiles, frame, matrix, head);
+    return tiles.dot(a, m, tiles.constant({rows, tiles.shape(m)[1]}, 0));
+  };
+  for (Value leaf : matrices.leaves)
+    level.push_back(times(x, leaf));                                                                       // [T, r]
+  unsigned side = 0;
+  while (level.size() > 1) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i + 1 < level.size(); i += 2, side += 2)
+      next.push_back(tiles.times(times(level[i], matrices.nodes[side]), times(level[i + 1], matrices.nodes[side + 1])));
+    level = std::move(next);
+  }
+  return level[0];
+}
+
+void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMatrices &matrices, double scale,
+                         const Sketched &result) {
+  SmallVector<Value> values = hostValues({&problem.query}, {result.tokens.memory, result.rowScale});
+  llvm::append_range(values, matrices.leaves);
+  llvm::append_range(values, matrices.nodes);
+  KernelFrame frame(site, problem, "sketch", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
+  TileBuilder &tiles = frame.tiles;
+  int64_t rows = problem.schedule.getQueryTile(), degree = matrices.leaves.size(), heads = result.tokens.heads;
+  Point point{tiles.programId(tile::Axis::Batch), tiles.programId(tile::Axis::Head), {}, {}};
+  Value first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows), c0 = tiles.index(0);
+  TokenReader reader(tiles, frame, problem, problem.query, point, heads);
+  Value x = tiles.cast(reader.load(tiles, first, rows), tiles.builder.getF32Type());                       // [T, d]
+  SmallVector<int64_t> shape(tiles.shape(x));
+  Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1));                                          // [T]
+  Value unit = tiles.over(tiles.constant({rows}, 1), tiles.maximum(norm, tiles.constant({rows}, 0x1p-120)));
+  Value s = tree(tiles, frame, matrices, point.head, tiles.times(x, tiles.expand(unit, 1, shape)));        // [T, r]
+  Value size = evenPower(tiles, tiles.times(norm, tiles.constant({rows}, scale)), degree);                 // [T]
+  if (result.rowScale)
+    tiles.store(size, frame[result.rowScale], {point.batch, point.head, first});
+  else
+    s = tiles.times(s, tiles.expand(size, 1, tiles.shape(s)));
+  tiles.store(s, frame[result.tokens.memory], {point.batch, point.head, first, c0});
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(problem.query.memory, 0), host.index(heads),
+                      host.ceilDiv(host.dim(problem.query.memory, 2), rows)});
+}

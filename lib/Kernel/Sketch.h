@@ -1,0 +1,49 @@
+//===- Sketch.h - Sketches of tokens -*- C++ -*-------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_SKETCH_H
+#define ATTUNE_LIB_KERNEL_SKETCH_H
+
+#include "Families.h"
+
+namespace attune::kernel {
+
+/// The dense matrices of a tree of SRHTs, one a head: what `prepare` makes of signs and indices.
+struct SketchMatrices {
+  llvm::SmallVector<mlir::Value> leaves; ///< [H, d, r] each: r^-½ (D H)[:, index]
+  llvm::SmallVector<mlir::Value> nodes;  ///< [H, r, r] each: sides a and b of node after node; a has the factor r^-½
+};
+
+/// Kernels of `prepare` that make one matrix [H, rows, r] from sign [H, ≥ rows] and index [H, r].
+void buildSketchMatrix(BuildSite &site, const Problem &problem, mlir::Value sign, mlir::Value index, double factor,
+                       mlir::Value matrix);
+
+/// Sketched tokens: S(x / |x|) · |x|^p' or, of queries, S(x / |x|) alone with |scale x|^p' beside it.
+struct Sketched {
+  Tokens tokens;        ///< [batch, H, tokens, r]
+  mlir::Value rowScale; ///< [batch, H, tokens]: what the tokens lack; null for keys
+};
+
+/// problem.query sketched into `result`; the number of leaves is p'. `scale` multiplies x.
+void buildSketch(BuildSite &site, const Problem &problem, const SketchMatrices &matrices, double scale,
+                 const Sketched &result);
+
+/// What attn.polysketch needs beside q, k and v.
+struct PolysketchOptions {
+  int64_t degree, size;
+  std::optional<int64_t> localExact;
+  double scale;
+  attn::DenominatorAttr guard;
+  SketchMatrices matrices;
+  llvm::StringRef form; ///< quadratic, state or chunked
+};
+
+void buildPolysketch(BuildSite &site, const Problem &problem, const PolysketchOptions &options);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_SKETCH_H

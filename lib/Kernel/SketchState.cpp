@@ -1,0 +1,82 @@
+//===- SketchState.cpp - The state of sketched attention in memory -----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "SketchState.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+/// x [1] as [rows].
+static Value repeat(TileBuilder &tiles, Value x, int64_t rows) {
+  return tiles.reduceAdd(tiles.expand(x, 1, {1, rows}), 0);
+}
+
+/// The largest |entry| of s [T, r] and of before [1]: [1].
+static Value largest(TileBuilder &tiles, Value s, Value before) {
+  Value rows = tiles.reduceMax(tiles.abs(s), 1);                                         // [T]
+  Value all = tiles.reduceMax(tiles.expand(rows, 0, {1, tiles.shape(rows)[0]}), 1);      // [1]
+  return tiles.maximum(before, all);
+}
+
+Value kernel::sketchColumn(TileBuilder &tiles, const Point &point, Value memory, Value first, Value f, int64_t rows,
+                           Value limit) {
+  return tiles.reduceAdd(tiles.load(memory, {point.batch, point.head, first, f}, {rows, 1}, limit), 1);
+}
+
+void SketchState::clear(TileBuilder &tiles, const Point &point) const {
+  loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1, {},
+       [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
+         store(inner, point, f,
+               {inner.constant({1}, 0), inner.constant({size, valueWidth}, 0), inner.constant({size}, 0)});
+         return {};
+       });
+}
+
+SmallVector<Value> SketchState::load(TileBuilder &tiles, const Point &point, Value f) const {
+  Value c0 = tiles.index(0);
+  return {tiles.load(unit, {point.batch, point.head, f}, 1),
+          tiles.load(state, {point.batch, point.head, f, c0, c0}, {size, valueWidth}),
+          tiles.load(sum, {point.batch, point.head, f, c0}, size)};
+}
+
+void SketchState::store(TileBuilder &tiles, const Point &point, Value f, ValueRange slice) const {
+  Value c0 = tiles.index(0);
+  tiles.store(slice[0], unit, {point.batch, point.head, f});
+  tiles.store(slice[1], state, {point.batch, point.head, f, c0, c0});
+  tiles.store(slice[2], sum, {point.batch, point.head, f, c0});
+}
+
+SmallVector<Value> SketchState::add(TileBuilder &tiles, ValueRange slice, Value s, Value column, Value v) const {
+  int64_t rows = tiles.shape(s)[0];
+  Value k = largest(tiles, s, slice[0]);                                                             // [1]
+  Value each = tiles.over(tiles.constant({1}, 1), tiles.maximum(k, tiles.constant({1}, 0x1p-126)));  // [1]
+  Value before = evenPower(tiles, tiles.times(slice[0], each), 2);                                   // [1]
+  Value factor = tiles.times(column, repeat(tiles, each, rows));                                     // [T]
+  Value scaled = tiles.times(s, tiles.expand(repeat(tiles, each, size), 0, {rows, size}));           // [T, r]
+  Value b = tiles.times(scaled, tiles.expand(factor, 1, {rows, size}));                              // [T, r]
+  Value kept = tiles.times(slice[1], tiles.expand(repeat(tiles, before, size), 1, {size, valueWidth}));
+  Value next = tiles.dot(b, tiles.cast(v, tiles.builder.getF32Type()), kept, /*transposeA=*/true);   // [r, dv]
+  Value sum = tiles.plus(tiles.times(slice[2], repeat(tiles, before, size)), tiles.reduceAdd(b, 0)); // [r]
+  return {k, next, sum};
+}
+
+SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, const PowerCarry &power, Value s,
+                                     llvm::function_ref<Value(TileBuilder &, Value)> column) const {
+  int64_t rows = power.rows;
+  auto step = [&](TileBuilder &inner, Value f, ValueRange carried) -> SmallVector<Value> {
+    SmallVector<Value> slice = load(inner, point, f);
+    Value a = inner.times(s, inner.expand(column(inner, f), 1, {rows, size}));                       // [Tq, r]
+    Value den = inner.reduceAdd(inner.times(a, inner.expand(slice[2], 0, {rows, size})), 1);         // [Tq]
+    return {inner.plus(carried[0], den), inner.dot(a, slice[1], carried[1])};
+  };
+  SmallVector<Value> sums =
+      loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1,
+           {tiles.constant({rows}, 0), tiles.constant({rows, valueWidth}, 0)}, step);
+  Value k = tiles.load(unit, {point.batch, point.head, tiles.index(0)}, 1);                          // [1]
+  return power.startFrom(tiles, repeat(tiles, k, rows), sums[0], sums[1]);
+}
