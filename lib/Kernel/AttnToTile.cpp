@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
+#include "Prepare.h"
 #include "Signature.h"
 #include "Supported.h"
 #include "attune/Kernel/Passes.h"
@@ -39,7 +40,8 @@ static Type storageOf(func::FuncOp source) {
   return output ? output.getElementType() : Type();
 }
 
-static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::TargetKind target) {
+/// Why a function cannot be lowered, as an error.
+static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
   if (failed(checkSupported(source, target)))
     return failure();
   Type storage = storageOf(source);
@@ -47,14 +49,24 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
     return source.emitError() << "expected a function that returns an attention output, but got no results";
   if (target == tile::TargetKind::GPU && storage.isF32())
     return source.emitError() << "expected dtype f16 or bf16 for a GPU target, but got f32 (not supported yet)";
-  if (failed(checkAllUsed(source)))
+  return checkAllUsed(source);
+}
+
+/// `prepares`: whether the function that fills the library's prepared tensors is still to be made.
+static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::TargetKind target, bool prepares) {
+  if (failed(check(source, target)))
     return failure();
   IRMapping memories;
   func::FuncOp host = makeHost(source, memories);
+  Sketches sketches = addPreparedArguments(host, source);
   auto schedule = source->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
+  if (!schedule)
+    schedule = defaultSchedule(target, storageOf(source));
+  if (prepares)
+    buildPrepareFunction(module, host, source, schedule);
   OpBuilder builder = OpBuilder::atBlockEnd(&host.getBody().front());
   BuildSite site{module, builder, source.getLoc()};
-  HostBuilder hostBuilder(site, memories, host.getName().str(), schedule ? schedule : defaultSchedule(target, storage));
+  HostBuilder hostBuilder(site, memories, sketches, host.getName().str(), schedule);
   Value output = source.getBody().front().getTerminator()->getOperand(0);
   if (failed(hostBuilder.write(output, Output{memories.lookup(output), 0, std::nullopt})))
     return failure();
@@ -69,12 +81,16 @@ struct AttnToTile : public kernel::impl::AttnToTileBase<AttnToTile> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    bool prepared = false;
     for (func::FuncOp function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       bool attention = llvm::any_of(function.getOps(), [](Operation &op) { return isa<attn::AttnDialect>(op.getDialect()); });
       if (!attention)
         continue;
-      if (failed(lowerFunction(module, function, target)))
+      bool plan = function->hasAttr("attn.plan");
+      if (failed(lowerFunction(module, function, target, !prepared || !plan)))
         return signalPassFailure();
+      // The plans of a library share one.
+      prepared |= plan;
       ++numFunctions;
     }
   }

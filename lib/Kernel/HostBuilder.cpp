@@ -65,12 +65,10 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
   problem.causal = op.getCausal();
   if (failed(readMechanism(op, problem, output)))
     return failure();
-  std::optional<SketchMatrices> matrices = sketches.find(site.host.getBlock(), op);
-  if (!matrices)
-    return op.emitOpError() << "expected signs and indices that are arguments of the function (not supported yet)";
+  const SketchMatrices &matrices = sketches.find(op)->second;
   auto form = op->getAttrOfType<StringAttr>("attn.form");
   PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
-                            op.getScale().convertToDouble(), op.getDenominatorAttr(), *matrices,
+                            op.getScale().convertToDouble(), op.getDenominatorAttr(), matrices,
                             form ? form.getValue() : "quadratic"};
   buildPolysketch(site, problem, options);
   return success();

@@ -16,6 +16,7 @@
 
 #include "Families.h"
 #include "Partition.h"
+#include "Prepare.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -24,8 +25,9 @@ namespace attune::kernel {
 class HostBuilder {
 public:
   /// `memories`: from values of the attn function (arguments, optional results) to memories of the host function.
-  HostBuilder(BuildSite &site, const mlir::IRMapping &memories, std::string name, tile::ScheduleAttr schedule)
-      : site(site), memories(memories), name(std::move(name)), schedule(schedule) {}
+  HostBuilder(BuildSite &site, const mlir::IRMapping &memories, const Sketches &sketches, std::string name,
+              tile::ScheduleAttr schedule)
+      : site(site), memories(memories), sketches(sketches), name(std::move(name)), schedule(schedule) {}
 
   /// Computes `value` into `output`; an error at the op that no kernel computes.
   mlir::LogicalResult write(mlir::Value value, const Output &output);
@@ -63,6 +65,7 @@ private:
 
   BuildSite &site;
   const mlir::IRMapping &memories;
+  const Sketches &sketches;
   std::string name;
   tile::ScheduleAttr schedule;
   llvm::DenseMap<mlir::Value, Tokens> computed;

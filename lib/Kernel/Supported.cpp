@@ -29,10 +29,11 @@ LogicalResult kernel::checkSupported(func::FuncOp function, tile::TargetKind tar
   };
   for (Operation &op : function.getOps()) {
     bool layer = isa<attn::ProjectOp, attn::ProjectOutputOp, attn::QkNormOp, attn::CompressOp, attn::TakeHeadsOp,
-                     attn::ConcatHeadsOp, attn::RopeOp, attn::LepeOp, attn::EvaOp, attn::AgentOp>(op);
+                     attn::ConcatHeadsOp, attn::RopeOp, attn::LepeOp, attn::EvaOp, attn::AgentOp,
+                     attn::PolynomialOp, attn::PolysketchOp>(op);
     if (layer && target == tile::TargetKind::GPU)
       return refuse(op, op.getName().getStringRef());
-    if (isa<attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp,
+    if (isa<attn::EffattOp, attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp,
             attn::EvaMixOp, attn::PowerOp, attn::KeyMaximumOp>(op))
       return refuse(op, op.getName().getStringRef());
     if (StringRef field = unsupportedField(op, target); !field.empty())

@@ -1,0 +1,114 @@
+//===- Prepare.cpp - What a library computes once from its parameters ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Prepare.h"
+
+#include "attune/Kernel/Passes.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+namespace {
+/// A matrix to prepare, of signs and indices that are arguments of the attn function.
+struct SketchMatrix {
+  std::string name;
+  mutable attn::PolysketchOp op; ///< accessors of ops are not const
+  unsigned number; ///< of the leaves, then of the sides of the nodes
+  MemRefType type; ///< [H, d or r, r]
+  bool isLeaf() const { return number < op.getDegree() / 2; }
+  /// r^-½ belongs to every leaf and to every node, of which side a has it.
+  double factor() const {
+    bool scaled = isLeaf() || (number - op.getDegree() / 2) % 2 == 0;
+    return scaled ? 1 / std::sqrt(static_cast<double>(op.getSize())) : 1;
+  }
+};
+} // namespace
+
+static SmallVector<SketchMatrix> matricesOf(func::FuncOp source) {
+  SmallVector<SketchMatrix> matrices;
+  unsigned sketch = 0;
+  for (auto op : source.getOps<attn::PolysketchOp>()) {
+    auto query = cast<RankedTensorType>(op.getQuery().getType());
+    int64_t heads = query.getDimSize(1), size = op.getSize();
+    for (unsigned number = 0; number < op.getSigns().size(); ++number) {
+      SketchMatrix matrix{"sketch" + std::to_string(sketch) + "." + std::to_string(number), op, number, {}};
+      int64_t rows = matrix.isLeaf() ? query.getDimSize(3) : size;
+      matrix.type = MemRefType::get({heads, rows, size}, Float32Type::get(source.getContext()));
+      matrices.push_back(matrix);
+    }
+    ++sketch;
+  }
+  return matrices;
+}
+
+static NamedAttrList attributesOf(const SketchMatrix &matrix, Builder builder) {
+  NamedAttrList list;
+  list.append(kernel::argumentNameAttr, builder.getStringAttr(matrix.name));
+  auto tensor = RankedTensorType::get(matrix.type.getShape(), matrix.type.getElementType());
+  list.append(kernel::argumentTensorAttr, TypeAttr::get(tensor));
+  list.append(kernel::argumentRoleAttr, builder.getStringAttr("prepared"));
+  list.append(kernel::argumentDimsAttr, builder.getStringAttr("..."));
+  return list;
+}
+
+/// The argument of `host` that is to be `matrix`.
+static Value addArgument(func::FuncOp host, const SketchMatrix &matrix) {
+  unsigned place = host.getNumArguments();
+  (void)host.insertArgument(place, matrix.type, DictionaryAttr(), matrix.op.getLoc());
+  host.setArgAttrs(place, attributesOf(matrix, Builder(host.getContext())));
+  return host.getArgument(place);
+}
+
+Sketches kernel::addPreparedArguments(func::FuncOp host, func::FuncOp source) {
+  Sketches sketches;
+  for (const SketchMatrix &matrix : matricesOf(source)) {
+    SketchMatrices &all = sketches[matrix.op];
+    (matrix.isLeaf() ? all.leaves : all.nodes).push_back(addArgument(host, matrix));
+  }
+  return sketches;
+}
+
+/// `<name>__prepare` with the parameters of `host` as arguments; maps the attn function's arguments to them.
+static func::FuncOp makePrepare(ModuleOp module, func::FuncOp host, func::FuncOp source, IRMapping &memories) {
+  OpBuilder builder(host);
+  auto prepare = func::FuncOp::create(builder, host.getLoc(), (host.getName() + "__prepare").str(),
+                                      builder.getFunctionType({}, {}));
+  prepare->setAttr(kernel::prepareAttr, builder.getUnitAttr());
+  prepare.addEntryBlock();
+  for (unsigned place = 0; place < host.getNumArguments(); ++place) {
+    auto role = host.getArgAttrOfType<StringAttr>(place, kernel::argumentRoleAttr);
+    auto position = host.getArgAttrOfType<IntegerAttr>(place, kernel::argumentPositionAttr);
+    if (!role || role.getValue() != "parameter" || !position)
+      continue;
+    unsigned next = prepare.getNumArguments();
+    (void)prepare.insertArgument(next, host.getArgumentTypes()[place], host.getArgAttrDict(place), host.getLoc());
+    memories.map(source.getArgument(position.getInt()), prepare.getArgument(next));
+  }
+  return prepare;
+}
+
+void kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::FuncOp source, tile::ScheduleAttr schedule) {
+  SmallVector<SketchMatrix> matrices = matricesOf(source);
+  if (matrices.empty())
+    return;
+  IRMapping memories;
+  func::FuncOp prepare = makePrepare(module, host, source, memories);
+  OpBuilder builder = OpBuilder::atBlockEnd(&prepare.getBody().front());
+  BuildSite site{module, builder, host.getLoc()};
+  for (SketchMatrix &matrix : matrices) {
+    Problem problem;
+    problem.name = (prepare.getName() + "_" + matrix.name).str();
+    problem.schedule = schedule;
+    Value sign = matrix.op.getSigns()[matrix.number], index = matrix.op.getIndices()[matrix.number];
+    buildSketchMatrix(site, problem, memories.lookup(sign), memories.lookup(index), matrix.factor(),
+                      addArgument(prepare, matrix));
+  }
+  func::ReturnOp::create(builder, host.getLoc());
+}
