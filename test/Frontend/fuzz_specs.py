@@ -98,6 +98,8 @@ def judge(oracle, path):
 
 def disagreement(verdict, status, places, errors):
     """Why the checker's answer does not fit the oracle's; None if it does."""
+    if verdict is None and "found unexpected ':'" in errors:        # `{a:{}}`: libyaml wants a space after that colon
+        return None
     if verdict is None:
         return "the oracle accepts it" if status == 2 else None
     if status != 2:

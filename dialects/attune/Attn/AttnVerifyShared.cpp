@@ -105,8 +105,8 @@ LogicalResult checks::checkWindow(Operation *op, WindowAttr window, int64_t quer
   if (!agree(queries, keys))
     return op->emitOpError() << "expected as many queries as keys with a window, but got " << queries << " and "
                              << keys;
-  int64_t tokens = ShapedType::isDynamic(queries) ? keys : queries,
-          grid = window.getGridRows() * window.getGridColumns();
+  // A condition on a length waits until that is known, also where it must be that of the keys.
+  int64_t tokens = queries, grid = window.getGridRows() * window.getGridColumns();
   if (ShapedType::isDynamic(tokens))
     return success();
   if (window.isGrid() && grid != tokens)

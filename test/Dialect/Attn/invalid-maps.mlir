@@ -111,8 +111,8 @@ func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x2x24x8xf32>, %v: tensor<2x2x
 
 // -----
 
+// The number of queries is not known yet: no error.
 func.func @f(%q: tensor<2x4x?x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x12x6xf32>) {
-  // expected-error @below {{expected a window whose length divides 12, but got 5}}
   %o = attn.softmax %q, %k, %v {scale = 1.0 : f64, window = #attn.window<5>} : tensor<2x4x?x8xf32>, tensor<2x2x12x8xf32>, tensor<2x2x12x6xf32> -> tensor<2x4x?x6xf32>
   return
 }
