@@ -47,8 +47,8 @@ struct Partial {
 
 static LogicalResult evalPartial(AttnFrame &frame, attn::SoftmaxPartialOp op) {
   AttnValue query = frame.rowsFor(op.getMaximum(), op.getQuery());
-  AttentionInputs inputs{query.array,    frame[op.getKey()], frame[op.getValue()], frame.optional(op.getLengths()),
-                         op.getCausal(), frame.rowsOf(query), query.queries,       Window::of(op.getWindow())};
+  AttentionInputs inputs{query.array,    frame[op.getKey()],  frame[op.getValue()], frame.optional(op.getLengths()),
+                         op.getCausal(), frame.rowsOf(query), query.queries,        Window::of(op.getWindow())};
   if (std::string problem = inputs.problem(); !problem.empty())
     return op.emitOpError() << problem;
   auto pieces = static_cast<int64_t>(op.getPieces());

@@ -32,7 +32,8 @@ static std::string stateProblem(const AttentionInputs &inputs, const KernelOptio
     return "expected no state with a window or compression";
   if (!options.initialState)
     return "";
-  llvm::SmallVector<int64_t> sum{inputs.batch(), stateHeads(inputs, options), options.map.featuresOf(inputs.query.size(3))};
+  llvm::SmallVector<int64_t> sum{inputs.batch(), stateHeads(inputs, options),
+                                 options.map.featuresOf(inputs.query.size(3))};
   llvm::SmallVector<int64_t> state = sum;
   state.push_back(inputs.value.size(3));
   std::string text = differs("initial state", *options.initialState, state);
@@ -67,9 +68,9 @@ std::string attune::reference::kernelProblem(const AttentionInputs &inputs, cons
     return "expected as many queries as keys with causal, but got " + std::to_string(inputs.queries()) + " and " +
            std::to_string(inputs.keys());
   const Array *parameter = options.parameter ? &*options.parameter : nullptr;
-  for (std::string text : {stateProblem(inputs, options), compressionProblem(inputs, options),
-                           positionProblem(inputs, options.map),
-                           options.map.problem(parameter, inputs.heads(), inputs.query.size(3))})
+  for (std::string text :
+       {stateProblem(inputs, options), compressionProblem(inputs, options), positionProblem(inputs, options.map),
+        options.map.problem(parameter, inputs.heads(), inputs.query.size(3))})
     if (!text.empty())
       return text;
   return "";

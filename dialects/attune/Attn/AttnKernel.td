@@ -36,8 +36,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
     * A10: states are [batch, heads of φ(K), m, dv] and [batch, heads of φ(K), m] of f32, both or neither;
     * A11: initial states only with causal;
     * A21: omega is [1 or H, m, d], focus is [H, d]; maps without a parameter have none;
-    * A22: E and F both or neither, [W, k, N] and [W', k, N]; W and W' divide G; with them no
-      causal, no window and no states;
+    * A22: E and F both or neither, [W, k, N] and [W', k, N]; W and W' divide G; with them no causal, no
+      window and no states;
     * A23: states without window, and with `favor` only if its stabilizer is no maximum over keys; initial states not with
       `cosformer`, which would have to know the place of the first token;
     * A24: causal with the stabilizers `max` and `projection` only where they cancel (else they would leak the future);

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Random inputs through a mechanism and through its terms. Keys and values that do not exist are NaN: neither may read them.
+// Random inputs through a mechanism and through its terms. Keys and values that do not exist are NaN: neither may read
+// them.
 //
 //===----------------------------------------------------------------------===//
 #include "Program.h"
@@ -27,12 +28,12 @@ using namespace attune;
 using namespace attune::reference;
 
 namespace {
-/// A function of one mechanism. The letter of an argument says what it holds: l key lengths, s signs, i and j indices of
-/// leaves and nodes, others normal numbers; `results` are types.
+/// A function of one mechanism. The letter of an argument says what it holds: l key lengths, s signs, i and j indices
+/// of leaves and nodes, others normal numbers.
 struct Case {
   std::string op;
-  std::string arguments;  ///< "q 2x4x12x8, k 2x2x12x8, …"
-  std::string operands;   ///< after q, k, v
+  std::string arguments; ///< "q 2x4x12x8, k 2x2x12x8, …"
+  std::string operands;  ///< after q, k, v
   std::string attributes;
 };
 
@@ -64,7 +65,7 @@ static std::vector<Operand> parseOperands(StringRef text) {
   return arguments;
 }
 
-/// `%x` in the operands stands for `%x : type`, so that the cases stay short.
+/// The function as text; its output has the queries' sizes and the values' width.
 static std::string textOf(const Case &c, ArrayRef<Operand> arguments) {
   SmallVector<int64_t> o(arguments[0].shape);
   o[3] = arguments[2].shape[3];
@@ -231,8 +232,8 @@ static std::vector<Case> maximumCases() {
       for (const char *epsilon : {"0.0", "1.0e-2"})
         for (const std::string &guard : {plain, guarded})
           for (const std::string &window : {std::string(), windows[1]}) {
-            std::string map = "favor, features = 16, epsilon = " + std::string(epsilon) +
-                              ", scale = 0.5, stabilizer = " + stabilizer;
+            std::string map =
+                "favor, features = 16, epsilon = " + std::string(epsilon) + ", scale = 0.5, stabilizer = " + stabilizer;
             cases.push_back(kernelCase(map, parameter, guard + window));
             if (StringRef(epsilon) == "0.0" && guard == plain)
               cases.push_back(kernelCase(map, parameter, guard + window + "causal, "));
@@ -257,15 +258,17 @@ static std::vector<Case> compressCases() {
 static std::vector<Case> powerCases() {
   std::vector<Case> cases;
   std::string sketch = self + ", s0 4x8, s1 4x8, s2 4x4, s3 4x4, i0 4x4, i1 4x4, j0 4x4, j1 4x4";
-  std::string operands = "signs(%s0, %s1, %s2, %s3 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x4xf32>, tensor<4x4xf32>) "
-                         "indices(%i0, %i1, %j0, %j1 : tensor<4x4xi32>, tensor<4x4xi32>, tensor<4x4xi32>, tensor<4x4xi32>)";
+  std::string operands =
+      "signs(%s0, %s1, %s2, %s3 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x4xf32>, tensor<4x4xf32>) "
+      "indices(%i0, %i1, %j0, %j1 : tensor<4x4xi32>, tensor<4x4xi32>, tensor<4x4xi32>, tensor<4x4xi32>)";
   for (const std::string &guard : {plain, guarded}) {
     cases.push_back({"attn.polynomial", cross, "", guard + "causal, degree = 4 : i64, scale = 0.5 : f64"});
     cases.push_back({"attn.polynomial", cross, "", guard + "degree = 2 : i64, scale = 1.0 : f64"});
     for (const std::string &window : windows)
       cases.push_back({"attn.polynomial", self, "", guard + window + "degree = 6 : i64, scale = 0.5 : f64"});
     for (const char *mask : {"", "causal, ", "causal, local_exact = 3 : i64, "})
-      cases.push_back({"attn.polysketch", sketch, operands, guard + mask + "degree = 4 : i64, scale = 0.5 : f64, size = 4 : i64"});
+      cases.push_back(
+          {"attn.polysketch", sketch, operands, guard + mask + "degree = 4 : i64, scale = 0.5 : f64, size = 4 : i64"});
   }
   return cases;
 }
@@ -274,10 +277,12 @@ static std::vector<Case> blockedCases() {
   std::vector<Case> cases{{"attn.effatt", cross, "", ""},
                           {"attn.agent", cross, "", "agents = 4 : i64, scale = 0.5 : f64"}};
   for (const char *more : {"", "mass, ", "exclude_local, "})
-    for (const char *blocks : {"chunk = 3 : i64, ", "chunk = 3 : i64, local = 6 : i64, ", "chunk = 6 : i64, local = 3 : i64, ",
-                               "chunk = 4 : i64, local = 6 : i64, ", "causal, chunk = 2 : i64, local = 6 : i64, "})
+    for (const char *blocks :
+         {"chunk = 3 : i64, ", "chunk = 3 : i64, local = 6 : i64, ", "chunk = 6 : i64, local = 3 : i64, ",
+          "chunk = 4 : i64, local = 6 : i64, ", "causal, chunk = 2 : i64, local = 6 : i64, "})
       cases.push_back({"attn.eva", self, "", std::string(more) + blocks + "mu_weight = 0.5 : f64, scale = 0.5 : f64"});
-  cases.push_back({"attn.eva", cross, "", "chunk = 3 : i64, local = 9 : i64, exclude_local, mass, mu_weight = 1.0 : f64, scale = 0.5 : f64"});
+  cases.push_back({"attn.eva", cross, "",
+                   "chunk = 3 : i64, local = 9 : i64, exclude_local, mass, mu_weight = 1.0 : f64, scale = 0.5 : f64"});
   return cases;
 }
 
