@@ -62,7 +62,6 @@ static std::vector<Row> rows() {
 }
 
 static void measure(mlir::MLIRContext &context, const Row &row, const std::string &isa, int repetitions) {
-  double (*peak)(int64_t) = isa == "avx512" ? peak512 : peak256;
   Data data(row.problem, 1);
   Jit jit(context, row.problem.source(), {isa});
   jit.checked = false;
@@ -70,9 +69,9 @@ static void measure(mlir::MLIRContext &context, const Row &row, const std::strin
   jit.run("plan", isa, arguments);
   std::vector<double> fractions, rates, peaks;
   for (int i = 0; i < repetitions; ++i) {
-    double before = peak(200000), start = now();
+    double before = peak(isa), start = now();
     jit.run("plan", isa, arguments);
-    double rate = row.problem.usefulOperations() / (now() - start), after = peak(200000);
+    double rate = row.problem.usefulOperations() / (now() - start), after = peak(isa);
     rates.push_back(rate);
     peaks.push_back(std::max(before, after));
     fractions.push_back(rate / std::max(before, after));

@@ -58,7 +58,6 @@ static Tensor matrix(std::vector<float> &memory, int64_t rows, int64_t columns) 
 }
 
 static void measure(mlir::MLIRContext &context, const State &state, const std::string &isa, int repetitions) {
-  double (*peak)(int64_t) = isa == "avx512" ? peak512 : peak256;
   std::vector<float> a, b, c;
   std::vector<Tensor> arguments = {matrix(a, rowsInMemory, state.features), matrix(b, rowsInMemory, state.values),
                                    matrix(c, state.features, state.values)};
@@ -67,11 +66,11 @@ static void measure(mlir::MLIRContext &context, const State &state, const std::s
   jit.run("plan", isa, arguments);
   std::vector<double> fractions, rates;
   for (int i = 0; i < repetitions; ++i) {
-    double before = peak(200000), start = now();
+    double before = peak(isa), start = now();
     jit.run("plan", isa, arguments);
     double rate = 2.0 * double(tokens * state.features * state.values) / (now() - start);
     rates.push_back(rate);
-    fractions.push_back(rate / std::max(before, peak(200000)));
+    fractions.push_back(rate / std::max(before, peak(isa)));
   }
   std::printf("%4lldx%-4lld %-9s %-7s %6.1f GFLOP/s  %.3f of peak\n", static_cast<long long>(state.features),
               static_cast<long long>(state.values), state.computed ? "computed" : "in place", isa.c_str(),

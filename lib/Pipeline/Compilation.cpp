@@ -11,6 +11,7 @@
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecToAttn.h"
 #include "attune/InitAll.h"
+#include "attune/Kernel/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Pipeline/Describe.h"
 #include "attune/Pipeline/Pipelines.h"
@@ -106,6 +107,12 @@ bool Compilation::openModule(int &status) {
   root = parseSourceFile<ModuleOp>(sources, &mlirContext);
   if (!root)
     return false;
+  if (SmallVector<func::FuncOp> plans = planFunctions(*root); !plans.empty() && plans.front().getNumArguments() > 0 &&
+                                                             plans.front().getArgAttr(0, kernel::argumentNameAttr)) {
+    libraryName = plans.front().getName().str();
+    at = Stage::Tile;
+    return succeeded(describe());
+  }
   func::FuncOp function = findFunction(*root, sourcePath);
   if (!function)
     return false;
@@ -160,8 +167,10 @@ LogicalResult Compilation::runStage(Stage stage) {
   }
   if (failed(manager.run(*root)))
     return failure();
-  if (stage != Stage::Tile)
-    return success();
+  return stage == Stage::Tile ? describe() : success();
+}
+
+LogicalResult Compilation::describe() {
   llvm::Expected<target::LibraryDescription> described = describeInterface(*root, libraryName);
   if (!described)
     return root->emitError() << llvm::toString(described.takeError());

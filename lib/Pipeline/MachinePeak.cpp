@@ -7,42 +7,44 @@
 //===----------------------------------------------------------------------===//
 //
 // Twelve independent chains of fused multiply-adds in registers: more than latency × throughput asks for on any x86-64
-// core with AVX2, and within the sixteen registers that AVX2 has when the factors are read from memory.
+// core with AVX2, and within the sixteen registers that AVX2 has. Every chain begins with another number, so that no two
+// are the same computation.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Pipeline/MachinePeak.h"
 
 #include <chrono>
-#include <cstdint>
-#include <immintrin.h>
 
 using namespace attune;
 
 static constexpr int chains = 12;
-static constexpr int64_t roundsPerCall = 20000;
 
-__attribute__((target("avx512f"))) static void fma512() {
-  __m512 sums[chains], factor = _mm512_set1_ps(0.999f), addend = _mm512_set1_ps(0.001f);
-  for (__m512 &sum : sums)
-    sum = addend;
-  for (int64_t round = 0; round < roundsPerCall; ++round)
+template <int bits> using Floats __attribute__((vector_size(bits / 8))) = float;
+
+/// The sum of all, to be kept from the optimiser. Inlined, so that it is compiled for its caller's processor.
+template <int bits> [[gnu::always_inline]] static inline float runChains(int64_t rounds) {
+  Floats<bits> sums[chains];
+  for (int i = 0; i < chains; ++i)
+    sums[i] = Floats<bits>{} + 0.001f * static_cast<float>(i + 1);
+  for (int64_t round = 0; round < rounds; ++round)
 #pragma clang loop unroll(full)
-    for (int i = 0; i < chains; ++i) {
-      sums[i] = _mm512_fmadd_ps(sums[i], factor, addend);
-      asm volatile("" : "+v"(sums[i]));
-    }
+    for (int i = 0; i < chains; ++i)
+      sums[i] = sums[i] * 0.999f + 0.001f;
+  for (int i = 1; i < chains; ++i)
+    sums[0] += sums[i];
+  float total = 0;
+  for (int lane = 0; lane < bits / 32; ++lane)
+    total += sums[0][lane];
+  return total;
 }
 
-__attribute__((target("avx2,fma"))) static void fma256() {
-  __m256 sums[chains], factor = _mm256_set1_ps(0.999f), addend = _mm256_set1_ps(0.001f);
-  for (__m256 &sum : sums)
-    sum = addend;
-  for (int64_t round = 0; round < roundsPerCall; ++round)
-#pragma clang loop unroll(full)
-    for (int i = 0; i < chains; ++i) {
-      sums[i] = _mm256_fmadd_ps(sums[i], factor, addend);
-      asm volatile("" : "+x"(sums[i]));
-    }
+__attribute__((target("avx512f"), noinline)) static float run512(int64_t rounds) { return runChains<512>(rounds); }
+__attribute__((target("avx2,fma"), noinline)) static float run256(int64_t rounds) { return runChains<256>(rounds); }
+
+double attune::runMultiplyAdds(int bits, int64_t rounds) {
+  volatile float kept = bits == 512 ? run512(rounds) : run256(rounds);
+  (void)kept;
+  return 2.0 * chains * (bits / 32) * static_cast<double>(rounds);
 }
 
 double attune::measureFmaPeak(double seconds) {
@@ -50,11 +52,11 @@ double attune::measureFmaPeak(double seconds) {
   bool wide = __builtin_cpu_supports("avx512f");
   if (!wide && !__builtin_cpu_supports("fma"))
     return 0;
-  double operations = 2.0 * chains * roundsPerCall * (wide ? 16 : 8), best = 0;
+  double best = 0;
   auto end = Clock::now() + std::chrono::duration<double>(seconds);
   do {
     auto start = Clock::now();
-    wide ? fma512() : fma256();
+    double operations = runMultiplyAdds(wide ? 512 : 256, /*rounds=*/20000);
     double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
     best = best > operations / elapsed ? best : operations / elapsed;
   } while (Clock::now() < end);

@@ -48,15 +48,23 @@ public:
   }
 
 private:
+  static constexpr size_t mostNamed = 12;
+
   void writeSignature();
   void writeTensors();
   void writeLife();
   SmallVector<const TensorDescription *> needed(bool parameters) const {
     SmallVector<const TensorDescription *> result;
     for (const TensorDescription &tensor : description.tensors)
-      if (!isOptional(tensor) && isParameter(tensor) == parameters)
+      if (!isOptional(tensor) && !isPrepared(tensor) && isParameter(tensor) == parameters)
         result.push_back(&tensor);
     return result;
+  }
+  /// The addresses of many parameters come in one array, in the order of the struct.
+  bool parametersInArray() const { return needed(/*parameters=*/true).size() > mostNamed; }
+  std::string addressOf(const TensorDescription &tensor, size_t position) const {
+    bool inArray = isParameter(tensor) && parametersInArray();
+    return inArray ? "parameter_data[" + std::to_string(position) + "]" : fieldName(tensor);
   }
   bool hasParameters() const { return !needed(/*parameters=*/true).empty(); }
 
@@ -74,8 +82,10 @@ void ExampleWriter::writeSignature() {
       parameters.push_back("int64_t " + dimText(dim));
   }
   for (const TensorDescription &tensor : description.tensors)
-    if (!isOptional(tensor))
+    if (!isOptional(tensor) && !isPrepared(tensor) && !(isParameter(tensor) && parametersInArray()))
       parameters.push_back("void *" + fieldName(tensor));
+  if (parametersInArray())
+    parameters.push_back("void *const *parameter_data");
   if (!cpu)
     append_range(parameters, ArrayRef<std::string>{"void *(*allocate)(size_t bytes)", "void *stream"});
   out << "int " << description.name << "_example(" << join(parameters, ", ") << ") {\n";
@@ -83,10 +93,10 @@ void ExampleWriter::writeSignature() {
 
 void ExampleWriter::writeTensors() {
   for (bool parameters : {false, true}) {
-    for (const TensorDescription *tensor : needed(parameters)) {
+    for (auto [position, tensor] : enumerate(needed(parameters))) {
       std::string name = fieldName(*tensor);
       out << "  int64_t " << name << "_shape[] = {" << shapeText(*tensor) << "};\n  DLTensor " << name << "_tensor = {"
-          << name << ", {" << (cpu ? "kDLCPU" : "kDLCUDA") << ", 0}, " << tensor->dims.size() << ", "
+          << addressOf(*tensor, position) << ", {" << (cpu ? "kDLCPU" : "kDLCUDA") << ", 0}, " << tensor->dims.size() << ", "
           << dtypeInitializer(tensor->dtype) << ", " << name << "_shape, NULL, 0};\n";
     }
     if (parameters && !hasParameters())

@@ -36,6 +36,16 @@ std::string attune::target::fieldName(const TensorDescription &tensor) {
   return name;
 }
 
+std::string attune::target::meaningText(const TensorDescription &tensor) {
+  std::string text = tensor.meaning.empty() ? standardMeaning(tensor.name).str() : tensor.meaning;
+  StringRef separator = text.empty() ? "" : "; ";
+  if (tensor.signs)
+    text += (separator + "each -1 or 1").str();
+  if (tensor.indexBound)
+    text += (separator + "each in 0 ... " + Twine(tensor.indexBound - 1)).str();
+  return text;
+}
+
 std::string attune::target::shapeText(const TensorDescription &tensor) {
   return join(map_range(tensor.dims, dimText), ", ");
 }
@@ -86,6 +96,8 @@ StringRef roleText(attune_rt_role role) {
     return "output, optional";
   case ATTUNE_RT_PARAMETER:
     return "parameter";
+  case ATTUNE_RT_PREPARED:
+    break;
   }
   return "";
 }
@@ -103,9 +115,11 @@ std::string commentText(StringRef text) {
 void HeaderWriter::writeTensorTable() {
   out << " * tensor            role              dtype  shape\n";
   for (const TensorDescription &tensor : description.tensors) {
+    if (isPrepared(tensor))
+      continue;
     out << " * " << left_justify(tensor.name, 17) << " " << left_justify(roleText(tensor.role), 17) << " "
         << left_justify(dtypeName(tensor.dtype), 6) << " [" << shapeText(tensor) << "]\n";
-    StringRef meaning = tensor.meaning.empty() ? standardMeaning(tensor.name) : StringRef(tensor.meaning);
+    std::string meaning = meaningText(tensor);
     if (!meaning.empty())
       out << " *     " << commentText(meaning) << "\n";
   }
@@ -135,6 +149,9 @@ void HeaderWriter::writeEssay() {
  * with any outer strides (see DLTensor below), so that a view of [batch, n, heads, head_dim] passes without a copy. An
  * optional tensor may be NULL.
 )";
+  if (hasParameters())
+    out << " * Parameters are copied by prepare, which takes any strides: PyTorch's linear.weight.T as it is. A part's begin "
+           "with\n * part<i>. and are fields part<i>_... of the struct.\n";
   if (description.queriesEqualKeys)
     out << " * This mechanism needs n = N: position i of the queries is position i of the keys.\n";
   writePlans();
@@ -150,7 +167,9 @@ void HeaderWriter::writeEssay() {
 void HeaderWriter::writeStruct(StringRef suffix, StringRef comment, bool parameters) {
   const std::string &name = description.name;
   auto members = make_filter_range(
-      description.tensors, [parameters](const TensorDescription &tensor) { return isParameter(tensor) == parameters; });
+      description.tensors, [parameters](const TensorDescription &tensor) {
+        return !isPrepared(tensor) && isParameter(tensor) == parameters;
+      });
   std::string type = name + "_" + suffix.str(), macro = StringRef(type).upper() + "_INIT";
   out << "/* " << comment << " Start from " << macro << ". */\ntypedef struct " << type
       << " {\n  size_t size; /* sizeof(" << type << ") */\n";

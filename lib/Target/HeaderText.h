@@ -16,6 +16,8 @@ inline bool isOptional(const TensorDescription &tensor) {
   return tensor.role == ATTUNE_RT_OPTIONAL_INPUT || tensor.role == ATTUNE_RT_OPTIONAL_OUTPUT;
 }
 inline bool isParameter(const TensorDescription &tensor) { return tensor.role == ATTUNE_RT_PARAMETER; }
+/// The library's own: no caller sees it.
+inline bool isPrepared(const TensorDescription &tensor) { return tensor.role == ATTUNE_RT_PREPARED; }
 inline bool isOutput(const TensorDescription &tensor) {
   return tensor.role == ATTUNE_RT_OUTPUT || tensor.role == ATTUNE_RT_OPTIONAL_OUTPUT;
 }
@@ -25,6 +27,9 @@ std::string fieldName(const TensorDescription &tensor);
 
 /// "batch", "n" or "N" for a size known only at run, the number otherwise.
 std::string dimText(int64_t dim);
+
+/// What a tensor is for, and what its elements must be: one line, perhaps empty.
+std::string meaningText(const TensorDescription &tensor);
 
 /// "batch, 8, n, 64".
 std::string shapeText(const TensorDescription &tensor);

@@ -126,15 +126,42 @@ StringRef attune::target::dtypeName(attune_rt_dtype dtype) {
   return "unknown";
 }
 
+/// A parameter of a sketch, by the last part of its name.
+static StringRef sketchMeaning(StringRef name) {
+  bool leaf = name.starts_with("sketch.leaf");
+  if (name.rsplit('.').second.starts_with("sign"))
+    return leaf ? "signs of a leaf's Hadamard transform, for the features padded to a power of two"
+                : "signs of a node's Hadamard transform, for the numbers of its child";
+  return leaf ? "which transformed features a leaf keeps" : "which transformed numbers of its child a node keeps";
+}
+
 StringRef attune::target::standardMeaning(StringRef tensor) {
+  if (StringRef rest = tensor; rest.consume_front("part") && isDigit(rest.empty() ? ' ' : rest.front()))
+    tensor = rest.split('.').second;
+  if (tensor.starts_with("sketch."))
+    return sketchMeaning(tensor);
   return StringSwitch<StringRef>(tensor)
       .Case("q", "queries")
       .Case("k", "keys")
       .Case("v", "values")
+      .Case("x", "tokens that are projected to queries, and to keys and values unless there is a context")
+      .Case("context", "tokens that are projected to keys and values")
       .Case("key_lengths", "number of keys that exist, for each entry of the batch: 0 ... N")
       .Case("o", "output")
+      .Case("y", "output, projected back to the model's width")
       .Case("lse", "natural logarithm of the sum of the exponentials of each row's scaled logits; -inf without keys")
       .Case("initial_state", "state of the keys before these: the sum of feature-map rows times [value, 1]")
       .Case("final_state", "state after these keys, to go on from: initial_state of the next run")
+      .Case("wq", "q = x wq + bq: PyTorch's linear.weight.T; head h has columns h d ... (h+1) d - 1")
+      .Case("wk", "k = context wk + bk (x without a context): PyTorch's linear.weight.T, a head after another")
+      .Case("wv", "v = context wv + bv (x without a context): PyTorch's linear.weight.T, a head after another")
+      .Case("wo", "y = o wo + bo, the heads of o side by side: PyTorch's linear.weight.T")
+      .Cases({"bq", "bk", "bv", "bo"}, "bias that is added after the weight of that letter: PyTorch's linear.bias")
+      .Case("omega", "directions of the random features, a row each, as drawn: norms are part of them")
+      .Case("focus", "learned scale of each channel, before the softplus; it divides")
+      .Case("e", "compression of the keys: row s weighs all N of them into slot s; of the values too unless there is an f")
+      .Case("f", "compression of the values: row s weighs all N of them into slot s")
+      .Case("lepe.weight", "depthwise filter of each value channel, added to the output: correlation taps in order")
+      .Case("lepe.bias", "bias of each value channel of the depthwise filter")
       .Default("");
 }

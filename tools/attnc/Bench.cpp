@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
+#include "RunTensors.h"
+#include "UsefulOperations.h"
 
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecTensors.h"
@@ -43,13 +45,12 @@ struct Spread {
 /// A compiled spec with drawn inputs.
 struct Candidate {
   std::unique_ptr<LoadedLibrary> library;
-  std::vector<NamedTensor> tensors;
+  target::LibraryDescription interface;
+  RunTensors tensors;
   std::vector<double> seconds;
 
   llvm::Error run() {
-    llvm::SmallVector<HostTensor *> slots;
-    for (NamedTensor &tensor : tensors)
-      slots.push_back(&tensor.tensor);
+    llvm::SmallVector<HostTensor *> slots = tensors.given(interface);
     auto start = std::chrono::steady_clock::now();
     if (llvm::Error error = library->run(slots))
       return error;
@@ -66,24 +67,28 @@ struct BenchRow {
 };
 } // namespace
 
-/// The operations that the function needs, whatever the plan executes: a multiply-add is two.
-static double usefulOperations(const Spec &spec) {
-  double d = spec.headDim, dv = spec.valueDim, n = *spec.queries, N = *spec.keys;
-  double heads = static_cast<double>(*spec.batch) * spec.heads;
-  if (spec.parts.front().mechanism.kind == MechanismKind::Softmax)
-    return heads * 2 * n * N * (d + dv) * (spec.causal ? 0.5 : 1);
-  // m = d features for elu + 1; the normaliser is one more column.
-  if (spec.causal)
-    return heads * (4 * n * d * (dv + 1) + 64 * n * (d + dv + 1));
-  return heads * 2 * (n + N) * d * (dv + 1);
-}
-
+/// The same tensors through exact softmax attention.
 static Spec exactOf(Spec spec) {
   spec.name += "_exact";
-  spec.parts.front().mechanism = Mechanism{};
+  Part whole;
+  whole.heads = spec.heads;
+  spec.parts = {whole};
+  spec.hasParts = false;
+  spec.allow.clear();
   spec.pin.clear();
   spec.scale.reset();
   return spec;
+}
+
+/// Tensors as `attnc init` draws them, in the types of the compiled kernel.
+static llvm::Error draw(llvm::ArrayRef<SpecTensor> tensors, std::vector<NamedTensor> &drawn) {
+  for (const SpecTensor &tensor : tensors) {
+    llvm::Expected<HostTensor> converted = convertTensor(drawTensor(tensor, /*seed=*/1), tensor.type);
+    if (!converted)
+      return converted.takeError();
+    drawn.push_back({tensor.name, std::move(*converted)});
+  }
+  return llvm::Error::success();
 }
 
 static llvm::Expected<Candidate> prepare(const Spec &spec, const Arguments &arguments) {
@@ -95,18 +100,18 @@ static llvm::Expected<Candidate> prepare(const Spec &spec, const Arguments &argu
   if (!library)
     return library.takeError();
   Candidate candidate;
+  candidate.interface = compilation->interface();
   candidate.library = std::move(*library);
+  RunTensors &tensors = candidate.tensors;
+  if (llvm::Error error = llvm::joinErrors(draw(inputTensors(spec), tensors.inputs),
+                                           draw(parameterTensors(spec), tensors.parameters)))
+    return std::move(error);
+  if (llvm::Error error = makeOutputs(candidate.interface, tensors))
+    return std::move(error);
   if (llvm::Error error = candidate.library->create(static_cast<int32_t>(arguments.threads)))
     return std::move(error);
-  if (llvm::Error error = candidate.library->prepare())
+  if (llvm::Error error = candidate.library->prepare(tensors.kept(candidate.interface)))
     return std::move(error);
-  for (const SpecTensor &input : inputTensors(spec))
-    candidate.tensors.push_back({input.name, drawTensor(input, /*seed=*/1)});
-  SpecTensor output = outputTensor(spec);
-  llvm::SmallVector<int64_t, 4> shape;
-  for (Size size : output.shape)
-    shape.push_back(*size);
-  candidate.tensors.push_back({output.name, HostTensor::zeros(output.type, shape)});
   return candidate;
 }
 

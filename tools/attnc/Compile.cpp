@@ -75,6 +75,10 @@ static int emitStage(const Arguments &arguments, Compilation &compilation) {
   for (Stage stage : {Stage::Attn, Stage::Graph, Stage::Tile}) {
     if (arguments.emit != nameOf(stage))
       continue;
+    if (compilation.stage() > stage)
+      return fail("expected --emit " + nameOf(compilation.stage()) + " or a later stage for a file of kernels, but got " +
+                      arguments.emit,
+                  Wrong);
     if (failed(compilation.advance(stage)))
       return Failed;
     return writeText(arguments, [&](llvm::raw_ostream &os) { compilation.module().print(os); });

@@ -137,6 +137,10 @@ static llvm::Expected<RunTensors> readForFunction(const Arguments &arguments, Co
 }
 
 static int runReference(const Arguments &arguments, Compilation &compilation) {
+  if (compilation.stage() != Stage::Attn)
+    return fail("expected a spec or ops of the attn dialect with --reference, but got kernels; run them "
+                "without it",
+                Wrong);
   auto function = compilation.module().lookupSymbol<mlir::func::FuncOp>(compilation.name());
   std::vector<std::string> names = namesOf(function, /*results=*/false), outputs = namesOf(function, /*results=*/true);
   if (names.empty() || outputs.empty())

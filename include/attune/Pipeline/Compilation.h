@@ -39,8 +39,8 @@ enum class Stage { Attn, Graph, Tile, Llvm };
 
 class Compilation {
 public:
-  /// Opens a .yaml spec or a .mlir file. Prints what is wrong to standard error and sets `status` (SPEC §5) if it
-  /// returns null. `target` is "cpu" or a GPU architecture such as "sm_80".
+  /// Opens a .yaml spec or a .mlir file, of attn ops or of kernels and host functions as stage Tile makes them. Prints
+  /// what is wrong to standard error and sets `status` (SPEC §5) if it returns null. `target` is "cpu" or a GPU architecture such as "sm_80".
   static std::unique_ptr<Compilation> open(llvm::StringRef path, llvm::StringRef target, int &status);
   /// A spec that has been parsed from `path`, perhaps changed since.
   static std::unique_ptr<Compilation> fromSpec(Spec spec, llvm::StringRef path, llvm::StringRef target, int &status);
@@ -55,6 +55,7 @@ public:
   /// Writes a module that a stage has made to the dump folder, if there is one.
   mlir::LogicalResult dump(Stage stage, mlir::ModuleOp made, llvm::StringRef suffix = "");
 
+  Stage stage() const { return at; }
   mlir::ModuleOp module() { return *root; }
   mlir::MLIRContext &context() { return mlirContext; }
   /// The name of the library: of the spec, or of the file's function.
@@ -79,6 +80,7 @@ private:
   bool openSpec(int &status);
   bool openModule(int &status);
   mlir::LogicalResult runStage(Stage stage);
+  mlir::LogicalResult describe();
 
   std::string sourcePath, targetName, libraryName, dumpFolder;
   mlir::MLIRContext mlirContext;

@@ -128,6 +128,19 @@ TEST(CompleteModule, RefusesWhatCannotWork) {
   EXPECT_EQ(refusal([](Module &, LibraryDescription &d) { d.sizes[ATTUNE_RT_KEYS] = -1; }),
             "expected an input or output whose shape has the size 'keys', which is known only at run, but got none");
   EXPECT_EQ(refusal([](Module &, LibraryDescription &d) {
+              d.variants[0].prepare = PlanDescription{.form = "prepare", .planFunction = "nowhere"};
+            }),
+            "plan 'prepare': expected a function 'nowhere' in the module, but there is none");
+  EXPECT_EQ(refusal([](Module &, LibraryDescription &d) { d.tensors[0].role = ATTUNE_RT_PREPARED; }),
+            "tensor 'q': expected static sizes of a prepared tensor, but got one known only at run");
+  EXPECT_EQ(refusal([](Module &, LibraryDescription &d) {
+              d.tensors[0].role = ATTUNE_RT_PREPARED;
+              d.tensors[0].dims = {2};
+            }),
+            "tensor 'o': expected prepared tensors to come last, but got one before it");
+  EXPECT_EQ(refusal([](Module &, LibraryDescription &d) { d.tensors[0].indexBound = 4; }),
+            "tensor 'q': expected indices of dtype i32, but got f32");
+  EXPECT_EQ(refusal([](Module &, LibraryDescription &d) {
               d.variants[0].target = ATTUNE_RT_CUDA;
               d.variants[0].arch = 80;
             }),

@@ -35,9 +35,32 @@ LibraryDescription everything() {
   d.tensors.push_back({.name = "v", .role = ATTUNE_RT_INPUT, .dtype = ATTUNE_RT_BF16, .dims = {4, 8, N, 64}});
   d.tensors.push_back({.name = "key_lengths", .role = ATTUNE_RT_INPUT, .dtype = ATTUNE_RT_I32, .dims = {B}});
   d.tensors.push_back({.name = "part0.e", .role = ATTUNE_RT_PARAMETER, .dtype = ATTUNE_RT_F32, .dims = {1, 16, N}});
+  d.tensors.push_back({.name = "part1.sketch.leaf0.sign",
+                       .role = ATTUNE_RT_PARAMETER,
+                       .dtype = ATTUNE_RT_F16,
+                       .dims = {4, 64},
+                       .signs = true});
+  d.tensors.push_back({.name = "part1.sketch.leaf0.index",
+                       .role = ATTUNE_RT_PARAMETER,
+                       .dtype = ATTUNE_RT_I32,
+                       .dims = {4, 16},
+                       .indexBound = 64});
   d.tensors.push_back({.name = "o", .role = ATTUNE_RT_OUTPUT, .dtype = ATTUNE_RT_F16, .dims = {B, 8, n, 64}});
   d.tensors.push_back({.name = "lse", .role = ATTUNE_RT_OPTIONAL_OUTPUT, .dtype = ATTUNE_RT_F32, .dims = {B, 8, n}});
+  d.tensors.push_back({.name = "secret", .role = ATTUNE_RT_PREPARED, .dtype = ATTUNE_RT_F32, .dims = {4, 16}});
   d.queriesEqualKeys = true;
+  return d;
+}
+
+/// More parameters than a C function need take as arguments.
+LibraryDescription manyParameters() {
+  LibraryDescription d = tiny::description();
+  d.name = "many";
+  for (int i = 0; i < 200; ++i)
+    d.tensors.push_back({.name = "part" + std::to_string(i) + ".lepe.weight",
+                         .role = ATTUNE_RT_PARAMETER,
+                         .dtype = ATTUNE_RT_BF16,
+                         .dims = {1, 8, 3, 3}});
   return d;
 }
 
@@ -79,7 +102,8 @@ protected:
 };
 
 TEST_F(Header, AndExampleCompileAsC99AndCxx) {
-  for (const LibraryDescription &description : {tiny::description(), everything(), deviceOnly()}) {
+  for (const LibraryDescription &description :
+       {tiny::description(), everything(), deviceOnly(), manyParameters()}) {
     writeFiles(description);
     EXPECT_EQ(compile(folder, ATTUNE_C_COMPILER, "c99", folder / (description.name + ".c")), 0) << description.name;
     EXPECT_EQ(compile(folder, ATTUNE_CXX_COMPILER, "c++11", folder / (description.name + ".cpp")), 0)
@@ -121,6 +145,12 @@ TEST(HeaderText, ShowsShapesRolesAndMeanings) {
   EXPECT_THAT(text, HasSubstr(" * q                 input             f16    [batch, 8, n, 64]\n *     queries\n"));
   EXPECT_THAT(text, HasSubstr(" * v                 input             bf16   [4, 8, N, 64]\n"));
   EXPECT_THAT(text, HasSubstr(" * part0.e           parameter         f32    [1, 16, N]\n"));
+  EXPECT_THAT(text, HasSubstr(" * part1.sketch.leaf0.sign parameter         f16    [4, 64]\n *     signs of a leaf's Hadamard "
+                              "transform, for the features padded to a power of two; each -1 or 1\n"));
+  EXPECT_THAT(text, HasSubstr(" * part1.sketch.leaf0.index parameter         i32    [4, 16]\n *     which transformed features a "
+                              "leaf keeps; each in 0 ... 63\n"));
+  EXPECT_THAT(text, HasSubstr("  const DLTensor *part1_sketch_leaf0_sign; /* f16 [4, 64] */\n"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("secret")));
   EXPECT_THAT(text, HasSubstr(" * lse               output, optional  f32    [batch, 8, n]\n"));
   EXPECT_THAT(text, HasSubstr("  const DLTensor *o; /* f16 [batch, 8, n, 64], written */\n"));
   EXPECT_THAT(text, HasSubstr(" *   avx2: short from L = 0; long from L = 100\n"));
