@@ -16,7 +16,11 @@
 #include "attune/Pipeline/Describe.h"
 #include "attune/Pipeline/Pipelines.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -33,7 +37,7 @@ using namespace attune;
 static mlir::DialectRegistry registry() {
   mlir::DialectRegistry dialects;
   attune::registerAllDialects(dialects);
-  dialects.insert<func::FuncDialect>();
+  dialects.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect>();
   return dialects;
 }
 
@@ -142,10 +146,30 @@ std::vector<std::string> Compilation::pins() const {
   return list;
 }
 
+/// The mechanisms of a spec's parts, "4 heads effatt, 4 heads softmax in windows", and what is around them.
+static std::string summarize(const Spec &spec) {
+  std::string text;
+  for (const Part &part : spec.parts) {
+    const Mechanism &m = part.mechanism;
+    text += text.empty() ? "" : ", ";
+    text += std::to_string(part.heads) + " heads " + nameOf(m.kind).str();
+    if (m.kind == MechanismKind::Kernel)
+      text += " " + nameOf(m.featureMap.kind).str();
+    text += (m.lowRank ? " over " + std::to_string(m.lowRank->rank) + " slots" : "") + (m.window ? " in windows" : "") +
+            (m.lepe ? " with lepe" : "");
+  }
+  text += std::string(spec.causal ? ", causal" : "") + ", width " + std::to_string(spec.headDim);
+  text += spec.valueDim != spec.headDim ? ", values " + std::to_string(spec.valueDim) : "";
+  text += spec.kvHeads != spec.heads ? ", " + std::to_string(spec.kvHeads) + " key-value heads" : "";
+  text += spec.projection ? ", projected from " + std::to_string(spec.projection->modelDim) : "";
+  return text + ", " + nameOf(spec.dtype).str();
+}
+
 /// What only the spec knows.
 static void describeSpec(const Spec &spec, target::LibraryDescription &description) {
   description.heads = spec.heads, description.kvHeads = spec.kvHeads;
   description.headDim = spec.headDim, description.valueDim = spec.valueDim;
+  description.summary = summarize(spec);
   // A spec without `keys` has as many as queries, which its '?' sizes cannot say.
   description.queriesEqualKeys |= spec.keysFollowQueries;
 }

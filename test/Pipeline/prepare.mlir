@@ -15,7 +15,7 @@
 // RUN: rm -rf %t/bad && cp -r %t/in %t/bad
 // RUN: %python -c "import numpy as np; np.save('%t/bad/part0.e.npy', np.zeros((2, 22), 'f4'))"
 // RUN: sh -c 'attnc run %s --in %t/bad --out %t/out; test $? -eq 2' 2>&1 | FileCheck %s --check-prefix=KEYS
-// KEYS: error: scaled_run: argument 'k': expected size 22 (keys of parameter 'part0.e') in dimension 2, but got 21; prepare again with parameters of that size
+// KEYS: error: scaled_workspace: argument 'k': expected size 22 (keys of parameter 'part0.e') in dimension 2, but got 21; prepare again with parameters of that size
 // RUN: %python -c "import numpy as np; np.save('%t/bad/part0.index.npy', np.array([0, 4, 1], 'i4'))"
 // RUN: sh -c 'attnc run %s --in %t/bad --out %t/out; test $? -eq 2' 2>&1 | FileCheck %s --check-prefix=INDEX
 // INDEX: error: scaled_prepare: argument 'part0.index': expected indices in 0 ... 3, but got 4 at [1]
