@@ -1,0 +1,376 @@
+"""Random specs over the whole grammar, correct by construction, and tensors for them.
+
+Everything depends on the seed alone. Sizes are drawn first and every block, chunk and tile is then one of their divisors.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+
+KINDS = ["softmax", "polynomial", "kernel", "polysketch", "effatt", "eva", "agent"]
+MAPS = ["favor", "favor_relu", "elu1", "relu", "cosformer", "focused"]
+LARGE_LOGIT, LARGE_DEGREE = 32, 8
+
+
+@dataclasses.dataclass
+class Case:
+    """A spec's fields and the sizes of its '?'."""
+    fields: dict
+    batch: int
+    queries: int
+    keys: int
+
+    def parts(self):
+        """(heads, mechanism) of each part."""
+        fields = self.fields
+        if "parts" in fields:
+            return [(part["heads"], part["mechanism"]) for part in fields["parts"]]
+        return [(fields["heads"], fields["mechanism"])]
+
+    def mechanisms(self):
+        return [mechanism for _, mechanism in self.parts()]
+
+    def init_arguments(self):
+        """The '?' sizes as attnc takes them."""
+        names = [("batch", self.batch), ("queries", self.queries), ("keys", self.keys)]
+        return [text for name, size in names if self.fields.get(name) == "?" for text in (f"--{name}", str(size))]
+
+    def is_large_degree(self):
+        return any(mechanism.get("degree", 1) >= LARGE_DEGREE for mechanism in self.mechanisms())
+
+
+class Choices:
+    """Random choices by a seed and a name."""
+
+    def __init__(self, seed, stream):
+        self.rng = np.random.default_rng([seed, *stream.encode()])
+
+    def below(self, bound):
+        return int(self.rng.integers(bound))
+
+    def between(self, first, last):
+        return first + self.below(last - first + 1)
+
+    def once(self, times):
+        """True once in `times`."""
+        return self.below(times) == 0
+
+    def pick(self, options):
+        return options[self.below(len(options))]
+
+    def divisor(self, number):
+        return self.pick([i for i in range(1, number + 1) if number % i == 0])
+
+    def size(self, most):
+        """Often small, 1 not rarely, and now and then a multiple of 64 or its neighbour."""
+        match self.below(6):
+            case 0:
+                return 1
+            case 1:
+                return self.between(1, min(most, 9))
+            case 2:
+                return min(max(64 * self.between(1, max(most // 64, 1)) + self.between(-1, 1), 1), most)
+        return self.between(1, most)
+
+
+#===------------------------------------------------------------------------------------------------------------------===#
+# Specs
+#===------------------------------------------------------------------------------------------------------------------===#
+
+
+@dataclasses.dataclass
+class Limits:
+    """What may be drawn, and how large."""
+    kinds: list = dataclasses.field(default_factory=lambda: KINDS)
+    maps: list = dataclasses.field(default_factory=lambda: MAPS)
+    plain: bool = False     # nothing that modifies a mechanism, nothing around it, no parts
+    tokens: int = 128
+    width: int = 64
+
+
+class SpecDraw:
+    """One spec within the limits."""
+
+    def __init__(self, seed, limits):
+        self.choices = Choices(seed, "spec")
+        self.kinds, self.maps, self.plain = limits.kinds, limits.maps, limits.plain
+        self.tokens, self.width = limits.tokens, limits.width
+        self.name = f"random_{seed}"
+
+    def draw(self):
+        c = self.choices
+        self.causal = c.once(2) and any(kind not in ("effatt", "agent") for kind in self.kinds)
+        self.projection = self.draw_projection()
+        cross = not self.projection or self.projection.get("cross", False)
+        self.n = self.draw_length()
+        self.N = self.n if not cross or c.once(2) or self.must_be_equal() else self.draw_length()
+        self.batch, self.kv_heads, self.group = c.between(1, 3), c.between(1, 3), c.between(1, 3)
+        self.d = c.size(self.width)
+        self.dv = self.d if c.once(2) else c.size(self.width)
+        fields = self.head_fields()
+        if self.kv_heads > 1 and self.modify(3):
+            fields["parts"] = self.draw_parts()
+        else:
+            fields["mechanism"] = self.draw_mechanism(self.kv_heads * self.group)
+        if c.once(3) and any(has_scale(m) for m in Case(fields, 0, 0, 0).mechanisms()):
+            fields["scale"] = c.pick([0.01, 0.3, 1.0, 1 / 3])
+        return Case(fields, self.batch, self.n, self.N)
+
+    def modify(self, times):
+        """Whether to add what the plain mechanism does not have: once in `times`."""
+        return self.choices.once(times) and not self.plain
+
+    def draw_length(self):
+        """Half of them with many divisors."""
+        c = self.choices
+        return c.size(self.tokens) if c.once(2) else min(c.pick([8, 12, 16, 36, 48, 60, 64, 72, 96, 120, 128]), self.tokens)
+
+    def must_be_equal(self):
+        """Causal forms of what is no longer a matter of pairs need n = N."""
+        return self.causal and not {"softmax", "polynomial"} & set(self.kinds)
+
+    def draw_projection(self):
+        c = self.choices
+        if not self.modify(4):
+            return None
+        flags = {name: c.once(2) for name in ("output", "bias", "cross")}
+        return {"model_dim": c.size(48), **flags}
+
+    def head_fields(self):
+        c = self.choices
+        follows = self.N == self.n and c.once(2)
+        fields = {"attention": self.name, "dtype": c.pick(["f32", "f16", "bf16"]),
+                  "batch": "?" if c.once(3) else self.batch, "queries": "?" if c.once(3) else self.n}
+        if not follows:
+            fields["keys"] = "?" if c.once(3) else self.N
+        fields |= {"heads": self.kv_heads * self.group, "kv_heads": self.kv_heads, "head_dim": self.d,
+                   "value_dim": self.dv, "causal": self.causal, "key_lengths": c.once(2)}
+        if self.projection:
+            fields["projection"] = self.projection
+        if self.d % 2 == 0 and self.modify(4):
+            fields["rope"] = {"base": c.pick([10000, 500.0]), "layout": c.pick(["interleaved", "half"])}
+        if self.modify(4):
+            fields["qk_norm"] = {"epsilon": c.pick([1e-5, 1e-3])}
+        return fields
+
+    def draw_parts(self):
+        first = self.choices.between(1, self.kv_heads - 1)
+        sizes = [first * self.group, (self.kv_heads - first) * self.group]
+        return [{"heads": heads, "mechanism": self.draw_mechanism(heads)} for heads in sizes]
+
+    #===-- Mechanisms ------------------------------------------------------------------------------------------------===#
+
+    def draw_mechanism(self, heads):
+        allowed = [kind for kind in self.kinds if not (self.causal and kind in ("effatt", "agent"))
+                   and (not self.causal or self.n == self.N or kind in ("softmax", "polynomial"))]
+        weighted = allowed + ["kernel"] * (3 * ("kernel" in allowed))  # it has maps of its own
+        mechanism = {"kind": self.choices.pick(weighted)}
+        getattr(self, mechanism["kind"])(mechanism)
+        if not self.causal and self.n == self.N and self.modify(3):
+            self.lepe(mechanism)
+        return mechanism
+
+    def softmax(self, m):
+        if not self.low_rank(m, 3):
+            self.window(m, 3)
+
+    def polynomial(self, m):
+        m["degree"] = self.choices.pick([2, 4, 6, 8, 16])
+        self.denominator(m)
+        self.window(m, 3)
+
+    def polysketch(self, m):
+        m |= {"degree": self.choices.pick([4, 8, 16]), "size": self.choices.pick([1, 2, 8, 16, 32])}
+        if self.causal and self.choices.once(2):
+            m["local_exact"] = self.choices.divisor(self.n)
+        self.denominator(m)
+
+    def effatt(self, m):
+        pass
+
+    def agent(self, m):
+        m["agents"] = self.choices.divisor(self.n)
+
+    def eva(self, m):
+        c = self.choices
+        keys = self.N
+        if self.low_rank(m, 3):
+            keys = m["low_rank"]["rank"]
+        chunks = c.divisor(math.gcd(keys, self.n))
+        m["chunk"] = keys // chunks
+        if self.causal or c.once(2):
+            blocks = c.divisor(chunks if self.causal else math.gcd(keys, self.n))
+            m["window"] = {"length": keys // blocks}
+        m |= {"mu_weight": c.pick([0.5, 1.0, -0.25]), "exclude_local": c.once(2), "mass": c.once(2)}
+
+    def kernel(self, m):
+        c = self.choices
+        m["feature_map"] = self.feature_map()
+        kind = m["feature_map"]["kind"]
+        if not self.low_rank(m, 3, orders=["after_map"] if kind == "cosformer" else ["before_map", "after_map"]):
+            self.window(m, 3)
+        if m.get("low_rank", {}).get("order") == "after_map":
+            m["denominator"] = "none"
+        else:
+            self.denominator(m)
+        favor = m["feature_map"]
+        guarded = favor.get("epsilon", 0) > 0 or any(v > 0 for v in guard_of(m))
+        if kind == "favor" and self.causal and guarded and favor["stabilizer"] in ("max", "projection"):
+            favor["stabilizer"] = c.pick(["constant", "none"])
+
+    def feature_map(self):
+        c = self.choices
+        kind = c.pick(self.maps)
+        fields = {"kind": kind}
+        if kind in ("favor", "favor_relu"):
+            fields |= {"features": c.size(70), "per_head": c.once(2)}
+        if kind == "favor":
+            fields |= {"epsilon": c.pick([0, 0, 1e-4, 0.1]), "stabilizer": c.pick(["constant", "max", "projection", "none"])}
+        if kind == "favor_relu":
+            fields |= {"epsilon": c.pick([0, 1e-3]), "normalize": c.once(2)}
+        if kind == "cosformer":
+            fields["max_position"] = max(self.n, self.N) + c.pick([0, 1, 300])
+        if kind == "focused":
+            fields |= {"power": c.pick([3, 1.0, 2.5, 8]), "epsilon": c.pick([1e-6, 1e-2])}
+        return fields
+
+    def denominator(self, m):
+        if self.choices.once(3):
+            m["denominator"] = {"bias": self.choices.pick([0, 1e-6, 1]), "floor": self.choices.pick([0, 1e-6, 50])}
+
+    def low_rank(self, m, times, orders=("before_map",)):
+        c = self.choices
+        if self.causal or not self.modify(times):
+            return False
+        m["low_rank"] = {"rank": c.pick([1, 4, 12, 16, 30]), "tied": c.once(2), "per_head": c.once(2),
+                         "order": c.pick(orders)}
+        return True
+
+    def window(self, m, times):
+        c = self.choices
+        if self.n != self.N or not self.modify(times):
+            return
+        if c.once(2):
+            m["window"] = {"length": c.divisor(self.n)}
+            return
+        rows = c.divisor(self.n)
+        columns = self.n // rows
+        m["window"] = {"grid": [rows, columns], "size": [c.divisor(rows), c.divisor(columns)]}
+
+    def lepe(self, m):
+        c = self.choices
+        m["lepe"] = {"bias": c.once(2)}
+        if ("window" not in m or m["kind"] == "eva") and c.once(2):
+            rows = c.divisor(self.n)
+            m["lepe"]["grid"] = [rows, self.n // rows]
+
+
+def guard_of(mechanism):
+    """bias and floor of the denominator."""
+    guard = mechanism.get("denominator", {})
+    if guard == "none":
+        return 0, 0
+    floor = 1e-6 if mechanism.get("feature_map", {}).get("kind") in ("relu", "cosformer") else 0
+    return guard.get("bias", 0), guard.get("floor", floor)
+
+
+def has_scale(mechanism):
+    kind, favor = mechanism["kind"], mechanism.get("feature_map", {})
+    return kind in ("softmax", "polynomial", "polysketch", "eva", "agent") or favor.get("kind") == "favor" or \
+        favor.get("normalize", False)
+
+
+def draw_spec(seed, limits=None):
+    return SpecDraw(seed, limits or Limits()).draw()
+
+
+#===------------------------------------------------------------------------------------------------------------------===#
+# Tensors
+#===------------------------------------------------------------------------------------------------------------------===#
+
+
+@dataclasses.dataclass
+class Tensors:
+    arrays: dict           # name -> f32 (key_lengths: i32)
+    in_range: bool         # whether the tolerances hold
+    largest_logit: float
+
+
+def norm_limit(case):
+    """The largest norm of rows of q and k for which the tolerances hold; a little inside, for rounding moves a norm."""
+    d, limit = case.fields["head_dim"], 29.8
+    for mechanism in case.mechanisms():
+        if mechanism["kind"] in ("polynomial", "polysketch"):
+            limit = min(limit, 3)
+        if mechanism.get("feature_map", {}).get("kind") == "favor":
+            exact = mechanism["feature_map"]["epsilon"] == 0 and not any(guard_of(mechanism))
+            limit = min(limit, 5.9 if exact and mechanism.get("denominator") != "none" else 1.5)
+        if mechanism.get("feature_map", {}).get("kind") == "favor_relu":
+            limit = min(limit, 5.9)
+    excess = max(1.0, case.fields.get("scale", 0) * math.sqrt(d))
+    return limit * math.sqrt(d / excess)
+
+
+def draw_rows(choices, kind, limit, shape):
+    rng = choices.rng
+    if kind == "ties":  # few different rows
+        few = rng.standard_normal((3, shape[-1]))
+        return few[rng.integers(0, 3, shape[:-1])]
+    if kind == "outside":
+        return rng.uniform(-1e3, 1e3, shape)
+    rows = rng.standard_normal(shape)
+    if kind == "zeros":
+        rows[rng.random(shape) < 1 / 3] = 0
+    if kind == "large":
+        rows *= rng.uniform(0, limit, shape[:-1])[..., None] / np.linalg.norm(rows, axis=-1, keepdims=True)
+    return rows
+
+
+def draw_lengths(choices, case):
+    N = case.keys
+    return np.array([choices.pick([0, N, choices.below(N + 1), choices.below(N + 1)]) for _ in range(case.batch)], np.int32)
+
+
+def poison(choices, lengths, tokens):
+    """What nobody may read, in every row at or past the length."""
+    for entry, length in enumerate(lengths):
+        rows = tokens[entry, ..., length:, :]
+        rows[...] = choices.rng.choice([np.nan, np.inf, -np.inf, 3e38], rows.shape)
+
+
+def draw_tensors(case, seed):
+    f = case.fields
+    choices = Choices(seed, "inputs")
+    kind = choices.pick(["normal", "normal", "large", "large", "ties", "zeros", "outside"])
+    arrays, in_range, limit = {}, kind != "outside", norm_limit(case)
+    if "projection" in f:
+        kind = "normal" if kind in ("large", "outside") else kind
+        in_range = True
+        width = f["projection"]["model_dim"]
+        arrays["x"] = draw_rows(Choices(seed, "x"), kind, limit, (case.batch, case.queries, width))
+        if f["projection"]["cross"]:
+            arrays["context"] = draw_rows(Choices(seed, "context"), kind, limit, (case.batch, case.keys, width))
+    else:
+        shape = {"q": (f["heads"], case.queries, f["head_dim"]), "k": (f["kv_heads"], case.keys, f["head_dim"]),
+                 "v": (f["kv_heads"], case.keys, f["value_dim"])}
+        for name, sizes in shape.items():
+            arrays[name] = draw_rows(Choices(seed, name), "normal" if name == "v" else kind, limit, (case.batch, *sizes))
+    largest = largest_logit(case, arrays)
+    if f["key_lengths"]:
+        arrays["key_lengths"] = draw_lengths(Choices(seed, "key_lengths"), case)
+        for name in {"k", "v", "context"} & arrays.keys():
+            poison(Choices(seed, "poison " + name), arrays["key_lengths"], arrays[name])
+    for name in arrays.keys() - {"key_lengths"}:
+        arrays[name] = arrays[name].astype(np.float32)
+    return Tensors(arrays, in_range, largest)
+
+
+def largest_logit(case, arrays):
+    """A bound on |scale · ⟨q, k⟩|; after a projection or a norm, of rows of norm √d."""
+    f = case.fields
+    scale = f.get("scale", f["head_dim"] ** -0.5)
+    if "q" not in arrays or "qk_norm" in f:
+        return scale * f["head_dim"] * (1 if "qk_norm" in f else 9)
+    q, k = (np.linalg.norm(arrays[name], axis=-1).max() for name in "qk")
+    return float(scale * q * k)

@@ -1,0 +1,119 @@
+//===- attune-serve.cpp - Many commands of attnc in one process ----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads commands from standard input, a line each, words apart by tabs, and answers each with its exit status:
+//
+//   init … | run …                             as attnc takes them
+//   reference SPEC FOLDER RESULT.npy [3,1]     the interpreter of attn on the tensors of FOLDER, in f64; of all rows, or
+//                                              of those listed
+//   terms SPEC FOLDER RESULT.npy [3,1]         the same of the mechanisms' decompositions
+//
+// Diagnostics go to standard error. For tests that draw many specs: a process for each would cost more than the work.
+//
+//===----------------------------------------------------------------------===//
+#include "Commands.h"
+
+#include "attune/Graph/Passes.h"
+#include "attune/Pipeline/Compilation.h"
+#include "attune/Reference/EvalAttn.h"
+#include "attune/Reference/HostArrays.h"
+#include "attune/Support/TensorFiles.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <iostream>
+
+using namespace attune;
+using namespace attune::attnc;
+
+int attune::attnc::fail(const llvm::Twine &message, ExitStatus status) {
+  llvm::errs() << "error: " << message << "\n";
+  return status;
+}
+
+int attune::attnc::fail(llvm::Error error, ExitStatus status) {
+  return fail(llvm::toString(std::move(error)), status);
+}
+
+/// Absent for an empty text.
+static std::optional<std::vector<int64_t>> parseRows(llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, ',', -1, false);
+  std::vector<int64_t> rows(parts.size());
+  for (auto [part, row] : llvm::zip_equal(parts, rows))
+    if (part.getAsInteger(10, row))
+      row = -1; // which the interpreter refuses
+  return parts.empty() ? std::nullopt : std::optional(rows);
+}
+
+static int evaluate(const std::string &spec, const std::string &folder, const std::string &result, llvm::StringRef rows,
+                    bool asTerms) {
+  int status = Failed;
+  auto compilation = Compilation::open(spec, "cpu", status);
+  if (!compilation)
+    return status;
+  mlir::PassManager passes(&compilation->context());
+  passes.addPass(graph::createDecompose());
+  if (asTerms && mlir::failed(passes.run(compilation->module())))
+    return Failed;
+  auto function = *compilation->module().getOps<mlir::func::FuncOp>().begin();
+  std::vector<reference::Array> arguments;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "attn.name");
+    if (!name)
+      return fail("expected a name of argument " + llvm::Twine(i) + ", but got none");
+    llvm::Expected<HostTensor> tensor = readNpy(folder + "/" + name.str() + ".npy");
+    if (!tensor)
+      return fail(tensor.takeError(), Wrong);
+    auto type = llvm::cast<mlir::ShapedType>(function.getArgumentTypes()[i]);
+    arguments.push_back(reference::toArray(*tensor, type.getElementType()));
+  }
+  reference::EvalAttnOptions options{reference::Precision::Ideal, parseRows(rows)};
+  auto results = reference::evalAttn(function, arguments, options);
+  if (failed(results))
+    return Failed;
+  if (llvm::Error error = writeNpy(result, reference::toHostTensor(results->front(), ElementType::F64)))
+    return fail(std::move(error));
+  return Done;
+}
+
+static int serve(const std::string &line) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(line).split(parts, '\t');
+  bool asTerms = parts[0] == "terms";
+  if ((parts.size() == 4 || parts.size() == 5) && (asTerms || parts[0] == "reference"))
+    return evaluate(parts[1].str(), parts[2].str(), parts[3].str(), parts.size() == 5 ? parts[4] : "", asTerms);
+  std::vector<std::string> words{"attnc"};
+  for (llvm::StringRef part : parts)
+    words.push_back(part.str());
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  std::optional<Arguments> arguments = parseArguments(static_cast<int>(pointers.size()), pointers.data());
+  if (!arguments)
+    return Wrong;
+  if (arguments->command == Command::Init)
+    return init(*arguments);
+  if (arguments->command == Command::Run)
+    return run(*arguments);
+  return fail("expected init, run, reference or terms, but got '" + parts[0] + "'", Wrong);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  for (std::string line; std::getline(std::cin, line);) {
+    int status = serve(line);
+    llvm::errs().flush();
+    std::cout << status << std::endl;
+  }
+  return 0;
+}
