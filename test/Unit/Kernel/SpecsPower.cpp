@@ -1,0 +1,71 @@
+//===- SpecsPower.cpp - Polynomial attention, exact and sketched --------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "SpecRun.h"
+
+using namespace attune::test;
+
+static const std::string heads = "heads: 2, head_dim: 3, value_dim: 5, ";
+
+TEST_F(Specs, Polynomial) {
+  for (int degree : {2, 4, 6, 16}) {
+    std::string mechanism = "mechanism: {kind: polynomial, degree: " + std::to_string(degree);
+    check({heads + mechanism + "}", {{1, 1}, {2, 63}, {65, 64}, {130, 2}}});
+    check({"heads: 4, kv_heads: 2, head_dim: 40, scale: 0.2, causal: true, " + mechanism + ", denominator: {bias: 0.5, floor: 3}}",
+           {{63, 65}, {64, 64}, {1, 130}}});
+    check({heads + "key_lengths: true, " + mechanism + ", denominator: {floor: 1e-6}}", {{65, 65}, {2, 1}}});
+    check({heads + mechanism + ", denominator: {bias: 1}}", {{9, 65}}, {""}, 1e-12, 60});
+    check({heads + mechanism + ", denominator: {bias: 1, floor: 0.1}}", {{9, 65}}, {""}, 1e-12, 0.01});
+  }
+  // Every denominator is 0, and powers are beyond the range of f64.
+  check({heads + "mechanism: {kind: polynomial, degree: 4}", {{9, 10}}, {""}, 0, 0});
+  check({heads + "mechanism: {kind: polynomial, degree: 16}", {{9, 10}}, {""}, 1e-12, 1e-12});
+  check({heads + "mechanism: {kind: polynomial, degree: 32}", {{9, 10}}, {""}, 1e-12, 1000});
+  check({heads + "key_lengths: true, mechanism: {kind: polynomial, degree: 4, lepe: {}}", {{65, 65}}});
+}
+
+static std::string sketch(int degree, int size, const std::string &more = "") {
+  return "mechanism: {kind: polysketch, degree: " + std::to_string(degree) + ", size: " + std::to_string(size) + more + "}";
+}
+
+TEST_F(Specs, PolysketchUnordered) {
+  for (const char *form : {"quadratic", "state"}) {
+    for (int size : {1, 2, 16, 32})
+      check({heads + sketch(4, size), {{1, 1}, {65, 10}}, {form}});
+    check({heads + sketch(8, 4), {{2, 63}, {63, 9}}, {form}});
+    check({heads + sketch(16, 8, ", denominator: {bias: 0.5, floor: 2}"), {{10, 65}}, {form}});
+    check({"heads: 4, kv_heads: 2, head_dim: 40, key_lengths: true, " + sketch(4, 16), {{2, 1}, {10, 65}}, {form}});
+    check({"heads: 2, head_dim: 1, scale: 0.5, " + sketch(4, 2, ", lepe: {}"), {{9, 9}}, {form}});
+  }
+}
+
+TEST_F(Specs, PolysketchCausal) {
+  for (const char *form : {"quadratic", "chunked"}) {
+    for (int size : {1, 2, 16, 32})
+      check({heads + "causal: true, " + sketch(4, size), square({1, 9, 65}), {form}});
+    check({heads + "causal: true, " + sketch(8, 4, ", denominator: {bias: 0.5}"), square({2, 64}), {form}});
+    check({"heads: 4, kv_heads: 1, head_dim: 5, causal: true, key_lengths: true, " + sketch(4, 8), square({2, 66}), {form}});
+  }
+}
+
+TEST_F(Specs, PolysketchExactInsideBlocks) {
+  for (const char *form : {"quadratic", "chunked"})
+    for (int block : {1, 7, 32, 96}) {
+      std::string exact = ", local_exact: " + std::to_string(block);
+      check({heads + "causal: true, " + sketch(4, 2, exact), square({block, 2 * block}), {form}});
+      check({heads + "causal: true, key_lengths: true, " + sketch(8, 4, exact + ", denominator: {bias: 1, floor: 2}"),
+             square({3 * block}), {form}});
+    }
+}
+
+TEST_F(Specs, PolysketchOfLargeInputs) {
+  check({heads + sketch(4, 4), {{9, 20}}, {"quadratic", "state"}, 0, 0});
+  check({heads + sketch(8, 4), {{9, 20}}, {"quadratic", "state"}, 1e-12, 1e-9});
+  check({heads + sketch(8, 4), {{9, 20}}, {"quadratic", "state"}, 1e-12, 100});
+  check({heads + "causal: true, " + sketch(8, 4, ", local_exact: 10, denominator: {bias: 1}"), square({20}), {"quadratic", "chunked"}, 1e-12,
+         100});
+}
