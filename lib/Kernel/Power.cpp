@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-/// The smallest normal number of f32: what it is divided by stays finite.
+/// The smallest normal number of f32: what is divided by it stays finite.
 static constexpr double least = 0x1p-126;
 
 Value kernel::evenPower(TileBuilder &tiles, Value x, int64_t degree) {
@@ -29,9 +29,10 @@ static Value inverse(TileBuilder &tiles, Value x) {
 }
 
 SmallVector<Value> PowerCarry::start(TileBuilder &tiles) const {
-  // With a guard the unit is at least 1 in true logits, so that the guard in that unit does not overflow. 1 / rowScale may
-  // be infinite only where the true logits vanish.
-  Value m = tiles.constant({rows}, 0);
+  // The unit is what sums were divided by, so it starts at the least number that they are divided by. With a guard it is
+  // at least 1 in true logits, so that the guard in that unit does not overflow. 1 / rowScale may be infinite only where
+  // the true logits vanish.
+  Value m = tiles.constant({rows}, least);
   if (guarded())
     m = rowScale ? tiles.minimum(inverse(tiles, rowScale), tiles.constant({rows}, 0x1p60)) : tiles.constant({rows}, 1);
   return {m, tiles.constant({rows}, 0), tiles.constant({rows, valueWidth}, 0)};

@@ -19,7 +19,7 @@ TEST_F(Specs, Polynomial) {
            {{63, 65}, {64, 64}, {1, 130}}});
     check({heads + "key_lengths: true, " + mechanism + ", denominator: {floor: 1e-6}}", {{65, 65}, {2, 1}}});
     check({heads + mechanism + ", denominator: {bias: 1}}", {{9, 65}}, {""}, 1e-12, 60});
-    check({heads + mechanism + ", denominator: {bias: 1, floor: 0.1}}", {{9, 65}}, {""}, 1e-12, 0.01});
+    check({heads + mechanism + ", denominator: {bias: 1, floor: 0.1}}", {{9, 65}}, {""}, 1e-12, 0.3});
   }
   // Every denominator is 0, and powers are beyond the range of f64.
   check({heads + "mechanism: {kind: polynomial, degree: 4}", {{9, 10}}, {""}, 0, 0});
@@ -66,6 +66,12 @@ TEST_F(Specs, PolysketchOfLargeInputs) {
   check({heads + sketch(4, 4), {{9, 20}}, {"quadratic", "state"}, 0, 0});
   check({heads + sketch(8, 4), {{9, 20}}, {"quadratic", "state"}, 1e-12, 1e-9});
   check({heads + sketch(8, 4), {{9, 20}}, {"quadratic", "state"}, 1e-12, 100});
+  for (double magnitude : {30., 1000.})
+    for (int degree : {8, 16}) {
+      check({heads + sketch(degree, 32), {{9, 20}}, {"quadratic", "state"}, 1e-12, magnitude});
+      check({heads + sketch(degree, 16, ", denominator: {bias: 1, floor: 2}"), {{9, 20}}, {"quadratic", "state"}, 1e-12, magnitude});
+      check({heads + "causal: true, " + sketch(degree, 32, ", local_exact: 4"), square({20}), {"quadratic", "chunked"}, 1e-12, magnitude});
+    }
   check({heads + "causal: true, " + sketch(8, 4, ", local_exact: 10, denominator: {bias: 1}"), square({20}), {"quadratic", "chunked"}, 1e-12,
          100});
 }
