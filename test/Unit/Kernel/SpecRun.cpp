@@ -158,8 +158,8 @@ static LogicalResult lower(ModuleOp module, const Spec &spec, bool small) {
   if (failed(graph::selectRewrites(module, options)))
     return failure();
   MLIRContext *context = module.getContext();
-  auto schedule = tile::ScheduleAttr::get(context, tile::TargetKind::CPU, /*query_tile=*/8, /*key_tile=*/8, /*piece=*/16,
-                                          Float32Type::get(context), /*warps=*/1, /*stages=*/1);
+  auto schedule = tile::ScheduleAttr::get(context, tile::TargetKind::CPU, /*query_tile=*/8, /*key_tile=*/8,
+                                          /*piece=*/16, Float32Type::get(context), /*warps=*/1, /*stages=*/1);
   for (auto function : module.getOps<func::FuncOp>())
     if (small)
       function->setAttr("tile.schedule", schedule);
@@ -185,8 +185,8 @@ static LogicalResult runHost(func::FuncOp host, Tensors &tensors, const std::vec
   return reference::evalTile(host, arguments, {precision});
 }
 
-static void comparePlans(ModuleOp module, const Spec &resolved, const Tensors &tensors, const reference::Array &expected,
-                         Precision precision, double tolerance) {
+static void comparePlans(ModuleOp module, const Spec &resolved, const Tensors &tensors,
+                         const reference::Array &expected, Precision precision, double tolerance) {
   SCOPED_TRACE(precision == Precision::Ideal ? "ideal" : "in the types of the kernels");
   SpecTensor output = outputTensor(resolved);
   Tensors prepared = tensors;

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A spec's text becomes attn ops, which the interpreter of attn runs as they are; and forms, kernels and a host function,
-// which the interpreter of tile runs in its ideal mode. Both are float64 on the same inputs, so that what is left between
-// them is rounding of float64: a kernel that computes another function, even in one element, is far off. In the faithful
-// mode the kernels then meet what users are promised of f32, f16 and bf16, ranges included.
+// A spec's text becomes attn ops, which the interpreter of attn runs as they are; and forms, kernels and a host
+// function, which the interpreter of tile runs in its ideal mode. Both are float64 on the same inputs, so that what is
+// left between them is rounding of float64: a kernel that computes another function, even in one element, is far off.
+// In the faithful mode the kernels then meet what users are promised of f32, f16 and bf16, ranges included.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_TEST_UNIT_KERNEL_SPECRUN_H
@@ -31,8 +31,8 @@ struct Sizes {
 /// Equal lengths.
 std::vector<Sizes> square(std::initializer_list<int64_t> lengths);
 
-/// Which tiles the kernels are cut into: what the cost model chooses for the spec, or 8 × 8 and pieces of 16 keys, so that
-/// short sequences have several of everything.
+/// Which tiles the kernels are cut into: what the cost model chooses for the spec, or 8 × 8 and pieces of 16 keys, so
+/// that short sequences have several of everything.
 enum class Tiles { Chosen, Small, Both };
 
 struct SpecCase {

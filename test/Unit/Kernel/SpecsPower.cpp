@@ -1,4 +1,4 @@
-//===- SpecsPower.cpp - Polynomial attention, exact and sketched --------------===//
+//===- SpecsPower.cpp - Polynomial attention, exact and sketched ----------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,7 +15,8 @@ TEST_F(Specs, Polynomial) {
   for (int degree : {2, 4, 6, 16}) {
     std::string mechanism = "mechanism: {kind: polynomial, degree: " + std::to_string(degree);
     check({heads + mechanism + "}", {{1, 1}, {2, 63}, {65, 64}, {130, 2}}});
-    check({"heads: 4, kv_heads: 2, head_dim: 40, scale: 0.2, causal: true, " + mechanism + ", denominator: {bias: 0.5, floor: 3}}",
+    check({"heads: 4, kv_heads: 2, head_dim: 40, scale: 0.2, causal: true, " + mechanism +
+               ", denominator: {bias: 0.5, floor: 3}}",
            {{63, 65}, {64, 64}, {1, 130}}});
     check({heads + "key_lengths: true, " + mechanism + ", denominator: {floor: 1e-6}}", {{65, 65}, {2, 1}}});
     check({heads + mechanism + ", denominator: {bias: 1}}", {{9, 65}}, {""}, 1e-12, 60});
@@ -29,7 +30,8 @@ TEST_F(Specs, Polynomial) {
 }
 
 static std::string sketch(int degree, int size, const std::string &more = "") {
-  return "mechanism: {kind: polysketch, degree: " + std::to_string(degree) + ", size: " + std::to_string(size) + more + "}";
+  return "mechanism: {kind: polysketch, degree: " + std::to_string(degree) + ", size: " + std::to_string(size) + more +
+         "}";
 }
 
 TEST_F(Specs, PolysketchUnordered) {
@@ -48,7 +50,9 @@ TEST_F(Specs, PolysketchCausal) {
     for (int size : {1, 2, 16, 32})
       check({heads + "causal: true, " + sketch(4, size), square({1, 9, 65}), {form}});
     check({heads + "causal: true, " + sketch(8, 4, ", denominator: {bias: 0.5}"), square({2, 64}), {form}});
-    check({"heads: 4, kv_heads: 1, head_dim: 5, causal: true, key_lengths: true, " + sketch(4, 8), square({2, 66}), {form}});
+    check({"heads: 4, kv_heads: 1, head_dim: 5, causal: true, key_lengths: true, " + sketch(4, 8),
+           square({2, 66}),
+           {form}});
   }
 }
 
@@ -58,7 +62,8 @@ TEST_F(Specs, PolysketchExactInsideBlocks) {
       std::string exact = ", local_exact: " + std::to_string(block);
       check({heads + "causal: true, " + sketch(4, 2, exact), square({block, 2 * block}), {form}});
       check({heads + "causal: true, key_lengths: true, " + sketch(8, 4, exact + ", denominator: {bias: 1, floor: 2}"),
-             square({3 * block}), {form}});
+             square({3 * block}),
+             {form}});
     }
 }
 
@@ -69,9 +74,20 @@ TEST_F(Specs, PolysketchOfLargeInputs) {
   for (double magnitude : {30., 1000.})
     for (int degree : {8, 16}) {
       check({heads + sketch(degree, 32), {{9, 20}}, {"quadratic", "state"}, 1e-12, magnitude});
-      check({heads + sketch(degree, 16, ", denominator: {bias: 1, floor: 2}"), {{9, 20}}, {"quadratic", "state"}, 1e-12, magnitude});
-      check({heads + "causal: true, " + sketch(degree, 32, ", local_exact: 4"), square({20}), {"quadratic", "chunked"}, 1e-12, magnitude});
+      check({heads + sketch(degree, 16, ", denominator: {bias: 1, floor: 2}"),
+             {{9, 20}},
+             {"quadratic", "state"},
+             1e-12,
+             magnitude});
+      check({heads + "causal: true, " + sketch(degree, 32, ", local_exact: 4"),
+             square({20}),
+             {"quadratic", "chunked"},
+             1e-12,
+             magnitude});
     }
-  check({heads + "causal: true, " + sketch(8, 4, ", local_exact: 10, denominator: {bias: 1}"), square({20}), {"quadratic", "chunked"}, 1e-12,
+  check({heads + "causal: true, " + sketch(8, 4, ", local_exact: 10, denominator: {bias: 1}"),
+         square({20}),
+         {"quadratic", "chunked"},
+         1e-12,
          100});
 }

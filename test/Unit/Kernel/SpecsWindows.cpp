@@ -10,7 +10,8 @@
 using namespace attune::test;
 
 /// The mechanisms that windows go with; a closing brace is missing.
-static const std::string softmax = "mechanism: {kind: softmax", elu1 = "mechanism: {kind: kernel, feature_map: {kind: elu1}",
+static const std::string softmax = "mechanism: {kind: softmax",
+                         elu1 = "mechanism: {kind: kernel, feature_map: {kind: elu1}",
                          polynomial = "mechanism: {kind: polynomial, degree: 4, denominator: {bias: 0.1}";
 static const std::string heads = "heads: 2, head_dim: 3, value_dim: 5, ";
 
@@ -21,7 +22,8 @@ TEST_F(Specs, WindowsOfASequence) {
       check({heads + mechanism + window, square({length, 2 * length})});
       check({heads + "key_lengths: true, causal: true, " + mechanism + window, square({3 * length})});
     }
-  check({"heads: 4, kv_heads: 2, head_dim: 40, key_lengths: true, " + softmax + ", window: {length: 7}}", square({21})});
+  check(
+      {"heads: 4, kv_heads: 2, head_dim: 40, key_lengths: true, " + softmax + ", window: {length: 7}}", square({21})});
 }
 
 TEST_F(Specs, WindowsOfAnImage) {
@@ -39,7 +41,8 @@ TEST_F(Specs, WindowsOfAnImage) {
 TEST_F(Specs, LepeOfASequence) {
   for (const std::string &mechanism : {softmax, elu1, polynomial}) {
     check({heads + mechanism + ", lepe: {}}", square({1, 2, 63, 64, 65, 130})});
-    check({"heads: 4, kv_heads: 2, head_dim: 3, key_lengths: true, " + mechanism + ", lepe: {bias: true}}", square({1, 2, 65})});
+    check({"heads: 4, kv_heads: 2, head_dim: 3, key_lengths: true, " + mechanism + ", lepe: {bias: true}}",
+           square({1, 2, 65})});
   }
 }
 
@@ -48,8 +51,9 @@ TEST_F(Specs, LepeOfAnImage) {
     check({heads + mechanism + ", lepe: {grid: [9, 10]}}", square({90})});
     check({heads + mechanism + ", lepe: {grid: [1, 5]}}", square({5})});
     check({heads + mechanism + ", lepe: {grid: [5, 1]}}", square({5})});
-    check({"heads: 4, kv_heads: 1, head_dim: 3, key_lengths: true, " + mechanism + ", lepe: {grid: [7, 11], bias: true}}",
-           square({77})});
+    check(
+        {"heads: 4, kv_heads: 1, head_dim: 3, key_lengths: true, " + mechanism + ", lepe: {grid: [7, 11], bias: true}}",
+         square({77})});
   }
 }
 
