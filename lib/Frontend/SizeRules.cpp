@@ -112,7 +112,8 @@ void SizeRules::checkEvaBlocks(llvm::StringRef field, llvm::StringRef place, int
   if (*slots % block != 0)
     return rules.atValue(path(place), "a divisor of " + what + " = " + std::to_string(*slots), shown(block),
                          "the keys must be cut into equal blocks");
-  if (queries && *queries % (*slots / block) != 0)
+  // Without keys there are no blocks, and every output is 0.
+  if (queries && *slots > 0 && *queries % (*slots / block) != 0)
     rules.atValue(path(place),
                   "a number of blocks (" + what + " / " + field.str() +
                       ") that divides queries = " + std::to_string(*queries),

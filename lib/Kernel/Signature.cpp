@@ -206,6 +206,8 @@ func::FuncOp kernel::makeHost(func::FuncOp source, IRMapping &memories) {
     host->setAttr("attn.plan", plan);
   if (needsEqualLengths(source))
     host->setAttr(kernel::equalLengthsAttr, builder.getUnitAttr());
+  if (ArrayAttr rules = sizeRules(source))
+    host->setAttr(kernel::sizeRulesAttr, rules);
   return host;
 }
 
@@ -219,6 +221,12 @@ bool kernel::needsEqualLengths(func::FuncOp source) {
       return visible.getCausal() || visible.getWindow().has_value();
     if (auto softmax = dyn_cast<attn::SoftmaxOp>(op))
       return softmax.getWindow().has_value();
+    if (auto polynomial = dyn_cast<attn::PolynomialOp>(op))
+      return polynomial.getWindow().has_value();
+    if (auto sketched = dyn_cast<attn::PolysketchOp>(op))
+      return sketched.getCausal();
+    if (auto eva = dyn_cast<attn::EvaOp>(op))
+      return eva.getCausal();
     return isa<attn::CausalReadoutOp, attn::LepeOp>(op);
   });
 }

@@ -115,8 +115,7 @@ static llvm::Expected<TensorDescription> describeTensor(const Argument &argument
   auto role = roleOf(argument.text(kernel::argumentRoleAttr));
   auto empty = emptyOf(argument.text(kernel::argumentEmptyAttr));
   auto dtype = tensor ? dtypeOf(tensor.getElementType()) : std::nullopt;
-  if (argument.name().empty() || !dtype || !role || !empty ||
-      static_cast<int64_t>(dims.size()) != tensor.getRank())
+  if (argument.name().empty() || !dtype || !role || !empty || static_cast<int64_t>(dims.size()) != tensor.getRank())
     return argument.refuse("a name, a tensor type, a role and a letter for each dimension");
   TensorDescription result;
   result.name = argument.name().str();
@@ -167,6 +166,34 @@ static void describeHeads(LibraryDescription &library) {
   };
   library.heads = size("q", 1), library.kvHeads = size("k", 1);
   library.headDim = size("q", 3), library.valueDim = size("v", 3);
+}
+
+static std::optional<attune_rt_size_rule_kind> ruleOf(StringRef text) {
+  return llvm::StringSwitch<std::optional<attune_rt_size_rule_kind>>(text)
+      .Case("divides", ATTUNE_RT_MULTIPLE)
+      .Case("equals", ATTUNE_RT_EXACTLY)
+      .Case("at_most", ATTUNE_RT_AT_MOST)
+      .Case("blocks_divide", ATTUNE_RT_BLOCKS)
+      .Default(std::nullopt);
+}
+
+static llvm::Error describeSizeRules(func::FuncOp host, LibraryDescription &library) {
+  auto rules = host->getAttrOfType<ArrayAttr>(kernel::sizeRulesAttr);
+  for (Attribute attribute : rules ? rules.getValue() : ArrayRef<Attribute>()) {
+    auto rule = dyn_cast<DictionaryAttr>(attribute);
+    auto kind = rule ? rule.getAs<StringAttr>("kind") : StringAttr(),
+         symbol = rule ? rule.getAs<StringAttr>("symbol") : StringAttr();
+    auto value = rule ? rule.getAs<IntegerAttr>("value") : IntegerAttr();
+    auto known = kind ? ruleOf(kind.getValue()) : std::nullopt;
+    bool good = known && symbol && (symbol.getValue() == "queries" || symbol.getValue() == "keys") && value &&
+                value.getInt() >= 1;
+    if (!good)
+      return llvm::createStringError("@" + host.getName() + ": expected rules of a kind, a symbol and a value in " +
+                                     kernel::sizeRulesAttr);
+    library.sizeRules.push_back(
+        {*known, symbol.getValue() == "queries" ? ATTUNE_RT_QUERIES : ATTUNE_RT_KEYS, value.getInt()});
+  }
+  return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,6 +256,8 @@ llvm::Expected<LibraryDescription> attune::describeInterface(ModuleOp module, St
   if (llvm::Error error = checkSameArguments(plans))
     return std::move(error);
   if (llvm::Error error = checkPrepare(prepareFunction(module), library))
+    return std::move(error);
+  if (llvm::Error error = describeSizeRules(host, library))
     return std::move(error);
   describeSizes(host, library);
   describeHeads(library);

@@ -25,7 +25,8 @@ DescriptorTypes DescriptorTypes::get(LLVMContext &context) {
   types.variant = StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64, ptr});
   types.descriptor =
       StructType::get(context, {i32, i32, ptr, ptr, ptr, i32, i32, ptr, ArrayType::get(i64, ATTUNE_RT_SYMBOL_COUNT),
-                                i64, i64, i64, i64, i64, ptr});
+                                i64, i64, i64, i64, i64, ptr, i64, ptr});
+  types.sizeRule = StructType::get(context, {i32, i32, i64});
   return types;
 }
 
@@ -156,7 +157,9 @@ Expected<Constant *> DescriptorBuilder::variant(const VariantDescription &varian
 }
 
 Expected<GlobalVariable *> DescriptorBuilder::build() {
-  SmallVector<Constant *> tensors, variants;
+  SmallVector<Constant *> tensors, variants, rules;
+  for (const SizeRule &rule : description.sizeRules)
+    rules.push_back(ConstantStruct::get(types.sizeRule, {i32(rule.kind), i32(rule.symbol), i64(rule.value)}));
   for (const TensorDescription &description : description.tensors)
     tensors.push_back(tensor(description));
   for (const VariantDescription &description : description.variants) {
@@ -171,7 +174,8 @@ Expected<GlobalVariable *> DescriptorBuilder::build() {
                          text(description.summary), text(compilerVersion()), i32(flags), i32(tensors.size()),
                          table(types.tensor, tensors, "tensors"), array(Type::getInt64Ty(context), description.sizes),
                          i64(description.heads), i64(description.kvHeads), i64(description.headDim),
-                         i64(description.valueDim), i64(variants.size()), table(types.variant, variants, "variants")});
+                         i64(description.valueDim), i64(variants.size()), table(types.variant, variants, "variants"),
+                         i64(rules.size()), table(types.sizeRule, rules, "size_rules")});
   return global(value, "descriptor");
 }
 

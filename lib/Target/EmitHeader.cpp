@@ -140,6 +140,22 @@ void HeaderWriter::writePlans() {
   }
 }
 
+/// One line for a rule of sizes.
+static std::string meaningOf(const SizeRule &rule) {
+  std::string symbol = rule.symbol == ATTUNE_RT_QUERIES ? "n" : "N", value = std::to_string(rule.value);
+  switch (rule.kind) {
+  case ATTUNE_RT_MULTIPLE:
+    return "This mechanism needs " + symbol + " to be a multiple of " + value + ".";
+  case ATTUNE_RT_EXACTLY:
+    return "This mechanism needs " + symbol + " = " + value + ".";
+  case ATTUNE_RT_AT_MOST:
+    return "This mechanism needs " + symbol + " <= " + value + ".";
+  case ATTUNE_RT_BLOCKS:
+    return "This mechanism needs N / " + value + " to divide n.";
+  }
+  return "";
+}
+
 void HeaderWriter::writeEssay() {
   out << "/*\n * " << description.name << ".h - made by " << compilerVersion() << "; do not edit.\n *\n * "
       << commentText(description.summary) << "\n *\n";
@@ -154,6 +170,8 @@ void HeaderWriter::writeEssay() {
            "with\n * part<i>. and are fields part<i>_... of the struct.\n";
   if (description.queriesEqualKeys)
     out << " * This mechanism needs n = N: position i of the queries is position i of the keys.\n";
+  for (const SizeRule &rule : description.sizeRules)
+    out << " * " << meaningOf(rule) << "\n";
   writePlans();
   out << " *\n * Example (no includes but this header, stdio.h and stdlib.h):\n *\n";
   std::string example = emitExample(description);

@@ -42,6 +42,50 @@ attune_status checkConditions(const attune_rt_descriptor &descriptor, const Plac
               queries ? queries->name : "queries", static_cast<long long>(binding.keys()));
 }
 
+/// Whether sizes keep a rule, and if not, what was expected of the size.
+bool keepsRule(const attune_rt_size_rule &rule, const Binding &binding, const char *&expected) {
+  int64_t size = binding.sizes[rule.symbol];
+  switch (rule.kind) {
+  case ATTUNE_RT_MULTIPLE:
+    expected = "a multiple of";
+    return size % rule.value == 0;
+  case ATTUNE_RT_EXACTLY:
+    expected = "exactly";
+    return size == rule.value;
+  case ATTUNE_RT_AT_MOST:
+    expected = "at most";
+    return size <= rule.value;
+  default: { // no blocks: there are no keys, and every output is 0
+    int64_t blocks = size / rule.value;
+    return blocks == 0 || binding.queries() % blocks == 0;
+  }
+  }
+}
+
+/// What the mechanism needs of numbers of tokens. Sizes must be bound.
+attune_status checkSizeRules(const attune_rt_descriptor &descriptor, const Place &place, const Binding &binding) {
+  for (uint64_t i = 0; i < descriptor.size_rule_count; ++i) {
+    const attune_rt_size_rule &rule = descriptor.size_rules[i];
+    const char *expected = nullptr;
+    if (keepsRule(rule, binding, expected))
+      continue;
+    const attune_rt_tensor *tensor = binding.boundBy[rule.symbol];
+    const char *what = rule.symbol == ATTUNE_RT_QUERIES ? "queries" : rule.symbol == ATTUNE_RT_KEYS ? "keys" : "batch";
+    long long value = rule.value, size = binding.sizes[rule.symbol];
+    if (expected)
+      return fail(ATTUNE_ERROR_ARGUMENT,
+                  "%s_%s: argument '%s': expected %s %lld %s, but got %lld; this mechanism was "
+                  "compiled for that",
+                  place.library, place.function, tensor ? tensor->name : what, expected, value, what, size);
+    return fail(ATTUNE_ERROR_ARGUMENT,
+                "%s_%s: argument '%s': expected a number of blocks of %lld keys that divides the queries (%lld), but "
+                "got %lld blocks; block i of the queries goes with block i of the keys",
+                place.library, place.function, tensor ? tensor->name : what, value,
+                static_cast<long long>(binding.queries()), size / value);
+  }
+  return ATTUNE_OK;
+}
+
 attune_status checkElements(attune_rt_handle &handle, const Place &place, const Arguments &arguments) {
   const attune_rt_descriptor &descriptor = *handle.descriptor;
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
@@ -98,6 +142,8 @@ attune_status attune::rt::collectArguments(attune_rt_handle &handle, const Place
         return status;
   bindKeysToQueries(descriptor, binding);
   if (attune_status status = checkConditions(descriptor, place, binding))
+    return status;
+  if (attune_status status = checkSizeRules(descriptor, place, binding))
     return status;
   return data && onCpu(handle) ? checkElements(handle, place, arguments) : ATTUNE_OK;
 }

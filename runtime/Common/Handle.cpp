@@ -47,6 +47,9 @@ attune_status checkDescriptor(const attune_rt_descriptor *descriptor) {
             (i == 0 || !isPrepared(descriptor->tensors[i - 1]) || isPrepared(descriptor->tensors[i]));
   for (uint64_t i = 0; sound && i < descriptor->variant_count; ++i)
     sound = descriptor->variants[i].plan_count >= 1 && descriptor->variants[i].plan_count <= ATTUNE_MAX_PLANS;
+  for (uint64_t i = 0; sound && i < descriptor->size_rule_count; ++i)
+    sound = descriptor->size_rules[i].symbol < ATTUNE_RT_SYMBOL_COUNT &&
+            descriptor->size_rules[i].kind <= ATTUNE_RT_BLOCKS && descriptor->size_rules[i].value >= 1;
   if (sound)
     return ATTUNE_OK;
   return fail(ATTUNE_ERROR_LIBRARY,

@@ -43,10 +43,16 @@ const Mistake mistakes[] = {
      "toy_run: argument 'k': expected rank 4, but got rank 3; pass every dimension, sizes of 1 included"},
     {"nullShape", [](Case &c) { c.k.tensor.shape = nullptr; },
      "toy_run: argument 'k': expected a shape of 4 sizes, but got a null shape"},
-    {"dtype", [](Case &c) { c.k.tensor.dtype = {kDLFloat, 16, 1}; },
+    {"dtype",
+     [](Case &c) {
+       c.k.tensor.dtype = {kDLFloat, 16, 1};
+     },
      "toy_run: argument 'k': expected dtype f32, but got f16; convert the tensor or compile the library for that "
      "dtype"},
-    {"unknownDtype", [](Case &c) { c.keyLengths.tensor.dtype = {kDLInt, 64, 1}; },
+    {"unknownDtype",
+     [](Case &c) {
+       c.keyLengths.tensor.dtype = {kDLInt, 64, 1};
+     },
      "toy_run: argument 'key_lengths': expected dtype i32, but got {0, 64, 1}; convert the tensor or compile the "
      "library "
      "for that dtype"},
@@ -138,6 +144,51 @@ TEST(Causal, NeedsAsManyKeysAsQueries) {
             "mechanism works over one sequence");
   Case equal(1, 6, 6);
   EXPECT_EQ(run(handle.get(), equal.tensors), ATTUNE_OK) << message();
+}
+
+/// What a run of n queries and N keys is told under a rule; empty if it runs.
+std::string underRule(attune_rt_size_rule rule, int64_t queries, int64_t keys) {
+  attune_rt_descriptor ruled = toy_descriptor;
+  ruled.size_rules = &rule;
+  ruled.size_rule_count = 1;
+  attune_options options = optionsWithThreads(1);
+  attune_rt_handle *raw = nullptr;
+  if (attune_rt_create(&ruled, &options, &raw) != ATTUNE_OK)
+    return message();
+  Handle handle(reinterpret_cast<toy_handle *>(raw));
+  EXPECT_EQ(toy_prepare(handle.get(), nullptr), ATTUNE_OK);
+  Case c(1, queries, keys);
+  return run(handle.get(), c.tensors) == ATTUNE_OK ? "" : message();
+}
+
+TEST(SizeRules, AreCheckedAtWorkspaceAndRun) {
+  attune_rt_size_rule multiple = {ATTUNE_RT_MULTIPLE, ATTUNE_RT_QUERIES, 4};
+  EXPECT_EQ(underRule(multiple, 8, 9), "");
+  EXPECT_EQ(underRule(multiple, 0, 9), "");
+  EXPECT_EQ(underRule(multiple, 6, 9), "toy_workspace: argument 'q': expected a multiple of 4 queries, but got 6; this "
+                                       "mechanism was compiled for that");
+  attune_rt_size_rule exactly = {ATTUNE_RT_EXACTLY, ATTUNE_RT_QUERIES, 6};
+  EXPECT_EQ(underRule(exactly, 6, 9), "");
+  EXPECT_EQ(underRule(exactly, 5, 9), "toy_workspace: argument 'q': expected exactly 6 queries, but got 5; this "
+                                      "mechanism was compiled for that");
+  attune_rt_size_rule most = {ATTUNE_RT_AT_MOST, ATTUNE_RT_KEYS, 9};
+  EXPECT_EQ(underRule(most, 6, 9), "");
+  EXPECT_EQ(underRule(most, 6, 10), "toy_workspace: argument 'k': expected at most 9 keys, but got 10; this mechanism "
+                                    "was compiled for that");
+  // 9 keys are 3 blocks of 3.
+  attune_rt_size_rule blocks = {ATTUNE_RT_BLOCKS, ATTUNE_RT_KEYS, 3};
+  EXPECT_EQ(underRule(blocks, 6, 9), "");
+  EXPECT_EQ(underRule(blocks, 6, 0), "");
+  EXPECT_EQ(
+      underRule(blocks, 7, 9),
+      "toy_workspace: argument 'k': expected a number of blocks of 3 keys that divides the queries (7), but got 3 "
+      "blocks; block i of the queries goes with block i of the keys");
+}
+
+TEST(SizeRules, OfADamagedDescriptionAreRefused) {
+  EXPECT_NE(underRule({ATTUNE_RT_MULTIPLE, ATTUNE_RT_QUERIES, 0}, 1, 1), "");
+  EXPECT_NE(underRule({ATTUNE_RT_BLOCKS + 1, ATTUNE_RT_QUERIES, 1}, 1, 1), "");
+  EXPECT_NE(underRule({ATTUNE_RT_MULTIPLE, ATTUNE_RT_SYMBOL_COUNT, 1}, 1, 1), "");
 }
 
 } // namespace

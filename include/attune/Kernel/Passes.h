@@ -41,6 +41,10 @@ inline constexpr llvm::StringLiteral argumentEmptyAttr = "attune.empty";
 
 /// Unit, on a host function: it needs as many queries as keys.
 inline constexpr llvm::StringLiteral equalLengthsAttr = "attune.equal_lengths";
+/// Array of dictionaries, on a host function: what it needs of sizes that only a run knows. `symbol` is "queries" or
+/// "keys", `kind` what its size must be of the integer `value`: "divides" (a multiple), "equals", "at_most", or
+/// "blocks_divide" (for keys: the number of blocks of `value` keys divides the number of queries).
+inline constexpr llvm::StringLiteral sizeRulesAttr = "attune.size_rules";
 /// String, on a host function: what the library computes, in one line.
 inline constexpr llvm::StringLiteral summaryAttr = "attune.summary";
 /// Unit, on the host function `<name>__prepare` that fills the prepared tensors: its arguments are those of the plans

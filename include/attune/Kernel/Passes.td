@@ -15,7 +15,8 @@ def AttnToTile : Pass<"attn-to-tile", "::mlir::ModuleOp"> {
   let description = [{
     Replaces every function of `attn` ops by kernels and a host function of the same name that launches them. The host
     function takes the inputs and then the outputs as memories, each with its name of the spec as `attune.name` and the
-    tensor type that it had as `attune.tensor`; `attune.equal_lengths` marks one that needs as many queries as keys.
+    tensor type that it had as `attune.tensor`; `attune.equal_lengths` marks one that needs as many queries as keys,
+    and `attune.size_rules` says what else it needs of sizes that only a run knows.
 
     | form | kernels |
     |---|---|

@@ -26,6 +26,7 @@ struct DescriptorTypes {
   llvm::StructType *kernel;     ///< attune_rt_device_kernel
   llvm::StructType *variant;    ///< attune_rt_variant
   llvm::StructType *descriptor; ///< attune_rt_descriptor
+  llvm::StructType *sizeRule;   ///< attune_rt_size_rule
 
   static DescriptorTypes get(llvm::LLVMContext &context);
 };

@@ -81,6 +81,13 @@ struct VariantDescription {
   llvm::SmallVector<DeviceKernelDescription, 4> kernels = {};
 };
 
+/// What the mechanism needs of a number of tokens that only a run knows.
+struct SizeRule {
+  attune_rt_size_rule_kind kind;
+  attune_rt_symbol symbol;
+  int64_t value;
+};
+
 struct LibraryDescription {
   /// A C identifier: names the library, its header and its functions.
   std::string name;
@@ -92,6 +99,7 @@ struct LibraryDescription {
   std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> sizes = {-1, -1, -1};
   /// The mechanism needs n = N.
   bool queriesEqualKeys = false;
+  llvm::SmallVector<SizeRule, 2> sizeRules;
   int64_t heads = 0;
   int64_t kvHeads = 0;
   int64_t headDim = 0;

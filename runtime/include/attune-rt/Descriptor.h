@@ -124,6 +124,20 @@ typedef struct attune_rt_variant {
   const attune_rt_plan *prepare; /* fills the prepared tensors; null: there are none to fill */
 } attune_rt_variant;
 
+/* What a mechanism needs of a number of tokens that only a run knows. */
+typedef enum attune_rt_size_rule_kind {
+  ATTUNE_RT_MULTIPLE = 0, /* a multiple of the value */
+  ATTUNE_RT_EXACTLY = 1,  /* the value */
+  ATTUNE_RT_AT_MOST = 2,
+  ATTUNE_RT_BLOCKS = 3 /* of keys: the number of whole blocks of that many keys divides the number of queries */
+} attune_rt_size_rule_kind;
+
+typedef struct attune_rt_size_rule {
+  uint32_t kind;   /* attune_rt_size_rule_kind */
+  uint32_t symbol; /* attune_rt_symbol */
+  int64_t value;   /* at least 1 */
+} attune_rt_size_rule;
+
 /* Descriptor flags. */
 /* The mechanism needs n = N. Keys that no input or output shows are then as many as the queries. */
 #define ATTUNE_RT_QUERIES_EQUAL_KEYS 1u
@@ -144,6 +158,8 @@ typedef struct attune_rt_descriptor {
   int64_t value_dim;
   uint64_t variant_count;
   const attune_rt_variant *variants;
+  uint64_t size_rule_count;
+  const attune_rt_size_rule *size_rules; /* checked at run and workspace */
 } attune_rt_descriptor;
 
 /* Called by plans. A device launch takes each slot as one 8-byte kernel parameter. */

@@ -84,7 +84,12 @@ TEST_F(Layout, Descriptor) {
                            offsetof(attune_rt_descriptor, sizes), offsetof(attune_rt_descriptor, heads),
                            offsetof(attune_rt_descriptor, kv_heads), offsetof(attune_rt_descriptor, head_dim),
                            offsetof(attune_rt_descriptor, value_dim), offsetof(attune_rt_descriptor, variant_count),
-                           offsetof(attune_rt_descriptor, variants), sizeof(attune_rt_descriptor)}));
+                           offsetof(attune_rt_descriptor, variants),
+                           offsetof(attune_rt_descriptor, size_rule_count), offsetof(attune_rt_descriptor, size_rules),
+                           sizeof(attune_rt_descriptor)}));
+  EXPECT_EQ(layout(types.sizeRule),
+            (std::vector<size_t>{offsetof(attune_rt_size_rule, kind), offsetof(attune_rt_size_rule, symbol),
+                                 offsetof(attune_rt_size_rule, value), sizeof(attune_rt_size_rule)}));
 }
 
 TEST(CompleteModule, ExportsTheEntryPointsAlone) {

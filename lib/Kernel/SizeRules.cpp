@@ -1,0 +1,99 @@
+//===- SizeRules.cpp - What a mechanism needs of sizes known at run -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A frontend checks the sizes that it knows. Those that only a run knows are checked by the library's runtime, before
+// it writes anything, by rules that the host function carries.
+//
+//===----------------------------------------------------------------------===//
+#include "Signature.h"
+#include "attune/Kernel/Passes.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+namespace {
+/// The rules of one function, each once.
+class RuleList {
+public:
+  explicit RuleList(func::FuncOp function) : builder(function.getContext()) {}
+
+  /// A rule on the tokens of a tensor: its third size. Sizes that are known have been checked.
+  void add(Value tokens, StringRef kind, StringRef symbol, int64_t value) {
+    if (!cast<RankedTensorType>(tokens.getType()).isDynamicDim(2))
+      return;
+    Attribute rule = builder.getDictionaryAttr({builder.getNamedAttr("kind", builder.getStringAttr(kind)),
+                                                builder.getNamedAttr("symbol", builder.getStringAttr(symbol)),
+                                                builder.getNamedAttr("value", builder.getI64IntegerAttr(value))});
+    if (!llvm::is_contained(rules, rule))
+      rules.push_back(rule);
+  }
+
+  /// Blocks of consecutive tokens, or an image of which all tokens are.
+  void addWindow(Value query, std::optional<attn::WindowAttr> window) {
+    if (!window)
+      return;
+    if (window->isGrid())
+      add(query, "equals", "queries", window->getGridRows() * window->getGridColumns());
+    else
+      add(query, "divides", "queries", window->getLength());
+  }
+
+  ArrayAttr get() { return builder.getArrayAttr(rules); }
+  bool empty() const { return rules.empty(); }
+
+private:
+  Builder builder;
+  SmallVector<Attribute> rules;
+};
+} // namespace
+
+/// Blocks of the keys and as many runs of the queries.
+static void addBlocks(RuleList &rules, attn::EvaOp op, int64_t block) {
+  int64_t keys = cast<RankedTensorType>(op.getKey().getType()).getDimSize(2);
+  if (!ShapedType::isDynamic(keys))
+    return rules.add(op.getQuery(), "divides", "queries", keys / block);
+  rules.add(op.getKey(), "divides", "keys", block);
+  rules.add(op.getKey(), "blocks_divide", "keys", block);
+}
+
+static void addEva(RuleList &rules, attn::EvaOp op) {
+  addBlocks(rules, op, op.getChunk());
+  if (op.getLocal())
+    addBlocks(rules, op, *op.getLocal());
+}
+
+static void addMap(RuleList &rules, attn::MapOp op) {
+  if (op.getFeatureMap().getKind() == attn::FeatureKind::Cosformer)
+    rules.add(op.getSource(), "at_most", op.getKeys() ? "keys" : "queries", op.getFeatureMap().getMaxPosition());
+}
+
+static void addLepe(RuleList &rules, attn::LepeOp op) {
+  if (op.getGrid())
+    rules.add(op.getSource(), "equals", "queries", (*op.getGrid())[0] * (*op.getGrid())[1]);
+}
+
+ArrayAttr kernel::sizeRules(func::FuncOp source) {
+  RuleList rules(source);
+  for (Operation &operation : source.getOps())
+    llvm::TypeSwitch<Operation *>(&operation)
+        .Case([&](attn::SoftmaxOp op) { rules.addWindow(op.getQuery(), op.getWindow()); })
+        .Case([&](attn::PolynomialOp op) { rules.addWindow(op.getQuery(), op.getWindow()); })
+        .Case([&](attn::VisibleOp op) { rules.addWindow(op.getWeights(), op.getWindow()); })
+        .Case([&](attn::PolysketchOp op) {
+          if (op.getLocalExact())
+            rules.add(op.getQuery(), "divides", "queries", *op.getLocalExact());
+        })
+        .Case([&](attn::AgentOp op) { rules.add(op.getQuery(), "divides", "queries", op.getAgents()); })
+        .Case([&](attn::EvaOp op) { addEva(rules, op); })
+        .Case([&](attn::MapOp op) { addMap(rules, op); })
+        .Case([&](attn::LepeOp op) { addLepe(rules, op); });
+  return rules.empty() ? ArrayAttr() : rules.get();
+}
