@@ -76,11 +76,9 @@ KernelWorks cost::agentWork(const AttentionShape &shape, const Sizes &z) {
   gather.queries = agents, gather.queryBytes = gather.elementBytes = 4, gather.queryRope = gather.queryNorm = false;
   gather.taps = 0;
   spread.keys = agents, spread.sharedHeads = shape.heads, spread.keyBytes = 4, spread.keyRope = spread.keyNorm = false;
-  auto inner = [&](const AttentionShape &part) {
-    return softmaxWork(part, Sizes(part, z.schedule)).front().work;
-  };
-  KernelWorks kernels{{"pool", poolWork(heads, z.n, agents, z.d, z.q)}, {"softmax", inner(gather)},
-                      {"softmax", inner(spread)}};
+  auto inner = [&](const AttentionShape &part) { return softmaxWork(part, Sizes(part, z.schedule)).front().work; };
+  KernelWorks kernels{
+      {"pool", poolWork(heads, z.n, agents, z.d, z.q)}, {"softmax", inner(gather)}, {"softmax", inner(spread)}};
   kernels[1].work.workspaceBytes = heads * 4 * agents * z.dv;
   return kernels;
 }

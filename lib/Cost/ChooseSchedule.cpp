@@ -98,13 +98,26 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(const AttentionShape &sha
     for (int64_t stages : {2, 1}) {
       // A chunk has as many queries as keys.
       int64_t queries = shape.form == attn::Form::Chunked ? keys : 64;
-      auto schedule = tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece, storage,
-                                              /*warps=*/4, stages);
+      auto schedule =
+          tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece, storage,
+                                  /*warps=*/4, stages);
       reason = misfit(shape, schedule, device);
       if (reason.empty())
         return schedule;
     }
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + reason);
+}
+
+/// The attentions whose tiles on a GPU are known. The others are refused when kernels are built; until then they are
+/// priced with the tiles of exact attention.
+static bool hasGpuKernels(const AttentionShape &shape) {
+  bool elu1 = shape.family == Family::Kernel && shape.map && shape.map.getKind() == attn::FeatureKind::Elu1;
+  return shape.family == Family::Softmax || (elu1 && !shape.rank);
+}
+
+static AttentionShape asSoftmax(AttentionShape shape) {
+  shape.family = Family::Softmax, shape.form = attn::Form::Online;
+  return shape;
 }
 
 llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(const AttentionShape &shape, mlir::Type storage,
@@ -113,6 +126,6 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(const AttentionShape &sh
   AttentionShape one = shape;
   one.batch = one.queries = one.keys = 1;
   if (device.kind == tile::TargetKind::GPU)
-    return chooseForGpu(one, storage, device);
+    return chooseForGpu(hasGpuKernels(shape) ? one : asSoftmax(one), storage, device);
   return chooseForCpu(one, storage.getContext(), device);
 }

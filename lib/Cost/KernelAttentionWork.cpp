@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // With c = dv + 1, the values and the column of ones: nN(m + c) through pairs, (n + N) m c through the state,
-// n (T / 2 (m + c) + 2 m c) in chunks of T (§4), and what the maps multiply by ω: m d a row (§5). The column of ones is a
-// sum of elements in the kernels.
+// n (T / 2 (m + c) + 2 m c) in chunks of T (§4), and what the maps multiply by ω: m d a row (§5). The column of ones is
+// a sum of elements in the kernels.
 //
 //===----------------------------------------------------------------------===//
 #include "WorkSizes.h"
@@ -35,12 +35,31 @@ static WorkEstimate keyMaximumWork(const AttentionShape &shape, const Sizes &z, 
   work.products = points * z.keyRows() * map.products;
   work.usefulProducts = points * z.N * map.products;
   work.elementwise = points * z.keyRows() * (3 * z.d + z.m + keyOps(shape));
-  work.mainBytes = points * (z.k * z.N * z.d + 4 * z.pieces) + parameterBytes(shape, z, map);
+  work.workspaceBytes = points * 4;
+  work.mainBytes = points * z.k * z.N * z.d + work.workspaceBytes + parameterBytes(shape, z, map);
   work.nearBytes = work.mainBytes;
   work.liveBytes = 4 * (z.Tk * (z.d + z.m) + map.products);
-  work.workspaceBytes = points * 4 * (z.pieces + 1);
-  work.grain = points * z.pieces;
+  work.grain = points;
   return work;
+}
+
+/// Bands of exponents into which the pairs of a tile at the diagonal are cut, where features have maxima of their own
+/// (lib/Kernel/LogPairs.cpp): as many as the exponents L of the tolerances' range span.
+static double bandsOf(const AttentionShape &shape, const Sizes &z) {
+  double radius = 6 * std::sqrt(shape.map.getScale() * z.d);
+  double span = (radius * radius / 2 + 3 * radius + z.d / 2 + 2 * std::sqrt(z.d)) * M_LOG2E;
+  return std::clamp(std::ceil((span - 30) / 176), 1.0, 4.0);
+}
+
+/// What tiles of T queries and T keys cost more where features have maxima of their own. `seen` of them all queries
+/// see: both sides are made relative to the keys' maxima. `diagonal` ones are cut into bands, after a first product for
+/// the scale of each row.
+static void addOwnMaxima(WorkEstimate &work, const AttentionShape &shape, const Sizes &z, double seen,
+                         double diagonal) {
+  double points = z.points(), features = z.Tk * z.m, bands = bandsOf(shape, z);
+  work.products += points * diagonal * bands * z.Tk * z.Tk * z.m;
+  work.exps += points * (seen * features + diagonal * (1 + 2 * bands) * features);
+  work.elementwise += points * (seen * (6 * features + z.Tq * z.dv) + diagonal * (8 + 8 * bands) * features);
 }
 
 static WorkEstimate quadraticWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
@@ -53,10 +72,13 @@ static WorkEstimate quadraticWork(const AttentionShape &shape, const Sizes &z, c
   // The maps, the row sum; then the output divided.
   work.elementwise = points * (mapped * map.elementwise + z.pairs * z.Tk * (z.Tq + keyOps(shape)) +
                                z.rows() * (z.dv + queryOps(shape) + outputOps(shape)));
+  if (shape.runningMaximum) {
+    double diagonal = shape.causal ? z.blocks : 0;
+    addOwnMaxima(work, shape, z, z.pairs - diagonal, diagonal);
+  }
   work.mainBytes = z.tensorBytes() + parameterBytes(shape, z, map);
   work.nearBytes = z.visitedBytes() + points * z.n * shape.taps * z.dv * z.k;
-  work.liveBytes =
-      4 * (z.Tq * (z.d + z.m + z.dv) + z.Tk * (z.d + z.m + z.dv) + 2 * z.Tq * z.Tk + map.products);
+  work.liveBytes = 4 * (z.Tq * (z.d + z.m + z.dv) + z.Tk * (z.d + z.m + z.dv) + 2 * z.Tq * z.Tk + map.products);
   work.grain = points * z.blocks;
   return work;
 }
@@ -68,7 +90,8 @@ static WorkEstimate stateWork(const AttentionShape &shape, const Sizes &z, const
   work.products = points * rows * (z.m * z.dv + map.products);
   work.usefulProducts = points * z.N * (z.m * (z.dv + 1) + map.products);
   work.exps = points * rows * map.exps;
-  work.elementwise = points * rows * (map.elementwise + 2 * z.m + keyOps(shape)); // the map, its mask, the sum over keys
+  work.elementwise =
+      points * rows * (map.elementwise + 2 * z.m + keyOps(shape)); // the map, its mask, the sum over keys
   if (shape.runningMaximum) {
     // The features' maxima, and the state rescaled once a tile.
     work.exps += points * z.keyTiles * z.m;
@@ -88,10 +111,11 @@ static WorkEstimate readoutWork(const AttentionShape &shape, const Sizes &z, con
   work.products = points * rows * (z.m * z.dv + map.products);
   work.usefulProducts = points * z.n * (z.m * (z.dv + 1) + map.products);
   work.exps = points * rows * map.exps;
-  // The map, ⟨φ(q), z⟩; then the output divided.
-  work.elementwise = points * rows * (map.elementwise + 2 * z.m + z.dv + queryOps(shape) + outputOps(shape));
-  work.mainBytes = points * z.n * (z.d * z.q + z.dv * z.o) + z.batch * z.features * z.stateBytes() +
-                   parameterBytes(shape, z, map);
+  // The map, ⟨φ(q), z⟩; then the output divided. Maxima of the features are added, their largest is subtracted.
+  double maxima = shape.runningMaximum ? 3 * z.m : 0;
+  work.elementwise = points * rows * (map.elementwise + maxima + 2 * z.m + z.dv + queryOps(shape) + outputOps(shape));
+  work.mainBytes =
+      points * z.n * (z.d * z.q + z.dv * z.o) + z.batch * z.features * z.stateBytes() + parameterBytes(shape, z, map);
   work.nearBytes = points * (z.n * (z.d * z.q + z.dv * z.o) + z.blocks * z.stateBytes());
   work.liveBytes = 4 * (z.Tq * (z.d + z.m + z.dv) + map.products) + z.stateBytes();
   work.grain = points * z.blocks;
@@ -104,15 +128,16 @@ static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, con
   WorkEstimate work;
   work.products = points * rows * (T * (z.m + z.dv) + 2 * z.m * z.dv + 2 * map.products);
   // Inside a chunk half of the pairs see each other.
-  work.usefulProducts =
-      points * z.n * ((T + 1) / 2 * (z.m + z.dv + 1) + 2 * z.m * (z.dv + 1)) + usefulMaps(z, map);
+  work.usefulProducts = points * z.n * ((T + 1) / 2 * (z.m + z.dv + 1) + 2 * z.m * (z.dv + 1)) + usefulMaps(z, map);
   work.exps = points * 2 * rows * map.exps;
   // Two maps; mask of the keys, ⟨φ(q), z⟩ (2), sum over keys; mask and row sum of the weights; two sums added,
   // division.
-  work.elementwise = points * rows * (2 * map.elementwise + 4 * z.m + 2 * T + 2 * z.dv + queryOps(shape) +
-                                      keyOps(shape) + outputOps(shape));
+  work.elementwise =
+      points * rows *
+      (2 * map.elementwise + 4 * z.m + 2 * T + 2 * z.dv + queryOps(shape) + keyOps(shape) + outputOps(shape));
   if (shape.runningMaximum) {
-    work.exps += points * z.keyTiles * 2 * z.m;
+    addOwnMaxima(work, shape, z, 0, z.keyTiles);
+    work.exps += points * z.keyTiles * z.m;
     work.elementwise += points * (rows * 2 * z.m + z.keyTiles * z.m * (z.dv + 1));
   }
   work.mainBytes = z.tensorBytes() + parameterBytes(shape, z, map) +

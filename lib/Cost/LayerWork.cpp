@@ -36,8 +36,8 @@ static WorkEstimate projectOutputWork(const AttentionShape &shape, const Sizes &
   work.products = z.batch * z.rows() * columns * modelTile * depth;
   work.usefulProducts = z.batch * z.n * depth * shape.model; // §3: n H dv · D
   work.mainBytes = z.batch * z.n * (depth * 4 + shape.model * z.o) + depth * shape.model * z.o;
-  work.nearBytes = z.batch * columns * (z.n * depth * 4 + z.blocks * depth * modelTile * z.o) +
-                   z.batch * z.n * shape.model * z.o;
+  work.nearBytes =
+      z.batch * columns * (z.n * depth * 4 + z.blocks * depth * modelTile * z.o) + z.batch * z.n * shape.model * z.o;
   work.liveBytes = 4 * (z.Tq * (modelTile + z.d) + modelTile * z.d);
   work.grain = z.batch * z.blocks * columns;
   return work;
@@ -63,6 +63,5 @@ KernelWorks cost::layerWork(const AttentionShape &shape, const Sizes &z) {
     return {{"project", projectWork(shape, z)}};
   if (shape.family == Family::ProjectOutput)
     return {{"project_output", projectOutputWork(shape, z)}};
-  return {{"compress", compressWork(shape, z)},
-          {"merge", mergeWork(z.batch * z.shared, z.pieces, shape.rank * z.d)}};
+  return {{"compress", compressWork(shape, z)}, {"merge", mergeWork(z.batch * z.shared, z.pieces, shape.rank * z.d)}};
 }

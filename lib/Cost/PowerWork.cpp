@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "WorkSizes.h"
 
+#include <cmath>
+
 using namespace attune;
 using namespace attune::cost;
 
@@ -22,9 +24,9 @@ KernelWorks cost::polynomialWork(const AttentionShape &shape, const Sizes &z) {
   WorkEstimate work;
   work.products = points * z.pairs * z.Tq * z.Tk * (z.d + z.dv);
   work.usefulProducts = points * z.visible * (z.d + z.dv); // §2: nN(d + dv), powers apart
-  work.elementwise = points * (z.pairs * z.Tq * ((rescaledOps + powerOps(shape.degree)) * z.Tk + z.dv) +
-                               z.rows() * (z.d + z.dv + queryOps(shape) + outputOps(shape)) +
-                               z.pairs * z.Tk * keyOps(shape));
+  work.elementwise =
+      points * (z.pairs * z.Tq * ((rescaledOps + powerOps(shape.degree)) * z.Tk + z.dv) +
+                z.rows() * (z.d + z.dv + queryOps(shape) + outputOps(shape)) + z.pairs * z.Tk * keyOps(shape));
   work.mainBytes = z.tensorBytes();
   work.nearBytes = z.visitedBytes() + points * z.n * shape.taps * z.dv * z.k;
   work.liveBytes = 4 * (z.Tq * (z.d + z.dv) + z.Tk * (z.d + z.dv) + 2 * z.Tq * z.Tk);
@@ -37,94 +39,127 @@ KernelWorks cost::polynomialWork(const AttentionShape &shape, const Sizes &z) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A sketch of one token, with dense matrices that `prepare` makes: p' leaves of d×r, p' − 1 nodes of two r×r (§8).
-struct SketchCost {
-  SketchCost(const AttentionShape &shape, const Sizes &z)
-      : r(shape.sketch), leaves(shape.degree / 2.0), products(leaves * z.d * r + (leaves - 1) * 2 * r * r),
-        elementwise((leaves - 1) * r), matrixBytes(4 * z.heads * products) {}
+/// What the kernels of one attention share. Tiles of queries and keys have the same number of rows, a divisor of a
+/// block of exact weights if there are some.
+struct Sketches {
+  Sketches(const AttentionShape &shape, const Sizes &z);
 
-  double r, leaves, products, elementwise, matrixBytes;
+  double points, r, c, block, T;
+  double leaves, products, elementwise, matrixBytes; ///< of the sketch of one token: dense matrices, as `prepare` makes
+  double queryTiles, keyTiles, pairs, exactTiles;    ///< of one head; exact: pairs of tiles inside the blocks
+  double exactPairs;                                 ///< (query, key) inside the blocks
 };
 } // namespace
 
-static WorkEstimate sketchedPairs(const AttentionShape &shape, const Sizes &z, const SketchCost &sketch) {
-  double points = z.points(), r = sketch.r, b = shape.localExact;
-  // Tiles on the diagonal that have exact weights as well.
-  double exact = b > 0 ? z.blocks * std::max(1.0, std::min(z.n, b) / z.Tk) : 0;
+Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
+    : points(z.batch * z.heads), r(shape.sketch), c(z.dv + 1), leaves(shape.degree / 2.0),
+      // §8: p' d r at the leaves and 2 r² at each of p' − 1 nodes.
+      products(leaves * z.d * r + (leaves - 1) * 2 * r * r), elementwise(3 * z.d + leaves * r),
+      matrixBytes(4 * z.heads * products) {
+  int64_t rows = shape.localExact ? windowTile(shape.localExact, z.Tq) : z.Tq;
+  T = rows, block = shape.localExact ? shape.localExact : rows;
+  queryTiles = std::ceil(z.n / T), keyTiles = std::ceil(z.N / T);
+  pairs = visibleTiles(z.n, z.N, shape.causal, rows, rows);
+  double blocks = std::ceil(z.n / block), side = std::ceil(block / T);
+  exactTiles = shape.localExact ? blocks * side * (side + 1) / 2 : 0;
+  exactPairs = shape.localExact ? z.n * (block + 1) / 2 : 0;
+}
+
+/// S of `tokens` tokens of every query head, into a workspace.
+static WorkEstimate sketchWork(const Sketches &at, const Sizes &z, double tokens, double bytes, double steps) {
+  double rows = std::ceil(tokens / z.Tq) * z.Tq;
   WorkEstimate work;
-  work.products = points * (z.pairs * z.Tq * z.Tk * (r + z.dv) + exact * z.Tq * z.Tk * z.d +
-                            (z.pairs * z.Tk + z.rows()) * sketch.products);
-  // §8: nN(r + c) of the visible pairs, d in place of r inside the exact blocks; every row sketched once.
-  double inside = b > 0 ? z.n * (b + 1) / 2 : 0;
-  work.usefulProducts = points * ((z.visible - inside) * (r + z.dv + 1) + inside * (z.d + z.dv + 1) +
-                                  (z.n + z.N) * sketch.products);
-  work.elementwise = points * (z.pairs * z.Tq * ((rescaledOps + 1) * z.Tk + z.dv) +
-                               exact * z.Tq * z.Tk * (1 + powerOps(shape.degree)) +
-                               (z.pairs * z.Tk + z.rows()) * sketch.elementwise +
-                               z.rows() * (z.dv + queryOps(shape) + outputOps(shape)) + z.pairs * z.Tk * keyOps(shape));
-  work.mainBytes = z.tensorBytes() + sketch.matrixBytes;
-  work.nearBytes = z.visitedBytes();
-  work.liveBytes = 4 * (z.Tq * (z.d + r + z.dv) + z.Tk * (z.d + r + z.dv) + 2 * z.Tq * z.Tk) + 4 * sketch.products;
-  work.grain = points * z.blocks;
+  work.products = at.points * rows * at.products;
+  work.usefulProducts = at.points * tokens * at.products;
+  work.elementwise = at.points * rows * (at.elementwise + steps);
+  work.workspaceBytes = at.points * tokens * 4 * (at.r + 1);
+  work.mainBytes = at.points * tokens * z.d * bytes + work.workspaceBytes + at.matrixBytes;
+  work.nearBytes = at.points * (tokens * z.d * bytes + rows / z.Tq * 4 * at.products) + work.workspaceBytes;
+  work.liveBytes = 4 * (z.Tq * (z.d + 2 * at.leaves * at.r) + at.products);
+  work.grain = at.points * rows / z.Tq;
   return work;
 }
 
-/// The states of the pieces: r² features of each key, from its sketch.
-static WorkEstimate sketchedState(const AttentionShape &shape, const Sizes &z, const SketchCost &sketch) {
-  double points = z.batch * z.heads;
+/// Pairs of a block's queries with keys, `tiles` of them a head; exact ones have d-wide products and the whole power.
+static WorkEstimate pairsOfTiles(const AttentionShape &shape, const Sketches &at, const Sizes &z, double tiles) {
+  double area = at.T * at.T;
   WorkEstimate work;
-  work.products = points * z.keyRows() * (z.m * z.dv + sketch.products);
-  work.usefulProducts = points * z.N * (z.m * (z.dv + 1) + sketch.products); // §4: N m c with m = r²
-  work.elementwise = points * z.keyRows() * (2 * z.m + sketch.elementwise + keyOps(shape)); // x ⊗ x, its sum
-  work.mainBytes = points * (z.k * z.N * (z.d + z.dv) + z.pieces * z.stateBytes()) + sketch.matrixBytes;
-  work.nearBytes = work.mainBytes;
-  work.liveBytes = 4 * z.Tk * (z.d + sketch.r + z.m + z.dv) + z.stateBytes();
-  work.workspaceBytes = points * z.pieces * z.stateBytes();
-  work.grain = points * z.pieces;
+  work.products = at.points * area * (tiles * (at.r + z.dv) + at.exactTiles * (z.d - at.r));
+  // A square more, and the rest of the power inside the blocks.
+  work.elementwise = at.points * (tiles * (area * (rescaledOps + 1) + at.T * z.dv) +
+                                  at.exactTiles * area * powerOps(shape.degree / 2) + z.n * 2 * z.dv);
+  work.nearBytes = at.points * (z.n * (4 * at.r + z.dv * z.o) + tiles * at.T * (4 * at.r + z.dv * z.k));
   return work;
 }
 
-static WorkEstimate sketchedReadout(const AttentionShape &shape, const Sizes &z, const SketchCost &sketch) {
-  double points = z.points();
-  WorkEstimate work;
-  work.products = points * z.rows() * (z.m * z.dv + sketch.products);
-  work.usefulProducts = points * z.n * (z.m * (z.dv + 1) + sketch.products); // §4: n m c
-  work.elementwise =
-      points * z.rows() * (3 * z.m + z.dv + sketch.elementwise + queryOps(shape) + outputOps(shape));
-  work.mainBytes = points * (z.n * (z.d * z.q + z.dv * z.o) + z.stateBytes()) + sketch.matrixBytes;
-  work.nearBytes = points * (z.n * (z.d * z.q + z.dv * z.o) + z.blocks * z.stateBytes());
-  work.liveBytes = 4 * z.Tq * (z.d + sketch.r + z.m + z.dv) + z.stateBytes();
-  work.grain = points * z.blocks;
+static WorkEstimate sketchedPairs(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  WorkEstimate work = pairsOfTiles(shape, at, z, at.pairs);
+  // §8: nN(r + c) of the pairs that see each other, d in place of r inside the blocks.
+  work.usefulProducts = at.points * (z.visible * (at.r + at.c) + at.exactPairs * (z.d - at.r));
+  work.elementwise += at.points * z.n * outputOps(shape);
+  work.mainBytes = z.tensorBytes() + at.points * (z.n + z.N) * 4 * at.r;
+  work.liveBytes = 4 * (at.T * (2 * at.r + 3 * z.dv) + 2 * at.T * at.T);
+  work.grain = at.points * at.queryTiles;
   return work;
 }
 
-/// One loop over chunks a head: r-wide products inside a chunk, r² features for the state alone.
-static WorkEstimate sketchedChunks(const AttentionShape &shape, const Sizes &z, const SketchCost &sketch) {
-  double points = z.batch * z.heads, T = z.Tk, rows = z.keyRows(), r = sketch.r, c = z.dv + 1;
-  double b = shape.localExact, exactWidth = b > 0 ? std::min(b, T) : 0;
+/// Slice f of the state, r·dv of its r²·dv, over all keys.
+static WorkEstimate slicesWork(const Sketches &at, const Sizes &z) {
+  double rows = at.keyTiles * at.T;
   WorkEstimate work;
-  work.products = points * rows * (T * (r + z.dv) + exactWidth * z.d + 2 * z.m * z.dv + 2 * sketch.products);
-  // §8: n [b (r + c) / 2 + 2 r² c] and the sketches.
-  work.usefulProducts = points * z.n * ((T + 1) / 2 * (r + c) + 2 * z.m * c + 2 * sketch.products);
-  work.elementwise = points * rows * (2 * 3 * z.m + 3 * T + exactWidth * powerOps(shape.degree) + 2 * z.dv +
-                                      2 * sketch.elementwise + queryOps(shape) + keyOps(shape) + outputOps(shape));
-  work.mainBytes = z.tensorBytes() + sketch.matrixBytes;
-  work.nearBytes = points * z.n * (z.d * z.q + z.dv * z.o + (z.d + z.dv) * z.k);
-  work.liveBytes = 4 * (T * (2 * z.d + 2 * r + 2 * z.m + 3 * z.dv) + 2 * T * T) + z.stateBytes() + 4 * sketch.products;
-  work.grain = points;
+  work.products = at.points * rows * z.m * z.dv;
+  work.usefulProducts = at.points * z.N * z.m * at.c; // §4: N m c with m = r²
+  // The magnitudes and their maximum, two products, the sum; the slice rescaled once a tile.
+  work.elementwise = at.points * z.m * (rows * 5 + at.keyTiles * at.c);
+  work.workspaceBytes = at.points * z.stateBytes();
+  work.mainBytes = at.points * z.N * (4 * at.r + z.dv * z.k) + work.workspaceBytes;
+  work.nearBytes = at.points * at.r * z.N * (4 * (at.r + 1) + z.dv * z.k) + work.workspaceBytes;
+  work.liveBytes = 4 * (at.T * (3 * at.r + z.dv) + at.r * at.c);
+  work.grain = at.points * at.r;
+  return work;
+}
+
+/// Reading the state by one tile of queries after the other: r² features of a query, slice by slice.
+static WorkEstimate readsWork(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  double rows = at.queryTiles * at.T;
+  WorkEstimate work;
+  work.products = at.points * rows * z.m * z.dv;
+  work.usefulProducts = at.points * z.n * z.m * at.c; // §4: n m c
+  work.elementwise = at.points * rows * (3 * z.m + 2 * z.dv + outputOps(shape));
+  work.mainBytes = at.points * (z.n * (4 * at.r + z.dv * z.o) + z.stateBytes());
+  work.nearBytes = at.points * (z.n * (4 * at.r + z.dv * z.o) + at.queryTiles * z.stateBytes());
+  work.liveBytes = 4 * at.T * (3 * at.r + z.dv) + z.stateBytes();
+  work.grain = at.points * at.queryTiles;
+  return work;
+}
+
+/// Block after block: reads, pairs with the block's own keys, then its keys enter the state.
+static WorkEstimate sketchedBlocks(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  double blocks = std::ceil(z.n / at.block), side = std::ceil(at.block / at.T);
+  WorkEstimate work = pairsOfTiles(shape, at, z, blocks * side * (side + 1) / 2);
+  WorkEstimate reads = readsWork(shape, at, z), slices = slicesWork(at, z);
+  work += reads, work += slices;
+  // §8: n [(b + 1) / 2 (r + c) + 2 r² c], d in place of r where the pairs are exact.
+  double width = shape.localExact ? z.d : at.r;
+  work.usefulProducts = at.points * z.n * ((at.block + 1) / 2 * (width + at.c) + 2 * z.m * at.c);
+  work.mainBytes = z.tensorBytes() + at.points * (z.n + z.N) * 4 * at.r;
+  // The state is read by every tile of queries, and read and written once a block.
+  work.nearBytes += at.points * 2 * blocks * z.stateBytes();
+  work.liveBytes = 4 * (at.T * (4 * at.r + 3 * z.dv) + 2 * at.T * at.T) + z.stateBytes();
+  work.grain = at.points;
+  work.launches = 1;
   return work;
 }
 
 KernelWorks cost::polysketchWork(const AttentionShape &shape, const Sizes &z) {
-  SketchCost sketch(shape, z);
-  switch (shape.form) {
-  case attn::Form::State:
-    return {{"state", sketchedState(shape, z, sketch)},
-            {"merge", mergeWork(z.batch * z.heads, z.pieces, z.m * (z.dv + 1))},
-            {"readout", sketchedReadout(shape, z, sketch)}};
-  case attn::Form::Chunked:
-    return {{"chunked", sketchedChunks(shape, z, sketch)}};
-  default:
-    return {{"quadratic", sketchedPairs(shape, z, sketch)}};
-  }
+  Sketches at(shape, z);
+  KernelWorks kernels{{"sketch", sketchWork(at, z, z.n, z.q, queryOps(shape))},
+                      {"sketch", sketchWork(at, z, z.N, z.k, keyOps(shape))}};
+  if (shape.form == attn::Form::State)
+    kernels.append({{"slices", slicesWork(at, z)}, {"readout", readsWork(shape, at, z)}});
+  else if (shape.form == attn::Form::Chunked)
+    kernels.push_back({"chunked", sketchedBlocks(shape, at, z)});
+  else
+    kernels.push_back({"polysketch", sketchedPairs(shape, at, z)});
+  return kernels;
 }

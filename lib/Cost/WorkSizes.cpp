@@ -19,8 +19,7 @@ using namespace attune::cost;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// Rows of a tile inside a window, as lib/Kernel/Windows.cpp takes them: a divisor between 16 and the schedule's rows.
-static int64_t windowTile(int64_t window, int64_t rows) {
+int64_t cost::windowTile(int64_t window, int64_t rows) {
   if (window <= rows)
     return window;
   for (int64_t divisor = rows; divisor >= 16; --divisor)

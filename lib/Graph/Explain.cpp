@@ -68,6 +68,8 @@ static void printTable(llvm::ArrayRef<Row> rows, llvm::raw_ostream &out) {
 
 static Row rowOf(const Decision &decision) {
   std::string name = decision.law + ": " + decision.form;
+  if (decision.part)
+    name = "part" + std::to_string(*decision.part) + " " + name;
   if (!decision.feasible)
     return {name, "no", "-", "-", "-", "-", decision.reason};
   return {name,
@@ -77,6 +79,14 @@ static Row rowOf(const Decision &decision) {
           printCount(decision.work.mainBytes),
           printSeconds(decision.seconds),
           decision.reason};
+}
+
+static void explainKernels(const FunctionSelection &function, llvm::raw_ostream &out) {
+  std::vector<Row> rows{{"kernel", "", "mul-adds", "exps", "bytes", "time", "waits for"}};
+  for (const KernelShare &kernel : function.kernels)
+    rows.push_back({kernel.kernel, "", printCount(kernel.work.products), printCount(kernel.work.exps),
+                    printCount(kernel.work.mainBytes), printSeconds(kernel.seconds), kernel.limit});
+  printTable(rows, out);
 }
 
 static void explainExact(const FunctionSelection &function, llvm::raw_ostream &out) {
@@ -103,6 +113,8 @@ static void explainFunction(const FunctionSelection &function, llvm::raw_ostream
       rows.push_back(rowOf(decision));
     printTable(rows, out);
   }
+  if (!function.single.empty())
+    out << "  no law offers another form of " << llvm::join(function.single, ", ") << "\n";
   for (const PlanFunction &plan : function.plans)
     if (function.unknownLengths)
       out << "  from L = " << plan.from << ": " << attn::stringifyForm(plan.form) << " (@" << plan.name << ")\n";
@@ -110,6 +122,7 @@ static void explainFunction(const FunctionSelection &function, llvm::raw_ostream
       out << "  plan: " << attn::stringifyForm(plan.form) << "\n";
   if (!function.complete)
     out << "  not every combination of forms was priced: the bound on plans was reached\n";
+  explainKernels(function, out);
   if (function.exact)
     explainExact(function, out);
 }
@@ -134,8 +147,8 @@ static llvm::json::Object jsonOf(const cost::WorkEstimate &work) {
   return llvm::json::Object{{"multiply_adds", work.products},  {"useful_multiply_adds", work.usefulProducts},
                             {"elementwise", work.elementwise}, {"exps", work.exps},
                             {"main_bytes", work.mainBytes},    {"near_bytes", work.nearBytes},
-                            {"live_bytes", work.liveBytes},    {"grid_points", work.grain},
-                            {"launches", work.launches}};
+                            {"live_bytes", work.liveBytes},    {"workspace_bytes", work.workspaceBytes},
+                            {"grid_points", work.grain},       {"launches", work.launches}};
 }
 
 static llvm::json::Object jsonOf(const Decision &decision) {
@@ -145,6 +158,8 @@ static llvm::json::Object jsonOf(const Decision &decision) {
     object["seconds"] = decision.seconds;
     object["work"] = jsonOf(decision.work);
   }
+  if (decision.part)
+    object["part"] = *decision.part;
   if (decision.from)
     object["from_length"] = *decision.from;
   if (decision.cheaper)
@@ -153,17 +168,29 @@ static llvm::json::Object jsonOf(const Decision &decision) {
 }
 
 static llvm::json::Object jsonOf(const FunctionSelection &function) {
-  llvm::json::Array plans, decisions;
+  llvm::json::Array plans, decisions, kernels;
   for (const PlanFunction &plan : function.plans)
     plans.push_back(llvm::json::Object{
         {"function", plan.name}, {"form", attn::stringifyForm(plan.form)}, {"from_length", plan.from}});
   for (const Decision &decision : function.decisions)
     decisions.push_back(jsonOf(decision));
-  llvm::json::Object object{
-      {"function", function.function},    {"device", function.device},     {"unknown_lengths", function.unknownLengths},
-      {"length", function.length},        {"batch", function.batch},       {"seconds", function.seconds},
-      {"work", jsonOf(function.work)},    {"complete", function.complete}, {"plans", std::move(plans)},
-      {"decisions", std::move(decisions)}};
+  for (const KernelShare &kernel : function.kernels)
+    kernels.push_back(llvm::json::Object{{"kernel", kernel.kernel},
+                                         {"seconds", kernel.seconds},
+                                         {"waits_for", kernel.limit},
+                                         {"work", jsonOf(kernel.work)}});
+  llvm::json::Object object{{"function", function.function},
+                            {"device", function.device},
+                            {"unknown_lengths", function.unknownLengths},
+                            {"length", function.length},
+                            {"batch", function.batch},
+                            {"seconds", function.seconds},
+                            {"work", jsonOf(function.work)},
+                            {"complete", function.complete},
+                            {"plans", std::move(plans)},
+                            {"kernels", std::move(kernels)},
+                            {"decisions", std::move(decisions)},
+                            {"single_form", llvm::json::Array(function.single)}};
   if (function.exact) {
     llvm::json::Object exact{{"seconds", function.exact->seconds}};
     if (function.exact->cheaper)

@@ -14,8 +14,8 @@
 // that do not exist have features 0, so that they are in none of the sums.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Graph/RewriteLaw.h"
 #include "attune/Graph/Metric.h"
+#include "attune/Graph/RewriteLaw.h"
 
 using namespace mlir;
 using namespace attune;

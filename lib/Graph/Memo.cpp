@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Memo.h"
 
+#include "attune/Graph/Metric.h"
+
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -25,8 +27,10 @@ static Alternative offer(const RewriteLaw &law, Operation *op, StringRef form) {
 
 Memo::Memo(func::FuncOp function, ArrayRef<std::unique_ptr<RewriteLaw>> laws) : scratch(function.clone()) {
   SmallVector<Operation *> ops = llvm::map_to_vector(scratch->getOps(), [](Operation &op) { return &op; });
+  int attention = -1;
   for (Operation *op : ops) {
-    EqualForms group{op, {}};
+    attention += isMechanism(op);
+    EqualForms group{op, attention, {}};
     for (const std::unique_ptr<RewriteLaw> &law : laws)
       if (law->appliesTo(op))
         for (StringRef form : law->forms())

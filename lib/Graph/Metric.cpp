@@ -12,21 +12,30 @@ using namespace attune;
 using namespace attune::graph;
 using cost::AttentionShape;
 
-llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
-  PricedPlan plan{attentionsOf(function), {}};
+llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> attentions, Type storage) const {
   // One schedule a function: that of the attention with the smallest tiles, which fits the others as well.
-  for (const AttentionShape &shape : plan.attentions) {
+  tile::ScheduleAttr smallest;
+  for (const AttentionShape &shape : attentions) {
     if (shape.family >= cost::Family::Project) // their tiles are smaller than those of attention
       continue;
-    llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(shape, storageOf(function), machine);
+    llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(shape, storage, machine);
     if (!schedule)
       return schedule.takeError();
     auto smaller = [](tile::ScheduleAttr a, tile::ScheduleAttr b) {
       return std::pair(a.getQueryTile(), a.getStages()) < std::pair(b.getQueryTile(), b.getStages());
     };
-    if (!plan.schedule || smaller(*schedule, plan.schedule))
-      plan.schedule = *schedule;
+    if (!smallest || smaller(*schedule, smallest))
+      smallest = *schedule;
   }
+  return smallest;
+}
+
+llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
+  PricedPlan plan{attentionsOf(function), {}};
+  llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(plan.attentions, storageOf(function));
+  if (!schedule)
+    return schedule.takeError();
+  plan.schedule = *schedule;
   return plan;
 }
 
@@ -63,4 +72,14 @@ PlanPrice Metric::price(const PricedPlan &plan, const RuntimeSizes &sizes) {
     first = false;
   }
   return total;
+}
+
+std::vector<PricedKernel> Metric::kernels(const PricedPlan &plan, const RuntimeSizes &sizes) const {
+  std::vector<PricedKernel> kernels;
+  for (const AttentionShape &symbolic : plan.attentions)
+    for (cost::KernelWork &kernel : cost::attentionWork(withSizes(symbolic, sizes), plan.schedule)) {
+      cost::KernelPrice price = cost::priceOf(kernel.work, machine);
+      kernels.push_back({std::move(kernel), price});
+    }
+  return kernels;
 }

@@ -39,9 +39,9 @@ LogicalResult Selector::checkPin(const Pin &pin) {
   const EqualForms *refusing = llvm::find_if(memo.groups(), [&](const auto &group) { return pinned(group, pin); });
   if (refusing == memo.groups().end() || llvm::any_of(memo.groups(), takes))
     return success();
-  auto error = emitError(refusing->op->getLoc()) << "expected a form that this attention can take, but got the pin "
-                                                 << pin.law << ": " << pin.form << "; "
-                                                 << pinned(*refusing, pin)->refusal;
+  auto error = emitError(refusing->op->getLoc())
+               << "expected a form that this attention can take, but got the pin " << pin.law << ": " << pin.form
+               << "; " << pinned(*refusing, pin)->refusal;
   error.attachNote() << "pin one of " << feasibleForms(*refusing) << ", or leave the choice to the cost model";
   return failure();
 }
@@ -141,8 +141,8 @@ FailureOr<FunctionPlans> Selector::run() {
   describe(result.selection);
   for (const Segment &segment : segments) {
     Candidate &candidate = candidates[segment.plan];
-    result.committed.push_back({std::move(candidate.function), formOf(candidate), segment.from,
-                                candidate.priced.schedule});
+    result.committed.push_back(
+        {std::move(candidate.function), formOf(candidate), segment.from, candidate.priced.schedule});
   }
   return result;
 }

@@ -13,6 +13,12 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::graph;
 
+/// The attentions of a function in its order, which is that of the parts of a spec.
+static SmallVector<Operation *> attentionOps(func::FuncOp function) {
+  auto ops = llvm::make_pointer_range(function.getOps());
+  return llvm::filter_to_vector(ops, isMechanism);
+}
+
 std::optional<unsigned> Selector::cheapestWith(unsigned group, unsigned alternative, int64_t length) {
   std::optional<unsigned> best;
   for (auto [index, candidate] : llvm::enumerate(candidates))
@@ -26,7 +32,9 @@ Decision Selector::describe(unsigned group, unsigned index) {
   const Alternative &alternative = forms.alternatives[index];
   const Pin *pin = pinOf(*alternative.law);
   Decision decision{
-      alternative.law->name().str(), alternative.form.str(), {}, true, {}, 0, {}, {}, {}, {}, forms.op->getLoc()};
+      alternative.law->name().str(), alternative.form.str(), {}, {}, true, {}, 0, {}, {}, {}, {}, forms.op->getLoc()};
+  if (attentionOps(function).size() > 1)
+    decision.part = forms.attention;
   decision.pinned = pin && pin->form == alternative.form;
   int64_t length = lengths->reference();
   std::optional<unsigned> best = cheapestWith(group, index, length);
@@ -83,13 +91,37 @@ std::string Selector::reasonOf(const Decision &decision) {
   return reason;
 }
 
+/// The same function with exact softmax over all keys in place of every attention; nothing if it is that already.
+static std::optional<SmallVector<cost::AttentionShape, 1>> exactShapes(const PricedPlan &plan, int64_t keys) {
+  SmallVector<cost::AttentionShape, 1> shapes;
+  bool other = false;
+  for (cost::AttentionShape shape : plan.attentions) {
+    other |= shape.family != cost::Family::Softmax && shape.family < cost::Family::Project;
+    other |= shape.window != 0 || shape.family == cost::Family::Compress;
+    if (shape.family == cost::Family::Compress)
+      continue;
+    if (shape.family < cost::Family::Project) {
+      shape.family = cost::Family::Softmax, shape.form = attn::Form::Online;
+      shape.initialState = shape.finalState = false;
+      shape.window = 0, shape.taps = 0, shape.keys = keys, shape.fixedKeys = false;
+    }
+    shapes.push_back(shape);
+  }
+  return other ? std::optional(shapes) : std::nullopt;
+}
+
 std::optional<ExactComparison> Selector::compareWithSoftmax() {
-  PricedPlan softmax = candidates[chosenAt(lengths->reference())].priced;
-  if (softmax.attentions.size() != 1 || softmax.attentions.front().form == attn::Form::Online)
+  const Candidate &candidate = candidates[chosenAt(lengths->reference())];
+  auto shapes = exactShapes(candidate.priced, sizesOf(*candidate.function).keys);
+  if (!shapes)
     return std::nullopt;
-  cost::AttentionShape &shape = softmax.attentions.front();
-  shape.family = cost::Family::Softmax, shape.form = attn::Form::Online;
-  shape.initialState = shape.finalState = false;
+  PricedPlan softmax{std::move(*shapes), {}};
+  llvm::Expected<tile::ScheduleAttr> schedule = metric.scheduleOf(softmax.attentions, storageOf(*candidate.function));
+  if (!schedule) {
+    consumeError(schedule.takeError());
+    return std::nullopt;
+  }
+  softmax.schedule = *schedule;
   ExactComparison comparison;
   auto price = [&](unsigned plan, int64_t length) {
     return plan == 0 ? seconds(chosenAt(lengths->unknown() ? length : lengths->reference()), length)
@@ -100,6 +132,25 @@ std::optional<ExactComparison> Selector::compareWithSoftmax() {
   if (comparison.seconds >= price(0, length))
     comparison.cheaper = findCrossover(0, 1, price, length, lengths->longest());
   return comparison;
+}
+
+void Selector::describeKernels(FunctionSelection &selection) {
+  const PricedPlan &plan = candidates[chosenAt(selection.length)].priced;
+  for (PricedKernel &each : metric.kernels(plan, lengths->sizesAt(selection.length)))
+    selection.kernels.push_back(
+        {std::move(each.kernel.kernel), each.price.seconds(), each.price.limit(), each.kernel.work});
+}
+
+void Selector::describeSingle(FunctionSelection &selection) {
+  SmallVector<Operation *> attentions = attentionOps(function);
+  for (auto [place, op] : llvm::enumerate(attentions)) {
+    if (llvm::any_of(memo.groups(), [&](const EqualForms &group) { return group.attention == int(place); }))
+      continue;
+    std::string name = op->getName().stripDialect().str();
+    if (attentions.size() > 1)
+      name += " (part" + std::to_string(place) + ")";
+    selection.single.push_back(std::move(name));
+  }
 }
 
 void Selector::describe(FunctionSelection &selection) {
@@ -114,5 +165,7 @@ void Selector::describe(FunctionSelection &selection) {
   for (auto [group, forms] : llvm::enumerate(memo.groups()))
     for (unsigned index = 0; index < forms.alternatives.size(); ++index)
       selection.decisions.push_back(describe(group, index));
+  describeKernels(selection);
+  describeSingle(selection);
   selection.exact = compareWithSoftmax();
 }

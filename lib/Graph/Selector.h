@@ -49,6 +49,8 @@ private:
   std::string reasonOf(const Decision &decision);
   std::string whereCheapest(int64_t from) const;
   std::optional<ExactComparison> compareWithSoftmax();
+  void describeKernels(FunctionSelection &selection);
+  void describeSingle(FunctionSelection &selection);
   /// The cheapest candidate with that form, pinned or not; none if the device can run none.
   std::optional<unsigned> cheapestWith(unsigned group, unsigned alternative, int64_t length);
 

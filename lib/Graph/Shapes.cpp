@@ -85,7 +85,7 @@ static AttentionShape shapeOfFeatures(attn::Form form, Value queryFeatures, Valu
   shape.map = b ? b.getFeatureMapAttr() : attn::FeatureMapAttr();
   shape.keyMaximum = b && b.getShift();
   // Selection writes `constant` where the stabilizer cancels; there the kernels may take what they like.
-  shape.runningMaximum = shape.map && shape.map.isFavor() && form != attn::Form::Quadratic &&
+  shape.runningMaximum = shape.map && shape.map.isFavor() &&
                          shape.map.stabilizerCancels(guard.getBias(), guard.getFloor());
   return shape;
 }
@@ -96,8 +96,7 @@ static Shape quadraticShape(attn::NormalizeOp root) {
   auto pairs = mix ? definingOp<attn::ContractOp>(visible ? visible.getWeights() : mix.getLhs()) : attn::ContractOp();
   if (!pairs)
     return std::nullopt;
-  AttentionShape shape =
-      shapeOfFeatures(attn::Form::Quadratic, pairs.getLhs(), pairs.getRhs(), mix.getRhs(), root);
+  AttentionShape shape = shapeOfFeatures(attn::Form::Quadratic, pairs.getLhs(), pairs.getRhs(), mix.getRhs(), root);
   shape.causal = visible && visible.getCausal();
   if (visible && visible.getWindow())
     shape.window = visible.getWindow()->getLength();

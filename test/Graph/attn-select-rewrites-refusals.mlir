@@ -26,3 +26,30 @@ func.func @not_causal(%q: tensor<1x1x9x8xf32>, %k: tensor<1x1x9x8xf32>, %v: tens
       : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
   return %o : tensor<1x1x9x8xf32>
 }
+
+// -----
+
+func.func @sketched(%q: tensor<1x1x9x8xf32>, %k: tensor<1x1x9x8xf32>, %v: tensor<1x1x9x8xf32>,
+                    %s0: tensor<1x8xf32>, %s1: tensor<1x8xf32>, %sa: tensor<1x4xf32>, %sb: tensor<1x4xf32>,
+                    %i0: tensor<1x4xi32>, %i1: tensor<1x4xi32>, %ia: tensor<1x4xi32>, %ib: tensor<1x4xi32>) -> tensor<1x1x9x8xf32> {
+  // expected-error @below {{got the pin linearize: chunked; chunks order queries and keys, and this attention is not causal}}
+  // expected-note @below {{pin one of quadratic, state, or leave the choice to the cost model}}
+  %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %sa, %sb : tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x4xf32>, tensor<1x4xf32>)
+      indices(%i0, %i1, %ia, %ib : tensor<1x4xi32>, tensor<1x4xi32>, tensor<1x4xi32>, tensor<1x4xi32>)
+      {degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64}
+      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  return %o : tensor<1x1x9x8xf32>
+}
+
+// -----
+
+// Of several parts one must take it.
+func.func @no_part(%q: tensor<1x1x8x8xf32>, %k: tensor<1x1x8x8xf32>, %v: tensor<1x1x8x8xf32>) -> (tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>) {
+  // expected-error @below {{got the pin linearize: chunked; the blocks of a window would each have a state of their own}}
+  // expected-note @below {{pin one of quadratic, or leave the choice to the cost model}}
+  %a = attn.kernel %q, %k, %v {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>, window = #attn.window<4>}
+      : tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32> -> tensor<1x1x8x8xf32>
+  %b = attn.kernel %q, %k, %v {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32> -> tensor<1x1x8x8xf32>
+  return %a, %b : tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32>
+}

@@ -17,8 +17,8 @@ namespace attune::cost {
 /// What becomes kernels together: a mechanism, or an op around it that has kernels of its own.
 enum class Family { Softmax, Kernel, Polynomial, Polysketch, Effatt, Eva, Agent, Project, ProjectOutput, Compress };
 
-/// One attention in one form, or one layer op. Names of sizes are those of the attn dialect; sizes that a family does not
-/// have are not read.
+/// One attention in one form, or one layer op. Names of sizes are those of the attn dialect; sizes that a family does
+/// not have are not read.
 struct AttentionShape {
   Family family = Family::Softmax;
   attn::Form form = attn::Form::Online;
@@ -33,25 +33,25 @@ struct AttentionShape {
   int64_t window = 0;     ///< tokens of a block; 0: the whole sequence
   bool fixedKeys = false; ///< the keys are slots: their number does not follow the sequence
   attn::FeatureMapAttr map;
-  int64_t featureHeads = 1; ///< heads of φ(K): H where every query head maps it its own way, else G
+  int64_t featureHeads = 1;    ///< heads of φ(K): H where every query head maps it its own way, else G
   bool keyMaximum = false;     ///< a stabilizer that is a maximum over the keys
   bool runningMaximum = false; ///< a stabilizer that cancels: each feature carries its own maximum
-  int64_t rank = 0;         ///< slots k of φ(K) and V (naive low rank) or of a compression; 0: none
-  int64_t sharedWeights = 1; ///< distinct E of a compression
+  int64_t rank = 0;            ///< slots k of φ(K) and V (naive low rank) or of a compression; 0: none
+  int64_t sharedWeights = 1;   ///< distinct E of a compression
   int64_t degree = 2, sketch = 0, localExact = 0; ///< polynomial and polysketch: p, r, b
   int64_t agents = 0;
   int64_t chunk = 0, local = 0; ///< of eva
   bool excludeLocal = false;
-  int64_t model = 0;                         ///< D of projections, whose result has `heads` of `width`
+  int64_t model = 0; ///< D of projections, whose result has `heads` of `width`
   bool queryRope = false, queryNorm = false, keyRope = false, keyNorm = false; ///< done in the loads
-  int64_t taps = 0;                          ///< of the depthwise convolution in the epilogue: 0, 3 or 9
+  int64_t taps = 0; ///< of the depthwise convolution in the epilogue: 0, 3 or 9
 
   auto key() const {
     return std::make_tuple(static_cast<int>(family), static_cast<int>(form), batch, heads, sharedHeads, queries, keys,
-                           width, features, valueWidth, elementBytes, queryBytes, keyBytes, causal, lse, initialState, finalState,
-                           window, fixedKeys, map.getAsOpaquePointer(), featureHeads, keyMaximum, runningMaximum, rank, sharedWeights,
-                           degree, sketch, localExact, agents, chunk, local, excludeLocal, model, queryRope, queryNorm,
-                           keyRope, keyNorm, taps);
+                           width, features, valueWidth, elementBytes, queryBytes, keyBytes, causal, lse, initialState,
+                           finalState, window, fixedKeys, map.getAsOpaquePointer(), featureHeads, keyMaximum,
+                           runningMaximum, rank, sharedWeights, degree, sketch, localExact, agents, chunk, local,
+                           excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, taps);
   }
 };
 

@@ -21,11 +21,11 @@ struct WorkEstimate {
   double usefulProducts = 0; ///< of the formula; the sum of weights counts as one more column of values
   double elementwise = 0;    ///< other operations on elements of tiles
   double exps = 0;
-  double mainBytes = 0; ///< each operand once
-  double nearBytes = 0; ///< what the grid points load and store, operands as often as they are read
-  double liveBytes = 0; ///< the tiles of one grid point
+  double mainBytes = 0;      ///< each operand once
+  double nearBytes = 0;      ///< what the grid points load and store, operands as often as they are read
+  double liveBytes = 0;      ///< the tiles of one grid point
   double workspaceBytes = 0; ///< what the kernel writes for a later one
-  double grain = 1;     ///< grid points, which run in parallel
+  double grain = 1;          ///< grid points, which run in parallel
   int64_t launches = 1;
 
   /// Kernels that run one after another.

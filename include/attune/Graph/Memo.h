@@ -28,6 +28,7 @@ struct Alternative {
 /// An op and the values that are equal to its results.
 struct EqualForms {
   mlir::Operation *op; ///< in the scratch function
+  int attention;       ///< its place among the attentions of the function
   llvm::SmallVector<Alternative> alternatives;
 };
 

@@ -57,6 +57,12 @@ struct PlanPrice {
   cost::WorkEstimate work;
 };
 
+/// One kernel of a plan at some sizes.
+struct PricedKernel {
+  cost::KernelWork kernel;
+  cost::KernelPrice price;
+};
+
 /// Prices plans on one device. A kernel family is priced once for every shape it is asked for.
 class Metric {
 public:
@@ -65,6 +71,11 @@ public:
   /// The kernels of a function and their schedule, or why the device cannot run them.
   llvm::Expected<PricedPlan> partition(mlir::func::FuncOp function) const;
   PlanPrice price(const PricedPlan &plan, const RuntimeSizes &sizes);
+  /// The kernels that `price` adds up.
+  std::vector<PricedKernel> kernels(const PricedPlan &plan, const RuntimeSizes &sizes) const;
+  /// The schedule with which all attentions of a plan run.
+  llvm::Expected<tile::ScheduleAttr> scheduleOf(llvm::ArrayRef<cost::AttentionShape> attentions,
+                                                mlir::Type storage) const;
   const cost::DeviceDescription &device() const { return machine; }
 
 private:

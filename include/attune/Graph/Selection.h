@@ -36,6 +36,7 @@ struct SelectOptions {
 /// One form that a law offered for one op.
 struct Decision {
   std::string law, form;
+  std::optional<int> part; ///< of the attention among several of the function
   bool taken = false;
   bool feasible = true; ///< it can be built, and the device can run it
   bool pinned = false;
@@ -54,6 +55,14 @@ struct PlanFunction {
   int64_t from;
 };
 
+/// A kernel of the plan that runs, in the order in which kernels run.
+struct KernelShare {
+  std::string kernel; ///< state, merge, readout …
+  double seconds = 0;
+  std::string limit; ///< what it waits for: compute, near memory, main memory or launch
+  cost::WorkEstimate work;
+};
+
 /// Exact softmax of the same sizes, which is another function: told, never taken.
 struct ExactComparison {
   double seconds = 0;
@@ -66,11 +75,13 @@ struct FunctionSelection {
   bool unknownLengths = false;
   int64_t length = 0; ///< L = 2nN / (n + N) at which prices are told
   int64_t batch = 1;
-  double seconds = 0;   ///< of what runs at that length
+  double seconds = 0;      ///< of what runs at that length
   cost::WorkEstimate work; ///< of the same
-  bool complete = true; ///< every combination of forms was priced
+  bool complete = true;    ///< every combination of forms was priced
   std::vector<PlanFunction> plans;
+  std::vector<KernelShare> kernels; ///< of what runs at that length
   std::vector<Decision> decisions;
+  std::vector<std::string> single; ///< attentions that have one form only
   std::optional<ExactComparison> exact;
 };
 

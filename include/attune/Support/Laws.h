@@ -21,7 +21,8 @@ struct Law {
   llvm::ArrayRef<llvm::StringLiteral> forms;
 };
 
-/// φ(Q)(φ(K)ᵀV): the product in the order written, through the state, or chunk by chunk.
+/// φ(Q)(φ(K)ᵀV), of kernel attention and of polysketch, whose φ is the square of a sketch: the product in the order
+/// written, through the state, or chunk by chunk.
 inline constexpr llvm::StringLiteral linearizeForms[] = {"quadratic", "state", "chunked"};
 
 inline constexpr Law laws[] = {

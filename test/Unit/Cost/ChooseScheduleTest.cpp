@@ -19,11 +19,14 @@ using attn::Form;
 namespace {
 class ChooseSchedule : public ::testing::Test {
 protected:
-  ChooseSchedule() { context.loadDialect<tile::TileDialect>(); }
+  ChooseSchedule() { context.loadDialect<tile::TileDialect, attn::AttnDialect>(); }
 
-  static AttentionShape wide(Form form, int64_t width) {
+  /// Softmax, or kernel attention with elu + 1.
+  AttentionShape wide(Form form, int64_t width) {
     AttentionShape shape;
+    shape.family = form == Form::Online ? Family::Softmax : Family::Kernel;
     shape.form = form;
+    shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Elu1);
     shape.queries = shape.keys = mlir::ShapedType::kDynamic;
     shape.width = shape.features = shape.valueWidth = width;
     return shape;
@@ -55,6 +58,22 @@ TEST_F(ChooseSchedule, CpuOperandsAreF32) {
   EXPECT_EQ(schedule.getTarget(), tile::TargetKind::CPU);
   EXPECT_EQ(schedule.getPiece(), 2048);
   EXPECT_EQ(schedule.getWarps(), 1);
+}
+
+TEST_F(ChooseSchedule, CpuStatesOfManyFeaturesShareTheCacheWithTheirTiles) {
+  DeviceDescription device = llvm::cantFail(DeviceDescription::named("cpu")); // 2 MiB of L2
+  auto rows = [&](const AttentionShape &shape) {
+    return llvm::cantFail(chooseSchedule(shape, mlir::Float32Type::get(&context), device)).getKeyTile();
+  };
+  // r = 32: a state of 4 · 1024 · 65 bytes beside chunks of 64 rows with r² = 1024 features of q and of k, 655,360.
+  AttentionShape sketched = wide(Form::Chunked, 64);
+  sketched.family = Family::Polysketch, sketched.degree = 4, sketched.sketch = 32, sketched.features = 1024;
+  EXPECT_EQ(rows(sketched), 64);
+  // r = 64: the state alone is 1.06 MB, so tiles are as small as they go.
+  sketched.sketch = 64, sketched.features = 4096;
+  EXPECT_EQ(rows(sketched), 16);
+  // Odd widths are as good as any.
+  EXPECT_EQ(rows(wide(Form::State, 325)), 64);
 }
 
 TEST_F(ChooseSchedule, GpuDropsAStageBeforeItRefuses) {

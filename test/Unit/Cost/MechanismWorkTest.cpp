@@ -144,17 +144,36 @@ TEST_F(MechanismWork, SketchedPairs) {
 }
 
 TEST_F(MechanismWork, SketchedState) {
-  auto kernels = work(sketched(Form::State, 6, 10), 4, 2);
-  ASSERT_EQ(kernels.size(), 3u);
-  EXPECT_EQ(kernels[0].work.products, 1360);       // 10 · (16·5 + 56)
-  EXPECT_EQ(kernels[0].work.usefulProducts, 1520); // 10 · (r² c + 56)
-  EXPECT_EQ(kernels[2].work.usefulProducts, 912);  // 6 · (96 + 56)
+  auto kernels = work(sketched(Form::State, 6, 10));
+  ASSERT_EQ(kernels.size(), 4u);
+  EXPECT_EQ(kernels[0].work.products, 448);       // queries, 8 rows · 56
+  EXPECT_EQ(kernels[0].work.usefulProducts, 336); // 6 · 56
+  EXPECT_EQ(kernels[1].work.usefulProducts, 560); // keys, 10 · 56
+  EXPECT_EQ(kernels[1].work.workspaceBytes, 200); // 10 · 4 · (r + 1)
+  EXPECT_EQ(kernels[2].kernel, "slices");
+  EXPECT_EQ(kernels[2].work.products, 960);       // 12 rows · 16·5
+  EXPECT_EQ(kernels[2].work.usefulProducts, 960); // §4: 10 · r² c
+  EXPECT_EQ(kernels[2].work.grain, 4);            // a slice each
+  EXPECT_EQ(kernels[3].work.usefulProducts, 576); // 6 · 96
 }
 
 TEST_F(MechanismWork, SketchedChunks) {
   WorkEstimate sum = total(sketched(Form::Chunked, 10, 10));
   EXPECT_EQ(sum.products, 3696);       // 12 · (4 · (4 + 5) + 2 · 80 + 2 · 56)
   EXPECT_EQ(sum.usefulProducts, 3290); // §8: 10 · (2.5 · 10 + 2 · 96 + 112)
+}
+
+TEST_F(MechanismWork, ExactBlocks) {
+  // 8 tokens in blocks of 4, which are tiles: one exact pair of tiles a block, one sketched pair before the second.
+  AttentionShape local = sketched(Form::Quadratic, 8, 8);
+  local.causal = true, local.localExact = 4;
+  WorkEstimate pairs = work(local).back().work;
+  EXPECT_EQ(pairs.products, 400);       // 2 · 16 · (3 + 5) and 16 · (4 + 5)
+  EXPECT_EQ(pairs.usefulProducts, 340); // 20 pairs inside · (3 + 6) and 16 before · (4 + 6)
+  local.form = Form::Chunked;
+  WorkEstimate chunked = work(local).back().work;
+  EXPECT_EQ(chunked.products, 1536);       // 2 · 16 · 8, and 8 rows · 2 · 80 with the state
+  EXPECT_EQ(chunked.usefulProducts, 1716); // §8: 8 · (2.5 · (3 + 6) + 2 · 96)
 }
 
 TEST_F(MechanismWork, Effatt) {

@@ -52,6 +52,10 @@ std::vector<Array> EquivalenceTest::drawInputs(const KernelCase &c) {
       lengths.element(b) = pick(0, c.keys);
     inputs.push_back(lengths);
   }
+  if (!c.parameter.empty())
+    inputs.push_back(draw(c.parameter));
+  if (c.slots)
+    inputs.push_back(draw({1, c.slots, c.keys}));
   if (c.initial) {
     // A state of earlier tokens: sums of features, which are positive.
     Array state = draw({c.batch, c.sharedHeads, c.width, c.valueWidth}), sum = draw({c.batch, c.sharedHeads, c.width});
@@ -109,6 +113,47 @@ TEST_F(EquivalenceTest, FormsOfRandomAttentions) {
   for (int round = 0; round < 200 && !HasFailure(); ++round)
     forms += check(drawCase());
   EXPECT_GE(forms, 250);
+}
+
+TEST_F(EquivalenceTest, FormsOfEveryMap) {
+  // 6 queries and keys; 4 query heads on 2 key-value heads of 4 channels.
+  KernelCase base{.batch = 2, .heads = 4, .sharedHeads = 2, .queries = 6, .keys = 6, .width = 4, .valueWidth = 3};
+  const std::pair<const char *, std::vector<int64_t>> maps[] = {
+      {"relu", {}},
+      {"cosformer, max_position = 8", {}},
+      {"focused, epsilon = 1.0e-6, power = 3.0", {4, 4}},
+      {"favor, features = 5, epsilon = 0.0, scale = 0.5, stabilizer = max", {1, 5, 4}},
+      {"favor, features = 5, epsilon = 0.0, scale = 0.5, stabilizer = constant", {4, 5, 4}},
+      {"favor, features = 5, epsilon = 0.01, scale = 0.5, stabilizer = constant", {1, 5, 4}},
+      {"favor_relu, features = 5, epsilon = 0.001", {4, 5, 4}}};
+  int forms = 0;
+  for (const auto &[map, parameter] : maps)
+    for (bool causal : {false, true})
+      for (bool lengths : {false, true}) {
+        KernelCase c = base;
+        c.map = map, c.parameter = parameter, c.causal = causal, c.lengths = lengths;
+        c.floor = llvm::StringRef(map).starts_with("favor,") ? 0 : 1e-6; // a guard would make stabilizers count
+        forms += check(c);
+      }
+  EXPECT_EQ(forms, 7 * 4 * 2);
+}
+
+TEST_F(EquivalenceTest, MaximaOverKeysAreNotCausal) {
+  KernelCase c{.queries = 5, .keys = 7, .width = 4, .valueWidth = 3, .lengths = true};
+  c.parameter = {1, 5, 4};
+  for (const char *stabilizer : {"max", "projection"}) {
+    c.map = std::string("favor, features = 5, epsilon = 0.01, scale = 0.5, stabilizer = ") + stabilizer;
+    EXPECT_EQ(check(c), 2);
+  }
+}
+
+TEST_F(EquivalenceTest, WindowsAndSlotsHaveOneForm) {
+  KernelCase windowed{.queries = 6, .keys = 6, .width = 4, .valueWidth = 3, .map = "relu", .window = 3};
+  EXPECT_EQ(check(windowed), 1);
+  windowed.causal = true;
+  EXPECT_EQ(check(windowed), 1);
+  KernelCase slots{.queries = 5, .keys = 6, .width = 4, .valueWidth = 3, .lengths = true, .slots = 3};
+  EXPECT_EQ(check(slots), 1);
 }
 
 TEST_F(EquivalenceTest, KeysThatDoNotExistMayBeNaN) {

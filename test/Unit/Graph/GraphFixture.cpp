@@ -18,7 +18,7 @@ using namespace attune::test;
 
 GraphTest::GraphTest() { context.loadDialect<attn::AttnDialect, tile::TileDialect, func::FuncDialect>(); }
 
-static std::string tensorType(std::initializer_list<int64_t> shape, llvm::StringRef element) {
+static std::string tensorType(llvm::ArrayRef<int64_t> shape, llvm::StringRef element) {
   std::string text = "tensor<";
   for (int64_t size : shape)
     text += (size ? std::to_string(size) : "?") + "x";
@@ -40,6 +40,11 @@ OwningOpRef<ModuleOp> GraphTest::parse(const KernelCase &c) {
   std::string operands, results = o, values = "%o";
   if (c.lengths)
     arguments += ", %l: " + lengths, operands += " lengths(%l : " + lengths + ")";
+  std::string parameter = tensorType(c.parameter, "f32"), slots = tensorType({1, c.slots, c.keys}, "f32");
+  if (!c.parameter.empty())
+    arguments += ", %w: " + parameter, operands += " parameter(%w : " + parameter + ")";
+  if (c.slots)
+    arguments += ", %e: " + slots, operands += " compress(%e, %e : " + slots + ", " + slots + ")";
   if (c.initial)
     arguments += ", %s0: " + state + ", %z0: " + sum, operands += " initial(%s0, %z0 : " + state + ", " + sum + ")";
   std::string type = o;
@@ -48,8 +53,9 @@ OwningOpRef<ModuleOp> GraphTest::parse(const KernelCase &c) {
   std::string text = "func.func @attention(" + arguments + ") -> (" + results + ") {\n  " + values +
                      " = attn.kernel %q, %k, %v" + operands + " {" + (c.causal ? "causal, " : "") +
                      "denominator = #attn.denominator<bias = " + real(c.bias) + ", floor = " + real(c.floor) +
-                     ">, feature_map = #attn.feature_map<elu1>} : " + q + ", " + k + ", " + v + " -> " + type +
-                     "\n  return " + values + " : " + results + "\n}\n";
+                     ">, feature_map = #attn.feature_map<" + c.map + ">" +
+                     (c.window ? ", window = #attn.window<" + std::to_string(c.window) + ">" : "") + "} : " + q + ", " +
+                     k + ", " + v + " -> " + type + "\n  return " + values + " : " + results + "\n}\n";
   return parse(text);
 }
 

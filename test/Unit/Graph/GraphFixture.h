@@ -23,13 +23,18 @@ struct KernelCase {
   bool causal = false, lengths = false, initial = false, final = false;
   double bias = 0, floor = 0;
   std::string element = "f32";
+  std::string map = "elu1";            ///< the text of a feature map
+  std::vector<int64_t> parameter = {}; ///< sizes of what the map reads; none: nothing
+  int64_t slots = 0;                   ///< of E = F, the naive low rank; 0: none
+  int64_t window = 0;
 };
 
 class GraphTest : public ::testing::Test {
 protected:
   GraphTest();
 
-  /// `func.func @attention` of one attn.kernel; arguments q, k, v, then lengths and initial state.
+  /// `func.func @attention` of one attn.kernel; arguments q, k, v, then lengths, the parameter, E, the
+  /// initial state.
   mlir::OwningOpRef<mlir::ModuleOp> parse(const KernelCase &c);
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &text);
 
