@@ -81,7 +81,7 @@ LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {
     return failure();
   buildEva(site, problem,
            {static_cast<int64_t>(op.getChunk()), op.getLocal(), op.getMuWeight().convertToDouble(),
-            op.getScale().convertToDouble(), op.getExcludeLocal(), op.getMass()});
+            op.getScale().convertToDouble(), op.getExcludeLocal() && op.getLocal(), op.getMass()});
   return success();
 }
 
