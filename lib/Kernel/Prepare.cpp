@@ -9,8 +9,6 @@
 
 #include "attune/Kernel/Passes.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
@@ -23,11 +21,6 @@ struct SketchMatrix {
   unsigned number; ///< of the leaves, then of the sides of the nodes
   MemRefType type; ///< [H, d or r, r]
   bool isLeaf() const { return number < op.getDegree() / 2; }
-  /// r^-½ belongs to every leaf and to every node, of which side a has it.
-  double factor() const {
-    bool scaled = isLeaf() || (number - op.getDegree() / 2) % 2 == 0;
-    return scaled ? 1 / std::sqrt(static_cast<double>(op.getSize())) : 1;
-  }
 };
 } // namespace
 
@@ -107,7 +100,7 @@ void kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::Func
     problem.name = (prepare.getName() + "_" + matrix.name).str();
     problem.schedule = schedule;
     Value sign = matrix.op.getSigns()[matrix.number], index = matrix.op.getIndices()[matrix.number];
-    buildSketchMatrix(site, problem, memories.lookup(sign), memories.lookup(index), matrix.factor(),
+    buildSketchMatrix(site, problem, memories.lookup(sign), memories.lookup(index),
                       addArgument(prepare, matrix));
   }
   func::ReturnOp::create(builder, host.getLoc());

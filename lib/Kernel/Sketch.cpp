@@ -6,8 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   matrix:  parallel over (head)                       M [rows, r] = factor · sign_i · (−1)^popcount(i & index_c)
-//   sketch:  parallel over (batch, head, token block)   leaf_i = x̂ M_i;  node = (a A) ⊙ (b B);  S = the root · |x|^p'
+//   matrix:  parallel over (head)                       M [rows, r] = sign_i · (−1)^popcount(i & index_c)
+//   sketch:  parallel over (batch, head, token block)   leaf_i = r^-½ x̂ M_i;  node = r^-½ (a A) ⊙ (b B);
+//                                                       S = the root · |x|^p'
+//
+// The factor r^-½ stays out of the matrices: with entries ±1 sums that cancel do so exactly, and a small sketch, many of
+// whose columns are equal, may be exactly 0.
 //
 // The token is divided by its norm before the products and multiplied by a power of the norm after them: a sketch of degree
 // p' is homogeneous, and the products of a tree overflow before their result does.
@@ -24,8 +28,7 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-void kernel::buildSketchMatrix(BuildSite &site, const Problem &problem, Value sign, Value index, double factor,
-                               Value matrix) {
+void kernel::buildSketchMatrix(BuildSite &site, const Problem &problem, Value sign, Value index, Value matrix) {
   auto type = cast<MemRefType>(matrix.getType());
   int64_t rows = type.getDimSize(1), columns = type.getDimSize(2);
   KernelFrame frame(site, problem, "matrix", {tile::Axis::Head}, {sign, index, matrix});
@@ -35,7 +38,6 @@ void kernel::buildSketchMatrix(BuildSite &site, const Problem &problem, Value si
   Value places = tiles.expand(tiles.iotaIntegers(c0, rows), 1, shape);                                     // [rows, r]
   Value chosen = tiles.expand(tiles.load(frame[index], {head, c0}, columns), 0, shape);                    // [rows, r]
   Value signs = tiles.cast(tiles.load(frame[sign], {head, c0}, rows), tiles.builder.getF32Type());         // [rows]
-  signs = tiles.times(signs, tiles.constant({rows}, factor));
   Value entries = tiles.times(tiles.hadamard(places, chosen), tiles.expand(signs, 1, shape));              // [rows, r]
   tiles.store(entries, frame[matrix], {head, c0, c0});
   TileBuilder host(site.host, site.loc);
@@ -52,17 +54,22 @@ static Value matrixOf(TileBuilder &tiles, const KernelFrame &frame, Value matrix
 static Value tree(TileBuilder &tiles, const KernelFrame &frame, const SketchMatrices &matrices, Value head, Value x) {
   int64_t rows = tiles.shape(x)[0];
   SmallVector<Value> level;
+  auto shrink = [&](Value sketch) { // by r^-½
+    SmallVector<int64_t> shape(tiles.shape(sketch));
+    return tiles.times(sketch, tiles.constant(shape, 1 / std::sqrt(static_cast<double>(shape[1]))));
+  };
   auto times = [&](Value a, Value matrix) {
     Value m = matrixOf(tiles, frame, matrix, head);
     return tiles.dot(a, m, tiles.constant({rows, tiles.shape(m)[1]}, 0));
   };
   for (Value leaf : matrices.leaves)
-    level.push_back(times(x, leaf));                                                                       // [T, r]
+    level.push_back(shrink(times(x, leaf)));                                                                       // [T, r]
   unsigned side = 0;
   while (level.size() > 1) {
     SmallVector<Value> next;
     for (size_t i = 0; i + 1 < level.size(); i += 2, side += 2)
-      next.push_back(tiles.times(times(level[i], matrices.nodes[side]), times(level[i + 1], matrices.nodes[side + 1])));
+      next.push_back(shrink(
+          tiles.times(times(level[i], matrices.nodes[side]), times(level[i + 1], matrices.nodes[side + 1]))));
     level = std::move(next);
   }
   return level[0];

@@ -14,12 +14,12 @@ namespace attune::kernel {
 
 /// The dense matrices of a tree of SRHTs, one a head: what `prepare` makes of signs and indices.
 struct SketchMatrices {
-  llvm::SmallVector<mlir::Value> leaves; ///< [H, d, r] each: r^-½ (D H)[:, index]
-  llvm::SmallVector<mlir::Value> nodes;  ///< [H, r, r] each: sides a and b of node after node; a has the factor r^-½
+  llvm::SmallVector<mlir::Value> leaves; ///< [H, d, r] each: (D H)[:, index], of ±1
+  llvm::SmallVector<mlir::Value> nodes;  ///< [H, r, r] each: sides a and b of node after node
 };
 
 /// Kernels of `prepare` that make one matrix [H, rows, r] from sign [H, ≥ rows] and index [H, r].
-void buildSketchMatrix(BuildSite &site, const Problem &problem, mlir::Value sign, mlir::Value index, double factor,
+void buildSketchMatrix(BuildSite &site, const Problem &problem, mlir::Value sign, mlir::Value index,
                        mlir::Value matrix);
 
 /// Sketched tokens: S(x / |x|) · |x|^p' or, of queries, S(x / |x|) alone with |scale x|^p' beside it.
