@@ -5,12 +5,13 @@ The order of the tensors is read from the generated header, so this file knows n
 
 import contextlib
 import ctypes
+import dataclasses
 import pathlib
 import re
 
 import numpy as np
 
-from storage import DTYPES
+from storage import DTYPES, to_storage
 
 CODES = {"f32": (2, 32), "f16": (2, 16), "bf16": (4, 16), "i32": (0, 32)}
 WORKSPACE_ALIGNMENT = 64
@@ -57,30 +58,63 @@ class LibraryError(Exception):
     """A status other than ATTUNE_OK, with the library's own message."""
 
 
-def describe(array, dtype):
-    """A DLTensor that looks at a NumPy array, with the array's strides."""
-    rank = array.ndim
-    code, bits = CODES["i32" if array.dtype == np.int32 else dtype]
-    steps = [stride // array.itemsize for stride in array.strides]
-    return Tensor(array.ctypes.data, Device(1, 0), rank, DataType(code, bits, 1),
-                  (ctypes.c_int64 * rank)(*array.shape), (ctypes.c_int64 * rank)(*steps), 0)
+@dataclasses.dataclass
+class Member:
+    """A tensor of a generated struct: its storage type, and its sizes as the header writes them."""
+    name: str
+    dtype: str
+    sizes: list
+    written: bool
+
+    def describe(self, array):
+        """A DLTensor that looks at a NumPy array, with the array's strides."""
+        rank = array.ndim
+        code, bits = CODES[self.dtype]
+        steps = [stride // array.itemsize for stride in array.strides]
+        return Tensor(array.ctypes.data, Device(1, 0), rank, DataType(code, bits, 1),
+                      (ctypes.c_int64 * rank)(*array.shape), (ctypes.c_int64 * rank)(*steps), 0)
+
+    def stored(self, array):
+        """An array as files hold it, in the storage type."""
+        return np.ascontiguousarray(array, np.int32) if self.dtype == "i32" else to_storage(array, self.dtype)
 
 
-def tensor_names(header, name):
-    """The tensors of NAME_run, in the order of the generated struct."""
-    body = re.search(rf"typedef struct {name}_tensors \{{(.*?)\}} {name}_tensors;", header, re.S)
-    if not body:
-        raise LibraryError(f"expected 'struct {name}_tensors' in the generated header, but got none")
-    return re.findall(r"const DLTensor \*(\w+);", body.group(1))
+def members(header, struct):
+    """The tensors of a generated struct by name, in its order; none if the library has no such struct."""
+    body = re.search(rf"typedef struct {struct} \{{(.*?)\}} {struct};", header, re.S)
+    found = re.findall(r"const DLTensor \*(\w+); /\* (\w+) \[(.*?)\](.*?)\*/", body.group(1)) if body else []
+    return {name: Member(name, dtype, [size.strip() for size in sizes.split(",")], "written" in more)
+            for name, dtype, sizes, more in found}
+
+
+def bind(struct, arrays):
+    """The generated struct with these arrays; tensors that are not given stay null."""
+    unknown = set(arrays) - set(struct)
+    if unknown:
+        raise LibraryError(f"expected tensors among {', '.join(struct)}, but got {', '.join(sorted(unknown))}")
+
+    class Tensors(ctypes.Structure):
+        _fields_ = [("size", ctypes.c_size_t)] + [(name, ctypes.POINTER(Tensor)) for name in struct]
+
+    bound = Tensors(size=ctypes.sizeof(Tensors))
+    for name, array in arrays.items():
+        setattr(bound, name, ctypes.pointer(struct[name].describe(array)))
+    return bound
 
 
 class Library:
-    """NAME_create … NAME_destroy of `folder/libNAME.so`, whose header lies beside it."""
+    """NAME_create … NAME_destroy of `folder/libNAME.so`, whose header lies beside it.
 
-    def __init__(self, folder, name, dtype, threads=0, isa=None):
+    A library with parameters is prepared when they are given, here or to `prepare`; without them, at once.
+    """
+
+    def __init__(self, folder, name, dtype, parameters=None, threads=0, isa=None):
         folder = pathlib.Path(folder).resolve()
         self.dtype = dtype
-        self.names = tensor_names((folder / f"{name}.h").read_text(encoding="utf-8"), name)
+        header = (folder / f"{name}.h").read_text(encoding="utf-8")
+        self.tensors, self.parameters = members(header, f"{name}_tensors"), members(header, f"{name}_parameters")
+        if not self.tensors:
+            raise LibraryError(f"expected 'struct {name}_tensors' in the generated header, but got none")
         loaded = ctypes.CDLL(str(folder / f"lib{name}.so"))
         self.functions = {part: getattr(loaded, f"{name}_{part}")
                           for part in ("create", "prepare", "workspace", "run", "info", "destroy", "message")}
@@ -89,7 +123,16 @@ class Library:
         self.handle = ctypes.c_void_p()
         options = Options(ctypes.sizeof(Options), 1, threads, 1, 0, None, None, isa.encode() if isa else None)
         self.call("create", ctypes.byref(options), ctypes.byref(self.handle))
-        self.call("prepare", self.handle, None)
+        if parameters or not self.parameters:
+            self.prepare(parameters or {})
+
+    def prepare(self, parameters):
+        """Parameters by the names that a spec gives them (`part0.omega`), in f32 or i32; the library copies them."""
+        named = {name.replace(".", "_"): array for name, array in parameters.items()}
+        arrays = {name: self.parameters[name].stored(array) if name in self.parameters else array
+                  for name, array in named.items()}
+        bound = bind(self.parameters, arrays)
+        self.call("prepare", self.handle, ctypes.byref(bound) if arrays else None)
 
     def call(self, part, *arguments):
         status = self.functions[part](*arguments)
@@ -106,19 +149,15 @@ class Library:
         return info
 
     def bind(self, **arrays):
-        """The struct of tensors; names that are not given stay null."""
-        unknown = set(arrays) - set(self.names)
-        if unknown:
-            raise LibraryError(f"expected tensors among {', '.join(self.names)}, but got {', '.join(sorted(unknown))}")
-        described = {name: describe(array, self.dtype) for name, array in arrays.items()}
+        return bind(self.tensors, arrays)
 
-        class Tensors(ctypes.Structure):
-            _fields_ = [("size", ctypes.c_size_t)] + [(name, ctypes.POINTER(Tensor)) for name in self.names]
-
-        bound = Tensors(size=ctypes.sizeof(Tensors))
-        for name, tensor in described.items():
-            setattr(bound, name, ctypes.pointer(tensor))
-        return bound
+    def output(self, **inputs):
+        """(name, array) of the output for these inputs, its sizes taken from theirs."""
+        sizes = {size: actual for name, array in inputs.items()
+                 for size, actual in zip(self.tensors[name].sizes, array.shape)}
+        result = next(member for member in self.tensors.values() if member.written)
+        shape = [int(size) if size.isdigit() else sizes[size] for size in result.sizes]
+        return result.name, np.empty(shape, DTYPES[result.dtype])
 
     def workspace_bytes(self, bound):
         size = ctypes.c_size_t()
@@ -137,12 +176,13 @@ class Library:
 
         return run, size
 
-    def __call__(self, q, k, v, **more):
-        """The output for inputs in storage type; `more` names key_lengths and the like."""
-        o = np.empty((*q.shape[:3], v.shape[3]), DTYPES[self.dtype])
-        run, _ = self.runner(q=q, k=k, v=v, o=o, **more)
+    def __call__(self, *qkv, **more):
+        """The output for inputs in storage type: q, k, v in order, or all by name."""
+        inputs = {**dict(zip(("q", "k", "v"), qkv)), **more}
+        name, result = self.output(**inputs)
+        run, _ = self.runner(**inputs, **{name: result})
         run()
-        return o
+        return result
 
 
 @contextlib.contextmanager

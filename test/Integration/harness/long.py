@@ -14,14 +14,14 @@ import numpy as np
 
 import reference
 from attnc import attnc, read_spec
-from run_case import TOLERANCE, judge_by_reference
+from judges import Case, by_reference
 
 ROWS = 64
 JUDGES_APART = 1e-11
 MOST_RESIDENT = 2 ** 30
 
 
-def judge_by_interpreter(args, fields, folder, rows):
+def judge_by_interpreter(args, folder, rows):
     """The attn interpreter on the chosen rows only; it streams over the keys."""
     attnc(args.attnc, "compile", args.spec, "--emit", "attn", "-o", folder / "attn.mlir")
     inputs = [folder / "in" / f"{name}.npy" for name in "qkv"]
@@ -30,16 +30,15 @@ def judge_by_interpreter(args, fields, folder, rows):
     return np.load(folder / "judge.npy")
 
 
-def check_length(args, fields, n, folder):
-    sizes = ["--batch", 1, "--queries", n] + (["--keys", n] if fields.get("keys") == "?" else [])
-    attnc(args.attnc, "init", args.spec, "--out", folder / "in", "--inputs", *sizes)
-    attnc(args.attnc, "run", args.spec, "--in", folder / "in", "--out", folder / "out")
-    inputs = {file.stem: np.load(file) for file in (folder / "in").glob("*.npy")}
+def check_length(args, case, n, folder):
+    sizes = ["--batch", 1, "--queries", n] + (["--keys", n] if case.fields.get("keys") == "?" else [])
+    attnc(args.attnc, "init", args.spec, "--out", case.files, "--inputs", *sizes)
+    attnc(args.attnc, "run", args.spec, "--in", case.files, "--out", folder / "out")
     rows = np.sort(np.random.default_rng(4).choice(n, ROWS, replace=False))
     rows[0], rows[-1] = 0, n - 1
     got = np.load(folder / "out" / "o.npy", mmap_mode="r")[:, :, rows]
-    judge = judge_by_interpreter(args, fields, folder, rows)
-    apart = reference.relative_error(judge, judge_by_reference(fields, inputs, rows))
+    judge = judge_by_interpreter(args, folder, rows)
+    apart = reference.relative_error(judge, by_reference(case, rows))
     if apart > JUDGES_APART:
         sys.exit(f"expected the interpreter and the reference to agree at n = {n}, but got a relative error of {apart:.2e}")
     return reference.relative_error(got, judge)
@@ -55,10 +54,11 @@ def main():
     failed = False
     for n in args.lengths:
         with tempfile.TemporaryDirectory() as folder:
-            error = check_length(args, fields, n, pathlib.Path(folder))
+            case = Case(args.spec, fields, pathlib.Path(folder) / "in")
+            error = check_length(args, case, n, pathlib.Path(folder))
         # Of the children so far, the largest; in KiB.
         resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-        passed = error <= TOLERANCE[fields["dtype"]] and resident < MOST_RESIDENT
+        passed = error <= case.tolerance() and resident < MOST_RESIDENT
         failed |= not passed
         print(f"{'pass' if passed else 'FAIL'}: {args.spec.stem} n = {n}: relative error {error:.2e} on {ROWS} rows, "
               f"{resident / 2**20:.0f} MiB resident")

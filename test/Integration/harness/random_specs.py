@@ -20,8 +20,8 @@ import yaml
 
 import random_grammar
 import reference
+from judges import TOLERANCE
 from random_grammar import LARGE_LOGIT, Limits, draw_spec, draw_tensors
-from run_case import TOLERANCE
 from server import Server, npy
 
 ORACLE_TOLERANCE = 1e-11

@@ -14,8 +14,8 @@ import yaml
 
 import reference
 from attnc import compile_spec
+from judges import TOLERANCE
 from library import opened
-from run_case import TOLERANCE
 from storage import from_storage, to_storage
 
 WIDTHS = [1, 8, 40, 64, 80, 96, 128, 325]

@@ -1,0 +1,87 @@
+"""Who says what a spec's output is: the float64 reference, the oracle, or the interpreter of attn.
+
+Each takes a Case, whose inputs and parameters are f32 (i32) arrays that the judge rounds to the spec's storage type first.
+"""
+
+import dataclasses
+import pathlib
+import subprocess
+
+import numpy as np
+
+import reference
+from attnc import attnc
+from storage import from_storage, to_storage
+
+# Relative Frobenius error against float64 on the rounded inputs.
+TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
+# Of powers this high it is twice that.
+LARGE_DEGREE = 8
+# What the CPU does not compile yet, and must refuse; nothing else may be refused. By the names that a spec uses.
+UNSUPPORTED = {"effatt", "favor", "favor_relu", "relu", "cosformer", "focused", "after_map"}
+REFUSAL = "not supported yet"
+# The interpreter works in float64; its output is written in f32.
+INTERPRETER_TOLERANCE = 1e-7
+
+
+@dataclasses.dataclass
+class Case:
+    """A spec file, its fields, and its tensors: as files of a folder, and as arrays."""
+    spec: pathlib.Path
+    fields: dict
+    files: pathlib.Path
+
+    def arrays(self):
+        return {file.stem: np.load(file) for file in sorted(self.files.glob("*.npy"))}
+
+    def rounded(self):
+        """The arrays as the spec's storage type holds them."""
+        dtype = self.fields["dtype"]
+        return {name: array if array.dtype == np.int32 else from_storage(to_storage(array, dtype), dtype)
+                for name, array in self.arrays().items()}
+
+    def mechanisms(self):
+        return [part["mechanism"] for part in self.fields.get("parts", [self.fields])]
+
+    def tolerance(self):
+        large = any(mechanism.get("degree", 0) >= LARGE_DEGREE for mechanism in self.mechanisms())
+        return TOLERANCE[self.fields["dtype"]] * (2 if large else 1)
+
+    def is_unsupported(self):
+        names = {name for mechanism in self.mechanisms()
+                 for name in (mechanism["kind"], mechanism.get("feature_map", {}).get("kind"),
+                              mechanism.get("low_rank", {}).get("order"))}
+        return bool(names & UNSUPPORTED)
+
+    def refusal(self, said):
+        """(whether it is right that the compiler said so, in place of giving an output; what to say)."""
+        refused = said is not None and REFUSAL in said
+        if refused:
+            return self.is_unsupported(), REFUSAL
+        return False, said or "compiled, but listed as not supported: take it off UNSUPPORTED in judges.py"
+
+
+def only_output(folder):
+    """`o` or `y`, whichever it is."""
+    return np.load(next(iter(sorted(folder.glob("[oy].npy")))))
+
+
+def by_reference(case, rows=None):
+    """Exact softmax and elu1 only."""
+    arrays = case.rounded()
+    return reference.attention(reference.specification(case.fields), *(arrays[name] for name in "qkv"),
+                               arrays.get("key_lengths"), rows)
+
+
+def by_oracle(oracle, case, folder):
+    given, out = folder / "rounded", folder / "oracle"
+    given.mkdir(exist_ok=True)
+    for name, array in case.rounded().items():
+        np.save(given / f"{name}.npy", array)
+    subprocess.run(["/usr/bin/python3", oracle, "run", case.spec, "--in", given, "--out", out], check=True)
+    return only_output(out)
+
+
+def by_interpreter(program, case, folder):
+    attnc(program, "run", case.spec, "--in", case.files, "--out", folder / "interpreter", "--reference")
+    return only_output(folder / "interpreter")
