@@ -32,12 +32,13 @@ struct Sketches {
   const PolysketchOptions &options;
   Tokens query, key;      ///< [batch, H, n, r]
   Value rowScale;         ///< [batch, H, n]
+  Value largest;          ///< K [batch, H]: keys are in this unit; null: 1
   int64_t block;          ///< tokens of a block
   int64_t rows;           ///< of a tile of queries or keys
 
   int64_t tilesPerBlock() const { return llvm::divideCeil(block, rows); }
   SmallVector<Value> values(ArrayRef<Value> further = {}) const {
-    SmallVector<Value> all = hostValues(problem, {query.memory, key.memory, rowScale});
+    SmallVector<Value> all = hostValues(problem, {query.memory, key.memory, rowScale, largest});
     llvm::append_range(all, further);
     return all;
   }
@@ -84,6 +85,8 @@ static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, co
   if (exact) {
     Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(q, q), 1));                                   // [Tq]
     Value unit = tiles.over(tiles.constant({rows}, 1), tiles.maximum(norm, tiles.constant({rows}, 0x1p-120)));
+    if (tile.at.largest)
+      unit = tiles.over(unit, largestNorm(tiles, tile.frame[tile.at.largest], tile.point, rows));     // [Tq]
     q = tiles.times(q, tiles.expand(unit, 1, tiles.shape(q)));
   }
   return loop(tiles, tile::Carry::Sum, from, end, rows, carried, [&](TileBuilder &inner, Value first, ValueRange before) {
@@ -196,7 +199,7 @@ static void buildSlices(BuildSite &site, const Sketches &at, const SketchState &
   SketchState state = inKernel(frame, at, hostState);
   Value f = tiles.programId(tile::Axis::ValueBlock), limit = keyLimit(frame, tiles, at.problem, point);
   int64_t r = at.options.size;
-  SmallVector<Value> zero{tiles.constant({1}, 0), tiles.constant({r, at.problem.valueWidth()}, 0),
+  SmallVector<Value> zero{tiles.constant({1}, leastUnit), tiles.constant({r, at.problem.valueWidth()}, 0),
                           tiles.constant({r}, 0)};
   state.store(tiles, point, f, addKeys(tiles, tile, state, f, tiles.index(0), limit, zero));
   TileBuilder host(site.host, site.loc);
@@ -259,12 +262,13 @@ static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &
 
 /// A workspace for the sketches of `tokens`, sketched for H heads.
 static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tokens, const PolysketchOptions &options,
-                             double scale, bool queries) {
+                             double scale, Value largest, bool queries) {
   TileBuilder host(site.host, site.loc);
   int64_t heads = problem.heads(), r = options.size;
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Value batch = host.dim(tokens.memory, 0), count = host.dim(tokens.memory, 2);
   Sketched result;
+  result.largest = largest;
   result.tokens = {site.workspace({dynamic, heads, dynamic, r}, {batch, count}), 0, heads, r, {}};
   if (queries)
     result.rowScale = site.workspace({dynamic, heads, dynamic}, {batch, count});
@@ -275,11 +279,13 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
 }
 
 void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const PolysketchOptions &options) {
-  Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, /*queries=*/true);
-  Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, /*queries=*/false);
+  // |k|^(p/2) of magnitudes up to 1e4 is in the range of f32 as long as p/2 ≤ 8.
+  Value largest = options.degree >= 16 ? buildLargestNorm(site, problem) : Value();
+  Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, largest, /*queries=*/true);
+  Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, largest, /*queries=*/false);
   int64_t rows = problem.schedule.getQueryTile(), block = options.localExact.value_or(rows);
   auto window = attn::WindowAttr::get(site.module.getContext(), block);
-  Sketches at{problem, options, query.tokens, key.tokens, query.rowScale, block, tileOfWindow(window, rows)};
+  Sketches at{problem, options, query.tokens, key.tokens, query.rowScale, largest, block, tileOfWindow(window, rows)};
   if (options.form == "quadratic")
     return buildPairs(site, at);
   SketchState state = allocateState(site, at);

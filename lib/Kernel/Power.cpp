@@ -11,9 +11,6 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-/// The smallest normal number of f32: what is divided by it stays finite.
-static constexpr double least = 0x1p-126;
-
 Value kernel::evenPower(TileBuilder &tiles, Value x, int64_t degree) {
   Value result;
   for (Value square = x; degree > 0; degree /= 2, square = degree > 0 ? tiles.times(square, square) : square)
@@ -25,16 +22,17 @@ Value kernel::evenPower(TileBuilder &tiles, Value x, int64_t degree) {
 /// 1 / max(x, the smallest normal number).
 static Value inverse(TileBuilder &tiles, Value x) {
   ArrayRef<int64_t> shape = tiles.shape(x);
-  return tiles.over(tiles.constant(shape, 1), tiles.maximum(x, tiles.constant(shape, least)));
+  return tiles.over(tiles.constant(shape, 1), tiles.maximum(x, tiles.constant(shape, leastUnit)));
 }
 
 SmallVector<Value> PowerCarry::start(TileBuilder &tiles) const {
   // The unit is what sums were divided by, so it starts at the least number that they are divided by. With a guard it is
   // at least 1 in true logits, so that the guard in that unit does not overflow. 1 / rowScale may be infinite only where
   // the true logits vanish.
-  Value m = tiles.constant({rows}, least);
+  Value m = tiles.constant({rows}, leastUnit);
   if (guarded())
-    m = rowScale ? tiles.minimum(inverse(tiles, rowScale), tiles.constant({rows}, 0x1p60)) : tiles.constant({rows}, 1);
+    m = rowScale ? tiles.maximum(m, tiles.minimum(inverse(tiles, rowScale), tiles.constant({rows}, 0x1p60)))
+                 : tiles.constant({rows}, 1);
   return {m, tiles.constant({rows}, 0), tiles.constant({rows, valueWidth}, 0)};
 }
 

@@ -12,6 +12,9 @@
 
 namespace attune::kernel {
 
+/// The smallest normal number of f32. Units start there: what is divided by one stays finite.
+inline constexpr double leastUnit = 0x1p-126;
+
 /// x^degree, entrywise.
 mlir::Value evenPower(TileBuilder &tiles, mlir::Value x, int64_t degree);
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 //   matrix:  parallel over (head)                       M [rows, r] = sign_i · (−1)^popcount(i & index_c)
+//   largest: parallel over (batch, head)                K = max_j |k_j|
 //   sketch:  parallel over (batch, head, token block)   leaf_i = r^-½ x̂ M_i;  node = r^-½ (a A) ⊙ (b B);
 //                                                       S = the root · |x|^p'
 //
@@ -14,7 +15,8 @@
 // whose columns are equal, may be exactly 0.
 //
 // The token is divided by its norm before the products and multiplied by a power of the norm after them: a sketch of degree
-// p' is homogeneous, and the products of a tree overflow before their result does.
+// p' is homogeneous, and the products of a tree overflow before their result does. From p' = 8 on that power overflows
+// too, so keys are taken in the unit K; weights are relative to the largest of their row anyway (Power.h).
 //
 //===----------------------------------------------------------------------===//
 #include "Sketch.h"
@@ -75,9 +77,37 @@ static Value tree(TileBuilder &tiles, const KernelFrame &frame, const SketchMatr
   return level[0];
 }
 
+Value kernel::buildLargestNorm(BuildSite &site, const Problem &problem) {
+  TileBuilder host(site.host, site.loc);
+  Value batch = host.dim(problem.key.memory, 0);
+  Value result = site.workspace({ShapedType::kDynamic, problem.heads()}, batch);
+  KernelFrame frame(site, problem, "largest", {tile::Axis::Batch, tile::Axis::Head},
+                    hostValues({&problem.key}, {problem.lengths, result}));
+  TileBuilder &tiles = frame.tiles;
+  Point point = gridPoint(frame, problem);
+  Value limit = keyLimit(frame, tiles, problem, point);
+  int64_t rows = problem.keyTile();
+  TokenReader key(tiles, frame, problem, problem.key, point, problem.heads());
+  auto step = [&](TileBuilder &inner, Value first, ValueRange carried) -> SmallVector<Value> {
+    Value k = inner.cast(key.load(inner, first, rows, limit), inner.builder.getF32Type());               // [Tk, d]
+    Value norms = inner.sqrt(inner.reduceAdd(inner.times(k, k), 1));                                     // [Tk]
+    return {inner.maximum(carried[0], inner.reduceMax(inner.expand(norms, 0, {1, rows}), 1))};           // [1]
+  };
+  Value largest = loop(tiles, tile::Carry::Sum, tiles.index(0), limit, rows, tiles.constant({1}, 0), step)[0];
+  // A null key has no direction: any unit will do.
+  tiles.store(tiles.maximum(largest, tiles.constant({1}, 0x1p-120)), frame[result], {point.batch, point.head});
+  frame.finish(site, {batch, host.index(problem.heads())});
+  return result;
+}
+
+Value kernel::largestNorm(TileBuilder &tiles, Value largest, const Point &point, int64_t rows) {
+  Value one = tiles.load(largest, {point.batch, point.head}, 1);                                           // [1]
+  return tiles.reduceAdd(tiles.expand(one, 1, {1, rows}), 0);                                              // [T]
+}
+
 void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMatrices &matrices, double scale,
                          const Sketched &result) {
-  SmallVector<Value> values = hostValues({&problem.query}, {result.tokens.memory, result.rowScale});
+  SmallVector<Value> values = hostValues({&problem.query}, {result.tokens.memory, result.rowScale, result.largest});
   llvm::append_range(values, matrices.leaves);
   llvm::append_range(values, matrices.nodes);
   KernelFrame frame(site, problem, "sketch", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
@@ -91,7 +121,12 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
   Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1));                                          // [T]
   Value unit = tiles.over(tiles.constant({rows}, 1), tiles.maximum(norm, tiles.constant({rows}, 0x1p-120)));
   Value s = tree(tiles, frame, matrices, point.head, tiles.times(x, tiles.expand(unit, 1, shape)));        // [T, r]
-  Value size = evenPower(tiles, tiles.times(norm, tiles.constant({rows}, scale)), degree);                 // [T]
+  Value length = tiles.times(norm, tiles.constant({rows}, scale));                                         // [T]
+  if (result.largest) {
+    Value k = largestNorm(tiles, frame[result.largest], point, rows);                                      // [T]
+    length = result.rowScale ? tiles.times(length, k) : tiles.over(length, k);
+  }
+  Value size = evenPower(tiles, length, degree);                                                           // [T]
   if (result.rowScale)
     tiles.store(size, frame[result.rowScale], {point.batch, point.head, first});
   else

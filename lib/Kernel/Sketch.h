@@ -22,11 +22,19 @@ struct SketchMatrices {
 void buildSketchMatrix(BuildSite &site, const Problem &problem, mlir::Value sign, mlir::Value index,
                        mlir::Value matrix);
 
-/// Sketched tokens: S(x / |x|) · |x|^p' or, of queries, S(x / |x|) alone with |scale x|^p' beside it.
+/// Sketched tokens: S(x / |x|) · |x / K|^p' or, of queries, S(x / |x|) alone with |scale K x|^p' beside it. K is the
+/// largest |k| of a head, or 1.
 struct Sketched {
   Tokens tokens;        ///< [batch, H, tokens, r]
   mlir::Value rowScale; ///< [batch, H, tokens]: what the tokens lack; null for keys
+  mlir::Value largest;  ///< K [batch, H]; null: 1
 };
+
+/// K of problem.key for a problem of so many heads.
+mlir::Value buildLargestNorm(BuildSite &site, const Problem &problem);
+
+/// K of this grid point as [rows].
+mlir::Value largestNorm(TileBuilder &tiles, mlir::Value largest, const Point &point, int64_t rows);
 
 /// problem.query sketched into `result`; the number of leaves is p'. `scale` multiplies x.
 void buildSketch(BuildSite &site, const Problem &problem, const SketchMatrices &matrices, double scale,

@@ -32,7 +32,7 @@ void SketchState::clear(TileBuilder &tiles, const Point &point) const {
   loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1, {},
        [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
          store(inner, point, f,
-               {inner.constant({1}, 0), inner.constant({size, valueWidth}, 0), inner.constant({size}, 0)});
+               {inner.constant({1}, leastUnit), inner.constant({size, valueWidth}, 0), inner.constant({size}, 0)});
          return {};
        });
 }
@@ -54,7 +54,7 @@ void SketchState::store(TileBuilder &tiles, const Point &point, Value f, ValueRa
 SmallVector<Value> SketchState::add(TileBuilder &tiles, ValueRange slice, Value s, Value column, Value v) const {
   int64_t rows = tiles.shape(s)[0];
   Value k = largest(tiles, s, slice[0]);                                                             // [1]
-  Value each = tiles.over(tiles.constant({1}, 1), tiles.maximum(k, tiles.constant({1}, 0x1p-126)));  // [1]
+  Value each = tiles.over(tiles.constant({1}, 1), k);                                               // [1]
   Value before = evenPower(tiles, tiles.times(slice[0], each), 2);                                   // [1]
   Value factor = tiles.times(column, repeat(tiles, each, rows));                                     // [T]
   Value scaled = tiles.times(s, tiles.expand(repeat(tiles, each, size), 0, {rows, size}));           // [T, r]

@@ -24,7 +24,7 @@ struct SketchState {
   int64_t size;       ///< r
   int64_t valueWidth; ///< dv
 
-  /// S = 0, z = 0, K = 0.
+  /// S = 0, z = 0, K the least unit.
   void clear(TileBuilder &tiles, const Point &point) const;
 
   /// What slice `f` carries over keys: K [1], S_f [r, dv], z_f [r].

@@ -72,18 +72,17 @@ TEST_F(Specs, PolysketchOfLargeInputs) {
   check({heads + sketch(8, 4), {{9, 20}}, {"quadratic", "state"}, 1e-12, 1e-9});
   check({heads + sketch(8, 4), {{9, 20}}, {"quadratic", "state"}, 1e-12, 100});
   for (double magnitude : {30., 1000.})
-    for (int degree : {8, 16}) {
-      check({heads + sketch(degree, 32), {{9, 20}}, {"quadratic", "state"}, 1e-12, magnitude});
-      check({heads + sketch(degree, 16, ", denominator: {bias: 1, floor: 2}"),
-             {{9, 20}},
-             {"quadratic", "state"},
-             1e-12,
-             magnitude});
-      check({heads + "causal: true, " + sketch(degree, 32, ", local_exact: 4"),
-             square({20}),
-             {"quadratic", "chunked"},
-             1e-12,
-             magnitude});
+    for (int degree : {8, 16, 32}) {
+      std::vector<std::string> forms = {"quadratic", "state"};
+      check({heads + sketch(degree, 16), {{9, 20}}, forms, 1e-12, magnitude});
+      check({heads + sketch(degree, 16, ", denominator: {bias: 1, floor: 2}"), {{9, 20}}, forms, 1e-12, magnitude});
+      // The exact power of degree 32 of a logit that is small beside |q| |k| is beyond the range of f32.
+      if (degree < 32)
+        check({heads + "causal: true, " + sketch(degree, 16, ", local_exact: 4"),
+               square({20}),
+               {"quadratic", "chunked"},
+               1e-12,
+               magnitude});
     }
   check({heads + "causal: true, " + sketch(8, 4, ", local_exact: 10, denominator: {bias: 1}"),
          square({20}),
