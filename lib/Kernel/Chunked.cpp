@@ -15,7 +15,7 @@
 // the state: a sequence that is cut at chunks gives the same bits as one that is not, if the states are the same.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelFrame.h"
+#include "StateTiles.h"
 
 using namespace mlir;
 using namespace attune;
@@ -24,7 +24,7 @@ using namespace attune::kernel;
 namespace {
 struct ChunkedHead {
   const Problem &problem;
-  const FeatureMap &map;
+  MapAtPoint map;
   attn::DenominatorAttr guard;
   const KernelFrame &frame;
   const Point &point;
@@ -33,55 +33,53 @@ struct ChunkedHead {
 };
 } // namespace
 
-/// The features of a chunk's keys, 0 for keys that do not exist: [T, m].
-static Value keyFeatures(TileBuilder &tiles, const ChunkedHead &at, Value first) {
-  Value k = at.key.load(tiles, first, at.problem.keyTile(), at.limit);
-  return tiles.mask(featureMap(tiles, at.map, k), 0, tiles.sub(at.limit, first), Value(), Value());
-}
-
 /// Writes the chunk's outputs; returns the next S[m, dv], z[m].
 static SmallVector<Value> step(TileBuilder &tiles, const ChunkedHead &at, Value first, ValueRange carried) {
   const Problem &problem = at.problem;
-  int64_t chunk = problem.keyTile(), width = problem.valueWidth(), features = at.map.features;
+  int64_t chunk = problem.keyTile();
   Type operand = kernelOperand(problem, tiles);
-  Value a = featureMap(tiles, at.map, at.query.load(tiles, first, chunk));                      // [T, m]
+  Features a = at.map.features(tiles, at.query, first, chunk, Side::Query);                     // [T, m]
   // What the state gives comes first: it alone needs the features in f32, and registers are scarce.
-  Value before = tiles.dot(a, carried[0], tiles.constant({chunk, width}, 0));                   // [T, dv]
-  Value sumBefore = tiles.reduceAdd(tiles.times(a, tiles.expand(carried[1], 0, {chunk, features})), 1); // [T]
-  Value b = keyFeatures(tiles, at, first);                                                      // [T, m]
+  auto [before, sumBefore] = readState(tiles, carried, a);                                      // [T, dv], [T]
+  Features b = at.map.features(tiles, at.key, first, chunk, Side::Key, at.limit);               // [T, m]
+  b = clearRows(tiles, b, tiles.sub(at.limit, first));
   Value v = at.value.load(tiles, first, chunk, at.limit);                                       // [T, dv]
-  Value w = tiles.dot(tiles.cast(a, operand), tiles.cast(b, operand), tiles.constant({chunk, chunk}, 0), false, true);
+  Value w = pairWeights(tiles, a, b, operand, tiles.constant({chunk, chunk}, 0));
   w = tiles.mask(w, 0, Value(), Value(), tiles.index(0));                                       // [T, T], j ≤ i
   Value numerator = tiles.dot(tiles.cast(w, operand), tiles.cast(v, operand), before);          // [T, dv]
   Value denominator = tiles.plus(tiles.reduceAdd(w, 1), sumBefore);                             // [T]
   storeOutput(tiles, at.frame, problem, at.point, first, normalize(tiles, at.guard, numerator, denominator));
-  Value state = tiles.dot(tiles.cast(b, operand), tiles.cast(v, operand), carried[0], /*transposeA=*/true); // [m, dv]
-  return {state, tiles.plus(carried[1], tiles.reduceAdd(b, 0))};
+  return addKeys(tiles, carried, b, v, operand);
 }
 
 /// S₀ and z₀, or zeros.
 static SmallVector<Value> initialState(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem,
-                                       int64_t features, Value batch, Value sharedHead) {
-  SmallVector<int64_t> shape{features, problem.valueWidth()};
+                                       const FeatureMap &map, Value batch, Value sharedHead) {
   if (!problem.initialState)
-    return {tiles.constant(shape, 0), tiles.constant({features}, 0)};
-  Value c0 = tiles.index(0);
-  return {tiles.load(frame[problem.initialState], {batch, sharedHead, c0, c0}, shape),
-          tiles.load(frame[problem.initialSum], {batch, sharedHead, c0}, {features})};
+    return zeroState(tiles, map, problem.valueWidth());
+  return loadState(tiles, map, problem.valueWidth(),
+                   {frame[problem.initialState], frame[problem.initialSum], {batch, sharedHead}});
 }
 
 void kernel::buildChunked(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard) {
   KernelFrame frame(site, problem, "chunked", {tile::Axis::Batch, tile::Axis::Head},
-                    hostValues(problem, {problem.initialState, problem.initialSum, map.parameter}));
+                    hostValues(problem, {problem.initialState, problem.initialSum, map.parameter, map.shift}));
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
   Value limit = keyLimit(frame, tiles, problem, point);
-  ChunkedHead at{problem, map, guard, frame, point, reader(problem.query), reader(problem.key), reader(problem.value),
+  ChunkedHead at{problem,
+                 MapAtPoint(tiles, frame, problem, map, point),
+                 guard,
+                 frame,
+                 point,
+                 reader(problem.query),
+                 reader(problem.key),
+                 reader(problem.value),
                  limit};
   Value tokens = queryCount(tiles, problem, frame[problem.query.memory]);
   Value sharedHead = tiles.div(point.head, problem.heads() / problem.sharedHeads());
-  SmallVector<Value> initial = initialState(tiles, frame, problem, map.features, point.batch, sharedHead);
+  SmallVector<Value> initial = initialState(tiles, frame, problem, map, point.batch, sharedHead);
   loop(tiles, tile::Carry::Sum, tiles.index(0), tokens, problem.keyTile(), initial,
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
   TileBuilder host(site.host, site.loc);

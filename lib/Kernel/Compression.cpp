@@ -12,7 +12,7 @@
 // A piece has a fixed number of keys, so the order of sums depends on N alone. Keys that do not exist are 0.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelFrame.h"
+#include "FeatureMaps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -24,29 +24,36 @@ namespace {
 /// The sizes of a compression.
 struct Slots {
   int64_t count, tile, width, heads;
-  bool perHead; // each KV head has its own E
+  int64_t weightHeads; // 1, or each KV head has its own E
   int64_t blocks() const { return llvm::divideCeil(count, tile); }
 };
 } // namespace
 
-/// Σ_j E [T, j] · k [j, width] of the slots first … over the keys from ≤ j < end.
-static Value compress(TileBuilder &tiles, const Problem &problem, const Slots &slots, const TokenReader &key,
-                      Value weight, ValueRange place, Value from, Value end, Value limit) {
+/// Σ_j E [T, j] · k [j, width] of the slots first … over the keys from ≤ j < end, block by block of the width.
+using KeyBlocks = llvm::function_ref<Features(TileBuilder &tiles, Value first)>;
+static SmallVector<Value> compress(TileBuilder &tiles, const Problem &problem, const Slots &slots,
+                                   ArrayRef<int64_t> widths, KeyBlocks keys, Value weight, ValueRange place, Value from,
+                                   Value end) {
   int64_t keyTile = problem.keyTile();
   Type operand = problem.schedule.getOperand();
-  auto step = [&](TileBuilder &inner, Value j, ValueRange carried) -> SmallVector<Value> {
+  auto step = [&](TileBuilder &inner, Value j, ValueRange carried) {
     Value e = inner.load(weight, {place[0], place[1], j}, {slots.tile, keyTile}); // [T, Tk]
-    Value k = key.load(inner, j, keyTile, limit);                                 // [Tk, width]
-    return {inner.dot(inner.cast(e, operand), inner.cast(k, operand), carried[0])};
+    SmallVector<Value> next;
+    for (auto [k, sum] : llvm::zip_equal(keys(inner, j), carried))                // [Tk, width]
+      next.push_back(inner.dot(inner.cast(e, operand), inner.cast(k, operand), sum));
+    return next;
   };
-  return loop(tiles, tile::Carry::Sum, from, end, keyTile, tiles.constant({slots.tile, slots.width}, 0), step)[0];
+  SmallVector<Value> zeros;
+  for (int64_t width : widths)
+    zeros.push_back(tiles.constant({slots.tile, width}, 0));
+  return loop(tiles, tile::Carry::Sum, from, end, keyTile, zeros, step);
 }
 
-/// The sums of the pieces into `pieces` [batch, G, pieces, k, width].
-static void buildPieces(BuildSite &site, const Problem &problem, const Slots &slots, Value weight, Value pieces,
-                        Value count) {
+/// The sums of the pieces into `pieces` [batch, heads, pieces, k, width].
+static void buildPieces(BuildSite &site, const Problem &problem, const Slots &slots, const FeatureMap *map, Value weight,
+                        Value pieces, Value count) {
   KernelFrame frame(site, problem, "compress", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::KeyPiece},
-                    hostValues({&problem.key}, {weight, problem.lengths, pieces}));
+                    hostValues({&problem.key}, {weight, problem.lengths, pieces, map ? map->parameter : Value()}));
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
   Value number = tiles.programId(tile::Axis::KeyPiece), c0 = tiles.index(0);
@@ -56,9 +63,23 @@ static void buildPieces(BuildSite &site, const Problem &problem, const Slots &sl
   Value limit = keyLimit(frame, tiles, problem, point);
   Value end = tiles.min(tiles.add(from, tiles.index(problem.schedule.getPiece())), limit);
   TokenReader key(tiles, frame, problem, problem.key, point, slots.heads);
-  Value sum = compress(tiles, problem, slots, key, frame[weight], {slots.perHead ? point.head : c0, slot}, from, end,
-                       limit);
-  tiles.store(sum, frame[pieces], {point.batch, point.head, piece, slot, c0});
+  std::optional<MapAtPoint> mapped;
+  if (map)
+    mapped.emplace(tiles, frame, problem, *map, point);
+  auto keys = [&](TileBuilder &inner, Value j) -> Features {
+    if (!mapped)
+      return {key.load(inner, j, problem.keyTile(), limit)};
+    Features features = mapped->features(inner, key, j, problem.keyTile(), Side::Key, limit);
+    return clearRows(inner, features, inner.sub(limit, j));
+  };
+  SmallVector<int64_t, 2> widths = map ? MapAtPoint::blockWidths(*map) : SmallVector<int64_t, 2>{slots.width};
+  Value head = slots.weightHeads > 1 ? tiles.div(point.head, slots.heads / slots.weightHeads) : c0;
+  SmallVector<Value> sums = compress(tiles, problem, slots, widths, keys, frame[weight], {head, slot}, from, end);
+  int64_t column = 0;
+  for (auto [sum, width] : llvm::zip_equal(sums, widths)) {
+    tiles.store(sum, frame[pieces], {point.batch, point.head, piece, slot, tiles.index(column)});
+    column += width;
+  }
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(problem.key.memory, 0), host.index(slots.heads), host.mul(count, slots.blocks())});
 }
@@ -80,16 +101,17 @@ static void buildMerge(BuildSite &site, const Problem &problem, const Slots &slo
   frame.finish(site, {host.dim(result.memory, 0), host.index(slots.heads), host.index(slots.blocks())});
 }
 
-void kernel::buildCompression(BuildSite &site, const Problem &problem, Value weight, const Tokens &result) {
+void kernel::buildCompression(BuildSite &site, const Problem &problem, Value weight, const Tokens &result,
+                              const FeatureMap *map) {
   auto shape = cast<MemRefType>(weight.getType());
   int64_t count = shape.getDimSize(1);
   Slots slots{count, std::min(count, problem.schedule.getQueryTile()), result.width, result.heads,
-              shape.getDimSize(0) > 1};
+              shape.getDimSize(0)};
   TileBuilder host(site.host, site.loc);
   Value pieces = host.ceilDiv(host.dim(problem.key.memory, 2), problem.schedule.getPiece());
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Value sums = site.workspace({dynamic, slots.heads, dynamic, count, slots.width},
                               {host.dim(problem.key.memory, 0), pieces});
-  buildPieces(site, problem, slots, weight, sums, pieces);
+  buildPieces(site, problem, slots, map, weight, sums, pieces);
   buildMerge(site, problem, slots, sums, result);
 }

@@ -68,7 +68,7 @@ struct Problem {
 struct FeatureMap {
   attn::FeatureMapAttr map;
   mlir::Value parameter; ///< omega [1 or H, m, d] or focus [H, d]; null for maps without
-  mlir::Value shift;     ///< [batch, H]: favor's c over the keys where it is a maximum; null otherwise
+  mlir::Value shift;     ///< [batch, H]: favor's c over the keys in units of log 2, where it is a maximum; else null
   int64_t features = 0;  ///< m
 };
 
@@ -94,7 +94,12 @@ void buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens
                            mlir::Value bias, mlir::Value result);
 
 /// result [batch, G, k, width] = weight [1 or G, k, N] · problem.key, of whose tokens those past the lengths are 0.
-void buildCompression(BuildSite &site, const Problem &problem, mlir::Value weight, const Tokens &result);
+/// With `map` the features of the tokens are compressed in the place of the tokens, and 0 past the lengths.
+void buildCompression(BuildSite &site, const Problem &problem, mlir::Value weight, const Tokens &result,
+                      const FeatureMap *map = nullptr);
+
+/// Naive FLuRKA: φ(problem.query) (featuresᵀ · problem.value), both over compressed slots; no denominator.
+void buildCompressedKernel(BuildSite &site, const Problem &problem, const FeatureMap &map, const Tokens &features);
 
 /// result [batch, heads, count, d] = means of `count` equal runs of problem.query.
 void buildPool(BuildSite &site, const Problem &problem, const Tokens &result, mlir::Value count);
@@ -121,6 +126,17 @@ void buildEva(BuildSite &site, const Problem &problem, const EvaOptions &options
 
 /// Kernel attention with all pair weights in tiles.
 void buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
+
+/// FAVOR whose stabilizer cancels, in the three forms of kernel attention: from logarithms of features.
+void buildFavorQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map);
+void buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map);
+void buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map);
+
+/// result [batch, heads] = FAVOR's stabilizer over the existing keys, in units of log 2.
+void buildKeyMaximum(BuildSite &site, const Problem &problem, const FeatureMap &map, mlir::Value result);
+
+/// Efficient attention: softmax over the features of q, over the keys of k.
+void buildEffatt(BuildSite &site, const Problem &problem);
 
 /// The state of the keys in pieces, their merge into `state` and `sum`.
 void buildState(BuildSite &site, const Problem &problem, const FeatureMap &map, mlir::Value state, mlir::Value sum);

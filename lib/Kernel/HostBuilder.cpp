@@ -47,6 +47,10 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
     return writeEva(eva, output);
   if (auto agent = dyn_cast<attn::AgentOp>(op))
     return writeAgent(agent, output);
+  if (auto effatt = dyn_cast<attn::EffattOp>(op))
+    return writeEffatt(effatt, output);
+  if (auto normalize = dyn_cast<attn::NormalizeOp>(op); normalize && !normalize.getDenominator())
+    return writeCompressedKernel(normalize, output);
   return writeAttention(op, output);
 }
 
@@ -171,9 +175,75 @@ LogicalResult HostBuilder::writeAttention(Operation *root, const Output &output)
   return buildFamily(*found, problem);
 }
 
+LogicalResult HostBuilder::writeEffatt(attn::EffattOp op, const Output &output) {
+  Problem problem = startProblem();
+  if (failed(readAll({{op.getQuery(), &problem.query}, {op.getKey(), &problem.key}, {op.getValue(), &problem.value}})))
+    return failure();
+  problem.output = output;
+  problem.lengths = memory(op.getLengths());
+  buildEffatt(site, problem);
+  return success();
+}
+
+/// Naive FLuRKA: o = φ(Q) ((E φ(K))ᵀ (F V)).
+LogicalResult HostBuilder::writeCompressedKernel(attn::NormalizeOp op, const Output &output) {
+  auto readout = op.getNumerator().getDefiningOp<attn::ReadoutOp>();
+  auto state = readout ? readout.getState().getDefiningOp<attn::StateOp>() : attn::StateOp();
+  auto query = readout ? readout.getFeatures().getDefiningOp<attn::MapOp>() : attn::MapOp();
+  if (!state || !query || !state.getFeatures().getDefiningOp<attn::CompressOp>())
+    return op.emitOpError() << "expected compressed features without a denominator (others are not supported yet)";
+  Tokens features;
+  Problem problem;
+  if (failed(readAll({{query.getSource(), &problem.query}, {state.getFeatures(), &features},
+                      {state.getValue(), &problem.value}})))
+    return failure();
+  Problem named = startProblem();
+  problem.name = named.name, problem.schedule = named.schedule;
+  problem.key = features;
+  problem.output = output;
+  FeatureMap map{query.getFeatureMapAttr(), memory(query.getParameter()), Value(), features.width};
+  buildCompressedKernel(site, problem, map, features);
+  return success();
+}
+
+FailureOr<Value> HostBuilder::computeKeyMaximum(attn::KeyMaximumOp op) {
+  Problem problem = startProblem();
+  if (failed(readAll({{op.getKey(), &problem.key}})))
+    return failure();
+  problem.lengths = memory(op.getLengths());
+  FeatureMap map{op.getFeatureMap(), memory(op.getParameter()), Value(), op.getFeatureMap().getFeatureCount()};
+  TileBuilder host(site.host, site.loc);
+  int64_t heads = shapeOf(op.getResult())[1];
+  Value result = site.workspace({ShapedType::kDynamic, heads}, host.dim(problem.key.memory, 0));
+  buildKeyMaximum(site, problem, map, result);
+  return result;
+}
+
+/// FAVOR whose stabilizer cancels has families of its own.
+static void buildFavor(BuildSite &site, const Partition &partition, const Problem &problem, const FeatureMap &map) {
+  if (partition.form == attn::Form::Quadratic)
+    buildFavorQuadratic(site, problem, map);
+  else if (partition.form == attn::Form::State)
+    buildFavorState(site, problem, map);
+  else
+    buildFavorChunked(site, problem, map);
+}
+
 LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &problem) {
-  FeatureMap map{partition.map, memory(partition.parameter), memory(partition.shift),
+  FeatureMap map{partition.map, memory(partition.parameter), Value(),
                  partition.map ? partition.map.getFeatures(problem.width()) : 0};
+  // A state that others read is one of features, under their stabilizer.
+  bool sharesStates = problem.initialState || problem.finalState;
+  if (map.map && !sharesStates && map.map.stabilizerCancels(partition.guard.getBias(), partition.guard.getFloor())) {
+    buildFavor(site, partition, problem, map);
+    return success();
+  }
+  if (auto shift = partition.shift ? partition.shift.getDefiningOp<attn::KeyMaximumOp>() : attn::KeyMaximumOp()) {
+    FailureOr<Value> computed = computeKeyMaximum(shift);
+    if (failed(computed))
+      return failure();
+    map.shift = *computed;
+  }
   switch (partition.form) {
   case attn::Form::Online:
     buildSoftmax(site, problem, partition.scale);
@@ -281,8 +351,10 @@ FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
   return result;
 }
 
+/// Of features the tokens are read and mapped in the load: the features of all tokens are never stored.
 FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
-  FailureOr<Tokens> source = read(op.getSource());
+  auto map = op.getSource().getDefiningOp<attn::MapOp>();
+  FailureOr<Tokens> source = read(map ? map.getSource() : op.getSource());
   if (failed(source))
     return failure();
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
@@ -292,6 +364,9 @@ FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
   Problem problem = startProblem();
   problem.key = *source;
   problem.lengths = memory(op.getLengths());
-  buildCompression(site, problem, memory(op.getWeight()), result);
+  std::optional<FeatureMap> features;
+  if (map)
+    features = FeatureMap{map.getFeatureMapAttr(), memory(map.getParameter()), Value(), shape[3]};
+  buildCompression(site, problem, memory(op.getWeight()), result, features ? &*features : nullptr);
   return result;
 }

@@ -47,7 +47,10 @@ private:
     problem.lengths = memory(op.getLengths());
     return readAll({{op.getQuery(), &problem.query}, {op.getKey(), &problem.key}, {op.getValue(), &problem.value}});
   }
+  mlir::LogicalResult writeEffatt(attn::EffattOp op, const Output &output);
+  mlir::LogicalResult writeCompressedKernel(attn::NormalizeOp op, const Output &output);
   mlir::LogicalResult buildFamily(const Partition &partition, Problem &problem);
+  mlir::FailureOr<mlir::Value> computeKeyMaximum(attn::KeyMaximumOp op);
 
   /// Where tokens can be read.
   mlir::FailureOr<Tokens> read(mlir::Value value);

@@ -107,25 +107,6 @@ SmallVector<Value> kernel::loopOverKeys(TileBuilder &tiles, const Problem &probl
   return state;
 }
 
-/// elu(x) + 1 = max(x, 0) + exp(min(x, 0)): no branch, and never exp of a large number.
-static Value elu1(TileBuilder &tiles, Value x) {
-  Value zero = tiles.constant(tiles.shape(x), 0);
-  Value log2e = tiles.constant(tiles.shape(x), M_LOG2E);
-  Value exponential = tiles.exp2(tiles.times(tiles.minimum(x, zero), log2e));
-  return tiles.plus(exponential, tiles.maximum(x, zero));
-}
-
-Value kernel::featureMap(TileBuilder &tiles, const FeatureMap &map, Value tokens) {
-  Value x = tiles.cast(tokens, tiles.builder.getF32Type());
-  switch (map.map.getKind()) {
-  case attn::FeatureKind::Elu1:
-    return elu1(tiles, x);
-  default:
-    break;
-  }
-  return Value();
-}
-
 Value kernel::normalize(TileBuilder &tiles, attn::DenominatorAttr guard, Value numerator, Value denominator) {
   ArrayRef<int64_t> rows = tiles.shape(denominator);
   if (guard.getBias() != 0)

@@ -135,9 +135,6 @@ mlir::Value divide(TileBuilder &tiles, mlir::Value a, mlir::Value b);
 /// numerator [R, C] / max(denominator + bias, floor) [R], 0 where that is exactly 0.
 mlir::Value normalize(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Value numerator, mlir::Value denominator);
 
-/// φ of a tile of tokens, in f32.
-mlir::Value featureMap(TileBuilder &tiles, const FeatureMap &map, mlir::Value tokens);
-
 /// The element type of features and of their products as operands: the schedule's, unless that is f16. Features pass its
 /// range below (φ of −30 is 1e-13) and weights above (|φ(q)||φ(k)| may be more than 65504), so then it is f32.
 mlir::Type kernelOperand(const Problem &problem, TileBuilder &tiles);

@@ -25,7 +25,8 @@ static LogicalResult matchMaps(Value queryFeatures, Value keyFeatures, Partition
   result.lengths = b.getLengths();
   result.map = a.getFeatureMapAttr();
   result.parameter = a.getParameter(), result.shift = b.getShift();
-  return success(result.map.getKind() == attn::FeatureKind::Elu1);
+  bool perToken = result.map.getKind() != attn::FeatureKind::Softmax && result.map.getKind() != attn::FeatureKind::TensorSquare;
+  return success(perToken && a.getParameter() == b.getParameter());
 }
 
 /// num = W V, den = W 1, W = [visible] a bᵀ.

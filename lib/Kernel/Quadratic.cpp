@@ -13,7 +13,7 @@
 // The cheapest form for short sequences: no state, no workspace.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelFrame.h"
+#include "FeatureMaps.h"
 
 using namespace mlir;
 using namespace attune;
@@ -22,9 +22,9 @@ using namespace attune::kernel;
 namespace {
 struct QuadraticBlock {
   const Problem &problem;
-  const FeatureMap &map;
+  MapAtPoint map;
   TokenReader key, value;
-  Value features; // [Tq, m], operand type
+  Features features; // [Tq, m], operand type
   VisibleKeys visible;
 };
 } // namespace
@@ -35,11 +35,11 @@ static SmallVector<Value> step(TileBuilder &tiles, const QuadraticBlock &block, 
   const Problem &problem = block.problem;
   Type operand = kernelOperand(problem, tiles);
   Value limit = masked ? block.visible.limit : Value();
-  Value k = block.key.load(tiles, firstKey, problem.keyTile(), limit);                  // [Tk, d]
-  Value b = tiles.cast(featureMap(tiles, block.map, k), operand);                       // [Tk, m]
-  Value w = tiles.dot(block.features, b, tiles.constant({problem.queryTile(), problem.keyTile()}, 0), false, true);
+  Features b = block.map.features(tiles, block.key, firstKey, problem.keyTile(), Side::Key, limit); // [Tk, m]
+  Value none = tiles.constant({problem.queryTile(), problem.keyTile()}, 0);
+  Value w = pairWeights(tiles, block.features, b, operand, none);                       // [Tq, Tk]
   if (masked)
-    w = maskKeys(tiles, block.visible, w, firstKey, 0);                                 // [Tq, Tk]
+    w = maskKeys(tiles, block.visible, w, firstKey, 0);
   Value v = block.value.load(tiles, firstKey, problem.keyTile(), limit);                // [Tk, dv]
   Value numerator = tiles.dot(tiles.cast(w, operand), tiles.cast(v, operand), carried[0]);
   return {numerator, tiles.plus(carried[1], tiles.reduceAdd(w, 1))};
@@ -48,16 +48,17 @@ static SmallVector<Value> step(TileBuilder &tiles, const QuadraticBlock &block, 
 void kernel::buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map,
                             attn::DenominatorAttr guard) {
   KernelFrame frame(site, problem, "quadratic", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
-                    hostValues(problem));
+                    hostValues(problem, {map.parameter, map.shift}));
   TileBuilder &tiles = frame.tiles;
   int64_t rows = problem.queryTile();
   Point point = gridPoint(frame, problem);
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
-  QuadraticBlock block{problem, map, reader(problem.key), reader(problem.value), {}, {}};
+  QuadraticBlock block{problem, MapAtPoint(tiles, frame, problem, map, point), reader(problem.key),
+                       reader(problem.value), {}, {}};
   Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   block.visible = visibleKeys(frame, tiles, problem, point, firstQuery);
-  Value q = reader(problem.query).load(tiles, firstQuery, rows);
-  block.features = tiles.cast(featureMap(tiles, map, q), kernelOperand(problem, tiles)); // [Tq, m]
+  Features a = block.map.features(tiles, reader(problem.query), firstQuery, rows, Side::Query); // [Tq, m]
+  block.features = castFeatures(tiles, a, kernelOperand(problem, tiles));
 
   SmallVector<Value> carried{tiles.constant({rows, problem.valueWidth()}, 0), tiles.constant({rows}, 0)};
   carried = loopOverKeys(tiles, problem, block.visible, tile::Carry::Sum, carried,

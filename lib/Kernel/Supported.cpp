@@ -10,12 +10,27 @@
 using namespace mlir;
 using namespace attune;
 
+static bool unsupportedMap(attn::FeatureMapAttr map, tile::TargetKind target) {
+  switch (map.getKind()) {
+  case attn::FeatureKind::Elu1:
+    return false;
+  case attn::FeatureKind::Relu:
+  case attn::FeatureKind::Cosformer:
+  case attn::FeatureKind::Focused:
+  case attn::FeatureKind::FavorRelu:
+  case attn::FeatureKind::Favor:
+    return target == tile::TargetKind::GPU;
+  default:
+    return true;
+  }
+}
+
 /// Windows and parameters are fields that a family would drop silently, so they are refused by name.
 static StringRef unsupportedField(Operation &op, tile::TargetKind target) {
   auto window = op.getAttrOfType<attn::WindowAttr>("window");
   if (window && target == tile::TargetKind::GPU)
     return "a window";
-  if (auto map = dyn_cast<attn::MapOp>(op); map && map.getFeatureMap().getKind() != attn::FeatureKind::Elu1)
+  if (auto map = dyn_cast<attn::MapOp>(op); map && unsupportedMap(map.getFeatureMap(), target))
     return attn::stringifyFeatureKind(map.getFeatureMap().getKind());
   return "";
 }
@@ -30,11 +45,11 @@ LogicalResult kernel::checkSupported(func::FuncOp function, tile::TargetKind tar
   for (Operation &op : function.getOps()) {
     bool layer = isa<attn::ProjectOp, attn::ProjectOutputOp, attn::QkNormOp, attn::CompressOp, attn::TakeHeadsOp,
                      attn::ConcatHeadsOp, attn::RopeOp, attn::LepeOp, attn::EvaOp, attn::AgentOp,
-                     attn::PolynomialOp, attn::PolysketchOp>(op);
+                     attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::KeyMaximumOp>(op);
     if (layer && target == tile::TargetKind::GPU)
       return refuse(op, op.getName().getStringRef());
-    if (isa<attn::EffattOp, attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp,
-            attn::EvaMixOp, attn::PowerOp, attn::KeyMaximumOp>(op))
+    if (isa<attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp, attn::EvaMixOp,
+            attn::PowerOp>(op))
       return refuse(op, op.getName().getStringRef());
     if (StringRef field = unsupportedField(op, target); !field.empty())
       return refuse(op, field);

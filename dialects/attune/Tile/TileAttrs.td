@@ -41,7 +41,8 @@ def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "reduce_kind">
 }
 
 def Tile_Carry : I32EnumAttr<"Carry", "what a loop carries along the sequence", [
-    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Softmax", 1, "softmax">]> {
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Softmax", 1, "softmax">,
+    I32EnumAttrCase<"Maximum", 2, "maximum">]> {
   let genSpecializedAttr = 0;
   let cppNamespace = "::attune::tile";
 }
@@ -52,7 +53,8 @@ def Tile_CarryAttr : EnumAttr<Tile_Dialect, Tile_Carry, "carry"> {
 
     * `sum`: any number of f32 tiles, merged by addition;
     * `softmax`: (m[R], l[R], acc[R, C]), merged by m = max(m₁, m₂), and l and acc each rescaled by exp2(mᵢ − m) and
-      added (ATTENTION, "online softmax").
+      added (ATTENTION, "online softmax"). A row is a query, or a feature of which logarithms are kept;
+    * `maximum`: any number of f32 tiles, merged by the maximum.
   }];
 }
 

@@ -1,0 +1,89 @@
+//===- FavorChunked.cpp - FAVOR without stabilizer, chunk by chunk -----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   parallel over (batch, head);  M, z, S of no key (LogState.h)
+//   for each chunk:  M' = max(M, max_j L(k));   w, c, b = pairs(L(q), L(k), M') with c ≥ max_f L(q) + M   (LogPairs.h)
+//                    a = 2^(L(q) + M − c);   num = a S + w v;   den = a z + w 1;   o = num / den
+//                    M, z, S = M', 2^(M − M') (z, S) + bᵀ [1 v]
+//
+// z and S are carried multiplied by 2^stateOffset, as are the features b that LogPairs has made.
+//
+//===----------------------------------------------------------------------===//
+#include "FeatureMaps.h"
+#include "LogPairs.h"
+#include "LogState.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+namespace {
+struct FavorHead {
+  const Problem &problem;
+  MapAtPoint map;
+  const KernelFrame &frame;
+  const Point &point;
+  TokenReader query, key, value;
+  Value limit;
+  int64_t bands;
+};
+} // namespace
+
+/// M', z, S after the chunk's keys: b [T, m] is relative to M'.
+static SmallVector<Value> nextState(TileBuilder &tiles, ValueRange carried, Value maximum, Value b, Value v) {
+  Value factor = tiles.exp2(tiles.minus(carried[0], maximum));                                        // [m]
+  Value sum = tiles.plus(tiles.times(carried[1], factor), tiles.reduceAdd(b, 0));                     // [m]
+  Value before = tiles.times(carried[2], tiles.expand(factor, 1, tiles.shape(carried[2])));           // [m, dv]
+  return {maximum, sum, tiles.dot(b, v, before, /*transposeA=*/true)};
+}
+
+/// Writes the chunk's outputs; returns the next M [m], z [m], S [m, dv].
+static SmallVector<Value> step(TileBuilder &tiles, const FavorHead &at, Value first, ValueRange carried) {
+  const Problem &problem = at.problem;
+  int64_t chunk = problem.keyTile();
+  SmallVector<int64_t> shape{chunk, tiles.shape(carried[0])[0]};
+  Value queries = at.map.logarithms(tiles, at.query, first, chunk, Side::Query);                      // [T, m]
+  Value keys = at.map.logarithms(tiles, at.key, first, chunk, Side::Key, at.limit);                   // [T, m]
+  keys = tiles.mask(keys, -std::numeric_limits<double>::infinity(), tiles.sub(at.limit, first), Value(), Value());
+  Value v = tiles.cast(at.value.load(tiles, first, chunk, at.limit), tiles.builder.getF32Type());     // [T, dv]
+  Value maximum = tiles.maximum(carried[0], tiles.reduceMax(keys, 0));                                // [m]
+  Value t = tiles.plus(queries, tiles.expand(carried[0], 0, shape));                                  // [T, m]
+  LogPairs pairs = logPairs(tiles, queries, keys, maximum, tiles.reduceMax(t, 1), at.bands);
+  Value down = tiles.plus(pairs.scale, tiles.constant({chunk}, stateOffset));
+  Value a = tiles.exp2(tiles.minus(t, tiles.expand(down, 1, shape)));                                 // [T, m]
+  Value before = tiles.dot(a, carried[2], tiles.constant({chunk, problem.valueWidth()}, 0));          // [T, dv]
+  Value sumBefore = tiles.reduceAdd(tiles.times(a, tiles.expand(carried[1], 0, shape)), 1);           // [T]
+  Value numerator = tiles.dot(pairs.weights, v, before);                                              // [T, dv]
+  Value denominator = tiles.plus(tiles.reduceAdd(pairs.weights, 1), sumBefore);                       // [T]
+  auto none = attn::DenominatorAttr::get(tiles.builder.getContext(), 0.0, 0.0);
+  storeOutput(tiles, at.frame, problem, at.point, first, normalize(tiles, none, numerator, denominator));
+  return nextState(tiles, carried, maximum, pairs.features, v);
+}
+
+void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map) {
+  KernelFrame frame(site, problem, "chunked", {tile::Axis::Batch, tile::Axis::Head}, hostValues(problem, map.parameter));
+  TileBuilder &tiles = frame.tiles;
+  Point point = gridPoint(frame, problem);
+  auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
+  FavorHead at{problem,
+               MapAtPoint(tiles, frame, problem, map, point),
+               frame,
+               point,
+               reader(problem.query),
+               reader(problem.key),
+               reader(problem.value),
+               keyLimit(frame, tiles, problem, point),
+               bandCount(map.map.getScale(), problem.width())};
+  loop(tiles, tile::Carry::Softmax, tiles.index(0), queryCount(tiles, problem, frame[problem.query.memory]),
+       problem.keyTile(), emptyLogState(tiles, map.features, problem.valueWidth()),
+       [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {batchAxis(host, problem), host.index(problem.heads())});
+}

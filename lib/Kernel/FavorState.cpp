@@ -1,0 +1,58 @@
+//===- FavorState.cpp - FAVOR without stabilizer: state and readout ----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   state, merge:  see LogState.cpp
+//   readout:       parallel over (batch, head, query block)
+//                    a = 2^(L(q) + M − max_f);   o = a S / a z
+//
+// Some feature has a = 1, and its z counts its largest key as 1: the denominator is at least 1.
+//
+//===----------------------------------------------------------------------===//
+#include "FeatureMaps.h"
+#include "LogState.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+static void buildReadout(BuildSite &site, const Problem &problem, const FeatureMap &map, const LogStates &states) {
+  SmallVector<Value> values = hostValues({&problem.query}, map.parameter);
+  llvm::append_range(values, states.memories());
+  llvm::append_range(values, hostValues(problem.output));
+  KernelFrame frame(site, problem, "readout", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
+  TileBuilder &tiles = frame.tiles;
+  int64_t rows = problem.queryTile();
+  SmallVector<int64_t> shape{rows, map.features};
+  Point point = gridPoint(frame, problem);
+  Value shared = tiles.div(point.head, problem.heads() / parameterHeads(problem, map));
+  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
+  TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
+  MapAtPoint mapped(tiles, frame, problem, map, point);
+  SmallVector<Value> state = loadLogState(tiles, frame, states, {point.batch, shared}); // [m], [m], [m, dv]
+  Value l = mapped.logarithms(tiles, query, firstQuery, rows, Side::Query);             // [Tq, m]
+  Value t = tiles.plus(l, tiles.expand(state[0], 0, shape));                            // [Tq, m]
+  Value a = tiles.exp2(tiles.minus(t, tiles.expand(tiles.reduceMax(t, 1), 1, shape)));  // [Tq, m]
+  Value numerator = tiles.dot(a, state[2], tiles.constant({rows, problem.valueWidth()}, 0)); // [Tq, dv]
+  Value denominator = tiles.reduceAdd(tiles.times(a, tiles.expand(state[1], 0, shape)), 1);  // [Tq]
+  auto none = attn::DenominatorAttr::get(site.module.getContext(), 0.0, 0.0);
+  storeOutput(tiles, frame, problem, point, firstQuery, normalize(tiles, none, numerator, denominator));
+  frame.finish(site, queryGrid(site, problem));
+}
+
+void kernel::buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map) {
+  int64_t heads = parameterHeads(problem, map);
+  auto prepare = [&](KernelFrame &frame, const Point &point, Value limit) -> LogStateBuilder::KeyLogarithms {
+    auto mapped = std::make_shared<MapAtPoint>(frame.tiles, frame, problem, map, point);
+    auto key = std::make_shared<TokenReader>(frame.tiles, frame, problem, problem.key, point, heads);
+    return [=, &problem](TileBuilder &tiles, Value first) {
+      return mapped->logarithms(tiles, *key, first, problem.keyTile(), Side::Key, limit);
+    };
+  };
+  LogStates states = LogStateBuilder(site, problem, heads, map.features).build(map.parameter, false, prepare);
+  buildReadout(site, problem, map, states);
+}

@@ -1,0 +1,193 @@
+//===- FeatureMaps.cpp - Feature maps on tiles of tokens ---------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "FeatureMaps.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+int64_t kernel::parameterHeads(const Problem &problem, const FeatureMap &map) {
+  auto memory = map.parameter ? cast<MemRefType>(map.parameter.getType()) : MemRefType();
+  return memory && memory.getDimSize(0) > 1 ? problem.heads() : problem.sharedHeads();
+}
+
+SmallVector<int64_t, 2> MapAtPoint::blockWidths(const FeatureMap &map) {
+  if (map.map.getKind() == attn::FeatureKind::Cosformer)
+    return {map.features / 2, map.features / 2};
+  return {map.features};
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+MapAtPoint::MapAtPoint(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const FeatureMap &map,
+                       const Point &point)
+    : problem(problem), map(map), point(point) {
+  Type f32 = tiles.builder.getF32Type();
+  Value c0 = tiles.index(0), memory = map.parameter ? frame[map.parameter] : Value();
+  if (map.map.getKind() == attn::FeatureKind::Focused) {
+    int64_t width = cast<MemRefType>(memory.getType()).getDimSize(1);
+    Value focus = tiles.cast(tiles.load(memory, {point.head, c0}, {width}), f32); // [d]
+    inverse = tiles.over(tiles.constant({width}, 1), tiles.softplus(focus));      // [d]
+  } else if (memory) {
+    auto type = cast<MemRefType>(memory.getType());
+    Value head = type.getDimSize(0) > 1 ? point.head : c0;
+    omega = tiles.cast(tiles.load(memory, {head, c0, c0}, {type.getDimSize(1), type.getDimSize(2)}), f32); // [m, d]
+  }
+  if (Value keys = frame[map.shift]) // the kernels that map queries alone do not take it
+    shift = tiles.load(keys, {point.batch, point.head}, {1, 1});
+  if (map.map.isFavor() && map.map.getStabilizer() == attn::Stabilizer::Constant) {
+    Value squares = tiles.reduceAdd(tiles.times(omega, omega), 1);                         // [m]
+    omegaSquares = tiles.times(squares, tiles.constant(tiles.shape(squares), M_LOG2E / 2)); // [m]
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Maps entry by entry
+//===----------------------------------------------------------------------===//
+
+/// elu(x) + 1 = max(x, 0) + exp(min(x, 0)): no branch, and never exp of a large number.
+static Value elu1(TileBuilder &tiles, Value x) {
+  Value zero = tiles.constant(tiles.shape(x), 0);
+  return tiles.plus(tiles.exp(tiles.minimum(x, zero)), tiles.maximum(x, zero));
+}
+
+static Value relu(TileBuilder &tiles, Value x) { return tiles.maximum(x, tiles.constant(tiles.shape(x), 0)); }
+
+/// relu(x) times sine and cosine of πi/2M, i/4M turns, for the places i from 1.
+Features MapAtPoint::cosformer(TileBuilder &tiles, Value x, Value first) const {
+  SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
+  double step = 0.25 / static_cast<double>(map.map.getMaxPosition());
+  Value place = tiles.plus(positions(tiles, problem, point, first, shape[0]), tiles.constant(rows, 1)); // [T]
+  Value turns = tiles.times(place, tiles.constant(rows, step));                                         // [T]
+  Value positive = relu(tiles, x);                                                                      // [T, d]
+  return {tiles.times(positive, tiles.expand(tiles.sine(turns), 1, shape)),
+          tiles.times(positive, tiles.expand(tiles.cosine(turns), 1, shape))};
+}
+
+/// The square root of Σ x² of each row: [rows].
+static Value norms(TileBuilder &tiles, Value x) { return tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1)); }
+
+/// (|y| / |y^p|) y^p with y = (relu(x) + ε) / softplus(focus). y is divided by its largest entry before the power, which
+/// cancels and keeps y^p and the squares in range.
+Value MapAtPoint::focused(TileBuilder &tiles, Value x) const {
+  SmallVector<int64_t> shape(tiles.shape(x));
+  Value y = tiles.plus(relu(tiles, x), tiles.constant(shape, map.map.getEpsilon()));
+  y = tiles.times(y, tiles.expand(inverse, 0, shape));                                     // [T, d]
+  Value largest = tiles.reduceMax(y, 1);                                                   // [T]
+  y = tiles.over(y, tiles.expand(largest, 1, shape));
+  Value powers = tiles.power(y, map.map.getPower());                                       // [T, d]
+  Value factor = tiles.times(largest, tiles.over(norms(tiles, y), norms(tiles, powers)));  // [T]
+  return tiles.times(powers, tiles.expand(factor, 1, shape));
+}
+
+//===----------------------------------------------------------------------===//
+// Maps with random projections
+//===----------------------------------------------------------------------===//
+
+/// factor · √s · x ωᵀ, the factor on the side of x: [rows, m].
+Value MapAtPoint::projection(TileBuilder &tiles, Value x, double factor) const {
+  SmallVector<int64_t> shape{tiles.shape(x)[0], tiles.shape(omega)[0]};
+  double scale = map.map.getScale() == 0 ? 1 : std::sqrt(map.map.getScale());
+  if (factor * scale != 1)
+    x = tiles.times(x, tiles.constant(tiles.shape(x), factor * scale));
+  return tiles.dot(x, omega, tiles.constant(shape, 0), false, true);
+}
+
+/// |x'|²/2 in units of log 2: [rows].
+Value MapAtPoint::halfSquares(TileBuilder &tiles, Value x) const {
+  Value squares = tiles.reduceAdd(tiles.times(x, x), 1);
+  return tiles.times(squares, tiles.constant(tiles.shape(squares), map.map.getScale() * M_LOG2E / 2));
+}
+
+Value MapAtPoint::favorRelu(TileBuilder &tiles, Value x) const {
+  Value features = relu(tiles, projection(tiles, x, 1));
+  return tiles.plus(features, tiles.constant(tiles.shape(features), map.map.getEpsilon()));
+}
+
+/// c of the keys, the same for each row: [rows].
+Value MapAtPoint::keyStabilizer(TileBuilder &tiles, int64_t rows) const {
+  if (omegaSquares)
+    return tiles.reduceMax(tiles.expand(omegaSquares, 0, {rows, map.features}), 1);
+  Value ones = tiles.constant({rows, 1}, 1);
+  return tiles.reduceAdd(tiles.dot(ones, shift, tiles.constant({rows, 1}, 0)), 1);
+}
+
+/// m^{-1/2} (e^{L − c} + ε).
+Value MapAtPoint::favor(TileBuilder &tiles, Value x, Side side) const {
+  attn::Stabilizer stabilizer = map.map.getStabilizer();
+  int64_t rows = tiles.shape(x)[0];
+  SmallVector<int64_t> shape{rows, map.features};
+  Value product = projection(tiles, x, M_LOG2E), below; // [T, m]; what is taken off each row: [T]
+  bool rowMaximum = side == Side::Query && stabilizer != attn::Stabilizer::None;
+  // −|x'|²/2 is in L and in its row's maximum alike.
+  if (!(rowMaximum && stabilizer != attn::Stabilizer::Projection))
+    below = halfSquares(tiles, x);
+  if (rowMaximum || (side == Side::Key && stabilizer != attn::Stabilizer::None)) {
+    Value c = rowMaximum ? tiles.reduceMax(product, 1) : keyStabilizer(tiles, rows);
+    below = below ? tiles.plus(below, c) : c;
+  }
+  Value exponential = tiles.exp2(tiles.minus(product, tiles.expand(below, 1, shape)));
+  Value sum = tiles.plus(exponential, tiles.constant(shape, map.map.getEpsilon()));
+  return tiles.times(sum, tiles.constant(shape, 1 / std::sqrt(static_cast<double>(map.features))));
+}
+
+Value MapAtPoint::logarithms(TileBuilder &tiles, const TokenReader &tokens, Value first, int64_t rows, Side side,
+                             Value limit) const {
+  Value x = tiles.cast(tokens.load(tiles, first, rows, limit), tiles.builder.getF32Type()); // [T, d]
+  Value product = projection(tiles, x, M_LOG2E);                                            // [T, m]
+  if (side == Side::Query)
+    return product;
+  return tiles.minus(product, tiles.expand(halfSquares(tiles, x), 1, {rows, map.features}));
+}
+
+Features MapAtPoint::features(TileBuilder &tiles, const TokenReader &tokens, Value first, int64_t rows, Side side,
+                              Value limit) const {
+  Value x = tiles.cast(tokens.load(tiles, first, rows, limit), tiles.builder.getF32Type()); // [T, d]
+  switch (map.map.getKind()) {
+  case attn::FeatureKind::Elu1:
+    return {elu1(tiles, x)};
+  case attn::FeatureKind::Relu:
+    return {relu(tiles, x)};
+  case attn::FeatureKind::Cosformer:
+    return cosformer(tiles, x, first);
+  case attn::FeatureKind::Focused:
+    return {focused(tiles, x)};
+  case attn::FeatureKind::Favor:
+    return {favor(tiles, x, side)};
+  case attn::FeatureKind::FavorRelu:
+    return {favorRelu(tiles, x)};
+  case attn::FeatureKind::Softmax:
+  case attn::FeatureKind::TensorSquare:
+    break; // not maps of kernel attention: `partition` has refused them
+  }
+  llvm_unreachable("a feature map of kernel attention");
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of features
+//===----------------------------------------------------------------------===//
+
+Features kernel::clearRows(TileBuilder &tiles, Features features, Value rows) {
+  for (Value &block : features)
+    block = tiles.mask(block, 0, rows, Value(), Value());
+  return features;
+}
+
+Features kernel::castFeatures(TileBuilder &tiles, const Features &features, Type operand) {
+  return llvm::map_to_vector<2>(features, [&](Value block) { return tiles.cast(block, operand); });
+}
+
+Value kernel::pairWeights(TileBuilder &tiles, const Features &a, const Features &b, Type operand, Value acc) {
+  for (auto [left, right] : llvm::zip_equal(a, b))
+    acc = tiles.dot(tiles.cast(left, operand), tiles.cast(right, operand), acc, false, true);
+  return acc;
+}

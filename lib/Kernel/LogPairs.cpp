@@ -1,0 +1,87 @@
+//===- LogPairs.cpp - Causal weights of pairs from logarithms of features ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "LogPairs.h"
+
+#include "LogState.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+/// The roots of keys are multiplied by 2^rootOffset, so that the exponents of sums of pairs reach down to −126 − rootOffset.
+static constexpr double rootOffset = 96;
+/// Above it a left factor is cut off; with the keys' 2^(bandWidth/2) it may pass the range for pairs that are not seen.
+static constexpr double largestFactor = 120;
+/// Weights of pairs that are seen stay far below.
+static constexpr double largestWeight = 100;
+
+int64_t kernel::bandCount(double scale, int64_t width) {
+  // L = ⟨ω, x'⟩ − |x'|²/2 with |x'| = r is between −r²/2 − 3r and |ω|²/2, which is about d/2 + 2√d for the largest ω.
+  double d = static_cast<double>(width), r = 6 * std::sqrt(scale * d);
+  double span = (r * r / 2 + 3 * r + d / 2 + 2 * std::sqrt(d)) * M_LOG2E;
+  // The last band is open below by what is left of the range.
+  return std::clamp<int64_t>(std::lround(std::ceil((span - 30) / bandWidth)), 1, 4);
+}
+
+/// Weights below the diagonal, 0 above, whatever is there.
+static Value belowDiagonal(TileBuilder &tiles, Value weights) {
+  return tiles.mask(weights, 0, Value(), Value(), tiles.index(0));
+}
+
+/// c [T]: about the largest exponent of each row's visible pairs.
+static Value rowScale(TileBuilder &tiles, Value queries, Value keys, Value maximum, Value least, double root) {
+  SmallVector<int64_t> shape(tiles.shape(keys)), pairs{shape[0], shape[0]}, rows{shape[0]};
+  Value part = tiles.constant(shape, 1 / root), top = tiles.expand(maximum, 0, shape);
+  Value q = tiles.plus(queries, top);                                                             // [T, m]
+  Value largest = tiles.reduceMax(q, 1);                                                          // [T]
+  Value a = tiles.exp2(tiles.times(tiles.minus(q, tiles.expand(largest, 1, shape)), part));
+  Value below = tiles.times(tiles.minus(keys, top), part);
+  Value b = tiles.exp2(tiles.plus(below, tiles.constant(shape, rootOffset)));
+  Value sums = belowDiagonal(tiles, tiles.dot(a, b, tiles.constant(pairs, 0), false, true));      // [T, T]
+  // Of no visible pair in range the logarithm is −∞, and the lower bound stands.
+  Value log = tiles.minus(tiles.log2(tiles.reduceMax(sums, 1)), tiles.constant(rows, rootOffset)); // [T]
+  double slack = root * std::log2(static_cast<double>(shape[1])) / 2;
+  Value c = tiles.minus(tiles.plus(tiles.times(log, tiles.constant(rows, root)), largest), tiles.constant(rows, slack));
+  return tiles.maximum(tiles.maximum(c, tiles.constant(rows, noLogarithm)), least);
+}
+
+/// The features of a band's keys: 2^x for x above −bandWidth/2 and at most bandWidth/2, as far as the band has that end.
+static Value bandFeatures(TileBuilder &tiles, Value x, bool first, bool last) {
+  using arith::CmpFPredicate;
+  ArrayRef<int64_t> shape = tiles.shape(x);
+  Value features = tiles.exp2(x), none = tiles.constant(shape, 0);
+  if (!first)
+    features = tiles.select(tiles.compare(CmpFPredicate::OGT, x, tiles.constant(shape, bandWidth / 2)), none, features);
+  if (!last)
+    features = tiles.select(tiles.compare(CmpFPredicate::OGT, x, tiles.constant(shape, -bandWidth / 2)), features, none);
+  return features;
+}
+
+LogPairs kernel::logPairs(TileBuilder &tiles, Value queries, Value keys, Value maximum, Value least, int64_t bands) {
+  SmallVector<int64_t> shape(tiles.shape(keys)), pairs{shape[0], shape[0]};
+  // The more the exponents span, the higher the root.
+  Value scale = rowScale(tiles, queries, keys, maximum, least, bands <= 2 ? 2 : 4); // [T]
+  Value top = tiles.expand(maximum, 0, shape);
+  Value q = tiles.minus(tiles.plus(queries, top), tiles.expand(scale, 1, shape)), k = tiles.minus(keys, top);
+  LogPairs result{tiles.constant(pairs, 0), scale, Value()};
+  for (int64_t band = 0; band < bands; ++band) {
+    Value middle = tiles.constant(shape, (static_cast<double>(band) + 0.5) * bandWidth);
+    Value b = bandFeatures(tiles, tiles.plus(k, middle), band == 0, band + 1 == bands);              // [T, m]
+    Value a = tiles.exp2(tiles.minimum(tiles.minus(q, middle), tiles.constant(shape, largestFactor))); // [T, m]
+    result.weights = tiles.dot(a, b, result.weights, false, true);                                   // [T, T]
+    if (band == 0)
+      result.features = b;
+  }
+  // Beyond the range of the tolerances a weight may be infinite; the output is finite.
+  result.weights = tiles.minimum(belowDiagonal(tiles, result.weights),
+                                 tiles.constant(pairs, std::exp2(largestWeight)));
+  return result;
+}

@@ -1,0 +1,50 @@
+//===- LogPairs.h - Causal weights of pairs from logarithms of features -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In a block of T tokens row i needs w_ij = Σ_f 2^(Lq_if + Lk_jf − c_i) for j ≤ i, where c_i is about the largest exponent
+// of the row. As a product of two matrices, with some R_f,
+//
+//     w_ij = Σ_f 2^(Lq_if + R_f − c_i) · 2^(Lk_jf − R_f)
+//
+// both factors must be in the range of f32 for all pairs that count. If R_f is the maximum over the whole block, a later
+// key that raises it pushes the keys that an earlier row sees out of range: at rows of 6√d their L differ by hundreds of
+// powers of two. So the exponents are cut into bands below the maximum M'_f, of `bandWidth` each: band k holds the keys
+// with Lk_jf − M'_f in (−(k + 1) bandWidth, −k bandWidth], with R_f in its middle, and each band has a product of its own.
+// The left factor may pass any bound where a row sees no key of the band; there it is cut off.
+//
+// c_i comes from a product as well: Σ_f 2^((Lq_if + Lk_jf)/p) spans a p-th of the range, and p times its
+// logarithm is above the largest exponent by at most p log2 m. Half of that is taken off.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_LOGPAIRS_H
+#define ATTUNE_LIB_KERNEL_LOGPAIRS_H
+
+#include "KernelFrame.h"
+
+namespace attune::kernel {
+
+struct LogPairs {
+  mlir::Value weights;  ///< w [T, T], 0 for j > i
+  mlir::Value scale;    ///< c [T]
+  mlir::Value features; ///< 2^(Lk − M' + stateOffset) [T, m], the keys' part of a state
+};
+
+/// The width of a band, and what the features of the first band are above 2^(Lk − M').
+inline constexpr double bandWidth = 176, stateOffset = bandWidth / 2;
+
+/// How many bands rows of 6√d can fill: the exponents of FAVOR with x' = √s·x and d-wide normal ω.
+int64_t bandCount(double scale, int64_t width);
+
+/// `queries`, `keys`: Lq, Lk [T, m], Lk −∞ of keys that do not exist; `maximum`: M' [m], at least every Lk; `least`: a
+/// lower bound of c [T].
+LogPairs logPairs(TileBuilder &tiles, mlir::Value queries, mlir::Value keys, mlir::Value maximum, mlir::Value least,
+                  int64_t bands);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_LOGPAIRS_H

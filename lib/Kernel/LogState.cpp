@@ -1,0 +1,150 @@
+//===- LogState.cpp - States of features given by their logarithms -----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   state:  parallel over (batch, head, piece)     M, z, S over the keys of the piece
+//   merge:  parallel over (batch, head)            the pieces one after another, each rescaled to the larger maxima
+//
+//===----------------------------------------------------------------------===//
+#include "LogState.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+SmallVector<Value> kernel::emptyLogState(TileBuilder &tiles, int64_t features, int64_t valueWidth) {
+  return {tiles.constant({features}, noLogarithm), tiles.constant({features}, 0),
+          tiles.constant({features, valueWidth}, 0)};
+}
+
+SmallVector<Value> kernel::addLogKeys(TileBuilder &tiles, ValueRange state, Value logarithms, Value v, Type operand) {
+  Value maximum = tiles.maximum(state[0], tiles.reduceMax(logarithms, 0));                           // [m]
+  Value factor = tiles.exp2(tiles.minus(state[0], maximum));                                         // [m]
+  Value b = tiles.exp2(tiles.minus(logarithms, tiles.expand(maximum, 0, tiles.shape(logarithms))));  // [T, m]
+  Value sum = tiles.plus(tiles.times(state[1], factor), tiles.reduceAdd(b, 0));                      // [m]
+  Value before = tiles.times(state[2], tiles.expand(factor, 1, tiles.shape(state[2])));              // [m, dv]
+  return {maximum, sum, tiles.dot(tiles.cast(b, operand), tiles.cast(v, operand), before, /*transposeA=*/true)};
+}
+
+SmallVector<Value> kernel::mergeLogStates(TileBuilder &tiles, ValueRange a, ValueRange b) {
+  Value maximum = tiles.maximum(a[0], b[0]), sum, matrix; // [m], [m], [m, dv]
+  for (ValueRange state : {a, b}) {
+    Value factor = tiles.exp2(tiles.minus(state[0], maximum));                                      // [m]
+    Value s = tiles.times(state[2], tiles.expand(factor, 1, tiles.shape(state[2])));                // [m, dv]
+    Value z = tiles.times(state[1], factor);
+    sum = sum ? tiles.plus(sum, z) : z, matrix = matrix ? tiles.plus(matrix, s) : s;
+  }
+  return {maximum, sum, matrix};
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Value, 6> indicesOf(TileBuilder &tiles, ArrayRef<Value> indices, unsigned zeros) {
+  SmallVector<Value, 6> result(indices);
+  for (unsigned i = 0; i < zeros; ++i)
+    result.push_back(tiles.index(0));
+  return result;
+}
+
+SmallVector<Value> kernel::loadLogState(TileBuilder &tiles, const KernelFrame &frame, const LogStates &states,
+                                        ArrayRef<Value> indices) {
+  SmallVector<Value, 6> row = indicesOf(tiles, indices, 1), matrix = indicesOf(tiles, indices, 2);
+  return {tiles.load(frame[states.maximum], row, {states.features}),
+          tiles.load(frame[states.sum], row, {states.features}),
+          tiles.load(frame[states.matrix], matrix, {states.features, states.valueWidth})};
+}
+
+void kernel::storeLogState(TileBuilder &tiles, const KernelFrame &frame, const LogStates &states, ValueRange state,
+                           ArrayRef<Value> indices) {
+  SmallVector<Value, 6> row = indicesOf(tiles, indices, 1), matrix = indicesOf(tiles, indices, 2);
+  tiles.store(state[0], frame[states.maximum], row);
+  tiles.store(state[1], frame[states.sum], row);
+  tiles.store(state[2], frame[states.matrix], matrix);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+LogStates LogStateBuilder::workspace(bool pieces, Value batch, Value count) {
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  SmallVector<int64_t> shape{dynamic, heads};
+  SmallVector<Value> sizes{batch};
+  if (pieces)
+    shape.push_back(dynamic), sizes.push_back(count);
+  shape.push_back(features);
+  Value sum = site.workspace(shape, sizes), maximum = site.workspace(shape, sizes);
+  shape.push_back(problem.valueWidth());
+  return {site.workspace(shape, sizes), sum, maximum, features, problem.valueWidth()};
+}
+
+void LogStateBuilder::buildPieces(const LogStates &pieces, Value count, ArrayRef<Value> values, Prepare prepare) {
+  SmallVector<Value> arguments = hostValues({&problem.key, &problem.value}, values);
+  arguments.push_back(problem.lengths);
+  llvm::append_range(arguments, pieces.memories());
+  KernelFrame frame(site, problem, "state", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::KeyPiece}, arguments);
+  TileBuilder &tiles = frame.tiles;
+  Point point = gridPoint(frame, problem);
+  Value piece = tiles.programId(tile::Axis::KeyPiece);
+  int64_t length = problem.schedule.getPiece(), keyTile = problem.keyTile();
+  Value first = tiles.mul(piece, length), limit = keyLimit(frame, tiles, problem, point);
+  Value end = tiles.min(tiles.add(first, tiles.index(length)), limit);
+  TokenReader value(tiles, frame, problem, problem.value, point, heads);
+  KeyLogarithms logarithms = prepare(frame, point, limit);
+  auto step = [&](TileBuilder &inner, Value j, ValueRange carried) {
+    // A key that does not exist has the logarithm of 0.
+    Value l = inner.mask(logarithms(inner, j), -std::numeric_limits<double>::infinity(), inner.sub(limit, j), Value(),
+                         Value());                                          // [Tk, m]
+    Value v = value.load(inner, j, keyTile, limit);                         // [Tk, dv]
+    return addLogKeys(inner, carried, l, v, kernelOperand(problem, inner));
+  };
+  SmallVector<Value> state = loop(tiles, tile::Carry::Softmax, first, end, keyTile,
+                                  emptyLogState(tiles, features, problem.valueWidth()), step);
+  storeLogState(tiles, frame, pieces, state, {point.batch, point.head, piece});
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(problem.key.memory, 0), host.index(heads), count});
+}
+
+/// S divided by z, 0 where there is no key.
+static void divideBySums(TileBuilder &tiles, SmallVector<Value> &state) {
+  SmallVector<int64_t> shape(tiles.shape(state[1]));
+  Value inverse = tiles.over(tiles.constant(shape, 1), state[1]);
+  inverse = tiles.selectEqual(state[1], 0, tiles.constant(shape, 0), inverse);
+  state[2] = tiles.times(state[2], tiles.expand(inverse, 1, tiles.shape(state[2])));
+}
+
+void LogStateBuilder::buildMerge(const LogStates &pieces, const LogStates &result, bool normalized) {
+  SmallVector<Value> arguments = pieces.memories();
+  llvm::append_range(arguments, result.memories());
+  KernelFrame frame(site, problem, "merge", {tile::Axis::Batch, tile::Axis::Head}, arguments);
+  TileBuilder &tiles = frame.tiles;
+  Value batch = tiles.programId(tile::Axis::Batch), head = tiles.programId(tile::Axis::Head);
+  auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
+    return mergeLogStates(inner, before, loadLogState(inner, frame, pieces, {batch, head, piece}));
+  };
+  SmallVector<Value> state = loop(tiles, tile::Carry::Softmax, tiles.index(0), tiles.dim(frame[pieces.sum], 2), 1,
+                                  emptyLogState(tiles, features, problem.valueWidth()), step);
+  if (normalized)
+    divideBySums(tiles, state);
+  storeLogState(tiles, frame, result, state, {batch, head});
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(pieces.sum, 0), host.index(heads)});
+}
+
+LogStates LogStateBuilder::build(ArrayRef<Value> values, bool normalized, Prepare prepare) {
+  TileBuilder host(site.host, site.loc);
+  Value batch = host.dim(problem.key.memory, 0);
+  Value count = host.ceilDiv(host.dim(problem.key.memory, 2), problem.schedule.getPiece());
+  LogStates pieces = workspace(true, batch, count), result = workspace(false, batch, count);
+  buildPieces(pieces, count, values, prepare);
+  buildMerge(pieces, result, normalized);
+  return result;
+}
