@@ -72,9 +72,7 @@ def run(args, spec, given, folder, flags):
 def verdict(case, way, got, golden):
     """(whether it is right, what to say)."""
     if isinstance(got, str):
-        return case.refusal(got)
-    if way == "compiled code" and case.is_unsupported():
-        return case.refusal(None)
+        return False, got
     tolerance = case.tolerance() if way == "compiled code" else judges.INTERPRETER_TOLERANCE
     error = reference.relative_error(got, golden)
     return error <= tolerance, f"relative error {error:.2e}, tolerance {tolerance:.0e}"

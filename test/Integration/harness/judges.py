@@ -17,9 +17,6 @@ from storage import from_storage, to_storage
 TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
 # Of powers this high it is twice that.
 LARGE_DEGREE = 8
-# What the CPU does not compile yet, and must refuse; nothing else may be refused. By the names that a spec uses.
-UNSUPPORTED = {"effatt", "favor", "favor_relu", "relu", "cosformer", "focused", "after_map"}
-REFUSAL = "not supported yet"
 # The interpreter works in float64; its output is written in f32.
 INTERPRETER_TOLERANCE = 1e-7
 
@@ -46,19 +43,6 @@ class Case:
     def tolerance(self):
         large = any(mechanism.get("degree", 0) >= LARGE_DEGREE for mechanism in self.mechanisms())
         return TOLERANCE[self.fields["dtype"]] * (2 if large else 1)
-
-    def is_unsupported(self):
-        names = {name for mechanism in self.mechanisms()
-                 for name in (mechanism["kind"], mechanism.get("feature_map", {}).get("kind"),
-                              mechanism.get("low_rank", {}).get("order"))}
-        return bool(names & UNSUPPORTED)
-
-    def refusal(self, said):
-        """(whether it is right that the compiler said so, in place of giving an output; what to say)."""
-        refused = said is not None and REFUSAL in said
-        if refused:
-            return self.is_unsupported(), REFUSAL
-        return False, said or "compiled, but listed as not supported: take it off UNSUPPORTED in judges.py"
 
 
 def only_output(folder):

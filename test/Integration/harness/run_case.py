@@ -1,7 +1,7 @@
 """Runs specs with drawn tensors and judges their outputs; exits 1 if one is outside its tolerance.
 
 --ways says how each is run: `run` is `attnc run`, `library` the compiled .so through its C interface, `reference` the
-interpreter. Rows of keys that do not exist are NaN. What is not supported yet (a list in judges.py) must be refused, and nothing else.
+interpreter. Rows of keys that do not exist are NaN.
 """
 
 import argparse
@@ -101,9 +101,7 @@ def attempt(args, way, case, folder):
 def verdict(way, case, got, expected):
     """(whether it is right, what to say)."""
     if isinstance(got, str):
-        return case.refusal(got)
-    if way != "reference" and case.is_unsupported():
-        return case.refusal(None)
+        return False, got
     if got.shape != expected.shape:
         return False, f"expected an output of shape {expected.shape}, but got {got.shape}"
     tolerance = judges.INTERPRETER_TOLERANCE if way == "reference" else case.tolerance()
