@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 900, 560
 LEFT, RIGHT, TOP, BOTTOM = 84, 250, 56, 64
-COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#e08e1b", "#3c3c3c", "#17a2b8", "#a0522d"]
+COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#e08e1b", "#3c3c3c", "#17a2b8", "#a0522d", "#7f8c1f", "#e377c2"]
 
 
 class LogAxis:

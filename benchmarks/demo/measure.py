@@ -7,17 +7,21 @@ import time
 import numpy as np
 
 import reference
-from library import opened
-from storage import DTYPES, from_storage, to_storage
+from attnc import attnc
+from mechanisms import arrays_of
+from storage import from_storage, to_storage
 
-JUDGED_ROWS = 64
+# Of the error: there the interpreter of attn, in float64, judges every row.
+JUDGED_LENGTH = 512
 
 
-def draw(fields, n, seed=0):
-    """q, k and v of one batch entry, standard normal, in storage type."""
+def draw(library, n, seed=0):
+    """One batch entry, standard normal, in storage type."""
     rng = np.random.default_rng(seed)
-    shapes = [(1, fields["heads"], n, fields["head_dim"])] * 3
-    return [to_storage(rng.standard_normal(shape, np.float32), fields["dtype"]) for shape in shapes]
+    sizes = {"batch": 1, "n": n, "N": n}
+    return {name: to_storage(rng.standard_normal([int(size) if size.isdigit() else sizes[size] for size in member.sizes],
+                                                 np.float32), member.dtype)
+            for name, member in library.tensors.items() if not member.written}
 
 
 def resident(field):
@@ -42,7 +46,7 @@ def reset_peak():
         pass
 
 
-def median_time(run, budget=1.5, most=7):
+def median_time(run, budget, most=7):
     """Median of as many runs as fit into the budget, at least one."""
     times = []
     while not times or (sum(times) + times[-1] < budget and len(times) < most):
@@ -52,30 +56,35 @@ def median_time(run, budget=1.5, most=7):
     return statistics.median(times)
 
 
-def seconds_at(library, fields, n):
-    q, k, v = draw(fields, n)
-    run, _ = library.runner(q=q, k=k, v=v, o=np.empty_like(q))
+def seconds_at(library, n, budget=0.5):
+    inputs = draw(library, n)
+    name, result = library.output(**inputs)
+    run, _ = library.runner(**inputs, **{name: result})
     if n <= 4096:
         run()  # threads start and pages are touched
-    return median_time(run)
+    return median_time(run, budget)
 
 
-def measure(folder, fields, n):
+def error_at(mechanism, n):
+    """The relative error against the interpreter, on inputs and parameters as attnc draws them."""
+    spec, _ = mechanism.files(n)
+    drawn = mechanism.drawn(n, "--inputs")
+    attnc(mechanism.program, "run", spec, "--in", drawn, "--out", drawn / "judge", "--reference")
+    expected, arrays = np.load(drawn / "judge" / "o.npy"), arrays_of(drawn)
+    with mechanism.library(n, drawn) as library:
+        got = library(**{name: library.tensors[name].stored(arrays[name]) for name in "qkv"})
+    return reference.relative_error(from_storage(got, mechanism.fields["dtype"]), expected)
+
+
+def measure(mechanism, n):
     """The numbers of one line of the table."""
-    q, k, v = draw(fields, n)
-    reset_peak()
-    before = resident("VmRSS") - (q.nbytes + k.nbytes + v.nbytes)
-    o = np.empty(q.shape, DTYPES[fields["dtype"]])
-    with opened(folder, fields["attention"], fields["dtype"]) as library:
-        run, workspace = library.runner(q=q, k=k, v=v, o=o)
+    with mechanism.library(n) as library:
+        inputs = draw(library, n)
+        reset_peak()
+        before = resident("VmRSS") - sum(array.nbytes for array in inputs.values())
+        name, result = library.output(**inputs)
+        run, workspace = library.runner(**inputs, **{name: result})
         run()
-        seconds = median_time(run)
+        seconds = median_time(run, budget=1.0)
         peak = resident("VmHWM") - before
-    wide = [from_storage(x, fields["dtype"]) for x in (q, k, v)]
-    rows = np.sort(np.random.default_rng(1).choice(n, min(n, JUDGED_ROWS), replace=False))
-    got = from_storage(o[:, :, rows], fields["dtype"])
-    spec = reference.specification(fields)
-    exact = reference.attention({"kind": "softmax", "causal": spec["causal"]}, *wide, rows=rows)
-    judge = reference.attention(spec, *wide, rows=rows)
-    return {"seconds": seconds, "peak": peak, "workspace": workspace,
-            "error": reference.relative_error(got, judge), "distance": reference.relative_error(got, exact)}
+    return {"seconds": seconds, "peak": peak, "workspace": workspace, "error": error_at(mechanism, JUDGED_LENGTH)}
