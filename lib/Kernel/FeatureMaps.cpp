@@ -29,7 +29,7 @@ SmallVector<int64_t, 2> MapAtPoint::blockWidths(const FeatureMap &map) {
 //===----------------------------------------------------------------------===//
 
 MapAtPoint::MapAtPoint(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const FeatureMap &map,
-                       const Point &point)
+                       const Point &point, int64_t headsOfGrid)
     : problem(problem), map(map), point(point) {
   Type f32 = tiles.builder.getF32Type();
   Value c0 = tiles.index(0), memory = map.parameter ? frame[map.parameter] : Value();
@@ -42,8 +42,11 @@ MapAtPoint::MapAtPoint(TileBuilder &tiles, const KernelFrame &frame, const Probl
     Value head = type.getDimSize(0) > 1 ? point.head : c0;
     omega = tiles.cast(tiles.load(memory, {head, c0, c0}, {type.getDimSize(1), type.getDimSize(2)}), f32); // [m, d]
   }
-  if (Value keys = frame[map.shift]) // the kernels that map queries alone do not take it
-    shift = tiles.load(keys, {point.batch, point.head}, {1, 1});
+  if (Value keys = frame[map.shift]) { // the kernels that map queries alone do not take it
+    int64_t heads = cast<MemRefType>(keys.getType()).getDimSize(1);
+    Value head = headsOfGrid ? tiles.div(point.head, headsOfGrid / heads) : point.head;
+    shift = tiles.load(keys, {point.batch, head}, {1, 1});
+  }
   if (map.map.isFavor() && map.map.getStabilizer() == attn::Stabilizer::Constant) {
     Value squares = tiles.reduceAdd(tiles.times(omega, omega), 1);                         // [m]
     omegaSquares = tiles.times(squares, tiles.constant(tiles.shape(squares), M_LOG2E / 2)); // [m]

@@ -22,11 +22,12 @@ using Features = llvm::SmallVector<mlir::Value, 2>;
 
 enum class Side { Query, Key };
 
-/// A feature map at one grid point, its parameters loaded. The grid's heads are those of `parameterHeads`.
+/// A feature map at one grid point, its parameters loaded.
 class MapAtPoint {
 public:
+  /// `headsOfGrid`: how many heads the grid's head axis has; 0: those of `parameterHeads`, which have a stabilizer each.
   MapAtPoint(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const FeatureMap &map,
-             const Point &point);
+             const Point &point, int64_t headsOfGrid = 0);
 
   /// φ of the tokens first … first + rows − 1, those at or past `limit` zero before the map.
   Features features(TileBuilder &tiles, const TokenReader &tokens, mlir::Value first, int64_t rows, Side side,

@@ -53,8 +53,8 @@ void kernel::buildQuadratic(BuildSite &site, const Problem &problem, const Featu
   int64_t rows = problem.queryTile();
   Point point = gridPoint(frame, problem);
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
-  QuadraticBlock block{problem, MapAtPoint(tiles, frame, problem, map, point), reader(problem.key),
-                       reader(problem.value), {}, {}};
+  QuadraticBlock block{problem, MapAtPoint(tiles, frame, problem, map, point, problem.heads()),
+                       reader(problem.key), reader(problem.value), {}, {}};
   Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   block.visible = visibleKeys(frame, tiles, problem, point, firstQuery);
   Features a = block.map.features(tiles, reader(problem.query), firstQuery, rows, Side::Query); // [Tq, m]
