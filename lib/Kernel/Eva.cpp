@@ -239,10 +239,11 @@ static SmallVector<Value> mixChunks(TileBuilder &tiles, const MixBlock &block, c
 
 /// The chunks that a block with keys start … may use, as ranges of the summaries.
 static SmallVector<KeyRange> chunkRanges(TileBuilder &tiles, const EvaOptions &options, bool causal, Value chunks,
-                                      Value block) {
+                                      Value block, Value lastQuery) {
   Value c0 = tiles.index(0);
+  // Causal: up to the last query's own chunk; what no row of the tile may use is not read.
   if (!options.excludeLocal)
-    return {{c0, chunks}};
+    return {{c0, causal ? tiles.min(chunks, tiles.div(lastQuery, options.chunk)) : chunks}};
   Value start = tiles.mul(block, *options.local);
   Value first = tiles.div(start, options.chunk);
   Value last = tiles.div(tiles.add(start, tiles.index(*options.local - 1)), options.chunk);
@@ -282,7 +283,8 @@ static void buildMix(BuildSite &site, const Problem &problem, const EvaOptions &
     carried = mixKeys(tiles, block, reader(problem.key), reader(problem.value), local, carried);
   }
   Value chunks = tiles.div(keys, options.chunk);
-  for (const KeyRange &range : chunkRanges(tiles, options, problem.causal, chunks, number))
+  Value lastQuery = tiles.sub(tiles.min(tiles.add(first, tiles.index(rows)), queries), tiles.index(1));
+  for (const KeyRange &range : chunkRanges(tiles, options, problem.causal, chunks, number, lastQuery))
     carried = mixChunks(tiles, block, frame, point, summaries, range, carried,
                         problem.causal && !options.excludeLocal);
   storeOutput(tiles, frame, problem, point, first, softmax.finish(tiles, carried), tiles.add(start, run));

@@ -280,7 +280,8 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
 
 void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const PolysketchOptions &options) {
   // |k|^(p/2) of magnitudes up to 1e4 is in the range of f32 as long as p/2 ≤ 8.
-  Value largest = options.degree >= 16 ? buildLargestNorm(site, problem) : Value();
+  // Causal: a key must not set the unit of the rows before it, so powers are clamped instead.
+  Value largest = options.degree >= 16 && !problem.causal ? buildLargestNorm(site, problem) : Value();
   Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, largest, /*queries=*/true);
   Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, largest, /*queries=*/false);
   int64_t rows = problem.schedule.getQueryTile(), block = options.localExact.value_or(rows);

@@ -16,7 +16,8 @@
 //
 // The token is divided by its norm before the products and multiplied by a power of the norm after them: a sketch of degree
 // p' is homogeneous, and the products of a tree overflow before their result does. From p' = 8 on that power overflows
-// too, so keys are taken in the unit K; weights are relative to the largest of their row anyway (Power.h).
+// too, so keys are taken in the unit K; weights are relative to the largest of their row anyway (Power.h). Not if causal:
+// a later key would set the unit of earlier rows.
 //
 //===----------------------------------------------------------------------===//
 #include "Sketch.h"
@@ -126,7 +127,8 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
     Value k = largestNorm(tiles, frame[result.largest], point, rows);                                      // [T]
     length = result.rowScale ? tiles.times(length, k) : tiles.over(length, k);
   }
-  Value size = evenPower(tiles, length, degree);                                                           // [T]
+  // Finite whatever the length: without a unit the powers of long tokens pass the range of f32 from p' = 16 on.
+  Value size = tiles.minimum(evenPower(tiles, length, degree), tiles.constant({rows}, 0x1p100));           // [T]
   if (result.rowScale)
     tiles.store(size, frame[result.rowScale], {point.batch, point.head, first});
   else
