@@ -321,25 +321,40 @@ Tokens HostBuilder::workspaceFor(Value value, Value like) {
   return {site.workspace({dynamic, shape[1], dynamic, shape[3]}, sizes), 0, shape[1], shape[3], {}};
 }
 
+/// The queries of the attention that `value` is the output of, which has as many rows; null if it is none.
+static Value queriesOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto lepe = dyn_cast_or_null<attn::LepeOp>(op))
+    return queriesOf(lepe.getSource());
+  if (auto concat = dyn_cast_or_null<attn::ConcatHeadsOp>(op))
+    return queriesOf(concat.getParts().front());
+  if (auto normalize = dyn_cast_or_null<attn::NormalizeOp>(op)) {
+    if (std::optional<Partition> attention = partition(op))
+      return attention->query;
+    auto readout = normalize.getNumerator().getDefiningOp<attn::ReadoutOp>();
+    auto map = readout ? readout.getFeatures().getDefiningOp<attn::MapOp>() : attn::MapOp();
+    return map ? Value(map.getSource()) : Value();
+  }
+  return isa_and_nonnull<attn::MechanismOpInterface>(op) ? op->getOperand(0) : Value();
+}
+
 FailureOr<Tokens> HostBuilder::compute(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto project = dyn_cast_or_null<attn::ProjectOp>(op))
     return computeProjection(project);
   if (auto compress = dyn_cast_or_null<attn::CompressOp>(op))
     return computeCompression(compress);
-  if (op && op->getNumOperands() > 0) {
-    // An attention inside another one: as many rows as its queries.
-    std::optional<Partition> attention = partition(op);
-    Value like = attention ? attention->query : op->getOperand(0);
-    FailureOr<Tokens> source = isa<RankedTensorType>(like.getType()) ? read(like) : FailureOr<Tokens>(failure());
-    if (failed(source))
-      return failure();
-    Tokens result = workspaceFor(value, source->memory);
-    if (failed(write(value, Output{result.memory, 0, std::nullopt})))
-      return failure();
-    return result;
-  }
-  return emitError(value.getLoc()) << "expected tokens that a kernel can read (not supported yet)";
+  // An attention that another op reads.
+  Value queries = queriesOf(value);
+  if (!queries)
+    return emitError(value.getLoc()) << "expected tokens that a kernel can read (not supported yet)";
+  FailureOr<Tokens> source = read(queries);
+  if (failed(source))
+    return failure();
+  Tokens result = workspaceFor(value, source->memory);
+  if (failed(write(value, Output{result.memory, 0, std::nullopt})))
+    return failure();
+  return result;
 }
 
 FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {

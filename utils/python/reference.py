@@ -76,6 +76,17 @@ def attention(spec, q, k, v, key_lengths=None, rows=None):
     return out
 
 
+def rounded(array, dtype):
+    """The array in the storage type f32, f16 or bf16, to nearest even, as float64."""
+    with np.errstate(over="ignore"):
+        narrow = np.asarray(array, np.float16 if dtype == "f16" else np.float32)
+    if dtype != "bf16":
+        return narrow.astype(np.float64)
+    bits = narrow.view(np.uint32)
+    even = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(0xFFFF0000)
+    return np.where(np.isnan(narrow), narrow, even.view(np.float32)).astype(np.float64)
+
+
 def relative_error(got, expected):
     """Frobenius norm of the difference over that of what was expected; 0 for two zeros, NaN counts as infinite."""
     difference = np.linalg.norm((np.asarray(got, np.float64) - expected).ravel())
