@@ -127,8 +127,9 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
     Value k = largestNorm(tiles, frame[result.largest], point, rows);                                      // [T]
     length = result.rowScale ? tiles.times(length, k) : tiles.over(length, k);
   }
-  // Finite whatever the length: without a unit the powers of long tokens pass the range of f32 from p' = 16 on.
-  Value size = tiles.minimum(evenPower(tiles, length, degree), tiles.constant({rows}, 0x1p100));           // [T]
+  // Finite whatever the length: without a unit the powers of long tokens pass the range of f32 from p' = 16 on. Those of
+  // p' = 8 stay below this up to lengths of 3e4.
+  Value size = tiles.minimum(evenPower(tiles, length, degree), tiles.constant({rows}, 0x1p120));           // [T]
   if (result.rowScale)
     tiles.store(size, frame[result.rowScale], {point.batch, point.head, first});
   else

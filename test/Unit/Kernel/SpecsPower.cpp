@@ -68,6 +68,11 @@ TEST_F(Specs, PolysketchExactInsideBlocks) {
 }
 
 TEST_F(Specs, PolysketchOfLargeInputs) {
+  check({"heads: 2, head_dim: 40, causal: true, " + sketch(16, 16, ", local_exact: 7"),
+         square({21}),
+         {"quadratic", "chunked"},
+         1e-12,
+         1000});
   check({heads + sketch(4, 4), {{9, 20}}, {"quadratic", "state"}, 0, 0});
   check({heads + sketch(8, 4), {{9, 20}}, {"quadratic", "state"}, 1e-12, 1e-9});
   check({heads + sketch(8, 4), {{9, 20}}, {"quadratic", "state"}, 1e-12, 100});
