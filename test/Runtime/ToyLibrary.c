@@ -150,7 +150,9 @@ const attune_rt_descriptor toy_descriptor = {sizeof(attune_rt_descriptor),
                                              toyHeadDim,
                                              toyValueDim,
                                              2,
-                                             variants};
+                                             variants,
+                                             0,
+                                             NULL};
 
 attune_status toy_create(const attune_options *options, toy_handle **handle) {
   return attune_rt_create(&toy_descriptor, options, (attune_rt_handle **)handle);
