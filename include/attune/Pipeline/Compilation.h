@@ -85,7 +85,7 @@ private:
   std::string sourcePath, targetName, libraryName, dumpFolder;
   mlir::MLIRContext mlirContext;
   llvm::SourceMgr sources;
-  std::unique_ptr<mlir::ScopedDiagnosticHandler> handler;
+  std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler; ///< by its own type: the destructor of its base is not virtual
   std::optional<Spec> parsed;
   mlir::OwningOpRef<mlir::ModuleOp> root;
   target::LibraryDescription description;
