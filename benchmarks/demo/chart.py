@@ -1,11 +1,20 @@
-"""A log-log chart of lines as SVG, written by hand so that the demo needs no plotting library."""
+"""A log-log chart of lines as SVG, written by hand so that the demo needs no plotting library.
+
+Every line has a name at its end, a colour that the colour-blind can tell (Okabe and Ito's and two more) and a mark.
+"""
 
 import math
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT = 900, 560
-LEFT, RIGHT, TOP, BOTTOM = 84, 250, 56, 64
-COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#8e5ea2", "#e08e1b", "#3c3c3c", "#17a2b8", "#a0522d", "#7f8c1f", "#e377c2"]
+WIDTH, HEIGHT = 960, 600
+LEFT, RIGHT, TOP, BOTTOM = 84, 236, 74, 64
+# The two exact ones are both black.
+COLOURS = ["#000000", "#000000", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#808080", "#882255"]
+# Points of a mark of radius 1.
+MARKS = [[(math.cos(a * math.pi / 8), math.sin(a * math.pi / 8)) for a in range(16)],
+         [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)], [(0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+         [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)], [(0, 1.2), (1.1, -0.8), (-1.1, -0.8)]]
+LABEL_STEP = 19
 
 
 class LogAxis:
@@ -17,6 +26,15 @@ class LogAxis:
 
     def __call__(self, value):
         return self.start + (math.log(value) - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+class Style:
+    """Colour and mark of line number `index`; dashes if it is `dashed`."""
+
+    def __init__(self, index, dashed):
+        self.colour = COLOURS[index % len(COLOURS)]
+        self.mark = MARKS[index % len(MARKS)]
+        self.dashes = ' stroke-dasharray="7 4"' if dashed else ""
 
 
 def seconds_label(value):
@@ -35,51 +53,78 @@ def line(x1, y1, x2, y2, colour, width=1.0):
             f'stroke-width="{width}"/>')
 
 
-def grid(x_axis, y_axis, ticks_x, decades):
+def mark(x, y, style, radius=4):
+    points = " ".join(f"{x + radius * dx:.1f},{y + radius * dy:.1f}" for dx, dy in style.mark)
+    return f'<polygon points="{points}" fill="{style.colour}"/>'
+
+
+def grid(x_axis, y_axis, ticks_x, ticks_y):
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     for n in ticks_x:
         yield line(x_axis(n), TOP, x_axis(n), bottom, "#e4e4e4")
-        yield text(x_axis(n), bottom + 18, str(n))
-    for exponent in decades:
-        y = y_axis(10.0 ** exponent)
-        yield line(LEFT, y, right, y, "#e4e4e4")
-        yield text(LEFT - 8, y + 4, seconds_label(10.0 ** exponent), anchor="end")
+        yield text(x_axis(n), bottom + 18, f"{n:,}")
+    for value in ticks_y:
+        yield line(LEFT, y_axis(value), right, y_axis(value), "#e4e4e4")
+        yield text(LEFT - 8, y_axis(value) + 4, seconds_label(value), anchor="end")
     yield line(LEFT, bottom, right, bottom, "#333")
     yield line(LEFT, TOP, LEFT, bottom, "#333")
 
 
-def curve(points, x_axis, y_axis, colour):
+def curve(points, x_axis, y_axis, style):
     path = " ".join(f"{x_axis(n):.1f},{y_axis(t):.1f}" for n, t in points)
-    yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
+    yield f'<polyline points="{path}" fill="none" stroke="{style.colour}" stroke-width="2"{style.dashes}/>'
     for n, t in points:
-        yield f'<circle cx="{x_axis(n):.1f}" cy="{y_axis(t):.1f}" r="3" fill="{colour}"/>'
+        yield mark(x_axis(n), y_axis(t), style)
 
 
-def legend(names):
-    x = WIDTH - RIGHT + 16
-    for i, name in enumerate(names):
-        y = TOP + 12 + 22 * i
-        yield line(x, y, x + 24, y, COLOURS[i % len(COLOURS)], 2.5)
-        yield text(x + 30, y + 4, name, anchor="start")
+def spread(heights):
+    """The heights, in the same order, moved apart so that names do not lie on each other."""
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    result, place = list(heights), -math.inf
+    for i in order:
+        place = result[i] = max(heights[i], place + LABEL_STEP)
+    place = HEIGHT - BOTTOM + LABEL_STEP
+    for i in reversed(order):
+        place = result[i] = min(result[i], place - LABEL_STEP)
+    return result
 
 
-def chart(title, series, x_label, y_label):
-    """The SVG text of `series`, a mapping from a name to its points (n, seconds)."""
+def names(series, styles, x_axis, y_axis):
+    """The name of each line at the height of its end, and a thin line to it."""
+    ends = [points[-1] for points in series.values()]
+    left = WIDTH - RIGHT + 26
+    for name, (n, t), style, y in zip(series, ends, styles, spread([y_axis(t) for _, t in ends])):
+        yield line(x_axis(n) + 6, y_axis(t), left - 6, y, "#b0b0b0", 0.8)
+        yield mark(left, y, style)
+        yield text(left + 10, y + 4, name, anchor="start")
+
+
+def fitted(low, high):
+    """The range, a little wider, and the powers of ten in it; three times those too where they alone would be few."""
+    low, high = low / 1.5, high * 1.5
+    decades = [10.0 ** e for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+    ticks = decades if math.log10(high / low) > 2 else sorted(decades + [3 * value for value in decades])
+    return low, high, [value for value in ticks if low <= value <= high]
+
+
+def chart(title, subtitle, series, dashed, x_label, y_label):
+    """The SVG text of `series`, a mapping from a name to its points (n, seconds); the lines of `dashed` are dashed."""
     points = [point for line_points in series.values() for point in line_points]
     ticks_x = sorted({n for n, _ in points})
-    decades = range(math.floor(math.log10(min(t for _, t in points))),
-                    math.ceil(math.log10(max(t for _, t in points))) + 1)
-    x_axis = LogAxis(ticks_x[0], ticks_x[-1], LEFT, WIDTH - RIGHT)
-    y_axis = LogAxis(10.0 ** decades[0], 10.0 ** decades[-1], HEIGHT - BOTTOM, TOP)
+    low, high, ticks_y = fitted(min(t for _, t in points), max(t for _, t in points))
+    x_axis = LogAxis(ticks_x[0], max(ticks_x[-1], ticks_x[0] + 1), LEFT, WIDTH - RIGHT)
+    y_axis = LogAxis(low, high, HEIGHT - BOTTOM, TOP)
+    styles = [Style(i, name in dashed) for i, name in enumerate(series)]
     middle_y = (TOP + HEIGHT - BOTTOM) / 2
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-             f'height="{HEIGHT}" font-family="sans-serif">',
+             f'height="{HEIGHT}" font-family="sans-serif" fill="#222">',
              f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-             text(LEFT, 30, title, anchor="start", size=16),
-             *grid(x_axis, y_axis, ticks_x, decades)]
-    for i, line_points in enumerate(series.values()):
-        parts += curve(line_points, x_axis, y_axis, COLOURS[i % len(COLOURS)])
-    parts += legend(series)
+             text(LEFT, 30, title, anchor="start", size=17),
+             text(LEFT, 52, subtitle, anchor="start", extra=' fill="#555"'),
+             *grid(x_axis, y_axis, ticks_x, ticks_y)]
+    for line_points, style in zip(series.values(), styles):
+        parts += curve(line_points, x_axis, y_axis, style)
+    parts += names(series, styles, x_axis, y_axis)
     parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 18, x_label))
     parts.append(text(20, middle_y, y_label, extra=f' transform="rotate(-90 20 {middle_y:.1f})"'))
     return "\n".join([*parts, "</svg>", ""])

@@ -46,20 +46,38 @@ def reset_peak():
         pass
 
 
-def median_time(run, budget, most=7):
+def median_time(run, budget, most=25):
     """Median of as many runs as fit into the budget, at least one."""
     times = []
     while not times or (sum(times) + times[-1] < budget and len(times) < most):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
+        times.append(seconds_of(run))
     return statistics.median(times)
 
 
+def seconds_of(run, repeats=1):
+    start = time.perf_counter()
+    for _ in range(repeats):
+        run()
+    return (time.perf_counter() - start) / repeats
+
+
+def in_turn(run, other, budget, most=7):
+    """Medians of the seconds of `run` and of the ratio of `other` to it.
+
+    They run in turn and each time about as long, so that what else the machine does slows both alike: a run that ends within
+    a slice of the scheduler would seem faster than it is.
+    """
+    repeats = max(1, min(64, round(seconds_of(other) / seconds_of(run))))
+    times, ratios, start = [], [], time.perf_counter()
+    while not times or (time.perf_counter() - start < budget and len(times) < most):
+        exact = seconds_of(other)
+        times.append(seconds_of(run, repeats))
+        ratios.append(exact / times[-1])
+    return statistics.median(times), statistics.median(ratios)
+
+
 def seconds_at(library, n, budget=0.5):
-    inputs = draw(library, n)
-    name, result = library.output(**inputs)
-    run, _ = library.runner(**inputs, **{name: result})
+    run, _ = runner(library, n)
     if n <= 4096:
         run()  # threads start and pages are touched
     return median_time(run, budget)
@@ -76,15 +94,24 @@ def error_at(mechanism, n):
     return reference.relative_error(from_storage(got, mechanism.fields["dtype"]), expected)
 
 
-def measure(mechanism, n):
-    """The numbers of one line of the table."""
-    with mechanism.library(n) as library:
+def runner(library, n):
+    """A function that runs once on inputs of its own, and the bytes of its workspace."""
+    inputs = draw(library, n)
+    name, result = library.output(**inputs)
+    return library.runner(**inputs, **{name: result})
+
+
+def measure(mechanism, n, exact):
+    """The numbers of one line of the table; `exact` is the mechanism to which its speed is compared."""
+    with mechanism.library(n) as library, exact.library(n) as other:
         inputs = draw(library, n)
         reset_peak()
         before = resident("VmRSS") - sum(array.nbytes for array in inputs.values())
         name, result = library.output(**inputs)
-        run, workspace = library.runner(**inputs, **{name: result})
+        run, _ = library.runner(**inputs, **{name: result})
         run()
-        seconds = median_time(run, budget=1.0)
         peak = resident("VmHWM") - before
-    return {"seconds": seconds, "peak": peak, "workspace": workspace, "error": error_at(mechanism, JUDGED_LENGTH)}
+        run_exact, _ = runner(other, n)
+        run_exact()
+        seconds, ratio = in_turn(run, run_exact, budget=3.0)
+    return {"seconds": seconds, "ratio": ratio, "peak": peak, "error": error_at(mechanism, JUDGED_LENGTH)}

@@ -99,7 +99,9 @@ const attune_rt_descriptor prepared::descriptor = {sizeof(attune_rt_descriptor),
                                                    3,
                                                    3,
                                                    1,
-                                                   &variant};
+                                                   &variant,
+                                                   0,
+                                                   nullptr};
 
 Case::Case(int64_t batch, int64_t keys, uint32_t seed)
     : batch(batch), keys(keys), e({2, keys}), sign({2, 4}), index({2}, {kDLInt, 32, 1}), k({batch, keys, 3}),
