@@ -1,12 +1,14 @@
 """Checks the pages against the compiler, the examples and the files of the repository.
 
 Every yaml block of a page must be a spec that compiles and runs: with one batch entry, 64 tokens where the length is open, and
-finite numbers in the output. Every example must be in the gallery, with an excerpt that is in its file; every link, the anchor
+finite numbers in the output. Every python block runs, after the commands in the comments at its head. Every example must be in the gallery, with an excerpt that is in its file; every link, the anchor
 in it, and every file that a page names must exist.
 """
 
+import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -36,17 +38,22 @@ def prose(page):
     return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
 
 
+def blocks(page, language):
+    """(line, code) of every block of a language."""
+    text = page.read_text(encoding="utf-8")
+    for block in re.finditer(rf"^```{language}\n(.*?)^```", text, re.S | re.M):
+        yield text.count("\n", 0, block.start()) + 2, block.group(1)
+
+
 #===----------------------------------------------------------------------===#
-# Specs
+# Specs and programs
 #===----------------------------------------------------------------------===#
 
 
 def specs(page):
     """(line, code) of every yaml block."""
-    text = page.read_text(encoding="utf-8")
-    for block in re.finditer(r"^```yaml\n(.*?)^```", text, re.S | re.M):
-        code = block.group(1)
-        yield text.count("\n", 0, block.start()) + 2, code if re.search(r"^attention:", code, re.M) else HEAD + code
+    for line, code in blocks(page, "yaml"):
+        yield line, code if re.search(r"^attention:", code, re.M) else HEAD + code
 
 
 def fault_of(code, folder):
@@ -67,6 +74,20 @@ def fault_of(code, folder):
             return run.stderr.strip()
     outputs = [np.load(file) for file in out.glob("*.npy")]
     return "" if outputs and all(np.isfinite(o).all() and o.any() for o in outputs) else "an output that is not finite, or 0"
+
+
+def program_faults(page):
+    path = os.pathsep.join([str(SOURCE / "utils" / "python"), os.environ.get("PYTHONPATH", "")])
+    for line, code in blocks(page, "python"):
+        commands = [shlex.split(command) for command in re.findall(r"^# (attnc .*)$", code, re.M)]
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(SOURCE / "examples", pathlib.Path(folder) / "examples")
+            for command in [*commands, [sys.executable, "-c", code]]:
+                run = subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True,
+                                     text=True, check=False)
+                if run.returncode != 0:
+                    yield f"{name_of(page)}:{line}: expected a program that runs, but got: {run.stderr.strip()}"
+                    break
 
 
 def spec_faults(page):
@@ -140,7 +161,7 @@ def gallery_faults():
 
 
 def main():
-    faults = [fault for page in PAGES for check in (spec_faults, link_faults) for fault in check(page)]
+    faults = [fault for page in PAGES for check in (spec_faults, program_faults, link_faults) for fault in check(page)]
     faults += [fault for page in MECHANISMS for fault in section_faults(page)]
     faults += gallery_faults()
     for fault in faults:
