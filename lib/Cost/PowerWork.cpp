@@ -103,18 +103,36 @@ static WorkEstimate sketchedPairs(const AttentionShape &shape, const Sketches &a
   return work;
 }
 
-/// Slice f of the state, r·dv of its r²·dv, over all keys.
-static WorkEstimate slicesWork(const Sketches &at, const Sizes &z) {
+/// Keys that enter every slice before the next ones do, as in lib/Kernel/Polysketch.cpp.
+static constexpr double keysOfBlock = 512;
+
+/// All keys into the r slices of the state, r·dv of its r²·dv each. `loads`: how often a slice is read and written.
+static WorkEstimate slicesWork(const Sketches &at, const Sizes &z, double loads) {
   double rows = at.keyTiles * at.T;
   WorkEstimate work;
   work.products = at.points * rows * z.m * z.dv;
   work.usefulProducts = at.points * z.N * z.m * at.c; // §4: N m c with m = r²
   // The magnitudes and their maximum, two products, the sum; the slice rescaled once a tile.
   work.elementwise = at.points * z.m * (rows * 5 + at.keyTiles * at.c);
-  work.workspaceBytes = at.points * z.stateBytes();
-  work.mainBytes = at.points * z.N * (4 * at.r + z.dv * z.k) + work.workspaceBytes;
-  work.nearBytes = at.points * at.r * z.N * (4 * (at.r + 1) + z.dv * z.k) + work.workspaceBytes;
+  work.nearBytes = at.points * (at.r * z.N * (4 * (at.r + 1) + z.dv * z.k) + 2 * loads * z.stateBytes());
   work.liveBytes = 4 * (at.T * (3 * at.r + z.dv) + at.r * at.c);
+  return work;
+}
+
+/// The states of pieces of the keys.
+static WorkEstimate piecesWork(const Sketches &at, const Sizes &z) {
+  WorkEstimate work = slicesWork(at, z, std::ceil(z.N / keysOfBlock));
+  work.workspaceBytes = at.points * z.pieces * z.stateBytes();
+  work.mainBytes = at.points * z.N * (4 * at.r + z.dv * z.k) + work.workspaceBytes;
+  work.grain = at.points * z.pieces;
+  return work;
+}
+
+/// Slice by slice.
+static WorkEstimate mergePiecesWork(const Sketches &at, const Sizes &z) {
+  WorkEstimate work = mergeWork(at.points, z.pieces, z.m * at.c);
+  work.elementwise *= 4; // both sides are rescaled, then added
+  work.liveBytes /= at.r;
   work.grain = at.points * at.r;
   return work;
 }
@@ -137,14 +155,13 @@ static WorkEstimate readsWork(const AttentionShape &shape, const Sketches &at, c
 static WorkEstimate sketchedBlocks(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
   double blocks = std::ceil(z.n / at.block), side = std::ceil(at.block / at.T);
   WorkEstimate work = pairsOfTiles(shape, at, z, blocks * side * (side + 1) / 2);
-  WorkEstimate reads = readsWork(shape, at, z), slices = slicesWork(at, z);
+  WorkEstimate reads = readsWork(shape, at, z), slices = slicesWork(at, z, blocks);
   work += reads, work += slices;
   // §8: n [(b + 1) / 2 (r + c) + 2 r² c], d in place of r where the pairs are exact.
   double width = shape.localExact ? z.d : at.r;
   work.usefulProducts = at.points * z.n * ((at.block + 1) / 2 * (width + at.c) + 2 * z.m * at.c);
+  work.workspaceBytes = at.points * z.stateBytes();
   work.mainBytes = z.tensorBytes() + at.points * (z.n + z.N) * 4 * at.r;
-  // The state is read by every tile of queries, and read and written once a block.
-  work.nearBytes += at.points * 2 * blocks * z.stateBytes();
   work.liveBytes = 4 * (at.T * (4 * at.r + 3 * z.dv) + 2 * at.T * at.T) + z.stateBytes();
   work.grain = at.points;
   work.launches = 1;
@@ -156,7 +173,7 @@ KernelWorks cost::polysketchWork(const AttentionShape &shape, const Sizes &z) {
   KernelWorks kernels{{"sketch", sketchWork(at, z, z.n, z.q, queryOps(shape))},
                       {"sketch", sketchWork(at, z, z.N, z.k, keyOps(shape))}};
   if (shape.form == attn::Form::State)
-    kernels.append({{"slices", slicesWork(at, z)}, {"readout", readsWork(shape, at, z)}});
+    kernels.append({{"pieces", piecesWork(at, z)}, {"merge", mergePiecesWork(at, z)}, {"readout", readsWork(shape, at, z)}});
   else if (shape.form == attn::Form::Chunked)
     kernels.push_back({"chunked", sketchedBlocks(shape, at, z)});
   else

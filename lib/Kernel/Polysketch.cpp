@@ -10,7 +10,8 @@
 //
 //   sketch:     S(q / |q|) and S(k), once                                      (Sketch.cpp)
 //   quadratic:  parallel over (batch, head, query tile): pairs with the keys before the block, then inside it
-//   state:      parallel over (batch, head, slice): S_f over all keys; then a readout of the query tiles
+//   state:      parallel over (batch, head, piece): block after block of the piece's keys enters every slice S_f;
+//               parallel over (batch, head, slice): the pieces merged; then a readout of the query tiles
 //   chunked:    parallel over (batch, head): block after block, every query tile reads the state of the blocks before and
 //               pairs with the keys of its own; then the block's keys enter the state
 //
@@ -53,6 +54,9 @@ struct QueryTile {
   Value first, limit; ///< first query; keys at or past the limit do not exist
 };
 } // namespace
+
+/// Keys that enter every slice of a state before the next ones do: those and the state fit a cache of the second level.
+static constexpr int64_t keysOfBlock = 512;
 
 static QueryTile queryTile(TileBuilder &tiles, const Sketches &at, const KernelFrame &frame, const Point &point) {
   auto reader = [&](const Tokens &tokens) {
@@ -155,13 +159,17 @@ static SketchState stateOf(const Sketches &at, Value state, Value sum, Value uni
   return {state, sum, unit, at.options.size, at.problem.valueWidth()};
 }
 
-static SketchState allocateState(BuildSite &site, const Sketches &at) {
+/// Workspace for a state, or for one of each of `pieces`.
+static SketchState allocateState(BuildSite &site, const Sketches &at, Value pieces = Value()) {
   TileBuilder host(site.host, site.loc);
-  Value batch = host.dim(at.problem.query.memory, 0);
+  SmallVector<Value> sizes{host.dim(at.problem.query.memory, 0)};
   int64_t heads = at.problem.heads(), r = at.options.size, dv = at.problem.valueWidth();
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  return stateOf(at, site.workspace({dynamic, heads, r, r, dv}, batch), site.workspace({dynamic, heads, r, r}, batch),
-                 site.workspace({dynamic, heads, r}, batch));
+  SmallVector<int64_t> unit{ShapedType::kDynamic, heads, r};
+  if (pieces)
+    unit.insert(unit.begin() + 2, ShapedType::kDynamic), sizes.push_back(pieces);
+  SmallVector<int64_t> sum = unit, state = unit;
+  sum.push_back(r), state.append({r, dv});
+  return stateOf(at, site.workspace(state, sizes), site.workspace(sum, sizes), site.workspace(unit, sizes));
 }
 
 static SketchState inKernel(const KernelFrame &frame, const Sketches &at, const SketchState &host) {
@@ -190,20 +198,61 @@ static SmallVector<Value> readState(TileBuilder &tiles, const QueryTile &tile, c
   });
 }
 
-static void buildSlices(BuildSite &site, const Sketches &at, const SketchState &hostState) {
-  KernelFrame frame(site, at.problem, "slices", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::ValueBlock},
-                    at.values({hostState.state, hostState.sum, hostState.unit}));
+/// The keys start ≤ j < end enter every slice. Slice after slice reads them all, so there are few enough for a cache.
+static void addToSlices(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value start, Value end) {
+  loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(state.size), 1, {},
+       [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
+         SmallVector<Value> slice = state.load(inner, tile.point, f);
+         state.store(inner, tile.point, f, addKeys(inner, tile, state, f, start, end, slice));
+         return {};
+       });
+}
+
+/// The states of pieces of the keys. Reading all keys for each slice would take them from memory r times.
+static void buildPieces(BuildSite &site, const Sketches &at, const SketchState &pieces, Value count) {
+  KernelFrame frame(site, at.problem, "pieces", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::KeyPiece},
+                    at.values({pieces.state, pieces.sum, pieces.unit}));
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, at.problem);
   QueryTile tile = queryTile(tiles, at, frame, point);
-  SketchState state = inKernel(frame, at, hostState);
-  Value f = tiles.programId(tile::Axis::ValueBlock), limit = keyLimit(frame, tiles, at.problem, point);
-  int64_t r = at.options.size;
-  SmallVector<Value> zero{tiles.constant({1}, leastUnit), tiles.constant({r, at.problem.valueWidth()}, 0),
-                          tiles.constant({r}, 0)};
-  state.store(tiles, point, f, addKeys(tiles, tile, state, f, tiles.index(0), limit, zero));
+  SketchState state = inKernel(frame, at, pieces);
+  state.piece = tiles.programId(tile::Axis::KeyPiece);
+  int64_t length = at.problem.schedule.getPiece();
+  Value start = tiles.mul(state.piece, length), limit = keyLimit(frame, tiles, at.problem, point);
+  Value end = tiles.min(tiles.add(start, tiles.index(length)), limit);
+  state.clear(tiles, point);
+  loop(tiles, tile::Carry::Sum, start, end, keysOfBlock, {}, [&](TileBuilder &inner, Value first, ValueRange) {
+    addToSlices(inner, tile, state, first, inner.min(inner.add(first, inner.index(keysOfBlock)), end));
+    return SmallVector<Value>();
+  });
   TileBuilder host(site.host, site.loc);
-  frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads()), host.index(r)});
+  frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads()), count});
+}
+
+/// The pieces, one after another, slice by slice.
+static void buildMerge(BuildSite &site, const Sketches &at, const SketchState &pieces, const SketchState &result) {
+  KernelFrame frame(site, at.problem, "merge", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::ValueBlock},
+                    {pieces.state, pieces.sum, pieces.unit, result.state, result.sum, result.unit});
+  TileBuilder &tiles = frame.tiles;
+  Point point = gridPoint(frame, at.problem);
+  SketchState state = inKernel(frame, at, result), parts = inKernel(frame, at, pieces);
+  Value f = tiles.programId(tile::Axis::ValueBlock), count = tiles.dim(parts.unit, 2);
+  auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
+    SketchState part = parts;
+    part.piece = piece;
+    return state.merge(inner, before, part.load(inner, point, f));
+  };
+  state.store(tiles, point, f, loop(tiles, tile::Carry::Sum, tiles.index(0), count, 1, state.empty(tiles), step));
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads()), host.index(state.size)});
+}
+
+static void buildSketchedState(BuildSite &site, const Sketches &at, const SketchState &state) {
+  TileBuilder host(site.host, site.loc);
+  Value count = host.ceilDiv(host.dim(at.problem.key.memory, 2), at.problem.schedule.getPiece());
+  SketchState pieces = allocateState(site, at, count);
+  buildPieces(site, at, pieces, count);
+  buildMerge(site, at, pieces, state);
 }
 
 static void buildReadout(BuildSite &site, const Sketches &at, const SketchState &hostState) {
@@ -244,11 +293,7 @@ static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &
       finishTile(inner, here, carry, addOwnBlock(inner, here, carry, start, carried), end);
       return SmallVector<Value>();
     });
-    loop(outer, tile::Carry::Sum, c0, outer.index(at.options.size), 1, {}, [&](TileBuilder &inner, Value f, ValueRange) {
-      Value keys = inner.min(end, tile.limit);
-      state.store(inner, point, f, addKeys(inner, tile, state, f, start, keys, state.load(inner, point, f)));
-      return SmallVector<Value>();
-    });
+    addToSlices(outer, tile, state, start, outer.min(end, tile.limit));
     return {};
   };
   loop(tiles, tile::Carry::Sum, c0, queries, at.block, {}, block);
@@ -292,6 +337,6 @@ void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const Poly
   SketchState state = allocateState(site, at);
   if (options.form == "chunked")
     return buildBlocks(site, at, state);
-  buildSlices(site, at, state);
+  buildSketchedState(site, at, state);
   buildReadout(site, at, state);
 }

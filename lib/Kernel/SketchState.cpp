@@ -31,24 +31,34 @@ Value kernel::sketchColumn(TileBuilder &tiles, const Point &point, Value memory,
 void SketchState::clear(TileBuilder &tiles, const Point &point) const {
   loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1, {},
        [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
-         store(inner, point, f,
-               {inner.constant({1}, leastUnit), inner.constant({size, valueWidth}, 0), inner.constant({size}, 0)});
+         store(inner, point, f, empty(inner));
          return {};
        });
 }
 
+SmallVector<Value> SketchState::empty(TileBuilder &tiles) const {
+  return {tiles.constant({1}, leastUnit), tiles.constant({size, valueWidth}, 0), tiles.constant({size}, 0)};
+}
+
+SmallVector<Value, 6> SketchState::indices(TileBuilder &tiles, const Point &point, Value f, unsigned zeros) const {
+  SmallVector<Value, 6> result{point.batch, point.head};
+  if (piece)
+    result.push_back(piece);
+  result.push_back(f);
+  result.append(zeros, tiles.index(0));
+  return result;
+}
+
 SmallVector<Value> SketchState::load(TileBuilder &tiles, const Point &point, Value f) const {
-  Value c0 = tiles.index(0);
-  return {tiles.load(unit, {point.batch, point.head, f}, 1),
-          tiles.load(state, {point.batch, point.head, f, c0, c0}, {size, valueWidth}),
-          tiles.load(sum, {point.batch, point.head, f, c0}, size)};
+  return {tiles.load(unit, indices(tiles, point, f, 0), 1),
+          tiles.load(state, indices(tiles, point, f, 2), {size, valueWidth}),
+          tiles.load(sum, indices(tiles, point, f, 1), size)};
 }
 
 void SketchState::store(TileBuilder &tiles, const Point &point, Value f, ValueRange slice) const {
-  Value c0 = tiles.index(0);
-  tiles.store(slice[0], unit, {point.batch, point.head, f});
-  tiles.store(slice[1], state, {point.batch, point.head, f, c0, c0});
-  tiles.store(slice[2], sum, {point.batch, point.head, f, c0});
+  tiles.store(slice[0], unit, indices(tiles, point, f, 0));
+  tiles.store(slice[1], state, indices(tiles, point, f, 2));
+  tiles.store(slice[2], sum, indices(tiles, point, f, 1));
 }
 
 SmallVector<Value> SketchState::add(TileBuilder &tiles, ValueRange slice, Value s, Value column, Value v) const {
@@ -63,6 +73,18 @@ SmallVector<Value> SketchState::add(TileBuilder &tiles, ValueRange slice, Value 
   Value next = tiles.dot(b, tiles.cast(v, tiles.builder.getF32Type()), kept, /*transposeA=*/true);   // [r, dv]
   Value sum = tiles.plus(tiles.times(slice[2], repeat(tiles, before, size)), tiles.reduceAdd(b, 0)); // [r]
   return {k, next, sum};
+}
+
+SmallVector<Value> SketchState::merge(TileBuilder &tiles, ValueRange a, ValueRange b) const {
+  Value k = tiles.maximum(a[0], b[0]), each = tiles.over(tiles.constant({1}, 1), k);                 // [1]
+  Value state, sum;                                                                                  // [r, dv], [r]
+  for (ValueRange slice : {a, b}) {
+    Value factor = repeat(tiles, evenPower(tiles, tiles.times(slice[0], each), 2), size);            // [r]
+    Value matrix = tiles.times(slice[1], tiles.expand(factor, 1, {size, valueWidth}));               // [r, dv]
+    Value row = tiles.times(slice[2], factor);                                                       // [r]
+    state = state ? tiles.plus(state, matrix) : matrix, sum = sum ? tiles.plus(sum, row) : row;
+  }
+  return {k, state, sum};
 }
 
 SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, const PowerCarry &power, Value s,

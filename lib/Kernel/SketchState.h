@@ -18,11 +18,13 @@
 
 namespace attune::kernel {
 
-/// Memories of a kernel: state [batch, H, r, r, dv], sum [batch, H, r, r], unit [batch, H, r]: K, the same for each slice.
+/// Memories: state [batch, H, r, r, dv], sum [batch, H, r, r], unit [batch, H, r]: K, the same for each slice. Those of the
+/// pieces of a sequence have the piece after H.
 struct SketchState {
   mlir::Value state, sum, unit;
   int64_t size;       ///< r
   int64_t valueWidth; ///< dv
+  mlir::Value piece = mlir::Value(); ///< which of the pieces; null if there are none
 
   /// S = 0, z = 0, K the least unit.
   void clear(TileBuilder &tiles, const Point &point) const;
@@ -35,9 +37,19 @@ struct SketchState {
   llvm::SmallVector<mlir::Value> add(TileBuilder &tiles, mlir::ValueRange slice, mlir::Value s, mlir::Value column,
                                      mlir::Value v) const;
 
+  /// The slice of the keys of two slices, in the larger of their units.
+  llvm::SmallVector<mlir::Value> merge(TileBuilder &tiles, mlir::ValueRange a, mlir::ValueRange b) const;
+
+  /// What a slice of no keys carries.
+  llvm::SmallVector<mlir::Value> empty(TileBuilder &tiles) const;
+
   /// The sums of queries with sketches s [Tq, r] over all slices, as a carry of `power`: `column(f)` is column f of s [Tq].
   llvm::SmallVector<mlir::Value> read(TileBuilder &tiles, const Point &point, const PowerCarry &power, mlir::Value s,
                                       llvm::function_ref<mlir::Value(TileBuilder &, mlir::Value f)> column) const;
+
+private:
+  /// {batch, head, piece, f} and further zeros.
+  llvm::SmallVector<mlir::Value, 6> indices(TileBuilder &tiles, const Point &point, mlir::Value f, unsigned zeros) const;
 };
 
 /// Column `f` of rows first … of sketches in memory [batch, H, tokens, r]: [rows].

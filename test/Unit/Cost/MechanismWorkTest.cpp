@@ -144,17 +144,23 @@ TEST_F(MechanismWork, SketchedPairs) {
 }
 
 TEST_F(MechanismWork, SketchedState) {
-  auto kernels = work(sketched(Form::State, 6, 10));
-  ASSERT_EQ(kernels.size(), 4u);
+  auto kernels = work(sketched(Form::State, 6, 10), 4, 4, /*piece=*/4);
+  ASSERT_EQ(kernels.size(), 5u);
   EXPECT_EQ(kernels[0].work.products, 448);       // queries, 8 rows · 56
   EXPECT_EQ(kernels[0].work.usefulProducts, 336); // 6 · 56
   EXPECT_EQ(kernels[1].work.usefulProducts, 560); // keys, 10 · 56
   EXPECT_EQ(kernels[1].work.workspaceBytes, 200); // 10 · 4 · (r + 1)
-  EXPECT_EQ(kernels[2].kernel, "slices");
+  EXPECT_EQ(kernels[2].kernel, "pieces");
   EXPECT_EQ(kernels[2].work.products, 960);       // 12 rows · 16·5
   EXPECT_EQ(kernels[2].work.usefulProducts, 960); // §4: 10 · r² c
-  EXPECT_EQ(kernels[2].work.grain, 4);            // a slice each
-  EXPECT_EQ(kernels[3].work.usefulProducts, 576); // 6 · 96
+  EXPECT_EQ(kernels[2].work.workspaceBytes, 1152); // 3 pieces · 4 · 16·6
+  EXPECT_EQ(kernels[2].work.nearBytes, 2368);     // 4 slices · 10 · (4·(4 + 1) + 5·4), 2 · 384 for the state, once
+  EXPECT_EQ(kernels[2].work.grain, 3);
+  EXPECT_EQ(kernels[3].kernel, "merge");
+  EXPECT_EQ(kernels[3].work.mainBytes, 1536);     // 3 pieces and their sum, 4 · 16·6 each
+  EXPECT_EQ(kernels[3].work.elementwise, 1152);   // 3 · 96 · 4
+  EXPECT_EQ(kernels[3].work.grain, 4);            // a slice each
+  EXPECT_EQ(kernels[4].work.usefulProducts, 576); // 6 · 96
 }
 
 TEST_F(MechanismWork, SketchedChunks) {
