@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "WorkSizes.h"
 
+#include "attune/Tile/WindowTiles.h"
+
 #include <cmath>
 
 using namespace attune;
@@ -56,7 +58,7 @@ Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
       // §8: p' d r at the leaves and 2 r² at each of p' − 1 nodes.
       products(leaves * z.d * r + (leaves - 1) * 2 * r * r), elementwise(3 * z.d + leaves * r),
       matrixBytes(4 * z.heads * products) {
-  int64_t rows = shape.localExact ? windowTile(shape.localExact, z.Tq) : z.Tq;
+  int64_t rows = shape.localExact ? tile::windowTile(shape.localExact, z.Tq) : z.Tq;
   T = rows, block = shape.localExact ? shape.localExact : rows;
   queryTiles = std::ceil(z.n / T), keyTiles = std::ceil(z.N / T);
   pairs = visibleTiles(z.n, z.N, shape.causal, rows, rows);

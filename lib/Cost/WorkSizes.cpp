@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "WorkSizes.h"
 
+#include "attune/Tile/WindowTiles.h"
+
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -19,15 +21,6 @@ using namespace attune::cost;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-int64_t cost::windowTile(int64_t window, int64_t rows) {
-  if (window <= rows)
-    return window;
-  for (int64_t divisor = rows; divisor >= 16; --divisor)
-    if (window % divisor == 0)
-      return divisor;
-  return rows;
-}
-
 Sizes::Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule)
     : batch(shape.batch), heads(shape.heads), shared(shape.sharedHeads), features(shape.featureHeads), windows(1),
       d(shape.width), m(shape.features), dv(shape.valueWidth), o(shape.elementBytes), q(shape.queryBytes),
@@ -37,7 +30,7 @@ Sizes::Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule)
   if (shape.window) {
     windows = llvm::divideCeil(queries, shape.window);
     queries = keys = shape.window;
-    queryTile = windowTile(shape.window, queryTile), keyTile = windowTile(shape.window, keyTile);
+    queryTile = tile::windowTile(shape.window, queryTile), keyTile = tile::windowTile(shape.window, keyTile);
   }
   n = queries, N = keys, Tq = queryTile, Tk = keyTile;
   blocks = llvm::divideCeil(queries, queryTile), keyTiles = llvm::divideCeil(keys, keyTile);

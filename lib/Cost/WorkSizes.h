@@ -35,9 +35,6 @@ struct Sizes {
   double visitedBytes() const;
 };
 
-/// Rows of a tile inside a window, as lib/Kernel/Windows.cpp takes them: a divisor between 16 and the schedule's rows.
-int64_t windowTile(int64_t window, int64_t rows);
-
 /// What one token costs on its way through a feature map.
 struct MapCost {
   double products = 0, elementwise = 0, exps = 0;

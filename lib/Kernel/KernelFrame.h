@@ -57,10 +57,6 @@ mlir::Value keyCount(TileBuilder &tiles, const Problem &problem, mlir::Value key
 /// {batch axis, H, blocks of queries}.
 llvm::SmallVector<mlir::Value> queryGrid(BuildSite &site, const Problem &problem);
 
-/// A divisor of the window between 16 and `rows`, so that tiles have no ragged end; `rows` if there is none; the window if
-/// it is shorter.
-int64_t tileOfWindow(attn::WindowAttr window, int64_t rows);
-
 //===----------------------------------------------------------------------===//
 // Memory rows of a window
 //===----------------------------------------------------------------------===//

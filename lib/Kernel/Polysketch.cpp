@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 #include "Sketch.h"
 #include "SketchState.h"
+#include "attune/Tile/WindowTiles.h"
 
 using namespace mlir;
 using namespace attune;
@@ -330,8 +331,7 @@ void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const Poly
   Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, largest, /*queries=*/true);
   Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, largest, /*queries=*/false);
   int64_t rows = problem.schedule.getQueryTile(), block = options.localExact.value_or(rows);
-  auto window = attn::WindowAttr::get(site.module.getContext(), block);
-  Sketches at{problem, options, query.tokens, key.tokens, query.rowScale, largest, block, tileOfWindow(window, rows)};
+  Sketches at{problem, options, query.tokens, key.tokens, query.rowScale, largest, block, tile::windowTile(block, rows)};
   if (options.form == "quadratic")
     return buildPairs(site, at);
   SketchState state = allocateState(site, at);

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelFrame.h"
+#include "attune/Tile/WindowTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -24,20 +25,12 @@ using namespace attune::kernel;
 // Tiles
 //===----------------------------------------------------------------------===//
 
-int64_t kernel::tileOfWindow(attn::WindowAttr window, int64_t rows) {
-  int64_t length = window.getLength();
-  if (length <= rows)
-    return length;
-  for (int64_t divisor = rows; divisor >= 16; --divisor)
-    if (length % divisor == 0)
-      return divisor;
-  return rows;
-}
-
 int64_t Problem::queryTile() const {
-  return window ? tileOfWindow(window, schedule.getQueryTile()) : schedule.getQueryTile();
+  return window ? tile::windowTile(window.getLength(), schedule.getQueryTile()) : schedule.getQueryTile();
 }
-int64_t Problem::keyTile() const { return window ? tileOfWindow(window, schedule.getKeyTile()) : schedule.getKeyTile(); }
+int64_t Problem::keyTile() const {
+  return window ? tile::windowTile(window.getLength(), schedule.getKeyTile()) : schedule.getKeyTile();
+}
 
 //===----------------------------------------------------------------------===//
 // The grid

@@ -1,0 +1,139 @@
+//===- HostReads.cpp - Where the tokens are that families read -----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What acts on single tokens becomes a step of the load; what does not is computed once, into a workspace.
+//
+//===----------------------------------------------------------------------===//
+#include "HostBuilder.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+FailureOr<Tokens> HostBuilder::read(Value value) {
+  if (Value argument = memory(value)) {
+    ArrayRef<int64_t> shape = shapeOf(value);
+    return Tokens{argument, 0, shape[1], shape[3], {}};
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto take = dyn_cast_or_null<attn::TakeHeadsOp>(op)) {
+    FailureOr<Tokens> tokens = read(take.getSource());
+    if (succeeded(tokens))
+      tokens->firstHead += take.getFirst(), tokens->heads = shapeOf(value)[1];
+    return tokens;
+  }
+  if (auto rope = dyn_cast_or_null<attn::RopeOp>(op))
+    return readRope(rope);
+  if (auto norm = dyn_cast_or_null<attn::QkNormOp>(op)) {
+    FailureOr<Tokens> tokens = read(norm.getSource());
+    if (succeeded(tokens))
+      tokens->steps.push_back({TokenStep::Kind::Norm, norm.getEpsilon().convertToDouble(), false, Value()});
+    return tokens;
+  }
+  auto known = computed.find(value);
+  if (known != computed.end())
+    return known->second;
+  FailureOr<Tokens> tokens = compute(value);
+  if (succeeded(tokens))
+    computed[value] = *tokens;
+  return tokens;
+}
+
+FailureOr<Tokens> HostBuilder::readRope(attn::RopeOp op) {
+  FailureOr<Tokens> tokens = read(op.getSource());
+  if (failed(tokens))
+    return failure();
+  TokenStep step{TokenStep::Kind::Rope, op.getBase().convertToDouble(), op.getHalf(), Value()};
+  if (op.getAligned()) {
+    FailureOr<Tokens> aligned = read(op.getAligned());
+    if (failed(aligned))
+      return failure();
+    TileBuilder host(site.host, site.loc);
+    step.offset = host.sub(host.dim(aligned->memory, 2), host.dim(tokens->memory, 2));
+  }
+  tokens->steps.push_back(step);
+  return tokens;
+}
+
+Tokens HostBuilder::workspaceFor(Value value, Value like) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  TileBuilder host(site.host, site.loc);
+  SmallVector<Value> sizes{host.dim(like, 0)};
+  bool rank3 = cast<MemRefType>(like.getType()).getRank() == 3;
+  // Batch and sequence lengths are sizes of the run, even where the type knows them.
+  sizes.push_back(host.dim(like, rank3 ? 1 : 2));
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  return {site.workspace({dynamic, shape[1], dynamic, shape[3]}, sizes), 0, shape[1], shape[3], {}};
+}
+
+/// The queries of the attention that `value` is the output of, which has as many rows; null if it is none.
+static Value queriesOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto lepe = dyn_cast_or_null<attn::LepeOp>(op))
+    return queriesOf(lepe.getSource());
+  if (auto concat = dyn_cast_or_null<attn::ConcatHeadsOp>(op))
+    return queriesOf(concat.getParts().front());
+  if (auto normalize = dyn_cast_or_null<attn::NormalizeOp>(op)) {
+    if (std::optional<Partition> attention = partition(op))
+      return attention->query;
+    auto readout = normalize.getNumerator().getDefiningOp<attn::ReadoutOp>();
+    auto map = readout ? readout.getFeatures().getDefiningOp<attn::MapOp>() : attn::MapOp();
+    return map ? Value(map.getSource()) : Value();
+  }
+  return isa_and_nonnull<attn::MechanismOpInterface>(op) ? op->getOperand(0) : Value();
+}
+
+FailureOr<Tokens> HostBuilder::compute(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto project = dyn_cast_or_null<attn::ProjectOp>(op))
+    return computeProjection(project);
+  if (auto compress = dyn_cast_or_null<attn::CompressOp>(op))
+    return computeCompression(compress);
+  // An attention that another op reads.
+  Value queries = queriesOf(value);
+  if (!queries)
+    return emitError(value.getLoc()) << "expected tokens that a kernel can read (not supported yet)";
+  FailureOr<Tokens> source = read(queries);
+  if (failed(source))
+    return failure();
+  Tokens result = workspaceFor(value, source->memory);
+  if (failed(write(value, Output{result.memory, 0, std::nullopt})))
+    return failure();
+  return result;
+}
+
+FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
+  Value source = memory(op.getSource());
+  if (!source)
+    return op.emitOpError() << "expected an argument of the function to project (others are not supported yet)";
+  Tokens result = workspaceFor(op.getResult(), source);
+  buildProjection(site, startProblem(), source, memory(op.getWeight()), memory(op.getBias()), result);
+  return result;
+}
+
+/// Of features the tokens are read and mapped in the load: the features of all tokens are never stored.
+FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
+  auto map = op.getSource().getDefiningOp<attn::MapOp>();
+  FailureOr<Tokens> source = read(map ? map.getSource() : op.getSource());
+  if (failed(source))
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  TileBuilder host(site.host, site.loc);
+  Tokens result{site.workspace({ShapedType::kDynamic, shape[1], shape[2], shape[3]}, host.dim(source->memory, 0)), 0,
+                shape[1], shape[3], {}};
+  Problem problem = startProblem();
+  problem.key = *source;
+  problem.lengths = memory(op.getLengths());
+  std::optional<FeatureMap> features;
+  if (map)
+    features = FeatureMap{map.getFeatureMapAttr(), memory(map.getParameter()), Value(), shape[3]};
+  buildCompression(site, problem, memory(op.getWeight()), result, features ? &*features : nullptr);
+  return result;
+}
