@@ -18,7 +18,9 @@ LIT_OUTCOME = {"PASS": "passed", "FLAKYPASS": "passed", "XFAIL": "passed", "UNSU
 def skip_reason(output):
     """The line in which lit, or the test itself, says what is missing."""
     lines = [line.strip() for line in output.splitlines()]
-    said = [line for line in lines if "SKIP" in line or "unavailable features" in line]
+    # GoogleTest: "file:line: Skipped", then what the test said.
+    said = [after for line, after in zip(lines, lines[1:]) if line.endswith(": Skipped") and after]
+    said += [line for line in lines if "SKIP" in line or "unavailable features" in line]
     return said[0] if said else ""
 
 
