@@ -48,41 +48,13 @@ attn::DenominatorAttr MechanismBuilder::guard() {
   return attn::DenominatorAttr::get(b.builder.getContext(), m.denominator.bias, m.denominator.floor);
 }
 
-static attn::Stabilizer convert(Stabilizer stabilizer) {
-  switch (stabilizer) {
-  case Stabilizer::Constant:
-    return attn::Stabilizer::Constant;
-  case Stabilizer::Max:
-    return attn::Stabilizer::Max;
-  case Stabilizer::Projection:
-    return attn::Stabilizer::Projection;
-  case Stabilizer::None:
-    return attn::Stabilizer::None;
-  }
-  return attn::Stabilizer::None;
-}
-
 attn::FeatureMapAttr MechanismBuilder::featureMap() {
   const FeatureMap &map = m.featureMap;
-  MLIRContext *context = b.builder.getContext();
   double logits = map.normalize ? b.spec.logitScale(part) : 0;
-  switch (map.kind) {
-  case FeatureMapKind::Favor:
-    // Without a normaliser nothing would undo the stabilizer, so there is none.
-    return attn::FeatureMapAttr::get(context, attn::FeatureKind::Favor, map.features, map.epsilon, logits, 0, 0,
-                                     m.denominator.none ? attn::Stabilizer::None : convert(map.stabilizer));
-  case FeatureMapKind::FavorRelu:
-    return attn::FeatureMapAttr::get(context, attn::FeatureKind::FavorRelu, map.features, map.epsilon, logits);
-  case FeatureMapKind::Elu1:
-    return attn::FeatureMapAttr::get(context, attn::FeatureKind::Elu1, 0, 0.0);
-  case FeatureMapKind::Relu:
-    return attn::FeatureMapAttr::get(context, attn::FeatureKind::Relu, 0, 0.0);
-  case FeatureMapKind::Cosformer:
-    return attn::FeatureMapAttr::get(context, attn::FeatureKind::Cosformer, 0, 0.0, 0.0, 0.0, map.maxPosition);
-  case FeatureMapKind::Focused:
-    return attn::FeatureMapAttr::get(context, attn::FeatureKind::Focused, 0, map.epsilon, 0.0, map.power);
-  }
-  return {};
+  // Without a normaliser nothing would undo the stabilizer, so there is none.
+  bool unstabilized = map.kind == FeatureMapKind::Favor && m.denominator.none;
+  return attn::FeatureMapAttr::get(b.builder.getContext(), map.kind, map.features, map.epsilon, logits, map.power,
+                                   map.maxPosition, unstabilized ? Stabilizer::None : map.stabilizer);
 }
 
 Value MechanismBuilder::buildSoftmax() {

@@ -8,6 +8,7 @@
 #include "Grammar.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace attune::grammar {
@@ -39,19 +40,27 @@ Names fieldsOf(MechanismKind kind) {
   return fields[static_cast<unsigned>(kind)];
 }
 
-Names featureMapKinds() {
-  static constexpr llvm::StringRef names[] = {"favor", "favor_relu", "elu1", "relu", "cosformer", "focused"};
-  return names;
-}
-
-Names fieldsOf(FeatureMapKind kind) {
+llvm::ArrayRef<FeatureMapRow> featureMaps() {
   static constexpr llvm::StringRef favor[] = {"kind", "features", "per_head", "epsilon", "stabilizer"};
   static constexpr llvm::StringRef favorRelu[] = {"kind", "features", "per_head", "epsilon", "normalize"};
   static constexpr llvm::StringRef plain[] = {"kind"};
   static constexpr llvm::StringRef cosformer[] = {"kind", "max_position"};
   static constexpr llvm::StringRef focused[] = {"kind", "power", "epsilon"};
-  static constexpr Names fields[] = {favor, favorRelu, plain, plain, cosformer, focused};
-  return fields[static_cast<unsigned>(kind)];
+  static constexpr FeatureMapRow rows[] = {
+      {FeatureMapKind::Favor, favor},
+      {FeatureMapKind::FavorRelu, favorRelu},
+      {FeatureMapKind::Elu1, plain},
+      {FeatureMapKind::Relu, plain, 1e-6},
+      {FeatureMapKind::Cosformer, cosformer, 1e-6},
+      {FeatureMapKind::Focused, focused},
+  };
+  return rows;
+}
+
+Names featureMapKinds() {
+  static const auto names =
+      llvm::map_to_vector(featureMaps(), [](const FeatureMapRow &row) { return attn::stringifyFeatureKind(row.kind); });
+  return names;
 }
 
 Names stabilizers() {
@@ -59,34 +68,37 @@ Names stabilizers() {
   return names;
 }
 
-/// The fields of all `count` kinds of type Kind, each once.
-template <typename Kind> static llvm::SmallVector<llvm::StringRef> unionOfFields(size_t count) {
+using FieldsAt = llvm::function_ref<Names(unsigned)>;
+
+static Names fieldsOfMechanism(unsigned index) { return fieldsOf(static_cast<MechanismKind>(index)); }
+static Names fieldsOfMap(unsigned index) { return featureMaps()[index].fields; }
+
+/// The fields of all `count` kinds, each once.
+static llvm::SmallVector<llvm::StringRef> unionOfFields(size_t count, FieldsAt fieldsAt) {
   llvm::SmallVector<llvm::StringRef> result;
   for (unsigned i = 0; i < count; ++i)
-    for (llvm::StringRef name : fieldsOf(static_cast<Kind>(i)))
+    for (llvm::StringRef name : fieldsAt(i))
       if (!llvm::is_contained(result, name))
         result.push_back(name);
   return result;
 }
 
-template <typename Kind> static std::string ownersOf(llvm::StringRef field, Names kinds) {
+static std::string ownersOf(llvm::StringRef field, Names kinds, FieldsAt fieldsAt) {
   llvm::SmallVector<llvm::StringRef> owners;
   for (unsigned i = 0; i < kinds.size(); ++i)
-    if (llvm::is_contained(fieldsOf(static_cast<Kind>(i)), field))
+    if (llvm::is_contained(fieldsAt(i), field))
       owners.push_back(kinds[i]);
   return llvm::join(owners, ", ");
 }
 
 llvm::SmallVector<llvm::StringRef> allMechanismFields() {
-  return unionOfFields<MechanismKind>(mechanismKinds().size());
+  return unionOfFields(mechanismKinds().size(), fieldsOfMechanism);
 }
 
-llvm::SmallVector<llvm::StringRef> allFeatureMapFields() {
-  return unionOfFields<FeatureMapKind>(featureMapKinds().size());
-}
+llvm::SmallVector<llvm::StringRef> allFeatureMapFields() { return unionOfFields(featureMaps().size(), fieldsOfMap); }
 
-std::string kindsWithField(llvm::StringRef field) { return ownersOf<MechanismKind>(field, mechanismKinds()); }
+std::string kindsWithField(llvm::StringRef field) { return ownersOf(field, mechanismKinds(), fieldsOfMechanism); }
 
-std::string mapsWithField(llvm::StringRef field) { return ownersOf<FeatureMapKind>(field, featureMapKinds()); }
+std::string mapsWithField(llvm::StringRef field) { return ownersOf(field, featureMapKinds(), fieldsOfMap); }
 
 } // namespace attune::grammar

@@ -26,8 +26,15 @@ llvm::SmallVector<llvm::StringRef> allMechanismFields();
 /// "kernel, eva": the kinds that have this field.
 std::string kindsWithField(llvm::StringRef field);
 
+/// A feature map that a spec may name. One without fields of its own takes no more than its row here.
+struct FeatureMapRow {
+  FeatureMapKind kind;
+  Names fields;     // `kind` first
+  double floor = 0; // of the denominator, unless given
+};
+llvm::ArrayRef<FeatureMapRow> featureMaps();
+/// Their names, in the same order.
 Names featureMapKinds();
-Names fieldsOf(FeatureMapKind kind);
 llvm::SmallVector<llvm::StringRef> allFeatureMapFields();
 std::string mapsWithField(llvm::StringRef field);
 Names stabilizers();

@@ -12,29 +12,34 @@
 
 namespace attune {
 
+namespace {
+/// The kinds that a mapping may be of, and the fields of each.
+struct KindTable {
+  grammar::Names names;
+  llvm::SmallVector<llvm::StringRef> allFields;
+  grammar::Names (*fieldsOf)(unsigned kind);
+  std::string (*owners)(llvm::StringRef field);
+};
+} // namespace
+
 /// Reports fields that this kind does not have. Of a wrong kind, only fields that no kind has.
-template <typename Kind>
-static void allowFieldsOf(Fields &fields, std::optional<unsigned> kind, grammar::Names kinds,
-                          llvm::SmallVector<llvm::StringRef> all, llvm::StringRef what,
-                          std::string (*owners)(llvm::StringRef)) {
+static void allowFieldsOf(Fields &fields, std::optional<unsigned> kind, const KindTable &table, llvm::StringRef what) {
   if (!kind)
-    return fields.allowOnly(all, what);
-  std::string name = (what + " " + kinds[*kind]).str();
-  fields.allowOnly(grammar::fieldsOf(static_cast<Kind>(*kind)), name, [&](llvm::StringRef key) -> std::string {
-    std::string list = owners(key);
+    return fields.allowOnly(table.allFields, what);
+  std::string name = (what + " " + table.names[*kind]).str();
+  fields.allowOnly(table.fieldsOf(*kind), name, [&](llvm::StringRef key) -> std::string {
+    std::string list = table.owners(key);
     return list.empty() ? "" : quoted(key) + " is a field of " + list;
   });
 }
 
 /// The index of `kind`; absent if it is missing or wrong. A misspelt key `kind` is found by `allowFieldsOf`, which
 /// therefore comes before the report of a missing one.
-template <typename Kind>
-static std::optional<unsigned> parseKind(Fields &fields, grammar::Names kinds, llvm::SmallVector<llvm::StringRef> all,
-                                         llvm::StringRef what, std::string (*owners)(llvm::StringRef)) {
+static std::optional<unsigned> parseKind(Fields &fields, const KindTable &table, llvm::StringRef what) {
   std::optional<unsigned> kind;
   if (fields.has("kind"))
-    kind = fields.choice("kind", kinds);
-  allowFieldsOf<Kind>(fields, kind, kinds, std::move(all), what, owners);
+    kind = fields.choice("kind", table.names);
+  allowFieldsOf(fields, kind, table, what);
   fields.require("kind");
   return kind;
 }
@@ -44,11 +49,13 @@ FeatureMap parseFeatureMap(const Fields &mechanism) {
   FeatureMap map;
   if (!fields.isMapping())
     return map;
-  std::optional<unsigned> kind = parseKind<FeatureMapKind>(
-      fields, grammar::featureMapKinds(), grammar::allFeatureMapFields(), "feature_map", grammar::mapsWithField);
+  KindTable table{grammar::featureMapKinds(), grammar::allFeatureMapFields(),
+                  [](unsigned kind) { return grammar::featureMaps()[kind].fields; }, grammar::mapsWithField};
+  std::optional<unsigned> kind = parseKind(fields, table, "feature_map");
   if (!kind)
     return map;
-  map.kind = static_cast<FeatureMapKind>(*kind);
+  map.kind = grammar::featureMaps()[*kind].kind;
+  map.floor = grammar::featureMaps()[*kind].floor;
   switch (map.kind) {
   case FeatureMapKind::Favor:
   case FeatureMapKind::FavorRelu:
@@ -66,8 +73,7 @@ FeatureMap parseFeatureMap(const Fields &mechanism) {
     map.power = fields.positive("power", 3);
     map.epsilon = fields.positive("epsilon", 1e-6);
     break;
-  case FeatureMapKind::Elu1:
-  case FeatureMapKind::Relu:
+  default: // no fields
     break;
   }
   return map;
@@ -127,8 +133,7 @@ static void parseKindFields(Fields &fields, Mechanism &mechanism) {
   case MechanismKind::Kernel:
     if (fields.require("feature_map"))
       mechanism.featureMap = parseFeatureMap(fields);
-    if (mechanism.featureMap.kind == FeatureMapKind::Relu || mechanism.featureMap.kind == FeatureMapKind::Cosformer)
-      mechanism.denominator.floor = 1e-6;
+    mechanism.denominator.floor = mechanism.featureMap.floor;
     break;
   case MechanismKind::Softmax:
   case MechanismKind::Effatt:
@@ -141,8 +146,10 @@ Mechanism parseMechanism(Fields &owner) {
   Mechanism mechanism;
   if (!fields.isMapping())
     return mechanism;
-  std::optional<unsigned> kind = parseKind<MechanismKind>(
-      fields, grammar::mechanismKinds(), grammar::allMechanismFields(), "mechanism", grammar::kindsWithField);
+  KindTable table{grammar::mechanismKinds(), grammar::allMechanismFields(),
+                  [](unsigned kind) { return grammar::fieldsOf(static_cast<MechanismKind>(kind)); },
+                  grammar::kindsWithField};
+  std::optional<unsigned> kind = parseKind(fields, table, "mechanism");
   if (kind) {
     mechanism.kind = static_cast<MechanismKind>(*kind);
     parseKindFields(fields, mechanism);

@@ -7,20 +7,13 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/Spec.h"
 
+#include "Grammar.h"
+
 #include <cmath>
 
 namespace attune {
 
-llvm::StringRef nameOf(MechanismKind kind) {
-  static constexpr llvm::StringLiteral names[] = {"softmax", "polynomial", "kernel", "polysketch",
-                                                  "effatt",  "eva",        "agent"};
-  return names[static_cast<unsigned>(kind)];
-}
-
-llvm::StringRef nameOf(FeatureMapKind kind) {
-  static constexpr llvm::StringLiteral names[] = {"favor", "favor_relu", "elu1", "relu", "cosformer", "focused"};
-  return names[static_cast<unsigned>(kind)];
-}
+llvm::StringRef nameOf(MechanismKind kind) { return grammar::mechanismKinds()[static_cast<unsigned>(kind)]; }
 
 bool Mechanism::isScaled() const {
   if (kind == MechanismKind::Kernel)

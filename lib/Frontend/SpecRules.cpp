@@ -66,7 +66,7 @@ static void checkScale(RuleReporter &rules) {
   const Mechanism &first = spec.parts.front().mechanism;
   std::string got = nameOf(first.kind).str();
   if (first.kind == MechanismKind::Kernel)
-    got += " with " + nameOf(first.featureMap.kind).str();
+    got += " with " + attn::stringifyFeatureKind(first.featureMap.kind).str();
   rules.atKey("scale", "a mechanism that has a logit scale", got, "remove `scale`: it would change nothing");
 }
 

@@ -154,7 +154,7 @@ static std::string summarize(const Spec &spec) {
     text += text.empty() ? "" : ", ";
     text += std::to_string(part.heads) + " heads " + nameOf(m.kind).str();
     if (m.kind == MechanismKind::Kernel)
-      text += " " + nameOf(m.featureMap.kind).str();
+      text += " " + attn::stringifyFeatureKind(m.featureMap.kind).str();
     text += (m.lowRank ? " over " + std::to_string(m.lowRank->rank) + " slots" : "") + (m.window ? " in windows" : "") +
             (m.lepe ? " with lepe" : "");
   }

@@ -61,7 +61,7 @@ static double mechanismOperations(const Mechanism &m, const HeadSizes &s) {
   case MechanismKind::Effatt:
     return states(s, s.d);
   case MechanismKind::Eva:
-    return pairs(s, windowLength(*m.window), s.d) + pairs(s, s.N / static_cast<double>(m.chunk), s.d) +
+    return pairs(s, (m.window ? windowLength(*m.window) : 0) + s.N / static_cast<double>(m.chunk), s.d) +
            2 * s.N * (s.d + s.dv);
   case MechanismKind::Agent:
     return 2 * (s.n + s.N) * static_cast<double>(m.agents) * (s.d + s.dv);

@@ -56,6 +56,11 @@ static ArrayRef<StringLiteral> fieldsOf(FeatureKind kind) {
   }
 }
 
+static SmallVector<StringRef> mapNames() {
+  return llvm::map_to_vector(llvm::seq(0u, getMaxEnumValForFeatureKind() + 1u),
+                             [](unsigned kind) { return stringifyFeatureKind(static_cast<FeatureKind>(kind)); });
+}
+
 static ParseResult parseStabilizer(AsmParser &parser, Stabilizer &stabilizer) {
   StringRef keyword;
   SMLoc place = parser.getCurrentLocation();
@@ -104,9 +109,8 @@ Attribute FeatureMapAttr::parse(AsmParser &parser, Type) {
     return {};
   std::optional<FeatureKind> kind = symbolizeFeatureKind(keyword);
   if (!kind) {
-    parser.emitError(place) << "expected a feature map (elu1, relu, cosformer, focused, favor, favor_relu, softmax, "
-                               "tensor_square), but got '"
-                            << keyword << "'";
+    parser.emitError(place) << "expected a feature map (" << llvm::join(mapNames(), ", ") << "), but got '" << keyword
+                            << "'";
     return {};
   }
   MapFields fields;

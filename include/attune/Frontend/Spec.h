@@ -8,6 +8,7 @@
 #ifndef ATTUNE_FRONTEND_SPEC_H
 #define ATTUNE_FRONTEND_SPEC_H
 
+#include "attune/Attn/Attn.h"
 #include "attune/Support/ElementType.h"
 #include "attune/Support/SourceFile.h"
 
@@ -25,12 +26,12 @@ using Size = std::optional<int64_t>;
 using Grid = std::array<int64_t, 2>; // rows, columns
 
 enum class MechanismKind { Softmax, Polynomial, Kernel, Polysketch, Effatt, Eva, Agent };
-enum class FeatureMapKind { Favor, FavorRelu, Elu1, Relu, Cosformer, Focused };
-enum class Stabilizer { Constant, Max, Projection, None };
 enum class CompressionOrder { BeforeMap, AfterMap };
 
+using FeatureMapKind = attn::FeatureKind;
+using Stabilizer = attn::Stabilizer;
+
 llvm::StringRef nameOf(MechanismKind kind);
-llvm::StringRef nameOf(FeatureMapKind kind);
 
 struct FeatureMap {
   FeatureMapKind kind = FeatureMapKind::Elu1;
@@ -40,7 +41,8 @@ struct FeatureMap {
   Stabilizer stabilizer = Stabilizer::Constant; // favor
   bool normalize = false;                       // favor_relu; always true for favor
   int64_t maxPosition = 0;                      // cosformer
-  double power = 3;                             // focused
+  double power = 0;                             // focused
+  double floor = 0;                             // of the denominator, unless given
 };
 
 /// The guard of a row sum: max(sum + bias, floor).
