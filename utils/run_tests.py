@@ -15,12 +15,22 @@ from collections import Counter
 LIT_OUTCOME = {"PASS": "passed", "FLAKYPASS": "passed", "XFAIL": "passed", "UNSUPPORTED": "skipped", "SKIPPED": "skipped"}
 
 
+UNAVAILABLE = "unavailable features: "
+FEATURES = {"shared": "the oracle beside the checkout", "long": "`ninja -C build check-all`", "ptxas": "ptxas",
+            "avx512": "a processor with AVX-512", "sanitizers": "the preset sanitize"}
+
+
+def needs(features):
+    return "needs " + " and ".join(FEATURES.get(name, name) for name in features)
+
+
 def skip_reason(output):
     """The line in which lit, or the test itself, says what is missing."""
     lines = [line.strip() for line in output.splitlines()]
     # GoogleTest: "file:line: Skipped", then what the test said.
     said = [after for line, after in zip(lines, lines[1:]) if line.endswith(": Skipped") and after]
-    said += [line for line in lines if "SKIP" in line or "unavailable features" in line]
+    said += [needs(line.split(UNAVAILABLE)[1].split(", ")) for line in lines if UNAVAILABLE in line]
+    said += [line for line in lines if "SKIP" in line]
     return said[0] if said else ""
 
 

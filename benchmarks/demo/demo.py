@@ -19,7 +19,7 @@ import encoder
 import reference
 from attnc import Failed, compile_spec
 from library import LibraryError, opened
-from measure import JUDGED_LENGTH, measure, seconds_at
+from measure import JUDGED_LENGTH, measure, seconds_at, taken_by_others
 from mechanisms import SPECS, Mechanism
 
 TABLE_LENGTH = 4096
@@ -28,6 +28,8 @@ ORDER = ["softmax", "softmax_causal", "linformer", "performer", "rnn", "eva", "f
 # The tolerances of the spec page against float64.
 TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
 TIME_LIMIT = 20.0
+# The share of all cores from which on other programs spoil the times.
+BUSY = 0.15
 
 
 def say(message):
@@ -160,7 +162,10 @@ def real_input(args, compiled, folder):
 
 def run(args):
     folder, attnc = args.build / "demo", args.build / "bin" / "attnc"
-    length = min(TABLE_LENGTH, args.longest)
+    length, busy = min(TABLE_LENGTH, args.longest), taken_by_others()
+    if busy > BUSY:
+        say(f"note: other programs take {busy:.0%} of this machine's time: runs are slower than they could be, and curves jump\n"
+            "where a run outlasts the slice that the scheduler gives it")
     mechanisms = compile_mechanisms(attnc, folder, length)
     wrong = table(mechanisms, length)
     compiled = {name: compile_spec(attnc, SOURCE / "examples" / f"{name}.yaml", folder)
@@ -169,8 +174,9 @@ def run(args):
     say("\ntime against n")
     series = curves(mechanisms, args.longest)
     causal = [mechanism.title for mechanism in mechanisms.values() if mechanism.fields.get("causal")]
+    subtitle = f"{machine()}; median; dashed: causal" + (f"; others took {busy:.0%} of it" if busy > BUSY else "")
     args.svg.write_text(chart.chart(
-        "Time of one run, 4 heads of 64 in f32", f"{machine()}; median; dashed: causal", series, causal,
+        "Time of one run, 4 heads of 64 in f32", subtitle, series, causal,
         "length n of queries and keys (tokens, log scale)", "time (log scale)"), encoding="utf-8")
     say(f"wrote {args.svg}")
     if wrong:

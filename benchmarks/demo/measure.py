@@ -46,6 +46,19 @@ def reset_peak():
         pass
 
 
+def taken_by_others(seconds=0.5):
+    """The share of all cores that other programs take while this one sleeps."""
+    def ticks():
+        with open("/proc/stat", encoding="ascii") as status:
+            figures = [int(word) for word in status.readline().split()[1:9]]
+        return sum(figures), figures[3] + figures[4]  # idle, and waiting for a disk
+
+    all_before, idle_before = ticks()
+    time.sleep(seconds)
+    everything, idle = ticks()
+    return 1 - (idle - idle_before) / max(1, everything - all_before)
+
+
 def median_time(run, budget, most=25):
     """Median of as many runs as fit into the budget, at least one."""
     times = []
