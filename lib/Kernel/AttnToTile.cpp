@@ -42,7 +42,7 @@ static Type storageOf(func::FuncOp source) {
 
 /// Why a function cannot be lowered, as an error.
 static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
-  if (failed(checkSupported(source, target)))
+  if (failed(checkSupported(source)))
     return failure();
   Type storage = storageOf(source);
   if (!storage)

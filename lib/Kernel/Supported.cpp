@@ -10,32 +10,11 @@
 using namespace mlir;
 using namespace attune;
 
-static bool unsupportedMap(attn::FeatureMapAttr map, tile::TargetKind target) {
-  switch (map.getKind()) {
-  case attn::FeatureKind::Elu1:
-    return false;
-  case attn::FeatureKind::Relu:
-  case attn::FeatureKind::Cosformer:
-  case attn::FeatureKind::Focused:
-  case attn::FeatureKind::FavorRelu:
-  case attn::FeatureKind::Favor:
-    return target == tile::TargetKind::GPU;
-  default:
-    return true;
-  }
+static bool isPerToken(attn::FeatureMapAttr map) {
+  return map.getKind() != attn::FeatureKind::Softmax && map.getKind() != attn::FeatureKind::TensorSquare;
 }
 
-/// Windows and parameters are fields that a family would drop silently, so they are refused by name.
-static StringRef unsupportedField(Operation &op, tile::TargetKind target) {
-  auto window = op.getAttrOfType<attn::WindowAttr>("window");
-  if (window && target == tile::TargetKind::GPU)
-    return "a window";
-  if (auto map = dyn_cast<attn::MapOp>(op); map && unsupportedMap(map.getFeatureMap(), target))
-    return attn::stringifyFeatureKind(map.getFeatureMap().getKind());
-  return "";
-}
-
-LogicalResult kernel::checkSupported(func::FuncOp function, tile::TargetKind target) {
+LogicalResult kernel::checkSupported(func::FuncOp function) {
   auto refuse = [](Operation &op, StringRef what) {
     InFlightDiagnostic error = op.emitError() << "expected attention that this version compiles, but got " << what
                                               << " (not supported yet)";
@@ -43,16 +22,11 @@ LogicalResult kernel::checkSupported(func::FuncOp function, tile::TargetKind tar
     return failure();
   };
   for (Operation &op : function.getOps()) {
-    bool layer = isa<attn::ProjectOp, attn::ProjectOutputOp, attn::QkNormOp, attn::CompressOp, attn::TakeHeadsOp,
-                     attn::ConcatHeadsOp, attn::RopeOp, attn::LepeOp, attn::EvaOp, attn::AgentOp,
-                     attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::KeyMaximumOp>(op);
-    if (layer && target == tile::TargetKind::GPU)
-      return refuse(op, op.getName().getStringRef());
     if (isa<attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp, attn::EvaMixOp,
             attn::PowerOp>(op))
       return refuse(op, op.getName().getStringRef());
-    if (StringRef field = unsupportedField(op, target); !field.empty())
-      return refuse(op, field);
+    if (auto map = dyn_cast<attn::MapOp>(op); map && !isPerToken(map.getFeatureMap()))
+      return refuse(op, attn::stringifyFeatureKind(map.getFeatureMap().getKind()));
   }
   return success();
 }

@@ -10,14 +10,12 @@
 
 #include "attune/Attn/Attn.h"
 
-#include "attune/Tile/Tile.h"
-
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace attune::kernel {
 
 /// An error at the first op or field of a function that no kernel family computes.
-mlir::LogicalResult checkSupported(mlir::func::FuncOp function, tile::TargetKind target);
+mlir::LogicalResult checkSupported(mlir::func::FuncOp function);
 
 } // namespace attune::kernel
 

@@ -8,10 +8,10 @@
 //
 // One walk in program order. Products are the anchors, and one layout, `c`, is that of everything computed, so there is
 // little to solve: what varies is whether a load goes through shared memory, in which form a product takes its operands,
-// and along which axis a rank-1 tile lies. The last is found first, by joining all rank-1 tiles that meet elementwise.
+// and along which axis a rank-1 tile lies. The last is found first (VectorAxes.h).
 //
 //===----------------------------------------------------------------------===//
-#include "Supported.h"
+#include "VectorAxes.h"
 
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Tile/TileLayouts.h"
@@ -19,7 +19,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/EquivalenceClasses.h"
 
 namespace attune::device {
 #define GEN_PASS_DEF_ASSIGNLAYOUTS
@@ -29,77 +28,10 @@ namespace attune::device {
 using namespace mlir;
 using namespace attune;
 using namespace attune::tile;
+using attune::device::isVector;
+using attune::device::VectorAxes;
 
 static RankedTensorType tileType(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
-static bool isConstant(Value value) { return value.getDefiningOp<arith::ConstantOp>() != nullptr; }
-static bool isVector(Value value) { return tileType(value) && tileType(value).getRank() == 1; }
-
-//===----------------------------------------------------------------------===//
-// The axis of rank-1 tiles
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Joins rank-1 tiles that meet, and remembers along which axis a group must lie. Constants lie anywhere.
-class VectorAxes {
-public:
-  LogicalResult collect(KernelOp kernel);
-  int64_t axisOf(Value value) const {
-    auto found = axes.find(leader(value));
-    return found == axes.end() ? 1 : found->second;
-  }
-
-private:
-  void join(ValueRange values);
-  void visit(Operation *op);
-
-  void *leader(Value value) const { return classes.getOrInsertLeaderValue(value.getAsOpaquePointer()); }
-
-  mutable llvm::EquivalenceClasses<void *> classes;
-  SmallVector<std::tuple<Value, int64_t, Operation *>> anchors;
-  llvm::DenseMap<void *, int64_t> axes;
-};
-} // namespace
-
-void VectorAxes::join(ValueRange values) {
-  Value first;
-  for (Value value : values) {
-    if (!isVector(value) || isConstant(value))
-      continue;
-    classes.insert(value.getAsOpaquePointer());
-    if (first)
-      classes.unionSets(first.getAsOpaquePointer(), value.getAsOpaquePointer());
-    first = value;
-  }
-}
-
-void VectorAxes::visit(Operation *op) {
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return anchors.emplace_back(reduce.getResult(), reduce.getAxis(), op), void();
-  if (auto expand = dyn_cast<ExpandOp>(op))
-    return anchors.emplace_back(expand.getSource(), expand.getAxis(), op), void();
-  if (auto loop = dyn_cast<LoopOp>(op)) {
-    for (unsigned i = 0; i < loop.getNumResults(); ++i)
-      join({loop.getInitArgs()[i], loop.getCarried()[i], loop.getYield()->getOperand(i), loop.getResult(i)});
-    return;
-  }
-  if (isa<LoadOp, StoreOp, YieldOp, DotOp>(op))
-    return;
-  SmallVector<Value> values(op->getOperands());
-  llvm::append_range(values, op->getResults());
-  join(values);
-}
-
-LogicalResult VectorAxes::collect(KernelOp kernel) {
-  kernel.walk([&](Operation *op) { visit(op); });
-  for (auto [value, axis, op] : anchors) {
-    if (isConstant(value))
-      continue;
-    if (axes.try_emplace(leader(value), axis).first->second != axis)
-      return op->emitError() << "expected a rank-1 tile along one axis, but got one that is used along both; load or "
-                                "compute it once for each";
-  }
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // Assignment
@@ -129,6 +61,7 @@ private:
   }
   void assign(Value value, Attribute layout) { value.setType(withLayout(tileType(value), layout)); }
   Value in(Value value, Attribute layout);
+  Value convert(Value value, Attribute layout);
   void use(OpOperand &operand, Attribute layout) { operand.set(in(operand.get(), layout)); }
   void useComputed(Operation *op, Attribute rank1);
 
@@ -150,31 +83,42 @@ private:
 };
 } // namespace
 
+/// The constant in another layout: of one number, or a rank-1 table.
 static Value constantIn(OpBuilder &builder, arith::ConstantOp constant, Attribute layout) {
   auto type = withLayout(cast<RankedTensorType>(constant.getType()), layout);
-  return arith::ConstantOp::create(builder, constant.getLoc(), constantTile(type, *splatValue(constant)));
+  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+  TypedAttr value = splatValue(constant) ? constantTile(type, *splatValue(constant)) : elements.reshape(type);
+  return arith::ConstantOp::create(builder, constant.getLoc(), value);
 }
 
 Value Assigner::in(Value value, Attribute layout) {
   if (tileType(value).getEncoding() == layout)
     return value;
-  Value &known = converted[{value, layout}];
-  if (known)
+  if (Value known = converted.lookup({value, layout}))
     return known;
+  Value result = convert(value, layout);
+  return converted[{value, layout}] = result;
+}
+
+Value Assigner::convert(Value value, Attribute layout) {
   OpBuilder builder(context);
   builder.setInsertionPointAfterValue(value);
-  if (splatValue(value) && !isa<SharedAttr>(layout))
-    return known = constantIn(builder, value.getDefiningOp<arith::ConstantOp>(), layout);
-  if (isConstant(value)) {
-    value.getDefiningOp()->emitError() << "expected a constant of one value, in registers, on a GPU";
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  bool inRegisters = !isa<SharedAttr>(layout);
+  if (constant && inRegisters && (splatValue(value) || isVector(value)))
+    return constantIn(builder, constant, layout);
+  if (constant && !splatValue(value)) {
+    constant.emitError() << "expected a constant of one value, or of rank 1, on a GPU";
     failed = true;
     return value;
   }
+  if (constant) // to shared memory by way of registers
+    value = in(value, accumulator()), builder.setInsertionPointAfterValue(value);
   ++conversions;
   auto from = dyn_cast<FragmentAttr>(tileType(value).getEncoding()), to = dyn_cast<FragmentAttr>(layout);
   if (from && to && isFreeConversion({from, tileType(value).getShape()}, {to, tileType(value).getShape()}))
     ++freeConversions;
-  return known = ConvertLayoutOp::create(builder, value.getLoc(), withLayout(tileType(value), layout), value);
+  return ConvertLayoutOp::create(builder, value.getLoc(), withLayout(tileType(value), layout), value);
 }
 
 /// True if a product takes this value from shared memory.
@@ -183,9 +127,15 @@ static bool isStaged(OpOperand &use) {
   return dot && (use.getOperandNumber() == 1 || (use.getOperandNumber() == 0 && dot.getTransposeA()));
 }
 
+/// 16-bit rows come in pieces of 16 bytes, which registers cannot take from memory, unless they are narrower than one.
+static bool comesByChunks(RankedTensorType tile) {
+  return isa<FloatType>(tile.getElementType()) && tile.getElementType().getIntOrFloatBitWidth() == 16 &&
+         tile.getDimSize(1) >= blockSize;
+}
+
 void Assigner::assignLoad(LoadOp load) {
   Value result = load.getResult();
-  bool staged = !isVector(result) && (!tileType(result).getElementType().isF32() || llvm::any_of(result.getUses(), isStaged));
+  bool staged = !isVector(result) && (comesByChunks(tileType(result)) || llvm::any_of(result.getUses(), isStaged));
   assign(result, staged ? Attribute(sharedFor(tileType(result))) : computed(result));
 }
 
@@ -218,7 +168,7 @@ bool Assigner::assignWidening(arith::ExtFOp widen) {
     auto dot = dyn_cast<DotOp>(use.getOwner());
     return dot && use.getOperandNumber() == 1 && !dot.getTransposeB();
   });
-  if (!load || !onlySecond || isVector(widen.getOut()))
+  if (!load || !onlySecond || isVector(widen.getOut()) || !isa<SharedAttr>(tileType(load.getResult()).getEncoding()))
     return false;
   Attribute layout = FragmentAttr::get(context, FragmentRole::B, 8, warps);
   use(widen->getOpOperand(0), layout);
@@ -290,8 +240,13 @@ void Assigner::assignBlock(Block &block) {
     } else if (auto expand = dyn_cast<ExpandOp>(op)) {
       use(expand.getSourceMutable(), SliceAttr::get(context, expand.getAxis(), warps));
       assign(expand.getResult(), accumulator());
+    } else if (auto permute = dyn_cast<PermuteColumnsOp>(op)) {
+      bool vector = isVector(permute.getSource());
+      use(permute->getOpOperand(0), vector ? Attribute(SliceAttr::get(context, 0, warps)) : accumulator());
+      assign(permute.getResult(), tileType(permute.getSource()).getEncoding());
     } else if (auto store = dyn_cast<StoreOp>(op)) {
-      use(store.getValueMutable(), computed(store.getValue()));
+      if (!tileType(store.getValue()).getEncoding() || isa<SharedAttr>(tileType(store.getValue()).getEncoding()))
+        use(store.getValueMutable(), computed(store.getValue()));
     } else {
       assignElementwise(&op);
     }
@@ -318,9 +273,7 @@ struct AssignLayoutsPass : device::impl::AssignLayoutsBase<AssignLayoutsPass> {
     WalkResult result = getOperation().walk([&](KernelOp kernel) {
       if (!kernel.getSchedule() || kernel.getSchedule()->getTarget() != TargetKind::GPU)
         return WalkResult::skip();
-      VectorAxes axes;
-      if (failed(device::checkSupported(kernel)) || failed(axes.collect(kernel)))
-        return WalkResult::interrupt();
+      VectorAxes axes(kernel);
       Assigner assigner(kernel, axes);
       if (failed(assigner.run()))
         return WalkResult::interrupt();

@@ -28,7 +28,6 @@ struct Copy {
   const TileAccess &access;
   RankedTensorType tile;
   const SharedTile &target;
-  Value rowLimit; // i32
 
   DeviceBuilder &code() { return state.code; }
   const tile::SharedLayout &layout() const { return target.layout; }
@@ -52,12 +51,14 @@ Value Copy::swizzled(Value row, Value chunk) {
   return code().exclusiveOr(chunk, swizzleOf(code(), layout(), row));
 }
 
-/// The address of an element: of the row that the thread copies first, and a step that is the same for all threads.
+/// The address of an element: of the row that the thread copies first, and a step that is the same for all threads. In a
+/// window rows do not follow one another, so each is found for itself.
 Value Copy::source(Value row, Value column, int64_t rowsBefore) {
   int64_t bytes = layout().elementBytes;
-  Value elements = code().add(code().mul(code().widen(row), access.rowStride), code().widen(column));
-  Value first = code().offset(access.pointer, code().mul(elements, bytes));
-  return rowsBefore ? code().offset(first, code().mul(access.rowStride, rowsBefore * bytes)) : first;
+  bool window = static_cast<bool>(access.firstToken);
+  Value from = rowOffset(state, access, window ? code().add(row, rowsBefore) : row);
+  Value first = code().offset(access.pointer, code().mul(code().add(from, code().widen(column)), bytes));
+  return rowsBefore && !window ? code().offset(first, code().mul(access.rowStride, rowsBefore * bytes)) : first;
 }
 
 /// Copies the chunk that lies `rowsBefore` rows below chunk `first`, counted along the rows.
@@ -68,15 +69,15 @@ void Copy::chunk(Value first, int64_t rowsBefore) {
   Value row = code().add(firstRow, rowsBefore);
   Value offset = code().add(code().mul(row, layout().rowBytes()), code().mul(swizzled(row, chunk), 16));
   Value column = code().mul(chunk, elements);
-  Value inside = code().less(row, rowLimit), size = code().i32(16);
+  Value inside = isInside(state, access, row), size = code().i32(16);
   if (!access.allColumns || layout().columns != tile.getDimSize(1)) {
     Value left = code().mul(code().sub(access.columnLimit, column), bytes);
     size = code().larger(code().smaller(left, code().i32(16)), code().i32(0));
   }
   size = code().select(inside, size, code().i32(0));
-  // A copy of nothing still names an address: the tile's first element, which exists if anything does.
+  // A copy of nothing still names an address: the memory itself, which exists if anything does.
   Value some = code().less(code().i32(0), size);
-  Value from = code().select(some, source(firstRow, column, rowsBefore), access.pointer);
+  Value from = code().select(some, source(firstRow, column, rowsBefore), access.memory->pointer);
   NVVM::CpAsyncOp::create(builder, code().loc, code().offset(target.base, offset), from, /*size=*/16,
                           NVVM::LoadCacheModifierKind::CG, size);
 }
@@ -97,7 +98,7 @@ void Copy::element(Value id) {
   OpBuilder &builder = code().builder;
   int64_t perChunk = layout().elementsPerChunk(), bytes = layout().elementBytes;
   Value row = code().div(id, layout().columns), column = code().rem(id, layout().columns);
-  Value inside = code().both(code().less(row, rowLimit), code().less(column, access.columnLimit));
+  Value inside = code().both(isInside(state, access, row), code().less(column, access.columnLimit));
   auto read = scf::IfOp::create(builder, code().loc, target.element, inside, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -114,8 +115,7 @@ void Copy::element(Value id) {
 
 void device::startCopy(KernelState &state, const TileAccess &access, RankedTensorType tile, const SharedTile &target) {
   DeviceBuilder &code = state.code;
-  Value rowLimit = code.smaller(access.rowLimit, code.i32(tile.getDimSize(0)));
-  Copy copy{state, access, tile, target, rowLimit};
+  Copy copy{state, access, tile, target};
   code.ifThen(
       access.aligned, [&] { copy.chunks(); },
       [&] {
@@ -134,7 +134,7 @@ void device::waitForCopies(KernelState &state, int64_t groupsLeft) {
 
 void device::loadToShared(KernelState &state, tile::LoadOp load) {
   auto type = cast<RankedTensorType>(load.getResult().getType());
-  TileAccess access = accessOf(state, load.getSource(), load.getIndices(), load.getRows(), type, state.scalars);
+  TileAccess access = accessOf(state, load, state.scalars);
   SharedTile target = state.newSharedTile(cast<tile::SharedAttr>(type.getEncoding()), type.getElementType());
   state.sharedUse.beforeWrite(state.code, target.buffer);
   startCopy(state, access, type, target);

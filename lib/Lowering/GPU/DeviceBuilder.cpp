@@ -95,6 +95,11 @@ Value DeviceBuilder::exchange(Value value, int64_t laneMask) {
                               NVVM::ShflKind::bfly, UnitAttr());
 }
 
+Value DeviceBuilder::fromLane(Value value, Value lane) {
+  return NVVM::ShflOp::create(builder, loc, value.getType(), i32(-1), value, lane, i32(31), NVVM::ShflKind::idx,
+                              UnitAttr());
+}
+
 void DeviceBuilder::barrier() { NVVM::BarrierOp::create(builder, loc); }
 
 void DeviceBuilder::ifThen(Value condition, function_ref<void()> then, function_ref<void()> otherwise) {

@@ -56,6 +56,7 @@ public:
   /// A call of an LLVM intrinsic by name.
   Value intrinsic(llvm::StringRef name, mlir::Type result, mlir::ValueRange arguments);
   Value exchange(Value value, int64_t laneMask); ///< shuffle: the value of lane ^ laneMask
+  Value fromLane(Value value, Value lane);        ///< shuffle: the value of that lane
   void barrier();
 
   void ifThen(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);

@@ -1,11 +1,17 @@
-//===- Elementwise.cpp - arith and math on the registers of a thread -----------===//
+//===- Elementwise.cpp - Arithmetic on the registers of a thread ---------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "KernelState.h"
+//
+// Operands and result of an elementwise operation lie alike, so it is one operation for each element that a thread has.
+// Tiles of 16-bit elements are only widened and rounded.
+//
+//===----------------------------------------------------------------------===//
+#include "Functions.h"
+#include "Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,75 +20,77 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::device;
 
-static int64_t registersOf(KernelState &state, RankedTensorType type) {
-  if (auto slice = dyn_cast<tile::SliceAttr>(type.getEncoding()))
-    return tile::SliceLayout(slice, type.getDimSize(0)).registers();
-  return tile::FragmentLayout(cast<tile::FragmentAttr>(type.getEncoding()), type.getShape()).registers();
-}
-
-static LogicalResult lowerConstant(KernelState &state, arith::ConstantOp constant) {
-  std::optional<double> value = tile::splatValue(constant);
-  auto type = cast<RankedTensorType>(constant.getType());
-  if (!value || !type.getElementType().isF32())
-    return constant.emitError() << "expected a constant of one f32 value on a GPU";
-  Value scalar = state.code.f32(static_cast<float>(*value));
-  state.tiles[constant.getResult()].registers.assign(registersOf(state, type), scalar);
-  return success();
-}
+static Type elementOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getElementType(); }
 
 static void lowerWidening(KernelState &state, arith::ExtFOp widen) {
   DeviceBuilder &code = state.code;
-  const ThreadTile &source = state.tileOf(widen.getIn());
   ThreadTile result;
-  result.shared = source.shared; // a `b` fragment: widened as it is read
-  for (Value pair : source.registers)
-    for (int64_t second = 0; second < 2; ++second)
-      result.registers.push_back(
-          arith::ExtFOp::create(code.builder, code.loc, code.builder.getF32Type(), code.element(pair, second)));
+  result.shared = state.tileOf(widen.getIn()).shared; // a `b` fragment: widened as it is read
+  if (!result.shared)
+    for (Value element : elementsOf(state, widen.getIn()))
+      result.registers.push_back(arith::ExtFOp::create(code.builder, code.loc, code.builder.getF32Type(), element));
   state.tiles[widen.getOut()] = std::move(result);
 }
 
+/// Two elements are rounded at once.
 static void lowerRounding(KernelState &state, arith::TruncFOp round) {
   DeviceBuilder &code = state.code;
-  auto type = cast<RankedTensorType>(round.getOut().getType());
   SmallVector<Value> source = state.tileOf(round.getIn()).registers, result;
-  auto pairType = VectorType::get({2}, type.getElementType());
+  auto pairType = VectorType::get({2}, elementOf(round.getOut()));
   for (size_t i = 0; i + 1 < source.size(); i += 2)
     result.push_back(arith::TruncFOp::create(code.builder, code.loc, pairType, code.pair(source[i], source[i + 1])));
   state.tiles[round.getOut()].registers = std::move(result);
 }
 
-/// exp2 and log2 as the machine's own instructions: no call into a library.
-static bool lowerApproximation(KernelState &state, Operation *op) {
-  StringRef name = isa<math::Exp2Op>(op)   ? "llvm.nvvm.ex2.approx.ftz.f32"
-                   : isa<math::Log2Op>(op) ? "llvm.nvvm.lg2.approx.ftz.f"
-                                           : "";
-  if (name.empty())
-    return false;
-  SmallVector<Value> source = state.tileOf(op->getOperand(0)).registers, result;
-  for (Value value : source)
-    result.push_back(state.code.intrinsic(name, value.getType(), value));
-  state.tiles[op->getResult(0)].registers = std::move(result);
-  return true;
+/// base + place as i32, or as f32.
+static void lowerIota(KernelState &state, tile::IotaOp iota) {
+  DeviceBuilder &code = state.code;
+  OpBuilder &builder = code.builder;
+  tile::SliceLayout layout = sliceLayout(iota.getResult());
+  Value base = arith::TruncIOp::create(builder, code.loc, builder.getI32Type(), state.scalar(iota.getBase()));
+  SmallVector<Value> result;
+  for (int64_t i = 0; i < layout.registers(); ++i) {
+    Value number = code.add(slicePlace(state, layout, i), base);
+    if (elementOf(iota.getResult()).isF32())
+      number = arith::SIToFPOp::create(builder, code.loc, builder.getF32Type(), number);
+    result.push_back(number);
+  }
+  state.tiles[iota.getResult()].registers = std::move(result);
 }
 
-/// The same operation on each register. Contraction is allowed: the sum of a product rounds once.
-static void lowerEach(KernelState &state, Operation *op) {
+/// The operation on single elements.
+static Value lowerElement(KernelState &state, Operation *op, ValueRange operands) {
   DeviceBuilder &code = state.code;
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (Value function = emitFunction(code, op, operands))
+    return function;
+  OperationState each(op->getLoc(), op->getName());
+  each.addOperands(operands);
+  each.addTypes(elementOf(op->getResult(0)));
+  each.addAttributes(op->getAttrs());
+  if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
+    each.addAttribute("fastmath", arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::contract));
+  return code.builder.create(each)->getResult(0);
+}
+
+static void lowerEach(KernelState &state, Operation *op) {
   SmallVector<Value> result;
-  for (int64_t i = 0, e = registersOf(state, type); i < e; ++i) {
-    OperationState each(op->getLoc(), op->getName());
+  for (int64_t i = 0, e = elementCount(cast<RankedTensorType>(op->getResult(0).getType())); i < e; ++i) {
+    SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      each.addOperands(isa<RankedTensorType>(operand.getType()) ? state.tileOf(operand).registers[i]
-                                                                : state.scalar(operand));
-    each.addTypes(type.getElementType());
-    each.addAttributes(op->getAttrs());
-    if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
-      each.addAttribute("fastmath", arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::contract));
-    result.push_back(code.builder.create(each)->getResult(0));
+      operands.push_back(isa<RankedTensorType>(operand.getType()) ? state.tileOf(operand).registers[i]
+                                                                  : state.scalar(operand));
+    result.push_back(lowerElement(state, op, operands));
   }
   state.tiles[op->getResult(0)].registers = std::move(result);
+}
+
+static bool isArithmetic(Operation *op) {
+  return isFunction(op) ||
+         isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
+             arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp, arith::SelectOp>(op) ||
+         isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp,
+             arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp, arith::CmpIOp,
+             arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp>(op);
 }
 
 LogicalResult device::lowerElementwise(KernelState &state, Operation *op) {
@@ -92,14 +100,13 @@ LogicalResult device::lowerElementwise(KernelState &state, Operation *op) {
     return lowerWidening(state, widen), success();
   if (auto round = dyn_cast<arith::TruncFOp>(op))
     return lowerRounding(state, round), success();
-  if (lowerApproximation(state, op))
-    return success();
-  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
-           arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp, arith::SelectOp>(op))
-    return op->emitError() << "expected arithmetic that a GPU kernel can do on f32 tiles, but got " << op->getName();
+  if (auto iota = dyn_cast<tile::IotaOp>(op))
+    return lowerIota(state, iota), success();
+  if (!isArithmetic(op))
+    return op->emitError() << "expected arithmetic that a GPU kernel can do on tiles, but got " << op->getName();
   for (Value operand : op->getOperands())
     if (auto type = dyn_cast<RankedTensorType>(operand.getType());
-        type && !type.getElementType().isF32() && !type.getElementType().isInteger(1))
+        type && isa<FloatType>(type.getElementType()) && !type.getElementType().isF32())
       return op->emitError() << "expected f32 tiles, but got " << type << "; widen the operands first";
   return lowerEach(state, op), success();
 }

@@ -17,38 +17,54 @@ using namespace attune;
 using namespace attune::device;
 
 //===----------------------------------------------------------------------===//
-// Shared memory
+// Memory
 //===----------------------------------------------------------------------===//
 
-int64_t SharedMemoryUse::allocate(int64_t bytes) {
-  int64_t begin = llvm::alignTo(used, 128);
-  used = begin + bytes;
-  highest = std::max(highest, used);
-  return begin;
+KernelState::KernelState(tile::KernelOp kernel, OpBuilder &builder)
+    : kernel(kernel), code(builder, kernel.getLoc()), warps(kernel.getSchedule()->getWarps()),
+      stages(kernel.getSchedule()->getStages()) {
+  llvm::DenseSet<Value> loaded, stored;
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      loaded.insert(rootOf(load.getSource()));
+    if (auto store = dyn_cast<tile::StoreOp>(op))
+      stored.insert(rootOf(store.getTarget()));
+  });
+  for (Value memory : stored)
+    if (loaded.contains(memory))
+      exchanged.insert(memory);
 }
 
-void SharedMemoryUse::barrier(DeviceBuilder &code) {
-  code.barrier();
-  written.clear();
-  read.clear();
-  reused = false;
+Value KernelState::rootOf(Value memory) {
+  while (auto reshape = memory.getDefiningOp<memref::CollapseShapeOp>())
+    memory = reshape.getSrc();
+  return memory;
 }
 
-void SharedMemoryUse::beforeRead(DeviceBuilder &code, int buffer) {
-  if (written.contains(buffer))
-    barrier(code);
-  read.insert(buffer);
-}
-
-void SharedMemoryUse::beforeWrite(DeviceBuilder &code, int buffer) {
-  if (reused || read.contains(buffer))
-    barrier(code);
-  written.insert(buffer);
-}
-
-SharedTile KernelState::newSharedTile(tile::SharedAttr attr, Type element) {
+SharedTile KernelState::newSharedTile(tile::SharedAttr attr, Type element, int64_t copies) {
   tile::SharedLayout layout(attr, element);
-  return {code.offset(sharedBase, sharedUse.allocate(layout.bytes())), layout, element, sharedUse.newBuffer()};
+  SharedBuffer buffer = sharedUse.allocate(llvm::alignTo(layout.bytes(), 128) * copies);
+  return {code.offset(sharedBase, buffer.begin), layout, element, buffer.id};
+}
+
+bool KernelState::isShared(Value tile) {
+  auto type = dyn_cast<RankedTensorType>(tile.getType());
+  return type && isa_and_nonnull<tile::SharedAttr>(type.getEncoding());
+}
+
+bool KernelState::needsBarriers(Operation *op) const {
+  WalkResult result = op->walk([&](Operation *inner) {
+    auto reduce = dyn_cast<tile::ReduceOp>(inner);
+    auto load = dyn_cast<tile::LoadOp>(inner);
+    auto store = dyn_cast<tile::StoreOp>(inner);
+    auto convert = dyn_cast<tile::ConvertLayoutOp>(inner);
+    bool meets = (reduce && reduce.getAxis() == 0) || llvm::any_of(inner->getOperands(), isShared) ||
+                 llvm::any_of(inner->getResults(), isShared) || (load && isExchanged(load.getSource())) ||
+                 (store && isExchanged(store.getTarget())) ||
+                 (convert && isa<tile::SliceAttr>(cast<RankedTensorType>(convert.getType()).getEncoding()));
+    return meets ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
 }
 
 tile::FragmentLayout KernelState::fragment(Value value) const {

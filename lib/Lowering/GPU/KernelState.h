@@ -9,11 +9,13 @@
 #define ATTUNE_LIB_LOWERING_GPU_KERNELSTATE_H
 
 #include "DeviceBuilder.h"
+#include "SharedMemoryUse.h"
 
 #include "attune/Tile/TileLayouts.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 
 namespace attune::device {
 
@@ -40,34 +42,9 @@ struct ThreadTile {
   std::optional<SharedTile> shared;
 };
 
-/// Hands out shared memory, and puts barriers between writes and reads of different threads.
-class SharedMemoryUse {
-public:
-  /// Byte offset of a new buffer.
-  int64_t allocate(int64_t bytes);
-  int newBuffer() { return ++buffers; }
-  int64_t mark() const { return used; }
-  void releaseTo(int64_t mark) { used = mark; }
-  int64_t peak() const { return highest; }
-
-  void beforeRead(DeviceBuilder &code, int buffer);
-  void beforeWrite(DeviceBuilder &code, int buffer);
-  /// Shared memory was reused: whatever is written next waits for everyone.
-  void waitBeforeNextWrite() { reused = true; }
-  void barrier(DeviceBuilder &code);
-
-private:
-  int64_t used = 0, highest = 0;
-  int buffers = 0;
-  bool reused = false;
-  llvm::DenseSet<int> written, read;
-};
-
 /// The lowering of one kernel. Free functions of the other files take it first.
 struct KernelState {
-  KernelState(tile::KernelOp kernel, mlir::OpBuilder &builder)
-      : kernel(kernel), code(builder, kernel.getLoc()), warps(kernel.getSchedule()->getWarps()),
-        stages(kernel.getSchedule()->getStages()) {}
+  KernelState(tile::KernelOp kernel, mlir::OpBuilder &builder);
 
   int64_t threads() const { return warps * tile::lanesPerWarp; }
   const ThreadTile &tileOf(mlir::Value value) const { return tiles.find(value)->second; }
@@ -81,8 +58,15 @@ struct KernelState {
     return llvm::map_to_vector(values, [&](mlir::Value value) { return scalar(value); });
   }
 
-  /// A new buffer for a tile.
-  SharedTile newSharedTile(tile::SharedAttr attr, mlir::Type element);
+  /// A new buffer for a tile, in as many copies as asked for, one after another.
+  SharedTile newSharedTile(tile::SharedAttr attr, mlir::Type element, int64_t copies = 1);
+  static bool isShared(mlir::Value tile);
+  /// The memory behind an argument or a reshaped one.
+  static mlir::Value rootOf(mlir::Value memory);
+  /// Is the memory both loaded from and stored to in this kernel?
+  bool isExchanged(mlir::Value memory) const { return exchanged.contains(rootOf(memory)); }
+  /// Do threads of a block meet in an operation, so that it may hold barriers?
+  bool needsBarriers(mlir::Operation *op) const;
 
   tile::KernelOp kernel;
   DeviceBuilder code;
@@ -94,24 +78,35 @@ struct KernelState {
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, ThreadTile> tiles;
   llvm::DenseMap<mlir::Value, Memory> memories;
+  llvm::DenseSet<int> runningAhead; // buffers of the copies of loops
+
+private:
+  llvm::DenseSet<mlir::Value> exchanged;
 };
 
 /// Where a load or store meets memory, in scalars of the thread.
 struct TileAccess {
   const Memory *memory;
-  mlir::Value pointer;           // ptr<1> to element (0, 0) of the tile
-  mlir::Value rowStride;         // i64, elements (rank 2)
-  mlir::Value aligned;           // i1: every row of the tile begins at a multiple of 16 bytes
-  mlir::Value rowLimit;          // i32: rows of the tile inside the memory
-  mlir::Value columnLimit;       // i32 (rank 2)
+  mlir::Value pointer;     // ptr<1> to row 0 of the tile; with a window, to the window's token 0
+  mlir::Value rowStride;   // i64, elements (rank 2)
+  mlir::Value aligned;     // i1: every row of the tile begins at a multiple of 16 bytes
+  mlir::Value rowLimit;    // i32: rows of the tile below it are inside
+  mlir::Value rowLower;    // i32: rows of the tile below it are outside; null: none
+  mlir::Value columnLimit; // i32 (rank 2)
+  mlir::Value firstToken;  // i32: the token of the window that row 0 is; null: no window
+  int64_t columns = 0, stride = 0;          // of the window and its image
   bool allRows = false, allColumns = false; // known to be inside without a test
 };
 
-/// The access of a tile of this type at indices, `rows` optional.
-TileAccess accessOf(KernelState &state, mlir::Value memory, mlir::ValueRange indices, mlir::Value rows,
-                    mlir::RankedTensorType tile, llvm::DenseMap<mlir::Value, mlir::Value> &known);
+/// The access of a load or store.
+TileAccess accessOf(KernelState &state, tile::LoadOp load, llvm::DenseMap<mlir::Value, mlir::Value> &known);
+TileAccess accessOf(KernelState &state, tile::StoreOp store);
+/// i1: is a row of the tile inside?
+mlir::Value isInside(KernelState &state, const TileAccess &access, mlir::Value row);
+/// Elements from the access's pointer to a row of the tile: i64. Of a row that is not inside, any number.
+mlir::Value rowOffset(KernelState &state, const TileAccess &access, mlir::Value row);
 
-// MemoryAccess.cpp: registers ↔ global memory.
+// RegisterAccess.cpp: registers ↔ global memory.
 void loadToRegisters(KernelState &state, tile::LoadOp load);
 void lowerStore(KernelState &state, tile::StoreOp store);
 
@@ -125,8 +120,6 @@ void loadToShared(KernelState &state, tile::LoadOp load);
 
 // Loops.cpp
 mlir::LogicalResult lowerLoop(KernelState &state, tile::LoopOp loop);
-/// Does an operation read or write shared memory?
-bool usesShared(mlir::Operation *op);
 
 // SharedFragments.cpp: shared memory ↔ fragments.
 mlir::LogicalResult lowerConvertLayout(KernelState &state, tile::ConvertLayoutOp convert);
@@ -154,6 +147,14 @@ mlir::LogicalResult lowerDot(KernelState &state, tile::DotOp dot);
 void lowerReduce(KernelState &state, tile::ReduceOp reduce);
 void lowerExpand(KernelState &state, tile::ExpandOp expand);
 void lowerMask(KernelState &state, tile::MaskOp mask);
+
+// Exchange.cpp
+void lowerPermuteColumns(KernelState &state, tile::PermuteColumnsOp permute);
+/// A rank-1 tile from along one axis to along the other.
+void lowerSliceConversion(KernelState &state, tile::ConvertLayoutOp convert);
+
+// Constants.cpp
+mlir::LogicalResult lowerConstant(KernelState &state, mlir::arith::ConstantOp constant);
 
 // Elementwise.cpp
 mlir::LogicalResult lowerElementwise(KernelState &state, mlir::Operation *op);

@@ -29,21 +29,6 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::device;
 
-static bool isSharedTile(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && isa_and_nonnull<tile::SharedAttr>(type.getEncoding());
-}
-
-bool device::usesShared(Operation *op) {
-  return op->walk([](Operation *inner) {
-            auto reduce = dyn_cast<tile::ReduceOp>(inner);
-            bool shared = (reduce && reduce.getAxis() == 0) || llvm::any_of(inner->getOperands(), isSharedTile) ||
-                          llvm::any_of(inner->getResults(), isSharedTile);
-            return shared ? WalkResult::interrupt() : WalkResult::advance();
-          })
-      .wasInterrupted();
-}
-
 /// Is a value of the body computed from the induction variable and what is known outside, without memory?
 static bool runsAhead(tile::LoopOp loop, Value value) {
   if (!value || value == loop.getInductionVar() || !loop.getBody().isAncestor(value.getParentRegion()))
@@ -81,12 +66,12 @@ void StagedLoop::findLoads() {
   for (auto load : loop.getBody().front().getOps<tile::LoadOp>()) {
     auto type = cast<RankedTensorType>(load.getResult().getType());
     auto shared = dyn_cast<tile::SharedAttr>(type.getEncoding());
-    if (!shared || state.stages < 2 || !runsAhead(loop, load.getRows()) ||
-        !llvm::all_of(load.getIndices(), [&](Value index) { return runsAhead(loop, index); }))
+    bool ahead = llvm::all_of(load->getOperands().drop_front(), [&](Value operand) { return runsAhead(loop, operand); });
+    // What threads of the block write in between must not be read before.
+    if (!shared || state.stages < 2 || !ahead || state.isExchanged(load.getSource()))
       continue;
-    SharedTile first = state.newSharedTile(shared, type.getElementType());
-    state.sharedUse.allocate(llvm::alignTo(first.layout.bytes(), 128) * (state.stages - 1));
-    loads.push_back({load, first});
+    loads.push_back({load, state.newSharedTile(shared, type.getElementType(), state.stages)});
+    state.runningAhead.insert(loads.back().first.buffer);
   }
 }
 
@@ -102,16 +87,14 @@ void StagedLoop::copyStep(Value induction, Value stage) {
     llvm::DenseMap<Value, Value> known{{loop.getInductionVar(), induction}};
     for (StagedLoad &staged : loads) {
       auto type = cast<RankedTensorType>(staged.load.getResult().getType());
-      TileAccess access = accessOf(state, staged.load.getSource(), staged.load.getIndices(), staged.load.getRows(),
-                                   type, known);
-      startCopy(state, access, type, stageOf(staged, stage));
+      startCopy(state, accessOf(state, staged.load, known), type, stageOf(staged, stage));
     }
   });
   commitCopies(state);
 }
 
 void StagedLoop::prologue() {
-  if (usesShared(loop))
+  if (state.needsBarriers(loop))
     state.sharedUse.barrier(code());
   if (loads.empty())
     return;
@@ -144,7 +127,7 @@ LogicalResult StagedLoop::body(Value induction, ValueRange carried, Value stage)
     Value next = code().add(stage, ahead), wrapped = code().sub(next, code().i32(state.stages));
     Value target = code().select(code().less(next, code().i32(state.stages)), next, wrapped);
     copyStep(code().add(induction, ahead * static_cast<int64_t>(loop.getStep())), target);
-  } else if (usesShared(loop)) {
+  } else if (state.needsBarriers(loop)) {
     state.sharedUse.barrier(code());
   }
   for (StagedLoad &staged : loads)
@@ -173,7 +156,6 @@ LogicalResult StagedLoop::emit() {
 }
 
 LogicalResult device::lowerLoop(KernelState &state, tile::LoopOp loop) {
-  int64_t mark = state.sharedUse.mark();
   StagedLoop staged{state, loop, state.scalar(loop.getLower()), state.scalar(loop.getUpper()), {}};
   staged.findLoads();
   staged.prologue();
@@ -184,8 +166,9 @@ LogicalResult device::lowerLoop(KernelState &state, tile::LoopOp loop) {
     for (Value result : op->getResults())
       state.scalars.erase(result);
   });
-  state.sharedUse.releaseTo(mark);
-  if (usesShared(loop))
+  for (const StagedLoad &load : staged.loads)
+    state.sharedUse.release(load.first.buffer);
+  if (state.needsBarriers(loop))
     state.sharedUse.waitBeforeNextWrite();
   return success();
 }

@@ -11,7 +11,7 @@
 // through shared memory.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelState.h"
+#include "Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -46,21 +46,15 @@ Value Reduction::combine(Value a, Value b) {
   return arith::MaxNumFOp::create(code().builder, code().loc, a, b);
 }
 
-static Value rowOf(KernelState &state, int64_t rowBlock, int64_t half) {
-  DeviceBuilder &code = state.code;
-  return code.add(code.add(code.mul(state.warp, tile::fragmentRows), state.group),
-                  rowBlock * tile::fragmentRows * state.warps + half * 8);
-}
-
 /// An element of the source, neutral where it is padding.
 Value Reduction::element(int64_t rowBlock, int64_t block, int64_t half, int64_t second) {
-  Value value = source[(rowBlock * layout.columnBlocks() + block) * 4 + half * 2 + second];
+  Value value = source[fragmentElement(layout, rowBlock, block, half, second)];
   if (layout.columns % tile::blockSize != 0 && block + 1 == layout.columnBlocks()) {
-    Value column = code().add(code().mul(state.quad, 2), block * tile::blockSize + second);
+    Value column = code().add(fragmentColumn(state, layout, block), second);
     value = code().select(code().less(column, code().i32(layout.columns)), value, neutral());
   }
   if ((rowBlock + 1) * tile::fragmentRows * layout.warps > layout.rows)
-    value = code().select(code().less(rowOf(state, rowBlock, half), code().i32(layout.rows)), value, neutral());
+    value = code().select(code().less(fragmentRow(state, layout, rowBlock, half), code().i32(layout.rows)), value, neutral());
   return value;
 }
 
@@ -97,16 +91,16 @@ SmallVector<Value> Reduction::columns() {
 /// Adds what each warp has, in the order of the warps: [warp][column] in shared memory.
 SmallVector<Value> Reduction::acrossWarps(ArrayRef<Value> sums) {
   int64_t rowBytes = layout.columnBlocks() * tile::blockSize * 4;
-  Value base = code().offset(state.sharedBase, state.sharedUse.allocate(rowBytes * layout.warps));
-  int buffer = state.sharedUse.newBuffer();
+  SharedBuffer buffer = state.sharedUse.allocate(rowBytes * layout.warps);
+  Value base = code().offset(state.sharedBase, buffer.begin);
   Value inRow = code().mul(state.quad, 8);
-  state.sharedUse.beforeWrite(code(), buffer);
+  state.sharedUse.beforeWrite(code(), buffer.id);
   code().ifThen(code().equal(state.group, 0), [&] {
     Value row = code().offset(base, code().add(code().mul(state.warp, rowBytes), inRow));
     for (size_t i = 0; i < sums.size(); i += 2)
       code().store(code().pair(sums[i], sums[i + 1]), code().offset(row, i * 16), 8);
   });
-  state.sharedUse.beforeRead(code(), buffer);
+  state.sharedUse.beforeRead(code(), buffer.id);
   SmallVector<Value> result(sums.size());
   Type pairType = VectorType::get({2}, code().builder.getF32Type());
   for (int64_t warp = 0; warp < layout.warps; ++warp)
@@ -115,6 +109,7 @@ SmallVector<Value> Reduction::acrossWarps(ArrayRef<Value> sums) {
       for (int64_t second = 0; second < 2; ++second)
         result[i + second] = combine(result[i + second], code().element(pair, second));
     }
+  state.sharedUse.release(buffer.id);
   return result;
 }
 
@@ -126,13 +121,14 @@ void device::lowerReduce(KernelState &state, tile::ReduceOp reduce) {
 
 void device::lowerExpand(KernelState &state, tile::ExpandOp expand) {
   tile::FragmentLayout layout = state.fragment(expand.getResult());
-  SmallVector<Value> source = state.tileOf(expand.getSource()).registers, result;
+  SmallVector<Value> source = elementsOf(state, expand.getSource()), result;
   for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock)
     for (int64_t block = 0; block < layout.columnBlocks(); ++block)
       for (int64_t half = 0; half < 2; ++half)
         for (int64_t second = 0; second < 2; ++second)
           result.push_back(source[expand.getAxis() == 1 ? rowBlock * 2 + half : block * 2 + second]);
-  state.tiles[expand.getResult()].registers = std::move(result);
+  Type element = cast<RankedTensorType>(expand.getType()).getElementType();
+  state.tiles[expand.getResult()].registers = registersOf(state, element, result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,30 +137,24 @@ void device::lowerExpand(KernelState &state, tile::ExpandOp expand) {
 
 static void maskVector(KernelState &state, tile::MaskOp mask, Value fill, Value rows) {
   DeviceBuilder &code = state.code;
-  auto type = cast<RankedTensorType>(mask.getType());
-  tile::SliceLayout layout(cast<tile::SliceAttr>(type.getEncoding()), type.getDimSize(0));
+  tile::SliceLayout layout = sliceLayout(mask.getResult());
   SmallVector<Value> result;
-  for (auto [i, value] : llvm::enumerate(state.tileOf(mask.getSource()).registers)) {
-    int64_t block = i / 2, second = i % 2;
-    Value place = layout.axis == 1 ? rowOf(state, block, second)
-                                   : code.add(code.mul(state.quad, 2), block * tile::blockSize + second);
-    result.push_back(code.select(code.less(place, rows), value, fill));
-  }
+  for (auto [i, value] : llvm::enumerate(state.tileOf(mask.getSource()).registers))
+    result.push_back(code.select(code.less(slicePlace(state, layout, i), rows), value, fill));
   state.tiles[mask.getResult()].registers = std::move(result);
 }
 
-/// The number of columns that row (rowBlock, half) keeps, counted from the lane's own 2·quad: i32.
-static Value visibleColumns(KernelState &state, tile::MaskOp mask, ArrayRef<Value> limits, int64_t rowBlock,
-                            int64_t half) {
+/// The number of columns that row `row` keeps, counted from the lane's first of a block: i32.
+static Value visibleColumns(KernelState &state, tile::MaskOp mask, ArrayRef<Value> limits, Value row, Value first) {
   DeviceBuilder &code = state.code;
-  Value row = rowOf(state, rowBlock, half), none = code.i32(-(int64_t(1) << 30)), visible = code.i32(int64_t(1) << 30);
+  Value none = code.i32(-(int64_t(1) << 30)), visible = code.i32(int64_t(1) << 30);
   if (mask.getCols())
     visible = limits[1];
   if (mask.getDiagonal())
     visible = code.smaller(visible, code.add(code.add(limits[2], row), 1));
   if (mask.getRows())
     visible = code.select(code.less(row, limits[0]), visible, none);
-  return code.sub(visible, code.mul(state.quad, 2));
+  return code.sub(visible, first);
 }
 
 void device::lowerMask(KernelState &state, tile::MaskOp mask) {
@@ -179,10 +169,11 @@ void device::lowerMask(KernelState &state, tile::MaskOp mask) {
   SmallVector<Value> result = state.tileOf(mask.getSource()).registers;
   for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock)
     for (int64_t half = 0; half < 2; ++half) {
-      Value visible = visibleColumns(state, mask, limits, rowBlock, half);
+      Value row = fragmentRow(state, layout, rowBlock, half);
+      Value visible = visibleColumns(state, mask, limits, row, fragmentColumn(state, layout, 0));
       for (int64_t block = 0; block < layout.columnBlocks(); ++block)
         for (int64_t second = 0; second < 2; ++second) {
-          Value &value = result[(rowBlock * layout.columnBlocks() + block) * 4 + half * 2 + second];
+          Value &value = result[fragmentElement(layout, rowBlock, block, half, second)];
           value = code.select(code.less(code.i32(block * tile::blockSize + second), visible), value, fill);
         }
     }

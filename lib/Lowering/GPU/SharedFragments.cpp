@@ -200,6 +200,8 @@ static void toOperand(KernelState &state, const ThreadTile &source, const tile::
 
 LogicalResult device::lowerConvertLayout(KernelState &state, tile::ConvertLayoutOp convert) {
   auto from = cast<RankedTensorType>(convert.getSource().getType()), to = cast<RankedTensorType>(convert.getType());
+  if (isa<tile::SliceAttr>(from.getEncoding()) && isa<tile::SliceAttr>(to.getEncoding()))
+    return lowerSliceConversion(state, convert), success();
   auto fragment = dyn_cast<tile::FragmentAttr>(to.getEncoding());
   ThreadTile result;
   if (isa<tile::SharedAttr>(from.getEncoding()) && fragment) {
@@ -214,7 +216,7 @@ LogicalResult device::lowerConvertLayout(KernelState &state, tile::ConvertLayout
     result.shared = state.newSharedTile(shared, to.getElementType());
     writeShared(state, state.tileOf(convert.getSource()), state.fragment(convert.getSource()), *result.shared);
   } else {
-    return convert.emitError() << "expected a conversion between fragments or to and from shared memory, but got "
+    return convert.emitError() << "expected a conversion between fragments, slices, or to and from shared memory, but got "
                                << from.getEncoding() << " to " << to.getEncoding();
   }
   state.tiles[convert.getResult()] = std::move(result);

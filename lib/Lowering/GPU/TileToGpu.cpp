@@ -13,7 +13,9 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace attune::device {
@@ -34,25 +36,55 @@ static constexpr llvm::StringLiteral sharedName = "attune_shared";
 // Operations
 //===----------------------------------------------------------------------===//
 
-static LogicalResult lowerOperation(KernelState &state, Operation *op) {
-  if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    auto type = cast<RankedTensorType>(load.getResult().getType());
-    if (!isa<tile::SharedAttr>(type.getEncoding())) {
-      if (!type.getElementType().isF32())
-        return load.emitError() << "expected f32 in a load to registers, but got " << type.getElementType();
-      return loadToRegisters(state, load), success();
-    }
-    if (!state.tiles.contains(load.getResult()) || !state.tileOf(load.getResult()).shared)
-      loadToShared(state, load);
-    return success();
+/// i1: the memory begins at a multiple of 16 bytes, and so does every row.
+static Value isAligned(DeviceBuilder &code, const Memory &memory) {
+  Value all = LLVM::PtrToIntOp::create(code.builder, code.loc, code.builder.getI64Type(), memory.pointer);
+  for (Value stride : ArrayRef<Value>(memory.strides).drop_back())
+    all = code.either(all, code.mul(stride, memory.element.getIntOrFloatBitWidth() / 8));
+  return code.equal(code.both(all, code.i64(15)), 0);
+}
+
+/// Dimensions that lie one after another without gaps, taken as one: its size is their product, its stride the last one's.
+static void lowerCollapse(KernelState &state, memref::CollapseShapeOp op) {
+  const Memory source = state.memories[op.getSrc()];
+  Memory result{source.pointer, {}, {}, source.element, source.aligned};
+  for (ArrayRef<int64_t> group : op.getReassociationIndices()) {
+    Value size = source.sizes[group.front()];
+    for (int64_t dimension : group.drop_front())
+      size = state.code.mul(size, source.sizes[dimension]);
+    result.sizes.push_back(size);
+    result.strides.push_back(source.strides[group.back()]);
   }
+  result.aligned = isAligned(state.code, result);
+  state.memories[op.getResult()] = result;
+}
+
+static void lowerLoad(KernelState &state, tile::LoadOp load) {
+  bool shared = isa<tile::SharedAttr>(cast<RankedTensorType>(load.getResult().getType()).getEncoding());
+  if (shared && state.tiles.contains(load.getResult()) && state.tileOf(load.getResult()).shared)
+    return; // the loop has started its copies
+  if (state.isExchanged(load.getSource()))
+    state.sharedUse.beforeLoad(state.code, state.rootOf(load.getSource()));
+  shared ? loadToShared(state, load) : loadToRegisters(state, load);
+}
+
+static void lowerStoreInOrder(KernelState &state, tile::StoreOp store) {
+  if (state.isExchanged(store.getTarget()))
+    state.sharedUse.beforeStore(state.code, state.rootOf(store.getTarget()));
+  lowerStore(state, store);
+}
+
+static LogicalResult lowerOperation(KernelState &state, Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](tile::StoreOp store) { return lowerStore(state, store), success(); })
+      .Case([&](tile::LoadOp load) { return lowerLoad(state, load), success(); })
+      .Case([&](tile::StoreOp store) { return lowerStoreInOrder(state, store), success(); })
+      .Case([&](memref::CollapseShapeOp collapse) { return lowerCollapse(state, collapse), success(); })
       .Case([&](tile::DotOp dot) { return lowerDot(state, dot); })
       .Case([&](tile::LoopOp loop) { return lowerLoop(state, loop); })
       .Case([&](tile::ReduceOp reduce) { return lowerReduce(state, reduce), success(); })
       .Case([&](tile::ExpandOp expand) { return lowerExpand(state, expand), success(); })
       .Case([&](tile::MaskOp mask) { return lowerMask(state, mask), success(); })
+      .Case([&](tile::PermuteColumnsOp permute) { return lowerPermuteColumns(state, permute), success(); })
       .Case([&](tile::ConvertLayoutOp convert) { return lowerConvertLayout(state, convert); })
       .Default([&](Operation *other) {
         bool isTile = other->getNumResults() == 1 && isa<RankedTensorType>(other->getResult(0).getType());
@@ -68,7 +100,55 @@ static LogicalResult checkLayout(Operation *op) {
   return success();
 }
 
+namespace {
+/// When the shared buffers that a block's operations make have been used for the last time.
+class BufferLives {
+public:
+  BufferLives(KernelState &state, Block &block) : state(state), block(block) {}
+  void after(Operation &op);
+
+private:
+  KernelState &state;
+  Block &block;
+  llvm::MapVector<int, Operation *> last; // of the buffers in use
+};
+} // namespace
+
+/// The last operation of the block that uses a value, itself or in its regions.
+static Operation *lastUser(Block &block, Value value) {
+  Operation *last = value.getDefiningOp();
+  for (Operation *user : value.getUsers()) {
+    Operation *here = block.findAncestorOpInBlock(*user);
+    if (last->isBeforeInBlock(here))
+      last = here;
+  }
+  return last;
+}
+
+void BufferLives::after(Operation &op) {
+  for (Value result : op.getResults()) {
+    auto found = state.tiles.find(result);
+    if (found == state.tiles.end() || !found->second.shared)
+      continue;
+    int buffer = found->second.shared->buffer;
+    Operation *user = lastUser(block, result);
+    bool isNewBuffer = KernelState::isShared(result) && !state.runningAhead.contains(buffer);
+    if (!isNewBuffer && !last.contains(buffer))
+      continue; // of a block around this one, or of the copies of a loop
+    auto [entry, isNew] = last.try_emplace(buffer, user);
+    if (!isNew && entry->second->isBeforeInBlock(user))
+      entry->second = user;
+  }
+  last.remove_if([&](auto &entry) {
+    if (entry.second != &op)
+      return false;
+    state.sharedUse.release(entry.first);
+    return true;
+  });
+}
+
 LogicalResult device::lowerBlock(KernelState &state, Block &block) {
+  BufferLives lives(state, block);
   for (Operation &op : block) {
     Location outer = state.code.loc;
     state.code.loc = op.getLoc();
@@ -78,6 +158,7 @@ LogicalResult device::lowerBlock(KernelState &state, Block &block) {
       state.scalar(op.getResult(0));
     if (failed(checkLayout(&op)) || failed(lowerOperation(state, &op)))
       return failure();
+    lives.after(op);
     state.code.loc = outer;
   }
   return success();
@@ -98,14 +179,6 @@ static SmallVector<Type> parameterTypes(tile::KernelOp kernel) {
       types.append(2 * memory.getRank(), word);
   }
   return types;
-}
-
-/// i1: the memory begins at a multiple of 16 bytes, and so does every row.
-static Value isAligned(DeviceBuilder &code, const Memory &memory) {
-  Value all = LLVM::PtrToIntOp::create(code.builder, code.loc, code.builder.getI64Type(), memory.pointer);
-  for (Value stride : ArrayRef<Value>(memory.strides).drop_back())
-    all = code.either(all, code.mul(stride, memory.element.getIntOrFloatBitWidth() / 8));
-  return code.equal(code.both(all, code.i64(15)), 0);
 }
 
 static Memory takeMemory(DeviceBuilder &code, MemRefType type, ValueRange slots) {

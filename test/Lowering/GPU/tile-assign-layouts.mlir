@@ -45,3 +45,22 @@ tile.kernel @exact(%Q: !m, %K: !m, %O: memref<?x64xf32>) grid(query_block)
   tile.store %r, %O[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.return
 }
+
+// A rank-1 tile along both axes: more uses have it along columns, the other pays for a conversion.
+// CHECK-LABEL: tile.kernel @axes
+tile.kernel @axes(%V: memref<?xf32>, %C: memref<?x64xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  // CHECK: %[[V:.*]] = tile.load {{.*}} -> tensor<64xf32, #tile.slice<axis = 0, warps = 4>>
+  // CHECK-NEXT: %[[ROWS:.*]] = tile.convert_layout %[[V]] : {{.*}} -> tensor<64xf32, #tile.slice<axis = 1, warps = 4>>
+  %v = tile.load %V[%c0] : memref<?xf32> -> tensor<64xf32>
+  // CHECK: tile.expand %[[ROWS]] axis 1
+  %r = tile.expand %v axis 1 : tensor<64xf32> -> tensor<64x64xf32>
+  // CHECK: tile.expand %[[V]] axis 0
+  %c = tile.expand %v axis 0 : tensor<64xf32> -> tensor<64x64xf32>
+  %s = arith.addf %r, %c : tensor<64x64xf32>
+  %d = tile.expand %v axis 0 : tensor<64xf32> -> tensor<64x64xf32>
+  %t = arith.mulf %s, %d : tensor<64x64xf32>
+  tile.store %t, %C[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}

@@ -1,10 +1,11 @@
 // RUN: attn-opt %s -tile-to-gpu-pipeline | FileCheck %s
 
+// The second operand comes when the first is in registers, and takes its place.
 // A pointer, two sizes and two strides for each memory; a row of 16 bytes by cp.async, with its size; mma.sync.
 // CHECK-LABEL: gpu.module @attune_kernels
 // CHECK: llvm.mlir.global external @attune_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
 // CHECK: llvm.func @product(%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr<1>
-// CHECK-SAME: attune.block_size = 128 : i64, attune.shared_bytes = 16384 : i64, nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>
+// CHECK-SAME: attune.block_size = 128 : i64, attune.shared_bytes = 8192 : i64, nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>
 // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %{{.*}} : !llvm.ptr<3>, !llvm.ptr<1>, i32
 // CHECK: nvvm.ldmatrix
 // CHECK: nvvm.mma.sync
@@ -16,5 +17,63 @@ tile.kernel @product(%A: memref<?x64xf16>, %B: memref<?x64xf16>, %C: memref<?x64
   %b = tile.load %B[%c0, %c0] : memref<?x64xf16> -> tensor<64x64xf16>
   %c = tile.dot %a, %b, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
   tile.store %c, %C[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+
+// Columns stay in the four lanes of a quad: halves of 16 only change their registers, single steps are shuffles.
+// CHECK-LABEL: llvm.func @halves
+// CHECK-NOT: nvvm.shfl
+// CHECK: llvm.return
+tile.kernel @halves(%A: memref<?x16xf32>, %C: memref<?x16xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %A[%c0, %c0] : memref<?x16xf32> -> tensor<64x16xf32>
+  %p = tile.permute_columns %a [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7] : tensor<64x16xf32>
+  tile.store %p, %C[%c0, %c0] : tensor<64x16xf32>, memref<?x16xf32>
+  tile.return
+}
+// CHECK-LABEL: llvm.func @rotated
+// CHECK: nvvm.shfl.sync idx
+tile.kernel @rotated(%A: memref<?x8xf32>, %C: memref<?x8xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %A[%c0, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
+  %p = tile.permute_columns %a [1, 2, 3, 4, 5, 6, 7, 0] : tensor<64x8xf32>
+  tile.store %p, %C[%c0, %c0] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// A table lies in the module, padded to what threads read of it. Neither a sine nor a logarithm is a library's.
+// CHECK-LABEL: llvm.func @angles
+// CHECK: llvm.intr.roundeven
+// CHECK-NOT: llvm.call @
+// CHECK-NOT: lg2.approx
+// CHECK: llvm.return
+tile.kernel @angles(%A: memref<?x4xf32>, %C: memref<?x4xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %A[%c0, %c0] : memref<?x4xf32> -> tensor<64x4xf32>
+  %t = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %e = tile.expand %t axis 0 : tensor<4xf32> -> tensor<64x4xf32>
+  %l = math.log2 %a : tensor<64x4xf32>
+  %m = arith.mulf %l, %e : tensor<64x4xf32>
+  %s = tile.sine %m : tensor<64x4xf32>
+  tile.store %s, %C[%c0, %c0] : tensor<64x4xf32>, memref<?x4xf32>
+  tile.return
+}
+
+// What one thread stores and another loads is ordered by a barrier.
+// CHECK-LABEL: llvm.func @exchanged
+// CHECK: llvm.store
+// CHECK: nvvm.barrier
+// CHECK: llvm.load
+tile.kernel @exchanged(%A: memref<?xf32>, %C: memref<?x64xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %i = tile.iota %c0 : tensor<64xf32>
+  tile.store %i, %A[%c0] : tensor<64xf32>, memref<?xf32>
+  %a = tile.load %A[%c0] : memref<?xf32> -> tensor<64xf32>
+  %e = tile.expand %a axis 0 : tensor<64xf32> -> tensor<64x64xf32>
+  tile.store %e, %C[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.return
 }
