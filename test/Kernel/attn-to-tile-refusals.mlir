@@ -30,8 +30,7 @@ func.func @unused(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1
 
 // A term alone is no attention.
 func.func @unknown(%q: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
-  // expected-error @below {{expected attention that this version compiles, but got attn.qk_norm (not supported yet)}}
-  // expected-note @below {{--emit attn and run --reference take it}}
+  // expected-error @below {{expected attention that a kernel computes, such as attn.softmax or a kernel attention in quadratic, state or chunked form (run attn-select-rewrites first), but got attn.qk_norm (not supported yet)}}
   %o = attn.qk_norm %q {epsilon = 1.0e-5 : f64} : tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
   return %o : tensor<1x1x9x8xf16>
 }
