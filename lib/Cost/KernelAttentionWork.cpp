@@ -18,15 +18,32 @@
 using namespace attune;
 using namespace attune::cost;
 
+namespace {
+/// What a query costs on its way through the map, and a key: no products where ω has been folded into the projection.
+struct Maps {
+  MapCost query, key;
+};
+} // namespace
+
+static Maps mapsOf(const AttentionShape &shape, const Sizes &z) {
+  MapCost map = mapCost(shape.map, z.d, z.m);
+  Maps maps{map, map};
+  maps.query.products *= !shape.queryFolded, maps.key.products *= !shape.keyFolded;
+  return maps;
+}
+
 /// Bytes of ω or of focus.
 static double parameterBytes(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
   return map.products > 0 ? 4 * map.products * (shape.featureHeads > shape.sharedHeads ? z.heads : 1) : 0;
 }
 
 /// What the maps need: every query once, every key once a head that maps it.
-static double usefulMaps(const Sizes &z, const MapCost &map) {
-  return z.batch * z.windows * (z.heads * z.n + z.features * z.N) * map.products;
+static double usefulMaps(const Sizes &z, const Maps &maps) {
+  return z.batch * z.windows * (z.heads * z.n * maps.query.products + z.features * z.N * maps.key.products);
 }
+
+/// ω where either side still needs it.
+static const MapCost &unfolded(const Maps &maps) { return maps.query.products > 0 ? maps.query : maps.key; }
 
 /// The largest exponent of the keys, for a stabilizer that is a maximum over them.
 static WorkEstimate keyMaximumWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
@@ -62,12 +79,14 @@ static void addOwnMaxima(WorkEstimate &work, const AttentionShape &shape, const 
   work.elementwise += points * (seen * (6 * features + z.Tq * z.dv) + diagonal * (8 + 8 * bands) * features);
 }
 
-static WorkEstimate quadraticWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
+static WorkEstimate quadraticWork(const AttentionShape &shape, const Sizes &z, const Maps &maps) {
   double points = z.points(), mapped = z.pairs * z.Tk + z.rows();
+  const MapCost &map = maps.query; // but for the products the same
   WorkEstimate work;
   // Every query block maps the keys that it visits anew.
-  work.products = points * (z.pairs * z.Tq * z.Tk * (z.m + z.dv) + mapped * map.products);
-  work.usefulProducts = points * z.visible * (z.m + z.dv + 1) + usefulMaps(z, map);
+  work.products = points * (z.pairs * z.Tq * z.Tk * (z.m + z.dv) + z.rows() * maps.query.products +
+                            z.pairs * z.Tk * maps.key.products);
+  work.usefulProducts = points * z.visible * (z.m + z.dv + 1) + usefulMaps(z, maps);
   work.exps = points * mapped * map.exps;
   // The maps, the row sum; then the output divided.
   work.elementwise = points * (mapped * map.elementwise + z.pairs * z.Tk * (z.Tq + keyOps(shape)) +
@@ -76,9 +95,10 @@ static WorkEstimate quadraticWork(const AttentionShape &shape, const Sizes &z, c
     double diagonal = shape.causal ? z.blocks : 0;
     addOwnMaxima(work, shape, z, z.pairs - diagonal, diagonal);
   }
-  work.mainBytes = z.tensorBytes() + parameterBytes(shape, z, map);
+  work.mainBytes = z.tensorBytes() + parameterBytes(shape, z, unfolded(maps));
   work.nearBytes = z.visitedBytes() + points * z.n * shape.taps * z.dv * z.k;
-  work.liveBytes = 4 * (z.Tq * (z.d + z.m + z.dv) + z.Tk * (z.d + z.m + z.dv) + 2 * z.Tq * z.Tk + map.products);
+  work.liveBytes = 4 * (z.Tq * (z.d + z.m + z.dv) + z.Tk * (z.d + z.m + z.dv) + 2 * z.Tq * z.Tk +
+                        unfolded(maps).products);
   work.grain = points * z.blocks;
   return work;
 }
@@ -98,7 +118,7 @@ static WorkEstimate stateWork(const AttentionShape &shape, const Sizes &z, const
     work.elementwise += points * (rows * z.m + z.keyTiles * z.m * (z.dv + 1));
   }
   work.workspaceBytes = points * z.pieces * z.stateBytes();
-  work.mainBytes = points * z.k * z.N * (z.d + z.dv) + work.workspaceBytes + parameterBytes(shape, z, map);
+  work.mainBytes = points * z.k * z.N * (z.kw + z.dv) + work.workspaceBytes + parameterBytes(shape, z, map);
   work.nearBytes = work.mainBytes;
   work.liveBytes = 4 * (z.Tk * (z.d + z.m + z.dv) + map.products) + z.stateBytes();
   work.grain = points * z.pieces;
@@ -115,20 +135,21 @@ static WorkEstimate readoutWork(const AttentionShape &shape, const Sizes &z, con
   double maxima = shape.runningMaximum ? 3 * z.m : 0;
   work.elementwise = points * rows * (map.elementwise + maxima + 2 * z.m + z.dv + queryOps(shape) + outputOps(shape));
   work.mainBytes =
-      points * z.n * (z.d * z.q + z.dv * z.o) + z.batch * z.features * z.stateBytes() + parameterBytes(shape, z, map);
-  work.nearBytes = points * (z.n * (z.d * z.q + z.dv * z.o) + z.blocks * z.stateBytes());
+      points * z.n * (z.qw * z.q + z.dv * z.o) + z.batch * z.features * z.stateBytes() + parameterBytes(shape, z, map);
+  work.nearBytes = points * (z.n * (z.qw * z.q + z.dv * z.o) + z.blocks * z.stateBytes());
   work.liveBytes = 4 * (z.Tq * (z.d + z.m + z.dv) + map.products) + z.stateBytes();
   work.grain = points * z.blocks;
   return work;
 }
 
 /// The loop over chunks runs inside one grid point, so that batch and heads are all the parallelism there is.
-static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
+static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, const Maps &maps) {
   double points = z.batch * z.heads, T = z.Tk, rows = z.keyRows();
+  const MapCost &map = maps.query; // but for the products the same
   WorkEstimate work;
-  work.products = points * rows * (T * (z.m + z.dv) + 2 * z.m * z.dv + 2 * map.products);
+  work.products = points * rows * (T * (z.m + z.dv) + 2 * z.m * z.dv + maps.query.products + maps.key.products);
   // Inside a chunk half of the pairs see each other.
-  work.usefulProducts = points * z.n * ((T + 1) / 2 * (z.m + z.dv + 1) + 2 * z.m * (z.dv + 1)) + usefulMaps(z, map);
+  work.usefulProducts = points * z.n * ((T + 1) / 2 * (z.m + z.dv + 1) + 2 * z.m * (z.dv + 1)) + usefulMaps(z, maps);
   work.exps = points * 2 * rows * map.exps;
   // Two maps; mask of the keys, ⟨φ(q), z⟩ (2), sum over keys; mask and row sum of the weights; two sums added,
   // division.
@@ -140,10 +161,10 @@ static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, con
     work.exps += points * z.keyTiles * z.m;
     work.elementwise += points * (rows * 2 * z.m + z.keyTiles * z.m * (z.dv + 1));
   }
-  work.mainBytes = z.tensorBytes() + parameterBytes(shape, z, map) +
+  work.mainBytes = z.tensorBytes() + parameterBytes(shape, z, unfolded(maps)) +
                    (shape.initialState ? z.batch * z.features * z.stateBytes() : 0);
-  work.nearBytes = points * z.n * (z.d * z.q + z.dv * z.o + (z.d + z.dv) * z.k);
-  work.liveBytes = 4 * (T * (2 * z.d + 2 * z.m + 3 * z.dv) + 2 * T * T + map.products) + z.stateBytes();
+  work.nearBytes = points * z.n * (z.qw * z.q + z.dv * z.o + (z.kw + z.dv) * z.k);
+  work.liveBytes = 4 * (T * (2 * z.d + 2 * z.m + 3 * z.dv) + 2 * T * T + unfolded(maps).products) + z.stateBytes();
   work.grain = points;
   return work;
 }
@@ -181,24 +202,24 @@ static KernelWorks naiveLowRankWork(const AttentionShape &shape, const Sizes &z,
 }
 
 KernelWorks cost::kernelAttentionWork(const AttentionShape &shape, const Sizes &z) {
-  MapCost map = mapCost(shape.map, z.d, z.m);
+  Maps maps = mapsOf(shape, z);
   double elements = z.m * (z.dv + 1), initial = shape.initialState;
   KernelWorks kernels;
   if (shape.keyMaximum)
-    kernels.push_back({"key_maximum", keyMaximumWork(shape, z, map)});
+    kernels.push_back({"key_maximum", keyMaximumWork(shape, z, maps.key)});
   auto addState = [&] {
-    kernels.push_back({"state", stateWork(shape, z, map)});
+    kernels.push_back({"state", stateWork(shape, z, maps.key)});
     kernels.push_back({"merge", mergeWork(z.batch * z.features, z.pieces, elements, initial)});
   };
   if (shape.form == attn::Form::Quadratic)
-    kernels.push_back({"quadratic", quadraticWork(shape, z, map)});
+    kernels.push_back({"quadratic", quadraticWork(shape, z, maps)});
   if (shape.form == attn::Form::Chunked)
-    kernels.push_back({"chunked", chunkedWork(shape, z, map)});
+    kernels.push_back({"chunked", chunkedWork(shape, z, maps)});
   if (shape.form == attn::Form::State && shape.rank)
-    return naiveLowRankWork(shape, z, map);
+    return naiveLowRankWork(shape, z, maps.query);
   if (shape.form == attn::Form::State || (shape.form == attn::Form::Chunked && shape.finalState))
     addState();
   if (shape.form == attn::Form::State)
-    kernels.push_back({"readout", readoutWork(shape, z, map)});
+    kernels.push_back({"readout", readoutWork(shape, z, maps.query)});
   return kernels;
 }

@@ -175,7 +175,9 @@ KernelWorks cost::polysketchWork(const AttentionShape &shape, const Sizes &z) {
   KernelWorks kernels{{"sketch", sketchWork(at, z, z.n, z.q, queryOps(shape))},
                       {"sketch", sketchWork(at, z, z.N, z.k, keyOps(shape))}};
   if (shape.form == attn::Form::State)
-    kernels.append({{"pieces", piecesWork(at, z)}, {"merge", mergePiecesWork(at, z)}, {"readout", readsWork(shape, at, z)}});
+    kernels.append({{"pieces", piecesWork(at, z)},
+                    {"merge", mergePiecesWork(at, z)},
+                    {"readout", readsWork(shape, at, z)}});
   else if (shape.form == attn::Form::Chunked)
     kernels.push_back({"chunked", sketchedBlocks(shape, at, z)});
   else

@@ -23,7 +23,8 @@ using namespace attune::cost;
 
 Sizes::Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule)
     : batch(shape.batch), heads(shape.heads), shared(shape.sharedHeads), features(shape.featureHeads), windows(1),
-      d(shape.width), m(shape.features), dv(shape.valueWidth), o(shape.elementBytes), q(shape.queryBytes),
+      d(shape.width), m(shape.features), dv(shape.valueWidth),
+      qw(shape.queryFolded ? shape.features : shape.width), kw(shape.keyFolded ? shape.features : shape.width), o(shape.elementBytes), q(shape.queryBytes),
       k(shape.keyBytes), schedule(schedule) {
   int64_t queries = shape.queries, keys = shape.keys;
   int64_t queryTile = schedule.getQueryTile(), keyTile = schedule.getKeyTile();
@@ -40,10 +41,10 @@ Sizes::Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule)
 }
 
 double Sizes::tensorBytes() const {
-  return batch * windows * (heads * n * (d * q + dv * o) + shared * N * (d + dv) * k);
+  return batch * windows * (heads * n * (qw * q + dv * o) + shared * N * (kw + dv) * k);
 }
 
-double Sizes::visitedBytes() const { return points() * (n * (d * q + dv * o) + pairs * Tk * (d + dv) * k); }
+double Sizes::visitedBytes() const { return points() * (n * (qw * q + dv * o) + pairs * Tk * (kw + dv) * k); }
 
 //===----------------------------------------------------------------------===//
 // Maps

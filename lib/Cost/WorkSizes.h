@@ -18,6 +18,7 @@ struct Sizes {
   Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule);
 
   double batch, heads, shared, features, windows, n, N, d, m, dv;
+  double qw, kw;  ///< width of a query and of a key as they are read: d, or m where omega has been folded in
   double o, q, k; ///< bytes of an element of the output, of the queries, of keys and values
   double Tq, Tk, blocks, keyTiles, pieces;
   double pairs;   ///< pairs (query tile, key tile) that one head visits

@@ -96,6 +96,25 @@ static void checkPins(RuleReporter &rules) {
                   "one state of all keys would let every query see the future");
 }
 
+/// S24: `fold` needs a projection whose tokens meet random features.
+static void checkFoldPin(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (!spec.pinnedForm("fold") || spec.parts.empty())
+    return;
+  bool random = false;
+  for (const Part &part : spec.parts) {
+    if (!rules.good({mechanismPath(part, "kind"), mechanismPath(part, "feature_map.kind")}))
+      return;
+    random |= part.mechanism.isKernel(FeatureMapKind::Favor) || part.mechanism.isKernel(FeatureMapKind::FavorRelu);
+  }
+  if (!random)
+    return rules.atKey("pin.fold", "a mechanism with random features for fold",
+                       nameOf(spec.parts.front().mechanism.kind).str(),
+                       "remove the pin: there is nothing to fold a weight with");
+  if (!spec.projection)
+    rules.atKey("pin.fold", "a projection for fold", "none", "remove the pin: there is no weight to fold");
+}
+
 void checkRules(RuleReporter &rules) {
   checkKvHeads(rules);
   checkRope(rules);
@@ -104,6 +123,7 @@ void checkRules(RuleReporter &rules) {
     checkMechanismRules(rules, part);
   checkScale(rules);
   checkPins(rules);
+  checkFoldPin(rules);
 }
 
 } // namespace attune

@@ -67,7 +67,7 @@ static void printTable(llvm::ArrayRef<Row> rows, llvm::raw_ostream &out) {
 }
 
 static Row rowOf(const Decision &decision) {
-  std::string name = decision.law + ": " + decision.form;
+  std::string name = decision.law + (decision.subject.empty() ? "" : " " + decision.subject) + ": " + decision.form;
   if (decision.part)
     name = "part" + std::to_string(*decision.part) + " " + name;
   if (!decision.feasible)
@@ -158,6 +158,8 @@ static llvm::json::Object jsonOf(const Decision &decision) {
     object["seconds"] = decision.seconds;
     object["work"] = jsonOf(decision.work);
   }
+  if (!decision.subject.empty())
+    object["of"] = decision.subject;
   if (decision.part)
     object["part"] = *decision.part;
   if (decision.from)

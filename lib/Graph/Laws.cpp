@@ -12,5 +12,6 @@ using namespace attune;
 std::vector<std::unique_ptr<graph::RewriteLaw>> graph::createLaws() {
   std::vector<std::unique_ptr<RewriteLaw>> laws;
   laws.push_back(createLinearizeLaw());
+  laws.push_back(createFoldLaw());
   return laws;
 }

@@ -32,6 +32,9 @@ llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> a
 
 llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
   PricedPlan plan{attentionsOf(function), {}};
+  bool folds = llvm::any_of(plan.attentions, [](const AttentionShape &shape) { return shape.queryFolded; });
+  if (folds && machine.kind == tile::TargetKind::GPU)
+    return llvm::createStringError("weights are not prepared on a GPU (not supported yet)");
   llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(plan.attentions, storageOf(function));
   if (!schedule)
     return schedule.takeError();

@@ -17,9 +17,10 @@ using namespace attune;
 using namespace attune::graph;
 
 static std::string textOf(const FunctionSelection &selection, const Decision &decision) {
+  std::string law = decision.subject.empty() ? decision.law : decision.law + " of " + decision.subject;
   if (!decision.feasible)
-    return llvm::formatv("{0}: cannot take the {1} form: {2}", decision.law, decision.form, decision.reason);
-  return llvm::formatv("{0}: {1} the {2} form: {3}; {4} at L = {5} on {6}", decision.law,
+    return llvm::formatv("{0}: cannot take the {1} form: {2}", law, decision.form, decision.reason);
+  return llvm::formatv("{0}: {1} the {2} form: {3}; {4} at L = {5} on {6}", law,
                        decision.taken ? "took" : "did not take", decision.form, decision.reason,
                        printSeconds(decision.seconds), selection.length, selection.device);
 }

@@ -121,8 +121,8 @@ void Selector::solve() {
 
 /// The form that names a plan: of the first attention that a law has something to say about, else of the first one.
 attn::Form Selector::formOf(const Candidate &candidate) const {
-  if (!candidate.choice.empty())
-    if (auto form = attn::symbolizeForm(memo.groups()[0].alternatives[candidate.choice[0]].form))
+  for (auto [group, choice] : llvm::zip_equal(memo.groups(), candidate.choice))
+    if (auto form = attn::symbolizeForm(group.alternatives[choice].form))
       return *form;
   for (const cost::AttentionShape &shape : candidate.priced.attentions)
     if (shape.family < cost::Family::Project)

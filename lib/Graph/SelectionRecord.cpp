@@ -27,13 +27,25 @@ std::optional<unsigned> Selector::cheapestWith(unsigned group, unsigned alternat
   return best;
 }
 
+/// The name of a projection's weight; empty for attentions.
+static std::string subjectOf(Operation *op) {
+  auto project = dyn_cast<attn::ProjectOp>(op);
+  auto weight = project ? dyn_cast<BlockArgument>(project.getWeight()) : BlockArgument();
+  if (!weight)
+    return "";
+  auto function = cast<func::FuncOp>(weight.getOwner()->getParentOp());
+  auto name = function.getArgAttrOfType<StringAttr>(weight.getArgNumber(), "attn.name");
+  return name ? name.str() : "weight" + std::to_string(weight.getArgNumber());
+}
+
 Decision Selector::describe(unsigned group, unsigned index) {
   const EqualForms &forms = memo.groups()[group];
   const Alternative &alternative = forms.alternatives[index];
   const Pin *pin = pinOf(*alternative.law);
   Decision decision{
-      alternative.law->name().str(), alternative.form.str(), {}, {}, true, {}, 0, {}, {}, {}, {}, forms.op->getLoc()};
-  if (attentionOps(function).size() > 1)
+      alternative.law->name().str(), alternative.form.str(), subjectOf(forms.op), {}, {}, true, {}, 0, {}, {}, {},
+      {}, forms.op->getLoc()};
+  if (decision.subject.empty() && attentionOps(function).size() > 1)
     decision.part = forms.attention;
   decision.pinned = pin && pin->form == alternative.form;
   int64_t length = lengths->reference();
@@ -55,12 +67,14 @@ Decision Selector::describe(unsigned group, unsigned index) {
   if (!decision.taken && decision.seconds >= seconds(chosen, length))
     decision.cheaper = findCrossover(
         chosen, *best, [&](unsigned plan, int64_t at) { return seconds(plan, at); }, length, lengths->longest());
-  decision.reason = reasonOf(decision);
+  decision.reason = reasonOf(decision, group, index);
   return decision;
 }
 
-std::string Selector::whereCheapest(int64_t from) const {
-  const Segment *next = llvm::find_if(segments, [&](const Segment &segment) { return segment.from > from; });
+std::string Selector::whereCheapest(int64_t from, unsigned group, unsigned alternative) const {
+  const Segment *next = llvm::find_if(segments, [&](const Segment &segment) {
+    return segment.from > from && candidates[segment.plan].choice[group] != alternative;
+  });
   if (next == segments.end())
     return from == 0 ? "the cheapest at all lengths" : llvm::formatv("the cheapest from L = {0}", from).str();
   if (from == 0)
@@ -68,7 +82,7 @@ std::string Selector::whereCheapest(int64_t from) const {
   return llvm::formatv("the cheapest from L = {0} to {1}", from, next->from - 1);
 }
 
-std::string Selector::reasonOf(const Decision &decision) {
+std::string Selector::reasonOf(const Decision &decision, unsigned group, unsigned alternative) {
   int64_t length = lengths->reference();
   double chosen = seconds(chosenAt(length), length);
   if (decision.taken && decision.pinned) {
@@ -82,7 +96,7 @@ std::string Selector::reasonOf(const Decision &decision) {
   if (decision.taken && !decision.from)
     return "the cheapest";
   if (decision.taken)
-    return whereCheapest(*decision.from);
+    return whereCheapest(*decision.from, group, alternative);
   double ratio = decision.seconds / chosen;
   std::string reason = ratio < 1 ? "another form is pinned" : llvm::formatv("{0:f1} times the price", ratio).str();
   if (decision.cheaper)

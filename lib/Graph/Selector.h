@@ -46,8 +46,9 @@ private:
   // SelectionRecord.cpp
   void describe(FunctionSelection &selection);
   Decision describe(unsigned group, unsigned alternative);
-  std::string reasonOf(const Decision &decision);
-  std::string whereCheapest(int64_t from) const;
+  std::string reasonOf(const Decision &decision, unsigned group, unsigned alternative);
+  /// At which lengths from `from` on the alternative is the cheapest.
+  std::string whereCheapest(int64_t from, unsigned group, unsigned alternative) const;
   std::optional<ExactComparison> compareWithSoftmax();
   void describeKernels(FunctionSelection &selection);
   void describeSingle(FunctionSelection &selection);

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "attune/Attn/Folded.h"
 #include "attune/Graph/Metric.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -84,6 +85,7 @@ static AttentionShape shapeOfFeatures(attn::Form form, Value queryFeatures, Valu
   shape.features = shapeOf(queryFeatures)[3], shape.featureHeads = shapeOf(keyFeatures)[1];
   shape.map = b ? b.getFeatureMapAttr() : attn::FeatureMapAttr();
   shape.keyMaximum = b && b.getShift();
+  shape.queryFolded = a && attn::isFolded(a.getSource()), shape.keyFolded = b && attn::isFolded(b.getSource());
   // Selection writes `constant` where the stabilizer cancels; there the kernels may take what they like.
   shape.runningMaximum = shape.map && shape.map.isFavor() &&
                          shape.map.stabilizerCancels(guard.getBias(), guard.getFloor());
@@ -187,12 +189,22 @@ static Shape shapeOf(attn::AgentOp op) {
 // Layers
 //===----------------------------------------------------------------------===//
 
+/// The features of the map that reads a folded projection: as wide as its product.
+static ArrayRef<int64_t> projectedShape(attn::ProjectOp op) {
+  if (attn::isFolded(op))
+    for (Operation *user : op->getUsers())
+      if (auto map = dyn_cast<attn::MapOp>(user))
+        return shapeOf(map.getResult());
+  return shapeOf(op.getResult());
+}
+
 static Shape shapeOf(attn::ProjectOp op) {
-  ArrayRef<int64_t> result = shapeOf(op.getResult());
+  ArrayRef<int64_t> result = projectedShape(op);
   AttentionShape shape;
   shape.family = Family::Project;
   shape.batch = result[0], shape.heads = result[1], shape.queries = shape.keys = result[2], shape.width = result[3];
   shape.model = shapeOf(op.getSource())[2], shape.elementBytes = bytesOf(op.getSource());
+  shape.queryFolded = attn::isFolded(op);
   return shape;
 }
 

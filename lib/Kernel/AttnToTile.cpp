@@ -52,21 +52,23 @@ static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
   return checkAllUsed(source);
 }
 
-/// `prepares`: whether the function that fills the library's prepared tensors is still to be made.
-static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::TargetKind target, bool prepares) {
+/// `prepares`: whether the function that fills the library's prepared tensors is still to be made. `folded`: the weights
+/// that any of its plans folds.
+static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::TargetKind target, bool prepares,
+                                   ArrayRef<FoldedWeight> folded) {
   if (failed(check(source, target)))
     return failure();
   IRMapping memories;
   func::FuncOp host = makeHost(source, memories);
-  Sketches sketches = addPreparedArguments(host, source);
+  PreparedTensors tensors = addPreparedArguments(host, source, folded);
   auto schedule = source->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
   if (!schedule)
     schedule = defaultSchedule(target, storageOf(source));
   if (prepares)
-    buildPrepareFunction(module, host, source, schedule);
+    buildPrepareFunction(module, host, source, folded, schedule);
   OpBuilder builder = OpBuilder::atBlockEnd(&host.getBody().front());
   BuildSite site{module, builder, source.getLoc()};
-  HostBuilder hostBuilder(site, memories, sketches, host.getName().str(), schedule);
+  HostBuilder hostBuilder(site, memories, tensors, host.getName().str(), schedule);
   Value output = source.getBody().front().getTerminator()->getOperand(0);
   if (failed(hostBuilder.write(output, Output{memories.lookup(output), 0, std::nullopt})))
     return failure();
@@ -81,13 +83,18 @@ struct AttnToTile : public kernel::impl::AttnToTileBase<AttnToTile> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> functions = llvm::filter_to_vector(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
+      return llvm::any_of(function.getOps(), [](Operation &op) { return isa<attn::AttnDialect>(op.getDialect()); });
+    });
+    auto isPlan = [](func::FuncOp function) { return function->hasAttr("attn.plan"); };
+    FailureOr<SmallVector<FoldedWeight>> ofPlans = foldedWeights(llvm::filter_to_vector(functions, isPlan));
+    if (failed(ofPlans))
+      return signalPassFailure();
     bool prepared = false;
-    for (func::FuncOp function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      bool attention = llvm::any_of(function.getOps(), [](Operation &op) { return isa<attn::AttnDialect>(op.getDialect()); });
-      if (!attention)
-        continue;
-      bool plan = function->hasAttr("attn.plan");
-      if (failed(lowerFunction(module, function, target, !prepared || !plan)))
+    for (func::FuncOp function : functions) {
+      bool plan = isPlan(function);
+      FailureOr<SmallVector<FoldedWeight>> folded = plan ? ofPlans : foldedWeights(function);
+      if (failed(folded) || failed(lowerFunction(module, function, target, !prepared || !plan, *folded)))
         return signalPassFailure();
       // The plans of a library share one.
       prepared |= plan;

@@ -70,6 +70,7 @@ struct FeatureMap {
   mlir::Value parameter; ///< omega [1 or H, m, d] or focus [H, d]; null for maps without
   mlir::Value shift;     ///< [batch, H]: favor's c over the keys in units of log 2, where it is a maximum; else null
   int64_t features = 0;  ///< m
+  bool queryFolded = false, keyFolded = false; ///< the tokens are ω·x already
 };
 
 /// Where to build: kernels go to the module's end, launches to the insertion point of `host`.
@@ -85,7 +86,8 @@ struct BuildSite {
 /// Exact attention by online softmax; `scale` multiplies the logits.
 void buildSoftmax(BuildSite &site, const Problem &problem, double scale);
 
-/// result [batch, heads, tokens, width] = x [batch, tokens, D] · weight [D, heads·width] + bias [heads·width] or none.
+/// result [batch, heads, tokens, width] = x [batch, tokens, D] · weight [D, heads·width] + bias [heads·width] or none. A
+/// prepared weight is [heads, D, width].
 void buildProjection(BuildSite &site, const Problem &problem, mlir::Value x, mlir::Value weight, mlir::Value bias,
                      const Tokens &result);
 

@@ -80,7 +80,7 @@ void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const Fe
                reader(problem.key),
                reader(problem.value),
                keyLimit(frame, tiles, problem, point),
-               bandCount(map.map.getScale(), problem.width())};
+               bandCount(map.map.getScale(), problem.key.width)};
   loop(tiles, tile::Carry::Softmax, tiles.index(0), queryCount(tiles, problem, frame[problem.query.memory]),
        problem.keyTile(), emptyLogState(tiles, map.features, problem.valueWidth()),
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });

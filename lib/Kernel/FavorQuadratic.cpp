@@ -83,7 +83,7 @@ void kernel::buildFavorQuadratic(BuildSite &site, const Problem &problem, const 
   Point point = gridPoint(frame, problem);
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
   FavorBlock block{problem, MapAtPoint(tiles, frame, problem, map, point), reader(problem.key), reader(problem.value),
-                   keyLimit(frame, tiles, problem, point), {}, bandCount(map.map.getScale(), problem.width())};
+                   keyLimit(frame, tiles, problem, point), {}, bandCount(map.map.getScale(), problem.key.width)};
   Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   block.queries = block.map.logarithms(tiles, reader(problem.query), firstQuery, rows, Side::Query);
 

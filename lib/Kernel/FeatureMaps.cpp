@@ -14,6 +14,8 @@ using namespace attune;
 using namespace attune::kernel;
 
 int64_t kernel::parameterHeads(const Problem &problem, const FeatureMap &map) {
+  if (map.keyFolded) // each head of the keys is ω·k of its own
+    return problem.key.heads;
   auto memory = map.parameter ? cast<MemRefType>(map.parameter.getType()) : MemRefType();
   return memory && memory.getDimSize(0) > 1 ? problem.heads() : problem.sharedHeads();
 }
@@ -97,12 +99,13 @@ Value MapAtPoint::focused(TileBuilder &tiles, Value x) const {
 //===----------------------------------------------------------------------===//
 
 /// factor · √s · x ωᵀ, the factor on the side of x: [rows, m].
-Value MapAtPoint::projection(TileBuilder &tiles, Value x, double factor) const {
-  SmallVector<int64_t> shape{tiles.shape(x)[0], tiles.shape(omega)[0]};
+Value MapAtPoint::projection(TileBuilder &tiles, Value x, double factor, Side side) const {
   double scale = map.map.getScale() == 0 ? 1 : std::sqrt(map.map.getScale());
   if (factor * scale != 1)
     x = tiles.times(x, tiles.constant(tiles.shape(x), factor * scale));
-  return tiles.dot(x, omega, tiles.constant(shape, 0), false, true);
+  if (side == Side::Query ? map.queryFolded : map.keyFolded)
+    return x;
+  return tiles.dot(x, omega, tiles.constant({tiles.shape(x)[0], map.features}, 0), false, true);
 }
 
 /// |x'|²/2 in units of log 2: [rows].
@@ -111,8 +114,8 @@ Value MapAtPoint::halfSquares(TileBuilder &tiles, Value x) const {
   return tiles.times(squares, tiles.constant(tiles.shape(squares), map.map.getScale() * M_LOG2E / 2));
 }
 
-Value MapAtPoint::favorRelu(TileBuilder &tiles, Value x) const {
-  Value features = relu(tiles, projection(tiles, x, 1));
+Value MapAtPoint::favorRelu(TileBuilder &tiles, Value x, Side side) const {
+  Value features = relu(tiles, projection(tiles, x, 1, side));
   return tiles.plus(features, tiles.constant(tiles.shape(features), map.map.getEpsilon()));
 }
 
@@ -129,7 +132,7 @@ Value MapAtPoint::favor(TileBuilder &tiles, Value x, Side side) const {
   attn::Stabilizer stabilizer = map.map.getStabilizer();
   int64_t rows = tiles.shape(x)[0];
   SmallVector<int64_t> shape{rows, map.features};
-  Value product = projection(tiles, x, M_LOG2E), below; // [T, m]; what is taken off each row: [T]
+  Value product = projection(tiles, x, M_LOG2E, side), below; // [T, m]; what is taken off each row: [T]
   bool rowMaximum = side == Side::Query && stabilizer != attn::Stabilizer::None;
   // −|x'|²/2 is in L and in its row's maximum alike.
   if (!(rowMaximum && stabilizer != attn::Stabilizer::Projection))
@@ -146,7 +149,7 @@ Value MapAtPoint::favor(TileBuilder &tiles, Value x, Side side) const {
 Value MapAtPoint::logarithms(TileBuilder &tiles, const TokenReader &tokens, Value first, int64_t rows, Side side,
                              Value limit) const {
   Value x = tiles.cast(tokens.load(tiles, first, rows, limit), tiles.builder.getF32Type()); // [T, d]
-  Value product = projection(tiles, x, M_LOG2E);                                            // [T, m]
+  Value product = projection(tiles, x, M_LOG2E, side);                                      // [T, m]
   if (side == Side::Query)
     return product;
   return tiles.minus(product, tiles.expand(halfSquares(tiles, x), 1, {rows, map.features}));
@@ -167,7 +170,7 @@ Features MapAtPoint::features(TileBuilder &tiles, const TokenReader &tokens, Val
   case attn::FeatureKind::Favor:
     return {favor(tiles, x, side)};
   case attn::FeatureKind::FavorRelu:
-    return {favorRelu(tiles, x)};
+    return {favorRelu(tiles, x, side)};
   case attn::FeatureKind::Softmax:
   case attn::FeatureKind::TensorSquare:
     break; // not maps of kernel attention: `partition` has refused them

@@ -42,11 +42,11 @@ public:
   static llvm::SmallVector<int64_t, 2> blockWidths(const FeatureMap &map);
 
 private:
-  mlir::Value projection(TileBuilder &tiles, mlir::Value x, double factor) const;
+  mlir::Value projection(TileBuilder &tiles, mlir::Value x, double factor, Side side) const;
   mlir::Value halfSquares(TileBuilder &tiles, mlir::Value x) const;
   mlir::Value favor(TileBuilder &tiles, mlir::Value x, Side side) const;
   mlir::Value keyStabilizer(TileBuilder &tiles, int64_t rows) const;
-  mlir::Value favorRelu(TileBuilder &tiles, mlir::Value x) const;
+  mlir::Value favorRelu(TileBuilder &tiles, mlir::Value x, Side side) const;
   mlir::Value focused(TileBuilder &tiles, mlir::Value x) const;
   Features cosformer(TileBuilder &tiles, mlir::Value x, mlir::Value first) const;
 

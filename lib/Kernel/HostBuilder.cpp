@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
 
+#include "attune/Attn/Folded.h"
 
 using namespace mlir;
 using namespace attune;
@@ -67,7 +68,7 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
   problem.causal = op.getCausal();
   if (failed(readMechanism(op, problem, output)))
     return failure();
-  const SketchMatrices &matrices = sketches.find(op)->second;
+  const SketchMatrices &matrices = prepared.sketches.find(op)->second;
   auto form = op->getAttrOfType<StringAttr>("attn.form");
   PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
                             op.getScale().convertToDouble(), op.getDenominatorAttr(), matrices,
@@ -190,6 +191,8 @@ LogicalResult HostBuilder::writeCompressedKernel(attn::NormalizeOp op, const Out
   auto query = readout ? readout.getFeatures().getDefiningOp<attn::MapOp>() : attn::MapOp();
   if (!state || !query || !state.getFeatures().getDefiningOp<attn::CompressOp>())
     return op.emitOpError() << "expected compressed features without a denominator (others are not supported yet)";
+  if (attn::isFolded(query.getSource()))
+    return op.emitOpError() << "expected queries, but got those of a folded projection (not supported yet)";
   Tokens features;
   Problem problem;
   if (failed(readAll({{query.getSource(), &problem.query}, {state.getFeatures(), &features},
@@ -227,11 +230,33 @@ static void buildFavor(BuildSite &site, const Partition &partition, const Proble
     buildFavorChunked(site, problem, map);
 }
 
+/// Selection folds only what this agrees to; a function written by hand may say otherwise.
+static LogicalResult checkFolded(const Partition &partition, bool sharesStates) {
+  for (auto [tokens, keys] : {std::pair(partition.query, false), std::pair(partition.key, true)}) {
+    if (!attn::isFolded(tokens))
+      continue;
+    StringRef reason = "no map reads them";
+    if (partition.map)
+      reason = attn::whyNotThroughOmega(
+          partition.map, keys, partition.map.stabilizerCancels(partition.guard.getBias(), partition.guard.getFloor()));
+    if (sharesStates)
+      reason = "others read the state of these features";
+    if (!reason.empty())
+      return tokens.getDefiningOp()->emitOpError() << "expected tokens that are read through omega alone where they are "
+                                                      "folded, but "
+                                                   << reason;
+  }
+  return success();
+}
+
 LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &problem) {
   FeatureMap map{partition.map, memory(partition.parameter), Value(),
-                 partition.map ? partition.map.getFeatures(problem.width()) : 0};
+                 partition.map ? partition.map.getFeatures(problem.width()) : 0, attn::isFolded(partition.query),
+                 attn::isFolded(partition.key)};
   // A state that others read is one of features, under their stabilizer.
   bool sharesStates = problem.initialState || problem.finalState;
+  if (failed(checkFolded(partition, sharesStates)))
+    return failure();
   if (map.map && !sharesStates && map.map.stabilizerCancels(partition.guard.getBias(), partition.guard.getFloor())) {
     buildFavor(site, partition, problem, map);
     return success();

@@ -25,9 +25,9 @@ namespace attune::kernel {
 class HostBuilder {
 public:
   /// `memories`: from values of the attn function (arguments, optional results) to memories of the host function.
-  HostBuilder(BuildSite &site, const mlir::IRMapping &memories, const Sketches &sketches, std::string name,
+  HostBuilder(BuildSite &site, const mlir::IRMapping &memories, const PreparedTensors &prepared, std::string name,
               tile::ScheduleAttr schedule)
-      : site(site), memories(memories), sketches(sketches), name(std::move(name)), schedule(schedule) {}
+      : site(site), memories(memories), prepared(prepared), name(std::move(name)), schedule(schedule) {}
 
   /// Computes `value` into `output`; an error at the op that no kernel computes.
   mlir::LogicalResult write(mlir::Value value, const Output &output);
@@ -56,6 +56,7 @@ private:
   mlir::FailureOr<Tokens> read(mlir::Value value);
   mlir::FailureOr<Tokens> compute(mlir::Value value);
   mlir::FailureOr<Tokens> computeProjection(attn::ProjectOp op);
+  Tokens computeFolded(attn::ProjectOp op, mlir::Value source);
   mlir::FailureOr<Tokens> computeCompression(attn::CompressOp op);
   mlir::FailureOr<Tokens> readRope(attn::RopeOp op);
   mlir::LogicalResult readAll(llvm::ArrayRef<std::pair<mlir::Value, Tokens *>> values);
@@ -68,7 +69,7 @@ private:
 
   BuildSite &site;
   const mlir::IRMapping &memories;
-  const Sketches &sketches;
+  const PreparedTensors &prepared;
   std::string name;
   tile::ScheduleAttr schedule;
   llvm::DenseMap<mlir::Value, Tokens> computed;

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
 
+#include "attune/Attn/Folded.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
@@ -113,14 +115,30 @@ FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
   Value source = memory(op.getSource());
   if (!source)
     return op.emitOpError() << "expected an argument of the function to project (others are not supported yet)";
+  if (attn::isFolded(op))
+    return computeFolded(op, source);
   Tokens result = workspaceFor(op.getResult(), source);
   buildProjection(site, startProblem(), source, memory(op.getWeight()), memory(op.getBias()), result);
+  return result;
+}
+
+/// ω·token in the place of the tokens.
+Tokens HostBuilder::computeFolded(attn::ProjectOp op, Value source) {
+  FoldedMemory folded = prepared.folded.lookup(cast<BlockArgument>(op.getWeight()).getArgNumber());
+  ArrayRef<int64_t> shape = cast<MemRefType>(folded.matrix.getType()).getShape(); // [H, D, m]
+  TileBuilder host(site.host, site.loc);
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  Value memory = site.workspace({dynamic, shape[0], dynamic, shape[2]}, {host.dim(source, 0), host.dim(source, 1)});
+  Tokens result{memory, 0, shape[0], shape[2], {}};
+  buildProjection(site, startProblem(), source, folded.matrix, folded.shift, result);
   return result;
 }
 
 /// Of features the tokens are read and mapped in the load: the features of all tokens are never stored.
 FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
   auto map = op.getSource().getDefiningOp<attn::MapOp>();
+  if (map && attn::isFolded(map.getSource()))
+    return op.emitOpError() << "expected features of tokens, but got those of a folded projection (not supported yet)";
   FailureOr<Tokens> source = read(map ? map.getSource() : op.getSource());
   if (failed(source))
     return failure();

@@ -41,31 +41,50 @@ static SmallVector<SketchMatrix> matricesOf(func::FuncOp source) {
   return matrices;
 }
 
-static NamedAttrList attributesOf(const SketchMatrix &matrix, Builder builder) {
+static NamedAttrList attributesOf(StringRef name, MemRefType type, Builder builder) {
   NamedAttrList list;
-  list.append(kernel::argumentNameAttr, builder.getStringAttr(matrix.name));
-  auto tensor = RankedTensorType::get(matrix.type.getShape(), matrix.type.getElementType());
+  list.append(kernel::argumentNameAttr, builder.getStringAttr(name));
+  auto tensor = RankedTensorType::get(type.getShape(), type.getElementType());
   list.append(kernel::argumentTensorAttr, TypeAttr::get(tensor));
   list.append(kernel::argumentRoleAttr, builder.getStringAttr("prepared"));
-  list.append(kernel::argumentDimsAttr, builder.getStringAttr("..."));
+  list.append(kernel::argumentDimsAttr, builder.getStringAttr(std::string(type.getRank(), '.')));
   return list;
 }
 
-/// The argument of `host` that is to be `matrix`.
-static Value addArgument(func::FuncOp host, const SketchMatrix &matrix) {
+/// The argument of `host` that is to be a prepared tensor.
+static Value addArgument(func::FuncOp host, StringRef name, MemRefType type) {
   unsigned place = host.getNumArguments();
-  (void)host.insertArgument(place, matrix.type, DictionaryAttr(), matrix.op.getLoc());
-  host.setArgAttrs(place, attributesOf(matrix, Builder(host.getContext())));
+  (void)host.insertArgument(place, type, DictionaryAttr(), host.getLoc());
+  host.setArgAttrs(place, attributesOf(name, type, Builder(host.getContext())));
   return host.getArgument(place);
 }
 
-Sketches kernel::addPreparedArguments(func::FuncOp host, func::FuncOp source) {
-  Sketches sketches;
-  for (const SketchMatrix &matrix : matricesOf(source)) {
-    SketchMatrices &all = sketches[matrix.op];
-    (matrix.isLeaf() ? all.leaves : all.nodes).push_back(addArgument(host, matrix));
+/// The name of the host's argument for argument `position` of the attn function.
+static std::string nameOf(func::FuncOp host, unsigned position) {
+  for (unsigned place = 0; place < host.getNumArguments(); ++place) {
+    auto number = host.getArgAttrOfType<IntegerAttr>(place, kernel::argumentPositionAttr);
+    if (number && number.getInt() == position)
+      return host.getArgAttrOfType<StringAttr>(place, kernel::argumentNameAttr).str();
   }
-  return sketches;
+  return "argument" + std::to_string(position);
+}
+
+static FoldedMemory addArguments(func::FuncOp host, func::FuncOp names, const FoldedWeight &folded) {
+  FoldedMemory memory{addArgument(host, nameOf(names, folded.weight) + ".folded", folded.matrix), Value()};
+  if (folded.bias)
+    memory.shift = addArgument(host, nameOf(names, *folded.bias) + ".folded", folded.shift);
+  return memory;
+}
+
+PreparedTensors kernel::addPreparedArguments(func::FuncOp host, func::FuncOp source, ArrayRef<FoldedWeight> folded) {
+  PreparedTensors prepared;
+  for (const SketchMatrix &matrix : matricesOf(source)) {
+    SketchMatrices &all = prepared.sketches[matrix.op];
+    (matrix.isLeaf() ? all.leaves : all.nodes).push_back(addArgument(host, matrix.name, matrix.type));
+  }
+  for (const FoldedWeight &weight : folded)
+    prepared.folded[weight.weight] = addArguments(host, host, weight);
+  return prepared;
 }
 
 /// `<name>__prepare` with the parameters of `host` as arguments; maps the attn function's arguments to them.
@@ -87,21 +106,36 @@ static func::FuncOp makePrepare(ModuleOp module, func::FuncOp host, func::FuncOp
   return prepare;
 }
 
-void kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::FuncOp source, tile::ScheduleAttr schedule) {
+/// A problem to name the kernels of one prepared tensor.
+static Problem problemOf(func::FuncOp prepare, StringRef name, tile::ScheduleAttr schedule) {
+  Problem problem;
+  problem.name = (prepare.getName() + "_" + name).str();
+  problem.schedule = schedule;
+  return problem;
+}
+
+void kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::FuncOp source, ArrayRef<FoldedWeight> folded,
+                                  tile::ScheduleAttr schedule) {
   SmallVector<SketchMatrix> matrices = matricesOf(source);
-  if (matrices.empty())
+  if (matrices.empty() && folded.empty())
     return;
   IRMapping memories;
   func::FuncOp prepare = makePrepare(module, host, source, memories);
   OpBuilder builder = OpBuilder::atBlockEnd(&prepare.getBody().front());
   BuildSite site{module, builder, host.getLoc()};
   for (SketchMatrix &matrix : matrices) {
-    Problem problem;
-    problem.name = (prepare.getName() + "_" + matrix.name).str();
-    problem.schedule = schedule;
     Value sign = matrix.op.getSigns()[matrix.number], index = matrix.op.getIndices()[matrix.number];
-    buildSketchMatrix(site, problem, memories.lookup(sign), memories.lookup(index),
-                      addArgument(prepare, matrix));
+    buildSketchMatrix(site, problemOf(prepare, matrix.name, schedule), memories.lookup(sign), memories.lookup(index),
+                      addArgument(prepare, matrix.name, matrix.type));
+  }
+  for (const FoldedWeight &weight : folded) {
+    auto parameter = [&](std::optional<unsigned> position) {
+      return position ? memories.lookup(Value(source.getArgument(*position))) : Value();
+    };
+    FoldedMemory result = addArguments(prepare, host, weight);
+    Problem problem = problemOf(prepare, nameOf(host, weight.weight) + ".folded", schedule);
+    buildFoldedWeight(site, problem, weight, parameter(weight.weight), parameter(weight.bias), parameter(weight.omega),
+                      result);
   }
   func::ReturnOp::create(builder, host.getLoc());
 }

@@ -8,23 +8,30 @@
 #ifndef ATTUNE_LIB_KERNEL_PREPARE_H
 #define ATTUNE_LIB_KERNEL_PREPARE_H
 
+#include "FoldedWeights.h"
 #include "Sketch.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace attune::kernel {
 
 /// The matrices of each polysketch of a function.
 using Sketches = llvm::DenseMap<mlir::Operation *, SketchMatrices>;
 
-/// Adds the prepared tensors that the attn function `source` needs to the arguments of its host function: `sketch<i>.<j>`
-/// for matrix j of the i-th polysketch.
-Sketches addPreparedArguments(mlir::func::FuncOp host, mlir::func::FuncOp source);
+/// Prepared tensors as arguments of a host function.
+struct PreparedTensors {
+  Sketches sketches;
+  llvm::DenseMap<unsigned, FoldedMemory> folded; ///< by the number of the weight
+};
 
-/// The function `<name>__prepare` that computes them from the parameters, if `source` needs any. Every plan of a library has
-/// the same parameters and sketches, so any of them may be `source`; `host` is its host function.
+/// Adds the prepared tensors of a library to the arguments of a host function: `sketch<i>.<j>` for matrix j of the i-th
+/// polysketch of the attn function `source`, then `<weight>.folded` and `<bias>.folded`.
+PreparedTensors addPreparedArguments(mlir::func::FuncOp host, mlir::func::FuncOp source,
+                                     llvm::ArrayRef<FoldedWeight> folded);
+
+/// The function `<name>__prepare` that computes them from the parameters, if there are any. Every plan of a library has
+/// the same parameters and sketches, so any of them may be `source`; `host` is its host function. `folded` are those of all
+/// plans.
 void buildPrepareFunction(mlir::ModuleOp module, mlir::func::FuncOp host, mlir::func::FuncOp source,
-                          tile::ScheduleAttr schedule);
+                          llvm::ArrayRef<FoldedWeight> folded, tile::ScheduleAttr schedule);
 
 } // namespace attune::kernel
 

@@ -37,9 +37,13 @@ void kernel::buildProjection(BuildSite &site, const Problem &problem, Value x, V
   Value batch = tiles.programId(tile::Axis::Batch), head = tiles.programId(tile::Axis::Head), c0 = tiles.index(0);
   Value first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows), column = tiles.mul(head, width);
   Value tokens = frame[x], weights = frame[weight];
+  bool prepared = cast<MemRefType>(weight.getType()).getRank() == 3;
   auto step = [&](TileBuilder &inner, Value model, ValueRange carried) -> SmallVector<Value> {
     Value a = inner.load(tokens, {batch, first, model}, {rows, modelTile});  // [T, 64]
-    Value w = inner.load(weights, {model, column}, {modelTile, width});      // [64, width]
+    SmallVector<Value, 3> place{model, column};
+    if (prepared)
+      place = {head, model, c0};
+    Value w = inner.load(weights, place, {modelTile, width});                // [64, width]
     return {inner.dot(inner.cast(a, operand), inner.cast(w, operand), carried[0])};
   };
   Value zero = tiles.constant({rows, width}, 0);

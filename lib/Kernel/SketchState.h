@@ -49,7 +49,8 @@ struct SketchState {
 
 private:
   /// {batch, head, piece, f} and further zeros.
-  llvm::SmallVector<mlir::Value, 6> indices(TileBuilder &tiles, const Point &point, mlir::Value f, unsigned zeros) const;
+  llvm::SmallVector<mlir::Value, 6> indices(TileBuilder &tiles, const Point &point, mlir::Value f,
+                                            unsigned zeros) const;
 };
 
 /// Column `f` of rows first … of sketches in memory [batch, H, tokens, r]: [rows].

@@ -44,6 +44,7 @@ struct AttentionShape {
   bool excludeLocal = false;
   int64_t model = 0; ///< D of projections, whose result has `heads` of `width`
   bool queryRope = false, queryNorm = false, keyRope = false, keyNorm = false; ///< done in the loads
+  bool queryFolded = false, keyFolded = false; ///< tokens come as omega x, m wide; queryFolded of a projection: as that
   int64_t taps = 0; ///< of the depthwise convolution in the epilogue: 0, 3 or 9
 
   auto key() const {
@@ -51,7 +52,8 @@ struct AttentionShape {
                            width, features, valueWidth, elementBytes, queryBytes, keyBytes, causal, lse, initialState,
                            finalState, window, fixedKeys, map.getAsOpaquePointer(), featureHeads, keyMaximum,
                            runningMaximum, rank, sharedWeights, degree, sketch, localExact, agents, chunk, local,
-                           excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, taps);
+                           excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, queryFolded, keyFolded,
+                           taps);
   }
 };
 

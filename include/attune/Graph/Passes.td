@@ -22,6 +22,9 @@ def SelectRewrites : Pass<"attn-select-rewrites", "::mlir::ModuleOp"> {
     | `state` | A (Bᵀ V) over A (Bᵀ 1) | (n + N) m dv | not causal |
     | `chunked` | the causal sums, a chunk at a time | 2 n m dv + n T (m + dv), chunks of T | causal |
 
+    Law `fold` offers for an `attn.project` whose tokens meet random features at once: `apart`, D d + d m multiply-adds a
+    token, or `folded`, D m, with W ωᵀ made by `prepare`. The op is then marked `attn.form = "folded"`.
+
     `attn.softmax` has one form and stays. A function of unknown lengths becomes up to three, `@name` and `@name__form`,
     each with the length L = 2nN / (n + N) from which it runs:
 

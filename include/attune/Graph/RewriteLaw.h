@@ -38,6 +38,9 @@ public:
 /// Kernel attention as pair weights, through the state, or chunk by chunk (identities I1 and I10).
 std::unique_ptr<RewriteLaw> createLinearizeLaw();
 
+/// Projections with what their tokens are multiplied by: x W then ω, or x (W ωᵀ).
+std::unique_ptr<RewriteLaw> createFoldLaw();
+
 /// All laws, in the order in which selection offers them.
 std::vector<std::unique_ptr<RewriteLaw>> createLaws();
 

@@ -36,6 +36,7 @@ struct SelectOptions {
 /// One form that a law offered for one op.
 struct Decision {
   std::string law, form;
+  std::string subject;     ///< what is in that form, where the law says it of more than attentions: a weight's name
   std::optional<int> part; ///< of the attention among several of the function
   bool taken = false;
   bool feasible = true; ///< it can be built, and the device can run it

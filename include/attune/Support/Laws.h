@@ -25,8 +25,12 @@ struct Law {
 /// written, through the state, or chunk by chunk.
 inline constexpr llvm::StringLiteral linearizeForms[] = {"quadratic", "state", "chunked"};
 
+/// A projection whose tokens meet random features at once: x W and then ω, or x (W ωᵀ) with the product made by `prepare`.
+inline constexpr llvm::StringLiteral foldForms[] = {"apart", "folded"};
+
 inline constexpr Law laws[] = {
     {"linearize", linearizeForms},
+    {"fold", foldForms},
 };
 
 /// The law of that name, or null.

@@ -29,7 +29,8 @@ def check_function(function, text):
     for plan in function["plans"]:
         check(f"plan: {plan['form']}" in text or f"@{plan['function']}" in text, f"plan {plan} is not in the text")
     for decision in function["decisions"]:
-        check(f"{decision['law']}: {decision['form']}" in text, f"{decision} is not in the text")
+        law = f"{decision['law']} {decision['of']}" if "of" in decision else decision["law"]
+        check(f"{law}: {decision['form']}" in text, f"{decision} is not in the text")
         check(decision["reason"] and decision["reason"] in text, f"{decision} has no reason")
     for attention in function["single_form"]:
         check(attention in text, f"{attention} is not in the text")

@@ -120,6 +120,17 @@ TEST_F(MechanismWork, FavorInChunks) {
   EXPECT_EQ(sum.usefulProducts, 1585); // §4: 10 · (2.5 · 13 + 2 · 42), and 20 rows · 21
 }
 
+TEST_F(MechanismWork, FoldedSidesHaveNoProductsWithOmega) {
+  AttentionShape folded = favor(Form::State, 6, 10);
+  folded.queryFolded = true;
+  EXPECT_EQ(work(folded).back().work.products, 280);       // 8 rows · 7·5
+  EXPECT_EQ(work(folded).back().work.usefulProducts, 252); // 6 · 7·6
+  EXPECT_EQ(work(folded).front().work.usefulProducts, 630); // 10 · (7·6 + 21)
+  EXPECT_EQ(work(folded).back().work.mainBytes, 456);      // 4 · 6 · (7 + 5) and 4 · 7·6
+  folded.form = Form::Chunked, folded.causal = true, folded.queries = 10, folded.keyFolded = true;
+  EXPECT_EQ(total(folded).products, 1416); // 12 rows · (4 · (7 + 5) + 2 · 35)
+}
+
 TEST_F(MechanismWork, AMaximumOverTheKeysIsOneMorePass) {
   AttentionShape published = favor(Form::State, 6, 10);
   published.keyMaximum = true;

@@ -58,8 +58,9 @@ static std::string textOf(const SpecCase &c, std::optional<Sizes> sizes, const s
   text += ", queries: " + show(sizes ? std::optional(sizes->queries) : std::nullopt);
   if (!has(c, "projection:") || has(c, "cross: true"))
     text += ", keys: " + show(sizes ? std::optional(sizes->keys) : std::nullopt);
-  if (!form.empty())
-    text += ", pin: {linearize: " + form + "}";
+  if (!form.empty() || !c.fold.empty())
+    text += ", pin: {" + (form.empty() ? "" : "linearize: " + form) + (form.empty() || c.fold.empty() ? "" : ", ") +
+            (c.fold.empty() ? "" : "fold: " + c.fold) + "}";
   return text + ", " + c.fields + "}";
 }
 

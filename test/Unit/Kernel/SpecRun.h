@@ -45,6 +45,7 @@ struct SpecCase {
   double magnitude = 1; ///< of q and k, or x and context
   Tiles tiles = Tiles::Both;
   int64_t batch = 2; ///< 3 where keys can be missing: none, some and all of them
+  std::string fold = "";  ///< pin of `fold`; "": the cheapest
   bool finite = false; ///< beyond the range that users are promised: kernels' outputs in their types are finite
 };
 
