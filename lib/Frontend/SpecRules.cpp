@@ -70,6 +70,31 @@ static void checkScale(RuleReporter &rules) {
   rules.atKey("scale", "a mechanism that has a logit scale", got, "remove `scale`: it would change nothing");
 }
 
+/// Of the forms with a state, the part's windows and slots leave all, or one.
+static bool takesForm(const Part &part, llvm::StringRef form) {
+  const Mechanism &m = part.mechanism;
+  if (m.kind == MechanismKind::Polysketch)
+    return true;
+  if (m.kind != MechanismKind::Kernel)
+    return false;
+  bool compressed = m.lowRank && m.lowRank->order == CompressionOrder::AfterMap;
+  return (form == "quadratic" && !compressed) || (form != "quadratic" && !m.window);
+}
+
+/// S24, of the parts.
+static void checkPinnedParts(RuleReporter &rules, llvm::StringRef form) {
+  for (const Part &part : rules.spec.parts)
+    if (!rules.good({mechanismPath(part, "window"), mechanismPath(part, "low_rank"), mechanismPath(part, "low_rank.order")}) ||
+        takesForm(part, form))
+      return;
+  if (form == "quadratic")
+    rules.atValue("pin.linearize", "state with order: after_map", "'quadratic'",
+                  "compressed features make no pair weights");
+  else
+    rules.atValue("pin.linearize", "quadratic with a window", ("'" + form + "'").str(),
+                  "the blocks of a window would each have a state of their own");
+}
+
 /// S24: a pinned form must be able to compute the spec.
 static void checkPins(RuleReporter &rules) {
   Spec &spec = rules.spec;
@@ -89,11 +114,12 @@ static void checkPins(RuleReporter &rules) {
   if (!rules.good({"causal"}))
     return;
   if (*form == "chunked" && !spec.causal)
-    rules.atValue("pin.linearize", "quadratic or state with causal: false", "'chunked'",
+    return rules.atValue("pin.linearize", "quadratic or state with causal: false", "'chunked'",
                   "chunks carry the state from the past to the future: only a causal spec has them");
   if (*form == "state" && spec.causal)
-    rules.atValue("pin.linearize", "quadratic or chunked with causal: true", "'state'",
+    return rules.atValue("pin.linearize", "quadratic or chunked with causal: true", "'state'",
                   "one state of all keys would let every query see the future");
+  checkPinnedParts(rules, *form);
 }
 
 /// S24: `fold` needs a projection whose tokens meet random features.

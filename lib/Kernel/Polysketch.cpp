@@ -35,12 +35,15 @@ struct Sketches {
   Tokens query, key;      ///< [batch, H, n, r]
   Value rowScale;         ///< [batch, H, n]
   Value largest;          ///< K [batch, H]: keys are in this unit; null: 1
+  RunningUnit running;    ///< the unit of each query; null: that of all
   int64_t block;          ///< tokens of a block
   int64_t rows;           ///< of a tile of queries or keys
 
   int64_t tilesPerBlock() const { return llvm::divideCeil(block, rows); }
   SmallVector<Value> values(ArrayRef<Value> further = {}) const {
     SmallVector<Value> all = hostValues(problem, {query.memory, key.memory, rowScale, largest});
+    if (running)
+      llvm::append_range(all, running.values());
     llvm::append_range(all, further);
     return all;
   }
@@ -52,6 +55,7 @@ struct QueryTile {
   const KernelFrame &frame;
   const Point &point;
   TokenReader query, key, value, sketchedQuery, sketchedKey;
+  RunningUnit running;
   Value first, limit; ///< first query; keys at or past the limit do not exist
 };
 } // namespace
@@ -71,6 +75,7 @@ static QueryTile queryTile(TileBuilder &tiles, const Sketches &at, const KernelF
           reader(at.problem.value),
           reader(at.query),
           reader(at.key),
+          at.running.in(frame),
           Value(),
           Value()};
 }
@@ -78,6 +83,10 @@ static QueryTile queryTile(TileBuilder &tiles, const Sketches &at, const KernelF
 static PowerCarry carryOf(TileBuilder &tiles, const QueryTile &tile) {
   const Sketches &at = tile.at;
   Value scale = tiles.load(tile.frame[at.rowScale], {tile.point.batch, tile.point.head, tile.first}, at.rows); // [Tq]
+  if (tile.running) { // |scale q| becomes |scale M q|^p'
+    Value length = tiles.times(scale, tile.running.ofQueries(tiles, tile.point, tile.first, at.rows));
+    scale = tiles.minimum(evenPower(tiles, length, tile.running.power), tiles.constant({at.rows}, 0x1p120));
+  }
   return {at.rows, at.problem.valueWidth(), 2, at.options.guard, scale};
 }
 
@@ -92,6 +101,9 @@ static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, co
     Value unit = tiles.over(tiles.constant({rows}, 1), tiles.maximum(norm, tiles.constant({rows}, 0x1p-120)));
     if (tile.at.largest)
       unit = tiles.over(unit, largestNorm(tiles, tile.frame[tile.at.largest], tile.point, rows));     // [Tq]
+    if (tile.running)
+      unit = tiles.over(unit, tiles.maximum(tile.running.ofQueries(tiles, tile.point, tile.first, rows),
+                                            tiles.constant({rows}, 0x1p-120)));
     q = tiles.times(q, tiles.expand(unit, 1, tiles.shape(q)));
   }
   return loop(tiles, tile::Carry::Sum, from, end, rows, carried, [&](TileBuilder &inner, Value first, ValueRange before) {
@@ -99,6 +111,8 @@ static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, co
     Value t = inner.dot(q, k, inner.constant({rows, rows}, 0), false, true);                          // [Tq, Tk]
     if (exact)
       t = evenPower(inner, t, tile.at.options.degree / 2);
+    else if (tile.running)
+      t = inner.times(t, tile.running.ofPairs(inner, tile.point, tile.first, first, rows, end));
     if (diagonal)
       t = inner.mask(t, 0, Value(), Value(), inner.sub(tile.first, first));
     return carry.step(inner, before, t, tile.value.load(inner, first, rows, end));
@@ -177,34 +191,54 @@ static SketchState inKernel(const KernelFrame &frame, const Sketches &at, const 
   return stateOf(at, frame[host.state], frame[host.sum], frame[host.unit]);
 }
 
-/// The slice after the keys from ≤ j < end.
+/// The last token before one, and the first before none.
+static Value tokenBefore(TileBuilder &tiles, Value token) {
+  return tiles.max(tiles.sub(token, tiles.index(1)), tiles.index(0));
+}
+
+/// The slice after the keys from ≤ j < end of the block from … past.
 static SmallVector<Value> addKeys(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value f,
-                                  Value from, Value end, SmallVector<Value> slice) {
+                                  Value from, Value end, Value past, SmallVector<Value> slice) {
+  Value last;
+  if (tile.running) {
+    last = tokenBefore(tiles, past);
+    slice = state.rescaled(tiles, slice, tile.running.ofState(tiles, tile.point, tokenBefore(tiles, from), last, 1));
+  }
   Value memory = tile.frame[tile.at.key.memory];
   return loop(tiles, tile::Carry::Sum, from, end, tile.at.rows, slice,
               [&](TileBuilder &inner, Value first, ValueRange before) {
                 Value s = tile.sketchedKey.load(inner, first, tile.at.rows, end);                       // [T, r]
                 Value column = sketchColumn(inner, tile.point, memory, first, f, tile.at.rows, end);    // [T]
+                if (last) {
+                  Value size = tile.running.ofKeys(inner, tile.point, first, tile.at.rows, end, last);   // [T]
+                  s = inner.times(s, inner.expand(size, 1, inner.shape(s)));
+                  column = inner.times(column, size);
+                }
                 return state.add(inner, before, s, column, tile.value.load(inner, first, tile.at.rows, end));
               });
 }
 
-/// The carry of a tile of queries from the state.
+/// The carry of a tile of queries from the state of the keys before `start`, or of all.
 static SmallVector<Value> readState(TileBuilder &tiles, const QueryTile &tile, const SketchState &state,
-                                    const PowerCarry &carry) {
+                                    const PowerCarry &carry, Value start) {
   Value s = tile.sketchedQuery.load(tiles, tile.first, tile.at.rows);                                   // [Tq, r]
-  Value memory = tile.frame[tile.at.query.memory];
-  return state.read(tiles, tile.point, carry, s, [&](TileBuilder &inner, Value f) {
+  Value memory = tile.frame[tile.at.query.memory], factor;
+  if (tile.running)
+    factor = tile.running.ofState(tiles, tile.point, tokenBefore(tiles, start), tile.first, tile.at.rows);
+  auto column = [&](TileBuilder &inner, Value f) {
     return sketchColumn(inner, tile.point, memory, tile.first, f, tile.at.rows);
-  });
+  };
+  return state.read(tiles, tile.point, carry, s, column, factor);
 }
 
-/// The keys start ≤ j < end enter every slice. Slice after slice reads them all, so there are few enough for a cache.
-static void addToSlices(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value start, Value end) {
+/// The keys start ≤ j < end of the block that ends at `past` enter every slice. Slice after slice reads them all, so there
+/// are few enough for a cache.
+static void addToSlices(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value start, Value end,
+                        Value past) {
   loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(state.size), 1, {},
        [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
          SmallVector<Value> slice = state.load(inner, tile.point, f);
-         state.store(inner, tile.point, f, addKeys(inner, tile, state, f, start, end, slice));
+         state.store(inner, tile.point, f, addKeys(inner, tile, state, f, start, end, past, slice));
          return {};
        });
 }
@@ -223,7 +257,7 @@ static void buildPieces(BuildSite &site, const Sketches &at, const SketchState &
   Value end = tiles.min(tiles.add(start, tiles.index(length)), limit);
   state.clear(tiles, point);
   loop(tiles, tile::Carry::Sum, start, end, keysOfBlock, {}, [&](TileBuilder &inner, Value first, ValueRange) {
-    addToSlices(inner, tile, state, first, inner.min(inner.add(first, inner.index(keysOfBlock)), end));
+    addToSlices(inner, tile, state, first, inner.min(inner.add(first, inner.index(keysOfBlock)), end), end);
     return SmallVector<Value>();
   });
   TileBuilder host(site.host, site.loc);
@@ -264,7 +298,8 @@ static void buildReadout(BuildSite &site, const Sketches &at, const SketchState 
   QueryTile tile = queryTile(tiles, at, frame, point);
   tile.first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), at.rows);
   PowerCarry carry = carryOf(tiles, tile);
-  finishTile(tiles, tile, carry, readState(tiles, tile, inKernel(frame, at, hostState), carry), Value());
+  finishTile(tiles, tile, carry, readState(tiles, tile, inKernel(frame, at, hostState), carry, Value()),
+             Value());
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads()),
                       host.ceilDiv(host.dim(at.problem.query.memory, 2), at.rows)});
@@ -290,11 +325,11 @@ static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &
       QueryTile here = tile;
       here.first = first;
       PowerCarry carry = carryOf(inner, here);
-      SmallVector<Value> carried = readState(inner, here, state, carry);
+      SmallVector<Value> carried = readState(inner, here, state, carry, start);
       finishTile(inner, here, carry, addOwnBlock(inner, here, carry, start, carried), end);
       return SmallVector<Value>();
     });
-    addToSlices(outer, tile, state, start, outer.min(end, tile.limit));
+    addToSlices(outer, tile, state, start, outer.min(end, tile.limit), end);
     return {};
   };
   loop(tiles, tile::Carry::Sum, c0, queries, at.block, {}, block);
@@ -308,13 +343,13 @@ static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &
 
 /// A workspace for the sketches of `tokens`, sketched for H heads.
 static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tokens, const PolysketchOptions &options,
-                             double scale, Value largest, bool queries) {
+                             double scale, Value largest, bool running, bool queries) {
   TileBuilder host(site.host, site.loc);
   int64_t heads = problem.heads(), r = options.size;
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Value batch = host.dim(tokens.memory, 0), count = host.dim(tokens.memory, 2);
   Sketched result;
-  result.largest = largest;
+  result.largest = largest, result.running = running;
   result.tokens = {site.workspace({dynamic, heads, dynamic, r}, {batch, count}), 0, heads, r, {}};
   if (queries)
     result.rowScale = site.workspace({dynamic, heads, dynamic}, {batch, count});
@@ -325,13 +360,16 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
 }
 
 void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const PolysketchOptions &options) {
-  // |k|^(p/2) of magnitudes up to 1e4 is in the range of f32 as long as p/2 ≤ 8.
-  // Causal: a key must not set the unit of the rows before it, so powers are clamped instead.
-  Value largest = options.degree >= 16 && !problem.causal ? buildLargestNorm(site, problem) : Value();
-  Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, largest, /*queries=*/true);
-  Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, largest, /*queries=*/false);
+  // |k|^(p/2) of magnitudes from 1e-4 to 1e4 is in the range of f32 as long as p/2 < 8.
+  bool longRange = options.degree >= 16;
+  Value largest = longRange && !problem.causal ? buildLargestNorm(site, problem) : Value();
+  RunningUnit running = longRange && problem.causal ? buildRunningUnit(site, problem, options.degree / 2) : RunningUnit();
+  bool runs = static_cast<bool>(running);
+  Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, largest, runs, /*queries=*/true);
+  Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, largest, runs, /*queries=*/false);
   int64_t rows = problem.schedule.getQueryTile(), block = options.localExact.value_or(rows);
-  Sketches at{problem, options, query.tokens, key.tokens, query.rowScale, largest, block, tile::windowTile(block, rows)};
+  Sketches at{problem, options, query.tokens, key.tokens, query.rowScale, largest, running, block,
+              tile::windowTile(block, rows)};
   if (options.form == "quadratic")
     return buildPairs(site, at);
   SketchState state = allocateState(site, at);

@@ -16,8 +16,8 @@
 //
 // The token is divided by its norm before the products and multiplied by a power of the norm after them: a sketch of degree
 // p' is homogeneous, and the products of a tree overflow before their result does. From p' = 8 on that power overflows
-// too, so keys are taken in the unit K; weights are relative to the largest of their row anyway (Power.h). Not if causal:
-// a later key would set the unit of earlier rows.
+// too, so keys are taken in the unit K; weights are relative to the largest of their row anyway (Power.h). If causal a later
+// key would set the unit of earlier rows, which have units of their own instead (SketchUnit.h).
 //
 //===----------------------------------------------------------------------===//
 #include "Sketch.h"
@@ -106,6 +106,12 @@ Value kernel::largestNorm(TileBuilder &tiles, Value largest, const Point &point,
   return tiles.reduceAdd(tiles.expand(one, 1, {1, rows}), 0);                                              // [T]
 }
 
+static void finishSketch(BuildSite &site, const Problem &problem, KernelFrame &frame, int64_t heads, int64_t rows) {
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.dim(problem.query.memory, 0), host.index(heads),
+                      host.ceilDiv(host.dim(problem.query.memory, 2), rows)});
+}
+
 void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMatrices &matrices, double scale,
                          const Sketched &result) {
   SmallVector<Value> values = hostValues({&problem.query}, {result.tokens.memory, result.rowScale, result.largest});
@@ -123,19 +129,22 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
   Value unit = tiles.over(tiles.constant({rows}, 1), tiles.maximum(norm, tiles.constant({rows}, 0x1p-120)));
   Value s = tree(tiles, frame, matrices, point.head, tiles.times(x, tiles.expand(unit, 1, shape)));        // [T, r]
   Value length = tiles.times(norm, tiles.constant({rows}, scale));                                         // [T]
+  if (result.running) {
+    if (result.rowScale)
+      tiles.store(length, frame[result.rowScale], {point.batch, point.head, first});
+    tiles.store(s, frame[result.tokens.memory], {point.batch, point.head, first, c0});
+    return finishSketch(site, problem, frame, heads, rows);
+  }
   if (result.largest) {
     Value k = largestNorm(tiles, frame[result.largest], point, rows);                                      // [T]
     length = result.rowScale ? tiles.times(length, k) : tiles.over(length, k);
   }
-  // Finite whatever the length: without a unit the powers of long tokens pass the range of f32 from p' = 16 on. Those of
-  // p' = 8 stay below this up to lengths of 3e4.
+  // The scale of queries is finite whatever their length.
   Value size = tiles.minimum(evenPower(tiles, length, degree), tiles.constant({rows}, 0x1p120));           // [T]
   if (result.rowScale)
     tiles.store(size, frame[result.rowScale], {point.batch, point.head, first});
   else
     s = tiles.times(s, tiles.expand(size, 1, tiles.shape(s)));
   tiles.store(s, frame[result.tokens.memory], {point.batch, point.head, first, c0});
-  TileBuilder host(site.host, site.loc);
-  frame.finish(site, {host.dim(problem.query.memory, 0), host.index(heads),
-                      host.ceilDiv(host.dim(problem.query.memory, 2), rows)});
+  finishSketch(site, problem, frame, heads, rows);
 }

@@ -28,6 +28,7 @@ struct Sketched {
   Tokens tokens;        ///< [batch, H, tokens, r]
   mlir::Value rowScale; ///< [batch, H, tokens]: what the tokens lack; null for keys
   mlir::Value largest;  ///< K [batch, H]; null: 1
+  bool running = false; ///< the unit is a running one (SketchUnit.h): keys without their length, rowScale |scale x|
 };
 
 /// K of problem.key for a problem of so many heads.

@@ -11,11 +11,6 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-/// x [1] as [rows].
-static Value repeat(TileBuilder &tiles, Value x, int64_t rows) {
-  return tiles.reduceAdd(tiles.expand(x, 1, {1, rows}), 0);
-}
-
 /// The largest |entry| of s [T, r] and of before [1]: [1].
 static Value largest(TileBuilder &tiles, Value s, Value before) {
   Value rows = tiles.reduceMax(tiles.abs(s), 1);                                         // [T]
@@ -87,8 +82,16 @@ SmallVector<Value> SketchState::merge(TileBuilder &tiles, ValueRange a, ValueRan
   return {k, state, sum};
 }
 
+SmallVector<Value> SketchState::rescaled(TileBuilder &tiles, ValueRange slice, Value factor) const {
+  Value less = tiles.times(slice[0], factor);                                                        // [1]
+  Value unit = tiles.maximum(less, tiles.constant({1}, leastUnit));                                  // [1]
+  Value rest = evenPower(tiles, tiles.over(less, unit), 2);                                          // [1]
+  Value state = tiles.times(slice[1], tiles.expand(repeat(tiles, rest, size), 1, {size, valueWidth}));
+  return {unit, state, tiles.times(slice[2], repeat(tiles, rest, size))};
+}
+
 SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, const PowerCarry &power, Value s,
-                                     llvm::function_ref<Value(TileBuilder &, Value)> column) const {
+                                     llvm::function_ref<Value(TileBuilder &, Value)> column, Value factor) const {
   int64_t rows = power.rows;
   auto step = [&](TileBuilder &inner, Value f, ValueRange carried) -> SmallVector<Value> {
     SmallVector<Value> slice = load(inner, point, f);
@@ -100,5 +103,6 @@ SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, con
       loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1,
            {tiles.constant({rows}, 0), tiles.constant({rows, valueWidth}, 0)}, step);
   Value k = tiles.load(unit, {point.batch, point.head, tiles.index(0)}, 1);                          // [1]
-  return power.startFrom(tiles, repeat(tiles, k, rows), sums[0], sums[1]);
+  Value unitOfRows = repeat(tiles, k, rows);                                                         // [Tq]
+  return power.startFrom(tiles, factor ? tiles.times(unitOfRows, factor) : unitOfRows, sums[0], sums[1]);
 }

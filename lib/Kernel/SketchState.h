@@ -15,6 +15,7 @@
 #define ATTUNE_LIB_KERNEL_SKETCHSTATE_H
 
 #include "Power.h"
+#include "SketchUnit.h"
 
 namespace attune::kernel {
 
@@ -43,9 +44,14 @@ struct SketchState {
   /// What a slice of no keys carries.
   llvm::SmallVector<mlir::Value> empty(TileBuilder &tiles) const;
 
+  /// A slice whose unit K shrinks by a factor [1]: its entries were in a smaller unit of keys.
+  llvm::SmallVector<mlir::Value> rescaled(TileBuilder &tiles, mlir::ValueRange slice, mlir::Value factor) const;
+
   /// The sums of queries with sketches s [Tq, r] over all slices, as a carry of `power`: `column(f)` is column f of s [Tq].
+  /// `factor` [Tq] takes the state's unit of keys to the queries'; null: it is theirs.
   llvm::SmallVector<mlir::Value> read(TileBuilder &tiles, const Point &point, const PowerCarry &power, mlir::Value s,
-                                      llvm::function_ref<mlir::Value(TileBuilder &, mlir::Value f)> column) const;
+                                      llvm::function_ref<mlir::Value(TileBuilder &, mlir::Value f)> column,
+                                      mlir::Value factor = mlir::Value()) const;
 
 private:
   /// {batch, head, piece, f} and further zeros.

@@ -174,8 +174,15 @@ static void describeSpec(const Spec &spec, target::LibraryDescription &descripti
   description.queriesEqualKeys |= spec.keysFollowQueries;
 }
 
+void Compilation::limitTo(StringRef isa) {
+  if (llvm::is_contained(isas, isa))
+    isas = {isa.str()};
+}
+
 LogicalResult Compilation::runStage(Stage stage) {
   PassManager manager(&mlirContext);
+  cpu::CpuOptions cpuOptions;
+  cpuOptions.isas = isas;
   switch (stage) {
   case Stage::Attn:
     return success();
@@ -186,7 +193,7 @@ LogicalResult Compilation::runStage(Stage stage) {
     buildTilePipeline(manager, isGpu() ? tile::TargetKind::GPU : tile::TargetKind::CPU);
     break;
   case Stage::Llvm:
-    cpu::buildTileToCpuPipeline(manager);
+    cpu::buildTileToCpuPipeline(manager, cpuOptions);
     break;
   }
   if (failed(manager.run(*root)))

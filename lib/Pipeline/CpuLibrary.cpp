@@ -47,8 +47,11 @@ static PlanDescription describePlan(const PlanName &plan, StringRef isa, int64_t
 }
 
 static void addVariants(LibraryDescription &description, ArrayRef<PlanName> plans, const std::string &prepare,
-                        ModuleOp module, const llvm::Module &code) {
+                        Compilation &compilation, const llvm::Module &code) {
+  ModuleOp module = compilation.module();
   for (const IsaVariant &entry : isaVariants) {
+    if (!llvm::is_contained(compilation.instructionSets(), entry.isa))
+      continue;
     VariantDescription variant;
     variant.target = entry.target;
     int64_t scratch = scratchBytes(module, entry.isa);
@@ -74,6 +77,6 @@ std::optional<LibraryModule> attune::compileForCpu(Compilation &compilation) {
   if (!result.module)
     return std::nullopt;
   result.description = compilation.interface();
-  addVariants(result.description, plans, prepare, compilation.module(), *result.module);
+  addVariants(result.description, plans, prepare, compilation, *result.module);
   return result;
 }

@@ -12,14 +12,17 @@
 //   reference SPEC FOLDER RESULT.npy [3,1]     the interpreter of attn on the tensors of FOLDER, in f64; of all rows, or
 //                                              of those listed
 //   terms SPEC FOLDER RESULT.npy [3,1]         the same of the mechanisms' decompositions
+//   library SPEC FOLDER RESULT.npy ISA         a library compiled for one instruction set of the CPU (avx2 or avx512)
 //
 // Diagnostics go to standard error. For tests that draw many specs: a process for each would cost more than the work.
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
+#include "RunTensors.h"
 
 #include "attune/Graph/Passes.h"
 #include "attune/Pipeline/Compilation.h"
+#include "attune/Pipeline/LoadedLibrary.h"
 #include "attune/Reference/EvalAttn.h"
 #include "attune/Reference/HostArrays.h"
 #include "attune/Support/TensorFiles.h"
@@ -86,12 +89,48 @@ static int evaluate(const std::string &spec, const std::string &folder, const st
   return Done;
 }
 
+static llvm::Error runLibrary(Compilation &compilation, RunTensors &tensors) {
+  auto library = compileAndLoad(compilation);
+  if (!library)
+    return library.takeError();
+  if (llvm::Error error = (*library)->create(/*threads=*/1))
+    return error;
+  if (llvm::Error error = (*library)->prepare(tensors.kept(compilation.interface())))
+    return error;
+  return (*library)->run(tensors.given(compilation.interface()));
+}
+
+static int compiled(const std::string &path, const std::string &folder, const std::string &result, llvm::StringRef isa) {
+  int status = Failed;
+  auto compilation = Compilation::open(path, "cpu", status);
+  if (!compilation)
+    return status;
+  compilation->limitTo(isa);
+  if (failed(compilation->advance(Stage::Tile)))
+    return Failed;
+  llvm::Expected<RunTensors> tensors = readTensors(*compilation->spec(), path, folder);
+  if (!tensors)
+    return fail(tensors.takeError(), Wrong);
+  if (llvm::Error error = makeOutputs(compilation->interface(), *tensors))
+    return fail(std::move(error), Wrong);
+  if (llvm::Error error = runLibrary(*compilation, *tensors))
+    return fail(std::move(error));
+  llvm::Expected<HostTensor> widened = convertTensor(tensors->outputs.front().tensor, ElementType::F32);
+  if (!widened)
+    return fail(widened.takeError());
+  if (llvm::Error error = writeNpy(result, *widened))
+    return fail(std::move(error));
+  return Done;
+}
+
 static int serve(const std::string &line) {
   llvm::SmallVector<llvm::StringRef> parts;
   llvm::StringRef(line).split(parts, '\t');
   bool asTerms = parts[0] == "terms";
   if ((parts.size() == 4 || parts.size() == 5) && (asTerms || parts[0] == "reference"))
     return evaluate(parts[1].str(), parts[2].str(), parts[3].str(), parts.size() == 5 ? parts[4] : "", asTerms);
+  if (parts.size() == 5 && parts[0] == "library")
+    return compiled(parts[1].str(), parts[2].str(), parts[3].str(), parts[4]);
   std::vector<std::string> words{"attnc"};
   for (llvm::StringRef part : parts)
     words.push_back(part.str());
@@ -105,7 +144,7 @@ static int serve(const std::string &line) {
     return init(*arguments);
   if (arguments->command == Command::Run)
     return run(*arguments);
-  return fail("expected init, run, reference or terms, but got '" + parts[0] + "'", Wrong);
+  return fail("expected init, run, library, reference or terms, but got '" + parts[0] + "'", Wrong);
 }
 
 int main(int argc, char **argv) {

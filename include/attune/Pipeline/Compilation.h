@@ -49,6 +49,9 @@ public:
   /// From now on the module is written to `folder` after each stage, the one that it is at first, as N-stage.mlir.
   void dumpTo(llvm::StringRef folder) { dumpFolder = folder.str(); }
 
+  /// Code for one instruction set of the CPU ("avx2" or "avx512") in place of both; nothing for another name.
+  void limitTo(llvm::StringRef isa);
+
   /// Takes the module to `stage`; diagnostics go to standard error with the source line.
   mlir::LogicalResult advance(Stage stage);
 
@@ -71,6 +74,9 @@ public:
   /// The names of the attn function's arguments, in their order; from stage Tile on.
   llvm::ArrayRef<std::string> argumentNames() const { return names; }
 
+  /// What code for a CPU is made for, the least first.
+  llvm::ArrayRef<std::string> instructionSets() const { return isas; }
+
   /// The forms that the spec pins, as "law:form".
   std::vector<std::string> pins() const;
 
@@ -89,7 +95,7 @@ private:
   std::optional<Spec> parsed;
   mlir::OwningOpRef<mlir::ModuleOp> root;
   target::LibraryDescription description;
-  std::vector<std::string> names;
+  std::vector<std::string> names, isas = {"avx2", "avx512"};
   Stage at = Stage::Attn;
   bool dumpedFirst = false;
 };

@@ -1,4 +1,5 @@
-"""The judge judged: the float64 reference against attention written out entry by entry, with every option."""
+"""The judges judged: the float64 reference against attention written out entry by entry, with every option; and what an
+output in a storage type may differ by."""
 
 import itertools
 import math
@@ -6,6 +7,7 @@ import sys
 
 import numpy as np
 
+import judges
 import reference
 
 
@@ -39,6 +41,19 @@ def case(rng, kind, causal, guard, keys):
     return reference.relative_error(got, np.array(slow))
 
 
+def judges_storage():
+    """Whether outputs are right or wrong as their storage type says, which holds neither 1e6 nor 1e-9 in f16."""
+    exact = np.array([1e6, -2.0, 1e-9])
+    inf, nan = np.inf, np.nan
+    right = [[inf, -2.0, 0.0], [65504.0, -2.0, 6e-8]]
+    wrong = [[-inf, -2.0, 0.0], [60000.0, -2.0, 0.0], [inf, -inf, 0.0], [inf, -2.0, nan], [nan, -2.0, 0.0]]
+    small = np.array([1e-6, 2e-6])  # held to an error of 3e-8
+    tolerated = lambda got, expected: judges.storage_error(np.array(got), expected, "f16") <= judges.TOLERANCE["f16"]
+    return all(tolerated(got, exact) for got in right) and not any(tolerated(got, exact) for got in wrong) and \
+        tolerated(small.astype(np.float16).astype(float), small) and not tolerated([1e-6, 2.3e-6], small) and \
+        not tolerated([0.0, 0.0], small) and tolerated([0.0], np.zeros(1)) and not tolerated([1e-3], np.zeros(1))
+
+
 def main():
     rng = np.random.default_rng(5)
     worst = 0.0
@@ -46,7 +61,7 @@ def main():
         guards = [{}] if kind == "softmax" else [{}, {"bias": 0.5}, {"floor": 20.0}]
         worst = max([worst, *(case(rng, kind, causal, guard, keys) for guard in guards)])
     print(f"largest relative error {worst:.1e}")
-    sys.exit(not worst < 1e-13)
+    sys.exit(not worst < 1e-13 or not judges_storage())
 
 
 main()

@@ -17,8 +17,26 @@ from storage import from_storage, to_storage
 TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
 # Of powers this high it is twice that.
 LARGE_DEGREE = 8
+# The largest number of a storage type, and the least above 0.
+LARGEST = {"f32": (2 - 2.0 ** -23) * 2.0 ** 127, "f16": 65504.0, "bf16": (2 - 2.0 ** -7) * 2.0 ** 127}
+QUANTUM = {"f32": 2.0 ** -149, "f16": 2.0 ** -24, "bf16": 2.0 ** -133}
 # The interpreter works in float64; its output is written in f32.
 INTERPRETER_TOLERANCE = 1e-7
+
+
+def storage_error(got, expected, dtype):
+    """Relative Frobenius error of an output in a storage type against the exact one.
+
+    What the type cannot hold is judged by what it holds in its place: beyond its largest number infinity, which counts
+    as that number, and of an error half the distance of the numbers next to 0.
+    """
+    largest, quantum = LARGEST[dtype], QUANTUM[dtype]
+    held, wanted = np.clip(got, -largest, largest), np.clip(expected, -largest, largest)
+    difference = np.linalg.norm(np.maximum(np.abs(held - wanted) - quantum / 2, 0).ravel())
+    if difference == 0:
+        return 0.0
+    size = np.linalg.norm(wanted.ravel())
+    return difference / size if size > 0 and np.isfinite(difference) else np.inf
 
 
 @dataclasses.dataclass

@@ -1,4 +1,4 @@
-"""Random specs over the whole grammar, correct by construction, and tensors for them.
+"""Random specs over the whole grammar, correct by construction.
 
 Everything depends on the seed alone. Sizes are drawn first and every block, chunk and tile is then one of their divisors.
 """
@@ -10,7 +10,6 @@ import numpy as np
 
 KINDS = ["softmax", "polynomial", "kernel", "polysketch", "effatt", "eva", "agent"]
 MAPS = ["favor", "favor_relu", "elu1", "relu", "cosformer", "focused"]
-LARGE_LOGIT, LARGE_DEGREE = 32, 8
 
 
 @dataclasses.dataclass
@@ -35,9 +34,6 @@ class Case:
         """The '?' sizes as attnc takes them."""
         names = [("batch", self.batch), ("queries", self.queries), ("keys", self.keys)]
         return [text for name, size in names if self.fields.get(name) == "?" for text in (f"--{name}", str(size))]
-
-    def is_large_degree(self):
-        return any(mechanism.get("degree", 1) >= LARGE_DEGREE for mechanism in self.mechanisms())
 
 
 class Choices:
@@ -115,6 +111,9 @@ class SpecDraw:
             fields["mechanism"] = self.draw_mechanism(self.kv_heads * self.group)
         if c.once(3) and any(has_scale(m) for m in Case(fields, 0, 0, 0).mechanisms()):
             fields["scale"] = c.pick([0.01, 0.3, 1.0, 1 / 3])
+        forms = self.forms(fields)
+        if forms and c.once(2):
+            fields["pin"] = {"linearize": c.pick(forms)}
         return Case(fields, self.batch, self.n, self.N)
 
     def modify(self, times):
@@ -150,14 +149,29 @@ class SpecDraw:
             fields["projection"] = self.projection
         if self.d % 2 == 0 and self.modify(4):
             fields["rope"] = {"base": c.pick([10000, 500.0]), "layout": c.pick(["interleaved", "half"])}
-        if self.modify(4):
+        self.normed = self.modify(4)
+        if self.normed:
             fields["qk_norm"] = {"epsilon": c.pick([1e-5, 1e-3])}
         return fields
 
     def draw_parts(self):
+        """Two parts or three, of whole groups."""
         first = self.choices.between(1, self.kv_heads - 1)
-        sizes = [first * self.group, (self.kv_heads - first) * self.group]
-        return [{"heads": heads, "mechanism": self.draw_mechanism(heads)} for heads in sizes]
+        groups = [first, self.kv_heads - first]
+        if groups[1] > 1 and self.choices.once(2):
+            groups[1:] = [1, groups[1] - 1]
+        return [{"heads": count * self.group, "mechanism": self.draw_mechanism(count * self.group)} for count in groups]
+
+    def forms(self, fields):
+        """What `linearize` may be pinned to: what one of the parts can take."""
+        forms = set()
+        for mechanism in Case(fields, 0, 0, 0).mechanisms():
+            if mechanism["kind"] not in ("kernel", "polysketch"):
+                continue
+            after_map = mechanism.get("low_rank", {}).get("order") == "after_map"
+            forms |= set() if after_map else {"quadratic"}
+            forms |= set() if "window" in mechanism else {"chunked" if self.causal else "state"}
+        return sorted(forms)
 
     #===-- Mechanisms ------------------------------------------------------------------------------------------------===#
 
@@ -176,12 +190,14 @@ class SpecDraw:
             self.window(m, 3)
 
     def polynomial(self, m):
-        m["degree"] = self.choices.pick([2, 4, 6, 8, 16])
+        m["degree"] = self.choices.pick([2, 4, 6, 8, 10, 16, 32])
         self.denominator(m)
         self.window(m, 3)
 
     def polysketch(self, m):
-        m |= {"degree": self.choices.pick([4, 8, 16]), "size": self.choices.pick([1, 2, 8, 16, 32])}
+        # Entries of a normalised row add up to 0, to which a narrow sketch may shrink them all: its weights would be noise.
+        sizes = [8, 16, 32] if self.normed and self.d < 16 else [1, 2, 8, 16, 32]
+        m |= {"degree": self.choices.pick([4, 4, 8, 16, 32]), "size": self.choices.pick(sizes)}
         if self.causal and self.choices.once(2):
             m["local_exact"] = self.choices.divisor(self.n)
         self.denominator(m)
@@ -283,94 +299,3 @@ def has_scale(mechanism):
 
 def draw_spec(seed, limits=None):
     return SpecDraw(seed, limits or Limits()).draw()
-
-
-#===------------------------------------------------------------------------------------------------------------------===#
-# Tensors
-#===------------------------------------------------------------------------------------------------------------------===#
-
-
-@dataclasses.dataclass
-class Tensors:
-    arrays: dict           # name -> f32 (key_lengths: i32)
-    in_range: bool         # whether the tolerances hold
-    largest_logit: float
-
-
-def norm_limit(case):
-    """The largest norm of rows of q and k for which the tolerances hold; a little inside, for rounding moves a norm."""
-    d, limit = case.fields["head_dim"], 29.8
-    for mechanism in case.mechanisms():
-        if mechanism["kind"] in ("polynomial", "polysketch"):
-            limit = min(limit, 3)
-        if mechanism.get("feature_map", {}).get("kind") == "favor":
-            exact = mechanism["feature_map"]["epsilon"] == 0 and not any(guard_of(mechanism))
-            limit = min(limit, 5.9 if exact and mechanism.get("denominator") != "none" else 1.5)
-        if mechanism.get("feature_map", {}).get("kind") == "favor_relu":
-            limit = min(limit, 5.9)
-    excess = max(1.0, case.fields.get("scale", 0) * math.sqrt(d))
-    return limit * math.sqrt(d / excess)
-
-
-def draw_rows(choices, kind, limit, shape):
-    rng = choices.rng
-    if kind == "ties":  # few different rows
-        few = rng.standard_normal((3, shape[-1]))
-        return few[rng.integers(0, 3, shape[:-1])]
-    if kind == "outside":
-        return rng.uniform(-1e3, 1e3, shape)
-    rows = rng.standard_normal(shape)
-    if kind == "zeros":
-        rows[rng.random(shape) < 1 / 3] = 0
-    if kind == "large":
-        rows *= rng.uniform(0, limit, shape[:-1])[..., None] / np.linalg.norm(rows, axis=-1, keepdims=True)
-    return rows
-
-
-def draw_lengths(choices, case):
-    N = case.keys
-    return np.array([choices.pick([0, N, choices.below(N + 1), choices.below(N + 1)]) for _ in range(case.batch)], np.int32)
-
-
-def poison(choices, lengths, tokens):
-    """What nobody may read, in every row at or past the length."""
-    for entry, length in enumerate(lengths):
-        rows = tokens[entry, ..., length:, :]
-        rows[...] = choices.rng.choice([np.nan, np.inf, -np.inf, 3e38], rows.shape)
-
-
-def draw_tensors(case, seed):
-    f = case.fields
-    choices = Choices(seed, "inputs")
-    kind = choices.pick(["normal", "normal", "large", "large", "ties", "zeros", "outside"])
-    arrays, in_range, limit = {}, kind != "outside", norm_limit(case)
-    if "projection" in f:
-        kind = "normal" if kind in ("large", "outside") else kind
-        in_range = True
-        width = f["projection"]["model_dim"]
-        arrays["x"] = draw_rows(Choices(seed, "x"), kind, limit, (case.batch, case.queries, width))
-        if f["projection"]["cross"]:
-            arrays["context"] = draw_rows(Choices(seed, "context"), kind, limit, (case.batch, case.keys, width))
-    else:
-        shape = {"q": (f["heads"], case.queries, f["head_dim"]), "k": (f["kv_heads"], case.keys, f["head_dim"]),
-                 "v": (f["kv_heads"], case.keys, f["value_dim"])}
-        for name, sizes in shape.items():
-            arrays[name] = draw_rows(Choices(seed, name), "normal" if name == "v" else kind, limit, (case.batch, *sizes))
-    largest = largest_logit(case, arrays)
-    if f["key_lengths"]:
-        arrays["key_lengths"] = draw_lengths(Choices(seed, "key_lengths"), case)
-        for name in {"k", "v", "context"} & arrays.keys():
-            poison(Choices(seed, "poison " + name), arrays["key_lengths"], arrays[name])
-    for name in arrays.keys() - {"key_lengths"}:
-        arrays[name] = arrays[name].astype(np.float32)
-    return Tensors(arrays, in_range, largest)
-
-
-def largest_logit(case, arrays):
-    """A bound on |scale · ⟨q, k⟩|; after a projection or a norm, of rows of norm √d."""
-    f = case.fields
-    scale = f.get("scale", f["head_dim"] ** -0.5)
-    if "q" not in arrays or "qk_norm" in f:
-        return scale * f["head_dim"] * (1 if "qk_norm" in f else 9)
-    q, k = (np.linalg.norm(arrays[name], axis=-1).max() for name in "qk")
-    return float(scale * q * k)

@@ -1,0 +1,182 @@
+"""One seed after another: its spec and tensors drawn, run, and judged by the float64 interpreter of attn."""
+
+import dataclasses
+import importlib
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+import yaml
+
+import judges
+import reference
+from random_grammar import Limits, draw_spec
+from random_range import LARGE_DEGREE, LARGE_LOGIT
+from random_tensors import draw_tensors
+from server import Server, npy
+
+ORACLE_TOLERANCE = 1e-11
+REFUSED = "not supported yet"
+
+
+def load_oracle(path):
+    """The oracle's module. It has a module `reference` of its own beside it, which is not this project's."""
+    ours = sys.modules.pop("reference")
+    sys.path.insert(0, str(path.parent))
+    oracle = importlib.import_module("oracle")
+    sys.path.remove(str(path.parent))
+    sys.modules["reference"] = ours
+    return oracle
+
+
+def available_isas():
+    """The instruction sets of libraries that this machine can run; each seed is compiled for one of them."""
+    flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    return ["avx2", "avx512"] if "avx512bw" in flags else ["avx2"]
+
+
+def tolerance(case, tensors):
+    large = tensors.largest_logit > LARGE_LOGIT or any(m.get("degree", 1) >= LARGE_DEGREE for m in case.mechanisms())
+    return judges.TOLERANCE[case.fields["dtype"]] * (2 if large else 1)
+
+
+def judge_output(case, got, expected, tensors):
+    """What is wrong with an output; empty if nothing is."""
+    dtype = case.fields["dtype"]
+    if not tensors.in_range:
+        held = np.isfinite(reference.rounded(expected, dtype))
+        return "" if np.isfinite(got[held]).all() else "expected a finite output"
+    error, bound = judges.storage_error(got, expected, dtype), tolerance(case, tensors)
+    return "" if error <= bound else f"relative error {error:.2e}, tolerance {bound:.0e}"
+
+
+@dataclasses.dataclass
+class Outcome:
+    """Of one seed. Tensors beyond the range of the tolerances must give a finite output and no more."""
+    seed: int
+    failures: list
+    ran: int = 0
+    refused: int = 0
+    in_range: bool = True
+
+
+@dataclasses.dataclass
+class Drawn:
+    """One seed's spec, and its tensors and results in a folder."""
+    seed: int
+    case: object
+    tensors: object
+    folder: pathlib.Path
+    expected: np.ndarray = None
+
+    def judged(self, array):
+        """The part of an output that a NaN in a row that exists does not reach."""
+        return array[1:] if self.tensors.spoiled else array
+
+
+class Worker:
+    """Runs seeds through a server of its own."""
+
+    def __init__(self, args):
+        self.args, self.server, self.isas = args, Server(), available_isas()
+        self.limits = Limits(args.kinds, args.maps, args.plain, args.tokens, args.width)
+        self.oracle = load_oracle(pathlib.Path(args.oracle)) if args.oracle else None
+        np.seterr(all="ignore")
+
+    def run(self, seed):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                return self.run_in(seed, pathlib.Path(folder))
+            except ServerFailed as failure:
+                return Outcome(seed, [str(failure)])
+
+    def call(self, what, *words):
+        status, said = self.server.call(*words)
+        if status != 0:
+            raise ServerFailed(f"{what} ended with {status}: {said}")
+
+    def draw(self, seed, folder):
+        case, spec = draw_spec(seed, self.limits), folder / "spec.yaml"
+        spec.write_text(yaml.safe_dump(case.fields, sort_keys=False), encoding="utf-8")
+        self.call("attnc init", "init", spec, "--out", folder, "--seed", seed, *case.init_arguments())
+        tensors = draw_tensors(case, seed, lambda name: np.load(npy(folder, name)).astype(np.float64))
+        for name, array in tensors.arrays.items():
+            np.save(npy(folder, name), array)
+        return Drawn(seed, case, tensors, folder)
+
+    def run_in(self, seed, folder):
+        drawn = self.draw(seed, folder)
+        drawn.expected = self.interpret("reference", drawn)
+        outcome = Outcome(seed, [], in_range=drawn.tensors.in_range)
+        if self.oracle:
+            outcome.failures += [self.judge_interpreter(drawn), self.judge_rows(drawn)]
+        if self.args.terms:
+            outcome.failures.append(self.judge_terms(drawn))
+        for target in self.args.target:
+            if self.args.emulate and drawn.case.fields["dtype"] == "f32":
+                continue
+            wrong = self.judge_target(target, drawn)
+            outcome.refused += wrong is None
+            outcome.ran += wrong is not None
+            outcome.failures.append(wrong)
+        outcome.failures = [failure for failure in outcome.failures if failure]
+        return outcome
+
+    #===-- The interpreter -------------------------------------------------------------------------------------------===#
+
+    def interpret(self, command, drawn, *rows):
+        result = npy(drawn.folder, f"{command}-result")
+        self.call(f"the interpreter ({command})", command, drawn.folder / "spec.yaml", drawn.folder, result, *rows)
+        return np.load(result)
+
+    def judge_interpreter(self, drawn):
+        _, expected = self.oracle.run(str(drawn.folder / "spec.yaml"), str(drawn.folder))
+        got, expected = drawn.judged(drawn.expected), drawn.judged(expected)
+        if not drawn.tensors.in_range:  # weights of f64 may underflow, in one order of products and not in another
+            return "" if np.isfinite(got).all() or not np.isfinite(expected).all() else "interpreter: not finite"
+        error = reference.relative_error(got, expected)
+        bound = ORACLE_TOLERANCE * max(1, drawn.tensors.largest_logit / 1000)
+        return "" if error <= bound else f"interpreter: relative error {error:.2e} against the oracle"
+
+    def judge_rows(self, drawn):
+        rows = np.random.default_rng(drawn.seed).integers(0, drawn.case.queries, 3)
+        got = self.interpret("reference", drawn, ",".join(map(str, rows)))
+        same = np.array_equal(got, drawn.expected[..., rows, :], equal_nan=True)
+        return "" if same else f"interpreter: expected rows {rows} as among all rows"
+
+    def judge_terms(self, drawn):
+        got = drawn.judged(self.interpret("terms", drawn))
+        if not drawn.tensors.in_range:
+            return ""
+        error = reference.relative_error(got, drawn.judged(drawn.expected))
+        bound = ORACLE_TOLERANCE * max(1, drawn.tensors.largest_logit / 1000)
+        return "" if error <= bound else f"terms: relative error {error:.2e} against the mechanisms"
+
+    #===-- Compiled code ---------------------------------------------------------------------------------------------===#
+
+    def run_target(self, target, drawn):
+        """(exit status, what was said, the output or None)."""
+        spec, result = drawn.folder / "spec.yaml", drawn.folder / target
+        if target == "cpu":
+            isa = self.isas[drawn.seed % len(self.isas)]
+            status, said = self.server.call("library", spec, drawn.folder, npy(drawn.folder, target), isa)
+            return status, said, None if status else np.load(npy(drawn.folder, target))
+        flags = ["--emulate"] if self.args.emulate else []
+        status, said = self.server.call("run", spec, "--in", drawn.folder, "--out", result, "--target", target, *flags)
+        return status, said, None if status else np.load(next(result.glob("*.npy")))
+
+    def judge_target(self, target, drawn):
+        """What is wrong; None if the target does not support the spec yet."""
+        status, said, got = self.run_target(target, drawn)
+        if status != 0:
+            return None if REFUSED in said and status > 0 else f"{target}: ended with {status}: {said}"
+        if got.shape != drawn.expected.shape:
+            return f"{target}: expected shape {drawn.expected.shape}, but got {got.shape}"
+        got, expected = drawn.judged(got).astype(np.float64), drawn.judged(drawn.expected)
+        wrong = judge_output(drawn.case, got, expected, drawn.tensors)
+        return f"{target}: {wrong}" if wrong else ""
+
+
+class ServerFailed(Exception):
+    """A command that every seed needs did not end with status 0."""
