@@ -12,7 +12,8 @@
 //                                                       S = the root · |x|^p'
 //
 // The factor r^-½ stays out of the matrices: with entries ±1 sums that cancel do so exactly, and a small sketch, many of
-// whose columns are equal, may be exactly 0.
+// whose columns are equal, may be exactly 0. For the same reason only its power of two is applied at each step, which
+// keeps products in range; what is left of it, 2^-½ a step of odd log₂ r, is applied to the root.
 //
 // The token is divided by its norm before the products and multiplied by a power of the norm after them: a sketch of degree
 // p' is homogeneous, and the products of a tree overflow before their result does. From p' = 8 on that power overflows
@@ -57,10 +58,11 @@ static Value matrixOf(TileBuilder &tiles, const KernelFrame &frame, Value matrix
 static Value tree(TileBuilder &tiles, const KernelFrame &frame, const SketchMatrices &matrices, Value head, Value x) {
   int64_t rows = tiles.shape(x)[0];
   SmallVector<Value> level;
-  auto shrink = [&](Value sketch) { // by r^-½
-    SmallVector<int64_t> shape(tiles.shape(sketch));
-    return tiles.times(sketch, tiles.constant(shape, 1 / std::sqrt(static_cast<double>(shape[1]))));
+  auto scaled = [&](Value sketch, double exponent) {
+    return exponent == 0 ? sketch : tiles.times(sketch, tiles.constant(tiles.shape(sketch), std::exp2(exponent)));
   };
+  unsigned logSize = llvm::Log2_64(cast<MemRefType>(matrices.leaves[0].getType()).getDimSize(2));
+  auto shrink = [&](Value sketch) { return scaled(sketch, -static_cast<double>(logSize / 2)); };
   auto times = [&](Value a, Value matrix) {
     Value m = matrixOf(tiles, frame, matrix, head);
     return tiles.dot(a, m, tiles.constant({rows, tiles.shape(m)[1]}, 0));
@@ -75,7 +77,8 @@ static Value tree(TileBuilder &tiles, const KernelFrame &frame, const SketchMatr
           tiles.times(times(level[i], matrices.nodes[side]), times(level[i + 1], matrices.nodes[side + 1]))));
     level = std::move(next);
   }
-  return level[0];
+  double steps = 2 * static_cast<double>(matrices.leaves.size()) - 1;
+  return scaled(level[0], logSize % 2 == 1 ? -steps / 2 : 0);
 }
 
 Value kernel::buildLargestNorm(BuildSite &site, const Problem &problem) {
@@ -126,8 +129,9 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
   Value x = tiles.cast(reader.load(tiles, first, rows), tiles.builder.getF32Type());                       // [T, d]
   SmallVector<int64_t> shape(tiles.shape(x));
   Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1));                                          // [T]
-  Value unit = tiles.over(tiles.constant({rows}, 1), tiles.maximum(norm, tiles.constant({rows}, 0x1p-120)));
-  Value s = tree(tiles, frame, matrices, point.head, tiles.times(x, tiles.expand(unit, 1, shape)));        // [T, r]
+  Value unit = tiles.maximum(norm, tiles.constant({rows}, 0x1p-120));                                      // [T]
+  // Divided by it, not multiplied by its inverse: one channel gives ±1 exactly.
+  Value s = tree(tiles, frame, matrices, point.head, tiles.over(x, tiles.expand(unit, 1, shape)));         // [T, r]
   Value length = tiles.times(norm, tiles.constant({rows}, scale));                                         // [T]
   if (result.running) {
     if (result.rowScale)
