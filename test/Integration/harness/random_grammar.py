@@ -197,7 +197,7 @@ class SpecDraw:
     def polysketch(self, m):
         # Entries of a normalised row add up to 0, to which a narrow sketch may shrink them all: its weights would be noise.
         sizes = [8, 16, 32] if self.normed and self.d < 16 else [1, 2, 8, 16, 32]
-        m |= {"degree": self.choices.pick([4, 4, 8, 16, 32]), "size": self.choices.pick(sizes)}
+        m |= {"degree": self.choices.pick([4, 4, 8, 16]), "size": self.choices.pick(sizes)}
         if self.causal and self.choices.once(2):
             m["local_exact"] = self.choices.divisor(self.n)
         self.denominator(m)
@@ -248,7 +248,7 @@ class SpecDraw:
         if kind == "cosformer":
             fields["max_position"] = max(self.n, self.N) + c.pick([0, 1, 300])
         if kind == "focused":
-            fields |= {"power": c.pick([3, 1.0, 2.5, 8]), "epsilon": c.pick([1e-6, 1e-2])}
+            fields |= {"power": c.pick([3, 1.0, 2.5, 4]), "epsilon": c.pick([1e-6, 1e-2])}
         return fields
 
     def denominator(self, m):
