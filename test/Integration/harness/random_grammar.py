@@ -111,9 +111,10 @@ class SpecDraw:
             fields["mechanism"] = self.draw_mechanism(self.kv_heads * self.group)
         if c.once(3) and any(has_scale(m) for m in Case(fields, 0, 0, 0).mechanisms()):
             fields["scale"] = c.pick([0.01, 0.3, 1.0, 1 / 3])
-        forms = self.forms(fields)
-        if forms and c.once(2):
-            fields["pin"] = {"linearize": c.pick(forms)}
+        forms = {"linearize": self.forms(fields), "fold": ["apart", "folded"] if self.can_fold(fields) else []}
+        pin = {law: c.pick(options) for law, options in forms.items() if options and c.once(2)}
+        if pin:
+            fields["pin"] = pin
         return Case(fields, self.batch, self.n, self.N)
 
     def modify(self, times):
@@ -172,6 +173,16 @@ class SpecDraw:
             forms |= set() if after_map else {"quadratic"}
             forms |= set() if "window" in mechanism else {"chunked" if self.causal else "state"}
         return sorted(forms)
+
+    def can_fold(self, fields):
+        """Whether W ω can be one matrix: nothing stands between, and nothing else needs the queries."""
+        favor = fields.get("mechanism", {}).get("feature_map", {})
+        if not self.projection or "features" not in favor or fields.keys() & {"rope", "qk_norm"}:
+            return False
+        m = fields["mechanism"]
+        cancels = m.get("denominator") != "none" and favor["epsilon"] == 0 and not any(guard_of(m))
+        return m.get("low_rank", {}).get("order") != "after_map" and (
+            favor["kind"] == "favor_relu" or cancels or favor["stabilizer"] in ("constant", "max"))
 
     #===-- Mechanisms ------------------------------------------------------------------------------------------------===#
 
