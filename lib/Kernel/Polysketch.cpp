@@ -101,10 +101,12 @@ static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, co
     Value unit = tiles.over(tiles.constant({rows}, 1), tiles.maximum(norm, tiles.constant({rows}, 0x1p-120)));
     if (tile.at.largest)
       unit = tiles.over(unit, largestNorm(tiles, tile.frame[tile.at.largest], tile.point, rows));     // [Tq]
-    if (tile.running)
-      unit = tiles.over(unit, tiles.maximum(tile.running.ofQueries(tiles, tile.point, tile.first, rows),
-                                            tiles.constant({rows}, 0x1p-120)));
     q = tiles.times(q, tiles.expand(unit, 1, tiles.shape(q)));
+    if (tile.running) { // one after the other: of null tokens the product of both passes the range
+      Value largest = tiles.maximum(tile.running.ofQueries(tiles, tile.point, tile.first, rows),
+                                    tiles.constant({rows}, 0x1p-120));
+      q = tiles.over(q, tiles.expand(largest, 1, tiles.shape(q)));
+    }
   }
   return loop(tiles, tile::Carry::Sum, from, end, rows, carried, [&](TileBuilder &inner, Value first, ValueRange before) {
     Value k = inner.cast((exact ? tile.key : tile.sketchedKey).load(inner, first, rows, end), f32);   // [Tk, d or r]

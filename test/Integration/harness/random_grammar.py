@@ -206,8 +206,10 @@ class SpecDraw:
         self.window(m, 3)
 
     def polysketch(self, m):
-        # Entries of a normalised row add up to 0, to which a narrow sketch may shrink them all: its weights would be noise.
-        sizes = [8, 16, 32] if self.normed and self.d < 16 else [1, 2, 8, 16, 32]
+        # Entries of a normalised row add up to 0, and rows of few features have few directions: a narrow sketch may shrink
+        # them all to about 0, and its weights would be noise.
+        noise = self.normed and self.d < 16 or self.projection and self.projection["model_dim"] < 8
+        sizes = [8, 16, 32] if noise else [1, 2, 8, 16, 32]
         m |= {"degree": self.choices.pick([4, 4, 8, 16]), "size": self.choices.pick(sizes)}
         if self.causal and self.choices.once(2):
             m["local_exact"] = self.choices.divisor(self.n)

@@ -75,7 +75,7 @@ TEST_F(Specs, PolysketchOfLargeInputs) {
          1000});
   // Powers of 16 beyond the range of f32, and below it.
   const std::string causal = "heads: 2, head_dim: 9, causal: true, key_lengths: true, ";
-  for (double magnitude : {1e-3, 1000.0})
+  for (double magnitude : {0.0, 1e-3, 1000.0})
     check({causal + sketch(32, 4, ", local_exact: 4"), square({4, 68}), {"quadratic", "chunked"}, 1e-12, magnitude});
   check({causal + sketch(32, 4, ", denominator: {bias: 1e-6}"), square({20}), {"quadratic", "chunked"}, 1e-12, 1000});
   // Of one channel all sums of signs that are 0 must be exactly 0.
