@@ -32,7 +32,9 @@ LogicalResult attune::writeLibrary(Compilation &compilation, StringRef libraryPa
   std::optional<LibraryModule> code = compilation.isGpu() ? compileWithImages(compilation) : compileForCpu(compilation);
   if (!code)
     return failure();
-  llvm::Error error = target::emitLibrary(std::move(code->module), code->description, libraryPath);
+  target::LibraryOptions options;
+  options.object.optimize = compilation.isOptimized();
+  llvm::Error error = target::emitLibrary(std::move(code->module), code->description, libraryPath, options);
   if (!error && !headerPath.empty())
     error = target::writeHeader(code->description, headerPath);
   if (error)

@@ -39,7 +39,7 @@ void initializeTarget() {
   });
 }
 
-Expected<std::unique_ptr<TargetMachine>> createMachine() {
+Expected<std::unique_ptr<TargetMachine>> createMachine(bool optimize = true) {
   initializeTarget();
   Triple triple(hostTriple);
   std::string reason;
@@ -51,7 +51,9 @@ Expected<std::unique_ptr<TargetMachine>> createMachine() {
   options.FunctionSections = true;
   options.DataSections = true;
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(triple, "x86-64", "", options, Reloc::PIC_,
-                                                                     CodeModel::Small, CodeGenOptLevel::Aggressive));
+                                                                     CodeModel::Small,
+                                                                     optimize ? CodeGenOptLevel::Aggressive
+                                                                              : CodeGenOptLevel::None));
   if (!machine)
     return createStringError(inconvertibleErrorCode(),
                              "expected a target machine for " + hostTriple + ", but LLVM could not make one");
@@ -87,7 +89,7 @@ void optimizeModule(Module &module, TargetMachine &machine, const ObjectOptions 
 }
 
 Error generate(Module &module, const ObjectOptions &options, CodeGenFileType type, raw_pwrite_stream &stream) {
-  Expected<std::unique_ptr<TargetMachine>> machine = createMachine();
+  Expected<std::unique_ptr<TargetMachine>> machine = createMachine(options.optimize);
   if (!machine)
     return machine.takeError();
   prepareModule(module, **machine);

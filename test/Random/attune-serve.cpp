@@ -13,6 +13,7 @@
 //                                              of those listed
 //   terms SPEC FOLDER RESULT.npy [3,1]         the same of the mechanisms' decompositions
 //   library SPEC FOLDER RESULT.npy ISA         a library compiled for one instruction set of the CPU (avx2 or avx512)
+//   quick SPEC FOLDER RESULT.npy ISA           the same, unoptimised by LLVM
 //
 // Diagnostics go to standard error. For tests that draw many specs: a process for each would cost more than the work.
 //
@@ -100,12 +101,15 @@ static llvm::Error runLibrary(Compilation &compilation, RunTensors &tensors) {
   return (*library)->run(tensors.given(compilation.interface()));
 }
 
-static int compiled(const std::string &path, const std::string &folder, const std::string &result, llvm::StringRef isa) {
+static int compiled(const std::string &path, const std::string &folder, const std::string &result, llvm::StringRef isa,
+                    bool quick) {
   int status = Failed;
   auto compilation = Compilation::open(path, "cpu", status);
   if (!compilation)
     return status;
   compilation->limitTo(isa);
+  if (quick)
+    compilation->leaveUnoptimized();
   if (failed(compilation->advance(Stage::Tile)))
     return Failed;
   llvm::Expected<RunTensors> tensors = readTensors(*compilation->spec(), path, folder);
@@ -129,8 +133,8 @@ static int serve(const std::string &line) {
   bool asTerms = parts[0] == "terms";
   if ((parts.size() == 4 || parts.size() == 5) && (asTerms || parts[0] == "reference"))
     return evaluate(parts[1].str(), parts[2].str(), parts[3].str(), parts.size() == 5 ? parts[4] : "", asTerms);
-  if (parts.size() == 5 && parts[0] == "library")
-    return compiled(parts[1].str(), parts[2].str(), parts[3].str(), parts[4]);
+  if (parts.size() == 5 && (parts[0] == "library" || parts[0] == "quick"))
+    return compiled(parts[1].str(), parts[2].str(), parts[3].str(), parts[4], parts[0] == "quick");
   std::vector<std::string> words{"attnc"};
   for (llvm::StringRef part : parts)
     words.push_back(part.str());
@@ -144,7 +148,7 @@ static int serve(const std::string &line) {
     return init(*arguments);
   if (arguments->command == Command::Run)
     return run(*arguments);
-  return fail("expected init, run, library, reference or terms, but got '" + parts[0] + "'", Wrong);
+  return fail("expected init, run, library, quick, reference or terms, but got '" + parts[0] + "'", Wrong);
 }
 
 int main(int argc, char **argv) {

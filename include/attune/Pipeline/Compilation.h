@@ -52,6 +52,9 @@ public:
   /// Code for one instruction set of the CPU ("avx2" or "avx512") in place of both; nothing for another name.
   void limitTo(llvm::StringRef isa);
 
+  /// LLVM generates code for a CPU as it comes, for tests of many specs.
+  void leaveUnoptimized() { optimize = false; }
+
   /// Takes the module to `stage`; diagnostics go to standard error with the source line.
   mlir::LogicalResult advance(Stage stage);
 
@@ -77,6 +80,8 @@ public:
   /// What code for a CPU is made for, the least first.
   llvm::ArrayRef<std::string> instructionSets() const { return isas; }
 
+  bool isOptimized() const { return optimize; }
+
   /// The forms that the spec pins, as "law:form".
   std::vector<std::string> pins() const;
 
@@ -97,7 +102,7 @@ private:
   target::LibraryDescription description;
   std::vector<std::string> names, isas = {"avx2", "avx512"};
   Stage at = Stage::Attn;
-  bool dumpedFirst = false;
+  bool dumpedFirst = false, optimize = true;
 };
 
 llvm::StringRef nameOf(Stage stage);

@@ -21,7 +21,7 @@ class Module;
 namespace attune::target {
 
 struct ObjectOptions {
-  /// Optimise the IR; false only generates code.
+  /// Optimise the IR and the code; false only generates code, in a quarter of the time.
   bool optimize = true;
   /// The kernels come vectorised and unrolled as their schedule says. These let LLVM do it again to what is left.
   bool vectorizeLoops = false;

@@ -2,7 +2,7 @@
 
 Each seed draws a spec and its tensors (random_grammar.py, random_tensors.py): every mechanism and what modifies it, forms
 pinned, sizes at every residue, every storage type, large logits, NaN in rows that do not exist. Each target compiles and
-runs it; inputs beyond the range of the tolerances must give a finite output and no more. A target that does not support
+runs it, on the CPU every fourth one as libraries are optimised and the others not; inputs beyond the range of the tolerances must give a finite output and no more. A target that does not support
 a spec yet says so, and that is counted. With --oracle the interpreter's own output is held against the oracle's, its
 chosen rows against all of them; with --terms the mechanisms' decompositions against the mechanisms.
 """
@@ -35,6 +35,7 @@ def outcomes(args, seeds):
     if args.jobs == 1:
         start(args)
         yield from map(run_seed, seeds)
+        worker.server.close()
         return
     with multiprocessing.Pool(args.jobs, start, [args]) as pool:
         yield from pool.imap_unordered(run_seed, seeds)
@@ -62,6 +63,7 @@ def parse():
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--all-supported", action="store_true", help="a spec that a target does not support is a failure")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--optimized", action="store_true", help="code for the CPU of every spec as libraries have it")
     parser.add_argument("--progress", type=int, default=0, help="say how far it is after so many seeds")
     return parser.parse_args()
 
