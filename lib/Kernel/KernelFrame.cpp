@@ -9,13 +9,22 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
+
+/// A name that device code can have: of letters, digits and `_` alone.
+static std::string kernelName(StringRef prefix, StringRef suffix) {
+  std::string name = (prefix + "_" + suffix).str();
+  std::replace_if(name.begin(), name.end(), [](char c) { return !llvm::isAlnum(c); }, '_');
+  return name;
+}
 
 KernelFrame::KernelFrame(BuildSite &site, const Problem &problem, StringRef suffix, ArrayRef<tile::Axis> grid,
                          ArrayRef<Value> values)
@@ -24,7 +33,7 @@ KernelFrame::KernelFrame(BuildSite &site, const Problem &problem, StringRef suff
     if (value && !llvm::is_contained(hostValues, value))
       hostValues.push_back(value);
   builder.setInsertionPointToEnd(site.module.getBody());
-  kernel = tile::KernelOp::create(builder, site.loc, problem.name + "_" + suffix.str(),
+  kernel = tile::KernelOp::create(builder, site.loc, kernelName(problem.name, suffix),
                                   ValueRange(hostValues).getTypes(), grid, problem.schedule);
   builder.setInsertionPointToStart(&kernel.getBody().front());
 }

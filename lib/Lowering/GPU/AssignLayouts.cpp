@@ -70,7 +70,7 @@ private:
   void assignLoad(LoadOp load);
   void assignLoop(LoopOp loop);
   void assignDot(DotOp dot);
-  bool assignWidening(arith::ExtFOp widen);
+  void assignWidening(arith::ExtFOp widen);
   void assignElementwise(Operation *op);
   void eraseDeadConstants();
 
@@ -161,19 +161,20 @@ void Assigner::assignDot(DotOp dot) {
   assign(dot.getResult(), accumulator());
 }
 
-/// A load that is widened only to be the second operand is widened as a fragment, on its way from shared memory.
-bool Assigner::assignWidening(arith::ExtFOp widen) {
+/// A load that is widened to be a second operand is widened as a fragment, on its way from shared memory. Other uses of the
+/// wide tile have one of their own.
+void Assigner::assignWidening(arith::ExtFOp widen) {
   auto load = widen.getIn().getDefiningOp<LoadOp>();
-  bool onlySecond = llvm::all_of(widen->getUses(), [](OpOperand &use) {
-    auto dot = dyn_cast<DotOp>(use.getOwner());
-    return dot && use.getOperandNumber() == 1 && !dot.getTransposeB();
-  });
-  if (!load || !onlySecond || isVector(widen.getOut()) || !isa<SharedAttr>(tileType(load.getResult()).getEncoding()))
-    return false;
+  auto isSecond = [](OpOperand &use) { return isa<DotOp>(use.getOwner()) && use.getOperandNumber() == 1; };
+  if (!load || isVector(load.getResult()) || llvm::none_of(widen->getUses(), isSecond) ||
+      !isa<SharedAttr>(tileType(load.getResult()).getEncoding()))
+    return;
+  OpBuilder builder(widen);
   Attribute layout = FragmentAttr::get(context, FragmentRole::B, 8, warps);
-  use(widen->getOpOperand(0), layout);
-  assign(widen.getOut(), layout);
-  return true;
+  Value narrow = in(load.getResult(), layout);
+  auto fragment =
+      arith::ExtFOp::create(builder, widen.getLoc(), withLayout(tileType(widen.getOut()), layout), narrow);
+  widen.getOut().replaceUsesWithIf(fragment.getOut(), isSecond);
 }
 
 /// Moves an operation, and what is computed for it alone, up to where its operands are there.
@@ -212,8 +213,11 @@ void Assigner::useComputed(Operation *op, Attribute rank1) {
 }
 
 void Assigner::assignElementwise(Operation *op) {
-  if (auto widen = dyn_cast<arith::ExtFOp>(op); widen && assignWidening(widen))
-    return;
+  if (auto widen = dyn_cast<arith::ExtFOp>(op)) {
+    assignWidening(widen);
+    if (widen->use_empty())
+      return widen.erase();
+  }
   Value anchor;
   for (Value value : op->getResults())
     if (tileType(value))

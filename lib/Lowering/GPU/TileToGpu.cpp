@@ -234,29 +234,44 @@ static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) 
   return function;
 }
 
-static LogicalResult checkSharedMemory(tile::KernelOp kernel, int64_t needed, int64_t limit) {
-  if (needed <= limit)
-    return success();
+static LogicalResult refuse(tile::KernelOp kernel, int64_t needed, int64_t limit) {
   tile::ScheduleAttr schedule = *kernel.getSchedule();
   InFlightDiagnostic diagnostic = kernel.emitError()
                                   << "expected at most " << limit << " bytes of shared memory, but got " << needed;
   diagnostic.attachNote() << "the tiles of " << schedule.getQueryTile() << " queries and " << schedule.getKeyTile()
-                          << " keys in " << schedule.getStages()
-                          << " stages do not fit; choose smaller tiles or fewer stages";
+                          << " keys do not fit, even in one stage; choose smaller tiles";
   return diagnostic;
 }
 
-static LogicalResult lowerKernel(tile::KernelOp kernel, OpBuilder &moduleBuilder, int64_t sharedLimit) {
+/// The function of a kernel with copies running ahead by `stages`.
+static FailureOr<LLVM::LLVMFuncOp> lowerKernel(tile::KernelOp kernel, OpBuilder &moduleBuilder, int64_t stages,
+                                               int64_t &sharedBytes) {
   LLVM::LLVMFuncOp function = makeFunction(kernel, moduleBuilder);
   OpBuilder builder = OpBuilder::atBlockBegin(function.addEntryBlock(moduleBuilder));
   KernelState state(kernel, builder);
+  state.stages = stages;
   takeThread(state);
   takeArguments(state, function.getArguments());
   if (failed(lowerBlock(state, kernel.getBody().front())))
     return failure();
   LLVM::ReturnOp::create(builder, kernel.getLoc(), ValueRange());
-  function->setAttr(sharedBytesName, builder.getI64IntegerAttr(state.sharedUse.peak()));
-  return checkSharedMemory(kernel, state.sharedUse.peak(), sharedLimit);
+  sharedBytes = state.sharedUse.peak();
+  function->setAttr(sharedBytesName, builder.getI64IntegerAttr(sharedBytes));
+  return function;
+}
+
+/// Stages are worth less than not running at all: where the schedule's do not fit, fewer are taken.
+static LogicalResult lowerKernel(tile::KernelOp kernel, OpBuilder &moduleBuilder, int64_t sharedLimit) {
+  int64_t sharedBytes = 0;
+  for (int64_t stages = kernel.getSchedule()->getStages(); stages > 0; --stages) {
+    FailureOr<LLVM::LLVMFuncOp> function = lowerKernel(kernel, moduleBuilder, stages, sharedBytes);
+    if (failed(function))
+      return failure();
+    if (sharedBytes <= sharedLimit)
+      return success();
+    function->erase();
+  }
+  return refuse(kernel, sharedBytes, sharedLimit);
 }
 
 static void declareShared(OpBuilder &builder, Location loc) {
