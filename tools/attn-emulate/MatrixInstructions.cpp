@@ -93,14 +93,22 @@ static void gatherAccumulator(const WarpCall &call, const MmaShape &shape, MmaTi
   }
 }
 
+/// To f32, towards zero: the matrix unit does not round its sums.
+static float cutOff(double value) {
+  float nearest = static_cast<float>(value);
+  bool beyond = std::fabs(nearest) > std::fabs(value) && std::fabs(value) <= std::numeric_limits<float>::max();
+  return bitsToFloat(floatToBits(nearest) - beyond);
+}
+
 static void multiply(unsigned depth, MmaTiles &tiles) {
   for (unsigned row = 0; row < 16; ++row) {
-    float sum[8];
-    std::memcpy(sum, tiles.d[row], sizeof(sum));
+    double sum[8];
+    std::copy_n(tiles.d[row], 8, sum);
     for (unsigned k = 0; k < depth; ++k)
       for (unsigned column = 0; column < 8; ++column)
-        sum[column] += tiles.a[row][k] * tiles.b[k][column];
-    std::memcpy(tiles.d[row], sum, sizeof(sum));
+        sum[column] += double(tiles.a[row][k]) * tiles.b[k][column];
+    for (unsigned column = 0; column < 8; ++column)
+      tiles.d[row][column] = cutOff(sum[column]);
   }
 }
 

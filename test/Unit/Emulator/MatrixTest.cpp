@@ -175,6 +175,20 @@ TEST(MmaRounding, Tf32IgnoresTheLowBits) {
     EXPECT_EQ(bitsToFloat(bits), 8.0f);
 }
 
+TEST(MmaRounding, SumsAreCutOff) {
+  // 1 + 3/4 of a unit in the last place would round up; −1 − 3/4 of one down.
+  std::vector<uint32_t> in(32 * 10), out(32 * 4);
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned r = 0; r < 10; ++r) {
+      float sign = r < 4 && r % 2 ? -1 : 1; // A: odd registers are the lower rows
+      in[lane * 10 + r] = floatToBits(r < 4 ? sign * 0.75f * 0x1p-26f : r < 6 ? 1.0f : r < 8 ? 1.0f : -1.0f);
+    }
+  Program program(mmaProgram({"m16n8k8.row.col.tf32", 8, Format::Tf32, Format::F32}, 4, 2, 4));
+  ASSERT_EQ(program.buffer(in).buffer(out).run({32}), "");
+  for (size_t i = 0; i < out.size(); ++i)
+    EXPECT_EQ(bitsToFloat(out[i]), i % 4 < 2 ? 1.0f : -1.0f);
+}
+
 //===----------------------------------------------------------------------===//
 // ldmatrix and stmatrix
 //===----------------------------------------------------------------------===//
