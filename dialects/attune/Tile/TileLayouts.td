@@ -75,6 +75,7 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
     | `c` → `a` | nothing: the same registers |
     | shared → `a`, `b`, `c` | reads of shared memory |
     | `c` → shared | writes of shared memory and a barrier |
+    | slice → slice of the other axis | writes and reads of shared memory and a barrier |
 
     Constraints: source and result differ in nothing but their layout; both have one.
 
