@@ -52,20 +52,20 @@ static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
   return checkAllUsed(source);
 }
 
-/// `prepares`: whether the function that fills the library's prepared tensors is still to be made. `folded`: the weights
-/// that any of its plans folds.
+/// `prepares`: whether the function that fills the library's prepared tensors is still to be made. `weights`: those
+/// that any of its plans packs or folds.
 static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::TargetKind target, bool prepares,
-                                   ArrayRef<FoldedWeight> folded) {
+                                   ArrayRef<PreparedWeight> weights) {
   if (failed(check(source, target)))
     return failure();
   IRMapping memories;
   func::FuncOp host = makeHost(source, memories);
-  PreparedTensors tensors = addPreparedArguments(host, source, folded);
+  PreparedTensors tensors = addPreparedArguments(host, source, weights);
   auto schedule = source->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
   if (!schedule)
     schedule = defaultSchedule(target, storageOf(source));
   if (prepares)
-    buildPrepareFunction(module, host, source, folded, schedule);
+    buildPrepareFunction(module, host, source, weights, schedule);
   OpBuilder builder = OpBuilder::atBlockEnd(&host.getBody().front());
   BuildSite site{module, builder, source.getLoc()};
   HostBuilder hostBuilder(site, memories, tensors, host.getName().str(), schedule);
@@ -87,14 +87,14 @@ struct AttnToTile : public kernel::impl::AttnToTileBase<AttnToTile> {
       return llvm::any_of(function.getOps(), [](Operation &op) { return isa<attn::AttnDialect>(op.getDialect()); });
     });
     auto isPlan = [](func::FuncOp function) { return function->hasAttr("attn.plan"); };
-    FailureOr<SmallVector<FoldedWeight>> ofPlans = foldedWeights(llvm::filter_to_vector(functions, isPlan));
+    FailureOr<SmallVector<PreparedWeight>> ofPlans = preparedWeights(llvm::filter_to_vector(functions, isPlan), target);
     if (failed(ofPlans))
       return signalPassFailure();
     bool prepared = false;
     for (func::FuncOp function : functions) {
       bool plan = isPlan(function);
-      FailureOr<SmallVector<FoldedWeight>> folded = plan ? ofPlans : foldedWeights(function);
-      if (failed(folded) || failed(lowerFunction(module, function, target, !prepared || !plan, *folded)))
+      FailureOr<SmallVector<PreparedWeight>> weights = plan ? ofPlans : preparedWeights(function, target);
+      if (failed(weights) || failed(lowerFunction(module, function, target, !prepared || !plan, *weights)))
         return signalPassFailure();
       // The plans of a library share one.
       prepared |= plan;

@@ -118,13 +118,15 @@ FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
   if (attn::isFolded(op))
     return computeFolded(op, source);
   Tokens result = workspaceFor(op.getResult(), source);
-  buildProjection(site, startProblem(), source, memory(op.getWeight()), memory(op.getBias()), result);
+  auto argument = dyn_cast<BlockArgument>(op.getWeight());
+  Value packed = argument ? prepared.packed.lookup(argument.getArgNumber()).matrix : Value();
+  buildProjection(site, startProblem(), source, packed ? packed : memory(op.getWeight()), memory(op.getBias()), result);
   return result;
 }
 
 /// ω·token in the place of the tokens.
 Tokens HostBuilder::computeFolded(attn::ProjectOp op, Value source) {
-  FoldedMemory folded = prepared.folded.lookup(cast<BlockArgument>(op.getWeight()).getArgNumber());
+  WeightMemory folded = prepared.folded.lookup(cast<BlockArgument>(op.getWeight()).getArgNumber());
   ArrayRef<int64_t> shape = cast<MemRefType>(folded.matrix.getType()).getShape(); // [H, D, m]
   TileBuilder host(site.host, site.loc);
   constexpr int64_t dynamic = ShapedType::kDynamic;

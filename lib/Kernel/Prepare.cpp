@@ -69,21 +69,25 @@ static std::string nameOf(func::FuncOp host, unsigned position) {
   return "argument" + std::to_string(position);
 }
 
-static FoldedMemory addArguments(func::FuncOp host, func::FuncOp names, const FoldedWeight &folded) {
-  FoldedMemory memory{addArgument(host, nameOf(names, folded.weight) + ".folded", folded.matrix), Value()};
-  if (folded.bias)
-    memory.shift = addArgument(host, nameOf(names, *folded.bias) + ".folded", folded.shift);
+static std::string nameOf(func::FuncOp host, const PreparedWeight &weight) {
+  return nameOf(host, weight.weight) + (weight.folded() ? ".folded" : ".packed");
+}
+
+static WeightMemory addArguments(func::FuncOp host, func::FuncOp names, const PreparedWeight &weight) {
+  WeightMemory memory{addArgument(host, nameOf(names, weight), weight.matrix), Value()};
+  if (weight.bias)
+    memory.shift = addArgument(host, nameOf(names, *weight.bias) + ".folded", weight.shift);
   return memory;
 }
 
-PreparedTensors kernel::addPreparedArguments(func::FuncOp host, func::FuncOp source, ArrayRef<FoldedWeight> folded) {
+PreparedTensors kernel::addPreparedArguments(func::FuncOp host, func::FuncOp source, ArrayRef<PreparedWeight> weights) {
   PreparedTensors prepared;
   for (const SketchMatrix &matrix : matricesOf(source)) {
     SketchMatrices &all = prepared.sketches[matrix.op];
     (matrix.isLeaf() ? all.leaves : all.nodes).push_back(addArgument(host, matrix.name, matrix.type));
   }
-  for (const FoldedWeight &weight : folded)
-    prepared.folded[weight.weight] = addArguments(host, host, weight);
+  for (const PreparedWeight &weight : weights)
+    (weight.folded() ? prepared.folded : prepared.packed)[weight.weight] = addArguments(host, host, weight);
   return prepared;
 }
 
@@ -114,10 +118,10 @@ static Problem problemOf(func::FuncOp prepare, StringRef name, tile::ScheduleAtt
   return problem;
 }
 
-void kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::FuncOp source, ArrayRef<FoldedWeight> folded,
+void kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::FuncOp source, ArrayRef<PreparedWeight> weights,
                                   tile::ScheduleAttr schedule) {
   SmallVector<SketchMatrix> matrices = matricesOf(source);
-  if (matrices.empty() && folded.empty())
+  if (matrices.empty() && weights.empty())
     return;
   IRMapping memories;
   func::FuncOp prepare = makePrepare(module, host, source, memories);
@@ -128,13 +132,13 @@ void kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::Func
     buildSketchMatrix(site, problemOf(prepare, matrix.name, schedule), memories.lookup(sign), memories.lookup(index),
                       addArgument(prepare, matrix.name, matrix.type));
   }
-  for (const FoldedWeight &weight : folded) {
+  for (const PreparedWeight &weight : weights) {
     auto parameter = [&](std::optional<unsigned> position) {
       return position ? memories.lookup(Value(source.getArgument(*position))) : Value();
     };
-    FoldedMemory result = addArguments(prepare, host, weight);
-    Problem problem = problemOf(prepare, nameOf(host, weight.weight) + ".folded", schedule);
-    buildFoldedWeight(site, problem, weight, parameter(weight.weight), parameter(weight.bias), parameter(weight.omega),
+    WeightMemory result = addArguments(prepare, host, weight);
+    Problem problem = problemOf(prepare, nameOf(host, weight), schedule);
+    buildPreparedWeight(site, problem, weight, parameter(weight.weight), parameter(weight.bias), parameter(weight.omega),
                       result);
   }
   func::ReturnOp::create(builder, host.getLoc());

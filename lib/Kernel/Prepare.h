@@ -8,7 +8,7 @@
 #ifndef ATTUNE_LIB_KERNEL_PREPARE_H
 #define ATTUNE_LIB_KERNEL_PREPARE_H
 
-#include "FoldedWeights.h"
+#include "PreparedWeights.h"
 #include "Sketch.h"
 
 namespace attune::kernel {
@@ -19,19 +19,19 @@ using Sketches = llvm::DenseMap<mlir::Operation *, SketchMatrices>;
 /// Prepared tensors as arguments of a host function.
 struct PreparedTensors {
   Sketches sketches;
-  llvm::DenseMap<unsigned, FoldedMemory> folded; ///< by the number of the weight
+  llvm::DenseMap<unsigned, WeightMemory> folded, packed; ///< by the number of the weight
 };
 
 /// Adds the prepared tensors of a library to the arguments of a host function: `sketch<i>.<j>` for matrix j of the i-th
-/// polysketch of the attn function `source`, then `<weight>.folded` and `<bias>.folded`.
+/// polysketch of the attn function `source`, then `<weight>.packed`, `<weight>.folded` and `<bias>.folded`.
 PreparedTensors addPreparedArguments(mlir::func::FuncOp host, mlir::func::FuncOp source,
-                                     llvm::ArrayRef<FoldedWeight> folded);
+                                     llvm::ArrayRef<PreparedWeight> weights);
 
 /// The function `<name>__prepare` that computes them from the parameters, if there are any. Every plan of a library has
-/// the same parameters and sketches, so any of them may be `source`; `host` is its host function. `folded` are those of all
+/// the same parameters and sketches, so any of them may be `source`; `host` is its host function. `weights` are those of all
 /// plans.
 void buildPrepareFunction(mlir::ModuleOp module, mlir::func::FuncOp host, mlir::func::FuncOp source,
-                          llvm::ArrayRef<FoldedWeight> folded, tile::ScheduleAttr schedule);
+                          llvm::ArrayRef<PreparedWeight> weights, tile::ScheduleAttr schedule);
 
 } // namespace attune::kernel
 
