@@ -54,11 +54,11 @@ static SmallVector<Value> step(TileBuilder &tiles, const ChunkedHead &at, Value 
 
 /// S₀ and z₀, or zeros.
 static SmallVector<Value> initialState(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem,
-                                       const FeatureMap &map, Value batch, Value sharedHead) {
+                                       const FeatureMap &map, Value batch, Value stateHead) {
   if (!problem.initialState)
     return zeroState(tiles, map, problem.valueWidth());
   return loadState(tiles, map, problem.valueWidth(),
-                   {frame[problem.initialState], frame[problem.initialSum], {batch, sharedHead}});
+                   {frame[problem.initialState], frame[problem.initialSum], {batch, stateHead}});
 }
 
 void kernel::buildChunked(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard) {
@@ -78,8 +78,8 @@ void kernel::buildChunked(BuildSite &site, const Problem &problem, const Feature
                  reader(problem.value),
                  limit};
   Value tokens = queryCount(tiles, problem, frame[problem.query.memory]);
-  Value sharedHead = tiles.div(point.head, problem.heads() / problem.sharedHeads());
-  SmallVector<Value> initial = initialState(tiles, frame, problem, map, point.batch, sharedHead);
+  Value stateHead = tiles.div(point.head, problem.heads() / parameterHeads(problem, map));
+  SmallVector<Value> initial = initialState(tiles, frame, problem, map, point.batch, stateHead);
   loop(tiles, tile::Carry::Sum, tiles.index(0), tokens, problem.keyTile(), initial,
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
   TileBuilder host(site.host, site.loc);
