@@ -1,0 +1,1 @@
+"""Properties of attention, a family to a file; `check_properties.py` runs them."""
