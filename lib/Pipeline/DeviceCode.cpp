@@ -46,6 +46,10 @@ static std::unique_ptr<llvm::Module> lowerHost(Compilation &compilation, llvm::L
   return succeeded(manager.run(*host)) ? cpu::translateCpuModule(*host, context) : nullptr;
 }
 
+static PlanDescription describePlan(const PlanName &plan) {
+  return {plan.form, plan.from, cpu::variantName(plan.function, hostIsa), cpu::workspaceName(plan.function, hostIsa), 0};
+}
+
 static VariantDescription describeVariant(Compilation &compilation, const std::vector<DeviceKernel> &kernels) {
   VariantDescription variant;
   variant.target = ATTUNE_RT_CUDA;
@@ -54,8 +58,9 @@ static VariantDescription describeVariant(Compilation &compilation, const std::v
   variant.archSpecific = arch.consume_back("a");
   arch.getAsInteger(10, variant.arch);
   for (const PlanName &plan : planNames(compilation.module()))
-    variant.plans.push_back({plan.form, plan.from, cpu::variantName(plan.function, hostIsa),
-                             cpu::workspaceName(plan.function, hostIsa), 0});
+    variant.plans.push_back(describePlan(plan));
+  if (func::FuncOp prepare = prepareFunction(compilation.module()))
+    variant.prepare = describePlan({prepare.getName().str(), "prepare", 0});
   for (const DeviceKernel &kernel : kernels)
     variant.kernels.push_back({kernel.name,
                                {static_cast<int32_t>(kernel.blockSize), 1, 1},
@@ -63,16 +68,8 @@ static VariantDescription describeVariant(Compilation &compilation, const std::v
   return variant;
 }
 
-static LogicalResult checkSupported(Compilation &compilation) {
-  for (const TensorDescription &tensor : compilation.interface().tensors)
-    if (tensor.role == ATTUNE_RT_PARAMETER || tensor.role == ATTUNE_RT_PREPARED)
-      return compilation.module().emitError() << "expected attention without parameters for " << compilation.target()
-                                              << ", but got '" << tensor.name << "' (not supported yet)";
-  return success();
-}
-
 std::optional<DeviceCode> attune::compileForGpu(Compilation &compilation) {
-  if (failed(compilation.advance(Stage::Tile)) || failed(checkSupported(compilation)))
+  if (failed(compilation.advance(Stage::Tile)))
     return std::nullopt;
   DeviceCode code;
   code.device = lowerKernels(compilation);

@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The plan is host code: it is compiled here and run, and each kernel that it launches runs in the emulator. Every tensor
-// and the workspace are buffers that the emulator knows, so an access outside them is found.
+// Plans are host code: they are compiled here and run, and each kernel that they launch runs in the emulator. Every tensor
+// and every workspace is a buffer that the emulator knows, so an access outside them is found. As in the runtime, the
+// prepare plan runs first and fills the prepared tensors; what no kernel has written is NaN, so that reading it shows in
+// the result.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Emulator/DeviceEmulator.h"
@@ -56,33 +58,74 @@ static void emulateLaunch(void *launcher, int64_t kernel, const void *args, int6
 }
 }
 
-/// The slots of row-major tensors: address, sizes, strides.
-static std::vector<uint64_t> tensorSlots(const LibraryDescription &interface, llvm::ArrayRef<HostTensor *> tensors) {
-  std::vector<uint64_t> slots;
-  for (auto [tensor, description] : llvm::zip_equal(tensors, interface.tensors)) {
-    size_t rank = description.dims.size();
-    if (!tensor) {
-      slots.insert(slots.end(), 1 + 2 * rank, 0);
-      continue;
-    }
-    slots.push_back(reinterpret_cast<uint64_t>(tensor->bytes.data()));
-    slots.insert(slots.end(), tensor->shape.begin(), tensor->shape.end());
-    std::vector<uint64_t> strides(rank, 1);
-    for (size_t i = rank - 1; i > 0; --i)
-      strides[i - 1] = strides[i] * static_cast<uint64_t>(tensor->shape[i]);
-    slots.insert(slots.end(), strides.begin(), strides.end());
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+/// Adds the slots of a row-major tensor: address, sizes, strides; zeros for an absent one.
+static void appendSlots(std::vector<uint64_t> &slots, const HostTensor *tensor, size_t rank) {
+  if (!tensor) {
+    slots.insert(slots.end(), 1 + 2 * rank, 0);
+    return;
   }
-  return slots;
+  slots.push_back(reinterpret_cast<uint64_t>(tensor->bytes.data()));
+  slots.insert(slots.end(), tensor->shape.begin(), tensor->shape.end());
+  std::vector<uint64_t> strides(rank, 1);
+  for (size_t i = rank; i-- > 1;)
+    strides[i - 1] = strides[i] * static_cast<uint64_t>(tensor->shape[i]);
+  slots.insert(slots.end(), strides.begin(), strides.end());
 }
 
+namespace {
+/// The tensors of a run in the order of the interface, the prepared ones among them.
+struct Tensors {
+  const LibraryDescription &interface;
+  std::vector<HostTensor *> all;
+  std::vector<std::unique_ptr<HostTensor>> prepared;
+
+  Tensors(const LibraryDescription &interface, llvm::ArrayRef<HostTensor *> given)
+      : interface(interface), all(given.begin(), given.end()) {
+    for (auto [tensor, description] : llvm::zip_equal(all, interface.tensors)) {
+      if (description.role != ATTUNE_RT_PREPARED)
+        continue;
+      prepared.push_back(std::make_unique<HostTensor>(
+          HostTensor::zeros(elementTypeOf(description.dtype), description.dims)));
+      tensor = prepared.back().get();
+      llvm::fill(tensor->bytes, '\xff');
+    }
+  }
+
+  /// What a run's plan takes.
+  std::vector<uint64_t> slots() const {
+    std::vector<uint64_t> result;
+    for (auto [tensor, description] : llvm::zip_equal(all, interface.tensors))
+      appendSlots(result, tensor, description.dims.size());
+    return result;
+  }
+
+  /// What the prepare plan takes: the parameters, then the prepared tensors.
+  std::vector<uint64_t> prepareSlots() const {
+    std::vector<uint64_t> result;
+    for (attune_rt_role role : {ATTUNE_RT_PARAMETER, ATTUNE_RT_PREPARED})
+      for (auto [tensor, description] : llvm::zip_equal(all, interface.tensors))
+        if (description.role == role)
+          appendSlots(result, tensor, description.dims.size());
+    return result;
+  }
+};
+} // namespace
+
 /// The plan that the runtime would take for these tensors.
-static const PlanDescription &choosePlan(const VariantDescription &variant, const LibraryDescription &interface,
-                                         llvm::ArrayRef<HostTensor *> tensors) {
-  std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> sizes = bindSizes(interface, tensors);
+static const PlanDescription &choosePlan(const VariantDescription &variant, const Tensors &tensors) {
+  std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> sizes = bindSizes(tensors.interface, tensors.all);
   auto fromLength = [&](uint32_t plan) { return variant.plans[plan].fromLength; };
   return variant.plans[rt::pickPlan(static_cast<uint32_t>(variant.plans.size()), fromLength, sizes[ATTUNE_RT_QUERIES],
                                     sizes[ATTUNE_RT_KEYS])];
 }
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
 
 static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> compileHost(LibraryModule &host) {
   llvm::InitializeNativeTarget();
@@ -110,41 +153,74 @@ static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(DeviceCode &
   return DeviceEmulator::create(std::move(*module), std::move(context));
 }
 
-/// Runs one plan; the workspace begins as NaN, so that reading what was never written shows in the result.
-static llvm::Error runPlan(DeviceCode &code, DeviceEmulator &emulator, const PlanDescription &plan,
-                           std::vector<uint64_t> slots) {
+namespace {
+/// Runs plans; their workspaces live as long as it does, since the emulator knows them.
+class PlanRunner {
+public:
+  PlanRunner(DeviceEmulator &emulator, llvm::ArrayRef<DeviceKernel> kernels, llvm::orc::LLJIT &jit)
+      : emulator(emulator), kernels(kernels), jit(jit) {}
+
+  llvm::Error run(const PlanDescription &plan, std::vector<uint64_t> slots) {
+    auto run = jit.lookup(plan.planFunction), size = jit.lookup(plan.workspaceFunction);
+    if (!run || !size)
+      return llvm::joinErrors(run ? llvm::Error::success() : run.takeError(),
+                              size ? llvm::Error::success() : size.takeError());
+    auto bytes = static_cast<size_t>(size->toPtr<int64_t (*)(const void *)>()(slots.data()));
+    void *workspace = allocate(bytes, plan.form);
+    if (!workspace)
+      return llvm::createStringError("expected " + llvm::Twine(bytes) + " bytes of workspace, but got none");
+    slots.push_back(reinterpret_cast<uint64_t>(workspace));
+    Launcher launcher{emulator, kernels, ""};
+    run->toPtr<void (*)(void *, const void *)>()(&launcher, slots.data());
+    return launcher.message.empty() ? llvm::Error::success() : llvm::createStringError(launcher.message);
+  }
+
+private:
+  struct Free {
+    void operator()(void *memory) const { std::free(memory); }
+  };
+
+  void *allocate(size_t bytes, StringRef form) {
+    workspaces.emplace_back(std::aligned_alloc(64, bytes + 64 - bytes % 64));
+    void *workspace = workspaces.back().get();
+    if (!workspace)
+      return nullptr;
+    memset(workspace, 0xff, bytes);
+    emulator.addGlobal(workspace, bytes, ("workspace of " + form).str());
+    return workspace;
+  }
+
+  DeviceEmulator &emulator;
+  llvm::ArrayRef<DeviceKernel> kernels;
+  llvm::orc::LLJIT &jit;
+  std::vector<std::unique_ptr<void, Free>> workspaces;
+};
+} // namespace
+
+static llvm::Error runPlans(DeviceCode &code, DeviceEmulator &emulator, const Tensors &tensors) {
   auto jit = compileHost(code.host);
   if (!jit)
     return jit.takeError();
-  auto run = (*jit)->lookup(plan.planFunction), size = (*jit)->lookup(plan.workspaceFunction);
-  if (!run || !size)
-    return llvm::joinErrors(run ? llvm::Error::success() : run.takeError(),
-                            size ? llvm::Error::success() : size.takeError());
-  auto bytes = static_cast<size_t>(size->toPtr<int64_t (*)(const void *)>()(slots.data()));
-  std::unique_ptr<void, decltype(&std::free)> workspace(std::aligned_alloc(64, bytes + 64 - bytes % 64), &std::free);
-  if (!workspace)
-    return llvm::createStringError("expected " + llvm::Twine(bytes) + " bytes of workspace, but got none");
-  memset(workspace.get(), 0xff, bytes);
-  emulator.addGlobal(workspace.get(), bytes, "workspace");
-  slots.push_back(reinterpret_cast<uint64_t>(workspace.get()));
-  Launcher launcher{emulator, code.kernels, ""};
-  run->toPtr<void (*)(void *, const void *)>()(&launcher, slots.data());
-  return launcher.message.empty() ? llvm::Error::success() : llvm::createStringError(launcher.message);
+  const VariantDescription &variant = code.host.description.variants.front();
+  PlanRunner runner(emulator, code.kernels, **jit);
+  if (variant.prepare)
+    if (llvm::Error error = runner.run(*variant.prepare, tensors.prepareSlots()))
+      return error;
+  return runner.run(choosePlan(variant, tensors), tensors.slots());
 }
 
-llvm::Error attune::runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> tensors) {
+llvm::Error attune::runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> given) {
   std::optional<DeviceCode> code = compileForGpu(compilation);
   if (!code)
     return llvm::createStringError("the spec could not be compiled");
   auto emulator = makeEmulator(*code);
   if (!emulator)
     return emulator.takeError();
-  const LibraryDescription &interface = compilation.interface();
-  for (auto [tensor, description] : llvm::zip_equal(tensors, interface.tensors))
+  Tensors tensors(compilation.interface(), given);
+  for (auto [tensor, description] : llvm::zip_equal(tensors.all, tensors.interface.tensors))
     if (tensor)
       (*emulator)->addGlobal(tensor->bytes.data(), tensor->bytes.size(), description.name);
-  const PlanDescription plan = choosePlan(code->host.description.variants.front(), interface, tensors);
-  llvm::Error error = runPlan(*code, **emulator, plan, tensorSlots(interface, tensors));
+  llvm::Error error = runPlans(*code, **emulator, tensors);
   const EmulatorReport &report = (*emulator)->report();
   if (report.clean())
     return error;

@@ -64,6 +64,20 @@ std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> attune::bindSizes(const target::Libr
   return sizes;
 }
 
+ElementType attune::elementTypeOf(attune_rt_dtype dtype) {
+  switch (dtype) {
+  case ATTUNE_RT_F16:
+    return ElementType::F16;
+  case ATTUNE_RT_BF16:
+    return ElementType::BF16;
+  case ATTUNE_RT_I32:
+    return ElementType::I32;
+  case ATTUNE_RT_F32:
+    break;
+  }
+  return ElementType::F32;
+}
+
 LoadedLibrary::LoadedLibrary(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 
 LoadedLibrary::~LoadedLibrary() {

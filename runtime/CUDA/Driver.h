@@ -19,6 +19,7 @@ using CuContext = struct CuContextTag *;
 using CuModule = struct CuModuleTag *;
 using CuFunction = struct CuFunctionTag *;
 using CuStream = struct CuStreamTag *;
+using CuAddress = uint64_t; // in device memory
 
 enum CuAttribute : int {
   cuMaxSharedBytesPerBlock = 97, // with opt-in
@@ -39,6 +40,9 @@ constexpr int cuJitErrorLogBufferBytes = 6;
   F(cuDeviceGetAttribute, deviceGetAttribute, (int *value, CuAttribute attribute, CuDevice device))                    \
   F(cuDevicePrimaryCtxRetain, primaryContextRetain, (CuContext * context, CuDevice device))                            \
   F(cuDevicePrimaryCtxRelease_v2, primaryContextRelease, (CuDevice device))                                            \
+  F(cuCtxGetCurrent, contextGetCurrent, (CuContext * context))                                                         \
+  F(cuCtxGetDevice, contextGetDevice, (CuDevice * device))                                                             \
+  F(cuCtxSynchronize, contextSynchronize, ())                                                                          \
   F(cuCtxPushCurrent_v2, contextPush, (CuContext context))                                                             \
   F(cuCtxPopCurrent_v2, contextPop, (CuContext * context))                                                             \
   F(cuModuleLoadDataEx, moduleLoad,                                                                                    \
@@ -46,6 +50,10 @@ constexpr int cuJitErrorLogBufferBytes = 6;
   F(cuModuleUnload, moduleUnload, (CuModule module))                                                                   \
   F(cuModuleGetFunction, moduleGetFunction, (CuFunction * function, CuModule module, const char *name))                \
   F(cuFuncSetAttribute, functionSetAttribute, (CuFunction function, int attribute, int value))                         \
+  F(cuMemAlloc_v2, memoryAllocate, (CuAddress * address, size_t bytes))                                                \
+  F(cuMemFree_v2, memoryFree, (CuAddress address))                                                                     \
+  F(cuMemcpyHtoD_v2, copyToDevice, (CuAddress to, const void *from, size_t bytes))                                     \
+  F(cuMemcpyDtoH_v2, copyToHost, (void *to, CuAddress from, size_t bytes))                                             \
   F(cuLaunchKernel, launchKernel,                                                                                      \
     (CuFunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,                \
      unsigned sharedBytes, CuStream stream, void **parameters, void **extra))
@@ -59,7 +67,8 @@ struct CudaDriver {
 /// The driver's functions, loaded and initialised once for the process.
 attune_status loadCudaDriver(const Place &place, const CudaDriver **driver);
 
-/// Turns a result of `call` (the driver's name of it) into a status whose message names the error as the driver does.
+/// Turns a result of `call` (the driver's name of it) into a status whose message names the error as the driver does, and
+/// says what to do about those that the caller can do something about.
 attune_status checkCuda(const Place &place, const CudaDriver &driver, CuResult result, const char *call);
 
 } // namespace attune::rt

@@ -69,11 +69,11 @@ extern "C" void attune_rt_launch_device(void *context, int64_t index, const void
 }
 
 attune_status attune::rt::runOnCuda(attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan,
-                                    const Arguments &arguments, void *stream) {
+                                    const void *slots, void *stream) {
   CudaScope scope(*handle.cuda, place);
   if (scope.status)
     return scope.status;
   CudaLauncher launcher{handle, place, static_cast<CuStream>(stream)};
-  plan.run(&launcher, arguments.slots);
+  plan.run(&launcher, slots);
   return launcher.status;
 }

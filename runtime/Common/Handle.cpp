@@ -10,6 +10,7 @@
 
 #include "CPU/Dispatch.h"
 #include "CPU/ParallelFor.h"
+#include "CUDA/Memory.h"
 #include "CUDA/Module.h"
 
 #include <cerrno>
@@ -155,6 +156,12 @@ void initializeLocks(attune_rt_handle &handle) {
   pthread_mutex_init(&handle.questionLock, nullptr);
 }
 
+/// Gives back what the handle has on its device.
+void releaseCuda(attune_rt_handle &handle) {
+  freeOnDevice(*handle.cuda, handle.kept);
+  unloadCudaCode(handle.cuda);
+}
+
 } // namespace
 
 attune_status attune::rt::enterHandle(const attune_rt_handle *handle, const char *function) {
@@ -225,11 +232,12 @@ void attune_rt_destroy(attune_rt_handle *handle) {
   if (handle->pool)
     releasePool(handle->pool);
   if (handle->cuda)
-    unloadCudaCode(handle->cuda);
+    releaseCuda(*handle);
+  else
+    free(handle->kept);
   pthread_mutex_destroy(&handle->lock);
   pthread_mutex_destroy(&handle->questionLock);
   free(handle->scratch);
-  free(handle->kept);
   free(handle->slotMemory);
   free(handle);
 }

@@ -46,7 +46,7 @@ struct attune_rt_handle {
   bool prepared;
   /// What the parameters bound; where every run begins.
   attune::rt::Binding binding;
-  /// The parameters' copies and the prepared tensors; one block.
+  /// The parameters' copies and the prepared tensors; one block, in host memory or in the device's.
   char *kept;
 
   /// The slots of a run and of a question: allocated by create, so that neither allocates.

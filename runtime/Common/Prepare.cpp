@@ -11,6 +11,8 @@
 #include "Values.h"
 
 #include "CPU/Launch.h"
+#include "CUDA/Launch.h"
+#include "CUDA/Memory.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -33,22 +35,32 @@ size_t scratchOf(const attune_rt_variant &variant) {
 /// One call of prepare. What it makes takes its place in the handle at the very end, so that a failure changes nothing.
 class Preparation {
 public:
-  Preparation(attune_rt_handle &handle, const Place &place)
-      : handle(handle), place(place), descriptor(*handle.descriptor), binding(startBinding(descriptor)) {}
+  Preparation(attune_rt_handle &handle, const Place &place, const attune_rt_tensors *given)
+      : handle(handle), place(place), given(given), descriptor(*handle.descriptor), binding(startBinding(descriptor)) {}
 
-  attune_status run(const attune_rt_tensors *given);
+  attune_status run();
 
 private:
-  attune_status checkSupport();
-  attune_status checkParameters(const attune_rt_tensors *given);
+  attune_status prepare();
+  attune_status checkParameters();
   attune_status layOut();
   attune_status copyParameters();
+  attune_status copyParameter(const attune_rt_tensor &tensor, const SlotView &view, bool onHost, char *to);
+  attune_status moveToDevice();
   attune_status allocateScratch();
   attune_status runPlan();
+  attune_status allocateWorkspace(size_t bytes);
+  attune_status launch(const attune_rt_plan &plan, const void *slots);
   void commit();
   attune_status noMemory(size_t bytes, const char *purpose) const;
 
   bool isKept(uint32_t tensor) const { return !isGiven(descriptor.tensors[tensor]); }
+  bool keepsAnything() const {
+    for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
+      if (isKept(i))
+        return true;
+    return false;
+  }
   SlotView slotsOf(uint32_t tensor) const {
     return {slots() + handle.running.firstSlot[tensor], descriptor.tensors[tensor].rank};
   }
@@ -56,11 +68,14 @@ private:
 
   attune_rt_handle &handle;
   const Place &place;
+  const attune_rt_tensors *given;
   const attune_rt_descriptor &descriptor;
   Binding binding;
-  Memory slotMemory; ///< of the whole table, as a run has them; those that run is given stay unused
-  Memory kept;
+  Memory slotMemory; ///< of the whole table, as a run has them; those that a run is given stay unused
+  Memory kept;       ///< on a GPU, what is copied there
   size_t keptBytes = 0;
+  Memory workspace;
+  DeviceMemory keptOnDevice, workspaceOnDevice;
 };
 
 attune_status Preparation::noMemory(size_t bytes, const char *purpose) const {
@@ -68,21 +83,9 @@ attune_status Preparation::noMemory(size_t bytes, const char *purpose) const {
               place.function, bytes, purpose);
 }
 
-attune_status Preparation::checkSupport() {
-  if (onCpu(handle))
-    return ATTUNE_OK;
-  for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
-    if (isKept(i))
-      return fail(ATTUNE_ERROR_UNSUPPORTED, "%s_%s: parameter '%s': parameters on a GPU are not supported yet",
-                  place.library, place.function, descriptor.tensors[i].name);
-  if (handle.variant->prepare)
-    return fail(ATTUNE_ERROR_UNSUPPORTED, "%s_%s: a prepare plan on a GPU is not supported yet", place.library,
-                place.function);
-  return ATTUNE_OK;
-}
-
-attune_status Preparation::checkParameters(const attune_rt_tensors *given) {
+attune_status Preparation::checkParameters() {
   TensorChecks checks{place, handle.device};
+  checks.copied = true;
   size_t position = 0;
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
     const attune_rt_tensor &tensor = descriptor.tensors[i];
@@ -114,8 +117,19 @@ attune_status Preparation::layOut() {
                                                  : noMemory(keptBytes, "the parameters and what is made of them");
 }
 
+attune_status Preparation::copyParameter(const attune_rt_tensor &tensor, const SlotView &view, bool onHost, char *to) {
+  Memory fetched;
+  auto elementSize = static_cast<size_t>(elementBytes(tensor.dtype));
+  if (!onHost)
+    if (attune_status status = fetchFromDevice(*handle.cuda, place, view, elementSize, fetched))
+      return status;
+  copyRows(to, view, elementSize);
+  return ATTUNE_OK;
+}
+
 attune_status Preparation::copyParameters() {
   char *next = kept.data;
+  size_t position = 0;
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
     if (!isKept(i))
       continue;
@@ -123,8 +137,11 @@ attune_status Preparation::copyParameters() {
     SlotView view = slotsOf(i);
     size_t bytes = 0;
     bytesOf(view, tensor.dtype, bytes);
+    bool onHost = !isParameter(tensor) || onCpu(handle) || isHostMemory(tensorAt(*given, position)->device);
+    position += isParameter(tensor);
     if (isParameter(tensor) && bytes)
-      copyRows(next, view, static_cast<size_t>(elementBytes(tensor.dtype)));
+      if (attune_status status = copyParameter(tensor, view, onHost, next))
+        return status;
     adopt(view, next);
     // The copy is what was checked, whatever another thread does to the original.
     int64_t elements = static_cast<int64_t>(bytes) / elementBytes(tensor.dtype);
@@ -132,6 +149,21 @@ attune_status Preparation::copyParameters() {
       return status;
     next += roundUp(bytes, keptAlignment);
   }
+  return ATTUNE_OK;
+}
+
+/// The slots point into the copy from here on.
+attune_status Preparation::moveToDevice() {
+  if (onCpu(handle) || keptBytes == 0)
+    return ATTUNE_OK;
+  const CudaCode &code = *handle.cuda;
+  if (attune_status status = keptOnDevice.allocate(code, place, keptBytes))
+    return status;
+  if (attune_status status = copyToDevice(code, place, keptOnDevice.data, kept.data, keptBytes))
+    return status;
+  for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
+    if (isKept(i))
+      adopt(slotsOf(i), keptOnDevice.data + (slotsOf(i).data() - kept.data));
   return ATTUNE_OK;
 }
 
@@ -159,7 +191,7 @@ attune_status Preparation::runPlan() {
   const attune_rt_plan *plan = handle.variant->prepare;
   if (!plan)
     return ATTUNE_OK;
-  Memory own, workspace;
+  Memory own;
   if (!own.allocate((handle.running.workspaceSlot + 1) * sizeof(uint64_t), keptAlignment))
     return noMemory((handle.running.workspaceSlot + 1) * sizeof(uint64_t), "slots");
   auto *next = reinterpret_cast<uint64_t *>(own.data);
@@ -172,12 +204,29 @@ attune_status Preparation::runPlan() {
       next += slotCount(tensor);
     }
   int64_t bytes = plan->workspace ? plan->workspace(own.data) : 0;
-  if (bytes > 0 && !workspace.allocate(static_cast<size_t>(bytes), ATTUNE_WORKSPACE_ALIGNMENT))
-    return noMemory(static_cast<size_t>(bytes), "workspace");
-  *next = reinterpret_cast<uint64_t>(workspace.data);
-  CpuLauncher launcher{handle};
-  plan->run(&launcher, own.data);
-  return ATTUNE_OK;
+  if (attune_status status = bytes > 0 ? allocateWorkspace(static_cast<size_t>(bytes)) : ATTUNE_OK)
+    return status;
+  *next = reinterpret_cast<uint64_t>(onCpu(handle) ? workspace.data : workspaceOnDevice.data);
+  return launch(*plan, own.data);
+}
+
+attune_status Preparation::allocateWorkspace(size_t bytes) {
+  if (!onCpu(handle))
+    return workspaceOnDevice.allocate(*handle.cuda, place, bytes);
+  return workspace.allocate(bytes, ATTUNE_WORKSPACE_ALIGNMENT) ? ATTUNE_OK : noMemory(bytes, "workspace");
+}
+
+/// Returns when what the plan computes is there.
+attune_status Preparation::launch(const attune_rt_plan &plan, const void *slots) {
+  if (onCpu(handle)) {
+    CpuLauncher launcher{handle};
+    plan.run(&launcher, slots);
+    return ATTUNE_OK;
+  }
+  attune_status status = runOnCuda(handle, place, plan, slots, /*stream=*/nullptr);
+  // Also after a launch that failed: those before it use the workspace.
+  attune_status finished = finishDeviceWork(*handle.cuda, place);
+  return status ? status : finished;
 }
 
 void Preparation::commit() {
@@ -187,23 +236,21 @@ void Preparation::commit() {
       if (isKept(i))
         memcpy(view(*arguments, descriptor, i).slots, slotsOf(i).slots,
                slotCount(descriptor.tensors[i]) * sizeof(uint64_t));
-  free(handle.kept);
-  handle.kept = kept.take();
+  if (onCpu(handle))
+    free(handle.kept);
+  else
+    freeOnDevice(*handle.cuda, handle.kept);
+  handle.kept = onCpu(handle) ? kept.take() : keptOnDevice.take();
   handle.binding = binding;
   handle.prepared = true;
 }
 
-attune_status Preparation::run(const attune_rt_tensors *given) {
-  size_t bytes = (handle.running.workspaceSlot + 1) * sizeof(uint64_t);
-  if (!slotMemory.allocate(bytes, keptAlignment))
-    return noMemory(bytes, "slots");
-  if (attune_status status = checkSupport())
-    return status;
-  if (attune_status status = checkParameters(given))
-    return status;
+attune_status Preparation::prepare() {
   if (attune_status status = layOut())
     return status;
   if (attune_status status = copyParameters())
+    return status;
+  if (attune_status status = moveToDevice())
     return status;
   if (attune_status status = allocateScratch())
     return status;
@@ -211,6 +258,23 @@ attune_status Preparation::run(const attune_rt_tensors *given) {
     return status;
   commit();
   return ATTUNE_OK;
+}
+
+attune_status Preparation::run() {
+  size_t bytes = (handle.running.workspaceSlot + 1) * sizeof(uint64_t);
+  if (!slotMemory.allocate(bytes, keptAlignment))
+    return noMemory(bytes, "slots");
+  if (attune_status status = checkParameters())
+    return status;
+  if (onCpu(handle) || !keepsAnything())
+    return prepare();
+  CudaScope scope(*handle.cuda, place);
+  if (scope.status)
+    return scope.status;
+  // Parameters may be the results of work on any stream, and runs under way read what is about to be replaced.
+  if (attune_status status = finishDeviceWork(*handle.cuda, place))
+    return status;
+  return prepare();
 }
 
 } // namespace
@@ -222,5 +286,5 @@ attune_status attune_rt_prepare(attune_rt_handle *handle, const attune_rt_tensor
   HandleLock lock(*handle, place);
   if (lock.status)
     return lock.status;
-  return Preparation(*handle, place).run(parameters);
+  return Preparation(*handle, place, parameters).run();
 }

@@ -107,7 +107,7 @@ attune_status attune_rt_run(attune_rt_handle *handle, const attune_rt_tensors *t
     return ATTUNE_OK;
   arguments.slots[arguments.workspaceSlot] = reinterpret_cast<uint64_t>(workspace);
   if (!onCpu(*handle))
-    return runOnCuda(*handle, place, plan, arguments, stream);
+    return runOnCuda(*handle, place, plan, arguments.slots, stream);
   runOnCpu(*handle, plan, arguments);
   return ATTUNE_OK;
 }

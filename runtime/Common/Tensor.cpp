@@ -69,9 +69,9 @@ const char *deviceName(int32_t type) {
 attune_status checkDevice(const Subject &s) {
   DLDevice want = s.checks.device, have = s.tensor.device;
   int32_t type = static_cast<int32_t>(have.device_type);
-  bool onCpu = want.device_type == kDLCPU && (type == kDLCPU || type == kDLCUDAHost || type == kDLCUDAManaged);
-  bool onGpu =
-      want.device_type == kDLCUDA && (type == kDLCUDAManaged || (type == kDLCUDA && have.device_id == want.device_id));
+  bool managed = type == kDLCUDAManaged;
+  bool onCpu = (want.device_type == kDLCPU || s.checks.copied) && (isHostMemory(have) || managed);
+  bool onGpu = want.device_type == kDLCUDA && (managed || (type == kDLCUDA && have.device_id == want.device_id));
   if (onCpu || onGpu)
     return ATTUNE_OK;
   return fail(ATTUNE_ERROR_ARGUMENT,
@@ -234,6 +234,10 @@ void writeSlots(const Subject &s, uint64_t address, const int64_t *strides, uint
 }
 
 } // namespace
+
+bool attune::rt::isHostMemory(DLDevice device) {
+  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
+}
 
 int64_t attune::rt::elementBytes(uint32_t dtype) { return dtypes[dtype].bits / 8; }
 

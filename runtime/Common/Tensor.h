@@ -39,7 +39,12 @@ struct TensorChecks {
   DLDevice device;
   /// False when only sizes are asked about: null data is then welcome.
   bool data = true;
+  /// Host tensors are welcome to a handle of a GPU too: it copies them.
+  bool copied = false;
 };
+
+/// Memory that belongs to the host, pinned or not.
+bool isHostMemory(DLDevice device);
 
 /// Bytes of one element.
 int64_t elementBytes(uint32_t dtype);

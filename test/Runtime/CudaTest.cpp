@@ -192,12 +192,6 @@ TEST_F(Cuda, GridsPastTheLimitAreRefusedWithTheRemedy) {
   EXPECT_EQ(standIn->launches, 0);
 }
 
-TEST_F(Cuda, PreparePlansAreRefused) {
-  variants[0].prepare = plans;
-  EXPECT_EQ(create(), ATTUNE_ERROR_UNSUPPORTED);
-  EXPECT_EQ(message(), "toy_prepare: a prepare plan on a GPU is not supported yet");
-}
-
 TEST_F(Cuda, NamesTheDriversErrors) {
   ASSERT_EQ(create(), ATTUNE_OK) << message();
   Case c(1, 2, 3);
@@ -205,17 +199,19 @@ TEST_F(Cuda, NamesTheDriversErrors) {
   standIn->failing = "cuLaunchKernel";
   EXPECT_EQ(toy_run(handle.get(), &c.tensors, nullptr, 0, nullptr), ATTUNE_ERROR_DEVICE);
   EXPECT_EQ(message(), "toy_run: cuLaunchKernel: expected success, but got CUDA_ERROR_LAUNCH_FAILED (719): unspecified "
-                       "launch failure");
+                       "launch failure; the device's context is lost: start the process again, and look for the kernel "
+                       "at fault with compute-sanitizer");
   EXPECT_EQ(standIn->depth, 0);
 }
 
 TEST_F(Cuda, PassesOnWhatTheAssemblerSays) {
   standIn->major = 12;
   standIn->failing = "cuModuleLoadDataEx";
+  standIn->error = 218;
   EXPECT_EQ(create(), ATTUNE_ERROR_DEVICE);
   EXPECT_EQ(message(),
-            "toy_create: cuModuleLoadDataEx (PTX): expected success, but got CUDA_ERROR_LAUNCH_FAILED (719): "
-            "unspecified launch failure; the driver's assembler says: ptxas line 3: bad");
+            "toy_create: cuModuleLoadDataEx (PTX): expected success, but got CUDA_ERROR_INVALID_PTX (218): a PTX JIT "
+            "compilation failed; install a later driver; the driver's assembler says: ptxas line 3: bad");
   EXPECT_EQ(standIn->retained, 0);
   EXPECT_EQ(standIn->depth, 0);
 }

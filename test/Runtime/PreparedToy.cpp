@@ -8,6 +8,8 @@
 
 #include "PreparedToy.h"
 
+#include <cstring>
+
 using namespace prepared;
 
 bool prepared::misaligned = false;
@@ -46,9 +48,11 @@ void factorKernel(const void *args, int64_t s, int64_t, int64_t, void *) {
     *Kept::data<int32_t>(kept.count) = static_cast<int32_t>(kept.keys());
 }
 
+constexpr int64_t prepareSlots = 20, runSlots = 34;
+
 void preparePlan(void *launcher, const void *args) {
-  attune_rt_launch(launcher, sumKernel, args, 20, 2, 1, 1);
-  attune_rt_launch(launcher, factorKernel, args, 20, 2, 1, 1);
+  attune_rt_launch(launcher, sumKernel, args, prepareSlots, 2, 1, 1);
+  attune_rt_launch(launcher, factorKernel, args, prepareSlots, 2, 1, 1);
 }
 
 int64_t prepareWorkspace(const void *) { return 2 * sizeof(float); }
@@ -66,8 +70,22 @@ void runKernel(const void *args, int64_t s, int64_t b, int64_t, void *) {
 }
 
 void runPlan(void *launcher, const void *args) {
-  attune_rt_launch(launcher, runKernel, args, 34, 2, static_cast<const int64_t *>(args)[1], 1);
+  attune_rt_launch(launcher, runKernel, args, runSlots, 2, static_cast<const int64_t *>(args)[1], 1);
 }
+
+void deviceRun(void *launcher, const void *args) {
+  attune_rt_launch_device(launcher, RunKernel, args, runSlots, 2, static_cast<const int64_t *>(args)[1], 1);
+}
+
+void devicePrepare(void *launcher, const void *args) {
+  attune_rt_launch_device(launcher, SumKernel, args, prepareSlots, 2, 1, 1);
+  attune_rt_launch_device(launcher, FactorKernel, args, prepareSlots, 2, 1, 1);
+}
+
+const attune_rt_device_kernel deviceKernels[] = {{"sum", {32, 1, 1}, 0}, {"factor", {32, 1, 1}, 0}, {"run", {64, 1, 1}, 0}};
+constexpr attune_rt_kernel hostKernels[] = {sumKernel, factorKernel, runKernel};
+const attune_rt_plan devicePlan = {"only", 0, deviceRun, nullptr, 0};
+const attune_rt_plan deviceMakeReady = {"prepare", 0, devicePrepare, prepareWorkspace, 0};
 
 const attune_rt_plan plan = {"only", 0, runPlan, nullptr, 0};
 const attune_rt_plan makeReady = {"prepare", 0, preparePlan, prepareWorkspace, 64};
@@ -84,6 +102,22 @@ const attune_rt_tensor tensors[] = {
     {"count", ATTUNE_RT_PREPARED, ATTUNE_RT_I32, 1, 0, 0, 0, {1}, 0}};
 
 } // namespace
+
+const attune_rt_variant prepared::deviceVariant = {
+    ATTUNE_RT_CUDA, 80, 0, 1, &devicePlan, "cubin", 5, nullptr, 0, deviceKernels, KernelCount, &deviceMakeReady};
+
+int prepared::slotsOf(const char *kernel) {
+  return static_cast<int>(strcmp(kernel, deviceKernels[RunKernel].name) == 0 ? runSlots : prepareSlots);
+}
+
+void prepared::computeOnHost(const char *kernel, const unsigned grid[3], const uint64_t *slots) {
+  for (int place = 0; place < KernelCount; ++place)
+    for (unsigned y = 0; y < grid[1] && strcmp(deviceKernels[place].name, kernel) == 0; ++y)
+      for (unsigned x = 0; x < grid[0]; ++x) {
+        alignas(64) float scratch[16];
+        hostKernels[place](slots, x, y, 0, scratch);
+      }
+}
 
 const attune_rt_descriptor prepared::descriptor = {sizeof(attune_rt_descriptor),
                                                    ATTUNE_RT_DESCRIPTOR_VERSION,

@@ -23,6 +23,13 @@ namespace prepared {
 
 extern const attune_rt_descriptor descriptor;
 
+/// The same as code for a GPU: its plans launch these kernels by their place.
+enum { SumKernel, FactorKernel, RunKernel, KernelCount };
+extern const attune_rt_variant deviceVariant;
+int slotsOf(const char *kernel);
+/// What a kernel does, in grid order; its arguments are the slots with host addresses.
+void computeOnHost(const char *kernel, const unsigned grid[3], const uint64_t *slots);
+
 /// Positions in the tensor table.
 enum { K, O, E, Sign, Index, Factor, Count, TensorCount };
 

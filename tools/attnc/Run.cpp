@@ -61,7 +61,7 @@ static int runLibrary(const Arguments &arguments, Compilation &compilation, RunT
 }
 
 static int runInEmulator(Compilation &compilation, RunTensors &tensors) {
-  llvm::Error error = runEmulated(compilation, tensors.given(compilation.interface()));
+  llvm::Error error = runEmulated(compilation, tensors.all(compilation.interface()));
   return error ? fail(std::move(error)) : static_cast<int>(Done);
 }
 

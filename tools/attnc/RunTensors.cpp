@@ -15,19 +15,6 @@ using namespace attune::attnc;
 using attune::target::LibraryDescription;
 using attune::target::TensorDescription;
 
-static ElementType elementOf(attune_rt_dtype dtype) {
-  switch (dtype) {
-  case ATTUNE_RT_F16:
-    return ElementType::F16;
-  case ATTUNE_RT_BF16:
-    return ElementType::BF16;
-  case ATTUNE_RT_I32:
-    return ElementType::I32;
-  default:
-    return ElementType::F32;
-  }
-}
-
 static bool isOutput(const TensorDescription &tensor) {
   return tensor.role == ATTUNE_RT_OUTPUT || tensor.role == ATTUNE_RT_OPTIONAL_OUTPUT;
 }
@@ -47,6 +34,13 @@ llvm::SmallVector<HostTensor *> RunTensors::given(const LibraryDescription &inte
   for (const TensorDescription &tensor : interface.tensors)
     if (!isParameter(tensor) && !isPrepared(tensor))
       result.push_back(find(tensor.name));
+  return result;
+}
+
+llvm::SmallVector<HostTensor *> RunTensors::all(const LibraryDescription &interface) {
+  llvm::SmallVector<HostTensor *> result;
+  for (const TensorDescription &tensor : interface.tensors)
+    result.push_back(isPrepared(tensor) ? nullptr : find(tensor.name));
   return result;
 }
 
@@ -81,7 +75,7 @@ llvm::Expected<RunTensors> attune::attnc::readTensors(const LibraryDescription &
     llvm::Expected<HostTensor> read = source->read(tensor.name);
     if (!read)
       return read.takeError();
-    llvm::Expected<HostTensor> converted = convertTensor(*read, elementOf(tensor.dtype));
+    llvm::Expected<HostTensor> converted = convertTensor(*read, elementTypeOf(tensor.dtype));
     if (!converted)
       return converted.takeError();
     (isParameter(tensor) ? tensors.parameters : tensors.inputs).push_back({tensor.name, std::move(*converted)});
@@ -100,9 +94,9 @@ llvm::Error attune::attnc::makeOutputs(const LibraryDescription &interface, RunT
     llvm::SmallVector<int64_t, 4> shape;
     for (int64_t dim : tensor.dims)
       shape.push_back(dim >= 0 ? dim : sizes[-1 - dim]);
-    if (!byteCount(elementOf(tensor.dtype), shape))
+    if (!byteCount(elementTypeOf(tensor.dtype), shape))
       return llvm::createStringError("expected an output that fits memory, but got shape " + showShape(shape));
-    tensors.outputs.push_back({tensor.name, HostTensor::zeros(elementOf(tensor.dtype), shape)});
+    tensors.outputs.push_back({tensor.name, HostTensor::zeros(elementTypeOf(tensor.dtype), shape)});
   }
   return llvm::Error::success();
 }

@@ -22,6 +22,8 @@ struct RunTensors {
   /// What run takes, and what prepare takes, in the order of the interface; null for what is not there.
   llvm::SmallVector<HostTensor *> given(const target::LibraryDescription &interface);
   llvm::SmallVector<HostTensor *> kept(const target::LibraryDescription &interface);
+  /// All tensors of the interface; null also for those that the prepare plan fills.
+  llvm::SmallVector<HostTensor *> all(const target::LibraryDescription &interface);
 };
 
 /// The tensors of a spec, from a folder or an archive, checked against it.

@@ -28,8 +28,9 @@ std::optional<DeviceCode> compileForGpu(Compilation &compilation);
 /// PTX of the device code, and cubin if `ptxas` is there; both go into the description's variant.
 mlir::LogicalResult addImages(Compilation &compilation, DeviceCode &code);
 
-/// Runs the spec in the emulator on tensors in the order of the interface (null: an optional one that is not wanted).
-/// Findings of the emulator go to standard error and are an error.
+/// Runs the spec in the emulator, its prepare plan first, on tensors in the order of the interface (null: an optional one
+/// that is not wanted, and those that the prepare plan fills). Findings of the emulator go to standard error and are an
+/// error.
 llvm::Error runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> tensors);
 
 } // namespace attune

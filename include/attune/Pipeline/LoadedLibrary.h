@@ -26,6 +26,9 @@ namespace attune {
 std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> bindSizes(const target::LibraryDescription &interface,
                                                       llvm::ArrayRef<HostTensor *> tensors);
 
+/// The element type of host tensors that are of a library's.
+ElementType elementTypeOf(attune_rt_dtype dtype);
+
 class LoadedLibrary {
 public:
   /// Loads lib`name`.so at `path`; the file may be removed afterwards.

@@ -9,16 +9,19 @@
 #include "StandIn.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-StandIn standIn = {1, 8, 0, 166912, 0, 0, 0, {0}, 0, 0, 0, 0, 0, 0, {{0}}};
+StandIn standIn = {.devices = 1, .major = 8, .sharedLimit = 166912};
 
 static char context, module;
 
 static int note(const char *name) {
   if (standIn.calls < standInMaxCalls)
     standIn.called[standIn.calls++] = name;
-  return standIn.failing && strcmp(standIn.failing, name) == 0 ? 719 : 0;
+  if (!standIn.failing || strcmp(standIn.failing, name) != 0)
+    return 0;
+  return standIn.error ? standIn.error : 719;
 }
 
 #define CALL                                                                                                           \
@@ -33,11 +36,17 @@ int cuInit(unsigned flags) {
   return flags == 0 ? 0 : 1;
 }
 int cuGetErrorName(int error, const char **name) {
-  *name = error == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR_OTHER";
+  *name = error == 719   ? "CUDA_ERROR_LAUNCH_FAILED"
+          : error == 218 ? "CUDA_ERROR_INVALID_PTX"
+          : error == 2   ? "CUDA_ERROR_OUT_OF_MEMORY"
+                         : "CUDA_ERROR_OTHER";
   return 0;
 }
 int cuGetErrorString(int error, const char **text) {
-  *text = error == 719 ? "unspecified launch failure" : "other";
+  *text = error == 719   ? "unspecified launch failure"
+          : error == 218 ? "a PTX JIT compilation failed"
+          : error == 2   ? "out of memory"
+                         : "other";
   return 0;
 }
 int cuDeviceGetCount(int *count) {
@@ -73,10 +82,24 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
   --standIn.retained;
   return 0;
 }
+int cuCtxGetCurrent(void **current) {
+  CALL;
+  *current = standIn.depth ? &context : standIn.current;
+  return 0;
+}
+int cuCtxGetDevice(int *device) {
+  CALL;
+  *device = standIn.currentDevice;
+  return 0;
+}
+int cuCtxSynchronize(void) {
+  CALL;
+  return standIn.depth ? 0 : 201;
+}
 int cuCtxPushCurrent_v2(void *pushed) {
   CALL;
   ++standIn.depth;
-  return pushed == &context ? 0 : 201;
+  return pushed == &context || pushed == standIn.current ? 0 : 201;
 }
 int cuCtxPopCurrent_v2(void **popped) {
   CALL;
@@ -115,12 +138,66 @@ int cuFuncSetAttribute(void *function, int attribute, int value) {
   standIn.sharedAttribute = attribute == 8 ? value : -1;
   return 0;
 }
+static StandInBlock *blockOf(uint64_t address, size_t bytes) {
+  int i;
+  for (i = 0; i < standIn.blocks; ++i)
+    if (address >= standIn.block[i].address && address + bytes <= standIn.block[i].address + standIn.block[i].bytes)
+      return &standIn.block[i];
+  return NULL;
+}
+static void *hostMemory(uint64_t address) { return (void *)(uintptr_t)(address - STAND_IN_DEVICE); }
+
+int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+  void *memory;
+  CALL;
+  if (standIn.depth != 1 || bytes == 0 || standIn.blocks == standInMaxBlocks)
+    return 1;
+  memory = aligned_alloc(256, (bytes + 255) / 256 * 256);
+  memset(memory, 0xff, bytes);
+  *address = STAND_IN_DEVICE + (uint64_t)(uintptr_t)memory;
+  standIn.block[standIn.blocks].address = *address;
+  standIn.block[standIn.blocks++].bytes = bytes;
+  return 0;
+}
+int cuMemFree_v2(uint64_t address) {
+  StandInBlock *block;
+  CALL;
+  block = blockOf(address, 1);
+  if (standIn.depth == 0 || !block || block->address != address)
+    return 1;
+  free(hostMemory(address));
+  *block = standIn.block[--standIn.blocks];
+  return 0;
+}
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
+  CALL;
+  if (standIn.depth != 1 || !blockOf(to, bytes))
+    return 1;
+  memcpy(hostMemory(to), from, bytes);
+  return 0;
+}
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
+  CALL;
+  if (standIn.depth != 1 || !blockOf(from, bytes))
+    return 1;
+  memcpy(to, hostMemory(from), bytes);
+  return 0;
+}
+
+static void compute(const StandInLaunch *launch) {
+  uint64_t parameters[standInMaxParameters];
+  int i;
+  for (i = 0; i < launch->count; ++i)
+    parameters[i] = launch->parameters[i] - (blockOf(launch->parameters[i], 1) ? STAND_IN_DEVICE : 0);
+  standIn.compute(launch->kernel, launch->grid, parameters);
+}
+
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **parameters, void **extra) {
   StandInLaunch *launch = &standIn.launch[standIn.launches % standInMaxLaunches];
   int i;
   CALL;
-  if (standIn.depth != 1 || extra)
+  if (standIn.depth == 0 || extra)
     return 201;
   ++standIn.launches;
   launch->kernel = (const char *)function;
@@ -128,7 +205,10 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
   launch->block[0] = bx, launch->block[1] = by, launch->block[2] = bz;
   launch->shared = shared;
   launch->stream = stream;
-  for (i = 0; i < standIn.parametersToRead; ++i)
+  launch->count = standIn.parametersOf ? standIn.parametersOf(launch->kernel) : standIn.parametersToRead;
+  for (i = 0; i < launch->count; ++i)
     memcpy(&launch->parameters[i], parameters[i], 8);
+  if (standIn.compute)
+    compute(launch);
   return 0;
 }

@@ -8,22 +8,39 @@
 #ifndef ATTUNE_TEST_RUNTIME_STANDIN_H
 #define ATTUNE_TEST_RUNTIME_STANDIN_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-enum { standInMaxCalls = 256, standInMaxLaunches = 8, standInMaxParameters = 96 };
+enum { standInMaxCalls = 256, standInMaxLaunches = 8, standInMaxParameters = 96, standInMaxBlocks = 64 };
+
+/* Device addresses lie this far from the host memory behind them, so that neither can be taken for the other. */
+#define STAND_IN_DEVICE ((uint64_t)1 << 62)
 
 typedef struct StandInLaunch {
   const char *kernel;
   unsigned grid[3], block[3], shared;
   void *stream;
+  int count; /* of the parameters below */
   uint64_t parameters[standInMaxParameters];
 } StandInLaunch;
+
+/* Device memory that has been allocated and not freed. */
+typedef struct StandInBlock {
+  uint64_t address;
+  size_t bytes;
+} StandInBlock;
 
 typedef struct StandIn {
   /* Obeyed. */
   int devices, major, minor, sharedLimit;
   const char *failing;  /* the function that fails from now on; null: none */
+  int error;            /* that it fails with; 0: 719 */
+  void *current;        /* the caller's context; null: none */
+  int currentDevice;    /* which is of this device */
   int parametersToRead; /* of each launch */
+  int (*parametersOf)(const char *kernel); /* in place of that number, if it is there */
+  /* Computes a launch if it is there; device addresses among the parameters have become host addresses. */
+  void (*compute)(const char *kernel, const unsigned grid[3], const uint64_t *parameters);
   /* Recorded. */
   int calls;
   const char *called[standInMaxCalls];
@@ -33,6 +50,8 @@ typedef struct StandIn {
   int sharedAttribute;   /* last cuFuncSetAttribute */
   int launches;
   StandInLaunch launch[standInMaxLaunches];
+  int blocks; /* allocated now */
+  StandInBlock block[standInMaxBlocks];
 } StandIn;
 
 #endif
