@@ -11,6 +11,8 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Module.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Compression.h"
 
 using namespace attune::target;
 using namespace llvm;
@@ -22,7 +24,7 @@ DescriptorTypes DescriptorTypes::get(LLVMContext &context) {
   types.tensor = StructType::get(context, {ptr, i32, i32, i32, i32, i32, i32, ArrayType::get(i64, ATTUNE_RT_MAX_RANK), i64});
   types.plan = StructType::get(context, {ptr, i64, ptr, ptr, i64});
   types.kernel = StructType::get(context, {ptr, ArrayType::get(i32, 3), i32});
-  types.variant = StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64, ptr});
+  types.variant = StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64, ptr, i64, i64});
   types.descriptor =
       StructType::get(context, {i32, i32, ptr, ptr, ptr, i32, i32, ptr, ArrayType::get(i64, ATTUNE_RT_SYMBOL_COUNT),
                                 i64, i64, i64, i64, i64, ptr, i64, ptr});
@@ -41,6 +43,11 @@ public:
   Expected<GlobalVariable *> build();
 
 private:
+  /// An image, its bytes in the library, and once unpacked (0: it is not packed).
+  struct Image {
+    Constant *data, *bytes, *unpacked;
+  };
+  Image image(StringRef bytes, bool endWithZero);
   Constant *number(int64_t value, unsigned bits) {
     return ConstantInt::get(IntegerType::get(context, bits), static_cast<uint64_t>(value), /*IsSigned=*/true,
                             /*ImplicitTrunc=*/true);
@@ -57,7 +64,6 @@ private:
 
   GlobalVariable *global(Constant *value, StringRef name, unsigned alignment = 0);
   Constant *text(StringRef value);
-  Constant *image(StringRef bytes, bool endWithZero);
   Constant *table(StructType *type, ArrayRef<Constant *> rows, StringRef name);
   Expected<Constant *> function(StringRef name, StringRef form);
   Constant *tensor(const TensorDescription &tensor);
@@ -83,10 +89,17 @@ Constant *DescriptorBuilder::text(StringRef value) {
   return global(ConstantDataArray::getString(context, value), "text");
 }
 
-Constant *DescriptorBuilder::image(StringRef bytes, bool endWithZero) {
+DescriptorBuilder::Image DescriptorBuilder::image(StringRef bytes, bool endWithZero) {
   if (bytes.empty())
-    return null();
-  return global(ConstantDataArray::getString(context, bytes, endWithZero), "image", /*alignment=*/64);
+    return {null(), i64(0), i64(0)};
+  SmallVector<uint8_t, 0> packed;
+  if (compression::zlib::isAvailable())
+    compression::zlib::compress(arrayRefFromStringRef(bytes), packed, compression::zlib::BestSizeCompression);
+  if (packed.empty() || packed.size() >= bytes.size())
+    return {global(ConstantDataArray::getString(context, bytes, endWithZero), "image", /*alignment=*/64),
+            i64(static_cast<int64_t>(bytes.size())), i64(0)};
+  return {global(ConstantDataArray::get(context, packed), "image", /*alignment=*/64),
+          i64(static_cast<int64_t>(packed.size())), i64(static_cast<int64_t>(bytes.size()))};
 }
 
 Constant *DescriptorBuilder::table(StructType *type, ArrayRef<Constant *> rows, StringRef name) {
@@ -148,12 +161,12 @@ Expected<Constant *> DescriptorBuilder::variant(const VariantDescription &varian
       return built.takeError();
     prepare = global(*built, "prepare");
   }
+  Image cubin = image(variant.cubin, /*endWithZero=*/false), ptx = image(variant.ptx, /*endWithZero=*/true);
   return ConstantStruct::get(types.variant,
                              {i32(variant.target), i32(variant.arch), i32(variant.archSpecific), i32(plans.size()),
-                              table(types.plan, plans, "plans"), image(variant.cubin, /*endWithZero=*/false),
-                              i64(variant.cubin.size()), image(variant.ptx, /*endWithZero=*/true),
-                              i64(variant.ptx.size()), table(types.kernel, kernels, "kernels"), i64(kernels.size()),
-                              prepare});
+                              table(types.plan, plans, "plans"), cubin.data, cubin.bytes, ptx.data, ptx.bytes,
+                              table(types.kernel, kernels, "kernels"), i64(kernels.size()), prepare, cubin.unpacked,
+                              ptx.unpacked});
 }
 
 Expected<GlobalVariable *> DescriptorBuilder::build() {

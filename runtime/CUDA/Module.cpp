@@ -8,8 +8,13 @@
 
 #include "Module.h"
 
+#include "Common/Copy.h"
+#include "Common/Inflate.h"
+#include "Select.h"
+
 #include <cstdio>
 #include <cstdlib>
+#include <pthread.h>
 
 using namespace attune::rt;
 
@@ -17,81 +22,53 @@ namespace {
 
 constexpr int32_t sharedWithoutOptIn = 48 * 1024;
 
-/// A cubin runs on its own major capability, from its minor one on.
-bool cubinRunsOn(const attune_rt_variant &variant, int32_t arch) {
-  return variant.cubin && variant.arch / 10 == arch / 10 && variant.arch <= arch;
-}
+/// All code of this library that is loaded; held while code is loaded, so that no other thread loads the same.
+pthread_mutex_t listLock = PTHREAD_MUTEX_INITIALIZER;
+CudaCode *list = nullptr;
 
-/// PTX is assembled by the driver for anything later; code for sm_90a runs only there.
-bool runsOn(const attune_rt_variant &variant, int32_t arch) {
-  if (variant.target != ATTUNE_RT_CUDA || (!variant.cubin && !variant.ptx))
-    return false;
-  if (variant.arch_specific)
-    return variant.arch == arch;
-  return cubinRunsOn(variant, arch) || (variant.ptx && variant.arch <= arch);
-}
+class ListLock {
+public:
+  ListLock() { pthread_mutex_lock(&listLock); }
+  ~ListLock() { pthread_mutex_unlock(&listLock); }
+  ListLock(const ListLock &) = delete;
+  ListLock &operator=(const ListLock &) = delete;
+};
 
-attune_status selectVariant(attune_rt_handle &handle, const Place &place, int32_t arch) {
-  const attune_rt_descriptor &descriptor = *handle.descriptor;
-  const attune_rt_variant *best = nullptr;
-  int32_t least = 0;
-  for (uint64_t i = 0; i < descriptor.variant_count; ++i) {
-    const attune_rt_variant &candidate = descriptor.variants[i];
-    if (candidate.target == ATTUNE_RT_CUDA && (least == 0 || candidate.arch < least))
-      least = candidate.arch;
-    bool later = !best || candidate.arch > best->arch ||
-                 (candidate.arch == best->arch && candidate.arch_specific > best->arch_specific);
-    if (runsOn(candidate, arch) && later)
-      best = &candidate;
-  }
-  handle.variant = best;
-  if (best)
+/// An image as it lies in the library.
+struct StoredImage {
+  const char *what;
+  const void *data;
+  uint64_t bytes, unpacked;
+};
+
+/// Points `image` to what the driver takes: the stored bytes, or `memory` with what they were packed from.
+attune_status openImage(const Place &place, const StoredImage &stored, Memory &memory, const void *&image) {
+  image = stored.data;
+  if (stored.unpacked == 0)
     return ATTUNE_OK;
-  if (least == 0)
-    return fail(ATTUNE_ERROR_UNSUPPORTED,
-                "%s_%s: option 'device_type': expected a device that the library was compiled "
-                "for, but it holds no GPU code; compile it with --target sm_%d",
-                place.library, place.function, arch);
-  return fail(ATTUNE_ERROR_UNSUPPORTED,
-              "%s_%s: expected code for sm_%d (the device), but the library holds none that runs "
-              "there (the least is sm_%d); compile it with --target sm_%d",
-              place.library, place.function, arch, least, arch);
+  if (stored.unpacked >= SIZE_MAX / 2 || !memory.allocate(stored.unpacked + 1, alignof(uint64_t)))
+    return fail(ATTUNE_ERROR_MEMORY, "%s_%s: expected %llu bytes for the %s, but they are not there", place.library,
+                place.function, static_cast<unsigned long long>(stored.unpacked), stored.what);
+  memory.data[stored.unpacked] = 0;
+  image = memory.data;
+  if (inflate(reinterpret_cast<uint8_t *>(memory.data), stored.unpacked, static_cast<const uint8_t *>(stored.data),
+              stored.bytes))
+    return ATTUNE_OK;
+  return fail(ATTUNE_ERROR_LIBRARY, "%s_%s: expected a %s that unpacks, but got a damaged one; compile the library again",
+              place.library, place.function, stored.what);
 }
 
-attune_status findDevice(attune_rt_handle &handle, const Place &place, int32_t &arch) {
-  CudaCode &code = *handle.cuda;
-  const CudaDriver &driver = *code.driver;
-  int count = 0, major = 0, minor = 0;
-  if (attune_status status = checkCuda(place, driver, driver.deviceGetCount(&count), "cuDeviceGetCount"))
-    return status;
-  if (handle.device.device_id < 0 || handle.device.device_id >= count)
-    return fail(ATTUNE_ERROR_ARGUMENT,
-                "%s_%s: option 'device_id': expected an ordinal below %d (the number of GPUs), but "
-                "got %d",
-                place.library, place.function, count, handle.device.device_id);
-  if (attune_status status =
-          checkCuda(place, driver, driver.deviceGet(&code.device, handle.device.device_id), "cuDeviceGet"))
-    return status;
-  if (attune_status status = checkCuda(place, driver, driver.deviceGetAttribute(&major, cuCapabilityMajor, code.device),
-                                       "cuDeviceGetAttribute"))
-    return status;
-  if (attune_status status = checkCuda(place, driver, driver.deviceGetAttribute(&minor, cuCapabilityMinor, code.device),
-                                       "cuDeviceGetAttribute"))
-    return status;
-  arch = 10 * major + minor;
-  return ATTUNE_OK;
+attune_status loadCubin(CudaCode &code, const Place &place, const void *image) {
+  return checkCuda(place, *code.driver, code.driver->moduleLoad(&code.module, image, 0, nullptr, nullptr),
+                   "cuModuleLoadDataEx (cubin)");
 }
 
-attune_status loadModule(const attune_rt_handle &handle, const Place &place, int32_t arch) {
-  CudaCode &code = *handle.cuda;
-  const attune_rt_variant &variant = *handle.variant;
-  if (cubinRunsOn(variant, arch))
-    return checkCuda(place, *code.driver, code.driver->moduleLoad(&code.module, variant.cubin, 0, nullptr, nullptr),
-                     "cuModuleLoadDataEx (cubin)");
+/// With what the driver's assembler says, if it says something.
+attune_status loadPtx(CudaCode &code, const Place &place, const void *image) {
   char log[256] = "";
   int options[] = {cuJitErrorLogBuffer, cuJitErrorLogBufferBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
-  CuResult result = code.driver->moduleLoad(&code.module, variant.ptx, 2, options, values);
+  CuResult result = code.driver->moduleLoad(&code.module, image, 2, options, values);
   if (result == 0)
     return ATTUNE_OK;
   attune_status status = checkCuda(place, *code.driver, result, "cuModuleLoadDataEx (PTX)");
@@ -102,9 +79,20 @@ attune_status loadModule(const attune_rt_handle &handle, const Place &place, int
   return fail(status, "%s; the driver's assembler says: %.*s", before, static_cast<int>(sizeof(log) - 1), log);
 }
 
-attune_status findKernels(const attune_rt_handle &handle, const Place &place) {
-  CudaCode &code = *handle.cuda;
-  const attune_rt_variant &variant = *handle.variant;
+attune_status loadModule(CudaCode &code, const Place &place, int32_t arch) {
+  const attune_rt_variant &variant = *code.variant;
+  bool cubin = cubinRunsOn(variant, arch);
+  StoredImage stored = cubin ? StoredImage{"cubin", variant.cubin, variant.cubin_bytes, variant.cubin_unpacked}
+                             : StoredImage{"PTX", variant.ptx, variant.ptx_bytes, variant.ptx_unpacked};
+  Memory memory;
+  const void *image = nullptr;
+  if (attune_status status = openImage(place, stored, memory, image))
+    return status;
+  return cubin ? loadCubin(code, place, image) : loadPtx(code, place, image);
+}
+
+attune_status findKernels(CudaCode &code, const Place &place) {
+  const attune_rt_variant &variant = *code.variant;
   const CudaDriver &driver = *code.driver;
   code.functions = static_cast<CuFunction *>(calloc(variant.kernel_count + 1, sizeof(CuFunction)));
   int sharedLimit = 0;
@@ -135,6 +123,69 @@ attune_status findKernels(const attune_rt_handle &handle, const Place &place) {
               place.function);
 }
 
+/// The caller's context if it is of the device, else the primary one.
+attune_status findContext(CudaCode &code, const Place &place) {
+  const CudaDriver &driver = *code.driver;
+  CuDevice device;
+  if (attune_status status = checkCuda(place, driver, driver.contextGetCurrent(&code.context), "cuCtxGetCurrent"))
+    return status;
+  if (code.context && driver.contextGetDevice(&device) == 0 && device == code.device)
+    return ATTUNE_OK;
+  code.context = nullptr;
+  CuResult retained = driver.primaryContextRetain(&code.context, code.device);
+  code.isPrimary = retained == 0;
+  return checkCuda(place, driver, retained, "cuDevicePrimaryCtxRetain");
+}
+
+void freeCode(CudaCode *code) {
+  CuContext popped;
+  if (code->module && code->driver->contextPush(code->context) == 0) {
+    code->driver->moduleUnload(code->module);
+    code->driver->contextPop(&popped);
+  }
+  if (code->isPrimary)
+    code->driver->primaryContextRelease(code->device);
+  free(code->functions);
+  free(code);
+}
+
+attune_status load(CudaCode &code, const Place &place, int32_t arch) {
+  snprintf(code.archName, sizeof(code.archName), "sm_%d%s", code.variant->arch,
+           code.variant->arch_specific ? "a" : "");
+  CudaScope scope(code, place);
+  if (scope.status)
+    return scope.status;
+  if (attune_status status = loadModule(code, place, arch))
+    return status;
+  return findKernels(code, place);
+}
+
+CudaCode *findLoaded(const CudaCode &like) {
+  for (CudaCode *code = list; code; code = code->next)
+    if (code->variant == like.variant && code->context == like.context)
+      return code;
+  return nullptr;
+}
+
+/// What is loaded already, or `code` once it is; `code` is freed unless it is the result.
+attune_status findOrLoad(CudaCode *code, const Place &place, int32_t arch, CudaCode **result) {
+  ListLock lock;
+  attune_status status = findContext(*code, place);
+  *result = status ? nullptr : findLoaded(*code);
+  if (!status && !*result) {
+    status = load(*code, place, arch);
+    if (!status) {
+      code->next = list;
+      list = *result = code;
+    }
+  }
+  if (*result)
+    ++(*result)->handles;
+  if (*result != code)
+    freeCode(code);
+  return status;
+}
+
 } // namespace
 
 CudaScope::CudaScope(const CudaCode &code, const Place &place)
@@ -148,44 +199,33 @@ CudaScope::~CudaScope() {
 
 attune_status attune::rt::loadCudaCode(attune_rt_handle &handle, const Place &place) {
   const CudaDriver *driver = nullptr;
+  CudaDevice device;
   if (attune_status status = loadCudaDriver(place, &driver))
     return status;
-  // From here destroy() undoes what has been done, through handle.cuda.
-  handle.cuda = static_cast<CudaCode *>(calloc(1, sizeof(CudaCode)));
-  if (!handle.cuda)
+  if (attune_status status = findDevice(handle, place, *driver, device))
+    return status;
+  if (attune_status status = selectVariant(handle, place, device.arch))
+    return status;
+  auto *code = static_cast<CudaCode *>(calloc(1, sizeof(CudaCode)));
+  if (!code)
     return fail(ATTUNE_ERROR_MEMORY, "%s_%s: expected memory for a module, but there is none", place.library,
                 place.function);
-  CudaCode &code = *handle.cuda;
-  code.driver = driver;
-  int32_t arch = 0;
-  if (attune_status status = findDevice(handle, place, arch))
-    return status;
-  if (attune_status status = selectVariant(handle, place, arch))
-    return status;
-  snprintf(code.archName, sizeof(code.archName), "sm_%d%s", handle.variant->arch,
-           handle.variant->arch_specific ? "a" : "");
-  CuResult retained = driver->primaryContextRetain(&code.context, code.device);
-  if (attune_status status = checkCuda(place, *driver, retained, "cuDevicePrimaryCtxRetain"))
-    return status;
-  CudaScope scope(code, place);
-  if (scope.status)
-    return scope.status;
-  if (attune_status status = loadModule(handle, place, arch))
-    return status;
-  return findKernels(handle, place);
+  code->driver = driver;
+  code->device = device.device;
+  code->variant = handle.variant;
+  return findOrLoad(code, place, device.arch, &handle.cuda);
 }
 
 void attune::rt::unloadCudaCode(CudaCode *code) {
-  if (code->context) {
-    CuContext popped;
-    if (code->module && code->driver->contextPush(code->context) == 0) {
-      code->driver->moduleUnload(code->module);
-      code->driver->contextPop(&popped);
+  ListLock lock;
+  if (--code->handles > 0)
+    return;
+  for (CudaCode **place = &list; *place; place = &(*place)->next)
+    if (*place == code) {
+      *place = code->next;
+      break;
     }
-    code->driver->primaryContextRelease(code->device);
-  }
-  free(code->functions);
-  free(code);
+  freeCode(code);
 }
 
 const char *attune::rt::cudaArchName(const CudaCode &code) { return code.archName; }

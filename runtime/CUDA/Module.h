@@ -13,19 +13,26 @@
 
 namespace attune::rt {
 
-/// Code in the primary context of a device, which is the one that the CUDA runtime and the frameworks use too.
+/// A variant's code in a context: loaded once, whatever the number of handles that use it.
 struct CudaCode {
   const CudaDriver *driver;
   CuDevice device;
   CuContext context;
+  bool isPrimary; ///< retained by us, unlike one of the caller's
   CuModule module;
   /// By index in the variant's kernel table.
   CuFunction *functions;
   char archName[16];
+  const attune_rt_variant *variant;
+  int64_t handles;
+  CudaCode *next; ///< of the list of all that is loaded
 };
 
-/// Chooses the variant for the handle's device, loads its cubin, or its PTX where there is none, and finds its kernels.
+/// Chooses the variant for the handle's device and finds or loads its code: a cubin, or PTX where there is none that runs.
+/// The context is the one that is current on the calling thread if it is of that device, else the device's primary one,
+/// which the CUDA runtime and the frameworks use.
 attune_status loadCudaCode(attune_rt_handle &handle, const Place &place);
+/// Unloads what no other handle uses.
 void unloadCudaCode(CudaCode *code);
 
 /// "sm_80": of the variant in use.

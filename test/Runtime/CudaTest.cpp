@@ -65,6 +65,7 @@ protected:
   }
 
   attune_status create() {
+    handle.reset();
     descriptor.variants = variants.data();
     descriptor.variant_count = variants.size();
     attune_options options = ATTUNE_OPTIONS_INIT;
@@ -126,9 +127,62 @@ TEST_F(Cuda, SaysWhichArchitecturesAreThere) {
   standIn->minor = 5;
   EXPECT_EQ(create(), ATTUNE_ERROR_UNSUPPORTED);
   EXPECT_EQ(message(),
-            "toy_create: expected code for sm_75 (the device), but the library holds none that runs there (the "
-            "least is sm_80); compile it with --target sm_75");
+            "toy_create: option 'device_id': expected a GPU of compute capability 8.0 or later, but got sm_75; choose "
+            "another, or the CPU");
+  variants.erase(variants.begin());
+  standIn->major = 8;
+  standIn->minor = 6;
+  EXPECT_EQ(create(), ATTUNE_ERROR_UNSUPPORTED);
+  EXPECT_EQ(message(),
+            "toy_create: expected code for sm_86 (the device), but the library holds none that runs there (the "
+            "least is sm_90); compile it with --target sm_86");
+  standIn->major = 12;
+  EXPECT_EQ(create(), ATTUNE_ERROR_UNSUPPORTED);
+  EXPECT_NE(message().find("compile it with --target sm_89"), std::string::npos) << message();
   EXPECT_EQ(standIn->retained, 0);
+}
+
+TEST_F(Cuda, MachineCodeOfTheSystemOnAChipIsItsOwn) {
+  variants = {deviceVariant(80, false, cubin80, nullptr), deviceVariant(87, false, "cubin for sm_87", nullptr)};
+  standIn->minor = 9;
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  EXPECT_EQ(standIn->image, cubin80);
+  variants.pop_back();
+  standIn->minor = 7;
+  EXPECT_EQ(create(), ATTUNE_ERROR_UNSUPPORTED);
+  variants[0].ptx = ptx80;
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  EXPECT_EQ(standIn->image, ptx80);
+}
+
+TEST_F(Cuda, LoadsOnceForAllHandlesOfAContext) {
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  Handle first = std::move(handle);
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  EXPECT_EQ(standIn->modules, 1);
+  EXPECT_EQ(standIn->retained, 1);
+  first.reset();
+  EXPECT_EQ(standIn->modules, 1);
+  handle.reset();
+  EXPECT_EQ(standIn->modules, 0);
+  EXPECT_EQ(standIn->retained, 0);
+}
+
+TEST_F(Cuda, TakesTheCallersContextIfItIsOfTheDevice) {
+  int context;
+  standIn->current = &context;
+  standIn->currentDevice = 101;
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  EXPECT_EQ(standIn->retained, 1) << "the current context is of another device";
+  Handle ofPrimary = std::move(handle);
+  standIn->currentDevice = 100;
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  EXPECT_EQ(standIn->retained, 1);
+  EXPECT_EQ(standIn->modules, 2);
+  EXPECT_EQ(standIn->pushed, &context);
+  handle.reset();
+  ofPrimary.reset();
+  EXPECT_EQ(standIn->modules, 0);
 }
 
 TEST_F(Cuda, ChecksTheOrdinal) {
@@ -202,6 +256,36 @@ TEST_F(Cuda, NamesTheDriversErrors) {
                        "launch failure; the device's context is lost: start the process again, and look for the kernel "
                        "at fault with compute-sanitizer");
   EXPECT_EQ(standIn->depth, 0);
+}
+
+/// zlib's stream of "ptx ptx ptx ptx ptx ptx ptx ptx".
+constexpr uint8_t packed[] = {0x78, 0xda, 0x2b, 0x28, 0xa9, 0x50, 0x28, 0xc0, 0x8d, 0x01, 0xbb, 0xdf, 0x0b, 0xc1};
+
+TEST_F(Cuda, UnpacksImages) {
+  standIn->major = 12;
+  variants = {deviceVariant(80, false, nullptr, reinterpret_cast<const char *>(packed))};
+  variants[0].ptx_bytes = sizeof(packed);
+  variants[0].ptx_unpacked = 31;
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  EXPECT_STREQ(standIn->imageText, "ptx ptx ptx ptx ptx ptx ptx ptx");
+  variants[0].ptx_unpacked = 30;
+  EXPECT_EQ(create(), ATTUNE_ERROR_LIBRARY);
+  EXPECT_EQ(message(), "toy_create: expected a PTX that unpacks, but got a damaged one; compile the library again");
+}
+
+TEST_F(Cuda, EveryCallOfCreateMayFail) {
+  for (const char *call : {"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetAttribute", "cuCtxGetCurrent",
+                           "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent_v2", "cuModuleLoadDataEx",
+                           "cuModuleGetFunction", "cuFuncSetAttribute"}) {
+    standIn->failing = call;
+    EXPECT_EQ(create(), ATTUNE_ERROR_DEVICE) << call;
+    std::string name = std::string(call).substr(0, std::string(call).find("_v2"));
+    EXPECT_EQ(message().find("toy_create: " + name), 0u) << message();
+    EXPECT_NE(message().find("CUDA_ERROR_LAUNCH_FAILED (719)"), std::string::npos) << message();
+    EXPECT_EQ(standIn->retained, 0) << call;
+    EXPECT_EQ(standIn->modules, 0) << call;
+    EXPECT_EQ(standIn->depth, 0) << call;
+  }
 }
 
 TEST_F(Cuda, PassesOnWhatTheAssemblerSays) {

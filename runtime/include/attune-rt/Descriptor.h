@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define ATTUNE_RT_DESCRIPTOR_VERSION 2u
+#define ATTUNE_RT_DESCRIPTOR_VERSION 3u
 #define ATTUNE_RT_MAX_RANK ATTUNE_MAX_RANK
 
 typedef enum attune_rt_role {
@@ -117,11 +117,14 @@ typedef struct attune_rt_variant {
   /* CUDA only; a null image is absent, and the cubin goes before the PTX. */
   const void *cubin;
   uint64_t cubin_bytes;
-  const char *ptx; /* ends with a zero byte */
+  const void *ptx; /* ends with a zero byte */
   uint64_t ptx_bytes;
   const attune_rt_device_kernel *kernels;
   uint64_t kernel_count;
   const attune_rt_plan *prepare; /* fills the prepared tensors; null: there are none to fill */
+  /* Bytes of the images once they are unpacked from the zlib streams that they then are; 0: they lie there as they are. */
+  uint64_t cubin_unpacked;
+  uint64_t ptx_unpacked;
 } attune_rt_variant;
 
 /* What a mechanism needs of a number of tokens that only a run knows. */

@@ -99,6 +99,7 @@ int cuCtxSynchronize(void) {
 int cuCtxPushCurrent_v2(void *pushed) {
   CALL;
   ++standIn.depth;
+  standIn.pushed = pushed;
   return pushed == &context || pushed == standIn.current ? 0 : 201;
 }
 int cuCtxPopCurrent_v2(void **popped) {
@@ -119,6 +120,7 @@ int cuModuleLoadDataEx(void **result, const void *image, unsigned count, int *op
     return 201;
   ++standIn.modules;
   standIn.image = image;
+  strncpy(standIn.imageText, (const char *)image, sizeof(standIn.imageText) - 1);
   *result = &module;
   return 0;
 }

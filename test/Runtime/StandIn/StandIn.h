@@ -44,9 +44,11 @@ typedef struct StandIn {
   /* Recorded. */
   int calls;
   const char *called[standInMaxCalls];
+  const void *pushed;    /* the last context */
   int depth;             /* contexts pushed and not popped */
   int retained, modules; /* held now */
-  const void *image;     /* of the last module */
+  const void *image;     /* of the last module; it may be gone after the call */
+  char imageText[64];    /* its beginning */
   int sharedAttribute;   /* last cuFuncSetAttribute */
   int launches;
   StandInLaunch launch[standInMaxLaunches];

@@ -71,6 +71,7 @@ TEST_F(Layout, Variant) {
                                  offsetof(attune_rt_variant, cubin_bytes), offsetof(attune_rt_variant, ptx),
                                  offsetof(attune_rt_variant, ptx_bytes), offsetof(attune_rt_variant, kernels),
                                  offsetof(attune_rt_variant, kernel_count), offsetof(attune_rt_variant, prepare),
+                                 offsetof(attune_rt_variant, cubin_unpacked), offsetof(attune_rt_variant, ptx_unpacked),
                                  sizeof(attune_rt_variant)}));
 }
 

@@ -41,7 +41,13 @@ LibraryDescription description() {
   variant.kernels.push_back({.name = "first"});
   variant.kernels.push_back({.name = "second", .block = {128, 2, 1}, .sharedBytes = 49153});
   variant.plans.push_back({.form = "device", .planFunction = "device_plan"});
-  result.variants = {variant};
+  VariantDescription later = variant;
+  later.arch = 90;
+  later.archSpecific = true;
+  later.cubin.clear();
+  for (int line = 0; line < 100; ++line)
+    later.cubin += "the same again\n";
+  result.variants = {variant, later};
   return result;
 }
 
@@ -108,6 +114,20 @@ TEST_F(DeviceLibrary, LoadsItsImageAndLaunchesByTheKernelTable) {
   function<void(void *)>("tiny_destroy")(handle);
   EXPECT_EQ(standIn->modules, 0);
   EXPECT_EQ(standIn->retained, 0);
+}
+
+TEST_F(DeviceLibrary, UnpacksWhatThePackingMadeSmaller) {
+  standIn->major = 9;
+  void *handle = nullptr;
+  ASSERT_EQ(function<attune_status(const attune_options *, void **)>("tiny_create")(nullptr, &handle), ATTUNE_OK)
+      << function<const char *()>("tiny_message")();
+  EXPECT_EQ(StringRef(standIn->imageText),
+            "the same again\nthe same again\nthe same again\nthe same again\nthe");
+  attune_info info = {};
+  info.size = sizeof(info);
+  ASSERT_EQ(function<attune_status(void *, attune_info *)>("tiny_info")(handle, &info), ATTUNE_OK);
+  EXPECT_STREQ(info.isa, "sm_90a");
+  function<void(void *)>("tiny_destroy")(handle);
 }
 
 } // namespace
