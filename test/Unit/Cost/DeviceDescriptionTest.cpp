@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 TEST(DeviceDescription, EveryEmbeddedOneLoads) {
   std::vector<std::string> names = DeviceDescription::names();
-  EXPECT_THAT(names, ::testing::ElementsAre("sm_80", "x86-64-avx2", "x86-64-avx512"));
+  EXPECT_THAT(names, ::testing::ElementsAre("sm_80", "sm_86", "sm_87", "sm_89", "sm_90a", "x86-64-avx2", "x86-64-avx512"));
   for (const std::string &name : names) {
     llvm::Expected<DeviceDescription> device = DeviceDescription::named(name);
     ASSERT_TRUE(static_cast<bool>(device)) << llvm::toString(device.takeError());
