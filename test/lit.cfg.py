@@ -1,10 +1,11 @@
 """The lit suite: substitutions and features that tests may use.
 
-Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `avx512`, `sanitizers`, `long`
-(sweeps, only under check-all). Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
+Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`,
+`sanitizers`, `long` (sweeps, only under check-all). Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
 %stock-mlir-opt, %plugin, %examples.
 """
 
+import ctypes
 import os
 import shutil
 
@@ -51,7 +52,16 @@ def has_avx512():
         return "avx512f" in file.read()
 
 
+def has_driver():
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
 for name, present in [
+    ("driver", has_driver()),
     ("shared", os.path.exists(os.path.join(config.attune_shared, "reference", "oracle.py"))),
     ("ptxas", has_ptxas()),
     ("avx512", has_avx512()),

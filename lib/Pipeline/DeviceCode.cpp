@@ -93,12 +93,21 @@ static void warnOfSpills(Location loc, ArrayRef<KernelResources> kernels) {
                        << " bytes of spills: it will be slower than predicted";
 }
 
+/// Without a `ptxas` that knows the code, the library holds PTX alone, which the driver assembles.
+static bool canAssemble(Location loc, StringRef chip) {
+  std::optional<std::string> ptxas = findPtxas();
+  std::string reason = ptxas ? whyPtxasCannot(*ptxas, chip) : "";
+  if (!reason.empty())
+    emitWarning(loc) << reason << ": the library holds PTX alone";
+  return ptxas && reason.empty();
+}
+
 LogicalResult attune::addImages(Compilation &compilation, DeviceCode &code) {
   FailureOr<std::string> ptx = emitPtx(*code.device, compilation.target());
   if (failed(ptx))
     return failure();
   VariantDescription &variant = code.host.description.variants.front();
-  if (findPtxas()) {
+  if (canAssemble(code.device->getLoc(), compilation.target())) {
     FailureOr<Cubin> cubin = emitCubin(code.device->getLoc(), *ptx, compilation.target(), /*allowSpills=*/true);
     if (failed(cubin))
       return failure();

@@ -12,9 +12,11 @@
 // the result.
 //
 //===----------------------------------------------------------------------===//
+#include "attune/Cost/DeviceDescription.h"
 #include "attune/Emulator/DeviceEmulator.h"
 #include "attune/Pipeline/DeviceCode.h"
 #include "attune/Pipeline/LoadedLibrary.h"
+#include "attune/Pipeline/Pipelines.h"
 #include "attune-rt/PickPlan.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
@@ -145,12 +147,17 @@ static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> compileHost(LibraryModu
   return std::move(*jit);
 }
 
-static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(DeviceCode &code) {
+static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(DeviceCode &code, StringRef target) {
+  llvm::Expected<cost::DeviceDescription> device = cost::DeviceDescription::named(deviceOf(target));
+  if (!device)
+    return device.takeError();
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = translateDeviceModule(*code.device, *context);
   if (failed(module))
     return llvm::createStringError("the device code could not be translated");
-  return DeviceEmulator::create(std::move(*module), std::move(context));
+  EmulatorOptions options;
+  options.sharedLimit = static_cast<size_t>(device->fastBytes);
+  return DeviceEmulator::create(std::move(*module), std::move(context), options);
 }
 
 namespace {
@@ -213,7 +220,7 @@ llvm::Error attune::runEmulated(Compilation &compilation, llvm::ArrayRef<HostTen
   std::optional<DeviceCode> code = compileForGpu(compilation);
   if (!code)
     return llvm::createStringError("the spec could not be compiled");
-  auto emulator = makeEmulator(*code);
+  auto emulator = makeEmulator(*code, compilation.target());
   if (!emulator)
     return emulator.takeError();
   Tensors tensors(compilation.interface(), given);

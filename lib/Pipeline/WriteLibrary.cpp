@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Pipeline/Compilation.h"
 
+#include "MergeTargets.h"
+
 #include "attune/Pipeline/DeviceCode.h"
 #include "attune/Pipeline/LoadedLibrary.h"
 #include "attune/Target/EmitHeader.h"
@@ -28,8 +30,29 @@ static std::optional<LibraryModule> compileWithImages(Compilation &compilation) 
   return std::move(code->host);
 }
 
-LogicalResult attune::writeLibrary(Compilation &compilation, StringRef libraryPath, StringRef headerPath) {
-  std::optional<LibraryModule> code = compilation.isGpu() ? compileWithImages(compilation) : compileForCpu(compilation);
+static std::optional<LibraryModule> compileForTarget(Compilation &compilation) {
+  return compilation.isGpu() ? compileWithImages(compilation) : compileForCpu(compilation);
+}
+
+/// The code of all targets; nothing, with diagnostics, if one of them fails.
+static std::optional<LibraryModule> compileForTargets(ArrayRef<std::unique_ptr<Compilation>> compilations) {
+  if (compilations.size() == 1)
+    return compileForTarget(*compilations.front());
+  std::optional<LibraryModule> library;
+  for (const std::unique_ptr<Compilation> &compilation : compilations) {
+    std::optional<LibraryModule> code = compileForTarget(*compilation);
+    if (!code)
+      return std::nullopt;
+    if (llvm::Error error = mergeTargets(library, std::move(*code), compilation->target())) {
+      compilation->module().emitError() << llvm::toString(std::move(error));
+      return std::nullopt;
+    }
+  }
+  return library;
+}
+
+static LogicalResult write(std::optional<LibraryModule> code, Compilation &compilation, StringRef libraryPath,
+                           StringRef headerPath) {
   if (!code)
     return failure();
   target::LibraryOptions options;
@@ -40,6 +63,15 @@ LogicalResult attune::writeLibrary(Compilation &compilation, StringRef libraryPa
   if (error)
     return compilation.module().emitError() << llvm::toString(std::move(error));
   return success();
+}
+
+LogicalResult attune::writeLibrary(Compilation &compilation, StringRef libraryPath, StringRef headerPath) {
+  return write(compileForTarget(compilation), compilation, libraryPath, headerPath);
+}
+
+LogicalResult attune::writeLibrary(ArrayRef<std::unique_ptr<Compilation>> targets, StringRef libraryPath,
+                                   StringRef headerPath) {
+  return write(compileForTargets(targets), *targets.front(), libraryPath, headerPath);
 }
 
 llvm::Expected<std::unique_ptr<LoadedLibrary>> attune::compileAndLoad(Compilation &compilation) {

@@ -112,6 +112,40 @@ static LogicalResult rejectSpills(Location loc, ArrayRef<KernelResources> kernel
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Which PTX it takes
+//===----------------------------------------------------------------------===//
+
+// Cuda compilation tools, release 13.0, V13.0.88
+unsigned attune::parseRelease(StringRef output) {
+  StringRef rest = output.split("release ").second;
+  unsigned major = 0, minor = 0;
+  if (rest.consumeInteger(10, major) || !rest.consume_front(".") || rest.consumeInteger(10, minor))
+    return 0;
+  return 100 * major + minor;
+}
+
+static unsigned releaseOf(StringRef ptxas) {
+  TemporaryFile output;
+  if (output.create("txt"))
+    return 0;
+  std::optional<StringRef> redirects[] = {StringRef(), output.path.str(), StringRef()};
+  int status = llvm::sys::ExecuteAndWait(ptxas, {ptxas, "--version"}, std::nullopt, redirects, /*SecondsToWait=*/30);
+  return status == 0 ? parseRelease(output.read()) : 0;
+}
+
+std::string attune::whyPtxasCannot(StringRef ptxas, StringRef chip) {
+  // 11.8 brought PTX 7.8, and 12.0 PTX 8.0, which code for one architecture alone is written in.
+  unsigned needed = chip.ends_with("a") ? 1200 : 1108, release = releaseOf(ptxas);
+  if (release >= needed)
+    return "";
+  std::string found = release ? std::to_string(release / 100) + "." + std::to_string(release % 100)
+                              : std::string("one that does not say its release");
+  return ("expected ptxas of CUDA " + std::to_string(needed / 100) + "." + std::to_string(needed % 100) +
+          " or later for " + chip + ", but got " + found + " at " + ptxas + "; install a later one")
+      .str();
+}
+
 FailureOr<Cubin> attune::emitCubin(Location loc, StringRef ptx, StringRef chip, bool allowSpills) {
   std::optional<std::string> ptxas = findPtxas();
   if (!ptxas)

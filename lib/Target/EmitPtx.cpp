@@ -27,8 +27,9 @@ using namespace mlir;
 using namespace attune;
 
 static constexpr llvm::StringLiteral triple = "nvptx64-nvidia-cuda";
-/// PTX 7.8 knows every instruction used here, and drivers since CUDA 11.8 take it.
-static constexpr llvm::StringLiteral features = "+ptx78";
+/// PTX 7.8 knows every instruction used here, and drivers since CUDA 11.8 take it. What is special to one architecture
+/// came with 8.0.
+static StringRef featuresOf(StringRef chip) { return chip.ends_with("a") ? "+ptx80" : "+ptx78"; }
 
 //===----------------------------------------------------------------------===//
 // The LLVM module
@@ -90,7 +91,7 @@ static std::unique_ptr<llvm::TargetMachine> makeTarget(StringRef chip, std::stri
     return nullptr;
   llvm::TargetOptions options;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      llvm::Triple(triple), chip, features, options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      llvm::Triple(triple), chip, featuresOf(chip), options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Simplification, but nothing that moves code out of loops: the addresses of shared memory are cheap to compute and many,
@@ -124,6 +125,16 @@ struct NoStrengthReduction : llvm::OptPassGate {
 };
 } // namespace
 
+/// Device code is complete: nothing is linked to it, so what it calls and does not define would be missed by the driver
+/// first.
+static LogicalResult checkComplete(const llvm::Module &device, ModuleOp module) {
+  for (const llvm::Function &function : device)
+    if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty())
+      return module.emitError() << "expected device code that is complete, but got a call of " << function.getName()
+                                << ", of a device library; compile for the cpu until this operation has device code";
+  return success();
+}
+
 FailureOr<std::string> attune::emitPtx(ModuleOp module, StringRef chip) {
   llvm::LLVMContext context;
   NoStrengthReduction gate;
@@ -138,6 +149,8 @@ FailureOr<std::string> attune::emitPtx(ModuleOp module, StringRef chip) {
   llvm::Module &device = **translated;
   device.setDataLayout(target->createDataLayout());
   simplify(device, *target);
+  if (failed(checkComplete(device, module)))
+    return failure();
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager printer;

@@ -57,9 +57,27 @@ static bool oneOf(llvm::ArrayRef<StringRef> list, StringRef text, std::string &v
   return llvm::is_contained(list, text);
 }
 
+/// Names with commas, each once.
+static bool listOf(llvm::ArrayRef<StringRef> list, StringRef text, std::vector<std::string> &values) {
+  llvm::SmallVector<StringRef> words;
+  text.split(words, ',');
+  for (StringRef word : words) {
+    if (!llvm::is_contained(list, word) || llvm::is_contained(values, word))
+      return false;
+    values.push_back(word.str());
+  }
+  return true;
+}
+
 static const OptionInfo options[] = {
-    {"--target", "one of cpu, sm_80, sm_86, sm_87, sm_89, sm_90a", "creb", "the machine to compile for (default: cpu)",
-     [](Arguments &a, StringRef v) { return oneOf(targets, v, a.target); }},
+    {"--target", "one of cpu, sm_80, sm_86, sm_87, sm_89, sm_90a", "creb",
+     "the machine to compile for (default: cpu); attnc compile takes several, with commas",
+     [](Arguments &a, StringRef v) {
+       bool known = listOf(targets, v, a.targets);
+       if (known)
+         a.target = a.targets.front();
+       return known;
+     }},
     {"--emit", "one of attn, graph, tile, llvm, asm, obj, ptx, cubin", "c", "stop after a stage and print it",
      [](Arguments &a, StringRef v) { return oneOf(stages, v, a.emit); }},
     {"-o", "a path", "c", "where to write (a folder, or a file)",
@@ -156,6 +174,9 @@ static bool checkComplete(const Arguments &arguments) {
     return missing("a spec");
   if (arguments.command != Command::Bench && arguments.specs.size() > 1)
     return complain("one spec", "'" + arguments.specs[1] + "' as well", "call it as: " + info.usage), false;
+  bool oneTarget = arguments.command != Command::Compile || !arguments.emit.empty();
+  if (arguments.targets.size() > 1 && oneTarget)
+    return complain("one target for a command that makes no library", "several", "see " + info.usage), false;
   if (arguments.command == Command::Run && arguments.in.empty())
     return missing("--in DIR");
   if ((arguments.command == Command::Run || arguments.command == Command::Init) && arguments.out.empty())

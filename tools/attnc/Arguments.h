@@ -24,7 +24,8 @@ enum class Command { Compile, Init, Run, Explain, Bench };
 struct Arguments {
   Command command = Command::Compile;
   std::vector<std::string> specs; ///< one, but for bench
-  std::string target = "cpu";
+  std::string target = "cpu";       ///< the first of the targets
+  std::vector<std::string> targets; ///< several only for compile; empty: cpu
   std::string emit;               ///< a stage; empty: the library
   std::string output;             ///< -o
   std::string dump;               ///< --dump: a folder; empty: none

@@ -62,6 +62,8 @@ static int emitGpuStage(const Arguments &arguments, Compilation &compilation) {
                 "toolkit, or run utils/setup");
   if (failed(addImages(compilation, *code)))
     return Failed;
+  if (arguments.emit == "cubin" && code->host.description.variants.front().cubin.empty())
+    return fail("expected a ptxas that knows the code for --emit cubin, but got the one above");
   const target::VariantDescription &variant = code->host.description.variants.front();
   if (arguments.emit == "ptx")
     return writeText(arguments, [&](llvm::raw_ostream &os) { os << variant.ptx; });
@@ -99,21 +101,35 @@ static std::string libraryPath(const Arguments &arguments, StringRef name) {
   return std::string(path);
 }
 
+/// One compilation a target. Several dump into folders of their own.
+static int openTargets(const Arguments &arguments, std::vector<std::unique_ptr<Compilation>> &compilations) {
+  std::vector<std::string> targets = arguments.targets.empty() ? std::vector{arguments.target} : arguments.targets;
+  for (const std::string &target : targets) {
+    int status = Failed;
+    auto compilation = Compilation::open(arguments.specs.front(), target, status);
+    if (!compilation)
+      return status;
+    bool apart = targets.size() > 1 && !arguments.dump.empty();
+    compilation->dumpTo(apart ? arguments.dump + "/" + target : arguments.dump);
+    compilations.push_back(std::move(compilation));
+  }
+  return Done;
+}
+
 int attune::attnc::compile(const Arguments &arguments) {
-  int status = Failed;
-  auto compilation = Compilation::open(arguments.specs.front(), arguments.target, status);
-  if (!compilation)
+  std::vector<std::unique_ptr<Compilation>> compilations;
+  if (int status = openTargets(arguments, compilations))
     return status;
-  compilation->dumpTo(arguments.dump);
   if (!arguments.emit.empty())
-    return emitStage(arguments, *compilation);
-  std::string library = libraryPath(arguments, compilation->name());
+    return emitStage(arguments, *compilations.front());
+  StringRef name = compilations.front()->name();
+  std::string library = libraryPath(arguments, name);
   llvm::SmallString<128> folder(llvm::sys::path::parent_path(library));
   if (std::error_code code = folder.empty() ? std::error_code() : llvm::sys::fs::create_directories(folder))
     return fail("expected to make the folder " + folder.str() + ", but got: " + code.message(), Wrong);
   llvm::SmallString<128> header(folder);
-  llvm::sys::path::append(header, compilation->name() + ".h");
-  if (failed(writeLibrary(*compilation, library, header)))
+  llvm::sys::path::append(header, name + ".h");
+  if (failed(writeLibrary(compilations, library, header)))
     return Failed;
   llvm::outs() << library << "\n" << header << "\n";
   return Done;

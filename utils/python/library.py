@@ -1,4 +1,5 @@
-"""A compiled attention library in Python: its C ABI through ctypes, nothing else.
+"""A compiled attention library in Python: its C ABI through ctypes, nothing else. It runs on the CPU on NumPy arrays,
+or, given `memory=Cuda()`, on a GPU on PyTorch tensors.
 
 The order of the tensors is read from the generated header, so this file knows no mechanism.
 """
@@ -9,12 +10,9 @@ import dataclasses
 import pathlib
 import re
 
-import numpy as np
-
-from storage import DTYPES, to_storage
+from memory import Host, in_storage
 
 CODES = {"f32": (2, 32), "f16": (2, 16), "bf16": (4, 16), "i32": (0, 32)}
-WORKSPACE_ALIGNMENT = 64
 
 
 class Device(ctypes.Structure):
@@ -66,17 +64,17 @@ class Member:
     sizes: list
     written: bool
 
-    def describe(self, array):
-        """A DLTensor that looks at a NumPy array, with the array's strides."""
-        rank = array.ndim
+    def describe(self, memory, tensor):
+        """A DLTensor that looks at a tensor of that memory, with its strides."""
+        address, sizes, steps = memory.describe(tensor)
+        rank = len(sizes)
         code, bits = CODES[self.dtype]
-        steps = [stride // array.itemsize for stride in array.strides]
-        return Tensor(array.ctypes.data, Device(1, 0), rank, DataType(code, bits, 1),
-                      (ctypes.c_int64 * rank)(*array.shape), (ctypes.c_int64 * rank)(*steps), 0)
+        return Tensor(address, Device(memory.device_type, memory.ordinal), rank, DataType(code, bits, 1),
+                      (ctypes.c_int64 * rank)(*sizes), (ctypes.c_int64 * rank)(*steps), 0)
 
     def stored(self, array):
         """An array as files hold it, in the storage type."""
-        return np.ascontiguousarray(array, np.int32) if self.dtype == "i32" else to_storage(array, self.dtype)
+        return in_storage(array, self.dtype)
 
 
 def members(header, struct):
@@ -87,8 +85,8 @@ def members(header, struct):
             for name, dtype, sizes, more in found}
 
 
-def bind(struct, arrays):
-    """The generated struct with these arrays; tensors that are not given stay null."""
+def bind(struct, arrays, memory):
+    """The generated struct with these tensors; those that are not given stay null."""
     unknown = set(arrays) - set(struct)
     if unknown:
         raise LibraryError(f"expected tensors among {', '.join(struct)}, but got {', '.join(sorted(unknown))}")
@@ -98,7 +96,7 @@ def bind(struct, arrays):
 
     bound = Tensors(size=ctypes.sizeof(Tensors))
     for name, array in arrays.items():
-        setattr(bound, name, ctypes.pointer(struct[name].describe(array)))
+        setattr(bound, name, ctypes.pointer(struct[name].describe(memory, array)))
     return bound
 
 
@@ -108,9 +106,9 @@ class Library:
     A library with parameters is prepared when they are given, here or to `prepare`; without them, at once.
     """
 
-    def __init__(self, folder, name, dtype, parameters=None, threads=0, isa=None):
+    def __init__(self, folder, name, dtype, parameters=None, threads=0, isa=None, memory=None):
         folder = pathlib.Path(folder).resolve()
-        self.dtype = dtype
+        self.dtype, self.memory = dtype, memory or Host()
         header = (folder / f"{name}.h").read_text(encoding="utf-8")
         self.tensors, self.parameters = members(header, f"{name}_tensors"), members(header, f"{name}_parameters")
         if not self.tensors:
@@ -121,17 +119,20 @@ class Library:
         self.functions["message"].restype = ctypes.c_char_p
         self.functions["destroy"].restype = None
         self.handle = ctypes.c_void_p()
-        options = Options(ctypes.sizeof(Options), 1, threads, 1, 0, None, None, isa.encode() if isa else None)
+        options = Options(ctypes.sizeof(Options), 1, threads, self.memory.device_type, self.memory.ordinal, None, None,
+                          isa.encode() if isa else None)
         self.call("create", ctypes.byref(options), ctypes.byref(self.handle))
         if parameters or not self.parameters:
             self.prepare(parameters or {})
 
-    def prepare(self, parameters):
-        """Parameters by the names that a spec gives them (`part0.omega`), in f32 or i32; the library copies them."""
+    def prepare(self, parameters, memory=None):
+        """Parameters by the names that a spec gives them (`part0.omega`), in f32 or i32; the library copies them, from
+        the host's memory unless another is given."""
+        memory = memory or Host()
         named = {name.replace(".", "_"): array for name, array in parameters.items()}
-        arrays = {name: self.parameters[name].stored(array) if name in self.parameters else array
+        arrays = {name: memory.put(array, self.parameters[name].dtype) if name in self.parameters else array
                   for name, array in named.items()}
-        bound = bind(self.parameters, arrays)
+        bound = bind(self.parameters, arrays, memory)
         self.call("prepare", self.handle, ctypes.byref(bound) if arrays else None)
 
     def call(self, part, *arguments):
@@ -149,7 +150,7 @@ class Library:
         return info
 
     def bind(self, **arrays):
-        return bind(self.tensors, arrays)
+        return bind(self.tensors, arrays, self.memory)
 
     def output(self, **inputs):
         """(name, array) of the output for these inputs, its sizes taken from theirs."""
@@ -157,7 +158,7 @@ class Library:
                  for size, actual in zip(self.tensors[name].sizes, array.shape)}
         result = next(member for member in self.tensors.values() if member.written)
         shape = [int(size) if size.isdigit() else sizes[size] for size in result.sizes]
-        return result.name, np.empty(shape, DTYPES[result.dtype])
+        return result.name, self.memory.empty(shape, result.dtype)
 
     def workspace_bytes(self, bound):
         size = ctypes.c_size_t()
@@ -168,11 +169,11 @@ class Library:
         """A function without arguments that runs once on these arrays, and the bytes of its workspace."""
         bound = self.bind(**arrays)
         size = self.workspace_bytes(bound)
-        memory = np.empty(size + WORKSPACE_ALIGNMENT, np.uint8)
-        start = memory.ctypes.data + (-memory.ctypes.data) % WORKSPACE_ALIGNMENT
+        kept, start = self.memory.workspace(size)
 
-        def run(keep=(memory, arrays)):
-            self.call("run", self.handle, ctypes.byref(bound), ctypes.c_void_p(start), ctypes.c_size_t(size), None)
+        def run(keep=(kept, arrays)):
+            self.call("run", self.handle, ctypes.byref(bound), ctypes.c_void_p(start), ctypes.c_size_t(size),
+                      self.memory.stream)
 
         return run, size
 

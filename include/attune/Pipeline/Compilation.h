@@ -121,6 +121,10 @@ std::optional<LibraryModule> compileForCpu(Compilation &compilation);
 /// is empty.
 mlir::LogicalResult writeLibrary(Compilation &compilation, llvm::StringRef libraryPath, llvm::StringRef headerPath);
 
+/// The same with the code of several targets, of which `create` takes the one for its device. There is at least one.
+mlir::LogicalResult writeLibrary(llvm::ArrayRef<std::unique_ptr<Compilation>> targets, llvm::StringRef libraryPath,
+                                 llvm::StringRef headerPath);
+
 /// Compiles for the CPU into a file that is gone again, and loads it; the handle is not made yet.
 llvm::Expected<std::unique_ptr<LoadedLibrary>> compileAndLoad(Compilation &compilation);
 

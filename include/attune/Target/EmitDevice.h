@@ -56,6 +56,12 @@ struct Cubin {
 /// The path of `ptxas`: CUDA_HOME, CUDA_ROOT, PATH, in this order.
 std::optional<std::string> findPtxas();
 
+/// Why `ptxas` cannot assemble what is emitted for `chip`: it is too old, by what it says of its version. Empty: it can.
+std::string whyPtxasCannot(llvm::StringRef ptxas, llvm::StringRef chip);
+
+/// The release in what `ptxas --version` prints, 1108 for 11.8; 0 if there is none.
+unsigned parseRelease(llvm::StringRef versionOutput);
+
 /// Assembles PTX. Fails, with the assembler's message at `loc`, if there is no `ptxas`, if it rejects the code, or if a
 /// kernel spills registers and that is not allowed.
 mlir::FailureOr<Cubin> emitCubin(mlir::Location loc, llvm::StringRef ptx, llvm::StringRef chip,

@@ -1,0 +1,237 @@
+"""Packs what a machine with a GPU needs to judge and to time compiled libraries, where there is no compiler.
+
+A bundle holds, for every example and for random specs of the whole grammar, the compiled library and its header, inputs
+and parameters, and the float64 interpreter's output; the libraries that benchmarks/gpu.py times; and the programs that
+use all that (`run-check`, `run-bench`). A spec that the target does not support yet is listed with the compiler's words.
+Everything is drawn from seeds.
+"""
+
+import argparse
+import dataclasses
+import json
+import multiprocessing
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+import numpy as np
+import yaml
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(SOURCE / "test" / "Integration" / "harness"), str(SOURCE / "benchmarks")]
+
+import gpu_specs  # noqa: E402
+import reference  # noqa: E402
+from attnc import Failed, attnc, read_spec  # noqa: E402
+from judges import TOLERANCE, Case as Judged  # noqa: E402
+from random_grammar import LARGE_LOGIT, Limits, draw_spec, draw_tensors  # noqa: E402
+
+REFUSED = "not supported yet"
+MOST_BYTES = 50 << 20
+# For '?' of examples.
+SIZES = {"batch": 2, "queries": 150, "keys": 170}
+CLIENT = ["utils/python/gpu_check.py", "utils/python/library.py", "utils/python/memory.py", "utils/python/storage.py",
+          "benchmarks/gpu.py", "benchmarks/gpu_specs.py", "benchmarks/gpu_peers.py", "benchmarks/gpu_report.py"]
+
+
+@dataclasses.dataclass
+class Drawn:
+    """A spec file with its tensors in files of a folder; `tolerance` is None where no more than finiteness is asked."""
+    name: str
+    spec: pathlib.Path
+    fields: dict
+    tensors: pathlib.Path
+    tolerance: float
+
+
+def size_arguments(fields, sizes):
+    """The '?' sizes, as attnc takes them."""
+    return [text for name, size in sizes.items() if fields.get(name) == "?" for text in (f"--{name}", str(size))]
+
+
+def draw_example(program, path, dtype, folder):
+    fields = read_spec(path)
+    if dtype:
+        fields |= {"dtype": dtype, "attention": f"{fields['attention']}_{dtype}"}
+    spec = folder / "spec.yaml"
+    spec.write_text(yaml.safe_dump(fields, sort_keys=False), encoding="utf-8")
+    tensors = folder / "tensors"
+    attnc(program, "init", spec, "--out", tensors, "--inputs", "--seed", 7, *size_arguments(fields, SIZES))
+    return Drawn(fields["attention"], spec, fields, tensors, Judged(spec, fields, tensors).tolerance())
+
+
+def draw_random(program, seed, folder):
+    case = draw_spec(seed, Limits())
+    spec, folder = folder / "spec.yaml", folder / "tensors"
+    spec.write_text(yaml.safe_dump(case.fields, sort_keys=False), encoding="utf-8")
+    attnc(program, "init", spec, "--out", folder, "--seed", seed, *case.init_arguments())
+    tensors = draw_tensors(case, seed)
+    for name, array in tensors.arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    dtype = case.fields["dtype"]
+    twice = tensors.largest_logit > LARGE_LOGIT or case.is_large_degree()
+    tolerance = TOLERANCE[dtype] * (2 if twice else 1) if tensors.in_range else None
+    return Drawn(case.fields["attention"], spec, case.fields, folder, tolerance)
+
+
+def holds(expected, dtype):
+    """Whether the storage type holds the output to within its tolerance."""
+    held = reference.rounded(expected, dtype)
+    return np.isfinite(held).all() and reference.relative_error(held, expected) <= TOLERANCE[dtype] / 2
+
+
+def strip(library):
+    program = shutil.which("llvm-strip-22") or shutil.which("strip")
+    if program:
+        subprocess.run([program, str(library)], check=True)
+
+
+def pack(args, drawn, bundle):
+    """Compiles, computes what is expected, and writes the case; returns its entry of the manifest."""
+    target = bundle / "cases" / drawn.name
+    target.mkdir(parents=True)
+    library = target / f"lib{drawn.name}.so"
+    try:
+        attnc(args.attnc, "compile", drawn.spec, "--target", args.target, "-o", library)
+    except Failed as failure:
+        shutil.rmtree(target)
+        if REFUSED not in str(failure):
+            raise
+        return {"name": drawn.name, "refused": next(line for line in str(failure).splitlines() if REFUSED in line)}
+    strip(library)
+    attnc(args.attnc, "run", drawn.spec, "--in", drawn.tensors, "--out", target, "--reference")
+    result = next(target.glob("[oy].npy"))
+    expected = np.load(result)
+    result.unlink()
+    arrays = {file.stem: np.load(file) for file in sorted(drawn.tensors.glob("*.npy"))}
+    np.savez_compressed(target / "tensors.npz", expected=expected, **arrays)
+    shutil.copy(drawn.spec, target / "spec.yaml")
+    dtype = drawn.fields["dtype"]
+    tolerance = drawn.tolerance if holds(expected, dtype) else None
+    return {"name": drawn.name, "dtype": dtype, "tolerance": tolerance,
+            "finite": bool(np.isfinite(reference.rounded(expected, dtype)).all())}
+
+
+def pack_one(job):
+    """The entry of one case; `what` is the path of an example, or a seed."""
+    args, bundle, what, dtype = job
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        draw = draw_random(args.attnc, what, folder) if isinstance(what, int) \
+            else draw_example(args.attnc, what, dtype, folder)
+        return pack(args, draw, bundle)
+
+
+def pack_cases(args, bundle):
+    """Entries of all examples, and of as many random specs as asked for that the target supports."""
+    examples = sorted((SOURCE / "examples").glob("*.yaml"))[:args.examples]
+    jobs = [(args, bundle, path, dtype) for path in examples for dtype in args.dtypes]
+    with multiprocessing.Pool(args.jobs) as pool:
+        entries = pool.map(pack_one, jobs, chunksize=1)
+        seed = 0
+        while (missing := args.random - sum("dtype" in e for e in entries if e["name"].startswith("random_"))) > 0:
+            if seed >= 20 * args.random:
+                print(f"gpu-bundle: {missing} random specs fewer than asked for: most are refused", file=sys.stderr)
+                break
+            entries += pool.map(pack_one, [(args, bundle, s, None) for s in range(seed, seed + missing)], chunksize=1)
+            seed += missing
+    return entries
+
+
+def pack_bench(args, bundle):
+    """The libraries that are timed. What the compiler predicts goes with them."""
+    entries = []
+    for spec in gpu_specs.all_specs(quick=args.quick):
+        folder = bundle / "bench" / spec.name
+        folder.mkdir(parents=True)
+        path = folder / "spec.yaml"
+        path.write_text(yaml.safe_dump(spec.fields, sort_keys=False), encoding="utf-8")
+        try:
+            attnc(args.attnc, "compile", path, "--target", args.target, "-o", folder / f"lib{spec.name}.so")
+        except Failed as failure:
+            if REFUSED not in str(failure):
+                raise
+            entries.append({"name": spec.name,
+                            "refused": next(line for line in str(failure).splitlines() if REFUSED in line)})
+            shutil.rmtree(folder)
+            continue
+        strip(folder / f"lib{spec.name}.so")
+        attnc(args.attnc, "init", path, "--out", folder, "--seed", 3, *spec.init_sizes())
+        entries.append({"name": spec.name, "predicted": predict(args, path, spec)})
+    return entries
+
+
+def predict(args, path, spec):
+    """What the compiler's model says of the last target, by length: seconds, and the products of the formula."""
+    target = args.target.split(",")[-1]
+    result = {}
+    for n in spec.lengths:
+        told = json.loads(attnc(args.attnc, "explain", path, "--target", target, "--json", *spec.sizes_of(n)))
+        kernels = [kernel for function in told["functions"] for kernel in function["kernels"]]
+        result[str(n)] = {"seconds": sum(kernel["seconds"] for kernel in kernels),
+                          "useful_multiply_adds": sum(kernel["work"]["useful_multiply_adds"] for kernel in kernels)}
+    return result
+
+
+def commit():
+    run = subprocess.run(["git", "-C", str(SOURCE), "describe", "--always", "--dirty"], capture_output=True, text=True,
+                         check=False)
+    return run.stdout.strip() or "unknown"
+
+
+def copy_client(bundle):
+    (bundle / "python").mkdir()
+    for path in CLIENT:
+        shutil.copy(SOURCE / path, bundle / "python")
+    for name, module in (("run-check", "gpu_check.py"), ("run-bench", "gpu.py")):
+        program = bundle / name
+        program.write_text('#!/bin/sh\nhere="$(dirname "$0")"\n'
+                           f'exec python3 "$here/python/{module}" --bundle "$here" "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+
+
+def archive(bundle):
+    """A compressed tar beside the folder; returns its bytes."""
+    path = bundle.with_suffix(".tar.xz")
+    with tarfile.open(path, "w:xz") as tar:
+        tar.add(bundle, arcname=bundle.name)
+    return path, path.stat().st_size
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="gpu-bundle", description=__doc__)
+    parser.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("gpu-bundle"), help="a folder; "
+                        "FOLDER.tar.xz is written beside it")
+    parser.add_argument("--attnc", default=SOURCE / "build" / "bin" / "attnc")
+    parser.add_argument("--target", default="sm_80,sm_90a", help="as attnc compile takes it; cpu for a dry run")
+    parser.add_argument("--examples", type=int, help="only the first so many")
+    parser.add_argument("--dtypes", type=lambda text: text.split(","), default=[None],
+                        help="storage types of the examples, with commas (default: each its own)")
+    parser.add_argument("--random", type=int, default=300, help="random specs")
+    parser.add_argument("--quick", action="store_true", help="few benchmarks")
+    parser.add_argument("--jobs", type=int, default=2)
+    return parser.parse_args()
+
+
+def main():
+    args = parse()
+    shutil.rmtree(args.out, ignore_errors=True)
+    args.out.mkdir(parents=True)
+    entries = pack_cases(args, args.out)
+    manifest = {"commit": commit(), "target": args.target, "cases": entries, "bench": pack_bench(args, args.out)}
+    copy_client(args.out)
+    (args.out / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    path, size = archive(args.out)
+    packed = sum("refused" not in entry for entry in entries)
+    print(f"{path}: {size / 2**20:.1f} MiB, {packed} cases, {len(entries) - packed} refused as not supported yet, "
+          f"{sum('refused' not in e for e in manifest['bench'])} benchmarks")
+    if size > MOST_BYTES:
+        sys.exit(f"gpu-bundle: expected at most {MOST_BYTES >> 20} MiB, but got {size / 2**20:.1f}; ask for fewer "
+                 "random specs or targets")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""Judges the libraries of a bundle on this machine's GPU against the float64 results in the bundle, then times them.
+
+Every case is run twice (the bits must be equal), captured in a CUDA graph and replayed (the same bits again), and
+compared with what is expected. A sample runs under compute-sanitizer if that is there. What cannot be done is printed as
+SKIP with the reason. With --dry-run the bundle is one for the CPU: the same flow without a GPU, so that tests know it
+works.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from library import LibraryError, opened
+from memory import Cuda, Host
+from storage import from_storage
+
+SANITIZERS = ["memcheck", "racecheck", "initcheck", "synccheck"]
+SAMPLE = 4  # cases for each of them
+
+
+def relative_error(got, expected):
+    """Frobenius norm of the difference over that of what was expected; 0 for two zeros, NaN counts as infinite."""
+    got, expected = np.asarray(got, np.float64), np.asarray(expected, np.float64)
+    difference, size = np.linalg.norm((got - expected).ravel()), np.linalg.norm(expected.ravel())
+    if not np.isfinite(difference):
+        return np.inf
+    return difference / size if size > 0 else (0.0 if difference == 0 else np.inf)
+
+
+class Case:
+    """A case of the bundle with its library, ready to run."""
+
+    def __init__(self, folder, entry, memory, library):
+        self.entry, self.memory, self.library = entry, memory, library
+        arrays = dict(np.load(folder / "tensors.npz"))
+        self.expected = arrays.pop("expected")
+        inputs = {name: memory.put(arrays.pop(name), member.dtype)
+                  for name, member in library.tensors.items() if name in arrays}
+        # Every other library gets its parameters from the device's memory.
+        library.prepare(arrays, memory if sum(entry["name"].encode()) % 2 else Host())
+        name, self.result = library.output(**inputs)
+        self.run, _ = library.runner(**inputs, **{name: self.result})
+
+    def output(self):
+        """The stored bits of a run."""
+        self.run()
+        self.memory.wait()
+        return np.array(self.memory.get(self.result))
+
+    def verdict(self):
+        """What is wrong; empty if nothing is."""
+        first = self.output()
+        if not np.array_equal(first.view(np.uint8), self.output().view(np.uint8)):
+            return "two runs differ in their bits"
+        if not np.array_equal(first.view(np.uint8), self.replayed(first).view(np.uint8)):
+            return "a captured run differs in its bits"
+        return self.judge(from_storage(first, self.entry["dtype"]))
+
+    def replayed(self, first):
+        """The output of a run that was captured in a graph, and replayed into a cleared tensor."""
+        if self.memory.device_type == Host.device_type:
+            return first
+        torch = self.memory.torch
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.run()
+        self.result.zero_()
+        graph.replay()
+        self.memory.wait()
+        return np.array(self.memory.get(self.result))
+
+    def judge(self, got):
+        if got.shape != self.expected.shape:
+            return f"expected shape {self.expected.shape}, but got {got.shape}"
+        if self.entry["finite"] and not np.isfinite(got).all():
+            return "expected a finite output"
+        if self.entry["tolerance"] is None:
+            return ""
+        error = relative_error(got, self.expected)
+        self.error = error
+        return "" if error <= self.entry["tolerance"] else \
+            f"relative error {error:.2e}, tolerance {self.entry['tolerance']:.0e}"
+
+    error = None
+
+
+def check_case(bundle, entry, memory):
+    """(what is wrong, relative error)."""
+    folder = bundle / "cases" / entry["name"]
+    try:
+        with opened(folder, entry["name"], entry["dtype"], parameters=None, threads=1, memory=memory) as library:
+            case = Case(folder, entry, memory, library)
+            return case.verdict(), case.error
+    except LibraryError as error:
+        return str(error), None
+
+
+def check_all(bundle, entries, memory):
+    """Names of the cases that failed."""
+    failed, worst = [], {}
+    for entry in entries:
+        wrong, error = check_case(bundle, entry, memory)
+        if wrong:
+            failed.append(entry["name"])
+            print(f"FAIL: {entry['name']} {entry['dtype']}: {wrong}", flush=True)
+        elif error is not None:
+            worst[entry["dtype"]] = max(worst.get(entry["dtype"], 0), error / entry["tolerance"])
+    for dtype, share in sorted(worst.items()):
+        print(f"largest error of {dtype}: {share:.2f} of the tolerance")
+    print(f"{len(entries) - len(failed)} of {len(entries)} cases right", flush=True)
+    return failed
+
+
+def find_sanitizer():
+    roots = [os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_ROOT", "CUDA_PATH")] + ["/usr/local/cuda"]
+    candidates = [os.path.join(root, "bin", "compute-sanitizer") for root in roots if root]
+    return shutil.which("compute-sanitizer") or next((path for path in candidates if os.access(path, os.X_OK)), None)
+
+
+def sanitize(args, entries):
+    """Tools of compute-sanitizer that found something."""
+    program = find_sanitizer()
+    if args.dry_run or program is None:
+        print(f"SKIP: compute-sanitizer: {'a dry run' if args.dry_run else 'not found'}")
+        return []
+    step = max(1, len(entries) // SAMPLE)
+    names = [entry["name"] for entry in entries[::step]][:SAMPLE]
+    failed = []
+    for tool in SANITIZERS:
+        command = [program, "--tool", tool, "--error-exitcode", "9", sys.executable, __file__, "--bundle", args.bundle,
+                   "--cases", ",".join(names), "--only-cases"]
+        run = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=300)
+        state = "pass" if run.returncode == 0 else "FAIL"
+        print(f"{state}: compute-sanitizer {tool} on {', '.join(names)}", flush=True)
+        if run.returncode != 0:
+            failed.append(tool)
+            print("\n".join((run.stdout + run.stderr).splitlines()[-20:]))
+    return failed
+
+
+def time_all(args):
+    """The status of the benchmarks, which print their table last."""
+    here = pathlib.Path(__file__).resolve().parent
+    places = (here / "gpu.py", here.parents[1] / "benchmarks" / "gpu.py")
+    program = next(path for path in places if path.exists())
+    command = [sys.executable, program, "--bundle", args.bundle, "--out", args.results]
+    command += ["--dry-run"] if args.dry_run else []
+    return subprocess.run(list(map(str, command)), check=False).returncode
+
+
+def open_memory(dry_run):
+    """The GPU's memory, or the reason why there is none."""
+    if dry_run:
+        return Host(), ""
+    try:
+        return Cuda(), ""
+    except (ImportError, RuntimeError, AssertionError) as error:
+        return None, str(error).splitlines()[0]
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="gpu-check", description=__doc__)
+    parser.add_argument("--bundle", type=pathlib.Path, required=True)
+    parser.add_argument("--dry-run", action="store_true", help="on the CPU, with a bundle for it")
+    parser.add_argument("--cases", type=lambda text: text.split(","), help="only these, with commas")
+    parser.add_argument("--only-cases", action="store_true", help="no sanitizer, no timing")
+    parser.add_argument("--results", type=pathlib.Path, default=pathlib.Path("."), help="where the timings are written")
+    return parser.parse_args()
+
+
+def main():
+    args = parse()
+    manifest = json.loads((args.bundle / "manifest.json").read_text(encoding="utf-8"))
+    memory, reason = open_memory(args.dry_run)
+    if memory is None:
+        print(f"SKIP: no GPU that PyTorch can use: {reason}")
+        return 0
+    entries = [e for e in manifest["cases"] if "refused" not in e and (not args.cases or e["name"] in args.cases)]
+    refused = [e["name"] for e in manifest["cases"] if "refused" in e]
+    start = time.monotonic()
+    failed = check_all(args.bundle, entries, memory)
+    print(f"{len(refused)} refused by the compiler as not supported yet: {', '.join(refused[:12])}"
+          f"{' ...' if len(refused) > 12 else ''}" if refused else "none refused by the compiler")
+    print(f"checked in {time.monotonic() - start:.0f} s", flush=True)
+    if args.only_cases:
+        return bool(failed) or not entries
+    failed += sanitize(args, entries)
+    timed = time_all(args)
+    return bool(failed) or not entries or timed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
