@@ -282,6 +282,7 @@ def parse():
 
 def main():
     args = parse()
+    sys.stdout.reconfigure(line_buffering=True)
     manifest = json.loads((args.bundle / "manifest.json").read_text(encoding="utf-8"))
     try:
         machine = OnCpu() if args.dry_run else OnGpu()

@@ -10,6 +10,7 @@
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Pipeline/Describe.h"
+#include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -68,8 +69,17 @@ static VariantDescription describeVariant(Compilation &compilation, const std::v
   return variant;
 }
 
+/// A file of kernels may be one for the CPU.
+static LogicalResult checkSchedules(ModuleOp module) {
+  for (auto kernel : module.getOps<tile::KernelOp>())
+    if (!kernel.getSchedule() || kernel.getSchedule()->getTarget() != tile::TargetKind::GPU)
+      return kernel.emitError() << "expected kernels with a schedule for a GPU, but got tile.kernel @"
+                                << kernel.getSymName() << " without";
+  return success();
+}
+
 std::optional<DeviceCode> attune::compileForGpu(Compilation &compilation) {
-  if (failed(compilation.advance(Stage::Tile)))
+  if (failed(compilation.advance(Stage::Tile)) || failed(checkSchedules(compilation.module())))
     return std::nullopt;
   DeviceCode code;
   code.device = lowerKernels(compilation);

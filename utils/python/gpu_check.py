@@ -177,6 +177,7 @@ def parse():
 
 def main():
     args = parse()
+    sys.stdout.reconfigure(line_buffering=True)  # the benchmarks write to the same stream
     manifest = json.loads((args.bundle / "manifest.json").read_text(encoding="utf-8"))
     memory, reason = open_memory(args.dry_run)
     if memory is None:
