@@ -27,7 +27,9 @@ import gpu_specs  # noqa: E402
 import reference  # noqa: E402
 from attnc import Failed, attnc, read_spec  # noqa: E402
 from judges import TOLERANCE, Case as Judged  # noqa: E402
-from random_grammar import LARGE_LOGIT, Limits, draw_spec, draw_tensors  # noqa: E402
+from random_grammar import Limits, draw_spec  # noqa: E402
+from random_tensors import draw_tensors  # noqa: E402
+from random_worker import tolerance  # noqa: E402
 
 REFUSED = "not supported yet"
 MOST_BYTES = 50 << 20
@@ -68,13 +70,11 @@ def draw_random(program, seed, folder):
     spec, folder = folder / "spec.yaml", folder / "tensors"
     spec.write_text(yaml.safe_dump(case.fields, sort_keys=False), encoding="utf-8")
     attnc(program, "init", spec, "--out", folder, "--seed", seed, *case.init_arguments())
-    tensors = draw_tensors(case, seed)
+    tensors = draw_tensors(case, seed, lambda name: np.load(folder / f"{name}.npy").astype(np.float64))
     for name, array in tensors.arrays.items():
         np.save(folder / f"{name}.npy", array)
-    dtype = case.fields["dtype"]
-    twice = tensors.largest_logit > LARGE_LOGIT or case.is_large_degree()
-    tolerance = TOLERANCE[dtype] * (2 if twice else 1) if tensors.in_range else None
-    return Drawn(case.fields["attention"], spec, case.fields, folder, tolerance)
+    judged = tolerance(case, tensors) if tensors.in_range else None
+    return Drawn(case.fields["attention"], spec, case.fields, folder, judged)
 
 
 def holds(expected, dtype):
@@ -110,8 +110,7 @@ def pack(args, drawn, bundle):
     np.savez_compressed(target / "tensors.npz", expected=expected, **arrays)
     shutil.copy(drawn.spec, target / "spec.yaml")
     dtype = drawn.fields["dtype"]
-    tolerance = drawn.tolerance if holds(expected, dtype) else None
-    return {"name": drawn.name, "dtype": dtype, "tolerance": tolerance,
+    return {"name": drawn.name, "dtype": dtype, "tolerance": drawn.tolerance if holds(expected, dtype) else None,
             "finite": bool(np.isfinite(reference.rounded(expected, dtype)).all())}
 
 
