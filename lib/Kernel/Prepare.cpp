@@ -114,7 +114,6 @@ static func::FuncOp makePrepare(ModuleOp module, func::FuncOp host, func::FuncOp
 static Problem problemOf(func::FuncOp prepare, StringRef name, tile::ScheduleAttr schedule) {
   Problem problem;
   problem.name = (prepare.getName() + "_" + name).str();
-  llvm::replace(problem.name, '.', '_'); // it becomes a name in PTX
   problem.schedule = schedule;
   return problem;
 }
