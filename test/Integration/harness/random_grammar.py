@@ -208,6 +208,8 @@ class SpecDraw:
     def polysketch(self, m):
         # Entries of a normalised row add up to 0, and rows of few features have few directions: a narrow sketch may shrink
         # them all to about 0, and its weights would be noise.
+        if self.projection:  # of one feature all pairs would have the one weight
+            self.projection["model_dim"] = max(3, self.projection["model_dim"])
         noise = self.normed and self.d < 16 or self.projection and self.projection["model_dim"] < 8
         sizes = [8, 16, 32] if noise else [1, 2, 8, 16, 32]
         m |= {"degree": self.choices.pick([4, 4, 8, 16]), "size": self.choices.pick(sizes)}
