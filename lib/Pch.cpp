@@ -1,1 +1,1 @@
-// The owner of the precompiled header that all of Attune's libraries share; see Pch.h.
+// The owner of the precompiled header that all of Attune's libraries share; CMakeLists.txt lists what is in it.
