@@ -13,9 +13,9 @@ import yaml
 
 from attnc import attnc
 from judges import TOLERANCE
-from library import DTYPES, Library
+from library import Library
 from server import Server, npy
-from storage import from_storage, to_storage
+from storage import DTYPES, from_storage, to_storage
 
 
 class Plain(yaml.SafeDumper):
