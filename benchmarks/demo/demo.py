@@ -23,7 +23,7 @@ from measure import JUDGED_LENGTH, measure, seconds_at, taken_by_others
 from mechanisms import SPECS, Mechanism
 
 TABLE_LENGTH = 4096
-LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384]
+LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
 ORDER = ["softmax", "softmax_causal", "linformer", "performer", "rnn", "eva", "flurka", "polysketch", "effatt", "elfatt"]
 # The tolerances of the spec page against float64.
 TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
