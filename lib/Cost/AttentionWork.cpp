@@ -15,8 +15,7 @@
 using namespace attune;
 using namespace attune::cost;
 
-KernelWorks cost::attentionWork(const AttentionShape &shape, tile::ScheduleAttr schedule) {
-  Sizes sizes(shape, schedule);
+static KernelWorks familyWork(const AttentionShape &shape, const Sizes &sizes) {
   switch (shape.family) {
   case Family::Softmax:
     return softmaxWork(shape, sizes);
@@ -38,4 +37,12 @@ KernelWorks cost::attentionWork(const AttentionShape &shape, tile::ScheduleAttr 
     return layerWork(shape, sizes);
   }
   return {};
+}
+
+KernelWorks cost::attentionWork(const AttentionShape &shape, tile::ScheduleAttr schedule) {
+  KernelWorks kernels = familyWork(shape, Sizes(shape, schedule));
+  if (schedule.getOperand().isF32())
+    for (KernelWork &kernel : kernels)
+      kernel.work.f32Products = kernel.work.products;
+  return kernels;
 }

@@ -25,14 +25,20 @@ static bool hasState(attn::Form form) { return form == attn::Form::State || form
 int64_t cost::sharedBytes(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   int64_t d = padded(shape.width), dv = padded(shape.valueWidth);
   int64_t elements = schedule.getQueryTile() * d + schedule.getStages() * schedule.getKeyTile() * (d + dv);
+  // With several warps in a row of the grid, what has been computed comes back as an operand by way of shared memory.
+  if (schedule.getWarpColumns() > 1)
+    elements += schedule.getQueryTile() *
+                (padded(schedule.getKeyTile()) + (shape.form == attn::Form::Online ? 0 : padded(shape.features)));
   int64_t state = hasState(shape.form) ? 4 * padded(shape.features) * dv : 0;
   return elements * llvm::divideCeil(schedule.getOperand().getIntOrFloatBitWidth(), 8) + state;
 }
 
-/// Accumulators of a thread for a tile: each warp holds 16 rows of it at a time, whole.
+/// Accumulators of a thread for a tile: each row of the grid of warps holds 16 rows of it at a time, each column of the
+/// grid an equal range of columns.
 static int64_t accumulators(int64_t rows, int64_t columns, tile::ScheduleAttr schedule) {
-  int64_t warps = schedule.getWarps();
-  return llvm::alignTo(rows, 16 * warps) * padded(columns) / (warps * threadsPerWarp);
+  tile::WarpGrid warps = schedule.getWarpGrid();
+  return llvm::alignTo(rows, 16 * warps.rows) * llvm::alignTo(padded(columns), 8 * warps.columns) /
+         (warps.count() * threadsPerWarp);
 }
 
 int64_t cost::accumulatorsPerThread(const AttentionShape &shape, tile::ScheduleAttr schedule) {
@@ -41,7 +47,10 @@ int64_t cost::accumulatorsPerThread(const AttentionShape &shape, tile::ScheduleA
   int64_t scores = held(rows, keys), output = held(rows, shape.valueWidth);
   int64_t state = held(shape.features, shape.valueWidth);
   // Weights of f16 kernels are f32 operands beside their accumulators: unnormalised, they pass the range of f16.
+  bool f32 = schedule.getOperand().isF32();
   int64_t weights = schedule.getOperand().isF16() ? 2 * scores : scores;
+  // Products of f32 that are added to something hold four blocks of columns of their own, and features are split in two.
+  int64_t features = f32 ? held(keys, shape.features) : 0;
   switch (shape.form) {
   case attn::Form::Online:
     return scores + output;
@@ -50,7 +59,7 @@ int64_t cost::accumulatorsPerThread(const AttentionShape &shape, tile::ScheduleA
   case attn::Form::State: // of different kernels: a state and the features added to it; features and what they read
     return std::max(state + held(keys, shape.features), held(rows, shape.features) + output);
   case attn::Form::Chunked:
-    return weights + output + state;
+    return weights + output + state + 2 * features;
   }
   return 0;
 }
@@ -77,35 +86,55 @@ static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::MLIRCo
   return schedule;
 }
 
-/// Why a block with that schedule cannot run on the device; empty if it can.
-static std::string misfit(const AttentionShape &shape, tile::ScheduleAttr schedule, const DeviceDescription &device) {
-  int64_t bytes = sharedBytes(shape, schedule), accumulators = accumulatorsPerThread(shape, schedule);
+namespace {
+/// What a block with a schedule takes of a device.
+struct Need {
+  int64_t bytes, accumulators;
+
+  Need(const AttentionShape &shape, tile::ScheduleAttr schedule)
+      : bytes(sharedBytes(shape, schedule)), accumulators(accumulatorsPerThread(shape, schedule)) {}
+  /// Of the scarcer of the two, the part of what there is; above 1 a block cannot run.
+  double part(const DeviceDescription &device) const {
+    return std::max(bytes / device.fastBytes, accumulators / device.accumulatorsPerThread);
+  }
+  std::string excess(const DeviceDescription &device) const;
+};
+} // namespace
+
+std::string Need::excess(const DeviceDescription &device) const {
   if (bytes > device.fastBytes)
     return ("expected tiles of at most " + llvm::Twine(int64_t(device.fastBytes)) + " bytes of shared memory on " +
             device.name + ", but got " + llvm::Twine(bytes))
         .str();
-  if (accumulators > device.accumulatorsPerThread)
-    return ("expected at most " + llvm::Twine(int64_t(device.accumulatorsPerThread)) + " accumulators a thread on " +
-            device.name + ", but got " + llvm::Twine(accumulators))
-        .str();
-  return "";
+  return ("expected at most " + llvm::Twine(int64_t(device.accumulatorsPerThread)) + " accumulators a thread on " +
+          device.name + ", but got " + llvm::Twine(accumulators))
+      .str();
 }
+
+/// With one column of warps results are operands as they are, so that comes first; columns split wide tiles. Narrow tiles of
+/// keys come last: they use a matrix unit badly.
+static constexpr tile::WarpGrid grids[] = {{4, 1}, {4, 2}, {2, 4}, {1, 8}};
 
 static llvm::Expected<tile::ScheduleAttr> chooseForGpu(const AttentionShape &shape, mlir::Type storage,
                                                        const DeviceDescription &device) {
-  std::string reason;
+  std::optional<Need> least;
   for (int64_t keys : {64, 32, 16})
-    for (int64_t stages : {2, 1}) {
-      // A chunk has as many queries as keys.
-      int64_t queries = shape.form == attn::Form::Chunked ? keys : 64;
-      auto schedule =
-          tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece, storage,
-                                  /*warps=*/4, stages);
-      reason = misfit(shape, schedule, device);
-      if (reason.empty())
-        return schedule;
-    }
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + reason);
+    for (tile::WarpGrid warps : grids)
+      for (int64_t stages : {2, 1}) {
+        // The columns of a rotation change places within a warp.
+        if (warps.columns > 1 && (shape.queryRope || shape.keyRope))
+          continue;
+        // A chunk has as many queries as keys.
+        int64_t queries = shape.form == attn::Form::Chunked ? keys : 64;
+        auto schedule = tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece,
+                                                storage, warps.count(), stages, warps.columns);
+        Need need(shape, schedule);
+        if (need.part(device) <= 1)
+          return schedule;
+        if (!least || need.part(device) < least->part(device))
+          least = need;
+      }
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + least->excess(device));
 }
 
 /// The attentions whose tiles on a GPU are known. The others are refused when kernels are built; until then they are

@@ -41,6 +41,7 @@ template <> struct llvm::yaml::ScalarEnumerationTraits<tile::TargetKind> {
 template <typename Device, typename Visit> static void forEachFact(Device &device, Visit visit) {
   visit("cores", device.cores);
   visit("products_per_second", device.productsPerSecond);
+  visit("f32_product_passes", device.f32ProductPasses);
   visit("product_efficiency", device.productEfficiency);
   visit("elementwise_per_second", device.elementwisePerSecond);
   visit("exp2_per_second", device.exp2PerSecond);
@@ -79,6 +80,8 @@ std::string DeviceDescription::check() const {
   });
   if (problem.empty() && productEfficiency > 1)
     return llvm::formatv("product_efficiency: expected at most 1, but got {0}", productEfficiency.value);
+  if (problem.empty() && f32ProductPasses < 1)
+    return llvm::formatv("f32_product_passes: expected at least 1, but got {0}", f32ProductPasses.value);
   if (problem.empty() && cores != std::floor(cores))
     return llvm::formatv("cores: expected a whole number, but got {0}", cores.value);
   return problem;

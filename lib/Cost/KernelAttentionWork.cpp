@@ -91,6 +91,7 @@ static WorkEstimate quadraticWork(const AttentionShape &shape, const Sizes &z, c
   // The maps, the row sum; then the output divided.
   work.elementwise = points * (mapped * map.elementwise + z.pairs * z.Tk * (z.Tq + keyOps(shape)) +
                                z.rows() * (z.dv + queryOps(shape) + outputOps(shape)));
+  work.elementwise += points * (z.pairs * z.Tq * z.Tk + z.rows() * z.m) * z.operandMoves();
   if (shape.runningMaximum) {
     double diagonal = shape.causal ? z.blocks : 0;
     addOwnMaxima(work, shape, z, z.pairs - diagonal, diagonal);
@@ -134,6 +135,7 @@ static WorkEstimate readoutWork(const AttentionShape &shape, const Sizes &z, con
   // The map, ⟨φ(q), z⟩; then the output divided. Maxima of the features are added, their largest is subtracted.
   double maxima = shape.runningMaximum ? 3 * z.m : 0;
   work.elementwise = points * rows * (map.elementwise + maxima + 2 * z.m + z.dv + queryOps(shape) + outputOps(shape));
+  work.elementwise += points * rows * z.m * z.operandMoves();
   work.mainBytes =
       points * z.n * (z.qw * z.q + z.dv * z.o) + z.batch * z.features * z.stateBytes() + parameterBytes(shape, z, map);
   work.nearBytes = points * (z.n * (z.qw * z.q + z.dv * z.o) + z.blocks * z.stateBytes());
@@ -156,6 +158,7 @@ static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, con
   work.elementwise =
       points * rows *
       (2 * map.elementwise + 4 * z.m + 2 * T + 2 * z.dv + queryOps(shape) + keyOps(shape) + outputOps(shape));
+  work.elementwise += points * rows * (T + z.m) * z.operandMoves();
   if (shape.runningMaximum) {
     addOwnMaxima(work, shape, z, 0, z.keyTiles);
     work.exps += points * z.keyTiles * z.m;

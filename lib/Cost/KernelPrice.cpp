@@ -20,7 +20,8 @@ const char *KernelPrice::limit() const {
 }
 
 KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &device) {
-  double matrix = work.products / (device.productsPerSecond * device.productEfficiency);
+  double passes = work.products + work.f32Products * (device.f32ProductPasses - 1);
+  double matrix = passes / (device.productsPerSecond * device.productEfficiency);
   double vector = work.elementwise / device.elementwisePerSecond + work.exps / device.exp2PerSecond;
   bool sideBySide = device.kind == tile::TargetKind::GPU;
   double total = sideBySide ? std::max(matrix, vector) : matrix + vector;

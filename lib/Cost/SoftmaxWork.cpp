@@ -18,6 +18,7 @@ KernelWorks cost::softmaxWork(const AttentionShape &shape, const Sizes &z) {
   work.exps = points * z.pairs * z.Tq * (z.Tk + 1);
   // Row maximum, subtraction, row sum; the accumulator rescaled; then the query scaled and the output divided.
   work.elementwise = points * (z.pairs * z.Tq * (3 * z.Tk + z.dv) + z.rows() * (z.d + z.dv));
+  work.elementwise += points * z.pairs * z.Tq * z.Tk * z.operandMoves();
   work.elementwise += points * (z.rows() * (queryOps(shape) + outputOps(shape)) + z.pairs * z.Tk * keyOps(shape));
   work.mainBytes = z.tensorBytes() + (shape.lse ? 4 * points * z.n : 0);
   work.nearBytes = z.visitedBytes() + points * z.n * shape.taps * z.dv * z.k;

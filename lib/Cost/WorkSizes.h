@@ -29,6 +29,9 @@ struct Sizes {
   double points() const { return batch * heads * windows; }
   double rows() const { return blocks * Tq; }
   double keyRows() const { return keyTiles * Tk; }
+  /// How often a GPU moves an element of a result that is the first operand of the next product: not at all with one column
+  /// of warps; else to shared memory, and from there to every column.
+  double operandMoves() const { return schedule.getWarpColumns() > 1 ? 1 + schedule.getWarpColumns() : 0; }
   double stateBytes() const { return 4 * m * (dv + 1); }
   /// q, k, v and o of the whole batch, each once.
   double tensorBytes() const;

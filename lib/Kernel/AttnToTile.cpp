@@ -47,8 +47,6 @@ static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
   Type storage = storageOf(source);
   if (!storage)
     return source.emitError() << "expected a function that returns an attention output, but got no results";
-  if (target == tile::TargetKind::GPU && storage.isF32())
-    return source.emitError() << "expected dtype f16 or bf16 for a GPU target, but got f32 (not supported yet)";
   return checkAllUsed(source);
 }
 

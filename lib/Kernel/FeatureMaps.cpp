@@ -105,7 +105,7 @@ Value MapAtPoint::projection(TileBuilder &tiles, Value x, double factor, Side si
     x = tiles.times(x, tiles.constant(tiles.shape(x), factor * scale));
   if (side == Side::Query ? map.queryFolded : map.keyFolded)
     return x;
-  return tiles.dot(x, omega, tiles.constant({tiles.shape(x)[0], map.features}, 0), false, true);
+  return tiles.exactDot(x, omega, tiles.constant({tiles.shape(x)[0], map.features}, 0), /*transposeB=*/true);
 }
 
 /// |x'|²/2 in units of log 2: [rows].
@@ -124,7 +124,7 @@ Value MapAtPoint::keyStabilizer(TileBuilder &tiles, int64_t rows) const {
   if (omegaSquares)
     return tiles.reduceMax(tiles.expand(omegaSquares, 0, {rows, map.features}), 1);
   Value ones = tiles.constant({rows, 1}, 1);
-  return tiles.reduceAdd(tiles.dot(ones, shift, tiles.constant({rows, 1}, 0)), 1);
+  return tiles.reduceAdd(tiles.exactDot(ones, shift, tiles.constant({rows, 1}, 0)), 1);
 }
 
 /// m^{-1/2} (e^{L − c} + ε).

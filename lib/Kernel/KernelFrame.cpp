@@ -45,7 +45,18 @@ Value KernelFrame::operator[](Value hostValue) const {
   return Value();
 }
 
+/// Where storage has 16 bits, f32 operands of products keep no more of them than f16 has, unless a product says otherwise.
+static void relaxProducts(tile::KernelOp kernel) {
+  if (kernel.getSchedule()->getOperand().isF32())
+    return;
+  kernel.walk([](tile::DotOp dot) {
+    if (!dot.getPrecision() && cast<RankedTensorType>(dot.getA().getType()).getElementType().isF32())
+      dot.setPrecision(tile::Precision::TF32);
+  });
+}
+
 void KernelFrame::finish(BuildSite &site, ValueRange gridSizes) {
+  relaxProducts(kernel);
   tile::ReturnOp::create(builder, site.loc);
   tile::LaunchOp::create(site.host, site.loc, kernel.getSymName(), gridSizes, hostValues);
 }

@@ -81,6 +81,11 @@ Value TileBuilder::cast(Value tile, Type to) {
 Value TileBuilder::dot(Value a, Value b, Value acc, bool transposeA, bool transposeB) {
   return DotOp::create(builder, loc, acc.getType(), a, b, acc, transposeA, transposeB);
 }
+Value TileBuilder::exactDot(Value a, Value b, Value acc, bool transposeB) {
+  auto product = DotOp::create(builder, loc, acc.getType(), a, b, acc, /*transposeA=*/false, transposeB);
+  product.setPrecision(Precision::F32);
+  return product;
+}
 Value TileBuilder::plus(Value a, Value b) { return arith::AddFOp::create(builder, loc, a, b); }
 Value TileBuilder::minus(Value a, Value b) { return arith::SubFOp::create(builder, loc, a, b); }
 Value TileBuilder::times(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }

@@ -48,8 +48,10 @@ public:
   void store(mlir::Value tile, mlir::Value memory, mlir::ValueRange indices, mlir::Value rows = mlir::Value());
   /// To another element type, widening or rounding; the tile itself if it has that type.
   mlir::Value cast(mlir::Value tile, mlir::Type element);
-  /// `a` and `b` brought to `operand` elements, then acc + A·B.
+  /// acc + A·B.
   mlir::Value dot(mlir::Value a, mlir::Value b, mlir::Value acc, bool transposeA = false, bool transposeB = false);
+  /// The same of f32 tiles, with nothing of them dropped whatever the storage: for what becomes an exponent.
+  mlir::Value exactDot(mlir::Value a, mlir::Value b, mlir::Value acc, bool transposeB = false);
   mlir::Value plus(mlir::Value a, mlir::Value b);
   mlir::Value minus(mlir::Value a, mlir::Value b);
   mlir::Value times(mlir::Value a, mlir::Value b);

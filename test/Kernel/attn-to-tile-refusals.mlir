@@ -10,15 +10,6 @@ func.func @mechanism(%q: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
 
 // -----
 
-// expected-error @below {{expected dtype f16 or bf16 for a GPU target, but got f32 (not supported yet)}}
-func.func @storage(%q: tensor<1x1x9x8xf32>, %k: tensor<1x1x9x8xf32>, %v: tensor<1x1x9x8xf32>) -> tensor<1x1x9x8xf32> {
-  %o = attn.softmax %q, %k, %v {scale = 1.0 : f64}
-      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
-  return %o : tensor<1x1x9x8xf32>
-}
-
-// -----
-
 // expected-error @below {{expected every argument to be part of the attention, but argument 3 is not}}
 func.func @unused(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1x1x9x8xf16>, %x: tensor<1xi32>) -> tensor<1x1x9x8xf16> {
   %o = attn.softmax %q, %k, %v {scale = 1.0 : f64}

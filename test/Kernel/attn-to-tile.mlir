@@ -94,8 +94,8 @@ func.func @state(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tenso
 // CHECK:           tile.dot %{{.*}} {transpose_a}
 // f16 features underflow and f16 weights overflow: all products have f32 operands.
 // GPU-LABEL:   tile.kernel @chunked_chunked
-// GPU:           tile.dot %{{.*}} {transpose_b} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
-// GPU:           tile.dot %{{.*}} : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+// GPU:           tile.dot %{{.*}} precision tf32 {transpose_b} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+// GPU:           tile.dot %{{.*}} precision tf32 : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
 func.func @chunked(%q: tensor<?x4x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tensor<?x2x?x32xf16>) -> tensor<?x4x?x32xf16> {
   %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<?x4x?x64xf16> -> tensor<?x4x?x64xf32>
   %b = attn.map %k {feature_map = #attn.feature_map<elu1>} : tensor<?x2x?x64xf16> -> tensor<?x2x?x64xf32>

@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -23,6 +24,16 @@
 #include <optional>
 
 namespace attune::tile {
+/// The warps of a thread block as rows and columns of a tile's parts. Warp w is in row w mod rows, column w div rows.
+struct WarpGrid {
+  int64_t rows = 1, columns = 1;
+
+  int64_t count() const { return rows * columns; }
+  bool operator==(const WarpGrid &) const = default;
+};
+inline llvm::hash_code hash_value(const WarpGrid &grid) { return llvm::hash_combine(grid.rows, grid.columns); }
+/// `[rows, columns]`.
+mlir::AsmPrinter &operator<<(mlir::AsmPrinter &printer, const WarpGrid &grid);
 /// A ranked tensor of rank 1 or 2 with a static shape of positive sizes and f32, f16, bf16, i32 or i1 elements.
 bool isTile(mlir::Type type);
 /// A memref of rank ≥ 1 whose innermost stride is 1, without an offset, of f32, f16, bf16 or i32.
@@ -34,6 +45,10 @@ mlir::TypedAttr constantTile(mlir::RankedTensorType type, double value);
 /// tile that is computed or whose elements differ.
 std::optional<double> splatValue(mlir::Value tile);
 } // namespace attune::tile
+
+template <> struct mlir::FieldParser<attune::tile::WarpGrid> {
+  static mlir::FailureOr<attune::tile::WarpGrid> parse(mlir::AsmParser &parser);
+};
 
 #include "attune/Tile/TileDialect.h.inc"
 #include "attune/Tile/TileEnums.h.inc"

@@ -58,6 +58,20 @@ def Tile_CarryAttr : EnumAttr<Tile_Dialect, Tile_Carry, "carry"> {
   }];
 }
 
+def Tile_Precision : I32EnumAttr<"Precision", "what a product may drop of its f32 operands", [
+    I32EnumAttrCase<"F32", 0, "f32">, I32EnumAttrCase<"TF32", 1, "tf32">]> {
+  let genSpecializedAttr = 0;
+  let cppNamespace = "::attune::tile";
+}
+def Tile_PrecisionAttr : EnumAttr<Tile_Dialect, Tile_Precision, "precision"> {
+  let summary = "What a product may drop of its f32 operands";
+  let description = [{
+    * `f32`: nothing; the result is what products and sums in f32 give. Matrix units take three products of tf32 numbers
+      for one: with a = a₁ + a₂, where a₁ is a rounded to tf32 and a₂ the rest, a₂·b₁ + a₁·b₂ + a₁·b₁;
+    * `tf32`: operands may be rounded to 10 bits of mantissa, as many as f16 has.
+  }];
+}
+
 def Tile_TargetKind : I32EnumAttr<"TargetKind", "the kind of machine a schedule is for", [
     I32EnumAttrCase<"CPU", 0, "cpu">, I32EnumAttrCase<"GPU", 1, "gpu">]> {
   let genSpecializedAttr = 0;
@@ -112,7 +126,9 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     * `query_tile`, `key_tile`: rows of queries and of keys in a tile;
     * `piece`: the keys of one piece of the sequence; pieces are summed in a fixed order that depends on N alone;
     * `operand`: the element type of the operands of `tile.dot` (f32 on a CPU; the storage type on matrix units);
-    * `warps`, `stages`: warps of a thread block and stages of the copies into shared memory (1, 1 on a CPU).
+    * `warps`, `stages`: warps of a thread block and stages of the copies into shared memory (1, 1 on a CPU);
+    * `warp_columns`: over how many warps the columns of a tile are spread (1 unless given); its rows are spread over the
+      other factor of `warps`.
 
     ```mlir
     #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>
@@ -125,7 +141,15 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     "int64_t":$piece,
     "::mlir::Type":$operand,
     "int64_t":$warps,
-    "int64_t":$stages);
+    "int64_t":$stages,
+    DefaultValuedParameter<"int64_t", "1">:$warp_columns);
+  let builders = [AttrBuilder<(ins "::attune::tile::TargetKind":$target, "int64_t":$query_tile, "int64_t":$key_tile,
+      "int64_t":$piece, "::mlir::Type":$operand, "int64_t":$warps, "int64_t":$stages), [{
+    return $_get($_ctxt, target, query_tile, key_tile, piece, operand, warps, stages, /*warp_columns=*/1);
+  }]>];
+  let extraClassDeclaration = [{
+    ::attune::tile::WarpGrid getWarpGrid() const { return {getWarps() / getWarpColumns(), getWarpColumns()}; }
+  }];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -18,6 +18,19 @@
 using namespace mlir;
 using namespace attune::tile;
 
+AsmPrinter &attune::tile::operator<<(AsmPrinter &printer, const WarpGrid &grid) {
+  printer.getStream() << '[' << grid.rows << ", " << grid.columns << ']';
+  return printer;
+}
+
+FailureOr<WarpGrid> FieldParser<WarpGrid>::parse(AsmParser &parser) {
+  WarpGrid grid;
+  if (parser.parseLSquare() || parser.parseInteger(grid.rows) || parser.parseComma() ||
+      parser.parseInteger(grid.columns) || parser.parseRSquare())
+    return failure();
+  return grid;
+}
+
 #include "attune/Tile/TileDialect.cpp.inc"
 #include "attune/Tile/TileEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES

@@ -18,21 +18,23 @@ using namespace attune::tile;
 // Verification
 //===----------------------------------------------------------------------===//
 
-LogicalResult FragmentAttr::verify(function_ref<InFlightDiagnostic()> emitError, FragmentRole role, int64_t inner,
-                                   int64_t warps) {
-  if (inner != 8 && inner != 16)
-    return emitError() << "expected inner 8 or 16, but got " << inner;
-  if (warps < 1)
-    return emitError() << "expected at least one warp, but got " << warps;
+static LogicalResult verifyGrid(function_ref<InFlightDiagnostic()> emitError, WarpGrid warps) {
+  if (warps.rows < 1 || warps.columns < 1)
+    return emitError() << "expected at least one warp, but got a grid of " << warps.rows << " x " << warps.columns;
   return success();
 }
 
-LogicalResult SliceAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t axis, int64_t warps) {
+LogicalResult FragmentAttr::verify(function_ref<InFlightDiagnostic()> emitError, FragmentRole role, int64_t inner,
+                                   WarpGrid warps) {
+  if (inner != 8 && inner != 16)
+    return emitError() << "expected inner 8 or 16, but got " << inner;
+  return verifyGrid(emitError, warps);
+}
+
+LogicalResult SliceAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t axis, WarpGrid warps) {
   if (axis != 0 && axis != 1)
     return emitError() << "expected axis 0 or 1, but got " << axis;
-  if (warps < 1)
-    return emitError() << "expected at least one warp, but got " << warps;
-  return success();
+  return verifyGrid(emitError, warps);
 }
 
 LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns) {
@@ -56,9 +58,11 @@ LogicalResult ConvertLayoutOp::verify() {
 //===----------------------------------------------------------------------===//
 
 int64_t FragmentLayout::rowBlocks() const {
-  return llvm::divideCeil(rows, role == FragmentRole::B ? blockSize : fragmentRows * warps);
+  return llvm::divideCeil(rows, role == FragmentRole::B ? blockSize : rowStride());
 }
-int64_t FragmentLayout::columnBlocks() const { return llvm::divideCeil(columns, blockSize); }
+int64_t FragmentLayout::columnBlocks() const {
+  return llvm::divideCeil(llvm::divideCeil(columns, blockSize), columnWarps());
+}
 
 int64_t FragmentLayout::registers() const {
   return rowBlocks() * columnBlocks() * (role == FragmentRole::B ? 2 : 4);
@@ -70,18 +74,20 @@ static int64_t registerInBlock(bool exchanged, int64_t half, int64_t pair) {
 }
 
 RegisterPlace FragmentLayout::placeOf(int64_t row, int64_t column) const {
+  int64_t warpColumn = column / warpColumns(), columnBlock = column % warpColumns() / blockSize;
   if (role == FragmentRole::B) { // B[k, n]: the transpose of a block of C
-    int64_t block = (column / blockSize) * rowBlocks() + row / blockSize;
-    return {0, (column % 8) * 4 + (row % 8) / 2, block * 2 + row % 2};
+    int64_t block = columnBlock * rowBlocks() + row / blockSize;
+    return {warpColumn * warps.rows, (column % 8) * 4 + (row % 8) / 2, block * 2 + row % 2};
   }
   bool exchanged = role == FragmentRole::A && inner == 8;
-  int64_t rowBlock = row / (fragmentRows * warps), block = rowBlock * columnBlocks() + column / blockSize;
-  return {(row / fragmentRows) % warps, (row % 8) * 4 + (column % 8) / 2,
+  int64_t warpRow = row / fragmentRows % warps.rows, block = row / rowStride() * columnBlocks() + columnBlock;
+  return {warpRow + warpColumn * warps.rows, (row % 8) * 4 + (column % 8) / 2,
           block * 4 + registerInBlock(exchanged, (row / 8) % 2, column % 2)};
 }
 
 std::optional<std::pair<int64_t, int64_t>> FragmentLayout::elementAt(RegisterPlace place) const {
   int64_t group = place.lane / 4, pair = place.lane % 4 * 2, row, column;
+  int64_t warpRow = place.warp % warps.rows, warpColumn = columnWarps() == 1 ? 0 : place.warp / warps.rows;
   if (role == FragmentRole::B) {
     int64_t block = place.index / 2;
     row = block % rowBlocks() * blockSize + pair + place.index % 2;
@@ -90,21 +96,22 @@ std::optional<std::pair<int64_t, int64_t>> FragmentLayout::elementAt(RegisterPla
     bool exchanged = role == FragmentRole::A && inner == 8;
     int64_t block = place.index / 4, low = place.index % 2, high = place.index / 2 % 2;
     int64_t half = exchanged ? low : high, second = exchanged ? high : low;
-    row = (block / columnBlocks() * warps + place.warp) * fragmentRows + half * 8 + group;
+    row = block / columnBlocks() * rowStride() + warpRow * fragmentRows + half * 8 + group;
     column = block % columnBlocks() * blockSize + pair + second;
   }
+  column += warpColumn * warpColumns();
   if (row >= rows || column >= columns)
     return std::nullopt;
   return std::make_pair(row, column);
 }
 
 bool attune::tile::isFreeConversion(FragmentLayout from, FragmentLayout to) {
-  if (from.rows != to.rows || from.columns != to.columns)
+  if (from.rows != to.rows || from.columns != to.columns || from.warps != to.warps || from.copies() != to.copies())
     return false;
   for (int64_t row = 0; row < from.rows; ++row)
     for (int64_t column = 0; column < from.columns; ++column) {
       RegisterPlace a = from.placeOf(row, column), b = to.placeOf(row, column);
-      if (a.lane != b.lane || a.warp != b.warp || from.replicated() != to.replicated())
+      if (a.lane != b.lane || a.warp != b.warp)
         return false;
     }
   return true;
@@ -114,16 +121,17 @@ bool attune::tile::isFreeConversion(FragmentLayout from, FragmentLayout to) {
 // Slices
 //===----------------------------------------------------------------------===//
 
-int64_t SliceLayout::registers() const {
-  return axis == 1 ? llvm::divideCeil(size, fragmentRows * warps) * 2 : llvm::divideCeil(size, blockSize) * 2;
+int64_t SliceLayout::blocks() const {
+  return axis == 1 ? llvm::divideCeil(size, fragmentRows * warps.rows)
+                   : llvm::divideCeil(llvm::divideCeil(size, blockSize), warps.columns);
 }
 
 std::optional<int64_t> SliceLayout::elementAt(RegisterPlace place) const {
-  int64_t element;
+  int64_t block = place.index / 2, low = place.index % 2, element;
   if (axis == 1)
-    element = (place.index / 2 * warps + place.warp) * fragmentRows + place.index % 2 * 8 + place.lane / 4;
+    element = (block * warps.rows + place.warp % warps.rows) * fragmentRows + low * 8 + place.lane / 4;
   else
-    element = place.index / 2 * blockSize + place.lane % 4 * 2 + place.index % 2;
+    element = (place.warp / warps.rows * blocks() + block) * blockSize + place.lane % 4 * 2 + low;
   return element < size ? std::optional<int64_t>(element) : std::nullopt;
 }
 

@@ -47,14 +47,32 @@
 //
 // ### A whole tile
 //
-// Rows of A and C go to the warps 16 at a time, round and round; columns stay in the lane, as further registers. B is the
-// same in every warp. A tile of 64×40 as C over 4 warps: warp w has rows 16w … 16w + 15 and 5 blocks of 4 registers. Sizes
-// that are no multiple of a block are padded: a register may hold an element outside the tile.
+// The warps of a block are a grid of R rows and K columns; warp w is in row w mod R, column w div R. Rows of A and C go to
+// the rows of the grid 16 at a time, round and round. Columns of B and C go to its columns in equal ranges of whole blocks
+// of 8, and are further registers within. A lies alike in the warps of a row of the grid, B in those of a column:
+//
+//     rows of warp row r:        16 (r + R i) … 16 (r + R i) + 15         i = 0, 1, …
+//     columns of warp column c:  8 b c … 8 b (c + 1) − 1                  b = ceil(ceil(columns / 8) / K)
+//
+// Sizes that do not fill the grid are padded: a register may hold an element outside the tile. A lane holds of C
+//
+//     registers = ceil(rows / 16R) · b · 4 ≥ rows · columns / (32 R K)
+//
+//     tile of C     grid    rows of warp 1          columns of warp 1   blocks    registers
+//     64 × 40       4×1     16–31                   0–39                1 × 5     20
+//     64 × 256      4×1     16–31                   0–255               1 × 32    128, too many beside others
+//     64 × 256      4×2     16–31                   0–127               1 × 16    64
+//     256 × 64      4×2     16–31, 80–95, …         0–31                4 × 4     64
+//     16 × 1024     1×8     0–15                    128–255             1 × 16    64
+//
+// With K = 1, C is A. With more, a row of A has come together from several warps, so the way from C to A is by way of
+// shared memory: C is written, and each warp reads the rows that it multiplies, K times in all.
 //
 // ## Slices
 //
-// Reducing C along a row leaves a value for each row, equal in the quad of lanes that shared it (axis 1); along a column, a
-// value for each column, equal in all lanes with the same t, in all warps (axis 0).
+// Reducing C along a row leaves a value for each row, equal in the quad of lanes that shared it and in the warps of a row of
+// the grid (axis 1); along a column, a value for each column, equal in all lanes with the same t and in the warps of a
+// column of the grid (axis 0). Lanes and warps that share add up first, warps through shared memory.
 //
 // ## Shared memory
 //
@@ -104,7 +122,8 @@ struct RegisterPlace {
 /// A tile of rows × columns as fragments. B is given as the tile B[k, n].
 struct FragmentLayout {
   FragmentRole role;
-  int64_t inner, warps;
+  int64_t inner;
+  WarpGrid warps;
   int64_t rows, columns;
 
   FragmentLayout(FragmentAttr attr, llvm::ArrayRef<int64_t> shape)
@@ -112,13 +131,23 @@ struct FragmentLayout {
 
   /// Blocks of 16 rows in a warp (A, C), or of 8 rows in a lane (B).
   int64_t rowBlocks() const;
-  /// Blocks of 8 columns.
+  /// Blocks of 8 columns in a warp.
   int64_t columnBlocks() const;
+  /// Rows that all warps have in one block of 16: how far one row block is from the next.
+  int64_t rowStride() const { return fragmentRows * warps.rows; }
+  /// Columns of a warp.
+  int64_t warpColumns() const { return columnBlocks() * blockSize; }
+  /// True if no register is padding below the tile, or to its right.
+  bool wholeRows() const { return rows % rowStride() == 0; }
+  bool wholeColumns() const { return columnBlocks() * blockSize * columnWarps() == columns; }
   /// Elements that a lane holds, padding included.
   int64_t registers() const;
-  /// True if every warp holds the whole tile.
-  bool replicated() const { return role == FragmentRole::B; }
-  /// Where (i, j) is; of a replicated tile, in warp 0.
+  /// Over how many warps rows and columns are spread.
+  int64_t rowWarps() const { return role == FragmentRole::B ? 1 : warps.rows; }
+  int64_t columnWarps() const { return role == FragmentRole::A ? 1 : warps.columns; }
+  /// How many warps hold the same element.
+  int64_t copies() const { return warps.count() / (rowWarps() * columnWarps()); }
+  /// Where (i, j) is; of several places, that in the first warp.
   RegisterPlace placeOf(int64_t row, int64_t column) const;
   /// The element at a place; nothing if it is padding.
   std::optional<std::pair<int64_t, int64_t>> elementAt(RegisterPlace place) const;
@@ -126,10 +155,14 @@ struct FragmentLayout {
 
 /// A rank-1 tile along a C fragment.
 struct SliceLayout {
-  int64_t axis, warps, size;
+  int64_t axis;
+  WarpGrid warps;
+  int64_t size;
 
   SliceLayout(SliceAttr attr, int64_t size) : axis(attr.getAxis()), warps(attr.getWarps()), size(size) {}
-  int64_t registers() const;
+  int64_t registers() const { return 2 * blocks(); }
+  /// Blocks of 16 rows (axis 1) or 8 columns (axis 0) in a warp.
+  int64_t blocks() const;
   /// The element at a place; nothing if it is padding. Several places hold the same element.
   std::optional<int64_t> elementAt(RegisterPlace place) const;
 };

@@ -20,14 +20,17 @@ def Tile_FragmentAttr : AttrDef<Tile_Dialect, "Fragment"> {
   let mnemonic = "fragment";
   let summary = "A tile in the registers of a thread block, as operand or result of a matrix instruction";
   let description = [{
-    The tile of an m16n8k16 (`inner` = 16) or m16n8k8 (`inner` = 8) instruction, repeated over the whole tile. Rows of
-    `a` and `c` are spread over `warps` warps, 16 at a time; `b` is the same in every warp.
+    The tile of an m16n8k16 (`inner` = 16) or m16n8k8 (`inner` = 8) instruction, repeated over the whole tile. `warps`
+    are the rows and columns of the grid of warps: rows of `a` and `c` are spread over the rows of the grid, 16 at a time,
+    columns of `b` and `c` over its columns, in equal ranges. `a` is the same in the warps of a row, `b` in those of a
+    column.
 
     ```mlir
-    #tile.fragment<role = c, inner = 16, warps = 4>
+    #tile.fragment<role = c, inner = 16, warps = [4, 2]>
     ```
   }];
-  let parameters = (ins EnumParameter<Tile_FragmentRole>:$role, "int64_t":$inner, "int64_t":$warps);
+  let parameters = (ins EnumParameter<Tile_FragmentRole>:$role, "int64_t":$inner,
+                        "::attune::tile::WarpGrid":$warps);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -37,13 +40,14 @@ def Tile_SliceAttr : AttrDef<Tile_Dialect, "Slice"> {
   let summary = "A rank-1 tile that lies along a `c` fragment";
   let description = [{
     What is left of a `c` fragment when `axis` is reduced. Axis 1 leaves a value for each row, the same in the four lanes
-    of a quad; axis 0 a value for each column, the same in the eight quads of every warp.
+    of a quad and in the warps of a row; axis 0 a value for each column, the same in the eight quads and in the warps of a
+    column.
 
     ```mlir
-    #tile.slice<axis = 1, warps = 4>
+    #tile.slice<axis = 1, warps = [4, 1]>
     ```
   }];
-  let parameters = (ins "int64_t":$axis, "int64_t":$warps);
+  let parameters = (ins "int64_t":$axis, "::attune::tile::WarpGrid":$warps);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -72,7 +76,8 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
 
     | from → to | price |
     |---|---|
-    | `c` → `a` | nothing: the same registers |
+    | `c` → `a`, one column of warps | nothing: the same registers |
+    | `c` → `a`, several columns of warps | by way of shared memory: the two conversions below |
     | shared → `a`, `b`, `c` | reads of shared memory |
     | `c` → shared | writes of shared memory and a barrier |
     | slice → slice of the other axis | writes and reads of shared memory and a barrier |
@@ -80,8 +85,8 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
     Constraints: source and result differ in nothing but their layout; both have one.
 
     ```mlir
-    %a = tile.convert_layout %w : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = 4>>
-      -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = 4>>
+    %a = tile.convert_layout %w : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = [4, 1]>>
+      -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = [4, 1]>>
     ```
   }];
   let arguments = (ins Tile_Tile:$source);

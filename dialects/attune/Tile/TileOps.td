@@ -111,18 +111,28 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let description = [{
         result[i, j] = acc[i, j] + Σ_k A[i, k] · B[k, j]
 
-    where A is `a`, or its transpose with `transpose_a`, and B likewise. Products and sums are f32 (or, for f32 operands
-    on matrix units, what the target documents).
+    where A is `a`, or its transpose with `transpose_a`, and B likewise. Products and sums are f32. `precision tf32` lets a
+    target round f32 operands to tf32 numbers; without it nothing of them is dropped. A CPU, and the interpreter, drop
+    nothing either way.
 
-    Constraints: rank-2 operands of one element type f32, f16 or bf16; inner sizes agree; acc is the outer sizes in f32.
+    Constraints: rank-2 operands of one element type f32, f16 or bf16; inner sizes agree; acc is the outer sizes in f32;
+    `precision` only with f32 operands.
 
     ```mlir
     %s = tile.dot %q, %k, %zero {transpose_b} : tensor<64x80xf32>, tensor<32x80xf32> -> tensor<64x32xf32>
     ```
+    ```mlir
+    %n = tile.dot %s, %k, %q precision tf32 : tensor<64x32xf32>, tensor<32x80xf32> -> tensor<64x80xf32>
+    ```
   }];
-  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_F32Tile:$acc, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
+  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_F32Tile:$acc, UnitAttr:$transpose_a, UnitAttr:$transpose_b,
+                       OptionalAttr<Tile_PrecisionAttr>:$precision);
   let results = (outs Tile_F32Tile:$result);
-  let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$a, "::mlir::Value":$b, "::mlir::Value":$acc,
+                                 CArg<"bool", "false">:$transposeA, CArg<"bool", "false">:$transposeB), [{
+    build($_builder, $_state, result, a, b, acc, transposeA, transposeB, /*precision=*/{});
+  }]>];
+  let assemblyFormat = "$a `,` $b `,` $acc (`precision` $precision^)? attr-dict `:` type($a) `,` type($b) `->` type($result)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Rows of the result, columns of the result, and the size that is summed over.

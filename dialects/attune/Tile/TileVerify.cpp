@@ -38,9 +38,12 @@ bool attune::tile::isMemory(Type type) {
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, TargetKind target, int64_t queryTile,
-                                   int64_t keyTile, int64_t piece, Type operand, int64_t warps, int64_t stages) {
+                                   int64_t keyTile, int64_t piece, Type operand, int64_t warps, int64_t stages,
+                                   int64_t warpColumns) {
   if (queryTile < 1 || keyTile < 1 || piece < 1 || warps < 1 || stages < 1)
     return emitError() << "expected positive tile sizes, piece, warps and stages";
+  if (warpColumns < 1 || warps % warpColumns != 0)
+    return emitError() << "expected warp_columns to divide " << warps << " warps, but got " << warpColumns;
   if (piece % keyTile != 0)
     return emitError() << "expected a piece of whole key tiles, but got piece = " << piece
                        << " with key_tile = " << keyTile;
@@ -105,6 +108,8 @@ LogicalResult DotOp::verify() {
   if (a.getElementType() != b.getElementType() || !isa<FloatType>(a.getElementType()))
     return emitOpError() << "expected operands of one floating-point type, but got " << a.getElementType() << " and "
                          << b.getElementType();
+  if (getPrecision() && !a.getElementType().isF32())
+    return emitOpError() << "expected a precision only with operands of f32, but got " << a.getElementType();
   int64_t rows = a.getShape()[getTransposeA() ? 1 : 0], columns = b.getShape()[getTransposeB() ? 0 : 1];
   int64_t inner = b.getShape()[getTransposeB() ? 1 : 0];
   if (getK() != inner)

@@ -18,6 +18,7 @@ namespace attune::cost {
 /// of tiles included; `usefulProducts` is what the closed form needs, whatever a plan executes.
 struct WorkEstimate {
   double products = 0;       ///< multiply-adds in tile products (on matrix units where there are any)
+  double f32Products = 0;    ///< those of them whose operands must keep all bits of f32
   double usefulProducts = 0; ///< of the formula; the sum of weights counts as one more column of values
   double elementwise = 0;    ///< other operations on elements of tiles
   double exps = 0;
@@ -30,7 +31,7 @@ struct WorkEstimate {
 
   /// Kernels that run one after another.
   WorkEstimate &operator+=(const WorkEstimate &other) {
-    products += other.products, usefulProducts += other.usefulProducts;
+    products += other.products, f32Products += other.f32Products, usefulProducts += other.usefulProducts;
     elementwise += other.elementwise, exps += other.exps;
     mainBytes += other.mainBytes, nearBytes += other.nearBytes;
     liveBytes = std::max(liveBytes, other.liveBytes);

@@ -41,7 +41,7 @@ namespace {
 class Assigner {
 public:
   Assigner(KernelOp kernel, const VectorAxes &axes)
-      : kernel(kernel), axes(axes), context(kernel.getContext()), warps(kernel.getSchedule()->getWarps()) {}
+      : kernel(kernel), axes(axes), context(kernel.getContext()), warps(kernel.getSchedule()->getWarpGrid()) {}
 
   LogicalResult run() {
     combineEarly();
@@ -77,7 +77,7 @@ private:
   KernelOp kernel;
   const VectorAxes &axes;
   MLIRContext *context;
-  int64_t warps;
+  WarpGrid warps;
   bool failed = false;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> converted;
 };
@@ -89,6 +89,12 @@ static Value constantIn(OpBuilder &builder, arith::ConstantOp constant, Attribut
   auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
   TypedAttr value = splatValue(constant) ? constantTile(type, *splatValue(constant)) : elements.reshape(type);
   return arith::ConstantOp::create(builder, constant.getLoc(), value);
+}
+
+/// True if a thread would need elements of other threads: `c` to `a` where several warps share a row.
+static bool needsSharedMemory(Value value, Attribute layout) {
+  auto from = dyn_cast<FragmentAttr>(tileType(value).getEncoding()), to = dyn_cast<FragmentAttr>(layout);
+  return from && to && !isFreeConversion({from, tileType(value).getShape()}, {to, tileType(value).getShape()});
 }
 
 Value Assigner::in(Value value, Attribute layout) {
@@ -114,6 +120,8 @@ Value Assigner::convert(Value value, Attribute layout) {
   }
   if (constant) // to shared memory by way of registers
     value = in(value, accumulator()), builder.setInsertionPointAfterValue(value);
+  if (needsSharedMemory(value, layout)) // two conversions
+    return in(in(value, sharedFor(tileType(value))), layout);
   ++conversions;
   auto from = dyn_cast<FragmentAttr>(tileType(value).getEncoding()), to = dyn_cast<FragmentAttr>(layout);
   if (from && to && isFreeConversion({from, tileType(value).getShape()}, {to, tileType(value).getShape()}))
@@ -246,6 +254,10 @@ void Assigner::assignBlock(Block &block) {
       assign(expand.getResult(), accumulator());
     } else if (auto permute = dyn_cast<PermuteColumnsOp>(op)) {
       bool vector = isVector(permute.getSource());
+      if (warps.columns > 1) {
+        permute.emitError() << "expected one column of warps where columns change places, but got " << warps.columns;
+        failed = true;
+      }
       use(permute->getOpOperand(0), vector ? Attribute(SliceAttr::get(context, 0, warps)) : accumulator());
       assign(permute.getResult(), tileType(permute.getSource()).getEncoding());
     } else if (auto store = dyn_cast<StoreOp>(op)) {

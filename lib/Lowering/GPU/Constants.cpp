@@ -51,7 +51,8 @@ static void lowerTable(KernelState &state, arith::ConstantOp constant, DenseElem
   DeviceBuilder &code = state.code;
   tile::SliceLayout layout = sliceLayout(constant.getResult());
   SmallVector<float> elements(values.getValues<float>());
-  elements.resize(llvm::alignTo(elements.size(), layout.axis == 1 ? tile::fragmentRows * state.warps : tile::blockSize));
+  int64_t rowsOfWarps = tile::fragmentRows * layout.warps.rows, columnsOfWarps = tile::blockSize * layout.warps.columns;
+  elements.resize(layout.blocks() * (layout.axis == 1 ? rowsOfWarps : columnsOfWarps));
   Value table = tableOf(state, elements);
   SmallVector<Value> &registers = state.tiles[constant.getResult()].registers;
   for (int64_t i = 0; i < layout.registers(); ++i) {

@@ -21,7 +21,7 @@ using namespace attune::device;
 //===----------------------------------------------------------------------===//
 
 KernelState::KernelState(tile::KernelOp kernel, OpBuilder &builder)
-    : kernel(kernel), code(builder, kernel.getLoc()), warps(kernel.getSchedule()->getWarps()),
+    : kernel(kernel), code(builder, kernel.getLoc()), grid(kernel.getSchedule()->getWarpGrid()),
       stages(kernel.getSchedule()->getStages()) {
   llvm::DenseSet<Value> loaded, stored;
   kernel.walk([&](Operation *op) {
@@ -52,13 +52,20 @@ bool KernelState::isShared(Value tile) {
   return type && isa_and_nonnull<tile::SharedAttr>(type.getEncoding());
 }
 
+/// Do several warps share what is reduced?
+static bool isReducedByWarps(tile::ReduceOp reduce) {
+  auto source = cast<RankedTensorType>(reduce.getSource().getType());
+  tile::WarpGrid warps = cast<tile::FragmentAttr>(source.getEncoding()).getWarps();
+  return (reduce.getAxis() == 0 ? warps.rows : warps.columns) > 1;
+}
+
 bool KernelState::needsBarriers(Operation *op) const {
   WalkResult result = op->walk([&](Operation *inner) {
     auto reduce = dyn_cast<tile::ReduceOp>(inner);
     auto load = dyn_cast<tile::LoadOp>(inner);
     auto store = dyn_cast<tile::StoreOp>(inner);
     auto convert = dyn_cast<tile::ConvertLayoutOp>(inner);
-    bool meets = (reduce && reduce.getAxis() == 0) || llvm::any_of(inner->getOperands(), isShared) ||
+    bool meets = (reduce && isReducedByWarps(reduce)) || llvm::any_of(inner->getOperands(), isShared) ||
                  llvm::any_of(inner->getResults(), isShared) || (load && isExchanged(load.getSource())) ||
                  (store && isExchanged(store.getTarget())) ||
                  (convert && isa<tile::SliceAttr>(cast<RankedTensorType>(convert.getType()).getEncoding()));

@@ -46,7 +46,7 @@ struct ThreadTile {
 struct KernelState {
   KernelState(tile::KernelOp kernel, mlir::OpBuilder &builder);
 
-  int64_t threads() const { return warps * tile::lanesPerWarp; }
+  int64_t threads() const { return grid.count() * tile::lanesPerWarp; }
   const ThreadTile &tileOf(mlir::Value value) const { return tiles.find(value)->second; }
   tile::FragmentLayout fragment(mlir::Value value) const;
 
@@ -70,9 +70,11 @@ struct KernelState {
 
   tile::KernelOp kernel;
   DeviceBuilder code;
-  int64_t warps, stages;
+  tile::WarpGrid grid;
+  int64_t stages;
   // thread = 32 warp + lane; lane = 4 group + quad
   mlir::Value thread, warp, lane, group, quad; // i32
+  mlir::Value gridRow, gridColumn;             // i32: of the warp
   mlir::Value sharedBase;                      // ptr<3>
   SharedMemoryUse sharedUse;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
@@ -137,8 +139,17 @@ mlir::Value readPair(KernelState &state, const SharedTile &tile, SharedPlace pla
 void writePair(KernelState &state, const SharedTile &tile, SharedPlace place, mlir::Value pair);
 /// Column `group` of row 2·quad + `second`, counted from `place`, of f32.
 mlir::Value readWord(KernelState &state, const SharedTile &tile, SharedPlace place, int64_t second);
-/// First row of this warp in a block of 16 · warps rows, no further down than the last fragment of `rows` rows.
-mlir::Value warpRow(KernelState &state, int64_t rowBlock, int64_t rows);
+/// First row of this warp in a block of rows, no further down than the last fragment of `rows` rows.
+mlir::Value firstRow(KernelState &state, int64_t rowBlock, int64_t rows);
+/// Where this warp's column block `block` begins: a constant and, where columns are spread over several warps, a value to add
+/// (i32). `limit` columns can be read: of blocks past it, which are padding, some other place is given.
+struct ColumnPlace {
+  int64_t constant;
+  mlir::Value add;
+};
+ColumnPlace columnPlace(KernelState &state, const tile::FragmentLayout &layout, int64_t block, int64_t limit);
+/// True if a warp may have column blocks past `limit`. Then blocks are read one by one.
+bool endsPast(const tile::FragmentLayout &layout, int64_t limit);
 
 // MmaSm80.cpp
 mlir::LogicalResult lowerDot(KernelState &state, tile::DotOp dot);

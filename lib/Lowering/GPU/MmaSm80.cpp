@@ -10,9 +10,17 @@
 //     A: registers, or transposed from shared memory     [row blocks][4 pairs]
 //     for each two blocks of 8 columns:
 //       B: from shared memory                             [2 columns][2 halves of k]
-//       16-bit operands: one m16n8k16;   f32 operands: two m16n8k8 on tf32
+//       16-bit operands: one m16n8k16;   f32 operands: two m16n8k8 on tf32, of precision f32 three times that
 //
 // k may end with a half: the other half is zero. k outermost keeps neighbouring products independent of each other.
+//
+// ## Products of precision f32
+//
+// a = a1 + a2 with a1 = tf32(a), a2 = tf32(a - a1), and b likewise: a2 b1 + a1 b2 + a1 b1 is off by a2 b2 and by what a2 and
+// b2 lost, 2^-22 of a b each. But the unit cuts its sums off where f32 rounds: sums that only grow lose half a unit in the
+// last place at each step, in one direction. Along 2,048 keys, 768 such steps, that would be 2e-5. So what is added to an
+// accumulator is summed from zero, over k of this product alone, and added by an addition that rounds; a few columns at a
+// time, to hold few such sums.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
@@ -35,28 +43,47 @@ struct Product {
   Type element;                        // of the operands: f32, f16 or bf16
   int64_t rowBlocks, columnBlocks, kBlocks; // of C: 16 · warps rows, 8 columns; of k: 8
   ThreadTile a, b;
+  tile::FragmentLayout layout; // of C
   SmallVector<Value> sums;
 
   bool isTf32() const { return element.isF32(); }
+  bool isSplit() { return isTf32() && dot.getPrecision().value_or(tile::Precision::F32) == tile::Precision::F32; }
+  /// Columns of C that the shared tile of B has.
+  int64_t columnsOfB() { return dot.getTransposeB() ? b.shared->layout.rows : b.shared->layout.columns; }
   bool hasSecondHalf(int64_t kBlock) const { return kBlock + 1 < kBlocks; }
 };
 
 /// Fragment of A for one row block and 16 of k: for 16-bit types registers a0 … a3 as pairs, for f32 the four words of each
-/// half of k.
-using FragmentA = SmallVector<Value, 8>;
-/// Fragment of B for one column block and 16 of k: [half], a pair of 16-bit elements or two words.
-using FragmentB = SmallVector<Value, 4>;
+/// half of k. Of B for one column block and 16 of k: [half], a pair of 16-bit elements or two words.
+struct Fragment {
+  SmallVector<Value, 8> values; // tf32: what each word is rounded to
+  SmallVector<Value, 8> rests;  // tf32: what that left; empty if nothing, or if it is dropped
+
+  ArrayRef<Value> half(int64_t number, int64_t size) const { return ArrayRef(values).slice(number * size, size); }
+  ArrayRef<Value> restOfHalf(int64_t number, int64_t size) const { return ArrayRef(rests).slice(number * size, size); }
+};
 } // namespace
 
 static Value toTf32(DeviceBuilder &code, Value number) {
   return code.intrinsic("llvm.nvvm.f2tf32.rna", code.builder.getI32Type(), number);
 }
 
-/// The two elements of a 16-bit pair as f32 words; f16 and bf16 are tf32 numbers as they are.
-static void appendWidened(DeviceBuilder &code, Value pair, SmallVectorImpl<Value> &words) {
+/// A word of an f32 operand.
+static void appendWord(Product &product, Value number, Fragment &fragment) {
+  DeviceBuilder &code = product.state.code;
+  Value rounded = toTf32(code, number);
+  fragment.values.push_back(rounded);
+  if (!product.isSplit())
+    return;
+  Value rest = arith::SubFOp::create(code.builder, code.loc, number, code.bitcast(rounded, number.getType()));
+  fragment.rests.push_back(toTf32(code, rest));
+}
+
+/// The two elements of a 16-bit pair as words; f16 and bf16 are tf32 numbers as they are.
+static void appendWidened(DeviceBuilder &code, Value pair, Fragment &fragment) {
   for (int64_t i = 0; i < 2; ++i) {
     Value wide = arith::ExtFOp::create(code.builder, code.loc, code.builder.getF32Type(), code.element(pair, i));
-    words.push_back(code.bitcast(wide, code.builder.getI32Type()));
+    fragment.values.push_back(code.bitcast(wide, code.builder.getI32Type()));
   }
 }
 
@@ -64,37 +91,39 @@ static void appendWidened(DeviceBuilder &code, Value pair, SmallVectorImpl<Value
 // A
 //===----------------------------------------------------------------------===//
 
-static FragmentA aFromRegisters(Product &product, int64_t rowBlock, int64_t kBlock) {
-  DeviceBuilder &code = product.state.code;
-  FragmentA fragment;
+static Fragment aFromRegisters(Product &product, int64_t rowBlock, int64_t kBlock) {
+  Fragment fragment;
   for (int64_t half = 0; half < 2; ++half) {
     if (half == 1 && !product.hasSecondHalf(kBlock))
       break;
     int64_t block = rowBlock * product.kBlocks + kBlock + half;
     if (!product.isTf32()) {
-      fragment.push_back(product.a.registers[block * 2]);
-      fragment.push_back(product.a.registers[block * 2 + 1]);
+      fragment.values.push_back(product.a.registers[block * 2]);
+      fragment.values.push_back(product.a.registers[block * 2 + 1]);
       continue;
     }
     for (int64_t i : {0, 2, 1, 3}) // the order of A, inner 8: TileLayouts.h
-      fragment.push_back(toTf32(code, product.a.registers[block * 4 + i]));
+      appendWord(product, product.a.registers[block * 4 + i], fragment);
   }
   return fragment;
 }
 
-static FragmentA aTransposed(Product &product, int64_t rowBlock, int64_t kBlock) {
+static Fragment aTransposed(Product &product, int64_t rowBlock, int64_t kBlock) {
   KernelState &state = product.state;
   const SharedTile &tile = *product.a.shared;
   int64_t k = kBlock * tile::blockSize;
-  Value column = warpRow(state, rowBlock, llvm::alignTo(product.dot.getM(), tile::fragmentRows));
-  if (!product.isTf32())
-    return FragmentA(loadMatrices(state, tile, {k, 0, {}, column}, product.hasSecondHalf(kBlock) ? 4 : 2,
-                                  /*columnsFirst=*/true, /*transposed=*/true));
-  FragmentA fragment;
+  Value column = firstRow(state, rowBlock, llvm::alignTo(product.dot.getM(), tile::fragmentRows));
+  Fragment fragment;
+  if (!product.isTf32()) {
+    int count = product.hasSecondHalf(kBlock) ? 4 : 2;
+    llvm::append_range(fragment.values, loadMatrices(state, tile, {k, 0, {}, column}, count, /*columnsFirst=*/true,
+                                                     /*transposed=*/true));
+    return fragment;
+  }
   for (int64_t half = 0; half < (product.hasSecondHalf(kBlock) ? 2 : 1); ++half)
     for (int64_t second = 0; second < 2; ++second)
       for (int64_t below = 0; below < 2; ++below)
-        fragment.push_back(toTf32(state.code, readWord(state, tile, {k + half * 8, below * 8, {}, column}, second)));
+        appendWord(product, readWord(state, tile, {k + half * 8, below * 8, {}, column}, second), fragment);
   return fragment;
 }
 
@@ -102,46 +131,52 @@ static FragmentA aTransposed(Product &product, int64_t rowBlock, int64_t kBlock)
 // B
 //===----------------------------------------------------------------------===//
 
+/// Where the operand B has k and a column block of this warp.
+static SharedPlace placeInB(Product &product, int64_t k, int64_t columnBlock) {
+  auto [n, add] = columnPlace(product.state, product.layout, columnBlock, product.columnsOfB());
+  return product.dot.getTransposeB() ? SharedPlace{n, k, add, {}} : SharedPlace{k, n, {}, add};
+}
+
 /// 16-bit pairs of one or two column blocks: [column block][half].
-static SmallVector<FragmentB> pairsOfB(Product &product, int64_t kBlock, int64_t columnBlock, int64_t count) {
-  int64_t k = kBlock * tile::blockSize, n = columnBlock * tile::blockSize;
+static SmallVector<Fragment> pairsOfB(Product &product, int64_t kBlock, int64_t columnBlock, int64_t count) {
+  int64_t k = kBlock * tile::blockSize;
   bool transposed = product.dot.getTransposeB(), whole = product.hasSecondHalf(kBlock);
-  SmallVector<FragmentB> result(count);
+  SmallVector<Fragment> result(count);
   // [k, n] in memory needs the transposing load; [n, k] lies as B wants it. The half of k comes first where there are two.
-  SharedPlace place = transposed ? SharedPlace{n, k, {}, {}} : SharedPlace{k, n, {}, {}};
+  SharedPlace place = placeInB(product, k, columnBlock);
   bool columnsFirst = transposed == whole;
   auto pairs = loadMatrices(product.state, *product.b.shared, place, count * (whole ? 2 : 1), columnsFirst, !transposed);
   for (int64_t i = 0; i < count; ++i)
     for (int64_t half = 0; half < (whole ? 2 : 1); ++half)
-      result[i].push_back(pairs[whole ? i * 2 + half : i]);
+      result[i].values.push_back(pairs[whole ? i * 2 + half : i]);
   return result;
 }
 
 /// f32 words of one or two column blocks: [column block][half, first and second].
-static SmallVector<FragmentB> wordsOfB(Product &product, int64_t kBlock, int64_t columnBlock, int64_t count) {
+static SmallVector<Fragment> wordsOfB(Product &product, int64_t kBlock, int64_t columnBlock, int64_t count) {
   KernelState &state = product.state;
   DeviceBuilder &code = state.code;
-  SmallVector<FragmentB> result(count);
+  SmallVector<Fragment> result(count);
   for (int64_t i = 0; i < count; ++i)
     for (int64_t half = 0; half < (product.hasSecondHalf(kBlock) ? 2 : 1); ++half) {
-      int64_t k = (kBlock + half) * tile::blockSize, n = (columnBlock + i) * tile::blockSize;
-      Value pair = product.dot.getTransposeB() ? readPair(state, *product.b.shared, {n, k, {}, {}}) : Value();
+      SharedPlace place = placeInB(product, (kBlock + half) * tile::blockSize, columnBlock + i);
+      Value pair = product.dot.getTransposeB() ? readPair(state, *product.b.shared, place) : Value();
       for (int64_t second = 0; second < 2; ++second)
-        result[i].push_back(toTf32(code, pair ? code.element(pair, second)
-                                              : readWord(state, *product.b.shared, {k, n, {}, {}}, second)));
+        appendWord(product, pair ? code.element(pair, second) : readWord(state, *product.b.shared, place, second),
+                   result[i]);
     }
   return result;
 }
 
-static SmallVector<FragmentB> fragmentsOfB(Product &product, int64_t kBlock, int64_t columnBlock, int64_t count) {
+static SmallVector<Fragment> fragmentsOfB(Product &product, int64_t kBlock, int64_t columnBlock, int64_t count) {
   if (product.b.shared->element.isF32())
     return wordsOfB(product, kBlock, columnBlock, count);
-  SmallVector<FragmentB> pairs = pairsOfB(product, kBlock, columnBlock, count);
+  SmallVector<Fragment> pairs = pairsOfB(product, kBlock, columnBlock, count);
   if (!product.isTf32())
     return pairs;
-  SmallVector<FragmentB> words(count);
+  SmallVector<Fragment> words(count);
   for (auto [fragment, wide] : llvm::zip_equal(pairs, words))
-    for (Value pair : fragment)
+    for (Value pair : fragment.values)
       appendWidened(product.state.code, pair, wide);
   return words;
 }
@@ -171,32 +206,77 @@ static void multiply(Product &product, ArrayRef<Value> a, ArrayRef<Value> b, Mut
     sums[i] = LLVM::ExtractValueOp::create(builder, code.loc, result, i);
 }
 
+/// One 16×8 block of C and 8 of k, on tf32: small terms first.
+static void multiplyHalf(Product &product, const Fragment &a, const Fragment &b, int64_t half,
+                         MutableArrayRef<Value> sums) {
+  if (!a.rests.empty())
+    multiply(product, a.restOfHalf(half, 4), b.half(half, 2), sums);
+  if (!b.rests.empty())
+    multiply(product, a.half(half, 4), b.restOfHalf(half, 2), sums);
+  multiply(product, a.half(half, 4), b.half(half, 2), sums);
+}
+
 /// One 16×8 block of C and up to 16 of k.
-static void multiplyBlock(Product &product, const FragmentA &a, const FragmentB &b, MutableArrayRef<Value> sums) {
+static void multiplyBlock(Product &product, const Fragment &a, const Fragment &b, MutableArrayRef<Value> sums) {
   if (product.isTf32()) {
-    for (size_t half = 0; half < a.size() / 4; ++half)
-      multiply(product, ArrayRef<Value>(a).slice(half * 4, 4), ArrayRef<Value>(b).slice(half * 2, 2), sums);
+    for (size_t half = 0; half < a.values.size() / 4; ++half)
+      multiplyHalf(product, a, b, half, sums);
     return;
   }
   Value zero = product.state.code.zero(VectorType::get({2}, product.element));
-  SmallVector<Value> left(a.begin(), a.end()), right(b.begin(), b.end());
+  SmallVector<Value> left(a.values.begin(), a.values.end()), right(b.values.begin(), b.values.end());
   left.resize(4, zero);
   right.resize(2, zero);
   multiply(product, left, right, sums);
 }
 
-static void step(Product &product, int64_t kBlock) {
-  SmallVector<FragmentA> a;
+//===----------------------------------------------------------------------===//
+// The loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Blocks of columns of a warp.
+struct ColumnRange {
+  int64_t begin, end;
+};
+} // namespace
+
+/// Adds 16 of k to the sums of a range of columns: [row block][column block of the range][4].
+static void step(Product &product, int64_t kBlock, ColumnRange range, MutableArrayRef<Value> sums) {
+  SmallVector<Fragment> a;
   for (int64_t rowBlock = 0; rowBlock < product.rowBlocks; ++rowBlock)
     a.push_back(product.a.shared ? aTransposed(product, rowBlock, kBlock) : aFromRegisters(product, rowBlock, kBlock));
-  for (int64_t column = 0; column < product.columnBlocks; column += 2) {
-    int64_t count = std::min<int64_t>(2, product.columnBlocks - column);
-    SmallVector<FragmentB> b = fragmentsOfB(product, kBlock, column, count);
+  int64_t together = endsPast(product.layout, product.columnsOfB()) ? 1 : 2;
+  for (int64_t column = range.begin; column < range.end; column += together) {
+    int64_t count = std::min(together, range.end - column);
+    SmallVector<Fragment> b = fragmentsOfB(product, kBlock, column, count);
     for (int64_t i = 0; i < count; ++i)
       for (int64_t rowBlock = 0; rowBlock < product.rowBlocks; ++rowBlock) {
-        int64_t block = rowBlock * product.columnBlocks + column + i;
-        multiplyBlock(product, a[rowBlock], b[i], MutableArrayRef<Value>(product.sums).slice(block * 4, 4));
+        int64_t block = rowBlock * (range.end - range.begin) + column - range.begin + i;
+        multiplyBlock(product, a[rowBlock], b[i], sums.slice(block * 4, 4));
       }
+  }
+}
+
+static void multiplyColumns(Product &product, ColumnRange range, MutableArrayRef<Value> sums) {
+  for (int64_t kBlock = 0; kBlock < product.kBlocks; kBlock += 2)
+    step(product, kBlock, range, sums);
+}
+
+/// acc + A·B, where A·B is summed from zero: see the head of this file.
+static void multiplyApart(Product &product) {
+  constexpr int64_t columnsAtATime = 4;
+  DeviceBuilder &code = product.state.code;
+  for (int64_t begin = 0; begin < product.columnBlocks; begin += columnsAtATime) {
+    ColumnRange range{begin, std::min(begin + columnsAtATime, product.columnBlocks)};
+    int64_t blocks = range.end - range.begin;
+    SmallVector<Value> sums(product.rowBlocks * blocks * 4, code.f32(0));
+    multiplyColumns(product, range, sums);
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      int64_t rowBlock = i / (blocks * 4), inRow = i % (blocks * 4);
+      Value &total = product.sums[(rowBlock * product.columnBlocks + begin) * 4 + inRow];
+      total = arith::AddFOp::create(code.builder, code.loc, total, sum);
+    }
   }
 }
 
@@ -210,12 +290,16 @@ LogicalResult device::lowerDot(KernelState &state, tile::DotOp dot) {
                   static_cast<int64_t>(llvm::divideCeil(dot.getK(), tile::blockSize)),
                   state.tileOf(dot.getA()),
                   state.tileOf(dot.getB()),
+                  layout,
                   state.tileOf(dot.getAcc()).registers};
   for (ThreadTile *operand : {&product.a, &product.b})
     if (operand->shared)
       state.sharedUse.beforeRead(state.code, operand->shared->buffer);
-  for (int64_t kBlock = 0; kBlock < product.kBlocks; kBlock += 2)
-    step(product, kBlock);
+  bool fromZero = tile::splatValue(dot.getAcc()) == 0;
+  if (product.isSplit() && !fromZero)
+    multiplyApart(product);
+  else
+    multiplyColumns(product, {0, product.columnBlocks}, product.sums);
   state.tiles[dot.getResult()].registers = std::move(product.sums);
   return success();
 }

@@ -15,28 +15,38 @@ using namespace attune::device;
 // Places
 //===----------------------------------------------------------------------===//
 
-Value device::fragmentRow(KernelState &state, const tile::FragmentLayout &layout, int64_t rowBlock, int64_t half) {
+static Value rowOf(KernelState &state, tile::WarpGrid warps, int64_t rowBlock, int64_t half) {
   DeviceBuilder &code = state.code;
-  Value inWarp = code.add(code.mul(state.warp, tile::fragmentRows), state.group);
-  return code.add(inWarp, rowBlock * tile::fragmentRows * layout.warps + half * 8);
+  Value inBlock = code.add(code.mul(state.gridRow, tile::fragmentRows), state.group);
+  return code.add(inBlock, rowBlock * tile::fragmentRows * warps.rows + half * 8);
 }
 
-Value device::fragmentColumn(KernelState &state, const tile::FragmentLayout &, int64_t block) {
-  return state.code.add(state.code.mul(state.quad, 2), block * tile::blockSize);
+static Value columnOf(KernelState &state, tile::WarpGrid warps, int64_t blocksOfWarp, int64_t block) {
+  DeviceBuilder &code = state.code;
+  Value column = code.add(code.mul(state.quad, 2), block * tile::blockSize);
+  if (warps.columns == 1)
+    return column;
+  return code.add(column, code.mul(state.gridColumn, blocksOfWarp * tile::blockSize));
+}
+
+Value device::fragmentRow(KernelState &state, const tile::FragmentLayout &layout, int64_t rowBlock, int64_t half) {
+  return rowOf(state, layout.warps, rowBlock, half);
+}
+
+Value device::fragmentColumn(KernelState &state, const tile::FragmentLayout &layout, int64_t block) {
+  return columnOf(state, layout.warps, layout.columnBlocks(), block);
 }
 
 Value device::slicePlace(KernelState &state, const tile::SliceLayout &layout, int64_t index) {
-  DeviceBuilder &code = state.code;
-  if (layout.axis == 0)
-    return code.add(code.mul(state.quad, 2), index / 2 * tile::blockSize + index % 2);
-  Value inWarp = code.add(code.mul(state.warp, tile::fragmentRows), state.group);
-  return code.add(inWarp, index / 2 * tile::fragmentRows * layout.warps + index % 2 * 8);
+  if (layout.axis == 1)
+    return rowOf(state, layout.warps, index / 2, index % 2);
+  return state.code.add(columnOf(state, layout.warps, layout.blocks(), index / 2), index % 2);
 }
 
 Value device::sliceWriter(KernelState &state, const tile::SliceLayout &layout) {
   DeviceBuilder &code = state.code;
-  return layout.axis == 1 ? code.equal(state.quad, 0)
-                          : code.both(code.equal(state.group, 0), code.equal(state.warp, 0));
+  return layout.axis == 1 ? code.both(code.equal(state.quad, 0), code.equal(state.gridColumn, 0))
+                          : code.both(code.equal(state.group, 0), code.equal(state.gridRow, 0));
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,7 +28,7 @@ inline int64_t fragmentElement(const tile::FragmentLayout &layout, int64_t rowBl
 
 /// The element of a rank-1 tile that is number `index` of a thread: i32.
 mlir::Value slicePlace(KernelState &state, const tile::SliceLayout &layout, int64_t index);
-/// i1: of the lanes that hold the same elements of a rank-1 tile, this one writes.
+/// i1: of the lanes and warps that hold the same elements of a rank-1 tile, this one writes.
 mlir::Value sliceWriter(KernelState &state, const tile::SliceLayout &layout);
 
 /// Elements of a tile that a thread has, whatever its layout.

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A row lies in the registers of a quad: reduce them, then twice exchange between neighbours. A column lies in the lanes of
-// equal quad position of all warps: reduce the registers, exchange three times, and add the warps' results in their order
-// through shared memory.
+// equal quad position: reduce the registers, exchange three times. Where several warps share a row or a column, their
+// results are added in their order through shared memory.
 //
 //===----------------------------------------------------------------------===//
 #include "Places.h"
@@ -34,7 +34,8 @@ struct Reduction {
   Value element(int64_t rowBlock, int64_t block, int64_t half, int64_t second);
   SmallVector<Value> rows();
   SmallVector<Value> columns();
-  SmallVector<Value> acrossWarps(ArrayRef<Value> sums);
+  SmallVector<Value> acrossRows(ArrayRef<Value> sums);
+  SmallVector<Value> acrossColumns(ArrayRef<Value> sums);
 };
 } // namespace
 
@@ -49,11 +50,12 @@ Value Reduction::combine(Value a, Value b) {
 /// An element of the source, neutral where it is padding.
 Value Reduction::element(int64_t rowBlock, int64_t block, int64_t half, int64_t second) {
   Value value = source[fragmentElement(layout, rowBlock, block, half, second)];
-  if (layout.columns % tile::blockSize != 0 && block + 1 == layout.columnBlocks()) {
+  int64_t lastColumn = (layout.warps.columns - 1) * layout.warpColumns() + (block + 1) * tile::blockSize;
+  if (lastColumn > layout.columns) {
     Value column = code().add(fragmentColumn(state, layout, block), second);
     value = code().select(code().less(column, code().i32(layout.columns)), value, neutral());
   }
-  if ((rowBlock + 1) * tile::fragmentRows * layout.warps > layout.rows)
+  if ((rowBlock + 1) * layout.rowStride() > layout.rows)
     value = code().select(code().less(fragmentRow(state, layout, rowBlock, half), code().i32(layout.rows)), value, neutral());
   return value;
 }
@@ -70,7 +72,7 @@ SmallVector<Value> Reduction::rows() {
         value = combine(value, code().exchange(value, mask));
       result.push_back(value);
     }
-  return result;
+  return layout.warps.columns == 1 ? result : acrossColumns(result);
 }
 
 SmallVector<Value> Reduction::columns() {
@@ -85,29 +87,52 @@ SmallVector<Value> Reduction::columns() {
         value = combine(value, code().exchange(value, mask));
       result.push_back(value);
     }
-  return layout.warps == 1 ? result : acrossWarps(result);
+  return layout.warps.rows == 1 ? result : acrossRows(result);
 }
 
-/// Adds what each warp has, in the order of the warps: [warp][column] in shared memory.
-SmallVector<Value> Reduction::acrossWarps(ArrayRef<Value> sums) {
-  int64_t rowBytes = layout.columnBlocks() * tile::blockSize * 4;
-  SharedBuffer buffer = state.sharedUse.allocate(rowBytes * layout.warps);
+/// Adds what the warps of a column of the grid have, in their order: [row of the grid][column] in shared memory.
+SmallVector<Value> Reduction::acrossRows(ArrayRef<Value> sums) {
+  int64_t rowBytes = layout.warps.columns * layout.warpColumns() * 4;
+  SharedBuffer buffer = state.sharedUse.allocate(rowBytes * layout.warps.rows);
   Value base = code().offset(state.sharedBase, buffer.begin);
-  Value inRow = code().mul(state.quad, 8);
+  Value first = code().mul(fragmentColumn(state, layout, 0), 4);
   state.sharedUse.beforeWrite(code(), buffer.id);
   code().ifThen(code().equal(state.group, 0), [&] {
-    Value row = code().offset(base, code().add(code().mul(state.warp, rowBytes), inRow));
+    Value row = code().offset(base, code().add(code().mul(state.gridRow, rowBytes), first));
     for (size_t i = 0; i < sums.size(); i += 2)
       code().store(code().pair(sums[i], sums[i + 1]), code().offset(row, i * 16), 8);
   });
   state.sharedUse.beforeRead(code(), buffer.id);
   SmallVector<Value> result(sums.size());
   Type pairType = VectorType::get({2}, code().builder.getF32Type());
-  for (int64_t warp = 0; warp < layout.warps; ++warp)
+  for (int64_t warp = 0; warp < layout.warps.rows; ++warp)
     for (size_t i = 0; i < sums.size(); i += 2) {
-      Value pair = code().load(pairType, code().offset(code().offset(base, inRow), warp * rowBytes + i * 16), 8);
+      Value pair = code().load(pairType, code().offset(code().offset(base, first), warp * rowBytes + i * 16), 8);
       for (int64_t second = 0; second < 2; ++second)
         result[i + second] = combine(result[i + second], code().element(pair, second));
+    }
+  state.sharedUse.release(buffer.id);
+  return result;
+}
+
+/// Adds what the warps of a row of the grid have, in their order: [column of the grid][row] in shared memory.
+SmallVector<Value> Reduction::acrossColumns(ArrayRef<Value> sums) {
+  int64_t columnBytes = layout.rowBlocks() * layout.rowStride() * 4;
+  SharedBuffer buffer = state.sharedUse.allocate(columnBytes * layout.warps.columns);
+  Value base = code().offset(state.sharedBase, buffer.begin);
+  auto place = [&](int64_t i) { return code().mul(fragmentRow(state, layout, i / 2, i % 2), 4); };
+  state.sharedUse.beforeWrite(code(), buffer.id);
+  code().ifThen(code().equal(state.quad, 0), [&] {
+    Value column = code().offset(base, code().mul(state.gridColumn, columnBytes));
+    for (size_t i = 0; i < sums.size(); ++i)
+      code().store(sums[i], code().offset(column, place(i)), 4);
+  });
+  state.sharedUse.beforeRead(code(), buffer.id);
+  SmallVector<Value> result(sums.size());
+  for (int64_t warp = 0; warp < layout.warps.columns; ++warp)
+    for (size_t i = 0; i < sums.size(); ++i) {
+      Value from = code().offset(code().offset(base, place(i)), warp * columnBytes);
+      result[i] = combine(result[i], code().load(code().builder.getF32Type(), from, 4));
     }
   state.sharedUse.release(buffer.id);
   return result;

@@ -92,8 +92,7 @@ struct RowAccess {
 
   RowAccess(KernelState &state, const TileAccess &access, tile::FragmentLayout layout)
       : state(state), access(access), layout(layout),
-        wholeRows(access.allRows && layout.rows % (tile::fragmentRows * layout.warps) == 0),
-        wholeColumns(access.allColumns && layout.columns % tile::blockSize == 0) {}
+        wholeRows(access.allRows && layout.wholeRows()), wholeColumns(access.allColumns && layout.wholeColumns()) {}
 
   DeviceBuilder &code() { return state.code; }
   Value rowInside(Value row) { return wholeRows ? code().truth(true) : isInside(state, access, row); }

@@ -10,7 +10,7 @@
 // warp's share. The swizzle depends on the row modulo 8, which is the lane's own.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelState.h"
+#include "Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -89,12 +89,27 @@ Value device::readWord(KernelState &state, const SharedTile &tile, SharedPlace p
   return code.load(code.builder.getF32Type(), code.offset(address, code.mul(code.rem(state.group, 4), 4)), 4);
 }
 
-Value device::warpRow(KernelState &state, int64_t rowBlock, int64_t rows) {
+Value device::firstRow(KernelState &state, int64_t rowBlock, int64_t rows) {
   DeviceBuilder &code = state.code;
-  int64_t first = rowBlock * tile::fragmentRows * state.warps;
-  Value row = code.add(code.mul(state.warp, tile::fragmentRows), first);
-  bool inside = first + tile::fragmentRows * state.warps <= rows;
+  int64_t stride = tile::fragmentRows * state.grid.rows, first = rowBlock * stride;
+  Value row = code.add(code.mul(state.gridRow, tile::fragmentRows), first);
+  bool inside = first + stride <= rows;
   return inside ? row : code.smaller(row, code.i32(llvm::alignTo(rows, tile::fragmentRows) - tile::fragmentRows));
+}
+
+bool device::endsPast(const tile::FragmentLayout &layout, int64_t limit) {
+  return layout.columnWarps() > 1 && layout.warpColumns() * layout.columnWarps() > limit;
+}
+
+ColumnPlace device::columnPlace(KernelState &state, const tile::FragmentLayout &layout, int64_t block, int64_t limit) {
+  DeviceBuilder &code = state.code;
+  int64_t inWarp = block * tile::blockSize;
+  if (layout.columnWarps() == 1)
+    return {inWarp, {}};
+  Value first = code.mul(state.gridColumn, layout.warpColumns());
+  if (!endsPast(layout, limit))
+    return {inWarp, first};
+  return {0, code.smaller(code.add(first, inWarp), code.i32(limit - tile::blockSize))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,20 +120,21 @@ static void readFragments(KernelState &state, const SharedTile &source, const ti
                           ThreadTile &result) {
   DeviceBuilder &code = state.code;
   int64_t blocks = layout.columnBlocks();
+  bool inPairs = !endsPast(layout, source.layout.columns);
   state.sharedUse.beforeRead(code, source.buffer);
   for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock) {
-    Value row = warpRow(state, rowBlock, source.layout.rows);
+    Value row = firstRow(state, rowBlock, source.layout.rows);
     for (int64_t block = 0; block < blocks; ++block) {
-      int64_t column = block * tile::blockSize;
+      auto [column, warpColumn] = columnPlace(state, layout, block, source.layout.columns);
       if (source.layout.elementBytes == 2) {
-        int count = block + 1 < blocks ? 4 : 2;
+        int count = inPairs && block + 1 < blocks ? 4 : 2;
         llvm::append_range(result.registers,
-                           loadMatrices(state, source, {0, column, row, {}}, count, /*columnsFirst=*/false, false));
+                           loadMatrices(state, source, {0, column, row, warpColumn}, count, /*columnsFirst=*/false, false));
         block += count == 4;
         continue;
       }
       for (int64_t half = 0; half < 2; ++half) {
-        Value pair = readPair(state, source, {half * 8, column, row, {}});
+        Value pair = readPair(state, source, {half * 8, column, row, warpColumn});
         result.registers.push_back(code.element(pair, 0));
         result.registers.push_back(code.element(pair, 1));
       }
@@ -145,23 +161,34 @@ static Value pairOf(KernelState &state, const ThreadTile &tile, const tile::Frag
   if (layout.rows % tile::blockSize == 0 && layout.columns % tile::blockSize == 0)
     return pair;
   int64_t half = index % 2, block = index / 2 % layout.columnBlocks(), rowBlock = index / 2 / layout.columnBlocks();
-  Value row = code.add(code.add(code.mul(state.warp, tile::fragmentRows), state.group),
-                       rowBlock * tile::fragmentRows * state.warps + half * 8);
-  return clearOutside(code, pair, row, code.add(code.mul(state.quad, 2), block * tile::blockSize), layout);
+  return clearOutside(code, pair, fragmentRow(state, layout, rowBlock, half), fragmentColumn(state, layout, block), layout);
 }
 
 /// Writes the rows of one block of 16 rows a warp, up to whole fragments of the tile.
 static void writeRows(KernelState &state, const ThreadTile &source, const tile::FragmentLayout &layout,
                       const SharedTile &target, int64_t rowBlock) {
   DeviceBuilder &code = state.code;
-  int64_t blocks = layout.columnBlocks(), padded = llvm::alignTo(layout.columns, tile::fragmentRows) / tile::blockSize;
-  Value row = code.add(code.mul(state.warp, tile::fragmentRows), rowBlock * tile::fragmentRows * state.warps);
+  int64_t blocks = layout.columnBlocks(), end = layout.warpColumns() * layout.columnWarps();
+  Value row = code.add(code.mul(state.gridRow, tile::fragmentRows), rowBlock * layout.rowStride());
+  Value first = layout.columnWarps() == 1 ? Value() : code.mul(state.gridColumn, layout.warpColumns());
   for (int64_t half = 0; half < 2; ++half)
-    for (int64_t block = 0; block < padded; ++block) {
-      Value pair = block < blocks ? pairOf(state, source, layout, (rowBlock * blocks + block) * 2 + half)
-                                  : code.zero(VectorType::get({2}, target.element));
-      writePair(state, target, {half * 8, block * tile::blockSize, row, {}}, pair);
+    for (int64_t block = 0; block < blocks; ++block) {
+      int64_t column = block * tile::blockSize;
+      Value pair = pairOf(state, source, layout, (rowBlock * blocks + block) * 2 + half);
+      auto write = [&] { writePair(state, target, {half * 8, column, row, first}, pair); };
+      if (endsPast(layout, target.layout.columns))
+        code.ifThen(code.less(code.add(first, column), code.i32(target.layout.columns)), write);
+      else
+        write();
     }
+  // Zeros where the last block of the tile is the first half of a fragment.
+  if (end >= static_cast<int64_t>(llvm::alignTo(layout.columns, tile::fragmentRows)))
+    return;
+  auto clear = [&] {
+    for (int64_t half = 0; half < 2; ++half)
+      writePair(state, target, {half * 8, end, row, {}}, code.zero(VectorType::get({2}, target.element)));
+  };
+  first ? code.ifThen(code.equal(state.gridColumn, layout.columnWarps() - 1), clear) : clear();
 }
 
 static void writeShared(KernelState &state, const ThreadTile &source, const tile::FragmentLayout &layout,
@@ -169,13 +196,13 @@ static void writeShared(KernelState &state, const ThreadTile &source, const tile
   DeviceBuilder &code = state.code;
   state.sharedUse.beforeWrite(code, target.buffer);
   for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock) {
-    int64_t first = rowBlock * tile::fragmentRows * state.warps;
+    int64_t first = rowBlock * layout.rowStride();
     auto write = [&] { writeRows(state, source, layout, target, rowBlock); };
-    if (first + tile::fragmentRows * state.warps <= target.layout.rows) {
+    if (first + layout.rowStride() <= target.layout.rows) {
       write();
       continue;
     }
-    Value row = code.add(code.mul(state.warp, tile::fragmentRows), first);
+    Value row = code.add(code.mul(state.gridRow, tile::fragmentRows), first);
     code.ifThen(code.less(row, code.i32(target.layout.rows)), write);
   }
 }

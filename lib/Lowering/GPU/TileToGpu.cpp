@@ -217,6 +217,9 @@ static void takeThread(KernelState &state) {
   state.thread = NVVM::ThreadIdXOp::create(builder, code.loc, builder.getI32Type());
   state.warp = code.div(state.thread, tile::lanesPerWarp);
   state.lane = code.rem(state.thread, tile::lanesPerWarp);
+  tile::WarpGrid grid = state.grid;
+  state.gridRow = grid.rows == 1 ? code.i32(0) : grid.columns == 1 ? state.warp : code.rem(state.warp, grid.rows);
+  state.gridColumn = grid.columns == 1 ? code.i32(0) : code.div(state.warp, grid.rows);
   state.group = code.div(state.lane, 4);
   state.quad = code.rem(state.lane, 4);
   auto shared = LLVM::LLVMPointerType::get(builder.getContext(), sharedSpace);

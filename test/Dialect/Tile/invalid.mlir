@@ -206,6 +206,16 @@ tile.kernel @k(%in: i32) grid(batch) {
 
 // Operands of a dot product.
 tile.kernel @k() grid(batch) {
+  %a = arith.constant dense<0.0> : tensor<4x4xf16>
+  %acc = arith.constant dense<0.0> : tensor<4x4xf32>
+  // expected-error @below {{expected a precision only with operands of f32, but got 'f16'}}
+  %r = tile.dot %a, %a, %acc precision tf32 : tensor<4x4xf16>, tensor<4x4xf16> -> tensor<4x4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k() grid(batch) {
   %a = arith.constant dense<0.0> : tensor<4xf32>
   %b = arith.constant dense<0.0> : tensor<4x6xf32>
   %acc = arith.constant dense<0.0> : tensor<4x6xf32>
@@ -675,6 +685,14 @@ tile.kernel @k() grid(batch)
 // expected-error @+2 {{expected a piece of whole key tiles, but got piece = 100 with key_tile = 64}}
 tile.kernel @k() grid(batch)
     attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 100, operand = f32, warps = 1, stages = 1>} {
+  tile.return
+}
+
+// -----
+
+// expected-error @+2 {{expected warp_columns to divide 8 warps, but got 3}}
+tile.kernel @k() grid(batch)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 8, stages = 1, warp_columns = 3>} {
   tile.return
 }
 

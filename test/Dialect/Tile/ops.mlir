@@ -179,12 +179,20 @@ func.func @plan(%in: memref<?x64xf32>, %out: memref<?x64xf32>, %blocks: index, %
   return
 }
 
+// CHECK-LABEL: func.func @precision
+func.func @precision(%s: tensor<64x32xf32>, %k: tensor<32x80xf32>, %q: tensor<64x80xf32>) {
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision tf32 : tensor<64x32xf32>, tensor<32x80xf32> -> tensor<64x80xf32>
+  %n = tile.dot %s, %k, %q precision tf32 : tensor<64x32xf32>, tensor<32x80xf32> -> tensor<64x80xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @layouts
-func.func @layouts(%w: tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = 4>>,
-                   %m: tensor<64xf32, #tile.slice<axis = 1, warps = 4>>,
+func.func @layouts(%w: tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = [4, 1]>>,
+                   %o: tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = [4, 2]>>,
+                   %m: tensor<64xf32, #tile.slice<axis = 1, warps = [4, 1]>>,
                    %k: tensor<64x64xf16, #tile.shared<rows = 64, columns = 64>>) {
-  // CHECK: tile.convert_layout %{{.*}} : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = 4>> -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = 4>>
-  %a = tile.convert_layout %w : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = 4>>
-      -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = 4>>
+  // CHECK: tile.convert_layout %{{.*}} : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = [4, 1]>> -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = [4, 1]>>
+  %a = tile.convert_layout %w : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = [4, 1]>>
+      -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = [4, 1]>>
   return
 }

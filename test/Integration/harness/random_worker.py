@@ -114,8 +114,6 @@ class Worker:
         if self.args.terms:
             outcome.failures.append(self.judge_terms(drawn))
         for target in self.args.target:
-            if self.args.emulate and drawn.case.fields["dtype"] == "f32":
-                continue
             wrong = self.judge_target(target, drawn)
             outcome.refused += wrong is None
             outcome.ran += wrong is not None

@@ -75,7 +75,7 @@ def main():
     parser.add_argument("specs", nargs="+", type=pathlib.Path)
     parser.add_argument("--attnc", default="attnc")
     parser.add_argument("--target", default="sm_80")
-    parser.add_argument("--dtypes", default="f16,bf16", help="storage types, with commas")
+    parser.add_argument("--dtypes", default="f32,f16,bf16", help="storage types, with commas")
     args = parser.parse_args()
     results = [check(args, spec, dtype) for spec in args.specs for dtype in args.dtypes.split(",")]
     sys.exit(not all(results))

@@ -30,7 +30,7 @@ tile.kernel @half(%C: memref<?x64xf16>, %O: memref<?x64xf16>) grid(query_block)
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
   %c0 = arith.constant 0 : index
   %t = tile.load %C[%c0, %c0] : memref<?x64xf16> -> tensor<64x64xf16>
-  // expected-error @below {{expected f32 tiles, but got 'tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = 4>>'; widen the operands first}}
+  // expected-error @below {{expected f32 tiles, but got 'tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = [4, 1]>>'; widen the operands first}}
   %s = arith.addf %t, %t : tensor<64x64xf16>
   tile.store %s, %O[%c0, %c0] : tensor<64x64xf16>, memref<?x64xf16>
   tile.return

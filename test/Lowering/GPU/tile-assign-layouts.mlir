@@ -9,17 +9,17 @@ tile.kernel @weights(%Q: !m, %K: !m, %V: !m, %O: memref<?x64xf32>, %L: memref<?x
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   // CHECK: %[[QS:.*]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.shared<rows = 64, columns = 64>>
-  // CHECK: %[[Q:.*]] = tile.convert_layout %[[QS]] {{.*}} -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = 4>>
+  // CHECK: %[[Q:.*]] = tile.convert_layout %[[QS]] {{.*}} -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = [4, 1]>>
   %q = tile.load %Q[%c0, %c0] : !m -> tensor<64x64xf16>
   // CHECK: %[[K:.*]] = tile.load {{.*}} -> tensor<64x64xf16, #tile.shared<rows = 64, columns = 64>>
   // CHECK-NOT: convert_layout
   %k = tile.load %K[%c0, %c0] : !m -> tensor<64x64xf16>
-  // CHECK: tile.dot %[[Q]], %[[K]], {{.*}} -> tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = 4>>
+  // CHECK: tile.dot %[[Q]], %[[K]], {{.*}} -> tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = [4, 1]>>
   %s = tile.dot %q, %k, %zero {transpose_b} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-  // CHECK-DAG: tile.reduce add {{.*}} -> tensor<64xf32, #tile.slice<axis = 1, warps = 4>>
+  // CHECK-DAG: tile.reduce add {{.*}} -> tensor<64xf32, #tile.slice<axis = 1, warps = [4, 1]>>
   %l = tile.reduce add %s axis 1 : tensor<64x64xf32> -> tensor<64xf32>
   // CHECK-DAG: %[[W:.*]] = arith.truncf
-  // CHECK-DAG: %[[A:.*]] = tile.convert_layout %[[W]] : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = 4>> -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = 4>>
+  // CHECK-DAG: %[[A:.*]] = tile.convert_layout %[[W]] : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = [4, 1]>> -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = [4, 1]>>
   %w = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
   %v = tile.load %V[%c0, %c0] : !m -> tensor<64x64xf16>
   // CHECK: tile.dot %[[A]]
@@ -35,12 +35,12 @@ tile.kernel @exact(%Q: !m, %K: !m, %O: memref<?x64xf32>) grid(query_block)
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  // CHECK: %[[E:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = 4>>
+  // CHECK: %[[E:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = [4, 1]>>
   %e = arith.constant #tile.exact<1.4426950408889634> : tensor<64x64xf32>
   %q = tile.load %Q[%c0, %c0] : !m -> tensor<64x64xf16>
   %k = tile.load %K[%c0, %c0] : !m -> tensor<64x64xf16>
   %s = tile.dot %q, %k, %zero {transpose_b} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-  // CHECK: arith.mulf %{{.*}}, %[[E]] : tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = 4>>
+  // CHECK: arith.mulf %{{.*}}, %[[E]] : tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = [4, 1]>>
   %r = arith.mulf %s, %e : tensor<64x64xf32>
   tile.store %r, %O[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.return
@@ -51,8 +51,8 @@ tile.kernel @exact(%Q: !m, %K: !m, %O: memref<?x64xf32>) grid(query_block)
 tile.kernel @axes(%V: memref<?xf32>, %C: memref<?x64xf32>) grid(query_block)
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
   %c0 = arith.constant 0 : index
-  // CHECK: %[[V:.*]] = tile.load {{.*}} -> tensor<64xf32, #tile.slice<axis = 0, warps = 4>>
-  // CHECK-NEXT: %[[ROWS:.*]] = tile.convert_layout %[[V]] : {{.*}} -> tensor<64xf32, #tile.slice<axis = 1, warps = 4>>
+  // CHECK: %[[V:.*]] = tile.load {{.*}} -> tensor<64xf32, #tile.slice<axis = 0, warps = [4, 1]>>
+  // CHECK-NEXT: %[[ROWS:.*]] = tile.convert_layout %[[V]] : {{.*}} -> tensor<64xf32, #tile.slice<axis = 1, warps = [4, 1]>>
   %v = tile.load %V[%c0] : memref<?xf32> -> tensor<64xf32>
   // CHECK: tile.expand %[[ROWS]] axis 1
   %r = tile.expand %v axis 1 : tensor<64xf32> -> tensor<64x64xf32>
@@ -62,5 +62,31 @@ tile.kernel @axes(%V: memref<?xf32>, %C: memref<?x64xf32>) grid(query_block)
   %d = tile.expand %v axis 0 : tensor<64xf32> -> tensor<64x64xf32>
   %t = arith.mulf %s, %d : tensor<64x64xf32>
   tile.store %t, %C[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+
+// Where columns of results are spread over two warps, a row of an operand comes together in shared memory; sums of rows are
+// the same in both.
+// CHECK-LABEL: tile.kernel @columns
+tile.kernel @columns(%Q: !m, %K: !m, %V: !m, %O: memref<?x64xf32>, %L: memref<?xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 8, stages = 2, warp_columns = 2>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // CHECK: tile.convert_layout {{.*}} -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = [4, 2]>>
+  %q = tile.load %Q[%c0, %c0] : !m -> tensor<64x64xf16>
+  %k = tile.load %K[%c0, %c0] : !m -> tensor<64x64xf16>
+  // CHECK: tile.dot {{.*}} -> tensor<64x64xf32, #tile.fragment<role = c, inner = 16, warps = [4, 2]>>
+  %s = tile.dot %q, %k, %zero {transpose_b} : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  // CHECK-DAG: tile.reduce add {{.*}} -> tensor<64xf32, #tile.slice<axis = 1, warps = [4, 2]>>
+  %l = tile.reduce add %s axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+  // CHECK-DAG: %[[W:.*]] = arith.truncf
+  // CHECK-DAG: %[[S:.*]] = tile.convert_layout %[[W]] : tensor<64x64xf16, #tile.fragment<role = c, inner = 16, warps = [4, 2]>> -> tensor<64x64xf16, #tile.shared<rows = 64, columns = 64>>
+  // CHECK-DAG: %[[A:.*]] = tile.convert_layout %[[S]] : tensor<64x64xf16, #tile.shared<rows = 64, columns = 64>> -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = [4, 2]>>
+  %w = arith.truncf %s : tensor<64x64xf32> to tensor<64x64xf16>
+  %v = tile.load %V[%c0, %c0] : !m -> tensor<64x64xf16>
+  // CHECK: tile.dot %[[A]]
+  %o = tile.dot %w, %v, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  tile.store %o, %O[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.store %l, %L[%c0] : tensor<64xf32>, memref<?xf32>
   tile.return
 }

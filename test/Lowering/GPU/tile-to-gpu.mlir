@@ -77,3 +77,35 @@ tile.kernel @exchanged(%A: memref<?xf32>, %C: memref<?x64xf32>) grid(query_block
   tile.store %e, %C[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.return
 }
+
+// f32 takes three products of tf32 numbers for one; precision tf32 takes one.
+// CHECK-LABEL: llvm.func @exact
+// CHECK-COUNT-3: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>
+// CHECK-NOT: nvvm.mma.sync
+// CHECK: llvm.return
+// CHECK-LABEL: llvm.func @relaxed
+// CHECK-COUNT-1: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>
+// CHECK-NOT: nvvm.mma.sync
+// CHECK: llvm.return
+!a = memref<16x8xf32>
+!b = memref<8x8xf32>
+tile.kernel @exact(%A: !a, %B: !b, %C: !a) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 16, key_tile = 16, piece = 2048, operand = f32, warps = 1, stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32>
+  %a = tile.load %A[%c0, %c0] : !a -> tensor<16x8xf32>
+  %b = tile.load %B[%c0, %c0] : !b -> tensor<8x8xf32>
+  %c = tile.dot %a, %b, %zero : tensor<16x8xf32>, tensor<8x8xf32> -> tensor<16x8xf32>
+  tile.store %c, %C[%c0, %c0] : tensor<16x8xf32>, !a
+  tile.return
+}
+tile.kernel @relaxed(%A: !a, %B: !b, %C: !a) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 16, key_tile = 16, piece = 2048, operand = f32, warps = 1, stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32>
+  %a = tile.load %A[%c0, %c0] : !a -> tensor<16x8xf32>
+  %b = tile.load %B[%c0, %c0] : !b -> tensor<8x8xf32>
+  %c = tile.dot %a, %b, %zero precision tf32 : tensor<16x8xf32>, tensor<8x8xf32> -> tensor<16x8xf32>
+  tile.store %c, %C[%c0, %c0] : tensor<16x8xf32>, !a
+  tile.return
+}

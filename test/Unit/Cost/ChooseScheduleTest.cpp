@@ -103,14 +103,29 @@ TEST_F(ChooseSchedule, GpuDropsAStageBeforeItRefuses) {
 TEST_F(ChooseSchedule, GpuStatesMustFitInRegisters) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
   auto bf16 = mlir::BFloat16Type::get(&context);
-  // Over 128 threads: scores 64·64 and outputs 64·128, 96 accumulators. A chunk of 16 still has 16 rows in each warp:
-  // scores 64·16, outputs 64·128, and the carried state of 128·128: 8 + 64 + 128.
+  // Over 128 threads: scores 64·64 and outputs 64·128, 96 accumulators.
   EXPECT_TRUE(static_cast<bool>(chooseSchedule(wide(Form::Online, 128), bf16, device)));
-  device.accumulatorsPerThread.value = 199;
+  // A chunk of 16 takes one warp row: over 8 warps in a row scores of 16·64 (8 columns each at least), outputs of 16·128
+  // and the carried state of 128·128 are 4 + 8 + 64.
+  device.accumulatorsPerThread.value = 75;
   llvm::Expected<tile::ScheduleAttr> refused = chooseSchedule(wide(Form::Chunked, 128), bf16, device);
   ASSERT_FALSE(static_cast<bool>(refused));
   EXPECT_THAT(llvm::toString(refused.takeError()),
-              ::testing::HasSubstr("expected at most 199 accumulators a thread on made up, but got 200"));
+              ::testing::HasSubstr("expected at most 75 accumulators a thread on made up, but got 76"));
+}
+
+// A state of 128·128 over 4 warps is 128 accumulators of a thread; over 8, with columns over two or four, 64.
+TEST_F(ChooseSchedule, GpuWarpsSplitTheColumnsOfWideTiles) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  auto bf16 = mlir::BFloat16Type::get(&context);
+  auto gridOf = [&](Form form, int64_t width, double accumulators) {
+    device.accumulatorsPerThread.value = accumulators;
+    return llvm::cantFail(chooseSchedule(wide(form, width), bf16, device)).getWarpGrid();
+  };
+  EXPECT_EQ(gridOf(Form::Online, 64, 64), (tile::WarpGrid{4, 1}));   // scores 32, outputs 32
+  EXPECT_EQ(gridOf(Form::Online, 256, 108), (tile::WarpGrid{4, 2})); // 16 and 64
+  // Chunks of 64: scores 16, outputs 32, state 64.
+  EXPECT_EQ(gridOf(Form::Chunked, 128, 112), (tile::WarpGrid{4, 2}));
 }
 
 TEST_F(ChooseSchedule, StatesAreOperandsToo) {

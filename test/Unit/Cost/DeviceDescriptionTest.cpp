@@ -51,6 +51,8 @@ TEST(DeviceDescription, ImpossibleNumbersAreFound) {
               HasSubstr("main_bytes_per_second: expected a positive number"));
   EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.productEfficiency.value = 1.1; }),
               HasSubstr("product_efficiency: expected at most 1"));
+  EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.f32ProductPasses.value = 0.5; }),
+              HasSubstr("f32_product_passes: expected at least 1, but got 0.5"));
   EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.accumulatorsPerThread.value = 0; }),
               HasSubstr("accumulators_per_thread: expected a positive number"));
   EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.launchSeconds.source = " "; }),

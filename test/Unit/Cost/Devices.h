@@ -20,6 +20,7 @@ inline cost::DeviceDescription madeUpDevice(tile::TargetKind kind) {
   auto set = [](cost::Fact &fact, double value) { fact = {value, "made up"}; };
   set(device.cores, 4);
   set(device.productsPerSecond, 200);
+  set(device.f32ProductPasses, device.kind == tile::TargetKind::GPU ? 6 : 1);
   set(device.productEfficiency, 0.5);
   set(device.elementwisePerSecond, 10);
   set(device.exp2PerSecond, 5);

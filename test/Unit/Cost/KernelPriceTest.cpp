@@ -33,6 +33,14 @@ TEST(KernelPrice, PhasesOverlapOnAGpu) {
   EXPECT_DOUBLE_EQ(priceOf(sample(), madeUpDevice(tile::TargetKind::GPU)).compute, 2.5);
 }
 
+// Of 1,000 products 100 have f32 operands, which take six times as long: 1,500 at 100 a second over 4 cores.
+TEST(KernelPrice, ProductsOfF32TakeSeveralPassesOnAGpu) {
+  WorkEstimate work = sample();
+  work.f32Products = 100;
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::GPU)).compute, 3.75);
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::CPU)).compute, 5);
+}
+
 TEST(KernelPrice, IdleCoresCost) {
   WorkEstimate work = sample();
   work.grain = 1; // one core does everything

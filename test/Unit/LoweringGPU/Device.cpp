@@ -9,7 +9,6 @@
 
 #include "attune/InitAll.h"
 #include "attune/Kernel/Passes.h"
-#include "attune/Lowering/GPU/Passes.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,28 +36,22 @@ static void replace(std::string &text, const std::string &from, const std::strin
     text.replace(place, from.size(), to);
 }
 
-std::string test::gpuSource(const Problem &problem) {
+std::string test::gpuSource(const Problem &problem, tile::WarpGrid warps) {
   std::string source = problem.source();
   replace(source, "target = cpu", "target = gpu");
-  replace(source, "operand = f32, warps = 1, stages = 1", "operand = " + problem.dtype + ", warps = 4, stages = 2");
+  replace(source, "operand = f32, warps = 1, stages = 1", "operand = " + problem.dtype + ", warps = " + std::to_string(warps.count()) +
+              ", stages = 2, warp_columns = " + std::to_string(warps.columns));
   return source;
 }
 
 std::optional<test::DevicePlan> test::compilePlan(MLIRContext &context, const std::string &source,
                                                   const std::string &chip) {
-  DevicePlan plan{parseSourceString<ModuleOp>(source, &context), nullptr};
-  if (!plan.kernels)
+  auto module = parseSourceString<ModuleOp>(source, &context);
+  if (!module)
     return std::nullopt;
   PassManager cut(&context);
   kernel::AttnToTileOptions options;
   options.target = tile::TargetKind::GPU;
   cut.addPass(kernel::createAttnToTile(options));
-  if (failed(cut.run(*plan.kernels)))
-    return std::nullopt;
-  plan.host = plan.kernels->clone();
-  for (auto host : llvm::make_early_inc_range(plan.kernels->getOps<func::FuncOp>()))
-    host.erase();
-  PassManager lower(&context);
-  device::buildTileToGpuPipeline(lower, {chip, 0});
-  return failed(lower.run(*plan.kernels)) ? std::nullopt : std::optional<DevicePlan>(std::move(plan));
+  return failed(cut.run(*module)) ? std::nullopt : lowerPlan(std::move(module), chip);
 }

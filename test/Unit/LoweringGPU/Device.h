@@ -11,6 +11,7 @@
 #include "../LoweringCPU/Problems.h"
 
 #include "attune/Emulator/DeviceEmulator.h"
+#include "attune/Tile/Tile.h"
 #include "attune/Target/EmitDevice.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -26,12 +27,15 @@ namespace attune::test {
 std::unique_ptr<mlir::MLIRContext> makeContext();
 
 /// A problem's function with a schedule for a GPU.
-std::string gpuSource(const Problem &problem);
+std::string gpuSource(const Problem &problem, tile::WarpGrid warps = {4, 1});
 
 /// A plan for a GPU: its kernels, lowered, and its host function, which the tests interpret.
 struct DevicePlan {
   mlir::OwningOpRef<mlir::ModuleOp> kernels, host;
 };
+
+/// Lowers the kernels of a module. Null, after diagnostics, if that fails.
+std::optional<DevicePlan> lowerPlan(mlir::OwningOpRef<mlir::ModuleOp> module, const std::string &chip = "sm_80");
 
 /// Cuts `source` into kernels and lowers them. Null, after diagnostics, if that fails.
 std::optional<DevicePlan> compilePlan(mlir::MLIRContext &context, const std::string &source,

@@ -11,11 +11,13 @@
 //===----------------------------------------------------------------------===//
 #include "Device.h"
 
+#include "attune/Lowering/GPU/Passes.h"
 #include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -24,6 +26,16 @@
 using namespace mlir;
 using namespace attune;
 using namespace attune::test;
+
+std::optional<DevicePlan> test::lowerPlan(OwningOpRef<ModuleOp> module, const std::string &chip) {
+  DevicePlan plan{std::move(module), nullptr};
+  plan.host = plan.kernels->clone();
+  for (auto host : llvm::make_early_inc_range(plan.kernels->getOps<func::FuncOp>()))
+    host.erase();
+  PassManager lower(plan.kernels->getContext());
+  device::buildTileToGpuPipeline(lower, {chip, 0});
+  return failed(lower.run(*plan.kernels)) ? std::nullopt : std::optional<DevicePlan>(std::move(plan));
+}
 
 EmulatedPlan::EmulatedPlan(const DevicePlan &plan, bool shuffled)
     : host(*plan.host), kernels(deviceKernels(*plan.kernels)) {

@@ -35,15 +35,15 @@ struct Kernels : public ::testing::Test {
 
   /// Compiles a problem once and runs it for several sizes [n, N].
   void check(Problem problem, std::vector<std::pair<int64_t, int64_t>> sizes, bool aligned = true,
-             bool conflictFree = true) {
-    std::optional<DevicePlan> plan = compilePlan(*context, gpuSource(problem));
+             bool conflictFree = true, tile::WarpGrid warps = {4, 1}) {
+    std::optional<DevicePlan> plan = compilePlan(*context, gpuSource(problem, warps));
     ASSERT_TRUE(plan) << describe(problem);
     EmulatedPlan emulated(*plan);
     for (auto [queries, keys] : sizes) {
       problem.queries = queries, problem.keys = keys;
       Data data(problem, 7, 1, /*atEnd=*/!aligned);
       emulated.run(data.arguments());
-      EXPECT_LT(data.error(), problem.dtype == "f16" ? 4e-3 : 2e-2) << describe(problem);
+      EXPECT_LT(data.error(), problem.dtype == "f32" ? 2e-5 : problem.dtype == "f16" ? 4e-3 : 2e-2) << describe(problem);
       expectClean(emulated.report(), describe(problem), conflictFree);
     }
   }
@@ -133,6 +133,30 @@ TEST_F(Kernels, Chunked) {
 TEST_F(Kernels, ChunkedWidths) {
   for (int64_t width : {8, 40, 80})
     check(problemOf("chunked", "f16", width, width), {{100, 100}});
+}
+
+// f32 keeps its tolerance: products take three of tf32.
+TEST_F(Kernels, F32) {
+  for (const char *form : {"softmax", "quadratic", "state", "chunked"}) {
+    Problem problem = problemOf(form, "f32");
+    check(problem, {{64, 64}, {130, 130}, {1, 1}});
+    check(problemOf(form, "f32", 40, 24), {{70, 70}});
+    check(problemOf(form, "f32", 20, 7), {{20, 20}}, /*aligned=*/false, /*conflictFree=*/false);
+    problem.lengths = true, problem.batch = 2, problem.heads = 4, problem.sharedHeads = 2;
+    problem.causal = problem.form != "state";
+    check(problem, {{70, 70}});
+  }
+}
+
+// Columns of tiles over several warps.
+TEST_F(Kernels, GridsOfWarps) {
+  for (tile::WarpGrid warps : {tile::WarpGrid{4, 2}, tile::WarpGrid{1, 4}})
+    for (const char *form : {"softmax", "quadratic", "state", "chunked"})
+      for (const char *dtype : {"f32", "f16"}) {
+        Problem problem = problemOf(form, dtype, 40, 72);
+        problem.lengths = true, problem.causal = problem.form != "state";
+        check(problem, {{70, 70}}, /*aligned=*/true, /*conflictFree=*/true, warps);
+      }
 }
 
 // The order in which warps run changes nothing.

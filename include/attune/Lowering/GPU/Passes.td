@@ -48,7 +48,7 @@ def TileToGpu : Pass<"tile-to-gpu", "::mlir::ModuleOp"> {
     `attune.shared_bytes` (dynamic shared memory). A kernel that needs more shared memory than `shared-limit` is an error.
 
     ```mlir
-    #c = #tile.fragment<role = c, inner = 16, warps = 4>
+    #c = #tile.fragment<role = c, inner = 16, warps = [4, 1]>
     tile.kernel @copy(%in: memref<?x64xf32>, %out: memref<?x64xf32>) grid(query_block)
         attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
       %p = tile.program_id query_block
