@@ -97,6 +97,10 @@ struct Need {
   double part(const DeviceDescription &device) const {
     return std::max(bytes / device.fastBytes, accumulators / device.accumulatorsPerThread);
   }
+  /// Closer to what there is; of two equally close, with fewer bytes.
+  bool lessThan(const Need &other, const DeviceDescription &device) const {
+    return std::pair(part(device), bytes) < std::pair(other.part(device), other.bytes);
+  }
   std::string excess(const DeviceDescription &device) const;
 };
 } // namespace
@@ -131,7 +135,7 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(const AttentionShape &sha
         Need need(shape, schedule);
         if (need.part(device) <= 1)
           return schedule;
-        if (!least || need.part(device) < least->part(device))
+        if (!least || need.lessThan(*least, device))
           least = need;
       }
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + least->excess(device));
