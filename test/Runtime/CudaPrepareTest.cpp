@@ -32,6 +32,7 @@ protected:
     if (!standIn)
       GTEST_SKIP() << "the stand-in driver is not first on LD_LIBRARY_PATH";
     allocate = reinterpret_cast<decltype(allocate)>(dlsym(driver, "cuMemAlloc_v2"));
+    release = reinterpret_cast<decltype(release)>(dlsym(driver, "cuMemFree_v2"));
     *standIn = StandIn{};
     standIn->devices = 1;
     standIn->major = 8;
@@ -45,12 +46,24 @@ protected:
     ASSERT_TRUE(handle) << message();
   }
 
+  /// Frees what the test allocated; what the runtime forgets is left for the leak checker to see.
+  void TearDown() override {
+    handle.reset();
+    for (uint64_t address : owned) {
+      standIn->failing = nullptr;
+      ++standIn->depth;
+      EXPECT_EQ(release(address), 0);
+      --standIn->depth;
+    }
+  }
+
   /// Moves a tensor's bytes to device memory.
   void moveToDevice(Tensor &tensor) {
     uint64_t address = 0;
     ++standIn->depth;
     ASSERT_EQ(allocate(&address, tensor.bytes.size()), 0);
     --standIn->depth;
+    owned.push_back(address);
     memcpy(host(address), tensor.bytes.data(), tensor.bytes.size());
     uint64_t offset = reinterpret_cast<uint64_t>(tensor.tensor.data) - reinterpret_cast<uint64_t>(tensor.bytes.data());
     tensor.tensor.data = reinterpret_cast<void *>(address + offset);
@@ -80,6 +93,8 @@ protected:
 
   StandIn *standIn = nullptr;
   int (*allocate)(uint64_t *, size_t) = nullptr;
+  int (*release)(uint64_t) = nullptr;
+  std::vector<uint64_t> owned;
   attune_rt_descriptor library;
   Handle handle;
 };
