@@ -2,11 +2,8 @@
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-exceptions
                     $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  # A precompiled header without times in it, and named by options whose paths ccache can make relative: what one folder
-  # has compiled, another need not compile again.
+  # Without times in it a precompiled header is cacheable by ccache.
   add_compile_options("SHELL:$<$<COMPILE_LANGUAGE:CXX>:-Xclang -fno-pch-timestamp>")
-  set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -emit-pch -include <PCH_HEADER> -x c++-header)
-  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-pass-failed>)
 endif()
 if(ATTUNE_SANITIZE)
