@@ -23,9 +23,9 @@ using namespace attune::cost;
 
 Sizes::Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule)
     : batch(shape.batch), heads(shape.heads), shared(shape.sharedHeads), features(shape.featureHeads), windows(1),
-      d(shape.width), m(shape.features), dv(shape.valueWidth),
-      qw(shape.queryFolded ? shape.features : shape.width), kw(shape.keyFolded ? shape.features : shape.width), o(shape.elementBytes), q(shape.queryBytes),
-      k(shape.keyBytes), schedule(schedule) {
+      d(shape.width), m(shape.features), dv(shape.valueWidth), qw(shape.queryFolded ? shape.features : shape.width),
+      kw(shape.keyFolded ? shape.features : shape.width), o(shape.elementBytes), q(shape.queryBytes), k(shape.keyBytes),
+      schedule(schedule) {
   int64_t queries = shape.queries, keys = shape.keys;
   int64_t queryTile = schedule.getQueryTile(), keyTile = schedule.getKeyTile();
   if (shape.window) {

@@ -6,26 +6,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An angle of u turns is k quarters and r = u − k/4, |r| ≤ 1/8; neither taking off whole turns nor whole quarters rounds.
-// For that r, with coefficients whose largest relative error is as small as their number allows (least squares at Chebyshev
-// nodes, reweighted by the error until it levels),
+// An angle of u turns is k quarters and r = u − k/4, |r| ≤ 1/8; neither taking off whole turns nor whole quarters
+// rounds. For that r, with coefficients whose largest relative error is as small as their number allows (least squares
+// at Chebyshev nodes, reweighted by the error until it levels),
 //
 //     sin 2πr = 2π·r + r³·(s₀ + s₁r² + s₂r⁴)               3.8e-9 before rounding
 //     cos 2πr = 1 + r²·(c₀ + c₁r² + c₂r⁴ + c₃r⁶)           6.4e-11
 //
-// 2π is the f32 below it and the rest: the rest goes to the sum in brackets, and being positive it keeps the sign of r = ±0.
-// An odd k exchanges the two; bit 1 of k, or of k + 1 for the cosine, is the sign.
+// 2π is the f32 below it and the rest: the rest goes to the sum in brackets, and being positive it keeps the sign of r
+// = ±0. An odd k exchanges the two; bit 1 of k, or of k + 1 for the cosine, is the sign.
 //
 //===----------------------------------------------------------------------===//
 #include "VectorOps.h"
 
+#include "attune/Lowering/TurnsPolynomials.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
-
-static constexpr double sines[] = {-41.34167233, 81.59376671, -75.44560302};
-static constexpr double cosines[] = {-19.73920868, 64.93932185, -85.44323628, 59.22924372};
-static constexpr double turnHigh = 0x1.921fb4p+2, turnLow = 3.0199159795074593e-07; // their sum is 2π
 
 namespace {
 struct Turns {
@@ -64,8 +62,8 @@ Value cpu::emitSine(Emit &emit, Value turns, bool isCosine) {
   Value quarter = t.bits(shifted);
   if (isCosine)
     quarter = arith::AddIOp::create(emit, quarter, t.word(1));
-  Value odd = arith::CmpIOp::create(emit, arith::CmpIPredicate::ne,
-                                    arith::AndIOp::create(emit, quarter, t.word(1)), t.word(0));
+  Value odd =
+      arith::CmpIOp::create(emit, arith::CmpIPredicate::ne, arith::AndIOp::create(emit, quarter, t.word(1)), t.word(0));
   Value sign = arith::ShLIOp::create(emit, arith::AndIOp::create(emit, quarter, t.word(2)), t.word(30));
   Value magnitude = t.bits(emit.select(odd, cosine, sine));
   return t.floats(arith::XOrIOp::create(emit, magnitude, sign));

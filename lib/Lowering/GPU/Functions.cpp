@@ -6,23 +6,25 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// exp2 is ex2.approx, whose relative error is below 2⁻²² everywhere. lg2.approx is not used: near 1 only its absolute error
-// is bounded, and the logarithm of 1 + y is taken of small y. So
+// exp2 is ex2.approx, whose relative error is below 2⁻²² everywhere. lg2.approx is not used: near 1 only its absolute
+// error is bounded, and the logarithm of 1 + y is taken of small y. So
 //
 //     log2(x) = e + log2 m, x = 2ᵉ·m, √½ ≤ m < √2, and, for s = (m − 1)/(m + 1), |s| ≤ 0.172,
 //     log2 m = 2/ln 2 · (s + s³/3 + s⁵/5 + s⁷/7 + s⁹/9)          (the next term is below 3e-10 of the first).
 //
-// An angle of u turns is k quarters and r = u − k/4, |r| ≤ 1/8; neither taking off whole turns nor whole quarters rounds.
-// For that r, with coefficients whose largest relative error is as small as their number allows,
+// An angle of u turns is k quarters and r = u − k/4, |r| ≤ 1/8; neither taking off whole turns nor whole quarters
+// rounds. For that r, with coefficients whose largest relative error is as small as their number allows,
 //
 //     sin 2πr = 2π·r + r³·(s₀ + s₁r² + s₂r⁴)                3.8e-9 before rounding
 //     cos 2πr = 1 + r²·(c₀ + c₁r² + c₂r⁴ + c₃r⁶)            6.4e-11
 //
-// An odd k exchanges the two; bit 1 of k, or of k + 1 for the cosine, is the sign. sin.approx has an absolute error only.
+// An odd k exchanges the two; bit 1 of k, or of k + 1 for the cosine, is the sign. sin.approx has an absolute error
+// only.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
 
+#include "attune/Lowering/TurnsPolynomials.h"
 #include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,10 +36,6 @@
 using namespace mlir;
 using namespace attune;
 using namespace attune::device;
-
-static constexpr double sines[] = {-41.34167233, 81.59376671, -75.44560302};
-static constexpr double cosines[] = {-19.73920868, 64.93932185, -85.44323628, 59.22924372};
-static constexpr double turnHigh = 0x1.921fb4p+2, turnLow = 3.0199159795074593e-07; // their sum is 2π
 
 namespace {
 /// Arithmetic on one f32 and its bits.
@@ -56,9 +54,7 @@ struct Numbers {
   Value is(arith::CmpFPredicate predicate, Value a, double b) {
     return arith::CmpFOp::create(builder(), code.loc, predicate, a, number(b));
   }
-  Value shiftLeft(Value a, int64_t bits) {
-    return arith::ShLIOp::create(builder(), code.loc, a, code.i32(bits));
-  }
+  Value shiftLeft(Value a, int64_t bits) { return arith::ShLIOp::create(builder(), code.loc, a, code.i32(bits)); }
 
   /// coefficients[0] + coefficients[1]·x + …
   Value polynomial(ArrayRef<double> coefficients, Value x) {
