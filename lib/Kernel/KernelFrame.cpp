@@ -19,11 +19,15 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-/// A name that device code can have: of letters, digits and `_` alone.
-static std::string kernelName(StringRef prefix, StringRef suffix) {
+/// A name that device code can have: of letters, digits and `_` alone; with a number where that is taken, as another
+/// function, or another plan of this one, may be called what a kernel of a second part is.
+static std::string kernelName(ModuleOp module, StringRef prefix, StringRef suffix) {
   std::string name = (prefix + "_" + suffix).str();
   std::replace_if(name.begin(), name.end(), [](char c) { return !llvm::isAlnum(c); }, '_');
-  return name;
+  std::string free = name;
+  for (int number = 2; module.lookupSymbol(free); ++number)
+    free = name + "_" + std::to_string(number);
+  return free;
 }
 
 KernelFrame::KernelFrame(BuildSite &site, const Problem &problem, StringRef suffix, ArrayRef<tile::Axis> grid,
@@ -33,7 +37,7 @@ KernelFrame::KernelFrame(BuildSite &site, const Problem &problem, StringRef suff
     if (value && !llvm::is_contained(hostValues, value))
       hostValues.push_back(value);
   builder.setInsertionPointToEnd(site.module.getBody());
-  kernel = tile::KernelOp::create(builder, site.loc, kernelName(problem.name, suffix),
+  kernel = tile::KernelOp::create(builder, site.loc, kernelName(site.module, problem.name, suffix),
                                   ValueRange(hostValues).getTypes(), grid, problem.schedule);
   builder.setInsertionPointToStart(&kernel.getBody().front());
 }

@@ -130,6 +130,27 @@ func.func @quadratic(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tenso
 
 // -----
 
+// A kernel of one function's second attention, and the kernel of a function that is called like it, keep apart.
+// CHECK-LABEL: func.func @clash
+// CHECK:         tile.launch @clash_2_softmax
+// CHECK:         tile.launch @clash_softmax
+// CHECK-LABEL: func.func @clash_2
+// CHECK:         tile.launch @clash_2_softmax_2
+func.func @clash(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
+  %x = attn.softmax %q, %k, %v {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  %o = attn.softmax %x, %k, %v {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  return %o : tensor<1x1x9x8xf16>
+}
+func.func @clash_2(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
+  %o = attn.softmax %q, %k, %v {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  return %o : tensor<1x1x9x8xf16>
+}
+
+// -----
+
 // Two attentions in a row: what the first writes lies in a workspace, and the second reads it.
 // CHECK-LABEL: func.func @chain
 // CHECK:         %[[W:.*]] = tile.workspace(%{{.*}}, %{{.*}}) : memref<?x1x?x8xf32>

@@ -51,7 +51,9 @@ def judges_storage():
     tolerated = lambda got, expected: judges.storage_error(np.array(got), expected, "f16") <= judges.TOLERANCE["f16"]
     return all(tolerated(got, exact) for got in right) and not any(tolerated(got, exact) for got in wrong) and \
         tolerated(small.astype(np.float16).astype(float), small) and not tolerated([1e-6, 2.3e-6], small) and \
-        not tolerated([0.0, 0.0], small) and tolerated([0.0], np.zeros(1)) and not tolerated([1e-3], np.zeros(1))
+        not tolerated([0.0, 0.0], small) and tolerated([0.0], np.zeros(1)) and not tolerated([1e-3], np.zeros(1)) and \
+        judges.storage_error(np.zeros(1), np.array([4e-45]), "f32") == 0 and \
+        judges.storage_error(np.zeros(1), np.array([4e-38]), "f32") > 0.5
 
 
 def main():
