@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/InitAll.h"
+#include "attune/Support/LawList.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -13,12 +14,31 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+
+namespace {
+enum class LawFormat { None, Text, Table };
+} // namespace
+
+static llvm::cl::opt<LawFormat> listLaws(
+    "attn-list-laws", llvm::cl::desc("Print every algebraic law, its condition and who applies it, and do nothing else"),
+    llvm::cl::ValueOptional, llvm::cl::init(LawFormat::None),
+    llvm::cl::values(clEnumValN(LawFormat::Text, "", "a paragraph a law"),
+                     clEnumValN(LawFormat::Text, "text", "a paragraph a law"),
+                     clEnumValN(LawFormat::Table, "markdown", "the table of docs/Laws.md")));
+
 int main(int argc, char **argv) {
+  llvm::InitLLVM initialize(argc, argv);
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   attune::registerAllDialects(registry);
   mlir::registerAllPasses();
   attune::registerAllPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Attune pass driver\n", registry));
+  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Attune pass driver\n", registry);
+  if (listLaws == LawFormat::None)
+    return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  listLaws == LawFormat::Text ? attune::printLaws(llvm::outs()) : attune::printLawTable(llvm::outs());
+  return 0;
 }

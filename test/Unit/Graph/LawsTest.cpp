@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Support/Laws.h"
 #include "attune/Graph/RewriteLaw.h"
+#include "attune/Support/LawList.h"
 
 #include "gtest/gtest.h"
 
@@ -19,5 +20,27 @@ TEST(Laws, NamesAndFormsAreThoseOfSpecs) {
     EXPECT_TRUE(findLaw(law->name())) << law->name().str();
     llvm::SmallVector<llvm::StringRef> forms(law->forms().begin(), law->forms().end());
     EXPECT_EQ(forms, formsOf(law->name())) << law->name().str();
+  }
+}
+
+TEST(Laws, EveryChoiceIsListedWithItsForms) {
+  for (const Law &law : laws) {
+    std::string remarks;
+    for (const ListedLaw &listed : listedLaws())
+      if (listed.name == law.name && listed.place == LawPlace::Choice)
+        remarks += listed.remark.str();
+    for (llvm::StringRef form : law.forms)
+      EXPECT_NE(remarks.find(form), std::string::npos) << law.name.str() << ": " << form.str();
+  }
+  for (const ListedLaw &listed : listedLaws())
+    EXPECT_EQ(listed.place == LawPlace::Choice, findLaw(listed.name) != nullptr) << listed.id.str();
+}
+
+TEST(Laws, TheListIsNumberedAndComplete) {
+  ASSERT_EQ(listedLaws().size(), 23u);
+  for (auto [index, law] : llvm::enumerate(listedLaws())) {
+    EXPECT_EQ(law.id.str(), "I" + std::to_string(index + 1));
+    for (llvm::StringRef field : {law.name, law.formula, law.condition, law.source, law.remark})
+      EXPECT_FALSE(field.empty()) << law.id.str();
   }
 }

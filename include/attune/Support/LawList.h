@@ -1,0 +1,49 @@
+//===- LawList.h - Every identity of attention, and what became of it -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_SUPPORT_LAWLIST_H
+#define ATTUNE_SUPPORT_LAWLIST_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace attune {
+
+/// Who applies an identity.
+enum class LawPlace {
+  Choice,    ///< a law of the graph: its forms are priced, `pin` can name it
+  Canonical, ///< always applied to the graph: no form of it is ever dearer
+  Kernels,   ///< how every kernel computes
+  Schedule,  ///< a size of the schedule
+  NotYet     ///< nobody, with the reason
+};
+
+/// An identity in real arithmetic: both sides of the formula are the same function where the condition holds.
+struct ListedLaw {
+  llvm::StringLiteral id;   ///< I1, I2 … as comments and documents call it
+  llvm::StringLiteral name; ///< the law's name in `pin` where it is a choice, else a name for people
+  llvm::StringLiteral formula, condition;
+  llvm::StringLiteral source;
+  LawPlace place;
+  llvm::StringLiteral remark; ///< the forms and where they win; who does it; or why nobody does
+  bool exact = true;
+};
+
+/// All of them, in the order of their numbers.
+llvm::ArrayRef<ListedLaw> listedLaws();
+
+/// "choice", "canonical", "kernels", "schedule" or "not yet".
+llvm::StringRef nameOf(LawPlace place);
+
+/// The list for people, a paragraph a law; and the table of docs/Laws.md.
+void printLaws(llvm::raw_ostream &out);
+void printLawTable(llvm::raw_ostream &out);
+
+} // namespace attune
+
+#endif // ATTUNE_SUPPORT_LAWLIST_H

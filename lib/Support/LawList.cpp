@@ -1,0 +1,133 @@
+//===- LawList.cpp - Every identity of attention, and what became of it ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A = φ(Q) [n, m], B = φ(K) [N, m], x [N, D] the layer's input, W its weights, β their bias, E [k, N] a compression, P the
+// weights of pairs, s a scale, 1 a vector of ones.
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Support/LawList.h"
+
+using namespace attune;
+
+static constexpr ListedLaw laws[] = {
+    {"I1", "linearize", "(A Bᵀ) V = A (Bᵀ V)", "not causal; nothing between the product and V; no window",
+     "Transformers are RNNs (arXiv 2006.16236)", LawPlace::Choice,
+     "quadratic: n N (m + dv) multiply-adds; state: (n + N) m dv, which wins for n, N above some m dv / (m + dv)"},
+    {"I2", "normaliser", "(A Bᵀ) [V 1] = [(A Bᵀ) V, (A Bᵀ) 1]", "a linear form with a denominator",
+     "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Kernels,
+     "a vector z = Bᵀ 1 beside the state: a column more would make dv + 1 wide tiles, half of them padding"},
+    {"I3", "low_rank", "E (x W + 1 βᵀ) = (E x) W + (E 1) βᵀ",
+     "no rope, qk_norm or map between; nobody reads the tokens uncompressed", "Linformer (arXiv 2006.04768)",
+     LawPlace::NotYet, "E follows the projection, always"},
+    {"I4", "one E x", "E x W_h for all heads h, and for K and V, from one E x", "the same E, the same x",
+     "FLuRKA (arXiv 2306.15799)", LawPlace::NotYet, "comes with I3"},
+    {"I5", "fold", "(x W + β) M = x (W M) + β M, M = ωᵀ",
+     "no rope, qk_norm or E between; tokens are read through ω alone (never keys of favor); parameters of prepare",
+     "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Choice,
+     "apart: D d + d m a token; folded: D m, which wins for m < d D / (D - d): few features, narrow models"},
+    {"I6", "product of W_Q and W_K", "(x W_Q) (x W_K)ᵀ = x (W_Q W_Kᵀ) xᵀ", "exact softmax or powers; no rope, no qk_norm",
+     "Attention Is All You Need (arXiv 1706.03762), by associativity", LawPlace::NotYet,
+     "rare: scores become D wide, which pays only for D below 2 d, so for one or two heads"},
+    {"I7", "powers of products", "⟨x ⊗ x, y ⊗ y⟩ = ⟨x, y⟩²", "always", "PolySketchFormer (arXiv 2310.01655)",
+     LawPlace::Kernels,
+     "pairs square ⟨S(q), S(k)⟩, r multiply-adds instead of r²; a state needs the lift, which is in its slices. The "
+     "symmetric half of the lift is left out: slices of unequal length"},
+    {"I8", "powers of products", "⟨x^⊗p, y^⊗p⟩ = ⟨x, y⟩^p", "always", "PolySketchFormer (arXiv 2310.01655)",
+     LawPlace::Kernels, "polynomial attention raises the product. A state of tensor features has d^p rows and would pay from n of about d^p on; "
+     "it is not built"},
+    {"I9", "Hadamard transform", "x H by h log₂ h additions = x times a dense matrix", "h a power of two",
+     "PolySketchFormer (arXiv 2310.01655)", LawPlace::Kernels,
+     "dense, made by prepare: r of h columns are wanted, and the matrix has no padding. A transform would pay for h ≥ 512"},
+    {"I10", "linearize", "o_i = A_i (S₀ + Σ_{j ≤ i} B_j v_jᵀ), in chunks", "causal, n = N",
+     "PolySketchFormer (arXiv 2310.01655), theorem 3.1", LawPlace::Choice,
+     "chunked: n T (m + dv) + 2 n m dv with T tokens a chunk"},
+    {"I11", "pieces of the sequence", "Bᵀ V = Σ over pieces; softmax's with a rescaling", "the order of sums may change",
+     "Transformers are RNNs (arXiv 2006.16236)", LawPlace::Schedule,
+     "states and compressions in pieces of a fixed length, merged in order, so that bits depend on N alone"},
+    {"I12", "factors that cancel", "softmax(S + u 1ᵀ) = softmax(S); (c W V) / (c W 1) = (W V) / (W 1)",
+     "denominator without bias, floor and epsilon", "Rethinking Attention with Performers (arXiv 2009.14794)",
+     LawPlace::Kernels, "FAVOR drops -|q|²/2 and takes the stabilizer it likes where they cancel; rows carry their largest"},
+    {"I13", "online softmax", "softmax over pieces, merged by maximum and sum", "always",
+     "Online normalizer calculation for softmax (arXiv 1805.02867)", LawPlace::Kernels,
+     "every softmax; its forward pass stores no weights"},
+    {"I14", "windows are views", "f(x)[window] = f(x[window])", "f acts on each token alone",
+     "Swin Transformer (arXiv 2103.14030)", LawPlace::Kernels,
+     "projection, rope and qk_norm before windows; windows are strides of a load, nothing is copied"},
+    {"I15", "heads of a group", "the H/G query heads of a key-value head as rows of one product", "the same K and V",
+     "GQA (arXiv 2305.13245)", LawPlace::Kernels,
+     "states are made once for a group (once for a head with an ω of its own); kernels of pairs and chunks map and read "
+     "the keys anew for each query head"},
+    {"I16", "order of features", "⟨x Π, y Π⟩ = ⟨x, y⟩", "one permutation Π for q and k", "elementary", LawPlace::Kernels,
+     "what prepare makes lies as kernels read it: W packed by heads"},
+    {"I17", "product of W_V and W_O", "(P x W_V) W_O = P x (W_V W_O) of each head", "no LePE or bias between",
+     "Attention Is All You Need (arXiv 1706.03762), by associativity", LawPlace::NotYet,
+     "rare: values become D wide in every product with P or a state, D / dv times the work"},
+    {"I18", "blocks that nobody sees", "a block of weights that the mask clears adds 0", "mask known from places alone",
+     "FlashAttention (arXiv 2205.14135)", LawPlace::Kernels, "tiles past the diagonal are not visited"},
+    {"I19", "E as a product", "(E₁ E₂) x = E₁ (E₂ x)", "E is declared as a product", "Linformer (arXiv 2006.04768)",
+     LawPlace::NotYet, "a spec's e is any matrix; pooling without one is agent attention's"},
+    {"I20", "recomputation", "weights of a backward pass from lse, features from tokens", "deterministic draws",
+     "FlashAttention (arXiv 2205.14135)", LawPlace::NotYet, "there is no backward pass yet; lse and states are its results"},
+    {"I21", "LePE as an epilogue", "o + L(V), L linear and local", "V as projected, before E", "CSWin (arXiv 2107.00652)",
+     LawPlace::Kernels, "added to a block of the output before it is stored"},
+    {"I22", "constant stabilizer", "exp(a - c) / Σ exp(b - c) is the same for every c", "epsilon = 0, no guard",
+     "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Canonical,
+     "terms take the constant one, which needs no pass over the keys; kernels carry a running one of each feature instead, "
+     "since against the constant one features of large tokens vanish in f32"},
+    {"I23", "what parameters alone decide", "f(parameters) computed once; equal parameters are one",
+     "parameters, not inputs of a run", "elementary", LawPlace::Canonical,
+     "prepare makes sketches' matrices, folded and packed weights; a tied E is one argument. Parameters are given with "
+     "prepare, so none become literals, and equal ones of different names stay two"},
+};
+
+llvm::ArrayRef<ListedLaw> attune::listedLaws() { return laws; }
+
+llvm::StringRef attune::nameOf(LawPlace place) {
+  switch (place) {
+  case LawPlace::Choice:
+    return "choice";
+  case LawPlace::Canonical:
+    return "canonical";
+  case LawPlace::Kernels:
+    return "kernels";
+  case LawPlace::Schedule:
+    return "schedule";
+  case LawPlace::NotYet:
+    return "not yet";
+  }
+  return "";
+}
+
+static llvm::StringRef exactness(const ListedLaw &law) { return law.exact ? "exact" : "approximate"; }
+
+void attune::printLaws(llvm::raw_ostream &out) {
+  for (const ListedLaw &law : laws)
+    out << law.id << "  " << law.name << "  (" << nameOf(law.place) << ", " << exactness(law) << ")\n"
+        << "     " << law.formula << "\n"
+        << "     if: " << law.condition << "\n"
+        << "     " << law.remark << "\n"
+        << "     source: " << law.source << "\n";
+}
+
+/// With the bars of |q| as a table's cell has them.
+static std::string cell(llvm::StringRef text) {
+  std::string escaped;
+  for (char c : text)
+    escaped += c == '|' ? std::string("\\|") : std::string(1, c);
+  return escaped;
+}
+
+void attune::printLawTable(llvm::raw_ostream &out) {
+  out << "| | law | identity | holds if | who applies it | source |\n|---|---|---|---|---|---|\n";
+  for (const ListedLaw &law : laws) {
+    bool choice = law.place == LawPlace::Choice;
+    out << "| " << law.id << " | " << (choice ? "`" : "") << law.name << (choice ? "`" : "") << " | " << cell(law.formula)
+        << " | " << cell(law.condition) << " | **" << nameOf(law.place) << "**, " << exactness(law) << ": "
+        << cell(law.remark) << " | " << law.source << " |\n";
+  }
+}
