@@ -216,19 +216,26 @@ static llvm::Error runPlans(DeviceCode &code, DeviceEmulator &emulator, const Te
   return runner.run(choosePlan(variant, tensors), tensors.slots());
 }
 
+llvm::Error attune::emulate(DeviceCode &code, StringRef target, llvm::ArrayRef<HostTensor *> given,
+                            EmulatorReport &report) {
+  auto emulator = makeEmulator(code, target);
+  if (!emulator)
+    return emulator.takeError();
+  Tensors tensors(code.host.description, given);
+  for (auto [tensor, description] : llvm::zip_equal(tensors.all, tensors.interface.tensors))
+    if (tensor)
+      (*emulator)->addGlobal(tensor->bytes.data(), tensor->bytes.size(), description.name);
+  llvm::Error error = runPlans(code, **emulator, tensors);
+  report = (*emulator)->report();
+  return error;
+}
+
 llvm::Error attune::runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> given) {
   std::optional<DeviceCode> code = compileForGpu(compilation);
   if (!code)
     return llvm::createStringError("the spec could not be compiled");
-  auto emulator = makeEmulator(*code, compilation.target());
-  if (!emulator)
-    return emulator.takeError();
-  Tensors tensors(compilation.interface(), given);
-  for (auto [tensor, description] : llvm::zip_equal(tensors.all, tensors.interface.tensors))
-    if (tensor)
-      (*emulator)->addGlobal(tensor->bytes.data(), tensor->bytes.size(), description.name);
-  llvm::Error error = runPlans(*code, **emulator, tensors);
-  const EmulatorReport &report = (*emulator)->report();
+  EmulatorReport report;
+  llvm::Error error = emulate(*code, compilation.target(), given, report);
   if (report.clean())
     return error;
   report.printFindings(llvm::errs());

@@ -11,9 +11,12 @@
 #include "attune/Emulator/EmulatedAsm.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -71,6 +74,7 @@ private:
   RewriteResult *out = nullptr;
   DenseMap<const llvm::Instruction *, std::string> texts;
   DenseMap<std::pair<Function *, Type *>, AllocaInst *> scratches;
+  DenseSet<const BasicBlock *> inLoops;
 };
 
 } // namespace
@@ -111,6 +115,7 @@ Site &Rewriter::addSite(const llvm::Instruction &instruction) {
   site->bankUse.kernel = site->function;
   site->bankUse.instruction = site->text;
   site->bankUse.location = site->location;
+  site->bankUse.inLoop = inLoops.contains(instruction.getParent());
   site->sectorUse.kernel = site->function;
   site->sectorUse.instruction = site->text;
   site->sectorUse.location = site->location;
@@ -306,7 +311,16 @@ Error Rewriter::rewriteCall(CallInst &call) {
   return Error::success();
 }
 
+static void collectLoops(Function &function, DenseSet<const BasicBlock *> &inLoops) {
+  DominatorTree dominators(function);
+  LoopInfo loops(dominators);
+  for (const BasicBlock &block : function)
+    if (loops.getLoopFor(&block))
+      inLoops.insert(&block);
+}
+
 Error Rewriter::rewriteFunction(Function &function) {
+  collectLoops(function, inLoops);
   function.setCallingConv(CallingConv::C);
   function.removeFnAttr("target-cpu");
   function.removeFnAttr("target-features");

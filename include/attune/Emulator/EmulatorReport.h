@@ -67,6 +67,7 @@ struct Finding {
 /// (and each 8x8 matrix of ldmatrix) four and one; a phase without bank conflicts takes one wave.
 struct BankUse {
   std::string kernel, instruction, location;
+  bool inLoop = false; ///< the instruction is within a loop of the kernel
   uint64_t requests = 0, phases = 0, waves = 0;
   double wavesPerPhase() const { return phases ? double(waves) / double(phases) : 0; }
 };

@@ -8,6 +8,7 @@
 #ifndef ATTUNE_PIPELINE_DEVICECODE_H
 #define ATTUNE_PIPELINE_DEVICECODE_H
 
+#include "attune/Emulator/EmulatorReport.h"
 #include "attune/Pipeline/Compilation.h"
 #include "attune/Support/HostTensor.h"
 #include "attune/Target/EmitDevice.h"
@@ -27,6 +28,12 @@ std::optional<DeviceCode> compileForGpu(Compilation &compilation);
 
 /// PTX of the device code, and cubin if `ptxas` is there; both go into the description's variant.
 mlir::LogicalResult addImages(Compilation &compilation, DeviceCode &code);
+
+/// Runs device code that was compiled for `target` in the emulator, the prepare plan first, on tensors in the order of the
+/// interface (null: an optional one that is not wanted, and those that the prepare plan fills). Findings are in `report`; an
+/// error means that the kernels could not be run to their end. The host part is used up.
+llvm::Error emulate(DeviceCode &code, llvm::StringRef target, llvm::ArrayRef<HostTensor *> tensors,
+                    EmulatorReport &report);
 
 /// Runs the spec in the emulator, its prepare plan first, on tensors in the order of the interface (null: an optional one
 /// that is not wanted, and those that the prepare plan fills). Findings of the emulator go to standard error and are an
