@@ -27,7 +27,7 @@ struct CommandInfo {
 struct OptionInfo {
   StringRef name;
   StringRef value;    // what the value is; empty for a flag
-  StringRef commands; // letters: c(ompile) i(nit) r(un) e(xplain) b(ench)
+  StringRef commands; // letters: c(ompile) i(nit) r(un) e(xplain) b(ench) s(uggest)
   StringRef summary;
   bool (*apply)(Arguments &, StringRef);
 };
@@ -39,6 +39,8 @@ static const CommandInfo commands[] = {
     {"run", Command::Run, "attnc run SPEC --in DIR --out DIR [options]", "compile in memory, run, write the output"},
     {"explain", Command::Explain, "attnc explain SPEC [options]", "show the plan: forms, prices, thresholds"},
     {"bench", Command::Bench, "attnc bench SPEC... [options]", "time against the exact softmax and the machine's limit"},
+    {"suggest", Command::Suggest, "attnc suggest SPEC --in DIR [options]",
+     "try attentions on your tensors: error, time, which to take"},
 };
 
 static const StringRef targets[] = {"cpu", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90a"};
@@ -70,7 +72,7 @@ static bool listOf(llvm::ArrayRef<StringRef> list, StringRef text, std::vector<s
 }
 
 static const OptionInfo options[] = {
-    {"--target", "one of cpu, sm_80, sm_86, sm_87, sm_89, sm_90a", "creb",
+    {"--target", "one of cpu, sm_80, sm_86, sm_87, sm_89, sm_90a", "crebs",
      "the machine to compile for (default: cpu); attnc compile takes several, with commas",
      [](Arguments &a, StringRef v) {
        bool known = listOf(targets, v, a.targets);
@@ -82,13 +84,19 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef v) { return oneOf(stages, v, a.emit); }},
     {"-o", "a path", "c", "where to write (a folder, or a file)",
      [](Arguments &a, StringRef v) { return a.output = v.str(), !v.empty(); }},
+    {"-o", "a path", "s", "where to write the spec to take",
+     [](Arguments &a, StringRef v) { return a.output = v.str(), !v.empty(); }},
+    {"--max-error", "a number above 0", "s", "relative error against exact softmax that is allowed (default: 0.05)",
+     [](Arguments &a, StringRef v) { return !v.getAsDouble(a.maxError) && a.maxError > 0; }},
+    {"--plot", "a file", "s", "draw errors over times as SVG",
+     [](Arguments &a, StringRef v) { return a.plot = v.str(), !v.empty(); }},
     {"--dump", "a folder", "c", "also write the module after each stage, as 0-attn.mlir, 1-graph.mlir …",
      [](Arguments &a, StringRef v) { return a.dump = v.str(), !v.empty(); }},
-    {"--in", "a folder of .npy files or one .safetensors file", "r", "the inputs and parameters",
+    {"--in", "a folder of .npy files or one .safetensors file", "rs", "the inputs and parameters",
      [](Arguments &a, StringRef v) { return a.in = v.str(), !v.empty(); }},
     {"--out", "a folder", "ir", "where to write the tensors",
      [](Arguments &a, StringRef v) { return a.out = v.str(), !v.empty(); }},
-    {"--seed", "an unsigned integer", "i", "of the random draws (default: 0)",
+    {"--seed", "an unsigned integer", "is", "of the random draws (default: 0)",
      [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.seed); }},
     {"--batch", "a positive integer", "ieb", "a size that the spec leaves open as '?'",
      [](Arguments &a, StringRef v) { return positive(v, a.batch); }},
@@ -96,7 +104,7 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef v) { return positive(v, a.queries); }},
     {"--keys", "a positive integer", "ieb", "a size that the spec leaves open as '?'",
      [](Arguments &a, StringRef v) { return positive(v, a.keys); }},
-    {"--threads", "a positive integer", "rb", "threads to use (default: every CPU)",
+    {"--threads", "a positive integer", "rbs", "threads to use (default: every CPU)",
      [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.threads) && a.threads >= 1 && a.threads <= 1024; }},
     {"--inputs", "", "i", "write standard-normal inputs too",
      [](Arguments &a, StringRef) { return a.inputs = true; }},
@@ -104,8 +112,8 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef) { return a.reference = true; }},
     {"--emulate", "", "r", "run a GPU target's device code on the CPU",
      [](Arguments &a, StringRef) { return a.emulate = true; }},
-    {"--json", "", "eb", "print JSON", [](Arguments &a, StringRef) { return a.json = true; }},
-    {"--help", "", "cireb", "print this help", [](Arguments &a, StringRef) { return a.help = true; }},
+    {"--json", "", "ebs", "print JSON", [](Arguments &a, StringRef) { return a.json = true; }},
+    {"--help", "", "cirebs", "print this help", [](Arguments &a, StringRef) { return a.help = true; }},
 };
 
 static const CommandInfo *findCommand(Command command) {
@@ -141,8 +149,9 @@ static std::nullopt_t complain(const llvm::Twine &expected, const llvm::Twine &g
 }
 
 static const OptionInfo *findOption(StringRef name, Command command) {
-  const OptionInfo *found = llvm::find_if(options, [&](const OptionInfo &option) { return option.name == name; });
-  return found != std::end(options) && takes(*found, command) ? found : nullptr;
+  const OptionInfo *found = llvm::find_if(
+      options, [&](const OptionInfo &option) { return option.name == name && takes(option, command); });
+  return found != std::end(options) ? found : nullptr;
 }
 
 /// Applies the option at `position`, which moves past its value; an error is printed.
@@ -177,7 +186,7 @@ static bool checkComplete(const Arguments &arguments) {
   bool oneTarget = arguments.command != Command::Compile || !arguments.emit.empty();
   if (arguments.targets.size() > 1 && oneTarget)
     return complain("one target for a command that makes no library", "several", "see " + info.usage), false;
-  if (arguments.command == Command::Run && arguments.in.empty())
+  if ((arguments.command == Command::Run || arguments.command == Command::Suggest) && arguments.in.empty())
     return missing("--in DIR");
   if ((arguments.command == Command::Run || arguments.command == Command::Init) && arguments.out.empty())
     return missing("--out DIR");
@@ -201,7 +210,7 @@ std::optional<Arguments> attune::attnc::parseArguments(int argc, char **argv) {
   }
   const CommandInfo *info = llvm::find_if(commands, [&](const CommandInfo &entry) { return entry.name == words[0]; });
   if (info == std::end(commands))
-    return complain("one of compile, init, run, explain, bench", "'" + words[0] + "'", "see attnc --help");
+    return complain("one of compile, init, run, explain, bench, suggest", "'" + words[0] + "'", "see attnc --help");
   arguments.command = info->command;
   for (size_t position = 1; position < words.size(); ++position) {
     if (!words[position].starts_with("-") || words[position] == "-")

@@ -18,7 +18,7 @@ namespace attune::attnc {
 /// The exit statuses of SPEC §5.
 enum ExitStatus { Done = 0, Failed = 1, Wrong = 2 };
 
-enum class Command { Compile, Init, Run, Explain, Bench };
+enum class Command { Compile, Init, Run, Explain, Bench, Suggest };
 
 /// What was asked for; fields that a command does not take are left at their defaults.
 struct Arguments {
@@ -30,6 +30,8 @@ struct Arguments {
   std::string output;             ///< -o
   std::string dump;               ///< --dump: a folder; empty: none
   std::string in, out;            ///< --in, --out
+  std::string plot;               ///< --plot: a file; empty: none
+  double maxError = 0.05;         ///< --max-error
   uint64_t seed = 0;
   bool inputs = false;
   std::optional<int64_t> batch, queries, keys;

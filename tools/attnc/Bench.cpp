@@ -11,13 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
-#include "RunTensors.h"
+#include "TimedLibrary.h"
 #include "UsefulOperations.h"
 
 #include "attune/Frontend/SpecParser.h"
-#include "attune/Frontend/SpecTensors.h"
-#include "attune/Pipeline/Compilation.h"
-#include "attune/Pipeline/LoadedLibrary.h"
 #include "attune/Pipeline/MachinePeak.h"
 
 #include "llvm/Support/Format.h"
@@ -25,38 +22,18 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <algorithm>
 #include <chrono>
 
 using namespace attune;
 using namespace attune::attnc;
 
 namespace {
-/// Median, least and largest of some figures.
-struct Spread {
-  double median = 0, least = 0, most = 0;
-
-  explicit Spread(std::vector<double> figures) {
-    std::sort(figures.begin(), figures.end());
-    median = figures[figures.size() / 2], least = figures.front(), most = figures.back();
-  }
-};
-
 /// A compiled spec with drawn inputs.
 struct Candidate {
-  std::unique_ptr<LoadedLibrary> library;
-  target::LibraryDescription interface;
+  TimedLibrary library;
   RunTensors tensors;
-  std::vector<double> seconds;
 
-  llvm::Error run() {
-    llvm::SmallVector<HostTensor *> slots = tensors.given(interface);
-    auto start = std::chrono::steady_clock::now();
-    if (llvm::Error error = library->run(slots))
-      return error;
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    return llvm::Error::success();
-  }
+  llvm::Error run() { return library.run(tensors); }
 };
 
 struct BenchRow {
@@ -67,50 +44,18 @@ struct BenchRow {
 };
 } // namespace
 
-/// The same tensors through exact softmax attention.
-static Spec exactOf(Spec spec) {
-  spec.name += "_exact";
-  Part whole;
-  whole.heads = spec.heads;
-  spec.parts = {whole};
-  spec.hasParts = false;
-  spec.allow.clear();
-  spec.pin.clear();
-  spec.scale.reset();
-  return spec;
-}
-
-/// Tensors as `attnc init` draws them, in the types of the compiled kernel.
-static llvm::Error draw(llvm::ArrayRef<SpecTensor> tensors, std::vector<NamedTensor> &drawn) {
-  for (const SpecTensor &tensor : tensors) {
-    llvm::Expected<HostTensor> converted = convertTensor(drawTensor(tensor, /*seed=*/1), tensor.type);
-    if (!converted)
-      return converted.takeError();
-    drawn.push_back({tensor.name, std::move(*converted)});
-  }
-  return llvm::Error::success();
-}
-
 static llvm::Expected<Candidate> prepare(const Spec &spec, const Arguments &arguments) {
-  int status = 0;
-  auto compilation = Compilation::fromSpec(spec, arguments.specs.front(), arguments.target, status);
-  if (!compilation)
-    return llvm::createStringError("the spec could not be compiled");
-  auto library = compileAndLoad(*compilation);
+  llvm::Expected<TimedLibrary> library = TimedLibrary::make(spec, arguments);
   if (!library)
     return library.takeError();
-  Candidate candidate;
-  candidate.interface = compilation->interface();
-  candidate.library = std::move(*library);
+  Candidate candidate{std::move(*library), {}};
   RunTensors &tensors = candidate.tensors;
-  if (llvm::Error error = llvm::joinErrors(draw(inputTensors(spec), tensors.inputs),
-                                           draw(parameterTensors(spec), tensors.parameters)))
+  if (llvm::Error error = llvm::joinErrors(drawTensors(inputTensors(spec), /*seed=*/1, tensors.inputs),
+                                           drawTensors(parameterTensors(spec), /*seed=*/1, tensors.parameters)))
     return std::move(error);
-  if (llvm::Error error = makeOutputs(candidate.interface, tensors))
+  if (llvm::Error error = makeOutputs(candidate.library.interface, tensors))
     return std::move(error);
-  if (llvm::Error error = candidate.library->create(static_cast<int32_t>(arguments.threads)))
-    return std::move(error);
-  if (llvm::Error error = candidate.library->prepare(tensors.kept(candidate.interface)))
+  if (llvm::Error error = candidate.library.prepare(tensors, arguments))
     return std::move(error);
   return candidate;
 }
@@ -121,7 +66,7 @@ static llvm::Error measure(Candidate &candidate, Candidate &exact, BenchRow &row
   for (Candidate *each : {&candidate, &exact})
     if (llvm::Error error = each->run())
       return error;
-  candidate.seconds.clear(), exact.seconds.clear();
+  candidate.library.seconds.clear(), exact.library.seconds.clear();
   for (int round = 0; round < 200; ++round) {
     row.peaks.push_back(measureFmaPeak(0.003));
     for (Candidate *each : {&candidate, &exact})
@@ -130,7 +75,7 @@ static llvm::Error measure(Candidate &candidate, Candidate &exact, BenchRow &row
     if (round >= 6 && std::chrono::steady_clock::now() - start > std::chrono::seconds(1))
       break;
   }
-  row.seconds = candidate.seconds, row.exactSeconds = exact.seconds;
+  row.seconds = candidate.library.seconds, row.exactSeconds = exact.library.seconds;
   return llvm::Error::success();
 }
 
@@ -142,7 +87,7 @@ static llvm::Expected<BenchRow> benchSpec(const Spec &spec, const Arguments &arg
   BenchRow row;
   row.name = spec.name;
   row.operations = usefulOperations(spec);
-  llvm::Expected<attune_info> info = candidate->library->info();
+  llvm::Expected<attune_info> info = candidate->library.library->info();
   if (!info)
     return info.takeError();
   row.threads = info->threads;

@@ -21,6 +21,7 @@ int init(const Arguments &arguments);
 int run(const Arguments &arguments);
 int explain(const Arguments &arguments);
 int bench(const Arguments &arguments);
+int suggest(const Arguments &arguments);
 
 /// Prints `attnc: error: message` and returns `status`.
 int fail(const llvm::Twine &message, ExitStatus status = Failed);

@@ -45,6 +45,8 @@ int main(int argc, char **argv) {
     return explain(*arguments);
   case Command::Bench:
     return bench(*arguments);
+  case Command::Suggest:
+    return suggest(*arguments);
   }
   return Failed;
 }
