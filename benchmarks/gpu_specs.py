@@ -46,6 +46,7 @@ class BenchSpec:
 FAMILIES = {
     "softmax": (False, {"kind": "softmax"}),
     "softmax_causal": (True, {"kind": "softmax"}),
+    "softmax_window": (False, {"kind": "softmax", "window": {"length": 256}}),
     "elu1": (False, {"kind": "kernel", "feature_map": {"kind": "elu1"}}),
     "elu1_causal": (True, {"kind": "kernel", "feature_map": {"kind": "elu1"}}),
     "performer": (False, {"kind": "kernel", "feature_map": {"kind": "favor", "features": 256}}),
@@ -56,12 +57,17 @@ FAMILIES = {
     "agent": (False, {"kind": "agent", "agents": 64}),
     "polynomial_causal": (True, {"kind": "polynomial", "degree": 4}),
     "polysketch_causal": (True, {"kind": "polysketch", "degree": 4, "size": 32}),
+    "polysketch": (False, {"kind": "polysketch", "degree": 4, "size": 32}),
     "eva": (False, {"kind": "eva", "window": {"length": 128}, "chunk": 16}),
+    "eva_causal": (True, {"kind": "eva", "window": {"length": 128}, "chunk": 16}),
 }
+# What a dry run makes smaller.
+SMALL = {"agents": 8, "chunk": 4, "window": {"length": 16}, "size": 8, "low_rank": {"rank": 16}}
 
 
-def bench_spec(family, width, dtype, lengths, tokens=TOKENS, model=WIDTH):
+def bench_spec(family, width, dtype, lengths, tokens=TOKENS, model=WIDTH, small=None):
     causal, mechanism = FAMILIES[family]
+    mechanism = mechanism | {name: size for name, size in (small or {}).items() if name in mechanism}
     fields = {"attention": f"{family}_d{width}_{dtype}", "dtype": dtype, "batch": "?", "queries": "?", "keys": "?",
               "heads": model // width, "head_dim": width, "causal": causal, "mechanism": mechanism}
     if family not in ("softmax", "softmax_causal"):
@@ -72,7 +78,6 @@ def bench_spec(family, width, dtype, lengths, tokens=TOKENS, model=WIDTH):
 def all_specs(quick=False):
     """The most telling first, for the time may run out. `quick`: tiny ones, for a dry run."""
     if quick:
-        return [bench_spec(family, 16, "f32", [32, 64], tokens=64, model=32)
-                for family in ("softmax", "elu1_causal", "performer", "linformer")]
+        return [bench_spec(family, 16, "f32", [32, 64], tokens=64, model=32, small=SMALL) for family in FAMILIES]
     return [bench_spec(family, width, dtype, LENGTHS)
             for dtype in ("bf16", "f16") for width in (64, 128) for family in FAMILIES]

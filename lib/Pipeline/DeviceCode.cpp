@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Pipeline/DeviceCode.h"
 
+#include "EqualKernels.h"
+
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Pipeline/Describe.h"
@@ -112,18 +114,25 @@ static bool canAssemble(Location loc, StringRef chip) {
   return ptxas && reason.empty();
 }
 
-LogicalResult attune::addImages(Compilation &compilation, DeviceCode &code) {
+LogicalResult attune::addPtx(Compilation &compilation, DeviceCode &code) {
+  mergeEqualKernels(code);
   FailureOr<std::string> ptx = emitPtx(*code.device, compilation.target());
-  if (failed(ptx))
+  if (succeeded(ptx))
+    code.host.description.variants.front().ptx = std::move(*ptx);
+  return ptx;
+}
+
+LogicalResult attune::addImages(Compilation &compilation, DeviceCode &code) {
+  if (failed(addPtx(compilation, code)))
     return failure();
+  Location loc = code.device->getLoc();
+  if (!canAssemble(loc, compilation.target()))
+    return success();
   VariantDescription &variant = code.host.description.variants.front();
-  if (canAssemble(code.device->getLoc(), compilation.target())) {
-    FailureOr<Cubin> cubin = emitCubin(code.device->getLoc(), *ptx, compilation.target(), /*allowSpills=*/true);
-    if (failed(cubin))
-      return failure();
-    warnOfSpills(code.device->getLoc(), cubin->kernels);
-    variant.cubin = std::move(cubin->bytes);
-  }
-  variant.ptx = std::move(*ptx);
+  FailureOr<Cubin> cubin = emitCubin(loc, variant.ptx, compilation.target(), /*allowSpills=*/true);
+  if (failed(cubin))
+    return failure();
+  warnOfSpills(loc, cubin->kernels);
+  variant.cubin = std::move(cubin->bytes);
   return success();
 }

@@ -60,7 +60,7 @@ static int emitGpuStage(const Arguments &arguments, Compilation &compilation) {
   if (arguments.emit == "cubin" && !findPtxas())
     return fail("expected ptxas for --emit cubin, but found none in CUDA_HOME, CUDA_ROOT or PATH: install the CUDA "
                 "toolkit, or run utils/setup");
-  if (failed(addImages(compilation, *code)))
+  if (failed(arguments.emit == "ptx" ? addPtx(compilation, *code) : addImages(compilation, *code)))
     return Failed;
   if (arguments.emit == "cubin" && code->host.description.variants.front().cubin.empty())
     return fail("expected a ptxas that knows the code for --emit cubin, but got the one above");

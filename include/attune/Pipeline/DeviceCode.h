@@ -26,7 +26,10 @@ struct DeviceCode {
 /// Takes a compilation for a GPU to device code. Null, with diagnostics, if that fails.
 std::optional<DeviceCode> compileForGpu(Compilation &compilation);
 
-/// PTX of the device code, and cubin if `ptxas` is there; both go into the description's variant.
+/// PTX of the device code, kernels that are equal made once; it goes into the description's variant.
+mlir::LogicalResult addPtx(Compilation &compilation, DeviceCode &code);
+
+/// PTX, and cubin if `ptxas` is there; both go into the description's variant.
 mlir::LogicalResult addImages(Compilation &compilation, DeviceCode &code);
 
 /// Runs device code that was compiled for `target` in the emulator, the prepare plan first, on tensors in the order of the

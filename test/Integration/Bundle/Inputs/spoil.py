@@ -9,7 +9,7 @@ tensors = bundle / "cases" / "agents" / "tensors.npz"
 arrays = dict(np.load(tensors))
 arrays["expected"] = 2 * arrays["expected"]
 np.savez_compressed(tensors, **arrays)
-peers = bundle / "python" / "gpu_peers.py"
+peers = bundle / "python" / "gpu_definitions.py"
 text = peers.read_text(encoding="utf-8")
 assert text.count("** -0.25") == 1
 peers.write_text(text.replace("** -0.25", "** -0.5"), encoding="utf-8")
