@@ -35,6 +35,9 @@ static KernelWorks familyWork(const AttentionShape &shape, const Sizes &sizes) {
   case Family::ProjectOutput:
   case Family::Compress:
     return layerWork(shape, sizes);
+  case Family::ProjectSlots:
+  case Family::SlotSums:
+    return slotWork(shape, sizes);
   }
   return {};
 }

@@ -67,6 +67,7 @@ KernelWorks effattWork(const AttentionShape &shape, const Sizes &z);
 KernelWorks agentWork(const AttentionShape &shape, const Sizes &z);
 KernelWorks evaWork(const AttentionShape &shape, const Sizes &z);
 KernelWorks layerWork(const AttentionShape &shape, const Sizes &z);
+KernelWorks slotWork(const AttentionShape &shape, const Sizes &z);
 
 /// States of pieces added up: [batch, heads, pieces, rows, columns] → [batch, heads, rows, columns].
 WorkEstimate mergeWork(double points, double pieces, double elements, double initial = 0);

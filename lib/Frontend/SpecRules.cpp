@@ -141,6 +141,26 @@ static void checkFoldPin(RuleReporter &rules) {
     rules.atKey("pin.fold", "a projection for fold", "none", "remove the pin: there is no weight to fold");
 }
 
+/// S24: `low_rank` needs slots of projected tokens.
+static void checkLowRankPin(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (!spec.pinnedForm("low_rank") || spec.parts.empty())
+    return;
+  bool slots = false;
+  for (const Part &part : spec.parts) {
+    if (!rules.good({mechanismPath(part, "kind"), mechanismPath(part, "low_rank"), mechanismPath(part, "low_rank.order")}))
+      return;
+    slots |= part.mechanism.lowRank && part.mechanism.lowRank->order == CompressionOrder::BeforeMap;
+  }
+  if (!slots)
+    return rules.atKey("pin.low_rank", "a mechanism with low_rank before its map",
+                       nameOf(spec.parts.front().mechanism.kind).str(),
+                       "remove the pin: there are no tokens to compress before or after their projection");
+  if (!spec.projection)
+    rules.atKey("pin.low_rank", "a projection for low_rank", "none",
+                "remove the pin: there is no projection for the compression to go before");
+}
+
 void checkRules(RuleReporter &rules) {
   checkKvHeads(rules);
   checkRope(rules);
@@ -150,6 +170,7 @@ void checkRules(RuleReporter &rules) {
   checkScale(rules);
   checkPins(rules);
   checkFoldPin(rules);
+  checkLowRankPin(rules);
 }
 
 } // namespace attune

@@ -13,5 +13,6 @@ std::vector<std::unique_ptr<graph::RewriteLaw>> graph::createLaws() {
   std::vector<std::unique_ptr<RewriteLaw>> laws;
   laws.push_back(createLinearizeLaw());
   laws.push_back(createFoldLaw());
+  laws.push_back(createLowRankLaw());
   return laws;
 }

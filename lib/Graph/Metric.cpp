@@ -51,7 +51,9 @@ static AttentionShape withSizes(AttentionShape shape, const RuntimeSizes &sizes)
   auto length = [&](int64_t known, int64_t unknown) {
     return ShapedType::isDynamic(known) ? unknown : std::max<int64_t>(1, std::llround(known * sizes.scale));
   };
-  shape.queries = length(shape.queries, sizes.queries);
+  bool slots = shape.family == cost::Family::ProjectSlots; // whose number does not follow the sequence
+  if (!slots)
+    shape.queries = length(shape.queries, sizes.queries);
   if (!shape.fixedKeys)
     shape.keys = length(shape.keys, sizes.keys);
   return shape;

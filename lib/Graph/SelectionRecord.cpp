@@ -19,17 +19,36 @@ static SmallVector<Operation *> attentionOps(func::FuncOp function) {
   return llvm::filter_to_vector(ops, isMechanism);
 }
 
+bool Selector::agreesBeside(const Candidate &candidate, unsigned group) const {
+  for (auto [index, forms] : llvm::enumerate(memo.groups()))
+    if (index != group && !agrees(forms, forms.alternatives[candidate.choice[index]]))
+      return false;
+  return true;
+}
+
 std::optional<unsigned> Selector::cheapestWith(unsigned group, unsigned alternative, int64_t length) {
-  std::optional<unsigned> best;
-  for (auto [index, candidate] : llvm::enumerate(candidates))
-    if (candidate.choice[group] == alternative && (!best || seconds(index, length) < seconds(*best, length)))
-      best = index;
-  return best;
+  for (bool pinned : {true, false}) { // what a form costs is told beside the pinned ones of other ops, if that can run
+    std::optional<unsigned> best;
+    for (auto [index, candidate] : llvm::enumerate(candidates))
+      if (candidate.choice[group] == alternative && agreesBeside(candidate, group) == pinned &&
+          (!best || seconds(index, length) < seconds(*best, length)))
+        best = index;
+    if (best)
+      return best;
+  }
+  return std::nullopt;
+}
+
+/// The projection that an op is or stands after; null for attentions.
+static attn::ProjectOp projectionOf(Operation *op) {
+  while (op && isa<attn::CompressOp, attn::RopeOp, attn::QkNormOp, attn::TakeHeadsOp, attn::MapOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return dyn_cast_or_null<attn::ProjectOp>(op);
 }
 
 /// The name of a projection's weight; empty for attentions.
 static std::string subjectOf(Operation *op) {
-  auto project = dyn_cast<attn::ProjectOp>(op);
+  attn::ProjectOp project = projectionOf(op);
   auto weight = project ? dyn_cast<BlockArgument>(project.getWeight()) : BlockArgument();
   if (!weight)
     return "";
@@ -112,8 +131,12 @@ static std::optional<SmallVector<cost::AttentionShape, 1>> exactShapes(const Pri
   for (cost::AttentionShape shape : plan.attentions) {
     other |= shape.family != cost::Family::Softmax && shape.family < cost::Family::Project;
     other |= shape.window != 0 || shape.family == cost::Family::Compress;
-    if (shape.family == cost::Family::Compress)
+    if (shape.family == cost::Family::Compress || shape.family == cost::Family::SlotSums)
       continue;
+    if (shape.family == cost::Family::ProjectSlots) {
+      shape.family = cost::Family::Project;
+      shape.queries = shape.keys = keys, shape.rank = 0, shape.fixedKeys = false;
+    }
     if (shape.family < cost::Family::Project) {
       shape.family = cost::Family::Softmax, shape.form = attn::Form::Online;
       shape.initialState = shape.finalState = false;
@@ -158,7 +181,10 @@ void Selector::describeKernels(FunctionSelection &selection) {
 void Selector::describeSingle(FunctionSelection &selection) {
   SmallVector<Operation *> attentions = attentionOps(function);
   for (auto [place, op] : llvm::enumerate(attentions)) {
-    if (llvm::any_of(memo.groups(), [&](const EqualForms &group) { return group.attention == int(place); }))
+    auto isOf = [&, place = int(place)](const EqualForms &group) {
+      return group.attention == place && isMechanism(group.op);
+    };
+    if (llvm::any_of(memo.groups(), isOf))
       continue;
     std::string name = op->getName().stripDialect().str();
     if (attentions.size() > 1)

@@ -61,6 +61,8 @@ private:
   }
   /// Whether a form is the one that the pins ask for; an op that cannot take the pinned form agrees with any.
   bool agrees(const EqualForms &group, const Alternative &alternative) const;
+  /// Whether all other ops are in forms that the pins ask for.
+  bool agreesBeside(const Candidate &candidate, unsigned group) const;
   attn::Form formOf(const Candidate &candidate) const;
   /// Indices of the alternatives that can be built, pinned ones first.
   llvm::SmallVector<unsigned> formsToTry(const EqualForms &group) const;

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Graph/Metric.h"
 
@@ -199,6 +200,8 @@ static ArrayRef<int64_t> projectedShape(attn::ProjectOp op) {
 }
 
 static Shape shapeOf(attn::ProjectOp op) {
+  if (attn::projectsSlotsOnly(op))
+    return std::nullopt;
   ArrayRef<int64_t> result = projectedShape(op);
   AttentionShape shape;
   shape.family = Family::Project;
@@ -226,6 +229,57 @@ static bool isOfFeatures(attn::CompressOp op) {
   });
 }
 
+/// E x, which has a head for each block of columns and each head of E.
+static AttentionShape inputShape(attn::CompressOp op, attn::ProjectOp project) {
+  ArrayRef<int64_t> x = shapeOf(project.getSource()), weight = shapeOf(op.getWeight());
+  AttentionShape shape;
+  shape.family = Family::Compress;
+  shape.model = x[2], shape.width = std::min(attn::inputColumns, x[2]);
+  shape.heads = shape.sharedHeads = weight[0] * llvm::divideCeil(x[2], shape.width);
+  shape.batch = x[0], shape.queries = shape.keys = x[1];
+  shape.rank = weight[1], shape.sharedWeights = weight[0];
+  shape.elementBytes = bytesOf(op.getWeight()), shape.keyBytes = bytesOf(project.getSource());
+  return shape;
+}
+
+/// The projection of those slots.
+static AttentionShape slotShape(attn::CompressOp op, attn::ProjectOp project) {
+  ArrayRef<int64_t> result = shapeOf(op.getResult());
+  AttentionShape shape;
+  shape.family = Family::ProjectSlots;
+  shape.batch = result[0], shape.heads = result[1], shape.width = result[3], shape.rank = result[2];
+  shape.queries = shape.keys = result[2], shape.fixedKeys = true;
+  shape.sharedWeights = shapeOf(op.getWeight())[0];
+  shape.model = shapeOf(project.getSource())[2], shape.elementBytes = bytesOf(project.getWeight());
+  return shape;
+}
+
+/// The sums of the rows of E, which a bias is multiplied by.
+static AttentionShape sumShape(attn::CompressOp op, attn::ProjectOp project) {
+  AttentionShape shape = inputShape(op, project);
+  shape.family = Family::SlotSums;
+  return shape;
+}
+
+/// E x is computed once for all that compress one input by one E, its sums once for all that have a bias.
+static void addSlots(SmallVector<AttentionShape, 1> &shapes, attn::CompressOp op, attn::ProjectOp project) {
+  bool first = true, firstBias = static_cast<bool>(project.getBias());
+  for (Operation &other : *op->getBlock()) {
+    if (&other == op)
+      break;
+    auto before = dyn_cast<attn::CompressOp>(other);
+    auto after = before ? attn::projectionAfter(before) : attn::ProjectOp();
+    bool same = after && after.getSource() == project.getSource() && before.getWeight() == op.getWeight() &&
+                before.getLengths() == op.getLengths();
+    first &= !same, firstBias &= !(same && after.getBias());
+  }
+  if (first)
+    shapes.push_back(inputShape(op, project));
+  if (firstBias)
+    shapes.push_back(sumShape(op, project));
+  shapes.push_back(slotShape(op, project));
+}
+
 static Shape shapeOf(attn::CompressOp op) {
   if (isOfFeatures(op))
     return std::nullopt;
@@ -251,9 +305,13 @@ static Shape shapeOfOp(Operation *op) {
 
 SmallVector<AttentionShape, 1> graph::attentionsOf(func::FuncOp function) {
   SmallVector<AttentionShape, 1> shapes;
-  for (Operation &op : function.getOps())
-    if (Shape shape = shapeOfOp(&op))
+  for (Operation &op : function.getOps()) {
+    auto compress = dyn_cast<attn::CompressOp>(op);
+    if (attn::ProjectOp project = compress ? attn::projectionAfter(compress) : attn::ProjectOp())
+      addSlots(shapes, compress, project);
+    else if (Shape shape = shapeOfOp(&op))
       shapes.push_back(*shape);
+  }
   return shapes;
 }
 

@@ -12,6 +12,8 @@
 // A piece has a fixed number of keys, so the order of sums depends on N alone. Keys that do not exist are 0.
 //
 //===----------------------------------------------------------------------===//
+#include "Compression.h"
+
 #include "FeatureMaps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,15 +21,6 @@
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
-
-namespace {
-/// The sizes of a compression.
-struct Slots {
-  int64_t count, tile, width, heads;
-  int64_t weightHeads; // 1, or each KV head has its own E
-  int64_t blocks() const { return llvm::divideCeil(count, tile); }
-};
-} // namespace
 
 /// Σ_j E [T, j] · k [j, width] of the slots first … over the keys from ≤ j < end, block by block of the width.
 using KeyBlocks = llvm::function_ref<Features(TileBuilder &tiles, Value first)>;
@@ -84,8 +77,8 @@ static void buildPieces(BuildSite &site, const Problem &problem, const Slots &sl
   frame.finish(site, {host.dim(problem.key.memory, 0), host.index(slots.heads), host.mul(count, slots.blocks())});
 }
 
-static void buildMerge(BuildSite &site, const Problem &problem, const Slots &slots, Value pieces,
-                       const Tokens &result) {
+void kernel::buildSlotMerge(BuildSite &site, const Problem &problem, const Slots &slots, Value pieces,
+                            const Tokens &result) {
   KernelFrame frame(site, problem, "merge", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
                     {pieces, result.memory});
   TileBuilder &tiles = frame.tiles;
@@ -113,5 +106,5 @@ void kernel::buildCompression(BuildSite &site, const Problem &problem, Value wei
   Value sums = site.workspace({dynamic, slots.heads, dynamic, count, slots.width},
                               {host.dim(problem.key.memory, 0), pieces});
   buildPieces(site, problem, slots, map, weight, sums, pieces);
-  buildMerge(site, problem, slots, sums, result);
+  buildSlotMerge(site, problem, slots, sums, result);
 }

@@ -14,11 +14,15 @@
 #ifndef ATTUNE_LIB_KERNEL_HOSTBUILDER_H
 #define ATTUNE_LIB_KERNEL_HOSTBUILDER_H
 
+#include "Compression.h"
 #include "Families.h"
 #include "Partition.h"
 #include "Prepare.h"
 
 #include "mlir/IR/IRMapping.h"
+
+#include <map>
+#include <tuple>
 
 namespace attune::kernel {
 
@@ -58,9 +62,11 @@ private:
   mlir::FailureOr<Tokens> computeProjection(attn::ProjectOp op);
   Tokens computeFolded(attn::ProjectOp op, mlir::Value source);
   mlir::FailureOr<Tokens> computeCompression(attn::CompressOp op);
+  mlir::FailureOr<Tokens> computeSlots(attn::CompressOp op, attn::ProjectOp project);
   mlir::FailureOr<Tokens> readRope(attn::RopeOp op);
   mlir::LogicalResult readAll(llvm::ArrayRef<std::pair<mlir::Value, Tokens *>> values);
 
+  mlir::Value weightOf(attn::ProjectOp op) const;
   /// A workspace for tokens of the type of `value`; a dynamic size is that of `like`, a memory [batch, heads, tokens, …].
   Tokens workspaceFor(mlir::Value value, mlir::Value like);
   /// The memory of an argument or optional result; null for a null value and for others.
@@ -73,6 +79,8 @@ private:
   std::string name;
   tile::ScheduleAttr schedule;
   llvm::DenseMap<mlir::Value, Tokens> computed;
+  /// E x of a source, a weight and lengths: the heads of keys and values share it.
+  std::map<std::tuple<void *, void *, void *>, CompressedInput> inputs;
   unsigned problems = 0;
 };
 

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
 
+#include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Folded.h"
 
 using namespace mlir;
@@ -118,9 +119,7 @@ FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
   if (attn::isFolded(op))
     return computeFolded(op, source);
   Tokens result = workspaceFor(op.getResult(), source);
-  auto argument = dyn_cast<BlockArgument>(op.getWeight());
-  Value packed = argument ? prepared.packed.lookup(argument.getArgNumber()).matrix : Value();
-  buildProjection(site, startProblem(), source, packed ? packed : memory(op.getWeight()), memory(op.getBias()), result);
+  buildProjection(site, startProblem(), source, weightOf(op), memory(op.getBias()), result);
   return result;
 }
 
@@ -136,8 +135,41 @@ Tokens HostBuilder::computeFolded(attn::ProjectOp op, Value source) {
   return result;
 }
 
+/// The projection's weight, packed if `prepare` packs it.
+Value HostBuilder::weightOf(attn::ProjectOp op) const {
+  auto argument = dyn_cast<BlockArgument>(op.getWeight());
+  Value packed = argument ? prepared.packed.lookup(argument.getArgNumber()).matrix : Value();
+  return packed ? packed : memory(op.getWeight());
+}
+
+/// E goes first: the input is compressed once for all heads, and for keys and values if they have one E; then slots are
+/// projected.
+FailureOr<Tokens> HostBuilder::computeSlots(attn::CompressOp op, attn::ProjectOp project) {
+  Value source = memory(project.getSource()), weight = memory(op.getWeight()), bias = memory(project.getBias());
+  if (!source || ShapedType::isDynamic(cast<MemRefType>(source.getType()).getDimSize(2)))
+    return op.emitOpError() << "expected an argument of known width to compress before its projection (others are not "
+                               "supported yet)";
+  Problem problem = startProblem();
+  problem.lengths = memory(op.getLengths());
+  auto key = std::tuple(source.getAsOpaquePointer(), weight.getAsOpaquePointer(), problem.lengths.getAsOpaquePointer());
+  auto [place, missing] = inputs.try_emplace(key);
+  CompressedInput &input = place->second;
+  if (missing)
+    input = buildInputCompression(site, problem, source, weight);
+  if (bias && !input.sums)
+    input.sums = buildSlotSums(site, problem, source, weight);
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  TileBuilder host(site.host, site.loc);
+  Tokens result{site.workspace({ShapedType::kDynamic, shape[1], shape[2], shape[3]}, host.dim(source, 0)), 0, shape[1],
+                shape[3], {}};
+  buildSlotProjection(site, problem, input, weightOf(project), bias, result);
+  return result;
+}
+
 /// Of features the tokens are read and mapped in the load: the features of all tokens are never stored.
 FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
+  if (attn::ProjectOp project = attn::projectionAfter(op))
+    return computeSlots(op, project);
   auto map = op.getSource().getDefiningOp<attn::MapOp>();
   if (map && attn::isFolded(map.getSource()))
     return op.emitOpError() << "expected features of tokens, but got those of a folded projection (not supported yet)";

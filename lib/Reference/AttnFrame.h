@@ -75,6 +75,7 @@ std::optional<mlir::LogicalResult> evalMapTerm(AttnFrame &frame, mlir::Operation
 std::optional<mlir::LogicalResult> evalBlockedTerm(AttnFrame &frame, mlir::Operation &op);
 std::optional<mlir::LogicalResult> evalLayer(AttnFrame &frame, mlir::Operation &op);
 mlir::LogicalResult evalLepe(AttnFrame &frame, attn::LepeOp op);
+mlir::LogicalResult evalCompressFirst(AttnFrame &frame, attn::CompressOp op, attn::ProjectOp project);
 
 } // namespace attune::reference
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "AttnFrame.h"
 #include "Matrix.h"
+#include "attune/Attn/CompressFirst.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -148,6 +149,8 @@ static LogicalResult evalQkNorm(AttnFrame &frame, attn::QkNormOp op) {
 }
 
 static LogicalResult evalCompress(AttnFrame &frame, attn::CompressOp op) {
+  if (attn::ProjectOp project = attn::projectionAfter(op))
+    return evalCompressFirst(frame, op, project);
   const Array &source = frame[op.getSource()], &weight = frame[op.getWeight()];
   int64_t heads = source.size(1), tokens = source.size(2), width = source.size(3);
   FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), source.size(0), tokens);

@@ -15,7 +15,10 @@
 namespace attune::cost {
 
 /// What becomes kernels together: a mechanism, or an op around it that has kernels of its own.
-enum class Family { Softmax, Kernel, Polynomial, Polysketch, Effatt, Eva, Agent, Project, ProjectOutput, Compress };
+enum class Family {
+  Softmax, Kernel, Polynomial, Polysketch, Effatt, Eva, Agent, // mechanisms
+  Project, ProjectOutput, Compress, ProjectSlots, SlotSums     // layers
+};
 
 /// One attention in one form, or one layer op. Names of sizes are those of the attn dialect; sizes that a family does
 /// not have are not read.

@@ -38,8 +38,11 @@ public:
 /// Kernel attention as pair weights, through the state, or chunk by chunk (identities I1 and I10).
 std::unique_ptr<RewriteLaw> createLinearizeLaw();
 
-/// Projections with what their tokens are multiplied by: x W then ω, or x (W ωᵀ).
+/// Projections with what their tokens are multiplied by: x W then ω, or x (W ωᵀ) (identity I5).
 std::unique_ptr<RewriteLaw> createFoldLaw();
+
+/// E before or after the projection of the tokens that it compresses (identities I3 and I4).
+std::unique_ptr<RewriteLaw> createLowRankLaw();
 
 /// All laws, in the order in which selection offers them.
 std::vector<std::unique_ptr<RewriteLaw>> createLaws();

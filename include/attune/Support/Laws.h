@@ -28,9 +28,13 @@ inline constexpr llvm::StringLiteral linearizeForms[] = {"quadratic", "state", "
 /// A projection whose tokens meet random features at once: x W and then ω, or x (W ωᵀ) with the product made by `prepare`.
 inline constexpr llvm::StringLiteral foldForms[] = {"apart", "folded"};
 
+/// Low rank of projected tokens: E (x W), or (E x) W.
+inline constexpr llvm::StringLiteral lowRankForms[] = {"project_first", "compress_first"};
+
 inline constexpr Law laws[] = {
     {"linearize", linearizeForms},
     {"fold", foldForms},
+    {"low_rank", lowRankForms},
 };
 
 /// The law of that name, or null.

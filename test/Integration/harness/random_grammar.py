@@ -111,7 +111,8 @@ class SpecDraw:
             fields["mechanism"] = self.draw_mechanism(self.kv_heads * self.group)
         if c.once(3) and any(has_scale(m) for m in Case(fields, 0, 0, 0).mechanisms()):
             fields["scale"] = c.pick([0.01, 0.3, 1.0, 1 / 3])
-        forms = {"linearize": self.forms(fields), "fold": ["apart", "folded"] if self.can_fold(fields) else []}
+        forms = {"linearize": self.forms(fields), "fold": ["apart", "folded"] if self.can_fold(fields) else [],
+                 "low_rank": ["project_first", "compress_first"] if self.can_compress_first(fields) else []}
         pin = {law: c.pick(options) for law, options in forms.items() if options and c.once(2)}
         if pin:
             fields["pin"] = pin
@@ -183,6 +184,13 @@ class SpecDraw:
         cancels = m.get("denominator") != "none" and favor["epsilon"] == 0 and not any(guard_of(m))
         return m.get("low_rank", {}).get("order") != "after_map" and (
             favor["kind"] == "favor_relu" or cancels or favor["stabilizer"] in ("constant", "max"))
+
+    def can_compress_first(self, fields):
+        """Whether E can go before the projection of the keys, or of the values."""
+        m = fields.get("mechanism", {})
+        if not self.projection or "low_rank" not in m or m["low_rank"].get("order") == "after_map":
+            return False
+        return not fields.keys() & {"rope", "qk_norm"} or "lepe" not in m
 
     #===-- Mechanisms ------------------------------------------------------------------------------------------------===#
 

@@ -259,3 +259,19 @@ TEST_F(MechanismWork, NaiveLowRank) {
   naive.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Elu1), naive.rank = 3;
   EXPECT_EQ(total(naive).usefulProducts, 402); // 10·3·8 + 3·3·6 + 6·3·6
 }
+
+TEST_F(MechanismWork, SlotsOfTheInput) {
+  // E x [3, 130] in blocks of 64 columns, for 2 batch entries and 4 heads of width 3; tiles of 4 rows.
+  AttentionShape slots = shape(Family::ProjectSlots, Form::Online, 3, 3);
+  slots.batch = 2, slots.heads = 4, slots.rank = 3, slots.model = 130;
+  EXPECT_EQ(total(slots).usefulProducts, 9360); // §3: k D · H d = 2 · 3 · 130 · 4 · 3
+  EXPECT_EQ(total(slots).products, 13824);      // 2 · 4 · 3 rows · 192 · 3
+  EXPECT_EQ(total(slots).workspaceBytes, 288);  // 2 · 4 · 3 · 3 · 4
+  slots.rank = 5;                               // two tiles of 4 rows
+  EXPECT_EQ(total(slots).products, 36864);
+  AttentionShape sums = shape(Family::SlotSums, Form::Online, 10, 10);
+  sums.batch = 2, sums.rank = 3, sums.sharedWeights = 2;
+  EXPECT_EQ(total(sums).elementwise, 144); // 2 · 2 · 3 rows · 12 of 10 keys
+  EXPECT_EQ(total(sums).mainBytes, 288);   // E once, 2 · 3 · 10 · 4, and 2 · 2 · 3 · 4 sums
+  EXPECT_EQ(total(sums).products, 0);
+}

@@ -1,0 +1,80 @@
+//===- LowRank.cpp - E before or after the projection -------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   project_first    E (x W + 1 βᵀ)            N D d + N k d multiply-adds a head
+//   compress_first   (E x) W + (E 1) βᵀ        k D d a head, and N k D once for all heads, and for K and V of one E (I3, I4)
+//
+// An E of each head has an E x of each head.
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Attn/CompressFirst.h"
+#include "attune/Graph/RewriteLaw.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::attn;
+
+/// The projection that these tokens come from, perhaps through other ops.
+static ProjectOp projectionOf(Value tokens) {
+  while (Operation *op = tokens.getDefiningOp()) {
+    if (auto project = dyn_cast<ProjectOp>(op))
+      return project;
+    if (!isa<RopeOp, QkNormOp, TakeHeadsOp, MapOp>(op))
+      return ProjectOp();
+    tokens = op->getOperand(0);
+  }
+  return ProjectOp();
+}
+
+/// What stands between the projection and E.
+static std::string obstacle(Operation *between) {
+  if (isa<RopeOp>(between))
+    return "rope turns every token by its own place before e mixes them";
+  if (isa<QkNormOp>(between))
+    return "qk_norm divides every token by its own norm before e mixes them";
+  if (isa<MapOp>(between))
+    return "the feature map is not linear, and e compresses its features";
+  return "the parts read different heads of these tokens";
+}
+
+namespace {
+struct LowRankLaw : graph::RewriteLaw {
+  StringRef name() const override { return "low_rank"; }
+  ArrayRef<StringLiteral> forms() const override {
+    static constexpr StringLiteral all[] = {"project_first", "compress_first"};
+    return all;
+  }
+  bool appliesTo(Operation *op) const override {
+    auto compress = dyn_cast<CompressOp>(op);
+    return compress && projectionOf(compress.getSource());
+  }
+
+  std::string refusal(Operation *operation, StringRef form) const override {
+    if (form == "project_first")
+      return "";
+    Value source = cast<CompressOp>(operation).getSource();
+    auto project = source.getDefiningOp<ProjectOp>();
+    if (!project)
+      return obstacle(source.getDefiningOp());
+    if (!llvm::all_of(source.getUsers(), llvm::IsaPred<CompressOp>))
+      return "other ops read these tokens uncompressed";
+    if (ShapedType::isDynamic(project.getSource().getType().getDimSize(2)))
+      return "the width of the input is known only to a run";
+    return "";
+  }
+
+  SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
+    auto copy = cast<CompressOp>(builder.clone(*operation));
+    if (form == compressFirstForm)
+      copy->setAttr(compressFormAttr, builder.getStringAttr(form));
+    return {copy.getResult()};
+  }
+};
+} // namespace
+
+std::unique_ptr<graph::RewriteLaw> graph::createLowRankLaw() { return std::make_unique<LowRankLaw>(); }
