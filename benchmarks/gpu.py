@@ -3,10 +3,13 @@
 A time is the median over samples of runs that take their inputs in turn from several sets, so that no set stays in the
 cache; its spread is half of the middle half. The device's own copy bandwidth and GEMM rate are measured in the same
 run; from them comes the limit: the time that the bytes of inputs and outputs or the useful products need at those
-rates, whichever is more. With --dry-run the bundle is one for the CPU, so that tests know that the flow works.
+rates, whichever is more. Rows are kept as they come: one that ends the process or hangs is a failure, and the table is
+written all the same; started again, the run adds what the time had left out. With --dry-run the bundle is one for the
+CPU, so that tests know that the flow works.
 """
 
 import argparse
+import hashlib
 import json
 import pathlib
 import statistics
@@ -24,7 +27,8 @@ import gpu_specs
 here = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(here.parent / "utils" / "python"))
 
-from library import LibraryError, opened  # noqa: E402
+from journal import BROKEN, NO_DEVICE, Journal, supervise  # noqa: E402
+from library import opened  # noqa: E402
 from memory import Cuda, Host  # noqa: E402
 from storage import from_storage, to_storage  # noqa: E402
 
@@ -32,6 +36,7 @@ TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
 PEER_SLACK = 5  # peers keep intermediate results in the storage type
 ROWS = 64       # of the output, that are verified
 CACHE_BYTES = 128 << 20
+SILENCE = 120   # seconds after which a row is taken to hang: one compiles FlexAttention
 
 
 class OnGpu:
@@ -247,27 +252,66 @@ def add_limits(rows, copy_rate, product_rate):
         row["limit"] = {"seconds": max(products, bytes_time), "by": "products" if products > bytes_time else "bytes"}
 
 
-def time_all(machine, args, manifest):
-    """(rows, what was left out because the time was up)."""
-    deadline = time.monotonic() + args.minutes * 60
-    entries = {entry["name"]: entry for entry in manifest["bench"] if "refused" not in entry}
-    specs = [spec for spec in gpu_specs.all_specs(quick=args.dry_run) if spec.name in entries]
+def planned(args, manifest):
+    """(key, spec, length) of every row, in order: all libraries at one length, then the next, so that what the time
+    leaves out is a length, and not a family."""
+    known = {entry["name"] for entry in manifest["bench"] if "refused" not in entry}
+    specs = [spec for spec in gpu_specs.all_specs(quick=args.dry_run) if spec.name in known]
+    return [(f"{spec.name} at {n}", spec, n) for dtype in dict.fromkeys(spec.dtype for spec in specs)
+            for n in dict.fromkeys(n for spec in specs for n in spec.lengths)
+            for spec in specs if spec.dtype == dtype and n in spec.lengths]
+
+
+def failed_row(spec, n, reason):
+    return {"family": spec.family, "width": spec.fields["head_dim"], "dtype": spec.dtype, "n": n, "batch": spec.batch(n),
+            "bytes": 0, "predicted": {}, "peers": {}, "ours": {"failed": reason}}
+
+
+def works(machine):
+    """Whether the device still answers: after an access out of bounds it takes nothing more from this process."""
+    try:
+        machine.memory.wait()
+        return True
+    except Exception:  # whatever PyTorch raises
+        return False
+
+
+def time_all(machine, args, manifest, journal):
+    """The worker: times what the journal does not have, until the time is up. Exit status."""
+    entries = {entry["name"]: entry for entry in manifest["bench"]}
+    if "facts" not in journal.results:
+        journal.finish("facts", {**machine.describe(), "commit": manifest["commit"],
+                                 "copy_bytes_per_second": machine.copy_rate(),
+                                 "product_operations_per_second": machine.product_rate()})
+    for key, spec, n in planned(args, manifest):
+        if key in journal.results:
+            continue
+        if time.time() > args.until:
+            return 0
+        journal.begin(key)
+        try:
+            journal.finish(key, time_library(machine, args, spec, entries[spec.name], n))
+        except Exception as error:  # of the library, of PyTorch, of the files: the row failed, the others follow
+            reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+            print(f"FAIL: {key}: {reason}", flush=True)
+            journal.finish(key, failed_row(spec, n, reason))
+        if not works(machine):
+            return BROKEN
+    return 0
+
+
+def collect(args, manifest, journal):
+    """The report of what the journal has."""
     rows, left = [], 0
-    # All libraries at one length, then the next: what the time leaves out is a length, and not a family.
-    for dtype in dict.fromkeys(spec.dtype for spec in specs):
-        for n in dict.fromkeys(n for spec in specs for n in spec.lengths):
-            for spec in (s for s in specs if s.dtype == dtype and n in s.lengths):
-                if time.monotonic() > deadline:
-                    left += 1
-                    continue
-                try:
-                    rows.append(time_library(machine, args, spec, entries[spec.name], n))
-                except (LibraryError, RuntimeError, MemoryError) as error:
-                    print(f"FAIL: {spec.name} at {n}: {str(error).splitlines()[0]}", flush=True)
-                    rows.append({"family": spec.family, "width": spec.fields["head_dim"], "dtype": spec.dtype, "n": n,
-                                 "batch": spec.batch(n), "bytes": 0, "predicted": {}, "peers": {},
-                                 "ours": {"failed": str(error).splitlines()[0]}})
-    return rows, left
+    for key, spec, n in planned(args, manifest):
+        row = journal.results.get(key)
+        left += row is None
+        if row is not None:
+            rows.append(failed_row(spec, n, row["died"]) if "died" in row else row)
+    facts = journal.results["facts"]
+    add_limits(rows, facts["copy_bytes_per_second"], facts["product_operations_per_second"])
+    refused = [entry["name"] for entry in manifest["bench"] if "refused" in entry]
+    return {**facts, "rows": rows, "left_out": left, "refused": refused}
 
 
 def parse():
@@ -276,28 +320,52 @@ def parse():
     parser.add_argument("--out", type=pathlib.Path, default=here / "results", help="folder of the JSON and the table")
     parser.add_argument("--minutes", type=float, default=7, help="no further case is begun after them")
     parser.add_argument("--dry-run", action="store_true", help="on the CPU, with a bundle for it")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--until", type=float, default=float("inf"), help=argparse.SUPPRESS)
     return parser.parse_args()
+
+
+def died(key, reason):
+    print(f"FAIL: {key}: {reason}", flush=True)
+    return {"died": reason}
+
+
+def time_supervised(args, path, stamp):
+    """The journal of a worker in another process."""
+    until = time.time() + args.minutes * 60
+    command = [sys.executable, __file__, *sys.argv[1:], "--worker", "--until", until]
+    status, rest = supervise(command, path, stamp, SILENCE, died)
+    if rest:
+        print(f"FAIL: {rest}", flush=True)
+    return Journal(path, stamp), status
+
+
+def work(args, manifest, path, stamp):
+    try:
+        machine = OnCpu() if args.dry_run else OnGpu()
+    except (ImportError, RuntimeError, AssertionError) as error:
+        print(f"SKIP: no GPU that PyTorch can use: {str(error).splitlines()[0]}")
+        return NO_DEVICE
+    if args.dry_run:
+        print("SKIP: a dry run on the CPU: no peers, no device times")
+    return time_all(machine, args, manifest, Journal(path, stamp))
 
 
 def main():
     args = parse()
     sys.stdout.reconfigure(line_buffering=True)
-    manifest = json.loads((args.bundle / "manifest.json").read_text(encoding="utf-8"))
-    try:
-        machine = OnCpu() if args.dry_run else OnGpu()
-    except (ImportError, RuntimeError, AssertionError) as error:
-        print(f"SKIP: no GPU that PyTorch can use: {str(error).splitlines()[0]}")
-        return 0
-    if args.dry_run:
-        print("SKIP: a dry run on the CPU: no peers, no device times")
-    facts = {**machine.describe(), "commit": manifest["commit"], "copy_bytes_per_second": machine.copy_rate(),
-             "product_operations_per_second": machine.product_rate()}
-    rows, left = time_all(machine, args, manifest)
-    add_limits(rows, facts["copy_bytes_per_second"], facts["product_operations_per_second"])
-    refused = [entry["name"] for entry in manifest["bench"] if "refused" in entry]
-    report = {**facts, "rows": rows, "left_out": left, "refused": refused}
+    text = (args.bundle / "manifest.json").read_bytes()
+    manifest, stamp = json.loads(text), hashlib.sha256(text).hexdigest()[:16]
+    path = args.out / "timed.jsonl"
+    if args.worker:
+        return work(args, manifest, path, stamp)
+    journal, status = time_supervised(args, path, stamp)
+    if status == NO_DEVICE or "facts" not in journal.results:
+        return status != NO_DEVICE
+    report = collect(args, manifest, journal)
     gpu_report.write(report, args.out)
-    return bool(not rows or any(row["ours"].get("wrong") or row["ours"].get("failed") for row in rows))
+    return bool(status or not report["rows"] or
+                any(row["ours"].get("wrong") or row["ours"].get("failed") for row in report["rows"]))
 
 
 if __name__ == "__main__":

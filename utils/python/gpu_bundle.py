@@ -35,8 +35,9 @@ REFUSED = "not supported yet"
 MOST_BYTES = 50 << 20
 # For '?' of examples.
 SIZES = {"batch": 2, "queries": 150, "keys": 170}
-CLIENT = ["utils/python/gpu_check.py", "utils/python/library.py", "utils/python/memory.py", "utils/python/storage.py",
-          "benchmarks/gpu.py", "benchmarks/gpu_specs.py", "benchmarks/gpu_definitions.py", "benchmarks/gpu_peers.py", "benchmarks/gpu_report.py"]
+CLIENT = ["utils/python/gpu_check.py", "utils/python/journal.py", "utils/python/library.py", "utils/python/memory.py",
+          "utils/python/storage.py", "benchmarks/gpu.py", "benchmarks/gpu_specs.py", "benchmarks/gpu_definitions.py",
+          "benchmarks/gpu_peers.py", "benchmarks/gpu_report.py"]
 
 
 @dataclasses.dataclass

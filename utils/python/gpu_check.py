@@ -2,11 +2,13 @@
 
 Every case is run twice (the bits must be equal), captured in a CUDA graph and replayed (the same bits again), and
 compared with what is expected. A sample runs under compute-sanitizer if that is there. What cannot be done is printed as
-SKIP with the reason. With --dry-run the bundle is one for the CPU: the same flow without a GPU, so that tests know it
-works.
+SKIP with the reason. A case that ends the process or hangs is a failure, and the next one follows in a new process;
+started again with the same results folder, the run goes on where it was. With --dry-run the bundle is one for the CPU:
+the same flow without a GPU, so that tests know it works.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import pathlib
@@ -17,12 +19,16 @@ import time
 
 import numpy as np
 
-from library import LibraryError, opened
+from journal import BROKEN, NO_DEVICE, Journal, supervise
+from library import opened
 from memory import Cuda, Host
 from storage import from_storage
 
 SANITIZERS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 SAMPLE = 4  # cases for each of them
+SANITIZER_SECONDS = 100  # for all of them
+SILENCE = 60             # seconds after which a case is taken to hang; the first one waits for PyTorch, too
+MINUTES = 8              # of checks and timings
 
 
 def relative_error(got, expected):
@@ -98,24 +104,75 @@ def check_case(bundle, entry, memory):
         with opened(folder, entry["name"], entry["dtype"], parameters=None, threads=1, memory=memory) as library:
             case = Case(folder, entry, memory, library)
             return case.verdict(), case.error
-    except LibraryError as error:
-        return str(error), None
+    except Exception as failure:  # of the library, of PyTorch, of the files: the case failed, the others follow
+        lines = str(failure).splitlines()
+        return f"{type(failure).__name__}: {lines[0] if lines else ''}", None
 
 
-def check_all(bundle, entries, memory):
-    """Names of the cases that failed."""
-    failed, worst = [], {}
-    for entry in entries:
+def works(memory):
+    """Whether the device still answers: after an access out of bounds it takes nothing more from this process."""
+    try:
+        memory.wait()
+        return True
+    except Exception:  # whatever PyTorch raises
+        return False
+
+
+def check_all(bundle, entries, memory, journal):
+    """The worker: checks what the journal does not have. Exit status."""
+    start = time.monotonic()
+    for i, entry in enumerate(entries):
+        if entry["name"] in journal.results:
+            continue
+        journal.begin(entry["name"])
         wrong, error = check_case(bundle, entry, memory)
+        journal.finish(entry["name"], {"wrong": wrong, "error": error})
         if wrong:
-            failed.append(entry["name"])
             print(f"FAIL: {entry['name']} {entry['dtype']}: {wrong}", flush=True)
-        elif error is not None:
+            if not works(memory):
+                return BROKEN
+        if (i + 1) % 50 == 0:
+            print(f"{i + 1} of {len(entries)} checked, {time.monotonic() - start:.0f} s", flush=True)
+    return 0
+
+
+def summarize(entries, results):
+    """Prints how many are right; names of the cases that are not."""
+    failed = [entry["name"] for entry in entries if results.get(entry["name"], {"wrong": "not run"})["wrong"]]
+    worst = {}
+    for entry in entries:
+        error = results.get(entry["name"], {}).get("error")
+        if error is not None and entry["name"] not in failed:
             worst[entry["dtype"]] = max(worst.get(entry["dtype"], 0), error / entry["tolerance"])
     for dtype, share in sorted(worst.items()):
         print(f"largest error of {dtype}: {share:.2f} of the tolerance")
     print(f"{len(entries) - len(failed)} of {len(entries)} cases right", flush=True)
     return failed
+
+
+def died(name, reason):
+    print(f"FAIL: {name}: {reason}", flush=True)
+    return {"wrong": reason, "error": None}
+
+
+def check_supervised(args, entries):
+    """Names of the cases that failed, checked in another process; None without a device."""
+    path = args.results / "checked.jsonl"
+    known = len(set(Journal(path, stamp(args)).results) & {entry["name"] for entry in entries})
+    if known:
+        print(f"{known} checked before, says {path}")
+    command = [sys.executable, __file__, *sys.argv[1:], "--worker"]
+    status, rest = supervise(command, path, stamp(args), SILENCE, died)
+    if status == NO_DEVICE:
+        return None
+    if rest:
+        print(f"FAIL: {rest}")
+    return summarize(entries, Journal(path, stamp(args)).results) + [rest] * bool(rest)
+
+
+def stamp(args):
+    """Another bundle is another run."""
+    return hashlib.sha256((args.bundle / "manifest.json").read_bytes()).hexdigest()[:16]
 
 
 def find_sanitizer():
@@ -132,11 +189,17 @@ def sanitize(args, entries):
         return []
     step = max(1, len(entries) // SAMPLE)
     names = [entry["name"] for entry in entries[::step]][:SAMPLE]
-    failed = []
+    deadline, failed = time.monotonic() + SANITIZER_SECONDS, []
     for tool in SANITIZERS:
         command = [program, "--tool", tool, "--error-exitcode", "9", sys.executable, __file__, "--bundle", args.bundle,
-                   "--cases", ",".join(names), "--only-cases"]
-        run = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=300)
+                   "--cases", ",".join(names), "--worker", "--results", args.results / f"sanitizer-{tool}"]
+        left = deadline - time.monotonic()
+        try:
+            run = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,
+                                 timeout=max(left, 1))
+        except subprocess.TimeoutExpired:
+            print(f"SKIP: compute-sanitizer {tool}: the {SANITIZER_SECONDS} s for all of them are up", flush=True)
+            continue
         state = "pass" if run.returncode == 0 else "FAIL"
         print(f"{state}: compute-sanitizer {tool} on {', '.join(names)}", flush=True)
         if run.returncode != 0:
@@ -145,12 +208,12 @@ def sanitize(args, entries):
     return failed
 
 
-def time_all(args):
+def time_all(args, minutes):
     """The status of the benchmarks, which print their table last."""
     here = pathlib.Path(__file__).resolve().parent
     places = (here / "gpu.py", here.parents[1] / "benchmarks" / "gpu.py")
     program = next(path for path in places if path.exists())
-    command = [sys.executable, program, "--bundle", args.bundle, "--out", args.results]
+    command = [sys.executable, program, "--bundle", args.bundle, "--out", args.results, "--minutes", f"{minutes:.2f}"]
     command += ["--dry-run"] if args.dry_run else []
     return subprocess.run(list(map(str, command)), check=False).returncode
 
@@ -165,35 +228,47 @@ def open_memory(dry_run):
         return None, str(error).splitlines()[0]
 
 
+def work(args, entries):
+    memory, reason = open_memory(args.dry_run)
+    if memory is None:
+        print(f"SKIP: no GPU that PyTorch can use: {reason}")
+        return NO_DEVICE
+    return check_all(args.bundle, entries, memory, Journal(args.results / "checked.jsonl", stamp(args)))
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="gpu-check", description=__doc__)
     parser.add_argument("--bundle", type=pathlib.Path, required=True)
     parser.add_argument("--dry-run", action="store_true", help="on the CPU, with a bundle for it")
     parser.add_argument("--cases", type=lambda text: text.split(","), help="only these, with commas")
     parser.add_argument("--only-cases", action="store_true", help="no sanitizer, no timing")
-    parser.add_argument("--results", type=pathlib.Path, default=pathlib.Path("."), help="where the timings are written")
-    return parser.parse_args()
+    parser.add_argument("--results", type=pathlib.Path, help="folder of what was found, and of the timings; a run goes on "
+                        "with what is there (default: results in the bundle)")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    args.results = args.results or args.bundle / "results"
+    return args
 
 
 def main():
     args = parse()
     sys.stdout.reconfigure(line_buffering=True)  # the benchmarks write to the same stream
     manifest = json.loads((args.bundle / "manifest.json").read_text(encoding="utf-8"))
-    memory, reason = open_memory(args.dry_run)
-    if memory is None:
-        print(f"SKIP: no GPU that PyTorch can use: {reason}")
-        return 0
     entries = [e for e in manifest["cases"] if "refused" not in e and (not args.cases or e["name"] in args.cases)]
+    if args.worker:
+        return work(args, entries)
     refused = [e["name"] for e in manifest["cases"] if "refused" in e]
     start = time.monotonic()
-    failed = check_all(args.bundle, entries, memory)
+    failed = check_supervised(args, entries)
+    if failed is None:
+        return 0
     print(f"{len(refused)} refused by the compiler as not supported yet: {', '.join(refused[:12])}"
           f"{' ...' if len(refused) > 12 else ''}" if refused else "none refused by the compiler")
     print(f"checked in {time.monotonic() - start:.0f} s", flush=True)
     if args.only_cases:
         return bool(failed) or not entries
     failed += sanitize(args, entries)
-    timed = time_all(args)
+    timed = time_all(args, max(1.0, MINUTES - 1 - (time.monotonic() - start) / 60))
     return bool(failed) or not entries or timed
 
 
