@@ -9,7 +9,9 @@
 #include "EmbeddedDevices.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/YAMLTraits.h"
 
@@ -28,13 +30,6 @@ template <> struct llvm::yaml::MappingTraits<Fact> {
     io.mapRequired("source", fact.source);
   }
   static const bool flow = true;
-};
-
-template <> struct llvm::yaml::ScalarEnumerationTraits<tile::TargetKind> {
-  static void enumeration(IO &io, tile::TargetKind &kind) {
-    io.enumCase(kind, "cpu", tile::TargetKind::CPU);
-    io.enumCase(kind, "gpu", tile::TargetKind::GPU);
-  }
 };
 
 /// The facts of a description with their names in the file.
@@ -56,7 +51,9 @@ template <> struct llvm::yaml::MappingTraits<DeviceDescription> {
   static void mapping(IO &io, DeviceDescription &device) {
     io.mapRequired("name", device.name);
     io.mapRequired("summary", device.summary);
-    io.mapRequired("kind", device.kind);
+    io.mapRequired("target", device.target);
+    io.mapOptional("default", device.isDefault, false);
+    device.kind = device.target == "cpu" ? tile::TargetKind::CPU : tile::TargetKind::GPU;
     forEachFact(device, [&](const char *name, Fact &fact) { io.mapRequired(name, fact); });
   }
 };
@@ -65,9 +62,16 @@ template <> struct llvm::yaml::MappingTraits<DeviceDescription> {
 // Validation
 //===----------------------------------------------------------------------===//
 
+llvm::ArrayRef<llvm::StringLiteral> DeviceDescription::targets() {
+  static constexpr llvm::StringLiteral list[] = {"cpu", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90a"};
+  return list;
+}
+
 std::string DeviceDescription::check() const {
   if (name.empty())
-    return "expected a name, but got none";
+    return "name: expected a name, but got none";
+  if (!llvm::is_contained(targets(), target))
+    return "target: expected one of " + llvm::join(targets(), ", ") + ", but got '" + target + "'";
   std::string problem;
   forEachFact(*this, [&](llvm::StringRef field, const Fact &fact) {
     bool mayBeZero = field == "accumulators_per_thread" && !mustFit();
@@ -114,6 +118,18 @@ static bool isReadable(llvm::StringRef yaml) {
   return yaml.size() <= mostBytes && marks <= mostMarks;
 }
 
+/// ":LINE:1" of the field that a problem begins with; empty if it names none that the text has.
+static std::string placeOf(llvm::StringRef problem, llvm::StringRef yaml) {
+  std::string key = (problem.split(':').first + ":").str();
+  for (int64_t line = 1; !yaml.empty(); ++line) {
+    auto [first, rest] = yaml.split('\n');
+    if (first.starts_with(key))
+      return ":" + std::to_string(line) + ":1";
+    yaml = rest;
+  }
+  return "";
+}
+
 llvm::Expected<DeviceDescription> DeviceDescription::load(llvm::StringRef yaml, llvm::StringRef file) {
   if (!isReadable(yaml))
     return failure(file + ": expected a device description, but got a text that is too long or too deep to be one");
@@ -124,7 +140,7 @@ llvm::Expected<DeviceDescription> DeviceDescription::load(llvm::StringRef yaml, 
   if (input.error())
     return failure(file + ":" + (message.empty() ? "expected a device description, but got no valid YAML" : message));
   if (std::string problem = device.check(); !problem.empty())
-    return failure(file + ": " + problem);
+    return failure(file + placeOf(problem, yaml) + ": " + problem);
   return device;
 }
 
@@ -136,12 +152,22 @@ llvm::Expected<DeviceDescription> DeviceDescription::named(llvm::StringRef nameO
                      "'");
     return load((*buffer)->getBuffer(), nameOrPath);
   }
-  llvm::StringRef name = nameOrPath == "cpu" ? "x86-64-avx512" : nameOrPath;
   for (const EmbeddedDevice &device : embeddedDevices())
-    if (name == device.name)
-      return load(device.yaml, name);
+    if (nameOrPath == device.name)
+      return load(device.yaml, nameOrPath);
+  if (llvm::is_contained(targets(), nameOrPath))
+    for (DeviceDescription &device : embedded())
+      if (device.isDefault && device.target == nameOrPath)
+        return std::move(device);
   return failure("expected a device description (" + llvm::join(names(), ", ") +
-                 ", or a path that ends in .yaml), but got '" + nameOrPath + "'");
+                 ", a target, or a path that ends in .yaml), but got '" + nameOrPath + "'");
+}
+
+std::vector<DeviceDescription> DeviceDescription::embedded() {
+  std::vector<DeviceDescription> devices;
+  for (const EmbeddedDevice &device : embeddedDevices())
+    devices.push_back(llvm::cantFail(load(device.yaml, device.name)));
+  return devices;
 }
 
 std::vector<std::string> DeviceDescription::names() {
@@ -149,4 +175,22 @@ std::vector<std::string> DeviceDescription::names() {
   for (const EmbeddedDevice &device : embeddedDevices())
     names.push_back(device.name);
   return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// In double quotes, which YAML reads back as it was.
+static std::string quoted(llvm::StringRef text) {
+  return llvm::formatv("{0}", llvm::json::Value(llvm::json::fixUTF8(text))).str();
+}
+
+void DeviceDescription::print(llvm::raw_ostream &out) const {
+  out << "name: " << quoted(name) << "\nsummary: " << quoted(summary) << "\ntarget: " << target << "\n";
+  if (isDefault)
+    out << "default: true\n";
+  forEachFact(*this, [&](const char *field, const Fact &fact) {
+    out << field << ": {value: " << llvm::format("%.17g", fact.value) << ", source: " << quoted(fact.source) << "}\n";
+  });
 }

@@ -42,7 +42,8 @@ static mlir::DialectRegistry registry() {
 }
 
 Compilation::Compilation(StringRef path, StringRef target)
-    : sourcePath(path), targetName(target), mlirContext(registry(), MLIRContext::Threading::DISABLED) {
+    : sourcePath(path), targetName(target), deviceName(target),
+      mlirContext(registry(), MLIRContext::Threading::DISABLED) {
   mlirContext.printOpOnDiagnostic(false);
   handler = std::make_unique<SourceMgrDiagnosticHandler>(sources, &mlirContext, llvm::errs());
 }
@@ -187,7 +188,7 @@ LogicalResult Compilation::runStage(Stage stage) {
   case Stage::Attn:
     return success();
   case Stage::Graph:
-    buildGraphPipeline(manager, {targetName, pins()});
+    buildGraphPipeline(manager, {deviceName, pins()});
     break;
   case Stage::Tile:
     buildTilePipeline(manager, isGpu() ? tile::TargetKind::GPU : tile::TargetKind::CPU);

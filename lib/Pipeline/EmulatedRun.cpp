@@ -148,7 +148,7 @@ static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> compileHost(LibraryModu
 }
 
 static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(DeviceCode &code, StringRef target) {
-  llvm::Expected<cost::DeviceDescription> device = cost::DeviceDescription::named(deviceOf(target));
+  llvm::Expected<cost::DeviceDescription> device = cost::DeviceDescription::named(target);
   if (!device)
     return device.takeError();
   auto context = std::make_unique<llvm::LLVMContext>();

@@ -16,11 +16,9 @@
 using namespace mlir;
 using namespace attune;
 
-std::string attune::deviceOf(llvm::StringRef target) { return target == "cpu" ? "x86-64-avx512" : target.str(); }
-
 void attune::buildGraphPipeline(OpPassManager &manager, const GraphOptions &options) {
   graph::SelectRewritesOptions select;
-  select.device = deviceOf(options.target);
+  select.device = options.device;
   select.pins.assign(options.pins.begin(), options.pins.end());
   manager.addPass(graph::createSelectRewrites(select));
 }

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Arguments.h"
 
+#include "attune/Cost/DeviceDescription.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Format.h"
@@ -18,6 +20,7 @@ using llvm::StringRef;
 namespace {
 struct CommandInfo {
   StringRef name;
+  char letter; // in the options' lists of commands
   Command command;
   StringRef usage;
   StringRef summary;
@@ -27,20 +30,25 @@ struct CommandInfo {
 struct OptionInfo {
   StringRef name;
   StringRef value;    // what the value is; empty for a flag
-  StringRef commands; // letters: c(ompile) i(nit) r(un) e(xplain) b(ench) s(uggest)
+  StringRef commands; // letters: c(ompile) i(nit) r(un) e(xplain) b(ench) s(uggest) k: calibrate
   StringRef summary;
   bool (*apply)(Arguments &, StringRef);
 };
 } // namespace
 
 static const CommandInfo commands[] = {
-    {"compile", Command::Compile, "attnc compile SPEC [options]", "compile to lib<name>.so and <name>.h"},
-    {"init", Command::Init, "attnc init SPEC --out DIR [options]", "write parameters, and with --inputs inputs, as .npy"},
-    {"run", Command::Run, "attnc run SPEC --in DIR --out DIR [options]", "compile in memory, run, write the output"},
-    {"explain", Command::Explain, "attnc explain SPEC [options]", "show the plan: forms, prices, thresholds"},
-    {"bench", Command::Bench, "attnc bench SPEC... [options]", "time against the exact softmax and the machine's limit"},
-    {"suggest", Command::Suggest, "attnc suggest SPEC --in DIR [options]",
+    {"compile", 'c', Command::Compile, "attnc compile SPEC [options]", "compile to lib<name>.so and <name>.h"},
+    {"init", 'i', Command::Init, "attnc init SPEC --out DIR [options]",
+     "write parameters, and with --inputs inputs, as .npy"},
+    {"run", 'r', Command::Run, "attnc run SPEC --in DIR --out DIR [options]",
+     "compile in memory, run, write the output"},
+    {"explain", 'e', Command::Explain, "attnc explain SPEC [options]", "show the plan: forms, prices, thresholds"},
+    {"bench", 'b', Command::Bench, "attnc bench SPEC... [options]",
+     "time against the exact softmax and the machine's limit"},
+    {"suggest", 's', Command::Suggest, "attnc suggest SPEC --in DIR [options]",
      "try attentions on your tensors: error, time, which to take"},
+    {"calibrate", 'k', Command::Calibrate, "attnc calibrate [-o FILE.yaml] [options]",
+     "measure this machine: a description for --device"},
 };
 
 static const StringRef targets[] = {"cpu", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90a"};
@@ -80,9 +88,14 @@ static const OptionInfo options[] = {
          a.target = a.targets.front();
        return known;
      }},
+    {"--device", "a name (see attnc explain --list-devices) or a path that ends in .yaml", "creb",
+     "the device to price plans for (default: the usual one of the target); it implies the target",
+     [](Arguments &a, StringRef v) { return a.device = v.str(), !v.empty(); }},
+    {"--list-devices", "", "e", "list the devices that have a description",
+     [](Arguments &a, StringRef) { return a.listDevices = true; }},
     {"--emit", "one of attn, graph, tile, llvm, asm, obj, ptx, cubin", "c", "stop after a stage and print it",
      [](Arguments &a, StringRef v) { return oneOf(stages, v, a.emit); }},
-    {"-o", "a path", "c", "where to write (a folder, or a file)",
+    {"-o", "a path", "ck", "where to write (a folder, or a file)",
      [](Arguments &a, StringRef v) { return a.output = v.str(), !v.empty(); }},
     {"-o", "a path", "s", "where to write the spec to take",
      [](Arguments &a, StringRef v) { return a.output = v.str(), !v.empty(); }},
@@ -113,7 +126,9 @@ static const OptionInfo options[] = {
     {"--emulate", "", "r", "run a GPU target's device code on the CPU",
      [](Arguments &a, StringRef) { return a.emulate = true; }},
     {"--json", "", "ebs", "print JSON", [](Arguments &a, StringRef) { return a.json = true; }},
-    {"--help", "", "cirebs", "print this help", [](Arguments &a, StringRef) { return a.help = true; }},
+    {"--quick", "", "k", "measure for a moment only, to see that it works",
+     [](Arguments &a, StringRef) { return a.quick = true; }},
+    {"--help", "", "cirebsk", "print this help", [](Arguments &a, StringRef) { return a.help = true; }},
 };
 
 static const CommandInfo *findCommand(Command command) {
@@ -121,7 +136,7 @@ static const CommandInfo *findCommand(Command command) {
 }
 
 static bool takes(const OptionInfo &option, Command command) {
-  return option.commands.contains(findCommand(command)->name.front());
+  return option.commands.contains(findCommand(command)->letter);
 }
 
 void attune::attnc::printHelp(std::optional<Command> command) {
@@ -175,10 +190,39 @@ static bool applyOption(Arguments &arguments, llvm::ArrayRef<StringRef> words, s
   return true;
 }
 
+/// A device says what code it runs: the target, where none is given.
+static bool takeDevice(Arguments &arguments) {
+  if (arguments.device.empty())
+    return true;
+  if (arguments.targets.size() > 1)
+    return complain("one target with --device", "several", "compile for one device at a time"), false;
+  llvm::Expected<attune::cost::DeviceDescription> device = attune::cost::DeviceDescription::named(arguments.device);
+  if (!device) {
+    llvm::errs() << "attnc: error: " << llvm::toString(device.takeError()) << "\n";
+    return false;
+  }
+  if (!arguments.targets.empty() && arguments.target != device->target)
+    return complain("a device of target " + arguments.target + " after --device",
+                    device->name + ", which is of " + device->target, "leave --target out"),
+           false;
+  arguments.target = device->target;
+  return true;
+}
+
 /// What a command cannot do without, and options that exclude each other.
 static bool checkComplete(const Arguments &arguments) {
   const CommandInfo &info = *findCommand(arguments.command);
   auto missing = [&](const llvm::Twine &what) { return complain(what, "nothing", "call it as: " + info.usage), false; };
+  if (arguments.command == Command::Calibrate) {
+    if (!arguments.specs.empty())
+      return complain("no spec", "'" + arguments.specs[0] + "'", "call it as: " + info.usage), false;
+    if (!arguments.output.empty() && !StringRef(arguments.output).ends_with(".yaml"))
+      return complain("a path that ends in .yaml after -o", "'" + arguments.output + "'", "--device takes such files"),
+             false;
+    return true;
+  }
+  if (arguments.listDevices)
+    return true;
   if (arguments.specs.empty())
     return missing("a spec");
   if (arguments.command != Command::Bench && arguments.specs.size() > 1)
@@ -210,7 +254,7 @@ std::optional<Arguments> attune::attnc::parseArguments(int argc, char **argv) {
   }
   const CommandInfo *info = llvm::find_if(commands, [&](const CommandInfo &entry) { return entry.name == words[0]; });
   if (info == std::end(commands))
-    return complain("one of compile, init, run, explain, bench, suggest", "'" + words[0] + "'", "see attnc --help");
+    return complain("one of compile, init, run, explain, bench, suggest, calibrate", "'" + words[0] + "'", "see attnc --help");
   arguments.command = info->command;
   for (size_t position = 1; position < words.size(); ++position) {
     if (!words[position].starts_with("-") || words[position] == "-")
@@ -220,7 +264,7 @@ std::optional<Arguments> attune::attnc::parseArguments(int argc, char **argv) {
   }
   if (arguments.help)
     printHelp(arguments.command);
-  else if (!checkComplete(arguments))
+  else if (!takeDevice(arguments) || !checkComplete(arguments))
     return std::nullopt;
   return arguments;
 }

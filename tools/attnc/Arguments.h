@@ -18,14 +18,15 @@ namespace attune::attnc {
 /// The exit statuses of SPEC §5.
 enum ExitStatus { Done = 0, Failed = 1, Wrong = 2 };
 
-enum class Command { Compile, Init, Run, Explain, Bench, Suggest };
+enum class Command { Compile, Init, Run, Explain, Bench, Suggest, Calibrate };
 
 /// What was asked for; fields that a command does not take are left at their defaults.
 struct Arguments {
   Command command = Command::Compile;
-  std::vector<std::string> specs; ///< one, but for bench
+  std::vector<std::string> specs; ///< one, but for bench (several) and calibrate (none)
   std::string target = "cpu";       ///< the first of the targets
   std::vector<std::string> targets; ///< several only for compile; empty: cpu
+  std::string device;               ///< --device: a name or a path; empty: the default one of the target
   std::string emit;               ///< a stage; empty: the library
   std::string output;             ///< -o
   std::string dump;               ///< --dump: a folder; empty: none
@@ -36,7 +37,7 @@ struct Arguments {
   bool inputs = false;
   std::optional<int64_t> batch, queries, keys;
   int64_t threads = 0;            ///< 0: every CPU
-  bool reference = false, emulate = false, json = false, help = false;
+  bool reference = false, emulate = false, json = false, listDevices = false, quick = false, help = false;
 };
 
 /// Reads the command line; prints what is wrong and returns nothing if it cannot.

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
-#include "TimedLibrary.h"
+#include "DrawnLibrary.h"
 #include "UsefulOperations.h"
 
 #include "attune/Frontend/SpecParser.h"
@@ -28,14 +28,6 @@ using namespace attune;
 using namespace attune::attnc;
 
 namespace {
-/// A compiled spec with drawn inputs.
-struct Candidate {
-  TimedLibrary library;
-  RunTensors tensors;
-
-  llvm::Error run() { return library.run(tensors); }
-};
-
 struct BenchRow {
   std::string name;
   std::vector<double> seconds, exactSeconds, peaks;
@@ -44,32 +36,16 @@ struct BenchRow {
 };
 } // namespace
 
-static llvm::Expected<Candidate> prepare(const Spec &spec, const Arguments &arguments) {
-  llvm::Expected<TimedLibrary> library = TimedLibrary::make(spec, arguments);
-  if (!library)
-    return library.takeError();
-  Candidate candidate{std::move(*library), {}};
-  RunTensors &tensors = candidate.tensors;
-  if (llvm::Error error = llvm::joinErrors(drawTensors(inputTensors(spec), /*seed=*/1, tensors.inputs),
-                                           drawTensors(parameterTensors(spec), /*seed=*/1, tensors.parameters)))
-    return std::move(error);
-  if (llvm::Error error = makeOutputs(candidate.library.interface, tensors))
-    return std::move(error);
-  if (llvm::Error error = candidate.library.prepare(tensors, arguments))
-    return std::move(error);
-  return candidate;
-}
-
 /// At least 7 rounds, then until a second has passed.
-static llvm::Error measure(Candidate &candidate, Candidate &exact, BenchRow &row) {
+static llvm::Error measure(DrawnLibrary &candidate, DrawnLibrary &exact, BenchRow &row) {
   auto start = std::chrono::steady_clock::now();
-  for (Candidate *each : {&candidate, &exact})
+  for (DrawnLibrary *each : {&candidate, &exact})
     if (llvm::Error error = each->run())
       return error;
   candidate.library.seconds.clear(), exact.library.seconds.clear();
   for (int round = 0; round < 200; ++round) {
     row.peaks.push_back(measureFmaPeak(0.003));
-    for (Candidate *each : {&candidate, &exact})
+    for (DrawnLibrary *each : {&candidate, &exact})
       if (llvm::Error error = each->run())
         return error;
     if (round >= 6 && std::chrono::steady_clock::now() - start > std::chrono::seconds(1))
@@ -80,7 +56,7 @@ static llvm::Error measure(Candidate &candidate, Candidate &exact, BenchRow &row
 }
 
 static llvm::Expected<BenchRow> benchSpec(const Spec &spec, const Arguments &arguments) {
-  llvm::Expected<Candidate> candidate = prepare(spec, arguments), exact = prepare(exactOf(spec), arguments);
+  auto candidate = DrawnLibrary::make(spec, arguments), exact = DrawnLibrary::make(exactOf(spec), arguments);
   if (!candidate || !exact)
     return llvm::joinErrors(candidate ? llvm::Error::success() : candidate.takeError(),
                             exact ? llvm::Error::success() : exact.takeError());

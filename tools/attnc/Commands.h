@@ -22,6 +22,7 @@ int run(const Arguments &arguments);
 int explain(const Arguments &arguments);
 int bench(const Arguments &arguments);
 int suggest(const Arguments &arguments);
+int calibrate(const Arguments &arguments);
 
 /// Prints `attnc: error: message` and returns `status`.
 int fail(const llvm::Twine &message, ExitStatus status = Failed);

@@ -109,6 +109,8 @@ static int openTargets(const Arguments &arguments, std::vector<std::unique_ptr<C
     auto compilation = Compilation::open(arguments.specs.front(), target, status);
     if (!compilation)
       return status;
+    if (!arguments.device.empty())
+      compilation->priceFor(arguments.device);
     bool apart = targets.size() > 1 && !arguments.dump.empty();
     compilation->dumpTo(apart ? arguments.dump + "/" + target : arguments.dump);
     compilations.push_back(std::move(compilation));

@@ -10,8 +10,8 @@
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Graph/Explain.h"
 #include "attune/Pipeline/Compilation.h"
-#include "attune/Pipeline/Pipelines.h"
 
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -32,12 +32,25 @@ static std::unique_ptr<Compilation> openResolved(const Arguments &arguments, int
                                arguments.target, status);
 }
 
+static int listDevices() {
+  std::vector<cost::DeviceDescription> devices = cost::DeviceDescription::embedded();
+  llvm::stable_sort(devices, [](const auto &left, const auto &right) { return left.target < right.target; });
+  llvm::outs() << "device             target    what it is\n";
+  for (const cost::DeviceDescription &device : devices)
+    llvm::outs() << llvm::left_justify(device.name, 19) << llvm::left_justify(device.target, 10) << device.summary
+                 << (device.isDefault ? " (default)" : "") << "\n";
+  return Done;
+}
+
 int attune::attnc::explain(const Arguments &arguments) {
+  if (arguments.listDevices)
+    return listDevices();
   int status = Failed;
   auto compilation = openResolved(arguments, status);
   if (!compilation)
     return status;
-  llvm::Expected<cost::DeviceDescription> device = cost::DeviceDescription::named(deviceOf(arguments.target));
+  llvm::Expected<cost::DeviceDescription> device =
+      cost::DeviceDescription::named(arguments.device.empty() ? arguments.target : arguments.device);
   if (!device)
     return fail(device.takeError());
   graph::SelectOptions options;

@@ -169,5 +169,7 @@ int attune::attnc::run(const Arguments &arguments) {
   auto compilation = Compilation::open(arguments.specs.front(), arguments.target, status);
   if (!compilation)
     return status;
+  if (!arguments.device.empty())
+    compilation->priceFor(arguments.device);
   return arguments.reference ? runReference(arguments, *compilation) : runCompiled(arguments, *compilation);
 }

@@ -27,6 +27,8 @@ llvm::Expected<TimedLibrary> TimedLibrary::make(const Spec &spec, const Argument
   auto compilation = Compilation::fromSpec(spec, arguments.specs.front(), "cpu", status);
   if (!compilation)
     return llvm::createStringError("the spec could not be compiled");
+  if (!arguments.device.empty())
+    compilation->priceFor(arguments.device);
   auto library = compileAndLoad(*compilation);
   if (!library)
     return library.takeError();

@@ -47,6 +47,8 @@ int main(int argc, char **argv) {
     return bench(*arguments);
   case Command::Suggest:
     return suggest(*arguments);
+  case Command::Calibrate:
+    return calibrate(*arguments);
   }
   return Failed;
 }

@@ -11,6 +11,7 @@
 #include "attune/Tile/Tile.h"
 
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <string>
 #include <vector>
@@ -29,11 +30,13 @@ struct Fact {
 /// name says otherwise; `load` and `named` return only descriptions for which `check` finds nothing.
 ///
 /// The descriptions are data (lib/Cost/devices/*.yaml), embedded when Attune is built; a file of the same form is read
-/// where a name ends in `.yaml`.
+/// where a name ends in `.yaml`. A device is one machine; its target is the code that it runs, as others may.
 class DeviceDescription {
 public:
   std::string name, summary;
-  tile::TargetKind kind = tile::TargetKind::CPU;
+  std::string target;     ///< "cpu", or a GPU architecture such as "sm_80"
+  bool isDefault = false; ///< of the devices of its target the one that plans are priced for where none is named
+  tile::TargetKind kind = tile::TargetKind::CPU; ///< of the target
 
   Fact cores;                ///< that run grid points at the same time
   Fact productsPerSecond;    ///< multiply-adds in tile products
@@ -52,11 +55,18 @@ public:
 
   /// The description in YAML; `file` is named in messages.
   static llvm::Expected<DeviceDescription> load(llvm::StringRef yaml, llvm::StringRef file);
-  /// An embedded description by its name, or one read from a path that ends in `.yaml`. `cpu` is the one with AVX-512:
-  /// a library for CPUs carries code for several instruction sets but one set of plans.
+  /// An embedded description by its name, the default one of a target, or one read from a path that ends in `.yaml`.
+  /// Of `cpu` that is the one with AVX-512: a library for CPUs has code for several instruction sets but one set of plans.
   static llvm::Expected<DeviceDescription> named(llvm::StringRef nameOrPath);
   /// The names of the embedded descriptions, sorted.
   static std::vector<std::string> names();
+  /// The embedded descriptions in the order of their names.
+  static std::vector<DeviceDescription> embedded();
+  /// What code can be made for: "cpu" and the GPU architectures. Each has one default device.
+  static llvm::ArrayRef<llvm::StringLiteral> targets();
+
+  /// The description as `load` reads it.
+  void print(llvm::raw_ostream &out) const;
 
   /// What is wrong with the description; empty if nothing is.
   std::string check() const;

@@ -46,7 +46,7 @@ def SelectRewrites : Pass<"attn-select-rewrites", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"device", "device", "std::string", "\"x86-64-avx512\"",
-           "the device to price for: the name of a description, or a path that ends in .yaml">,
+           "the device to price for: the name of a description, a target for its default one, or a path that ends in .yaml">,
     ListOption<"pins", "pin", "std::string", "law:form, a form to take whatever it costs">
   ];
   let statistics = [

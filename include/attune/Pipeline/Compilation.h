@@ -49,6 +49,10 @@ public:
   /// From now on the module is written to `folder` after each stage, the one that it is at first, as N-stage.mlir.
   void dumpTo(llvm::StringRef folder) { dumpFolder = folder.str(); }
 
+  /// From now on plans are priced for this device: a name, or a path that ends in .yaml. At first it is the default one
+  /// of the target.
+  void priceFor(llvm::StringRef device) { deviceName = device.str(); }
+
   /// Code for one instruction set of the CPU ("avx2" or "avx512") in place of both; nothing for another name.
   void limitTo(llvm::StringRef isa);
 
@@ -68,6 +72,7 @@ public:
   llvm::StringRef name() const { return libraryName; }
   llvm::StringRef path() const { return sourcePath; }
   llvm::StringRef target() const { return targetName; }
+  llvm::StringRef device() const { return deviceName; }
   bool isGpu() const { return targetName != "cpu"; }
   /// Absent for a .mlir file.
   const std::optional<Spec> &spec() const { return parsed; }
@@ -93,7 +98,7 @@ private:
   mlir::LogicalResult runStage(Stage stage);
   mlir::LogicalResult describe();
 
-  std::string sourcePath, targetName, libraryName, dumpFolder;
+  std::string sourcePath, targetName, deviceName, libraryName, dumpFolder;
   mlir::MLIRContext mlirContext;
   llvm::SourceMgr sources;
   std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler; ///< by its own type: the destructor of its base is not virtual

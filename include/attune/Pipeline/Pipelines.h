@@ -20,14 +20,11 @@ class OpPassManager;
 namespace attune {
 
 struct GraphOptions {
-  /// The device whose description prices the plans: "cpu", "sm_80" …
-  std::string target = "cpu";
+  /// The device whose description prices the plans: a name, a target's default one, or a path that ends in .yaml.
+  std::string device = "cpu";
   /// Forms that the user wants whatever they cost: "law:form".
   std::vector<std::string> pins;
 };
-
-/// The name of the device description that prices plans for a target.
-std::string deviceOf(llvm::StringRef target);
 
 /// attn → attn: laws and selection.
 void buildGraphPipeline(mlir::OpPassManager &manager, const GraphOptions &options);

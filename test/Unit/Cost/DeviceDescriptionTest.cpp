@@ -17,18 +17,70 @@ using ::testing::HasSubstr;
 
 TEST(DeviceDescription, EveryEmbeddedOneLoads) {
   std::vector<std::string> names = DeviceDescription::names();
-  EXPECT_THAT(names, ::testing::ElementsAre("sm_80", "sm_86", "sm_87", "sm_89", "sm_90a", "x86-64-avx2", "x86-64-avx512"));
+  EXPECT_THAT(names, ::testing::ElementsAre("a10", "a100-40gb", "a100-80gb", "h100-sxm", "h20", "h200",
+                                            "jetson-agx-orin", "l40s", "rtx-4090", "x86-64-avx2", "x86-64-avx512"));
   for (const std::string &name : names) {
     llvm::Expected<DeviceDescription> device = DeviceDescription::named(name);
     ASSERT_TRUE(static_cast<bool>(device)) << llvm::toString(device.takeError());
     EXPECT_EQ(device->name, name);
     EXPECT_EQ(device->check(), "");
-    EXPECT_EQ(device->kind == tile::TargetKind::GPU, llvm::StringRef(name).starts_with("sm_"));
+    EXPECT_EQ(device->kind == tile::TargetKind::GPU, device->target != "cpu");
   }
 }
 
-TEST(DeviceDescription, CpuIsTheOneWithAvx512) {
+TEST(DeviceDescription, EveryTargetHasOneDefault) {
+  for (llvm::StringRef target : DeviceDescription::targets()) {
+    std::vector<std::string> defaults;
+    for (const DeviceDescription &device : DeviceDescription::embedded())
+      if (device.target == target && device.isDefault)
+        defaults.push_back(device.name);
+    ASSERT_EQ(defaults.size(), 1u) << target.str();
+    EXPECT_EQ(llvm::cantFail(DeviceDescription::named(target)).name, defaults.front());
+  }
   EXPECT_EQ(llvm::cantFail(DeviceDescription::named("cpu")).name, "x86-64-avx512");
+}
+
+// What the makers' figures say of two machines with one target: their sources differ where their numbers do.
+TEST(DeviceDescription, DevicesOfATargetDiffer) {
+  auto named = [](const char *name) { return llvm::cantFail(DeviceDescription::named(name)); };
+  DeviceDescription h100 = named("h100-sxm"), h200 = named("h200"), h20 = named("h20");
+  EXPECT_EQ(h100.productsPerSecond, h200.productsPerSecond);
+  EXPECT_NEAR(h200.mainBytesPerSecond / h100.mainBytesPerSecond, 4.8 / 3.35, 0.01);
+  // 989 and 148 TFLOP/s of the whole device.
+  EXPECT_NEAR(h100.productsPerSecond * h100.cores * 2, 989e12, 5e12);
+  EXPECT_NEAR(h20.productsPerSecond * h20.cores * 2, 148e12, 1e12);
+  EXPECT_NEAR(named("a100-80gb").mainBytesPerSecond / named("a100-40gb").mainBytesPerSecond, 2039. / 1555, 0.01);
+}
+
+TEST(DeviceDescription, PrintedOnesAreReadBack) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
+  device.name = "this: host", device.summary = "says \"hello\", then # stops";
+  device.exp2PerSecond = {1.0 / 3, "µ, a \\ and a 'quote'"};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  device.print(stream);
+  llvm::Expected<DeviceDescription> back = DeviceDescription::load(text, "printed.yaml");
+  ASSERT_TRUE(static_cast<bool>(back)) << llvm::toString(back.takeError()) << text;
+  EXPECT_EQ(back->name, device.name);
+  EXPECT_EQ(back->summary, device.summary);
+  EXPECT_EQ(back->exp2PerSecond.value, 1.0 / 3);
+  EXPECT_EQ(back->exp2PerSecond.source, device.exp2PerSecond.source);
+  EXPECT_FALSE(back->isDefault);
+}
+
+TEST(DeviceDescription, ProblemsHaveTheirPlace) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  device.cores.value = 1.5; // after name, summary and target
+  auto problemOf = [&] {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    device.print(stream);
+    return llvm::toString(DeviceDescription::load(text, "odd.yaml").takeError());
+  };
+  EXPECT_EQ(problemOf(), "odd.yaml:4:1: cores: expected a whole number, but got 1.50");
+  device.target = "sm_70";
+  EXPECT_EQ(problemOf(),
+            "odd.yaml:3:1: target: expected one of cpu, sm_80, sm_86, sm_87, sm_89, sm_90a, but got 'sm_70'");
 }
 
 /// What `check` says after one change to a valid description.
@@ -40,7 +92,7 @@ template <typename Change> static std::string checkAfter(Change change) {
 
 TEST(DeviceDescription, ImpossibleNumbersAreFound) {
   EXPECT_EQ(checkAfter([](DeviceDescription &) {}), "");
-  EXPECT_EQ(checkAfter([](DeviceDescription &d) { d.name = ""; }), "expected a name, but got none");
+  EXPECT_EQ(checkAfter([](DeviceDescription &d) { d.name = ""; }), "name: expected a name, but got none");
   EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.cores.value = 0; }),
               HasSubstr("cores: expected a positive number"));
   EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.cores.value = 1.5; }),

@@ -17,6 +17,7 @@ inline cost::DeviceDescription madeUpDevice(tile::TargetKind kind) {
   cost::DeviceDescription device;
   device.name = device.summary = "made up";
   device.kind = kind;
+  device.target = kind == tile::TargetKind::GPU ? "sm_80" : "cpu";
   auto set = [](cost::Fact &fact, double value) { fact = {value, "made up"}; };
   set(device.cores, 4);
   set(device.productsPerSecond, 200);

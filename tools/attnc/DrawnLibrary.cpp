@@ -1,0 +1,27 @@
+//===- DrawnLibrary.cpp - A compiled spec with drawn tensors ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "DrawnLibrary.h"
+
+using namespace attune;
+using namespace attune::attnc;
+
+llvm::Expected<DrawnLibrary> DrawnLibrary::make(const Spec &spec, const Arguments &arguments) {
+  llvm::Expected<TimedLibrary> library = TimedLibrary::make(spec, arguments);
+  if (!library)
+    return library.takeError();
+  DrawnLibrary drawn{std::move(*library), {}};
+  RunTensors &tensors = drawn.tensors;
+  if (llvm::Error error = llvm::joinErrors(drawTensors(inputTensors(spec), /*seed=*/1, tensors.inputs),
+                                           drawTensors(parameterTensors(spec), /*seed=*/1, tensors.parameters)))
+    return std::move(error);
+  if (llvm::Error error = makeOutputs(drawn.library.interface, tensors))
+    return std::move(error);
+  if (llvm::Error error = drawn.library.prepare(tensors, arguments))
+    return std::move(error);
+  return drawn;
+}
