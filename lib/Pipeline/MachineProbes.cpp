@@ -8,8 +8,9 @@
 #include "attune/Pipeline/MachineProbes.h"
 #include "attune/Pipeline/MachinePeak.h"
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <cstring>
 #include <ctime>
 #include <immintrin.h>
 #include <thread>
@@ -49,7 +50,14 @@ double attune::probeMultiplyAdds(double seconds) {
 // Tiles in the nearest cache
 //===----------------------------------------------------------------------===//
 
-template <int bits> using Floats __attribute__((vector_size(bits / 8), aligned(4))) = float;
+template <int bits> using Floats __attribute__((vector_size(bits / 8))) = float;
+
+/// Data has the alignment of its elements alone.
+template <int bits> [[gnu::always_inline]] static inline Floats<bits> load(const float *from) {
+  Floats<bits> vector;
+  std::memcpy(&vector, from, sizeof(vector));
+  return vector;
+}
 
 static constexpr int64_t tileElements = 64 * 32; // two of them in 16 KiB
 
@@ -59,11 +67,11 @@ template <int bits> [[gnu::always_inline]] static inline float passTile(const fl
   Floats<bits> sums[unroll] = {}, low = Floats<bits>{} - 1.0f, shift = Floats<bits>{} + 0.25f;
   for (int64_t i = 0; i < tileElements; i += unroll * lanes)
     for (int j = 0; j < unroll; ++j) {
-      Floats<bits> x = *reinterpret_cast<const Floats<bits> *>(from + i + j * lanes);
+      Floats<bits> x = load<bits>(from + i + j * lanes);
       x = x > low ? x : low;
       x -= shift;
       sums[j] += x;
-      *reinterpret_cast<Floats<bits> *>(to + i + j * lanes) = x;
+      std::memcpy(to + i + j * lanes, &x, sizeof(x));
     }
   Floats<bits> sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   return sum[0];
@@ -141,7 +149,7 @@ template <int bits> [[gnu::always_inline]] static inline float sumAll(const floa
   for (size_t i = 0; i + unroll * lanes <= count; i += unroll * lanes)
 #pragma clang loop unroll(full)
     for (size_t j = 0; j < unroll; ++j)
-      sums[j] += *reinterpret_cast<const Floats<bits> *>(data + i + j * lanes);
+      sums[j] += load<bits>(data + i + j * lanes);
   for (size_t j = 1; j < unroll; ++j)
     sums[0] += sums[j];
   return sums[0][0];
@@ -155,17 +163,24 @@ __attribute__((target("avx2,fma"), noinline)) static float sum256(const float *d
 }
 
 static double readOnce(llvm::ArrayRef<float> data) {
+  asm volatile("" ::: "memory"); // as far as the compiler knows, the data is new
   volatile float kept = probeVectorBits() == 512 ? sum512(data.data(), data.size()) : sum256(data.data(), data.size());
   (void)kept;
   return double(data.size()) * sizeof(float);
 }
 
 double attune::probeRead(llvm::ArrayRef<float> data, double seconds) {
-  return rateOf(seconds, [&] { return readOnce(data); });
+  // Reading the clock takes as long as reading some 20 KiB.
+  size_t repeats = std::max<size_t>(1, (size_t(1) << 22) / (data.size() * sizeof(float)));
+  return rateOf(seconds, [&] {
+    double bytes = 0;
+    for (size_t i = 0; i < repeats; ++i)
+      bytes += readOnce(data);
+    return bytes;
+  });
 }
 
 double attune::probeReadTogether(llvm::ArrayRef<float> data, int threads, double seconds) {
-  using Clock = std::chrono::steady_clock;
   std::atomic<int> waiting{threads};
   std::vector<double> rates(threads);
   size_t part = data.size() / threads;
@@ -175,13 +190,7 @@ double attune::probeReadTogether(llvm::ArrayRef<float> data, int threads, double
     waiting.fetch_sub(1);
     while (waiting.load() > 0)
       std::this_thread::yield();
-    auto start = Clock::now();
-    double done = 0, elapsed = 0;
-    do {
-      done += readOnce(mine);
-      elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-    } while (elapsed < seconds);
-    rates[thread] = done / elapsed;
+    rates[thread] = rateOf(seconds, [&] { return readOnce(mine); });
   };
   std::vector<std::thread> others;
   for (int thread = 1; thread < threads; ++thread)

@@ -88,7 +88,7 @@ static const OptionInfo options[] = {
          a.target = a.targets.front();
        return known;
      }},
-    {"--device", "a name (see attnc explain --list-devices) or a path that ends in .yaml", "creb",
+    {"--device", "a name (see attnc explain --list-devices) or a path that ends in .yaml", "crebs",
      "the device to price plans for (default: the usual one of the target); it implies the target",
      [](Arguments &a, StringRef v) { return a.device = v.str(), !v.empty(); }},
     {"--list-devices", "", "e", "list the devices that have a description",

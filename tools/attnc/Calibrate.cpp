@@ -20,6 +20,7 @@
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Pipeline/MachineProbes.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -35,6 +36,9 @@ using namespace attune::attnc;
 using cost::DeviceDescription;
 using cost::Fact;
 using llvm::StringRef;
+
+/// No round begins after so many seconds: a busy machine gives the probes little of itself.
+static constexpr double mostSeconds = 15;
 
 /// A spread beyond this means that the machine had other things to do.
 static constexpr double quietSpread = 0.1;
@@ -157,17 +161,22 @@ static llvm::Expected<double> kernelRate(DrawnLibrary &library, double seconds) 
   return runs * 2 * productTokens * productTokens * productWidth / elapsed;
 }
 
-/// Seconds from kernel to kernel; the threads are awake, as within a run.
+/// Seconds from kernel to kernel; the threads are awake, as within a run. Of the runs of a round the tenth percentile:
+/// one in which a thread had to give up its core says nothing of launches.
 static llvm::Expected<double> launchSeconds(DrawnLibrary &library, double seconds) {
   using Clock = std::chrono::steady_clock;
-  auto start = Clock::now();
-  double elapsed = 0, runs = 0;
+  auto secondsSince = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  auto begin = Clock::now();
+  Figure runs{"", ""};
   do {
+    auto start = Clock::now();
     if (llvm::Error error = library.run())
       return std::move(error);
-    ++runs, elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-  } while (elapsed < seconds);
-  return elapsed / (runs * launchKernels);
+    runs.values.push_back(secondsSince(start));
+  } while (secondsSince(begin) < seconds);
+  return runs.at(0.1) / launchKernels;
 }
 
 static llvm::Error measureRound(Bench &bench, double seconds, Figures &figures) {
@@ -200,7 +209,7 @@ static llvm::Expected<Bench> makeBench(bool quick) {
   bench.secondBytes = bench.secondBytes ? bench.secondBytes : 1 << 20;
   bench.thirdBytes = std::max(bench.thirdBytes, 4 * bench.secondBytes);
   // Four times what the caches hold, but not the whole memory of the machine.
-  size_t bytes = std::min<size_t>(4 * bench.thirdBytes, size_t(1) << 30);
+  size_t bytes = std::min<size_t>(4 * bench.thirdBytes, size_t(1) << 29);
   bench.memory.assign(std::max(quick ? bench.thirdBytes : bytes, bench.thirdBytes) / sizeof(float), 1.0f);
   return bench;
 }
@@ -276,8 +285,11 @@ int attune::attnc::calibrate(const Arguments &arguments) {
   Figures figures;
   int rounds = arguments.quick ? 3 : 25;
   double seconds = arguments.quick ? 0.001 : 0.02;
+  auto start = std::chrono::steady_clock::now();
   // The first round warms up.
   for (int round = 0; round <= rounds; ++round) {
+    if (round > 3 && std::chrono::steady_clock::now() - start > std::chrono::duration<double>(mostSeconds))
+      break;
     if (llvm::Error error = measureRound(*bench, seconds, figures))
       return fail(std::move(error));
     for (Figure *figure : figures.all())

@@ -284,7 +284,8 @@ int attune::attnc::suggest(const Arguments &arguments) {
   Diagnostics diagnostics;
   if (!checkSizes(resolved, diagnostics))
     return fail("the sizes of these tensors do not suit the spec; attnc run says which", Wrong);
-  llvm::Expected<cost::DeviceDescription> device = cost::DeviceDescription::named(deviceOf(arguments.target));
+  llvm::Expected<cost::DeviceDescription> device =
+      cost::DeviceDescription::named(arguments.device.empty() ? arguments.target : arguments.device);
   if (!device)
     return fail(device.takeError());
   Setting setting{

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each probe runs for about the time it is given and returns a rate over that time. Those of one thread count the time
-// of the thread alone, so that what other programs take does not count; what they do to clock and caches does.
+// Each probe runs for about the time it is given and returns a rate over that time. What counts is the
+// time of the thread that works, so that what other programs take does not; what they do to clock and caches does.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_PIPELINE_MACHINEPROBES_H
@@ -38,7 +38,7 @@ double probeExp2(double seconds);
 /// Bytes that one thread reads of `data`, again and again.
 double probeRead(llvm::ArrayRef<float> data, double seconds);
 
-/// Bytes that `threads` threads read together, each of a part of `data`, by the wall clock.
+/// Bytes that `threads` threads read together, each of a part of `data`: the sum of their rates.
 double probeReadTogether(llvm::ArrayRef<float> data, int threads, double seconds);
 
 /// Bytes of a core's second-level cache and of the third level; 0 where the system does not say.
