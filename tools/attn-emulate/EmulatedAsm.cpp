@@ -9,6 +9,10 @@
 
 using namespace attune;
 
+static constexpr char waitLoop[] = "{\n\t.reg .pred       P1; \n\tLAB_WAIT: \n\t"
+                                   "mbarrier.try_wait.parity.shared.b64 P1, [$0], $1, $2; \n\t"
+                                   "@P1 bra.uni DONE; \n\tbra.uni     LAB_WAIT; \n\tDONE: \n\t}";
+
 // The operands stand in the order of the intrinsic's.
 static constexpr EmulatedAsm table[] = {
     {"exp2", "ex2.approx.ftz.f32 $0, $1;", "=f,f", "llvm.nvvm.ex2.approx.ftz.f32"},
@@ -28,9 +32,70 @@ static constexpr EmulatedAsm table[] = {
     {"mma-bf16",
      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {$0,$1,$2,$3}, {$4,$5,$6,$7}, {$8,$9}, {$10,$11,$12,$13};",
      "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f", "llvm.nvvm.mma.m16n8k16.row.col.bf16"},
+    // What the nvvm dialect emits.
+    {"mbarrier-init-if", "@$2 mbarrier.init.shared.b64 [$0], $1;", "r,r,b", "attune.mbarrier.init.predicated"},
+    {"mbarrier-arrive-expect-if", "@$2 mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", "r,r,b",
+     "attune.mbarrier.arrive.expect_tx.predicated"},
+    {"mbarrier-wait", waitLoop, "r,r,r", "attune.mbarrier.wait.parity"},
 };
 
 llvm::ArrayRef<EmulatedAsm> attune::emulatedAsmTable() { return table; }
+
+//===----------------------------------------------------------------------===//
+// wgmma.mma_async
+//===----------------------------------------------------------------------===//
+
+static std::string registerList(unsigned first, unsigned count) {
+  std::string list = "{";
+  for (unsigned i = 0; i < count; ++i)
+    list += (i ? ", $" : "$") + std::to_string(first + i);
+  return list + "}";
+}
+
+std::string WgmmaAsm::text() const {
+  unsigned next = 2 * sums();
+  auto operand = [&] { return "$" + std::to_string(next++); };
+  std::string a = registersOfA ? registerList(next, 4) : "";
+  a = registersOfA ? (next += 4, a) : operand();
+  std::string b = operand(), add = operand();
+  std::string type = "." + element.str();
+  std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, " + add + ", 0;\nwgmma.mma_async.sync.aligned.m64n" +
+                     std::to_string(columns) + "k" + std::to_string(depth) + ".f32" + type + type + " " +
+                     registerList(0, sums()) + ", " + a + ", " + b + ", p, ";
+  text += operand() + ",  " + operand();
+  if (depth == 16) {
+    text += ", " + operand();
+    text += registersOfA ? "" : ",  " + operand();
+  }
+  return text + ";\n}\n";
+}
+
+std::string WgmmaAsm::constraints() const {
+  std::string list;
+  for (unsigned i = 0; i < sums(); ++i)
+    list += "=f,";
+  for (unsigned i = 0; i < sums(); ++i)
+    list += std::to_string(i) + ",";
+  list += registersOfA ? "r,r,r,r,l,n,n,n" : "l,l,n,n,n";
+  return list + (depth != 16 ? "" : registersOfA ? ",n" : ",n,n");
+}
+
+std::optional<WgmmaAsm> attune::findWgmmaAsm(llvm::StringRef text, llvm::StringRef constraints) {
+  auto [head, rest] = text.split("wgmma.mma_async.sync.aligned.m64n");
+  WgmmaAsm product;
+  if (rest.consumeInteger(10, product.columns) || !rest.consume_front("k") || rest.consumeInteger(10, product.depth) ||
+      !rest.consume_front(".f32."))
+    return std::nullopt;
+  product.element = rest.take_until([](char c) { return c == '.'; });
+  product.registersOfA = constraints.contains("r,r,r,r,l");
+  bool known = product.element == "tf32"
+                   ? product.depth == 8
+                   : (product.element == "f16" || product.element == "bf16") && product.depth == 16;
+  bool fits = product.columns >= 8 && product.columns <= 256 && product.columns % 8 == 0;
+  if (!known || !fits || product.text() != text || product.constraints() != constraints)
+    return std::nullopt;
+  return product;
+}
 
 const EmulatedAsm *attune::findEmulatedAsm(llvm::StringRef text) {
   for (const EmulatedAsm &entry : table)

@@ -10,13 +10,20 @@
 
 #include "Site.h"
 
+#include "attune/Emulator/EmulatedAsm.h"
+
 namespace attune::emulator {
 
 // Each gives the instruction if the intrinsic's name belongs to its family and is modelled.
 std::optional<DeviceInstruction> findMatrixInstruction(llvm::StringRef name);
 std::optional<DeviceInstruction> findWarpInstruction(llvm::StringRef name);
 std::optional<DeviceInstruction> findBlockInstruction(llvm::StringRef name);
+std::optional<DeviceInstruction> findAsyncInstruction(llvm::StringRef name);
+std::optional<DeviceInstruction> findWarpgroupInstruction(llvm::StringRef name);
 std::optional<DeviceInstruction> findScalarInstruction(llvm::StringRef name);
+
+/// wgmma.mma_async, which is inline assembly.
+DeviceInstruction warpgroupProduct(const WgmmaAsm &product);
 
 } // namespace attune::emulator
 

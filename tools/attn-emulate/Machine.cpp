@@ -43,6 +43,9 @@ void Machine::prepareThreads() {
     thread.state = ThreadState::Ready;
     thread.copies.clear();
     thread.groups.clear();
+    thread.stores.clear();
+    thread.storeGroups.clear();
+    thread.productTag = 0;
     // The stacks begin at different cache lines; at equal distances they would fall into few sets of the cache.
     prepareFiber(thread.fiber, stacks.base(i), FiberStacks::stackBytes - i % 128 * 832, threadMain);
     warp.index = i / 32;
@@ -62,6 +65,8 @@ std::string Machine::runBlock(const BlockLaunch &what, Dim3 index, llvm::ArrayRe
   prepareThreads();
   clock.reset();
   barriers = {};
+  mbarriers.clear();
+  idlePolls = 0;
   shared.beginBlock(unsigned(warps.size()));
   for (const std::unique_ptr<Site> &site : sites)
     if (site->sharedRequests.size() < warps.size()) {
@@ -71,14 +76,20 @@ std::string Machine::runBlock(const BlockLaunch &what, Dim3 index, llvm::ArrayRe
 
   active = this;
   running = nullptr;
-  if (Thread *first = nextThread(warps.back())) {
+  do {
+    Thread *first = nextThread(warps.back());
+    if (!first)
+      break;
     running = first;
     switchFiber(scheduler, first->fiber);
-  }
+  } while (releasePolling());
   active = nullptr;
   flushRequests();
   ++counters().blocks;
-  return explainStop();
+  std::string problem = explainStop();
+  if (problem.empty() && options.check)
+    checkEnd();
+  return problem;
 }
 
 /// A ready lane of the same warp if there is one, from the lane after the running one on; else one of another warp.
@@ -117,13 +128,12 @@ void Machine::endThread() {
   thread.state = ThreadState::Ended;
   thread.warp->ready &= ~(1u << thread.lane);
   thread.warp->ended |= 1u << thread.lane;
-  if (options.check)
-    for (AsyncCopy &copy : thread.copies)
-      if (copy.bytes) {
-        report(FindingKind::CopyNotWaited, *copy.site, thread,
-               "the thread ends, but its cp.async copies are in flight; wait for all groups before the end");
-        break;
-      }
+  if (options.check && !thread.copies.empty())
+    report(FindingKind::CopyNotWaited, *thread.copies.front().site, thread,
+           "the thread ends, but its cp.async copies are in flight; wait for all groups before the end");
+  if (options.check && !thread.stores.empty())
+    report(FindingKind::CopyNotWaited, *thread.stores.front().site, thread,
+           "the thread ends, but its bulk stores still read shared memory; wait for all bulk groups before the end");
   yield();
 }
 
@@ -218,7 +228,7 @@ void Machine::barrierArrive(const LaneCall &call, unsigned id, unsigned count, b
   }
   Barrier &barrier = barriers[id];
   if (barrier.arrived == 0) {
-    barrier.published.fill(0);
+    barrier.published = {};
     barrier.warps = 0;
     barrier.predicates = 0;
   }
@@ -270,19 +280,24 @@ static std::string describeState(const Thread &thread) {
 }
 
 std::string Machine::explainStop() {
-  Thread *waiting = nullptr, *atInstruction = nullptr;
+  Thread *waiting = nullptr, *atInstruction = nullptr, *atMbarrier = nullptr;
   unsigned ended = 0;
   for (Thread &thread : threads) {
     ended += thread.state == ThreadState::Ended;
     if (thread.state == ThreadState::AtBarrier && !waiting)
       waiting = &thread;
+    if (thread.state == ThreadState::AtMbarrier && !atMbarrier)
+      atMbarrier = &thread;
     if (thread.state == ThreadState::AtWarpInstruction && !atInstruction)
       atInstruction = &thread;
   }
   if (ended == threads.size())
     return "";
   std::string message;
-  if (atInstruction) {
+  if (atMbarrier) {
+    message = describeMbarrier(atMbarrier->mbarrier) + ", and " + std::to_string(ended) + " threads have ended";
+    report(FindingKind::Deadlock, *atMbarrier->site, *atMbarrier, message);
+  } else if (atInstruction) {
     Thread *other = nullptr;
     for (uint32_t rest = atInstruction->mask; rest && !other; rest &= rest - 1) {
       Thread &lane = atInstruction->warp->threads[std::countr_zero(rest)];

@@ -26,6 +26,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Twine.h"
 
+#include <map>
 #include <random>
 
 namespace attune::emulator {
@@ -37,7 +38,29 @@ struct AsyncCopy {
   Site *site;
 };
 
-enum class ThreadState : uint8_t { Ready, AtWarpInstruction, AtBarrier, Ended };
+/// Bytes that a bulk copy moves: from shared memory, or to it; without a source zeros.
+struct CopyPiece {
+  char *to;
+  const char *from;
+  uint32_t bytes;
+};
+
+/// A cp.async.bulk in flight.
+struct BulkCopy {
+  std::vector<CopyPiece> pieces;
+  uint32_t bytes; ///< that it tells its mbarrier
+  Site *site;
+  Thread *thread;
+};
+
+/// The phase of an mbarrier that a thread waits for: by its parity, or by what its arrival gave.
+struct PhaseWanted {
+  uint64_t value;
+  bool parity;
+  bool isDone(uint64_t phase) const { return parity ? (phase & 1) != (value & 1) : phase != value; }
+};
+
+enum class ThreadState : uint8_t { Ready, AtWarpInstruction, AtBarrier, AtMbarrier, Ended };
 
 struct Thread {
   Fiber fiber;
@@ -55,6 +78,26 @@ struct Thread {
   // cp.async: copies in order of issue, of which `groups` hold the ends of the committed groups.
   std::vector<AsyncCopy> copies;
   std::vector<size_t> groups;
+  // cp.async.bulk from shared memory, alike.
+  std::vector<BulkCopy> stores;
+  std::vector<size_t> storeGroups;
+  // Where it waits, if at an mbarrier.
+  uint32_t mbarrier = 0;
+  PhaseWanted wanted{};
+  bool blocking = false, phaseDone = false;
+  uint64_t productTag = 0; ///< of its last wgmma
+};
+
+/// wgmma of one warp.
+struct WarpProducts {
+  struct Product {
+    uint64_t number;
+    std::vector<uint32_t> reads; ///< offsets of 16 bytes each
+  };
+  std::vector<Product> inFlight;
+  std::vector<size_t> groups; ///< ends of the committed ones
+  uint64_t issued = 0, finished = 0;
+  bool fenced = false; ///< wgmma.fence since the start or the last wait
 };
 
 struct Warp {
@@ -62,6 +105,25 @@ struct Warp {
   uint32_t lanes = 0; ///< those that exist; a block's last warp may be partial
   uint32_t ready = 0, atInstruction = 0, ended = 0;
   Thread *threads = nullptr;
+  WarpProducts products;
+};
+
+/// An mbarrier in shared memory. Copies land when a thread waits for them, not before.
+struct Mbarrier {
+  uint32_t expected = 0;
+  int64_t pending = 0;      ///< arrivals
+  int64_t transactions = 0; ///< bytes
+  uint64_t phase = 0;
+  OrderClock::Row arriving, completed;
+  std::vector<BulkCopy> copies;
+  struct Deferred {
+    Thread *thread;
+    std::vector<AsyncCopy> copies;
+  };
+  std::vector<Deferred> deferred; ///< cp.async.mbarrier.arrive
+  uint32_t initTime = 0;
+  uint16_t initThread = 0;
+  unsigned waiting = 0;
 };
 
 /// A barrier of the block by its number. `arrived` also counts bar.arrive, which does not wait.
@@ -99,6 +161,27 @@ public:
   void commitCopies(Thread &thread);
   void waitCopies(Thread &thread, size_t pendingGroups);
   void waitAllCopies(Thread &thread);
+  // Mbarriers.cpp. Each gives the mbarrier of its call, null after a report if there is none.
+  void initMbarrier(const LaneCall &call, uint32_t expected);
+  void invalidateMbarrier(const LaneCall &call);
+  Mbarrier *mbarrierOf(const LaneCall &call, char *address);
+  /// Gives the phase that the arrival belongs to.
+  uint64_t arriveMbarrier(const LaneCall &call, uint32_t count, int64_t bytes);
+  void addTransactions(const LaneCall &call, int64_t bytes);
+  bool waitMbarrier(const LaneCall &call, PhaseWanted wanted, bool blocking);
+  void arriveAfterCopies(const LaneCall &call, bool counted);
+  // BulkCopies.cpp
+  void startBulkLoad(const LaneCall &call, char *mbarrier, std::vector<CopyPiece> pieces, uint32_t bytes);
+  void startBulkStore(const LaneCall &call, std::vector<CopyPiece> pieces);
+  bool isGlobal(const void *address, size_t bytes) { return global.find(address, bytes) != nullptr; }
+  void commitBulkStores(Thread &thread);
+  void waitBulkStores(Thread &thread, size_t pendingGroups);
+  /// 16 bytes of shared memory that a product reads, from a descriptor's address; null if out of bounds.
+  char *productRow(Site &site, Thread &thread, uint32_t windowAddress, std::vector<uint32_t> &reads);
+  void finishProducts(Warp &warp, size_t pendingGroups);
+  /// A result of the product `tag` is used.
+  void checkProduct(Site &site, uint64_t tag);
+
   /// Rows of ldmatrix and stmatrix; null if out of bounds.
   char *matrixRow(Site &site, Thread &thread, void *address, bool store);
   void countBankPhase(Site &site, llvm::ArrayRef<uint32_t> offsets, uint32_t bytes);
@@ -135,6 +218,14 @@ private:
   void flush(Site &site, MemorySpace space, WarpRequests &pending);
   void flushRequests();
   void land(Thread &thread, size_t count);
+  void land(Thread &thread, const AsyncCopy &copy);
+  void land(BulkCopy &copy);
+  bool overlapsMbarrier(uint32_t offset, uint32_t bytes) const;
+  void settle(uint32_t offset, Mbarrier &mbarrier, const LaneCall *call, bool wanted);
+  void landFor(Mbarrier &mbarrier);
+  bool releasePolling();
+  std::string describeMbarrier(uint32_t offset) const;
+  void checkEnd();
   void add(FindingKind kind, Site &site, const Thread &thread, std::string buffer, uint64_t address, uint32_t bytes,
            std::string message);
   uint32_t linearBlock() const { return blockIndex.x + launch.grid.x * (blockIndex.y + launch.grid.y * blockIndex.z); }
@@ -149,6 +240,8 @@ private:
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
+  std::map<uint32_t, Mbarrier> mbarriers; ///< by offset in shared memory
+  unsigned idlePolls = 0;                 ///< since a phase was completed
   Thread *running = nullptr;
   std::vector<Site *> openSites;   ///< with open requests
   alignas(64) char harmless[1024]; ///< stands in for memory that must not be touched

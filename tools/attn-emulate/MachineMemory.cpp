@@ -51,6 +51,8 @@ static const char *verb(SharedAccess kind) {
     return "updates";
   case SharedAccess::CopyBegin:
     return "copies to";
+  case SharedAccess::AsyncRead:
+    return "reads, by the async proxy,";
   }
   return "touches";
 }
@@ -62,12 +64,18 @@ void Machine::describeSharedFault(Site &site, Thread &thread, const SharedFault 
   // The first byte of a word may lie before a buffer of odd alignment.
   int64_t offset = buffer ? std::max<int64_t>(0, int64_t(fault.offset) - buffer->begin) : 0;
   std::string where = buffer ? place(buffer->name, offset, buffer->bytes) : "shared memory";
-  std::string other = fault.other == SharedFault::noThread ? "other lanes" : "thread " + std::to_string(fault.other);
+  std::string other = fault.other == SharedFault::noThread     ? "other lanes"
+                      : fault.other == OrderClock::asyncThread ? "a bulk copy"
+                                                               : "thread " + std::to_string(fault.other);
   std::string message = "thread " + std::to_string(thread.index) + " " + verb(kind) + " " + where;
   if (fault.kind == FindingKind::Race)
     message += ", which " + other + (fault.otherWrote ? " wrote" : " read") + ", with nothing between that orders them";
+  else if (fault.kind == FindingKind::CopyInFlight && !fault.otherWrote)
+    message += " while a copy or a product is still reading there";
   else if (fault.kind == FindingKind::CopyInFlight)
-    message += " while a cp.async of " + other + " is in flight there";
+    message += " while a copy of " + other + " is in flight there";
+  else if (fault.kind == FindingKind::ProxyOrder)
+    message += ", which " + other + " wrote, without fence.proxy.async between";
   else
     message += ", which nothing has written";
   add(fault.kind, site, thread, buffer ? buffer->name : "", uint64_t(offset), site.bytes, std::move(message));
@@ -99,6 +107,9 @@ char *Machine::accessShared(Site &site, Thread &thread, char *address, SharedAcc
     }
     return nullptr;
   }
+  if (!mbarriers.empty() && overlapsMbarrier(offset, bytes))
+    report(FindingKind::BarrierMisuse, site, thread,
+           "thread " + llvm::Twine(thread.index) + " " + verb(kind) + " memory that is an mbarrier");
   Accessor who{uint16_t(thread.warp->index), uint8_t(thread.lane), wholeWarp};
   if (auto fault = shared.access(clock, who, kind, offset, bytes))
     describeSharedFault(site, thread, *fault, kind);
@@ -197,16 +208,17 @@ void Machine::startCopy(const LaneCall &call, uint32_t bytes, uint32_t sourceByt
 
 void Machine::commitCopies(Thread &thread) { thread.groups.push_back(thread.copies.size()); }
 
+void Machine::land(Thread &thread, const AsyncCopy &copy) {
+  if (copy.sourceBytes) // else the source may be null
+    std::memcpy(copy.destination, copy.source, copy.sourceBytes);
+  std::memset(copy.destination + copy.sourceBytes, 0, copy.bytes - copy.sourceBytes);
+  if (options.check)
+    shared.land(clock, uint16_t(thread.index), shared.offsetOf(copy.destination), copy.bytes);
+}
+
 void Machine::land(Thread &thread, size_t count) {
-  Accessor who{uint16_t(thread.warp->index), uint8_t(thread.lane)};
-  for (size_t i = 0; i < count; ++i) {
-    const AsyncCopy &copy = thread.copies[i];
-    if (copy.sourceBytes) // else the source may be null
-      std::memcpy(copy.destination, copy.source, copy.sourceBytes);
-    std::memset(copy.destination + copy.sourceBytes, 0, copy.bytes - copy.sourceBytes);
-    if (options.check)
-      shared.land(clock, who, shared.offsetOf(copy.destination), copy.bytes);
-  }
+  for (size_t i = 0; i < count; ++i)
+    land(thread, thread.copies[i]);
   thread.copies.erase(thread.copies.begin(), thread.copies.begin() + ptrdiff_t(count));
   for (size_t &end : thread.groups)
     end -= std::min(end, count);

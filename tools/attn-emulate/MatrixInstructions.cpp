@@ -93,13 +93,6 @@ static void gatherAccumulator(const WarpCall &call, const MmaShape &shape, MmaTi
   }
 }
 
-/// To f32, towards zero: the matrix unit does not round its sums.
-static float cutOff(double value) {
-  float nearest = static_cast<float>(value);
-  bool beyond = std::fabs(nearest) > std::fabs(value) && std::fabs(value) <= std::numeric_limits<float>::max();
-  return bitsToFloat(floatToBits(nearest) - beyond);
-}
-
 static void multiply(unsigned depth, MmaTiles &tiles) {
   for (unsigned row = 0; row < 16; ++row) {
     double sum[8];

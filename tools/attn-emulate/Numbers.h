@@ -16,6 +16,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace attune::emulator {
 
@@ -70,6 +71,13 @@ inline uint32_t roundToTf32(float value) {
 /// .ftz: subnormal numbers become a zero of the same sign.
 inline float flushToZero(float value) {
   return (floatToBits(value) & 0x7f800000) == 0 ? std::copysign(0.0f, value) : value;
+}
+
+/// To f32, towards zero: matrix units do not round their sums.
+inline float cutOff(double value) {
+  auto nearest = static_cast<float>(value);
+  bool beyond = std::fabs(nearest) > std::fabs(value) && std::fabs(value) <= std::numeric_limits<float>::max();
+  return bitsToFloat(floatToBits(nearest) - beyond);
 }
 
 } // namespace attune::emulator

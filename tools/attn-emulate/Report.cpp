@@ -36,6 +36,12 @@ llvm::StringRef attune::findingName(FindingKind kind) {
     return "deadlock";
   case FindingKind::Trap:
     return "trap";
+  case FindingKind::ProxyOrder:
+    return "proxy order";
+  case FindingKind::RegisterInFlight:
+    return "register in flight";
+  case FindingKind::BarrierMisuse:
+    return "mbarrier misuse";
   }
   return "unknown";
 }

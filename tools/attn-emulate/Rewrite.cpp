@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Rewrite.h"
+#include "Instructions.h"
 #include "Machine.h"
+#include "RegisterTags.h"
 
 #include "attune/Emulator/EmulatedAsm.h"
 
@@ -35,6 +37,8 @@ static void *checkAccess(Machine *machine, Site *site, void *address) { return m
 static void performCall(Machine *machine, Site *site, char *result, const char *arguments) {
   machine->call(*site, result, arguments);
 }
+static uint64_t lastProduct(Machine *machine) { return machine->current().productTag; }
+static void checkProduct(Machine *machine, Site *site, uint64_t tag) { machine->checkProduct(*site, tag); }
 
 static Error fail(const Twine &message) { return createStringError(inconvertibleErrorCode(), message); }
 
@@ -50,6 +54,7 @@ public:
 
 private:
   Error rewriteFunction(Function &function);
+  void tagProducts(Function &function);
   Error rewriteCall(CallInst &call);
   Expected<DeviceInstruction> instructionOf(const CallInst &call);
   void replaceByPureCall(CallInst &call, void *target);
@@ -207,6 +212,8 @@ static StringRef withoutClobbers(StringRef constraints) {
 
 Expected<DeviceInstruction> Rewriter::instructionOf(const CallInst &call) {
   if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
+    if (auto product = findWgmmaAsm(assembly->getAsmString(), withoutClobbers(assembly->getConstraintString())))
+      return warpgroupProduct(*product);
     const EmulatedAsm *entry = findEmulatedAsm(assembly->getAsmString());
     if (!entry || entry->constraints != withoutClobbers(assembly->getConstraintString()))
       return fail("inline assembly that the emulator does not model: \"" + assembly->getAsmString() + "\", \"" +
@@ -311,6 +318,25 @@ Error Rewriter::rewriteCall(CallInst &call) {
   return Error::success();
 }
 
+/// Checks at the uses of what wgmma gives.
+void Rewriter::tagProducts(Function &function) {
+  auto *tagType = FunctionType::get(i64, {pointer}, false);
+  auto *useType = FunctionType::get(Type::getVoidTy(context), {pointer, pointer, i64}, false);
+  RegisterTags tags(
+      [](const CallInst &call) {
+        auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand());
+        return assembly && findWgmmaAsm(assembly->getAsmString(), withoutClobbers(assembly->getConstraintString()));
+      },
+      [&](IRBuilder<> &builder) -> Value * {
+        return builder.CreateCall(tagType, address(reinterpret_cast<void *>(lastProduct)), {address(machine)});
+      },
+      [&](IRBuilder<> &builder, llvm::Instruction &user, Value *tag) {
+        builder.CreateCall(useType, address(reinterpret_cast<void *>(checkProduct)),
+                           {address(machine), address(&addSite(user)), tag});
+      });
+  tags.run(function);
+}
+
 static void collectLoops(Function &function, DenseSet<const BasicBlock *> &inLoops) {
   DominatorTree dominators(function);
   LoopInfo loops(dominators);
@@ -336,6 +362,8 @@ Error Rewriter::rewriteFunction(Function &function) {
   if (stackBytes > FiberStacks::stackBytes / 2)
     return fail("expected at most " + Twine(FiberStacks::stackBytes / 2) + " bytes of local memory a thread, but '" +
                 function.getName() + "' has " + Twine(stackBytes));
+  if (check)
+    tagProducts(function);
   for (llvm::Instruction *instruction : work) {
     auto *call = dyn_cast<CallInst>(instruction);
     if (Error error = call ? rewriteCall(*call) : guard(*instruction))

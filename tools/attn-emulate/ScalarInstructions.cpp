@@ -171,7 +171,8 @@ std::optional<DeviceInstruction> emulator::findScalarInstruction(llvm::StringRef
 }
 
 std::optional<DeviceInstruction> emulator::findInstruction(llvm::StringRef name) {
-  for (auto find : {findScalarInstruction, findMatrixInstruction, findWarpInstruction, findBlockInstruction})
+  for (auto find : {findScalarInstruction, findMatrixInstruction, findWarpInstruction, findAsyncInstruction,
+                    findBlockInstruction, findWarpgroupInstruction})
     if (std::optional<DeviceInstruction> instruction = find(name))
       return instruction;
   return std::nullopt;

@@ -17,23 +17,24 @@ namespace attune::emulator {
 static constexpr size_t gapBytes = 512;
 
 SharedMemory::~SharedMemory() {
-  if (arena)
-    munmap(arena, size);
+  if (region)
+    munmap(region, regionBytes);
 }
 
 bool SharedMemory::allocate(size_t bytes) {
-  bytes = (bytes + 4095) & ~size_t(4095);
+  size = (bytes + 4095) & ~size_t(4095);
+  regionBytes = size + windowBytes;
 #ifdef MAP_32BIT
-  void *region = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-  if (region == MAP_FAILED)
-    region = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *mapped = mmap(nullptr, regionBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+  if (mapped == MAP_FAILED)
+    mapped = mmap(nullptr, regionBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #else
-  void *region = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *mapped = mmap(nullptr, regionBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #endif
-  if (region == MAP_FAILED)
+  if (mapped == MAP_FAILED)
     return false;
-  arena = static_cast<char *>(region);
-  size = bytes;
+  region = static_cast<char *>(mapped);
+  arena = region + (windowBytes - uintptr_t(region) % windowBytes) % windowBytes;
   return true;
 }
 
@@ -140,15 +141,25 @@ std::optional<SharedFault> SharedMemory::touch(const OrderClock &clock, Accessor
   Cell &cell = cells[index];
   std::optional<SharedFault> fault;
   bool bothAtomic = kind == SharedAccess::Atomic && (cell.flags & AtomicWrite);
+  bool reads = kind == SharedAccess::Read || kind == SharedAccess::Atomic || kind == SharedAccess::AsyncRead;
+  bool onlyReads = reads && kind != SharedAccess::Atomic;
   if (cell.flags & InFlight)
     fault = {FindingKind::CopyInFlight, 0, cell.writer, true};
+  else if (cell.asyncReads && !onlyReads)
+    fault = {FindingKind::CopyInFlight, 0, SharedFault::noThread, false};
   else if (cell.writeTime > clock.seen(who.warp, cell.writer / 32) && !bothAtomic &&
            (cell.writer != who.thread() || who.wholeWarp))
     fault = {FindingKind::Race, 0, cell.writer, true};
 
-  if (kind == SharedAccess::Read || kind == SharedAccess::Atomic)
-    if (!fault && !(cell.flags & Initialised))
-      fault = {FindingKind::UninitialisedRead, 0, 0, false};
+  if (reads && !fault && !(cell.flags & Initialised))
+    fault = {FindingKind::UninitialisedRead, 0, 0, false};
+  if (kind == SharedAccess::AsyncRead) {
+    bool generic = cell.writer != OrderClock::asyncThread;
+    if (!fault && generic && !clock.isFenced(who.thread(), cell.writer, cell.writeTime))
+      fault = {FindingKind::ProxyOrder, 0, cell.writer, true};
+    ++cell.asyncReads;
+    return fault;
+  }
   if (kind == SharedAccess::Read) {
     noteRead(clock, who, index);
     return fault;
@@ -175,12 +186,19 @@ std::optional<SharedFault> SharedMemory::access(const OrderClock &clock, Accesso
   return first;
 }
 
-void SharedMemory::land(const OrderClock &clock, Accessor who, uint32_t offset, uint32_t bytes) {
+void SharedMemory::land(const OrderClock &clock, uint16_t thread, uint32_t offset, uint32_t bytes) {
   forEachCell(offset, bytes, [&](uint32_t index) {
     Cell &cell = cells[index];
     cell.flags = uint8_t((cell.flags & ~InFlight) | Initialised);
     cell.writeTime = clock.now();
-    cell.writer = who.thread();
+    cell.writer = thread;
+  });
+}
+
+void SharedMemory::endAsyncRead(const OrderClock &clock, Accessor who, uint32_t offset, uint32_t bytes) {
+  forEachCell(offset, bytes, [&](uint32_t cell) {
+    cells[cell].asyncReads -= cells[cell].asyncReads != 0;
+    noteRead(clock, who, cell);
   });
 }
 

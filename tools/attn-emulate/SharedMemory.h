@@ -35,12 +35,13 @@ struct Accessor {
   uint16_t thread() const { return uint16_t(warp * 32 + lane); }
 };
 
-enum class SharedAccess : uint8_t { Read, Write, Atomic, CopyBegin };
+/// AsyncRead: by the async proxy, over when `endAsyncRead` says so.
+enum class SharedAccess : uint8_t { Read, Write, Atomic, CopyBegin, AsyncRead };
 
 struct SharedFault {
   FindingKind kind;
   uint32_t offset;    ///< of the first word or byte concerned
-  uint16_t other = 0; ///< the other thread of a race; `noThread`: several lanes of a warp
+  uint16_t other = 0; ///< the other thread of a race; `noThread`: several lanes of a warp; or OrderClock::asyncThread
   bool otherWrote = false;
   static constexpr uint16_t noThread = 0xffff;
 };
@@ -73,22 +74,29 @@ public:
   bool contains(const void *address) const { return size_t(static_cast<const char *>(address) - arena) < size; }
   uint32_t offsetOf(const void *address) const { return uint32_t(static_cast<const char *>(address) - arena); }
   char *at(uint32_t offset) const { return arena + offset; }
+  /// Shared addresses of hardware have 18 bits, and descriptors keep no more; the arena begins at a multiple of that.
+  char *atWindow(uint32_t address) const { return arena + address % windowBytes; }
   const Buffer *bufferOf(uint32_t offset, uint32_t bytes) const;
   const Buffer *nearestBuffer(uint32_t offset) const;
 
   /// Enters an access into the shadow; gives the first fault that it shows.
   std::optional<SharedFault> access(const OrderClock &clock, Accessor who, SharedAccess kind, uint32_t offset,
                                     uint32_t bytes);
-  /// A cp.async has landed: visible to its own thread, and to others after a barrier.
-  void land(const OrderClock &clock, Accessor who, uint32_t offset, uint32_t bytes);
+  /// A copy has landed. A cp.async is visible to its own thread, and to others after a barrier; a bulk copy belongs to
+  /// `OrderClock::asyncThread`.
+  void land(const OrderClock &clock, uint16_t thread, uint32_t offset, uint32_t bytes);
+  /// An AsyncRead is over: from here on it is a read of that thread.
+  void endAsyncRead(const OrderClock &clock, Accessor who, uint32_t offset, uint32_t bytes);
 
 private:
   enum Flags : uint8_t { Initialised = 1, InFlight = 2, Split = 4, AtomicWrite = 8 };
   struct Cell {
     uint32_t writeTime = 0;
     uint16_t writer = 0;
+    uint16_t asyncReads = 0; ///< in flight
     uint8_t flags = 0;
   };
+  static constexpr size_t windowBytes = size_t(1) << 18;
   static constexpr uint8_t manyLanes = 0xff;
 
   template <typename Visit> void forEachCell(uint32_t offset, uint32_t bytes, Visit visit);
@@ -97,8 +105,8 @@ private:
   std::optional<SharedFault> findReader(const OrderClock &clock, Accessor who, uint32_t cell) const;
   void noteRead(const OrderClock &clock, Accessor who, uint32_t cell);
 
-  char *arena = nullptr;
-  size_t size = 0, used = 0, staticSize = 0;
+  char *region = nullptr, *arena = nullptr;
+  size_t regionBytes = 0, size = 0, used = 0, staticSize = 0;
   uint32_t words = 0; ///< cells [0, words) are words, cell words + i is byte i
   unsigned warps = 1;
   std::vector<Buffer> buffers;

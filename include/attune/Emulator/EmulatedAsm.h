@@ -8,7 +8,8 @@
 //
 // One table for the code that emits inline assembly and the emulator that runs it, so that the set of strings is
 // closed: emit a string by its name here, and it can be emulated. Each string is defined to do what an LLVM intrinsic
-// does, with the operands in the same order.
+// does, or an instruction of the emulator's own (attune.*), with the operands in the same order. wgmma.mma_async has a
+// string for each of its shapes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_EMULATEDASM_H
@@ -17,17 +18,38 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
+#include <string>
+
 namespace attune {
 
 struct EmulatedAsm {
   llvm::StringRef name; ///< for the emitter
   llvm::StringRef text; ///< the template of llvm.inline_asm
   llvm::StringRef constraints;
-  llvm::StringRef instruction; ///< what it does, as an LLVM intrinsic
+  llvm::StringRef instruction; ///< what it does, as an LLVM intrinsic or attune.*
 };
 
 llvm::ArrayRef<EmulatedAsm> emulatedAsmTable();
 const EmulatedAsm *findEmulatedAsm(llvm::StringRef text);
+
+/// wgmma.mma_async of m64 with sums in f32, operands of one type. The call takes the sums (as many as results), then A
+/// (a descriptor, or four registers), the descriptor of B, and as i32 constants: whether the sums are added to (else
+/// they are not read), the signs of A and B (1 or -1), and for 16-bit operands whether A (if in shared memory) and B
+/// lie transposed.
+struct WgmmaAsm {
+  unsigned columns = 0;    ///< n: a multiple of 8, up to 256
+  unsigned depth = 0;      ///< k: 16, or 8 of tf32
+  llvm::StringRef element; ///< f16, bf16 or tf32
+  bool registersOfA = false;
+
+  unsigned sums() const { return columns / 2; }
+  std::string text() const;
+  std::string constraints() const;
+};
+
+/// The product that a string stands for, if it is one of these.
+std::optional<WgmmaAsm> findWgmmaAsm(llvm::StringRef text, llvm::StringRef constraints);
 
 } // namespace attune
 

@@ -37,14 +37,17 @@ enum class FindingKind : uint8_t {
   Misaligned,        ///< an address that the access width does not allow
   UninitialisedRead, ///< shared memory read before any write
   Race,              ///< two threads, one of them writing, nothing that orders them
-  CopyInFlight,      ///< shared memory touched while a cp.async writes it
-  CopyNotWaited,     ///< a thread that ends while its cp.async copies are in flight
+  CopyInFlight,      ///< shared memory touched while a copy writes it, or written while one reads it
+  CopyNotWaited,     ///< a thread that ends while its copies are in flight
   Divergence,        ///< a warp instruction that not all of its lanes reach
   InactiveLane,      ///< a shuffle that reads a lane outside its member mask
   Deadlock,          ///< a barrier that not all of its threads reach
   Trap,              ///< the program's own trap
+  ProxyOrder,        ///< the async proxy reads what threads wrote, without a proxy fence between
+  RegisterInFlight,  ///< a result of wgmma used before it is there, or wgmma without its fence
+  BarrierMisuse,     ///< an mbarrier that is not one, or that more arrives at than it expects
 };
-constexpr unsigned numFindingKinds = 10;
+constexpr unsigned numFindingKinds = 13;
 llvm::StringRef findingName(FindingKind kind);
 
 enum class MemorySpace : uint8_t { Generic, Shared, Global, Local };
