@@ -67,9 +67,7 @@ static void printTable(llvm::ArrayRef<Row> rows, llvm::raw_ostream &out) {
 }
 
 static Row rowOf(const Decision &decision) {
-  std::string name = decision.law + (decision.subject.empty() ? "" : " " + decision.subject) + ": " + decision.form;
-  if (decision.part)
-    name = "part" + std::to_string(*decision.part) + " " + name;
+  std::string name = decision.name();
   if (!decision.feasible)
     return {name, "no", "-", "-", "-", "-", decision.reason};
   return {name,
@@ -89,21 +87,67 @@ static void explainKernels(const FunctionSelection &function, llvm::raw_ostream 
   printTable(rows, out);
 }
 
-static void explainExact(const FunctionSelection &function, llvm::raw_ostream &out) {
+/// "linearize: chunked, fold wq: apart": what runs at the length at which prices are told.
+static std::string planOf(const FunctionSelection &function) {
+  if (!function.takenForms.empty())
+    return function.takenForms;
+  return "the only form";
+}
+
+static std::string where(const Crossover &crossover) {
+  return (crossover.below ? "below L = " : "from L = ") + std::to_string(crossover.length);
+}
+
+static std::string compare(double seconds, double other) {
+  if (other >= seconds)
+    return threeDigits(other / seconds) + " times as fast as";
+  return threeDigits(seconds / other) + " times as slow as";
+}
+
+static void answerExact(const FunctionSelection &function, llvm::raw_ostream &out) {
+  if (!function.exact) {
+    out << "  it is exact softmax\n";
+    return;
+  }
   const ExactComparison &exact = *function.exact;
-  out << "  exact softmax of these sizes (another function): " << printSeconds(exact.seconds) << ", ";
-  if (exact.seconds < function.seconds)
-    out << "faster than this";
-  else
-    out << threeDigits(exact.seconds / function.seconds) << " times as long";
+  out << "  " << compare(function.seconds, exact.seconds) << " exact softmax, another function of these sizes ("
+      << printSeconds(exact.seconds) << ")";
   if (exact.cheaper)
-    out << "; faster " << (exact.cheaper->below ? "below" : "from") << " L = " << exact.cheaper->length;
+    out << ", which is faster " << where(*exact.cheaper);
+  else if (exact.dearer)
+    out << "; faster than that " << where(*exact.dearer);
+  else
+    out << (exact.seconds < function.seconds ? ", at every length" : ", faster at every length");
   out << "\n";
 }
 
-static void explainFunction(const FunctionSelection &function, llvm::raw_ostream &out) {
+static void answerForms(const FunctionSelection &function, llvm::raw_ostream &out) {
+  if (function.rejected.empty()) {
+    out << "  no other plan is possible here\n";
+    return;
+  }
+  const RejectedPlan &next = function.rejected.front();
+  out << "  " << compare(function.seconds, next.seconds) << " the next plan, " << next.forms << " ("
+      << printSeconds(next.seconds) << ")";
+  const Decision *flip = nullptr;
+  for (const Decision &decision : function.decisions)
+    if (decision.cheaper && !flip)
+      flip = &decision;
+  if (flip)
+    out << "; " << flip->name() << " is cheaper " << where(*flip->cheaper);
+  out << "\n";
+}
+
+/// Three lines that answer: the plan and its price, what it gains over exact attention, and over other plans.
+static void answer(const FunctionSelection &function, llvm::raw_ostream &out) {
   out << "@" << function.function << " on " << function.device << ": " << printSeconds(function.seconds)
-      << " predicted at L = " << function.length << ", batch " << function.batch << "\n";
+      << " predicted at L = " << function.length << ", batch " << function.batch << ", by " << planOf(function) << "\n";
+  answerExact(function, out);
+  answerForms(function, out);
+}
+
+static void explainFunction(const FunctionSelection &function, llvm::raw_ostream &out) {
+  answer(function, out);
   out << "  " << printCount(function.work.products) << " multiply-adds, " << printCount(function.work.exps)
       << " exponentials, " << printCount(function.work.mainBytes) << " bytes, " << function.work.launches
       << (function.work.launches == 1 ? " kernel\n" : " kernels\n");
@@ -123,15 +167,12 @@ static void explainFunction(const FunctionSelection &function, llvm::raw_ostream
   if (!function.complete)
     out << "  not every combination of forms was priced: the bound on plans was reached\n";
   explainKernels(function, out);
-  if (function.exact)
-    explainExact(function, out);
 }
 
 void graph::explain(const Selection &selection, llvm::raw_ostream &out) {
   for (const FunctionSelection &function : selection.functions)
     explainFunction(function, out);
-  bool unknown = llvm::any_of(selection.functions, [](const auto &function) { return function.unknownLengths; });
-  if (unknown)
+  if (!selection.functions.empty())
     out << "L = 2nN / (n + N); for n = N it is n\n";
 }
 
@@ -169,6 +210,13 @@ static llvm::json::Object jsonOf(const Decision &decision) {
   return object;
 }
 
+static llvm::json::Object jsonOf(const PriceCurve &curve) {
+  llvm::json::Array lengths, seconds;
+  for (auto [length, price] : curve.points)
+    lengths.push_back(length), seconds.push_back(price);
+  return llvm::json::Object{{"name", curve.name}, {"lengths", std::move(lengths)}, {"seconds", std::move(seconds)}};
+}
+
 static llvm::json::Object jsonOf(const FunctionSelection &function) {
   llvm::json::Array plans, decisions, kernels;
   for (const PlanFunction &plan : function.plans)
@@ -193,10 +241,20 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
                             {"kernels", std::move(kernels)},
                             {"decisions", std::move(decisions)},
                             {"single_form", llvm::json::Array(function.single)}};
+  llvm::json::Array rejected, curves;
+  for (const RejectedPlan &plan : function.rejected)
+    rejected.push_back(llvm::json::Object{{"forms", plan.forms}, {"seconds", plan.seconds}});
+  for (const PriceCurve &curve : function.curves)
+    curves.push_back(jsonOf(curve));
+  object["forms"] = function.takenForms;
+  object["rejected"] = std::move(rejected);
+  object["curves"] = std::move(curves);
   if (function.exact) {
     llvm::json::Object exact{{"seconds", function.exact->seconds}};
     if (function.exact->cheaper)
       exact["cheaper"] = jsonOf(*function.exact->cheaper);
+    if (function.exact->dearer)
+      exact["dearer"] = jsonOf(*function.exact->dearer);
     object["exact_softmax"] = std::move(exact);
   }
   return object;

@@ -57,16 +57,37 @@ static std::string subjectOf(Operation *op) {
   return name ? name.str() : "weight" + std::to_string(weight.getArgNumber());
 }
 
-Decision Selector::describe(unsigned group, unsigned index) {
+std::string Decision::name() const {
+  std::string text = law + (subject.empty() ? "" : " " + subject) + ": " + form;
+  return part ? "part" + std::to_string(*part) + " " + text : text;
+}
+
+Decision Selector::named(unsigned group, unsigned index) {
   const EqualForms &forms = memo.groups()[group];
   const Alternative &alternative = forms.alternatives[index];
   const Pin *pin = pinOf(*alternative.law);
-  Decision decision{
-      alternative.law->name().str(), alternative.form.str(), subjectOf(forms.op), {}, {}, true, {}, 0, {}, {}, {},
-      {}, forms.op->getLoc()};
+  Decision decision{alternative.law->name().str(),
+                    alternative.form.str(),
+                    subjectOf(forms.op),
+                    {},
+                    {},
+                    true,
+                    {},
+                    0,
+                    {},
+                    {},
+                    {},
+                    {},
+                    forms.op->getLoc()};
   if (decision.subject.empty() && attentionOps(function).size() > 1)
     decision.part = forms.attention;
   decision.pinned = pin && pin->form == alternative.form;
+  return decision;
+}
+
+Decision Selector::describe(unsigned group, unsigned index) {
+  Decision decision = named(group, index);
+  const Alternative &alternative = memo.groups()[group].alternatives[index];
   int64_t length = lengths->reference();
   std::optional<unsigned> best = cheapestWith(group, index, length);
   decision.feasible = alternative.feasible() && best;
@@ -147,7 +168,7 @@ static std::optional<SmallVector<cost::AttentionShape, 1>> exactShapes(const Pri
   return other ? std::optional(shapes) : std::nullopt;
 }
 
-std::optional<ExactComparison> Selector::compareWithSoftmax() {
+std::optional<PricedPlan> Selector::softmaxPlan() {
   const Candidate &candidate = candidates[chosenAt(lengths->reference())];
   auto shapes = exactShapes(candidate.priced, sizesOf(*candidate.function).keys);
   if (!shapes)
@@ -159,15 +180,24 @@ std::optional<ExactComparison> Selector::compareWithSoftmax() {
     return std::nullopt;
   }
   softmax.schedule = *schedule;
+  return softmax;
+}
+
+std::optional<ExactComparison> Selector::compareWithSoftmax() {
+  std::optional<PricedPlan> softmax = softmaxPlan();
+  if (!softmax)
+    return std::nullopt;
   ExactComparison comparison;
   auto price = [&](unsigned plan, int64_t length) {
     return plan == 0 ? seconds(chosenAt(lengths->unknown() ? length : lengths->reference()), length)
-                     : metric.price(softmax, lengths->sizesAt(length)).seconds;
+                     : metric.price(*softmax, lengths->sizesAt(length)).seconds;
   };
   int64_t length = lengths->reference();
   comparison.seconds = price(1, length);
   if (comparison.seconds >= price(0, length))
     comparison.cheaper = findCrossover(0, 1, price, length, lengths->longest());
+  else
+    comparison.dearer = findCrossover(1, 0, price, length, lengths->longest());
   return comparison;
 }
 
@@ -208,4 +238,6 @@ void Selector::describe(FunctionSelection &selection) {
   describeKernels(selection);
   describeSingle(selection);
   selection.exact = compareWithSoftmax();
+  describeRejected(selection);
+  describeCurves(selection);
 }

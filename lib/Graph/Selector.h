@@ -46,12 +46,23 @@ private:
   // SelectionRecord.cpp
   void describe(FunctionSelection &selection);
   Decision describe(unsigned group, unsigned alternative);
+  /// A decision without prices.
+  Decision named(unsigned group, unsigned alternative);
   std::string reasonOf(const Decision &decision, unsigned group, unsigned alternative);
   /// At which lengths from `from` on the alternative is the cheapest.
   std::string whereCheapest(int64_t from, unsigned group, unsigned alternative) const;
   std::optional<ExactComparison> compareWithSoftmax();
+  /// The plan of the chosen one with exact softmax in place of every attention; nothing if it is that already, or if the
+  /// device cannot run it.
+  std::optional<PricedPlan> softmaxPlan();
   void describeKernels(FunctionSelection &selection);
   void describeSingle(FunctionSelection &selection);
+
+  // PriceCurves.cpp
+  /// "law: form" of every choice of a candidate.
+  std::string formsOf(const Candidate &candidate);
+  void describeRejected(FunctionSelection &selection);
+  void describeCurves(FunctionSelection &selection);
   /// The cheapest candidate with that form, pinned or not; none if the device can run none.
   std::optional<unsigned> cheapestWith(unsigned group, unsigned alternative, int64_t length);
 

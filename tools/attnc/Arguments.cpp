@@ -101,7 +101,7 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef v) { return a.output = v.str(), !v.empty(); }},
     {"--max-error", "a number above 0", "s", "relative error against exact softmax that is allowed (default: 0.05)",
      [](Arguments &a, StringRef v) { return !v.getAsDouble(a.maxError) && a.maxError > 0; }},
-    {"--plot", "a file", "s", "draw errors over times as SVG",
+    {"--plot", "a file", "es", "draw as SVG: prices over the length, or errors over times",
      [](Arguments &a, StringRef v) { return a.plot = v.str(), !v.empty(); }},
     {"--dump", "a folder", "c", "also write the module after each stage, as 0-attn.mlir, 1-graph.mlir …",
      [](Arguments &a, StringRef v) { return a.dump = v.str(), !v.empty(); }},

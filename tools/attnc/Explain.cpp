@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
+#include "ExplainPlot.h"
 
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Graph/Explain.h"
@@ -64,5 +65,9 @@ int attune::attnc::explain(const Arguments &arguments) {
     llvm::outs() << llvm::formatv("{0:2}", graph::explainAsJson(*selection)) << "\n";
   else
     graph::explain(*selection, llvm::outs());
-  return Done;
+  if (arguments.plot.empty())
+    return Done;
+  const graph::FunctionSelection &first = selection->functions.front();
+  llvm::Error error = writeText(arguments.plot, [&](llvm::raw_ostream &os) { drawPrices(first, os); });
+  return error ? fail(std::move(error)) : static_cast<int>(Done);
 }

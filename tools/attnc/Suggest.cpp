@@ -22,8 +22,6 @@
 #include "attune/Pipeline/Compilation.h"
 #include "attune/Pipeline/Pipelines.h"
 
-#include "llvm/Support/FileSystem.h"
-
 #include <chrono>
 #include <cmath>
 
@@ -237,20 +235,6 @@ static llvm::Error fill(SuggestReport &report, const Spec &resolved, Setting &se
     report.tried.push_back(std::move(trial.suggestion));
   judge(report);
   return llvm::Error::success();
-}
-
-static llvm::Error writeText(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  std::error_code code;
-  llvm::raw_fd_ostream file(path, code);
-  if (code)
-    return llvm::createStringError("expected to write " + path + ", but got: " + code.message());
-  write(file);
-  file.close();
-  if (!file.has_error())
-    return llvm::Error::success();
-  code = file.error();
-  file.clear_error();
-  return llvm::createStringError("expected to write " + path + ", but got: " + code.message());
 }
 
 static int writeFiles(const SuggestReport &report, const Spec &spec, const Arguments &arguments) {

@@ -47,6 +47,9 @@ struct Decision {
   std::optional<Crossover> cheaper; ///< not taken: where it would be
   std::string reason;               ///< one clause, for people
   mlir::Location location;
+
+  /// As people are told it: "linearize: state", "fold wq: apart", "part1 linearize: state".
+  std::string name() const;
 };
 
 /// A function that selection made.
@@ -67,10 +70,23 @@ struct KernelShare {
 /// Exact softmax of the same sizes, which is another function: told, never taken.
 struct ExactComparison {
   double seconds = 0;
-  std::optional<Crossover> cheaper; ///< where softmax would be cheaper than what was taken
+  std::optional<Crossover> cheaper; ///< where softmax would be cheaper than what was taken, which is cheaper here
+  std::optional<Crossover> dearer;  ///< where softmax would be dearer, which is cheaper here
 };
 
 /// Everything decided about one function of the module.
+/// A plan that was priced and not taken.
+struct RejectedPlan {
+  std::string forms; ///< "linearize: state, fold wq: apart"
+  double seconds = 0;
+};
+
+/// Prices over the length.
+struct PriceCurve {
+  std::string name; ///< "taken", "exact softmax" or a form, "linearize: state"
+  std::vector<std::pair<int64_t, double>> points; ///< L and seconds
+};
+
 struct FunctionSelection {
   std::string function, device;
   bool unknownLengths = false;
@@ -84,6 +100,9 @@ struct FunctionSelection {
   std::vector<Decision> decisions;
   std::vector<std::string> single; ///< attentions that have one form only
   std::optional<ExactComparison> exact;
+  std::string takenForms;             ///< of the plan at that length: "linearize: state, fold wq: apart"; empty: no choice
+  std::vector<RejectedPlan> rejected; ///< the ten cheapest at that length, the cheapest first
+  std::vector<PriceCurve> curves;     ///< of what is taken, of exact softmax, of every form that can be built
 };
 
 struct Selection {

@@ -1,4 +1,6 @@
-"""Whether the page of `attnc explain`, as text and as JSON, is complete and adds up: check_explain.py TEXT JSON."""
+"""Whether the page of `attnc explain`, as text and as JSON, is complete and adds up, and every key of the JSON documented:
+check_explain.py TEXT JSON DOCUMENT
+"""
 
 import json
 import sys
@@ -37,14 +39,44 @@ def check_function(function, text):
     check(function["decisions"] or function["single_form"], "no attention is accounted for")
 
 
+def keys_of(value):
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from keys_of(each)
+
+
+def check_plans(function):
+    """The taken plan and those that were not, and the curves of both."""
+    curves = {curve["name"]: dict(zip(curve["lengths"], curve["seconds"])) for curve in function["curves"]}
+    at = function["length"]
+    for length, seconds in curves["taken"].items():
+        check(length != at or abs(seconds - function["seconds"]) <= 1e-9 * seconds, "the curve has another price")
+    check(("exact softmax" in curves) == ("exact_softmax" in function), "the curve of exact softmax is missing")
+    prices = [plan["seconds"] for plan in function["rejected"]]
+    check(prices == sorted(prices) and len(prices) <= 10, "rejected plans are not in order")
+    pinned = any(decision["pinned"] for decision in function["decisions"])
+    # A plan that is cheaper by less than one part in a hundred may give way where lengths are unknown.
+    margin = 0.98 if function["unknown_lengths"] else 1
+    check(pinned or not prices or prices[0] >= margin * function["seconds"], "a cheaper plan was rejected")
+
+
 def main():
     with open(sys.argv[1]) as file:
         text = file.read()
     with open(sys.argv[2]) as file:
-        functions = json.load(file)["functions"]
+        page = json.load(file)
+    functions = page["functions"]
+    with open(sys.argv[3]) as file:
+        document = file.read()
+    for key in set(keys_of(page)):
+        check(f"`{key}`" in document, f"key {key} is not documented in {sys.argv[3]}")
     check(functions, "no functions")
     for function in functions:
         check_function(function, text)
+        check_plans(function)
 
 
 main()

@@ -41,17 +41,19 @@ static const KernelCase longCase{.queries = 4096, .keys = 4096, .width = 128, .v
 
 TEST_F(ExplainTest, TextHasOperationsTimesAndCrossings) {
   std::string table = text(select(longCase));
-  EXPECT_THAT(table, HasSubstr("@attention on products: 134217728 s predicted at L = 4096, batch 1"));
-  // q, k, v, o of 4 · 4096 · 128 bytes; the state of 4 · 128 · 129 is written twice, read twice, written and read merged.
+  EXPECT_THAT(table,
+              HasSubstr("@attention on products: 134217728 s predicted at L = 4096, batch 1, by linearize: state\n"
+                        "  32.0 times as fast as exact softmax, another function of these sizes (4294967296 s), which "
+                        "is faster below L = 129\n"
+                        "  32.0 times as fast as the next plan, linearize: quadratic (4294967296 s); linearize: "
+                        "quadratic is cheaper below L = 129\n"));
+  // q, k, v, o of 4 · 4096 · 128 bytes; the state of 4 · 128 · 129 is written twice, read twice, written and read
+  // merged.
   EXPECT_THAT(table, HasSubstr("134M multiply-adds, 1.05M exponentials, 8.78M bytes, 3 kernels"));
   EXPECT_THAT(table, ::testing::ContainsRegex(
                          "linearize: quadratic +no +4\\.29G +34\\.1M .*32\\.0 times the price; cheaper below L = 129"));
   EXPECT_THAT(table, ::testing::ContainsRegex("linearize: state +taken +134M +1\\.05M .*the cheapest"));
   EXPECT_THAT(table, ::testing::ContainsRegex("linearize: chunked +no +- .*not causal"));
-  EXPECT_THAT(
-      table,
-      HasSubstr(
-          "exact softmax of these sizes (another function): 4294967296 s, 32.0 times as long; faster below L = 129"));
 }
 
 TEST_F(ExplainTest, UnknownLengthsListTheirPlans) {
@@ -76,6 +78,36 @@ TEST_F(ExplainTest, JsonSaysTheSame) {
   EXPECT_EQ(quadratic.getObject("work")->getNumber("multiply_adds"), 4294967296.0);
   EXPECT_EQ(chunked.getBoolean("possible"), false);
   EXPECT_EQ(chunked.getObject("work"), nullptr);
+  EXPECT_EQ(function->getString("forms"), "linearize: quadratic");
+  const llvm::json::Array &rejected = *function->getArray("rejected");
+  ASSERT_EQ(rejected.size(), 1u);
+  EXPECT_EQ(rejected[0].getAsObject()->getString("forms"), "linearize: state");
+  EXPECT_EQ(rejected[0].getAsObject()->getNumber("seconds"), 134217728.0);
+}
+
+TEST_F(ExplainTest, WhereExactSoftmaxIsFaster) {
+  // n = 64: exact softmax has 64² · 256 = 1.05 M products, the pinned state 2 · 64 · 128² = 2.10 M.
+  // 129.
+  KernelCase shortCase{.queries = 64, .keys = 64, .width = 128, .valueWidth = 128};
+  EXPECT_THAT(text(select(shortCase, {{"linearize", "state"}})),
+              HasSubstr("2.00 times as slow as exact softmax, another function of these sizes (1048576 s); faster than "
+                        "that from L = 129\n"));
+}
+
+TEST_F(ExplainTest, CurvesAreThePricesOverTheLength) {
+  FunctionSelection function = select({.width = 128, .valueWidth = 128}).functions.front();
+  ASSERT_EQ(function.curves.size(), 4u);
+  const PriceCurve &taken = function.curves[0];
+  EXPECT_EQ(taken.name, "taken");
+  EXPECT_EQ(function.curves[1].name, "exact softmax");
+  EXPECT_EQ(function.curves[2].name, "linearize: quadratic");
+  EXPECT_EQ(function.curves[3].name, "linearize: state");
+  EXPECT_EQ(taken.points.front().first, 16);
+  EXPECT_EQ(taken.points.back().first, 131072);
+  for (auto [index, point] : llvm::enumerate(taken.points)) {
+    const PriceCurve &form = function.curves[point.first < 129 ? 2 : 3];
+    EXPECT_EQ(point, form.points[index]);
+  }
 }
 
 TEST(PrintSeconds, ThreeDigitsAndAUnit) {
