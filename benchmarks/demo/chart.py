@@ -58,14 +58,14 @@ def mark(x, y, style, radius=4):
     return f'<polygon points="{points}" fill="{style.colour}"/>'
 
 
-def grid(x_axis, y_axis, ticks_x, ticks_y):
+def grid(x_axis, y_axis, ticks_x, ticks_y, label):
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     for n in ticks_x:
         yield line(x_axis(n), TOP, x_axis(n), bottom, "#e4e4e4")
         yield text(x_axis(n), bottom + 18, f"{n:,}")
     for value in ticks_y:
         yield line(LEFT, y_axis(value), right, y_axis(value), "#e4e4e4")
-        yield text(LEFT - 8, y_axis(value) + 4, seconds_label(value), anchor="end")
+        yield text(LEFT - 8, y_axis(value) + 4, label(value), anchor="end")
     yield line(LEFT, bottom, right, bottom, "#333")
     yield line(LEFT, TOP, LEFT, bottom, "#333")
 
@@ -107,10 +107,11 @@ def fitted(low, high):
     return low, high, [value for value in ticks if low <= value <= high]
 
 
-def chart(title, subtitle, series, dashed, x_label, y_label):
-    """The SVG text of `series`, a mapping from a name to its points (n, seconds); the lines of `dashed` are dashed."""
+def chart(title, subtitle, series, dashed, x_label, y_label, label=seconds_label, ticks_x=None):
+    """The SVG text of `series`, a mapping from a name to its points (n, value); the lines of `dashed` are dashed.
+    `label` writes a value, by default as seconds; `ticks_x` are the n to mark, by default all."""
     points = [point for line_points in series.values() for point in line_points]
-    ticks_x = sorted({n for n, _ in points})
+    ticks_x = ticks_x or sorted({n for n, _ in points})
     low, high, ticks_y = fitted(min(t for _, t in points), max(t for _, t in points))
     x_axis = LogAxis(ticks_x[0], max(ticks_x[-1], ticks_x[0] + 1), LEFT, WIDTH - RIGHT)
     y_axis = LogAxis(low, high, HEIGHT - BOTTOM, TOP)
@@ -121,7 +122,7 @@ def chart(title, subtitle, series, dashed, x_label, y_label):
              f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
              text(LEFT, 30, title, anchor="start", size=17),
              text(LEFT, 52, subtitle, anchor="start", extra=' fill="#555"'),
-             *grid(x_axis, y_axis, ticks_x, ticks_y)]
+             *grid(x_axis, y_axis, ticks_x, ticks_y, label)]
     for line_points, style in zip(series.values(), styles):
         parts += curve(line_points, x_axis, y_axis, style)
     parts += names(series, styles, x_axis, y_axis)
