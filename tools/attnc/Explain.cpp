@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
 #include "ExplainPlot.h"
+#include "FlurkaView.h"
 
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Graph/Explain.h"
@@ -43,6 +44,21 @@ static int listDevices() {
   return Done;
 }
 
+/// What was selected, and for a FLuRKA layer what its paper counts.
+static void printSelection(const Arguments &arguments, const graph::Selection &selection,
+                           const std::optional<cost::FlurkaSizes> &flurka) {
+  if (!arguments.json) {
+    graph::explain(selection, llvm::outs());
+    if (flurka)
+      printFlurka(*flurka, llvm::outs());
+    return;
+  }
+  llvm::json::Value json = graph::explainAsJson(selection);
+  if (flurka)
+    json.getAsObject()->insert({"flurka_equations", flurkaAsJson(*flurka)});
+  llvm::outs() << llvm::formatv("{0:2}", json) << "\n";
+}
+
 int attune::attnc::explain(const Arguments &arguments) {
   if (arguments.listDevices)
     return listDevices();
@@ -61,10 +77,9 @@ int attune::attnc::explain(const Arguments &arguments) {
   auto selection = graph::selectRewrites(compilation->module(), options);
   if (failed(selection))
     return Failed;
-  if (arguments.json)
-    llvm::outs() << llvm::formatv("{0:2}", graph::explainAsJson(*selection)) << "\n";
-  else
-    graph::explain(*selection, llvm::outs());
+  std::optional<cost::FlurkaSizes> flurka =
+      compilation->spec() ? flurkaSizes(*compilation->spec()) : std::optional<cost::FlurkaSizes>();
+  printSelection(arguments, *selection, flurka);
   if (arguments.plot.empty())
     return Done;
   const graph::FunctionSelection &first = selection->functions.front();

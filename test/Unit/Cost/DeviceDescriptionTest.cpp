@@ -52,6 +52,17 @@ TEST(DeviceDescription, DevicesOfATargetDiffer) {
   EXPECT_NEAR(named("a100-80gb").mainBytesPerSecond / named("a100-40gb").mainBytesPerSecond, 2039. / 1555, 0.01);
 }
 
+// What a kernel may take belongs to the code that it is, not to the machine: one schedule serves all devices of a target.
+TEST(DeviceDescription, LimitsAreTheTargets) {
+  for (const DeviceDescription &device : DeviceDescription::embedded()) {
+    DeviceDescription usual = llvm::cantFail(DeviceDescription::named(device.target));
+    if (!device.mustFit())
+      continue;
+    EXPECT_EQ(device.fastBytes, usual.fastBytes) << device.name;
+    EXPECT_EQ(device.accumulatorsPerThread, usual.accumulatorsPerThread) << device.name;
+  }
+}
+
 TEST(DeviceDescription, PrintedOnesAreReadBack) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
   device.name = "this: host", device.summary = "says \"hello\", then # stops";

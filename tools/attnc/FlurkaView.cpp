@@ -1,0 +1,69 @@
+//===- FlurkaView.cpp - What FLuRKA says of a FLuRKA spec ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "FlurkaView.h"
+
+#include "llvm/Support/Format.h"
+
+using namespace attune;
+using namespace attune::attnc;
+using cost::FlurkaLayer;
+using cost::FlurkaSizes;
+
+std::optional<FlurkaSizes> attune::attnc::flurkaSizes(const Spec &spec) {
+  if (spec.parts.size() != 1 || !spec.projection || !spec.queries)
+    return std::nullopt;
+  const Mechanism &mechanism = spec.parts.front().mechanism;
+  bool kernel = mechanism.kind == MechanismKind::Kernel || mechanism.kind == MechanismKind::Eva;
+  bool alike = !spec.projection->cross && spec.kvHeads == spec.heads && spec.valueDim == spec.headDim &&
+               spec.projection->modelDim == spec.heads * spec.headDim;
+  // One E for all heads, before the map.
+  bool fused = mechanism.lowRank && !mechanism.lowRank->perHead &&
+               mechanism.lowRank->order == CompressionOrder::BeforeMap;
+  if (!kernel || !fused || !alike)
+    return std::nullopt;
+  return FlurkaSizes{*spec.queries, mechanism.lowRank->rank, spec.heads, spec.headDim};
+}
+
+namespace {
+struct Counts {
+  explicit Counts(const FlurkaSizes &sizes)
+      : lowRank(flurkaEquation(FlurkaLayer::LowRank, sizes)), kernel(flurkaEquation(FlurkaLayer::Kernel, sizes)),
+        fused(flurkaEquation(FlurkaLayer::Fused, sizes)) {}
+
+  double lowRank, kernel, fused;
+};
+} // namespace
+
+void attune::attnc::printFlurka(const FlurkaSizes &sizes, llvm::raw_ostream &out) {
+  Counts counts(sizes);
+  out << llvm::format("FLuRKA's equations (6) to (8), multiply-adds without the output projection: low rank %.4g, kernel "
+                      "%.4g, this %.4g\n",
+                      counts.lowRank, counts.kernel, counts.fused);
+  auto side = [](bool fewer, bool proved) {
+    return !fewer ? "more than " : proved ? "fewer than " : "at these sizes fewer than ";
+  };
+  bool underLowRank = counts.fused < counts.lowRank, underKernel = counts.fused < counts.kernel;
+  out << "  " << side(underLowRank, inClaim2(sizes)) << "low rank" << (inClaim2(sizes) ? " (Claim 2: N > k > d)" : "")
+      << ", " << side(underKernel, inClaim3(sizes)) << "kernel"
+      << (inClaim3(sizes) ? " (Claim 3, corrected: N > k (2H + 1) and D > k, or N > k (H + 2) and D - k >= d / 2)" : "");
+  if (inPrintedClaim3(sizes) && !underKernel)
+    out << ", against Claim 3 as printed";
+  out << "\n";
+}
+
+llvm::json::Object attune::attnc::flurkaAsJson(const FlurkaSizes &sizes) {
+  Counts counts(sizes);
+  return llvm::json::Object{{"low_rank", counts.lowRank},
+                            {"kernel", counts.kernel},
+                            {"flurka", counts.fused},
+                            {"claim_1", inClaim1(sizes)},
+                            {"claim_2", inClaim2(sizes)},
+                            {"claim_3", inClaim3(sizes)},
+                            {"printed_claim_1", inPrintedClaim1(sizes)},
+                            {"printed_claim_3", inPrintedClaim3(sizes)}};
+}
