@@ -117,9 +117,10 @@ def section(prices):
     mechanisms = beside([(name, name) for name in BACKBONE], BACKBONE, ours, "ELFATT")
     mechanisms.insert(0, ["softmax, weights stored", number(batch_time(1303) - batch_time(2603), 1), "",
                           number(None if plain is None else plain - ours["ELFATT"], 1), number(plain, 1)])
+    names = [("-".join(map(str, size)), size) for size in SIZES]
     text = TEXT.format(
         device=DEVICE,
-        sizes=table(HEADER, beside([("-".join(map(str, size)), size) for size in SIZES], SIZES, by_size, (49, 49, 49, 49))),
+        sizes=table(HEADER, beside(names, SIZES, by_size, (49, 49, 49, 49))),
         splits=table(HEADER, beside([(f"{share:g}", share) for share in SPLITS], SPLITS, by_split, 0.5)),
         lepe=table(HEADER[:-1], [["LePE", *(number(value, 1) for value in lepe), number(own_lepe, 1)]]),
         mechanisms=table(HEADER, mechanisms))

@@ -69,19 +69,20 @@ def end_of_sweep(prices, title, shape, paper, over):
 def length_sweep(prices):
     """Figure 3 over the length, of the RNN variant."""
     points = [(n, Layer(prices, free(prices), n, 1500, 8, 325, "rnn")) for n in LENGTHS]
+    equations = {n: flurka_equations(n, 1500, 8, 325) for n in LENGTHS}
     rows = []
     for n, layer in points:
-        low_rank, kernel, fused = flurka_equations(n, 1500, 8, 325)
+        low_rank, kernel, fused = equations[n]
         rows.append([n, number(low_rank / fused), number(layer.over_low_rank()), number(kernel / fused),
                      number(layer.over_kernel()), *map(number, layer.over_exact())])
-    text = table(["N", "(6) / (8)", "over low rank", "(7) / (8)", "over kernel", "over exact, fused", "over exact, stored"],
-                 rows)
+    text = table(["N", "(6) / (8)", "over low rank", "(7) / (8)", "over kernel", "over exact, fused",
+                  "over exact, stored"], rows)
     series = {"over Linformer": [(n, layer.over_low_rank()) for n, layer in points],
               "over RNN": [(n, layer.over_kernel()) for n, layer in points],
               "over exact, fused": [(n, layer.over_exact()[0]) for n, layer in points],
               "over exact, stored": [(n, layer.over_exact()[1]) for n, layer in points],
-              "(6) / (8)": [(n, flurka_equations(n, 1500, 8, 325)[0] / flurka_equations(n, 1500, 8, 325)[2]) for n in LENGTHS],
-              "(7) / (8)": [(n, flurka_equations(n, 1500, 8, 325)[1] / flurka_equations(n, 1500, 8, 325)[2]) for n in LENGTHS]}
+              "(6) / (8)": [(n, counts[0] / counts[2]) for n, counts in equations.items()],
+              "(7) / (8)": [(n, counts[1] / counts[2]) for n, counts in equations.items()]}
     return text, series
 
 
@@ -92,7 +93,8 @@ def section(prices):
     parts.append(end_of_sweep(prices, "The same over the kernel method.",
                               (55500, 1500, 8, 325), {"Performer": 1.37, "RNN": 1.37, "EVA": 1.31}, "over_kernel"))
     text, series = length_sweep(prices)
-    parts.append("Over the length, RNN variant, tiles of any width; the paper: up to 25.1 over full attention, which stores its weights.\n\n"
+    parts.append("Over the length, RNN variant, tiles of any width; the paper: up to 25.1 over full attention, which stores "
+                 "its weights.\n\n"
                  + text + "\n![speed-up of FLuRKA over the length](figures/flurka-length.svg)\n")
     parts.append(end_of_sweep(prices, "**Figure 4**, top: N = 20000, k = 20000, 4 heads of 128: over Linformer.",
                               (20000, 20000, 4, 128), {"Performer": 3.39, "RNN": 3.38, "EVA": 3.12}, "over_low_rank"))

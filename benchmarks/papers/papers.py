@@ -30,6 +30,14 @@ sources (`lib/Cost/devices`). Absolute times would compare two code bases; ratio
 """
 
 
+LEFT_OUT = """## Left out
+
+Quality, which nobody can compute from a paper: the tables of scores, perplexities and training FLOPs to equal loss. Times in which
+attention is a small part of a network that is not in our source: detection and segmentation with ELFATT, and its Jetson AGX Orin, of which
+there is a description (`attnc explain SPEC --device jetson-agx-orin`).
+"""
+
+
 def times_label(value):
     return f"{value:g}×"
 
@@ -64,7 +72,7 @@ def main():
         text, drawn = paper.section(prices)
         parts.append(text)
         figures.update(drawn)
-    text = "\n".join(parts)
+    text = "\n".join([*parts, LEFT_OUT])
     if args.check:
         missing = [name for name in figures if not (FIGURES / f"{name}.svg").exists()]
         if missing or comparable(text) != comparable(PAGE.read_text(encoding="utf-8")):

@@ -23,7 +23,8 @@ class Prices:
         lines = []
         for line in text.splitlines():
             key = line.split(":")[0]
-            lines.append(f'{key}: {{value: {changes[key]}, source: "changed for a comparison"}}' if key in changes else line)
+            changed = f'{key}: {{value: {changes.get(key)}, source: "changed for a comparison"}}'
+            lines.append(changed if key in changes else line)
         path = pathlib.Path(self.folder.name) / f"{name}-changed.yaml"
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return str(path)
