@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "WorkSizes.h"
+#include "attune/Attn/Exponents.h"
 
 #include <cmath>
 
@@ -60,20 +61,13 @@ static WorkEstimate keyMaximumWork(const AttentionShape &shape, const Sizes &z, 
   return work;
 }
 
-/// Bands of exponents into which the pairs of a tile at the diagonal are cut, where features have maxima of their own
-/// (lib/Kernel/LogPairs.cpp): as many as the exponents L of the tolerances' range span.
-static double bandsOf(const AttentionShape &shape, const Sizes &z) {
-  double radius = 6 * std::sqrt(shape.map.getScale() * z.d);
-  double span = (radius * radius / 2 + 3 * radius + z.d / 2 + 2 * std::sqrt(z.d)) * M_LOG2E;
-  return std::clamp(std::ceil((span - 30) / 176), 1.0, 4.0);
-}
-
 /// What tiles of T queries and T keys cost more where features have maxima of their own. `seen` of them all queries
 /// see: both sides are made relative to the keys' maxima. `diagonal` ones are cut into bands, after a first product for
 /// the scale of each row.
 static void addOwnMaxima(WorkEstimate &work, const AttentionShape &shape, const Sizes &z, double seen,
                          double diagonal) {
-  double points = z.points(), features = z.Tk * z.m, bands = bandsOf(shape, z);
+  double points = z.points(), features = z.Tk * z.m;
+  auto bands = static_cast<double>(attn::bandCount(shape.map, shape.width)); // of the tile at the diagonal (LogPairs.h)
   work.products += points * diagonal * bands * z.Tk * z.Tk * z.m;
   work.exps += points * (seen * features + diagonal * (1 + 2 * bands) * features);
   work.elementwise += points * (seen * (6 * features + z.Tq * z.dv) + diagonal * (8 + 8 * bands) * features);

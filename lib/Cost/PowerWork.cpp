@@ -48,6 +48,7 @@ struct Sketches {
 
   double points, r, c, block, T;
   double leaves, products, elementwise, matrixBytes; ///< of the sketch of one token: dense matrices, as `prepare` makes
+  double passes;                                     ///< of its products; two where a tree has pairs (SketchTree.cpp)
   double queryTiles, keyTiles, pairs, exactTiles;    ///< of one head; exact: pairs of tiles inside the blocks
   double exactPairs;                                 ///< (query, key) inside the blocks
 };
@@ -57,7 +58,9 @@ Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
     : points(z.batch * z.heads), r(shape.sketch), c(z.dv + 1), leaves(shape.degree / 2.0),
       // §8: p' d r at the leaves and 2 r² at each of p' − 1 nodes.
       products(leaves * z.d * r + (leaves - 1) * 2 * r * r), elementwise(3 * z.d + leaves * r),
-      matrixBytes(4 * z.heads * products) {
+      matrixBytes(4 * z.heads * products), passes(leaves >= 16 || r <= 4 ? 2 : 1) {
+  if (passes > 1) // leading digits and rest, sums and products of pairs: some 20 a number
+    elementwise += 20 * (z.d + (3 * leaves - 2) * r);
   int64_t rows = shape.localExact ? tile::windowTile(shape.localExact, z.Tq) : z.Tq;
   T = rows, block = shape.localExact ? shape.localExact : rows;
   queryTiles = std::ceil(z.n / T), keyTiles = std::ceil(z.N / T);
@@ -71,7 +74,7 @@ Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
 static WorkEstimate sketchWork(const Sketches &at, const Sizes &z, double tokens, double bytes, double steps) {
   double rows = std::ceil(tokens / z.Tq) * z.Tq;
   WorkEstimate work;
-  work.products = at.points * rows * at.products;
+  work.products = at.points * rows * at.products * at.passes;
   work.usefulProducts = at.points * tokens * at.products;
   work.elementwise = at.points * rows * (at.elementwise + steps);
   work.workspaceBytes = at.points * tokens * 4 * (at.r + 1);

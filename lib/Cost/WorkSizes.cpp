@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "WorkSizes.h"
 
+#include "attune/Attn/Exponents.h"
 #include "attune/Tile/WindowTiles.h"
 
 #include "llvm/ADT/bit.h"
@@ -62,6 +63,9 @@ MapCost cost::mapCost(attn::FeatureMapAttr map, double d, double m) {
     return {0, d + m + 16, 0};
   case attn::FeatureKind::Focused: { // relu + ε, over softplus; over the maximum; two norms and the factor; the power
     double power = map.getPower();
+    // Exponents: two logarithms, three exponentials, the power in two parts.
+    if (attn::carriesExponents(map, static_cast<int64_t>(d), 0, 0))
+      return {0, 24 * d, 6 * d};
     bool whole = power == std::floor(power) && power <= 64;
     return {0, 10 * d + (whole ? d * std::log2(power + 1) : 2 * d), whole ? 0 : 2 * d};
   }

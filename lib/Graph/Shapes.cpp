@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/CompressFirst.h"
+#include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Graph/Metric.h"
 
@@ -88,8 +89,8 @@ static AttentionShape shapeOfFeatures(attn::Form form, Value queryFeatures, Valu
   shape.keyMaximum = b && b.getShift();
   shape.queryFolded = a && attn::isFolded(a.getSource()), shape.keyFolded = b && attn::isFolded(b.getSource());
   // Selection writes `constant` where the stabilizer cancels; there the kernels may take what they like.
-  shape.runningMaximum = shape.map && shape.map.isFavor() &&
-                         shape.map.stabilizerCancels(guard.getBias(), guard.getFloor());
+  shape.runningMaximum =
+      shape.map && attn::carriesExponents(shape.map, shape.width, guard.getBias(), guard.getFloor());
   return shape;
 }
 

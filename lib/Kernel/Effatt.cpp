@@ -49,7 +49,7 @@ void kernel::buildEffatt(BuildSite &site, const Problem &problem) {
   auto prepare = [&](KernelFrame &frame, const Point &point, Value limit) -> LogStateBuilder::KeyLogarithms {
     auto key = std::make_shared<TokenReader>(frame.tiles, frame, problem, problem.key, point, heads);
     return [=, &problem](TileBuilder &tiles, Value first) {
-      return logarithms(tiles, key->load(tiles, first, problem.keyTile(), limit));
+      return LogFeatures{logarithms(tiles, key->load(tiles, first, problem.keyTile(), limit)), Value()};
     };
   };
   LogStates states = LogStateBuilder(site, problem, heads, problem.width()).build({}, true, prepare);

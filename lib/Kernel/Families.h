@@ -130,9 +130,9 @@ void buildEva(BuildSite &site, const Problem &problem, const EvaOptions &options
 void buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
 
 /// FAVOR whose stabilizer cancels, in the three forms of kernel attention: from logarithms of features.
-void buildFavorQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map);
-void buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map);
-void buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map);
+void buildFavorQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
+void buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
+void buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
 
 /// result [batch, heads] = FAVOR's stabilizer over the existing keys, in units of log 2.
 void buildKeyMaximum(BuildSite &site, const Problem &problem, const FeatureMap &map, mlir::Value result);

@@ -1,4 +1,4 @@
-//===- FavorChunked.cpp - FAVOR without stabilizer, chunk by chunk -----===//
+//===- FavorChunked.cpp - Exponents of features, chunk by chunk --------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,7 +8,7 @@
 //
 //   parallel over (batch, head);  M, z, S of no key (LogState.h)
 //   for each chunk:  M' = max(M, max_j L(k));   w, c, b = pairs(L(q), L(k), M') with c ≥ max_f L(q) + M   (LogPairs.h)
-//                    a = 2^(L(q) + M − c);   num = a S + w v;   den = a z + w 1;   o = num / den
+//                    a = g(q) 2^(L(q) + M − c);   num = a S + w v;   den = a z + w 1;   o = num / guard(den)
 //                    M, z, S = M', 2^(M − M') (z, S) + bᵀ [1 v]
 //
 // z and S are carried multiplied by 2^stateOffset, as are the features b that LogPairs has made.
@@ -33,6 +33,7 @@ struct FavorHead {
   TokenReader query, key, value;
   Value limit;
   int64_t bands;
+  attn::DenominatorAttr guard;
 };
 } // namespace
 
@@ -49,25 +50,30 @@ static SmallVector<Value> step(TileBuilder &tiles, const FavorHead &at, Value fi
   const Problem &problem = at.problem;
   int64_t chunk = problem.keyTile();
   SmallVector<int64_t> shape{chunk, tiles.shape(carried[0])[0]};
-  Value queries = at.map.logarithms(tiles, at.query, first, chunk, Side::Query);                      // [T, m]
-  Value keys = at.map.logarithms(tiles, at.key, first, chunk, Side::Key, at.limit);                   // [T, m]
-  keys = tiles.mask(keys, -std::numeric_limits<double>::infinity(), tiles.sub(at.limit, first), Value(), Value());
+  LogFeatures queries = at.map.logarithms(tiles, at.query, first, chunk, Side::Query);                // [T, m]
+  LogFeatures keys = at.map.logarithms(tiles, at.key, first, chunk, Side::Key, at.limit);             // [T, m]
+  keys.exponents = tiles.mask(keys.exponents, -std::numeric_limits<double>::infinity(), tiles.sub(at.limit, first),
+                              Value(), Value());
   Value v = tiles.cast(at.value.load(tiles, first, chunk, at.limit), tiles.builder.getF32Type());     // [T, dv]
-  Value maximum = tiles.maximum(carried[0], tiles.reduceMax(keys, 0));                                // [m]
-  Value t = tiles.plus(queries, tiles.expand(carried[0], 0, shape));                                  // [T, m]
-  LogPairs pairs = logPairs(tiles, queries, keys, maximum, tiles.reduceMax(t, 1), at.bands);
+  Value maximum = tiles.maximum(carried[0], tiles.reduceMax(keys.exponents, 0));                      // [m]
+  Value t = tiles.plus(queries.exponents, tiles.expand(carried[0], 0, shape));                        // [T, m]
+  Value least = tiles.reduceMax(t, 1);                                                                // [T]
+  if (guarded(at.guard))
+    least = tiles.maximum(least, tiles.constant({chunk}, leastExponent(at.guard)));
+  LogPairs pairs = logPairs(tiles, queries, keys, maximum, least, at.bands);
   Value down = tiles.plus(pairs.scale, tiles.constant({chunk}, stateOffset));
-  Value a = tiles.exp2(tiles.minus(t, tiles.expand(down, 1, shape)));                                 // [T, m]
+  Value a = queries.at(tiles, tiles.minus(t, tiles.expand(down, 1, shape)));                          // [T, m]
   Value before = tiles.dot(a, carried[2], tiles.constant({chunk, problem.valueWidth()}, 0));          // [T, dv]
   Value sumBefore = tiles.reduceAdd(tiles.times(a, tiles.expand(carried[1], 0, shape)), 1);           // [T]
   Value numerator = tiles.dot(pairs.weights, v, before);                                              // [T, dv]
   Value denominator = tiles.plus(tiles.reduceAdd(pairs.weights, 1), sumBefore);                       // [T]
-  auto none = attn::DenominatorAttr::get(tiles.builder.getContext(), 0.0, 0.0);
-  storeOutput(tiles, at.frame, problem, at.point, first, normalize(tiles, none, numerator, denominator));
+  Value o = normalizeInUnit(tiles, at.guard, numerator, denominator, pairs.scale);                    // [T, dv]
+  storeOutput(tiles, at.frame, problem, at.point, first, o);
   return nextState(tiles, carried, maximum, pairs.features, v);
 }
 
-void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map) {
+void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map,
+                               attn::DenominatorAttr guard) {
   KernelFrame frame(site, problem, "chunked", {tile::Axis::Batch, tile::Axis::Head}, hostValues(problem, map.parameter));
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
@@ -80,7 +86,8 @@ void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const Fe
                reader(problem.key),
                reader(problem.value),
                keyLimit(frame, tiles, problem, point),
-               bandCount(map.map.getScale(), problem.key.width)};
+               attn::bandCount(map.map, problem.key.width),
+               guard};
   loop(tiles, tile::Carry::Softmax, tiles.index(0), queryCount(tiles, problem, frame[problem.query.memory]),
        problem.keyTile(), emptyLogState(tiles, map.features, problem.valueWidth()),
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });

@@ -1,4 +1,4 @@
-//===- FavorQuadratic.cpp - FAVOR without stabilizer, all pair weights -===//
+//===- FavorQuadratic.cpp - Exponents of features, all pair weights ----===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,8 +9,8 @@
 //   parallel over (batch, head, query block)
 //     for each key tile that all rows see:
 //       R_f = max_j L(k)_jf;   t = L(q) + R;   M' = max(M, max_f t)
-//       w = 2^(t − M') · 2^(L(k) − R)ᵀ;   num, den rescaled by 2^(M − M'), plus w v, w 1
-//     causal: the tile at the diagonal (LogPairs.h);   o = num / den
+//       w = g(q) 2^(t − M') · (g(k) 2^(L(k) − R))ᵀ;   num, den rescaled by 2^(M − M'), plus w v, w 1
+//     causal: the tile at the diagonal (LogPairs.h);   o = num / guard(den)
 //
 // Rows carry what they carry in online softmax: the maximum of exponents, den, num.
 //
@@ -31,15 +31,17 @@ struct FavorBlock {
   MapAtPoint map;
   TokenReader key, value;
   Value limit;
-  Value queries; // L(q) [Tq, m]
+  LogFeatures queries; // [Tq, m]
   int64_t bands;
 };
 } // namespace
 
-/// L(k) [T, m] of a tile, −∞ of keys that do not exist.
-static Value keyLogarithms(TileBuilder &tiles, const FavorBlock &block, Value first) {
-  Value l = block.map.logarithms(tiles, block.key, first, block.problem.queryTile(), Side::Key, block.limit);
-  return tiles.mask(l, -std::numeric_limits<double>::infinity(), tiles.sub(block.limit, first), Value(), Value());
+/// Features [T, m] of a tile of keys, L being −∞ of those that do not exist.
+static LogFeatures keyFeatures(TileBuilder &tiles, const FavorBlock &block, Value first) {
+  LogFeatures keys = block.map.logarithms(tiles, block.key, first, block.problem.queryTile(), Side::Key, block.limit);
+  keys.exponents = tiles.mask(keys.exponents, -std::numeric_limits<double>::infinity(), tiles.sub(block.limit, first),
+                              Value(), Value());
+  return keys;
 }
 
 /// The maximum of each feature, at least `noLogarithm`: [m].
@@ -58,24 +60,26 @@ static SmallVector<Value> addWeights(TileBuilder &tiles, ValueRange carried, Val
 
 static SmallVector<Value> seenStep(TileBuilder &tiles, const FavorBlock &block, Value first, ValueRange carried) {
   int64_t rows = block.problem.queryTile();
-  SmallVector<int64_t> shape(tiles.shape(block.queries));
-  Value keys = keyLogarithms(tiles, block, first);                                                      // [Tk, m]
-  Value reference = featureMaxima(tiles, keys), top = tiles.expand(reference, 0, shape);                // [m]
-  Value t = tiles.plus(block.queries, top);                                                             // [Tq, m]
+  SmallVector<int64_t> shape(tiles.shape(block.queries.exponents));
+  LogFeatures keys = keyFeatures(tiles, block, first);                                                  // [Tk, m]
+  Value reference = featureMaxima(tiles, keys.exponents), top = tiles.expand(reference, 0, shape);      // [m]
+  Value t = tiles.plus(block.queries.exponents, top);                                                   // [Tq, m]
   Value scale = tiles.maximum(carried[0], tiles.reduceMax(t, 1));                                       // [Tq]
-  Value a = tiles.exp2(tiles.minus(t, tiles.expand(scale, 1, shape))), b = tiles.exp2(tiles.minus(keys, top));
+  Value a = block.queries.at(tiles, tiles.minus(t, tiles.expand(scale, 1, shape)));                     // [Tq, m]
+  Value b = keys.at(tiles, tiles.minus(keys.exponents, top));                                           // [Tk, m]
   Value w = tiles.dot(a, b, tiles.constant({rows, rows}, 0), false, true);                              // [Tq, Tk]
   return addWeights(tiles, carried, scale, w, block.value.load(tiles, first, rows, block.limit));
 }
 
 static SmallVector<Value> diagonalStep(TileBuilder &tiles, const FavorBlock &block, Value first, ValueRange carried) {
-  Value keys = keyLogarithms(tiles, block, first);
-  LogPairs pairs = logPairs(tiles, block.queries, keys, featureMaxima(tiles, keys), carried[0], block.bands);
+  LogFeatures keys = keyFeatures(tiles, block, first);
+  LogPairs pairs = logPairs(tiles, block.queries, keys, featureMaxima(tiles, keys.exponents), carried[0], block.bands);
   Value v = block.value.load(tiles, first, block.problem.queryTile(), block.limit);
   return addWeights(tiles, carried, pairs.scale, pairs.weights, v);
 }
 
-void kernel::buildFavorQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map) {
+void kernel::buildFavorQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map,
+                                 attn::DenominatorAttr guard) {
   KernelFrame frame(site, problem, "quadratic", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
                     hostValues(problem, map.parameter));
   TileBuilder &tiles = frame.tiles;
@@ -83,11 +87,11 @@ void kernel::buildFavorQuadratic(BuildSite &site, const Problem &problem, const 
   Point point = gridPoint(frame, problem);
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
   FavorBlock block{problem, MapAtPoint(tiles, frame, problem, map, point), reader(problem.key), reader(problem.value),
-                   keyLimit(frame, tiles, problem, point), {}, bandCount(map.map.getScale(), problem.key.width)};
+                   keyLimit(frame, tiles, problem, point), {}, attn::bandCount(map.map, problem.key.width)};
   Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   block.queries = block.map.logarithms(tiles, reader(problem.query), firstQuery, rows, Side::Query);
 
-  SmallVector<Value> carried{tiles.constant({rows}, noLogarithm), tiles.constant({rows}, 0),
+  SmallVector<Value> carried{tiles.constant({rows}, leastExponent(guard)), tiles.constant({rows}, 0),
                              tiles.constant({rows, problem.valueWidth()}, 0)};
   // Causal kernel attention has n = N, and key tiles are as long as the query tile: one of them is at the diagonal.
   Value seen = problem.causal ? tiles.min(firstQuery, block.limit) : block.limit;
@@ -99,7 +103,7 @@ void kernel::buildFavorQuadratic(BuildSite &site, const Problem &problem, const 
                    [&](TileBuilder &inner, Value first, ValueRange before) {
                      return diagonalStep(inner, block, first, before);
                    });
-  auto none = attn::DenominatorAttr::get(site.module.getContext(), 0.0, 0.0);
-  storeOutput(tiles, frame, problem, point, firstQuery, normalize(tiles, none, carried[2], carried[1]));
+  Value o = normalizeInUnit(tiles, guard, carried[2], carried[1], carried[0]); // [Tq, dv]
+  storeOutput(tiles, frame, problem, point, firstQuery, o);
   frame.finish(site, queryGrid(site, problem));
 }

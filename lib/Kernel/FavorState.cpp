@@ -1,4 +1,4 @@
-//===- FavorState.cpp - FAVOR without stabilizer: state and readout ----===//
+//===- FavorState.cpp - Exponents of features: state and readout -------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,9 +8,9 @@
 //
 //   state, merge:  see LogState.cpp
 //   readout:       parallel over (batch, head, query block)
-//                    a = 2^(L(q) + M − max_f);   o = a S / a z
+//                    c = max_f L(q) + M;   a = g(q) 2^(L(q) + M − c);   o = a S / guard(a z)
 //
-// Some feature has a = 1, and its z counts its largest key as 1: the denominator is at least 1.
+// Some feature has a = g, and its z counts its largest key as g: the denominator is about 1 at least.
 //
 //===----------------------------------------------------------------------===//
 #include "FeatureMaps.h"
@@ -20,7 +20,8 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-static void buildReadout(BuildSite &site, const Problem &problem, const FeatureMap &map, const LogStates &states) {
+static void buildReadout(BuildSite &site, const Problem &problem, const FeatureMap &map, const LogStates &states,
+                         attn::DenominatorAttr guard) {
   SmallVector<Value> values = hostValues({&problem.query}, map.parameter);
   llvm::append_range(values, states.memories());
   llvm::append_range(values, hostValues(problem.output));
@@ -34,17 +35,20 @@ static void buildReadout(BuildSite &site, const Problem &problem, const FeatureM
   TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
   MapAtPoint mapped(tiles, frame, problem, map, point);
   SmallVector<Value> state = loadLogState(tiles, frame, states, {point.batch, shared}); // [m], [m], [m, dv]
-  Value l = mapped.logarithms(tiles, query, firstQuery, rows, Side::Query);             // [Tq, m]
-  Value t = tiles.plus(l, tiles.expand(state[0], 0, shape));                            // [Tq, m]
-  Value a = tiles.exp2(tiles.minus(t, tiles.expand(tiles.reduceMax(t, 1), 1, shape)));  // [Tq, m]
+  LogFeatures q = mapped.logarithms(tiles, query, firstQuery, rows, Side::Query);       // [Tq, m]
+  Value t = tiles.plus(q.exponents, tiles.expand(state[0], 0, shape));                  // [Tq, m]
+  Value c = tiles.reduceMax(t, 1);                                                      // [Tq]
+  if (guarded(guard))
+    c = tiles.maximum(c, tiles.constant({rows}, leastExponent(guard)));
+  Value a = q.at(tiles, tiles.minus(t, tiles.expand(c, 1, shape)));                     // [Tq, m]
   Value numerator = tiles.dot(a, state[2], tiles.constant({rows, problem.valueWidth()}, 0)); // [Tq, dv]
   Value denominator = tiles.reduceAdd(tiles.times(a, tiles.expand(state[1], 0, shape)), 1);  // [Tq]
-  auto none = attn::DenominatorAttr::get(site.module.getContext(), 0.0, 0.0);
-  storeOutput(tiles, frame, problem, point, firstQuery, normalize(tiles, none, numerator, denominator));
+  storeOutput(tiles, frame, problem, point, firstQuery, normalizeInUnit(tiles, guard, numerator, denominator, c));
   frame.finish(site, queryGrid(site, problem));
 }
 
-void kernel::buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map) {
+void kernel::buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map,
+                             attn::DenominatorAttr guard) {
   int64_t heads = parameterHeads(problem, map);
   auto prepare = [&](KernelFrame &frame, const Point &point, Value limit) -> LogStateBuilder::KeyLogarithms {
     auto mapped = std::make_shared<MapAtPoint>(frame.tiles, frame, problem, map, point);
@@ -54,5 +58,5 @@ void kernel::buildFavorState(BuildSite &site, const Problem &problem, const Feat
     };
   };
   LogStates states = LogStateBuilder(site, problem, heads, map.features).build(map.parameter, false, prepare);
-  buildReadout(site, problem, map, states);
+  buildReadout(site, problem, map, states, guard);
 }

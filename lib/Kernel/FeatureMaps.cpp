@@ -8,6 +8,7 @@
 #include "FeatureMaps.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace attune;
@@ -94,6 +95,40 @@ Value MapAtPoint::focused(TileBuilder &tiles, Value x) const {
   return tiles.times(powers, tiles.expand(factor, 1, shape));
 }
 
+/// e and x · 2^-e of x > 0, e integer and the other about 1.
+static std::pair<Value, Value> splitExponent(TileBuilder &tiles, Value x) {
+  Value least = tiles.constant(tiles.shape(x), std::numeric_limits<float>::min());
+  Value number = tiles.maximum(x, least), e = tiles.roundEven(tiles.log2(number));
+  return {e, tiles.times(number, tiles.exp2(tiles.negate(e)))};
+}
+
+/// g 2^L = x^p: with x = f 2^e, p e and p log2 f, each split into an integer and the rest before they lose digits.
+static LogFeatures powerExponents(TileBuilder &tiles, Value x, double p) {
+  SmallVector<int64_t> shape(tiles.shape(x));
+  auto high = static_cast<float>(std::min(p, 0x1p60));
+  auto [e, fraction] = splitExponent(tiles, x);
+  Value factor = tiles.constant(shape, high), low = tiles.constant(shape, std::min(p, 0x1p60) - high);
+  Value product = tiles.roundEven(tiles.times(e, factor)), logarithm = tiles.log2(fraction);
+  Value rest = tiles.fma(e, factor, tiles.negate(product));
+  rest = tiles.fma(logarithm, factor, tiles.fma(tiles.plus(e, logarithm), low, rest));
+  Value whole = tiles.roundEven(rest);
+  return {tiles.plus(product, whole), tiles.exp2(tiles.minus(rest, whole))};
+}
+
+/// `focused` as exponents: y^p spans p times what y does, and the factor |y| / |y^p| adds its own.
+LogFeatures MapAtPoint::focusedExponents(TileBuilder &tiles, Value x) const {
+  SmallVector<int64_t> shape(tiles.shape(x));
+  Value y = tiles.plus(relu(tiles, x), tiles.constant(shape, map.map.getEpsilon()));
+  y = tiles.times(y, tiles.expand(inverse, 0, shape));                                    // [T, d]
+  Value largest = tiles.reduceMax(y, 1);                                                  // [T]
+  y = tiles.over(y, tiles.expand(largest, 1, shape));
+  LogFeatures powers = powerExponents(tiles, y, map.map.getPower());                      // [T, d]
+  Value ratio = tiles.over(norms(tiles, y), norms(tiles, powers.at(tiles, powers.exponents)));
+  auto [exponent, factor] = splitExponent(tiles, tiles.times(largest, ratio));            // [T]
+  return {tiles.plus(powers.exponents, tiles.expand(exponent, 1, shape)),
+          tiles.times(powers.mantissas, tiles.expand(factor, 1, shape))};
+}
+
 //===----------------------------------------------------------------------===//
 // Maps with random projections
 //===----------------------------------------------------------------------===//
@@ -146,13 +181,15 @@ Value MapAtPoint::favor(TileBuilder &tiles, Value x, Side side) const {
   return tiles.times(sum, tiles.constant(shape, 1 / std::sqrt(static_cast<double>(map.features))));
 }
 
-Value MapAtPoint::logarithms(TileBuilder &tiles, const TokenReader &tokens, Value first, int64_t rows, Side side,
-                             Value limit) const {
+LogFeatures MapAtPoint::logarithms(TileBuilder &tiles, const TokenReader &tokens, Value first, int64_t rows, Side side,
+                                   Value limit) const {
   Value x = tiles.cast(tokens.load(tiles, first, rows, limit), tiles.builder.getF32Type()); // [T, d]
+  if (map.map.getKind() == attn::FeatureKind::Focused)
+    return focusedExponents(tiles, x);
   Value product = projection(tiles, x, M_LOG2E, side);                                      // [T, m]
-  if (side == Side::Query)
-    return product;
-  return tiles.minus(product, tiles.expand(halfSquares(tiles, x), 1, {rows, map.features}));
+  if (side == Side::Key)
+    product = tiles.minus(product, tiles.expand(halfSquares(tiles, x), 1, {rows, map.features}));
+  return {product, Value()};
 }
 
 Features MapAtPoint::features(TileBuilder &tiles, const TokenReader &tokens, Value first, int64_t rows, Side side,

@@ -7,13 +7,15 @@
 //===----------------------------------------------------------------------===//
 //
 // The features of a tile of tokens are tiles side by side, one for most maps: cosformer has two. States have as many
-// tiles one below the other. FAVOR whose stabilizer cancels has no features but their logarithms.
+// tiles one below the other. FAVOR whose stabilizer cancels has no features but their exponents (LogState.h), and so has
+// the focused map of high powers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LIB_KERNEL_FEATUREMAPS_H
 #define ATTUNE_LIB_KERNEL_FEATUREMAPS_H
 
 #include "KernelFrame.h"
+#include "LogState.h"
 
 namespace attune::kernel {
 
@@ -32,9 +34,9 @@ public:
   /// φ of the tokens first … first + rows − 1, those at or past `limit` zero before the map.
   Features features(TileBuilder &tiles, const TokenReader &tokens, mlir::Value first, int64_t rows, Side side,
                     mlir::Value limit = mlir::Value()) const;
-  /// The logarithms of FAVOR's features in units of log 2, without stabilizer and m^{-1/2}: [rows, m]. Of queries also
-  /// without −|x'|²/2, which cancels.
-  mlir::Value logarithms(TileBuilder &tiles, const TokenReader &tokens, mlir::Value first, int64_t rows, Side side,
+  /// The features as exponents [rows, m]. FAVOR's are without stabilizer and m^{-1/2}, and of queries also without
+  /// −|x'|²/2: all of them cancel.
+  LogFeatures logarithms(TileBuilder &tiles, const TokenReader &tokens, mlir::Value first, int64_t rows, Side side,
                          mlir::Value limit = mlir::Value()) const;
 
   /// The number of columns of each block.
@@ -48,6 +50,7 @@ private:
   mlir::Value keyStabilizer(TileBuilder &tiles, int64_t rows) const;
   mlir::Value favorRelu(TileBuilder &tiles, mlir::Value x, Side side) const;
   mlir::Value focused(TileBuilder &tiles, mlir::Value x) const;
+  LogFeatures focusedExponents(TileBuilder &tiles, mlir::Value x) const;
   Features cosformer(TileBuilder &tiles, mlir::Value x, mlir::Value first) const;
 
   const Problem &problem;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
 
+#include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
 
 using namespace mlir;
@@ -220,14 +221,14 @@ FailureOr<Value> HostBuilder::computeKeyMaximum(attn::KeyMaximumOp op) {
   return result;
 }
 
-/// FAVOR whose stabilizer cancels has families of its own.
+/// Maps whose features are carried as exponents, FAVOR's first of all, have families of their own.
 static void buildFavor(BuildSite &site, const Partition &partition, const Problem &problem, const FeatureMap &map) {
   if (partition.form == attn::Form::Quadratic)
-    buildFavorQuadratic(site, problem, map);
+    buildFavorQuadratic(site, problem, map, partition.guard);
   else if (partition.form == attn::Form::State)
-    buildFavorState(site, problem, map);
+    buildFavorState(site, problem, map, partition.guard);
   else
-    buildFavorChunked(site, problem, map);
+    buildFavorChunked(site, problem, map, partition.guard);
 }
 
 /// Selection folds only what this agrees to; a function written by hand may say otherwise.
@@ -257,7 +258,8 @@ LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &prob
   bool sharesStates = problem.initialState || problem.finalState;
   if (failed(checkFolded(partition, sharesStates)))
     return failure();
-  if (map.map && !sharesStates && map.map.stabilizerCancels(partition.guard.getBias(), partition.guard.getFloor())) {
+  if (map.map && !sharesStates &&
+      attn::carriesExponents(map.map, problem.key.width, partition.guard.getBias(), partition.guard.getFloor())) {
     buildFavor(site, partition, problem, map);
     return success();
   }

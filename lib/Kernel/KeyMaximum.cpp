@@ -34,7 +34,7 @@ void kernel::buildKeyMaximum(BuildSite &site, const Problem &problem, const Feat
   MapAtPoint mapped(tiles, frame, problem, map, point);
   Value limit = keyLimit(frame, tiles, problem, point);
   auto step = [&](TileBuilder &inner, Value first, ValueRange carried) -> SmallVector<Value> {
-    Value l = mapped.logarithms(inner, key, first, rows, side, limit);                          // [Tk, m]
+    Value l = mapped.logarithms(inner, key, first, rows, side, limit).exponents;                // [Tk, m]
     Value largest = inner.mask(inner.reduceMax(l, 1), -infinity, inner.sub(limit, first), Value(), Value()); // [Tk]
     return {inner.maximum(carried[0], largest)};
   };

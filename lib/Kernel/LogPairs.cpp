@@ -7,9 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "LogPairs.h"
 
-#include "LogState.h"
-
-#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -22,14 +19,6 @@ static constexpr double rootOffset = 96;
 static constexpr double largestFactor = 120;
 /// Weights of pairs that are seen stay far below.
 static constexpr double largestWeight = 100;
-
-int64_t kernel::bandCount(double scale, int64_t width) {
-  // L = ⟨ω, x'⟩ − |x'|²/2 with |x'| = r is between −r²/2 − 3r and |ω|²/2, which is about d/2 + 2√d for the largest ω.
-  double d = static_cast<double>(width), r = 6 * std::sqrt(scale * d);
-  double span = (r * r / 2 + 3 * r + d / 2 + 2 * std::sqrt(d)) * M_LOG2E;
-  // The last band is open below by what is left of the range.
-  return std::clamp<int64_t>(std::lround(std::ceil((span - 30) / bandWidth)), 1, 4);
-}
 
 /// Weights below the diagonal, 0 above, whatever is there.
 static Value belowDiagonal(TileBuilder &tiles, Value weights) {
@@ -53,11 +42,12 @@ static Value rowScale(TileBuilder &tiles, Value queries, Value keys, Value maxim
   return tiles.maximum(tiles.maximum(c, tiles.constant(rows, noLogarithm)), least);
 }
 
-/// The features of a band's keys: 2^x for x above −bandWidth/2 and at most bandWidth/2, as far as the band has that end.
-static Value bandFeatures(TileBuilder &tiles, Value x, bool first, bool last) {
+/// The features of a band's keys: g 2^x for x above −bandWidth/2 and at most bandWidth/2, as far as the band has that end.
+static Value bandFeatures(TileBuilder &tiles, const LogFeatures &keys, Value x, bool first, bool last) {
   using arith::CmpFPredicate;
+  constexpr double bandWidth = attn::bandWidth;
   ArrayRef<int64_t> shape = tiles.shape(x);
-  Value features = tiles.exp2(x), none = tiles.constant(shape, 0);
+  Value features = keys.at(tiles, x), none = tiles.constant(shape, 0);
   if (!first)
     features = tiles.select(tiles.compare(CmpFPredicate::OGT, x, tiles.constant(shape, bandWidth / 2)), none, features);
   if (!last)
@@ -65,17 +55,23 @@ static Value bandFeatures(TileBuilder &tiles, Value x, bool first, bool last) {
   return features;
 }
 
-LogPairs kernel::logPairs(TileBuilder &tiles, Value queries, Value keys, Value maximum, Value least, int64_t bands) {
-  SmallVector<int64_t> shape(tiles.shape(keys)), pairs{shape[0], shape[0]};
+LogPairs kernel::logPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum,
+                          Value least, int64_t bands) {
+  SmallVector<int64_t> shape(tiles.shape(keys.exponents)), pairs{shape[0], shape[0]};
   // The more the exponents span, the higher the root.
-  Value scale = rowScale(tiles, queries, keys, maximum, least, bands <= 2 ? 2 : 4); // [T]
+  double root = bands <= 2 ? 2 : bands <= 4 ? 4 : 8;
+  Value scale = rowScale(tiles, queries.exponents, keys.exponents, maximum, least, root); // [T]
+  if (queries.mantissas) // exponents are integers: so stay their differences
+    scale = tiles.roundEven(scale);
   Value top = tiles.expand(maximum, 0, shape);
-  Value q = tiles.minus(tiles.plus(queries, top), tiles.expand(scale, 1, shape)), k = tiles.minus(keys, top);
+  Value q = tiles.minus(tiles.plus(queries.exponents, top), tiles.expand(scale, 1, shape));
+  Value k = tiles.minus(keys.exponents, top);
   LogPairs result{tiles.constant(pairs, 0), scale, Value()};
   for (int64_t band = 0; band < bands; ++band) {
-    Value middle = tiles.constant(shape, (static_cast<double>(band) + 0.5) * bandWidth);
-    Value b = bandFeatures(tiles, tiles.plus(k, middle), band == 0, band + 1 == bands);              // [T, m]
-    Value a = tiles.exp2(tiles.minimum(tiles.minus(q, middle), tiles.constant(shape, largestFactor))); // [T, m]
+    Value middle = tiles.constant(shape, (static_cast<double>(band) + 0.5) * attn::bandWidth);
+    Value b = bandFeatures(tiles, keys, tiles.plus(k, middle), band == 0, band + 1 == bands);        // [T, m]
+    Value below = tiles.minimum(tiles.minus(q, middle), tiles.constant(shape, largestFactor));
+    Value a = queries.at(tiles, below);                                                              // [T, m]
     result.weights = tiles.dot(a, b, result.weights, false, true);                                   // [T, T]
     if (band == 0)
       result.features = b;

@@ -11,6 +11,7 @@
 //
 //     w_ij = Σ_f 2^(Lq_if + R_f − c_i) · 2^(Lk_jf − R_f)
 //
+// (times g of either side, which changes no range),
 // both factors must be in the range of f32 for all pairs that count. If R_f is the maximum over the whole block, a later
 // key that raises it pushes the keys that an earlier row sees out of range: at rows of 6√d their L differ by hundreds of
 // powers of two. So the exponents are cut into bands below the maximum M'_f, of `bandWidth` each: band k holds the keys
@@ -24,26 +25,24 @@
 #ifndef ATTUNE_LIB_KERNEL_LOGPAIRS_H
 #define ATTUNE_LIB_KERNEL_LOGPAIRS_H
 
-#include "KernelFrame.h"
+#include "LogState.h"
+#include "attune/Attn/Exponents.h"
 
 namespace attune::kernel {
 
 struct LogPairs {
   mlir::Value weights;  ///< w [T, T], 0 for j > i
   mlir::Value scale;    ///< c [T]
-  mlir::Value features; ///< 2^(Lk − M' + stateOffset) [T, m], the keys' part of a state
+  mlir::Value features; ///< g 2^(Lk − M' + stateOffset) [T, m], the keys' part of a state
 };
 
-/// The width of a band, and what the features of the first band are above 2^(Lk − M').
-inline constexpr double bandWidth = 176, stateOffset = bandWidth / 2;
+/// What the features of the first band are above g 2^(Lk − M').
+inline constexpr double stateOffset = attn::bandWidth / 2;
 
-/// How many bands rows of 6√d can fill: the exponents of FAVOR with x' = √s·x and d-wide normal ω.
-int64_t bandCount(double scale, int64_t width);
-
-/// `queries`, `keys`: Lq, Lk [T, m], Lk −∞ of keys that do not exist; `maximum`: M' [m], at least every Lk; `least`: a
+/// `queries`, `keys`: features [T, m], Lk −∞ of keys that do not exist; `maximum`: M' [m], at least every Lk; `least`: a
 /// lower bound of c [T].
-LogPairs logPairs(TileBuilder &tiles, mlir::Value queries, mlir::Value keys, mlir::Value maximum, mlir::Value least,
-                  int64_t bands);
+LogPairs logPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, mlir::Value maximum,
+                  mlir::Value least, int64_t bands);
 
 } // namespace attune::kernel
 

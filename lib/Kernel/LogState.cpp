@@ -12,21 +12,60 @@
 //===----------------------------------------------------------------------===//
 #include "LogState.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+Value LogFeatures::at(TileBuilder &tiles, Value x) const {
+  Value power = tiles.exp2(x);
+  return mantissas ? tiles.times(power, mantissas) : power;
+}
+
+double kernel::leastExponent(attn::DenominatorAttr guard) {
+  double largest = std::max(guard.getBias(), guard.getFloor());
+  return largest > 0 ? std::floor(std::log2(largest)) : noLogarithm;
+}
+
+/// number · 2^-c [T], neither of which need be in range.
+static Value inUnit(TileBuilder &tiles, double number, Value c) {
+  ArrayRef<int64_t> rows = tiles.shape(c);
+  int exponent = 0;
+  double mantissa = std::frexp(number, &exponent);
+  return tiles.times(tiles.exp2(tiles.minus(tiles.constant(rows, exponent), c)), tiles.constant(rows, mantissa));
+}
+
+Value kernel::normalizeInUnit(TileBuilder &tiles, attn::DenominatorAttr guard, Value numerator, Value denominator,
+                              Value c) {
+  if (guard.getBias() != 0)
+    denominator = tiles.plus(denominator, inUnit(tiles, guard.getBias(), c));
+  if (guard.getFloor() != 0)
+    denominator = tiles.maximum(denominator, inUnit(tiles, guard.getFloor(), c));
+  auto none = attn::DenominatorAttr::get(tiles.builder.getContext(), 0.0, 0.0);
+  return normalize(tiles, none, numerator, denominator);
+}
+
+//===----------------------------------------------------------------------===//
+// The carry
+//===----------------------------------------------------------------------===//
+
 SmallVector<Value> kernel::emptyLogState(TileBuilder &tiles, int64_t features, int64_t valueWidth) {
   return {tiles.constant({features}, noLogarithm), tiles.constant({features}, 0),
           tiles.constant({features, valueWidth}, 0)};
 }
 
-SmallVector<Value> kernel::addLogKeys(TileBuilder &tiles, ValueRange state, Value logarithms, Value v, Type operand) {
-  Value maximum = tiles.maximum(state[0], tiles.reduceMax(logarithms, 0));                           // [m]
+SmallVector<Value> kernel::addLogKeys(TileBuilder &tiles, ValueRange state, const LogFeatures &keys, Value v,
+                                      Type operand) {
+  Value l = keys.exponents;                                                                          // [T, m]
+  Value maximum = tiles.maximum(state[0], tiles.reduceMax(l, 0));                                    // [m]
   Value factor = tiles.exp2(tiles.minus(state[0], maximum));                                         // [m]
-  Value b = tiles.exp2(tiles.minus(logarithms, tiles.expand(maximum, 0, tiles.shape(logarithms))));  // [T, m]
+  Value b = keys.at(tiles, tiles.minus(l, tiles.expand(maximum, 0, tiles.shape(l))));                // [T, m]
   Value sum = tiles.plus(tiles.times(state[1], factor), tiles.reduceAdd(b, 0));                      // [m]
   Value before = tiles.times(state[2], tiles.expand(factor, 1, tiles.shape(state[2])));              // [m, dv]
   return {maximum, sum, tiles.dot(tiles.cast(b, operand), tiles.cast(v, operand), before, /*transposeA=*/true)};
@@ -101,10 +140,11 @@ void LogStateBuilder::buildPieces(const LogStates &pieces, Value count, ArrayRef
   KeyLogarithms logarithms = prepare(frame, point, limit);
   auto step = [&](TileBuilder &inner, Value j, ValueRange carried) {
     // A key that does not exist has the logarithm of 0.
-    Value l = inner.mask(logarithms(inner, j), -std::numeric_limits<double>::infinity(), inner.sub(limit, j), Value(),
-                         Value());                                          // [Tk, m]
+    LogFeatures keys = logarithms(inner, j);                                // [Tk, m]
+    keys.exponents = inner.mask(keys.exponents, -std::numeric_limits<double>::infinity(), inner.sub(limit, j), Value(),
+                                Value());
     Value v = value.load(inner, j, keyTile, limit);                         // [Tk, dv]
-    return addLogKeys(inner, carried, l, v, kernelOperand(problem, inner));
+    return addLogKeys(inner, carried, keys, v, kernelOperand(problem, inner));
   };
   SmallVector<Value> state = loop(tiles, tile::Carry::Softmax, first, end, keyTile,
                                   emptyLogState(tiles, features, problem.valueWidth()), step);

@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Features of FAVOR span far more than the range of f32, and so do the exponentials of EFFATT: they are kept as
-// logarithms L, in units of log 2. A state is carried as
+// Features of FAVOR span far more than the range of f32, and so do the exponentials of EFFATT and high powers of the
+// focused map: they are kept as g 2^L. Of exponentials g is 1 and L any number; of powers L is an integer and g about 1,
+// for a logarithm in the hundreds has lost the digits behind its point. A state is carried as
 //
-//     M_f = max_j L_jf      z_f = Σ_j 2^(L_jf − M_f)      S_f = Σ_j 2^(L_jf − M_f) v_jᵀ
+//     M_f = max_j L_jf      z_f = Σ_j g_jf 2^(L_jf − M_f)      S_f = Σ_j g_jf 2^(L_jf − M_f) v_jᵀ
 //
 // which is the carry of softmax with a feature in the place of a row.
 //
@@ -26,6 +27,22 @@ namespace attune::kernel {
 /// The logarithm of nothing: below that of any feature, yet finite, so that differences of two are numbers.
 inline constexpr double noLogarithm = -1e30;
 
+inline bool guarded(attn::DenominatorAttr guard) { return guard.getBias() != 0 || guard.getFloor() != 0; }
+/// The least unit 2^c of a row's weights: that of the guard, which is then in range; `noLogarithm` without one.
+double leastExponent(attn::DenominatorAttr guard);
+/// num / guard(den) with num [T, dv] and den [T] in units of 2^c, c [T].
+mlir::Value normalizeInUnit(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Value numerator,
+                            mlir::Value denominator, mlir::Value c);
+
+/// Features g 2^L.
+struct LogFeatures {
+  mlir::Value exponents; ///< L [T, m]
+  mlir::Value mantissas; ///< g [T, m]; null: all are 1
+
+  /// g 2^x [T, m], x being L less something.
+  mlir::Value at(TileBuilder &tiles, mlir::Value x) const;
+};
+
 /// Where states lie in memory; z and M at [indices…, feature], S at [indices…, feature, value].
 struct LogStates {
   mlir::Value matrix, sum, maximum;
@@ -36,8 +53,8 @@ struct LogStates {
 
 /// M, z, S of no key.
 llvm::SmallVector<mlir::Value> emptyLogState(TileBuilder &tiles, int64_t features, int64_t valueWidth);
-/// After keys with logarithms L [T, m], −∞ of keys that do not exist, and values v [T, dv].
-llvm::SmallVector<mlir::Value> addLogKeys(TileBuilder &tiles, mlir::ValueRange state, mlir::Value logarithms,
+/// After keys with features g 2^L [T, m], L being −∞ of keys that do not exist, and values v [T, dv].
+llvm::SmallVector<mlir::Value> addLogKeys(TileBuilder &tiles, mlir::ValueRange state, const LogFeatures &keys,
                                           mlir::Value v, mlir::Type operand);
 llvm::SmallVector<mlir::Value> mergeLogStates(TileBuilder &tiles, mlir::ValueRange a, mlir::ValueRange b);
 
@@ -53,8 +70,8 @@ public:
   LogStateBuilder(BuildSite &site, const Problem &problem, int64_t heads, int64_t features)
       : site(site), problem(problem), heads(heads), features(features) {}
 
-  /// The logarithms [T, m] of the tile of keys at an index, those that do not exist included.
-  using KeyLogarithms = std::function<mlir::Value(TileBuilder &tiles, mlir::Value first)>;
+  /// The features [T, m] of the tile of keys at an index, those that do not exist included.
+  using KeyLogarithms = std::function<LogFeatures(TileBuilder &tiles, mlir::Value first)>;
   /// Called at the begin of the kernel, with the number of keys that exist.
   using Prepare = llvm::function_ref<KeyLogarithms(KernelFrame &frame, const Point &point, mlir::Value limit)>;
   /// `values`: what the kernel reads beside keys, values and lengths.

@@ -19,8 +19,8 @@
 // their row (Power.h). A tile of queries never leaves its block.
 //
 //===----------------------------------------------------------------------===//
-#include "Sketch.h"
 #include "SketchState.h"
+#include "SketchTree.h"
 #include "attune/Tile/WindowTiles.h"
 
 using namespace mlir;
@@ -97,7 +97,7 @@ static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, co
   int64_t rows = tile.at.rows;
   Value q = tiles.cast((exact ? tile.query : tile.sketchedQuery).load(tiles, tile.first, rows), f32); // [Tq, d or r]
   if (exact) {
-    Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(q, q), 1));                                   // [Tq]
+    Value norm = sketchLength(tiles, q, hasPairs(tile.at.options.matrices));                          // [Tq]
     Value unit = tiles.over(tiles.constant({rows}, 1), tiles.maximum(norm, tiles.constant({rows}, 0x1p-120)));
     if (tile.at.largest)
       unit = tiles.over(unit, largestNorm(tiles, tile.frame[tile.at.largest], tile.point, rows));     // [Tq]
@@ -365,7 +365,7 @@ void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const Poly
   // |k|^(p/2) of magnitudes from 1e-4 to 1e4 is in the range of f32 as long as p/2 < 8.
   bool longRange = options.degree >= 16;
   Value largest = longRange && !problem.causal ? buildLargestNorm(site, problem) : Value();
-  RunningUnit running = longRange && problem.causal ? buildRunningUnit(site, problem, options.degree / 2) : RunningUnit();
+  RunningUnit running = longRange && problem.causal ? buildRunningUnit(site, problem, options.matrices) : RunningUnit();
   bool runs = static_cast<bool>(running);
   Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, largest, runs, /*queries=*/true);
   Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, largest, runs, /*queries=*/false);

@@ -8,12 +8,7 @@
 //
 //   matrix:  parallel over (head)                       M [rows, r] = sign_i · (−1)^popcount(i & index_c)
 //   largest: parallel over (batch, head)                K = max_j |k_j|
-//   sketch:  parallel over (batch, head, token block)   leaf_i = r^-½ x̂ M_i;  node = r^-½ (a A) ⊙ (b B);
-//                                                       S = the root · |x|^p'
-//
-// The factor r^-½ stays out of the matrices: with entries ±1 sums that cancel do so exactly, and a small sketch, many of
-// whose columns are equal, may be exactly 0. For the same reason only its power of two is applied at each step, which
-// keeps products in range; what is left of it, 2^-½ a step of odd log₂ r, is applied to the root.
+//   sketch:  parallel over (batch, head, token block)   S = the root of the tree over x̂ (SketchTree.h) · |x|^p'
 //
 // The token is divided by its norm before the products and multiplied by a power of the norm after them: a sketch of degree
 // p' is homogeneous, and the products of a tree overflow before their result does. From p' = 8 on that power overflows
@@ -25,8 +20,7 @@
 
 #include "KernelFrame.h"
 #include "Power.h"
-
-#include <cmath>
+#include "SketchTree.h"
 
 using namespace mlir;
 using namespace attune;
@@ -46,39 +40,6 @@ void kernel::buildSketchMatrix(BuildSite &site, const Problem &problem, Value si
   tiles.store(entries, frame[matrix], {head, c0, c0});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, host.index(type.getDimSize(0)));
-}
-
-/// The matrix of this head [rows, columns].
-static Value matrixOf(TileBuilder &tiles, const KernelFrame &frame, Value matrix, Value head) {
-  auto type = cast<MemRefType>(matrix.getType());
-  return tiles.load(frame[matrix], {head, tiles.index(0), tiles.index(0)}, {type.getDimSize(1), type.getDimSize(2)});
-}
-
-/// The root of the tree over x [T, d]: [T, r].
-static Value tree(TileBuilder &tiles, const KernelFrame &frame, const SketchMatrices &matrices, Value head, Value x) {
-  int64_t rows = tiles.shape(x)[0];
-  SmallVector<Value> level;
-  auto scaled = [&](Value sketch, double exponent) {
-    return exponent == 0 ? sketch : tiles.times(sketch, tiles.constant(tiles.shape(sketch), std::exp2(exponent)));
-  };
-  unsigned logSize = llvm::Log2_64(cast<MemRefType>(matrices.leaves[0].getType()).getDimSize(2));
-  auto shrink = [&](Value sketch) { return scaled(sketch, -static_cast<double>(logSize / 2)); };
-  auto times = [&](Value a, Value matrix) {
-    Value m = matrixOf(tiles, frame, matrix, head);
-    return tiles.dot(a, m, tiles.constant({rows, tiles.shape(m)[1]}, 0));
-  };
-  for (Value leaf : matrices.leaves)
-    level.push_back(shrink(times(x, leaf)));                                                                       // [T, r]
-  unsigned side = 0;
-  while (level.size() > 1) {
-    SmallVector<Value> next;
-    for (size_t i = 0; i + 1 < level.size(); i += 2, side += 2)
-      next.push_back(shrink(
-          tiles.times(times(level[i], matrices.nodes[side]), times(level[i + 1], matrices.nodes[side + 1]))));
-    level = std::move(next);
-  }
-  double steps = 2 * static_cast<double>(matrices.leaves.size()) - 1;
-  return scaled(level[0], logSize % 2 == 1 ? -steps / 2 : 0);
 }
 
 Value kernel::buildLargestNorm(BuildSite &site, const Problem &problem) {
@@ -128,10 +89,10 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
   TokenReader reader(tiles, frame, problem, problem.query, point, heads);
   Value x = tiles.cast(reader.load(tiles, first, rows), tiles.builder.getF32Type());                       // [T, d]
   SmallVector<int64_t> shape(tiles.shape(x));
-  Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1));                                          // [T]
+  Value norm = sketchLength(tiles, x, hasPairs(matrices));                                                 // [T]
   Value unit = tiles.maximum(norm, tiles.constant({rows}, 0x1p-120));                                      // [T]
   // Divided by it, not multiplied by its inverse: one channel gives ±1 exactly.
-  Value s = tree(tiles, frame, matrices, point.head, tiles.over(x, tiles.expand(unit, 1, shape)));         // [T, r]
+  Value s = sketchTree(tiles, frame, matrices, point.head, tiles.over(x, tiles.expand(unit, 1, shape)));         // [T, r]
   Value length = tiles.times(norm, tiles.constant({rows}, scale));                                         // [T]
   if (result.running) {
     if (result.rowScale)

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "SketchUnit.h"
 
+#include "SketchTree.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
@@ -15,13 +17,13 @@ Value kernel::repeat(TileBuilder &tiles, Value x, int64_t rows) {
   return tiles.reduceAdd(tiles.expand(x, 1, {1, rows}), 0);
 }
 
-RunningUnit kernel::buildRunningUnit(BuildSite &site, const Problem &problem, int64_t power) {
+RunningUnit kernel::buildRunningUnit(BuildSite &site, const Problem &problem, const SketchMatrices &matrices) {
   TileBuilder host(site.host, site.loc);
   Value batch = host.dim(problem.query.memory, 0), count = host.dim(problem.query.memory, 2);
   auto numbers = [&] {
     return site.workspace({ShapedType::kDynamic, problem.heads(), ShapedType::kDynamic}, {batch, count});
   };
-  RunningUnit result{numbers(), numbers(), power};
+  RunningUnit result{numbers(), numbers(), static_cast<int64_t>(matrices.leaves.size())};
   KernelFrame frame(site, problem, "running", {tile::Axis::Batch, tile::Axis::Head},
                     hostValues({&problem.key, &problem.query}, {problem.lengths, result.lengths, result.largest}));
   TileBuilder &tiles = frame.tiles;
@@ -32,7 +34,7 @@ RunningUnit kernel::buildRunningUnit(BuildSite &site, const Problem &problem, in
   TokenReader key(tiles, frame, problem, problem.key, point, problem.heads());
   auto step = [&](TileBuilder &inner, Value first, ValueRange carried) -> SmallVector<Value> {
     Value k = inner.cast(key.load(inner, first, rows, limit), inner.builder.getF32Type());               // [T, d]
-    Value lengths = inner.sqrt(inner.reduceAdd(inner.times(k, k), 1));                                   // [T]
+    Value lengths = sketchLength(inner, k, hasPairs(matrices));                                          // [T]
     Value upTo = inner.mask(inner.expand(lengths, 0, {rows, rows}), 0, Value(), Value(), inner.index(0)); // [T, T]
     Value here = inner.maximum(inner.reduceMax(upTo, 1), repeat(inner, carried[0], rows));               // [T]
     inner.store(lengths, inside.lengths, {point.batch, point.head, first});

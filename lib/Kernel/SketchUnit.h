@@ -15,11 +15,12 @@
 #define ATTUNE_LIB_KERNEL_SKETCHUNIT_H
 
 #include "Power.h"
+#include "Sketch.h"
 
 namespace attune::kernel {
 
 struct RunningUnit {
-  mlir::Value lengths; ///< |k_j| [batch, H, N], 0 of keys that do not exist
+  mlir::Value lengths; ///< |k_j| (SketchTree.h) [batch, H, N], 0 of keys that do not exist
   mlir::Value largest; ///< M_i [batch, H, n]
   int64_t power = 0;   ///< p'
 
@@ -42,7 +43,7 @@ struct RunningUnit {
 };
 
 /// M of a problem with as many queries as keys.
-RunningUnit buildRunningUnit(BuildSite &site, const Problem &problem, int64_t power);
+RunningUnit buildRunningUnit(BuildSite &site, const Problem &problem, const SketchMatrices &matrices);
 
 /// x [1] as [rows].
 mlir::Value repeat(TileBuilder &tiles, mlir::Value x, int64_t rows);

@@ -77,13 +77,10 @@ std::vector<double> Sketch::Transform::operator()(llvm::ArrayRef<double> x) cons
 
 std::vector<double> Sketch::operator()(const double *x, int64_t width, double scale) const {
   double root = std::sqrt(static_cast<double>(size));
-  std::vector<double> scaled(x, x + width);
-  for (double &entry : scaled)
-    entry *= scale;
   size_t leaves = leavesOf(transforms.size()), next = leaves;
   std::vector<std::vector<double>> level;
   for (size_t i = 0; i < leaves; ++i) {
-    level.push_back(transforms[i](scaled));
+    level.push_back(transforms[i]({x, static_cast<size_t>(width)}));
     for (double &entry : level.back())
       entry /= root;
   }
@@ -97,5 +94,8 @@ std::vector<double> Sketch::operator()(const double *x, int64_t width, double sc
     }
     level = std::move(above);
   }
+  // Not the token is scaled: of rounded entries a sum that is 0 would be noise, and a sketch of noise weighs as any.
+  for (double &entry : level.front())
+    entry *= std::pow(scale, static_cast<double>(leaves));
   return level.front();
 }

@@ -39,13 +39,13 @@ def Attn_FeatureMapAttr : AttrDef<Attn_Dialect, "FeatureMap"> {
 
     | kind | φ(x) | m | parameter |
     |---|---|---|---|
-    | `elu1` | x + 1 for x > 0, eˣ for x ≤ 0, entrywise ("Transformers are RNNs", eq. 7) | d | – |
+    | `elu1` | x + 1 for x > 0, eˣ for x ≤ 0, entrywise ("Transformers are RNNs") | d | – |
     | `relu` | max(x, 0) | d | – |
     | `cosformer` | [relu(x) sin(πi / 2M), relu(x) cos(πi / 2M)], i = 1 … the token's place, M = `max_position` | 2d | – |
     | `focused` | y = (relu(x) + ε) / softplus(focus); (|y| / |y^p|) y^p with p = `power` | d | `focus` [heads, d] |
-    | `favor` | m^{-1/2} (e^{L − c} + ε), L_f = ⟨ω_f, x'⟩ − |x'|²/2; c by `stabilizer` ("Rethinking Attention with Performers", lemma 1) | `features` | `omega` [heads or 1, m, d] |
+    | `favor` | m^{-1/2} (e^{L − c} + ε), L_f = ⟨ω_f, x'⟩ − |x'|²/2; c by `stabilizer` ("Rethinking Attention with Performers") | `features` | `omega` [heads or 1, m, d] |
     | `favor_relu` | max(⟨ω_f, x'⟩, 0) + ε; x' = x without `scale` | `features` | `omega` [heads or 1, m, d] |
-    | `softmax` | eˣ / Σ eˣ over the entries of x ("Efficient Attention", eq. 4, queries) | d | – |
+    | `softmax` | eˣ / Σ eˣ over the entries of x ("Efficient Attention", queries) | d | – |
     | `tensor_square` | x ⊗ x | d² | – |
 
     `stabilizer`, for queries: c = the row's maximum of L (`constant`, `max`), of ⟨ω, x'⟩ (`projection`), or 0 (`none`); for

@@ -16,7 +16,7 @@ def Attn_EffattOp : Attn_Op<"effatt", [DeclareOpInterfaceMethods<Attn_MechanismI
         o_i = softmax_f(q_i)ᵀ Σ_j softmax_j(k_·f) v_jᵀ
 
     The softmax over features is of each query, that over keys of each feature, over the keys that exist; with none of them
-    the output is 0 ("Efficient Attention", eq. 4; ELFATT's global part). The weights of a row add up to 1 by themselves. No
+    the output is 0 ("Efficient Attention"; ELFATT's global part). The weights of a row add up to 1 by themselves. No
     scale, not causal: the softmax over keys sees all of them.
 
     Constraints: A1 … A3.

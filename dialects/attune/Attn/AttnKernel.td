@@ -16,7 +16,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
   let description = [{
         o_i = Σ_j ⟨φ(q_i), φ(k_j)⟩ v_j / Σ_j ⟨φ(q_i), φ(k_j)⟩     over the keys j that query i sees
 
-    with the guard of `denominator` ("Transformers are RNNs", eq. 4); a row that sees no key is 0. Keys that do not exist are
+    with the guard of `denominator` ("Transformers are RNNs"); a row that sees no key is 0. Keys that do not exist are
     left out after φ (φ(0) ≠ 0), whatever they and their values hold.
 
     * `parameter` is what the map reads: omega or focus.

@@ -214,13 +214,7 @@ class SpecDraw:
         self.window(m, 3)
 
     def polysketch(self, m):
-        # Entries of a normalised row add up to 0, and rows of few features have few directions: a narrow sketch may shrink
-        # them all to about 0, and its weights would be noise.
-        if self.projection:  # of one feature all pairs would have the one weight
-            self.projection["model_dim"] = max(3, self.projection["model_dim"])
-        noise = self.normed and self.d < 16 or self.projection and self.projection["model_dim"] < 8
-        sizes = [8, 16, 32] if noise else [1, 2, 8, 16, 32]
-        m |= {"degree": self.choices.pick([4, 4, 8, 16]), "size": self.choices.pick(sizes)}
+        m |= {"degree": self.choices.pick([4, 4, 8, 16, 32]), "size": self.choices.pick([1, 2, 4, 8, 16, 32])}
         if self.causal and self.choices.once(2):
             m["local_exact"] = self.choices.divisor(self.n)
         self.denominator(m)
@@ -271,7 +265,7 @@ class SpecDraw:
         if kind == "cosformer":
             fields["max_position"] = max(self.n, self.N) + c.pick([0, 1, 300])
         if kind == "focused":
-            fields |= {"power": c.pick([3, 1.0, 2.5, 4]), "epsilon": c.pick([1e-6, 1e-2])}
+            fields |= {"power": c.pick([3, 1.0, 2.5, 4, 0.5, 5, 6.5, 8, 12, 17.3, 30]), "epsilon": c.pick([1e-6, 1e-2])}
         return fields
 
     def denominator(self, m):

@@ -70,18 +70,19 @@ def parse():
 
 def main():
     args = parse()
-    done = ran = refused = failed = in_range = 0
+    done = ran = refused = failed = in_range = conditioned = 0
     for outcome in outcomes(args, range(args.first, args.first + args.count)):
         if outcome.refused and args.all_supported:
             outcome.failures.append("expected every target to support the spec")
         done, ran, refused = done + 1, ran + outcome.ran, refused + outcome.refused
         failed, in_range = failed + bool(outcome.failures), in_range + outcome.in_range
+        conditioned += outcome.conditioned
         if outcome.failures:
             report(args, outcome.seed, outcome.failures)
         if args.progress and done % args.progress == 0:
             print(f"after seed {outcome.seed}: {done} seeds, {failed} failed", flush=True)
     print(f"{done} seeds, {ran} runs, {in_range} seeds within the range of the tolerances, "
-          f"{refused} refused as not supported yet, {failed} failed")
+          f"{conditioned} outputs judged by their condition, {refused} refused as not supported yet, {failed} failed")
     sys.exit(failed > 0 or (bool(args.target) and not ran))
 
 

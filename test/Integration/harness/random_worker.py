@@ -10,6 +10,7 @@ import numpy as np
 import yaml
 
 import judges
+import random_condition
 import reference
 from random_grammar import Limits, draw_spec
 from random_range import LARGE_DEGREE, LARGE_LOGIT
@@ -41,23 +42,31 @@ def tolerance(case, tensors):
     return judges.TOLERANCE[case.fields["dtype"]] * (2 if large else 1)
 
 
-def judge_output(case, got, expected, tensors):
-    """What is wrong with an output; empty if nothing is."""
+def judge_output(case, got, expected, tensors, condition):
+    """What is wrong with an output, empty if nothing is; and whether the tolerance is less than rounding is expected to
+    make of it: `condition` gives that."""
     dtype = case.fields["dtype"]
     if not tensors.in_range:
         held = np.isfinite(reference.rounded(expected, dtype))
-        return "" if np.isfinite(got[held]).all() else "expected a finite output"
+        return "" if np.isfinite(got[held]).all() else "expected a finite output", False
     error, bound = judges.storage_error(got, expected, dtype), tolerance(case, tensors)
-    return "" if error <= bound else f"relative error {error:.2e}, tolerance {bound:.0e}"
+    if error <= bound:
+        return "", False
+    rounding = condition()
+    if error <= rounding:
+        return "", True
+    return f"relative error {error:.2e}, tolerance {bound:.0e}, expected of rounding {rounding:.0e}", False
 
 
 @dataclasses.dataclass
 class Outcome:
-    """Of one seed. Tensors beyond the range of the tolerances must give a finite output and no more."""
+    """Of one seed. Tensors beyond the range of the tolerances must give a finite output and no more; `conditioned` of its
+    outputs are as far off as their condition lets expect, and farther than the tolerance."""
     seed: int
     failures: list
     ran: int = 0
     refused: int = 0
+    conditioned: int = 0
     in_range: bool = True
 
 
@@ -68,7 +77,14 @@ class Drawn:
     case: object
     tensors: object
     folder: pathlib.Path
+    parameter: object
     expected: np.ndarray = None
+
+    def rounding(self):
+        """The error that rounding is expected to make in what is judged."""
+        entries = slice(1, None) if self.tensors.spoiled else slice(None)
+        size = np.linalg.norm(self.judged(self.expected))
+        return random_condition.expected_error(self.case, self.tensors.arrays, self.parameter, size, entries)
 
     def judged(self, array):
         """The part of an output that a NaN in a row that exists does not reach."""
@@ -100,10 +116,11 @@ class Worker:
         case, spec = draw_spec(seed, self.limits), folder / "spec.yaml"
         spec.write_text(yaml.safe_dump(case.fields, sort_keys=False), encoding="utf-8")
         self.call("attnc init", "init", spec, "--out", folder, "--seed", seed, *case.init_arguments())
-        tensors = draw_tensors(case, seed, lambda name: np.load(npy(folder, name)).astype(np.float64))
+        parameter = lambda name: np.load(npy(folder, name)).astype(np.float64)
+        tensors = draw_tensors(case, seed, parameter)
         for name, array in tensors.arrays.items():
             np.save(npy(folder, name), array)
-        return Drawn(seed, case, tensors, folder)
+        return Drawn(seed, case, tensors, folder, parameter)
 
     def run_in(self, seed, folder):
         drawn = self.draw(seed, folder)
@@ -114,7 +131,7 @@ class Worker:
         if self.args.terms:
             outcome.failures.append(self.judge_terms(drawn))
         for target in self.args.target:
-            wrong = self.judge_target(target, drawn)
+            wrong = self.judge_target(target, drawn, outcome)
             outcome.refused += wrong is None
             outcome.ran += wrong is not None
             outcome.failures.append(wrong)
@@ -165,7 +182,7 @@ class Worker:
         status, said = self.server.call("run", spec, "--in", drawn.folder, "--out", result, "--target", target, *flags)
         return status, said, None if status else np.load(next(result.glob("*.npy")))
 
-    def judge_target(self, target, drawn):
+    def judge_target(self, target, drawn, outcome):
         """What is wrong; None if the target does not support the spec yet."""
         status, said, got = self.run_target(target, drawn)
         if status != 0:
@@ -173,7 +190,8 @@ class Worker:
         if got.shape != drawn.expected.shape:
             return f"{target}: expected shape {drawn.expected.shape}, but got {got.shape}"
         got, expected = drawn.judged(got).astype(np.float64), drawn.judged(drawn.expected)
-        wrong = judge_output(drawn.case, got, expected, drawn.tensors)
+        wrong, conditioned = judge_output(drawn.case, got, expected, drawn.tensors, drawn.rounding)
+        outcome.conditioned += conditioned
         return f"{target}: {wrong}" if wrong else ""
 
 

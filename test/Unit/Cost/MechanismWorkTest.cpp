@@ -51,7 +51,8 @@ protected:
     result.features = 7;
     return result;
   }
-  /// Degree 4 with r = 4: two leaves of 3·4 and one node of 2 · 4·4, 56 multiply-adds a row; r² = 16 features.
+  /// Degree 4 with r = 4: two leaves of 3·4 and one node of 2 · 4·4, 56 multiply-adds a row, made twice since the sketch
+  /// is narrow; r² = 16 features.
   static AttentionShape sketched(Form form, int64_t queries, int64_t keys) {
     AttentionShape result = shape(Family::Polysketch, form, queries, keys, form == Form::Chunked);
     result.degree = 4, result.sketch = 4, result.features = 16;
@@ -150,14 +151,14 @@ TEST_F(MechanismWork, CosformerHasTwiceTheFeatures) {
 
 TEST_F(MechanismWork, SketchedPairs) {
   WorkEstimate sum = total(sketched(Form::Quadratic, 4, 4));
-  EXPECT_EQ(sum.products, 592);       // 4·4 · (4 + 5) and 8 rows · 56
+  EXPECT_EQ(sum.products, 1040);      // 4·4 · (4 + 5) and 8 rows · 2 · 56
   EXPECT_EQ(sum.usefulProducts, 608); // §8: nN(r + c) = 16 · 10, and 8 · 56
 }
 
 TEST_F(MechanismWork, SketchedState) {
   auto kernels = work(sketched(Form::State, 6, 10), 4, 4, /*piece=*/4);
   ASSERT_EQ(kernels.size(), 5u);
-  EXPECT_EQ(kernels[0].work.products, 448);       // queries, 8 rows · 56
+  EXPECT_EQ(kernels[0].work.products, 896);       // queries, 8 rows · 2 · 56
   EXPECT_EQ(kernels[0].work.usefulProducts, 336); // 6 · 56
   EXPECT_EQ(kernels[1].work.usefulProducts, 560); // keys, 10 · 56
   EXPECT_EQ(kernels[1].work.workspaceBytes, 200); // 10 · 4 · (r + 1)
@@ -176,8 +177,17 @@ TEST_F(MechanismWork, SketchedState) {
 
 TEST_F(MechanismWork, SketchedChunks) {
   WorkEstimate sum = total(sketched(Form::Chunked, 10, 10));
-  EXPECT_EQ(sum.products, 3696);       // 12 · (4 · (4 + 5) + 2 · 80 + 2 · 56)
+  EXPECT_EQ(sum.products, 5040);       // 12 · (4 · (4 + 5) + 2 · 80 + 4 · 56)
   EXPECT_EQ(sum.usefulProducts, 3290); // §8: 10 · (2.5 · 10 + 2 · 96 + 112)
+}
+
+TEST_F(MechanismWork, DeepTreesHavePairs) {
+  for (auto [degree, size, passes] : {std::tuple(16, 8, 1), std::tuple(32, 8, 2), std::tuple(4, 2, 2)}) {
+    AttentionShape shape = sketched(Form::Quadratic, 4, 4);
+    shape.degree = degree, shape.sketch = size, shape.features = size * size;
+    WorkEstimate sketch = work(shape).front().work;
+    EXPECT_EQ(sketch.products, passes * sketch.usefulProducts) << degree;
+  }
 }
 
 TEST_F(MechanismWork, ExactBlocks) {

@@ -43,6 +43,21 @@ TEST_F(Specs, FeatureMaps) {
       {heads + kernel("favor_relu, features: 65, normalize: true, epsilon: 0, per_head: true"), {{9, 65}}, unordered});
 }
 
+// Weights of rows that share no positive channel are far below the others': features are carried as exponents.
+TEST_F(Specs, FocusedOfHighPowers) {
+  for (const char *map : {"focused, power: 5", "focused, power: 12.7", "focused, power: 30, epsilon: 1e-4"}) {
+    check({heads + kernel(map), {{1, 1}, {2, 63}, {65, 64}}, unordered, 1e-11});
+    check({grouped + "key_lengths: true, " + kernel(map), {{9, 65}}, unordered, 1e-11});
+    check({grouped + kernel(map, ", denominator: {bias: 1e-6}"), {{9, 65}}, unordered, 1e-11});
+    check({grouped + kernel(map, ", denominator: {bias: 0.3, floor: 50}"), {{65, 9}}, unordered, 1e-11});
+    check({heads + kernel(map, ", window: {length: 7}, lepe: {}"), square({21}), {""}, 1e-11});
+    check({heads + kernel(map, ", low_rank: {rank: 7}"), {{9, 65}}, {""}, 1e-11});
+    check({heads + "causal: true, " + kernel(map), square({1, 2, 65, 130}), ordered, 1e-11});
+    check({grouped + "causal: true, key_lengths: true, " + kernel(map, ", denominator: {bias: 0.1, floor: 0.2}"),
+           square({66}), ordered, 1e-11});
+  }
+}
+
 TEST_F(Specs, FeatureMapsOrdered) {
   for (const std::string &map : {maps[0], maps[1], maps[2], maps[3], maps[4]}) {
     check({heads + "causal: true, " + kernel(map), square({1, 2, 65, 130}), ordered});

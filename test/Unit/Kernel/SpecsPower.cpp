@@ -45,6 +45,19 @@ TEST_F(Specs, PolysketchUnordered) {
   }
 }
 
+// Trees that compute with sums of two numbers: of sixteen leaves, and of sketches of at most four.
+TEST_F(Specs, PolysketchInPairs) {
+  for (const char *form : {"quadratic", "state"}) {
+    for (int size : {1, 2, 4, 16})
+      check({"heads: 2, head_dim: 9, key_lengths: true, " + sketch(32, size), {{9, 20}}, {form}});
+    check({"heads: 2, head_dim: 40, " + sketch(64, 16, ", denominator: {bias: 0.5, floor: 2}"), {{10, 33}}, {form}});
+    check({"heads: 4, kv_heads: 2, head_dim: 2, " + sketch(16, 4), {{9, 20}}, {form}});
+  }
+  for (const char *form : {"quadratic", "chunked"})
+    for (const char *more : {"", ", local_exact: 11, denominator: {bias: 0.5}"})
+      check({"heads: 2, head_dim: 5, causal: true, " + sketch(32, 16, more), square({33}), {form}});
+}
+
 TEST_F(Specs, PolysketchCausal) {
   for (const char *form : {"quadratic", "chunked"}) {
     for (int size : {1, 2, 16, 32})

@@ -63,6 +63,8 @@ TEST_F(Specs, FeatureMapsFiniteBeyondTheRange) {
                         "cosformer, max_position: 20",
                         "focused",
                         "focused, power: 7",
+                        "focused, power: 40",
+                        "focused, power: 1e30, epsilon: 1e-30",
                         "favor_relu, features: 7",
                         "favor_relu, features: 7, normalize: true",
                         "favor, features: 7",

@@ -53,6 +53,17 @@ TEST(MechanismTest, PolysketchOfOneLeafPair) {
   EXPECT_DOUBLE_EQ(powerAttention(inputs, options)({0, 0, 1, 0}), (16.0 * 10 + 83521.0 * 20) / (16.0 + 83521.0));
 }
 
+TEST(MechanismTest, ScaledSketchThatIsNullStaysSo) {
+  // r = 1, both leaves x₀ + x₁ + x₂, which is 0 of the query. 0.01 times its entries, rounded, would add up to noise.
+  PowerOptions options{4, 0.01};
+  options.size = 1;
+  auto one = makeArray({1, 1}, {1}), first = makeArray({1, 1}, {0}), plus = makeArray({1, 4}, {1, 1, 1, 1});
+  options.signs = {plus, plus, one, one}, options.indices = {first, first, first, first};
+  AttentionInputs inputs = oneHead(3, {1.6171875, -1.0234375, -0.59375}, {1, 2, 5, 2, 1, 0}, {10, 20});
+  EXPECT_EQ(powerProblem(inputs, options), "");
+  EXPECT_EQ(powerAttention(inputs, options)({0, 0, 0, 0}), 0);
+}
+
 TEST(MechanismTest, EfficientAttention) {
   // Query weights 1/4 and 3/4; key weights of feature 0: 1/3 and 2/3, of feature 1: 1/2 each.
   AttentionInputs inputs = oneHead(2, {0, std::log(3)}, {0, 7, std::log(2), 7}, {3, 9});
