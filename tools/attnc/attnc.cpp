@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -26,20 +25,6 @@ int attune::attnc::fail(llvm::Error error, ExitStatus status) {
   else
     fail(llvm::Twine(message), status);
   return status;
-}
-
-llvm::Error attune::attnc::writeText(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  std::error_code code;
-  llvm::raw_fd_ostream file(path, code);
-  if (code)
-    return llvm::createStringError("expected to write " + path + ", but got: " + code.message());
-  write(file);
-  file.close();
-  if (!file.has_error())
-    return llvm::Error::success();
-  code = file.error();
-  file.clear_error();
-  return llvm::createStringError("expected to write " + path + ", but got: " + code.message());
 }
 
 int main(int argc, char **argv) {
