@@ -13,21 +13,9 @@ using namespace attune::graph;
 using cost::AttentionShape;
 
 llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> attentions, Type storage) const {
-  // One schedule a function: that of the attention with the smallest tiles, which fits the others as well.
-  tile::ScheduleAttr smallest;
-  for (const AttentionShape &shape : attentions) {
-    if (shape.family >= cost::Family::Project) // their tiles are smaller than those of attention
-      continue;
-    llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(shape, storage, machine);
-    if (!schedule)
-      return schedule.takeError();
-    auto smaller = [](tile::ScheduleAttr a, tile::ScheduleAttr b) {
-      return std::pair(a.getQueryTile(), a.getStages()) < std::pair(b.getQueryTile(), b.getStages());
-    };
-    if (!smallest || smaller(*schedule, smallest))
-      smallest = *schedule;
-  }
-  return smallest;
+  // The tiles of projections and compressions are smaller than those of attention.
+  auto isMechanism = [](const AttentionShape &shape) { return shape.family < cost::Family::Project; };
+  return cost::chooseSchedule(llvm::filter_to_vector(attentions, isMechanism), storage, machine);
 }
 
 llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {

@@ -2,22 +2,21 @@
 // RUN: not attn-opt %s -split-input-file -attn-select-rewrites=device=sm_80 --remarks-filter=attn-select-rewrites 2>&1 -o /dev/null \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
-// 64 queries, the smallest tile of 16 keys and values and, where several warps share a row, 64 × 16 weights on their way
-// to be an operand; bf16, one stage: (64 · 1024 + 16 · (1024 + 1024) + 64 · 16) · 2 = 198,656 bytes, and a thread block of an
-// A100 has 166,912. (One warp a row needs 2,048 bytes less, but twice the accumulators, and those are scarcer.)
-// expected-error @below {{expected a plan that a100-40gb can run, but found none: no schedule fits: expected tiles of at most 166912 bytes of shared memory on a100-40gb, but got 198656}}
-func.func @wide(%q: tensor<1x1x9x1024xbf16>, %k: tensor<1x1x9x1024xbf16>, %v: tensor<1x1x9x1024xbf16>) -> tensor<1x1x9x1024xbf16> {
+// The smallest tiles, 16 queries, keys and values, and 16 × 16 weights on their way to be an operand; bf16, one stage:
+// (16 · 2048 + 16 · (2048 + 2048) + 16 · 16) · 2 = 197,120 bytes, and a thread block of an A100 has 166,912.
+// expected-error @below {{expected a plan that a100-40gb can run, but found none: no schedule fits: expected tiles of at most 166912 bytes of shared memory on a100-40gb, but got 197120}}
+func.func @wide(%q: tensor<1x1x9x2048xbf16>, %k: tensor<1x1x9x2048xbf16>, %v: tensor<1x1x9x2048xbf16>) -> tensor<1x1x9x2048xbf16> {
   %o = attn.softmax %q, %k, %v {scale = 1.0 : f64}
-      : tensor<1x1x9x1024xbf16>, tensor<1x1x9x1024xbf16>, tensor<1x1x9x1024xbf16> -> tensor<1x1x9x1024xbf16>
-  return %o : tensor<1x1x9x1024xbf16>
+      : tensor<1x1x9x2048xbf16>, tensor<1x1x9x2048xbf16>, tensor<1x1x9x2048xbf16> -> tensor<1x1x9x2048xbf16>
+  return %o : tensor<1x1x9x2048xbf16>
 }
 
 // -----
 
 // Eight warps side by side, 24 columns each, carry 176 · 192 / 256 = 132 elements a thread of a 176×176 state, beside 16 · 64 / 256 = 4
 // scores and 16 · 192 / 256 = 12 outputs of chunks of 16. So the chunked form is no plan, and the quadratic one runs at all
-// lengths: on 4×2 warps, as 4×1 would hold 32 scores and 88 outputs.
-// REMARK:      cannot take the chunked form: no schedule fits: expected at most 108 accumulators a thread on a100-40gb, but got 148
+// lengths: on 4×2 warps, as 4×1 would hold 32 scores, 88 outputs and 44 pairs of queries.
+// REMARK:      cannot take the chunked form: no schedule fits: expected at most 144 accumulators a thread on a100-40gb, but got 148
 // CHECK-LABEL: func.func @state_too_large(
 // CHECK-SAME:    attn.plan = #attn.plan<form = quadratic, from = 0>
 // CHECK-SAME:    #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = bf16, warps = 8, stages = 2, warp_columns = 2>

@@ -13,17 +13,18 @@
 
 namespace attune::cost {
 
-/// The schedule of an attention on a device: the largest tiles that fit into its fast memory (and, on a GPU, its
-/// registers). Lengths play no part, so that one schedule serves all of them. On a GPU, where tiles that do not fit
-/// cannot run, the error says what they need and what there is. `storage` is the element type of q, k, v.
-llvm::Expected<tile::ScheduleAttr> chooseSchedule(const AttentionShape &shape, mlir::Type storage,
+/// The schedule that the attentions of one function share on a device: the largest tiles that fit into its fast memory
+/// (and, on a GPU, its registers). Lengths play no part, so that one schedule serves all of them. On a GPU, where tiles
+/// that do not fit cannot run, the error says what they need and what there is. `storage` is the element type of q, k, v.
+llvm::Expected<tile::ScheduleAttr> chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
                                                   const DeviceDescription &device);
 
-/// Bytes of shared memory that one thread block takes: the queries, keys and values in every stage, and a state that is
-/// read as an operand.
+/// Bytes of shared memory that one thread block takes at most: queries, keys and values in every stage, and whatever else
+/// products read from there.
 int64_t sharedBytes(const AttentionShape &shape, tile::ScheduleAttr schedule);
 
-/// f32 accumulators that one thread of a block holds at most: scores, output, a carried state.
+/// Registers that one thread of a block holds at most for elements of tiles: scores, output, a carried state, operands that
+/// stay.
 int64_t accumulatorsPerThread(const AttentionShape &shape, tile::ScheduleAttr schedule);
 
 } // namespace attune::cost

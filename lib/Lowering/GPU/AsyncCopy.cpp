@@ -67,7 +67,10 @@ void Copy::chunk(Value first, int64_t rowsBefore) {
   int64_t perRow = layout().chunksPerRow(), elements = layout().elementsPerChunk(), bytes = layout().elementBytes;
   Value firstRow = code().div(first, perRow), chunk = code().rem(first, perRow);
   Value row = code().add(firstRow, rowsBefore);
-  Value offset = code().add(code().mul(row, layout().rowBytes()), code().mul(swizzled(row, chunk), 16));
+  bool sameSwizzle = rowsBefore % 8 == 0;
+  int64_t known = sameSwizzle ? rowsBefore * layout().rowBytes() : 0;
+  Value place = sameSwizzle ? firstRow : row;
+  Value offset = code().add(code().mul(place, layout().rowBytes()), code().mul(swizzled(place, chunk), 16));
   Value column = code().mul(chunk, elements);
   Value inside = isInside(state, access, row), size = code().i32(16);
   if (!access.allColumns || layout().columns != tile.getDimSize(1)) {
@@ -78,7 +81,7 @@ void Copy::chunk(Value first, int64_t rowsBefore) {
   // A copy of nothing still names an address: the memory itself, which exists if anything does.
   Value some = code().less(code().i32(0), size);
   Value from = code().select(some, source(firstRow, column, rowsBefore), access.memory->pointer);
-  NVVM::CpAsyncOp::create(builder, code().loc, code().offset(target.base, offset), from, /*size=*/16,
+  NVVM::CpAsyncOp::create(builder, code().loc, state.addressIn(target, offset, known), from, /*size=*/16,
                           NVVM::LoadCacheModifierKind::CG, size);
 }
 
@@ -110,7 +113,7 @@ void Copy::element(Value id) {
   Value chunk = swizzled(row, code().div(column, perChunk));
   Value offset = code().add(code().mul(row, layout().rowBytes()),
                             code().add(code().mul(chunk, 16), code().mul(code().rem(column, perChunk), bytes)));
-  code().store(read.getResult(0), code().offset(target.base, offset), bytes);
+  code().store(read.getResult(0), state.addressIn(target, offset, 0), bytes);
 }
 
 void device::startCopy(KernelState &state, const TileAccess &access, RankedTensorType tile, const SharedTile &target) {

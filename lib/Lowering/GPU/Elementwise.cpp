@@ -10,6 +10,7 @@
 // Tiles of 16-bit elements are only widened and rounded.
 //
 //===----------------------------------------------------------------------===//
+#include "ElementRun.h"
 #include "Functions.h"
 #include "Places.h"
 
@@ -93,6 +94,62 @@ static bool isArithmetic(Operation *op) {
              arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp>(op);
 }
 
+/// Rounded tiles are operands of products only; arithmetic on them has no meaning here.
+static bool takesF32(Operation *op) {
+  return llvm::all_of(op->getOperandTypes(), [](Type operand) {
+    auto tile = dyn_cast<RankedTensorType>(operand);
+    return !tile || !isa<FloatType>(tile.getElementType()) || tile.getElementType().isF32();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Element after element
+//===----------------------------------------------------------------------===//
+
+static bool isOnFragments(Operation *op) {
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  return type && isa_and_nonnull<tile::FragmentAttr>(type.getEncoding());
+}
+
+bool ElementRun::take(Operation *op) {
+  if (op->getNumResults() != 1 || !isArithmetic(op) || !isOnFragments(op) || !takesF32(op))
+    return false;
+  int64_t count = elementCount(cast<RankedTensorType>(op->getResult(0).getType()));
+  if (!ops.empty() && count != elements)
+    flush();
+  elements = count;
+  ops.push_back(op);
+  return true;
+}
+
+void ElementRun::flushBefore(Operation *op) {
+  auto waits = [&](Value operand) { return llvm::is_contained(ops, operand.getDefiningOp()); };
+  bool isLight = isa<arith::ConstantOp, tile::ExpandOp, tile::PermuteColumnsOp, tile::IotaOp>(op) ||
+                 (op->getNumResults() == 1 && isArithmetic(op));
+  if (!isLight || llvm::any_of(op->getOperands(), waits))
+    flush();
+}
+
+void ElementRun::flush() {
+  llvm::DenseMap<Value, SmallVector<Value>> results;
+  for (int64_t i = 0; i < elements; ++i)
+    for (Operation *op : ops) {
+      SmallVector<Value> operands;
+      for (Value operand : op->getOperands())
+        if (auto found = results.find(operand); found != results.end())
+          operands.push_back(found->second[i]);
+        else
+          operands.push_back(isa<RankedTensorType>(operand.getType()) ? state.tileOf(operand).registers[i]
+                                                                      : state.scalar(operand));
+      Value element = lowerElement(state, op, operands);
+      results[op->getResult(0)].push_back(element);
+    }
+  for (auto &[tile, registers] : results)
+    state.tiles[tile].registers = std::move(registers);
+  ops.clear();
+  elements = 0;
+}
+
 LogicalResult device::lowerElementwise(KernelState &state, Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return lowerConstant(state, constant);
@@ -104,9 +161,7 @@ LogicalResult device::lowerElementwise(KernelState &state, Operation *op) {
     return lowerIota(state, iota), success();
   if (!isArithmetic(op))
     return op->emitError() << "expected arithmetic that a GPU kernel can do on tiles, but got " << op->getName();
-  for (Value operand : op->getOperands())
-    if (auto type = dyn_cast<RankedTensorType>(operand.getType());
-        type && isa<FloatType>(type.getElementType()) && !type.getElementType().isF32())
-      return op->emitError() << "expected f32 tiles, but got " << type << "; widen the operands first";
+  if (!takesF32(op))
+    return op->emitError() << "expected f32 tiles, but got " << op->getOperand(0).getType() << "; widen the operands first";
   return lowerEach(state, op), success();
 }

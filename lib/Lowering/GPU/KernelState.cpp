@@ -44,7 +44,7 @@ Value KernelState::rootOf(Value memory) {
 SharedTile KernelState::newSharedTile(tile::SharedAttr attr, Type element, int64_t copies) {
   tile::SharedLayout layout(attr, element);
   SharedBuffer buffer = sharedUse.allocate(llvm::alignTo(layout.bytes(), 128) * copies);
-  return {code.offset(sharedBase, buffer.begin), layout, element, buffer.id};
+  return {sharedBase, buffer.begin, layout, element, buffer.id};
 }
 
 bool KernelState::isShared(Value tile) {
@@ -65,8 +65,8 @@ bool KernelState::needsBarriers(Operation *op) const {
     auto load = dyn_cast<tile::LoadOp>(inner);
     auto store = dyn_cast<tile::StoreOp>(inner);
     auto convert = dyn_cast<tile::ConvertLayoutOp>(inner);
-    bool meets = (reduce && isReducedByWarps(reduce)) || llvm::any_of(inner->getOperands(), isShared) ||
-                 llvm::any_of(inner->getResults(), isShared) || (load && isExchanged(load.getSource())) ||
+    bool meets = (reduce && isReducedByWarps(reduce)) || isa<tile::DotOp>(inner) ||
+                 llvm::any_of(inner->getOperands(), isShared) || llvm::any_of(inner->getResults(), isShared) || (load && isExchanged(load.getSource())) ||
                  (store && isExchanged(store.getTarget())) ||
                  (convert && isa<tile::SliceAttr>(cast<RankedTensorType>(convert.getType()).getEncoding()));
     return meets ? WalkResult::interrupt() : WalkResult::advance();

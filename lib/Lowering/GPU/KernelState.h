@@ -27,16 +27,18 @@ struct Memory {
   mlir::Value aligned; // i1: every row begins at a multiple of 16 bytes
 };
 
-/// A tile in shared memory.
+/// A tile in shared memory, `begin` bytes after its base. What is known stays apart from what threads compute, so that all
+/// tiles of one width share the computed part of their addresses, of which there would be too many to hold.
 struct SharedTile {
   mlir::Value base; // ptr<3>
+  int64_t begin;
   tile::SharedLayout layout;
   mlir::Type element;
   int buffer; // for the ordering of writes and reads
 };
 
-/// What a thread holds of a tile: registers, a place in shared memory, or (for `b` fragments, which products read as they
-/// go) a place to read from and the type to widen to. Registers of 16-bit elements are pairs: vector<2xT>.
+/// What a thread holds of a tile: registers, a place in shared memory, or (for fragments that products read as they go:
+/// `b`, and `a` where several warps share a row) a place to read from and the type to widen to. Registers of 16-bit elements are pairs: vector<2xT>.
 struct ThreadTile {
   llvm::SmallVector<mlir::Value> registers;
   std::optional<SharedTile> shared;
@@ -61,6 +63,10 @@ struct KernelState {
   /// A new buffer for a tile, in as many copies as asked for, one after another.
   SharedTile newSharedTile(tile::SharedAttr attr, mlir::Type element, int64_t copies = 1);
   static bool isShared(mlir::Value tile);
+  /// The address of byte `computed` + `known` of a tile.
+  mlir::Value addressIn(const SharedTile &tile, mlir::Value computed, int64_t known) {
+    return code.offset(code.offset(tile.base, computed), tile.begin + known);
+  }
   /// The memory behind an argument or a reshaped one.
   static mlir::Value rootOf(mlir::Value memory);
   /// Is the memory both loaded from and stored to in this kernel?
@@ -172,6 +178,9 @@ mlir::LogicalResult lowerElementwise(KernelState &state, mlir::Operation *op);
 
 // TileToGpu.cpp
 mlir::LogicalResult lowerBlock(KernelState &state, mlir::Block &block);
+
+/// Loads what loops read from shared memory, and were given before them, anew for each product; false if there is nothing.
+bool reloadOperands(tile::KernelOp kernel);
 
 } // namespace attune::device
 

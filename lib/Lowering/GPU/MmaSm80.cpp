@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 //   for each 16 of k:
-//     A: registers, or transposed from shared memory     [row blocks][4 pairs]
+//     A: registers, or from shared memory                [row blocks][4 pairs]
 //     for each two blocks of 8 columns:
 //       B: from shared memory                             [2 columns][2 halves of k]
 //       16-bit operands: one m16n8k16;   f32 operands: two m16n8k8 on tf32, of precision f32 three times that
@@ -19,8 +19,7 @@
 // a = a1 + a2 with a1 = tf32(a), a2 = tf32(a - a1), and b likewise: a2 b1 + a1 b2 + a1 b1 is off by a2 b2 and by what a2 and
 // b2 lost, 2^-22 of a b each. But the unit cuts its sums off where f32 rounds: sums that only grow lose half a unit in the
 // last place at each step, in one direction. Along 2,048 keys, 768 such steps, that would be 2e-5. So what is added to an
-// accumulator is summed from zero, over k of this product alone, and added by an addition that rounds; a few columns at a
-// time, to hold few such sums.
+// accumulator is summed from zero, over k of this product alone, and added by an addition that rounds.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
@@ -108,6 +107,28 @@ static Fragment aFromRegisters(Product &product, int64_t rowBlock, int64_t kBloc
   return fragment;
 }
 
+/// A [m, k] in shared memory: where several warps share a row, each of them needs all of its k, which is too much to hold.
+static Fragment aFromShared(Product &product, int64_t rowBlock, int64_t kBlock) {
+  KernelState &state = product.state;
+  const SharedTile &tile = *product.a.shared;
+  int64_t k = kBlock * tile::blockSize;
+  Value row = firstRow(state, rowBlock, tile.layout.rows);
+  Fragment fragment;
+  if (!product.isTf32()) {
+    int count = product.hasSecondHalf(kBlock) ? 4 : 2;
+    llvm::append_range(fragment.values, loadMatrices(state, tile, {0, k, row, {}}, count, /*columnsFirst=*/false,
+                                                     /*transposed=*/false));
+    return fragment;
+  }
+  for (int64_t half = 0; half < (product.hasSecondHalf(kBlock) ? 2 : 1); ++half) {
+    Value above = readPair(state, tile, {0, k + half * 8, row, {}}), below = readPair(state, tile, {8, k + half * 8, row, {}});
+    for (int64_t second = 0; second < 2; ++second)
+      for (Value pair : {above, below})
+        appendWord(product, state.code.element(pair, second), fragment);
+  }
+  return fragment;
+}
+
 static Fragment aTransposed(Product &product, int64_t rowBlock, int64_t kBlock) {
   KernelState &state = product.state;
   const SharedTile &tile = *product.a.shared;
@@ -125,6 +146,12 @@ static Fragment aTransposed(Product &product, int64_t rowBlock, int64_t kBlock) 
       for (int64_t below = 0; below < 2; ++below)
         appendWord(product, readWord(state, tile, {k + half * 8, below * 8, {}, column}, second), fragment);
   return fragment;
+}
+
+static Fragment fragmentOfA(Product &product, int64_t rowBlock, int64_t kBlock) {
+  if (!product.a.shared)
+    return aFromRegisters(product, rowBlock, kBlock);
+  return product.dot.getTransposeA() ? aTransposed(product, rowBlock, kBlock) : aFromShared(product, rowBlock, kBlock);
 }
 
 //===----------------------------------------------------------------------===//
@@ -245,7 +272,7 @@ struct ColumnRange {
 static void step(Product &product, int64_t kBlock, ColumnRange range, MutableArrayRef<Value> sums) {
   SmallVector<Fragment> a;
   for (int64_t rowBlock = 0; rowBlock < product.rowBlocks; ++rowBlock)
-    a.push_back(product.a.shared ? aTransposed(product, rowBlock, kBlock) : aFromRegisters(product, rowBlock, kBlock));
+    a.push_back(fragmentOfA(product, rowBlock, kBlock));
   int64_t together = endsPast(product.layout, product.columnsOfB()) ? 1 : 2;
   for (int64_t column = range.begin; column < range.end; column += together) {
     int64_t count = std::min(together, range.end - column);
@@ -263,21 +290,14 @@ static void multiplyColumns(Product &product, ColumnRange range, MutableArrayRef
     step(product, kBlock, range, sums);
 }
 
-/// acc + A·B, where A·B is summed from zero: see the head of this file.
+/// acc + A·B, where A·B is summed from zero: see the head of this file. All columns at once: in several ranges what A was
+/// split into would stay for the next one, which is more than the sums.
 static void multiplyApart(Product &product) {
-  constexpr int64_t columnsAtATime = 4;
   DeviceBuilder &code = product.state.code;
-  for (int64_t begin = 0; begin < product.columnBlocks; begin += columnsAtATime) {
-    ColumnRange range{begin, std::min(begin + columnsAtATime, product.columnBlocks)};
-    int64_t blocks = range.end - range.begin;
-    SmallVector<Value> sums(product.rowBlocks * blocks * 4, code.f32(0));
-    multiplyColumns(product, range, sums);
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      int64_t rowBlock = i / (blocks * 4), inRow = i % (blocks * 4);
-      Value &total = product.sums[(rowBlock * product.columnBlocks + begin) * 4 + inRow];
-      total = arith::AddFOp::create(code.builder, code.loc, total, sum);
-    }
-  }
+  SmallVector<Value> sums(product.sums.size(), code.f32(0));
+  multiplyColumns(product, {0, product.columnBlocks}, sums);
+  for (auto [total, sum] : llvm::zip_equal(product.sums, sums))
+    total = arith::AddFOp::create(code.builder, code.loc, total, sum);
 }
 
 LogicalResult device::lowerDot(KernelState &state, tile::DotOp dot) {

@@ -28,18 +28,22 @@ static Value swizzleOf(DeviceBuilder &code, const tile::SharedLayout &layout, Va
   return code.rem(code.div(row, 8 / period), period);
 }
 
-/// The address of chunk `laneChunk` of row `laneRow` (less than 8 in `swizzleRow`), counted from `place`.
+/// The address of byte `inChunk` of chunk `laneChunk` of row `laneRow` (less than 8 in `swizzleRow`), counted from `place`.
 static Value chunkAddress(KernelState &state, const SharedTile &tile, const SharedPlace &place, Value laneRow,
-                          Value swizzleRow, Value laneChunk) {
+                          Value swizzleRow, Value laneChunk, Value inChunk) {
   DeviceBuilder &code = state.code;
   const tile::SharedLayout &layout = tile.layout;
-  Value chunk = code.add(laneChunk, place.column / layout.elementsPerChunk());
+  // Whole multiples of 8 chunks are outside what the swizzle changes.
+  int64_t knownChunk = place.column / layout.elementsPerChunk(), outside = knownChunk / 8 * 8;
+  Value chunk = code.add(laneChunk, knownChunk - outside);
   if (place.addColumn)
     chunk = code.add(chunk, code.div(place.addColumn, layout.elementsPerChunk()));
   Value row = place.addRow ? code.add(laneRow, place.addRow) : laneRow;
   Value bytes = code.add(code.mul(row, layout.rowBytes()),
                          code.mul(code.exclusiveOr(chunk, swizzleOf(code, layout, swizzleRow)), 16));
-  return code.offset(code.offset(tile.base, bytes), place.row * layout.rowBytes());
+  if (inChunk)
+    bytes = code.add(bytes, inChunk);
+  return state.addressIn(tile, bytes, place.row * layout.rowBytes() + outside * 16);
 }
 
 SmallVector<Value> device::loadMatrices(KernelState &state, const SharedTile &tile, SharedPlace place, int count,
@@ -49,7 +53,7 @@ SmallVector<Value> device::loadMatrices(KernelState &state, const SharedTile &ti
   Value row = code.rem(state.lane, 8), matrix = code.div(state.lane, 8), zero = code.i32(0);
   Value first = count >= 2 ? code.rem(matrix, 2) : zero, second = count == 4 ? code.div(matrix, 2) : zero;
   Value chunk = columnsFirst ? first : second, block = columnsFirst ? second : first;
-  Value address = chunkAddress(state, tile, place, code.add(row, code.mul(block, 8)), row, chunk);
+  Value address = chunkAddress(state, tile, place, code.add(row, code.mul(block, 8)), row, chunk, {});
 
   MLIRContext *context = builder.getContext();
   Type i32 = builder.getI32Type();
@@ -69,8 +73,7 @@ static Value pairAddress(KernelState &state, const SharedTile &tile, const Share
   DeviceBuilder &code = state.code;
   int64_t pairsPerChunk = tile.layout.elementsPerChunk() / 2;
   Value chunk = code.div(state.quad, pairsPerChunk), inChunk = code.rem(state.quad, pairsPerChunk);
-  Value address = chunkAddress(state, tile, place, state.group, state.group, chunk);
-  return code.offset(address, code.mul(inChunk, 2 * tile.layout.elementBytes));
+  return chunkAddress(state, tile, place, state.group, state.group, chunk, code.mul(inChunk, 2 * tile.layout.elementBytes));
 }
 
 Value device::readPair(KernelState &state, const SharedTile &tile, SharedPlace place) {
@@ -85,8 +88,9 @@ void device::writePair(KernelState &state, const SharedTile &tile, SharedPlace p
 Value device::readWord(KernelState &state, const SharedTile &tile, SharedPlace place, int64_t second) {
   DeviceBuilder &code = state.code;
   Value row = code.add(code.mul(state.quad, 2), second);
-  Value address = chunkAddress(state, tile, place, row, row, code.div(state.group, 4));
-  return code.load(code.builder.getF32Type(), code.offset(address, code.mul(code.rem(state.group, 4), 4)), 4);
+  Value inChunk = code.mul(code.rem(state.group, 4), 4);
+  Value address = chunkAddress(state, tile, place, row, row, code.div(state.group, 4), inChunk);
+  return code.load(code.builder.getF32Type(), address, 4);
 }
 
 Value device::firstRow(KernelState &state, int64_t rowBlock, int64_t rows) {
@@ -233,7 +237,8 @@ LogicalResult device::lowerConvertLayout(KernelState &state, tile::ConvertLayout
   ThreadTile result;
   if (isa<tile::SharedAttr>(from.getEncoding()) && fragment) {
     const SharedTile &source = *state.tileOf(convert.getSource()).shared;
-    if (fragment.getRole() == tile::FragmentRole::B)
+    bool isFirst = fragment.getRole() == tile::FragmentRole::A, sharesRows = state.grid.columns > 1;
+    if (fragment.getRole() == tile::FragmentRole::B || (isFirst && sharesRows))
       result.shared = source; // products read it as they go
     else
       readFragments(state, source, {fragment, to.getShape()}, result);

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "ElementRun.h"
 #include "KernelState.h"
 
 #include "attune/Lowering/GPU/Passes.h"
@@ -149,6 +150,7 @@ void BufferLives::after(Operation &op) {
 
 LogicalResult device::lowerBlock(KernelState &state, Block &block) {
   BufferLives lives(state, block);
+  ElementRun run(state);
   for (Operation &op : block) {
     Location outer = state.code.loc;
     state.code.loc = op.getLoc();
@@ -156,11 +158,17 @@ LogicalResult device::lowerBlock(KernelState &state, Block &block) {
     bool isScalar = op.getNumResults() == 1 && op.getNumRegions() == 0 && op.getResult(0).getType().isIntOrIndexOrFloat();
     if (isScalar)
       state.scalar(op.getResult(0));
-    if (failed(checkLayout(&op)) || failed(lowerOperation(state, &op)))
+    if (failed(checkLayout(&op)))
       return failure();
+    if (!run.take(&op)) {
+      run.flushBefore(&op);
+      if (failed(lowerOperation(state, &op)))
+        return failure();
+    }
     lives.after(op);
     state.code.loc = outer;
   }
+  run.flush();
   return success();
 }
 
@@ -263,16 +271,29 @@ static FailureOr<LLVM::LLVMFuncOp> lowerKernel(tile::KernelOp kernel, OpBuilder 
   return function;
 }
 
-/// Stages are worth less than not running at all: where the schedule's do not fit, fewer are taken.
+/// The function of a kernel, if it fits with copies running ahead by `stages`; null if it does not.
+static FailureOr<LLVM::LLVMFuncOp> lowerIfItFits(tile::KernelOp kernel, OpBuilder &moduleBuilder, int64_t stages,
+                                                 int64_t sharedLimit, int64_t &sharedBytes) {
+  FailureOr<LLVM::LLVMFuncOp> function = lowerKernel(kernel, moduleBuilder, stages, sharedBytes);
+  if (failed(function) || sharedBytes <= sharedLimit)
+    return function;
+  function->erase();
+  return LLVM::LLVMFuncOp();
+}
+
+/// Stages, and operands that stay, are worth less than not running at all: where the schedule's do not fit, fewer are taken,
+/// and at last operands are loaded for each product.
 static LogicalResult lowerKernel(tile::KernelOp kernel, OpBuilder &moduleBuilder, int64_t sharedLimit) {
   int64_t sharedBytes = 0;
   for (int64_t stages = kernel.getSchedule()->getStages(); stages > 0; --stages) {
-    FailureOr<LLVM::LLVMFuncOp> function = lowerKernel(kernel, moduleBuilder, stages, sharedBytes);
-    if (failed(function))
-      return failure();
-    if (sharedBytes <= sharedLimit)
-      return success();
-    function->erase();
+    FailureOr<LLVM::LLVMFuncOp> function = lowerIfItFits(kernel, moduleBuilder, stages, sharedLimit, sharedBytes);
+    if (failed(function) || *function)
+      return function;
+  }
+  if (reloadOperands(kernel)) {
+    FailureOr<LLVM::LLVMFuncOp> function = lowerIfItFits(kernel, moduleBuilder, 1, sharedLimit, sharedBytes);
+    if (failed(function) || *function)
+      return function;
   }
   return refuse(kernel, sharedBytes, sharedLimit);
 }

@@ -93,17 +93,24 @@ TEST_F(ChooseSchedule, GpuDropsAStageBeforeItRefuses) {
   schedule = llvm::cantFail(chooseSchedule(wide(Form::Online, 64), bf16, device));
   EXPECT_EQ(schedule.getKeyTile(), 16);
   EXPECT_EQ(schedule.getStages(), 1);
+  EXPECT_EQ(schedule.getQueryTile(), 64);
+  // Queries too, by eight warps side by side: 16·64·2, 16·128·2 a stage, and weights of 16·16·2 that become operands.
   device.fastBytes.value = 12287;
+  schedule = llvm::cantFail(chooseSchedule(wide(Form::Online, 64), bf16, device));
+  EXPECT_EQ(schedule.getQueryTile(), 16);
+  EXPECT_EQ(schedule.getWarpGrid(), (tile::WarpGrid{1, 8}));
+  EXPECT_EQ(schedule.getStages(), 2);
+  device.fastBytes.value = 6655;
   llvm::Expected<tile::ScheduleAttr> refused = chooseSchedule(wide(Form::Online, 64), bf16, device);
   ASSERT_FALSE(static_cast<bool>(refused));
-  EXPECT_EQ(llvm::toString(refused.takeError()), "no schedule fits: expected tiles of at most 12287 bytes of shared "
-                                                 "memory on made up, but got 12288");
+  EXPECT_EQ(llvm::toString(refused.takeError()), "no schedule fits: expected tiles of at most 6655 bytes of shared "
+                                                 "memory on made up, but got 6656");
 }
 
 TEST_F(ChooseSchedule, GpuStatesMustFitInRegisters) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
   auto bf16 = mlir::BFloat16Type::get(&context);
-  // Over 128 threads: scores 64·64 and outputs 64·128, 96 accumulators.
+  // Over 128 threads: scores 64·64 and outputs 64·128, 96 registers, and 32 for queries of 64·128 in pairs.
   EXPECT_TRUE(static_cast<bool>(chooseSchedule(wide(Form::Online, 128), bf16, device)));
   // A chunk of 16 takes one warp row: over 8 warps in a row scores of 16·64 (8 columns each at least), outputs of 16·128
   // and the carried state of 128·128 are 4 + 8 + 64.
@@ -122,20 +129,51 @@ TEST_F(ChooseSchedule, GpuWarpsSplitTheColumnsOfWideTiles) {
     device.accumulatorsPerThread.value = accumulators;
     return llvm::cantFail(chooseSchedule(wide(form, width), bf16, device)).getWarpGrid();
   };
-  EXPECT_EQ(gridOf(Form::Online, 64, 64), (tile::WarpGrid{4, 1}));   // scores 32, outputs 32
+  EXPECT_EQ(gridOf(Form::Online, 64, 80), (tile::WarpGrid{4, 1}));   // scores 32, outputs 32, queries 16
+  EXPECT_EQ(gridOf(Form::Online, 64, 79), (tile::WarpGrid{4, 2}));   // 16, 16, and queries in shared memory
   EXPECT_EQ(gridOf(Form::Online, 256, 108), (tile::WarpGrid{4, 2})); // 16 and 64
   // Chunks of 64: scores 16, outputs 32, state 64.
   EXPECT_EQ(gridOf(Form::Chunked, 128, 112), (tile::WarpGrid{4, 2}));
 }
 
 TEST_F(ChooseSchedule, StatesAreOperandsToo) {
-  // State and readout are different kernels: in one 128·128 accumulators over 128 threads and features of 64·128, in
-  // the other features of 64·128 and outputs of 64·128.
+  // State, merge and readout are different kernels. The second has two states of 128·128, 256 registers of each of 128
+  // threads, so there are 256 of them.
   auto schedule = llvm::cantFail(
       chooseSchedule(wide(Form::State, 128), mlir::BFloat16Type::get(&context), madeUpDevice(tile::TargetKind::GPU)));
-  EXPECT_EQ(accumulatorsPerThread(wide(Form::State, 128), schedule), 192);
-  // 64·128·2 + 2 · 64·256·2, and 4 · 128·128 of the state.
-  EXPECT_EQ(sharedBytes(wide(Form::State, 128), schedule), 147456);
+  EXPECT_EQ(schedule.getWarpGrid(), (tile::WarpGrid{4, 2}));
+  EXPECT_EQ(accumulatorsPerThread(wide(Form::State, 128), schedule), 128);
+  // The readout: 4 · 128·128 of the state, 64·128·2 of the queries, 64·128·4 of their features. (The pieces: 64·128·2 of
+  // features and 2 · 64·256·2 of keys and values.)
+  EXPECT_EQ(sharedBytes(wide(Form::State, 128), schedule), 114688);
+}
+
+TEST_F(ChooseSchedule, RandomFeaturesAreHeldAndOmegaIsRead) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  device.accumulatorsPerThread.value = 144;
+  AttentionShape shape = wide(Form::Quadratic, 64);
+  shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::FavorRelu);
+  shape.features = 128;
+  auto choose = [&] { return llvm::cantFail(chooseSchedule(shape, mlir::Float16Type::get(&context), device)); };
+  // Over 128 threads outputs of 64·64 are 32, f32 features of the queries 64·128, 64 more, and those of the keys 64 beside
+  // the parts of what they are products of. Over 256 the queries' are in shared memory: 16 + 2 · 32 + 8.
+  EXPECT_EQ(choose().getWarpGrid(), (tile::WarpGrid{4, 2}));
+  EXPECT_EQ(accumulatorsPerThread(shape, choose()), 88);
+  // Features of both, 2 · 64·128·4, omega 128·64·2, keys and values 2 · 64·128·2, weights 64·64·4.
+  EXPECT_EQ(sharedBytes(shape, choose()), 131072);
+  // With one stage omega needs no place beside the features: 2 · 32,768 + 16,384 of weights, 16,384 of tokens.
+  device.fastBytes.value = 131071;
+  EXPECT_EQ(choose().getStages(), 1);
+  EXPECT_EQ(sharedBytes(shape, choose()), 98304);
+}
+
+TEST_F(ChooseSchedule, AttentionsOfOneFunctionShareWhatFitsAll) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  device.accumulatorsPerThread.value = 108;
+  AttentionShape narrow = wide(Form::Online, 64), both[] = {narrow, wide(Form::Online, 256)};
+  auto f16 = mlir::Float16Type::get(&context);
+  EXPECT_EQ(llvm::cantFail(chooseSchedule(narrow, f16, device)).getWarpGrid(), (tile::WarpGrid{4, 1}));
+  EXPECT_EQ(llvm::cantFail(chooseSchedule(both, f16, device)).getWarpGrid(), (tile::WarpGrid{4, 2}));
 }
 
 TEST_F(ChooseSchedule, RowsArePaddedOnAGpu) {
@@ -143,4 +181,20 @@ TEST_F(ChooseSchedule, RowsArePaddedOnAGpu) {
   auto schedule = llvm::cantFail(
       chooseSchedule(wide(Form::Online, 40), mlir::Float16Type::get(&context), madeUpDevice(tile::TargetKind::GPU)));
   EXPECT_EQ(sharedBytes(wide(Form::Online, 40), schedule), 30720);
+}
+
+TEST_F(ChooseSchedule, RotatedTokensStayWithinAWarp) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  device.accumulatorsPerThread.value = 144;
+  AttentionShape shape = wide(Form::Online, 64);
+  shape.queryRope = shape.keyRope = true;
+  auto f32 = mlir::Float32Type::get(&context);
+  // Outputs, queries, keys, and sums of weights with values are 32 each over 128 threads; scores of 64·32 are 16.
+  auto schedule = llvm::cantFail(chooseSchedule(shape, f32, device));
+  EXPECT_EQ(schedule.getWarpGrid(), (tile::WarpGrid{4, 1}));
+  EXPECT_EQ(schedule.getKeyTile(), 32);
+  EXPECT_EQ(accumulatorsPerThread(shape, schedule), 144);
+  // Twice as wide they fit no grid of one column, and run all the same.
+  shape.width = shape.valueWidth = 128;
+  EXPECT_EQ(llvm::cantFail(chooseSchedule(shape, f32, device)).getWarpColumns(), 1);
 }

@@ -1,0 +1,231 @@
+//===- BlockNeed.cpp - What a thread block of each kernel holds at once ----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One function a kernel of lib/Kernel, as in the Work files: the tiles that are held together at its fullest. Elementwise
+// chains without a reduction hold nothing of their own, for they go from one register to the next.
+//
+//===----------------------------------------------------------------------===//
+#include "BlockNeed.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace attune;
+using namespace attune::cost;
+
+static constexpr int64_t threadsPerWarp = 32, fragmentRows = 16;
+
+/// Rows of a GPU's tiles are padded to the depth of an `mma`.
+static int64_t padded(int64_t width) { return llvm::alignTo(width, 16); }
+
+namespace {
+/// The tiles of one attention with a schedule. Names of sizes are those of the formulas.
+struct Tiles {
+  Tiles(const AttentionShape &shape, tile::ScheduleAttr schedule)
+      : shape(shape), warps(schedule.getWarpGrid()), Tq(schedule.getQueryTile()), Tk(schedule.getKeyTile()),
+        stages(schedule.getStages()), d(shape.width), m(shape.features), dv(shape.valueWidth),
+        isF16(schedule.getOperand().isF16()), isF32(schedule.getOperand().isF32()), stored(isF32 ? 4 : 2),
+        mapped(isF16 ? 4 : stored) {}
+
+  const AttentionShape &shape;
+  tile::WarpGrid warps;
+  int64_t Tq, Tk, stages, d, m, dv;
+  bool isF16, isF32;
+  int64_t stored, mapped; ///< bytes of an operand: of a stored element, of features and of their products
+
+  /// Registers of a thread for a tile that has been computed: each row of the grid of warps holds 16 rows of it at a
+  /// time, each column of the grid an equal range of columns.
+  int64_t held(int64_t rows, int64_t columns) const {
+    return llvm::alignTo(rows, fragmentRows * warps.rows) * llvm::alignTo(padded(columns), 8 * warps.columns) /
+           (warps.count() * threadsPerWarp);
+  }
+  /// The same as the first operand of products. Where several warps share a row it is read from shared memory, 16 columns
+  /// at a time.
+  int64_t operand(int64_t rows, int64_t columns, int64_t bytes) const {
+    return warps.columns > 1 ? 0 : held(rows, columns) * bytes / 4;
+  }
+  /// Bytes of it there.
+  int64_t operandBytes(int64_t rows, int64_t columns, int64_t bytes) const {
+    return warps.columns > 1 ? rows * padded(columns) * bytes : 0;
+  }
+  int64_t output() const { return held(Tq, dv); }
+  /// Products of f32 that are added to something have sums of their own.
+  int64_t apart(int64_t accumulators) const { return isF32 ? accumulators : 0; }
+  /// Keys that are rotated or normalised in the load.
+  int64_t keySteps() const { return shape.keyRope || shape.keyNorm ? held(Tk, d) : 0; }
+  int64_t queryBytes() const { return Tq * padded(d) * stored; }
+  int64_t keyAndValueBytes() const { return stages * Tk * (padded(d) + padded(dv)) * stored; }
+};
+} // namespace
+
+static BlockNeed most(std::initializer_list<BlockNeed> kernels) {
+  BlockNeed need;
+  for (BlockNeed kernel : kernels)
+    need = {std::max(need.registers, kernel.registers), std::max(need.bytes, kernel.bytes)};
+  return need;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows of weights: softmax, polynomials, EVA
+//===----------------------------------------------------------------------===//
+
+/// Queries that are operands of `bytes`, and weights beside the output. In f32 keys are split for their product while they
+/// are still being read.
+static BlockNeed weightsNeed(const Tiles &t, int64_t width, int64_t bytes) {
+  int64_t weights = t.held(t.Tq, t.Tk), keys = t.keySteps(), both = t.isF32 ? weights + keys : std::max(weights, keys);
+  return {t.output() + t.operand(t.Tq, width, bytes) + both + t.apart(t.output()),
+          t.queryBytes() + t.keyAndValueBytes() + t.operandBytes(t.Tq, t.Tk, bytes)};
+}
+
+//===----------------------------------------------------------------------===//
+// Kernel attention
+//===----------------------------------------------------------------------===//
+
+static bool hasProjection(const Tiles &t) {
+  return t.shape.map && (t.shape.map.isFavor() || t.shape.map.getKind() == attn::FeatureKind::FavorRelu);
+}
+
+/// Registers for the features of T tokens on their way: sums of a product whose operands are split, or rows that are
+/// reduced before they go on.
+static int64_t featuresOnTheWay(const Tiles &t, int64_t rows) {
+  if (hasProjection(t))
+    return 2 * t.held(rows, t.m) + 8 * llvm::divideCeil(rows, fragmentRows * t.warps.rows);
+  bool reduces = t.shape.map && t.shape.map.getKind() == attn::FeatureKind::Focused;
+  return std::max(reduces ? 2 * t.held(rows, t.d) : 0, t.keySteps());
+}
+
+/// Bytes of omega where the tokens have not met it yet.
+static int64_t omegaBytes(const Tiles &t) {
+  return hasProjection(t) && !t.shape.keyFolded ? padded(t.m) * padded(t.d) * t.stored : 0;
+}
+
+/// Of what stays, and of omega and what comes after it: with one stage omega is read again for each tile, if it must be.
+static int64_t bytesWithOmega(const Tiles &t, int64_t stays, int64_t after) {
+  int64_t omega = omegaBytes(t), tokens = t.keyAndValueBytes();
+  if (t.stages > 1)
+    return stays + omega + tokens + after;
+  return stays + tokens + std::max(omega, after);
+}
+
+static BlockNeed quadraticNeed(const Tiles &t) {
+  // Weights of f16 kernels are f32 operands beside their accumulators: unnormalised, they pass the range of f16.
+  int64_t weights = t.held(t.Tq, t.Tk) * (t.isF16 ? 2 : 1), a = t.operand(t.Tq, t.m, t.mapped);
+  int64_t keys = std::max(weights, featuresOnTheWay(t, t.Tk));
+  int64_t stays = t.operandBytes(t.Tq, t.m, t.mapped);
+  int64_t after = t.Tk * padded(t.m) * t.mapped + t.operandBytes(t.Tq, t.Tk, t.mapped);
+  int64_t registers = std::max(t.output() + a + keys + t.apart(t.output()), featuresOnTheWay(t, t.Tq));
+  return {registers, bytesWithOmega(t, std::max(stays, t.queryBytes()), after)};
+}
+
+static BlockNeed stateNeed(const Tiles &t) {
+  int64_t state = t.held(t.m, t.dv);
+  BlockNeed pieces{state + std::max(t.held(t.Tk, t.m), t.apart(state)),
+                   bytesWithOmega(t, 0, t.Tk * padded(t.m) * t.mapped)};
+  BlockNeed merge{2 * state, 0};
+  // Features of queries are f32 operands, since the state is.
+  BlockNeed readout{std::max(t.held(t.Tq, t.m) + t.output() + t.apart(t.output()), featuresOnTheWay(t, t.Tq)),
+                    std::max(omegaBytes(t), 4 * padded(t.m) * padded(t.dv)) + t.queryBytes() +
+                        t.operandBytes(t.Tq, t.m, 4)};
+  return most({pieces, merge, readout});
+}
+
+static BlockNeed chunkedNeed(const Tiles &t) {
+  int64_t state = t.held(t.m, t.dv), a = t.operand(t.Tq, t.m, 4), b = featuresOnTheWay(t, t.Tk);
+  int64_t weights = t.held(t.Tq, t.Tk) * (t.isF16 ? 2 : 1);
+  int64_t rows = t.output() + a + std::max(weights + t.apart(t.output()), b), update = t.apart(state);
+  int64_t features = (t.warps.columns > 1 ? t.Tq + t.Tk : t.Tk) * padded(t.m) * 4;
+  return {state + std::max(rows, update), bytesWithOmega(t, t.queryBytes() + 4 * padded(t.m) * padded(t.dv),
+                                                         features + t.operandBytes(t.Tq, t.Tk, t.mapped))};
+}
+
+//===----------------------------------------------------------------------===//
+// FAVOR by logarithms: two sides of exponents, and what becomes of them
+//===----------------------------------------------------------------------===//
+
+static int64_t logSidesBytes(const Tiles &t) {
+  return t.Tk * padded(t.m) * 4 + t.operandBytes(t.Tq, t.m, 4) + t.operandBytes(t.Tq, t.Tk, 4);
+}
+
+static BlockNeed logQuadraticNeed(const Tiles &t) {
+  // L(q), and of queries and keys the exponents of a band and their powers.
+  return {5 * t.held(t.Tq, t.m) + t.held(t.Tq, t.Tk) + t.output(), bytesWithOmega(t, 0, logSidesBytes(t))};
+}
+
+static BlockNeed logStateNeed(const Tiles &t) {
+  int64_t state = t.held(t.m, t.dv);
+  BlockNeed pieces{state + std::max(2 * t.held(t.Tk, t.m), t.apart(state)), bytesWithOmega(t, 0, t.Tk * padded(t.m) * 4)};
+  BlockNeed merge{2 * state, 0};
+  BlockNeed readout{2 * t.held(t.Tq, t.m) + t.output(),
+                    std::max(omegaBytes(t), 4 * padded(t.m) * padded(t.dv)) + t.queryBytes() +
+                        t.operandBytes(t.Tq, t.m, 4)};
+  return most({pieces, merge, readout});
+}
+
+static BlockNeed logChunkedNeed(const Tiles &t) {
+  int64_t state = t.held(t.m, t.dv), rows = 4 * t.held(t.Tq, t.m) + t.held(t.Tq, t.Tk) + t.output();
+  return {state + std::max(rows, t.apart(state)),
+          bytesWithOmega(t, 4 * padded(t.m) * padded(t.dv), logSidesBytes(t))};
+}
+
+static BlockNeed kernelNeed(const Tiles &t) {
+  bool logarithms = t.shape.runningMaximum;
+  switch (t.shape.form) {
+  case attn::Form::State:
+    return logarithms ? logStateNeed(t) : stateNeed(t);
+  case attn::Form::Chunked:
+    return logarithms ? logChunkedNeed(t) : chunkedNeed(t);
+  case attn::Form::Online:
+  case attn::Form::Quadratic:
+    return logarithms ? logQuadraticNeed(t) : quadraticNeed(t);
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Sketches
+//===----------------------------------------------------------------------===//
+
+static BlockNeed polysketchNeed(const Tiles &t) {
+  int64_t r = t.shape.sketch, leaves = std::max<int64_t>(1, t.shape.degree / 2);
+  BlockNeed sketch{t.operand(t.Tq, t.d, 4) + (leaves + 1) * t.held(t.Tq, r), 0};
+  BlockNeed pairs = weightsNeed(t, std::max(t.d, r), 4);
+  BlockNeed slice{2 * t.held(r, t.dv) + std::max(2 * t.held(t.Tk, r), t.apart(t.held(r, t.dv))), 0}; // one of the r slices of the state
+  return most({sketch, pairs, slice});
+}
+
+//===----------------------------------------------------------------------===//
+// All
+//===----------------------------------------------------------------------===//
+
+BlockNeed cost::blockNeed(const AttentionShape &shape, tile::ScheduleAttr schedule) {
+  Tiles tiles(shape, schedule);
+  switch (shape.family) {
+  case Family::Softmax:
+    return weightsNeed(tiles, tiles.d, tiles.stored);
+  case Family::Agent:
+  case Family::Eva: // weights of f32: values and keys are computed in part
+  case Family::Polynomial:
+    return weightsNeed(tiles, tiles.d, 4);
+  case Family::Polysketch:
+    return polysketchNeed(tiles);
+  case Family::Effatt:
+    return logStateNeed(tiles);
+  case Family::Kernel:
+    return kernelNeed(tiles);
+  case Family::Project:
+  case Family::ProjectOutput:
+  case Family::Compress:
+    break; // smaller than the attention that they belong to
+  }
+  return {};
+}
+
+bool cost::hasSquareTiles(const AttentionShape &shape) {
+  bool pairs = shape.form == attn::Form::Quadratic && shape.runningMaximum;
+  return shape.form == attn::Form::Chunked || shape.family == Family::Polysketch ||
+         (shape.family == Family::Kernel && pairs);
+}
