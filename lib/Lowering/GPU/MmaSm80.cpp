@@ -312,7 +312,8 @@ LogicalResult device::lowerDot(KernelState &state, tile::DotOp dot) {
                   state.tileOf(dot.getB()),
                   layout,
                   state.tileOf(dot.getAcc()).registers};
-  for (ThreadTile *operand : {&product.a, &product.b})
+  // A again, for a barrier that B wants comes before both are read, and starts the book anew.
+  for (ThreadTile *operand : {&product.a, &product.b, &product.a})
     if (operand->shared)
       state.sharedUse.beforeRead(state.code, operand->shared->buffer);
   bool fromZero = tile::splatValue(dot.getAcc()) == 0;
