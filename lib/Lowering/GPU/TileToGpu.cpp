@@ -241,9 +241,6 @@ static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) 
   int32_t threads = kernel.getSchedule()->getWarps() * tile::lanesPerWarp;
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({threads, 1, 1}));
-  // Eight warps side by side are for kernels that hold much: there the assembler may not spill to fit a second block beside.
-  if (kernel.getSchedule()->getWarpColumns() == 8)
-    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   function->setAttr(blockSizeName, builder.getI64IntegerAttr(threads));
   return function;
 }
