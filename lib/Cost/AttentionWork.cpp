@@ -10,7 +10,7 @@
 // Tk). Elementwise work is counted per tile value that the kernel makes; the constants say which.
 //
 //===----------------------------------------------------------------------===//
-#include "WorkSizes.h"
+#include "IssuedWork.h"
 
 using namespace attune;
 using namespace attune::cost;
@@ -43,9 +43,13 @@ static KernelWorks familyWork(const AttentionShape &shape, const Sizes &sizes) {
 }
 
 KernelWorks cost::attentionWork(const AttentionShape &shape, tile::ScheduleAttr schedule) {
-  KernelWorks kernels = familyWork(shape, Sizes(shape, schedule));
-  if (schedule.getOperand().isF32())
-    for (KernelWork &kernel : kernels)
-      kernel.work.f32Products = kernel.work.products;
+  Sizes sizes(shape, schedule);
+  KernelWorks kernels = familyWork(shape, sizes);
+  if (schedule.getTarget() != tile::TargetKind::GPU)
+    return kernels;
+  for (auto [kernel, issued] : llvm::zip_equal(kernels, issuedWork(shape, sizes))) {
+    kernel.work.products = issued.products, kernel.work.tf32Products = issued.tf32Products;
+    kernel.work.nearBytes = issued.bytes;
+  }
   return kernels;
 }

@@ -68,17 +68,21 @@ static WorkEstimate poolWork(double points, double tokens, double runs, double w
   return work;
 }
 
-KernelWorks cost::agentWork(const AttentionShape &shape, const Sizes &z) {
-  double heads = z.batch * z.heads, agents = shape.agents;
-  // §5: (n + N) a (d + dv), by two exact attentions.
+llvm::SmallVector<AttentionShape, 2> cost::agentParts(const AttentionShape &shape) {
   AttentionShape gather = shape, spread = shape;
   gather.family = spread.family = Family::Softmax;
-  gather.queries = agents, gather.queryBytes = gather.elementBytes = 4, gather.queryRope = gather.queryNorm = false;
-  gather.taps = 0;
-  spread.keys = agents, spread.sharedHeads = shape.heads, spread.keyBytes = 4, spread.keyRope = spread.keyNorm = false;
-  auto inner = [&](const AttentionShape &part) { return softmaxWork(part, Sizes(part, z.schedule)).front().work; };
-  KernelWorks kernels{
-      {"pool", poolWork(heads, z.n, agents, z.d, z.q)}, {"softmax", inner(gather)}, {"softmax", inner(spread)}};
+  gather.queries = shape.agents, gather.queryBytes = gather.elementBytes = 4;
+  gather.queryRope = gather.queryNorm = false, gather.taps = 0;
+  spread.keys = shape.agents, spread.sharedHeads = shape.heads, spread.keyBytes = 4;
+  spread.keyRope = spread.keyNorm = false;
+  return {gather, spread};
+}
+
+KernelWorks cost::agentWork(const AttentionShape &shape, const Sizes &z) {
+  double heads = z.batch * z.heads, agents = shape.agents;
+  KernelWorks kernels{{"pool", poolWork(heads, z.n, agents, z.d, z.q)}};
+  for (const AttentionShape &part : agentParts(shape)) // §5: (n + N) a (d + dv), by two exact attentions
+    kernels.append(softmaxWork(part, Sizes(part, z.schedule)));
   kernels[1].work.workspaceBytes = heads * 4 * agents * z.dv;
   return kernels;
 }
@@ -116,7 +120,7 @@ static double jointPairs(const AttentionShape &shape, const Sizes &z) {
 }
 
 static WorkEstimate mixWork(const AttentionShape &shape, const Sizes &z) {
-  double points = z.batch * z.heads, chunks = z.N / shape.chunk, edges = shape.excludeLocal ? 2 : 0;
+  double points = z.batch * z.heads, chunks = z.N / shape.chunk, edges = hasEdges(shape) ? 2 : 0;
   // The queries that share a local block, and its keys.
   double blocks = shape.local ? z.N / shape.local : 1, rows = z.n / blocks;
   double Tq = std::min(z.Tq, rows), tilesOfRows = std::ceil(rows / Tq);
@@ -139,12 +143,15 @@ static WorkEstimate mixWork(const AttentionShape &shape, const Sizes &z) {
   return work;
 }
 
+bool cost::hasEdges(const AttentionShape &shape) { return shape.excludeLocal && shape.local && !shape.causal; }
+
 KernelWorks cost::evaWork(const AttentionShape &shape, const Sizes &z) {
   if (z.n == 0 || z.N == 0)
-    return {{"summaries", WorkEstimate()}, {"mix", WorkEstimate()}};
+    return hasEdges(shape) ? KernelWorks{{"summaries", {}}, {"edges", {}}, {"mix", {}}}
+                           : KernelWorks{{"summaries", {}}, {"mix", {}}};
   KernelWorks kernels{{"summaries", summariesWork(shape, z, z.N / shape.chunk, shape.chunk)}};
   // What a block leaves of the first and the last chunk that it meets.
-  if (shape.excludeLocal && shape.local)
+  if (hasEdges(shape))
     kernels.push_back({"edges", summariesWork(shape, z, 2 * z.N / shape.local, shape.chunk)});
   kernels.push_back({"mix", mixWork(shape, z)});
   return kernels;

@@ -20,7 +20,8 @@ const char *KernelPrice::limit() const {
 }
 
 KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &device) {
-  double passes = work.products + work.f32Products * (device.f32ProductPasses - 1);
+  // The work counts each of the three products of tf32 that make one of f32.
+  double passes = work.products + work.tf32Products * (device.f32ProductPasses / 3 - 1);
   double matrix = passes / (device.productsPerSecond * device.productEfficiency);
   double vector = work.elementwise / device.elementwisePerSecond + work.exps / device.exp2PerSecond;
   bool sideBySide = device.kind == tile::TargetKind::GPU;

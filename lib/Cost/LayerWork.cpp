@@ -7,13 +7,14 @@
 //===----------------------------------------------------------------------===//
 #include "WorkSizes.h"
 
+#include "attune/Tile/KernelSizes.h"
+
 #include <cmath>
 
 using namespace attune;
 using namespace attune::cost;
 
-// Columns of the model that a kernel takes at a time, as in lib/Kernel/Projection.cpp.
-static constexpr double modelTile = 64;
+static constexpr double modelTile = tile::modelTile;
 
 /// x [n, D] · W [D, H·d] by heads.
 static WorkEstimate projectWork(const AttentionShape &shape, const Sizes &z) {
@@ -63,5 +64,6 @@ KernelWorks cost::layerWork(const AttentionShape &shape, const Sizes &z) {
     return {{"project", projectWork(shape, z)}};
   if (shape.family == Family::ProjectOutput)
     return {{"project_output", projectOutputWork(shape, z)}};
-  return {{"compress", compressWork(shape, z)}, {"merge", mergeWork(z.batch * z.shared, z.pieces, shape.rank * z.d)}};
+  return {{shape.model ? "compress_input" : "compress", compressWork(shape, z)},
+          {"merge", mergeWork(z.batch * z.shared, z.pieces, shape.rank * z.d)}};
 }

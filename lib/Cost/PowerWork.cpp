@@ -9,8 +9,9 @@
 // Weights are carried as (t / M)^p with a running maximum M of |t|, as softmax carries its maximum.
 //
 //===----------------------------------------------------------------------===//
-#include "WorkSizes.h"
+#include "SketchSizes.h"
 
+#include "attune/Tile/KernelSizes.h"
 #include "attune/Tile/WindowTiles.h"
 
 #include <cmath>
@@ -40,25 +41,11 @@ KernelWorks cost::polynomialWork(const AttentionShape &shape, const Sizes &z) {
 // Polysketch
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// What the kernels of one attention share. Tiles of queries and keys have the same number of rows, a divisor of a
-/// block of exact weights if there are some.
-struct Sketches {
-  Sketches(const AttentionShape &shape, const Sizes &z);
-
-  double points, r, c, block, T;
-  double leaves, products, elementwise, matrixBytes; ///< of the sketch of one token: dense matrices, as `prepare` makes
-  double passes;                                     ///< of its products; two where a tree has pairs (SketchTree.cpp)
-  double queryTiles, keyTiles, pairs, exactTiles;    ///< of one head; exact: pairs of tiles inside the blocks
-  double exactPairs;                                 ///< (query, key) inside the blocks
-};
-} // namespace
-
 Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
     : points(z.batch * z.heads), r(shape.sketch), c(z.dv + 1), leaves(shape.degree / 2.0),
       // §8: p' d r at the leaves and 2 r² at each of p' − 1 nodes.
       products(leaves * z.d * r + (leaves - 1) * 2 * r * r), elementwise(3 * z.d + leaves * r),
-      matrixBytes(4 * z.heads * products), passes(leaves >= 16 || r <= 4 ? 2 : 1) {
+      matrixBytes(4 * z.heads * products), passes(tile::sketchHasPairs(shape.degree / 2, shape.sketch) ? 2 : 1) {
   if (passes > 1) // leading digits and rest, sums and products of pairs: some 20 a number
     elementwise += 20 * (z.d + (3 * leaves - 2) * r);
   int64_t rows = shape.localExact ? tile::windowTile(shape.localExact, z.Tq) : z.Tq;
@@ -108,9 +95,6 @@ static WorkEstimate sketchedPairs(const AttentionShape &shape, const Sketches &a
   return work;
 }
 
-/// Keys that enter every slice before the next ones do, as in lib/Kernel/Polysketch.cpp.
-static constexpr double keysOfBlock = 512;
-
 /// All keys into the r slices of the state, r·dv of its r²·dv each. `loads`: how often a slice is read and written.
 static WorkEstimate slicesWork(const Sketches &at, const Sizes &z, double loads) {
   double rows = at.keyTiles * at.T;
@@ -126,7 +110,7 @@ static WorkEstimate slicesWork(const Sketches &at, const Sizes &z, double loads)
 
 /// The states of pieces of the keys.
 static WorkEstimate piecesWork(const Sketches &at, const Sizes &z) {
-  WorkEstimate work = slicesWork(at, z, std::ceil(z.N / keysOfBlock));
+  WorkEstimate work = slicesWork(at, z, std::ceil(z.N / tile::keysOfSketchBlock));
   work.workspaceBytes = at.points * z.pieces * z.stateBytes();
   work.mainBytes = at.points * z.N * (4 * at.r + z.dv * z.k) + work.workspaceBytes;
   work.grain = at.points * z.pieces;
@@ -173,10 +157,25 @@ static WorkEstimate sketchedBlocks(const AttentionShape &shape, const Sketches &
   return work;
 }
 
+/// Norms of the keys and the largest of them; causal: of those up to each query.
+static WorkEstimate unitWork(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  WorkEstimate work;
+  work.elementwise = at.points * z.N * (2 * z.d + keyOps(shape) + (shape.causal ? z.Tk : 1));
+  work.workspaceBytes = at.points * 4 * (shape.causal ? 2 * z.N : 1);
+  work.mainBytes = z.batch * z.shared * z.N * z.d * z.k + work.workspaceBytes;
+  work.nearBytes = at.points * z.N * z.d * z.k + work.workspaceBytes;
+  work.liveBytes = 4 * z.Tk * (z.d + (shape.causal ? z.Tk : 1));
+  work.grain = at.points;
+  return work;
+}
+
 KernelWorks cost::polysketchWork(const AttentionShape &shape, const Sizes &z) {
   Sketches at(shape, z);
-  KernelWorks kernels{{"sketch", sketchWork(at, z, z.n, z.q, queryOps(shape))},
-                      {"sketch", sketchWork(at, z, z.N, z.k, keyOps(shape))}};
+  KernelWorks kernels;
+  if (tile::sketchNeedsUnit(shape.degree))
+    kernels.push_back({shape.causal ? "running" : "largest", unitWork(shape, at, z)});
+  kernels.append({{"sketch", sketchWork(at, z, z.n, z.q, queryOps(shape))},
+                  {"sketch", sketchWork(at, z, z.N, z.k, keyOps(shape))}});
   if (shape.form == attn::Form::State)
     kernels.append({{"pieces", piecesWork(at, z)},
                     {"merge", mergePiecesWork(at, z)},

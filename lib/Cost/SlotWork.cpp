@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "WorkSizes.h"
 
+#include "attune/Attn/CompressFirst.h"
+
 #include <cmath>
 
 using namespace attune;
@@ -18,9 +20,8 @@ using namespace attune::cost;
 
 /// (E x) [k, D] · W [D, d of the head], in blocks of columns of x.
 static WorkEstimate projectSlotsWork(const AttentionShape &shape, const Sizes &z) {
-  constexpr double columns = 64; // attn::inputColumns
   double k = shape.rank, tile = std::min(k, z.Tq), blocks = std::ceil(k / tile), points = z.batch * z.heads;
-  double width = std::min<double>(columns, shape.model), depth = std::ceil(shape.model / width) * width;
+  double width = std::min<double>(attn::inputColumns, shape.model), depth = std::ceil(shape.model / width) * width;
   WorkEstimate work;
   work.products = points * blocks * tile * depth * z.d;
   work.usefulProducts = points * k * shape.model * z.d; // §3: k D · H d

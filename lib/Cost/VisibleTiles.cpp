@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Cost/AttentionWork.h"
+#include "WorkSizes.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -46,6 +46,22 @@ double cost::visibleTiles(int64_t queries, int64_t keys, bool causal, int64_t qu
                 floorSum(blocks - 1 - first, keyTile, queryTile, Wide(first) * queryTile + offset + keyTile - 1));
 }
 
+double cost::visibleKeys(int64_t queries, int64_t keys, bool causal, int64_t queryTile, int64_t keyTile) {
+  if (queries <= 0 || keys <= 0)
+    return 0;
+  int64_t blocks = llvm::divideCeil(queries, queryTile), whole = (llvm::divideCeil(keys, keyTile) - 1) * keyTile;
+  // Only the last tile has an end that does not exist. Block i < blocks − 1 visits it if (i + 1)·queryTile + N − n is
+  // more than the keys before it; the last block always does.
+  int64_t needed = whole - keys + queries, before = needed < 0 ? 0 : std::min(needed / queryTile, blocks - 1);
+  int64_t visits = causal ? blocks - before : blocks;
+  return visibleTiles(queries, keys, causal, queryTile, keyTile) * double(keyTile) -
+         double(visits) * double(whole + keyTile - keys);
+}
+
 double cost::visiblePairs(int64_t queries, int64_t keys, bool causal) {
   return causal ? visibleTiles(queries, keys, causal, 1, 1) : double(queries) * double(keys);
+}
+
+double cost::floorSum(int64_t count, int64_t divisor, int64_t slope, int64_t offset) {
+  return double(::floorSum(Wide(count), Wide(divisor), Wide(slope), Wide(offset)));
 }

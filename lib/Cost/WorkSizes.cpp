@@ -38,6 +38,7 @@ Sizes::Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule)
   blocks = llvm::divideCeil(queries, queryTile), keyTiles = llvm::divideCeil(keys, keyTile);
   pieces = llvm::divideCeil(keys, schedule.getPiece());
   pairs = visibleTiles(queries, keys, shape.causal, queryTile, keyTile);
+  keysRead = visibleKeys(queries, keys, shape.causal, queryTile, keyTile);
   visible = visiblePairs(queries, keys, shape.causal);
 }
 

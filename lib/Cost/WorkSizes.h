@@ -22,6 +22,7 @@ struct Sizes {
   double o, q, k; ///< bytes of an element of the output, of the queries, of keys and values
   double Tq, Tk, blocks, keyTiles, pieces;
   double pairs;   ///< pairs (query tile, key tile) that one head visits
+  double keysRead; ///< keys of them that exist, for every query tile
   double visible; ///< pairs (query, key) of one head that see each other
 
   tile::ScheduleAttr schedule;
@@ -51,6 +52,15 @@ double keyOps(const AttentionShape &shape);
 
 /// Elementwise work on a row of the output before it is stored: the depthwise convolution.
 double outputOps(const AttentionShape &shape);
+
+/// Exact attention of the agents over the keys, then of the queries over the agents.
+llvm::SmallVector<AttentionShape, 2> agentParts(const AttentionShape &shape);
+
+/// Whether EVA's blocks leave out parts of chunks, which then have summaries of their own.
+bool hasEdges(const AttentionShape &shape);
+
+/// Σ_{0 ≤ i < count} ⌊(slope·i + offset) / divisor⌋ for slope, offset ≥ 0.
+double floorSum(int64_t count, int64_t divisor, int64_t slope, int64_t offset);
 
 /// Multiplications that raise a weight to an even power.
 double powerOps(int64_t degree);

@@ -47,12 +47,21 @@ struct Source {
 };
 } // namespace
 
-/// The taps of the convolution that is added to an output in its kernel's epilogue.
-static int64_t tapsOf(Value output) {
-  for (Operation *user : output.getUsers())
-    if (auto lepe = dyn_cast<attn::LepeOp>(user); lepe && lepe.getSource() == output)
-      return shapeOf(lepe.getWeight()).size() == 4 ? 9 : 3;
-  return 0;
+/// The convolution that is added to an output in its kernel's epilogue.
+static void addTaps(AttentionShape &shape, Value output) {
+  for (Operation *user : output.getUsers()) {
+    auto lepe = dyn_cast<attn::LepeOp>(user);
+    if (!lepe || lepe.getSource() != output)
+      continue;
+    shape.taps = shapeOf(lepe.getWeight()).size() == 4 ? 9 : 3;
+    shape.tapBytes = static_cast<int32_t>(bytesOf(Source(lepe.getValue()).memory));
+    shape.tapsInWindow = static_cast<bool>(lepe.getWindow()), shape.bias = static_cast<bool>(lepe.getBias());
+    if (lepe.getWindow() && lepe.getWindow()->isGrid())
+      shape.tapColumns = static_cast<int32_t>(lepe.getWindow()->getColumns());
+    else if (lepe.getGrid())
+      shape.tapColumns = static_cast<int32_t>((*lepe.getGrid())[1]);
+    return;
+  }
 }
 
 /// The sizes that every attention has.
@@ -69,7 +78,7 @@ static AttentionShape shapeOf(Family family, attn::Form form, Value query, Value
   shape.fixedKeys = isa_and_present<attn::CompressOp>(keySource.memory.getDefiningOp());
   shape.queryRope = querySource.rope, shape.queryNorm = querySource.norm;
   shape.keyRope = keySource.rope, shape.keyNorm = keySource.norm;
-  shape.taps = tapsOf(output);
+  addTaps(shape, output);
   return shape;
 }
 
@@ -169,6 +178,7 @@ static Shape shapeOf(attn::PolysketchOp op) {
   shape.causal = op.getCausal(), shape.degree = op.getDegree(), shape.sketch = op.getSize();
   shape.features = shape.sketch * shape.sketch, shape.featureHeads = shape.heads;
   shape.localExact = op.getLocalExact().value_or(0);
+  shape.guarded = op.getDenominator().getBias() != 0 || op.getDenominator().getFloor() != 0;
   return shape;
 }
 
@@ -208,7 +218,7 @@ static Shape shapeOf(attn::ProjectOp op) {
   shape.family = Family::Project;
   shape.batch = result[0], shape.heads = result[1], shape.queries = shape.keys = result[2], shape.width = result[3];
   shape.model = shapeOf(op.getSource())[2], shape.elementBytes = bytesOf(op.getSource());
-  shape.queryFolded = attn::isFolded(op);
+  shape.queryFolded = attn::isFolded(op), shape.bias = static_cast<bool>(op.getBias());
   return shape;
 }
 
@@ -218,6 +228,7 @@ static Shape shapeOf(attn::ProjectOutputOp op) {
   shape.family = Family::ProjectOutput;
   shape.batch = source[0], shape.heads = source[1], shape.queries = shape.keys = source[2], shape.width = source[3];
   shape.model = shapeOf(op.getResult())[2], shape.elementBytes = bytesOf(op.getResult());
+  shape.bias = static_cast<bool>(op.getBias());
   return shape;
 }
 
@@ -252,6 +263,7 @@ static AttentionShape slotShape(attn::CompressOp op, attn::ProjectOp project) {
   shape.queries = shape.keys = result[2], shape.fixedKeys = true;
   shape.sharedWeights = shapeOf(op.getWeight())[0];
   shape.model = shapeOf(project.getSource())[2], shape.elementBytes = bytesOf(project.getWeight());
+  shape.bias = static_cast<bool>(project.getBias());
   return shape;
 }
 

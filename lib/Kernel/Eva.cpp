@@ -254,8 +254,9 @@ static SmallVector<KeyRange> chunkRanges(TileBuilder &tiles, const EvaOptions &o
   return {{c0, first}, {tiles.add(last, tiles.index(1)), chunks}, {edges, tiles.add(edges, tiles.index(2))}};
 }
 
-static Value scaledQuery(TileBuilder &tiles, const TokenReader &query, Value first, int64_t rows, double scale) {
-  Value q = tiles.cast(query.load(tiles, first, rows), tiles.builder.getF32Type()); // [Tq, d]
+static Value scaledQuery(TileBuilder &tiles, const TokenReader &query, Value first, int64_t rows, Value limit,
+                         double scale) {
+  Value q = tiles.cast(query.load(tiles, first, rows, limit), tiles.builder.getF32Type()); // [Tq, d]
   return tiles.times(q, tiles.constant(tiles.shape(q), scale * M_LOG2E));
 }
 
@@ -274,12 +275,15 @@ static void buildMix(BuildSite &site, const Problem &problem, const EvaOptions &
   Value first = tiles.add(start, tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows));
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
   OnlineSoftmax softmax{rows, problem.valueWidth(), tiles.builder.getF32Type()};
-  MixBlock block{problem, options, softmax, scaledQuery(tiles, reader(problem.query), first, rows, options.scale),
-                 first};
+  Value stop = tiles.add(start, run);
+  Value query = scaledQuery(tiles, reader(problem.query), first, rows, stop, options.scale); // [Tq, d]
+  MixBlock block{problem, options, softmax, query, first};
   SmallVector<Value> carried = softmax.start(tiles);
   if (options.local) {
     Value from = tiles.mul(number, *options.local), limit = keyLimit(frame, tiles, problem, point);
     KeyRange local{from, tiles.min(tiles.add(from, tiles.index(*options.local)), limit)};
+    if (problem.causal) // n = N: no query of the tile sees keys past its last one
+      local.end = tiles.min(local.end, tiles.add(first, tiles.index(rows)));
     carried = mixKeys(tiles, block, reader(problem.key), reader(problem.value), local, carried);
   }
   Value chunks = tiles.div(keys, options.chunk);
@@ -287,7 +291,7 @@ static void buildMix(BuildSite &site, const Problem &problem, const EvaOptions &
   for (const KeyRange &range : chunkRanges(tiles, options, problem.causal, chunks, number, lastQuery))
     carried = mixChunks(tiles, block, frame, point, summaries, range, carried,
                         problem.causal && !options.excludeLocal);
-  storeOutput(tiles, frame, problem, point, first, softmax.finish(tiles, carried), tiles.add(start, run));
+  storeOutput(tiles, frame, problem, point, first, softmax.finish(tiles, carried), stop);
   TileBuilder host(site.host, site.loc);
   Value hostBlocks = options.local ? host.div(host.dim(problem.key.memory, 2), *options.local) : host.index(1);
   // No keys: no blocks of them, and no run of queries; the runtime fills the output.

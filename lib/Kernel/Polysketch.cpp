@@ -21,11 +21,13 @@
 //===----------------------------------------------------------------------===//
 #include "SketchState.h"
 #include "SketchTree.h"
+#include "attune/Tile/KernelSizes.h"
 #include "attune/Tile/WindowTiles.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
+using tile::keysOfSketchBlock;
 
 namespace {
 /// A polysketch attention with its sketches in memory.
@@ -59,9 +61,6 @@ struct QueryTile {
   Value first, limit; ///< first query; keys at or past the limit do not exist
 };
 } // namespace
-
-/// Keys that enter every slice of a state before the next ones do: those and the state fit a cache of the second level.
-static constexpr int64_t keysOfBlock = 512;
 
 static QueryTile queryTile(TileBuilder &tiles, const Sketches &at, const KernelFrame &frame, const Point &point) {
   auto reader = [&](const Tokens &tokens) {
@@ -258,8 +257,8 @@ static void buildPieces(BuildSite &site, const Sketches &at, const SketchState &
   Value start = tiles.mul(state.piece, length), limit = keyLimit(frame, tiles, at.problem, point);
   Value end = tiles.min(tiles.add(start, tiles.index(length)), limit);
   state.clear(tiles, point);
-  loop(tiles, tile::Carry::Sum, start, end, keysOfBlock, {}, [&](TileBuilder &inner, Value first, ValueRange) {
-    addToSlices(inner, tile, state, first, inner.min(inner.add(first, inner.index(keysOfBlock)), end), end);
+  loop(tiles, tile::Carry::Sum, start, end, keysOfSketchBlock, {}, [&](TileBuilder &inner, Value first, ValueRange) {
+    addToSlices(inner, tile, state, first, inner.min(inner.add(first, inner.index(keysOfSketchBlock)), end), end);
     return SmallVector<Value>();
   });
   TileBuilder host(site.host, site.loc);
@@ -362,8 +361,7 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
 }
 
 void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const PolysketchOptions &options) {
-  // |k|^(p/2) of magnitudes from 1e-4 to 1e4 is in the range of f32 as long as p/2 < 8.
-  bool longRange = options.degree >= 16;
+  bool longRange = tile::sketchNeedsUnit(options.degree);
   Value largest = longRange && !problem.causal ? buildLargestNorm(site, problem) : Value();
   RunningUnit running = longRange && problem.causal ? buildRunningUnit(site, problem, options.matrices) : RunningUnit();
   bool runs = static_cast<bool>(running);

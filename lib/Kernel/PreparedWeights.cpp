@@ -14,13 +14,13 @@
 #include "PreparedWeights.h"
 
 #include "KernelFrame.h"
+#include "attune/Tile/KernelSizes.h"
 #include "attune/Attn/Folded.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
-
-static constexpr int64_t modelTile = 64;
+using tile::modelTile;
 
 //===----------------------------------------------------------------------===//
 // What to prepare

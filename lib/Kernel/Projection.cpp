@@ -11,12 +11,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelFrame.h"
+#include "attune/Tile/KernelSizes.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
-
-static constexpr int64_t modelTile = 64;
+using tile::modelTile;
 
 /// x [rows, columns] + bias [columns].
 static Value addBias(TileBuilder &tiles, Value x, Value bias, Value first) {

@@ -19,6 +19,7 @@
 #include "SketchTree.h"
 
 #include "KernelFrame.h"
+#include "attune/Tile/KernelSizes.h"
 
 #include <cmath>
 
@@ -31,7 +32,9 @@ static int64_t sizeOf(const SketchMatrices &matrices) {
   return cast<MemRefType>(matrices.leaves[0].getType()).getDimSize(2);
 }
 
-bool kernel::hasPairs(const SketchMatrices &matrices) { return matrices.leaves.size() >= 16 || sizeOf(matrices) <= 4; }
+bool kernel::hasPairs(const SketchMatrices &matrices) {
+  return tile::sketchHasPairs(static_cast<int64_t>(matrices.leaves.size()), sizeOf(matrices));
+}
 
 Value kernel::sketchLength(TileBuilder &tiles, Value x, bool pairs) {
   Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1));                          // [T]

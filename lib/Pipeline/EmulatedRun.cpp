@@ -230,12 +230,15 @@ llvm::Error attune::emulate(DeviceCode &code, StringRef target, llvm::ArrayRef<H
   return error;
 }
 
-llvm::Error attune::runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> given) {
+llvm::Error attune::runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> given,
+                                std::vector<LaunchWork> *work) {
   std::optional<DeviceCode> code = compileForGpu(compilation);
   if (!code)
     return llvm::createStringError("the spec could not be compiled");
   EmulatorReport report;
   llvm::Error error = emulate(*code, compilation.target(), given, report);
+  if (work)
+    *work = report.launches;
   if (report.clean())
     return error;
   report.printFindings(llvm::errs());

@@ -32,6 +32,7 @@ void Machine::startBulkLoad(const LaneCall &call, char *address, std::vector<Cop
     copy.pieces.push_back(piece);
     site.sectorUse.sectors += source ? (uintptr_t(source) % 32 + piece.bytes + 31) / 32 : 0;
     site.sectorUse.bytes += source ? piece.bytes : 0;
+    counters().globalBytes += source ? piece.bytes : 0;
   }
   ++site.sectorUse.requests;
   ++counters().asyncCopies;
@@ -64,6 +65,7 @@ void Machine::startBulkStore(const LaneCall &call, std::vector<CopyPiece> pieces
     site.sectorUse.sectors += (uintptr_t(piece.to) % 32 + piece.bytes + 31) / 32;
     site.sectorUse.bytes += piece.bytes;
     counters().globalStoreBytes += piece.bytes;
+    counters().globalBytes += piece.bytes;
   }
   ++site.sectorUse.requests;
   call.thread.stores.push_back(std::move(copy));

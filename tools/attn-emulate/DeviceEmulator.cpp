@@ -15,6 +15,8 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
+#include <utility>
+
 using namespace attune;
 using namespace attune::emulator;
 using namespace llvm;
@@ -161,7 +163,11 @@ void DeviceEmulator::clearGlobals() {
 
 Error DeviceEmulator::launch(StringRef kernel, Dim3 grid, Dim3 block, size_t dynamicSharedBytes,
                              ArrayRef<uint64_t> params) {
+  WorkCounters &counters = impl->log.report.counters;
+  WorkCounters before = std::exchange(counters, WorkCounters());
   Error error = impl->launch(kernel, grid, block, dynamicSharedBytes, params);
+  impl->log.report.launches.push_back({kernel.str(), counters});
+  counters += before;
   impl->collectUse();
   return error;
 }

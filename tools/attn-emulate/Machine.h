@@ -215,6 +215,7 @@ private:
   void finishRequest(Site &site, MemorySpace space, WarpRequests::Request &request);
   void countBanks(Site &site, const WarpRequests::Request &request);
   void countSectors(Site &site, const WarpRequests::Request &request);
+  void countBytes(const Site &site, const WarpRequests::Request &request);
   void flush(Site &site, MemorySpace space, WarpRequests &pending);
   void flushRequests();
   void land(Thread &thread, size_t count);

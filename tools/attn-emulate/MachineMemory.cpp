@@ -298,11 +298,26 @@ void Machine::countSectors(Site &site, const WarpRequests::Request &request) {
   ++site.sectorUse.requests;
 }
 
+/// What the warp asked for; lanes at one address count once.
+void Machine::countBytes(const Site &site, const WarpRequests::Request &request) {
+  llvm::SmallVector<uint64_t, 32> addresses;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (request.lanes >> lane & 1)
+      addresses.push_back(request.addresses[lane]);
+  std::sort(addresses.begin(), addresses.end());
+  auto distinct = uint64_t(std::unique(addresses.begin(), addresses.end()) - addresses.begin());
+  counters().globalBytes += distinct * site.bytes;
+  ++(site.bytes < 4    ? counters().narrowRequests
+     : site.bytes < 8  ? counters().requestsOf4
+     : site.bytes < 16 ? counters().requestsOf8
+                       : counters().requestsOf16);
+}
+
 void Machine::finishRequest(Site &site, MemorySpace space, WarpRequests::Request &request) {
   if (space == MemorySpace::Shared)
     countBanks(site, request);
   else
-    countSectors(site, request);
+    countSectors(site, request), countBytes(site, request);
   request.lanes = 0;
 }
 

@@ -137,8 +137,14 @@ static void multiplyAdd(const WarpCall &call, const MmaShape &shape) {
   gatherAccumulator(call, shape, tiles);
   multiply(shape.depth, tiles);
   scatterResult(call, shape, tiles);
-  ++call.machine.counters().matrixMultiplies;
-  call.machine.counters().matrixMultiplyAdds += uint64_t(16) * 8 * shape.depth;
+  WorkCounters &counters = call.machine.counters();
+  uint64_t multiplyAdds = uint64_t(16) * 8 * shape.depth;
+  ++counters.matrixMultiplies;
+  ++(shape.depth == 4   ? counters.depth4Multiplies
+     : shape.depth == 8 ? counters.depth8Multiplies
+                        : counters.depth16Multiplies);
+  counters.matrixMultiplyAdds += multiplyAdds;
+  counters.tf32MultiplyAdds += shape.operand == Operand::Tf32 ? multiplyAdds : 0;
 }
 
 //===----------------------------------------------------------------------===//

@@ -92,26 +92,51 @@ void EmulatorReport::printFindings(llvm::raw_ostream &os) const {
   os << "\n";
 }
 
-void EmulatorReport::printCounters(llvm::raw_ostream &os) const {
-  auto line = [&](llvm::StringRef name, uint64_t value) {
-    if (value)
-      os << name << ": " << value << "\n";
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+llvm::ArrayRef<CounterName> attune::counterNames() {
+  static const CounterName names[] = {
+      {"blocks", &WorkCounters::blocks},
+      {"barriers", &WorkCounters::barriers},
+      {"mma", &WorkCounters::matrixMultiplies},
+      {"mma m16n8k4", &WorkCounters::depth4Multiplies},
+      {"mma m16n8k8", &WorkCounters::depth8Multiplies},
+      {"mma m16n8k16", &WorkCounters::depth16Multiplies},
+      {"mma multiply-adds", &WorkCounters::matrixMultiplyAdds},
+      {"mma multiply-adds on tf32", &WorkCounters::tf32MultiplyAdds},
+      {"ldmatrix", &WorkCounters::matrixLoads},
+      {"stmatrix", &WorkCounters::matrixStores},
+      {"shuffles", &WorkCounters::shuffles},
+      {"special functions", &WorkCounters::specialFunctions},
+      {"cp.async", &WorkCounters::asyncCopies},
+      {"cp.async bytes", &WorkCounters::asyncCopyBytes},
+      {"global load bytes", &WorkCounters::globalLoadBytes},
+      {"global store bytes", &WorkCounters::globalStoreBytes},
+      {"shared load bytes", &WorkCounters::sharedLoadBytes},
+      {"shared store bytes", &WorkCounters::sharedStoreBytes},
+      {"global bytes of warps", &WorkCounters::globalBytes},
+      {"global requests below 4 bytes a lane", &WorkCounters::narrowRequests},
+      {"global requests of 4 bytes a lane", &WorkCounters::requestsOf4},
+      {"global requests of 8 bytes a lane", &WorkCounters::requestsOf8},
+      {"global requests of 16 bytes a lane", &WorkCounters::requestsOf16},
   };
-  line("blocks", counters.blocks);
-  line("barriers", counters.barriers);
-  line("mma", counters.matrixMultiplies);
-  line("mma multiply-adds", counters.matrixMultiplyAdds);
-  line("ldmatrix", counters.matrixLoads);
-  line("stmatrix", counters.matrixStores);
-  line("shuffles", counters.shuffles);
-  line("special functions", counters.specialFunctions);
-  line("cp.async", counters.asyncCopies);
-  line("cp.async bytes", counters.asyncCopyBytes);
-  line("global load bytes", counters.globalLoadBytes);
-  line("global store bytes", counters.globalStoreBytes);
-  line("shared load bytes", counters.sharedLoadBytes);
-  line("shared store bytes", counters.sharedStoreBytes);
-  line("global sectors", globalSectors());
+  return names;
+}
+
+WorkCounters &WorkCounters::operator+=(const WorkCounters &other) {
+  for (const CounterName &each : counterNames())
+    this->*each.counter += other.*each.counter;
+  return *this;
+}
+
+void EmulatorReport::printCounters(llvm::raw_ostream &os) const {
+  for (const CounterName &each : counterNames())
+    if (uint64_t value = counters.*each.counter)
+      os << each.name << ": " << value << "\n";
+  if (uint64_t sectors = globalSectors())
+    os << "global sectors: " << sectors << "\n";
   for (const SectorUse &use : sectorUse)
     os << "sector efficiency: " << llvm::format("%.2f", use.efficiency()) << " (" << use.requests << " requests) at "
        << use.instruction << "\n";

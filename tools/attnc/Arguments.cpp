@@ -125,7 +125,8 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef) { return a.reference = true; }},
     {"--emulate", "", "r", "run a GPU target's device code on the CPU",
      [](Arguments &a, StringRef) { return a.emulate = true; }},
-    {"--json", "", "ebs", "print JSON", [](Arguments &a, StringRef) { return a.json = true; }},
+    {"--json", "", "rebs", "print JSON; of run, what each emulated kernel did",
+     [](Arguments &a, StringRef) { return a.json = true; }},
     {"--quick", "", "k", "measure for a moment only, to see that it works",
      [](Arguments &a, StringRef) { return a.quick = true; }},
     {"--help", "", "cirebsk", "print this help", [](Arguments &a, StringRef) { return a.help = true; }},
@@ -238,6 +239,8 @@ static bool checkComplete(const Arguments &arguments) {
     return complain("--reference or --emulate", "both", "the interpreter has no device code to emulate"), false;
   if (arguments.emulate && arguments.target == "cpu")
     return complain("a GPU target with --emulate", "cpu", "add --target sm_80"), false;
+  if (arguments.command == Command::Run && arguments.json && !arguments.emulate)
+    return complain("--emulate with --json", "nothing", "only the emulator counts what kernels do"), false;
   bool deviceStage = arguments.emit == "ptx" || arguments.emit == "cubin";
   if (deviceStage && arguments.target == "cpu")
     return complain("a GPU target with --emit " + arguments.emit, "cpu", "add --target sm_80"), false;

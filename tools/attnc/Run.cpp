@@ -8,6 +8,7 @@
 #include "Commands.h"
 #include "RunTensors.h"
 
+#include "attune/Emulator/EmulatorReport.h"
 #include "attune/Pipeline/Compilation.h"
 #include "attune/Pipeline/DeviceCode.h"
 #include "attune/Pipeline/LoadedLibrary.h"
@@ -16,6 +17,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
 using namespace attune;
@@ -60,8 +63,23 @@ static int runLibrary(const Arguments &arguments, Compilation &compilation, RunT
   return Done;
 }
 
-static int runInEmulator(Compilation &compilation, RunTensors &tensors) {
-  llvm::Error error = runEmulated(compilation, tensors.all(compilation.interface()));
+/// What each launch did, in the order of the launches.
+static void printWork(llvm::ArrayRef<LaunchWork> launches) {
+  llvm::json::Array list;
+  for (const LaunchWork &launch : launches) {
+    llvm::json::Object object{{"kernel", launch.kernel}};
+    for (const CounterName &each : counterNames())
+      object[each.name] = static_cast<int64_t>(launch.counters.*each.counter);
+    list.push_back(std::move(object));
+  }
+  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(list))) << "\n";
+}
+
+static int runInEmulator(const Arguments &arguments, Compilation &compilation, RunTensors &tensors) {
+  std::vector<LaunchWork> work;
+  llvm::Error error = runEmulated(compilation, tensors.all(compilation.interface()), &work);
+  if (!error && arguments.json)
+    printWork(work);
   return error ? fail(std::move(error)) : static_cast<int>(Done);
 }
 
@@ -81,7 +99,8 @@ static int runCompiled(const Arguments &arguments, Compilation &compilation) {
     return fail(tensors.takeError(), Wrong);
   if (llvm::Error error = makeOutputs(compilation.interface(), *tensors))
     return fail(std::move(error), Wrong);
-  int code = arguments.emulate ? runInEmulator(compilation, *tensors) : runLibrary(arguments, compilation, *tensors);
+  auto execute = arguments.emulate ? runInEmulator : runLibrary;
+  int code = execute(arguments, compilation, *tensors);
   return code ? code : finish(arguments, *tensors);
 }
 

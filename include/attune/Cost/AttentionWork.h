@@ -45,18 +45,22 @@ struct AttentionShape {
   int64_t agents = 0;
   int64_t chunk = 0, local = 0; ///< of eva
   bool excludeLocal = false;
+  bool guarded = false; ///< of polysketch: the denominator has a bias or a floor
   int64_t model = 0; ///< D of projections, whose result has `heads` of `width`
   bool queryRope = false, queryNorm = false, keyRope = false, keyNorm = false; ///< done in the loads
   bool queryFolded = false, keyFolded = false; ///< tokens come as omega x, m wide; queryFolded of a projection: as that
+  bool bias = false;                           ///< of a projection, or of the convolution in the epilogue
+  bool tapsInWindow = false;                   ///< of that convolution: neighbours outside the window are 0
   int64_t taps = 0; ///< of the depthwise convolution in the epilogue: 0, 3 or 9
+  int32_t tapColumns = 0, tapBytes = 4; ///< of it: tokens of a row of the image, bytes of an element of what it reads
 
   auto key() const {
     return std::make_tuple(static_cast<int>(family), static_cast<int>(form), batch, heads, sharedHeads, queries, keys,
                            width, features, valueWidth, elementBytes, queryBytes, keyBytes, causal, lse, initialState,
                            finalState, window, fixedKeys, map.getAsOpaquePointer(), featureHeads, keyMaximum,
                            runningMaximum, rank, sharedWeights, degree, sketch, localExact, agents, chunk, local,
-                           excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, queryFolded, keyFolded,
-                           taps);
+                           excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, queryFolded, keyFolded, taps,
+                           tapColumns, tapBytes, tapsInWindow, bias, guarded);
   }
 };
 
@@ -66,6 +70,9 @@ llvm::SmallVector<KernelWork, 3> attentionWork(const AttentionShape &shape, tile
 /// The pairs (query block, key tile) of one head that a kernel visits: all of them, or those that the causal mask
 /// (query i sees j ≤ i + N − n) leaves. Key lengths are unknown and count as N. Exact up to 2^53.
 double visibleTiles(int64_t queries, int64_t keys, bool causal, int64_t queryTile, int64_t keyTile);
+
+/// The keys of those tiles that exist, counted for every query block.
+double visibleKeys(int64_t queries, int64_t keys, bool causal, int64_t queryTile, int64_t keyTile);
 
 /// The pairs (query, key) of one head that see each other.
 double visiblePairs(int64_t queries, int64_t keys, bool causal);

@@ -15,10 +15,11 @@
 namespace attune::cost {
 
 /// The work of one kernel over its whole grid, independent of the device. Counts are of what the kernel executes, tails
-/// of tiles included; `usefulProducts` is what the closed form needs, whatever a plan executes.
+/// of tiles included; `usefulProducts` is what the closed form needs, whatever a plan executes. With a GPU's schedule
+/// `products` and `nearBytes` are what its instructions do: see lib/Cost/IssuedWork.h.
 struct WorkEstimate {
   double products = 0;       ///< multiply-adds in tile products (on matrix units where there are any)
-  double f32Products = 0;    ///< those of them whose operands must keep all bits of f32
+  double tf32Products = 0;   ///< those of them on matrix units whose operands are tf32
   double usefulProducts = 0; ///< of the formula; the sum of weights counts as one more column of values
   double elementwise = 0;    ///< other operations on elements of tiles
   double exps = 0;
@@ -31,7 +32,7 @@ struct WorkEstimate {
 
   /// Kernels that run one after another.
   WorkEstimate &operator+=(const WorkEstimate &other) {
-    products += other.products, f32Products += other.f32Products, usefulProducts += other.usefulProducts;
+    products += other.products, tf32Products += other.tf32Products, usefulProducts += other.usefulProducts;
     elementwise += other.elementwise, exps += other.exps;
     mainBytes += other.mainBytes, nearBytes += other.nearBytes;
     liveBytes = std::max(liveBytes, other.liveBytes);

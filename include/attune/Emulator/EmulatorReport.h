@@ -14,6 +14,7 @@
 #ifndef ATTUNE_EMULATOR_EMULATORREPORT_H
 #define ATTUNE_EMULATOR_EMULATORREPORT_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <array>
@@ -83,19 +84,41 @@ struct SectorUse {
   double efficiency() const { return sectors ? double(bytes) / (32.0 * double(sectors)) : 0; }
 };
 
-/// Warp instructions count once per warp, bytes are summed over the lanes.
+/// Warp instructions count once per warp, bytes are summed over the lanes but for `globalBytes`.
 struct WorkCounters {
   uint64_t blocks = 0, barriers = 0;
   uint64_t matrixMultiplies = 0, matrixMultiplyAdds = 0, matrixLoads = 0, matrixStores = 0;
+  uint64_t tf32MultiplyAdds = 0; ///< those of the multiply-adds whose operands are tf32
+  uint64_t depth4Multiplies = 0, depth8Multiplies = 0, depth16Multiplies = 0; ///< m16n8k4, m16n8k8, m16n8k16
   uint64_t shuffles = 0, specialFunctions = 0;
   uint64_t asyncCopies = 0, asyncCopyBytes = 0;
   uint64_t globalLoadBytes = 0, globalStoreBytes = 0, sharedLoadBytes = 0, sharedStoreBytes = 0;
+  /// What the warps asked of global memory by loads, stores and cp.async: bytes that lanes of a warp share, once.
+  uint64_t globalBytes = 0;
+  /// Those requests by the bytes of a lane: narrower than 4, 4, 8, 16.
+  uint64_t narrowRequests = 0, requestsOf4 = 0, requestsOf8 = 0, requestsOf16 = 0;
+
+  WorkCounters &operator+=(const WorkCounters &other);
+};
+
+/// A counter and what it is called.
+struct CounterName {
+  llvm::StringRef name;
+  uint64_t WorkCounters::*counter;
+};
+llvm::ArrayRef<CounterName> counterNames();
+
+/// The work of one launch.
+struct LaunchWork {
+  std::string kernel;
+  WorkCounters counters;
 };
 
 struct EmulatorReport {
   std::vector<Finding> findings; ///< bounded; `totals` counts all of them
   std::array<uint64_t, numFindingKinds> totals{};
-  WorkCounters counters;
+  WorkCounters counters;            ///< of all launches, and then of each
+  std::vector<LaunchWork> launches;
   std::vector<BankUse> bankUse;     ///< one entry an instruction that touched shared memory
   std::vector<SectorUse> sectorUse; ///< one entry an instruction that touched global memory
 

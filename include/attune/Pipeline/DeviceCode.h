@@ -15,6 +15,8 @@
 
 namespace attune {
 
+struct LaunchWork;
+
 /// A spec compiled for a GPU: the kernels as a gpu.module in the llvm dialect, and the plans as LLVM IR for the host that
 /// launch them by their place in `kernels`.
 struct DeviceCode {
@@ -40,8 +42,9 @@ llvm::Error emulate(DeviceCode &code, llvm::StringRef target, llvm::ArrayRef<Hos
 
 /// Runs the spec in the emulator, its prepare plan first, on tensors in the order of the interface (null: an optional one
 /// that is not wanted, and those that the prepare plan fills). Findings of the emulator go to standard error and are an
-/// error.
-llvm::Error runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> tensors);
+/// error. `work` takes what each launch did.
+llvm::Error runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> tensors,
+                        std::vector<LaunchWork> *work = nullptr);
 
 } // namespace attune
 

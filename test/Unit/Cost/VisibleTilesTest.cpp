@@ -41,6 +41,25 @@ TEST(VisibleTiles, PairsAreTilesOfOne) {
   EXPECT_EQ(cost::visiblePairs(7, 5, true), 1 + 2 + 3 + 4 + 5);
 }
 
+TEST(VisibleTiles, KeysThatExist) {
+  // 90 keys in tiles of 64 end 38 short; both of two query blocks visit the last tile.
+  EXPECT_EQ(cost::visibleKeys(70, 90, false, 64, 64), 2 * 90);
+  // Causal, 150 of 150 in tiles of 64: 64, 128 and 150 keys.
+  EXPECT_EQ(cost::visibleKeys(150, 150, true, 64, 64), 64 + 128 + 150);
+  // Against one block after the other: the tiles below e + N − n, as far as there are keys.
+  for (int64_t queries = 1; queries < 20; ++queries)
+    for (int64_t keys = 1; keys < 20; ++keys)
+      for (auto [queryTile, keyTile] : {std::pair(4, 3), std::pair(3, 4), std::pair(5, 5), std::pair(1, 7)}) {
+        int64_t count = 0;
+        for (int64_t first = 0; first < queries; first += queryTile) {
+          int64_t end = std::min(first + queryTile, queries) + keys - queries;
+          for (int64_t key = 0; key < end; key += keyTile)
+            count += std::min<int64_t>(keyTile, keys - key);
+        }
+        EXPECT_EQ(cost::visibleKeys(queries, keys, true, queryTile, keyTile), count) << queries << " " << keys;
+      }
+}
+
 TEST(VisibleTiles, LongSequencesInClosedForm) {
   // 2^20 tokens in tiles of 64: 2^14 blocks, 1 + 2 + … + 2^14 tiles.
   int64_t blocks = int64_t(1) << 14;

@@ -1,0 +1,31 @@
+//===- KernelSizes.h - Sizes that kernels and their prices share -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_TILE_KERNELSIZES_H
+#define ATTUNE_TILE_KERNELSIZES_H
+
+#include <cstdint>
+
+namespace attune::tile {
+
+/// Columns of the model that a projection takes at a time.
+inline constexpr int64_t modelTile = 64;
+
+/// Keys that enter every slice of a sketch's state before the next ones do: those and the state fit a cache of the
+/// second level.
+inline constexpr int64_t keysOfSketchBlock = 512;
+
+/// Whether |k|^(p/2) leaves the range of f32 for magnitudes from 1e-4 to 1e4, so that sketched keys need a unit.
+inline bool sketchNeedsUnit(int64_t degree) { return degree >= 16; }
+
+/// Whether the tree of a sketch of `leaves` leaves and that size carries pairs of numbers, since sums in it may cancel
+/// all but the last digits of one.
+inline bool sketchHasPairs(int64_t leaves, int64_t size) { return leaves >= 16 || size <= 4; }
+
+} // namespace attune::tile
+
+#endif // ATTUNE_TILE_KERNELSIZES_H

@@ -1,0 +1,26 @@
+//===- IssuedPairs.cpp - What the warps of a GPU do for weights of pairs -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "IssuedWork.h"
+
+using namespace attune;
+using namespace attune::cost;
+
+IssuedWorks cost::issuedPairs(const AttentionShape &shape, const Sizes &z) {
+  double points = z.points(), pairs = points * z.pairs, keys = points * z.keysRead;
+  Operands operands = shape.family == Family::Softmax ? Operands::Storage : Operands::F32;
+  IssuedWork work(z);
+  loadQueries(work, z, points * z.n);
+  loadKeys(work, z, keys);
+  loadTurns(work, z, points * z.blocks, hasRope(shape));
+  work.move(keys * z.dv, z.k);
+  work.multiply(pairs, z.Tq, z.Tk, z.d, operands);
+  work.multiply(pairs, z.Tq, z.dv, z.Tk, operands);
+  storeOutput(work, shape, z);
+  work.move(shape.lse ? points * z.n : 0);
+  return {work};
+}

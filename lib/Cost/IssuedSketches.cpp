@@ -1,0 +1,215 @@
+//===- IssuedSketches.cpp - What the warps of a GPU do for polysketch attention -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kernels of lib/Kernel/Polysketch.cpp and Sketch.cpp. Sketches and states are f32, and so are all products.
+//
+//===----------------------------------------------------------------------===//
+#include "IssuedWork.h"
+#include "SketchSizes.h"
+
+#include "attune/Tile/KernelSizes.h"
+
+#include <cmath>
+
+using namespace attune;
+using namespace attune::cost;
+
+namespace {
+/// One kernel under construction.
+struct SketchKernel {
+  const AttentionShape &shape;
+  const Sketches &at;
+  const Sizes &z;
+  IssuedWork work;
+
+  SketchKernel(const AttentionShape &shape, const Sketches &at, const Sizes &z) : shape(shape), at(at), z(z), work(z) {}
+
+  bool running() const { return shape.causal && tile::sketchNeedsUnit(shape.degree); }
+  double tilesPerBlock() const { return std::ceil(at.block / at.T); }
+  double blocks() const { return std::ceil(z.n / at.block); }
+
+  void startRows(double rows);
+  void loadExactQueries(double rows);
+  void multiplyPairs(double tiles, double rows, bool exact);
+  void ownBlocks(double tilesOfLast);
+  void clearState(double times) { work.move(times * at.r * (at.r * (z.dv + 1) + 1)); }
+  void loadSlices(double times);
+  void readState(double tiles, double rows);
+  void addToSlices(double times, double tiles, double rows);
+};
+} // namespace
+
+/// The scale of each row, if there is a guard to scale.
+void SketchKernel::startRows(double rows) {
+  if (shape.guarded)
+    work.loadAlongRows(rows * (running() ? 2 : 1));
+}
+
+void SketchKernel::loadExactQueries(double rows) {
+  loadQueries(work, z, rows);
+  if (running())
+    work.loadAlongRows(rows);
+}
+
+/// `tiles` pairs of tiles, whose keys have `rows` rows that exist.
+void SketchKernel::multiplyPairs(double tiles, double rows, bool exact) {
+  if (exact)
+    loadKeys(work, z, rows);
+  else
+    work.move(rows * at.r);
+  if (!exact && running())
+    work.loadAlongColumns(rows), work.loadAlongRows(tiles * at.T);
+  work.move(rows * z.dv, z.k);
+  work.multiply(tiles, at.T, at.T, exact ? z.d : at.r, Operands::F32);
+  work.multiply(tiles, at.T, z.dv, at.T, Operands::F32);
+}
+
+/// Pairs inside the blocks: tile t of a block with the keys up to its last query. `tilesOfLast`: of the last block.
+void SketchKernel::ownBlocks(double tilesOfLast) {
+  double lastStart = (blocks() - 1) * at.block;
+  for (double t = 0; t < tilesPerBlock(); ++t) {
+    double whole = at.points * (blocks() - 1), rows = std::min((t + 1) * at.T, z.N - lastStart);
+    multiplyPairs(whole * (t + 1), whole * (t + 1) * at.T, shape.localExact > 0);
+    if (t < tilesOfLast)
+      multiplyPairs(at.points * std::ceil(rows / at.T), at.points * rows, shape.localExact > 0);
+  }
+}
+
+void SketchKernel::loadSlices(double times) {
+  work.move(times * at.r * at.r * z.dv);
+  work.loadAlongColumns(times * at.r * at.r);
+  work.loadAlongRows(times * at.r);
+}
+
+/// Every slice of the state, by tiles of queries with `rows` rows in all.
+void SketchKernel::readState(double tiles, double rows) {
+  work.move(rows * at.r); // the sketches
+  work.move(rows * at.r); // and each column of them once more
+  work.move(tiles * at.r * at.r * z.dv);
+  work.loadAlongColumns(tiles * at.r * at.r);
+  if (running())
+    work.loadAlongRows(rows);
+  work.multiply(tiles * at.r, at.T, z.dv, at.r, Operands::F32);
+}
+
+/// Keys enter all slices `times` times, in `tiles` tiles with `rows` rows in all.
+void SketchKernel::addToSlices(double times, double tiles, double rows) {
+  loadSlices(times);
+  clearState(times);
+  work.move(at.r * rows * (at.r + 1));
+  work.move(at.r * rows * z.dv, z.k);
+  if (running())
+    work.loadAlongRows(at.r * rows);
+  work.multiply(tiles * at.r, at.r, z.dv, at.T, Operands::F32);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+static IssuedWork issuedUnit(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  IssuedWork work(z);
+  loadKeys(work, z, at.points * z.N);
+  loadTurns(work, z, at.points, shape.keyRope);
+  work.move(at.points * (shape.causal ? z.n + z.N : 1));
+  return work;
+}
+
+/// S of `tokens` tokens, each `bytes` an element.
+static IssuedWork issuedSketch(const AttentionShape &shape, const Sketches &at, const Sizes &z, bool queries) {
+  double tokens = queries ? z.n : z.N, tiles = at.points * std::ceil(tokens / z.Tq), sides = 2 * (at.leaves - 1);
+  IssuedWork work(z);
+  queries ? loadQueries(work, z, at.points * tokens) : loadKeys(work, z, at.points * tokens);
+  loadTurns(work, z, tiles, queries ? shape.queryRope : shape.keyRope);
+  work.move(tiles * at.products);
+  Operands operands = at.passes > 1 ? Operands::Exact : Operands::F32;
+  work.multiply(tiles * at.passes * at.leaves, z.Tq, at.r, z.d, operands);
+  work.multiply(tiles * at.passes * sides, z.Tq, at.r, at.r, operands);
+  work.move(at.points * tokens * (at.r + (queries ? 1 : 0)));
+  if (tile::sketchNeedsUnit(shape.degree) && !shape.causal)
+    work.loadAlongRows(tiles);
+  return work;
+}
+
+static IssuedWork issuedSketchedPairs(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  SketchKernel kernel(shape, at, z);
+  double tiles = at.points * kernel.blocks() * kernel.tilesPerBlock();
+  kernel.startRows(at.points * z.n);
+  kernel.work.move(at.points * z.n * at.r);
+  if (shape.causal) {
+    // The keys before its block for each tile, then the block's own.
+    auto block = static_cast<int64_t>(at.block), T = static_cast<int64_t>(at.T);
+    auto blocks = static_cast<int64_t>(kernel.blocks());
+    double each = at.points * kernel.tilesPerBlock(), pairsOfBlocks = kernel.blocks() * (kernel.blocks() - 1) / 2;
+    kernel.multiplyPairs(each * floorSum(blocks, T, block, T - 1), each * pairsOfBlocks * at.block, /*exact=*/false);
+    if (shape.localExact) {
+      kernel.loadExactQueries(at.points * z.n);
+      loadTurns(kernel.work, z, tiles, hasRope(shape));
+    }
+    kernel.ownBlocks(kernel.tilesPerBlock());
+  } else {
+    kernel.multiplyPairs(tiles * at.keyTiles, tiles * z.N, /*exact=*/false);
+  }
+  storeOutput(kernel.work, shape, z);
+  return kernel.work;
+}
+
+static IssuedWork issuedSketchedBlocks(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  SketchKernel kernel(shape, at, z);
+  double last = std::ceil((z.n - (kernel.blocks() - 1) * at.block) / at.T);
+  double tiles = at.points * ((kernel.blocks() - 1) * kernel.tilesPerBlock() + last);
+  kernel.clearState(at.points);
+  kernel.startRows(at.points * z.n);
+  kernel.readState(tiles, at.points * z.n);
+  if (shape.localExact) {
+    kernel.loadExactQueries(at.points * z.n);
+    loadTurns(kernel.work, z, at.points, hasRope(shape));
+  }
+  kernel.ownBlocks(last);
+  kernel.addToSlices(at.points * kernel.blocks(), tiles, at.points * z.N);
+  storeOutput(kernel.work, shape, z);
+  return kernel.work;
+}
+
+static IssuedWork issuedSketchPieces(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  SketchKernel kernel(shape, at, z);
+  double keys = tile::keysOfSketchBlock, whole = std::floor(z.N / keys);
+  double tiles = whole * std::ceil(keys / at.T) + std::ceil((z.N - whole * keys) / at.T);
+  kernel.clearState(at.points * z.pieces);
+  kernel.addToSlices(at.points * std::ceil(z.N / keys), at.points * tiles, at.points * z.N);
+  return kernel.work;
+}
+
+static IssuedWork issuedSketchReadout(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  SketchKernel kernel(shape, at, z);
+  kernel.startRows(at.points * z.n);
+  kernel.readState(at.points * at.queryTiles, at.points * z.n);
+  storeOutput(kernel.work, shape, z);
+  return kernel.work;
+}
+
+IssuedWorks cost::issuedPolysketch(const AttentionShape &shape, const Sizes &z) {
+  Sketches at(shape, z);
+  IssuedWorks kernels;
+  if (tile::sketchNeedsUnit(shape.degree))
+    kernels.push_back(issuedUnit(shape, at, z));
+  for (bool queries : {true, false})
+    kernels.push_back(issuedSketch(shape, at, z, queries));
+  if (shape.form == attn::Form::State) {
+    kernels.push_back(issuedSketchPieces(shape, at, z));
+    // The matrices of all slices, a sum and a unit each.
+    IssuedWork merge = issuedMerge(z, at.points, at.r * at.r, z.dv, 1, 0);
+    merge.loadAlongRows(at.points * z.pieces * at.r);
+    merge.move(at.points * at.r);
+    kernels.append({merge, issuedSketchReadout(shape, at, z)});
+  } else {
+    kernels.push_back(shape.form == attn::Form::Chunked ? issuedSketchedBlocks(shape, at, z)
+                                                        : issuedSketchedPairs(shape, at, z));
+  }
+  return kernels;
+}

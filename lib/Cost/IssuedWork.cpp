@@ -1,0 +1,167 @@
+//===- IssuedWork.cpp - What the warps of a GPU do -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "IssuedWork.h"
+
+#include <cmath>
+
+using namespace attune;
+using namespace attune::cost;
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+void IssuedWork::loadAlongRows(double elements, double bytesEach) {
+  bytes += elements * bytesEach * schedule.getWarpGrid().columns;
+}
+
+void IssuedWork::loadAlongColumns(double elements, double bytesEach) {
+  bytes += elements * bytesEach * schedule.getWarpGrid().rows;
+}
+
+static double padded(double size, double unit) { return std::ceil(size / unit) * unit; }
+
+void IssuedWork::multiply(double times, double rows, double columns, double depth, Operands operands, bool narrow) {
+  tile::WarpGrid warps = schedule.getWarpGrid();
+  bool wide = schedule.getOperand().isF32();
+  bool tf32 = wide || operands == Operands::F32 || operands == Operands::Exact ||
+              (operands == Operands::Features && schedule.getOperand().isF16());
+  // a2 b1 + a1 b2 + a1 b1; a number of 16 bits is one of tf32, and leaves no b2.
+  double passes = !tf32 || !(wide || operands == Operands::Exact) ? 1 : narrow ? 2 : 3;
+  // Every row of the grid of warps has 16 rows at a time, every column of it as many blocks of 8 columns.
+  double area = padded(rows, 16.0 * warps.rows) * padded(std::ceil(columns / 8), double(warps.columns)) * 8;
+  double adds = times * area * padded(depth, tf32 ? 8 : 16) * passes;
+  products += adds;
+  tf32Products += tf32 ? adds : 0;
+}
+
+double cost::storageBytes(const Sizes &z) { return z.schedule.getOperand().getIntOrFloatBitWidth() / 8.0; }
+
+//===----------------------------------------------------------------------===//
+// Tokens
+//===----------------------------------------------------------------------===//
+
+void cost::loadQueries(IssuedWork &work, const Sizes &z, double rows) { work.move(rows * z.qw, z.q); }
+
+void cost::loadKeys(IssuedWork &work, const Sizes &z, double rows) { work.move(rows * z.kw, z.k); }
+
+void cost::loadTurns(IssuedWork &work, const Sizes &z, double blocks, bool rope) {
+  work.loadAlongColumns(rope ? 3 * z.d * blocks : 0);
+}
+
+/// Rows of v that the taps of all tiles of a sequence of n tokens read: token t + shift where there is one. A tile that
+/// ends past the sequence reads tokens of it for rows that do not exist, if the shift is back.
+static double tapRows(const AttentionShape &shape, double n, double padding) {
+  double rows = 0, edge = shape.taps == 9 ? 1 : 0;
+  for (double y = -edge; y <= edge; ++y)
+    for (double x = -1; x <= 1; ++x) {
+      double shift = y * static_cast<double>(shape.tapColumns) + x;
+      rows += std::max(0.0, n - std::abs(shift)) + (shift < 0 ? std::min(-shift, padding) : 0);
+    }
+  return rows;
+}
+
+void cost::storeOutput(IssuedWork &work, const AttentionShape &shape, const Sizes &z) {
+  double points = z.points();
+  work.move(points * z.n * z.dv, z.o);
+  if (!shape.taps)
+    return;
+  // Outside windows neighbours come from the whole sequence.
+  double padding = z.rows() - z.n;
+  double rows = shape.tapsInWindow ? points * tapRows(shape, z.n, padding)
+                                   : z.batch * z.heads * tapRows(shape, z.windows * z.n, padding);
+  work.move(rows * z.dv, static_cast<double>(shape.tapBytes));
+  work.move(points * z.blocks * shape.taps * z.dv, storageBytes(z));
+  work.loadAlongColumns(shape.bias ? points * z.blocks * z.dv : 0, storageBytes(z));
+}
+
+//===----------------------------------------------------------------------===//
+// Maps
+//===----------------------------------------------------------------------===//
+
+static bool isRandom(const AttentionShape &shape) {
+  return shape.map && (shape.map.isFavor() || shape.map.getKind() == attn::FeatureKind::FavorRelu);
+}
+
+void cost::loadMap(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double blocks) {
+  if (isRandom(shape) && !(shape.queryFolded && shape.keyFolded))
+    work.move(blocks * z.m * z.d, storageBytes(z));
+  if (shape.map && shape.map.getKind() == attn::FeatureKind::Focused)
+    work.loadAlongColumns(blocks * z.d, storageBytes(z));
+}
+
+static void mapRows(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows,
+                    bool folded) {
+  if (isRandom(shape) && !folded)
+    work.multiply(times, rows, z.m, z.d, Operands::Exact, /*narrow=*/storageBytes(z) < 4);
+}
+
+void cost::mapQueries(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows) {
+  mapRows(work, shape, z, times, rows, shape.queryFolded);
+}
+
+void cost::mapKeys(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows) {
+  mapRows(work, shape, z, times, rows, shape.keyFolded);
+  if (shape.keyMaximum) // the stabilizer [1, 1] for every row, by a product with ones
+    work.multiply(times, rows, 1, 1, Operands::Exact);
+}
+
+llvm::SmallVector<double, 2> cost::featureBlocks(const AttentionShape &shape) {
+  double m = static_cast<double>(shape.features);
+  if (shape.map && shape.map.getKind() == attn::FeatureKind::Cosformer)
+    return {m / 2, m / 2};
+  return {m};
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+double cost::tilesOfPieces(const Sizes &z) {
+  double piece = static_cast<double>(z.schedule.getPiece()), whole = std::floor(z.N / piece);
+  return whole * std::ceil(piece / z.Tk) + std::ceil((z.N - whole * piece) / z.Tk);
+}
+
+IssuedWork cost::issuedMerge(const Sizes &z, double points, double rows, double columns, double vectors,
+                             double initial) {
+  IssuedWork work(z);
+  double read = points * (z.pieces + initial);
+  work.move((read + points) * rows * columns);
+  work.loadAlongRows(read * rows * vectors);
+  work.move(points * rows * vectors);
+  return work;
+}
+
+//===----------------------------------------------------------------------===//
+// Families
+//===----------------------------------------------------------------------===//
+
+IssuedWorks cost::issuedWork(const AttentionShape &shape, const Sizes &z) {
+  switch (shape.family) {
+  case Family::Softmax:
+  case Family::Polynomial:
+    return issuedPairs(shape, z);
+  case Family::Kernel:
+    return issuedKernelAttention(shape, z);
+  case Family::Polysketch:
+    return issuedPolysketch(shape, z);
+  case Family::Effatt:
+    return issuedEffatt(shape, z);
+  case Family::Eva:
+    return issuedEva(shape, z);
+  case Family::Agent:
+    return issuedAgent(shape, z);
+  case Family::Project:
+  case Family::ProjectOutput:
+  case Family::Compress:
+  case Family::ProjectSlots:
+  case Family::SlotSums:
+    return issuedLayer(shape, z);
+  }
+  return {};
+}
