@@ -147,12 +147,12 @@ Plant::Outcome Plant::run(const Fault *fault) {
 // Verdicts
 //===----------------------------------------------------------------------===//
 
-static std::vector<const BankUse *> conflictsInLoops(const EmulatorReport &report) {
-  std::vector<const BankUse *> conflicts;
+static std::vector<const BankUse *> conflicts(const EmulatorReport &report, bool inLoops) {
+  std::vector<const BankUse *> found;
   for (const BankUse &use : report.bankUse)
-    if (use.inLoop && use.waves > use.phases)
-      conflicts.push_back(&use);
-  return conflicts;
+    if (use.inLoop == inLoops && use.waves > use.phases)
+      found.push_back(&use);
+  return found;
 }
 
 static std::string describe(const Plant &plant, const Plant::Outcome &outcome) {
@@ -162,8 +162,9 @@ static std::string describe(const Plant &plant, const Plant::Outcome &outcome) {
     if (outcome.report.totals[kind])
       os << findingName(FindingKind(kind)) << " " << outcome.report.totals[kind] << "; ";
   if (outcome.problem.empty())
-    os << llvm::format("relative error %.1e, tolerance %.0e; ", outcome.error, plant.tolerance)
-       << conflictsInLoops(outcome.report).size() << " instructions with bank conflicts in loops";
+    os << llvm::format("relative error %.1e, tolerance %.0e; bank conflicts of ", outcome.error, plant.tolerance)
+       << conflicts(outcome.report, true).size() << " instructions in loops and of "
+       << conflicts(outcome.report, false).size() << " outside";
   return text;
 }
 
@@ -175,21 +176,21 @@ static bool isCaught(const Plant &plant, const Plant::Outcome &outcome, const Sy
     return outcome.report.total(symptom.finding) != 0;
   if (symptom.kind == Symptom::WrongValues)
     return !right;
-  return clean && right && !conflictsInLoops(outcome.report).empty();
+  return clean && right && !conflicts(outcome.report, true).empty();
 }
 
 /// Without a fault: nothing to report.
 static bool runAsIs(Plant &plant) {
   Plant::Outcome outcome = plant.run(nullptr);
-  auto conflicts = conflictsInLoops(outcome.report);
-  bool good =
-      outcome.problem.empty() && outcome.report.clean() && outcome.error <= plant.tolerance && conflicts.empty();
+  bool noConflict = conflicts(outcome.report, true).empty();
+  bool good = outcome.problem.empty() && outcome.report.clean() && outcome.error <= plant.tolerance && noConflict;
   llvm::outs() << (good ? "as it is: " : "FAIL as it is: ") << describe(plant, outcome) << "\n";
   if (!outcome.report.clean())
     outcome.report.printFindings(llvm::outs());
-  for (const BankUse *use : conflicts)
-    llvm::outs() << llvm::format("  %.2f", use->wavesPerPhase()) << " waves a phase in " << use->kernel << " at "
-                 << use->instruction << "\n";
+  for (bool inLoops : {true, false})
+    for (const BankUse *use : conflicts(outcome.report, inLoops))
+      llvm::outs() << llvm::format("  %.2f", use->wavesPerPhase()) << " waves a phase in " << use->kernel
+                   << (inLoops ? ", in a loop, at " : " at ") << use->instruction << "\n";
   return good;
 }
 
