@@ -26,6 +26,7 @@ enum CuAttribute : int {
   cuCapabilityMajor = 75,
   cuCapabilityMinor = 76
 };
+enum CuError : int { cuInvalidImage = 200, cuNoBinaryForGpu = 209 };
 constexpr int cuFunctionMaxDynamicSharedBytes = 8;
 constexpr int cuJitErrorLogBuffer = 5;
 constexpr int cuJitErrorLogBufferBytes = 6;

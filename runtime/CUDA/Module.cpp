@@ -58,9 +58,13 @@ attune_status openImage(const Place &place, const StoredImage &stored, Memory &m
               place.library, place.function, stored.what);
 }
 
-attune_status loadCubin(CudaCode &code, const Place &place, const void *image) {
-  return checkCuda(place, *code.driver, code.driver->moduleLoad(&code.module, image, 0, nullptr, nullptr),
-                   "cuModuleLoadDataEx (cubin)");
+/// What a driver says of machine code that a later assembler than its own has made.
+bool isRefusal(CuResult result) { return result == cuInvalidImage || result == cuNoBinaryForGpu; }
+
+attune_status loadCubin(CudaCode &code, const Place &place, const void *image, bool &refused) {
+  CuResult result = code.driver->moduleLoad(&code.module, image, 0, nullptr, nullptr);
+  refused = isRefusal(result);
+  return checkCuda(place, *code.driver, result, "cuModuleLoadDataEx (cubin)");
 }
 
 /// With what the driver's assembler says, if it says something.
@@ -79,16 +83,33 @@ attune_status loadPtx(CudaCode &code, const Place &place, const void *image) {
   return fail(status, "%s; the driver's assembler says: %.*s", before, static_cast<int>(sizeof(log) - 1), log);
 }
 
-attune_status loadModule(CudaCode &code, const Place &place, int32_t arch) {
+attune_status loadStoredCubin(CudaCode &code, const Place &place, bool &refused) {
   const attune_rt_variant &variant = *code.variant;
-  bool cubin = cubinRunsOn(variant, arch);
-  StoredImage stored = cubin ? StoredImage{"cubin", variant.cubin, variant.cubin_bytes, variant.cubin_unpacked}
-                             : StoredImage{"PTX", variant.ptx, variant.ptx_bytes, variant.ptx_unpacked};
   Memory memory;
   const void *image = nullptr;
-  if (attune_status status = openImage(place, stored, memory, image))
+  if (attune_status status =
+          openImage(place, {"cubin", variant.cubin, variant.cubin_bytes, variant.cubin_unpacked}, memory, image))
     return status;
-  return cubin ? loadCubin(code, place, image) : loadPtx(code, place, image);
+  return loadCubin(code, place, image, refused);
+}
+
+attune_status loadStoredPtx(CudaCode &code, const Place &place) {
+  const attune_rt_variant &variant = *code.variant;
+  Memory memory;
+  const void *image = nullptr;
+  if (attune_status status =
+          openImage(place, {"PTX", variant.ptx, variant.ptx_bytes, variant.ptx_unpacked}, memory, image))
+    return status;
+  return loadPtx(code, place, image);
+}
+
+/// A driver that is older than the assembler of the cubin still takes the PTX.
+attune_status loadModule(CudaCode &code, const Place &place, int32_t arch) {
+  if (!cubinRunsOn(*code.variant, arch))
+    return loadStoredPtx(code, place);
+  bool refused = false;
+  attune_status status = loadStoredCubin(code, place, refused);
+  return refused && code.variant->ptx ? loadStoredPtx(code, place) : status;
 }
 
 attune_status findKernels(CudaCode &code, const Place &place) {

@@ -122,6 +122,20 @@ TEST_F(Cuda, CubinServesLaterMinorVersionsAndPtxLaterMajorOnes) {
   EXPECT_EQ(standIn->image, cubin90a);
 }
 
+TEST_F(Cuda, PtxServesDriversOlderThanTheCubin) {
+  standIn->refused = "cubin";
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  EXPECT_EQ(standIn->image, ptx80);
+  handle.reset();
+  EXPECT_EQ(standIn->modules, 0);
+  variants[0].ptx = nullptr;
+  EXPECT_EQ(create(), ATTUNE_ERROR_DEVICE);
+  EXPECT_EQ(message().find("toy_create: cuModuleLoadDataEx (cubin): expected success, but got CUDA_ERROR_OTHER (209)"), 0u)
+      << message();
+  EXPECT_EQ(standIn->retained, 0);
+  EXPECT_EQ(standIn->depth, 0);
+}
+
 TEST_F(Cuda, SaysWhichArchitecturesAreThere) {
   standIn->major = 7;
   standIn->minor = 5;

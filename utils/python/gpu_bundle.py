@@ -11,11 +11,13 @@ import dataclasses
 import json
 import multiprocessing
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 
 import numpy as np
 import yaml
@@ -90,6 +92,12 @@ def strip(library):
         subprocess.run([program, str(library)], check=True)
 
 
+def without_code(name, failure):
+    """The entry of what the target does not support yet, or, which is an error in the end, of what did not compile."""
+    lines = [line for line in str(failure).splitlines() if REFUSED in line]
+    return {"name": name, "refused": lines[0]} if lines else {"name": name, "failed": str(failure)}
+
+
 def pack(args, drawn, bundle):
     """Compiles, computes what is expected, and writes the case; returns its entry of the manifest."""
     target = bundle / "cases" / drawn.name
@@ -99,9 +107,7 @@ def pack(args, drawn, bundle):
         attnc(args.attnc, "compile", drawn.spec, "--target", args.target, "-o", library)
     except Failed as failure:
         shutil.rmtree(target)
-        if REFUSED not in str(failure):
-            raise
-        return {"name": drawn.name, "refused": next(line for line in str(failure).splitlines() if REFUSED in line)}
+        return without_code(drawn.name, failure)
     strip(library)
     attnc(args.attnc, "run", drawn.spec, "--in", drawn.tensors, "--out", target, "--reference")
     result = next(target.glob("[oy].npy"))
@@ -125,43 +131,67 @@ def pack_one(job):
         return pack(args, draw, bundle)
 
 
-def pack_cases(args, bundle):
+class Workers:
+    """Processes that pack, and a line on standard error now and then that says how far they are."""
+
+    def __init__(self, pool):
+        self.pool, self.start, self.said, self.processor = pool, time.monotonic(), 0.0, 0.0
+
+    def map(self, function, jobs, what):
+        entries = []
+        for entry, seconds in self.pool.imap(counted, [(function, job) for job in jobs]):
+            entries.append(entry)
+            self.processor += seconds
+            now = time.monotonic() - self.start
+            if now - self.said > 20 or len(entries) == len(jobs):
+                self.said = now
+                print(f"gpu-bundle: {len(entries)} of {len(jobs)} {what}, {now:.0f} s, {self.processor:.0f} s of "
+                      "processor time", file=sys.stderr, flush=True)
+        return entries
+
+
+def counted(call):
+    """(what the function gives for the job, processor seconds of it and of what it started)."""
+    function, job = call
+    before = processor_seconds()
+    return function(job), processor_seconds() - before
+
+
+def processor_seconds():
+    return sum(used.ru_utime + used.ru_stime
+               for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
+def pack_cases(args, bundle, workers):
     """Entries of all examples, and of as many random specs as asked for that the target supports."""
     examples = sorted((SOURCE / "examples").glob("*.yaml"))[:args.examples]
     jobs = [(args, bundle, path, dtype) for path in examples for dtype in args.dtypes]
-    with multiprocessing.Pool(args.jobs) as pool:
-        entries = pool.map(pack_one, jobs, chunksize=1)
-        seed = 0
-        while (missing := args.random - sum("dtype" in e for e in entries if e["name"].startswith("random_"))) > 0:
-            if seed >= 20 * args.random:
-                print(f"gpu-bundle: {missing} random specs fewer than asked for: most are refused", file=sys.stderr)
-                break
-            entries += pool.map(pack_one, [(args, bundle, s, None) for s in range(seed, seed + missing)], chunksize=1)
-            seed += missing
+    entries = workers.map(pack_one, jobs, "examples")
+    seed = 0
+    while (missing := args.random - sum("dtype" in e for e in entries if e["name"].startswith("random_"))) > 0:
+        if seed >= 20 * args.random:
+            print(f"gpu-bundle: {missing} random specs fewer than asked for: most are refused", file=sys.stderr)
+            break
+        entries += workers.map(pack_one, [(args, bundle, s, None) for s in range(seed, seed + missing)], "random specs")
+        seed += missing
     return entries
 
 
-def pack_bench(args, bundle):
-    """The libraries that are timed. What the compiler predicts goes with them."""
-    entries = []
-    for spec in gpu_specs.all_specs(quick=args.quick):
-        folder = bundle / "bench" / spec.name
-        folder.mkdir(parents=True)
-        path = folder / "spec.yaml"
-        path.write_text(yaml.safe_dump(spec.fields, sort_keys=False), encoding="utf-8")
-        try:
-            attnc(args.attnc, "compile", path, "--target", args.target, "-o", folder / f"lib{spec.name}.so")
-        except Failed as failure:
-            if REFUSED not in str(failure):
-                raise
-            entries.append({"name": spec.name,
-                            "refused": next(line for line in str(failure).splitlines() if REFUSED in line)})
-            shutil.rmtree(folder)
-            continue
-        strip(folder / f"lib{spec.name}.so")
-        attnc(args.attnc, "init", path, "--out", folder, "--seed", 3, *spec.init_sizes())
-        entries.append({"name": spec.name, "predicted": predict(args, path, spec)})
-    return entries
+def pack_bench(job):
+    """The entry of a library that is timed. What the compiler predicts goes with it."""
+    args, bundle, spec = job
+    folder = bundle / "bench" / spec.name
+    folder.mkdir(parents=True)
+    path = folder / "spec.yaml"
+    path.write_text(yaml.safe_dump(spec.fields, sort_keys=False), encoding="utf-8")
+    try:
+        attnc(args.attnc, "compile", path, "--target", args.target, "-o", folder / f"lib{spec.name}.so")
+    except Failed as failure:
+        shutil.rmtree(folder)
+        return without_code(spec.name, failure)
+    strip(folder / f"lib{spec.name}.so")
+    attnc(args.attnc, "init", path, "--out", folder, "--seed", 3, *spec.init_sizes())
+    return {"name": spec.name, "predicted": predict(args, path, spec)}
 
 
 def predict(args, path, spec):
@@ -220,17 +250,27 @@ def main():
     args = parse()
     shutil.rmtree(args.out, ignore_errors=True)
     args.out.mkdir(parents=True)
-    entries = pack_cases(args, args.out)
-    manifest = {"commit": commit(), "target": args.target, "cases": entries, "bench": pack_bench(args, args.out)}
+    with multiprocessing.Pool(args.jobs) as pool:
+        workers = Workers(pool)
+        entries = pack_cases(args, args.out, workers)
+        jobs = [(args, args.out, spec) for spec in gpu_specs.all_specs(quick=args.quick)]
+        bench = workers.map(pack_bench, jobs, "benchmarks")
+    manifest = {"commit": commit(), "target": args.target, "cases": entries, "bench": bench}
     copy_client(args.out)
     (args.out / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
     path, size = archive(args.out)
-    packed = sum("refused" not in entry for entry in entries)
-    print(f"{path}: {size / 2**20:.1f} MiB, {packed} cases, {len(entries) - packed} refused as not supported yet, "
-          f"{sum('refused' not in e for e in manifest['bench'])} benchmarks")
+    packed, every = sum("dtype" in entry for entry in entries), entries + bench
+    failed = [entry for entry in every if "failed" in entry]
+    print(f"{path}: {size / 2**20:.1f} MiB, {packed} cases, "
+          f"{sum('refused' in entry for entry in entries)} refused as not supported yet, "
+          f"{sum('predicted' in entry for entry in bench)} benchmarks")
+    for entry in failed:
+        print(f"FAIL: {entry['name']}: {entry['failed']}")
     if size > MOST_BYTES:
         sys.exit(f"gpu-bundle: expected at most {MOST_BYTES >> 20} MiB, but got {size / 2**20:.1f}; ask for fewer "
                  "random specs or targets")
+    if failed:
+        sys.exit(f"gpu-bundle: {len(failed)} specs did not compile")
 
 
 if __name__ == "__main__":

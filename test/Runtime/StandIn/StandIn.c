@@ -118,6 +118,8 @@ int cuModuleLoadDataEx(void **result, const void *image, unsigned count, int *op
     return failed;
   if (standIn.depth != 1)
     return 201;
+  if (standIn.refused && strncmp((const char *)image, standIn.refused, strlen(standIn.refused)) == 0)
+    return 209;
   ++standIn.modules;
   standIn.image = image;
   strncpy(standIn.imageText, (const char *)image, sizeof(standIn.imageText) - 1);

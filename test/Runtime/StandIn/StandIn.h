@@ -35,6 +35,7 @@ typedef struct StandIn {
   int devices, major, minor, sharedLimit;
   const char *failing;  /* the function that fails from now on; null: none */
   int error;            /* that it fails with; 0: 719 */
+  const char *refused;  /* modules that begin so are no code for the device; null: all are */
   void *current;        /* the caller's context; null: none */
   int currentDevice;    /* which is of this device */
   int parametersToRead; /* of each launch */
