@@ -8,11 +8,12 @@
 
 #include "attune/Target/EmitDescriptor.h"
 
+#include "PackImage.h"
+
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Module.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Compression.h"
 
 using namespace attune::target;
 using namespace llvm;
@@ -92,9 +93,7 @@ Constant *DescriptorBuilder::text(StringRef value) {
 DescriptorBuilder::Image DescriptorBuilder::image(StringRef bytes, bool endWithZero) {
   if (bytes.empty())
     return {null(), i64(0), i64(0)};
-  SmallVector<uint8_t, 0> packed;
-  if (compression::zlib::isAvailable())
-    compression::zlib::compress(arrayRefFromStringRef(bytes), packed, compression::zlib::BestSizeCompression);
+  SmallVector<uint8_t, 0> packed = packImage(bytes);
   if (packed.empty() || packed.size() >= bytes.size())
     return {global(ConstantDataArray::getString(context, bytes, endWithZero), "image", /*alignment=*/64),
             i64(static_cast<int64_t>(bytes.size())), i64(0)};

@@ -9,7 +9,7 @@
 #include "Module.h"
 
 #include "Common/Copy.h"
-#include "Common/Inflate.h"
+#include "Common/Unpack.h"
 #include "Select.h"
 
 #include <cstdio>
@@ -51,7 +51,7 @@ attune_status openImage(const Place &place, const StoredImage &stored, Memory &m
                 place.function, static_cast<unsigned long long>(stored.unpacked), stored.what);
   memory.data[stored.unpacked] = 0;
   image = memory.data;
-  if (inflate(reinterpret_cast<uint8_t *>(memory.data), stored.unpacked, static_cast<const uint8_t *>(stored.data),
+  if (unpack(reinterpret_cast<uint8_t *>(memory.data), stored.unpacked, static_cast<const uint8_t *>(stored.data),
               stored.bytes))
     return ATTUNE_OK;
   return fail(ATTUNE_ERROR_LIBRARY, "%s_%s: expected a %s that unpacks, but got a damaged one; compile the library again",

@@ -122,7 +122,7 @@ typedef struct attune_rt_variant {
   const attune_rt_device_kernel *kernels;
   uint64_t kernel_count;
   const attune_rt_plan *prepare; /* fills the prepared tensors; null: there are none to fill */
-  /* Bytes of the images once they are unpacked from the zlib streams that they then are; 0: they lie there as they are. */
+  /* Bytes of the images once they are unpacked from the LZMA streams that they then are; 0: they lie there as they are. */
   uint64_t cubin_unpacked;
   uint64_t ptx_unpacked;
 } attune_rt_variant;

@@ -1,23 +1,24 @@
 """The PTX images of a library, unpacked, and the bytes of all images for each of them."""
+import lzma
 import pathlib
 import re
+import struct
 import sys
 import zlib
 
+SUM_BYTES = 4
 data = pathlib.Path(sys.argv[1]).read_bytes()
-count = total = position = 0
-while (position := data.find(b"\x78\xda", position)) >= 0:
-    stream = zlib.decompressobj()
+count = total = 0
+# The properties, the size of the window, and that the length is not known.
+for found in re.finditer(rb"\x5d.{4}\xff{8}", data, re.S):
+    stream = lzma.LZMADecompressor(format=lzma.FORMAT_ALONE)
     try:
-        image = stream.decompress(data[position:])
-    except zlib.error:
-        image = b""
-    if not stream.eof:
-        position += 1
+        image = stream.decompress(data[found.start():])
+    except lzma.LZMAError:
         continue
-    packed = len(data) - position - len(stream.unused_data)
-    total += packed
-    position += packed
+    if not stream.eof or struct.unpack("<I", stream.unused_data[:SUM_BYTES])[0] != zlib.adler32(image):
+        continue
+    total += len(data) - found.start() - len(stream.unused_data) + SUM_BYTES
     if b".version" in image:
         count += 1
         print(*(re.search(pattern, image, re.M).group().decode() for pattern in (rb"^\.version \S+", rb"^\.target \w+")))

@@ -19,7 +19,7 @@ if len(sys.argv) > 2:
                 time.sleep(600)
             journal.finish(key, "right")
     sys.exit(0)
-print(supervise([sys.executable, __file__, path, "work"], path, "stamp", 2, lambda key, reason: reason))
+print(supervise([sys.executable, __file__, path, "work"], path, "stamp", 20, lambda key, reason: reason))
 for key, value in Journal(path, "stamp").results.items():
     print(f"{key}: {value}")
 print("anew:", Journal(path, "another").results)
