@@ -210,8 +210,11 @@ KernelWorks cost::kernelAttentionWork(const AttentionShape &shape, const Sizes &
   };
   if (shape.form == attn::Form::Quadratic)
     kernels.push_back({"quadratic", quadraticWork(shape, z, maps)});
-  if (shape.form == attn::Form::Chunked)
+  if (shape.form == attn::Form::Chunked) {
     kernels.push_back({"chunked", chunkedWork(shape, z, maps)});
+    if (shape.grouped)
+      shareGroups(kernels.back().work, shape, z, maps.key);
+  }
   if (shape.form == attn::Form::State && shape.rank)
     return naiveLowRankWork(shape, z, maps.query);
   if (shape.form == attn::Form::State || (shape.form == attn::Form::Chunked && shape.finalState))

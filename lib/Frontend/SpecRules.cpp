@@ -113,12 +113,15 @@ static void checkPins(RuleReporter &rules) {
                        "remove the pin: there is no state to go through");
   if (!rules.good({"causal"}))
     return;
-  if (*form == "chunked" && !spec.causal)
-    return rules.atValue("pin.linearize", "quadratic or state with causal: false", "'chunked'",
+  if ((*form == "chunked" || *form == "grouped") && !spec.causal)
+    return rules.atValue("pin.linearize", "quadratic or state with causal: false", "'" + *form + "'",
                   "chunks carry the state from the past to the future: only a causal spec has them");
   if (*form == "state" && spec.causal)
     return rules.atValue("pin.linearize", "quadratic or chunked with causal: true", "'state'",
                   "one state of all keys would let every query see the future");
+  if (*form == "grouped" && rules.good({"heads", "kv_heads"}) && spec.headsPerKvHead() == 1)
+    return rules.atValue("pin.linearize", "quadratic or chunked with as many kv_heads as heads", "'grouped'",
+                         "every query head has keys of its own: there are no groups");
   checkPinnedParts(rules, *form);
 }
 

@@ -9,8 +9,9 @@
 //   quadratic   o = (visible(A Bᵀ) V) / (visible(A Bᵀ) 1)                A = φ(Q), B = φ(K)
 //   state       o = (A S) / (A z),  S = Bᵀ V, z = Bᵀ 1                   no mask between queries and keys (I1)
 //   chunked     the causal sums, a chunk at a time, from a carried state (I10)
+//   grouped     the same, the query heads of a key-value head one after another in each chunk: one φ(K) and one state (I15)
 //
-// With φ(x) = S(x) ⊗ S(x) they are the forms of `attn.polysketch` as well. The three are equal in real arithmetic. Keys
+// With φ(x) = S(x) ⊗ S(x) they are the forms of `attn.polysketch` as well. They are equal in real arithmetic. Keys
 // that do not exist have features 0, so that they are in none of the sums.
 //
 //===----------------------------------------------------------------------===//
@@ -59,11 +60,13 @@ static SmallVector<Value> buildState(OpBuilder &builder, KernelOp op) {
   return terms.results(readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum());
 }
 
-static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op) {
+static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op, bool grouped) {
   Terms terms(builder, op);
   auto readout = CausalReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.state, terms.sum,
                                          terms.queryFeatures, terms.keyFeatures, op.getValue(), op.getLengths(),
                                          op.getInitialState(), op.getInitialSum());
+  if (grouped)
+    readout->setAttr(graph::formAttr, builder.getStringAttr(graph::groupedForm));
   return terms.results(readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum());
 }
 
@@ -88,8 +91,18 @@ static std::string quadraticRefusal(KernelOp op) {
 static std::string orderRefusal(bool causal, StringRef form) {
   if (form == "state" && causal)
     return "one state for all queries would let a causal query see later keys";
-  if (form == "chunked" && !causal)
+  if ((form == "chunked" || form == graph::groupedForm) && !causal)
     return "chunks order queries and keys, and this attention is not causal";
+  return "";
+}
+
+/// What the query heads of a key-value head do not share.
+static std::string groupRefusal(KernelOp op) {
+  if (op.getQuery().getType().getDimSize(1) == op.getKey().getType().getDimSize(1))
+    return "every query head has keys of its own";
+  auto parameter = op.getParameter() ? cast<RankedTensorType>(op.getParameter().getType()) : RankedTensorType();
+  if (parameter && parameter.getDimSize(0) != 1)
+    return "every query head maps the keys in a way of its own";
   return "";
 }
 
@@ -105,19 +118,23 @@ namespace {
 struct LinearizeLaw : graph::RewriteLaw {
   StringRef name() const override { return "linearize"; }
   ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"quadratic", "state", "chunked"};
+    static constexpr StringLiteral all[] = {"quadratic", "state", "chunked", "grouped"};
     return all;
   }
   bool appliesTo(Operation *op) const override { return isa<KernelOp, PolysketchOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
-    if (auto sketched = dyn_cast<PolysketchOp>(operation))
-      return orderRefusal(sketched.getCausal(), form);
+    if (auto sketched = dyn_cast<PolysketchOp>(operation)) {
+      std::string order = orderRefusal(sketched.getCausal(), form);
+      return order.empty() && form == graph::groupedForm ? "every query head sketches the keys in a way of its own" : order;
+    }
     auto op = cast<KernelOp>(operation);
     if (form == "quadratic")
       return quadraticRefusal(op);
     std::string reason = stateRefusal(op);
-    return reason.empty() ? orderRefusal(op.getCausal(), form) : reason;
+    if (reason.empty())
+      reason = orderRefusal(op.getCausal(), form);
+    return reason.empty() && form == graph::groupedForm ? groupRefusal(op) : reason;
   }
 
   SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
@@ -126,7 +143,7 @@ struct LinearizeLaw : graph::RewriteLaw {
     auto op = cast<KernelOp>(operation);
     if (form == "quadratic" || op.getCompressKey())
       return op.decompose(builder);
-    return form == "state" ? buildState(builder, op) : buildChunked(builder, op);
+    return form == "state" ? buildState(builder, op) : buildChunked(builder, op, form == graph::groupedForm);
   }
 };
 } // namespace

@@ -77,7 +77,7 @@ LogicalResult Selector::makeCandidates() {
     OwningOpRef<func::FuncOp> plan = memo.realize(choice);
     llvm::Expected<PricedPlan> priced = metric.partition(*plan);
     if (!priced) {
-      misfit = llvm::toString(priced.takeError());
+      misfits.push_back({std::move(choice), llvm::toString(priced.takeError())});
       continue;
     }
     bool allowed = true;
@@ -86,11 +86,11 @@ LogicalResult Selector::makeCandidates() {
     if (!priced->attentions.empty())
       candidates.push_back({std::move(choice), std::move(plan), std::move(*priced), allowed});
   }
-  bool unread = candidates.empty() && misfit.empty();
+  bool unread = candidates.empty() && misfits.empty();
   if (unread || llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; }))
     return success();
   auto error = emitError(function.getLoc()) << "expected a plan that " << options.device.name
-                                            << " can run, but found none" << (misfit.empty() ? "" : ": ") << misfit;
+                                            << " can run, but found none" << (misfits.empty() ? "" : ": " + misfits.back().reason);
   if (!options.pins.empty() && !candidates.empty())
     error.attachNote() << "without the pins there is one";
   return failure();

@@ -92,7 +92,8 @@ Decision Selector::describe(unsigned group, unsigned index) {
   std::optional<unsigned> best = cheapestWith(group, index, length);
   decision.feasible = alternative.feasible() && best;
   if (!decision.feasible) {
-    decision.reason = alternative.feasible() ? misfit : alternative.refusal;
+    auto misfit = llvm::find_if(misfits, [&](const Misfit &each) { return each.choice[group] == index; });
+    decision.reason = alternative.feasible() && misfit != misfits.end() ? misfit->reason : alternative.refusal;
     return decision;
   }
   PlanPrice price = metric.price(candidates[*best].priced, lengths->sizesAt(length));

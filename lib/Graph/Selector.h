@@ -95,7 +95,12 @@ private:
   std::optional<LengthModel> lengths;
   std::vector<Candidate> candidates;
   llvm::SmallVector<Segment, 3> segments;
-  std::string misfit; ///< why the device cannot run some plan
+  /// A plan that the device cannot run, and why.
+  struct Misfit {
+    llvm::SmallVector<unsigned> choice;
+    std::string reason;
+  };
+  std::vector<Misfit> misfits;
   bool complete = true;
 };
 

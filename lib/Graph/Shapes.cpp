@@ -139,6 +139,7 @@ static Shape chunkedShape(attn::NormalizeOp root) {
   AttentionShape shape = shapeOfFeatures(attn::Form::Chunked, readout.getQueryFeatures(), readout.getKeyFeatures(),
                                          readout.getValue(), root);
   shape.causal = true;
+  shape.grouped = readout->hasAttr(formAttr);
   shape.initialState = static_cast<bool>(readout.getInitialState());
   shape.finalState = !readout.getState().use_empty() || !readout.getSum().use_empty();
   return shape;

@@ -15,6 +15,7 @@
 // the state: a sequence that is cut at chunks gives the same bits as one that is not, if the states are the same.
 //
 //===----------------------------------------------------------------------===//
+#include "HeadGroup.h"
 #include "StateTiles.h"
 
 using namespace mlir;
@@ -27,29 +28,50 @@ struct ChunkedHead {
   MapAtPoint map;
   attn::DenominatorAttr guard;
   const KernelFrame &frame;
-  const Point &point;
-  TokenReader query, key, value;
+  const std::deque<GroupMember> &group;
+  TokenReader key, value;
   Value limit;
+};
+
+/// φ(k) and v of a chunk.
+struct ChunkKeys {
+  Features b; // [T, m]
+  Value v;    // [T, dv]
 };
 } // namespace
 
-/// Writes the chunk's outputs; returns the next S[m, dv], z[m].
-static SmallVector<Value> step(TileBuilder &tiles, const ChunkedHead &at, Value first, ValueRange carried) {
-  const Problem &problem = at.problem;
-  int64_t chunk = problem.keyTile();
-  Type operand = kernelOperand(problem, tiles);
-  Features a = at.map.features(tiles, at.query, first, chunk, Side::Query);                     // [T, m]
-  // What the state gives comes first: it alone needs the features in f32, and registers are scarce.
-  auto [before, sumBefore] = readState(tiles, carried, a);                                      // [T, dv], [T]
+static ChunkKeys keysOf(TileBuilder &tiles, const ChunkedHead &at, Value first) {
+  int64_t chunk = at.problem.keyTile();
   Features b = at.map.features(tiles, at.key, first, chunk, Side::Key, at.limit);               // [T, m]
   b = clearRows(tiles, b, tiles.sub(at.limit, first));
-  Value v = at.value.load(tiles, first, chunk, at.limit);                                       // [T, dv]
-  Value w = pairWeights(tiles, a, b, operand, tiles.constant({chunk, chunk}, 0));
+  return {b, at.value.load(tiles, first, chunk, at.limit)};                                     // [T, dv]
+}
+
+/// Writes the outputs of one query head: what the state gives, then the pairs inside the chunk.
+static void writeRows(TileBuilder &tiles, const ChunkedHead &at, const GroupMember &member, Value first, const Features &a,
+                      const ChunkKeys &keys, Value before, Value sumBefore) {
+  int64_t chunk = at.problem.keyTile();
+  Type operand = kernelOperand(at.problem, tiles);
+  Value w = pairWeights(tiles, a, keys.b, operand, tiles.constant({chunk, chunk}, 0));
   w = tiles.mask(w, 0, Value(), Value(), tiles.index(0));                                       // [T, T], j ≤ i
-  Value numerator = tiles.dot(tiles.cast(w, operand), tiles.cast(v, operand), before);          // [T, dv]
+  Value numerator = tiles.dot(tiles.cast(w, operand), tiles.cast(keys.v, operand), before);     // [T, dv]
   Value denominator = tiles.plus(tiles.reduceAdd(w, 1), sumBefore);                             // [T]
-  storeOutput(tiles, at.frame, problem, at.point, first, normalize(tiles, at.guard, numerator, denominator));
-  return addKeys(tiles, carried, b, v, operand);
+  storeOutput(tiles, at.frame, at.problem, member.point, first, normalize(tiles, at.guard, numerator, denominator));
+}
+
+/// Writes the chunk's outputs; returns the next S[m, dv], z[m].
+static SmallVector<Value> step(TileBuilder &tiles, const ChunkedHead &at, Value first, ValueRange carried) {
+  int64_t chunk = at.problem.keyTile();
+  std::optional<ChunkKeys> keys;
+  for (const GroupMember &member : at.group) {
+    Features a = at.map.features(tiles, member.query, first, chunk, Side::Query);               // [T, m]
+    // What the state gives comes first: it alone needs the features in f32, and registers are scarce.
+    auto [before, sumBefore] = readState(tiles, carried, a);                                    // [T, dv], [T]
+    if (!keys)
+      keys = keysOf(tiles, at, first);
+    writeRows(tiles, at, member, first, a, *keys, before, sumBefore);
+  }
+  return addKeys(tiles, carried, keys->b, keys->v, kernelOperand(at.problem, tiles));
 }
 
 /// S₀ and z₀, or zeros.
@@ -66,24 +88,19 @@ void kernel::buildChunked(BuildSite &site, const Problem &problem, const Feature
                     hostValues(problem, {problem.initialState, problem.initialSum, map.parameter, map.shift}));
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
-  auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
+  int64_t heads = gridHeads(problem);
+  std::deque<GroupMember> group = groupAt(tiles, frame, problem, point);
+  auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, heads); };
   Value limit = keyLimit(frame, tiles, problem, point);
-  ChunkedHead at{problem,
-                 MapAtPoint(tiles, frame, problem, map, point),
-                 guard,
-                 frame,
-                 point,
-                 reader(problem.query),
-                 reader(problem.key),
-                 reader(problem.value),
-                 limit};
+  ChunkedHead at{problem, MapAtPoint(tiles, frame, problem, map, point), guard, frame, group, reader(problem.key),
+                 reader(problem.value), limit};
   Value tokens = queryCount(tiles, problem, frame[problem.query.memory]);
-  Value stateHead = tiles.div(point.head, problem.heads() / parameterHeads(problem, map));
+  Value stateHead = tiles.div(point.head, heads / parameterHeads(problem, map));
   SmallVector<Value> initial = initialState(tiles, frame, problem, map, point.batch, stateHead);
   loop(tiles, tile::Carry::Sum, tiles.index(0), tokens, problem.keyTile(), initial,
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
   TileBuilder host(site.host, site.loc);
-  frame.finish(site, {batchAxis(host, problem), host.index(problem.heads())});
+  frame.finish(site, {batchAxis(host, problem), host.index(heads)});
   // The heads of a group carry the same state, so one of them cannot own it: final states have kernels of their own.
   if (problem.finalState)
     buildState(site, problem, map, problem.finalState, problem.finalSum);

@@ -48,6 +48,7 @@ struct Problem {
   Tokens value;     ///< [batch, G, N, dv]
   Output output;
   bool causal = false;
+  bool grouped = false; ///< chunks serve all query heads of a key-value head, which share a state
   attn::WindowAttr window; ///< null: the whole sequence
   // Memories of the host function; null if absent.
   mlir::Value lengths;             ///< [batch] i32

@@ -25,6 +25,7 @@ struct Partition {
   attn::WindowAttr window;               ///< null without windows
   double scale = 1;                      ///< of softmax
   bool causal = false;
+  bool grouped = false; ///< chunked: the query heads of a key-value head share its state
 };
 
 /// The family of the attention whose output `root` makes; none if no family has it.

@@ -35,7 +35,8 @@ static constexpr ListedLaw laws[] = {
      "apart: D d + d m a token; folded: D m, which wins for m < d D / (D - d): few features, narrow models"},
     {"I6", "product of W_Q and W_K", "(x W_Q) (x W_K)ᵀ = x (W_Q W_Kᵀ) xᵀ", "exact softmax or powers; no rope, no qk_norm",
      "Attention Is All You Need (arXiv 1706.03762), by associativity", LawPlace::NotYet,
-     "rare: scores become D wide, which pays only for D below 2 d, so for one or two heads"},
+     "rare: scores become D wide. With two heads or more it loses at every length; with one head of width D it saves one "
+     "projection of four"},
     {"I7", "powers of products", "⟨x ⊗ x, y ⊗ y⟩ = ⟨x, y⟩²", "always", "PolySketchFormer (arXiv 2310.01655)",
      LawPlace::Kernels,
      "pairs square ⟨S(q), S(k)⟩, r multiply-adds instead of r²; a state needs the lift, which is in its slices. The "
@@ -54,22 +55,24 @@ static constexpr ListedLaw laws[] = {
      "states and compressions in pieces of a fixed length, merged in order, so that bits depend on N alone"},
     {"I12", "factors that cancel", "softmax(S + u 1ᵀ) = softmax(S); (c W V) / (c W 1) = (W V) / (W 1)",
      "denominator without bias, floor and epsilon", "Rethinking Attention with Performers (arXiv 2009.14794)",
-     LawPlace::Kernels, "FAVOR drops -|q|²/2 and takes the stabilizer it likes where they cancel; rows carry their largest"},
+     LawPlace::Kernels, "FAVOR drops -|q|²/2 and m^-1/2 and takes the stabilizer it likes where they cancel; rows of powers carry their "
+     "largest. A scale of polynomials stays: it is one product of a query's tile, and nothing would be won"},
     {"I13", "online softmax", "softmax over pieces, merged by maximum and sum", "always",
      "Online normalizer calculation for softmax (arXiv 1805.02867)", LawPlace::Kernels,
      "every softmax; its forward pass stores no weights"},
     {"I14", "windows are views", "f(x)[window] = f(x[window])", "f acts on each token alone",
      "Swin Transformer (arXiv 2103.14030)", LawPlace::Kernels,
      "projection, rope and qk_norm before windows; windows are strides of a load, nothing is copied"},
-    {"I15", "heads of a group", "the H/G query heads of a key-value head as rows of one product", "the same K and V",
-     "GQA (arXiv 2305.13245)", LawPlace::Kernels,
-     "states are made once for a group (once for a head with an ω of its own); kernels of pairs and chunks map and read "
-     "the keys anew for each query head"},
+    {"I15", "linearize", "φ(K), Bᵀ V and loads of K and V once for the H/G query heads of a key-value head",
+     "the same K, V and φ; causal, n = N; no window", "GQA (arXiv 2305.13245)", LawPlace::Choice,
+     "grouped: chunked with one state a group, n m dv and a map of the keys less for each other head; loses where the "
+     "heads of groups are fewer than cores. Without causal every state is made once for a group anyway"},
     {"I16", "order of features", "⟨x Π, y Π⟩ = ⟨x, y⟩", "one permutation Π for q and k", "elementary", LawPlace::Kernels,
      "what prepare makes lies as kernels read it: W packed by heads"},
     {"I17", "product of W_V and W_O", "(P x W_V) W_O = P x (W_V W_O) of each head", "no LePE or bias between",
      "Attention Is All You Need (arXiv 1706.03762), by associativity", LawPlace::NotYet,
-     "rare: values become D wide in every product with P or a state, D / dv times the work"},
+     "rare: values become D wide in every product with P. With two heads or more it loses at every length; with one head of "
+     "width D it saves one projection of four"},
     {"I18", "blocks that nobody sees", "a block of weights that the mask clears adds 0", "mask known from places alone",
      "FlashAttention (arXiv 2205.14135)", LawPlace::Kernels, "tiles past the diagonal are not visited"},
     {"I19", "E as a product", "(E₁ E₂) x = E₁ (E₂ x)", "E is declared as a product", "Linformer (arXiv 2006.04768)",

@@ -51,6 +51,7 @@ struct AttentionShape {
   bool queryFolded = false, keyFolded = false; ///< tokens come as omega x, m wide; queryFolded of a projection: as that
   bool bias = false;                           ///< of a projection, or of the convolution in the epilogue
   bool tapsInWindow = false;                   ///< of that convolution: neighbours outside the window are 0
+  bool grouped = false; ///< chunked: one state for the query heads of a key-value head, which follow one another
   int64_t taps = 0; ///< of the depthwise convolution in the epilogue: 0, 3 or 9
   int32_t tapColumns = 0, tapBytes = 4; ///< of it: tokens of a row of the image, bytes of an element of what it reads
 
@@ -60,7 +61,7 @@ struct AttentionShape {
                            finalState, window, fixedKeys, map.getAsOpaquePointer(), featureHeads, keyMaximum,
                            runningMaximum, rank, sharedWeights, degree, sketch, localExact, agents, chunk, local,
                            excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, queryFolded, keyFolded, taps,
-                           tapColumns, tapBytes, tapsInWindow, bias, guarded);
+                           tapColumns, tapBytes, tapsInWindow, bias, guarded, grouped);
   }
 };
 

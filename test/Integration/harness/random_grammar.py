@@ -173,7 +173,14 @@ class SpecDraw:
             after_map = mechanism.get("low_rank", {}).get("order") == "after_map"
             forms |= set() if after_map else {"quadratic"}
             forms |= set() if "window" in mechanism else {"chunked" if self.causal else "state"}
+            forms |= {"grouped"} if self.can_group(mechanism) else set()
         return sorted(forms)
+
+    def can_group(self, mechanism):
+        """Whether the query heads of a key-value head can share its state, chunk by chunk."""
+        own = mechanism.get("feature_map", {})
+        return (self.causal and self.group > 1 and mechanism["kind"] == "kernel" and "window" not in mechanism
+                and not own.get("per_head") and own["kind"] != "focused")
 
     def can_fold(self, fields):
         """Whether W ω can be one matrix: nothing stands between, and nothing else needs the queries."""

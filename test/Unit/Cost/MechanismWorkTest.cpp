@@ -285,3 +285,18 @@ TEST_F(MechanismWork, SlotsOfTheInput) {
   EXPECT_EQ(total(sums).mainBytes, 288);   // E once, 2 · 3 · 10 · 4, and 2 · 2 · 3 · 4 sums
   EXPECT_EQ(total(sums).products, 0);
 }
+
+TEST_F(MechanismWork, GroupsShareTheirState) {
+  // 4 query heads on 2 key-value heads, 8 tokens in chunks of 4, m = 3 and dv = 5: 4 · 8 (4 · 8 + 2 · 15) for every head its
+  // own state; 2 heads less add 8 keys to one, 15 each.
+  AttentionShape chunked = shape(Family::Kernel, Form::Chunked, 8, 8, true);
+  chunked.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Elu1);
+  chunked.heads = 4, chunked.sharedHeads = chunked.featureHeads = 2;
+  EXPECT_EQ(total(chunked).products, 1984);
+  EXPECT_EQ(total(chunked).exps, 192); // 2 maps · 4 · 8 · 3
+  EXPECT_EQ(total(chunked).grain, 4);
+  chunked.grouped = true;
+  EXPECT_EQ(total(chunked).products, 1744);
+  EXPECT_EQ(total(chunked).exps, 144); // 2 · 8 · 3 less
+  EXPECT_EQ(total(chunked).grain, 2);
+}

@@ -70,7 +70,7 @@ TEST_F(ExplainTest, JsonSaysTheSame) {
   EXPECT_EQ(function->getInteger("length"), 4096);
   EXPECT_EQ((*function->getArray("plans"))[0].getAsObject()->getString("form"), "quadratic");
   const llvm::json::Array &decisions = *function->getArray("decisions");
-  ASSERT_EQ(decisions.size(), 3u);
+  ASSERT_EQ(decisions.size(), 4u);
   const llvm::json::Object &quadratic = *decisions[0].getAsObject(), &chunked = *decisions[2].getAsObject();
   EXPECT_EQ(quadratic.getBoolean("taken"), true);
   EXPECT_EQ(quadratic.getBoolean("pinned"), true);

@@ -68,7 +68,7 @@ TEST_F(MemoTest, APlanHasItsFormAndNothingElse) {
   auto laws = createLaws();
   Memo memo(*module->getOps<func::FuncOp>().begin(), laws);
   ArrayRef<Alternative> alternatives = memo.groups()[0].alternatives;
-  ASSERT_EQ(alternatives.size(), 3u);
+  ASSERT_EQ(alternatives.size(), 4u);
   EXPECT_EQ(alternatives[2].form, "chunked");
   EXPECT_FALSE(alternatives[2].feasible());
   // Two maps, then contract, contract, row_sum | state, readout; normalize; return.
@@ -92,6 +92,7 @@ TEST_F(MemoTest, WhichFormsAStateAllows) {
   };
   EXPECT_EQ(feasible({}), "quadratic state ");
   EXPECT_EQ(feasible({.causal = true}), "quadratic chunked ");
+  EXPECT_EQ(feasible({.heads = 4, .sharedHeads = 2, .causal = true}), "quadratic chunked grouped ");
   EXPECT_EQ(feasible({.final = true}), "state ");
   EXPECT_EQ(feasible({.causal = true, .final = true}), "chunked ");
   EXPECT_EQ(feasible({.causal = true, .initial = true}), "chunked ");

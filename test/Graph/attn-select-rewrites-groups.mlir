@@ -1,0 +1,76 @@
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=%S/Inputs/products.yaml \
+// RUN:   --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=%S/Inputs/products.yaml | FileCheck %s --check-prefix=PLAN
+
+// Chunks of 64 tokens, priced in multiply-adds of 64×64×64: a query head takes 2 for pairs, 1 for what the state gives, and 1 to
+// add the keys to it; grouped, that 1 is for all four heads of a group. 16 chunks of 8 heads: 512 or 416, and 16 · 17 · 8 = 2176
+// for all pairs below the diagonal.
+
+// CHECK: Remark="linearize: did not take the quadratic form: 5.2 times the price; {{.*}}"
+// CHECK: Remark="linearize: did not take the chunked form: 1.2 times the price; {{.*}}"
+// CHECK: Remark="linearize: took the grouped form: the cheapest; {{.*}}"
+// PLAN-LABEL: func.func @groups(
+// PLAN:         attn.causal_readout {{.*}} {attn.form = "grouped"}
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+func.func @groups(%q: tensor<1x8x1024x64xf32>, %k: tensor<1x2x1024x64xf32>, %v: tensor<1x2x1024x64xf32>) -> tensor<1x8x1024x64xf32> {
+  %o = attn.kernel %q, %k, %v {causal, denominator = #none, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x8x1024x64xf32>, tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32> -> tensor<1x8x1024x64xf32>
+  return %o : tensor<1x8x1024x64xf32>
+}
+
+// -----
+
+// CHECK: Remark="linearize: took the chunked form: the cheapest; {{.*}}"
+// CHECK: Remark="linearize: cannot take the grouped form: every query head has keys of its own"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+func.func @no_groups(%q: tensor<1x2x1024x64xf32>, %k: tensor<1x2x1024x64xf32>, %v: tensor<1x2x1024x64xf32>) -> tensor<1x2x1024x64xf32> {
+  %o = attn.kernel %q, %k, %v {causal, denominator = #none, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32> -> tensor<1x2x1024x64xf32>
+  return %o : tensor<1x2x1024x64xf32>
+}
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the grouped form: every query head maps the keys in a way of its own"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+func.func @own_features(%q: tensor<1x4x1024x64xf32>, %k: tensor<1x2x1024x64xf32>, %v: tensor<1x2x1024x64xf32>,
+                        %w: tensor<4x64x64xf32>) -> tensor<1x4x1024x64xf32> {
+  %o = attn.kernel %q, %k, %v parameter(%w : tensor<4x64x64xf32>)
+      {causal, denominator = #none, feature_map = #attn.feature_map<favor_relu, features = 64, epsilon = 0.0>}
+      : tensor<1x4x1024x64xf32>, tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32> -> tensor<1x4x1024x64xf32>
+  return %o : tensor<1x4x1024x64xf32>
+}
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the grouped form: chunks order queries and keys, and this attention is not causal"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+func.func @not_causal(%q: tensor<1x4x64x64xf32>, %k: tensor<1x2x64x64xf32>, %v: tensor<1x2x64x64xf32>) -> tensor<1x4x64x64xf32> {
+  %o = attn.kernel %q, %k, %v {denominator = #none, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x4x64x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32> -> tensor<1x4x64x64xf32>
+  return %o : tensor<1x4x64x64xf32>
+}
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the grouped form: the blocks of a window would each have a state of their own"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+func.func @windowed(%q: tensor<1x4x64x64xf32>, %k: tensor<1x2x64x64xf32>, %v: tensor<1x2x64x64xf32>) -> tensor<1x4x64x64xf32> {
+  %o = attn.kernel %q, %k, %v {causal, denominator = #none, feature_map = #attn.feature_map<elu1>, window = #attn.window<16>}
+      : tensor<1x4x64x64xf32>, tensor<1x2x64x64xf32>, tensor<1x2x64x64xf32> -> tensor<1x4x64x64xf32>
+  return %o : tensor<1x4x64x64xf32>
+}
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the grouped form: every query head sketches the keys in a way of its own"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+func.func @sketched(%q: tensor<1x2x256x128xf32>, %k: tensor<1x1x256x128xf32>, %v: tensor<1x1x256x128xf32>,
+                    %s0: tensor<2x128xf32>, %s1: tensor<2x128xf32>, %sa: tensor<2x8xf32>, %sb: tensor<2x8xf32>,
+                    %i0: tensor<2x8xi32>, %i1: tensor<2x8xi32>, %ia: tensor<2x8xi32>, %ib: tensor<2x8xi32>) -> tensor<1x2x256x128xf32> {
+  %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %sa, %sb : tensor<2x128xf32>, tensor<2x128xf32>, tensor<2x8xf32>, tensor<2x8xf32>)
+      indices(%i0, %i1, %ia, %ib : tensor<2x8xi32>, tensor<2x8xi32>, tensor<2x8xi32>, tensor<2x8xi32>)
+      {causal, degree = 4 : i64, denominator = #none, scale = 1.0 : f64, size = 8 : i64}
+      : tensor<1x2x256x128xf32>, tensor<1x1x256x128xf32>, tensor<1x1x256x128xf32> -> tensor<1x2x256x128xf32>
+  return %o : tensor<1x2x256x128xf32>
+}
