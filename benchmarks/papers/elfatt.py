@@ -35,7 +35,7 @@ FlashAttention-2 in the local heads; ours is the price of the attention of all 2
 **Where they differ, and why.** With FlashAttention larger windows make the paper's network a little faster, without it slower, where the stored
 weights grow with the window; ours changes by little, since a fused window of 196 has more products and fewer blocks. The paper's convolution is
 a kernel of its own that reads and writes an image; ours is an epilogue of the attention and costs a part of that. Of the splits the
-paper's extremes are the slow ones: all local without FlashAttention stores the most weights, all global has no use of it; ours are nearly
+paper's extremes are slow: all local without FlashAttention, which stores the most weights, and all global, which has no use of it; ours are nearly
 equal, as attention at these lengths is little work beside moving q, k, v and o. For the same reason windows alone or EFFATT alone
 are no slower than ELFATT here, as they are in the paper, whose parts are many kernels of a framework; which windows its LOCAL has
 is not in our source, ours are of 7 × 7. Exact attention is the slowest in both, by less here since it is fused and half as wide in memory.

@@ -74,6 +74,7 @@ struct Figures {
   Figure third{"bytes from the third-level cache, a core", "B/s"};
   Figure main{"bytes from main memory, all cores", "B/s"};
   Figure launch{"from one kernel to the next, all cores", "s"};
+  std::vector<double> shares = {}; ///< of the processor, that a round got of what it asked for
 
   std::vector<Figure *> all() {
     return {&multiplyAdds, &kernel, &elementwise, &exp2, &first, &second, &third, &main, &launch};
@@ -182,7 +183,10 @@ static llvm::Expected<double> launchSeconds(DrawnLibrary &library, double second
 static llvm::Error measureRound(Bench &bench, double seconds, Figures &figures) {
   llvm::ArrayRef<float> memory = bench.memory;
   auto firstOf = [&](size_t bytes) { return memory.take_front(bytes / sizeof(float)); };
-  double peak = probeMultiplyAdds(seconds);
+  auto start = std::chrono::steady_clock::now();
+  double used = threadSeconds(), peak = probeMultiplyAdds(seconds);
+  used = threadSeconds() - used;
+  figures.shares.push_back(used / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   llvm::Expected<double> kernel = kernelRate(bench.products, seconds), launch = launchSeconds(bench.launches, seconds);
   if (!kernel || !launch)
     return llvm::joinErrors(kernel ? llvm::Error::success() : kernel.takeError(),
@@ -257,9 +261,12 @@ static void printFigure(const Figure &figure, llvm::raw_ostream &out) {
 /// What was too unsteady, with a comma between; empty on a quiet machine.
 static std::string unsteady(Figures &figures) {
   std::string list;
+  std::sort(figures.shares.begin(), figures.shares.end());
+  if (double share = figures.shares[figures.shares.size() / 2]; share < 1 - quietSpread)
+    list = llvm::formatv("other programs took {0:f0} % of a core", 100 * (1 - share));
   for (const Figure *figure : figures.all())
     if (figure->spread() > quietSpread)
-      list += llvm::formatv("{0}{1} ({2:f0} %)", list.empty() ? "" : ", ", figure->what, 100 * figure->spread());
+      list += llvm::formatv("{0}spread of {1} ({2:f0} %)", list.empty() ? "" : ", ", figure->what, 100 * figure->spread());
   return list;
 }
 
@@ -304,7 +311,7 @@ int attune::attnc::calibrate(const Arguments &arguments) {
     printFigure(*figure, llvm::errs());
   std::string busy = unsteady(figures);
   if (!busy.empty())
-    llvm::errs() << "attnc: note: the machine is busy, or its clock moves: spread of " << busy
+    llvm::errs() << "attnc: note: the machine is busy, or its clock moves: " << busy
                  << "; calibrate again when it is quiet\n";
   return write(arguments, device, busy);
 }
