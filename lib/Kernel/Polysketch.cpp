@@ -89,7 +89,8 @@ static PowerCarry carryOf(TileBuilder &tiles, const QueryTile &tile) {
   return {at.rows, at.problem.valueWidth(), 2, at.options.guard, scale};
 }
 
-/// Pairs with keys from ≤ j < end: of sketches, or exact ones. `diagonal`: only j ≤ i.
+/// Pairs with keys from ≤ j < end: of sketches, or exact ones. `diagonal`: only j ≤ i. A carry of degree 2 takes the roots
+/// of weights, one of degree p the logits themselves.
 static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, const PowerCarry &carry, Value from,
                                    Value end, SmallVector<Value> carried, bool exact, bool diagonal) {
   Type f32 = tiles.builder.getF32Type();
@@ -111,7 +112,7 @@ static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, co
     Value k = inner.cast((exact ? tile.key : tile.sketchedKey).load(inner, first, rows, end), f32);   // [Tk, d or r]
     Value t = inner.dot(q, k, inner.constant({rows, rows}, 0), false, true);                          // [Tq, Tk]
     if (exact)
-      t = evenPower(inner, t, tile.at.options.degree / 2);
+      t = carry.degree == 2 ? evenPower(inner, t, tile.at.options.degree / 2) : t;
     else if (tile.running)
       t = inner.times(t, tile.running.ofPairs(inner, tile.point, tile.first, first, rows, end));
     if (diagonal)
@@ -120,10 +121,18 @@ static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, co
   });
 }
 
-/// Pairs with the block's own keys, from `start` to the last that a query of the tile sees.
+/// Pairs with the block's own keys, from `start` to the last that a query of the tile sees. From degree 32 on the root of a
+/// logit that is small beside |q| |k| is below the range, which without a guard matters if the row has no other.
 static SmallVector<Value> addOwnBlock(TileBuilder &tiles, const QueryTile &tile, const PowerCarry &carry, Value start,
                                       SmallVector<Value> carried) {
+  const PolysketchOptions &options = tile.at.options;
   Value end = tiles.min(tiles.add(tile.first, tiles.index(tile.at.rows)), tile.limit);
+  bool guarded = options.guard.getBias() != 0 || options.guard.getFloor() != 0;
+  if (options.localExact && options.degree >= 32 && !guarded) {
+    PowerCarry own{tile.at.rows, carry.valueWidth, options.degree, options.guard, Value()};
+    SmallVector<Value> exact = addPairs(tiles, tile, own, start, end, own.start(tiles), /*exact=*/true, /*diagonal=*/true);
+    return mergeUnits(tiles, carried, exact, options.degree / 2);
+  }
   return addPairs(tiles, tile, carry, start, end, carried, tile.at.options.localExact.has_value(), /*diagonal=*/true);
 }
 

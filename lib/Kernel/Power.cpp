@@ -66,3 +66,24 @@ Value PowerCarry::finish(TileBuilder &tiles, ValueRange carried) const {
   auto none = attn::DenominatorAttr::get(tiles.builder.getContext(), 0.0, 0.0);
   return normalize(tiles, none, carried[2], den);
 }
+
+SmallVector<Value> kernel::mergeUnits(TileBuilder &tiles, ValueRange roots, ValueRange logits, int64_t half) {
+  SmallVector<int64_t> rows(tiles.shape(roots[0])), shape(tiles.shape(roots[2]));
+  Value top, den, num, none = tiles.constant(rows, -1e30);
+  SmallVector<Value, 2> exponents, rests; // of both units' roots [Tq]
+  SmallVector<ValueRange, 2> carries{roots, logits};
+  for (auto [carried, power] : llvm::zip_equal(carries, SmallVector<int64_t>{1, half})) {
+    Value e = tiles.roundEven(tiles.log2(carried[0]));
+    rests.push_back(evenPower(tiles, tiles.times(carried[0], tiles.exp2(tiles.negate(e))), 2 * power));
+    e = tiles.times(e, tiles.constant(rows, static_cast<double>(power)));
+    exponents.push_back(tiles.selectEqual(carried[1], 0, none, e)); // without a weight any unit will do
+    top = top ? tiles.maximum(top, exponents.back()) : exponents.back();
+  }
+  for (auto [carried, e, rest] : llvm::zip_equal(carries, exponents, rests)) {
+    Value factor = tiles.exp2(tiles.times(tiles.minus(e, top), tiles.constant(rows, 2)));
+    factor = tiles.times(factor, rest);                                                      // [Tq]
+    Value d = tiles.times(carried[1], factor), n = tiles.times(carried[2], tiles.expand(factor, 1, shape));
+    den = den ? tiles.plus(den, d) : d, num = num ? tiles.plus(num, n) : n;
+  }
+  return {roots[0], den, num};
+}

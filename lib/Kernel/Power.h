@@ -40,6 +40,11 @@ private:
   bool guarded() const { return guard.getBias() != 0 || guard.getFloor() != 0; }
 };
 
+/// The carry of degree 2 of roots together with one of degree 2·half of logits, whose unit M^half is beyond the range: powers
+/// of 2 are taken apart from the rest. Both without a guard; M is no longer the unit.
+llvm::SmallVector<mlir::Value> mergeUnits(TileBuilder &tiles, mlir::ValueRange roots, mlir::ValueRange logits,
+                                          int64_t half);
+
 } // namespace attune::kernel
 
 #endif // ATTUNE_LIB_KERNEL_POWER_H

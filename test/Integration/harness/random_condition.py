@@ -109,8 +109,9 @@ def row_errors(mechanism, roots, visible, v, from_state):
     return o, np.minimum(np.where(undecided, np.inf, errors), bounds)
 
 
-def head_error(mechanism, matrix, q, k, v, visible, from_state=True):
-    """(Σ error², Σ o²) of one head of one batch entry; q and k are rows with their errors."""
+def head_error(mechanism, matrix, q, k, v, visible, from_state=True, judged=None):
+    """(Σ error², Σ o²) of one head of one batch entry; q and k are rows with their errors. `judged`: the output by
+    another evaluation in float64; where the two differ, so may f32."""
     t, error, added = products(sketch(q, mechanism, matrix), sketch(k, mechanism, matrix))
     if "local_exact" in mechanism:
         block = np.arange(len(v)) // mechanism["local_exact"]
@@ -118,6 +119,8 @@ def head_error(mechanism, matrix, q, k, v, visible, from_state=True):
         exact = exact_roots(q, k, mechanism["degree"] // 2)
         t, error, added = (np.where(inside, e, s) for e, s in zip(exact, (t, error, added)))
     o, errors = row_errors(mechanism, (t, error, added), visible, v, from_state)
+    if judged is not None:
+        errors = np.hypot(errors, o - judged)
     return np.sum(errors ** 2), (o ** 2).sum()
 
 
@@ -158,8 +161,8 @@ def unit_of_rows(fields):
     return EXACT_UNIT if fields.get("scale", 1) != 1 else 0.0
 
 
-def part_errors(case, seen, parameter, prefix, v, visible, entries):
-    """(Σ error², Σ o²) of one part, in its batch `entries`."""
+def part_errors(case, seen, parameter, prefix, v, visible, entries, judged):
+    """(Σ error², Σ o²) of one part, in its batch `entries`; `judged` [batch, part heads, n, dv] or None."""
     f, unit = case.fields, unit_of_rows(case.fields)
     rounded = lambda rows: (rows, unit * np.abs(rows))
     group, sums = f["heads"] // f["kv_heads"], np.zeros(2)
@@ -168,13 +171,14 @@ def part_errors(case, seen, parameter, prefix, v, visible, entries):
         matrix = matrices(parameter, prefix, head)
         for b in range(case.batch)[entries]:
             q, k = rounded(f.get("scale", 1.0) * seen.q[b, head]), rounded(seen.k[b, head // group])
-            sums += head_error(seen.mechanism, matrix, q, k, v[b, head // group], visible[b], from_state)
+            sums += head_error(seen.mechanism, matrix, q, k, v[b, head // group], visible[b], from_state,
+                               None if judged is None else judged[b, head])
     return sums
 
 
-def expected_error(case, arrays, parameter, size, entries=slice(None)):
-    """The relative Frobenius error that rounding is expected to make in the parts that are sketched, of an output of norm
-    `size`, in the batch `entries`."""
+def expected_error(case, arrays, parameter, expected, entries=slice(None)):
+    """The relative Frobenius error that rounding is expected to make in the parts that are sketched of an output that is
+    `expected`, in the batch `entries`."""
     arrays = without_poison(case, arrays)
     f, v, sums, first = case.fields, values_of(case, arrays, parameter), np.zeros(2), 0
     group = f["heads"] // f["kv_heads"]
@@ -185,11 +189,14 @@ def expected_error(case, arrays, parameter, size, entries=slice(None)):
     for index, seen in enumerate(parts_seen(case, arrays, parameter)):
         if seen.mechanism["kind"] == "polysketch":
             prefix = f"part{index}." if "parts" in f else ""
-            sums += part_errors(case, seen, parameter, prefix, v[:, first // group:], visible, entries)
+            heads = slice(first, first + seen.q.shape[1])
+            plain = "lepe" not in seen.mechanism and not f.get("projection", {}).get("output")
+            sums += part_errors(case, seen, parameter, prefix, v[:, first // group:], visible, entries,
+                                expected[:, heads] if plain else None)
         first += seen.q.shape[1]
     error, own = np.sqrt(sums)
     if error == 0:
         return 0.0
     # An output projection scales error and output alike.
-    size = own if f.get("projection", {}).get("output") else size
+    size = own if f.get("projection", {}).get("output") else np.linalg.norm(expected[entries])
     return SLACK * error / size if size > 0 else np.inf

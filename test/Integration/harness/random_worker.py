@@ -83,8 +83,7 @@ class Drawn:
     def rounding(self):
         """The error that rounding is expected to make in what is judged."""
         entries = slice(1, None) if self.tensors.spoiled else slice(None)
-        size = np.linalg.norm(self.judged(self.expected))
-        return random_condition.expected_error(self.case, self.tensors.arrays, self.parameter, size, entries)
+        return random_condition.expected_error(self.case, self.tensors.arrays, self.parameter, self.expected, entries)
 
     def judged(self, array):
         """The part of an output that a NaN in a row that exists does not reach."""
