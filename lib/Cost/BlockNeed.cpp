@@ -151,8 +151,8 @@ static int64_t logSidesBytes(const Tiles &t) {
 }
 
 static BlockNeed logQuadraticNeed(const Tiles &t) {
-  // L(q), and of queries and keys the exponents of a band and their powers.
-  return {5 * t.held(t.Tq, t.m) + t.held(t.Tq, t.Tk) + t.output(), bytesWithOmega(t, 0, logSidesBytes(t))};
+  // L(q), and of queries and keys the exponents of a band and their powers; parts of f32 operands.
+  return {(t.isF32 ? 6 : 5) * t.held(t.Tq, t.m) + t.held(t.Tq, t.Tk) + t.output(), bytesWithOmega(t, 0, logSidesBytes(t))};
 }
 
 static BlockNeed logStateNeed(const Tiles &t) {
@@ -166,7 +166,8 @@ static BlockNeed logStateNeed(const Tiles &t) {
 }
 
 static BlockNeed logChunkedNeed(const Tiles &t) {
-  int64_t state = t.held(t.m, t.dv), rows = 4 * t.held(t.Tq, t.m) + t.held(t.Tq, t.Tk) + t.output();
+  int64_t state = t.held(t.m, t.dv), weights = t.held(t.Tq, t.Tk) * (t.isF32 ? 2 : 1);
+  int64_t rows = 4 * t.held(t.Tq, t.m) + weights + t.output();
   return {state + std::max(rows, t.apart(state)),
           bytesWithOmega(t, 4 * padded(t.m) * padded(t.dv), logSidesBytes(t))};
 }
@@ -193,7 +194,10 @@ static BlockNeed polysketchNeed(const Tiles &t) {
   int64_t r = t.shape.sketch, leaves = std::max<int64_t>(1, t.shape.degree / 2);
   BlockNeed sketch{t.operand(t.Tq, t.d, 4) + (leaves + 1) * t.held(t.Tq, r), 0};
   BlockNeed pairs = weightsNeed(t, std::max(t.d, r), 4);
-  BlockNeed slice{2 * t.held(r, t.dv) + std::max(2 * t.held(t.Tk, r), t.apart(t.held(r, t.dv))), 0}; // one of the r slices of the state
+  int64_t state = t.held(r, t.dv); // one of its r slices
+  BlockNeed slice{2 * state + std::max(2 * t.held(t.Tk, r), t.apart(state)), 0};
+  if (t.shape.form == attn::Form::Chunked)
+    pairs.registers += state;
   return most({sketch, pairs, slice});
 }
 

@@ -241,6 +241,9 @@ static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) 
   int32_t threads = kernel.getSchedule()->getWarps() * tile::lanesPerWarp;
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({threads, 1, 1}));
+  // Kernels of f32 hold the parts of their operands besides: the assembler may not spill to fit one more block beside.
+  if (kernel.getSchedule()->getOperand().isF32() && kernel.getSchedule()->getWarpColumns() == 1)
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   function->setAttr(blockSizeName, builder.getI64IntegerAttr(threads));
   return function;
 }
