@@ -151,8 +151,8 @@ static int64_t logSidesBytes(const Tiles &t) {
 }
 
 static BlockNeed logQuadraticNeed(const Tiles &t) {
-  // L(q), and of queries and keys the exponents of a band and their powers; parts of f32 operands.
-  return {(t.isF32 ? 6 : 5) * t.held(t.Tq, t.m) + t.held(t.Tq, t.Tk) + t.output(), bytesWithOmega(t, 0, logSidesBytes(t))};
+  // L(q), and of queries and keys the exponents of a band and their powers; parts of operands.
+  return {6 * t.held(t.Tq, t.m) + t.held(t.Tq, t.Tk) + t.output(), bytesWithOmega(t, 0, logSidesBytes(t))};
 }
 
 static BlockNeed logStateNeed(const Tiles &t) {
@@ -166,7 +166,7 @@ static BlockNeed logStateNeed(const Tiles &t) {
 }
 
 static BlockNeed logChunkedNeed(const Tiles &t) {
-  int64_t state = t.held(t.m, t.dv), weights = t.held(t.Tq, t.Tk) * (t.isF32 ? 2 : 1);
+  int64_t state = t.held(t.m, t.dv), weights = 2 * t.held(t.Tq, t.Tk);
   int64_t rows = 4 * t.held(t.Tq, t.m) + weights + t.output();
   return {state + std::max(rows, t.apart(state)),
           bytesWithOmega(t, 4 * padded(t.m) * padded(t.dv), logSidesBytes(t))};

@@ -92,7 +92,9 @@ static bool rotates(const AttentionShape &shape) { return shape.queryRope || sha
 static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   tile::WarpGrid warps = schedule.getWarpGrid();
   bool isSquare = schedule.getQueryTile() == schedule.getKeyTile();
-  return (warps.columns == 1 || !rotates(shape)) && schedule.getQueryTile() >= 16 * warps.rows &&
+  // Two stages take addresses of their own, for which kernels that come to so many columns have no registers left.
+  bool stagesFit = warps.columns < 4 || schedule.getStages() == 1;
+  return (warps.columns == 1 || !rotates(shape)) && schedule.getQueryTile() >= 16 * warps.rows && stagesFit &&
          (isSquare || !hasSquareTiles(shape));
 }
 

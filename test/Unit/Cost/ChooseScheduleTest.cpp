@@ -94,12 +94,12 @@ TEST_F(ChooseSchedule, GpuDropsAStageBeforeItRefuses) {
   EXPECT_EQ(schedule.getKeyTile(), 16);
   EXPECT_EQ(schedule.getStages(), 1);
   EXPECT_EQ(schedule.getQueryTile(), 64);
-  // Queries too, by eight warps side by side: 16·64·2, 16·128·2 a stage, and weights of 16·16·2 that become operands.
+  // Queries too, by eight warps side by side in one stage: 16·64·2, 16·128·2, and weights of 16·16·2 that become operands.
   device.fastBytes.value = 12287;
   schedule = llvm::cantFail(chooseSchedule(wide(Form::Online, 64), bf16, device));
   EXPECT_EQ(schedule.getQueryTile(), 16);
   EXPECT_EQ(schedule.getWarpGrid(), (tile::WarpGrid{1, 8}));
-  EXPECT_EQ(schedule.getStages(), 2);
+  EXPECT_EQ(schedule.getStages(), 1);
   device.fastBytes.value = 6655;
   llvm::Expected<tile::ScheduleAttr> refused = chooseSchedule(wide(Form::Online, 64), bf16, device);
   ASSERT_FALSE(static_cast<bool>(refused));
