@@ -103,9 +103,11 @@ def row_errors(mechanism, roots, visible, v, from_state):
     bounds = np.abs(v).max(0) + np.abs(o)  # outputs are means
     spread = (v[None] - o[:, None]) ** 2 if (floor == 0).all() else v[None] ** 2 + o[:, None] ** 2     # [n, N, dv]
     moved = (2 * t * error) ** 2 + error ** 4
-    if from_state:  # sums of s ⊗ s are rounded before they cancel
-        moved = moved + (UNIT * added ** 2) ** 2
-    errors = np.hypot(np.sqrt(np.einsum("ij,ijc->ic", moved, spread)) / denominator, UNIT * o)
+    squares = np.einsum("ij,ijc->ic", moved, spread)
+    if from_state:  # Sums of s ⊗ s v are rounded before they cancel, each column of the state and the row sum for itself: a
+        # term four times, in both features, with its value and when it is read.
+        squares = squares + np.einsum("ij,ijc->ic", (2 * UNIT * added ** 2) ** 2, v[None] ** 2 + o[:, None] ** 2)
+    errors = np.hypot(np.sqrt(squares) / denominator, UNIT * o)
     return o, np.minimum(np.where(undecided, np.inf, errors), bounds)
 
 
