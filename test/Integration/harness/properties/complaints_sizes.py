@@ -96,7 +96,8 @@ def ones(run, draw):
 def no_matrix(run, draw):
     """Below the bytes of q, k, v and o together, and some."""
     n = 1 << 20
-    for name, mechanism in draw.some(CAUSAL_MEANS, "softmax", "elu1", "favor").items():
+    far = CAUSAL_MEANS | {"cosformer": kernel("cosformer", max_position=n)}
+    for name, mechanism in draw.some(far, "softmax", "elu1", "favor").items():
         fields = draw.spec(mechanism, causal=True, **LENGTHS)
         library = run.library(fields)
         if library.parameters:
