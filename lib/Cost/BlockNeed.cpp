@@ -223,6 +223,8 @@ BlockNeed cost::blockNeed(const AttentionShape &shape, tile::ScheduleAttr schedu
   case Family::Project:
   case Family::ProjectOutput:
   case Family::Compress:
+  case Family::ProjectSlots:
+  case Family::SlotSums:
     break; // smaller than the attention that they belong to
   }
   return {};

@@ -240,5 +240,6 @@ void Selector::describe(FunctionSelection &selection) {
   describeSingle(selection);
   selection.exact = compareWithSoftmax();
   describeRejected(selection);
-  describeCurves(selection);
+  if (options.curves)
+    describeCurves(selection);
 }

@@ -100,7 +100,7 @@ public:
     whole.mechanism = std::move(mechanism);
     addHeads(std::move(label), {std::move(whole)});
   }
-  void addOwn() { list.push_back({"as specified", base}); }
+  void addOwn() { list.push_back({"as specified", base, /*isOwn=*/true}); }
 
   std::vector<Candidate> list;
 

@@ -14,8 +14,9 @@ namespace attune::attnc {
 
 /// An attention by a name that people know it by.
 struct Candidate {
-  std::string label; ///< "Performer, 128 features"
-  Spec spec;         ///< with sizes as in the spec it came from
+  std::string label;  ///< "Performer, 128 features"
+  Spec spec;          ///< with sizes as in the spec it came from
+  bool isOwn = false; ///< the spec that was given
 };
 
 /// The mechanisms of the papers at usual sizes, for tensors of a spec whose sizes are known: those that its rules

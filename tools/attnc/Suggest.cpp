@@ -41,6 +41,7 @@ struct Setting {
   cost::DeviceDescription device;
   RunTensors tensors;
   std::vector<NamedTensor> weights; ///< of the layer around the mechanism
+  std::vector<NamedTensor> own;     ///< of the spec as given, if all of them were
   HostTensor exact;                 ///< in f32
 };
 } // namespace
@@ -105,15 +106,15 @@ static llvm::Expected<double> predict(const Spec &spec, const Setting &setting) 
   return selection->functions.front().seconds;
 }
 
-/// Compiles, and gives it the layer's weights and drawn parameters of its own.
-static llvm::Expected<TimedLibrary> load(const Spec &spec, Setting &setting) {
+/// Compiles, and gives it what is there of its parameters; the others are drawn.
+static llvm::Expected<TimedLibrary> load(const Spec &spec, Setting &setting, llvm::ArrayRef<NamedTensor> there) {
   llvm::Expected<TimedLibrary> library = TimedLibrary::make(spec, setting.arguments);
   if (!library)
     return library.takeError();
   RunTensors parameters;
   for (const SpecTensor &tensor : parameterTensors(spec)) {
-    auto given = llvm::find_if(setting.weights, [&](const NamedTensor &weight) { return weight.name == tensor.name; });
-    if (given != setting.weights.end())
+    const auto *given = llvm::find_if(there, [&](const NamedTensor &weight) { return weight.name == tensor.name; });
+    if (given != there.end())
       parameters.parameters.push_back(*given);
     else if (llvm::Error error = drawTensors(tensor, setting.arguments.seed, parameters.parameters))
       return std::move(error);
@@ -133,7 +134,8 @@ static llvm::Expected<Trial> tryOut(const Candidate &candidate, Setting &setting
   if (!predicted)
     return predicted.takeError();
   trial.suggestion.predicted = *predicted;
-  llvm::Expected<TimedLibrary> library = load(candidate.spec, setting);
+  llvm::Expected<TimedLibrary> library =
+      load(candidate.spec, setting, candidate.isOwn && !setting.own.empty() ? setting.own : setting.weights);
   if (!library)
     return library.takeError();
   trial.library = std::move(*library);
@@ -149,7 +151,7 @@ static llvm::Expected<Trial> tryOut(const Candidate &candidate, Setting &setting
 /// The output of exact softmax in f32 on the tensors as the spec's type holds them.
 static llvm::Error computeExact(Spec exact, Setting &setting) {
   exact.dtype = ElementType::F32;
-  Setting wide{setting.arguments, setting.device, {}, {}, {}};
+  Setting wide{setting.arguments, setting.device, {}, {}, {}, {}};
   auto widen = [](llvm::ArrayRef<NamedTensor> from, std::vector<NamedTensor> &to) -> llvm::Error {
     for (const NamedTensor &tensor : from) {
       bool isFloatTensor = tensor.tensor.type != ElementType::I32;
@@ -164,7 +166,7 @@ static llvm::Error computeExact(Spec exact, Setting &setting) {
   if (llvm::Error error =
           llvm::joinErrors(widen(setting.tensors.inputs, wide.tensors.inputs), widen(setting.weights, wide.weights)))
     return error;
-  llvm::Expected<TimedLibrary> library = load(exact, wide);
+  llvm::Expected<TimedLibrary> library = load(exact, wide, wide.weights);
   if (!library)
     return library.takeError();
   if (llvm::Error error = library->run(wide.tensors))
@@ -205,7 +207,7 @@ static llvm::Error fill(SuggestReport &report, const Spec &resolved, Setting &se
   Spec exactSpec = exactFor(resolved);
   if (llvm::Error error = computeExact(exactSpec, setting))
     return error;
-  llvm::Expected<TimedLibrary> exact = load(exactSpec, setting);
+  llvm::Expected<TimedLibrary> exact = load(exactSpec, setting, setting.weights);
   if (!exact)
     return exact.takeError();
   if (llvm::Error error = exact->run(setting.tensors))
@@ -272,8 +274,15 @@ int attune::attnc::suggest(const Arguments &arguments) {
       cost::DeviceDescription::named(arguments.device.empty() ? arguments.target : arguments.device);
   if (!device)
     return fail(device.takeError());
-  Setting setting{
-      arguments, std::move(*device), {std::move(loaded->inputs), {}, {}}, std::move(loaded->parameters), {}};
+  Setting setting{arguments, std::move(*device), {std::move(loaded->inputs), {}, {}}, std::move(loaded->parameters), {},
+                  {}};
+  auto isThere = [&](const SpecTensor &tensor) { return source->contains(tensor.name); };
+  if (llvm::all_of(parameterTensors(resolved), isThere)) {
+    llvm::Expected<LoadedTensors> own = loadTensors(resolved, path, *source);
+    if (!own)
+      return fail(own.takeError(), Wrong);
+    setting.own = std::move(own->parameters);
+  }
   SuggestReport report;
   report.spec = resolved, report.target = arguments.target, report.maxError = arguments.maxError;
   if (llvm::Error error = fill(report, resolved, setting))

@@ -31,6 +31,8 @@ struct SelectOptions {
   std::vector<Pin> pins;
   /// Whole plans that are priced; a graph with more keeps the first form of its last ops.
   int64_t planBound = 256;
+  /// Whether prices over the length are recorded too: for people, not for compiling.
+  bool curves = false;
 };
 
 /// One form that a law offered for one op.
@@ -102,7 +104,7 @@ struct FunctionSelection {
   std::optional<ExactComparison> exact;
   std::string takenForms;             ///< of the plan at that length: "linearize: state, fold wq: apart"; empty: no choice
   std::vector<RejectedPlan> rejected; ///< the ten cheapest at that length, the cheapest first
-  std::vector<PriceCurve> curves;     ///< of what is taken, of exact softmax, of every form that can be built
+  std::vector<PriceCurve> curves;     ///< if asked for: of what is taken, of exact softmax, of every form that can be built
 };
 
 struct Selection {

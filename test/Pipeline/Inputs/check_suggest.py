@@ -23,9 +23,9 @@ def norm(array):
     return np.sqrt((array ** 2).sum())
 
 
-exact, agreed = output(spec, "exact"), 0
+exact, agreed = output(spec, "exact"), 0  # `spec` is exact softmax of the same tensors
 for index, tried in enumerate(json.load(open(report, encoding="utf-8"))["tried"]):
-    if any(word in tried["spec"] for word in ("features", "rank", "sketch", "focused")):
+    if tried["attention"] != "as specified" and any(word in tried["spec"] for word in ("features", "rank", "sketch", "focused")):
         continue  # parameters were drawn
     path = folder / f"{index}.yaml"
     path.write_text(tried["spec"], encoding="utf-8")

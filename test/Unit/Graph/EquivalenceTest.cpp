@@ -78,14 +78,6 @@ KernelCase EquivalenceTest::drawCase() {
   return c;
 }
 
-/// ‖a − b‖ / ‖b‖.
-static double difference(const Array &a, const Array &b) {
-  double error = 0, norm = 0;
-  for (auto [x, y] : llvm::zip_equal(a.elements(), b.elements()))
-    error += (x - y) * (x - y), norm += y * y;
-  return norm > 0 ? std::sqrt(error / norm) : std::sqrt(error);
-}
-
 int EquivalenceTest::check(const KernelCase &c) {
   OwningOpRef<ModuleOp> module = parse(c);
   func::FuncOp function = *module->getOps<func::FuncOp>().begin();

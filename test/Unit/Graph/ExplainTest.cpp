@@ -21,7 +21,9 @@ class ExplainTest : public GraphTest {
 protected:
   Selection select(const KernelCase &c, std::vector<Pin> pins = {}) {
     OwningOpRef<ModuleOp> module = parse(c);
-    FailureOr<Selection> selection = selectRewrites(*module, options(std::move(pins)));
+    SelectOptions asked = options(std::move(pins));
+    asked.curves = true;
+    FailureOr<Selection> selection = selectRewrites(*module, asked);
     EXPECT_TRUE(succeeded(selection));
     return *selection;
   }

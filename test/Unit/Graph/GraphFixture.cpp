@@ -77,3 +77,10 @@ std::string test::print(Operation *op) {
   op->print(out);
   return text;
 }
+
+double test::difference(const reference::Array &a, const reference::Array &b) {
+  double error = 0, norm = 0;
+  for (auto [x, y] : llvm::zip_equal(a.elements(), b.elements()))
+    error += (x - y) * (x - y), norm += y * y;
+  return norm > 0 ? std::sqrt(error / norm) : std::sqrt(error);
+}

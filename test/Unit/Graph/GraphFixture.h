@@ -9,6 +9,7 @@
 #define ATTUNE_TEST_UNIT_GRAPH_GRAPHFIXTURE_H
 
 #include "attune/Graph/Selection.h"
+#include "attune/Reference/Array.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -46,6 +47,9 @@ protected:
 
 /// The IR as text.
 std::string print(mlir::Operation *op);
+
+/// ‖a − b‖ / ‖b‖; ‖a‖ where b is 0.
+double difference(const reference::Array &a, const reference::Array &b);
 
 } // namespace attune::test
 

@@ -85,14 +85,6 @@ std::vector<Array> LowRankTest::drawInputs(const LayerCase &c) {
   return inputs;
 }
 
-/// ‖a − b‖ / ‖b‖.
-static double difference(const Array &a, const Array &b) {
-  double error = 0, norm = 0;
-  for (auto [x, y] : llvm::zip_equal(a.elements(), b.elements()))
-    error += (x - y) * (x - y), norm += y * y;
-  return norm > 0 ? std::sqrt(error / norm) : std::sqrt(error);
-}
-
 TEST_F(LowRankTest, BothOrdersAreEqual) {
   for (int round = 0; round < 200 && !HasFailure(); ++round) {
     LayerCase c = drawCase();
