@@ -108,17 +108,23 @@ void parseTop(Fields &top) {
 // Laws
 //===----------------------------------------------------------------------===//
 
+static llvm::SmallVector<llvm::StringRef> namesToAllow() {
+  llvm::SmallVector<llvm::StringRef> names = lawNames();
+  llvm::append_range(names, approximateLaws);
+  return names;
+}
+
 static void parseAllow(Fields &top) {
   const YamlNode &list = *top.valueOf("allow");
   auto isName = [](const YamlNode &item) { return scalarOf(item).type == ScalarValue::String; };
   if (list.kind != YamlNode::Sequence || !llvm::all_of(list.items, isName))
     return top.wrongValue("allow", "a list of law names for 'allow'", "write [LAW, …]");
   for (const YamlNode &item : list.items) {
-    if (findLaw(item.text))
+    if (findApproximateLaw(item.text) || findLaw(item.text)) // an exact law needs no consent, and changes nothing
       top.parseState().spec.allow.push_back(item.text);
     else
-      top.parseState().error(item.at, "one of " + joinNames(lawNames()) + " in allow", show(item),
-                             suggestionNote(item.text, lawNames(), "remove it: there is no such law"));
+      top.parseState().error(item.at, "one of " + llvm::join(llvm::ArrayRef(approximateLaws), ", ") + " in allow", show(item),
+                             suggestionNote(item.text, namesToAllow(), "remove it: there is no such law"));
   }
 }
 

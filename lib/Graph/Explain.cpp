@@ -58,7 +58,7 @@ static void printTable(llvm::ArrayRef<Row> rows, llvm::raw_ostream &out) {
     std::string line = " ";
     for (size_t column = 0; column < row.size(); ++column) {
       // Numbers to the right; names and reasons to the left.
-      bool number = column >= 2 && column <= 5;
+      bool number = column >= 2 && column + 1 < row.size();
       std::string padding(widths[column] - row[column].size(), ' ');
       line += " " + (number ? padding + row[column] : row[column] + padding) + " ";
     }
@@ -89,20 +89,24 @@ static void explainKernels(const FunctionSelection &function, llvm::raw_ostream 
 
 /// "linearize: chunked, fold wq: apart": what runs at the length at which prices are told.
 static std::string planOf(const FunctionSelection &function) {
-  if (!function.takenForms.empty())
-    return function.takenForms;
-  return "the only form";
+  std::string forms = function.takenForms.empty() ? "the only form" : function.takenForms;
+  for (const ConsentOffer &offer : function.consent)
+    if (offer.taken)
+      return "approximation " + offer.law + " (allowed), " + forms;
+  return forms;
 }
 
 static std::string where(const Crossover &crossover) {
   return (crossover.below ? "below L = " : "from L = ") + std::to_string(crossover.length);
 }
 
-static std::string compare(double seconds, double other) {
+static std::string timesAs(double seconds, double other) {
   if (other >= seconds)
-    return threeDigits(other / seconds) + " times as fast as";
-  return threeDigits(seconds / other) + " times as slow as";
+    return threeDigits(other / seconds) + " times as fast";
+  return threeDigits(seconds / other) + " times as slow";
 }
+
+static std::string compare(double seconds, double other) { return timesAs(seconds, other) + " as"; }
 
 static void answerExact(const FunctionSelection &function, llvm::raw_ostream &out) {
   if (!function.exact) {
@@ -146,6 +150,24 @@ static void answer(const FunctionSelection &function, llvm::raw_ostream &out) {
   answerForms(function, out);
 }
 
+/// Other functions of the same tensors: what consent would buy.
+static void explainConsent(const FunctionSelection &function, llvm::raw_ostream &out) {
+  if (function.consent.empty())
+    return;
+  out << "  with consent, other functions of the same tensors (this one: " << printSeconds(function.exactSeconds)
+      << "); `attnc suggest` measures how far they are apart\n";
+  std::vector<Row> rows{{"allow", "", "time", ""}};
+  for (const ConsentOffer &offer : function.consent) {
+    std::string state = offer.taken ? "taken" : offer.allowed ? "allowed" : "no";
+    if (offer.refusal.empty())
+      rows.push_back({offer.law, state, printSeconds(offer.seconds),
+                      timesAs(offer.seconds, function.exactSeconds) + ": " + offer.change});
+    else
+      rows.push_back({offer.law, state, "-", offer.refusal});
+  }
+  printTable(rows, out);
+}
+
 static void explainFunction(const FunctionSelection &function, llvm::raw_ostream &out) {
   answer(function, out);
   out << "  " << printCount(function.work.products) << " multiply-adds, " << printCount(function.work.exps)
@@ -167,6 +189,7 @@ static void explainFunction(const FunctionSelection &function, llvm::raw_ostream
   if (!function.complete)
     out << "  not every combination of forms was priced: the bound on plans was reached\n";
   explainKernels(function, out);
+  explainConsent(function, out);
 }
 
 void graph::explain(const Selection &selection, llvm::raw_ostream &out) {
@@ -217,6 +240,19 @@ static llvm::json::Object jsonOf(const PriceCurve &curve) {
   return llvm::json::Object{{"name", curve.name}, {"lengths", std::move(lengths)}, {"seconds", std::move(seconds)}};
 }
 
+static llvm::json::Object jsonOf(const ConsentOffer &offer) {
+  llvm::json::Object object{{"law", offer.law},
+                            {"change", offer.change},
+                            {"allowed", offer.allowed},
+                            {"taken", offer.taken},
+                            {"possible", offer.refusal.empty()}};
+  if (offer.refusal.empty())
+    object["seconds"] = offer.seconds, object["forms"] = offer.forms;
+  else
+    object["reason"] = offer.refusal;
+  return object;
+}
+
 static llvm::json::Object jsonOf(const FunctionSelection &function) {
   llvm::json::Array plans, decisions, kernels;
   for (const PlanFunction &plan : function.plans)
@@ -241,7 +277,11 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
                             {"kernels", std::move(kernels)},
                             {"decisions", std::move(decisions)},
                             {"single_form", llvm::json::Array(function.single)}};
-  llvm::json::Array rejected, curves;
+  llvm::json::Array rejected, curves, consent;
+  for (const ConsentOffer &offer : function.consent)
+    consent.push_back(jsonOf(offer));
+  object["consent"] = std::move(consent);
+  object["exact_seconds"] = function.exactSeconds;
   for (const RejectedPlan &plan : function.rejected)
     rejected.push_back(llvm::json::Object{{"forms", plan.forms}, {"seconds", plan.seconds}});
   for (const PriceCurve &curve : function.curves)

@@ -25,13 +25,60 @@ static std::string textOf(const FunctionSelection &selection, const Decision &de
                        printSeconds(decision.seconds), selection.length, selection.device);
 }
 
-void graph::emitRemarks(const FunctionSelection &selection) {
+/// The plan, its price, and what it waits for.
+static std::string summaryOf(const FunctionSelection &selection) {
+  std::string forms = selection.takenForms.empty() ? "the only form" : selection.takenForms;
+  std::string text = llvm::formatv("{0} predicted at L = {1}, batch {2}, on {3}, by {4}", printSeconds(selection.seconds),
+                                   selection.length, selection.batch, selection.device, forms);
+  for (const KernelShare &kernel : selection.kernels)
+    text += llvm::formatv("; {0} {1}, waits for {2}", kernel.kernel, printSeconds(kernel.seconds), kernel.limit);
+  return text;
+}
+
+/// What the plan gains over exact attention of the same sizes, and where that would change.
+static std::string exactOf(const ExactComparison &exact) {
+  std::string text = llvm::formatv("exact softmax of these sizes would take {0}", printSeconds(exact.seconds));
+  auto add = [&](const std::optional<Crossover> &place, StringRef what) {
+    if (place)
+      text += llvm::formatv(" and {0} {1} L = {2}", what, place->below ? "below" : "from", place->length);
+  };
+  add(exact.cheaper, "is faster");
+  add(exact.dearer, "is slower");
+  return text;
+}
+
+static std::string textOf(const ConsentOffer &offer, const FunctionSelection &selection) {
+  if (!offer.refusal.empty())
+    return llvm::formatv("{0}: cannot change the function: {1}", offer.law, offer.refusal);
+  return llvm::formatv("{0}: {1}, {2} in place of {3}: {4}", offer.law,
+                       offer.taken     ? "allowed and taken"
+                       : offer.allowed ? "allowed, and not cheaper"
+                                       : "would need consent (allow)",
+                       printSeconds(offer.seconds), printSeconds(selection.exactSeconds), offer.change);
+}
+
+void graph::emitRemarks(const FunctionSelection &selection, Location function) {
+  auto named = [&](StringRef name) {
+    return remark::RemarkOpts::name(name).category("attn-select-rewrites").function(selection.function);
+  };
+  remark::analysis(function, named("plan")) << StringRef(summaryOf(selection));
+  if (selection.exact)
+    remark::analysis(function, named("exact")) << StringRef(exactOf(*selection.exact));
+  for (const RejectedPlan &plan : selection.rejected)
+    remark::missed(function, named("plan"))
+        << StringRef(llvm::formatv("{0} would take {1}", plan.forms, printSeconds(plan.seconds)).str());
   for (const Decision &decision : selection.decisions) {
-    auto options = remark::RemarkOpts::name(decision.law).category("attn-select-rewrites").function(selection.function);
     std::string text = textOf(selection, decision);
     if (decision.taken)
-      remark::passed(decision.location, options) << StringRef(text);
+      remark::passed(decision.location, named(decision.law)) << StringRef(text);
     else
-      remark::missed(decision.location, options) << StringRef(text);
+      remark::missed(decision.location, named(decision.law)) << StringRef(text);
+  }
+  for (const ConsentOffer &offer : selection.consent) {
+    std::string text = textOf(offer, selection);
+    if (offer.taken)
+      remark::passed(function, named(offer.law)) << StringRef(text);
+    else
+      remark::missed(function, named(offer.law)) << StringRef(text);
   }
 }

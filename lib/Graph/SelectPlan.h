@@ -33,8 +33,14 @@ mlir::FailureOr<FunctionPlans> selectPlans(mlir::func::FuncOp function,
                                            llvm::ArrayRef<std::unique_ptr<RewriteLaw>> laws,
                                            const SelectOptions &options);
 
-/// Reports the decisions as remarks of category `attn-select-rewrites`.
-void emitRemarks(const FunctionSelection &selection);
+/// The same, with approximate laws: those that the user allows are chosen if the best plan with one is cheaper than every
+/// exact plan at the length at which prices are told; the others are priced if `options.offers`.
+mlir::FailureOr<FunctionPlans> selectWithConsent(mlir::func::FuncOp function,
+                                                 llvm::ArrayRef<std::unique_ptr<RewriteLaw>> laws,
+                                                 const SelectOptions &options);
+
+/// Reports the plan and its decisions as remarks of category `attn-select-rewrites`.
+void emitRemarks(const FunctionSelection &selection, mlir::Location function);
 
 } // namespace attune::graph
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "SelectPlan.h"
 #include "attune/Graph/Passes.h"
+#include "attune/Support/Laws.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -22,6 +23,14 @@ using namespace attune::graph;
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
+
+/// What may be allowed: the names of approximate laws. Those of exact ones need no consent and change nothing.
+static LogicalResult checkAllowed(Location module, ArrayRef<std::string> allowed) {
+  for (const std::string &name : allowed)
+    if (!findLaw(name) && !findApproximateLaw(name))
+      return emitError(module) << "expected the name of a law to allow, but got '" << name << "'";
+  return success();
+}
 
 /// A pin must name a law and one of its forms, and no law may be pinned twice.
 static LogicalResult checkPins(Location module, ArrayRef<std::unique_ptr<RewriteLaw>> laws, ArrayRef<Pin> pins) {
@@ -74,15 +83,31 @@ static void commit(ModuleOp module, func::FuncOp original, FunctionPlans &plans)
   original.erase();
 }
 
+/// The options for one function: its attribute `attn.pin` adds pins of laws that no option pins.
+static SelectOptions optionsFor(func::FuncOp function, const SelectOptions &options) {
+  SelectOptions own = options;
+  auto pins = function->getAttrOfType<DictionaryAttr>("attn.pin");
+  for (NamedAttribute each : pins ? pins.getValue() : ArrayRef<NamedAttribute>()) {
+    auto form = dyn_cast<StringAttr>(each.getValue());
+    bool given = llvm::any_of(options.pins, [&](const Pin &pin) { return pin.law == each.getName().getValue(); });
+    if (form && !given)
+      own.pins.push_back({each.getName().str(), form.str()});
+  }
+  return own;
+}
+
 FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions &options) {
   module.getContext()->getOrLoadDialect<tile::TileDialect>(); // of the schedules
   std::vector<std::unique_ptr<RewriteLaw>> laws = createLaws();
-  if (failed(checkPins(module.getLoc(), laws, options.pins)))
+  if (failed(checkPins(module.getLoc(), laws, options.pins)) || failed(checkAllowed(module.getLoc(), options.allowed)))
     return failure();
   SmallVector<func::FuncOp> functions = llvm::filter_to_vector(module.getOps<func::FuncOp>(), isOpen);
   std::vector<FunctionPlans> plans;
   for (func::FuncOp function : functions) {
-    FailureOr<FunctionPlans> chosen = selectPlans(function, laws, options);
+    SelectOptions own = optionsFor(function, options);
+    if (failed(checkPins(function.getLoc(), laws, own.pins)))
+      return failure();
+    FailureOr<FunctionPlans> chosen = selectWithConsent(function, laws, own);
     if (failed(chosen))
       return failure();
     plans.push_back(std::move(*chosen));
@@ -91,8 +116,9 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
   for (auto [function, chosen] : llvm::zip_equal(functions, plans)) {
     if (chosen.committed.empty())
       continue;
+    Location place = function.getLoc();
     commit(module, function, chosen);
-    emitRemarks(chosen.selection);
+    emitRemarks(chosen.selection, place);
     selection.functions.push_back(std::move(chosen.selection));
   }
   return selection;
@@ -123,7 +149,10 @@ private:
     llvm::Expected<cost::DeviceDescription> description = cost::DeviceDescription::named(device);
     if (!description)
       return emitError(getOperation().getLoc()) << llvm::toString(description.takeError());
-    SelectOptions options{std::move(*description), {}};
+    SelectOptions options;
+    options.device = std::move(*description);
+    options.allowed.assign(allowed.begin(), allowed.end());
+    options.offers = offers;
     for (const std::string &text : pins) {
       auto [law, form] = StringRef(text).split(':');
       options.pins.push_back({law.trim().str(), form.trim().str()});

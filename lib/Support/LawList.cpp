@@ -105,19 +105,26 @@ llvm::StringRef attune::nameOf(LawPlace place) {
     return "schedule";
   case LawPlace::NotYet:
     return "not yet";
+  case LawPlace::Consent:
+    return "consent";
   }
   return "";
 }
 
 static llvm::StringRef exactness(const ListedLaw &law) { return law.exact ? "exact" : "approximate"; }
 
-void attune::printLaws(llvm::raw_ostream &out) {
-  for (const ListedLaw &law : laws)
+static void printList(llvm::ArrayRef<ListedLaw> list, llvm::raw_ostream &out) {
+  for (const ListedLaw &law : list)
     out << law.id << "  " << law.name << "  (" << nameOf(law.place) << ", " << exactness(law) << ")\n"
         << "     " << law.formula << "\n"
         << "     if: " << law.condition << "\n"
         << "     " << law.remark << "\n"
         << "     source: " << law.source << "\n";
+}
+
+void attune::printLaws(llvm::raw_ostream &out) {
+  printList(listedLaws(), out);
+  printList(approximateLawList(), out);
 }
 
 /// With the bars of |q| as a table's cell has them.
@@ -128,12 +135,18 @@ static std::string cell(llvm::StringRef text) {
   return escaped;
 }
 
-void attune::printLawTable(llvm::raw_ostream &out) {
-  out << "| | law | identity | holds if | who applies it | source |\n|---|---|---|---|---|---|\n";
-  for (const ListedLaw &law : laws) {
-    bool choice = law.place == LawPlace::Choice;
-    out << "| " << law.id << " | " << (choice ? "`" : "") << law.name << (choice ? "`" : "") << " | " << cell(law.formula)
+static void printTable(llvm::ArrayRef<ListedLaw> list, llvm::raw_ostream &out) {
+  for (const ListedLaw &law : list) {
+    bool named = law.place == LawPlace::Choice || law.place == LawPlace::Consent;
+    out << "| " << law.id << " | " << (named ? "`" : "") << law.name << (named ? "`" : "") << " | " << cell(law.formula)
         << " | " << cell(law.condition) << " | **" << nameOf(law.place) << "**, " << exactness(law) << ": "
         << cell(law.remark) << " | " << law.source << " |\n";
   }
+}
+
+void attune::printLawTable(llvm::raw_ostream &out) {
+  out << "| | law | identity | holds if | who applies it | source |\n|---|---|---|---|---|---|\n";
+  printTable(listedLaws(), out);
+  out << "| | law | is replaced by | can be if | who applies it | source |\n|---|---|---|---|---|---|\n";
+  printTable(approximateLawList(), out);
 }

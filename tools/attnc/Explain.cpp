@@ -71,7 +71,7 @@ int attune::attnc::explain(const Arguments &arguments) {
   if (!device)
     return fail(device.takeError());
   graph::SelectOptions options;
-  options.curves = true;
+  options.curves = options.offers = true;
   options.device = std::move(*device);
   for (const Pin &pin : compilation->spec() ? compilation->spec()->pin : std::vector<Pin>())
     options.pins.push_back({pin.law, pin.form});

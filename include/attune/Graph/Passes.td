@@ -42,12 +42,18 @@ def SelectRewrites : Pass<"attn-select-rewrites", "::mlir::ModuleOp"> {
     }
     ```
 
+    Approximate laws (`efficient`, `local`, `agents`, `drop_guards`: docs/Laws.md) change the function. One that is allowed, by
+    the option or the function's attribute `attn.allow`, is taken if it is cheaper at the length at which prices are told;
+    `attn.pin`, a dictionary, adds pins of the function's own.
+
     Decisions are remarks of category `attn-select-rewrites` (`--remarks-filter=attn-select-rewrites`).
   }];
   let options = [
     Option<"device", "device", "std::string", "\"x86-64-avx512\"",
            "the device to price for: the name of a description, a target for its default one, or a path that ends in .yaml">,
-    ListOption<"pins", "pin", "std::string", "law:form, a form to take whatever it costs">
+    ListOption<"pins", "pin", "std::string", "law:form, a form to take whatever it costs">,
+    ListOption<"allowed", "allow", "std::string", "an approximate law that may change the function">,
+    Option<"offers", "offers", "bool", "false", "price approximate laws that are not allowed too, and say so in remarks">
   ];
   let statistics = [
     Statistic<"numTaken", "forms-taken", "Number of forms that were taken">,

@@ -33,6 +33,10 @@ struct SelectOptions {
   int64_t planBound = 256;
   /// Whether prices over the length are recorded too: for people, not for compiling.
   bool curves = false;
+  /// Approximate laws that may change the function, beside those of its attribute `attn.allow`.
+  std::vector<std::string> allowed;
+  /// Whether approximate laws that nobody allowed are priced too: for people.
+  bool offers = false;
 };
 
 /// One form that a law offered for one op.
@@ -76,7 +80,6 @@ struct ExactComparison {
   std::optional<Crossover> dearer;  ///< where softmax would be dearer, which is cheaper here
 };
 
-/// Everything decided about one function of the module.
 /// A plan that was priced and not taken.
 struct RejectedPlan {
   std::string forms; ///< "linearize: state, fold wq: apart"
@@ -89,6 +92,16 @@ struct PriceCurve {
   std::vector<std::pair<int64_t, double>> points; ///< L and seconds
 };
 
+/// Another function of the same tensors, which takes the user's consent.
+struct ConsentOffer {
+  std::string law, change; ///< `allow: [law]`; what is computed instead
+  std::string refusal;     ///< why it cannot be; empty if it can
+  bool allowed = false, taken = false;
+  std::string forms;  ///< of its cheapest plan
+  double seconds = 0; ///< of that plan, at the selection's length
+};
+
+/// Everything decided about one function of the module.
 struct FunctionSelection {
   std::string function, device;
   bool unknownLengths = false;
@@ -104,6 +117,8 @@ struct FunctionSelection {
   std::optional<ExactComparison> exact;
   std::string takenForms;             ///< of the plan at that length: "linearize: state, fold wq: apart"; empty: no choice
   std::vector<RejectedPlan> rejected; ///< the ten cheapest at that length, the cheapest first
+  std::vector<ConsentOffer> consent;  ///< approximate laws that speak of the function
+  double exactSeconds = 0;            ///< of the best exact plan at that length
   std::vector<PriceCurve> curves;     ///< if asked for: of what is taken, of exact softmax, of every form that can be built
 };
 
@@ -113,7 +128,8 @@ struct Selection {
 
 /// Brings every function of mechanisms into the forms that are cheapest on the device: one function for known lengths,
 /// up to three with thresholds (`attn.plan`) for unknown ones. The module changes only if that succeeds for all
-/// functions; otherwise errors say why. Reports decisions as remarks (category `attn-select-rewrites`) as well.
+/// functions; otherwise errors say why. Reports decisions as remarks (category `attn-select-rewrites`) as well. A function's
+/// attributes `attn.pin` and `attn.allow` add to the options' pins and consent; an option's pin goes first.
 mlir::FailureOr<Selection> selectRewrites(mlir::ModuleOp module, const SelectOptions &options);
 
 } // namespace attune::graph

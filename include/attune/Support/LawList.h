@@ -20,12 +20,14 @@ enum class LawPlace {
   Canonical, ///< always applied to the graph: no form of it is ever dearer
   Kernels,   ///< how every kernel computes
   Schedule,  ///< a size of the schedule
-  NotYet     ///< nobody, with the reason
+  NotYet,    ///< nobody, with the reason
+  Consent    ///< selection, where the spec's `allow` names it: it changes the function
 };
 
-/// An identity in real arithmetic: both sides of the formula are the same function where the condition holds.
+/// An identity in real arithmetic: both sides of the formula are the same function where the condition holds. If it is
+/// not exact, the left side is replaced by the right one, another function.
 struct ListedLaw {
-  llvm::StringLiteral id;   ///< I1, I2 … as comments and documents call it
+  llvm::StringLiteral id;   ///< I1, I2 … (A1 … for approximate ones) as comments and documents call it
   llvm::StringLiteral name; ///< the law's name in `pin` where it is a choice, else a name for people
   llvm::StringLiteral formula, condition;
   llvm::StringLiteral source;
@@ -37,10 +39,13 @@ struct ListedLaw {
 /// All of them, in the order of their numbers.
 llvm::ArrayRef<ListedLaw> listedLaws();
 
-/// "choice", "canonical", "kernels", "schedule" or "not yet".
+/// The approximate ones, by consent.
+llvm::ArrayRef<ListedLaw> approximateLawList();
+
+/// "choice", "canonical", "kernels", "schedule", "not yet" or "consent".
 llvm::StringRef nameOf(LawPlace place);
 
-/// The list for people, a paragraph a law; and the table of docs/Laws.md.
+/// The lists for people, a paragraph a law; and the tables of docs/Laws.md.
 void printLaws(llvm::raw_ostream &out);
 void printLawTable(llvm::raw_ostream &out);
 

@@ -37,6 +37,11 @@ inline constexpr Law laws[] = {
     {"low_rank", lowRankForms},
 };
 
+/// Rewritings to another function, which `allow` can name (docs/Laws.md).
+inline constexpr llvm::StringLiteral approximateLaws[] = {"efficient", "local", "agents", "drop_guards"};
+
+inline bool findApproximateLaw(llvm::StringRef name) { return llvm::is_contained(approximateLaws, name); }
+
 /// The law of that name, or null.
 inline const Law *findLaw(llvm::StringRef name) {
   const Law *found = llvm::find_if(laws, [&](const Law &law) { return law.name == name; });

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Support/Laws.h"
+#include "attune/Graph/ApproximateLaw.h"
 #include "attune/Graph/RewriteLaw.h"
 #include "attune/Support/LawList.h"
 
@@ -42,5 +43,19 @@ TEST(Laws, TheListIsNumberedAndComplete) {
     EXPECT_EQ(law.id.str(), "I" + std::to_string(index + 1));
     for (llvm::StringRef field : {law.name, law.formula, law.condition, law.source, law.remark})
       EXPECT_FALSE(field.empty()) << law.id.str();
+  }
+}
+
+TEST(Laws, ApproximateOnesAreThoseThatSpecsMayAllow) {
+  std::vector<std::unique_ptr<graph::ApproximateLaw>> made = graph::createApproximateLaws();
+  ASSERT_EQ(made.size(), std::size(approximateLaws));
+  ASSERT_EQ(made.size(), approximateLawList().size());
+  for (auto [index, law] : llvm::enumerate(approximateLawList())) {
+    EXPECT_EQ(law.id.str(), "A" + std::to_string(index + 1));
+    EXPECT_EQ(law.name, approximateLaws[index]);
+    EXPECT_EQ(law.name, made[index]->name());
+    EXPECT_FALSE(law.exact);
+    EXPECT_EQ(law.place, LawPlace::Consent);
+    EXPECT_FALSE(findLaw(law.name)) << "a name is exact or approximate, not both";
   }
 }

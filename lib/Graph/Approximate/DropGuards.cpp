@@ -1,0 +1,54 @@
+//===- DropGuards.cpp - FAVOR without its guards --------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// φ = m^{-1/2} (e^{L − c} + ε) with ε = 0, over a denominator without bias and floor: c cancels (I22), no pass over the keys
+// looks for it, and queries and keys of any length keep their weights.
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Graph/ApproximateLaw.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::attn;
+
+namespace {
+struct DropGuardsLaw : graph::ApproximateLaw {
+  StringRef name() const override { return "drop_guards"; }
+  StringRef change() const override { return "FAVOR with epsilon 0 and a denominator without bias and floor"; }
+  bool appliesTo(Operation *op) const override {
+    auto kernel = dyn_cast<KernelOp>(op);
+    return kernel && kernel.getFeatureMap().isFavor();
+  }
+
+  std::string refusal(Operation *operation) const override {
+    auto op = cast<KernelOp>(operation);
+    if (op.getCompressKey())
+      return "naive low rank has no denominator";
+    if (op.getInitialState() || op.getFinalState())
+      return "the state that goes in or out is of the guarded features";
+    if (op.getFeatureMap().getStabilizer() == Stabilizer::None)
+      return "it has no stabilizer to get rid of";
+    const DenominatorAttr guard = op.getDenominator();
+    if (op.getFeatureMap().stabilizerCancels(guard.getBias(), guard.getFloor()))
+      return "it has no guards";
+    return "";
+  }
+
+  SmallVector<Value> build(OpBuilder &builder, Operation *operation) const override {
+    auto copy = cast<KernelOp>(builder.clone(*operation));
+    FeatureMapAttr map = copy.getFeatureMap();
+    copy.setFeatureMapAttr(FeatureMapAttr::get(builder.getContext(), map.getKind(), map.getFeatureCount(), 0,
+                                               map.getScale(), map.getPower(), map.getMaxPosition(),
+                                               map.getStabilizer()));
+    copy.setDenominatorAttr(DenominatorAttr::get(builder.getContext(), 0, 0));
+    return {copy.getOutput()};
+  }
+};
+} // namespace
+
+std::unique_ptr<graph::ApproximateLaw> graph::createDropGuardsLaw() { return std::make_unique<DropGuardsLaw>(); }
