@@ -19,10 +19,12 @@ import time
 
 import numpy as np
 
+from accuracy import storage_error
+from case_tensors import unpack
 from journal import BROKEN, NO_DEVICE, Journal, supervise
 from library import opened
 from memory import Cuda, Host
-from storage import from_storage
+from storage import from_storage, to_storage
 
 SANITIZERS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 SAMPLE = 4  # cases for each of them
@@ -31,22 +33,12 @@ SILENCE = 60             # seconds after which a case is taken to hang; the firs
 MINUTES = 8              # of checks and timings
 
 
-def relative_error(got, expected):
-    """Frobenius norm of the difference over that of what was expected; 0 for two zeros, NaN counts as infinite."""
-    got, expected = np.asarray(got, np.float64), np.asarray(expected, np.float64)
-    difference, size = np.linalg.norm((got - expected).ravel()), np.linalg.norm(expected.ravel())
-    if not np.isfinite(difference):
-        return np.inf
-    return difference / size if size > 0 else (0.0 if difference == 0 else np.inf)
-
-
 class Case:
     """A case of the bundle with its library, ready to run."""
 
     def __init__(self, folder, entry, memory, library):
         self.entry, self.memory, self.library = entry, memory, library
-        arrays = dict(np.load(folder / "tensors.npz"))
-        self.expected = arrays.pop("expected")
+        arrays, self.expected = unpack(folder / "tensors.npz", entry["drawn"], entry["dtype"])
         inputs = {name: memory.put(arrays.pop(name), member.dtype)
                   for name, member in library.tensors.items() if name in arrays}
         # Every other library gets its parameters from the device's memory.
@@ -85,14 +77,15 @@ class Case:
     def judge(self, got):
         if got.shape != self.expected.shape:
             return f"expected shape {self.expected.shape}, but got {got.shape}"
-        if self.entry["finite"] and not np.isfinite(got).all():
-            return "expected a finite output"
+        dtype, judged = self.entry["dtype"], slice(self.entry["skipped"], None)
+        got, expected = got[judged], self.expected[judged]
         if self.entry["tolerance"] is None:
-            return ""
-        error = relative_error(got, self.expected)
-        self.error = error
-        return "" if error <= self.entry["tolerance"] else \
-            f"relative error {error:.2e}, tolerance {self.entry['tolerance']:.0e}"
+            held = np.isfinite(from_storage(to_storage(expected, dtype), dtype))
+            return "" if np.isfinite(got[held]).all() else "expected a finite output"
+        with np.errstate(invalid="ignore"):  # a NaN is an infinite error
+            self.error = storage_error(got.astype(np.float64), expected.astype(np.float64), dtype)
+        return "" if self.error <= self.entry["tolerance"] else \
+            f"relative error {self.error:.2e}, tolerance {self.entry['tolerance']:.0e}"
 
     error = None
 

@@ -10,6 +10,7 @@ import subprocess
 import numpy as np
 
 import reference
+from accuracy import storage_error  # noqa: F401: for those who judge with it
 from attnc import attnc
 from storage import from_storage, to_storage
 
@@ -17,28 +18,8 @@ from storage import from_storage, to_storage
 TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
 # Of powers this high it is twice that.
 LARGE_DEGREE = 8
-# The largest number of a storage type.
-LARGEST = {"f32": (2 - 2.0 ** -23) * 2.0 ** 127, "f16": 65504.0, "bf16": (2 - 2.0 ** -7) * 2.0 ** 127}
-# What an output may be off near 0 whatever the exact one is: half the distance of f16's numbers there; below the normal numbers
-# of f32, whose exponents bf16 has too, arithmetic may give 0 (powers are rescaled, ex2.approx.ftz flushes).
-NEAR_ZERO = {"f32": 2.0 ** -126, "f16": 2.0 ** -25, "bf16": 2.0 ** -126}
 # The interpreter works in float64; its output is written in f32.
 INTERPRETER_TOLERANCE = 1e-7
-
-
-def storage_error(got, expected, dtype):
-    """Relative Frobenius error of an output in a storage type against the exact one.
-
-    What the type cannot hold is judged by what it holds in its place: beyond its largest number infinity, which counts
-    as that number, and of an error what may be lost near 0.
-    """
-    largest, lost = LARGEST[dtype], NEAR_ZERO[dtype]
-    held, wanted = np.clip(got, -largest, largest), np.clip(expected, -largest, largest)
-    difference = np.linalg.norm(np.maximum(np.abs(held - wanted) - lost, 0).ravel())
-    if difference == 0:
-        return 0.0
-    size = np.linalg.norm(wanted.ravel())
-    return difference / size if size > 0 and np.isfinite(difference) else np.inf
 
 
 @dataclasses.dataclass
