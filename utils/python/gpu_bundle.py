@@ -267,6 +267,7 @@ def parse():
                         help="storage types of the examples, with commas (default: each its own)")
     parser.add_argument("--random", type=int, default=300, help="random specs")
     parser.add_argument("--quick", action="store_true", help="few benchmarks")
+    parser.add_argument("--no-bench", action="store_true", help="none")
     parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()
 
@@ -278,7 +279,7 @@ def main():
     with multiprocessing.Pool(args.jobs) as pool:
         workers = Workers(pool)
         entries = pack_cases(args, args.out, workers)
-        jobs = [(args, args.out, spec) for spec in gpu_specs.all_specs(quick=args.quick)]
+        jobs = [(args, args.out, spec) for spec in gpu_specs.all_specs(quick=args.quick) if not args.no_bench]
         bench = workers.map(pack_bench, jobs, "benchmarks")
     manifest = {"commit": commit(), "target": args.target, "cases": entries, "bench": bench}
     copy_client(args.out)

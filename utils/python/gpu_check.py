@@ -21,7 +21,7 @@ import numpy as np
 
 from accuracy import storage_error
 from case_tensors import unpack
-from journal import BROKEN, NO_DEVICE, Journal, supervise
+from journal import BROKEN, NO_DEVICE, TIME_UP, Journal, supervise
 from library import opened
 from memory import Cuda, Host
 from storage import from_storage, to_storage
@@ -29,8 +29,9 @@ from storage import from_storage, to_storage
 SANITIZERS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 SAMPLE = 4  # cases for each of them
 SANITIZER_SECONDS = 100  # for all of them
-SILENCE = 60             # seconds after which a case is taken to hang; the first one waits for PyTorch, too
+SILENCE = 30             # seconds after which a case is taken to hang
 MINUTES = 8              # of checks and timings
+CHECK_MINUTES = 4        # of checks
 
 
 class Case:
@@ -139,7 +140,9 @@ def summarize(entries, results):
             worst[entry["dtype"]] = max(worst.get(entry["dtype"], 0), error / entry["tolerance"])
     for dtype, share in sorted(worst.items()):
         print(f"largest error of {dtype}: {share:.2f} of the tolerance")
-    print(f"{len(entries) - len(failed)} of {len(entries)} cases right", flush=True)
+    left = sum(entry["name"] not in results for entry in entries)
+    print(f"{len(entries) - len(failed)} of {len(entries)} cases right"
+          f"{f', {left} were not reached' if left else ''}", flush=True)
     return failed
 
 
@@ -155,11 +158,11 @@ def check_supervised(args, entries):
     if known:
         print(f"{known} checked before, says {path}")
     command = [sys.executable, __file__, *sys.argv[1:], "--worker"]
-    status, rest = supervise(command, path, stamp(args), SILENCE, died)
+    status, rest = supervise(command, path, stamp(args), args.silence, died, time.time() + 60 * CHECK_MINUTES)
     if status == NO_DEVICE:
         return None
     if rest:
-        print(f"FAIL: {rest}")
+        print(f"FAIL: {rest}{'; the same command goes on with what is left' if rest == TIME_UP else ''}")
     return summarize(entries, Journal(path, stamp(args)).results) + [rest] * bool(rest)
 
 
@@ -237,6 +240,7 @@ def parse():
     parser.add_argument("--only-cases", action="store_true", help="no sanitizer, no timing")
     parser.add_argument("--results", type=pathlib.Path, help="folder of what was found, and of the timings; a run goes on "
                         "with what is there (default: results in the bundle)")
+    parser.add_argument("--silence", type=float, default=SILENCE, help="seconds after which a case is taken to hang")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     args.results = args.results or args.bundle / "results"

@@ -10,8 +10,9 @@ import subprocess
 import time
 
 # Exit statuses of a worker: its device does not answer any more; there is none.
-BROKEN, NO_DEVICE = 3, 4
+BROKEN, NO_DEVICE, KILLED = 3, 4, -1
 RESTARTS = 20
+TIME_UP = "the time was up"
 
 
 class Journal:
@@ -51,30 +52,36 @@ def parsed(line):
         return None
 
 
-def watched(command, path, silence):
-    """(exit status, what happened) of a process that is ended when the file has not grown for `silence` seconds."""
+def watched(command, path, silence, until):
+    """(exit status, what happened) of a process that is ended when the file has not grown for `silence` seconds, twice
+    that before its first line, or at the time `until`."""
     process = subprocess.Popen(list(map(str, command)))
-    size, since = -1, time.monotonic()
+    size = first = path.stat().st_size
+    since = time.monotonic()
     while process.poll() is None:
         now = path.stat().st_size if path.exists() else 0
         if now != size:
             size, since = now, time.monotonic()
-        if time.monotonic() - since > silence:
+        waited = silence * (2 if size == first else 1)
+        reason = TIME_UP if time.time() > until else f"no answer for {waited:.0f} s"
+        if reason == TIME_UP or time.monotonic() - since > waited:
             process.kill()
             process.wait()
-            return -1, f"no answer for {silence:.0f} s"
+            return KILLED, reason
         time.sleep(0.05)
     return process.returncode, f"the process ended with status {process.returncode}"
 
 
-def supervise(command, path, stamp, silence, died):
-    """Runs a worker until it ends well; `died(key, reason)` is the result of a piece of work that ended it. Returns the
-    last exit status, and the reason why the rest could not be done, or nothing."""
+def supervise(command, path, stamp, silence, died, until=float("inf")):
+    """Runs a worker until it ends well, or until then; `died(key, reason)` is the result of a piece of work that ended it.
+    Returns the last exit status, and the reason why the rest could not be done, or nothing."""
     for _ in range(RESTARTS):
         Journal(path, stamp)
-        status, reason = watched(command, path, silence)
+        status, reason = watched(command, path, silence, until)
         if status in (0, NO_DEVICE):
             return status, ""
+        if reason == TIME_UP:
+            return 0, TIME_UP
         journal = Journal(path, stamp)
         if journal.begun is not None:
             journal.finish(journal.begun, died(journal.begun, reason))

@@ -23,3 +23,7 @@ print(supervise([sys.executable, __file__, path, "work"], path, "stamp", 20, lam
 for key, value in Journal(path, "stamp").results.items():
     print(f"{key}: {value}")
 print("anew:", Journal(path, "another").results)
+for key in "abc":
+    Journal(path, "stamp").finish(key, "right")
+print(supervise([sys.executable, __file__, path, "work"], path, "stamp", 20, None, time.time() + 2))
+print("the rest is left:", *Journal(path, "stamp").results)
