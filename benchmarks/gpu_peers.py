@@ -16,8 +16,21 @@ class Unavailable(Exception):
 #===----------------------------------------------------------------------------------------------------------------===#
 
 
+# Whose powers and exponentials f16 does not hold.
+WIDE = ("performer", "polynomial", "polysketch")
+
+
 def eager(torch, spec, q, k, v, parameters):
-    """The mechanism as a user of PyTorch writes it: linear where it is, in the storage type."""
+    """The mechanism as a user of PyTorch writes it: linear where it is, in the storage type where that holds the numbers."""
+    family = spec.family.removesuffix("_causal")
+    if family in WIDE and q.dtype == torch.float16:
+        run = in_storage(torch, spec, q.float(), k.float(), v.float(), parameters)
+        return lambda: run().half()
+    return in_storage(torch, spec, q, k, v, parameters)
+
+
+def in_storage(torch, spec, q, k, v, parameters):
+    """The mechanism in the type of q."""
     family = spec.family.removesuffix("_causal")
     parameters = {name: tensor.to(q.dtype) if tensor.is_floating_point() else tensor
                   for name, tensor in parameters.items()}
