@@ -158,7 +158,8 @@ static void addPowers(Collector &all, const Spec &spec) {
 static void addBlocked(Collector &all, const Spec &spec) {
   for (int64_t wish : {64, 128, 256, 512}) {
     int64_t length = divisorNear(*spec.keys, wish);
-    all.add("windows of " + std::to_string(length), windowed(of(MechanismKind::Softmax), length));
+    if (length < *spec.keys) // a window over everything is exact softmax
+      all.add("windows of " + std::to_string(length), windowed(of(MechanismKind::Softmax), length));
   }
   Mechanism eva = of(MechanismKind::Eva);
   int64_t window = divisorNear(*spec.keys, 128);
