@@ -118,17 +118,24 @@ SmallVector<Value> kernel::loop(TileBuilder &tiles, tile::Carry carry, Value low
   return SmallVector<Value>(op.getResults());
 }
 
+/// Is one loop with the mask better than two? Beside the three products of f32 on matrix units a mask costs next to nothing,
+/// and the second body would be half of the code.
+static bool masksEveryTile(const Problem &problem) {
+  return problem.schedule.getTarget() == tile::TargetKind::GPU && problem.schedule.getOperand().isF32();
+}
+
 SmallVector<Value> kernel::loopOverKeys(TileBuilder &tiles, const Problem &problem, const VisibleKeys &visible,
                                         tile::Carry carry, ValueRange carried, KeyStep step) {
-  SmallVector<Value> state(carried);
-  for (bool masked : {false, true}) {
-    Value lower = masked ? visible.full : tiles.index(0), upper = masked ? visible.last : visible.full;
-    state = loop(tiles, carry, lower, upper, problem.keyTile(), state,
-                 [&](TileBuilder &inside, Value firstKey, ValueRange inner) {
-                   return step(inside, firstKey, inner, masked);
-                 });
-  }
-  return state;
+  auto over = [&](Value lower, Value upper, ValueRange before, bool masked) {
+    return loop(tiles, carry, lower, upper, problem.keyTile(), before,
+                [&](TileBuilder &inside, Value firstKey, ValueRange inner) {
+                  return step(inside, firstKey, inner, masked);
+                });
+  };
+  if (masksEveryTile(problem))
+    return over(tiles.index(0), visible.last, carried, /*masked=*/true);
+  SmallVector<Value> full = over(tiles.index(0), visible.full, carried, /*masked=*/false);
+  return over(visible.full, visible.last, full, /*masked=*/true);
 }
 
 Value kernel::normalize(TileBuilder &tiles, attn::DenominatorAttr guard, Value numerator, Value denominator) {

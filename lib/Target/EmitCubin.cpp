@@ -146,24 +146,51 @@ std::string attune::whyPtxasCannot(StringRef ptxas, StringRef chip) {
       .str();
 }
 
+//===----------------------------------------------------------------------===//
+// Running it
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Assembly {
+  StringRef ptxas, chip;
+  TemporaryFile input, output, messages;
+};
+} // namespace
+
+/// What became of it: the exit status, and what ptxas said.
+static std::pair<int, std::string> run(const Assembly &files, ArrayRef<StringRef> further) {
+  std::string architecture = ("-arch=" + files.chip).str(), error;
+  SmallVector<StringRef> arguments{files.ptxas, "-v", "-O3", architecture, files.input.path, "-o", files.output.path};
+  llvm::append_range(arguments, further);
+  std::optional<StringRef> redirects[] = {StringRef(), files.messages.path.str(), files.messages.path.str()};
+  int status = llvm::sys::ExecuteAndWait(files.ptxas, arguments, std::nullopt, redirects, /*SecondsToWait=*/120, 0, &error);
+  std::string said = files.messages.read();
+  return {status, said.empty() ? error : said};
+}
+
+/// Kernels are assembled side by side, by as many threads as there are processors (0): the code is the same. An older ptxas
+/// that does not know the option names it in its complaint.
+static std::pair<int, std::string> runSideBySide(const Assembly &files) {
+  auto result = run(files, {"--split-compile=0"});
+  bool unknown = result.first != 0 && StringRef(result.second).contains("split-compile");
+  return unknown ? run(files, {}) : result;
+}
+
 FailureOr<Cubin> attune::emitCubin(Location loc, StringRef ptx, StringRef chip, bool allowSpills) {
   std::optional<std::string> ptxas = findPtxas();
   if (!ptxas)
     return emitError(loc) << "expected ptxas in CUDA_HOME, CUDA_ROOT or PATH, but got none; emit PTX instead";
-  TemporaryFile input, output, messages;
-  for (auto [file, suffix] : {std::pair(&input, "ptx"), std::pair(&output, "cubin"), std::pair(&messages, "txt")})
+  Assembly files{*ptxas, chip, {}, {}, {}};
+  for (auto [file, suffix] :
+       {std::pair(&files.input, "ptx"), std::pair(&files.output, "cubin"), std::pair(&files.messages, "txt")})
     if (std::error_code error = file->create(suffix))
       return emitError(loc) << "expected a temporary file, but got: " << error.message();
-  if (failed(writeFile(loc, input.path, ptx)))
+  if (failed(writeFile(loc, files.input.path, ptx)))
     return failure();
-  std::string architecture = ("-arch=" + chip).str(), error;
-  SmallVector<StringRef> arguments{*ptxas, "-v", "-O3", architecture, input.path, "-o", output.path};
-  std::optional<StringRef> redirects[] = {StringRef(), messages.path.str(), messages.path.str()};
-  int status = llvm::sys::ExecuteAndWait(*ptxas, arguments, std::nullopt, redirects, /*SecondsToWait=*/120, 0, &error);
-  std::string said = messages.read();
+  auto [status, said] = runSideBySide(files);
   if (status != 0)
-    return emitError(loc) << "expected ptxas to take the code, but got: " << (said.empty() ? error : said);
-  Cubin cubin{output.read(), parseResources(said)};
+    return emitError(loc) << "expected ptxas to take the code, but got: " << said;
+  Cubin cubin{files.output.read(), parseResources(said)};
   if (!allowSpills && failed(rejectSpills(loc, cubin.kernels)))
     return failure();
   return cubin;

@@ -18,8 +18,11 @@
 //
 // The barrier serves both ways: what was copied is visible to all, and all have left the buffers that are next.
 //
+// Loops of one body that follow each other are one (LoopRun.h).
+//
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
+#include "LoopRun.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -55,12 +58,26 @@ struct StagedLoop {
   void findLoads();
   void copyStep(Value induction, Value stage);
   void prologue();
-  LogicalResult emit();
+  LogicalResult emit(SmallVector<Value> &carried);
   LogicalResult body(Value induction, ValueRange carried, Value stage);
-  SmallVector<Value> flatten(ValueRange tiles);
-  void bind(ValueRange tiles, ValueRange registers);
 };
 } // namespace
+
+static SmallVector<Value> flatten(KernelState &state, ValueRange tiles) {
+  SmallVector<Value> registers;
+  for (Value tile : tiles)
+    llvm::append_range(registers, state.tileOf(tile).registers);
+  return registers;
+}
+
+/// What a loop carries, from registers: as many for each tile as it has when the loop begins.
+static void bind(KernelState &state, tile::LoopOp loop, ValueRange tiles, ValueRange registers) {
+  for (auto [tile, init] : llvm::zip_equal(tiles, loop.getInitArgs())) {
+    size_t count = state.tileOf(init).registers.size();
+    state.tiles[tile].registers = SmallVector<Value>(registers.take_front(count));
+    registers = registers.drop_front(count);
+  }
+}
 
 void StagedLoop::findLoads() {
   for (auto load : loop.getBody().front().getOps<tile::LoadOp>()) {
@@ -102,25 +119,10 @@ void StagedLoop::prologue() {
     copyStep(code().add(lower, i * static_cast<int64_t>(loop.getStep())), code().i32(i));
 }
 
-SmallVector<Value> StagedLoop::flatten(ValueRange tiles) {
-  SmallVector<Value> registers;
-  for (Value tile : tiles)
-    llvm::append_range(registers, state.tileOf(tile).registers);
-  return registers;
-}
-
-void StagedLoop::bind(ValueRange tiles, ValueRange registers) {
-  for (auto [tile, init] : llvm::zip_equal(tiles, loop.getInitArgs())) {
-    size_t count = state.tileOf(init).registers.size();
-    state.tiles[tile].registers = SmallVector<Value>(registers.take_front(count));
-    registers = registers.drop_front(count);
-  }
-}
-
 LogicalResult StagedLoop::body(Value induction, ValueRange carried, Value stage) {
   int64_t ahead = state.stages - 1;
   state.scalars[loop.getInductionVar()] = induction;
-  bind(loop.getCarried(), carried);
+  bind(state, loop, loop.getCarried(), carried);
   if (!loads.empty()) {
     waitForCopies(state, ahead - 1);
     state.sharedUse.barrier(code());
@@ -135,9 +137,9 @@ LogicalResult StagedLoop::body(Value induction, ValueRange carried, Value stage)
   return lowerBlock(state, loop.getBody().front());
 }
 
-LogicalResult StagedLoop::emit() {
+LogicalResult StagedLoop::emit(SmallVector<Value> &carried) {
   OpBuilder &builder = code().builder;
-  SmallVector<Value> inits = flatten(loop.getInitArgs());
+  SmallVector<Value> inits(carried);
   inits.push_back(code().i32(0)); // the stage of this step
   auto op = scf::ForOp::create(builder, code().loc, lower, upper, code().i64(loop.getStep()), inits);
   {
@@ -146,20 +148,22 @@ LogicalResult StagedLoop::emit() {
     Value stage = op.getRegionIterArgs().back();
     if (failed(body(op.getInductionVar(), op.getRegionIterArgs().drop_back(), stage)))
       return failure();
-    SmallVector<Value> next = flatten(loop.getYield()->getOperands());
+    SmallVector<Value> next = flatten(state, loop.getYield()->getOperands());
     Value following = code().add(stage, 1);
     next.push_back(code().select(code().equal(following, state.stages), code().i32(0), following));
     scf::YieldOp::create(builder, code().loc, next);
   }
-  bind(loop.getResults(), op.getResults().drop_back());
+  carried.assign(op.getResults().drop_back().begin(), op.getResults().drop_back().end());
   return success();
 }
 
-LogicalResult device::lowerLoop(KernelState &state, tile::LoopOp loop) {
-  StagedLoop staged{state, loop, state.scalar(loop.getLower()), state.scalar(loop.getUpper()), {}};
+/// One loop from `lower` to `upper`; `carried` are the registers before and after it.
+static LogicalResult lowerRange(KernelState &state, tile::LoopOp loop, Value lower, Value upper,
+                                SmallVector<Value> &carried) {
+  StagedLoop staged{state, loop, lower, upper, {}};
   staged.findLoads();
   staged.prologue();
-  if (failed(staged.emit()))
+  if (failed(staged.emit(carried)))
     return failure();
   // Values of the body are not known after it; its buffers serve what follows.
   loop.getBody().walk([&](Operation *op) {
@@ -170,5 +174,56 @@ LogicalResult device::lowerLoop(KernelState &state, tile::LoopOp loop) {
     state.sharedUse.release(load.first.buffer);
   if (state.needsBarriers(loop))
     state.sharedUse.waitBeforeNextWrite();
+  return success();
+}
+
+/// The value of a range: `values[range]`.
+static Value ofRange(DeviceBuilder &code, Value range, ArrayRef<Value> values) {
+  Value result = values.back();
+  for (int64_t i = values.size() - 2; i >= 0; --i)
+    result = code.select(code.equal(range, i), values[i], result);
+  return result;
+}
+
+/// The first of several loops, over the range of each in turn.
+static LogicalResult lowerRanges(KernelState &state, LoopRun &run, SmallVector<Value> &carried) {
+  DeviceBuilder &code = state.code;
+  auto scalars = [&](auto values) { return llvm::map_to_vector(values, [&](Value value) { return state.scalar(value); }); };
+  SmallVector<Value> lower = scalars(llvm::map_range(run.loops, [](tile::LoopOp loop) { return loop.getLower(); }));
+  SmallVector<Value> upper = scalars(llvm::map_range(run.loops, [](tile::LoopOp loop) { return loop.getUpper(); }));
+  SmallVector<std::pair<Value, SmallVector<Value>>> differing;
+  for (auto &[value, values] : run.differing)
+    differing.emplace_back(value, scalars(ArrayRef<Value>(values)));
+  int32_t count = run.loops.size();
+  auto outer = scf::ForOp::create(code.builder, code.loc, code.i32(0), code.i32(count), code.i32(1), carried);
+  {
+    OpBuilder::InsertionGuard guard(code.builder);
+    code.builder.setInsertionPointToStart(outer.getBody());
+    Value range = outer.getInductionVar();
+    for (auto &[value, values] : differing)
+      state.scalars[value] = ofRange(code, range, values);
+    carried.assign(outer.getRegionIterArgs().begin(), outer.getRegionIterArgs().end());
+    if (failed(lowerRange(state, run.loops.front(), ofRange(code, range, lower), ofRange(code, range, upper), carried)))
+      return failure();
+    scf::YieldOp::create(code.builder, code.loc, carried);
+  }
+  for (auto &[value, values] : differing)
+    state.scalars[value] = values.front();
+  carried.assign(outer.getResults().begin(), outer.getResults().end());
+  return success();
+}
+
+LogicalResult device::lowerLoop(KernelState &state, tile::LoopOp loop) {
+  if (loop.getNumResults() && state.tiles.contains(loop.getResult(0)))
+    return success(); // as one with a loop before it
+  LoopRun run(loop);
+  SmallVector<Value> carried = flatten(state, loop.getInitArgs());
+  LogicalResult lowered = run.loops.size() > 1
+                              ? lowerRanges(state, run, carried)
+                              : lowerRange(state, loop, state.scalar(loop.getLower()), state.scalar(loop.getUpper()), carried);
+  if (failed(lowered))
+    return failure();
+  for (tile::LoopOp joined : run.loops)
+    bind(state, loop, joined.getResults(), carried);
   return success();
 }

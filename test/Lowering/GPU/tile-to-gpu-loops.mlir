@@ -1,0 +1,86 @@
+// RUN: attn-opt %s -tile-assign-layouts -tile-to-gpu -split-input-file | FileCheck %s
+
+// Two ranges with one body, which differs in a bound: the body stands once, in a loop over the ranges.
+// CHECK-LABEL: llvm.func @ranges
+// CHECK: scf.for %[[RANGE:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[RANGE]], %{{.*}} : i32
+// CHECK: arith.select %[[FIRST]], %{{.*}} : i64
+// CHECK: scf.for
+// CHECK-COUNT-4: ex2.approx
+// CHECK-NOT: ex2.approx
+// CHECK: llvm.return
+tile.kernel @ranges(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %m: index, %n: index) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %first = tile.loop sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
+    %a = tile.load %A[%i, %c0] rows(%m) : memref<?x8xf32> -> tensor<64x8xf32>
+    %e = math.exp2 %a : tensor<64x8xf32>
+    %next = arith.addf %sum, %e : tensor<64x8xf32>
+    tile.yield %next : tensor<64x8xf32>
+  }
+  %from = arith.addi %m, %m : index
+  %second = tile.loop sum %i = %from to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
+    %a = tile.load %A[%i, %c0] rows(%n) : memref<?x8xf32> -> tensor<64x8xf32>
+    %e = math.exp2 %a : tensor<64x8xf32>
+    %next = arith.addf %sum, %e : tensor<64x8xf32>
+    tile.yield %next : tensor<64x8xf32>
+  }
+  tile.store %second, %C[%c0, %c0] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// -----
+
+// What the first loop carries is stored as well: it must be there between the two.
+// CHECK-LABEL: llvm.func @used
+// CHECK-COUNT-8: ex2.approx
+// CHECK: llvm.return
+tile.kernel @used(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %D: memref<?x8xf32>, %m: index, %n: index) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %first = tile.loop sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
+    %a = tile.load %A[%i, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
+    %e = math.exp2 %a : tensor<64x8xf32>
+    %next = arith.addf %sum, %e : tensor<64x8xf32>
+    tile.yield %next : tensor<64x8xf32>
+  }
+  %second = tile.loop sum %i = %m to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
+    %a = tile.load %A[%i, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
+    %e = math.exp2 %a : tensor<64x8xf32>
+    %next = arith.addf %sum, %e : tensor<64x8xf32>
+    tile.yield %next : tensor<64x8xf32>
+  }
+  tile.store %first, %D[%c0, %c0] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.store %second, %C[%c0, %c0] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// -----
+
+// The same operations on other operands are another body: the second adds to what it carries the square, not the product.
+// CHECK-LABEL: llvm.func @other
+// CHECK-COUNT-8: ex2.approx
+// CHECK: llvm.return
+tile.kernel @other(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %m: index, %n: index) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %first = tile.loop sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
+    %a = tile.load %A[%i, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
+    %e = math.exp2 %a : tensor<64x8xf32>
+    %p = arith.mulf %e, %a : tensor<64x8xf32>
+    %next = arith.addf %sum, %p : tensor<64x8xf32>
+    tile.yield %next : tensor<64x8xf32>
+  }
+  %second = tile.loop sum %i = %m to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
+    %a = tile.load %A[%i, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
+    %e = math.exp2 %a : tensor<64x8xf32>
+    %p = arith.mulf %e, %e : tensor<64x8xf32>
+    %next = arith.addf %sum, %p : tensor<64x8xf32>
+    tile.yield %next : tensor<64x8xf32>
+  }
+  tile.store %second, %C[%c0, %c0] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
