@@ -67,6 +67,11 @@ llvm::ArrayRef<llvm::StringLiteral> DeviceDescription::targets() {
   return list;
 }
 
+void DeviceDescription::runOn(int64_t threads) {
+  if (threads > 0 && kind == tile::TargetKind::CPU)
+    cores = {static_cast<double>(threads), "as many threads as were asked for"};
+}
+
 std::string DeviceDescription::check() const {
   if (name.empty())
     return "name: expected a name, but got none";

@@ -88,7 +88,8 @@ FailureOr<FunctionPlans> graph::selectWithConsent(func::FuncOp function, ArrayRe
   std::vector<ConsentOffer> offers;
   std::optional<size_t> taken;
   for (const std::unique_ptr<ApproximateLaw> &law : createApproximateLaws()) {
-    bool allowed = isAllowed(function, options, law->name());
+    // A place counts plans of the function as it is given.
+    bool allowed = options.place == 0 && isAllowed(function, options, law->name());
     if (!allowed && !options.offers)
       continue;
     OtherFunction other = changedBy(*law, function);

@@ -273,6 +273,7 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
                             {"seconds", function.seconds},
                             {"work", jsonOf(function.work)},
                             {"complete", function.complete},
+                            {"priced", function.priced},
                             {"plans", std::move(plans)},
                             {"kernels", std::move(kernels)},
                             {"decisions", std::move(decisions)},

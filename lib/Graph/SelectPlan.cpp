@@ -100,23 +100,29 @@ LogicalResult Selector::makeCandidates() {
 // Selection
 //===----------------------------------------------------------------------===//
 
-void Selector::solve() {
-  SmallVector<unsigned> allowed;
-  for (auto [index, candidate] : llvm::enumerate(candidates))
-    if (candidate.allowed)
-      allowed.push_back(index);
-  if (lengths->unknown()) {
+SmallVector<unsigned> Selector::ranked(int64_t length) {
+  auto indices = llvm::seq<unsigned>(0, candidates.size());
+  SmallVector<unsigned> allowed = llvm::filter_to_vector(indices, [&](unsigned index) { return candidates[index].allowed; });
+  llvm::stable_sort(allowed, [&](unsigned a, unsigned b) { return seconds(a, length) < seconds(b, length); });
+  return allowed;
+}
+
+LogicalResult Selector::solve() {
+  int64_t length = lengths->reference(), place = options.place;
+  SmallVector<unsigned> allowed = ranked(length);
+  if (place < 0 || place >= static_cast<int64_t>(allowed.size()))
+    return emitError(function.getLoc()) << "expected a place below " << allowed.size()
+                                        << ", the number of plans, but got " << place;
+  if (lengths->unknown() && place == 0) {
+    llvm::sort(allowed);
     auto price = [&](unsigned plan, int64_t length) { return seconds(allowed[plan], length); };
     segments = solveThresholds(allowed.size(), price, lengths->longest(), mostPlans);
     for (Segment &segment : segments)
       segment.plan = allowed[segment.plan];
-    return;
+    return success();
   }
-  int64_t length = lengths->reference();
-  // The first of equally cheap plans.
-  unsigned best =
-      *llvm::min_element(allowed, [&](unsigned a, unsigned b) { return seconds(a, length) < seconds(b, length); });
-  segments = {{best, 0}};
+  segments = {{allowed[place], 0}};
+  return success();
 }
 
 /// The form that names a plan: of the first attention that a law has something to say about, else of the first one.
@@ -136,7 +142,8 @@ FailureOr<FunctionPlans> Selector::run() {
   if (candidates.empty()) // nothing reads the attention
     return FunctionPlans();
   lengths.emplace(sizesOf(*candidates.front().function));
-  solve();
+  if (failed(solve()))
+    return failure();
   FunctionPlans result;
   describe(result.selection);
   for (const Segment &segment : segments) {

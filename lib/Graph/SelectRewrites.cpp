@@ -153,6 +153,8 @@ private:
     options.device = std::move(*description);
     options.allowed.assign(allowed.begin(), allowed.end());
     options.offers = offers;
+    options.device.runOn(threads);
+    options.place = place;
     for (const std::string &text : pins) {
       auto [law, form] = StringRef(text).split(':');
       options.pins.push_back({law.trim().str(), form.trim().str()});

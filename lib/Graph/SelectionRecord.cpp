@@ -126,20 +126,21 @@ std::string Selector::whereCheapest(int64_t from, unsigned group, unsigned alter
 std::string Selector::reasonOf(const Decision &decision, unsigned group, unsigned alternative) {
   int64_t length = lengths->reference();
   double chosen = seconds(chosenAt(length), length);
-  if (decision.taken && decision.pinned) {
+  if (decision.taken && (decision.pinned || options.place > 0)) {
+    const char *why = decision.pinned ? "pinned" : "asked for";
     double least = chosen;
     for (unsigned index = 0; index < candidates.size(); ++index)
       least = std::min(least, seconds(index, length));
     if (least < chosen)
-      return llvm::formatv("pinned; {0:f1} times the price of the cheapest", chosen / least);
-    return "pinned; the cheapest anyway";
+      return llvm::formatv("{0}; {1:f1} times the price of the cheapest", why, chosen / least);
+    return llvm::formatv("{0}; the cheapest anyway", why);
   }
   if (decision.taken && !decision.from)
     return "the cheapest";
   if (decision.taken)
     return whereCheapest(*decision.from, group, alternative);
   double ratio = decision.seconds / chosen;
-  std::string reason = ratio < 1 ? "another form is pinned" : llvm::formatv("{0:f1} times the price", ratio).str();
+  std::string reason = ratio < 1 ? options.place > 0 ? "another plan was asked for" : "another form is pinned" : llvm::formatv("{0:f1} times the price", ratio).str();
   if (decision.cheaper)
     reason +=
         llvm::formatv("; cheaper {0} L = {1}", decision.cheaper->below ? "below" : "from", decision.cheaper->length);
@@ -232,7 +233,7 @@ void Selector::describe(FunctionSelection &selection) {
   selection.batch = lengths->batch();
   PlanPrice price = metric.price(candidates[chosenAt(selection.length)].priced, lengths->sizesAt(selection.length));
   selection.seconds = price.seconds, selection.work = price.work;
-  selection.complete = complete;
+  selection.complete = complete, selection.priced = static_cast<int64_t>(candidates.size());
   for (auto [group, forms] : llvm::enumerate(memo.groups()))
     for (unsigned index = 0; index < forms.alternatives.size(); ++index)
       selection.decisions.push_back(describe(group, index));

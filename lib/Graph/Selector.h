@@ -40,8 +40,10 @@ private:
   mlir::LogicalResult checkPin(const Pin &pin);
   /// Realizes the plans within the bound that the device can run.
   mlir::LogicalResult makeCandidates();
-  /// Finds the segments among the allowed candidates.
-  void solve();
+  /// Allowed candidates by their price at a length; of equally cheap ones the first comes first.
+  llvm::SmallVector<unsigned> ranked(int64_t length);
+  /// Finds the segments among the allowed candidates, or takes the one at the place that was asked for.
+  mlir::LogicalResult solve();
 
   // SelectionRecord.cpp
   void describe(FunctionSelection &selection);

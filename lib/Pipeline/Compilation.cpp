@@ -188,7 +188,7 @@ LogicalResult Compilation::runStage(Stage stage) {
   case Stage::Attn:
     return success();
   case Stage::Graph:
-    buildGraphPipeline(manager, {deviceName, pins()});
+    buildGraphPipeline(manager, {deviceName, pins(), threadCount, planPlace});
     break;
   case Stage::Tile:
     buildTilePipeline(manager, isGpu() ? tile::TargetKind::GPU : tile::TargetKind::CPU);

@@ -20,6 +20,7 @@ void attune::buildGraphPipeline(OpPassManager &manager, const GraphOptions &opti
   graph::SelectRewritesOptions select;
   select.device = options.device;
   select.pins.assign(options.pins.begin(), options.pins.end());
+  select.threads = options.threads, select.place = options.place;
   manager.addPass(graph::createSelectRewrites(select));
 }
 

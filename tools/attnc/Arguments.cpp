@@ -79,6 +79,10 @@ static bool listOf(llvm::ArrayRef<StringRef> list, StringRef text, std::vector<s
   return true;
 }
 
+static bool threadCount(Arguments &a, StringRef v) {
+  return !v.getAsInteger(10, a.threads) && a.threads >= 1 && a.threads <= 1024;
+}
+
 static const OptionInfo options[] = {
     {"--target", "one of cpu, sm_80, sm_86, sm_87, sm_89, sm_90a", "crebs",
      "the machine to compile for (default: cpu); attnc compile takes several, with commas",
@@ -117,8 +121,15 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef v) { return positive(v, a.queries); }},
     {"--keys", "a positive integer", "ieb", "a size that the spec leaves open as '?'",
      [](Arguments &a, StringRef v) { return positive(v, a.keys); }},
-    {"--threads", "a positive integer", "rbs", "threads to use (default: every CPU)",
-     [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.threads) && a.threads >= 1 && a.threads <= 1024; }},
+    {"--threads", "a positive integer", "r", "threads to use (default: every CPU)", threadCount},
+    {"--threads", "a positive integer", "bs",
+     "threads to use, which plans are priced for (default: every CPU, and the cores of the device)", threadCount},
+    {"--threads", "a positive integer", "ce", "cores of a CPU to price plans for (default: those of the device)",
+     threadCount},
+    {"--plan", "an integer from 0", "c", "take the plan at this place in the order of prices, of which 0 is the cheapest",
+     [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.plan) && a.plan >= 0; }},
+    {"--plans", "a positive integer", "b", "time so many plans of each spec beside one another, the cheapest first",
+     [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.plans) && a.plans >= 1; }},
     {"--inputs", "", "i", "write standard-normal inputs too",
      [](Arguments &a, StringRef) { return a.inputs = true; }},
     {"--reference", "", "r", "use the interpreter, in float64",

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
 #include "DrawnLibrary.h"
+#include "PlanBench.h"
 #include "UsefulOperations.h"
 
 #include "attune/Frontend/SpecParser.h"
@@ -105,17 +106,43 @@ static void printJson(llvm::ArrayRef<BenchRow> rows) {
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(list))) << "\n";
 }
 
-int attune::attnc::bench(const Arguments &arguments) {
-  if (arguments.target != "cpu")
-    return fail("expected --target cpu, but got " + arguments.target + " (not supported yet)");
-  std::vector<BenchRow> rows;
+/// The specs with the sizes of the command line in place of '?'.
+static int loadSpecs(const Arguments &arguments, std::vector<Spec> &specs) {
   for (const std::string &path : arguments.specs) {
     Spec spec;
     if (SpecStatus status = loadSpec(path, spec, llvm::errs()); status != SpecStatus::Good)
       return exitStatus(status);
     Size queries = arguments.queries ? arguments.queries : Size(4096);
-    spec = resolveSizes(spec, arguments.batch ? arguments.batch : Size(1), queries,
-                        arguments.keys ? arguments.keys : queries);
+    specs.push_back(resolveSizes(spec, arguments.batch ? arguments.batch : Size(1), queries,
+                                 arguments.keys ? arguments.keys : queries));
+  }
+  return Done;
+}
+
+/// The plans of each spec beside one another.
+static int benchPlans(llvm::ArrayRef<Spec> specs, const Arguments &arguments) {
+  llvm::json::Array tables;
+  for (const Spec &spec : specs) {
+    llvm::Expected<PlanTable> table = timePlans(spec, arguments);
+    if (!table)
+      return fail(table.takeError());
+    arguments.json ? tables.push_back(plansAsJson(*table)) : printPlans(*table, llvm::outs());
+  }
+  if (arguments.json)
+    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(tables))) << "\n";
+  return Done;
+}
+
+int attune::attnc::bench(const Arguments &arguments) {
+  if (arguments.target != "cpu")
+    return fail("expected --target cpu, but got " + arguments.target + " (not supported yet)");
+  std::vector<Spec> specs;
+  if (int status = loadSpecs(arguments, specs))
+    return status;
+  if (arguments.plans > 0)
+    return benchPlans(specs, arguments);
+  std::vector<BenchRow> rows;
+  for (const Spec &spec : specs) {
     llvm::Expected<BenchRow> row = benchSpec(spec, arguments);
     if (!row)
       return fail(row.takeError());

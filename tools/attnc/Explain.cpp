@@ -8,10 +8,10 @@
 #include "Commands.h"
 #include "ExplainPlot.h"
 #include "FlurkaView.h"
+#include "PricedSpec.h"
 
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Graph/Explain.h"
-#include "attune/Pipeline/Compilation.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -66,16 +66,7 @@ int attune::attnc::explain(const Arguments &arguments) {
   auto compilation = openResolved(arguments, status);
   if (!compilation)
     return status;
-  llvm::Expected<cost::DeviceDescription> device =
-      cost::DeviceDescription::named(arguments.device.empty() ? arguments.target : arguments.device);
-  if (!device)
-    return fail(device.takeError());
-  graph::SelectOptions options;
-  options.curves = options.offers = true;
-  options.device = std::move(*device);
-  for (const Pin &pin : compilation->spec() ? compilation->spec()->pin : std::vector<Pin>())
-    options.pins.push_back({pin.law, pin.form});
-  auto selection = graph::selectRewrites(compilation->module(), options);
+  auto selection = selectFor(*compilation, arguments, /*explaining=*/true);
   if (failed(selection))
     return Failed;
   std::optional<cost::FlurkaSizes> flurka =

@@ -53,7 +53,9 @@ def SelectRewrites : Pass<"attn-select-rewrites", "::mlir::ModuleOp"> {
            "the device to price for: the name of a description, a target for its default one, or a path that ends in .yaml">,
     ListOption<"pins", "pin", "std::string", "law:form, a form to take whatever it costs">,
     ListOption<"allowed", "allow", "std::string", "an approximate law that may change the function">,
-    Option<"offers", "offers", "bool", "false", "price approximate laws that are not allowed too, and say so in remarks">
+    Option<"offers", "offers", "bool", "false", "price approximate laws that are not allowed too, and say so in remarks">,
+    Option<"threads", "threads", "int64_t", "0", "cores of a CPU to price for; 0: those of the device">,
+    Option<"place", "place", "int64_t", "0", "which plan to take in the order of prices; 0: the cheapest">
   ];
   let statistics = [
     Statistic<"numTaken", "forms-taken", "Number of forms that were taken">,

@@ -29,6 +29,8 @@ struct Pin {
 struct SelectOptions {
   cost::DeviceDescription device;
   std::vector<Pin> pins;
+  /// Which of the plans that the pins allow: 0 the cheapest, 1 the next one. For measuring what was not taken.
+  int64_t place = 0;
   /// Whole plans that are priced; a graph with more keeps the first form of its last ops.
   int64_t planBound = 256;
   /// Whether prices over the length are recorded too: for people, not for compiling.
@@ -110,6 +112,7 @@ struct FunctionSelection {
   double seconds = 0;      ///< of what runs at that length
   cost::WorkEstimate work; ///< of the same
   bool complete = true;    ///< every combination of forms was priced
+  int64_t priced = 0;      ///< plans that were priced
   std::vector<PlanFunction> plans;
   std::vector<KernelShare> kernels; ///< of what runs at that length
   std::vector<Decision> decisions;

@@ -53,6 +53,12 @@ public:
   /// of the target.
   void priceFor(llvm::StringRef device) { deviceName = device.str(); }
 
+  /// From now on plans are priced for so many cores of a CPU; 0: those of the device.
+  void planFor(int64_t threads) { threadCount = threads; }
+
+  /// From now on the plan at this place in the order of prices is taken; 0: the cheapest.
+  void takePlan(int64_t place) { planPlace = place; }
+
   /// Code for one instruction set of the CPU ("avx2" or "avx512") in place of both; nothing for another name.
   void limitTo(llvm::StringRef isa);
 
@@ -107,6 +113,7 @@ private:
   target::LibraryDescription description;
   std::vector<std::string> names, isas = {"avx2", "avx512"};
   Stage at = Stage::Attn;
+  int64_t threadCount = 0, planPlace = 0;
   bool dumpedFirst = false, optimize = true;
 };
 

@@ -24,6 +24,10 @@ struct GraphOptions {
   std::string device = "cpu";
   /// Forms that the user wants whatever they cost: "law:form".
   std::vector<std::string> pins;
+  /// Cores of a CPU to price for; 0: those of the device.
+  int64_t threads = 0;
+  /// Which plan to take in the order of prices; 0: the cheapest.
+  int64_t place = 0;
 };
 
 /// attn → attn: laws and selection.

@@ -1,0 +1,159 @@
+//===- PlanBench.cpp - Plans of a spec, timed beside one another ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Are the prices right? Every plan is compiled, whatever its price, and the plans run in turn in one process, round after
+// round, so that a change of the clock or a busy neighbour meets all of them alike. Short plans run several times in a
+// row, so that what is timed is longer than what a clock can tell; before each timing a plan runs once to find its tensors
+// where it would find them itself.
+//
+// One thread is timed by the process's processor time, which other programs do not add to; several by the wall clock.
+//
+//===----------------------------------------------------------------------===//
+#include "PlanBench.h"
+#include "DrawnLibrary.h"
+#include "PricedSpec.h"
+
+#include "llvm/Support/Format.h"
+
+#include <chrono>
+#include <ctime>
+
+using namespace attune;
+using namespace attune::attnc;
+
+static double wallSeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+static double processorSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
+}
+
+//===----------------------------------------------------------------------===//
+// Prices
+//===----------------------------------------------------------------------===//
+
+/// The plans in the order of `--plan`, without times.
+static llvm::Expected<PlanTable> pricedPlans(const Spec &spec, const Arguments &arguments) {
+  int status = 0;
+  auto compilation = Compilation::fromSpec(spec, arguments.specs.front(), "cpu", status);
+  mlir::FailureOr<graph::Selection> selection = mlir::failure();
+  if (compilation)
+    selection = selectFor(*compilation, arguments, /*explaining=*/false);
+  if (failed(selection) || selection->functions.empty())
+    return llvm::createStringError("the spec has no plans");
+  const graph::FunctionSelection &function = selection->functions.front();
+  PlanTable table{spec.name, function.priced, {}};
+  table.plans.push_back({function.takenForms, function.seconds, {}});
+  // A pin leaves plans that could not be taken among the rejected ones.
+  if (spec.pin.empty())
+    for (const graph::RejectedPlan &plan : function.rejected)
+      if (static_cast<int64_t>(table.plans.size()) < arguments.plans)
+        table.plans.push_back({plan.forms, plan.seconds, {}});
+  return table;
+}
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A compiled plan, and how often it runs in a row.
+struct Runner {
+  DrawnLibrary plan;
+  int repeats = 1;
+};
+} // namespace
+
+static constexpr double leastSeconds = 2e-3; // of one timing
+static constexpr double wantedSeconds = 0.6; // of all rounds
+static constexpr double mostSeconds = 8;     // after which three rounds have to do
+
+static llvm::Expected<Runner> makeRunner(const Spec &spec, Arguments arguments, int64_t place) {
+  arguments.plan = place;
+  llvm::Expected<DrawnLibrary> plan = DrawnLibrary::make(spec, arguments);
+  if (!plan)
+    return plan.takeError();
+  Runner runner{std::move(*plan)};
+  for (int warm = 0; warm < 2; ++warm)
+    if (llvm::Error error = runner.plan.run())
+      return std::move(error);
+  runner.repeats = static_cast<int>(std::clamp(leastSeconds / runner.plan.library.seconds.back(), 1.0, 1000.0));
+  return runner;
+}
+
+/// Seconds of one run.
+static llvm::Expected<double> timeOnce(Runner &runner, bool oneThread) {
+  bool isShort = runner.repeats > 1;
+  if (isShort)
+    if (llvm::Error error = runner.plan.run())
+      return std::move(error);
+  auto now = oneThread ? processorSeconds : wallSeconds;
+  double start = now();
+  for (int repeat = 0; repeat < runner.repeats; ++repeat)
+    if (llvm::Error error = runner.plan.run())
+      return std::move(error);
+  double seconds = (now() - start) / runner.repeats;
+  runner.plan.library.seconds.clear();
+  return seconds;
+}
+
+llvm::Expected<PlanTable> attune::attnc::timePlans(const Spec &spec, const Arguments &arguments) {
+  llvm::Expected<PlanTable> table = pricedPlans(spec, arguments);
+  if (!table)
+    return table.takeError();
+  std::vector<Runner> runners;
+  for (size_t place = 0; place < table->plans.size(); ++place) {
+    llvm::Expected<Runner> runner = makeRunner(spec, arguments, place);
+    if (!runner)
+      return runner.takeError();
+    runners.push_back(std::move(*runner));
+  }
+  double start = wallSeconds();
+  for (int round = 0; round < 100; ++round) {
+    double passed = wallSeconds() - start;
+    if ((round >= 5 && passed > wantedSeconds) || (round >= 3 && passed > mostSeconds))
+      break;
+    for (size_t place = 0; place < runners.size(); ++place) {
+      llvm::Expected<double> seconds = timeOnce(runners[place], arguments.threads == 1);
+      if (!seconds)
+        return seconds.takeError();
+      table->plans[place].seconds.push_back(*seconds);
+    }
+  }
+  return table;
+}
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
+
+void attune::attnc::printPlans(const PlanTable &table, llvm::raw_ostream &out) {
+  out << table.name << ": " << table.plans.size() << " of " << table.priced << " plans, ms\n"
+      << "  predicted      median       least  plan\n";
+  for (const TimedPlan &plan : table.plans) {
+    Spread time(plan.seconds);
+    out << llvm::format("%11.4f%12.4f%12.4f  %s\n", plan.predicted * 1e3, time.median * 1e3, time.least * 1e3,
+                        plan.forms.empty() ? "the only form" : plan.forms.c_str());
+  }
+}
+
+llvm::json::Object attune::attnc::plansAsJson(const PlanTable &table) {
+  llvm::json::Array plans;
+  for (const TimedPlan &plan : table.plans) {
+    Spread time(plan.seconds);
+    plans.push_back(llvm::json::Object{{"forms", plan.forms},
+                                       {"predicted_seconds", plan.predicted},
+                                       {"median_seconds", time.median},
+                                       {"least_seconds", time.least},
+                                       {"rounds", static_cast<int64_t>(plan.seconds.size())}});
+  }
+  return llvm::json::Object{{"spec", table.name}, {"priced", table.priced}, {"plans", std::move(plans)}};
+}
