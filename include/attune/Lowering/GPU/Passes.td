@@ -66,4 +66,19 @@ def TileToGpu : Pass<"tile-to-gpu", "::mlir::ModuleOp"> {
                            "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
 }
 
+def ThreadsToLlvm : Pass<"threads-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "The code of one thread to the LLVM dialect";
+  let description = [{
+    Replaces operations of `arith` and `cf`. Maxima and minima become intrinsics, which are one instruction of a GPU.
+
+    ```mlir
+    func.func @larger(%a: f32, %b: f32) -> f32 {
+      %larger = arith.maximumf %a, %b : f32 // llvm.intr.maximum
+      return %larger : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // ATTUNE_LOWERING_GPU_PASSES_TD
