@@ -138,12 +138,21 @@ static WorkEstimate readoutWork(const AttentionShape &shape, const Sizes &z, con
   return work;
 }
 
+/// The part of a chunk's T × T products that a CPU computes where one side is masked below the diagonal: whole register
+/// blocks, so many tokens high or wide, as far as the diagonal meets them (lib/Lowering/CPU/Dot.cpp).
+static double belowDiagonal(const Sizes &z, double block) {
+  bool skips = z.schedule.getTarget() == tile::TargetKind::CPU;
+  return skips ? (z.Tk + std::min(z.Tk, block)) / (2 * z.Tk) : 1;
+}
+
 /// The loop over chunks runs inside one grid point, so that batch and heads are all the parallelism there is.
 static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, const Maps &maps) {
   double points = z.batch * z.heads, T = z.Tk, rows = z.keyRows();
   const MapCost &map = maps.query; // but for the products the same
   WorkEstimate work;
-  work.products = points * rows * (T * (z.m + z.dv) + 2 * z.m * z.dv + maps.query.products + maps.key.products);
+  // Weights in blocks of 32 keys; their products with values in blocks of 8 queries, each up to its last one.
+  double pairs = T * (z.m * belowDiagonal(z, 32) + z.dv * belowDiagonal(z, 8));
+  work.products = points * rows * (pairs + 2 * z.m * z.dv + maps.query.products + maps.key.products);
   // Inside a chunk half of the pairs see each other.
   work.usefulProducts = points * z.n * ((T + 1) / 2 * (z.m + z.dv + 1) + 2 * z.m * (z.dv + 1)) + usefulMaps(z, maps);
   work.exps = points * 2 * rows * map.exps;

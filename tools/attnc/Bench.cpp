@@ -119,17 +119,16 @@ static int loadSpecs(const Arguments &arguments, std::vector<Spec> &specs) {
   return Done;
 }
 
-/// The plans of each spec beside one another.
+/// The plans of all specs beside one another.
 static int benchPlans(llvm::ArrayRef<Spec> specs, const Arguments &arguments) {
-  llvm::json::Array tables;
-  for (const Spec &spec : specs) {
-    llvm::Expected<PlanTable> table = timePlans(spec, arguments);
-    if (!table)
-      return fail(table.takeError());
-    arguments.json ? tables.push_back(plansAsJson(*table)) : printPlans(*table, llvm::outs());
-  }
+  llvm::Expected<std::vector<PlanTable>> tables = timePlans(specs, arguments);
+  if (!tables)
+    return fail(tables.takeError());
+  llvm::json::Array list;
+  for (const PlanTable &table : *tables)
+    arguments.json ? list.push_back(plansAsJson(table)) : printPlans(table, llvm::outs());
   if (arguments.json)
-    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(tables))) << "\n";
+    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(list))) << "\n";
   return Done;
 }
 

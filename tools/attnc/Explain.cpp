@@ -46,16 +46,17 @@ static int listDevices() {
 
 /// What was selected, and for a FLuRKA layer what its paper counts.
 static void printSelection(const Arguments &arguments, const graph::Selection &selection,
-                           const std::optional<cost::FlurkaSizes> &flurka) {
+                           const std::optional<cost::FlurkaSizes> &flurka,
+                           const std::optional<FlurkaPrices> &prices) {
   if (!arguments.json) {
     graph::explain(selection, llvm::outs());
     if (flurka)
-      printFlurka(*flurka, llvm::outs());
+      printFlurka(*flurka, prices, llvm::outs());
     return;
   }
   llvm::json::Value json = graph::explainAsJson(selection);
   if (flurka)
-    json.getAsObject()->insert({"flurka_equations", flurkaAsJson(*flurka)});
+    json.getAsObject()->insert({"flurka_equations", flurkaAsJson(*flurka, prices)});
   llvm::outs() << llvm::formatv("{0:2}", json) << "\n";
 }
 
@@ -71,7 +72,10 @@ int attune::attnc::explain(const Arguments &arguments) {
     return Failed;
   std::optional<cost::FlurkaSizes> flurka =
       compilation->spec() ? flurkaSizes(*compilation->spec()) : std::optional<cost::FlurkaSizes>();
-  printSelection(arguments, *selection, flurka);
+  std::optional<FlurkaPrices> prices;
+  if (flurka)
+    prices = flurkaPrices(*compilation->spec(), selection->functions.front().seconds, arguments);
+  printSelection(arguments, *selection, flurka, prices);
   if (arguments.plot.empty())
     return Done;
   const graph::FunctionSelection &first = selection->functions.front();

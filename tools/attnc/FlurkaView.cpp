@@ -6,6 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FlurkaView.h"
+#include "PricedSpec.h"
+
+#include "attune/Graph/Explain.h"
 
 #include "llvm/Support/Format.h"
 
@@ -29,6 +32,62 @@ std::optional<FlurkaSizes> attune::attnc::flurkaSizes(const Spec &spec) {
   return FlurkaSizes{*spec.queries, mechanism.lowRank->rank, spec.heads, spec.headDim};
 }
 
+//===----------------------------------------------------------------------===//
+// Prices
+//===----------------------------------------------------------------------===//
+
+static Spec withMechanism(Spec spec, Mechanism mechanism) {
+  spec.parts.front().mechanism = std::move(mechanism);
+  spec.pin.clear(), spec.allow.clear(), spec.scale.reset();
+  return spec;
+}
+
+/// Exact attention to the slots.
+static Spec lowRankOf(const Spec &spec) {
+  Mechanism softmax;
+  softmax.lowRank = spec.parts.front().mechanism.lowRank;
+  return withMechanism(spec, std::move(softmax));
+}
+
+/// The kernel method without slots.
+static Spec kernelOf(const Spec &spec) {
+  Mechanism kernel = spec.parts.front().mechanism;
+  kernel.lowRank.reset();
+  return withMechanism(spec, std::move(kernel));
+}
+
+static std::optional<double> secondsOf(const Spec &spec, const Arguments &arguments) {
+  int status = 0;
+  auto compilation = Compilation::fromSpec(spec, arguments.specs.front(), arguments.target, status);
+  if (!compilation)
+    return std::nullopt;
+  // What this layer cannot do on the device is nothing that is wrong with the spec.
+  mlir::ScopedDiagnosticHandler quiet(&compilation->context(), [](mlir::Diagnostic &) { return mlir::success(); });
+  auto selection = selectFor(*compilation, arguments, /*explaining=*/false);
+  return succeeded(selection) ? std::optional(selection->functions.front().seconds) : std::nullopt;
+}
+
+std::optional<FlurkaPrices> attune::attnc::flurkaPrices(const Spec &spec, double fused, const Arguments &arguments) {
+  if (spec.parts.front().mechanism.kind != MechanismKind::Kernel)
+    return std::nullopt;
+  std::optional<double> lowRank = secondsOf(lowRankOf(spec), arguments), kernel = secondsOf(kernelOf(spec), arguments);
+  return lowRank && kernel ? std::optional(FlurkaPrices{*lowRank, *kernel, fused}) : std::nullopt;
+}
+
+/// "1.21 times as fast as low rank (3.45 ms)".
+static std::string compared(double seconds, double other, const char *what) {
+  bool faster = seconds <= other;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.2f times as ", faster ? other / seconds : seconds / other)
+                                 << (faster ? "fast" : "slow") << " as " << what << " (" << graph::printSeconds(other)
+                                 << ")";
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Equations
+//===----------------------------------------------------------------------===//
+
 namespace {
 struct Counts {
   explicit Counts(const FlurkaSizes &sizes)
@@ -39,7 +98,8 @@ struct Counts {
 };
 } // namespace
 
-void attune::attnc::printFlurka(const FlurkaSizes &sizes, llvm::raw_ostream &out) {
+void attune::attnc::printFlurka(const FlurkaSizes &sizes, const std::optional<FlurkaPrices> &prices,
+                                llvm::raw_ostream &out) {
   Counts counts(sizes);
   out << llvm::format("FLuRKA's equations (6) to (8), multiply-adds without the output projection: low rank %.4g, kernel "
                       "%.4g, this %.4g\n",
@@ -54,11 +114,14 @@ void attune::attnc::printFlurka(const FlurkaSizes &sizes, llvm::raw_ostream &out
   if (inPrintedClaim3(sizes) && !underKernel)
     out << ", against Claim 3 as printed";
   out << "\n";
+  if (prices)
+    out << "  predicted, whole layers: " << compared(prices->fused, prices->lowRank, "low rank") << ", "
+        << compared(prices->fused, prices->kernel, "kernel") << "\n";
 }
 
-llvm::json::Object attune::attnc::flurkaAsJson(const FlurkaSizes &sizes) {
+llvm::json::Object attune::attnc::flurkaAsJson(const FlurkaSizes &sizes, const std::optional<FlurkaPrices> &prices) {
   Counts counts(sizes);
-  return llvm::json::Object{{"low_rank", counts.lowRank},
+  llvm::json::Object object{{"low_rank", counts.lowRank},
                             {"kernel", counts.kernel},
                             {"flurka", counts.fused},
                             {"claim_1", inClaim1(sizes)},
@@ -66,4 +129,10 @@ llvm::json::Object attune::attnc::flurkaAsJson(const FlurkaSizes &sizes) {
                             {"claim_3", inClaim3(sizes)},
                             {"printed_claim_1", inPrintedClaim1(sizes)},
                             {"printed_claim_3", inPrintedClaim3(sizes)}};
+  if (prices) {
+    object["low_rank_seconds"] = prices->lowRank;
+    object["kernel_seconds"] = prices->kernel;
+    object["flurka_seconds"] = prices->fused;
+  }
+  return object;
 }

@@ -69,6 +69,7 @@ namespace {
 struct Runner {
   DrawnLibrary plan;
   int repeats = 1;
+  std::vector<double> *times = nullptr; ///< where they are collected
 };
 } // namespace
 
@@ -81,7 +82,7 @@ static llvm::Expected<Runner> makeRunner(const Spec &spec, Arguments arguments, 
   llvm::Expected<DrawnLibrary> plan = DrawnLibrary::make(spec, arguments);
   if (!plan)
     return plan.takeError();
-  Runner runner{std::move(*plan)};
+  Runner runner{std::move(*plan), 1, nullptr};
   for (int warm = 0; warm < 2; ++warm)
     if (llvm::Error error = runner.plan.run())
       return std::move(error);
@@ -105,30 +106,51 @@ static llvm::Expected<double> timeOnce(Runner &runner, bool oneThread) {
   return seconds;
 }
 
-llvm::Expected<PlanTable> attune::attnc::timePlans(const Spec &spec, const Arguments &arguments) {
-  llvm::Expected<PlanTable> table = pricedPlans(spec, arguments);
-  if (!table)
-    return table.takeError();
-  std::vector<Runner> runners;
-  for (size_t place = 0; place < table->plans.size(); ++place) {
-    llvm::Expected<Runner> runner = makeRunner(spec, arguments, place);
+/// Compiles every plan of a table.
+static llvm::Error addRunners(const Spec &spec, PlanTable &table, const Arguments &arguments,
+                              std::vector<Runner> &runners) {
+  for (auto [place, plan] : llvm::enumerate(table.plans)) {
+    llvm::Expected<Runner> runner = makeRunner(spec, arguments, static_cast<int64_t>(place));
     if (!runner)
       return runner.takeError();
+    runner->times = &plan.seconds;
     runners.push_back(std::move(*runner));
   }
+  return llvm::Error::success();
+}
+
+static llvm::Error timeAll(std::vector<Runner> &runners, bool oneThread) {
   double start = wallSeconds();
   for (int round = 0; round < 100; ++round) {
     double passed = wallSeconds() - start;
     if ((round >= 5 && passed > wantedSeconds) || (round >= 3 && passed > mostSeconds))
       break;
-    for (size_t place = 0; place < runners.size(); ++place) {
-      llvm::Expected<double> seconds = timeOnce(runners[place], arguments.threads == 1);
+    for (Runner &runner : runners) {
+      llvm::Expected<double> seconds = timeOnce(runner, oneThread);
       if (!seconds)
         return seconds.takeError();
-      table->plans[place].seconds.push_back(*seconds);
+      runner.times->push_back(*seconds);
     }
   }
-  return table;
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<PlanTable>> attune::attnc::timePlans(llvm::ArrayRef<Spec> specs,
+                                                                const Arguments &arguments) {
+  std::vector<PlanTable> tables;
+  for (const Spec &spec : specs) {
+    llvm::Expected<PlanTable> table = pricedPlans(spec, arguments);
+    if (!table)
+      return table.takeError();
+    tables.push_back(std::move(*table));
+  }
+  std::vector<Runner> runners; // they point into the tables, which stay as they are from here on
+  for (auto [spec, table] : llvm::zip_equal(specs, tables))
+    if (llvm::Error error = addRunners(spec, table, arguments, runners))
+      return std::move(error);
+  if (llvm::Error error = timeAll(runners, arguments.threads == 1))
+    return std::move(error);
+  return tables;
 }
 
 //===----------------------------------------------------------------------===//

@@ -29,9 +29,9 @@ struct PlanTable {
   std::vector<TimedPlan> plans;
 };
 
-/// Compiles the `arguments.plans` cheapest plans and times them in turn, round after round. Errors of the compiler have
-/// been printed.
-llvm::Expected<PlanTable> timePlans(const Spec &spec, const Arguments &arguments);
+/// Compiles the `arguments.plans` cheapest plans of each spec and times all of them in turn, round after round. Errors of
+/// the compiler have been printed.
+llvm::Expected<std::vector<PlanTable>> timePlans(llvm::ArrayRef<Spec> specs, const Arguments &arguments);
 
 void printPlans(const PlanTable &table, llvm::raw_ostream &out);
 llvm::json::Object plansAsJson(const PlanTable &table);

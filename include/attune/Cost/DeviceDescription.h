@@ -50,7 +50,7 @@ public:
   Fact fastBytes;             ///< what the tiles of one grid point should fit into; on a GPU they must
   Fact accumulatorsPerThread; ///< f32 accumulators that a GPU thread can hold in registers; 0 on a CPU
 
-  /// Leaves so many cores of a CPU to price for; 0: all, and a GPU keeps its own.
+  /// Prices are for so many threads of a CPU from now on; 0: for all cores, and a GPU keeps its own.
   void runOn(int64_t threads);
 
   /// Whether tiles that do not fit cannot run at all (GPU), or only run slower (CPU).

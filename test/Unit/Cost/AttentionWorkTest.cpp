@@ -154,6 +154,13 @@ TEST_F(AttentionWork, Chunked) {
   EXPECT_EQ(work.grain, 1);
 }
 
+TEST_F(AttentionWork, ChunksBelowTheDiagonal) {
+  // One chunk of 64. Weights: keys 0 … 31 of 64 queries, the others of 32: 32 · 96. With the values: 8 queries at a time
+  // take 8, 16 … 64 keys: 8 · 288.
+  AttentionShape one = shape(Form::Chunked, 64, 64, /*causal=*/true);
+  EXPECT_EQ(attentionWork(one, tiles(64, 64))[0].work.products, 22656); // 3072 · 3 + 2304 · 5 + 64 · 2 · 15
+}
+
 TEST_F(AttentionWork, ChunkedWithFinalState) {
   AttentionShape final = shape(Form::Chunked, 10, 10, /*causal=*/true);
   final.finalState = final.initialState = true;

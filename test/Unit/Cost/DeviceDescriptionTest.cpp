@@ -52,6 +52,25 @@ TEST(DeviceDescription, DevicesOfATargetDiffer) {
   EXPECT_NEAR(named("a100-80gb").mainBytesPerSecond / named("a100-40gb").mainBytesPerSecond, 2039. / 1555, 0.01);
 }
 
+// Of two cores one thread has half of the bandwidth and nobody to wait for; more threads than cores add nothing to it.
+TEST(DeviceDescription, ThreadsThatAreAskedFor) {
+  auto on = [](const char *name, int64_t threads) {
+    DeviceDescription device = llvm::cantFail(DeviceDescription::named(name));
+    device.runOn(threads);
+    return device;
+  };
+  DeviceDescription all = on("x86-64-avx512", 0), one = on("x86-64-avx512", 1), four = on("x86-64-avx512", 4);
+  ASSERT_EQ(all.cores, 2);
+  EXPECT_EQ(one.cores, 1);
+  EXPECT_EQ(one.mainBytesPerSecond, all.mainBytesPerSecond / 2);
+  EXPECT_LT(one.launchSeconds, all.launchSeconds);
+  EXPECT_EQ(four.cores, 4);
+  EXPECT_EQ(four.mainBytesPerSecond, all.mainBytesPerSecond);
+  EXPECT_EQ(four.launchSeconds, all.launchSeconds);
+  EXPECT_EQ(one.check() + four.check(), "");
+  EXPECT_EQ(on("h100-sxm", 1).cores, on("h100-sxm", 0).cores);
+}
+
 // What a kernel may take belongs to the code that it is, not to the machine: one schedule serves all devices of a target.
 TEST(DeviceDescription, LimitsAreTheTargets) {
   for (const DeviceDescription &device : DeviceDescription::embedded()) {
