@@ -121,9 +121,17 @@ static BlockNeed quadraticNeed(const Tiles &t) {
   return {registers, bytesWithOmega(t, std::max(stays, t.queryBytes()), after)};
 }
 
+/// Registers for S: that of the pair of cosFormer is two, of m / 2 rows each.
+static int64_t heldState(const Tiles &t) {
+  bool isPair = t.shape.map && t.shape.map.getKind() == attn::FeatureKind::Cosformer;
+  return isPair ? 2 * t.held(t.m / 2, t.dv) : t.held(t.m, t.dv);
+}
+
 static BlockNeed stateNeed(const Tiles &t) {
-  int64_t state = t.held(t.m, t.dv);
-  BlockNeed pieces{state + std::max(t.held(t.Tk, t.m), t.apart(state)),
+  int64_t state = heldState(t);
+  // Of f32 the projection's first operand is in parts beside its sums.
+  int64_t features = t.isF32 ? std::max(t.held(t.Tk, t.m), featuresOnTheWay(t, t.Tk)) : t.held(t.Tk, t.m);
+  BlockNeed pieces{state + std::max(features, t.apart(state)),
                    bytesWithOmega(t, 0, t.Tk * padded(t.m) * t.mapped)};
   BlockNeed merge{2 * state, 0};
   // Features of queries are f32 operands, since the state is.
@@ -133,12 +141,20 @@ static BlockNeed stateNeed(const Tiles &t) {
   return most({pieces, merge, readout});
 }
 
+/// Weights and state have the same second operand V. Of f32 the assembler keeps what it has read of it for the first product,
+/// if that is the whole of it.
+static int64_t valuesBetween(const Tiles &t) {
+  return t.isF32 && t.warps.columns == 1 ? t.Tk * padded(t.dv) / threadsPerWarp : 0;
+}
+
 static BlockNeed chunkedNeed(const Tiles &t) {
-  int64_t state = t.held(t.m, t.dv), a = t.operand(t.Tq, t.m, 4), b = featuresOnTheWay(t, t.Tk);
+  int64_t state = heldState(t), b = featuresOnTheWay(t, t.Tk);
+  // Two products read the features of queries: of f32 both parts stay from the first to the second.
+  int64_t a = t.operand(t.Tq, t.m, 4) * (t.isF32 ? 2 : 1), v = valuesBetween(t);
   int64_t weights = t.held(t.Tq, t.Tk) * (t.isF16 ? 2 : 1);
   int64_t rows = t.output() + a + std::max(weights + t.apart(t.output()), b), update = t.apart(state);
   int64_t features = (t.warps.columns > 1 ? t.Tq + t.Tk : t.Tk) * padded(t.m) * 4;
-  return {state + std::max(rows, update), bytesWithOmega(t, t.queryBytes() + 4 * padded(t.m) * padded(t.dv),
+  return {state + std::max(rows, update) + v, bytesWithOmega(t, t.queryBytes() + 4 * padded(t.m) * padded(t.dv),
                                                          features + t.operandBytes(t.Tq, t.Tk, t.mapped))};
 }
 
@@ -197,7 +213,7 @@ static BlockNeed polysketchNeed(const Tiles &t) {
   int64_t state = t.held(r, t.dv); // one of its r slices
   BlockNeed slice{2 * state + std::max(2 * t.held(t.Tk, r), t.apart(state)), 0};
   if (t.shape.form == attn::Form::Chunked)
-    pairs.registers += state;
+    pairs.registers += state + (t.isF32 ? t.held(t.Tq, r) : 0); // sketched queries stay from the state's loop to this one
   return most({sketch, pairs, slice});
 }
 

@@ -109,30 +109,31 @@ static llvm::SmallVector<tile::ScheduleAttr> gpuSchedules(mlir::Type storage) {
   return schedules;
 }
 
+/// How much more than what fits kernels of rotated tokens may hold.
+static constexpr double mostRotated = 2.4;
+
 static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                       DeviceDescription device) {
+                                                       const DeviceDescription &device) {
   llvm::SmallVector<tile::ScheduleAttr> schedules = gpuSchedules(storage);
   llvm::erase_if(schedules, [&](tile::ScheduleAttr schedule) {
     return !llvm::all_of(shapes, [&](const AttentionShape &shape) { return isUsable(shape, schedule); });
   });
-  std::string excess;
-  // Wide rotated tokens have no other grid to go to: some registers on the stack are better than no kernel.
-  for (double more : {1.0, 1.25, 1.25, 1.25, 1.25}) {
-    device.accumulatorsPerThread.value *= more;
-    std::optional<Need> least;
-    for (tile::ScheduleAttr schedule : schedules) {
-      Need need(shapes, schedule);
-      if (need.part(device) <= 1)
-        return schedule;
-      if (!least || need.lessThan(*least, device))
-        least = need;
-    }
-    if (excess.empty())
-      excess = least->excess(device);
-    if (llvm::none_of(shapes, rotates))
-      break;
+  std::optional<Need> least;
+  tile::ScheduleAttr fewestRegisters;
+  int64_t accumulators = 0;
+  for (tile::ScheduleAttr schedule : schedules) {
+    Need need(shapes, schedule);
+    if (need.part(device) <= 1)
+      return schedule;
+    if (!least || need.lessThan(*least, device))
+      least = need;
+    if (need.bytes <= device.fastBytes && (!fewestRegisters || need.accumulators < accumulators))
+      fewestRegisters = schedule, accumulators = need.accumulators;
   }
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + excess);
+  // Wide rotated tokens have no other grid to go to: some registers on the stack are better than no kernel.
+  if (fewestRegisters && llvm::any_of(shapes, rotates) && accumulators <= mostRotated * device.accumulatorsPerThread)
+    return fewestRegisters;
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + least->excess(device));
 }
 
 llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,

@@ -100,7 +100,7 @@ std::optional<DeviceCode> attune::compileForGpu(Compilation &compilation) {
 /// Spilled registers cost time, not correctness: the schedule's promise was wrong, and that is said.
 static void warnOfSpills(Location loc, ArrayRef<KernelResources> kernels) {
   for (const KernelResources &kernel : kernels)
-    if (kernel.spillStores)
+    if (kernel.spills())
       emitWarning(loc) << "expected kernel " << kernel.name << " to fit the registers, but got " << kernel.spillStores
                        << " bytes of spills: it will be slower than predicted";
 }
@@ -129,7 +129,7 @@ LogicalResult attune::addImages(Compilation &compilation, DeviceCode &code) {
   if (!canAssemble(loc, compilation.target()))
     return success();
   VariantDescription &variant = code.host.description.variants.front();
-  FailureOr<Cubin> cubin = emitCubin(loc, variant.ptx, compilation.target(), /*allowSpills=*/true);
+  FailureOr<Cubin> cubin = emitCubinInRegisters(loc, variant.ptx, compilation.target());
   if (failed(cubin))
     return failure();
   warnOfSpills(loc, cubin->kernels);

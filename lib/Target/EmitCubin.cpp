@@ -106,7 +106,7 @@ static LogicalResult writeFile(Location loc, StringRef path, StringRef text) {
 
 static LogicalResult rejectSpills(Location loc, ArrayRef<KernelResources> kernels) {
   for (const KernelResources &kernel : kernels)
-    if (kernel.spillStores || kernel.spillLoads)
+    if (kernel.spills())
       return emitError(loc) << "expected kernel " << kernel.name << " to fit the registers, but got "
                             << kernel.spillStores << " bytes of spills; choose smaller tiles or more warps";
   return success();

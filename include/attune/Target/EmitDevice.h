@@ -37,6 +37,8 @@ struct KernelResources {
   int64_t spillStores = 0, spillLoads = 0; ///< bytes
   int64_t stack = 0;                       ///< bytes
   int64_t staticShared = 0;                ///< bytes
+
+  bool spills() const { return spillStores || spillLoads; }
 };
 
 /// The kernels of `module`'s gpu.module, after `buildTileToGpuPipeline`.
@@ -66,6 +68,13 @@ unsigned parseRelease(llvm::StringRef versionOutput);
 /// kernel spills registers and that is not allowed.
 mlir::FailureOr<Cubin> emitCubin(mlir::Location loc, llvm::StringRef ptx, llvm::StringRef chip,
                                  bool allowSpills = false);
+
+/// `ptx` with the launch bounds of `kernels` turned: alone on a multiprocessor, or not.
+std::string withOtherBounds(llvm::StringRef ptx, llvm::ArrayRef<KernelResources> kernels);
+
+/// Assembles PTX, spills allowed; each kernel that spills is tried with the other launch bounds, and has those with which it
+/// spills less. What the kernels were assembled from is then in `ptx`.
+mlir::FailureOr<Cubin> emitCubinInRegisters(mlir::Location loc, std::string &ptx, llvm::StringRef chip);
 
 /// Reads what `ptxas -v` prints.
 std::vector<KernelResources> parseResources(llvm::StringRef assemblerOutput);
