@@ -93,7 +93,9 @@ static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   tile::WarpGrid warps = schedule.getWarpGrid();
   bool isSquare = schedule.getQueryTile() == schedule.getKeyTile();
   // Two stages take addresses of their own, for which kernels that come to so many columns have no registers left.
-  bool stagesFit = warps.columns < 4 || schedule.getStages() == 1;
+  // What chunks of sketches read again and again is their own state, which does not run ahead.
+  bool chunksOfSketches = shape.family == Family::Polysketch && shape.form == attn::Form::Chunked;
+  bool stagesFit = (warps.columns < 4 && !chunksOfSketches) || schedule.getStages() == 1;
   return (warps.columns == 1 || !rotates(shape)) && schedule.getQueryTile() >= 16 * warps.rows && stagesFit &&
          (isSquare || !hasSquareTiles(shape));
 }

@@ -285,9 +285,24 @@ static void step(Product &product, int64_t kBlock, ColumnRange range, MutableArr
   }
 }
 
+/// What the assembler reads of B ahead of its use, and keeps of it for the next product, it keeps in parts: twice the
+/// registers. It reads nothing ahead past a barrier of the warp.
+static void endReadingAhead(Product &product) {
+  DeviceBuilder &code = product.state.code;
+  NVVM::SyncWarpOp::create(code.builder, code.loc, code.i32(-1));
+}
+
 static void multiplyColumns(Product &product, ColumnRange range, MutableArrayRef<Value> sums) {
-  for (int64_t kBlock = 0; kBlock < product.kBlocks; kBlock += 2)
+  constexpr int64_t mostAhead = 48;                         // words of B
+  int64_t words = 4 * (range.end - range.begin), ahead = 0; // 16 of k, 8 columns a block, over 32 lanes
+  for (int64_t kBlock = 0; kBlock < product.kBlocks; kBlock += 2) {
+    if (product.isSplit() && (kBlock == 0 || ahead + words > mostAhead)) {
+      endReadingAhead(product);
+      ahead = 0;
+    }
     step(product, kBlock, range, sums);
+    ahead += words;
+  }
 }
 
 /// acc + A·B, where A·B is summed from zero: see the head of this file. All columns at once: in several ranges what A was

@@ -2,11 +2,10 @@
 
 import struct
 
-# A section of code has its number of registers above its symbol. Of .nv.info, the entries of format 4 have a size and a
-# value of that many bytes, others two bytes in place of the size; entry 0x11 is (symbol, bytes of stack).
-REGISTERS_SHIFT = 24
-SIZED, FRAME_SIZE = 4, 0x11
-SECTION = struct.Struct("<IIQQQQIIQQ")
+# Of .nv.info, the entries of format 4 have a size and a value of that many bytes, others two bytes in place of the size.
+# These are (symbol, number).
+SIZED, FRAME_SIZE, REGISTERS = 4, 0x11, 0x2F
+SECTION, SYMBOL_SIZE = struct.Struct("<IIQQQQIIQQ"), 24
 
 
 class Cubin:
@@ -24,21 +23,24 @@ class Cubin:
         strings = self.bytes_of(table)
         return strings[offset:strings.index(b"\0", offset)].decode()
 
-    def stacks(self):
-        """{name of a kernel: bytes of stack a thread}"""
-        symbols, info = self.bytes_of(self.sections[".symtab"]), self.bytes_of(self.sections[".nv.info"])
-        stacks, at = {}, 0
+    def name_of(self, symbol):
+        symbols = self.bytes_of(self.sections[".symtab"])
+        return self.text(self.sections[".strtab"], struct.unpack_from("<I", symbols, SYMBOL_SIZE * symbol)[0])
+
+    def numbers(self, wanted):
+        """{kernel: number} of the entries of one kind."""
+        info = self.bytes_of(self.sections[".nv.info"])
+        numbers, at = {}, 0
         while at < len(info):
             form, kind, size = struct.unpack_from("<BBH", info, at)
-            if (form, kind) == (SIZED, FRAME_SIZE):
-                symbol, stack = struct.unpack_from("<II", info, at + 4)
-                stacks[self.text(self.sections[".strtab"], struct.unpack_from("<I", symbols, 24 * symbol)[0])] = stack
+            if (form, kind) == (SIZED, wanted):
+                symbol, number = struct.unpack_from("<II", info, at + 4)
+                numbers[self.name_of(symbol)] = number
             at += 4 + (size if form == SIZED else 0)
-        return stacks
+        return numbers
 
     def kernels(self):
         """(name, registers, bytes of stack) of each kernel."""
-        stacks = self.stacks()
-        named = ((name.removeprefix(".text."), header) for name, header in self.sections.items()
-                 if name.startswith(".text."))
-        return [(name, header[7] >> REGISTERS_SHIFT, stacks[name]) for name, header in named]
+        registers, stacks = self.numbers(REGISTERS), self.numbers(FRAME_SIZE)
+        names = (name.removeprefix(".text.") for name in self.sections if name.startswith(".text."))
+        return [(name, registers[name], stacks[name]) for name in names]
