@@ -93,7 +93,7 @@ Value MechanismBuilder::buildPolysketch() {
       add("sketch.node" + std::to_string(j), side);
   IntegerAttr block = m.localExact ? b.integer(*m.localExact) : IntegerAttr();
   return attn::PolysketchOp::create(b.builder, place, output, q, k, v, lengths, signs, indices, b.integer(m.degree),
-                                    b.integer(m.sketchSize), block, scale(), guard(), causal())
+                                    b.integer(m.sketchSize), block, scale(), guard(), causal(), attn::FormAttr())
       .getOutput();
 }
 

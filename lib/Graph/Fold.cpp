@@ -103,8 +103,7 @@ struct FoldLaw : graph::RewriteLaw {
 
   SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
     auto copy = cast<ProjectOp>(builder.clone(*operation));
-    if (form == foldedForm)
-      copy->setAttr(projectFormAttr, builder.getStringAttr(form));
+    copy.setFolded(form == "folded");
     return {copy.getResult()};
   }
 };

@@ -22,6 +22,8 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::attn;
 
+static constexpr StringLiteral groupedForm = "grouped";
+
 namespace {
 /// Types and values that the linear forms of one op share.
 struct Terms {
@@ -65,8 +67,7 @@ static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op, bool gro
   auto readout = CausalReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.state, terms.sum,
                                          terms.queryFeatures, terms.keyFeatures, op.getValue(), op.getLengths(),
                                          op.getInitialState(), op.getInitialSum());
-  if (grouped)
-    readout->setAttr(graph::formAttr, builder.getStringAttr(graph::groupedForm));
+  readout.setGrouped(grouped);
   return terms.results(readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum());
 }
 
@@ -91,7 +92,7 @@ static std::string quadraticRefusal(KernelOp op) {
 static std::string orderRefusal(bool causal, StringRef form) {
   if (form == "state" && causal)
     return "one state for all queries would let a causal query see later keys";
-  if ((form == "chunked" || form == graph::groupedForm) && !causal)
+  if ((form == "chunked" || form == groupedForm) && !causal)
     return "chunks order queries and keys, and this attention is not causal";
   return "";
 }
@@ -110,7 +111,7 @@ static std::string groupRefusal(KernelOp op) {
 static SmallVector<Value> buildSketched(OpBuilder &builder, PolysketchOp op, StringRef form) {
   auto copy = cast<PolysketchOp>(builder.clone(*op));
   if (form != "quadratic")
-    copy->setAttr(graph::formAttr, builder.getStringAttr(form));
+    copy.setForm(symbolizeForm(form));
   return {copy.getOutput()};
 }
 
@@ -118,7 +119,7 @@ namespace {
 struct LinearizeLaw : graph::RewriteLaw {
   StringRef name() const override { return "linearize"; }
   ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"quadratic", "state", "chunked", "grouped"};
+    static constexpr StringLiteral all[] = {"quadratic", "state", "chunked", groupedForm};
     return all;
   }
   bool appliesTo(Operation *op) const override { return isa<KernelOp, PolysketchOp>(op); }
@@ -126,7 +127,7 @@ struct LinearizeLaw : graph::RewriteLaw {
   std::string refusal(Operation *operation, StringRef form) const override {
     if (auto sketched = dyn_cast<PolysketchOp>(operation)) {
       std::string order = orderRefusal(sketched.getCausal(), form);
-      return order.empty() && form == graph::groupedForm ? "every query head sketches the keys in a way of its own" : order;
+      return order.empty() && form == groupedForm ? "every query head sketches the keys in a way of its own" : order;
     }
     auto op = cast<KernelOp>(operation);
     if (form == "quadratic")
@@ -134,7 +135,7 @@ struct LinearizeLaw : graph::RewriteLaw {
     std::string reason = stateRefusal(op);
     if (reason.empty())
       reason = orderRefusal(op.getCausal(), form);
-    return reason.empty() && form == graph::groupedForm ? groupRefusal(op) : reason;
+    return reason.empty() && form == groupedForm ? groupRefusal(op) : reason;
   }
 
   SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
@@ -143,7 +144,7 @@ struct LinearizeLaw : graph::RewriteLaw {
     auto op = cast<KernelOp>(operation);
     if (form == "quadratic" || op.getCompressKey())
       return op.decompose(builder);
-    return form == "state" ? buildState(builder, op) : buildChunked(builder, op, form == graph::groupedForm);
+    return form == "state" ? buildState(builder, op) : buildChunked(builder, op, form == groupedForm);
   }
 };
 } // namespace

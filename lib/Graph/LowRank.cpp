@@ -70,8 +70,7 @@ struct LowRankLaw : graph::RewriteLaw {
 
   SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
     auto copy = cast<CompressOp>(builder.clone(*operation));
-    if (form == compressFirstForm)
-      copy->setAttr(compressFormAttr, builder.getStringAttr(form));
+    copy.setCompressFirst(form == "compress_first");
     return {copy.getResult()};
   }
 };

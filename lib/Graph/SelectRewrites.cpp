@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SelectPlan.h"
+#include "attune/Graph/CanonicalLaws.h"
 #include "attune/Graph/Passes.h"
 #include "attune/Support/Laws.h"
 
@@ -107,6 +108,7 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
     SelectOptions own = optionsFor(function, options);
     if (failed(checkPins(function.getLoc(), laws, own.pins)))
       return failure();
+    applyCanonicalLaws(function);
     FailureOr<FunctionPlans> chosen = selectWithConsent(function, laws, own);
     if (failed(chosen))
       return failure();

@@ -139,7 +139,7 @@ static Shape chunkedShape(attn::NormalizeOp root) {
   AttentionShape shape = shapeOfFeatures(attn::Form::Chunked, readout.getQueryFeatures(), readout.getKeyFeatures(),
                                          readout.getValue(), root);
   shape.causal = true;
-  shape.grouped = readout->hasAttr(formAttr);
+  shape.grouped = readout.getGrouped();
   shape.initialState = static_cast<bool>(readout.getInitialState());
   shape.finalState = !readout.getState().use_empty() || !readout.getSum().use_empty();
   return shape;
@@ -175,7 +175,7 @@ static Shape shapeOf(attn::PolynomialOp op) {
 }
 
 static Shape shapeOf(attn::PolysketchOp op) {
-  AttentionShape shape = shapeOf(op, Family::Polysketch, formOf(op));
+  AttentionShape shape = shapeOf(op, Family::Polysketch, op.getForm().value_or(attn::Form::Quadratic));
   shape.causal = op.getCausal(), shape.degree = op.getDegree(), shape.sketch = op.getSize();
   shape.features = shape.sketch * shape.sketch, shape.featureHeads = shape.heads;
   shape.localExact = op.getLocalExact().value_or(0);
@@ -362,9 +362,4 @@ graph::FunctionSizes graph::sizesOf(func::FuncOp function) {
 bool graph::isMechanism(Operation *op) {
   return isa<attn::SoftmaxOp, attn::KernelOp, attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::EvaOp,
              attn::AgentOp>(op);
-}
-
-attn::Form graph::formOf(attn::PolysketchOp op) {
-  auto form = op->getAttrOfType<StringAttr>(formAttr);
-  return form ? attn::symbolizeForm(form.getValue()).value_or(attn::Form::Quadratic) : attn::Form::Quadratic;
 }

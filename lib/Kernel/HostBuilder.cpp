@@ -70,10 +70,9 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
   if (failed(readMechanism(op, problem, output)))
     return failure();
   const SketchMatrices &matrices = prepared.sketches.find(op)->second;
-  auto form = op->getAttrOfType<StringAttr>("attn.form");
   PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
                             op.getScale().convertToDouble(), op.getDenominatorAttr(), matrices,
-                            form ? form.getValue() : "quadratic"};
+                            attn::stringifyForm(op.getForm().value_or(attn::Form::Quadratic))};
   buildPolysketch(site, problem, options);
   return success();
 }

@@ -67,7 +67,7 @@ static LogicalResult matchChunked(attn::NormalizeOp root, Partition &result) {
   if (!readout || readout.getDenominator() != root.getDenominator())
     return failure();
   result.form = attn::Form::Chunked;
-  result.grouped = readout->hasAttr("attn.form");
+  result.grouped = readout.getGrouped();
   result.causal = true;
   result.value = readout.getValue();
   result.initialState = readout.getInitialState();

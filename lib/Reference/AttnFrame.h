@@ -75,6 +75,9 @@ std::optional<mlir::LogicalResult> evalMapTerm(AttnFrame &frame, mlir::Operation
 std::optional<mlir::LogicalResult> evalBlockedTerm(AttnFrame &frame, mlir::Operation &op);
 std::optional<mlir::LogicalResult> evalLayer(AttnFrame &frame, mlir::Operation &op);
 mlir::LogicalResult evalLepe(AttnFrame &frame, attn::LepeOp op);
+/// Whether a map reads a folded projection through ω alone; and the map then.
+bool readsFolded(attn::MapOp op);
+mlir::LogicalResult evalFoldedMap(AttnFrame &frame, attn::MapOp op);
 mlir::LogicalResult evalCompressFirst(AttnFrame &frame, attn::CompressOp op, attn::ProjectOp project);
 
 } // namespace attune::reference

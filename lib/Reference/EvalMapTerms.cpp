@@ -103,7 +103,7 @@ static LogicalResult evalSketch(AttnFrame &frame, attn::SketchOp op) {
 
 std::optional<LogicalResult> attune::reference::evalMapTerm(AttnFrame &frame, Operation &op) {
   if (auto map = dyn_cast<attn::MapOp>(op))
-    return evalMap(frame, map);
+    return readsFolded(map) ? evalFoldedMap(frame, map) : evalMap(frame, map);
   if (auto maximum = dyn_cast<attn::KeyMaximumOp>(op))
     return evalKeyMaximum(frame, maximum);
   if (auto sketch = dyn_cast<attn::SketchOp>(op))

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every mechanism by its definition, not by its decomposition: that the two agree is a test.
+// Every mechanism by its definition, not by its decomposition: that the two agree is a test. Where selection marked a form,
+// in the order of that form.
 //
 //===----------------------------------------------------------------------===//
 #include "AttnFrame.h"
@@ -77,10 +78,10 @@ static LogicalResult evalKernelAttention(AttnFrame &frame, attn::KernelOp op) {
 }
 
 static LogicalResult evalPower(AttnFrame &frame, Operation *op, mlir::Value output, const AttentionInputs &inputs,
-                               const PowerOptions &options) {
+                               const PowerOptions &options, bool byStates = false) {
   if (failed(checkAll(op, inputs, [&] { return powerProblem(inputs, options); })))
     return failure();
-  frame.set(output, powerAttention(inputs, options), chosenOf(inputs));
+  frame.set(output, byStates ? sketchedByStates(inputs, options) : powerAttention(inputs, options), chosenOf(inputs));
   return success();
 }
 
@@ -104,7 +105,8 @@ static LogicalResult evalPolysketch(AttnFrame &frame, attn::PolysketchOp op) {
   options.size = static_cast<int64_t>(op.getSize());
   if (op.getLocalExact())
     options.localExact = static_cast<int64_t>(*op.getLocalExact());
-  return evalPower(frame, op, op.getOutput(), inputs, options);
+  bool byStates = op.getForm() && *op.getForm() != attn::Form::Quadratic;
+  return evalPower(frame, op, op.getOutput(), inputs, options, byStates);
 }
 
 static LogicalResult evalEffatt(AttnFrame &frame, attn::EffattOp op) {

@@ -104,6 +104,14 @@ void HeadMap::favorRelu(const double *x, double *phi) const {
     phi[f] = std::max(dot(omega.data() + f * width, own.data(), width), 0.0) + map.epsilon;
 }
 
+void HeadMap::applyToProjections(const double *projections, double *phi) const {
+  double root = map.scale == 0 ? 1 : std::sqrt(map.scale), factor = 1 / std::sqrt(static_cast<double>(count));
+  double largest = *std::max_element(projections, projections + count);
+  for (int64_t f = 0; f < count; ++f)
+    phi[f] = map.isFavor() ? factor * (std::exp(root * (projections[f] - largest)) + map.epsilon)
+                           : std::max(root * projections[f], 0.0) + map.epsilon;
+}
+
 Shift HeadMap::queryShift() const { return {map.stabilizer != Stabilizer::None, 0}; }
 
 bool HeadMap::shiftNeedsKeys() const {

@@ -45,7 +45,7 @@ func.func @as_it_is(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70x3xf
 func.func @folded(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70x6xf32> {attn.name = "wq", attn.parameter},
                   %bq: tensor<6xf32> {attn.name = "bq", attn.parameter}, %w: tensor<1x4x3xf32> {attn.name = "omega", attn.parameter},
                   %k: tensor<1x2x9x3xf32> {attn.name = "k"}, %v: tensor<1x2x9x3xf32> {attn.name = "v"}) -> tensor<1x2x9x3xf32> {
-  %q = attn.project %x, %wq bias(%bq : tensor<6xf32>) {attn.form = "folded"} : tensor<1x9x70xf32>, tensor<70x6xf32> -> tensor<1x2x9x3xf32>
+  %q = attn.project %x, %wq bias(%bq : tensor<6xf32>) {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> tensor<1x2x9x3xf32>
   %a = attn.map %q parameter(%w : tensor<1x4x3xf32>) {feature_map = #map} : tensor<1x2x9x3xf32> -> tensor<1x2x9x4xf32>
   %b = attn.map %k parameter(%w : tensor<1x4x3xf32>) {feature_map = #map, keys} : tensor<1x2x9x3xf32> -> tensor<1x2x9x4xf32>
   %s, %z = attn.state %b, %v : tensor<1x2x9x4xf32>, tensor<1x2x9x3xf32> -> tensor<1x2x4x3xf32>, tensor<1x2x4xf32>
@@ -87,7 +87,7 @@ func.func @plans__state(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70
                   %bq: tensor<6xf32> {attn.name = "bq", attn.parameter}, %w: tensor<1x4x3xf32> {attn.name = "omega", attn.parameter},
                   %k: tensor<1x2x9x3xf32> {attn.name = "k"}, %v: tensor<1x2x9x3xf32> {attn.name = "v"}) -> tensor<1x2x9x3xf32>
     attributes {attn.plan = #attn.plan<form = state, from = 65>} {
-  %q = attn.project %x, %wq bias(%bq : tensor<6xf32>) {attn.form = "folded"} : tensor<1x9x70xf32>, tensor<70x6xf32> -> tensor<1x2x9x3xf32>
+  %q = attn.project %x, %wq bias(%bq : tensor<6xf32>) {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> tensor<1x2x9x3xf32>
   %a = attn.map %q parameter(%w : tensor<1x4x3xf32>) {feature_map = #map} : tensor<1x2x9x3xf32> -> tensor<1x2x9x4xf32>
   %b = attn.map %k parameter(%w : tensor<1x4x3xf32>) {feature_map = #map, keys} : tensor<1x2x9x3xf32> -> tensor<1x2x9x4xf32>
   %s, %z = attn.state %b, %v : tensor<1x2x9x4xf32>, tensor<1x2x9x3xf32> -> tensor<1x2x4x3xf32>, tensor<1x2x4xf32>

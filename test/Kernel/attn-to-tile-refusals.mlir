@@ -31,7 +31,7 @@ func.func @unknown(%q: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
 // Folded by hand: no map reads the tokens through omega.
 func.func @folded(%x: tensor<1x9x8xf16>, %w: tensor<8x8xf16> {attn.parameter}) -> tensor<1x1x9x8xf16> {
   // expected-error @below {{'attn.project' op expected a folded projection of parameters, read by one feature map with omega, but got another}}
-  %q = attn.project %x, %w {attn.form = "folded"} : tensor<1x9x8xf16>, tensor<8x8xf16> -> tensor<1x1x9x8xf16>
+  %q = attn.project %x, %w {folded} : tensor<1x9x8xf16>, tensor<8x8xf16> -> tensor<1x1x9x8xf16>
   %o = attn.softmax %q, %q, %q {scale = 1.0 : f64}
       : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
   return %o : tensor<1x1x9x8xf16>

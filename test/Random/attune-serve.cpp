@@ -12,6 +12,8 @@
 //   reference SPEC FOLDER RESULT.npy [3,1]     the interpreter of attn on the tensors of FOLDER, in f64; of all rows, or
 //                                              of those listed
 //   terms SPEC FOLDER RESULT.npy [3,1]         the same of the mechanisms' decompositions
+//   plans SPEC FOLDER RESULT.npy               every plan of the laws, and those that selection takes, one after another,
+//                                              by the interpreter; their names in RESULT.npy.txt, a line each
 //   library SPEC FOLDER RESULT.npy ISA         a library compiled for one instruction set of the CPU (avx2 or avx512)
 //   quick SPEC FOLDER RESULT.npy ISA           the same, unoptimised by LLVM
 //
@@ -19,6 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
+#include "EvaluatedPlans.h"
 #include "RunTensors.h"
 
 #include "attune/Graph/Passes.h"
@@ -59,6 +62,65 @@ static std::optional<std::vector<int64_t>> parseRows(llvm::StringRef text) {
   return parts.empty() ? std::nullopt : std::optional(rows);
 }
 
+/// The arguments of a function, from files that bear their names. Sets the status.
+static std::vector<reference::Array> readArguments(mlir::func::FuncOp function, const std::string &folder, int &status) {
+  std::vector<reference::Array> arguments;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "attn.name");
+    if (!name) {
+      status = fail("expected a name of argument " + llvm::Twine(i) + ", but got none");
+      return {};
+    }
+    llvm::Expected<HostTensor> tensor = readNpy(folder + "/" + name.str() + ".npy");
+    if (!tensor) {
+      status = fail(tensor.takeError(), Wrong);
+      return {};
+    }
+    auto type = llvm::cast<mlir::ShapedType>(function.getArgumentTypes()[i]);
+    arguments.push_back(reference::toArray(*tensor, type.getElementType()));
+  }
+  status = Done;
+  return arguments;
+}
+
+static int writeResult(const std::string &path, const reference::Array &result) {
+  if (llvm::Error error = writeNpy(path, reference::toHostTensor(result, ElementType::F64)))
+    return fail(std::move(error));
+  return Done;
+}
+
+/// The outputs one after another, and their names.
+static int writePlans(const std::string &path, const std::vector<random::EvaluatedPlan> &plans) {
+  std::vector<int64_t> shape{static_cast<int64_t>(plans.size())};
+  llvm::append_range(shape, plans.front().output.shape());
+  std::vector<double> elements;
+  std::error_code code;
+  llvm::raw_fd_ostream names(path + ".txt", code);
+  if (code)
+    return fail("expected a file to write, but got " + code.message());
+  for (const random::EvaluatedPlan &plan : plans) {
+    llvm::append_range(elements, plan.output.elements());
+    names << plan.name << "\n";
+  }
+  return writeResult(path, reference::makeArray(shape, elements));
+}
+
+static int evaluatePlans(const std::string &spec, const std::string &folder, const std::string &result) {
+  int status = Failed;
+  auto compilation = Compilation::open(spec, "cpu", status);
+  if (!compilation)
+    return status;
+  auto function = *compilation->module().getOps<mlir::func::FuncOp>().begin();
+  std::vector<reference::Array> arguments = readArguments(function, folder, status);
+  if (status != Done)
+    return status;
+  std::vector<graph::Pin> pins;
+  for (const Pin &pin : compilation->spec()->pin)
+    pins.push_back({pin.law, pin.form});
+  auto plans = random::evaluatePlans(compilation->module(), arguments, pins);
+  return failed(plans) ? static_cast<int>(Failed) : writePlans(result, *plans);
+}
+
 static int evaluate(const std::string &spec, const std::string &folder, const std::string &result, llvm::StringRef rows,
                     bool asTerms) {
   int status = Failed;
@@ -70,24 +132,14 @@ static int evaluate(const std::string &spec, const std::string &folder, const st
   if (asTerms && mlir::failed(passes.run(compilation->module())))
     return Failed;
   auto function = *compilation->module().getOps<mlir::func::FuncOp>().begin();
-  std::vector<reference::Array> arguments;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "attn.name");
-    if (!name)
-      return fail("expected a name of argument " + llvm::Twine(i) + ", but got none");
-    llvm::Expected<HostTensor> tensor = readNpy(folder + "/" + name.str() + ".npy");
-    if (!tensor)
-      return fail(tensor.takeError(), Wrong);
-    auto type = llvm::cast<mlir::ShapedType>(function.getArgumentTypes()[i]);
-    arguments.push_back(reference::toArray(*tensor, type.getElementType()));
-  }
+  std::vector<reference::Array> arguments = readArguments(function, folder, status);
+  if (status != Done)
+    return status;
   reference::EvalAttnOptions options{reference::Precision::Ideal, parseRows(rows)};
   auto results = reference::evalAttn(function, arguments, options);
   if (failed(results))
     return Failed;
-  if (llvm::Error error = writeNpy(result, reference::toHostTensor(results->front(), ElementType::F64)))
-    return fail(std::move(error));
-  return Done;
+  return writeResult(result, results->front());
 }
 
 static llvm::Error runLibrary(Compilation &compilation, RunTensors &tensors) {
@@ -133,6 +185,8 @@ static int serve(const std::string &line) {
   bool asTerms = parts[0] == "terms";
   if ((parts.size() == 4 || parts.size() == 5) && (asTerms || parts[0] == "reference"))
     return evaluate(parts[1].str(), parts[2].str(), parts[3].str(), parts.size() == 5 ? parts[4] : "", asTerms);
+  if (parts.size() == 4 && parts[0] == "plans")
+    return evaluatePlans(parts[1].str(), parts[2].str(), parts[3].str());
   if (parts.size() == 5 && (parts[0] == "library" || parts[0] == "quick"))
     return compiled(parts[1].str(), parts[2].str(), parts[3].str(), parts[4], parts[0] == "quick");
   std::vector<std::string> words{"attnc"};
@@ -148,7 +202,7 @@ static int serve(const std::string &line) {
     return init(*arguments);
   if (arguments->command == Command::Run)
     return run(*arguments);
-  return fail("expected init, run, library, quick, reference or terms, but got '" + parts[0] + "'", Wrong);
+  return fail("expected init, run, library, quick, reference, terms or plans, but got '" + parts[0] + "'", Wrong);
 }
 
 int main(int argc, char **argv) {

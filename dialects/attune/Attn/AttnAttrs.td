@@ -163,6 +163,10 @@ def Attn_RolesAttr : TypedArrayAttrBase<Attn_RoleAttr, "the role of each dimensi
 def Attn_Form : Attn_Enum<"Form", "how a mechanism is computed", [
     I32EnumAttrCase<"Online", 0, "online">, I32EnumAttrCase<"Quadratic", 1, "quadratic">,
     I32EnumAttrCase<"State", 2, "state">, I32EnumAttrCase<"Chunked", 3, "chunked">]>;
+def Attn_FormAttr : EnumAttr<Attn_Dialect, Attn_Form, "form"> {
+  let summary = "How a mechanism is computed";
+  let assemblyFormat = "`<` $value `>`";
+}
 
 def Attn_PlanAttr : AttrDef<Attn_Dialect, "Plan"> {
   let mnemonic = "plan";

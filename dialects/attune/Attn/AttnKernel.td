@@ -269,7 +269,7 @@ def Attn_CausalReadoutOp : Attn_Op<"causal_readout", [AttrSizedOperandSegments]>
         state = S₀ + Σ_j b_j v_jᵀ,   sum = z₀ + Σ_j b_j
 
     with a the query features, b the key features, and S₀ = 0, z₀ = 0 if no initial state is given. The chunk length is
-    a schedule, not part of the function.
+    a schedule, not part of the function, and so is `grouped`: the query heads of a key-value head share its state.
 
     Constraints: A3, A9, A10; A18: query features [batch, H, n, m], key features [batch, F, n, m], value [batch, G, n, dv],
     numerator [batch, H, n, dv], denominator [batch, H, n], states of F heads; G divides F, F divides H.
@@ -282,7 +282,7 @@ def Attn_CausalReadoutOp : Attn_Op<"causal_readout", [AttrSizedOperandSegments]>
   }];
   let arguments = (ins Attn_F32x4:$query_features, Attn_F32x4:$key_features, Attn_Tokens:$value,
                        Optional<Attn_Lengths>:$lengths, Optional<Attn_F32x4>:$initial_state,
-                       Optional<Attn_F32x3>:$initial_sum);
+                       Optional<Attn_F32x3>:$initial_sum, UnitAttr:$grouped);
   let results = (outs Attn_F32x4:$numerator, Attn_F32x3:$denominator, Attn_F32x4:$state, Attn_F32x3:$sum);
   let assemblyFormat = [{
     $query_features `,` $key_features `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?

@@ -15,7 +15,8 @@ def Attn_ProjectOp : Attn_Op<"project"> {
   let description = [{
         result[b, h, t, c] = Σ_D x[b, t, D] weight[D, h·width + c]  [+ bias[h·width + c]]
 
-    The weight is as `torch.nn.Linear(...).weight.T`.
+    The weight is as `torch.nn.Linear(...).weight.T`. `folded` says that selection wants x (W ωᵀ) computed, with ω of the one
+    map that reads the tokens; the function stays the same.
 
     Constraints: A40: source [batch, tokens, D], weight [D, heads·width], bias [heads·width], result
     [batch, heads, tokens, width].
@@ -25,7 +26,7 @@ def Attn_ProjectOp : Attn_Op<"project"> {
     ```
   }];
   let hasVerifier = 1;
-  let arguments = (ins Attn_Model:$source, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias);
+  let arguments = (ins Attn_Model:$source, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias, UnitAttr:$folded);
   let results = (outs Attn_Tokens:$result);
   let assemblyFormat = [{
     $source `,` $weight (`bias` `(` $bias^ `:` type($bias) `)`)? attr-dict `:` type($source) `,` type($weight) `->` type($result)
@@ -98,7 +99,8 @@ def Attn_CompressOp : Attn_Op<"compress"> {
         result[b, g, s, c] = Σ_{j < lengths[b]} weight[⌊g·W/G⌋, s, j] source[b, g, j, c]
 
     Linformer's and FLuRKA's E and F ("Linformer", eq. 7): weight is [W, k, N], W = 1 if the G heads share it. Tokens that do
-    not exist count as 0, even if they hold NaN; with none of them the result is 0.
+    not exist count as 0, even if they hold NaN; with none of them the result is 0. `compress_first` says that selection wants
+    (E x) W + (E 1) βᵀ computed, where the source is x W + 1 βᵀ; the function stays the same.
 
     Constraints: A3; A44: source [batch, G, N, width], weight [W, k, N], result [batch, G, k, width]; W divides G.
 
@@ -107,7 +109,8 @@ def Attn_CompressOp : Attn_Op<"compress"> {
     ```
   }];
   let hasVerifier = 1;
-  let arguments = (ins Attn_Tokens:$source, Attn_Parameter:$weight, Optional<Attn_Lengths>:$lengths);
+  let arguments = (ins Attn_Tokens:$source, Attn_Parameter:$weight, Optional<Attn_Lengths>:$lengths,
+                       UnitAttr:$compress_first);
   let results = (outs Attn_F32x4:$result);
   let assemblyFormat = [{
     $source `,` $weight (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict

@@ -47,6 +47,8 @@ def Attn_PolysketchOp : Attn_Op<"polysketch", [AttrSizedOperandSegments,
     has its own, so that K is sketched for every query head. What an index outside its range gives is not defined: a
     compiled library refuses it.
 
+    `form` is how selection wants it computed, quadratic without one; the function stays the same.
+
     Constraints: A1 … A4, A9;
     * A29: degree is 4, 8, 16, …, and size is a power of two;
     * A30: with p' = degree/2 leaves there are p' − 1 nodes, 3p' − 2 signs and as many indices: first the leaves', signs
@@ -66,7 +68,7 @@ def Attn_PolysketchOp : Attn_Op<"polysketch", [AttrSizedOperandSegments,
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
                        Variadic<Attn_Parameter>:$signs, Variadic<Attn_Indices>:$indices,
                        I64Attr:$degree, I64Attr:$size, OptionalAttr<I64Attr>:$local_exact, F64Attr:$scale,
-                       Attn_DenominatorAttr:$denominator, UnitAttr:$causal);
+                       Attn_DenominatorAttr:$denominator, UnitAttr:$causal, OptionalAttr<Attn_FormAttr>:$form);
   let results = (outs Attn_Tokens:$output);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?

@@ -17,16 +17,12 @@
 
 namespace attune::attn {
 
-/// The attribute of `attn.compress` that says so, and its value.
-inline constexpr llvm::StringLiteral compressFormAttr = "attn.form", compressFirstForm = "compress_first";
-
 /// Columns of x that E meets at a time.
 inline constexpr int64_t inputColumns = 64;
 
 /// The projection that such a compression goes before; null for others.
 inline ProjectOp projectionAfter(CompressOp op) {
-  auto form = op->getAttrOfType<mlir::StringAttr>(compressFormAttr);
-  return form && form.getValue() == compressFirstForm ? op.getSource().getDefiningOp<ProjectOp>() : ProjectOp();
+  return op.getCompressFirst() ? op.getSource().getDefiningOp<ProjectOp>() : ProjectOp();
 }
 
 /// Whether all that reads the projection are such compressions, so that tokens are never projected one by one.

@@ -17,18 +17,10 @@
 
 namespace attune::attn {
 
-/// The attribute of `attn.project` that says so, and its value.
-inline constexpr llvm::StringLiteral projectFormAttr = "attn.form", foldedForm = "folded";
-
-inline bool isFolded(ProjectOp op) {
-  auto form = op->getAttrOfType<mlir::StringAttr>(projectFormAttr);
-  return form && form.getValue() == foldedForm;
-}
-
 /// Whether the tokens are those of a folded projection.
 inline bool isFolded(mlir::Value tokens) {
   auto project = tokens ? tokens.getDefiningOp<ProjectOp>() : ProjectOp();
-  return project && isFolded(project);
+  return project && project.getFolded();
 }
 
 /// Why a map cannot do with ω·token in the place of the token; empty if it can. `cancels`: whether the stabilizer does.

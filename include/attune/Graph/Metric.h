@@ -24,11 +24,6 @@ struct RuntimeSizes {
   double scale = 1;
 };
 
-/// The attribute of `attn.polysketch` that says in which form it is computed; absent: quadratic.
-/// Of `attn.causal_readout`: "grouped" where the query heads of a key-value head share its state.
-inline constexpr llvm::StringLiteral formAttr = "attn.form", groupedForm = "grouped";
-attn::Form formOf(attn::PolysketchOp op);
-
 /// Whether an op is attention, as opposed to a term of it or to what stands around it.
 bool isMechanism(mlir::Operation *op);
 

@@ -23,7 +23,7 @@ def SelectRewrites : Pass<"attn-select-rewrites", "::mlir::ModuleOp"> {
     | `chunked` | the causal sums, a chunk at a time | 2 n m dv + n T (m + dv), chunks of T | causal |
 
     Law `fold` offers for an `attn.project` whose tokens meet random features at once: `apart`, D d + d m multiply-adds a
-    token, or `folded`, D m, with W ωᵀ made by `prepare`. The op is then marked `attn.form = "folded"`.
+    token, or `folded`, D m, with W ωᵀ made by `prepare`. The op is then marked `folded`.
 
     `attn.softmax` has one form and stays. A function of unknown lengths becomes up to three, `@name` and `@name__form`,
     each with the length L = 2nN / (n + N) from which it runs:
@@ -62,6 +62,29 @@ def SelectRewrites : Pass<"attn-select-rewrites", "::mlir::ModuleOp"> {
     Statistic<"numMissed", "forms-missed", "Number of forms that were dearer or could not be built">
   ];
   let dependentDialects = ["::attune::attn::AttnDialect", "::attune::tile::TileDialect", "::mlir::func::FuncDialect"];
+}
+
+def CanonicalLaws : Pass<"attn-canonical-laws", "::mlir::func::FuncOp"> {
+  let summary = "Drop what cancels and compute what is equal once";
+  let description = [{
+    The laws that no price decides; `attn-select-rewrites` begins with them. Where the normaliser has no guard, the scale of
+    powers, of sketches and of positive features cancels; so does the bias of keys that a softmax compares. Equal ops of equal
+    operands become one:
+
+    ```mlir
+    %k = attn.project %x, %wk bias(%bk : tensor<16xf32>) : tensor<1x8x16xf32>, tensor<16x16xf32> -> tensor<1x2x8x8xf32>
+    %o = attn.softmax %q, %k, %v {scale = 1.000000e+00 : f64}
+        : tensor<1x2x8x8xf32>, tensor<1x2x8x8xf32>, tensor<1x2x8x8xf32> -> tensor<1x2x8x8xf32>
+    ```
+
+    reads no %bk afterwards. What a condition keeps is a remark of category `attn-select-rewrites` with the reason.
+  }];
+  let statistics = [
+    Statistic<"numCancelled", "cancelled", "Number of factors and shifts that were dropped">,
+    Statistic<"numKept", "kept", "Number of factors and shifts that a condition keeps">,
+    Statistic<"numShared", "shared", "Number of ops that were there twice">
+  ];
+  let dependentDialects = ["::attune::attn::AttnDialect"];
 }
 
 def Decompose : Pass<"attn-decompose", "::mlir::ModuleOp"> {

@@ -96,6 +96,8 @@ struct PowerOptions {
 
 std::string powerProblem(const AttentionInputs &inputs, const PowerOptions &options);
 Array powerAttention(const AttentionInputs &inputs, const PowerOptions &options);
+/// The same of sketches without a window, in the order of its linear forms: one state, or causal a chunk at a time.
+Array sketchedByStates(const AttentionInputs &inputs, const PowerOptions &options);
 
 /// What is wrong with the tree of a sketch to r entries of tokens with `width` entries of `heads` heads.
 std::string sketchProblem(llvm::ArrayRef<Array> signs, llvm::ArrayRef<Array> indices, int64_t heads, int64_t width,

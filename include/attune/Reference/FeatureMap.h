@@ -53,6 +53,8 @@ public:
   int64_t features() const { return count; }
   /// φ(x) of a token at `position` (from 0).
   void apply(const double *x, int64_t position, Shift shift, double *phi) const;
+  /// φ(x) of a query of favor with a stabilizer of its own row, or of any token of favor_relu, from ⟨ω_f, x⟩.
+  void applyToProjections(const double *projections, double *phi) const;
   /// L_f = ⟨ω_f, x'⟩ − |x'|²/2 of favor; returns the largest ⟨ω_f, x'⟩ for the stabilizer `projection`, else the
   /// largest L_f.
   double exponents(const double *x, double *exponent) const;

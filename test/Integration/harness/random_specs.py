@@ -4,7 +4,8 @@ Each seed draws a spec and its tensors (random_grammar.py, random_tensors.py): e
 pinned, sizes at every residue, every storage type, large logits, NaN in rows that do not exist. Each target compiles and
 runs it, on the CPU every fourth one as libraries are optimised and the others not; inputs beyond the range of the tolerances must give a finite output and no more. A target that does not support
 a spec yet says so, and that is counted. With --oracle the interpreter's own output is held against the oracle's, its
-chosen rows against all of them; with --terms the mechanisms' decompositions against the mechanisms.
+chosen rows against all of them; with --terms the mechanisms' decompositions against the mechanisms; with --plans every
+combination of the laws' forms, and the plans that selection takes for a CPU and a GPU, against the spec as it is written.
 """
 
 import argparse
@@ -56,6 +57,7 @@ def parse():
     parser.add_argument("--emulate", action="store_true")
     parser.add_argument("--oracle", help="path of oracle.py: judges the interpreter")
     parser.add_argument("--terms", action="store_true", help="judge the mechanisms' decompositions")
+    parser.add_argument("--plans", action="store_true", help="judge every plan that the laws allow")
     parser.add_argument("--kinds", type=listed, default=random_grammar.KINDS)
     parser.add_argument("--maps", type=listed, default=random_grammar.MAPS, help="feature maps of kind kernel")
     parser.add_argument("--plain", action="store_true", help="mechanisms alone: nothing that modifies them, no parts")
@@ -70,17 +72,19 @@ def parse():
 
 def main():
     args = parse()
-    done = ran = refused = failed = in_range = conditioned = 0
+    done = ran = refused = failed = in_range = conditioned = plans = 0
     for outcome in outcomes(args, range(args.first, args.first + args.count)):
         if outcome.refused and args.all_supported:
             outcome.failures.append("expected every target to support the spec")
         done, ran, refused = done + 1, ran + outcome.ran, refused + outcome.refused
         failed, in_range = failed + bool(outcome.failures), in_range + outcome.in_range
-        conditioned += outcome.conditioned
+        conditioned, plans = conditioned + outcome.conditioned, plans + outcome.plans
         if outcome.failures:
             report(args, outcome.seed, outcome.failures)
         if args.progress and done % args.progress == 0:
             print(f"after seed {outcome.seed}: {done} seeds, {failed} failed", flush=True)
+    if args.plans:
+        print(f"{plans} plans interpreted")
     print(f"{done} seeds, {ran} runs, {in_range} seeds within the range of the tolerances, "
           f"{conditioned} outputs judged by their condition, {refused} refused as not supported yet, {failed} failed")
     sys.exit(failed > 0 or (bool(args.target) and not ran))

@@ -17,7 +17,7 @@ from random_range import LARGE_DEGREE, LARGE_LOGIT
 from random_tensors import draw_tensors
 from server import Server, npy
 
-ORACLE_TOLERANCE = 1e-11
+ORACLE_TOLERANCE, PLAN_TOLERANCE = 1e-11, 1e-10
 REFUSED = "not supported yet"
 
 
@@ -67,6 +67,7 @@ class Outcome:
     ran: int = 0
     refused: int = 0
     conditioned: int = 0
+    plans: int = 0
     in_range: bool = True
 
 
@@ -129,6 +130,8 @@ class Worker:
             outcome.failures += [self.judge_interpreter(drawn), self.judge_rows(drawn)]
         if self.args.terms:
             outcome.failures.append(self.judge_terms(drawn))
+        if self.args.plans:
+            outcome.failures += self.judge_plans(drawn, outcome)
         for target in self.args.target:
             wrong = self.judge_target(target, drawn, outcome)
             outcome.refused += wrong is None
@@ -166,6 +169,18 @@ class Worker:
         error = reference.relative_error(got, drawn.judged(drawn.expected))
         bound = ORACLE_TOLERANCE * max(1, drawn.tensors.largest_logit / 1000)
         return "" if error <= bound else f"terms: relative error {error:.2e} against the mechanisms"
+
+    def judge_plans(self, drawn, outcome):
+        """Every plan of the laws, and what selection takes, against the spec as it is written."""
+        outputs = self.interpret("plans", drawn)
+        names = (drawn.folder / "plans-result.npy.txt").read_text(encoding="utf-8").splitlines()
+        outcome.plans = len(names)
+        if not drawn.tensors.in_range:  # weights of f64 may underflow, in one order of products and not in another
+            return []
+        bound = PLAN_TOLERANCE * max(1, drawn.tensors.largest_logit / 1000)
+        errors = [reference.relative_error(drawn.judged(got), drawn.judged(drawn.expected)) for got in outputs]
+        return [f"plan '{name}': relative error {error:.2e}" for name, error in zip(names, errors, strict=True)
+                if not error <= bound]
 
     #===-- Compiled code ---------------------------------------------------------------------------------------------===#
 

@@ -1,0 +1,149 @@
+//===- CancelFactors.cpp - Factors and shifts that cancel -----------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Identity I12, where the normaliser has no guard:
+//
+//   (s t)^p / Σ (s t)^p = t^p / Σ t^p                     the scale of polynomials and of sketches
+//   max(ω √s x, 0) / … = max(ω x, 0) / …                  that of positive features
+//   softmax_j(⟨q_i, k_j + β⟩) = softmax_j(⟨q_i, k_j⟩)     the bias of keys: ⟨q_i, β⟩ is the same for every j
+//
+// Of effatt, softmax over the keys of each feature, β_f is such a shift as well. What FAVOR drops is in its kernels.
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Graph/CanonicalLaws.h"
+
+#include "attune/Attn/Attn.h"
+
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::attn;
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+static std::string guardRefusal(DenominatorAttr guard) {
+  return guard.getBias() == 0 && guard.getFloor() == 0 ? "" : "the guard of the denominator does not scale with the weights";
+}
+
+static std::string featureRefusal(KernelOp op) {
+  if (op.getCompressKey())
+    return "nothing divides the compressed features";
+  if (op.getInitialState() || op.getFinalState())
+    return "others read the state of these features";
+  if (op.getFeatureMap().getEpsilon() != 0)
+    return "epsilon is added after the factor";
+  return guardRefusal(op.getDenominator());
+}
+
+/// Whether a bias of the keys adds the same to all that a softmax compares.
+static bool shiftsOneSoftmax(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (auto softmax = dyn_cast<SoftmaxOp>(op))
+    return use.get() == softmax.getKey() && use.get() != softmax.getQuery() && use.get() != softmax.getValue();
+  if (auto agent = dyn_cast<AgentOp>(op))
+    return use.get() == agent.getKey() && use.get() != agent.getQuery() && use.get() != agent.getValue();
+  if (auto effatt = dyn_cast<EffattOp>(op))
+    return use.get() == effatt.getKey() && use.get() != effatt.getQuery() && use.get() != effatt.getValue();
+  return false;
+}
+
+/// Why the bias of these tokens stays; empty if every reader cancels it.
+static std::string biasRefusal(Value tokens) {
+  for (OpOperand &use : tokens.getUses()) {
+    Operation *reader = use.getOwner();
+    std::string reason;
+    if (isa<TakeHeadsOp>(reader))
+      reason = biasRefusal(reader->getResult(0));
+    else if (isa<RopeOp>(reader))
+      reason = "rope turns the bias by the place of each key";
+    else if (isa<QkNormOp>(reader))
+      reason = "qk_norm divides the bias by the norm of each key";
+    else if (isa<CompressOp>(reader))
+      reason = "low_rank weighs the bias in each slot by another sum";
+    else if (auto softmax = dyn_cast<SoftmaxOp>(reader); softmax && softmax.getLse())
+      reason = "the logarithm of the sum shows the shift";
+    else if (!shiftsOneSoftmax(use))
+      reason = "others than the keys of a softmax read these tokens";
+    if (!reason.empty())
+      return reason;
+  }
+  return "";
+}
+
+/// Whether a softmax compares keys that come from these tokens, perhaps after other ops: then the law speaks of them.
+static bool becomeKeys(Value tokens) {
+  return llvm::any_of(tokens.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<TakeHeadsOp, RopeOp, QkNormOp, CompressOp>(user) && use.getOperandNumber() == 0)
+      return becomeKeys(user->getResult(0));
+    return shiftsOneSoftmax(use);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The law
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Drops one factor, or says why it stays.
+class Canceller {
+public:
+  Canceller(func::FuncOp function, graph::Canonicalized &counts) : function(function), counts(counts) {}
+
+  /// Of a scale that is 1 there is nothing to say.
+  template <typename Op> void scaleOf(Op op) {
+    if (op.getScale().convertToDouble() == 1)
+      return;
+    if (cancels(op, "the scale", guardRefusal(op.getDenominator())))
+      op.setScale(llvm::APFloat(1.0));
+  }
+  void scaleOfFeatures(KernelOp op) {
+    FeatureMapAttr map = op.getFeatureMap();
+    if (map.getKind() != FeatureKind::FavorRelu || map.getScale() == 0)
+      return;
+    if (cancels(op, "the scale of the features", featureRefusal(op)))
+      op.setFeatureMapAttr(FeatureMapAttr::get(op.getContext(), map.getKind(), map.getFeatureCount(), map.getEpsilon(),
+                                               0, map.getPower(), map.getMaxPosition(), map.getStabilizer()));
+  }
+  void biasOf(ProjectOp op) {
+    if (op.getBias() && becomeKeys(op.getResult()) && cancels(op, "the bias of the keys", biasRefusal(op.getResult())))
+      op.getBiasMutable().clear();
+  }
+
+private:
+  bool cancels(Operation *op, StringRef what, const std::string &refusal) {
+    auto options = remark::RemarkOpts::name("cancel").category("attn-select-rewrites").function(function.getName());
+    ++(refusal.empty() ? counts.cancelled : counts.kept);
+    if (refusal.empty())
+      remark::passed(op->getLoc(), options) << "cancel: dropped " << what;
+    else
+      remark::missed(op->getLoc(), options) << "cancel: " << what << " stays: " << StringRef(refusal);
+    return refusal.empty();
+  }
+
+  func::FuncOp function;
+  graph::Canonicalized &counts;
+};
+} // namespace
+
+void graph::cancelFactors(func::FuncOp function, Canonicalized &counts) {
+  Canceller canceller(function, counts);
+  for (Operation &op : function.getOps()) {
+    if (auto polynomial = dyn_cast<PolynomialOp>(op))
+      canceller.scaleOf(polynomial);
+    if (auto sketched = dyn_cast<PolysketchOp>(op))
+      canceller.scaleOf(sketched);
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      canceller.scaleOfFeatures(kernel);
+    if (auto project = dyn_cast<ProjectOp>(op))
+      canceller.biasOf(project);
+  }
+}

@@ -1,0 +1,83 @@
+//===- EvaluatedPlans.cpp - What the plans of a function compute ----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "EvaluatedPlans.h"
+
+#include "attune/Graph/Memo.h"
+#include "attune/Reference/EvalAttn.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::random;
+using reference::Array;
+
+static LogicalResult evaluate(func::FuncOp plan, std::string name, ArrayRef<Array> arguments,
+                              std::vector<EvaluatedPlan> &plans) {
+  FailureOr<std::vector<Array>> results = reference::evalAttn(plan, arguments);
+  if (failed(results))
+    return failure();
+  plans.push_back({std::move(name), std::move(results->front())});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Every form
+//===----------------------------------------------------------------------===//
+
+static std::string nameOf(const graph::Memo &memo, ArrayRef<unsigned> choice) {
+  std::string name;
+  for (auto [group, index] : llvm::zip_equal(memo.groups(), choice))
+    name += (name.empty() ? "" : ", ") + group.op->getName().stripDialect().str() + ": " +
+            group.alternatives[index].form.str();
+  return name.empty() ? "as it is" : name;
+}
+
+static LogicalResult evaluateForms(func::FuncOp function, ArrayRef<Array> arguments, int64_t bound,
+                                   std::vector<EvaluatedPlan> &plans) {
+  auto laws = graph::createLaws();
+  graph::Memo memo(function, laws);
+  SmallVector<SmallVector<unsigned>> feasible(memo.groups().size());
+  for (auto [group, forms] : llvm::zip_equal(memo.groups(), feasible))
+    for (auto [index, alternative] : llvm::enumerate(group.alternatives))
+      if (alternative.feasible())
+        forms.push_back(index);
+  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(feasible, bound).plans)
+    if (failed(evaluate(*memo.realize(choice), nameOf(memo, choice), arguments, plans)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What selection takes
+//===----------------------------------------------------------------------===//
+
+static LogicalResult evaluateSelected(ModuleOp module, StringRef device, ArrayRef<graph::Pin> pins,
+                                      ArrayRef<Array> arguments, std::vector<EvaluatedPlan> &plans) {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  graph::SelectOptions options{llvm::cantFail(cost::DeviceDescription::named(device)),
+                               std::vector<graph::Pin>(pins.begin(), pins.end())};
+  {
+    ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
+    if (failed(graph::selectRewrites(*copy, options)))
+      return success(); // no plan fits the device
+  }
+  for (auto plan : copy->getOps<func::FuncOp>())
+    if (failed(evaluate(plan, ("selected for " + device + ": @" + plan.getName()).str(), arguments, plans)))
+      return failure();
+  return success();
+}
+
+FailureOr<std::vector<EvaluatedPlan>> attune::random::evaluatePlans(ModuleOp module, ArrayRef<Array> arguments,
+                                                                    ArrayRef<graph::Pin> pins, int64_t bound) {
+  std::vector<EvaluatedPlan> plans;
+  if (failed(evaluateForms(*module.getOps<func::FuncOp>().begin(), arguments, bound, plans)))
+    return failure();
+  for (StringRef device : {"cpu", "sm_80"})
+    if (failed(evaluateSelected(module, device, pins, arguments, plans)))
+      return failure();
+  return plans;
+}
