@@ -122,10 +122,11 @@ private:
   bool cancels(Operation *op, StringRef what, const std::string &refusal) {
     auto options = remark::RemarkOpts::name("cancel").category("attn-select-rewrites").function(function.getName());
     ++(refusal.empty() ? counts.cancelled : counts.kept);
+    std::string text = refusal.empty() ? ("cancel: dropped " + what).str() : ("cancel: " + what + " stays: " + refusal).str();
     if (refusal.empty())
-      remark::passed(op->getLoc(), options) << "cancel: dropped " << what;
+      remark::passed(op->getLoc(), options) << StringRef(text);
     else
-      remark::missed(op->getLoc(), options) << "cancel: " << what << " stays: " << StringRef(refusal);
+      remark::missed(op->getLoc(), options) << StringRef(text);
     return refusal.empty();
   }
 

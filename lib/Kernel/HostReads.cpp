@@ -125,7 +125,7 @@ FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
 
 /// ω·token in the place of the tokens.
 Tokens HostBuilder::computeFolded(attn::ProjectOp op, Value source) {
-  WeightMemory folded = prepared.folded.lookup(cast<BlockArgument>(op.getWeight()).getArgNumber());
+  WeightMemory folded = prepared.lookup(*foldedWeight(op)); // what cannot be folded was refused when it was to be prepared
   ArrayRef<int64_t> shape = cast<MemRefType>(folded.matrix.getType()).getShape(); // [H, D, m]
   TileBuilder host(site.host, site.loc);
   constexpr int64_t dynamic = ShapedType::kDynamic;
@@ -137,8 +137,8 @@ Tokens HostBuilder::computeFolded(attn::ProjectOp op, Value source) {
 
 /// The projection's weight, packed if `prepare` packs it.
 Value HostBuilder::weightOf(attn::ProjectOp op) const {
-  auto argument = dyn_cast<BlockArgument>(op.getWeight());
-  Value packed = argument ? prepared.packed.lookup(argument.getArgNumber()).matrix : Value();
+  std::optional<PreparedWeight> weight = packedWeight(op);
+  Value packed = weight ? prepared.lookup(*weight).matrix : Value();
   return packed ? packed : memory(op.getWeight());
 }
 

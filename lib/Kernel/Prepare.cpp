@@ -20,6 +20,12 @@ struct SketchMatrix {
   mutable attn::PolysketchOp op; ///< accessors of ops are not const
   unsigned number; ///< of the leaves, then of the sides of the nodes
   MemRefType type; ///< [H, d or r, r]
+  Value sign() const { return op.getSigns()[number]; }
+  Value index() const { return op.getIndices()[number]; }
+  /// Whether both are one tensor (identity I23).
+  bool sameAs(const SketchMatrix &other) const {
+    return sign() == other.sign() && index() == other.index() && type == other.type && isLeaf() == other.isLeaf();
+  }
   bool isLeaf() const { return number < op.getDegree() / 2; }
 };
 } // namespace
@@ -69,25 +75,35 @@ static std::string nameOf(func::FuncOp host, unsigned position) {
   return "argument" + std::to_string(position);
 }
 
+static std::string suffixOf(const PreparedWeight &weight) {
+  return weight.copy ? "." + std::to_string(weight.copy + 1) : "";
+}
+
 static std::string nameOf(func::FuncOp host, const PreparedWeight &weight) {
-  return nameOf(host, weight.weight) + (weight.folded() ? ".folded" : ".packed");
+  return nameOf(host, weight.weight) + (weight.folded() ? ".folded" : ".packed") + suffixOf(weight);
 }
 
 static WeightMemory addArguments(func::FuncOp host, func::FuncOp names, const PreparedWeight &weight) {
   WeightMemory memory{addArgument(host, nameOf(names, weight), weight.matrix), Value()};
   if (weight.bias)
-    memory.shift = addArgument(host, nameOf(names, *weight.bias) + ".folded", weight.shift);
+    memory.shift = addArgument(host, nameOf(names, *weight.bias) + ".folded" + suffixOf(weight), weight.shift);
   return memory;
 }
 
 PreparedTensors kernel::addPreparedArguments(func::FuncOp host, func::FuncOp source, ArrayRef<PreparedWeight> weights) {
   PreparedTensors prepared;
+  SmallVector<std::pair<SketchMatrix, Value>> sketches;
   for (const SketchMatrix &matrix : matricesOf(source)) {
     SketchMatrices &all = prepared.sketches[matrix.op];
-    (matrix.isLeaf() ? all.leaves : all.nodes).push_back(addArgument(host, matrix.name, matrix.type));
+    const auto *made = llvm::find_if(sketches, [&](const auto &each) { return each.first.sameAs(matrix); });
+    if (made == sketches.end()) {
+      sketches.push_back({matrix, addArgument(host, matrix.name, matrix.type)});
+      made = &sketches.back();
+    }
+    (matrix.isLeaf() ? all.leaves : all.nodes).push_back(made->second);
   }
   for (const PreparedWeight &weight : weights)
-    (weight.folded() ? prepared.folded : prepared.packed)[weight.weight] = addArguments(host, host, weight);
+    prepared.weights.push_back({weight, addArguments(host, host, weight)});
   return prepared;
 }
 
@@ -127,11 +143,10 @@ void kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::Func
   func::FuncOp prepare = makePrepare(module, host, source, memories);
   OpBuilder builder = OpBuilder::atBlockEnd(&prepare.getBody().front());
   BuildSite site{module, builder, host.getLoc()};
-  for (SketchMatrix &matrix : matrices) {
-    Value sign = matrix.op.getSigns()[matrix.number], index = matrix.op.getIndices()[matrix.number];
-    buildSketchMatrix(site, problemOf(prepare, matrix.name, schedule), memories.lookup(sign), memories.lookup(index),
-                      addArgument(prepare, matrix.name, matrix.type));
-  }
+  for (auto [place, matrix] : llvm::enumerate(matrices))
+    if (llvm::none_of(ArrayRef(matrices).take_front(place), [&](const SketchMatrix &other) { return other.sameAs(matrix); }))
+      buildSketchMatrix(site, problemOf(prepare, matrix.name, schedule), memories.lookup(matrix.sign()),
+                        memories.lookup(matrix.index()), addArgument(prepare, matrix.name, matrix.type));
   for (const PreparedWeight &weight : weights) {
     auto parameter = [&](std::optional<unsigned> position) {
       return position ? memories.lookup(Value(source.getArgument(*position))) : Value();

@@ -19,11 +19,18 @@ using Sketches = llvm::DenseMap<mlir::Operation *, SketchMatrices>;
 /// Prepared tensors as arguments of a host function.
 struct PreparedTensors {
   Sketches sketches;
-  llvm::DenseMap<unsigned, WeightMemory> folded, packed; ///< by the number of the weight
+  llvm::SmallVector<std::pair<PreparedWeight, WeightMemory>> weights;
+
+  /// No memory for a weight that is not prepared.
+  WeightMemory lookup(const PreparedWeight &weight) const {
+    const auto *found = llvm::find_if(weights, [&](const auto &each) { return each.first.sameAs(weight); });
+    return found == weights.end() ? WeightMemory() : found->second;
+  }
 };
 
 /// Adds the prepared tensors of a library to the arguments of a host function: `sketch<i>.<j>` for matrix j of the i-th
-/// polysketch of the attn function `source`, then `<weight>.packed`, `<weight>.folded` and `<bias>.folded`.
+/// polysketch of the attn function `source` (equal ones once), then `<weight>.packed`, `<weight>.folded` and `<bias>.folded`, with
+/// a number behind further ones of the same weight.
 PreparedTensors addPreparedArguments(mlir::func::FuncOp host, mlir::func::FuncOp source,
                                      llvm::ArrayRef<PreparedWeight> weights);
 

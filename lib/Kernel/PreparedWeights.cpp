@@ -34,7 +34,7 @@ static std::optional<unsigned> parameterNumber(Value value) {
   return parameter ? std::optional(argument.getArgNumber()) : std::nullopt;
 }
 
-static FailureOr<PreparedWeight> foldedWeight(attn::ProjectOp op) {
+FailureOr<PreparedWeight> kernel::foldedWeight(attn::ProjectOp op) {
   auto map = op.getResult().hasOneUse() ? dyn_cast<attn::MapOp>(*op.getResult().getUsers().begin()) : attn::MapOp();
   auto type = cast<RankedTensorType>(op.getWeight().getType());
   std::optional<unsigned> weight = parameterNumber(op.getWeight()), bias = parameterNumber(op.getBias());
@@ -52,7 +52,7 @@ static FailureOr<PreparedWeight> foldedWeight(attn::ProjectOp op) {
 
 /// Nothing for one head, whose rows follow one another as they are, and for small types: those are widened on the way
 /// into a product, which hides how they lie.
-static std::optional<PreparedWeight> packedWeight(attn::ProjectOp op) {
+std::optional<PreparedWeight> kernel::packedWeight(attn::ProjectOp op) {
   auto type = cast<RankedTensorType>(op.getWeight().getType()), result = cast<RankedTensorType>(op.getResult().getType());
   std::optional<unsigned> weight = parameterNumber(op.getWeight());
   if (!weight || !type.hasStaticShape() || !type.getElementType().isF32() || result.getDimSize(1) == 1)
@@ -65,9 +65,11 @@ static std::optional<PreparedWeight> packedWeight(attn::ProjectOp op) {
 FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::FuncOp> plans, tile::TargetKind target) {
   SmallVector<PreparedWeight> all;
   auto place = [](const PreparedWeight &one) { return std::pair(one.weight, one.folded()); };
-  auto add = [&](const PreparedWeight &next) {
-    if (llvm::none_of(all, [&](const PreparedWeight &other) { return place(other) == place(next); }))
-      all.push_back(next);
+  auto add = [&](PreparedWeight next) {
+    if (llvm::any_of(all, [&](const PreparedWeight &other) { return other.sameAs(next); }))
+      return;
+    next.copy = llvm::count_if(all, [&](const PreparedWeight &other) { return place(other) == place(next); });
+    all.push_back(next);
   };
   for (func::FuncOp plan : plans)
     for (auto op : plan.getOps<attn::ProjectOp>()) {
@@ -81,7 +83,7 @@ FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::Fu
           add(*packed);
       }
     }
-  llvm::sort(all, [&](const PreparedWeight &a, const PreparedWeight &b) { return place(a) < place(b); });
+  llvm::stable_sort(all, [&](const PreparedWeight &a, const PreparedWeight &b) { return place(a) < place(b); });
   return all;
 }
 

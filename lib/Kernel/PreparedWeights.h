@@ -22,14 +22,24 @@ struct PreparedWeight {
   int64_t width;                       ///< d
   mlir::MemRefType matrix;             ///< [heads, D, d], or P [H, D, m]: as many heads as there are features of
   mlir::MemRefType shift;              ///< c [H·m]; null without a bias
+  unsigned copy = 0;                   ///< its number among the different ones that are made of the weight
 
   bool folded() const { return omega.has_value(); }
+  /// Whether both are one tensor (identity I23): the same parameters in the same way.
+  bool sameAs(const PreparedWeight &other) const {
+    return std::tie(weight, omega, bias, width) == std::tie(other.weight, other.omega, other.bias, other.width) &&
+           matrix == other.matrix;
+  }
 };
 
 /// A prepared weight in memory.
 struct WeightMemory {
   mlir::Value matrix, shift;
 };
+
+/// What a folded projection reads, or an error if it cannot be; what another one reads if it is packed.
+mlir::FailureOr<PreparedWeight> foldedWeight(attn::ProjectOp op);
+std::optional<PreparedWeight> packedWeight(attn::ProjectOp op);
 
 /// Those of the projections of all plans of a library; an error at one that is marked as folded and cannot be.
 mlir::FailureOr<llvm::SmallVector<PreparedWeight>> preparedWeights(llvm::ArrayRef<mlir::func::FuncOp> plans,

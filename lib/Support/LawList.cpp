@@ -42,11 +42,12 @@ static constexpr ListedLaw laws[] = {
      "pairs square ⟨S(q), S(k)⟩, r multiply-adds instead of r²; a state needs the lift, which is in its slices. The "
      "symmetric half of the lift is left out: slices of unequal length"},
     {"I8", "powers of products", "⟨x^⊗p, y^⊗p⟩ = ⟨x, y⟩^p", "always", "PolySketchFormer (arXiv 2310.01655)",
-     LawPlace::Kernels, "polynomial attention raises the product. A state of tensor features has d^p rows and would pay from n of about d^p on; "
-     "it is not built"},
+     LawPlace::Kernels, "polynomial attention raises the product. A state of tensor features has d^p rows: rare, of degree 4, the least "
+     "in use, it pays at no length; of degree 2 it would for very long sequences"},
     {"I9", "Hadamard transform", "x H by h log₂ h additions = x times a dense matrix", "h a power of two",
      "PolySketchFormer (arXiv 2310.01655)", LawPlace::Kernels,
-     "dense, made by prepare: r of h columns are wanted, and the matrix has no padding. A transform would pay for h ≥ 512"},
+     "dense, made by prepare: r of h columns are wanted, and the matrix has no padding. A transform could save a part of the "
+     "sketches, which are under 15 % of an attention"},
     {"I10", "linearize", "o_i = A_i (S₀ + Σ_{j ≤ i} B_j v_jᵀ), in chunks", "causal, n = N",
      "PolySketchFormer (arXiv 2310.01655), theorem 3.1", LawPlace::Choice,
      "chunked: n T (m + dv) + 2 n m dv with T tokens a chunk"},
@@ -54,15 +55,18 @@ static constexpr ListedLaw laws[] = {
      "Transformers are RNNs (arXiv 2006.16236)", LawPlace::Schedule,
      "states and compressions in pieces of a fixed length, merged in order, so that bits depend on N alone"},
     {"I12", "factors that cancel", "softmax(S + u 1ᵀ) = softmax(S); (c W V) / (c W 1) = (W V) / (W 1)",
-     "denominator without bias, floor and epsilon", "Rethinking Attention with Performers (arXiv 2009.14794)",
-     LawPlace::Kernels, "FAVOR drops -|q|²/2 and m^-1/2 and takes the stabilizer it likes where they cancel; rows of powers carry their "
-     "largest. A scale of polynomials stays: it is one product of a query's tile, and nothing would be won"},
+     "denominator without bias, floor and epsilon; of shifts: no rope, qk_norm or E between, nobody reads lse",
+     "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Canonical,
+     "the graph drops the scale of powers, of sketches and of positive features, and the bias of keys that a softmax compares; "
+     "kernels drop FAVOR's -|q|²/2 and m^-1/2 and take the stabilizer they like. The norms of focused queries stay: under "
+     "5 % of a layer"},
     {"I13", "online softmax", "softmax over pieces, merged by maximum and sum", "always",
      "Online normalizer calculation for softmax (arXiv 1805.02867)", LawPlace::Kernels,
      "every softmax; its forward pass stores no weights"},
     {"I14", "windows are views", "f(x)[window] = f(x[window])", "f acts on each token alone",
      "Swin Transformer (arXiv 2103.14030)", LawPlace::Kernels,
-     "projection, rope and qk_norm before windows; windows are strides of a load, nothing is copied"},
+     "a window is an attribute of the attention, so that both sides are one graph: projection, rope and qk_norm before it, maps "
+     "in its loads, which have strides; nothing is copied"},
     {"I15", "linearize", "φ(K), Bᵀ V and loads of K and V once for the H/G query heads of a key-value head",
      "the same K, V and φ; causal, n = N; no window", "GQA (arXiv 2305.13245)", LawPlace::Choice,
      "grouped: chunked with one state a group, n m dv and a map of the keys less for each other head; loses where the "
@@ -87,8 +91,9 @@ static constexpr ListedLaw laws[] = {
      "since against the constant one features of large tokens vanish in f32"},
     {"I23", "what parameters alone decide", "f(parameters) computed once; equal parameters are one",
      "parameters, not inputs of a run", "elementary", LawPlace::Canonical,
-     "prepare makes sketches' matrices, folded and packed weights; a tied E is one argument. Parameters are given with "
-     "prepare, so none become literals, and equal ones of different names stay two"},
+     "equal ops of equal operands become one; prepare makes sketches' matrices, folded and packed weights, each once for all that "
+     "read it; a tied E is one argument. Parameters are given with prepare, so none become literals, and equal ones of "
+     "different names stay two"},
 };
 
 llvm::ArrayRef<ListedLaw> attune::listedLaws() { return laws; }

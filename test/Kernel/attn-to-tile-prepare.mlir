@@ -95,3 +95,62 @@ func.func @plans__state(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70
   %o = attn.normalize %num, %den {guard = #none} : tensor<1x2x9x3xf32>, tensor<1x2x9xf32> -> tensor<1x2x9x3xf32>
   return %o : tensor<1x2x9x3xf32>
 }
+
+// -----
+
+// One weight that two omegas fold is two tensors; what two mechanisms read of the same parameters is one.
+// CHECK-LABEL: func.func @two_omegas__prepare(
+// CHECK-SAME:    memref<2x70x4xf32> {attune.dims = "...", attune.name = "wq.folded", attune.role = "prepared"
+// CHECK-SAME:    memref<2x70x4xf32> {attune.dims = "...", attune.name = "wq.folded.2", attune.role = "prepared"
+// CHECK-NOT:     wq.folded.3
+// CHECK:         tile.launch @two_omegas__prepare_wq_folded_fold grid({{.*}}) (%arg0, %arg1, %arg3)
+// CHECK:         tile.launch @two_omegas__prepare_wq_folded_2_fold grid({{.*}}) (%arg0, %arg2, %arg4)
+// CHECK-LABEL: func.func @two_omegas(
+// CHECK-COUNT-2: _project grid({{.*}}) (%arg0, %arg6,
+// CHECK-COUNT-2: _project grid({{.*}}) (%arg0, %arg7,
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+#map = #attn.feature_map<favor_relu, features = 4, epsilon = 0.0>
+!t = tensor<1x2x9x3xf32>
+!f = tensor<1x2x9x4xf32>
+!w = tensor<1x4x3xf32>
+func.func @two_omegas(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70x6xf32> {attn.name = "wq", attn.parameter},
+                      %w0: !w {attn.name = "omega0", attn.parameter}, %w1: !w {attn.name = "omega1", attn.parameter},
+                      %v: !t {attn.name = "v"}) -> tensor<1x4x9x3xf32> {
+  %q0 = attn.project %x, %wq {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
+  %k0 = attn.project %x, %wq {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
+  %q1 = attn.project %x, %wq {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
+  %k1 = attn.project %x, %wq {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
+  %a0 = attn.map %q0 parameter(%w0 : !w) {feature_map = #map} : !t -> !f
+  %b0 = attn.map %k0 parameter(%w0 : !w) {feature_map = #map, keys} : !t -> !f
+  %a1 = attn.map %q1 parameter(%w1 : !w) {feature_map = #map} : !t -> !f
+  %b1 = attn.map %k1 parameter(%w1 : !w) {feature_map = #map, keys} : !t -> !f
+  %s0, %z0 = attn.state %b0, %v : !f, !t -> tensor<1x2x4x3xf32>, tensor<1x2x4xf32>
+  %n0, %d0 = attn.readout %a0, %s0, %z0 : !f, tensor<1x2x4x3xf32>, tensor<1x2x4xf32> -> !t, tensor<1x2x9xf32>
+  %o0 = attn.normalize %n0, %d0 {guard = #none} : !t, tensor<1x2x9xf32> -> !t
+  %s1, %z1 = attn.state %b1, %v : !f, !t -> tensor<1x2x4x3xf32>, tensor<1x2x4xf32>
+  %n1, %d1 = attn.readout %a1, %s1, %z1 : !f, tensor<1x2x4x3xf32>, tensor<1x2x4xf32> -> !t, tensor<1x2x9xf32>
+  %o1 = attn.normalize %n1, %d1 {guard = #none} : !t, tensor<1x2x9xf32> -> !t
+  %o = attn.concat_heads %o0, %o1 : !t, !t -> tensor<1x4x9x3xf32>
+  return %o : tensor<1x4x9x3xf32>
+}
+
+// -----
+
+// Two sketches, all of whose leaves and sides of nodes have the same signs and indices: one matrix of a leaf, one of a node.
+// CHECK-LABEL: func.func @one_sketch__prepare(
+// CHECK-SAME:    attune.name = "sketch0.0"
+// CHECK-SAME:    attune.name = "sketch0.2"
+// CHECK-NOT:     sketch1
+!t = tensor<1x1x8x4xf32>
+!s = tensor<1x4xf32>
+!i = tensor<1x4xi32>
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+func.func @one_sketch(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {attn.name = "v"}, %s: !s {attn.name = "s", attn.parameter},
+                      %i: !i {attn.name = "i", attn.parameter}) -> tensor<1x2x8x4xf32> {
+  %a = attn.polysketch %q, %k, %v signs(%s, %s, %s, %s : !s, !s, !s, !s) indices(%i, %i, %i, %i : !i, !i, !i, !i)
+      {degree = 4 : i64, denominator = #none, scale = 1.0 : f64, size = 4 : i64} : !t, !t, !t -> !t
+  %b = attn.polysketch %k, %q, %v signs(%s, %s, %s, %s : !s, !s, !s, !s) indices(%i, %i, %i, %i : !i, !i, !i, !i)
+      {degree = 4 : i64, denominator = #none, scale = 1.0 : f64, size = 4 : i64} : !t, !t, !t -> !t
+  %o = attn.concat_heads %a, %b : !t, !t -> tensor<1x2x8x4xf32>
+  return %o : tensor<1x2x8x4xf32>
+}

@@ -98,13 +98,22 @@ struct Side {
 };
 } // namespace
 
+static std::string textOf(func::FuncOp function) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  function.print(stream);
+  return text;
+}
+
 static std::vector<Side> sidesOf(func::FuncOp function) {
   std::vector<Side> sides;
   std::string name = function.getName().str();
   bool equal = !function.getName().contains("__not_");
   sides.push_back({name, function.clone(), equal});
-  sides.push_back({name + ", canonical", function.clone(), equal});
-  graph::applyCanonicalLaws(*sides.back().function);
+  Side canonical{name + ", canonical", function.clone(), equal};
+  graph::applyCanonicalLaws(*canonical.function);
+  if (textOf(*canonical.function) != textOf(function))
+    sides.push_back(std::move(canonical));
   auto laws = graph::createLaws();
   graph::Memo memo(function, laws);
   SmallVector<SmallVector<unsigned>> feasible(memo.groups().size());
@@ -187,7 +196,7 @@ int main(int argc, char **argv) {
   }
   int status = families.empty() ? fail("expected functions, but got none") : 0;
   for (auto &[name, sides] : families) {
-    if (sides.size() == 2) // itself, and after the canonical laws
+    if (sides.size() == 1)
       status = fail("expected another side of @" + name + " or a form of it, but got none");
     status |= compare(sides);
   }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/InitAll.h"
 #include "attune/Support/LawList.h"
+#include "attune/Support/LawTests.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -18,7 +19,7 @@
 #include "llvm/Support/InitLLVM.h"
 
 namespace {
-enum class LawFormat { None, Text, Table };
+enum class LawFormat { None, Text, Table, Tests };
 } // namespace
 
 static llvm::cl::opt<LawFormat> listLaws(
@@ -26,7 +27,8 @@ static llvm::cl::opt<LawFormat> listLaws(
     llvm::cl::ValueOptional, llvm::cl::init(LawFormat::None),
     llvm::cl::values(clEnumValN(LawFormat::Text, "", "a paragraph a law"),
                      clEnumValN(LawFormat::Text, "text", "a paragraph a law"),
-                     clEnumValN(LawFormat::Table, "markdown", "the table of docs/Laws.md")));
+                     clEnumValN(LawFormat::Table, "markdown", "the tables of docs/Laws.md"),
+                     clEnumValN(LawFormat::Tests, "tests", "where each is tested, the last table of docs/Laws.md")));
 
 int main(int argc, char **argv) {
   llvm::InitLLVM initialize(argc, argv);
@@ -39,6 +41,8 @@ int main(int argc, char **argv) {
   auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Attune pass driver\n", registry);
   if (listLaws == LawFormat::None)
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  if (listLaws == LawFormat::Tests)
+    return attune::printLawTests(llvm::outs()), 0;
   listLaws == LawFormat::Text ? attune::printLaws(llvm::outs()) : attune::printLawTable(llvm::outs());
   return 0;
 }

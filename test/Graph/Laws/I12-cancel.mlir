@@ -17,15 +17,15 @@
 // CHECK-LABEL: func.func @polynomial(
 // CHECK:         scale = 1.000000e+00
 func.func @polynomial(%q: !x, %k: !x, %v: !x, %l: !l) -> !x {
-  %o = attn.polynomial %q, %k, %v lengths(%l : !l) {causal, degree = 4 : i64, denominator = #none, scale = 0.25 : f64} : !x, !x, !x -> !x
+  %o = attn.polynomial %q, %k, %v lengths(%l : !l) {causal, degree = 4 : i64, denominator = #none, scale = 0.3 : f64} : !x, !x, !x -> !x
   return %o : !x
 }
 
 // REMARK: cancel: the scale stays: the guard of the denominator does not scale with the weights
 // CHECK-LABEL: func.func @guarded(
-// CHECK:         scale = 2.500000e-01
+// CHECK:         scale = 3.000000e-01
 func.func @guarded(%q: !x, %k: !x, %v: !x) -> !x {
-  %o = attn.polynomial %q, %k, %v {degree = 4 : i64, denominator = #guard, scale = 0.25 : f64} : !x, !x, !x -> !x
+  %o = attn.polynomial %q, %k, %v {degree = 4 : i64, denominator = #guard, scale = 0.3 : f64} : !x, !x, !x -> !x
   return %o : !x
 }
 func.func @guarded__not_without(%q: !x, %k: !x, %v: !x) -> !x {
@@ -42,7 +42,7 @@ func.func @sketched(%q: !b, %k: !b, %v: !b, %s0: !s {attn.draw = "signs"}, %s1: 
                     %sa: !s {attn.draw = "signs"}, %sb: !s {attn.draw = "signs"}, %i0: !i {attn.draw = "below 4"},
                     %i1: !i {attn.draw = "below 4"}, %ia: !i {attn.draw = "below 4"}, %ib: !i {attn.draw = "below 4"}) -> !b {
   %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %sa, %sb : !s, !s, !s, !s) indices(%i0, %i1, %ia, %ib : !i, !i, !i, !i)
-      {causal, degree = 4 : i64, denominator = #none, local_exact = 3 : i64, scale = 0.25 : f64, size = 4 : i64} : !b, !b, !b -> !b
+      {causal, degree = 4 : i64, denominator = #none, local_exact = 3 : i64, scale = 0.3 : f64, size = 4 : i64} : !b, !b, !b -> !b
   return %o : !b
 }
 
@@ -55,7 +55,7 @@ func.func @sketched(%q: !b, %k: !b, %v: !b, %s0: !s {attn.draw = "signs"}, %s1: 
 #epsilon = #attn.feature_map<favor_relu, features = 5, epsilon = 1.0e-1, scale = 0.5>
 
 // CHECK-LABEL: func.func @features(
-// CHECK:         feature_map<favor_relu, features = 5, epsilon = 0.000000e+00>
+// CHECK:         feature_map<favor_relu, features = 5, epsilon = 0.000000e+00, scale = 0.000000e+00>
 func.func @features(%q: !x, %k: !x, %v: !x, %w: !om) -> !x {
   %o = attn.kernel %q, %k, %v parameter(%w : !om) {denominator = #none, feature_map = #positive} : !x, !x, !x -> !x
   return %o : !x

@@ -1,14 +1,10 @@
 // I23: what is equal is computed once: ops of equal operands are one op, and prepare makes of equal parameters one tensor.
 // RUN: attune-equal %s
 // RUN: attn-opt %s -attn-canonical-laws | FileCheck %s
-// RUN: attn-opt %s -attn-select-rewrites=pin=fold:folded -attn-to-tile | FileCheck %s --check-prefix=TILE
 
 !m = tensor<1x9x6xf32>
 !w = tensor<6x8xf32>
 !t = tensor<1x2x9x4xf32>
-!om = tensor<1x5x4xf32>
-#none = #attn.denominator<bias = 0.0, floor = 0.0>
-#relu = #attn.feature_map<favor_relu, features = 5, epsilon = 1.0e-3>
 
 // One projection for the keys of both.
 // CHECK-LABEL: func.func @twice(
@@ -22,6 +18,7 @@ func.func @twice(%x: !m, %w: !w {attn.parameter}, %q: !t, %v: !t) -> tensor<1x4x
   %o = attn.concat_heads %a, %b : !t, !t -> tensor<1x4x9x4xf32>
   return %o : tensor<1x4x9x4xf32>
 }
+// CHECK-LABEL: func.func @twice__once(
 func.func @twice__once(%x: !m, %w: !w {attn.parameter}, %q: !t, %v: !t) -> tensor<1x4x9x4xf32> {
   %k = attn.project %x, %w : !m, !w -> !t
   %a = attn.softmax %q, %k, %v {scale = 1.0 : f64} : !t, !t, !t -> !t

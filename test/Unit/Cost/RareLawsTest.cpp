@@ -93,3 +93,71 @@ TEST_F(RareLaws, SaveOneProjectionOfOneHead) {
   EXPECT_GT(withOneScoreMatrix(layer), .7 * asItIs(layer));
   EXPECT_GT(withOneValueMatrix(layer), .7 * asItIs(layer));
 }
+
+//===----------------------------------------------------------------------===//
+// Tensor features of polynomials (I8)
+//===----------------------------------------------------------------------===//
+
+static int64_t power(int64_t base, int64_t degree) { return degree ? base * power(base, degree - 1) : 1; }
+
+/// One head of `width`, of pairs of tokens or through a state of its tensor features.
+static AttentionShape polynomial(int64_t tokens, int64_t width, int64_t degree, bool features) {
+  AttentionShape shape;
+  shape.family = features ? Family::Kernel : Family::Polynomial;
+  shape.form = features ? attn::Form::State : attn::Form::Quadratic;
+  shape.heads = shape.sharedHeads = shape.featureHeads = 8, shape.queries = shape.keys = tokens;
+  shape.width = shape.valueWidth = width, shape.degree = degree;
+  shape.features = features ? power(width, degree) : width;
+  return shape;
+}
+
+/// d^p features: those of degree 4, the least that published models take, pay at no length that a device could hold.
+TEST_F(RareLaws, TensorFeaturesOfPublishedDegreesPayNowhere) {
+  for (int64_t tokens : {1024, 16384, 262144})
+    for (int64_t width : {32, 64, 128})
+      EXPECT_GT(seconds(polynomial(tokens, width, 4, true)), seconds(polynomial(tokens, width, 4, false)))
+          << tokens << " " << width;
+}
+
+/// Those of degree 2 would, for long sequences.
+TEST_F(RareLaws, TensorFeaturesOfDegreeTwoPayForLongSequences) {
+  EXPECT_GT(seconds(polynomial(1024, 64, 2, true)), seconds(polynomial(1024, 64, 2, false)));
+  EXPECT_LT(seconds(polynomial(65536, 64, 2, true)), seconds(polynomial(65536, 64, 2, false)));
+}
+
+//===----------------------------------------------------------------------===//
+// The Hadamard transform of a sketch (I9)
+//===----------------------------------------------------------------------===//
+
+/// Additions in place of products could save the sketches at most, which are a small part of published sizes: r² features
+/// and their state are the rest.
+TEST_F(RareLaws, SketchesAreASmallPart) {
+  for (int64_t degree : {4, 8})
+    for (int64_t size : {32, 64}) {
+      AttentionShape shape = polynomial(16384, 64, degree, false);
+      shape.family = Family::Polysketch, shape.form = attn::Form::Chunked, shape.causal = true, shape.sketch = size;
+      auto schedule = llvm::cantFail(chooseSchedule(shape, mlir::Float32Type::get(&context), device));
+      double all = 0, sketches = 0;
+      for (const KernelWork &kernel : attentionWork(shape, schedule)) {
+        double own = priceOf(kernel.work, device).seconds();
+        all += own, sketches += llvm::StringRef(kernel.kernel).contains("sketch") ? own : 0;
+      }
+      EXPECT_GT(sketches, 0);
+      EXPECT_LT(sketches, .15 * all) << degree << " " << size;
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Norms of focused queries (I12)
+//===----------------------------------------------------------------------===//
+
+/// |y| / |y^p| of a query cancels without a guard: two sums of squares and the factor, five operations an element. Of a layer
+/// that is under a twentieth.
+TEST_F(RareLaws, NormsOfFocusedQueriesAreASmallPart) {
+  for (int64_t width : {32, 64, 128}) {
+    AttentionShape shape = polynomial(3136, width, 1, true);
+    shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Focused, 0, 1e-6, 0, 3);
+    double norms = 5.0 * static_cast<double>(shape.heads * shape.queries * width) / device.elementwisePerSecond / device.cores;
+    EXPECT_LT(norms, .05 * seconds(shape)) << width;
+  }
+}

@@ -9,6 +9,9 @@
 #include "attune/Graph/ApproximateLaw.h"
 #include "attune/Graph/RewriteLaw.h"
 #include "attune/Support/LawList.h"
+#include "attune/Support/LawTests.h"
+
+#include "llvm/Support/MemoryBuffer.h"
 
 #include "gtest/gtest.h"
 
@@ -57,5 +60,38 @@ TEST(Laws, ApproximateOnesAreThoseThatSpecsMayAllow) {
     EXPECT_FALSE(law.exact);
     EXPECT_EQ(law.place, LawPlace::Consent);
     EXPECT_FALSE(findLaw(law.name)) << "a name is exact or approximate, not both";
+  }
+}
+
+/// The files of a list of paths.
+static std::vector<std::string> filesOf(llvm::StringRef paths) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  paths.split(parts, ' ', -1, false);
+  std::vector<std::string> files;
+  for (llvm::StringRef path : parts)
+    files.push_back(ATTUNE_SOURCE_DIR "/test/" + path.str());
+  return files;
+}
+
+TEST(Laws, EveryLawIsTested) {
+  ASSERT_EQ(lawTests().size(), listedLaws().size());
+  for (auto [law, tests] : llvm::zip_equal(listedLaws(), lawTests())) {
+    EXPECT_EQ(law.id, tests.id);
+    bool rewrites = law.place == LawPlace::Choice || law.place == LawPlace::Canonical;
+    bool rare = tests.wins.contains("rare"), built = !tests.wins.starts_with("not built");
+    EXPECT_FALSE(tests.wins.empty()) << law.id.str();
+    EXPECT_TRUE(built || law.place == LawPlace::NotYet) << law.id.str();
+    EXPECT_EQ(tests.sides.empty(), law.id == "I20") << law.id.str();
+    EXPECT_EQ(!tests.graph.empty(), rewrites || rare || law.id == "I4") << law.id.str();
+    EXPECT_EQ(!tests.compiled.empty(), law.place != LawPlace::NotYet) << law.id.str();
+    for (llvm::StringRef paths : {tests.sides, tests.graph, tests.compiled})
+      for (const std::string &file : filesOf(paths))
+        EXPECT_TRUE(llvm::MemoryBuffer::getFile(file)) << file;
+    for (const std::string &file : filesOf(tests.sides)) {
+      auto text = llvm::MemoryBuffer::getFile(file);
+      ASSERT_TRUE(text) << file;
+      EXPECT_TRUE((*text)->getBuffer().starts_with(("// " + law.id + ": ").str())) << file;
+      EXPECT_TRUE((*text)->getBuffer().contains("RUN: attune-equal %s")) << file;
+    }
   }
 }

@@ -1,0 +1,26 @@
+# Every reason that a law can give for a refusal is in a test of the graph, word for word.
+# RUN: %python %s %source
+import pathlib
+import re
+import sys
+
+source = pathlib.Path(sys.argv[1])
+LAWS = ["lib/Graph/Fold.cpp", "lib/Graph/LowRank.cpp", "lib/Graph/Linearize.cpp", "lib/Graph/CancelFactors.cpp",
+        "dialects/attune/Attn/Folded.h"]
+# No op that the law speaks of has such a map: it has no omega to fold.
+UNREACHED = {"the map has no ω"}
+
+
+def reasons(text):
+    """Literals that a refusal returns, or a condition chooses among: sentences, and so more than one word."""
+    text = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith(("//", "#", "return all")))
+    strings = re.findall(r'(?:return|reason =|\?|:)\s+"((?:[^"\\]|\\.)*)"', text)
+    return {string for string in strings if " " in string and "<<" not in string}
+
+
+tests = "\n".join(path.read_text(encoding="utf-8") for path in sorted((source / "test/Graph").rglob("*.mlir")))
+wanted = set().union(*(reasons((source / path).read_text(encoding="utf-8")) for path in LAWS)) - UNREACHED
+if len(wanted) < 20:
+    sys.exit(f"expected the reasons of {len(LAWS)} files, but got {len(wanted)}")
+missing = sorted(reason for reason in wanted if reason not in tests)
+sys.exit("\n".join(["expected a test of each reason, but got none of"] + missing) if missing else 0)

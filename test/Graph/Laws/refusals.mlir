@@ -1,0 +1,94 @@
+// Reasons of choices that the files of the pass (attn-select-rewrites-*.mlir) do not show. complete.py checks that every reason
+// that a law can give is in a test.
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=%S/../Inputs/products.yaml --remarks-filter=attn-select-rewrites \
+// RUN:   -o /dev/null 2>&1 | FileCheck %s
+
+// CHECK: Remark="fold of wq: cannot take the folded form: the parts read different heads of these tokens"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+#relu = #attn.feature_map<favor_relu, features = 8, epsilon = 0.0>
+!x = tensor<1x64x16xf32>
+!t = tensor<1x2x64x8xf32>
+!h = tensor<1x1x64x8xf32>
+!om = tensor<1x8x8xf32>
+func.func @parts(%x: !x, %wq: tensor<16x16xf32> {attn.name = "wq", attn.parameter}, %q1: !h, %k: !h, %v: !h, %omega: !om {attn.parameter}) -> !t {
+  %q = attn.project %x, %wq : !x, tensor<16x16xf32> -> !t
+  %q0 = attn.take_heads %q {first = 0 : i64} : !t -> !h
+  %a = attn.kernel %q0, %k, %v parameter(%omega : !om) {denominator = #none, feature_map = #relu} : !h, !h, !h -> !h
+  %b = attn.softmax %q1, %k, %v {scale = 1.0 : f64} : !h, !h, !h -> !h
+  %o = attn.concat_heads %a, %b : !h, !h -> !t
+  return %o : !t
+}
+
+// -----
+
+// CHECK: Remark="fold of wq: cannot take the folded form: the features are compressed to slots"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+#relu = #attn.feature_map<favor_relu, features = 8, epsilon = 0.0>
+!x = tensor<1x64x16xf32>
+!h = tensor<1x1x64x8xf32>
+!om = tensor<1x8x8xf32>
+!e = tensor<1x4x64xf32>
+func.func @slots(%x: !x, %wq: tensor<16x8xf32> {attn.name = "wq", attn.parameter}, %k: !h, %v: !h, %omega: !om {attn.parameter},
+                 %e: !e {attn.parameter}) -> !h {
+  %q = attn.project %x, %wq : !x, tensor<16x8xf32> -> !h
+  %o = attn.kernel %q, %k, %v parameter(%omega : !om) compress(%e, %e : !e, !e) {denominator = #none, feature_map = #relu} : !h, !h, !h -> !h
+  return %o : !h
+}
+
+// -----
+
+// CHECK: Remark="fold of wk: cannot take the folded form: others read the state of these features"
+// CHECK: Remark="linearize: cannot take the quadratic form: pair weights make no final state"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+#relu = #attn.feature_map<favor_relu, features = 8, epsilon = 0.0>
+!x = tensor<1x64x16xf32>
+!h = tensor<1x1x64x8xf32>
+!om = tensor<1x8x8xf32>
+func.func @final(%x: !x, %wk: tensor<16x8xf32> {attn.name = "wk", attn.parameter}, %q: !h, %v: !h, %omega: !om {attn.parameter})
+    -> (!h, tensor<1x1x8x8xf32>, tensor<1x1x8xf32>) {
+  %k = attn.project %x, %wk : !x, tensor<16x8xf32> -> !h
+  %o, %s, %z = attn.kernel %q, %k, %v parameter(%omega : !om) {denominator = #none, feature_map = #relu}
+      : !h, !h, !h -> !h, final tensor<1x1x8x8xf32>, tensor<1x1x8xf32>
+  return %o, %s, %z : !h, tensor<1x1x8x8xf32>, tensor<1x1x8xf32>
+}
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the quadratic form: pair weights cannot continue from an initial state"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+!h = tensor<1x1x64x8xf32>
+func.func @initial(%q: !h, %k: !h, %v: !h, %s0: tensor<1x1x8x8xf32>, %z0: tensor<1x1x8xf32>) -> !h {
+  %o = attn.kernel %q, %k, %v initial(%s0, %z0 : tensor<1x1x8x8xf32>, tensor<1x1x8xf32>)
+      {causal, denominator = #none, feature_map = #attn.feature_map<elu1>} : !h, !h, !h -> !h
+  return %o : !h
+}
+
+// -----
+
+// CHECK: Remark="fold of wq: cannot take the folded form: the sizes of the weight are known only to a run"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+#relu = #attn.feature_map<favor_relu, features = 8, epsilon = 0.0>
+!x = tensor<1x64x?xf32>
+!w = tensor<?x8xf32>
+!h = tensor<1x1x64x8xf32>
+!om = tensor<1x8x8xf32>
+func.func @sizes(%x: !x, %wq: !w {attn.name = "wq", attn.parameter}, %k: !h, %v: !h, %omega: !om {attn.parameter}) -> !h {
+  %q = attn.project %x, %wq : !x, !w -> !h
+  %o = attn.kernel %q, %k, %v parameter(%omega : !om) {denominator = #none, feature_map = #relu} : !h, !h, !h -> !h
+  return %o : !h
+}
+
+// -----
+
+// CHECK: Remark="low_rank of wk: cannot take the compress_first form: the width of the input is known only to a run"
+!x = tensor<1x64x?xf32>
+!w = tensor<?x8xf32>
+!h = tensor<1x1x64x8xf32>
+!s = tensor<1x1x4x8xf32>
+!e = tensor<1x4x64xf32>
+func.func @width(%q: !h, %x: !x, %wk: !w {attn.name = "wk", attn.parameter}, %v: !s, %e: !e {attn.parameter}) -> !h {
+  %k = attn.project %x, %wk : !x, !w -> !h
+  %s = attn.compress %k, %e : !h, !e -> !s
+  %o = attn.softmax %q, %s, %v {scale = 1.0 : f64} : !h, !s, !s -> !h
+  return %o : !h
+}
