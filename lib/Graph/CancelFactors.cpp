@@ -78,6 +78,13 @@ static std::string biasRefusal(Value tokens) {
   return "";
 }
 
+/// Whether the library is given the value when it is prepared.
+static bool isParameter(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function && function.getArgAttr(argument.getArgNumber(), "attn.parameter");
+}
+
 /// Whether a softmax compares keys that come from these tokens, perhaps after other ops: then the law speaks of them.
 static bool becomeKeys(Value tokens) {
   return llvm::any_of(tokens.getUses(), [](OpOperand &use) {
@@ -114,7 +121,11 @@ public:
                                                0, map.getPower(), map.getMaxPosition(), map.getStabilizer()));
   }
   void biasOf(ProjectOp op) {
-    if (op.getBias() && becomeKeys(op.getResult()) && cancels(op, "the bias of the keys", biasRefusal(op.getResult())))
+    if (!op.getBias() || !becomeKeys(op.getResult()))
+      return;
+    std::string refusal = isParameter(op.getBias()) ? biasRefusal(op.getResult())
+                                                    : "every run is given it, and a library reads what it is given";
+    if (cancels(op, "the bias of the keys", refusal))
       op.getBiasMutable().clear();
   }
 

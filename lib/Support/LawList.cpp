@@ -46,8 +46,8 @@ static constexpr ListedLaw laws[] = {
      "in use, it pays at no length; of degree 2 it would for very long sequences"},
     {"I9", "Hadamard transform", "x H by h log₂ h additions = x times a dense matrix", "h a power of two",
      "PolySketchFormer (arXiv 2310.01655)", LawPlace::Kernels,
-     "dense, made by prepare: r of h columns are wanted, and the matrix has no padding. A transform could save a part of the "
-     "sketches, which are under 15 % of an attention"},
+     "dense, made by prepare: r of h columns are wanted, and the matrix has no padding. A transform could save less than "
+     "15 % of an attention"},
     {"I10", "linearize", "o_i = A_i (S₀ + Σ_{j ≤ i} B_j v_jᵀ), in chunks", "causal, n = N",
      "PolySketchFormer (arXiv 2310.01655), theorem 3.1", LawPlace::Choice,
      "chunked: n T (m + dv) + 2 n m dv with T tokens a chunk"},
@@ -58,8 +58,8 @@ static constexpr ListedLaw laws[] = {
      "denominator without bias, floor and epsilon; of shifts: no rope, qk_norm or E between, nobody reads lse",
      "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Canonical,
      "the graph drops the scale of powers, of sketches and of positive features, and the bias of keys that a softmax compares; "
-     "kernels drop FAVOR's -|q|²/2 and m^-1/2 and take the stabilizer they like. The norms of focused queries stay: under "
-     "5 % of a layer"},
+     "kernels drop FAVOR's -|q|²/2 and m^-1/2 and take the stabilizer they like. The norms of focused queries stay: a "
+     "twentieth of an attention at most"},
     {"I13", "online softmax", "softmax over pieces, merged by maximum and sum", "always",
      "Online normalizer calculation for softmax (arXiv 1805.02867)", LawPlace::Kernels,
      "every softmax; its forward pass stores no weights"},

@@ -105,12 +105,12 @@ func.func @compressed(%q: !c, %k: !c, %v: !c, %w: !om, %e: tensor<1x3x6xf32>) ->
 // REMARK: cancel: dropped the bias of the keys
 // CHECK-LABEL: func.func @softmax(
 // CHECK:         attn.project %arg1, %arg2 :
-func.func @softmax(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x, %l: !l) -> !x {
+func.func @softmax(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x, %l: !l) -> !x {
   %k = attn.project %x, %w bias(%beta : !beta) : !m, !w -> !x
   %o = attn.softmax %q, %k, %v lengths(%l : !l) {causal, scale = 0.5 : f64} : !x, !x, !x -> !x
   return %o : !x
 }
-func.func @softmax__without(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x, %l: !l) -> !x {
+func.func @softmax__without(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x, %l: !l) -> !x {
   %k = attn.project %x, %w : !m, !w -> !x
   %o = attn.softmax %q, %k, %v lengths(%l : !l) {causal, scale = 0.5 : f64} : !x, !x, !x -> !x
   return %o : !x
@@ -118,7 +118,7 @@ func.func @softmax__without(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x, %l: !l
 
 // CHECK-LABEL: func.func @effatt(
 // CHECK:         attn.project %arg1, %arg2 :
-func.func @effatt(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x {
+func.func @effatt(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) -> !x {
   %k = attn.project %x, %w bias(%beta : !beta) : !m, !w -> !x
   %o = attn.effatt %q, %k, %v : !x, !x, !x -> !x
   return %o : !x
@@ -127,7 +127,7 @@ func.func @effatt(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x {
 // CHECK-LABEL: func.func @agent(
 // CHECK:         attn.project %arg1, %arg2 :
 !t = tensor<2x2x6x4xf32>
-func.func @agent(%q: !t, %x: tensor<2x6x6xf32>, %w: !w, %beta: !beta, %v: !t) -> !t {
+func.func @agent(%q: !t, %x: tensor<2x6x6xf32>, %w: !w, %beta: !beta {attn.parameter}, %v: !t) -> !t {
   %k = attn.project %x, %w bias(%beta : !beta) : tensor<2x6x6xf32>, !w -> !t
   %o = attn.agent %q, %k, %v {agents = 3 : i64, scale = 0.5 : f64} : !t, !t, !t -> !t
   return %o : !t
@@ -137,7 +137,7 @@ func.func @agent(%q: !t, %x: tensor<2x6x6xf32>, %w: !w, %beta: !beta, %v: !t) ->
 // CHECK-LABEL: func.func @parts(
 // CHECK:         attn.project %arg1, %arg2 :
 !h = tensor<?x1x?x4xf32>
-func.func @parts(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x {
+func.func @parts(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) -> !x {
   %k = attn.project %x, %w bias(%beta : !beta) : !m, !w -> !x
   %q0 = attn.take_heads %q {first = 0 : i64} : !x -> !h
   %k0 = attn.take_heads %k {first = 0 : i64} : !x -> !h
@@ -154,25 +154,25 @@ func.func @parts(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x {
 // REMARK: cancel: the bias of the keys stays: the logarithm of the sum shows the shift
 // CHECK-LABEL: func.func @lse(
 // CHECK:         bias(%arg3
-func.func @lse(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> tensor<?x2x?xf32> {
+func.func @lse(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) -> tensor<?x2x?xf32> {
   %k = attn.project %x, %w bias(%beta : !beta) : !m, !w -> !x
   %o, %lse = attn.softmax %q, %k, %v {scale = 0.5 : f64} : !x, !x, !x -> !x, lse tensor<?x2x?xf32>
   return %lse : tensor<?x2x?xf32>
 }
-func.func @lse__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> tensor<?x2x?xf32> {
+func.func @lse__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) -> tensor<?x2x?xf32> {
   %k = attn.project %x, %w : !m, !w -> !x
   %o, %lse = attn.softmax %q, %k, %v {scale = 0.5 : f64} : !x, !x, !x -> !x, lse tensor<?x2x?xf32>
   return %lse : tensor<?x2x?xf32>
 }
 
 // REMARK: cancel: the bias of the keys stays: rope turns the bias by the place of each key
-func.func @rope(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x {
+func.func @rope(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) -> !x {
   %k = attn.project %x, %w bias(%beta : !beta) : !m, !w -> !x
   %r = attn.rope %k {base = 1.0e4 : f64} : !x -> !x
   %o = attn.softmax %q, %r, %v {scale = 0.5 : f64} : !x, !x, !x -> !x
   return %o : !x
 }
-func.func @rope__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x {
+func.func @rope__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) -> !x {
   %k = attn.project %x, %w : !m, !w -> !x
   %r = attn.rope %k {base = 1.0e4 : f64} : !x -> !x
   %o = attn.softmax %q, %r, %v {scale = 0.5 : f64} : !x, !x, !x -> !x
@@ -180,13 +180,13 @@ func.func @rope__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x
 }
 
 // REMARK: cancel: the bias of the keys stays: qk_norm divides the bias by the norm of each key
-func.func @norm(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x {
+func.func @norm(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) -> !x {
   %k = attn.project %x, %w bias(%beta : !beta) : !m, !w -> !x
   %r = attn.qk_norm %k {epsilon = 1.0e-5 : f64} : !x -> !x
   %o = attn.softmax %q, %r, %v {scale = 0.5 : f64} : !x, !x, !x -> !x
   return %o : !x
 }
-func.func @norm__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x {
+func.func @norm__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}, %v: !x) -> !x {
   %k = attn.project %x, %w : !m, !w -> !x
   %r = attn.qk_norm %k {epsilon = 1.0e-5 : f64} : !x -> !x
   %o = attn.softmax %q, %r, %v {scale = 0.5 : f64} : !x, !x, !x -> !x
@@ -196,13 +196,13 @@ func.func @norm__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x
 // REMARK: cancel: the bias of the keys stays: low_rank weighs the bias in each slot by another sum
 !n = tensor<?x6x6xf32>
 !slots = tensor<?x2x3x4xf32>
-func.func @slots(%q: !c, %x: !n, %w: !w, %beta: !beta, %v: !slots, %e: tensor<1x3x6xf32>) -> !c {
+func.func @slots(%q: !c, %x: !n, %w: !w, %beta: !beta {attn.parameter}, %v: !slots, %e: tensor<1x3x6xf32>) -> !c {
   %k = attn.project %x, %w bias(%beta : !beta) : !n, !w -> !c
   %s = attn.compress %k, %e : !c, tensor<1x3x6xf32> -> !slots
   %o = attn.softmax %q, %s, %v {scale = 0.5 : f64} : !c, !slots, !slots -> !c
   return %o : !c
 }
-func.func @slots__not_without(%q: !c, %x: !n, %w: !w, %beta: !beta, %v: !slots, %e: tensor<1x3x6xf32>) -> !c {
+func.func @slots__not_without(%q: !c, %x: !n, %w: !w, %beta: !beta {attn.parameter}, %v: !slots, %e: tensor<1x3x6xf32>) -> !c {
   %k = attn.project %x, %w : !n, !w -> !c
   %s = attn.compress %k, %e : !c, tensor<1x3x6xf32> -> !slots
   %o = attn.softmax %q, %s, %v {scale = 0.5 : f64} : !c, !slots, !slots -> !c
@@ -210,15 +210,27 @@ func.func @slots__not_without(%q: !c, %x: !n, %w: !w, %beta: !beta, %v: !slots, 
 }
 
 // REMARK: cancel: the bias of the keys stays: others than the keys of a softmax read these tokens
-func.func @values(%q: !x, %x: !m, %w: !w, %beta: !beta) -> !x {
+func.func @values(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}) -> !x {
   %k = attn.project %x, %w bias(%beta : !beta) : !m, !w -> !x
   %a = attn.softmax %q, %k, %q {scale = 0.5 : f64} : !x, !x, !x -> !x
   %o = attn.softmax %q, %a, %k {scale = 0.5 : f64} : !x, !x, !x -> !x
   return %o : !x
 }
-func.func @values__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta) -> !x {
+func.func @values__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.parameter}) -> !x {
   %k = attn.project %x, %w : !m, !w -> !x
   %a = attn.softmax %q, %k, %q {scale = 0.5 : f64} : !x, !x, !x -> !x
   %o = attn.softmax %q, %a, %k {scale = 0.5 : f64} : !x, !x, !x -> !x
+  return %o : !x
+}
+
+// REMARK: cancel: the bias of the keys stays: every run is given it, and a library reads what it is given
+func.func @given(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x {
+  %k = attn.project %x, %w bias(%beta : !beta) : !m, !w -> !x
+  %o = attn.softmax %q, %k, %v {scale = 0.5 : f64} : !x, !x, !x -> !x
+  return %o : !x
+}
+func.func @given__without(%q: !x, %x: !m, %w: !w, %beta: !beta, %v: !x) -> !x {
+  %k = attn.project %x, %w : !m, !w -> !x
+  %o = attn.softmax %q, %k, %v {scale = 0.5 : f64} : !x, !x, !x -> !x
   return %o : !x
 }
