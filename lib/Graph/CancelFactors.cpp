@@ -30,7 +30,8 @@ using namespace attune::attn;
 //===----------------------------------------------------------------------===//
 
 static std::string guardRefusal(DenominatorAttr guard) {
-  return guard.getBias() == 0 && guard.getFloor() == 0 ? "" : "the guard of the denominator does not scale with the weights";
+  bool none = guard.getBias() == 0 && guard.getFloor() == 0;
+  return none ? "" : "the guard of the denominator does not scale with the weights";
 }
 
 static std::string featureRefusal(KernelOp op) {
@@ -133,7 +134,7 @@ private:
   bool cancels(Operation *op, StringRef what, const std::string &refusal) {
     auto options = remark::RemarkOpts::name("cancel").category("attn-select-rewrites").function(function.getName());
     ++(refusal.empty() ? counts.cancelled : counts.kept);
-    std::string text = refusal.empty() ? ("cancel: dropped " + what).str() : ("cancel: " + what + " stays: " + refusal).str();
+    std::string text = (refusal.empty() ? "cancel: dropped " + what : "cancel: " + what + " stays: " + refusal).str();
     if (refusal.empty())
       remark::passed(op->getLoc(), options) << StringRef(text);
     else

@@ -219,6 +219,8 @@ static Shape shapeOf(attn::ProjectOp op) {
   shape.family = Family::Project;
   shape.batch = result[0], shape.heads = result[1], shape.queries = shape.keys = result[2], shape.width = result[3];
   shape.model = shapeOf(op.getSource())[2], shape.elementBytes = bytesOf(op.getSource());
+  if (ShapedType::isDynamic(shape.model)) // known only to a run: as wide as the heads
+    shape.model = shape.heads * shape.width;
   shape.queryFolded = attn::isFolded(op), shape.bias = static_cast<bool>(op.getBias());
   return shape;
 }
