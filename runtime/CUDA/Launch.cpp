@@ -22,6 +22,7 @@ struct CudaLauncher {
   attune_rt_handle &handle;
   const Place &place;
   CuStream stream;
+  bool launches = false; ///< or looks at the grids alone
   attune_status status = ATTUNE_OK;
 };
 
@@ -39,7 +40,7 @@ attune_status checkLaunch(const CudaLauncher &launcher, int64_t kernel, int64_t 
     return ATTUNE_OK;
   return fail(ATTUNE_ERROR_ARGUMENT,
               "%s_%s: expected sizes whose grid is at most %lld x %lld x %lld blocks, but kernel "
-              "'%s' needs %lld x %lld x %lld; split the batch",
+              "'%s' needs %lld x %lld x %lld; split the batch or the sequence",
               place.library, place.function, static_cast<long long>(maxGridX), static_cast<long long>(maxGridYZ),
               static_cast<long long>(maxGridYZ), variant.kernels[kernel].name, static_cast<long long>(gx),
               static_cast<long long>(gy), static_cast<long long>(gz));
@@ -52,9 +53,10 @@ extern "C" void attune_rt_launch_device(void *context, int64_t index, const void
   auto &launcher = *static_cast<CudaLauncher *>(context);
   if (launcher.status || gx <= 0 || gy <= 0 || gz <= 0)
     return;
-  launcher.status = checkLaunch(launcher, index, slots, gx, gy, gz);
-  if (launcher.status)
+  if (!launcher.launches) {
+    launcher.status = checkLaunch(launcher, index, slots, gx, gy, gz);
     return;
+  }
   void *parameters[maxParameters];
   auto *values = static_cast<char *>(const_cast<void *>(args)); // the driver copies them and writes nothing
   for (int64_t slot = 0; slot < slots; ++slot)
@@ -74,6 +76,10 @@ attune_status attune::rt::runOnCuda(attune_rt_handle &handle, const Place &place
   if (scope.status)
     return scope.status;
   CudaLauncher launcher{handle, place, static_cast<CuStream>(stream)};
+  // All grids are looked at before the first kernel runs: what cannot be launched leaves the outputs as they were.
   plan.run(&launcher, slots);
+  launcher.launches = true;
+  if (!launcher.status)
+    plan.run(&launcher, slots);
   return launcher.status;
 }

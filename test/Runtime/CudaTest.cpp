@@ -13,6 +13,7 @@
 #include "StandIn/StandIn.h"
 #include "ToyData.h"
 
+#include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ void devicePlan(void *launcher, const void *args) {
   auto *slots = static_cast<const int64_t *>(args);
   attune_rt_launch_device(launcher, 1, args, 65, slots[3], 4, slots[1]);
   int64_t few[] = {11, 22};
-  attune_rt_launch_device(launcher, 0, few, 2, 3, 2, 1);
+  attune_rt_launch_device(launcher, 0, few, 2, 3, 2, std::max<int64_t>(1, slots[3] - 65535));
   attune_rt_launch_device(launcher, 0, few, 2, 0, 2, 1); // an empty grid: nothing
 }
 
@@ -256,8 +257,21 @@ TEST_F(Cuda, GridsPastTheLimitAreRefusedWithTheRemedy) {
   EXPECT_EQ(toy_run(handle.get(), &c.tensors, nullptr, 0, nullptr), ATTUNE_ERROR_ARGUMENT);
   EXPECT_EQ(message(),
             "toy_run: expected sizes whose grid is at most 2147483647 x 65535 x 65535 blocks, but kernel 'large' "
-            "needs 1 x 4 x 70000; split the batch");
+            "needs 1 x 4 x 70000; split the batch or the sequence");
   EXPECT_EQ(standIn->launches, 0);
+}
+
+TEST_F(Cuda, NoKernelRunsBeforeOneWhoseGridIsTooLarge) {
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  Case c(1, 1, 1);
+  moveToDevice(c);
+  for (Tensor *tensor : {&c.q, &c.o})
+    tensor->shape[2] = 140000;
+  EXPECT_EQ(toy_run(handle.get(), &c.tensors, nullptr, 0, nullptr), ATTUNE_ERROR_ARGUMENT);
+  EXPECT_EQ(message(),
+            "toy_run: expected sizes whose grid is at most 2147483647 x 65535 x 65535 blocks, but kernel 'small' "
+            "needs 3 x 2 x 74465; split the batch or the sequence");
+  EXPECT_EQ(standIn->launches, 0) << "the first kernel could have run";
 }
 
 TEST_F(Cuda, NamesTheDriversErrors) {

@@ -19,6 +19,7 @@ from attnc import read_spec
 from cubin import Cubin
 
 MOST_REGISTERS = 255
+MOST_KNOWN_STACK = 32
 TARGETS = "sm_80,sm_86,sm_87,sm_89,sm_90a"
 # What is an answer, not a failure: the compiler says that the device has no room, and for what.
 REFUSED = ("expected a plan that", "not supported yet", "with order: after_map")
@@ -33,6 +34,11 @@ def assemble(args, fields, target, folder):
     return (None if run.returncode else Cubin(cubin.read_bytes()).kernels()), run.stderr.strip()
 
 
+def known(args, spec, dtype, form, stack):
+    """Is it one of the forms that are known to spill a little?"""
+    return ":".join([spec.stem, dtype, form or "chosen"]) in args.known.split(",") and stack <= MOST_KNOWN_STACK
+
+
 def check(args, spec, dtype, target, form):
     """(fits, lines to print) of one spec."""
     fields = read_spec(spec) | {"dtype": dtype} | ({"pin": {"linearize": form}} if form else {})
@@ -41,13 +47,14 @@ def check(args, spec, dtype, target, form):
         kernels, said = assemble(args, fields, target, pathlib.Path(folder))
     if kernels is None and form and any(words in said for words in REFUSED):
         return True, [f"none: {name}: {said.splitlines()[0]}"]
-    if not kernels or said:
+    if not kernels:
         return False, [f"FAIL: {name}: {said or 'no kernels'}"]
     fits, lines = True, []
     for kernel, registers, stack in kernels:
         good = registers <= MOST_REGISTERS and stack == 0
-        fits &= good
-        lines.append(f"{'pass' if good else 'FAIL'}: {name} {kernel}: {registers} registers, {stack} bytes of stack")
+        expected = not good and known(args, spec, dtype, form, stack)
+        fits &= good or expected
+        lines.append(f"{'pass' if good else 'known' if expected else 'FAIL'}: {name} {kernel}: {registers} registers, {stack} bytes of stack")
     return fits, lines
 
 
@@ -65,6 +72,8 @@ def main():
     parser.add_argument("--targets", default=TARGETS, help="with commas")
     parser.add_argument("--dtypes", default="f32,f16,bf16", help="storage types, with commas")
     parser.add_argument("--forms", action="store_true", help="pin each form of linear mechanisms, too")
+    parser.add_argument("--known", default="", metavar="SPEC:DTYPE:FORM,...",
+                        help=f"forms whose kernels may have up to {MOST_KNOWN_STACK} bytes of stack")
     parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args()
     specs = [path for spec in args.specs for path in (sorted(spec.glob("*.yaml")) if spec.is_dir() else [spec])]
