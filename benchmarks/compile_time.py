@@ -1,64 +1,80 @@
-"""From spec to library and to cubin: seconds of `attnc compile` (median of several), and the size of the stripped library.
+"""From spec to cubin: seconds that `attnc compile` takes, by the clock and of all processors together, for each storage type
+and target, as a table in Markdown. Kernels are assembled side by side, so the clock wants two processors that are free.
 
-A spec that has no device code yet is shown as refused.
+A spec that has no device code is shown as refused.
 """
 
 import argparse
 import pathlib
+import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
+
+import yaml
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(SOURCE / "utils" / "python"))
 
 from attnc import Failed, attnc, read_spec  # noqa: E402
-STRIP = "/usr/lib/llvm-22/bin/llvm-strip"
 
 
-def compile_seconds(program, arguments, times=5):
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def compile_seconds(args, spec, target, folder):
+    """(by the clock, of processors), medians; None if the target does not support the spec."""
     taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        attnc(program, "compile", *arguments)
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
+    for _ in range(args.times):
+        time.sleep(args.pause)
+        clock, used = time.perf_counter(), processor_seconds()
+        try:
+            attnc(args.attnc, "compile", spec, "--target", target, "--emit", "cubin", "-o", folder / "out.cubin")
+        except Failed as failure:
+            if "not supported yet" not in str(failure):
+                raise
+            return None
+        taken.append((time.perf_counter() - clock, processor_seconds() - used))
+    return tuple(map(statistics.median, zip(*taken)))
 
 
-def cubin_seconds(program, spec, target, folder):
-    """None if the target does not support the spec yet."""
-    try:
-        return compile_seconds(program, [spec, "--target", target, "--emit", "cubin", "-o", folder / "out.cubin"])
-    except Failed as failure:
-        if "not supported yet" not in str(failure):
-            raise
-        return None
+def row(args, spec, columns, folder):
+    results = []
+    for target, dtype in columns:
+        path = folder / "spec.yaml"
+        path.write_text(yaml.safe_dump(read_spec(spec) | {"dtype": dtype}, sort_keys=False), encoding="utf-8")
+        results.append(compile_seconds(args, path, target, folder))
+    return results
 
 
-def measure(program, spec, target, folder):
-    """Seconds to a library, bytes of the stripped library, seconds to a cubin."""
-    fields = read_spec(spec)
-    library = folder / f"lib{fields['attention']}.so"
-    seconds = compile_seconds(program, [spec, "-o", library])
-    subprocess.run([STRIP, "-o", folder / "stripped.so", library], check=True)
-    size = (folder / "stripped.so").stat().st_size
-    return seconds, size, cubin_seconds(program, spec, target, folder)
+def specs_of(paths):
+    return [spec for path in paths for spec in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("specs", nargs="*", type=pathlib.Path, default=sorted((SOURCE / "examples").glob("*.yaml")))
+    parser.add_argument("specs", nargs="*", type=pathlib.Path, default=[SOURCE / "examples"], help="specs, or folders of them")
     parser.add_argument("--attnc", default=SOURCE / "build" / "bin" / "attnc")
-    parser.add_argument("--target", default="sm_80", help="of the cubins")
+    parser.add_argument("--targets", default="sm_80,sm_90a", help="with commas")
+    parser.add_argument("--dtypes", default="f32,f16,bf16", help="storage types, with commas")
+    parser.add_argument("--times", type=int, default=3, help="of which the median is taken")
+    parser.add_argument("--pause", type=float, default=0, help="seconds before each, on a machine that others use too")
     args = parser.parse_args()
-    print(f"{'spec':<24} {'library':>9} {'stripped':>10} {'cubin':>9}")
+    columns = [(target, dtype) for target in args.targets.split(",") for dtype in args.dtypes.split(",")]
+    print(f"| spec | {' | '.join(' '.join(column) for column in columns)} |\n|---|{'---|' * len(columns)}")
+    slowest = {}
     with tempfile.TemporaryDirectory() as folder:
-        for spec in args.specs:
-            seconds, size, cubin = measure(args.attnc, spec, args.target, pathlib.Path(folder))
-            device = "refused" if cubin is None else f"{cubin:.2f} s"
-            print(f"{spec.stem:<24} {seconds:>7.2f} s {size / 1000:>7.0f} kB {device:>9}", flush=True)
+        for spec in specs_of(args.specs):
+            results = row(args, spec, columns, pathlib.Path(folder))
+            print(f"| {spec.stem} | {' | '.join(f'{r[0]:.2f} ({r[1]:.2f})' if r else 'refused' for r in results)} |", flush=True)
+            for column, result in zip(columns, results):
+                if result and result[0] > slowest.get(column, (0, ""))[0]:
+                    slowest[column] = (result[0], spec.stem)
+    print("\nSlowest by the clock: " +
+          "; ".join(f"{' '.join(column)} {seconds:.2f} s ({spec})" for column, (seconds, spec) in slowest.items()) + ".")
 
 
 main()

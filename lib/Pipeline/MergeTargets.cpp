@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "MergeTargets.h"
 
+#include "SharePtx.h"
+
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -75,5 +77,6 @@ llvm::Error attune::mergeTargets(std::optional<LibraryModule> &library, LibraryM
   if (llvm::Error error = checkSameInterface(library->description, added.description, target))
     return error;
   llvm::append_range(library->description.variants, added.description.variants);
+  sharePtx(library->description.variants);
   return link(*library->module, *added.module);
 }

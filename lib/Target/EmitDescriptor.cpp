@@ -14,6 +14,7 @@
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Module.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace attune::target;
 using namespace llvm;
@@ -49,6 +50,7 @@ private:
     Constant *data, *bytes, *unpacked;
   };
   Image image(StringRef bytes, bool endWithZero);
+  Image newImage(StringRef bytes, bool endWithZero);
   Constant *number(int64_t value, unsigned bits) {
     return ConstantInt::get(IntegerType::get(context, bits), static_cast<uint64_t>(value), /*IsSigned=*/true,
                             /*ImplicitTrunc=*/true);
@@ -76,6 +78,7 @@ private:
   LLVMContext &context;
   const LibraryDescription &description;
   DescriptorTypes types;
+  StringMap<Image> images;
 };
 
 GlobalVariable *DescriptorBuilder::global(Constant *value, StringRef name, unsigned alignment) {
@@ -90,9 +93,17 @@ Constant *DescriptorBuilder::text(StringRef value) {
   return global(ConstantDataArray::getString(context, value), "text");
 }
 
+/// Variants may have the same one.
 DescriptorBuilder::Image DescriptorBuilder::image(StringRef bytes, bool endWithZero) {
   if (bytes.empty())
     return {null(), i64(0), i64(0)};
+  auto [entry, isNew] = images.try_emplace(bytes);
+  if (isNew)
+    entry->second = newImage(bytes, endWithZero);
+  return entry->second;
+}
+
+DescriptorBuilder::Image DescriptorBuilder::newImage(StringRef bytes, bool endWithZero) {
   SmallVector<uint8_t, 0> packed = packImage(bytes);
   if (packed.empty() || packed.size() >= bytes.size())
     return {global(ConstantDataArray::getString(context, bytes, endWithZero), "image", /*alignment=*/64),

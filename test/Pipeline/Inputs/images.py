@@ -1,4 +1,4 @@
-"""The PTX images of a library, unpacked, and the bytes of all images for each of them."""
+"""The PTX images of a library, unpacked, and the bytes of all images for each of so many architectures."""
 import lzma
 import pathlib
 import re
@@ -8,7 +8,7 @@ import zlib
 
 SUM_BYTES = 4
 data = pathlib.Path(sys.argv[1]).read_bytes()
-count = total = 0
+architectures, total = int(sys.argv[2]), 0
 # The properties, the size of the window, and that the length is not known.
 for found in re.finditer(rb"\x5d.{4}\xff{8}", data, re.S):
     stream = lzma.LZMADecompressor(format=lzma.FORMAT_ALONE)
@@ -20,6 +20,5 @@ for found in re.finditer(rb"\x5d.{4}\xff{8}", data, re.S):
         continue
     total += len(data) - found.start() - len(stream.unused_data) + SUM_BYTES
     if b".version" in image:
-        count += 1
         print(*(re.search(pattern, image, re.M).group().decode() for pattern in (rb"^\.version \S+", rb"^\.target \w+")))
-print(f"{'at most' if total <= 100_000 * count else 'MORE THAN'} 100 kB an architecture: {total // max(count, 1)} bytes")
+print(f"{'at most' if total <= 100_000 * architectures else 'MORE THAN'} 100 kB an architecture: {total // architectures} bytes")
