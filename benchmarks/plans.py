@@ -6,7 +6,8 @@
 Each point (spec, n, threads) is one call of `attnc bench --plans`: the cheapest plans by price, at most 12, compiled and
 run in turn in one process. What was measured is kept in benchmarks/results/plans.json, point by point: a call goes on where
 the last one ended, and `--again` measures anew. `--report` writes plans.md beside it from the measurements and from the
-prices of the attnc at hand. Needs attnc (--attnc). The machine should be quiet where two threads are timed.
+prices of the attnc at hand. Needs attnc (--attnc). Medians of rounds; one thread is timed by processor time, two by the
+wall clock, without the rounds in which a thread had to wait for a processor.
 """
 
 import argparse
