@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "IssuedWork.h"
+#include "ProjectionInLoad.h"
 
 using namespace attune;
 using namespace attune::cost;
@@ -45,6 +46,8 @@ static KernelWorks familyWork(const AttentionShape &shape, const Sizes &sizes) {
 KernelWorks cost::attentionWork(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   Sizes sizes(shape, schedule);
   KernelWorks kernels = familyWork(shape, sizes);
+  if (projectsInLoad(shape))
+    addProjectionsInLoad(kernels, shape, sizes);
   if (schedule.getTarget() != tile::TargetKind::GPU)
     return kernels;
   for (auto [kernel, issued] : llvm::zip_equal(kernels, issuedWork(shape, sizes))) {

@@ -60,7 +60,7 @@ static AttentionShape attention(const FlurkaSizes &sizes, int64_t keys, attn::Fe
   return shape;
 }
 
-llvm::SmallVector<AttentionShape> cost::flurkaShapes(FlurkaLayer layer, const FlurkaSizes &sizes,
+llvm::SmallVector<AttentionShape, 4> cost::flurkaShapes(FlurkaLayer layer, const FlurkaSizes &sizes,
                                                      attn::FeatureMapAttr map) {
   AttentionShape queries = projection(sizes, sizes.tokens), slots = projection(sizes, sizes.slots);
   if (layer == FlurkaLayer::Kernel)

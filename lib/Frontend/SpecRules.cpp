@@ -164,6 +164,12 @@ static void checkLowRankPin(RuleReporter &rules) {
                 "remove the pin: there is no projection for the compression to go before");
 }
 
+/// S24: `project` needs a projection.
+static void checkProjectPin(RuleReporter &rules) {
+  if (rules.spec.pinnedForm("project") && rules.good({"projection"}) && !rules.spec.projection)
+    rules.atKey("pin.project", "a projection for project", "none", "remove the pin: tokens are inputs as they are");
+}
+
 void checkRules(RuleReporter &rules) {
   checkKvHeads(rules);
   checkRope(rules);
@@ -174,6 +180,7 @@ void checkRules(RuleReporter &rules) {
   checkPins(rules);
   checkFoldPin(rules);
   checkLowRankPin(rules);
+  checkProjectPin(rules);
 }
 
 } // namespace attune

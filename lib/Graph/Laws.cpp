@@ -14,5 +14,6 @@ std::vector<std::unique_ptr<graph::RewriteLaw>> graph::createLaws() {
   laws.push_back(createLinearizeLaw());
   laws.push_back(createFoldLaw());
   laws.push_back(createLowRankLaw());
+  laws.push_back(createProjectLaw());
   return laws;
 }

@@ -18,34 +18,62 @@ using namespace attune::graph;
 
 static Alternative offer(const RewriteLaw &law, Operation *op, StringRef form) {
   Alternative alternative{&law, form, {}, law.refusal(op, form)};
-  if (!alternative.feasible())
+  if (!alternative.feasible() || law.marks())
     return alternative;
   OpBuilder builder(op);
   alternative.values = law.build(builder, op, form);
   return alternative;
 }
 
-Memo::Memo(func::FuncOp function, ArrayRef<std::unique_ptr<RewriteLaw>> laws) : scratch(function.clone()) {
-  SmallVector<Operation *> ops = llvm::map_to_vector(scratch->getOps(), [](Operation &op) { return &op; });
+/// The forms of these ops that the laws which mark offer, or the others.
+static SmallVector<EqualForms> formsOf(ArrayRef<Operation *> ops, ArrayRef<std::unique_ptr<RewriteLaw>> laws, bool marks) {
+  SmallVector<EqualForms> groups;
   int attention = -1;
   for (Operation *op : ops) {
     attention += isMechanism(op);
     EqualForms group{op, attention, {}};
     for (const std::unique_ptr<RewriteLaw> &law : laws)
-      if (law->appliesTo(op))
+      if (law->marks() == marks && law->appliesTo(op))
         for (StringRef form : law->forms())
           group.alternatives.push_back(offer(*law, op, form));
     if (!group.alternatives.empty())
-      found.push_back(std::move(group));
+      groups.push_back(std::move(group));
   }
+  return groups;
+}
+
+Memo::Memo(func::FuncOp function, ArrayRef<std::unique_ptr<RewriteLaw>> laws) : scratch(function.clone()) {
+  SmallVector<Operation *> ops = llvm::map_to_vector(scratch->getOps(), [](Operation &op) { return &op; });
+  // Marks first: they ask who reads an op, and what other laws build reads it as well.
+  SmallVector<EqualForms> marked = formsOf(ops, laws, true);
+  found = formsOf(ops, laws, false);
+  for (EqualForms &group : marked)
+    for (auto [index, other] : llvm::enumerate(found))
+      if (other.op == group.op)
+        group.built = index;
+  llvm::append_range(found, std::move(marked));
+}
+
+/// What computes an op of a group in the copy that `mapping` leads to, after other laws have had their say.
+static Operation *chosenOp(const IRMapping &mapping, ArrayRef<EqualForms> groups, ArrayRef<unsigned> choice,
+                           const EqualForms &group) {
+  if (!group.built)
+    return mapping.lookup(group.op);
+  Value result = groups[*group.built].alternatives[choice[*group.built]].values.front();
+  return mapping.lookup(result).getDefiningOp();
 }
 
 OwningOpRef<func::FuncOp> Memo::realize(ArrayRef<unsigned> choice) const {
   IRMapping mapping;
   OwningOpRef<func::FuncOp> plan(cast<func::FuncOp>(scratch.get()->clone(mapping)));
-  for (auto [group, index] : llvm::zip_equal(found, choice))
-    for (auto [result, value] : llvm::zip_equal(group.op->getResults(), group.alternatives[index].values))
-      mapping.lookup(result).replaceAllUsesWith(mapping.lookup(value));
+  for (auto [group, index] : llvm::zip_equal(found, choice)) {
+    const Alternative &taken = group.alternatives[index];
+    if (taken.law->marks())
+      taken.law->mark(chosenOp(mapping, found, choice, group), taken.form);
+    else
+      for (auto [result, value] : llvm::zip_equal(group.op->getResults(), taken.values))
+        mapping.lookup(result).replaceAllUsesWith(mapping.lookup(value));
+  }
   // Users come after what they use, so one sweep from the end removes all that is dead.
   for (Block &block : llvm::reverse(plan->getBody()))
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))

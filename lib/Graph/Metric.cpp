@@ -14,8 +14,11 @@ using cost::AttentionShape;
 
 llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> attentions, Type storage) const {
   // The tiles of projections and compressions are smaller than those of attention.
-  auto isMechanism = [](const AttentionShape &shape) { return shape.family < cost::Family::Project; };
-  return cost::chooseSchedule(llvm::filter_to_vector(attentions, isMechanism), storage, machine);
+  SmallVector<AttentionShape, 1> mechanisms;
+  for (const AttentionShape &shape : attentions)
+    if (shape.family < cost::Family::Project)
+      mechanisms.push_back(shape);
+  return cost::chooseSchedule(mechanisms, storage, machine);
 }
 
 llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
@@ -27,6 +30,12 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
   bool grouped = llvm::any_of(plan.attentions, [](const AttentionShape &shape) { return shape.grouped; });
   if (grouped && machine.kind == tile::TargetKind::GPU)
     return llvm::createStringError("keys that wait for the heads of a group do not fit a GPU's registers (not supported yet)");
+  bool inLoad = llvm::any_of(plan.attentions, [](const AttentionShape &shape) {
+    return shape.queryModel || shape.keyModel || shape.valueModel;
+  });
+  if (inLoad && machine.kind == tile::TargetKind::GPU)
+    return llvm::createStringError("projections in the load hold registers that the kernels of a GPU do not have (not "
+                                   "supported yet)");
   llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(plan.attentions, storageOf(function));
   if (!schedule)
     return schedule.takeError();

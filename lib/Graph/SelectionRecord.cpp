@@ -147,6 +147,22 @@ std::string Selector::reasonOf(const Decision &decision, unsigned group, unsigne
   return reason;
 }
 
+/// Kernels of their own for what an attention, or a compression, projects in the load.
+static void addProjections(SmallVector<cost::AttentionShape, 1> &shapes, cost::AttentionShape &shape, int64_t keys) {
+  auto add = [&](int32_t &model, int64_t heads, int64_t tokens, int64_t width) {
+    if (!model)
+      return;
+    cost::AttentionShape &projection = shapes.emplace_back();
+    projection.family = cost::Family::Project;
+    projection.batch = shape.batch, projection.heads = heads, projection.queries = projection.keys = tokens;
+    projection.width = width, projection.model = model, projection.elementBytes = shape.elementBytes;
+    model = 0;
+  };
+  add(shape.queryModel, shape.heads, shape.queries, shape.width);
+  add(shape.keyModel, shape.sharedHeads, keys, shape.width);
+  add(shape.valueModel, shape.sharedHeads, keys, shape.valueWidth);
+}
+
 /// The same function with exact softmax over all keys in place of every attention; nothing if it is that already.
 static std::optional<SmallVector<cost::AttentionShape, 1>> exactShapes(const PricedPlan &plan, int64_t keys) {
   SmallVector<cost::AttentionShape, 1> shapes;
@@ -154,6 +170,7 @@ static std::optional<SmallVector<cost::AttentionShape, 1>> exactShapes(const Pri
   for (cost::AttentionShape shape : plan.attentions) {
     other |= shape.family != cost::Family::Softmax && shape.family < cost::Family::Project;
     other |= shape.window != 0 || shape.family == cost::Family::Compress;
+    addProjections(shapes, shape, keys);
     if (shape.family == cost::Family::Compress || shape.family == cost::Family::SlotSums)
       continue;
     if (shape.family == cost::Family::ProjectSlots) {

@@ -8,6 +8,7 @@
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
+#include "attune/Attn/InReader.h"
 #include "attune/Graph/Metric.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -40,6 +41,12 @@ struct Source {
       rope |= isa<attn::RopeOp>(op), norm |= isa<attn::QkNormOp>(op);
       memory = op->getOperand(0);
     }
+  }
+
+  /// D where the kernel projects the tokens itself; else 0.
+  int32_t model() const {
+    attn::ProjectOp project = attn::projectionInLoad(memory);
+    return project ? static_cast<int32_t>(shapeOf(project.getSource())[2]) : 0;
   }
 
   Value memory;
@@ -78,6 +85,7 @@ static AttentionShape shapeOf(Family family, attn::Form form, Value query, Value
   shape.fixedKeys = isa_and_present<attn::CompressOp>(keySource.memory.getDefiningOp());
   shape.queryRope = querySource.rope, shape.queryNorm = querySource.norm;
   shape.keyRope = keySource.rope, shape.keyNorm = keySource.norm;
+  shape.queryModel = querySource.model(), shape.keyModel = keySource.model(), shape.valueModel = Source(value).model();
   addTaps(shape, output);
   return shape;
 }
@@ -212,7 +220,7 @@ static ArrayRef<int64_t> projectedShape(attn::ProjectOp op) {
 }
 
 static Shape shapeOf(attn::ProjectOp op) {
-  if (attn::projectsSlotsOnly(op))
+  if (attn::projectsSlotsOnly(op) || attn::isInReader(op))
     return std::nullopt;
   ArrayRef<int64_t> result = projectedShape(op);
   AttentionShape shape;
@@ -307,7 +315,7 @@ static Shape shapeOf(attn::CompressOp op) {
   shape.width = source[3];
   shape.rank = shapeOf(op.getWeight())[1], shape.sharedWeights = shapeOf(op.getWeight())[0];
   shape.elementBytes = bytesOf(op.getWeight()), shape.keyBytes = bytesOf(tokens.memory);
-  shape.keyRope = tokens.rope, shape.keyNorm = tokens.norm;
+  shape.keyRope = tokens.rope, shape.keyNorm = tokens.norm, shape.keyModel = tokens.model();
   return shape;
 }
 

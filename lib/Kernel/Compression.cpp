@@ -101,7 +101,7 @@ void kernel::buildCompression(BuildSite &site, const Problem &problem, Value wei
   Slots slots{count, std::min(count, problem.schedule.getQueryTile()), result.width, result.heads,
               shape.getDimSize(0)};
   TileBuilder host(site.host, site.loc);
-  Value pieces = host.ceilDiv(host.dim(problem.key.memory, 2), problem.schedule.getPiece());
+  Value pieces = host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Value sums = site.workspace({dynamic, slots.heads, dynamic, count, slots.width},
                               {host.dim(problem.key.memory, 0), pieces});

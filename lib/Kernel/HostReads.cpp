@@ -13,6 +13,7 @@
 
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Folded.h"
+#include "attune/Attn/InReader.h"
 
 using namespace mlir;
 using namespace attune;
@@ -59,7 +60,7 @@ FailureOr<Tokens> HostBuilder::readRope(attn::RopeOp op) {
     if (failed(aligned))
       return failure();
     TileBuilder host(site.host, site.loc);
-    step.offset = host.sub(host.dim(aligned->memory, 2), host.dim(tokens->memory, 2));
+    step.offset = host.sub(tokenCount(host, aligned->memory), tokenCount(host, tokens->memory));
   }
   tokens->steps.push_back(step);
   return tokens;
@@ -118,6 +119,10 @@ FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
     return op.emitOpError() << "expected an argument of the function to project (others are not supported yet)";
   if (attn::isFolded(op))
     return computeFolded(op, source);
+  if (attn::isInReader(op)) {
+    ArrayRef<int64_t> shape = shapeOf(op.getResult());
+    return Tokens{source, 0, shape[1], shape[3], {}, TokenProjection{weightOf(op), memory(op.getBias())}};
+  }
   Tokens result = workspaceFor(op.getResult(), source);
   buildProjection(site, startProblem(), source, weightOf(op), memory(op.getBias()), result);
   return result;
@@ -127,6 +132,8 @@ FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
 Tokens HostBuilder::computeFolded(attn::ProjectOp op, Value source) {
   WeightMemory folded = prepared.lookup(*foldedWeight(op)); // what cannot be folded was refused when it was to be prepared
   ArrayRef<int64_t> shape = cast<MemRefType>(folded.matrix.getType()).getShape(); // [H, D, m]
+  if (attn::isInReader(op))
+    return {source, 0, shape[0], shape[2], {}, TokenProjection{folded.matrix, folded.shift}};
   TileBuilder host(site.host, site.loc);
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Value memory = site.workspace({dynamic, shape[0], dynamic, shape[2]}, {host.dim(source, 0), host.dim(source, 1)});

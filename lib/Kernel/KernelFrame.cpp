@@ -69,6 +69,8 @@ SmallVector<Value> kernel::hostValues(ArrayRef<const Tokens *> tokens, ArrayRef<
   SmallVector<Value> values;
   for (const Tokens *each : tokens) {
     values.push_back(each->memory);
+    if (each->projection)
+      values.append({each->projection->weight, each->projection->bias});
     for (const TokenStep &step : each->steps)
       values.push_back(step.offset);
   }

@@ -66,6 +66,9 @@ llvm::SmallVector<mlir::Value> queryGrid(BuildSite &site, const Problem &problem
 mlir::Value loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value memory,
                      mlir::Value head, mlir::Value first, llvm::ArrayRef<int64_t> shape, mlir::Value limit,
                      mlir::Value lower = mlir::Value());
+/// The same rows of an input memory[batch, tokens, D], from a column on.
+mlir::Value loadInputRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value memory,
+                          mlir::Value first, mlir::Value column, llvm::ArrayRef<int64_t> shape, mlir::Value limit);
 void storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value tile, mlir::Value memory,
                mlir::Value head, mlir::Value first, mlir::Value limit = mlir::Value());
 
@@ -110,6 +113,14 @@ using KeyStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(TileBuilder &t
                                                                    mlir::ValueRange carried, bool masked)>;
 llvm::SmallVector<mlir::Value> loopOverKeys(TileBuilder &tiles, const Problem &problem, const VisibleKeys &visible,
                                             tile::Carry carry, mlir::ValueRange carried, KeyStep step);
+
+/// Σ_D x [rows, 64 of D] · W [64, width of the head]: [rows, width], f32. `load` makes the tile of x that begins at a
+/// column.
+mlir::Value projectTile(TileBuilder &tiles, mlir::Type operand, mlir::Value model, int64_t rows, mlir::Value weight,
+                        mlir::Value head, int64_t width,
+                        llvm::function_ref<mlir::Value(TileBuilder &tiles, mlir::Value column)> load);
+/// x [rows, columns] + bias [columns] from `first` on; x itself if there is no bias.
+mlir::Value addBias(TileBuilder &tiles, mlir::Value x, mlir::Value bias, mlir::Value first);
 
 /// Weights [Tq, Tk] of the tile at `firstKey` with `fill` where a query does not see a key.
 mlir::Value maskKeys(TileBuilder &tiles, const VisibleKeys &visible, mlir::Value weights, mlir::Value firstKey,

@@ -182,7 +182,7 @@ void LogStateBuilder::buildMerge(const LogStates &pieces, const LogStates &resul
 LogStates LogStateBuilder::build(ArrayRef<Value> values, bool normalized, Prepare prepare) {
   TileBuilder host(site.host, site.loc);
   Value batch = host.dim(problem.key.memory, 0);
-  Value count = host.ceilDiv(host.dim(problem.key.memory, 2), problem.schedule.getPiece());
+  Value count = host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
   LogStates pieces = workspace(true, batch, count), result = workspace(false, batch, count);
   buildPieces(pieces, count, values, prepare);
   buildMerge(pieces, result, normalized);

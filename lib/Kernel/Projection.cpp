@@ -18,13 +18,27 @@ using namespace attune;
 using namespace attune::kernel;
 using tile::modelTile;
 
-/// x [rows, columns] + bias [columns].
-static Value addBias(TileBuilder &tiles, Value x, Value bias, Value first) {
+Value kernel::addBias(TileBuilder &tiles, Value x, Value bias, Value first) {
   if (!bias)
     return x;
   SmallVector<int64_t> shape(tiles.shape(x));
   Value b = tiles.cast(tiles.load(bias, first, shape[1]), tiles.builder.getF32Type()); // [columns]
   return tiles.plus(x, tiles.expand(b, 0, shape));
+}
+
+Value kernel::projectTile(TileBuilder &tiles, Type operand, Value model, int64_t rows, Value weight, Value head,
+                          int64_t width, llvm::function_ref<Value(TileBuilder &tiles, Value column)> load) {
+  Value c0 = tiles.index(0), firstColumn = tiles.mul(head, width);
+  bool prepared = cast<MemRefType>(weight.getType()).getRank() == 3;
+  auto step = [&](TileBuilder &inner, Value column, ValueRange carried) -> SmallVector<Value> {
+    Value a = load(inner, column);                                           // [T, 64]
+    SmallVector<Value, 3> place{column, firstColumn};
+    if (prepared)
+      place = {head, column, c0};
+    Value w = inner.load(weight, place, {modelTile, width});                 // [64, width]
+    return {inner.dot(inner.cast(a, operand), inner.cast(w, operand), carried[0])};
+  };
+  return loop(tiles, tile::Carry::Sum, c0, model, modelTile, tiles.constant({rows, width}, 0), step)[0]; // [T, width]
 }
 
 void kernel::buildProjection(BuildSite &site, const Problem &problem, Value x, Value weight, Value bias,
@@ -33,21 +47,14 @@ void kernel::buildProjection(BuildSite &site, const Problem &problem, Value x, V
                     {x, weight, bias, result.memory});
   TileBuilder &tiles = frame.tiles;
   int64_t rows = problem.schedule.getQueryTile(), width = result.width;
-  Type operand = problem.schedule.getOperand();
   Value batch = tiles.programId(tile::Axis::Batch), head = tiles.programId(tile::Axis::Head), c0 = tiles.index(0);
   Value first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows), column = tiles.mul(head, width);
-  Value tokens = frame[x], weights = frame[weight];
-  bool prepared = cast<MemRefType>(weight.getType()).getRank() == 3;
-  auto step = [&](TileBuilder &inner, Value model, ValueRange carried) -> SmallVector<Value> {
-    Value a = inner.load(tokens, {batch, first, model}, {rows, modelTile});  // [T, 64]
-    SmallVector<Value, 3> place{model, column};
-    if (prepared)
-      place = {head, model, c0};
-    Value w = inner.load(weights, place, {modelTile, width});                // [64, width]
-    return {inner.dot(inner.cast(a, operand), inner.cast(w, operand), carried[0])};
+  Value tokens = frame[x];
+  auto load = [&](TileBuilder &inner, Value model) {
+    return inner.load(tokens, {batch, first, model}, {rows, modelTile}); // [T, 64]
   };
-  Value zero = tiles.constant({rows, width}, 0);
-  Value projected = loop(tiles, tile::Carry::Sum, c0, tiles.dim(tokens, 2), modelTile, zero, step)[0]; // [T, width]
+  Value projected = projectTile(tiles, problem.schedule.getOperand(), tiles.dim(tokens, 2), rows, frame[weight], head,
+                                width, load);                            // [T, width]
   tiles.store(addBias(tiles, projected, frame[bias], column), frame[result.memory], {batch, head, first, c0});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(x, 0), host.index(result.heads), host.ceilDiv(host.dim(x, 1), rows)});

@@ -84,7 +84,7 @@ void kernel::buildState(BuildSite &site, const Problem &problem, const FeatureMa
   int64_t heads = parameterHeads(problem, map);
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Value batch = host.dim(problem.key.memory, 0);
-  Value pieces = host.ceilDiv(host.dim(problem.key.memory, 2), problem.schedule.getPiece());
+  Value pieces = host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
   Value states = site.workspace({dynamic, heads, dynamic, map.features, problem.valueWidth()}, {batch, pieces});
   Value sums = site.workspace({dynamic, heads, dynamic, map.features}, {batch, pieces});
   buildPieces(site, problem, map, states, sums, pieces);

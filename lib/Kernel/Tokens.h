@@ -17,6 +17,8 @@
 #include "TileBuilder.h"
 #include "attune/Attn/Attn.h"
 
+#include <optional>
+
 namespace attune::kernel {
 
 class KernelFrame;
@@ -30,13 +32,20 @@ struct TokenStep {
   mlir::Value offset; ///< rope: position of token 0, an index of the host; null: 0
 };
 
+/// A projection in the load: the memory is its input x [batch, tokens, D].
+struct TokenProjection {
+  mlir::Value weight; ///< [D, heads · width], or [heads, D, width] where `prepare` has packed or folded it
+  mlir::Value bias;   ///< [heads · width]; null if there is none
+};
+
 /// Tokens [batch, heads, tokens, width] of the host function.
 struct Tokens {
-  mlir::Value memory;    ///< [batch, heads of the memory, tokens, width]; null if there are none
+  mlir::Value memory;    ///< [batch, heads of the memory, tokens, width], or x; null if there are none
   int64_t firstHead = 0; ///< the head of the memory that is head 0 of these tokens
   int64_t heads = 0;
   int64_t width = 0;
   llvm::SmallVector<TokenStep, 2> steps;
+  std::optional<TokenProjection> projection = std::nullopt; ///< before the steps
 
   explicit operator bool() const { return static_cast<bool>(memory); }
 };
@@ -64,12 +73,17 @@ public:
   int64_t width() const { return tokens.width; }
 
 private:
+  mlir::Value project(TileBuilder &tiles, mlir::Value first, int64_t rows, mlir::Value limit) const;
+
   const KernelFrame &frame;
   const Problem &problem;
   const Tokens &tokens;
   const Point &point;
   mlir::Value head; ///< of the memory
 };
+
+/// How many tokens a memory [batch, heads, tokens, width] has, or an input [batch, tokens, D].
+mlir::Value tokenCount(TileBuilder &tiles, mlir::Value memory);
 
 /// The positions in the sequence of tokens first … first + rows − 1 of a window: [rows], f32.
 mlir::Value positions(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value first, int64_t rows);

@@ -44,11 +44,11 @@ static Value remainder(TileBuilder &tiles, Value a, Value b) {
 static Value windowCount(TileBuilder &tiles, const Problem &problem, Value memory) {
   if (problem.window.isGrid())
     return tiles.index(problem.window.getGridRows() * problem.window.getGridColumns() / problem.window.getLength());
-  return tiles.div(tiles.dim(memory, 2), problem.window.getLength());
+  return tiles.div(tokenCount(tiles, memory), problem.window.getLength());
 }
 
 Value kernel::queryCount(TileBuilder &tiles, const Problem &problem, Value queryMemory) {
-  return problem.window ? tiles.index(problem.window.getLength()) : tiles.dim(queryMemory, 2);
+  return problem.window ? tiles.index(problem.window.getLength()) : tokenCount(tiles, queryMemory);
 }
 Value kernel::keyCount(TileBuilder &tiles, const Problem &problem, Value keyMemory) {
   return queryCount(tiles, problem, keyMemory);
@@ -120,6 +120,12 @@ Value kernel::loadRows(TileBuilder &tiles, const Problem &problem, const Point &
                        Value first, ArrayRef<int64_t> shape, Value limit, Value lower) {
   RowPlace place = placeOf(tiles, problem, point, first, lower, limit);
   return tiles.load(memory, {point.batch, head, place.index, tiles.index(0)}, shape, place.rows);
+}
+
+Value kernel::loadInputRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value memory, Value first,
+                            Value column, ArrayRef<int64_t> shape, Value limit) {
+  RowPlace place = placeOf(tiles, problem, point, first, Value(), limit);
+  return tiles.load(memory, {point.batch, place.index, column}, shape, place.rows);
 }
 
 void kernel::storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value tile, Value memory,

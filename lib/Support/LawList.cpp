@@ -129,6 +129,7 @@ static void printList(llvm::ArrayRef<ListedLaw> list, llvm::raw_ostream &out) {
 
 void attune::printLaws(llvm::raw_ostream &out) {
   printList(listedLaws(), out);
+  printList(scheduleLawList(), out);
   printList(approximateLawList(), out);
 }
 
@@ -152,6 +153,8 @@ static void printTable(llvm::ArrayRef<ListedLaw> list, llvm::raw_ostream &out) {
 void attune::printLawTable(llvm::raw_ostream &out) {
   out << "| | law | identity | holds if | who applies it | source |\n|---|---|---|---|---|---|\n";
   printTable(listedLaws(), out);
+  out << "| | law | computed | can be if | who applies it | source |\n|---|---|---|---|---|---|\n";
+  printTable(scheduleLawList(), out);
   out << "| | law | is replaced by | can be if | who applies it | source |\n|---|---|---|---|---|---|\n";
   printTable(approximateLawList(), out);
 }

@@ -1,7 +1,7 @@
-// RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=%S/Inputs/products.yaml \
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml pin=project:alone" \
 // RUN:   --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s
-// RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=%S/Inputs/products.yaml | FileCheck %s --check-prefix=PLAN
-// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml pin=fold:apart" \
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml pin=project:alone" | FileCheck %s --check-prefix=PLAN
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml pin=fold:apart,project:alone" \
 // RUN:   | FileCheck %s --check-prefix=APART
 
 // A projection folded with omega, priced in multiply-adds of one token: D d + d m apart, D m folded.

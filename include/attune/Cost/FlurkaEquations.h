@@ -47,7 +47,7 @@ double flurkaEquation(FlurkaLayer layer, const FlurkaSizes &sizes);
 
 /// The kernels of that layer in the paper's order, E before the projections: shapes to count or to price. The map must
 /// be one without products.
-llvm::SmallVector<AttentionShape> flurkaShapes(FlurkaLayer layer, const FlurkaSizes &sizes, attn::FeatureMapAttr map);
+llvm::SmallVector<AttentionShape, 4> flurkaShapes(FlurkaLayer layer, const FlurkaSizes &sizes, attn::FeatureMapAttr map);
 
 /// What the equations count of some kernels: useful multiply-adds, and one for each weight of softmax.
 double flurkaCount(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule);

@@ -13,6 +13,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <optional>
+
 namespace attune::graph {
 
 /// A form of one op: its values in the scratch function, or why it has none.
@@ -30,6 +32,7 @@ struct EqualForms {
   mlir::Operation *op; ///< in the scratch function
   int attention;       ///< its place among the attentions of the function
   llvm::SmallVector<Alternative> alternatives;
+  std::optional<unsigned> built = std::nullopt; ///< of a law that marks: the group whose forms of this op it marks
 };
 
 /// A scratch copy of a function in which every form that the laws offer stands beside the op it equals. The function
@@ -38,7 +41,7 @@ class Memo {
 public:
   Memo(mlir::func::FuncOp function, llvm::ArrayRef<std::unique_ptr<RewriteLaw>> laws);
 
-  /// Ops with something to choose, in the order of the function.
+  /// Ops with something to choose, in the order of the function; then, in the same order, those with something to mark.
   llvm::ArrayRef<EqualForms> groups() const { return found; }
 
   /// A copy of the function in which group g is in its alternative `choice[g]`, and nothing unused is left.

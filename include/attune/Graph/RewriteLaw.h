@@ -31,8 +31,15 @@ public:
   /// Why the op cannot take the form; empty if it can.
   virtual std::string refusal(mlir::Operation *op, llvm::StringRef form) const = 0;
   /// Builds the form at the builder's place and returns the values of the op's results. Only after `refusal` was empty.
-  virtual llvm::SmallVector<mlir::Value> build(mlir::OpBuilder &builder, mlir::Operation *op,
-                                               llvm::StringRef form) const = 0;
+  virtual llvm::SmallVector<mlir::Value> build(mlir::OpBuilder &builder, mlir::Operation *op, llvm::StringRef form) const {
+    return {};
+  }
+
+  /// Whether the law is about the schedule: its forms build nothing, but mark how an op is computed, in whatever form
+  /// other laws have put it.
+  virtual bool marks() const { return false; }
+  /// Marks the op that computes what was chosen for `op`. Only after `refusal` was empty.
+  virtual void mark(mlir::Operation *op, llvm::StringRef form) const {}
 };
 
 /// Kernel attention as pair weights, through the state, or chunk by chunk (identities I1 and I10).
@@ -43,6 +50,9 @@ std::unique_ptr<RewriteLaw> createFoldLaw();
 
 /// E before or after the projection of the tokens that it compresses (identities I3 and I4).
 std::unique_ptr<RewriteLaw> createLowRankLaw();
+
+/// Projections alone, or in the loads of the kernels that read them.
+std::unique_ptr<RewriteLaw> createProjectLaw();
 
 /// All laws, in the order in which selection offers them.
 std::vector<std::unique_ptr<RewriteLaw>> createLaws();

@@ -27,7 +27,7 @@ enum class LawPlace {
 /// An identity in real arithmetic: both sides of the formula are the same function where the condition holds. If it is
 /// not exact, the left side is replaced by the right one, another function.
 struct ListedLaw {
-  llvm::StringLiteral id;   ///< I1, I2 … (A1 … for approximate ones) as comments and documents call it
+  llvm::StringLiteral id;   ///< I1, I2 … (S1 … for choices of the schedule, A1 … for approximate laws) as comments and documents call it
   llvm::StringLiteral name; ///< the law's name in `pin` where it is a choice, else a name for people
   llvm::StringLiteral formula, condition;
   llvm::StringLiteral source;
@@ -38,6 +38,9 @@ struct ListedLaw {
 
 /// All of them, in the order of their numbers.
 llvm::ArrayRef<ListedLaw> listedLaws();
+
+/// Choices of the schedule, which change no formula: what is computed where.
+llvm::ArrayRef<ListedLaw> scheduleLawList();
 
 /// The approximate ones, by consent.
 llvm::ArrayRef<ListedLaw> approximateLawList();

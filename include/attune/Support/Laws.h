@@ -31,10 +31,14 @@ inline constexpr llvm::StringLiteral foldForms[] = {"apart", "folded"};
 /// Low rank of projected tokens: E (x W), or (E x) W.
 inline constexpr llvm::StringLiteral lowRankForms[] = {"project_first", "compress_first"};
 
+/// Projections: a kernel stores x W, or whoever reads a tile of its tokens computes it.
+inline constexpr llvm::StringLiteral projectForms[] = {"alone", "in_reader"};
+
 inline constexpr Law laws[] = {
     {"linearize", linearizeForms},
     {"fold", foldForms},
     {"low_rank", lowRankForms},
+    {"project", projectForms},
 };
 
 /// Rewritings to another function, which `allow` can name (docs/Laws.md).

@@ -112,7 +112,8 @@ class SpecDraw:
         if c.once(3) and any(has_scale(m) for m in Case(fields, 0, 0, 0).mechanisms()):
             fields["scale"] = c.pick([0.01, 0.3, 1.0, 1 / 3])
         forms = {"linearize": self.forms(fields), "fold": ["apart", "folded"] if self.can_fold(fields) else [],
-                 "low_rank": ["project_first", "compress_first"] if self.can_compress_first(fields) else []}
+                 "low_rank": ["project_first", "compress_first"] if self.can_compress_first(fields) else [],
+                 "project": ["alone", "in_reader"] if self.can_project_in_reader(fields) else []}
         pin = {law: c.pick(options) for law, options in forms.items() if options and c.once(2)}
         if pin:
             fields["pin"] = pin
@@ -191,6 +192,12 @@ class SpecDraw:
         cancels = m.get("denominator") != "none" and favor["epsilon"] == 0 and not any(guard_of(m))
         return m.get("low_rank", {}).get("order") != "after_map" and (
             favor["kind"] == "favor_relu" or cancels or favor["stabilizer"] in ("constant", "max"))
+
+    def can_project_in_reader(self, fields):
+        """Whether all that reads the queries can project them itself."""
+        after_map = [m for m in Case(fields, 0, 0, 0).mechanisms() if m.get("low_rank", {}).get("order") == "after_map"]
+        kinds = {m["kind"] for m in Case(fields, 0, 0, 0).mechanisms()}
+        return self.projection and not after_map and kinds <= {"softmax", "polynomial", "kernel", "effatt"}
 
     def can_compress_first(self, fields):
         """Whether E can go before the projection of the keys, or of the values."""

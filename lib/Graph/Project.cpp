@@ -1,0 +1,70 @@
+//===- Project.cpp - Projections alone or in the kernels that read them ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   alone       a kernel stores x W [batch, heads, tokens, d]; whoever reads tokens loads them
+//   in_reader   whoever reads a tile of tokens computes it: x [T, D] · W [D, d of the head]
+//
+// The second spares a launch and the workspace, and computes a token as often as it is read. RoPE, qk_norm and heads of a
+// part are done in the load anyway, after the product.
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Attn/InReader.h"
+#include "attune/Graph/RewriteLaw.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::attn;
+
+/// Why an op that reads tokens cannot compute them; empty if it can.
+static std::string readerRefusal(Operation *reader) {
+  if (isa<TakeHeadsOp, RopeOp, QkNormOp>(reader)) {
+    for (Operation *user : reader->getResult(0).getUsers())
+      if (std::string reason = readerRefusal(user); !reason.empty())
+        return reason;
+    return "";
+  }
+  if (auto kernel = dyn_cast<KernelOp>(reader))
+    return kernel.getCompressKey() ? "features are compressed by kernels that read the tokens once for every block of slots"
+                                   : "";
+  if (isa<LepeOp>(reader))
+    return "lepe reads every value with its neighbours";
+  if (isa<SoftmaxOp, PolynomialOp, EffattOp, CompressOp>(reader))
+    return "";
+  return "the kernels of " + reader->getName().stripDialect().str() + " read their tokens several times";
+}
+
+namespace {
+struct ProjectLaw : graph::RewriteLaw {
+  StringRef name() const override { return "project"; }
+  ArrayRef<StringLiteral> forms() const override {
+    static constexpr StringLiteral all[] = {"alone", "in_reader"};
+    return all;
+  }
+  bool appliesTo(Operation *op) const override { return isa<ProjectOp>(op); }
+
+  std::string refusal(Operation *operation, StringRef form) const override {
+    if (form == "alone")
+      return "";
+    auto op = cast<ProjectOp>(operation);
+    for (Operation *user : op.getResult().getUsers())
+      if (std::string reason = readerRefusal(user); !reason.empty())
+        return reason;
+    if (ShapedType::isDynamic(op.getSource().getType().getDimSize(2)))
+      return "the width of the input is known only to a run";
+    return "";
+  }
+
+  bool marks() const override { return true; }
+  void mark(Operation *operation, StringRef form) const override {
+    if (form == inReaderForm)
+      operation->setAttr(projectPlaceAttr, StringAttr::get(operation->getContext(), form));
+  }
+};
+} // namespace
+
+std::unique_ptr<graph::RewriteLaw> graph::createProjectLaw() { return std::make_unique<ProjectLaw>(); }
