@@ -58,7 +58,7 @@ struct Tiles {
   /// Keys that are rotated or normalised in the load.
   int64_t keySteps() const { return shape.keyRope || shape.keyNorm ? held(Tk, d) : 0; }
   int64_t queryBytes() const { return Tq * padded(d) * stored; }
-  int64_t keyAndValueBytes() const { return stages * Tk * (padded(d) + padded(dv)) * stored; }
+  int64_t keyAndValueBytes() const { return std::max<int64_t>(1, stages) * Tk * (padded(d) + padded(dv)) * stored; }
 };
 } // namespace
 
@@ -103,10 +103,10 @@ static int64_t omegaBytes(const Tiles &t) {
   return hasProjection(t) && !t.shape.keyFolded ? padded(t.m) * padded(t.d) * t.stored : 0;
 }
 
-/// Of what stays, and of omega and what comes after it: with one stage omega is read again for each tile, if it must be.
+/// Of what stays, and of omega and what comes after it: with no stages omega is read again for each tile.
 static int64_t bytesWithOmega(const Tiles &t, int64_t stays, int64_t after) {
   int64_t omega = omegaBytes(t), tokens = t.keyAndValueBytes();
-  if (t.stages > 1)
+  if (t.stages > 0)
     return stays + omega + tokens + after;
   return stays + tokens + std::max(omega, after);
 }

@@ -95,7 +95,7 @@ static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   // Two stages take addresses of their own, for which kernels that come to so many columns have no registers left.
   // What chunks of sketches read again and again is their own state, which does not run ahead.
   bool chunksOfSketches = shape.family == Family::Polysketch && shape.form == attn::Form::Chunked;
-  bool stagesFit = (warps.columns < 4 && !chunksOfSketches) || schedule.getStages() == 1;
+  bool stagesFit = (warps.columns < 4 && !chunksOfSketches) || schedule.getStages() <= 1;
   return (warps.columns == 1 || !rotates(shape)) && schedule.getQueryTile() >= 16 * warps.rows && stagesFit &&
          (isSquare || !hasSquareTiles(shape));
 }
@@ -105,7 +105,7 @@ static llvm::SmallVector<tile::ScheduleAttr> gpuSchedules(mlir::Type storage) {
   llvm::SmallVector<tile::ScheduleAttr> schedules;
   for (auto [queries, keys] : tileSizes)
     for (tile::WarpGrid warps : grids)
-      for (int64_t stages : {2, 1})
+      for (int64_t stages : {2, 1, 0}) // 0: what every step of a loop reads is loaded again
         schedules.push_back(tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece,
                                                     storage, warps.count(), stages, warps.columns));
   return schedules;

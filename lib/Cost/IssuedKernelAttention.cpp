@@ -106,23 +106,25 @@ static IssuedWork issuedReadout(const AttentionShape &shape, const Sizes &z) {
   return work;
 }
 
+/// A grid point for each query head; `grouped`: for each key-value head, whose query heads share all that is of the keys.
 static IssuedWork issuedChunked(const AttentionShape &shape, const Sizes &z) {
   double points = z.points(), tiles = points * z.keyTiles, T = z.Tk;
+  double sharing = shape.grouped ? z.batch * z.shared : points, keyTiles = sharing * z.keyTiles;
   IssuedWork work(z);
-  loadMap(work, shape, z, points);
+  loadMap(work, shape, z, sharing);
   loadQueries(work, z, points * z.n);
-  loadKeys(work, z, points * z.N);
-  loadTurns(work, z, points, hasRope(shape));
-  work.move(points * z.N * z.dv, z.k);
+  loadKeys(work, z, sharing * z.N);
+  loadTurns(work, z, sharing, hasRope(shape));
+  work.move(sharing * z.N * z.dv, z.k);
   if (shape.initialState)
-    loadState(work, shape, z, points);
+    loadState(work, shape, z, sharing);
   mapQueries(work, shape, z, tiles, T);
-  mapKeys(work, shape, z, tiles, T);
+  mapKeys(work, shape, z, keyTiles, T);
   Operands operands = shape.runningMaximum ? Operands::F32 : Operands::Features;
   multiplyFeatures(work, shape, tiles, T, z.dv, Operands::F32);
   multiplyFeatures(work, shape, tiles * (shape.runningMaximum ? productsOfBands(shape, z) : 1), T, T, operands);
   work.multiply(tiles, T, z.dv, T, operands);
-  addToState(work, shape, z, tiles, operands);
+  addToState(work, shape, z, keyTiles, operands);
   storeOutput(work, shape, z);
   return work;
 }

@@ -88,8 +88,11 @@ static bool isRandom(const AttentionShape &shape) {
   return shape.map && (shape.map.isFavor() || shape.map.getKind() == attn::FeatureKind::FavorRelu);
 }
 
+/// With no stages ω is loaded for each product that it is an operand of.
+static bool loadsAgain(const Sizes &z) { return z.schedule.getStages() == 0; }
+
 void cost::loadMap(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double blocks) {
-  if (isRandom(shape) && !(shape.queryFolded && shape.keyFolded))
+  if (isRandom(shape) && !(shape.queryFolded && shape.keyFolded) && !loadsAgain(z))
     work.move(blocks * z.m * z.d, storageBytes(z));
   if (shape.map && shape.map.getKind() == attn::FeatureKind::Focused)
     work.loadAlongColumns(blocks * z.d, storageBytes(z));
@@ -97,8 +100,10 @@ void cost::loadMap(IssuedWork &work, const AttentionShape &shape, const Sizes &z
 
 static void mapRows(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows,
                     bool folded) {
-  if (isRandom(shape) && !folded)
-    work.multiply(times, rows, z.m, z.d, Operands::Exact, /*narrow=*/storageBytes(z) < 4);
+  if (!isRandom(shape) || folded)
+    return;
+  work.multiply(times, rows, z.m, z.d, Operands::Exact, /*narrow=*/storageBytes(z) < 4);
+  work.move(loadsAgain(z) ? times * z.m * z.d : 0, storageBytes(z));
 }
 
 void cost::mapQueries(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows) {

@@ -307,6 +307,8 @@ void Machine::countBytes(const Site &site, const WarpRequests::Request &request)
   std::sort(addresses.begin(), addresses.end());
   auto distinct = uint64_t(std::unique(addresses.begin(), addresses.end()) - addresses.begin());
   counters().globalBytes += distinct * site.bytes;
+  if (std::min<uint64_t>(site.bytes, site.alignment) >= 16)
+    counters().wideGlobalBytes += distinct * site.bytes;
   ++(site.bytes < 4    ? counters().narrowRequests
      : site.bytes < 8  ? counters().requestsOf4
      : site.bytes < 16 ? counters().requestsOf8

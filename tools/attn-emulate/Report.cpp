@@ -121,6 +121,7 @@ llvm::ArrayRef<CounterName> attune::counterNames() {
       {"global requests of 4 bytes a lane", &WorkCounters::requestsOf4},
       {"global requests of 8 bytes a lane", &WorkCounters::requestsOf8},
       {"global requests of 16 bytes a lane", &WorkCounters::requestsOf16},
+      {"global bytes by 16 bytes a lane", &WorkCounters::wideGlobalBytes},
   };
   return names;
 }

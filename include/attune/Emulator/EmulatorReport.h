@@ -97,6 +97,7 @@ struct WorkCounters {
   uint64_t globalBytes = 0;
   /// Those requests by the bytes of a lane: narrower than 4, 4, 8, 16.
   uint64_t narrowRequests = 0, requestsOf4 = 0, requestsOf8 = 0, requestsOf16 = 0;
+  uint64_t wideGlobalBytes = 0; ///< of `globalBytes` those asked for by 16 bytes a lane
 
   WorkCounters &operator+=(const WorkCounters &other);
 };

@@ -179,8 +179,8 @@ mlir::LogicalResult lowerElementwise(KernelState &state, mlir::Operation *op);
 // TileToGpu.cpp
 mlir::LogicalResult lowerBlock(KernelState &state, mlir::Block &block);
 
-/// Loads what loops read from shared memory, and were given before them, anew for each product; false if there is nothing.
-bool reloadOperands(tile::KernelOp kernel);
+/// Loads what loops read from shared memory, and were given before them, anew for each product.
+void reloadOperands(tile::KernelOp kernel);
 
 } // namespace attune::device
 

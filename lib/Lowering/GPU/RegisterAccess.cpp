@@ -6,11 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where a row of the tile lies in a `c` fragment, a lane has pairs of neighbouring columns: they are moved as one word if
-// all rows are aligned for that, which is tested once, for the whole block alike.
+// Where a row of the tile lies in a `c` fragment, a lane has pairs of neighbouring columns. If all rows are aligned for it,
+// which is tested once, for the whole block alike, quads move chunks of 16 bytes (QuadChunks.h); else pairs go as one word
+// if rows are aligned for that, and else elements one by one.
 //
 //===----------------------------------------------------------------------===//
 #include "Places.h"
+#include "QuadChunks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -139,17 +141,32 @@ SmallVector<Value> RowAccess::load(bool asPairs) {
   return elements;
 }
 
-/// The elements as they come by pairs if the memory allows it, else one by one.
-static SmallVector<Value> loadRows(RowAccess &rows) {
+using Registers = SmallVector<Value>;
+
+/// The elements as `one` loads them if `condition` holds, else as `other` does.
+static Registers oneOrOther(RowAccess &rows, Value condition, llvm::function_ref<Registers()> one,
+                            llvm::function_ref<Registers()> other) {
   DeviceBuilder &code = rows.code();
   SmallVector<Type> types(rows.layout.registers(), rows.access.memory->element);
-  auto op = scf::IfOp::create(code.builder, code.loc, types, pairsAligned(rows.state, rows.access), true);
+  auto op = scf::IfOp::create(code.builder, code.loc, types, condition, true);
   OpBuilder::InsertionGuard guard(code.builder);
-  for (bool asPairs : {true, false}) {
-    code.builder.setInsertionPointToStart(asPairs ? op.thenBlock() : op.elseBlock());
-    scf::YieldOp::create(code.builder, code.loc, rows.load(asPairs));
-  }
-  return SmallVector<Value>(op.getResults());
+  code.builder.setInsertionPointToStart(op.thenBlock());
+  scf::YieldOp::create(code.builder, code.loc, one());
+  code.builder.setInsertionPointToStart(op.elseBlock());
+  scf::YieldOp::create(code.builder, code.loc, other());
+  return Registers(op.getResults());
+}
+
+static Registers loadPairs(RowAccess &rows) {
+  return oneOrOther(
+      rows, pairsAligned(rows.state, rows.access), [&] { return rows.load(true); }, [&] { return rows.load(false); });
+}
+
+static Registers loadRows(RowAccess &rows) {
+  QuadChunks chunks(rows.state, rows.access, rows.layout);
+  if (!chunks.possible())
+    return loadPairs(rows);
+  return oneOrOther(rows, chunks.aligned(), [&] { return chunks.load(); }, [&] { return loadPairs(rows); });
 }
 
 void device::loadToRegisters(KernelState &state, tile::LoadOp load) {
@@ -212,6 +229,12 @@ void device::lowerStore(KernelState &state, tile::StoreOp store) {
     return storeVector(state, store, access);
   RowAccess rows(state, access, state.fragment(store.getValue()));
   SmallVector<Value> elements = elementsOf(state, store.getValue());
-  state.code.ifThen(
-      pairsAligned(state, access), [&] { rows.store(elements, true); }, [&] { rows.store(elements, false); });
+  auto storePairs = [&] {
+    state.code.ifThen(
+        pairsAligned(state, access), [&] { rows.store(elements, true); }, [&] { rows.store(elements, false); });
+  };
+  QuadChunks chunks(state, access, rows.layout);
+  if (!chunks.possible())
+    return storePairs();
+  state.code.ifThen(chunks.aligned(), [&] { chunks.store(elements); }, storePairs);
 }

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // An operand that every step of a loop reads (omega of a feature map) is loaded once, before the loop, and keeps its place
-// throughout. Where a kernel then does not fit, it is loaded again for each product: more traffic with the L2 cache, but
-// the place is free for what is computed from the product.
+// throughout. With no stages in the schedule it is loaded again for each product: more traffic with the L2 cache, but the
+// place is free for what is computed from the product.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
@@ -62,8 +62,7 @@ static bool isWritten(tile::KernelOp kernel, Value memory) {
       .wasInterrupted();
 }
 
-bool device::reloadOperands(tile::KernelOp kernel) {
-  bool changed = false;
+void device::reloadOperands(tile::KernelOp kernel) {
   for (auto load : llvm::make_early_inc_range(kernel.getBody().front().getOps<tile::LoadOp>())) {
     SmallVector<OpOperand *> ends;
     findEnds(load.getResult(), ends);
@@ -75,7 +74,5 @@ bool device::reloadOperands(tile::KernelOp kernel) {
       end->set(loadAgain(builder, end->get()));
     }
     eraseUnused(load.getResult());
-    changed = true;
   }
-  return changed;
 }

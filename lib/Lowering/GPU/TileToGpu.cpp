@@ -285,16 +285,14 @@ static FailureOr<LLVM::LLVMFuncOp> lowerIfItFits(tile::KernelOp kernel, OpBuilde
 }
 
 /// Stages, and operands that stay, are worth less than not running at all: where the schedule's do not fit, fewer are taken,
-/// and at last operands are loaded for each product.
+/// and with none operands are loaded for each product.
 static LogicalResult lowerKernel(tile::KernelOp kernel, OpBuilder &moduleBuilder, int64_t sharedLimit) {
   int64_t sharedBytes = 0;
-  for (int64_t stages = kernel.getSchedule()->getStages(); stages > 0; --stages) {
-    FailureOr<LLVM::LLVMFuncOp> function = lowerIfItFits(kernel, moduleBuilder, stages, sharedLimit, sharedBytes);
-    if (failed(function) || *function)
-      return function;
-  }
-  if (reloadOperands(kernel)) {
-    FailureOr<LLVM::LLVMFuncOp> function = lowerIfItFits(kernel, moduleBuilder, 1, sharedLimit, sharedBytes);
+  for (int64_t stages = kernel.getSchedule()->getStages(); stages >= 0; --stages) {
+    if (stages == 0)
+      reloadOperands(kernel);
+    FailureOr<LLVM::LLVMFuncOp> function =
+        lowerIfItFits(kernel, moduleBuilder, std::max<int64_t>(stages, 1), sharedLimit, sharedBytes);
     if (failed(function) || *function)
       return function;
   }

@@ -2,7 +2,8 @@
 
 Of every launch of a spec's plan: the bytes that warps ask of global memory, and the multiply-adds of the matrix units.
 Exits 1 if a kernel's are further apart than --within, or if the model has other kernels than ran. Every key exists: how
-many do is nothing that a prediction could know.
+many do is nothing that a prediction could know. Of the bytes issued, the last column is the part that was asked for by 16
+bytes a lane; --wide is the least that it may be.
 """
 
 import argparse
@@ -67,12 +68,16 @@ def paired(model, ran):
     return pairs if not left else None
 
 
-def row_of(label, pairs):
+def wide_part(counters):
+    return counters["global bytes by 16 bytes a lane"] / max(1, counters["global bytes of warps"])
+
+
+def row_of(label, pairs, wide):
     cells = [f"{label:34}"]
     for expected, got in pairs:
         ratio = f"{expected / got:7.3f}" if got else "      -" if not expected else "    inf"
         cells.append(f"{expected:13.0f} {got:13.0f} {ratio}")
-    return "  ".join(cells)
+    return "  ".join([*cells, f"{wide:6.3f}"])
 
 
 def agree(expected, got, within):
@@ -105,9 +110,10 @@ def compare(args, spec, dtype, pin):
         return False
     for kernel, work, counters in kernels:
         pairs = [(work[one], counters[other]) for one, other in COUNTS]
-        right = all(agree(*pair, args.within) for pair in pairs)
+        wide = wide_part(counters)
+        right = all(agree(*pair, args.within) for pair in pairs) and wide >= args.wide
         good &= right
-        print(f"  {'    ' if right else 'FAIL'} {row_of(kernel, pairs)}", flush=True)
+        print(f"  {'    ' if right else 'FAIL'} {row_of(kernel, pairs, wide)}", flush=True)
     return good
 
 
@@ -127,6 +133,7 @@ def parse():
     parser.add_argument("--target", default="sm_80")
     parser.add_argument("--forms", action="store_true", help="every form that the spec can be pinned to")
     parser.add_argument("--within", type=float, default=0.05)
+    parser.add_argument("--wide", type=float, default=0, help="least part of the bytes by 16 bytes a lane, of every kernel")
     for name in SIZES:
         parser.add_argument(f"--{name}", type=int, help="for '?'")
     return parser.parse_args()
@@ -134,7 +141,7 @@ def parse():
 
 def main():
     args = parse()
-    print(f"  {'':39}  {'bytes predicted':>13} {'issued':>11}   ratio  {'mma predicted':>13} {'issued':>13}   ratio")
+    print(f"  {'':39}  {'bytes predicted':>13} {'issued':>11}   ratio  {'mma predicted':>13} {'issued':>13}   ratio    wide")
     results = [attempt(args, spec, dtype) for spec in specs_of(args.specs) for dtype in args.dtypes]
     print(f"{sum(results)} of {len(results)} specs agree")
     sys.exit(not results or not all(results))

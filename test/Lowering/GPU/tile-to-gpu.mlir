@@ -20,9 +20,15 @@ tile.kernel @product(%A: memref<?x64xf16>, %B: memref<?x64xf16>, %C: memref<?x64
   tile.return
 }
 
-// Columns stay in the four lanes of a quad: halves of 16 only change their registers, single steps are shuffles.
+// Columns stay in the four lanes of a quad: halves of 16 only change their registers, single steps are shuffles. To and from
+// memory the quad exchanges what makes 16 bytes a lane.
 // CHECK-LABEL: llvm.func @halves
-// CHECK-NOT: nvvm.shfl
+// CHECK-NOT: nvvm.shfl.sync idx
+// CHECK: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+// CHECK: nvvm.shfl.sync bfly
+// CHECK-NOT: nvvm.shfl.sync idx
+// CHECK: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+// CHECK-NOT: nvvm.shfl.sync idx
 // CHECK: llvm.return
 tile.kernel @halves(%A: memref<?x16xf32>, %C: memref<?x16xf32>) grid(query_block)
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {

@@ -161,9 +161,13 @@ TEST_F(ChooseSchedule, RandomFeaturesAreHeldAndOmegaIsRead) {
   EXPECT_EQ(accumulatorsPerThread(shape, choose()), 88);
   // Features of both, 2 · 64·128·4, omega 128·64·2, keys and values 2 · 64·128·2, weights 64·64·4.
   EXPECT_EQ(sharedBytes(shape, choose()), 131072);
-  // With one stage omega needs no place beside the features: 2 · 32,768 + 16,384 of weights, 16,384 of tokens.
+  // A stage of tokens less is 16,384 less.
   device.fastBytes.value = 131071;
   EXPECT_EQ(choose().getStages(), 1);
+  EXPECT_EQ(sharedBytes(shape, choose()), 114688);
+  // With none omega needs no place beside the features: 2 · 32,768 + 16,384 of weights, 16,384 of tokens.
+  device.fastBytes.value = 114687;
+  EXPECT_EQ(choose().getStages(), 0);
   EXPECT_EQ(sharedBytes(shape, choose()), 98304);
 }
 

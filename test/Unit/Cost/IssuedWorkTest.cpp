@@ -26,9 +26,10 @@ protected:
 
   /// Four warps in one column.
   llvm::SmallVector<KernelWork, 3> work(const AttentionShape &shape, mlir::Type storage, int64_t queryTile = 64,
-                                        int64_t keyTile = 64, int64_t piece = 2048, int64_t warpColumns = 1) {
+                                        int64_t keyTile = 64, int64_t piece = 2048, int64_t warpColumns = 1,
+                                        int64_t stages = 2) {
     return attentionWork(shape, tile::ScheduleAttr::get(&context, tile::TargetKind::GPU, queryTile, keyTile, piece,
-                                                        storage, /*warps=*/4, /*stages=*/2, warpColumns));
+                                                        storage, /*warps=*/4, stages, warpColumns));
   }
   mlir::Type f16() { return mlir::Float16Type::get(&context); }
   mlir::Type bf16() { return mlir::BFloat16Type::get(&context); }
@@ -137,6 +138,21 @@ TEST_F(IssuedWork, RandomFeaturesKeepAllBits) {
   // In f32 there are three.
   features.elementBytes = features.queryBytes = features.keyBytes = 4;
   EXPECT_EQ(work(features, f32())[0].work.products, 3 * (2 * map + 64 * 64 * 8 + 64 * 16 * 64));
+}
+
+TEST_F(IssuedWork, WithoutStagesOmegaIsLoadedForEachProduct) {
+  // 150 queries and 200 keys, tiles of 64: ω of 8 · 20 for three tiles of queries, and for four of keys of each of them.
+  AttentionShape features = shape(Family::Kernel, Form::Quadratic, 150, 200, 4);
+  features.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::FavorRelu, /*features=*/8);
+  features.features = 8;
+  auto bytes = [&](int64_t stages) { return work(features, f32(), 64, 64, 2048, 1, stages)[0].work.nearBytes; };
+  EXPECT_EQ(bytes(1), bytes(2));
+  EXPECT_EQ(bytes(0) - bytes(1), 4 * 8 * 20 * 3 * 4);
+  // A state in two pieces of two tiles; the readout reads ω once a tile in any case.
+  features.form = Form::State;
+  auto kernels = work(features, f32(), 64, 64, 128, 1, 0), kept = work(features, f32(), 64, 64, 128);
+  EXPECT_EQ(kernels[0].work.nearBytes - kept[0].work.nearBytes, 4 * 8 * 20 * (4 - 2));
+  EXPECT_EQ(kernels[2].work.nearBytes, kept[2].work.nearBytes);
 }
 
 TEST_F(IssuedWork, Windows) {
