@@ -147,6 +147,12 @@ static int64_t valuesBetween(const Tiles &t) {
   return t.isF32 && t.warps.columns == 1 ? t.Tk * padded(t.dv) / threadsPerWarp : 0;
 }
 
+/// Queries of the heads that one grid point serves: with one stage one head's after another's, else all of them at once.
+static int64_t groupBytes(const Tiles &t) {
+  int64_t members = t.shape.grouped && t.stages > 1 ? t.shape.heads / t.shape.sharedHeads : 1;
+  return members * t.queryBytes();
+}
+
 static BlockNeed chunkedNeed(const Tiles &t) {
   int64_t state = heldState(t), b = featuresOnTheWay(t, t.Tk);
   // Two products read the features of queries: of f32 both parts stay from the first to the second.
@@ -154,7 +160,7 @@ static BlockNeed chunkedNeed(const Tiles &t) {
   int64_t weights = t.held(t.Tq, t.Tk) * (t.isF16 ? 2 : 1);
   int64_t rows = t.output() + a + std::max(weights + t.apart(t.output()), b), update = t.apart(state);
   int64_t features = (t.warps.columns > 1 ? t.Tq + t.Tk : t.Tk) * padded(t.m) * 4;
-  return {state + std::max(rows, update) + v, bytesWithOmega(t, t.queryBytes() + 4 * padded(t.m) * padded(t.dv),
+  return {state + std::max(rows, update) + v, bytesWithOmega(t, groupBytes(t) + 4 * padded(t.m) * padded(t.dv),
                                                          features + t.operandBytes(t.Tq, t.Tk, t.mapped))};
 }
 

@@ -19,10 +19,14 @@ static constexpr double modelTile = tile::modelTile;
 
 static IssuedWork issuedProject(const AttentionShape &shape, const Sizes &z) {
   double points = z.batch * z.heads, tiles = points * z.blocks, model = static_cast<double>(shape.model);
+  // What prepare has folded with omega is f32, and keeps its bits.
+  double weightBytes = shape.queryFolded ? 4 : z.o;
+  Operands operands = shape.queryFolded ? Operands::Exact : Operands::Storage;
   IssuedWork work(z);
-  work.move(points * z.n * model + tiles * model * z.d, z.o);
-  work.loadAlongColumns(shape.bias ? tiles * z.d : 0, z.o);
-  work.multiply(tiles * std::ceil(model / modelTile), z.Tq, z.d, modelTile, Operands::Storage);
+  work.move(points * z.n * model, z.o);
+  work.move(tiles * model * z.d, weightBytes);
+  work.loadAlongColumns(shape.bias ? tiles * z.d : 0, weightBytes);
+  work.multiply(tiles * std::ceil(model / modelTile), z.Tq, z.d, modelTile, operands);
   work.move(points * z.n * z.d);
   return work;
 }

@@ -23,13 +23,6 @@ llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> a
 
 llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
   PricedPlan plan{attentionsOf(function), {}};
-  bool folds = llvm::any_of(plan.attentions, [](const AttentionShape &shape) { return shape.queryFolded; });
-  if (folds && machine.kind == tile::TargetKind::GPU)
-    return llvm::createStringError("weights are not prepared on a GPU (not supported yet)");
-  // It runs on a GPU, but keys and values that wait for every head of a group spill in f32.
-  bool grouped = llvm::any_of(plan.attentions, [](const AttentionShape &shape) { return shape.grouped; });
-  if (grouped && machine.kind == tile::TargetKind::GPU)
-    return llvm::createStringError("keys that wait for the heads of a group do not fit a GPU's registers (not supported yet)");
   bool inLoad = llvm::any_of(plan.attentions, [](const AttentionShape &shape) {
     return shape.queryModel || shape.keyModel || shape.valueModel;
   });

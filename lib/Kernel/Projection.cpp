@@ -26,6 +26,14 @@ Value kernel::addBias(TileBuilder &tiles, Value x, Value bias, Value first) {
   return tiles.plus(x, tiles.expand(b, 0, shape));
 }
 
+/// acc + x · w. What prepare has folded with ω is f32 whatever the storage is, and keeps its bits: they are those of exponents.
+static Value timesWeight(TileBuilder &tiles, Type operand, Value x, Value w, Value acc) {
+  Type f32 = tiles.builder.getF32Type();
+  if (!operand.isF32() && cast<RankedTensorType>(w.getType()).getElementType().isF32())
+    return tiles.exactDot(tiles.cast(x, f32), w, acc, /*transposeB=*/false);
+  return tiles.dot(tiles.cast(x, operand), tiles.cast(w, operand), acc);
+}
+
 Value kernel::projectTile(TileBuilder &tiles, Type operand, Value model, int64_t rows, Value weight, Value head,
                           int64_t width, llvm::function_ref<Value(TileBuilder &tiles, Value column)> load) {
   Value c0 = tiles.index(0), firstColumn = tiles.mul(head, width);
@@ -36,7 +44,7 @@ Value kernel::projectTile(TileBuilder &tiles, Type operand, Value model, int64_t
     if (prepared)
       place = {head, column, c0};
     Value w = inner.load(weight, place, {modelTile, width});                 // [64, width]
-    return {inner.dot(inner.cast(a, operand), inner.cast(w, operand), carried[0])};
+    return {timesWeight(inner, operand, a, w, carried[0])};
   };
   return loop(tiles, tile::Carry::Sum, c0, model, modelTile, tiles.constant({rows, width}, 0), step)[0]; // [T, width]
 }

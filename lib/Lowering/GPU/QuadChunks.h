@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of a row of a `c` fragment a lane has two neighbouring columns in each block of 8, which is 4 or 8 bytes. Memory is best
-// asked for 16 a lane, so the four lanes of a quad transpose among themselves what they have of several blocks:
+// Of a row of a `c` fragment a lane has two neighbouring columns in each block of 8, which is 4 or 8 bytes. Memory is
+// best asked for 16 a lane, so the four lanes of a quad transpose among themselves what they have of several blocks:
 //
 //     16-bit elements, blocks b … b + 3: word w(c, t) holds the columns 2t, 2t + 1 of block c
 //         lane t has         w(b, t)  w(b + 1, t)  w(b + 2, t)  w(b + 3, t)
@@ -16,9 +16,9 @@
 //         lane t has         w(b, t)  w(b + 1, t)
 //         lane t is to have  w(b + t mod 2, 2 ⌊t / 2⌋)  w(b + t mod 2, 2 ⌊t / 2⌋ + 1)  4 columns of block b + t mod 2
 //
-// A transposition is its own inverse, so loads and stores exchange alike: 4 shuffles and 12 selects for 16 bytes a lane of
-// 16-bit elements, 2 and 6 of f32. By way of shared memory they would take as many stores, a wide load in four phases, a
-// barrier of the warp and a place of their own, where a shuffle takes one pass through the same unit.
+// A transposition is its own inverse, so loads and stores exchange alike: 4 shuffles and 12 selects for 16 bytes a lane
+// of 16-bit elements, 2 and 6 of f32. By way of shared memory they would take as many stores, a wide load in four
+// phases, a barrier of the warp and a place of their own, where a shuffle takes one pass through the same unit.
 //
 // Where blocks are left over, both halves of a fragment's rows come together if they fit, else lanes stay idle.
 //

@@ -125,6 +125,30 @@ TEST_F(IssuedWork, Chunked) {
   EXPECT_EQ(kernels[0].work.nearBytes, 2 * 70 * (20 + 20 + 12 + 12));
 }
 
+TEST_F(IssuedWork, GroupsOfChunksShareTheirKeys) {
+  // Four query heads of two key-value heads. Of each of the other two: keys and values of 70 tokens, and their product.
+  AttentionShape chunked = shape(Family::Kernel, Form::Chunked, 70, 70, 2);
+  chunked.causal = true, chunked.heads = 4, chunked.sharedHeads = chunked.featureHeads = 2;
+  WorkEstimate apart = work(chunked, bf16())[0].work;
+  chunked.grouped = true;
+  WorkEstimate grouped = work(chunked, bf16())[0].work;
+  EXPECT_EQ(apart.nearBytes - grouped.nearBytes, 2 * 2 * 70 * (20 + 12));
+  EXPECT_EQ(apart.products - grouped.products, 2 * 2 * 64 * 16 * 64);
+}
+
+TEST_F(IssuedWork, FoldedProjectionsKeepTheBitsOfTheirWeights) {
+  // 70 tokens of a model of 64, to one head of 20: in two tiles, W is read twice. Folded it is f32, and three products of tf32.
+  AttentionShape project = shape(Family::Project, Form::Online, 70, 70, 2);
+  project.model = 64;
+  WorkEstimate apart = work(project, f16())[0].work;
+  EXPECT_EQ(apart.nearBytes, 2 * 64 * (70 + 2 * 20) + 4 * 70 * 20);
+  EXPECT_EQ(apart.products, 2 * 64 * 24 * 64);
+  project.queryFolded = true;
+  WorkEstimate folded = work(project, f16())[0].work;
+  EXPECT_EQ(folded.nearBytes - apart.nearBytes, 2 * 64 * 2 * 20);
+  EXPECT_EQ(folded.products, 3 * apart.products);
+}
+
 TEST_F(IssuedWork, RandomFeaturesKeepAllBits) {
   // 8 features of favor_relu. ω is stored in 16 bits, which are tf32 numbers, so that two products do.
   AttentionShape features = shape(Family::Kernel, Form::Quadratic, 64, 64, 2);

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel that loads a tile of f32 into registers and stores it, perhaps narrowed: of every width, on several grids of
-// warps, from and to rows that are aligned for 16 bytes or are not. What arrives is exact, nothing beside it is written, and
-// the widths of the requests are those that the memory allows.
+// warps, from and to rows that are aligned for 16 bytes or are not. What arrives is exact, nothing beside it is
+// written, and the widths of the requests are those that the memory allows.
 //
 //===----------------------------------------------------------------------===//
 #include "Device.h"
@@ -21,8 +21,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Parser/Parser.h"
-#include "gtest/gtest.h"
 #include "llvm/ADT/APFloat.h"
+#include "gtest/gtest.h"
 
 #include <cstring>
 
@@ -57,7 +57,9 @@ public:
   int64_t stride() const { return columns + place.pad; }
   uint32_t bitsOf(int64_t number) const;
   Tensor tensor() { return {at(place.shift), {1, 1, rows, columns}, {rows * stride(), rows * stride(), stride(), 1}}; }
-  bool wide() const { return (place.shift * bytes) % 16 == 0 && (stride() * bytes) % 16 == 0 && (columns * bytes) % 16 == 0; }
+  bool wide() const {
+    return (place.shift * bytes) % 16 == 0 && (stride() * bytes) % 16 == 0 && (columns * bytes) % 16 == 0;
+  }
   int64_t size() const { return rows * columns * bytes; }
 
 private:
@@ -71,16 +73,18 @@ private:
 struct RowMoves : public ::testing::Test {
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   RowMoves() {
-    context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
-                        mlir::gpu::GPUDialect, mlir::LLVM::LLVMDialect, mlir::memref::MemRefDialect,
-                        mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect>();
+    context.loadDialect<tile::TileDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                        mlir::func::FuncDialect, mlir::gpu::GPUDialect, mlir::LLVM::LLVMDialect,
+                        mlir::memref::MemRefDialect, mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect>();
   }
   void check(const Case &one);
 };
 } // namespace
 
 static const llvm::fltSemantics &semanticsOf(const std::string &dtype) {
-  return dtype == "f32" ? llvm::APFloat::IEEEsingle() : dtype == "f16" ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
+  return dtype == "f32"   ? llvm::APFloat::IEEEsingle()
+         : dtype == "f16" ? llvm::APFloat::IEEEhalf()
+                          : llvm::APFloat::BFloat();
 }
 
 Rows::Rows(const std::string &dtype, int64_t rows, int64_t columns, Place place)
@@ -113,19 +117,24 @@ std::string Case::describe() const {
 std::string Case::source() const {
   // Columns are known to be all of the memory's, or found when the kernel runs.
   std::string width = tileColumns == columns ? std::to_string(columns) : "?";
-  auto memory = [&](const std::string &element) { return "memref<1x1x?x" + width + "x" + element + ", strided<[?, ?, ?, 1]>>"; };
+  auto memory = [&](const std::string &element) {
+    return "memref<1x1x?x" + width + "x" + element + ", strided<[?, ?, ?, 1]>>";
+  };
   auto tile = [&](const std::string &element) {
     return "tensor<" + std::to_string(tileRows) + "x" + std::to_string(tileColumns) + "x" + element + ">";
   };
   bool narrow = dtype != "f32";
   std::string A = memory("f32"), C = memory(dtype), at = "[%c0, %c0, %c0, %c0] : ";
   return "tile.kernel @move(%A: " + A + ", %C: " + C +
-         ") grid(batch) attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, "
-         "operand = f32, warps = " + std::to_string(warps) + ", stages = 1, warp_columns = " + std::to_string(warpColumns) +
+         ") grid(batch) attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = "
+         "2048, "
+         "operand = f32, warps = " +
+         std::to_string(warps) + ", stages = 1, warp_columns = " + std::to_string(warpColumns) +
          ">} {\n%c0 = arith.constant 0 : index\n%a = tile.load %A" + at + A + " -> " + tile("f32") + "\n" +
          (narrow ? "%c = arith.truncf %a : " + tile("f32") + " to " + tile(dtype) + "\n" : "") + "tile.store " +
-         (narrow ? "%c" : "%a") + ", %C" + at + tile(dtype) + ", " + C + "\ntile.return\n}\n" + "func.func @plan(%A: " + A +
-         ", %C: " + C + ") {\n%c1 = arith.constant 1 : index\ntile.launch @move grid(%c1) (%A, %C) : " + A + ", " + C +
+         (narrow ? "%c" : "%a") + ", %C" + at + tile(dtype) + ", " + C + "\ntile.return\n}\n" +
+         "func.func @plan(%A: " + A + ", %C: " + C +
+         ") {\n%c1 = arith.constant 1 : index\ntile.launch @move grid(%c1) (%A, %C) : " + A + ", " + C +
          "\nreturn\n}\n";
 }
 
@@ -174,7 +183,8 @@ TEST_F(RowMoves, OfMemoryThatEndsBeforeTheTile) {
         check({rows, columns, 64, 64, dtype});
 }
 
-// A row's padding is not the tile's, and rows that begin or follow one another at odd places are moved in smaller pieces.
+// A row's padding is not the tile's, and rows that begin or follow one another at odd places are moved in smaller
+// pieces.
 TEST_F(RowMoves, OfRowsThatAreNotAligned) {
   const Place places[] = {{0, 1}, {0, 4}, {0, 8}, {1, 0}, {4, 0}, {2, 2}};
   for (const char *dtype : {"f32", "f16"})
