@@ -147,10 +147,16 @@ static int64_t valuesBetween(const Tiles &t) {
   return t.isF32 && t.warps.columns == 1 ? t.Tk * padded(t.dv) / threadsPerWarp : 0;
 }
 
-/// Queries of the heads that one grid point serves: with one stage one head's after another's, else all of them at once.
-static int64_t groupBytes(const Tiles &t) {
-  int64_t members = t.shape.grouped && t.stages > 1 ? t.shape.heads / t.shape.sharedHeads : 1;
-  return members * t.queryBytes();
+/// Query heads that one grid point serves.
+static int64_t membersOf(const Tiles &t) { return t.shape.grouped ? t.shape.heads / t.shape.sharedHeads : 1; }
+
+/// Their queries: with one stage one head's after another's, else all of them at once.
+static int64_t groupBytes(const Tiles &t) { return (t.stages > 1 ? membersOf(t) : 1) * t.queryBytes(); }
+
+/// Registers of the addresses of one head's queries and outputs, which stay throughout the loop (measured: 35 at a width of 64
+/// with four warps).
+static int64_t groupAddresses(const Tiles &t) {
+  return (membersOf(t) - 1) * (8 + t.held(t.Tq, t.d + t.dv) / 2);
 }
 
 static BlockNeed chunkedNeed(const Tiles &t) {
@@ -158,7 +164,8 @@ static BlockNeed chunkedNeed(const Tiles &t) {
   // Two products read the features of queries: of f32 both parts stay from the first to the second.
   int64_t a = t.operand(t.Tq, t.m, 4) * (t.isF32 ? 2 : 1), v = valuesBetween(t);
   int64_t weights = t.held(t.Tq, t.Tk) * (t.isF16 ? 2 : 1);
-  int64_t rows = t.output() + a + std::max(weights + t.apart(t.output()), b), update = t.apart(state);
+  int64_t rows = t.output() + a + std::max(weights + t.apart(t.output()), b) + groupAddresses(t);
+  int64_t update = t.apart(state);
   int64_t features = (t.warps.columns > 1 ? t.Tq + t.Tk : t.Tk) * padded(t.m) * 4;
   return {state + std::max(rows, update) + v, bytesWithOmega(t, groupBytes(t) + 4 * padded(t.m) * padded(t.dv),
                                                          features + t.operandBytes(t.Tq, t.Tk, t.mapped))};
@@ -189,7 +196,7 @@ static BlockNeed logStateNeed(const Tiles &t) {
 
 static BlockNeed logChunkedNeed(const Tiles &t) {
   int64_t state = t.held(t.m, t.dv), weights = 2 * t.held(t.Tq, t.Tk);
-  int64_t rows = 4 * t.held(t.Tq, t.m) + weights + t.output();
+  int64_t rows = 4 * t.held(t.Tq, t.m) + weights + t.output() + groupAddresses(t);
   return {state + std::max(rows, t.apart(state)),
           bytesWithOmega(t, 4 * padded(t.m) * padded(t.dv), logSidesBytes(t))};
 }

@@ -315,6 +315,13 @@ static void multiplyApart(Product &product) {
     total = arith::AddFOp::create(code.builder, code.loc, total, sum);
 }
 
+/// A second operand of three products or more, such as the keys that the heads of a group share. What the first of them has
+/// read of it would be kept in registers for all.
+static bool isReadOften(tile::DotOp dot) {
+  auto reads = [&](OpOperand &use) { return isa<tile::DotOp>(use.getOwner()) && use.getOperandNumber() == 1; };
+  return llvm::count_if(dot.getB().getUses(), reads) >= 3;
+}
+
 LogicalResult device::lowerDot(KernelState &state, tile::DotOp dot) {
   tile::FragmentLayout layout = state.fragment(dot.getResult());
   Product product{state,
@@ -331,6 +338,8 @@ LogicalResult device::lowerDot(KernelState &state, tile::DotOp dot) {
   for (ThreadTile *operand : {&product.a, &product.b, &product.a})
     if (operand->shared)
       state.sharedUse.beforeRead(state.code, operand->shared->buffer);
+  if (isReadOften(dot)) // shared memory is read anew after it
+    NVVM::SyncWarpOp::create(state.code.builder, state.code.loc, state.code.i32(-1));
   bool fromZero = tile::splatValue(dot.getAcc()) == 0;
   if (product.isSplit() && !fromZero)
     multiplyApart(product);

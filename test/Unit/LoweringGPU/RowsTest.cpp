@@ -39,7 +39,7 @@ struct Case {
   int64_t rows, columns; ///< of the memory
   int64_t tileRows, tileColumns;
   std::string dtype = "f32"; ///< of what is stored
-  Place from, to;
+  Place from = {}, to = {};
   int64_t warps = 4, warpColumns = 1;
 
   std::string describe() const;
