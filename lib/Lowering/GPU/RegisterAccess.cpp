@@ -166,7 +166,10 @@ static Registers loadRows(RowAccess &rows) {
   QuadChunks chunks(rows.state, rows.access, rows.layout);
   if (!chunks.possible())
     return loadPairs(rows);
-  return oneOrOther(rows, chunks.aligned(), [&] { return chunks.load(); }, [&] { return loadPairs(rows); });
+  // Whole chunks of memory that is not aligned for them are rare: one other way, which takes any, is code enough.
+  return oneOrOther(
+      rows, chunks.aligned(), [&] { return chunks.load(); },
+      [&] { return rows.access.allColumns ? rows.load(/*asPairs=*/false) : loadPairs(rows); });
 }
 
 void device::loadToRegisters(KernelState &state, tile::LoadOp load) {
@@ -236,5 +239,7 @@ void device::lowerStore(KernelState &state, tile::StoreOp store) {
   QuadChunks chunks(state, access, rows.layout);
   if (!chunks.possible())
     return storePairs();
-  state.code.ifThen(chunks.aligned(), [&] { chunks.store(elements); }, storePairs);
+  state.code.ifThen(
+      chunks.aligned(), [&] { chunks.store(elements); },
+      [&] { access.allColumns ? rows.store(elements, /*asPairs=*/false) : storePairs(); });
 }
