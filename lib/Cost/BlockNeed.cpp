@@ -127,7 +127,21 @@ static int64_t heldState(const Tiles &t) {
   return isPair ? 2 * t.held(t.m / 2, t.dv) : t.held(t.m, t.dv);
 }
 
+/// The state stays in registers, and where products read it; omega serves both sides.
+static BlockNeed fusedNeed(const Tiles &t, int64_t features, int64_t rows) {
+  int64_t state = heldState(t);
+  int64_t keys = t.keyAndValueBytes() + t.Tk * padded(t.m) * t.mapped;
+  int64_t queries = 4 * padded(t.m) * padded(t.dv) + std::max<int64_t>(1, t.stages) * t.queryBytes() +
+                    t.operandBytes(t.Tq, t.m, 4);
+  // Parts of f32 operands of the map and of the readout, which the loop over queries has at once.
+  int64_t parts = t.isF32 && hasProjection(t) ? t.held(t.Tq, t.m) : 0;
+  return {state + std::max({features, rows, t.apart(state)}) + parts, omegaBytes(t) + std::max(keys, queries)};
+}
+
 static BlockNeed stateNeed(const Tiles &t) {
+  if (t.shape.fused)
+    return fusedNeed(t, std::max(t.held(t.Tk, t.m), featuresOnTheWay(t, std::max(t.Tq, t.Tk))),
+                     t.held(t.Tq, t.m) + t.output() + t.apart(t.output()));
   int64_t state = heldState(t);
   // Of f32 the projection's first operand is in parts beside its sums.
   int64_t features = t.isF32 ? std::max(t.held(t.Tk, t.m), featuresOnTheWay(t, t.Tk)) : t.held(t.Tk, t.m);
@@ -185,6 +199,8 @@ static BlockNeed logQuadraticNeed(const Tiles &t) {
 }
 
 static BlockNeed logStateNeed(const Tiles &t) {
+  if (t.shape.fused)
+    return fusedNeed(t, 2 * t.held(t.Tk, t.m), 2 * t.held(t.Tq, t.m) + t.output());
   int64_t state = t.held(t.m, t.dv);
   BlockNeed pieces{state + std::max(2 * t.held(t.Tk, t.m), t.apart(state)), bytesWithOmega(t, 0, t.Tk * padded(t.m) * 4)};
   BlockNeed merge{2 * state, 0};

@@ -106,6 +106,27 @@ static IssuedWork issuedReadout(const AttentionShape &shape, const Sizes &z) {
   return work;
 }
 
+/// omega is kept for both sides, the state where products read it.
+static IssuedWork issuedFused(const AttentionShape &shape, const Sizes &z) {
+  double states = z.batch * z.features, keyTiles = states * z.keyTiles;
+  double points = z.points(), tiles = points * z.blocks;
+  IssuedWork work(z);
+  loadMap(work, shape, z, states);
+  work.move(shape.keyMaximum ? states : 0);
+  loadKeys(work, z, states * z.N);
+  loadQueries(work, z, points * z.n);
+  loadTurns(work, z, states, hasRope(shape));
+  work.move(states * z.N * z.dv, z.k);
+  mapKeys(work, shape, z, keyTiles, z.Tk);
+  addToState(work, shape, z, keyTiles, Operands::Features);
+  mapQueries(work, shape, z, tiles, z.Tq);
+  multiplyFeatures(work, shape, tiles, z.Tq, z.dv, Operands::F32);
+  storeOutput(work, shape, z);
+  if (shape.finalState)
+    work.move(states * z.m * (z.dv + vectorsOf(shape)));
+  return work;
+}
+
 /// A grid point for each query head; `grouped`: for each key-value head, whose query heads share all that is of the keys.
 static IssuedWork issuedChunked(const AttentionShape &shape, const Sizes &z) {
   double points = z.points(), tiles = points * z.keyTiles, T = z.Tk;
@@ -194,6 +215,10 @@ IssuedWorks cost::issuedKernelAttention(const AttentionShape &shape, const Sizes
     kernels.push_back(issuedQuadratic(shape, z));
   if (shape.form == attn::Form::Chunked)
     kernels.push_back(issuedChunked(shape, z));
+  if (shape.form == attn::Form::State && shape.fused) {
+    kernels.push_back(issuedFused(shape, z));
+    return kernels;
+  }
   if (shape.form == attn::Form::State || (shape.form == attn::Form::Chunked && shape.finalState)) {
     kernels.push_back(issuedState(shape, z));
     kernels.push_back(issuedMerge(z, z.batch * z.features, z.m, z.dv, vectorsOf(shape), shape.initialState));

@@ -145,6 +145,21 @@ static double belowDiagonal(const Sizes &z, double block) {
   return skips ? (z.Tk + std::min(z.Tk, block)) / (2 * z.Tk) : 1;
 }
 
+/// State and readout in one kernel: the state stays where it is, and a head is one grid point. It is written only for
+/// others.
+static WorkEstimate fusedWork(const AttentionShape &shape, const Sizes &z, const Maps &maps) {
+  double points = z.points(), states = z.batch * z.features, written = shape.finalState ? states * z.stateBytes() : 0;
+  WorkEstimate state = stateWork(shape, z, maps.key), readout = readoutWork(shape, z, maps.query), work = state;
+  work += readout;
+  work.launches = 1;
+  work.workspaceBytes = 0;
+  work.mainBytes = z.tensorBytes() + parameterBytes(shape, z, unfolded(maps)) + written;
+  work.nearBytes = states * z.N * (z.kw + z.dv) * z.k + points * z.n * (z.qw * z.q + z.dv * z.o) +
+                   parameterBytes(shape, z, unfolded(maps)) + written;
+  work.grain = states;
+  return work;
+}
+
 /// The loop over chunks runs inside one grid point, so that batch and heads are all the parallelism there is.
 static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, const Maps &maps) {
   double points = z.batch * z.heads, T = z.Tk, rows = z.keyRows();
@@ -226,6 +241,10 @@ KernelWorks cost::kernelAttentionWork(const AttentionShape &shape, const Sizes &
   }
   if (shape.form == attn::Form::State && shape.rank)
     return naiveLowRankWork(shape, z, maps.query);
+  if (shape.form == attn::Form::State && shape.fused) {
+    kernels.push_back({"fused_state", fusedWork(shape, z, maps)});
+    return kernels;
+  }
   if (shape.form == attn::Form::State || (shape.form == attn::Form::Chunked && shape.finalState))
     addState();
   if (shape.form == attn::Form::State)

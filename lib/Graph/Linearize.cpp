@@ -8,6 +8,7 @@
 //
 //   quadratic   o = (visible(A Bᵀ) V) / (visible(A Bᵀ) 1)                A = φ(Q), B = φ(K)
 //   state       o = (A S) / (A z),  S = Bᵀ V, z = Bᵀ 1                   no mask between queries and keys (I1)
+//   fused_state the same, each head's state made and read in one kernel
 //   chunked     the causal sums, a chunk at a time, from a carried state (I10)
 //   grouped     the same, the query heads of a key-value head one after another in each chunk: one φ(K) and one state (I15)
 //
@@ -22,7 +23,7 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::attn;
 
-static constexpr StringLiteral groupedForm = "grouped";
+static constexpr StringLiteral groupedForm = "grouped", fusedForm = "fused_state";
 
 namespace {
 /// Types and values that the linear forms of one op share.
@@ -53,12 +54,14 @@ struct Terms {
 };
 } // namespace
 
-static SmallVector<Value> buildState(OpBuilder &builder, KernelOp op) {
+static SmallVector<Value> buildState(OpBuilder &builder, KernelOp op, bool fused) {
   Terms terms(builder, op);
   auto state =
       StateOp::create(builder, terms.loc, terms.state, terms.sum, terms.keyFeatures, op.getValue(), op.getLengths());
   auto readout = ReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.queryFeatures,
                                    state.getState(), state.getSum());
+  if (fused)
+    readout->setAttr(graph::fusedAttr, builder.getUnitAttr());
   return terms.results(readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum());
 }
 
@@ -90,7 +93,7 @@ static std::string quadraticRefusal(KernelOp op) {
 
 /// What the order of queries and keys forbids.
 static std::string orderRefusal(bool causal, StringRef form) {
-  if (form == "state" && causal)
+  if ((form == "state" || form == fusedForm) && causal)
     return "one state for all queries would let a causal query see later keys";
   if ((form == "chunked" || form == groupedForm) && !causal)
     return "chunks order queries and keys, and this attention is not causal";
@@ -115,27 +118,38 @@ static SmallVector<Value> buildSketched(OpBuilder &builder, PolysketchOp op, Str
   return {copy.getOutput()};
 }
 
+static std::string sketchRefusal(PolysketchOp op, StringRef form) {
+  std::string order = orderRefusal(op.getCausal(), form);
+  if (order.empty() && form == groupedForm)
+    return "every query head sketches the keys in a way of its own";
+  if (order.empty() && form == fusedForm)
+    return "the state of squared sketches is too large to stay in a kernel";
+  return order;
+}
+
 namespace {
 struct LinearizeLaw : graph::RewriteLaw {
   StringRef name() const override { return "linearize"; }
   ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"quadratic", "state", "chunked", groupedForm};
+    static constexpr StringLiteral all[] = {"quadratic", "state", fusedForm, "chunked", groupedForm};
     return all;
   }
   bool appliesTo(Operation *op) const override { return isa<KernelOp, PolysketchOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
-    if (auto sketched = dyn_cast<PolysketchOp>(operation)) {
-      std::string order = orderRefusal(sketched.getCausal(), form);
-      return order.empty() && form == groupedForm ? "every query head sketches the keys in a way of its own" : order;
-    }
+    if (auto sketched = dyn_cast<PolysketchOp>(operation))
+      return sketchRefusal(sketched, form);
     auto op = cast<KernelOp>(operation);
     if (form == "quadratic")
       return quadraticRefusal(op);
     std::string reason = stateRefusal(op);
     if (reason.empty())
       reason = orderRefusal(op.getCausal(), form);
-    return reason.empty() && form == groupedForm ? groupRefusal(op) : reason;
+    if (reason.empty() && form == groupedForm)
+      return groupRefusal(op);
+    if (reason.empty() && form == fusedForm && op.getCompressKey())
+      return "the state is of slots, which kernels of their own make first";
+    return reason;
   }
 
   SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
@@ -144,7 +158,9 @@ struct LinearizeLaw : graph::RewriteLaw {
     auto op = cast<KernelOp>(operation);
     if (form == "quadratic" || op.getCompressKey())
       return op.decompose(builder);
-    return form == "state" ? buildState(builder, op) : buildChunked(builder, op, form == groupedForm);
+    if (form == "state" || form == fusedForm)
+      return buildState(builder, op, form == fusedForm);
+    return buildChunked(builder, op, form == groupedForm);
   }
 };
 } // namespace

@@ -137,6 +137,8 @@ static Shape stateShape(attn::NormalizeOp root) {
                       compress && values ? values.getSource() : state.getValue(), root);
   if (compress)
     shape.rank = shapeOf(compress.getWeight())[1];
+  shape.finalState = llvm::any_of(state->getUsers(), [&](Operation *user) { return user != readout; });
+  shape.fused = readout->hasAttr(fusedAttr);
   return shape;
 }
 

@@ -49,6 +49,7 @@ struct Problem {
   Output output;
   bool causal = false;
   bool grouped = false; ///< chunks serve all query heads of a key-value head, which share a state
+  bool fused = false;   ///< a state is read in the kernel that makes it
   attn::WindowAttr window; ///< null: the whole sequence
   // Memories of the host function; null if absent.
   mlir::Value lengths;             ///< [batch] i32
@@ -144,7 +145,7 @@ void buildEffatt(BuildSite &site, const Problem &problem);
 /// The state of the keys in pieces, their merge into `state` and `sum`.
 void buildState(BuildSite &site, const Problem &problem, const FeatureMap &map, mlir::Value state, mlir::Value sum);
 
-/// Kernel attention in two passes: state, then readout.
+/// Kernel attention in two passes: state, then readout; in one kernel if problem.fused.
 void buildStateAndReadout(BuildSite &site, const Problem &problem, const FeatureMap &map,
                           attn::DenominatorAttr guard);
 

@@ -20,6 +20,20 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
+/// o [Tq, dv] of queries g 2^L, their logarithms [Tq, m].
+static Value outputOf(TileBuilder &tiles, attn::DenominatorAttr guard, const LogFeatures &q, ValueRange state) {
+  SmallVector<int64_t> shape(tiles.shape(q.exponents)), rows{shape[0]};
+  Value t = tiles.plus(q.exponents, tiles.expand(state[0], 0, shape));                      // [Tq, m]
+  Value c = tiles.reduceMax(t, 1);                                                          // [Tq]
+  if (guarded(guard))
+    c = tiles.maximum(c, tiles.constant(rows, leastExponent(guard)));
+  Value a = q.at(tiles, tiles.minus(t, tiles.expand(c, 1, shape)));                         // [Tq, m]
+  Value none = tiles.constant({shape[0], tiles.shape(state[2])[1]}, 0);
+  Value numerator = tiles.dot(a, state[2], none);                                           // [Tq, dv]
+  Value denominator = tiles.reduceAdd(tiles.times(a, tiles.expand(state[1], 0, shape)), 1); // [Tq]
+  return normalizeInUnit(tiles, guard, numerator, denominator, c);
+}
+
 static void buildReadout(BuildSite &site, const Problem &problem, const FeatureMap &map, const LogStates &states,
                          attn::DenominatorAttr guard) {
   SmallVector<Value> values = hostValues({&problem.query}, map.parameter);
@@ -28,7 +42,6 @@ static void buildReadout(BuildSite &site, const Problem &problem, const FeatureM
   KernelFrame frame(site, problem, "readout", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
   TileBuilder &tiles = frame.tiles;
   int64_t rows = problem.queryTile();
-  SmallVector<int64_t> shape{rows, map.features};
   Point point = gridPoint(frame, problem);
   Value shared = tiles.div(point.head, problem.heads() / parameterHeads(problem, map));
   Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
@@ -36,27 +49,26 @@ static void buildReadout(BuildSite &site, const Problem &problem, const FeatureM
   MapAtPoint mapped(tiles, frame, problem, map, point);
   SmallVector<Value> state = loadLogState(tiles, frame, states, {point.batch, shared}); // [m], [m], [m, dv]
   LogFeatures q = mapped.logarithms(tiles, query, firstQuery, rows, Side::Query);       // [Tq, m]
-  Value t = tiles.plus(q.exponents, tiles.expand(state[0], 0, shape));                  // [Tq, m]
-  Value c = tiles.reduceMax(t, 1);                                                      // [Tq]
-  if (guarded(guard))
-    c = tiles.maximum(c, tiles.constant({rows}, leastExponent(guard)));
-  Value a = q.at(tiles, tiles.minus(t, tiles.expand(c, 1, shape)));                     // [Tq, m]
-  Value numerator = tiles.dot(a, state[2], tiles.constant({rows, problem.valueWidth()}, 0)); // [Tq, dv]
-  Value denominator = tiles.reduceAdd(tiles.times(a, tiles.expand(state[1], 0, shape)), 1);  // [Tq]
-  storeOutput(tiles, frame, problem, point, firstQuery, normalizeInUnit(tiles, guard, numerator, denominator, c));
+  storeOutput(tiles, frame, problem, point, firstQuery, outputOf(tiles, guard, q, state));
   frame.finish(site, queryGrid(site, problem));
 }
 
 void kernel::buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map,
                              attn::DenominatorAttr guard) {
   int64_t heads = parameterHeads(problem, map);
+  std::shared_ptr<MapAtPoint> mapped; // of the kernel that was begun last
   auto prepare = [&](KernelFrame &frame, const Point &point, Value limit) -> LogStateBuilder::KeyLogarithms {
-    auto mapped = std::make_shared<MapAtPoint>(frame.tiles, frame, problem, map, point);
+    mapped = std::make_shared<MapAtPoint>(frame.tiles, frame, problem, map, point);
     auto key = std::make_shared<TokenReader>(frame.tiles, frame, problem, problem.key, point, heads);
-    return [=, &problem](TileBuilder &tiles, Value first) {
+    return [=, &problem, mapped = mapped](TileBuilder &tiles, Value first) {
       return mapped->logarithms(tiles, *key, first, problem.keyTile(), Side::Key, limit);
     };
   };
-  LogStates states = LogStateBuilder(site, problem, heads, map.features).build(map.parameter, false, prepare);
-  buildReadout(site, problem, map, states, guard);
+  LogStateBuilder builder(site, problem, heads, map.features);
+  if (!problem.fused)
+    return buildReadout(site, problem, map, builder.build(map.parameter, false, prepare), guard);
+  auto read = [&](TileBuilder &tiles, const TokenReader &query, Value first, ValueRange state) {
+    return outputOf(tiles, guard, mapped->logarithms(tiles, query, first, problem.queryTile(), Side::Query), state);
+  };
+  builder.buildFused(map.parameter, false, prepare, read);
 }

@@ -165,7 +165,7 @@ LogicalResult HostBuilder::writeAttention(Operation *root, const Output &output)
   if (failed(readAll({{found->query, &problem.query}, {found->key, &problem.key}, {found->value, &problem.value}})))
     return failure();
   problem.output = output;
-  problem.causal = found->causal, problem.grouped = found->grouped;
+  problem.causal = found->causal, problem.grouped = found->grouped, problem.fused = found->fused;
   problem.window = found->window;
   problem.lengths = memory(found->lengths);
   problem.lse = memory(found->lse);

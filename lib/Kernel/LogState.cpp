@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 #include "LogState.h"
 
+#include "FusedState.h"
+
 #include <cmath>
 #include <limits>
 
@@ -82,6 +84,15 @@ SmallVector<Value> kernel::mergeLogStates(TileBuilder &tiles, ValueRange a, Valu
   return {maximum, sum, matrix};
 }
 
+SmallVector<Value> kernel::addLogTile(TileBuilder &tiles, const Problem &problem, ValueRange state, LogFeatures keys,
+                                      const TokenReader &value, Value first, Value limit) {
+  // A key that does not exist has the logarithm of 0.
+  keys.exponents = tiles.mask(keys.exponents, -std::numeric_limits<double>::infinity(), tiles.sub(limit, first), Value(),
+                              Value());                               // [Tk, m]
+  Value v = value.load(tiles, first, problem.keyTile(), limit);       // [Tk, dv]
+  return addLogKeys(tiles, state, keys, v, kernelOperand(problem, tiles));
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -133,28 +144,22 @@ void LogStateBuilder::buildPieces(const LogStates &pieces, Value count, ArrayRef
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
   Value piece = tiles.programId(tile::Axis::KeyPiece);
-  int64_t length = problem.schedule.getPiece(), keyTile = problem.keyTile();
+  int64_t length = problem.schedule.getPiece();
   Value first = tiles.mul(piece, length), limit = keyLimit(frame, tiles, problem, point);
   Value end = tiles.min(tiles.add(first, tiles.index(length)), limit);
   TokenReader value(tiles, frame, problem, problem.value, point, heads);
   KeyLogarithms logarithms = prepare(frame, point, limit);
   auto step = [&](TileBuilder &inner, Value j, ValueRange carried) {
-    // A key that does not exist has the logarithm of 0.
-    LogFeatures keys = logarithms(inner, j);                                // [Tk, m]
-    keys.exponents = inner.mask(keys.exponents, -std::numeric_limits<double>::infinity(), inner.sub(limit, j), Value(),
-                                Value());
-    Value v = value.load(inner, j, keyTile, limit);                         // [Tk, dv]
-    return addLogKeys(inner, carried, keys, v, kernelOperand(problem, inner));
+    return addLogTile(inner, problem, carried, logarithms(inner, j), value, j, limit);
   };
-  SmallVector<Value> state = loop(tiles, tile::Carry::Softmax, first, end, keyTile,
+  SmallVector<Value> state = loop(tiles, tile::Carry::Softmax, first, end, problem.keyTile(),
                                   emptyLogState(tiles, features, problem.valueWidth()), step);
   storeLogState(tiles, frame, pieces, state, {point.batch, point.head, piece});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(problem.key.memory, 0), host.index(heads), count});
 }
 
-/// S divided by z, 0 where there is no key.
-static void divideBySums(TileBuilder &tiles, SmallVector<Value> &state) {
+void kernel::divideBySums(TileBuilder &tiles, SmallVector<Value> &state) {
   SmallVector<int64_t> shape(tiles.shape(state[1]));
   Value inverse = tiles.over(tiles.constant(shape, 1), state[1]);
   inverse = tiles.selectEqual(state[1], 0, tiles.constant(shape, 0), inverse);
@@ -187,4 +192,25 @@ LogStates LogStateBuilder::build(ArrayRef<Value> values, bool normalized, Prepar
   buildPieces(pieces, count, values, prepare);
   buildMerge(pieces, result, normalized);
   return result;
+}
+
+void LogStateBuilder::buildFused(ArrayRef<Value> values, bool normalized, Prepare prepare, ReadQueries read) {
+  buildFusedState(site, problem, heads, values, [&](KernelFrame &frame, const Point &point, Value limit) {
+    auto value = std::make_shared<TokenReader>(frame.tiles, frame, problem, problem.value, point, heads);
+    KeyLogarithms logarithms = prepare(frame, point, limit);
+    StateSteps steps;
+    steps.carry = tile::Carry::Softmax;
+    steps.empty = emptyLogState(frame.tiles, features, problem.valueWidth());
+    steps.add = [=, this](TileBuilder &tiles, Value first, ValueRange state) {
+      return addLogTile(tiles, problem, state, logarithms(tiles, first), *value, first, limit);
+    };
+    if (normalized)
+      steps.finish = [](TileBuilder &tiles, ValueRange state) {
+        SmallVector<Value> result(state);
+        divideBySums(tiles, result);
+        return result;
+      };
+    steps.read = read;
+    return steps;
+  });
 }

@@ -63,6 +63,13 @@ llvm::SmallVector<mlir::Value> loadLogState(TileBuilder &tiles, const KernelFram
 void storeLogState(TileBuilder &tiles, const KernelFrame &frame, const LogStates &states, mlir::ValueRange state,
                    llvm::ArrayRef<mlir::Value> indices);
 
+/// The state with the tile of keys at `first` added: `keys` are its features, of which those at or past `limit` do not exist.
+llvm::SmallVector<mlir::Value> addLogTile(TileBuilder &tiles, const Problem &problem, mlir::ValueRange state,
+                                          LogFeatures keys, const TokenReader &value, mlir::Value first,
+                                          mlir::Value limit);
+/// S divided by z, 0 where there is no key.
+void divideBySums(TileBuilder &tiles, llvm::SmallVector<mlir::Value> &state);
+
 /// States of logarithms for `heads` heads of problem.key and problem.value, in pieces, and their merge into the result, of
 /// which S is divided by z if `normalized`: [batch, heads, m, dv], [batch, heads, m] twice.
 class LogStateBuilder {
@@ -76,6 +83,11 @@ public:
   using Prepare = llvm::function_ref<KeyLogarithms(KernelFrame &frame, const Point &point, mlir::Value limit)>;
   /// `values`: what the kernel reads beside keys, values and lengths.
   LogStates build(llvm::ArrayRef<mlir::Value> values, bool normalized, Prepare prepare);
+  /// o [Tq, dv] of the queries first … of one head, from a state.
+  using ReadQueries = std::function<mlir::Value(TileBuilder &tiles, const TokenReader &query, mlir::Value first,
+                                                mlir::ValueRange state)>;
+  /// The state and its readout in one kernel.
+  void buildFused(llvm::ArrayRef<mlir::Value> values, bool normalized, Prepare prepare, ReadQueries read);
 
 private:
   LogStates workspace(bool pieces, mlir::Value batch, mlir::Value count);

@@ -26,6 +26,7 @@ struct Partition {
   double scale = 1;                      ///< of softmax
   bool causal = false;
   bool grouped = false; ///< chunked: the query heads of a key-value head share its state
+  bool fused = false;   ///< state: made and read in one kernel
 };
 
 /// The family of the attention whose output `root` makes; none if no family has it.

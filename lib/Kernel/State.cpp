@@ -10,27 +10,45 @@
 //   merge:    parallel over (batch, KV head)             S = S₀ + Σ_pieces S, in the order of the pieces
 //   readout:  parallel over (batch, head, query block)   o = φ(q) S / guard(φ(q) z)
 //
-// A piece has a fixed number of keys, so the order of sums depends on N alone.
+// A piece has a fixed number of keys, so the order of sums depends on N alone. Fused, the tiles are those of one kernel
+// (FusedState.cpp) and the keys one piece.
 //
 //===----------------------------------------------------------------------===//
+#include "FusedState.h"
 #include "StateTiles.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-/// S[m, dv] and z[m] of the keys first ≤ j < end; keys at or past `limit` do not exist.
-static SmallVector<Value> stateOfKeys(TileBuilder &tiles, const Problem &problem, const FeatureMap &map,
-                                      const MapAtPoint &mapped, const TokenReader &key, const TokenReader &value,
-                                      Value first, Value end, Value limit) {
-  int64_t keyTile = problem.keyTile();
-  auto step = [&](TileBuilder &inner, Value j, ValueRange carried) {
-    Features b = mapped.features(inner, key, j, keyTile, Side::Key, limit); // [Tk, m]
-    b = clearRows(inner, b, inner.sub(limit, j)); // φ(0) ≠ 0: keys that do not exist are cleared after the map
-    Value v = value.load(inner, j, keyTile, limit);                         // [Tk, dv]
-    return addKeys(inner, carried, b, v, kernelOperand(problem, inner));
-  };
-  return loop(tiles, tile::Carry::Sum, first, end, keyTile, zeroState(tiles, map, value.width()), step);
+namespace {
+/// The keys that a grid point maps; those at or past `limit` do not exist.
+struct KeysAtPoint {
+  KeysAtPoint(KernelFrame &frame, const Problem &problem, const FeatureMap &map, const Point &point, Value limit)
+      : problem(problem), key(frame.tiles, frame, problem, problem.key, point, parameterHeads(problem, map)),
+        value(frame.tiles, frame, problem, problem.value, point, parameterHeads(problem, map)),
+        mapped(frame.tiles, frame, problem, map, point), limit(limit) {}
+
+  /// S[m, dv] and z[m] with the tile at j added.
+  SmallVector<Value> add(TileBuilder &tiles, Value j, ValueRange carried) const {
+    int64_t keyTile = problem.keyTile();
+    Features b = mapped.features(tiles, key, j, keyTile, Side::Key, limit); // [Tk, m]
+    b = clearRows(tiles, b, tiles.sub(limit, j)); // φ(0) ≠ 0: keys that do not exist are cleared after the map
+    Value v = value.load(tiles, j, keyTile, limit);                         // [Tk, dv]
+    return addKeys(tiles, carried, b, v, kernelOperand(problem, tiles));
+  }
+
+  const Problem &problem;
+  TokenReader key, value;
+  MapAtPoint mapped;
+  Value limit;
+};
+} // namespace
+
+/// o [Tq, dv] of features a [Tq, m].
+static Value outputOf(TileBuilder &tiles, attn::DenominatorAttr guard, const Features &a, ValueRange state) {
+  auto [numerator, denominator] = readState(tiles, state, a); // [Tq, dv], [Tq]
+  return normalize(tiles, guard, numerator, denominator);
 }
 
 /// The states of the pieces into `states` [batch, F, pieces, m, dv] and `sums` [batch, F, pieces, m].
@@ -42,17 +60,17 @@ static void buildPieces(BuildSite &site, const Problem &problem, const FeatureMa
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
   Value piece = tiles.programId(tile::Axis::KeyPiece);
-  int64_t length = problem.schedule.getPiece(), heads = parameterHeads(problem, map);
+  int64_t length = problem.schedule.getPiece();
   Value first = tiles.mul(piece, length);
   Value limit = keyLimit(frame, tiles, problem, point);
   Value end = tiles.min(tiles.add(first, tiles.index(length)), limit);
-  TokenReader key(tiles, frame, problem, problem.key, point, heads);
-  TokenReader value(tiles, frame, problem, problem.value, point, heads);
-  MapAtPoint mapped(tiles, frame, problem, map, point);
-  SmallVector<Value> state = stateOfKeys(tiles, problem, map, mapped, key, value, first, end, limit);
+  KeysAtPoint keys(frame, problem, map, point, limit);
+  SmallVector<Value> state =
+      loop(tiles, tile::Carry::Sum, first, end, problem.keyTile(), zeroState(tiles, map, problem.valueWidth()),
+           [&](TileBuilder &inner, Value j, ValueRange carried) { return keys.add(inner, j, carried); });
   storeState(tiles, map, state, {frame[states], frame[sums], {point.batch, point.head, piece}});
   TileBuilder host(site.host, site.loc);
-  frame.finish(site, {host.dim(problem.key.memory, 0), host.index(heads), pieces});
+  frame.finish(site, {host.dim(problem.key.memory, 0), host.index(parameterHeads(problem, map)), pieces});
 }
 
 /// S₀ (or 0) plus the pieces, one after another.
@@ -97,22 +115,44 @@ static void buildReadout(BuildSite &site, const Problem &problem, const FeatureM
   llvm::append_range(values, hostValues(problem.output));
   KernelFrame frame(site, problem, "readout", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
   TileBuilder &tiles = frame.tiles;
-  int64_t rows = problem.queryTile();
   Point point = gridPoint(frame, problem);
   Value shared = tiles.div(point.head, problem.heads() / parameterHeads(problem, map));
-  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
+  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), problem.queryTile());
   TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
   MapAtPoint mapped(tiles, frame, problem, map, point);
-  Features a = mapped.features(tiles, query, firstQuery, rows, Side::Query);                           // [Tq, m]
+  Features a = mapped.features(tiles, query, firstQuery, problem.queryTile(), Side::Query); // [Tq, m]
   StatePlace place{frame[state], frame[sum], {point.batch, shared}};
-  SmallVector<Value> read = loadState(tiles, map, problem.valueWidth(), place);                         // [m, dv], [m]
-  auto [numerator, denominator] = readState(tiles, read, a);                                            // [Tq, dv], [Tq]
-  storeOutput(tiles, frame, problem, point, firstQuery, normalize(tiles, guard, numerator, denominator));
+  SmallVector<Value> read = loadState(tiles, map, problem.valueWidth(), place);             // [m, dv], [m]
+  storeOutput(tiles, frame, problem, point, firstQuery, outputOf(tiles, guard, a, read));
   frame.finish(site, queryGrid(site, problem));
+}
+
+/// The kernel that keeps the state; it is stored only if somebody else reads it.
+static void buildFused(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard) {
+  int64_t heads = parameterHeads(problem, map);
+  auto prepare = [&](KernelFrame &frame, const Point &point, Value limit) {
+    auto keys = std::make_shared<KeysAtPoint>(frame, problem, map, point, limit);
+    StateSteps steps;
+    steps.empty = zeroState(frame.tiles, map, problem.valueWidth());
+    steps.add = [=](TileBuilder &tiles, Value first, ValueRange state) { return keys->add(tiles, first, state); };
+    steps.read = [=, &problem](TileBuilder &tiles, const TokenReader &query, Value first, ValueRange state) {
+      Features a = keys->mapped.features(tiles, query, first, problem.queryTile(), Side::Query); // [Tq, m]
+      return outputOf(tiles, guard, a, state);
+    };
+    if (problem.finalState)
+      steps.finish = [=, &frame, &problem, &map, &point](TileBuilder &tiles, ValueRange state) {
+        storeState(tiles, map, state, {frame[problem.finalState], frame[problem.finalSum], {point.batch, point.head}});
+        return SmallVector<Value>(state);
+      };
+    return steps;
+  };
+  buildFusedState(site, problem, heads, {map.parameter, map.shift, problem.finalState, problem.finalSum}, prepare);
 }
 
 void kernel::buildStateAndReadout(BuildSite &site, const Problem &problem, const FeatureMap &map,
                                   attn::DenominatorAttr guard) {
+  if (problem.fused)
+    return buildFused(site, problem, map, guard);
   Value state = problem.finalState, sum = problem.finalSum;
   if (!state) {
     TileBuilder host(site.host, site.loc);

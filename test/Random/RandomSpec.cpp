@@ -50,7 +50,8 @@ static void drawMechanism(Choices &choices, RandomSpec &spec) {
     spec.floor = choices.pick({0.0, 1e-6, 50.0});
   }
   if (choices.once(2))
-    spec.pin = spec.causal ? choices.pick({"quadratic", "chunked"}) : choices.pick({"quadratic", "state"});
+    spec.pin = spec.causal ? choices.pick({"quadratic", "chunked"})
+                           : choices.pick({"quadratic", "state", "fused_state"});
 }
 
 RandomSpec attune::random::drawSpec(uint64_t seed, const SpecLimits &limits) {

@@ -24,6 +24,9 @@ struct RuntimeSizes {
   double scale = 1;
 };
 
+/// On `attn.readout` where the kernel that makes the state reads it.
+inline constexpr llvm::StringLiteral fusedAttr = "attn.fused";
+
 /// Whether an op is attention, as opposed to a term of it or to what stands around it.
 bool isMechanism(mlir::Operation *op);
 

@@ -234,6 +234,17 @@ static void takeThread(KernelState &state) {
   state.sharedBase = LLVM::AddressOfOp::create(builder, code.loc, shared, sharedName);
 }
 
+/// Whether a kernel keeps what it made of all keys while it goes through the queries.
+static bool keepsState(tile::KernelOp kernel) {
+  bool made = false;
+  for (auto loop : kernel.getBody().front().getOps<tile::LoopOp>()) {
+    if (made && loop.getNumResults() == 0)
+      return true;
+    made |= loop.getNumResults() != 0;
+  }
+  return false;
+}
+
 static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) {
   MLIRContext *context = builder.getContext();
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameterTypes(kernel));
@@ -241,8 +252,10 @@ static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) 
   int32_t threads = kernel.getSchedule()->getWarps() * tile::lanesPerWarp;
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({threads, 1, 1}));
-  // Kernels of f32 hold the parts of their operands besides: the assembler may not spill to fit one more block beside.
-  if (kernel.getSchedule()->getOperand().isF32() && kernel.getSchedule()->getWarpColumns() == 1)
+  // Kernels of f32 hold the parts of their operands besides, others a state: the assembler may not spill to fit one more
+  // block beside.
+  bool holdsMore = kernel.getSchedule()->getOperand().isF32() || keepsState(kernel);
+  if (holdsMore && kernel.getSchedule()->getWarpColumns() == 1)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   function->setAttr(blockSizeName, builder.getI64IntegerAttr(threads));
   return function;

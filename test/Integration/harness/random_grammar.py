@@ -174,6 +174,8 @@ class SpecDraw:
             after_map = mechanism.get("low_rank", {}).get("order") == "after_map"
             forms |= set() if after_map else {"quadratic"}
             forms |= set() if "window" in mechanism else {"chunked" if self.causal else "state"}
+            if mechanism["kind"] == "kernel" and "window" not in mechanism and not self.causal and not after_map:
+                forms |= {"fused_state"}
             forms |= {"grouped"} if self.can_group(mechanism) else set()
         return sorted(forms)
 

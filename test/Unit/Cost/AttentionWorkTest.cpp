@@ -140,6 +140,28 @@ TEST_F(AttentionWork, StateInPieces) {
   EXPECT_EQ(kernels[2].work.grain, 8);
 }
 
+TEST_F(AttentionWork, StateAndReadoutInOneKernel) {
+  // The same, one after another at a grid point for each of the 2 heads with states: no state is written.
+  AttentionShape fused = shape(Form::State, 6, 10);
+  fused.heads = 4, fused.sharedHeads = fused.featureHeads = 2, fused.fused = true;
+  auto kernels = attentionWork(fused, tiles(4, 2, /*piece=*/4));
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0].kernel, "fused_state");
+  WorkEstimate work = kernels[0].work;
+  EXPECT_EQ(work.products, 780);       // 300 + 480
+  EXPECT_EQ(work.usefulProducts, 792); // 2 · 10 · 3·6 + 432
+  EXPECT_EQ(work.exps, 156);           // 60 + 96
+  EXPECT_EQ(work.elementwise, 940);    // 300 + 640
+  EXPECT_EQ(work.mainBytes, 1408);     // 4 · (4 · 6·8 + 2 · 10·8)
+  EXPECT_EQ(work.nearBytes, 1408);     // the keys once a group
+  EXPECT_EQ(work.workspaceBytes, 0);
+  EXPECT_EQ(work.launches, 1);
+  EXPECT_EQ(work.grain, 2);
+  fused.finalState = true;
+  work = attentionWork(fused, tiles(4, 2, /*piece=*/4))[0].work;
+  EXPECT_EQ(work.mainBytes, 1552); // and 2 · 72
+}
+
 TEST_F(AttentionWork, Chunked) {
   // n = 10 in 3 chunks of 4.
   auto kernels = attentionWork(shape(Form::Chunked, 10, 10, /*causal=*/true), tiles(4, 4));

@@ -98,6 +98,17 @@ TEST_F(IssuedWork, FeaturesOfF16AreTf32) {
   EXPECT_EQ(brain.tf32Products, 0);
 }
 
+TEST_F(IssuedWork, StatesThatAreNotStored) {
+  // 70 keys in two tiles: 20 × 12 padded to 64 × 16. Two tiles of queries on the state, in tf32: depth 20 padded to 24.
+  AttentionShape fused = shape(Family::Kernel, Form::State, 70, 70, 2);
+  fused.fused = true;
+  auto kernels = work(fused, bf16(), 64, 64, /*piece=*/64);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0].work.products, 2 * 64 * 16 * 64 + 2 * 64 * 16 * 24);
+  EXPECT_EQ(kernels[0].work.tf32Products, 2 * 64 * 16 * 24);
+  EXPECT_EQ(kernels[0].work.nearBytes, 2 * 70 * (20 + 20 + 12 + 12));
+}
+
 TEST_F(IssuedWork, States) {
   // 70 keys in two pieces of 64: states of 20 × 12, from products padded to 64 × 16, with a sum each.
   AttentionShape state = shape(Family::Kernel, Form::State, 70, 70, 2);

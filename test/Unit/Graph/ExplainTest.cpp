@@ -47,8 +47,8 @@ TEST_F(ExplainTest, TextHasOperationsTimesAndCrossings) {
               HasSubstr("@attention on products: 134217728 s predicted at L = 4096, batch 1, by linearize: state\n"
                         "  32.0 times as fast as exact softmax, another function of these sizes (4294967296 s), which "
                         "is faster below L = 129\n"
-                        "  32.0 times as fast as the next plan, linearize: quadratic (4294967296 s); linearize: "
-                        "quadratic is cheaper below L = 129\n"));
+                        "  1.00 times as fast as the next plan, linearize: fused_state (134217728 s); linearize: "
+                        "quadratic is cheaper below L = 129\n")); // one kernel computes the same
   // q, k, v, o of 4 · 4096 · 128 bytes; the state of 4 · 128 · 129 is written twice, read twice, written and read
   // merged.
   EXPECT_THAT(table, HasSubstr("134M multiply-adds, 1.05M exponentials, 8.78M bytes, 3 kernels"));
@@ -72,8 +72,8 @@ TEST_F(ExplainTest, JsonSaysTheSame) {
   EXPECT_EQ(function->getInteger("length"), 4096);
   EXPECT_EQ((*function->getArray("plans"))[0].getAsObject()->getString("form"), "quadratic");
   const llvm::json::Array &decisions = *function->getArray("decisions");
-  ASSERT_EQ(decisions.size(), 4u);
-  const llvm::json::Object &quadratic = *decisions[0].getAsObject(), &chunked = *decisions[2].getAsObject();
+  ASSERT_EQ(decisions.size(), 5u);
+  const llvm::json::Object &quadratic = *decisions[0].getAsObject(), &chunked = *decisions[3].getAsObject();
   EXPECT_EQ(quadratic.getBoolean("taken"), true);
   EXPECT_EQ(quadratic.getBoolean("pinned"), true);
   EXPECT_EQ(quadratic.getString("reason"), "pinned; 32.0 times the price of the cheapest");
@@ -82,7 +82,7 @@ TEST_F(ExplainTest, JsonSaysTheSame) {
   EXPECT_EQ(chunked.getObject("work"), nullptr);
   EXPECT_EQ(function->getString("forms"), "linearize: quadratic");
   const llvm::json::Array &rejected = *function->getArray("rejected");
-  ASSERT_EQ(rejected.size(), 1u);
+  ASSERT_EQ(rejected.size(), 2u); // in one kernel there are as many products
   EXPECT_EQ(rejected[0].getAsObject()->getString("forms"), "linearize: state");
   EXPECT_EQ(rejected[0].getAsObject()->getNumber("seconds"), 134217728.0);
 }
@@ -98,16 +98,17 @@ TEST_F(ExplainTest, WhereExactSoftmaxIsFaster) {
 
 TEST_F(ExplainTest, CurvesAreThePricesOverTheLength) {
   FunctionSelection function = select({.width = 128, .valueWidth = 128}).functions.front();
-  ASSERT_EQ(function.curves.size(), 4u);
+  ASSERT_EQ(function.curves.size(), 5u);
   const PriceCurve &taken = function.curves[0];
   EXPECT_EQ(taken.name, "taken");
   EXPECT_EQ(function.curves[1].name, "exact softmax");
   EXPECT_EQ(function.curves[2].name, "linearize: quadratic");
   EXPECT_EQ(function.curves[3].name, "linearize: state");
+  EXPECT_EQ(function.curves[4].name, "linearize: fused_state"); // with the same products, and launches less
   EXPECT_EQ(taken.points.front().first, 16);
   EXPECT_EQ(taken.points.back().first, 131072);
   for (auto [index, point] : llvm::enumerate(taken.points)) {
-    const PriceCurve &form = function.curves[point.first < 129 ? 2 : 3];
+    const PriceCurve &form = function.curves[point.first < 129 ? 2 : 4];
     EXPECT_EQ(point, form.points[index]);
   }
 }

@@ -38,10 +38,10 @@ TEST_F(SelectionTest, TheCheapestOfAllPlansIsCommitted) {
   auto laws = createLaws();
   Metric metric(options.device);
   Memo memo(*module->getOps<func::FuncOp>().begin(), laws);
-  // Every combination by hand: {quadratic, state} × {quadratic, chunked}.
+  // Combinations by hand: {quadratic, state} × {quadratic, chunked}.
   double least = INFINITY;
   for (unsigned first : {0, 1})
-    for (unsigned second : {0, 2}) {
+    for (unsigned second : {0, 3}) {
       OwningOpRef<func::FuncOp> plan = memo.realize({first, second});
       PricedPlan priced = llvm::cantFail(metric.partition(*plan));
       ASSERT_EQ(priced.attentions.size(), 2u);
