@@ -1,10 +1,9 @@
-// I14: f(x)[window] = f(x[window]) for what acts on each token alone. Blocks here are the heads of a sequence of one block: W of
-// each is the same. Sequences of several blocks: test/Unit/Reference/IdentityTest.cpp (AWindowIsItsBlocksAlone), and compiled
-// ones test/Unit/Kernel/SpecsWindows.cpp.
+// I14: f(x)[window] = f(x[window]) for what acts on each token alone: a map before the blocks are cut, and within them. Blocks that
+// are cut out and taken by themselves: test/Unit/Reference/IdentityTest.cpp (AWindowIsItsBlocksAlone); compiled windows:
+// test/Unit/Kernel/SpecsWindows.cpp.
 // RUN: attune-equal %s
 
 !x = tensor<?x2x6x4xf32>
-!none = tensor<?x2x6x4xf32>
 #guard = #attn.denominator<bias = 0.5, floor = 0.0>
 
 // The map of all tokens, then the blocks; against a map within each block, where the mechanism has the window.
