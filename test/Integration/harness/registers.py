@@ -19,7 +19,7 @@ from attnc import read_spec
 from cubin import Cubin
 
 MOST_REGISTERS = 255
-MOST_KNOWN_STACK = 32
+MOST_KNOWN_STACK = 72
 TARGETS = "sm_80,sm_86,sm_87,sm_89,sm_90a"
 # What is an answer, not a failure: the compiler says that the device has no room, and for what.
 REFUSED = ("expected a plan that", "not supported yet", "with order: after_map")
