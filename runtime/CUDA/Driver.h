@@ -26,10 +26,26 @@ enum CuAttribute : int {
   cuCapabilityMajor = 75,
   cuCapabilityMinor = 76
 };
+enum CuMemory : int { cuMemoryDevice = 2 };
 enum CuError : int { cuInvalidImage = 200, cuNoBinaryForGpu = 209 };
 constexpr int cuFunctionMaxDynamicSharedBytes = 8;
 constexpr int cuJitErrorLogBuffer = 5;
 constexpr int cuJitErrorLogBufferBytes = 6;
+
+/// CUDA_MEMCPY2D of version 2.
+struct CuCopy2D {
+  size_t fromX, fromY;
+  CuMemory fromType;
+  const void *fromHost;
+  CuAddress fromDevice;
+  void *fromArray;
+  size_t fromPitch, toX, toY;
+  CuMemory toType;
+  void *toHost;
+  CuAddress toDevice;
+  void *toArray;
+  size_t toPitch, widthBytes, height;
+};
 
 // Name in the driver, name in the table, result of a call, parameters.
 #define ATTUNE_CUDA_FUNCTIONS(F)                                                                                       \
@@ -55,6 +71,8 @@ constexpr int cuJitErrorLogBufferBytes = 6;
   F(cuMemFree_v2, memoryFree, (CuAddress address))                                                                     \
   F(cuMemcpyHtoD_v2, copyToDevice, (CuAddress to, const void *from, size_t bytes))                                     \
   F(cuMemcpyDtoH_v2, copyToHost, (void *to, CuAddress from, size_t bytes))                                             \
+  F(cuMemcpyDtoDAsync_v2, copyOnDevice, (CuAddress to, CuAddress from, size_t bytes, CuStream stream))                 \
+  F(cuMemcpy2DAsync_v2, copy2D, (const CuCopy2D *copy, CuStream stream))                                               \
   F(cuLaunchKernel, launchKernel,                                                                                      \
     (CuFunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,                \
      unsigned sharedBytes, CuStream stream, void **parameters, void **extra))

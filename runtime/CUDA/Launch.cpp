@@ -9,6 +9,7 @@
 #include "Launch.h"
 
 #include "Module.h"
+#include "Products.h"
 
 using namespace attune::rt;
 
@@ -21,6 +22,7 @@ constexpr int64_t maxGridX = INT32_MAX, maxGridYZ = 65535;
 struct CudaLauncher {
   attune_rt_handle &handle;
   const Place &place;
+  char *spare;
   CuStream stream;
   bool launches = false; ///< or looks at the grids alone
   attune_status status = ATTUNE_OK;
@@ -46,6 +48,15 @@ attune_status checkLaunch(const CudaLauncher &launcher, int64_t kernel, int64_t 
               static_cast<long long>(gy), static_cast<long long>(gz));
 }
 
+/// Whether cuBLASLt did it, or failed to, in place of the kernel.
+bool multiplied(CudaLauncher &launcher, int64_t kernel, const uint64_t *slots) {
+  Product *product = launcher.handle.products ? productFor(launcher.handle, kernel) : nullptr;
+  bool done = false;
+  if (product)
+    launcher.status = multiply(launcher.handle, launcher.place, *product, slots, launcher.spare, launcher.stream, done);
+  return done || launcher.status;
+}
+
 } // namespace
 
 extern "C" void attune_rt_launch_device(void *context, int64_t index, const void *args, int64_t slots, int64_t gx,
@@ -57,6 +68,8 @@ extern "C" void attune_rt_launch_device(void *context, int64_t index, const void
     launcher.status = checkLaunch(launcher, index, slots, gx, gy, gz);
     return;
   }
+  if (multiplied(launcher, index, static_cast<const uint64_t *>(args)))
+    return;
   void *parameters[maxParameters];
   auto *values = static_cast<char *>(const_cast<void *>(args)); // the driver copies them and writes nothing
   for (int64_t slot = 0; slot < slots; ++slot)
@@ -71,11 +84,11 @@ extern "C" void attune_rt_launch_device(void *context, int64_t index, const void
 }
 
 attune_status attune::rt::runOnCuda(attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan,
-                                    const void *slots, void *stream) {
+                                    const void *slots, char *spare, void *stream) {
   CudaScope scope(*handle.cuda, place);
   if (scope.status)
     return scope.status;
-  CudaLauncher launcher{handle, place, static_cast<CuStream>(stream)};
+  CudaLauncher launcher{handle, place, spare, static_cast<CuStream>(stream)};
   // All grids are looked at before the first kernel runs: what cannot be launched leaves the outputs as they were.
   plan.run(&launcher, slots);
   launcher.launches = true;

@@ -13,9 +13,10 @@
 namespace attune::rt {
 
 /// Enqueues the plan's kernels on `stream` (null: the default stream) and returns without waiting; nothing is allocated.
+/// `spare` is where products may put tokens, behind the plan's own workspace.
 /// What earlier work on the device did wrong may be reported here; the plan then stops at that launch.
 attune_status runOnCuda(attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan, const void *slots,
-                        void *stream);
+                        char *spare, void *stream);
 
 } // namespace attune::rt
 

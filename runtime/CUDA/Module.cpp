@@ -158,8 +158,25 @@ attune_status findContext(CudaCode &code, const Place &place) {
   return checkCuda(place, driver, retained, "cuDevicePrimaryCtxRetain");
 }
 
+/// What is missing is a reason to go without, not an error.
+void openProducts(CudaCode &code) {
+  if (code.variant->product_count == 0)
+    return;
+  const Blas *blas = openBlas(code.blasReason);
+  if (!blas)
+    return;
+  if (BlasStatus status = blas->create(&code.blasHandle))
+    snprintf(code.blasReason.text, sizeof(code.blasReason.text), "cublasLtCreate gave %s", blas->getStatusName(status));
+  else
+    code.blas = blas;
+}
+
 void freeCode(CudaCode *code) {
   CuContext popped;
+  if (code->blas && code->driver->contextPush(code->context) == 0) {
+    code->blas->destroy(code->blasHandle);
+    code->driver->contextPop(&popped);
+  }
   if (code->module && code->driver->contextPush(code->context) == 0) {
     code->driver->moduleUnload(code->module);
     code->driver->contextPop(&popped);
@@ -178,6 +195,7 @@ attune_status load(CudaCode &code, const Place &place, int32_t arch) {
     return scope.status;
   if (attune_status status = loadModule(code, place, arch))
     return status;
+  openProducts(code);
   return findKernels(code, place);
 }
 

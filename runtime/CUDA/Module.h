@@ -9,6 +9,7 @@
 #define ATTUNE_RT_CUDA_MODULE_H
 
 #include "Common/Handle.h"
+#include "Blas.h"
 #include "Driver.h"
 
 namespace attune::rt {
@@ -22,6 +23,10 @@ struct CudaCode {
   CuModule module;
   /// By index in the variant's kernel table.
   CuFunction *functions;
+  /// For the variant's products; null, and the reason, where there is none.
+  const Blas *blas;
+  BlasHandle blasHandle;
+  BlasReason blasReason;
   char archName[16];
   const attune_rt_variant *variant;
   int64_t handles;

@@ -12,6 +12,7 @@
 #include "CPU/ParallelFor.h"
 #include "CUDA/Memory.h"
 #include "CUDA/Module.h"
+#include "CUDA/Products.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -120,7 +121,9 @@ attune_status createOn(attune_rt_handle &handle, const Place &place, const attun
   handle.device.device_type = static_cast<decltype(handle.device.device_type)>(kDLCUDA);
   handle.device.device_id = options.device_id;
   handle.threads = 1;
-  return loadCudaCode(handle, place);
+  if (attune_status status = loadCudaCode(handle, place))
+    return status;
+  return chooseProducts(handle, place);
 }
 
 /// The slots of runs and questions, absent until something is written to them.
@@ -159,6 +162,7 @@ void initializeLocks(attune_rt_handle &handle) {
 /// Gives back what the handle has on its device.
 void releaseCuda(attune_rt_handle &handle) {
   freeOnDevice(*handle.cuda, handle.kept);
+  releaseProducts(handle);
   unloadCudaCode(handle.cuda);
 }
 

@@ -15,6 +15,7 @@
 namespace attune::rt {
 class ThreadPool;
 struct CudaCode;
+struct Product;
 } // namespace attune::rt
 
 struct attune_rt_handle {
@@ -34,6 +35,8 @@ struct attune_rt_handle {
 
   // On a GPU.
   attune::rt::CudaCode *cuda;
+  attune::rt::Product *products; ///< that cuBLASLt computes
+  uint32_t productCount;
 
   /// Held during prepare and run: `running` and scratch are the handle's. Error-checking, so that a host whose
   /// parallel_for lets a waiting thread pick up another run of the same handle gets an error, not a deadlock.

@@ -223,7 +223,7 @@ attune_status Preparation::launch(const attune_rt_plan &plan, const void *slots)
     plan.run(&launcher, slots);
     return ATTUNE_OK;
   }
-  attune_status status = runOnCuda(handle, place, plan, slots, /*stream=*/nullptr);
+  attune_status status = runOnCuda(handle, place, plan, slots, /*spare=*/nullptr, /*stream=*/nullptr);
   // Also after a launch that failed: those before it use the workspace.
   attune_status finished = finishDeviceWork(*handle.cuda, place);
   return status ? status : finished;

@@ -15,6 +15,7 @@
 
 #include "CPU/Launch.h"
 #include "CUDA/Launch.h"
+#include "CUDA/Products.h"
 
 using namespace attune::rt;
 
@@ -24,14 +25,24 @@ const attune_rt_plan &planFor(const attune_rt_handle &handle, const Arguments &a
   return handle.variant->plans[pickPlan(*handle.variant, arguments.binding.queries(), arguments.binding.keys())];
 }
 
-size_t workspaceBytes(const attune_rt_plan &plan, const Arguments &arguments) {
+size_t planBytes(const attune_rt_plan &plan, const Arguments &arguments) {
   int64_t bytes = plan.workspace ? plan.workspace(arguments.slots) : 0;
   return bytes > 0 ? static_cast<size_t>(bytes) : 0;
 }
 
-attune_status checkWorkspace(const Place &place, const attune_rt_plan &plan, const Arguments &arguments,
-                             void *workspace, size_t bytes) {
-  size_t needed = workspaceBytes(plan, arguments);
+/// Where the workspace of products begins, behind the plan's own.
+size_t spareOffset(const attune_rt_plan &plan, const Arguments &arguments) {
+  return roundUp(planBytes(plan, arguments), ATTUNE_WORKSPACE_ALIGNMENT);
+}
+
+size_t workspaceBytes(const attune_rt_handle &handle, const attune_rt_plan &plan, const Arguments &arguments) {
+  size_t spare = productWorkspace(handle, arguments.binding);
+  return spare ? spareOffset(plan, arguments) + spare : planBytes(plan, arguments);
+}
+
+attune_status checkWorkspace(const attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan,
+                             const Arguments &arguments, void *workspace, size_t bytes) {
+  size_t needed = workspaceBytes(handle, plan, arguments);
   if (needed == 0)
     return ATTUNE_OK;
   if (!workspace || bytes < needed)
@@ -73,7 +84,7 @@ attune_status attune_rt_workspace(attune_rt_handle *handle, const attune_rt_tens
   QuestionLock lock(*handle);
   if (attune_status status = askAbout(*handle, placeOf(*handle, "workspace"), tensors, "bytes", bytes))
     return status;
-  *bytes = workspaceBytes(planFor(*handle, handle->question), handle->question);
+  *bytes = workspaceBytes(*handle, planFor(*handle, handle->question), handle->question);
   return ATTUNE_OK;
 }
 
@@ -101,13 +112,14 @@ attune_status attune_rt_run(attune_rt_handle *handle, const attune_rt_tensors *t
   if (attune_status status = collectArguments(*handle, place, tensors, /*data=*/true, arguments))
     return status;
   const attune_rt_plan &plan = planFor(*handle, arguments);
-  if (attune_status status = checkWorkspace(place, plan, arguments, workspace, bytes))
+  if (attune_status status = checkWorkspace(*handle, place, plan, arguments, workspace, bytes))
     return status;
   if (nothingToCompute(*handle->descriptor, arguments))
     return ATTUNE_OK;
   arguments.slots[arguments.workspaceSlot] = reinterpret_cast<uint64_t>(workspace);
   if (!onCpu(*handle))
-    return runOnCuda(*handle, place, plan, arguments.slots, stream);
+    return runOnCuda(*handle, place, plan, arguments.slots,
+                     static_cast<char *>(workspace) + spareOffset(plan, arguments), stream);
   runOnCpu(*handle, plan, arguments);
   return ATTUNE_OK;
 }

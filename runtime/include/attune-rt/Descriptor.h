@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define ATTUNE_RT_DESCRIPTOR_VERSION 3u
+#define ATTUNE_RT_DESCRIPTOR_VERSION 4u
 #define ATTUNE_RT_MAX_RANK ATTUNE_MAX_RANK
 
 typedef enum attune_rt_role {
@@ -101,6 +101,18 @@ typedef struct attune_rt_device_kernel {
   int32_t shared_bytes; /* dynamic shared memory */
 } attune_rt_device_kernel;
 
+/* A kernel that projects tokens, out[b, h, i, c] = sum over k of x[b, i, k] w[k, h width + c], which a vendor's library may
+   compute in its place. Its slots are x [batch, tokens, depth], w [depth, heads width] and out [batch, heads, tokens,
+   width] of f32; x and w are of `dtype`, w is row-major. */
+typedef struct attune_rt_product {
+  int64_t kernel; /* its index */
+  uint32_t dtype; /* attune_rt_dtype: f32, f16 or bf16 */
+  uint32_t reserved;
+  int64_t heads;
+  int64_t width;
+  int64_t depth;
+} attune_rt_product;
+
 typedef enum attune_rt_target {
   ATTUNE_RT_AVX2 = 0,   /* all of x86-64-v3 */
   ATTUNE_RT_AVX512 = 1, /* all of x86-64-v4 */
@@ -125,6 +137,8 @@ typedef struct attune_rt_variant {
   /* Bytes of the images once they are unpacked from the LZMA streams that they then are; 0: they lie there as they are. */
   uint64_t cubin_unpacked;
   uint64_t ptx_unpacked;
+  const attune_rt_product *products; /* CUDA only */
+  uint64_t product_count;
 } attune_rt_variant;
 
 /* What a mechanism needs of a number of tokens that only a run knows. */

@@ -188,6 +188,27 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
   return 0;
 }
 
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+  CALL;
+  (void)stream;
+  if (standIn.depth != 1 || !blockOf(to, bytes) || !blockOf(from, bytes))
+    return 1;
+  memcpy(hostMemory(to), hostMemory(from), bytes);
+  return 0;
+}
+int cuMemcpy2DAsync_v2(const StandInCopy *copy, void *stream) {
+  size_t row;
+  CALL;
+  (void)stream;
+  if (standIn.depth != 1 || copy->fromType != 2 || copy->toType != 2 || copy->fromPitch < copy->bytes ||
+      copy->toPitch < copy->bytes || !blockOf(copy->from, (copy->rows - 1) * copy->fromPitch + copy->bytes) ||
+      !blockOf(copy->to, (copy->rows - 1) * copy->toPitch + copy->bytes))
+    return 1;
+  for (row = 0; row < copy->rows; ++row)
+    memcpy(hostMemory(copy->to + row * copy->toPitch), hostMemory(copy->from + row * copy->fromPitch), copy->bytes);
+  return 0;
+}
+
 static void compute(const StandInLaunch *launch) {
   uint64_t parameters[standInMaxParameters];
   int i;

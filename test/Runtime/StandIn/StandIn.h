@@ -30,6 +30,21 @@ typedef struct StandInBlock {
   size_t bytes;
 } StandInBlock;
 
+/* CUDA_MEMCPY2D. */
+typedef struct StandInCopy {
+  size_t fromX, fromY;
+  int fromType;
+  const void *fromHost;
+  uint64_t from;
+  void *fromArray;
+  size_t fromPitch, toX, toY;
+  int toType;
+  void *toHost;
+  uint64_t to;
+  void *toArray;
+  size_t toPitch, bytes, rows;
+} StandInCopy;
+
 typedef struct StandIn {
   /* Obeyed. */
   int devices, major, minor, sharedLimit;
