@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "KernelFrame.h"
 #include "attune/Tile/KernelSizes.h"
+#include "attune/Tile/Product.h"
 
 using namespace mlir;
 using namespace attune;
@@ -49,6 +50,18 @@ Value kernel::projectTile(TileBuilder &tiles, Type operand, Value model, int64_t
   return loop(tiles, tile::Carry::Sum, c0, model, modelTile, tiles.constant({rows, width}, 0), step)[0]; // [T, width]
 }
 
+/// Says that the kernel is a product and no more, where it is: of plain weights, with operands as they are stored.
+static void markProduct(const KernelFrame &frame, const Problem &problem, Value x, Value weight, Value bias,
+                        const Tokens &result) {
+  auto tokens = cast<MemRefType>(x.getType()), weights = cast<MemRefType>(weight.getType()),
+       out = cast<MemRefType>(result.memory.getType());
+  Type type = tokens.getElementType();
+  bool gpu = problem.schedule.getTarget() == tile::TargetKind::GPU;
+  if (gpu && !bias && weights.getRank() == 2 && weights.getElementType() == type &&
+      problem.schedule.getOperand() == type && out.getElementType().isF32() && out.getDimSize(1) == result.heads)
+    tile::Product{type, result.heads, result.width, weights.getDimSize(0)}.mark(frame.kernel);
+}
+
 void kernel::buildProjection(BuildSite &site, const Problem &problem, Value x, Value weight, Value bias,
                              const Tokens &result) {
   KernelFrame frame(site, problem, "project", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
@@ -66,6 +79,7 @@ void kernel::buildProjection(BuildSite &site, const Problem &problem, Value x, V
   tiles.store(addBias(tiles, projected, frame[bias], column), frame[result.memory], {batch, head, first, c0});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(x, 0), host.index(result.heads), host.ceilDiv(host.dim(x, 1), rows)});
+  markProduct(frame, problem, x, weight, bias, result);
 }
 
 void kernel::buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens &source, Value weight,

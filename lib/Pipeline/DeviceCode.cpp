@@ -53,6 +53,14 @@ static PlanDescription describePlan(const PlanName &plan) {
   return {plan.form, plan.from, cpu::variantName(plan.function, hostIsa), cpu::workspaceName(plan.function, hostIsa), 0};
 }
 
+static std::optional<attune_rt_product> describeProduct(const DeviceKernel &kernel) {
+  if (!kernel.product)
+    return std::nullopt;
+  Type type = kernel.product->type;
+  uint32_t dtype = type.isF16() ? ATTUNE_RT_F16 : type.isBF16() ? ATTUNE_RT_BF16 : ATTUNE_RT_F32;
+  return attune_rt_product{0, dtype, 0, kernel.product->heads, kernel.product->width, kernel.product->depth};
+}
+
 static VariantDescription describeVariant(Compilation &compilation, const std::vector<DeviceKernel> &kernels) {
   VariantDescription variant;
   variant.target = ATTUNE_RT_CUDA;
@@ -67,7 +75,8 @@ static VariantDescription describeVariant(Compilation &compilation, const std::v
   for (const DeviceKernel &kernel : kernels)
     variant.kernels.push_back({kernel.name,
                                {static_cast<int32_t>(kernel.blockSize), 1, 1},
-                               static_cast<int32_t>(kernel.sharedBytes)});
+                               static_cast<int32_t>(kernel.sharedBytes),
+                               describeProduct(kernel)});
   return variant;
 }
 

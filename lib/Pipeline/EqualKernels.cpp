@@ -8,6 +8,7 @@
 #include "EqualKernels.h"
 
 #include "attune/Lowering/GPU/Passes.h"
+#include "attune/Tile/Product.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -17,10 +18,11 @@
 using namespace mlir;
 using namespace attune;
 
-/// Everything but the name: parameters, threads of a block, shared memory.
+/// Everything but the name, and what else may compute it: parameters, threads of a block, shared memory.
 static DictionaryAttr attributesOf(LLVM::LLVMFuncOp function) {
   NamedAttrList attributes(function->getAttrDictionary());
   attributes.erase(function.getSymNameAttrName());
+  attributes.erase(tile::Product::attributeName);
   return attributes.getDictionary(function.getContext());
 }
 

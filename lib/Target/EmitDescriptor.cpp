@@ -26,7 +26,9 @@ DescriptorTypes DescriptorTypes::get(LLVMContext &context) {
   types.tensor = StructType::get(context, {ptr, i32, i32, i32, i32, i32, i32, ArrayType::get(i64, ATTUNE_RT_MAX_RANK), i64});
   types.plan = StructType::get(context, {ptr, i64, ptr, ptr, i64});
   types.kernel = StructType::get(context, {ptr, ArrayType::get(i32, 3), i32});
-  types.variant = StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64, ptr, i64, i64});
+  types.product = StructType::get(context, {i64, i32, i32, i64, i64, i64});
+  types.variant =
+      StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64, ptr, i64, i64, ptr, i64});
   types.descriptor =
       StructType::get(context, {i32, i32, ptr, ptr, ptr, i32, i32, ptr, ArrayType::get(i64, ATTUNE_RT_SYMBOL_COUNT),
                                 i64, i64, i64, i64, i64, ptr, i64, ptr});
@@ -72,6 +74,7 @@ private:
   Constant *tensor(const TensorDescription &tensor);
   Expected<Constant *> plan(const PlanDescription &plan);
   Constant *kernel(const DeviceKernelDescription &kernel);
+  SmallVector<Constant *> products(const VariantDescription &variant);
   Expected<Constant *> variant(const VariantDescription &variant);
 
   Module &module;
@@ -154,6 +157,16 @@ Constant *DescriptorBuilder::kernel(const DeviceKernelDescription &kernel) {
       types.kernel, {text(kernel.name), array(Type::getInt32Ty(context), kernel.block), i32(kernel.sharedBytes)});
 }
 
+SmallVector<Constant *> DescriptorBuilder::products(const VariantDescription &variant) {
+  SmallVector<Constant *> result;
+  for (auto [place, kernel] : enumerate(variant.kernels))
+    if (const std::optional<attune_rt_product> &product = kernel.product)
+      result.push_back(ConstantStruct::get(types.product, {i64(static_cast<int64_t>(place)), i32(product->dtype), i32(0),
+                                                           i64(product->heads), i64(product->width),
+                                                           i64(product->depth)}));
+  return result;
+}
+
 Expected<Constant *> DescriptorBuilder::variant(const VariantDescription &variant) {
   SmallVector<Constant *> plans, kernels;
   for (const PlanDescription &description : variant.plans) {
@@ -171,12 +184,13 @@ Expected<Constant *> DescriptorBuilder::variant(const VariantDescription &varian
       return built.takeError();
     prepare = global(*built, "prepare");
   }
+  SmallVector<Constant *> multiplied = products(variant);
   Image cubin = image(variant.cubin, /*endWithZero=*/false), ptx = image(variant.ptx, /*endWithZero=*/true);
   return ConstantStruct::get(types.variant,
                              {i32(variant.target), i32(variant.arch), i32(variant.archSpecific), i32(plans.size()),
                               table(types.plan, plans, "plans"), cubin.data, cubin.bytes, ptx.data, ptx.bytes,
                               table(types.kernel, kernels, "kernels"), i64(kernels.size()), prepare, cubin.unpacked,
-                              ptx.unpacked});
+                              ptx.unpacked, table(types.product, multiplied, "products"), i64(multiplied.size())});
 }
 
 Expected<GlobalVariable *> DescriptorBuilder::build() {

@@ -51,7 +51,7 @@ std::vector<DeviceKernel> attune::deviceKernels(ModuleOp module) {
   for (auto function : device.getOps<LLVM::LLVMFuncOp>())
     if (function->hasAttr(attune::device::blockSizeName))
       kernels.push_back({function.getSymName().str(), number(function, attune::device::blockSizeName),
-                         number(function, attune::device::sharedBytesName)});
+                         number(function, attune::device::sharedBytesName), tile::Product::of(function)});
   return kernels;
 }
 

@@ -24,6 +24,7 @@ struct DescriptorTypes {
   llvm::StructType *tensor;     ///< attune_rt_tensor
   llvm::StructType *plan;       ///< attune_rt_plan
   llvm::StructType *kernel;     ///< attune_rt_device_kernel
+  llvm::StructType *product;    ///< attune_rt_product
   llvm::StructType *variant;    ///< attune_rt_variant
   llvm::StructType *descriptor; ///< attune_rt_descriptor
   llvm::StructType *sizeRule;   ///< attune_rt_size_rule

@@ -8,6 +8,8 @@
 #ifndef ATTUNE_TARGET_EMITDEVICE_H
 #define ATTUNE_TARGET_EMITDEVICE_H
 
+#include "attune/Tile/Product.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 
@@ -28,6 +30,7 @@ struct DeviceKernel {
   std::string name;
   int64_t blockSize = 0;
   int64_t sharedBytes = 0; ///< dynamic shared memory
+  std::optional<tile::Product> product = {};
 };
 
 /// What the assembler says of a kernel.

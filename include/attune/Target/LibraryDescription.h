@@ -62,6 +62,8 @@ struct DeviceKernelDescription {
   std::string name;
   std::array<int32_t, 3> block = {1, 1, 1};
   int32_t sharedBytes = 0;
+  /// What a vendor's library may compute in its place; `kernel` is filled in where the table is made.
+  std::optional<attune_rt_product> product = {};
 };
 
 /// Code for one instruction set or GPU architecture.

@@ -9,6 +9,7 @@
 #include "KernelState.h"
 
 #include "attune/Lowering/GPU/Passes.h"
+#include "attune/Tile/Product.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -258,6 +259,8 @@ static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) 
   if (holdsMore && kernel.getSchedule()->getWarpColumns() == 1)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   function->setAttr(blockSizeName, builder.getI64IntegerAttr(threads));
+  if (std::optional<tile::Product> product = tile::Product::of(kernel))
+    product->mark(function);
   return function;
 }
 

@@ -72,7 +72,16 @@ TEST_F(Layout, Variant) {
                                  offsetof(attune_rt_variant, ptx_bytes), offsetof(attune_rt_variant, kernels),
                                  offsetof(attune_rt_variant, kernel_count), offsetof(attune_rt_variant, prepare),
                                  offsetof(attune_rt_variant, cubin_unpacked), offsetof(attune_rt_variant, ptx_unpacked),
+                                 offsetof(attune_rt_variant, products), offsetof(attune_rt_variant, product_count),
                                  sizeof(attune_rt_variant)}));
+}
+
+TEST_F(Layout, Product) {
+  EXPECT_EQ(layout(types.product),
+            (std::vector<size_t>{offsetof(attune_rt_product, kernel), offsetof(attune_rt_product, dtype),
+                                 offsetof(attune_rt_product, reserved), offsetof(attune_rt_product, heads),
+                                 offsetof(attune_rt_product, width), offsetof(attune_rt_product, depth),
+                                 sizeof(attune_rt_product)}));
 }
 
 TEST_F(Layout, Descriptor) {
