@@ -36,7 +36,7 @@ struct SelectOptions {
   /// Whether prices over the length are recorded too: for people, not for compiling.
   bool curves = false;
   /// Approximate laws that may change the function, beside those of its attribute `attn.allow`.
-  std::vector<std::string> allowed;
+  std::vector<std::string> allowed = {};
   /// Whether approximate laws that nobody allowed are priced too: for people.
   bool offers = false;
 };

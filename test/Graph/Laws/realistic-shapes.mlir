@@ -6,9 +6,9 @@
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 #elu1 = #attn.feature_map<elu1>
 
-// I1: eight heads of 64 over 4,096 tokens, an encoder's batch.
-// CHECK: Remark="linearize: took the state form
-// GPU:   Remark="linearize: took the state form
+// I1: eight heads of 64 over 4,096 tokens, an encoder's batch: the state, which a kernel of each head keeps.
+// CHECK: Remark="linearize: took the fused_state form
+// GPU:   Remark="linearize: took the fused_state form
 !i1 = tensor<8x8x4096x64xf16>
 func.func @encoder(%q: !i1, %k: !i1, %v: !i1) -> !i1 {
   %o = attn.kernel %q, %k, %v {denominator = #none, feature_map = #elu1} : !i1, !i1, !i1 -> !i1

@@ -22,6 +22,7 @@ func.func @parts(%x: !x, %wq: tensor<16x16xf32> {attn.name = "wq", attn.paramete
 // -----
 
 // CHECK: Remark="fold of wq: cannot take the folded form: the features are compressed to slots"
+// CHECK: Remark="linearize: cannot take the fused_state form: the state is of slots, which kernels of their own make first"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 #relu = #attn.feature_map<favor_relu, features = 8, epsilon = 0.0>
 !x = tensor<1x64x16xf32>
@@ -90,5 +91,19 @@ func.func @width(%q: !h, %x: !x, %wk: !w {attn.name = "wk", attn.parameter}, %v:
   %k = attn.project %x, %wk : !x, !w -> !h
   %s = attn.compress %k, %e : !h, !e -> !s
   %o = attn.softmax %q, %s, %v {scale = 1.0 : f64} : !h, !s, !s -> !h
+  return %o : !h
+}
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the fused_state form: the state of squared sketches is too large to stay in a kernel"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+!h = tensor<1x1x64x8xf32>
+!s = tensor<1x16xf32>
+!i = tensor<1x16xi32>
+func.func @sketched(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32>, %s: !s, %i: !i) -> !h {
+  %o = attn.polysketch %q, %k, %v signs(%l, %l, %s, %s : tensor<1x8xf32>, tensor<1x8xf32>, !s, !s)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) {degree = 4 : i64, denominator = #none, scale = 0.5 : f64, size = 16 : i64}
+      : !h, !h, !h -> !h
   return %o : !h
 }
