@@ -63,6 +63,15 @@ static Operation *chosenOp(const IRMapping &mapping, ArrayRef<EqualForms> groups
   return mapping.lookup(result).getDefiningOp();
 }
 
+SmallVector<SmallVector<unsigned>> Memo::feasible() const {
+  SmallVector<SmallVector<unsigned>> forms(found.size());
+  for (auto [group, indices] : llvm::zip_equal(found, forms))
+    for (auto [index, alternative] : llvm::enumerate(group.alternatives))
+      if (alternative.feasible())
+        indices.push_back(index);
+  return forms;
+}
+
 OwningOpRef<func::FuncOp> Memo::realize(ArrayRef<unsigned> choice) const {
   IRMapping mapping;
   OwningOpRef<func::FuncOp> plan(cast<func::FuncOp>(scratch.get()->clone(mapping)));

@@ -40,12 +40,7 @@ static LogicalResult evaluateForms(func::FuncOp function, ArrayRef<Array> argume
                                    std::vector<EvaluatedPlan> &plans) {
   auto laws = graph::createLaws();
   graph::Memo memo(function, laws);
-  SmallVector<SmallVector<unsigned>> feasible(memo.groups().size());
-  for (auto [group, forms] : llvm::zip_equal(memo.groups(), feasible))
-    for (auto [index, alternative] : llvm::enumerate(group.alternatives))
-      if (alternative.feasible())
-        forms.push_back(index);
-  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(feasible, bound).plans)
+  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(memo.feasible(), bound).plans)
     if (failed(evaluate(*memo.realize(choice), nameOf(memo, choice), arguments, plans)))
       return failure();
   return success();

@@ -117,12 +117,7 @@ static std::vector<Side> sidesOf(func::FuncOp function) {
     sides.push_back(std::move(canonical));
   auto laws = graph::createLaws();
   graph::Memo memo(function, laws);
-  SmallVector<SmallVector<unsigned>> feasible(memo.groups().size());
-  for (auto [group, forms] : llvm::zip_equal(memo.groups(), feasible))
-    for (auto [index, alternative] : llvm::enumerate(group.alternatives))
-      if (alternative.feasible())
-        forms.push_back(index);
-  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(feasible, 64).plans) {
+  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(memo.feasible(), 64).plans) {
     std::string forms;
     for (auto [group, index] : llvm::zip_equal(memo.groups(), choice))
       forms += ", " + group.alternatives[index].form.str();
@@ -171,7 +166,8 @@ static int compare(std::vector<Side> &sides) {
   }
   int status = 0;
   for (auto [side, error] : llvm::zip_equal(sides, largest)) {
-    llvm::outs() << side.name << ": " << llvm::format("%.1e", error) << "\n";
+    llvm::outs() << side.name << (side.equal ? " equals " : " differs from ") << sides.front().name << ": "
+                 << llvm::format("%.1e", error) << "\n";
     if (side.equal ? !(error <= tolerance) : !(error > visible))
       status = fail("expected @" + side.name + (side.equal ? " to equal @" : " to differ from @") + sides.front().name);
   }

@@ -44,6 +44,9 @@ public:
   /// Ops with something to choose, in the order of the function; then, in the same order, those with something to mark.
   llvm::ArrayRef<EqualForms> groups() const { return found; }
 
+  /// For each group the alternatives that can be built.
+  llvm::SmallVector<llvm::SmallVector<unsigned>> feasible() const;
+
   /// A copy of the function in which group g is in its alternative `choice[g]`, and nothing unused is left.
   mlir::OwningOpRef<mlir::func::FuncOp> realize(llvm::ArrayRef<unsigned> choice) const;
 

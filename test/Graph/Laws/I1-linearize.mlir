@@ -1,5 +1,8 @@
 // I1: (A Bᵀ) V = A (Bᵀ V), where every query sees every key.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}attention__through_the_state equals attention:
+// SIDES-DAG: {{^}}attention__not_causal differs from attention:
+// SIDES-DAG: {{^}}window__not_one_state differs from window:
 
 !x = tensor<?x4x?x5xf32>
 !kv = tensor<?x2x?x5xf32>

@@ -1,6 +1,8 @@
 // I11: sums over the sequence in pieces, merged in order. States add; a softmax rescales by the difference of the maxima. Compiled
 // code of several pieces: test/Unit/Kernel/SpecsTest.cpp (ManyPieces), its bits: test/Integration/harness/bits.py.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}softmax__of_three_pieces equals softmax:
+// SIDES-DAG: {{^}}state__in_the_other_order equals state:
 
 !x = tensor<?x2x?x4xf32>
 !m = tensor<?x2x?xf32>

@@ -1,6 +1,15 @@
 // I12: factors of a row, of all weights, and shifts of a row of logits cancel where the normaliser has no guard. What a
 // condition keeps has a reason.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}guarded__not_without differs from guarded:
+// SIDES-DAG: {{^}}epsilon__not_without differs from epsilon:
+// SIDES-DAG: {{^}}softmax__without equals softmax:
+// SIDES-DAG: {{^}}lse__not_without differs from lse:
+// SIDES-DAG: {{^}}rope__not_without differs from rope:
+// SIDES-DAG: {{^}}norm__not_without differs from norm:
+// SIDES-DAG: {{^}}slots__not_without differs from slots:
+// SIDES-DAG: {{^}}values__not_without differs from values:
+// SIDES-DAG: {{^}}given__without equals given:
 // RUN: attn-opt %s -attn-canonical-laws | FileCheck %s
 // RUN: attn-opt %s -attn-canonical-laws --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 

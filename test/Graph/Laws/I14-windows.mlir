@@ -1,7 +1,10 @@
 // I14: f(x)[window] = f(x[window]) for what acts on each token alone: a map before the blocks are cut, and within them. Blocks that
 // are cut out and taken by themselves: test/Unit/Reference/IdentityTest.cpp (AWindowIsItsBlocksAlone); compiled windows:
 // test/Unit/Kernel/SpecsWindows.cpp.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}map__before_the_blocks equals map:
+// SIDES-DAG: {{^}}softmax__not_of_all differs from softmax:
+// SIDES-DAG: {{^}}softmax__of_partial_results equals softmax:
 
 !x = tensor<?x2x6x4xf32>
 #guard = #attn.denominator<bias = 0.5, floor = 0.0>

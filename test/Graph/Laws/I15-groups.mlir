@@ -1,5 +1,7 @@
 // I15: φ(K), Bᵀ V and loads of K and V once for the query heads of a key-value head.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}grouped__repeated equals grouped:
+// SIDES-DAG: {{^}}own__not_shared differs from own:
 
 !x = tensor<?x4x?x4xf32>
 !kv = tensor<?x2x?x4xf32>

@@ -1,5 +1,8 @@
 // I16: the order of features does not matter, where it is the same for queries and keys; nor does that of heads.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}features__permuted equals features:
+// SIDES-DAG: {{^}}features__not_of_one_side differs from features:
+// SIDES-DAG: {{^}}features__heads_turned equals features:
 
 !x = tensor<?x2x?x3xf32>
 !h = tensor<?x1x?x3xf32>

@@ -1,5 +1,7 @@
 // I17: (P x W_V) W_O = P x (W_V W_O), of one head. Rare: test/Unit/Cost/RareLawsTest.cpp has the prices.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}output__one_matrix equals output:
+// SIDES-DAG: {{^}}output__not_biased differs from output:
 
 !p = tensor<?x1x?x?xf32>
 !m = tensor<?x?x6xf32>

@@ -1,6 +1,9 @@
 // I18: a block of weights that the mask clears adds 0.
 // Kernels visit no such tile: test/Unit/Cost/VisibleTilesTest.cpp counts them.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}causal__up_to_the_diagonal equals causal:
+// SIDES-DAG: {{^}}causal__not_all differs from causal:
+// SIDES-DAG: {{^}}window__diagonal_blocks equals window:
 
 !x = tensor<?x1x8x4xf32>
 !m = tensor<?x1x8xf32>

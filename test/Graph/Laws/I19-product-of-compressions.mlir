@@ -1,5 +1,7 @@
 // I19: (E₁ E₂) x = E₁ (E₂ x).
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}factors__product equals factors:
+// SIDES-DAG: {{^}}pool__compressed equals pool:
 
 !x = tensor<?x2x9x4xf32>
 !mid = tensor<?x2x5x4xf32>

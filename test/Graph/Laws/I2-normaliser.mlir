@@ -1,5 +1,7 @@
 // I2: (A Bᵀ) [V 1] = [(A Bᵀ) V, (A Bᵀ) 1]: the row sums of the weights are what values of 1 give.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}sums__as_a_column equals sums:
+// SIDES-DAG: {{^}}sums__as_a_vector equals sums:
 
 !x = tensor<?x2x?x5xf32>
 !one = tensor<?x2x?x1xf32>

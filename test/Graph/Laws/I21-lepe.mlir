@@ -1,6 +1,8 @@
 // I21: o + L(V), L linear and local: head by head it is what it is for all heads, and adding it to the output of each head
 // before the heads are put together is the same. Compiled: test/Unit/Kernel/SpecsWindows.cpp (Lepe…).
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}epilogue__of_each_head equals epilogue:
+// SIDES-DAG: {{^}}epilogue__not_in_blocks differs from epilogue:
 
 !x = tensor<?x2x6x4xf32>
 !h = tensor<?x1x6x4xf32>

@@ -1,6 +1,12 @@
 // I22: exp(a - c) / Σ exp(b - c) is the same for every c. Terms take the constant stabilizer where it cancels, which needs no
 // pass over the keys, and keep the one of the spec where it does not.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}cancels__projection equals cancels:
+// SIDES-DAG: {{^}}cancels__constant equals cancels:
+// SIDES-DAG: {{^}}cancels__none equals cancels:
+// SIDES-DAG: {{^}}epsilon__not_constant differs from epsilon:
+// SIDES-DAG: {{^}}guarded__not_constant differs from guarded:
+// SIDES-DAG: {{^}}state__not_constant differs from state:
 // RUN: attn-opt %s -attn-decompose | FileCheck %s
 
 !x = tensor<?x4x?x4xf32>

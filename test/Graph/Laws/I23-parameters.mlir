@@ -1,5 +1,6 @@
 // I23: what is equal is computed once: ops of equal operands are one op, and prepare makes of equal parameters one tensor.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}twice__once equals twice:
 // RUN: attn-opt %s -attn-canonical-laws | FileCheck %s
 
 !m = tensor<1x9x6xf32>

@@ -1,6 +1,10 @@
 // I3: E (x W + 1 βᵀ) = (E x) W + (E 1) βᵀ. A function of its own is compared in both orders, which the interpreter takes as
 // they are marked.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}bias__not_once_a_slot differs from bias:
+// SIDES-DAG: {{^}}place__not_after differs from place:
+// SIDES-DAG: {{^}}norm__not_after differs from norm:
+// SIDES-DAG: {{^}}map__not_after differs from map:
 
 !m = tensor<?x9x6xf32>
 !w = tensor<6x8xf32>

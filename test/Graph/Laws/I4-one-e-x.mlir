@@ -1,6 +1,8 @@
 // I4: E x W_h of all heads h, of keys and of values, from one E x. What a tied E gives both is computed once:
 // test/Unit/Graph/LowRankTest.cpp (OneInputIsCompressedOnce) counts the kernels.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}products__one_by_one equals products:
+// SIDES-DAG: {{^}}layer__not_tied differs from layer:
 
 !m = tensor<?x9x6xf32>
 !w = tensor<6x8xf32>

@@ -1,6 +1,7 @@
 // I5: (x W + β) ωᵀ = x (W ωᵀ) + β ωᵀ. A function of its own is compared in both orders, which the interpreter takes as they
 // are marked.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}bare__not_stabilized differs from bare:
 
 !m = tensor<?x?x6xf32>
 !w = tensor<6x8xf32>

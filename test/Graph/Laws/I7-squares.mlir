@@ -1,5 +1,6 @@
 // I7: ⟨x ⊗ x, y ⊗ y⟩ = ⟨x, y⟩²: pairs of sketches are squared, a state is of their squares.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}pairs__squared equals pairs:
 
 !x = tensor<?x2x?x4xf32>
 !xx = tensor<?x2x?x16xf32>

@@ -1,5 +1,8 @@
 // I8: ⟨x^⊗4, y^⊗4⟩ = ⟨x, y⟩⁴. Rare: d⁴ features a token; the test of I7's prices has the length from which they pay.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}pairs__powers equals pairs:
+// SIDES-DAG: {{^}}pairs__not_odd differs from pairs:
+// SIDES-DAG: {{^}}attention__by_states equals attention:
 
 !x = tensor<?x2x?x3xf32>
 !x2 = tensor<?x2x?x9xf32>

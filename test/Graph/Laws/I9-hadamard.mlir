@@ -1,5 +1,6 @@
 // I9: x H by additions = x times a dense matrix. A sketch of one leaf whose indices are all columns is r^{-1/2} x D H.
-// RUN: attune-equal %s
+// RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
+// SIDES-DAG: {{^}}leaf__dense equals leaf:
 
 !x = tensor<?x1x?x4xf32>
 !s = tensor<1x4xf32>
