@@ -17,7 +17,7 @@ import yaml
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(SOURCE / "utils" / "python"))
 
-from attnc import Failed, attnc, read_spec  # noqa: E402
+from attnc import Failed, attnc, read_spec, specs_of  # noqa: E402
 
 
 def processor_seconds():
@@ -48,10 +48,6 @@ def row(args, spec, columns, folder):
         path.write_text(yaml.safe_dump(read_spec(spec) | {"dtype": dtype}, sort_keys=False), encoding="utf-8")
         results.append(compile_seconds(args, path, target, folder))
     return results
-
-
-def specs_of(paths):
-    return [spec for path in paths for spec in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
 
 
 def main():

@@ -27,5 +27,10 @@ def compile_spec(program, spec, folder):
     return fields
 
 
+def specs_of(paths):
+    """The files; all specs of a folder."""
+    return [spec for path in paths for spec in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
+
+
 def read_spec(spec):
     return yaml.safe_load(pathlib.Path(spec).read_text(encoding="utf-8"))

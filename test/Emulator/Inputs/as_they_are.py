@@ -10,8 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-from attnc import Failed
-from run_case import SIZES, draw, specs_of
+from attnc import Failed, specs_of
+from run_case import SIZES, draw
 
 SECONDS = 10
 

@@ -10,7 +10,7 @@ import tempfile
 
 import yaml
 
-from attnc import attnc, read_spec
+from attnc import attnc, read_spec, specs_of
 
 ENTRY = re.compile(r"^\.visible \.entry (\w+)\(|^\.entry (\w+)\(", re.MULTILINE)
 
@@ -37,10 +37,6 @@ def check(args, spec, dtype, target, folder):
     print(f"{spec.stem:<28} {dtype:<5} {target:<8} {len(lines):>3} {total:>8} {longest:>8}  {name}", flush=True)
     over = [f"{name} of {longest} lines"] if longest > args.kernel else []
     return over + ([f"{spec.stem} {dtype} of {total} lines"] if total > args.spec else [])
-
-
-def specs_of(paths):
-    return [spec for path in paths for spec in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
 
 
 def main():

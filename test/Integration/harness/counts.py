@@ -15,8 +15,8 @@ import tempfile
 import numpy as np
 import yaml
 
-from attnc import Failed, attnc, read_spec
-from run_case import SIZES, specs_of
+from attnc import Failed, attnc, read_spec, specs_of
+from run_case import SIZES
 
 # (name in the prediction, name of the counter)
 COUNTS = [("near_bytes", "global bytes of warps"), ("multiply_adds", "mma multiply-adds")]

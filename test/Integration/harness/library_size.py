@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from attnc import attnc, read_spec
+from attnc import attnc, read_spec, specs_of
 
 MOST_BYTES = 100_000
 
@@ -18,10 +18,6 @@ def stripped_size(args, spec, targets, folder):
     attnc(args.attnc, "compile", spec, "--target", targets, "-o", library)
     subprocess.run(["llvm-strip", str(library)], check=True)
     return library.stat().st_size
-
-
-def specs_of(paths):
-    return [spec for path in paths for spec in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
 
 
 def main():

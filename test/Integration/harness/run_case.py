@@ -14,7 +14,7 @@ import yaml
 
 import judges
 import reference
-from attnc import Failed, attnc, compile_spec, read_spec
+from attnc import Failed, attnc, compile_spec, read_spec, specs_of
 from judges import Case
 from library import LibraryError, opened
 from storage import from_storage
@@ -120,11 +120,6 @@ def run_spec(args, spec, dtype):
             passed &= bool(right)
             print(f"{'pass' if right else 'FAIL'}: {spec.stem} {case.fields['dtype']} {way}: {said}", flush=True)
         return passed
-
-
-def specs_of(paths):
-    """The files; all specs of a folder."""
-    return [spec for path in paths for spec in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]
 
 
 def parse():
