@@ -1,0 +1,248 @@
+"""One point of benchmarks/cpu.py: the compiled library and its peers, checked, then timed by turns in one process."""
+
+import ctypes
+import hashlib
+import json
+import pathlib
+import subprocess
+import time
+
+import numpy as np
+import yaml
+
+import cpu_definitions
+import cpu_operations
+import cpu_rows
+from cpu_machine import Others, caches
+from cpu_peers import PEERS, TOGETHER, Unavailable, array_of
+from cpu_public import PUBLIC
+from library import Library
+from storage import from_storage, to_storage
+
+# SPEC §6 for Attune. Peers keep their sums and powers in the storage type, so they are only asked to compute the same function.
+TOLERANCE = {"f32": 2e-5, "bf16": 2e-2}
+PEER_TOLERANCE = {"f32": 1e-3, "bf16": 1e-1}
+CHECKED_ROWS = 24
+TURN_SECONDS = 0.004  # a turn lasts at least as long
+WARM_SECONDS = 0.02   # what is shorter runs once before it is timed
+WAITED_MOST = 0.01    # of a turn with several threads
+TRIES = 4
+ABSENT = {"another mechanism", "no exact softmax", "not causal and linear"}  # not worth a word in the tables
+
+
+class Wrong(Exception):
+    """An output that is not the definition's."""
+
+
+#===----------------------------------------------------------------------------------------------------------------===#
+# Files of a point
+#===----------------------------------------------------------------------------------------------------------------===#
+
+
+def attnc(program, *arguments):
+    return subprocess.run([program, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+class Files:
+    """The spec, the library and the parameters of a point, kept as long as attnc and the spec stay the same."""
+
+    def __init__(self, program, work, point):
+        text = yaml.safe_dump(point.fields, sort_keys=False)
+        status = pathlib.Path(program).stat()
+        stamp = f"{text}{status.st_size} {status.st_mtime_ns}"
+        self.folder = work / f"{point.family}-{hashlib.sha1(stamp.encode()).hexdigest()[:12]}"
+        self.program, self.spec, self.name = program, self.folder / "spec.yaml", point.family
+        if not (self.folder / "ready").exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.spec.write_text(text, encoding="utf-8")
+            attnc(program, "compile", self.spec, "-o", self.folder / f"lib{self.name}.so")
+            attnc(program, "init", self.spec, "--out", self.folder / "drawn")
+            (self.folder / "ready").touch()
+
+    def drawn(self):
+        return {file.stem: np.load(file) for file in sorted((self.folder / "drawn").glob("*.npy"))}
+
+    def predicted(self, threads, device):
+        """Seconds by the cost model."""
+        more = ["--device", device] if device else []
+        said = json.loads(attnc(self.program, "explain", self.spec, "--json", "--threads", threads, *more))
+        return said["functions"][0]["seconds"]
+
+
+class Candidate:
+    """Something that is timed: `run` takes how often. `output` gives f32."""
+
+    def __init__(self, run, output, together=False):
+        self.run, self.output, self.together = run, output, together
+
+
+class Compiled:
+    """The library of a point, run by a loop in C."""
+
+    def __init__(self, files, point, inputs, limits):
+        self.library = Library(files.folder, files.name, point.dtype, threads=point.threads)
+        if self.library.parameters:
+            self.library.prepare(files.drawn())
+        name, self.result = self.library.output(**inputs)
+        self.bound = self.library.bind(**inputs, **{name: self.result})
+        self.bytes = self.library.workspace_bytes(self.bound)
+        self.kept, self.start = self.library.memory.workspace(self.bytes)
+        self.inputs, self.limits, self.dtype = inputs, limits, point.dtype
+
+    def run(self, repeats):
+        function = ctypes.cast(self.library.functions["run"], ctypes.c_void_p)
+        status = self.limits.library.attune_repeat(function, self.library.handle, ctypes.byref(self.bound), self.start,
+                                                   self.bytes, repeats)
+        if status:
+            self.library.call("run", self.library.handle, ctypes.byref(self.bound), self.start, self.bytes, None)
+
+    def output(self):
+        self.run(1)
+        return from_storage(self.result, self.dtype)
+
+
+def inputs_of(point):
+    """Standard normal, in the storage type."""
+    rng = np.random.default_rng(0)
+    if cpu_rows.FAMILIES[point.family].layer:
+        sizes = {"x": (point.batch, point.n, point.head_count * point.d)}
+    else:
+        sizes = {name: (point.batch, point.head_count, point.n, point.d) for name in "qkv"}
+    return {name: to_storage(rng.standard_normal(shape, np.float32), point.dtype) for name, shape in sizes.items()}
+
+
+#===----------------------------------------------------------------------------------------------------------------===#
+# Checks
+#===----------------------------------------------------------------------------------------------------------------===#
+
+
+class Judge:
+    """Compares rows of an output with the definition in float64 on the rounded inputs."""
+
+    def __init__(self, point, inputs, drawn):
+        rng = np.random.default_rng(1)
+        last = np.arange(point.n)[-2:]
+        self.rows = np.unique(np.concatenate([[0], rng.integers(0, point.n, CHECKED_ROWS), last]))
+        wide = {name: from_storage(array, point.dtype) for name, array in inputs.items()}
+        stored = {name: array if array.dtype == np.int32 else from_storage(to_storage(array, point.dtype), point.dtype)
+                  for name, array in drawn.items()}
+        one = {name: array[:1] for name, array in wide.items()}  # of a batch the first entry
+        self.expected = cpu_definitions.rows_of(point, one, stored, self.rows)
+
+    def error(self, output):
+        """The relative Frobenius error of the rows."""
+        got = output[:1, self.rows] if output.ndim == 3 else output[:1, :, self.rows]
+        difference = got.astype(np.float64) - self.expected
+        return float(np.linalg.norm(difference) / np.linalg.norm(self.expected))
+
+
+def checked(candidate, judge, tolerance):
+    error = judge.error(candidate.output())
+    if not error <= tolerance:
+        raise Wrong(f"computes something else: error {error:.1e}")
+    return error
+
+
+#===----------------------------------------------------------------------------------------------------------------===#
+# Turns
+#===----------------------------------------------------------------------------------------------------------------===#
+
+
+def peer_candidate(make, name, point, inputs, drawn):
+    run = make(point, inputs, drawn)
+
+    def repeat(times):
+        for _ in range(times):
+            run()
+    return Candidate(repeat, lambda: array_of(run()), name in TOGETHER)
+
+
+def candidates_of(point, files, inputs, drawn, limits, judge, wanted, clock):
+    """Those whose output is right, with their errors; and why the others are not among them."""
+    with clock.loosely(False):
+        ours = Compiled(files, point, inputs, limits)
+        ours.run(1)
+    found = {"attune": Candidate(ours.run, ours.output)}
+    errors = {"attune": checked(found["attune"], judge, TOLERANCE[point.dtype])}
+    absent = {}
+    for name, make in (PEERS | PUBLIC).items():
+        if not wanted.search(name):
+            continue
+        try:
+            with clock.loosely(name in TOGETHER):
+                candidate = peer_candidate(make, name, point, inputs, drawn)
+                errors[name] = checked(candidate, judge, PEER_TOLERANCE[point.dtype])
+            found[name] = candidate
+        except (Unavailable, Wrong) as reason:
+            absent[name] = str(reason)
+        except Exception as error:  # a peer's own failure is no reason to stop
+            absent[name] = f"{type(error).__name__}: {str(error).splitlines()[0][:120] if str(error) else ''}"
+    return ours, found, errors, {name: reason for name, reason in absent.items() if reason not in ABSENT}
+
+
+def turn(candidate, repeats, clock):
+    """Seconds a run. With several threads a turn in which one had to wait for its processor is made again."""
+    clock.place(candidate.together)
+    if len(clock.processors) > 1:
+        time.sleep(0.005)  # threads of the candidate before stop spinning
+    best = None
+    for _ in range(TRIES):
+        candidate.run(1)
+        seconds, waited = clock.seconds(candidate.run, repeats)
+        if best is None or waited < best[1]:
+            best = seconds, waited
+        if waited <= WAITED_MOST:
+            break
+    return best
+
+
+def repeats_of(candidate, clock):
+    candidate.run(1)
+    seconds, _ = clock.seconds(candidate.run, 1)
+    if seconds < WARM_SECONDS:
+        seconds, _ = clock.seconds(candidate.run, 3)
+    return max(1, round(TURN_SECONDS / max(seconds, 1e-7))), seconds
+
+
+def rounds_of(candidates, clock, limits, budget, least):
+    """Turn after turn, round after round; the limits of products in each round."""
+    repeats = {name: repeats_of(candidate, clock)[0] for name, candidate in candidates.items()}
+    seen, products, disturbed = {name: [] for name in candidates}, [], 0
+    start = time.perf_counter()
+    while len(products) < least or (time.perf_counter() - start < budget and len(products) < 15):
+        products.append(limits.products())
+        for name, candidate in candidates.items():
+            seconds, waited = turn(candidate, repeats[name], clock)
+            disturbed += waited > WAITED_MOST
+            seen[name].append(seconds)
+        if len(products) >= 3 and time.perf_counter() - start > 6 * budget:
+            break
+    return seen, products, disturbed
+
+
+def rounded(value):
+    return float(f"{value:.4g}")
+
+
+def measure(point, options, limits, memory_limits, clock):
+    """What the store keeps of a point."""
+    files = Files(options.attnc, options.work, point)
+    inputs, drawn = inputs_of(point), files.drawn()
+    judge = Judge(point, inputs, drawn)
+    ours, candidates, errors, absent = candidates_of(point, files, inputs, drawn, limits, judge, options.peers,
+                                                        clock)
+    try:
+        result = {"heads": point.head_count, "predicted": files.predicted(point.threads, options.device), "absent": absent,
+                  "errors": {name: float(f"{error:.1e}") for name, error in errors.items()}}
+        if options.prepare:
+            return result
+        others = Others()
+        seen, products, disturbed = rounds_of(candidates, clock, limits, options.seconds, options.rounds)
+        best = {name: float(np.median([round_[name] for round_ in products])) for name in products[0]}
+        bound, limit = cpu_operations.binding(point, memory_limits | best, caches(point.threads))
+        result |= {"seconds": {name: [rounded(s) for s in times] for name, times in seen.items()},
+                   "needs": cpu_operations.needs(point), "limits": {n: rounded(r) for n, r in (memory_limits | best).items()},
+                   "bound": rounded(bound), "limit": limit, "others": round(others.share(), 3), "disturbed": disturbed}
+        return result
+    finally:
+        ours.library.close()
