@@ -1,13 +1,16 @@
 """The lit suite: substitutions and features that tests may use.
 
 Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`,
-`sanitizers`, `long` (sweeps, only under check-all). Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
+`sanitizers`, `long` (sweeps, only under check-all), `python-package`, `torch`, `jax`. Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
 %stock-mlir-opt, %plugin, %examples.
 """
 
 import ctypes
+import glob
+import importlib.util
 import os
 import shutil
+import sysconfig
 
 import lit.formats
 
@@ -22,6 +25,9 @@ tools = os.path.join(config.attune_build, "bin")
 config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ.get("PATH", "")])
 config.environment["PYTHONPATH"] = os.pathsep.join(
     os.path.join(config.attune_source, *folder) for folder in [("test", "Integration", "harness"), ("utils", "python")])
+# Where utils/setup --frameworks puts PyTorch and JAX, or where they lie.
+frameworks = os.environ.get("ATTUNE_FRAMEWORKS") or os.path.join(config.attune_build, "python", "frameworks")
+config.environment["ATTUNE_FRAMEWORKS"] = frameworks
 for name in ["CUDA_HOME", "CUDA_ROOT", "HOME", "CCACHE_DIR", "CCACHE_SLOPPINESS", "ASAN_OPTIONS"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]
@@ -60,7 +66,21 @@ def has_driver():
     return True
 
 
+def can_install_package():
+    """Python's headers, venv, and the wheels that utils/setup fetches."""
+    header = os.path.join(sysconfig.get_paths()["include"], "Python.h")
+    wheels = glob.glob(os.path.join(config.attune_build, "python", "wheels", "nanobind-*.whl"))
+    return bool(wheels) and os.path.exists(header) and importlib.util.find_spec("ensurepip") is not None
+
+
+def has_framework(name):
+    return any(os.path.isdir(os.path.join(folder, name)) for folder in frameworks.split(os.pathsep))
+
+
 for name, present in [
+    ("python-package", can_install_package()),
+    ("torch", has_framework("torch")),
+    ("jax", has_framework("jax")),
     ("driver", has_driver()),
     ("shared", os.path.exists(os.path.join(config.attune_shared, "reference", "oracle.py"))),
     ("ptxas", has_ptxas()),

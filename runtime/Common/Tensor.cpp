@@ -47,7 +47,11 @@ DtypeText describe(DLDataType dtype) {
       snprintf(result.text, sizeof(result.text), "%s", facts.name);
       return result;
     }
-  snprintf(result.text, sizeof(result.text), "{%d, %d, %d}", dtype.code, dtype.bits, dtype.lanes);
+  // NumPy's arrays are of f64 unless something else is asked for.
+  if (dtype.lanes == 1 && dtype.code <= kDLFloat)
+    snprintf(result.text, sizeof(result.text), "%c%d", "iuf"[dtype.code], dtype.bits);
+  else
+    snprintf(result.text, sizeof(result.text), "{%d, %d, %d}", dtype.code, dtype.bits, dtype.lanes);
   return result;
 }
 

@@ -118,7 +118,7 @@ const Mistake mistakes[] = {
     {"rank", [](Case &c) { c.e.tensor.ndim = 1; },
      "kit_prepare: argument 'e': expected rank 2, but got rank 1; pass every dimension, sizes of 1 included"},
     {"dtype", [](Case &c) { c.index.tensor.dtype = {kDLInt, 64, 1}; },
-     "kit_prepare: argument 'index': expected dtype i32, but got {0, 64, 1}; convert the tensor or compile the library "
+     "kit_prepare: argument 'index': expected dtype i32, but got i64; convert the tensor or compile the library "
      "for that dtype"},
     {"device", [](Case &c) { c.e.tensor.device.device_type = kDLCUDA; },
      "kit_prepare: argument 'e': expected a tensor on the CPU 0, but got one on CUDA device 0; copy it there or create "

@@ -53,7 +53,7 @@ const Mistake mistakes[] = {
      [](Case &c) {
        c.keyLengths.tensor.dtype = {kDLInt, 64, 1};
      },
-     "toy_run: argument 'key_lengths': expected dtype i32, but got {0, 64, 1}; convert the tensor or compile the "
+     "toy_run: argument 'key_lengths': expected dtype i32, but got i64; convert the tensor or compile the "
      "library "
      "for that dtype"},
     {"lanes", [](Case &c) { c.q.tensor.dtype.lanes = 2; },

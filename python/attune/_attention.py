@@ -1,0 +1,257 @@
+"""A compiled spec that can be called."""
+
+from __future__ import annotations
+
+import pathlib
+import threading
+import typing
+
+from . import _native
+from ._errors import ArgumentError, StateError
+from ._frameworks import CPU, Device, Framework, Jax, framework_of
+
+INPUT, OUTPUT, OPTIONAL_INPUT, OPTIONAL_OUTPUT, PARAMETER = range(5)
+OPEN_SIZES = {-1: "batch", -2: "queries", -3: "keys"}
+WORKSPACE_ALIGNMENT = 64
+
+
+class TensorInfo(typing.NamedTuple):
+    """A tensor of an attention: what it is, its dtype (f32, f16, bf16 or i32) and its shape, in which 'batch',
+    'queries' and 'keys' stand for sizes that are known only in a call."""
+
+    name: str
+    role: str
+    dtype: str
+    shape: typing.Tuple[typing.Union[int, str], ...]
+    optional: bool
+
+
+def _described(row: typing.Tuple[str, int, str, typing.Tuple[int, ...]]) -> TensorInfo:
+    name, role, dtype, shape = row
+    kind = "parameter" if role == PARAMETER else "output" if role in (OUTPUT, OPTIONAL_OUTPUT) else "input"
+    sizes = tuple(OPEN_SIZES.get(size, size) for size in shape)
+    return TensorInfo(name, kind, dtype, sizes, role in (OPTIONAL_INPUT, OPTIONAL_OUTPUT))
+
+
+class Attention:
+    """A compiled spec: call it with the tensors of the spec by name.
+
+    Made by `attune.compile`. Inputs are looked at where they lie, outputs are written where they shall lie: nothing is
+    copied. Any strides will do if the innermost is 1. The GIL is released while it works. Any number of threads may
+    call it; their calls take turns, as each uses all of `threads`.
+    """
+
+    def __init__(self, library: pathlib.Path, name: str, device: typing.Optional[Device], threads: int,
+                 isa: typing.Optional[str]) -> None:
+        self.library = library
+        self.name = name
+        self._threads, self._isa = threads, isa
+        self._making = threading.Lock()
+        self._parameters: typing.Dict[str, typing.Any] = {}
+        self._handles: typing.Dict[Device, _native.Handle] = {}
+        self._cpu: typing.Optional[_native.Handle] = None
+        self._known = self._ready = False
+        if device is not None:
+            self._handle(device)
+
+    # What it is.
+
+    @property
+    def header(self) -> pathlib.Path:
+        """The C header of the library."""
+        return self.library.parent / f"{self.name}.h"
+
+    @property
+    def tensors(self) -> typing.Dict[str, TensorInfo]:
+        """All tensors by name: inputs, outputs and parameters, with dtype and shape."""
+        self._any_handle()
+        return {info.name: info for info in self._infos}
+
+    @property
+    def parameters(self) -> typing.Dict[str, TensorInfo]:
+        """Those tensors that stay the same from call to call: `prepare` takes them."""
+        return {name: info for name, info in self.tensors.items() if info.role == "parameter"}
+
+    @property
+    def info(self) -> typing.Dict[str, typing.Any]:
+        """summary, compiler, isa, threads, and plans: the ways of computing, each with the length from which on it is
+        taken."""
+        return self._any_handle().info
+
+    def __repr__(self) -> str:
+        shown = (f"{info.name}: {info.dtype}[{', '.join(map(str, info.shape))}]" for info in self._infos) \
+            if self._known else ()
+        return f"<attune.Attention {self.name}({', '.join(shown)})>"
+
+    # Handles, one a device.
+
+    def _any_handle(self) -> _native.Handle:
+        """One that there is; else one of what the library was compiled for."""
+        return next(iter(self._handles.values()), None) or self._handle((0, 0))
+
+    def _handle(self, device: Device) -> _native.Handle:
+        with self._making:
+            handle = self._handles.get(device)
+            if handle is None:
+                handle = _native.Handle(str(self.library), self.name, self._threads, *device, self._isa)
+                self._learn(handle)
+                if self._ready:
+                    handle.prepare(self._parameter_row(self._parameters))
+                self._handles[device] = handle
+                if device[0] == CPU:
+                    self._cpu = handle
+            return handle
+
+    def _learn(self, handle: _native.Handle) -> None:
+        """The tensors, and where the sizes of the output are seen."""
+        if self._known:
+            return
+        self._infos = [_described(row) for row in handle.tensors]
+        self._parameter_infos = [info for info in self._infos if info.role == "parameter"]
+        self._run_infos = [info for info in self._infos if info.role != "parameter"]
+        self._run_names = [info.name for info in self._run_infos]
+        self._needed = frozenset(info.name for info in self._run_infos if info.role == "input" and not info.optional)
+        seen: typing.Dict[typing.Union[int, str], typing.Tuple[int, int]] = {}
+        for position, info in enumerate(self._run_infos):
+            for axis, size in enumerate(info.shape):
+                if info.role == "input":
+                    seen.setdefault(size, (position, axis))
+        self._result_at = next(position for position, info in enumerate(self._run_infos)
+                               if info.role == "output" and not info.optional)
+        self._shape = tuple(seen[size] if isinstance(size, str) else size
+                            for size in self._run_infos[self._result_at].shape)
+        self._names = {name: info.name for info in self._infos for name in (info.name, info.name.replace(".", "_"))}
+        self._ready = not self._parameter_infos
+        self._known = True
+
+    # Parameters.
+
+    def prepare(self, parameters: typing.Optional[typing.Mapping[str, typing.Any]] = None,
+                **more: typing.Any) -> "Attention":
+        """Gives the parameters, which are copied, and computes what follows from them once; returns this attention.
+
+        Names are those of the spec (`wq`, `omega`, `part0.lepe.weight`, dots as underscores too). Floating-point
+        ones are rounded to the spec's dtype. Any strides will do, so `linear.weight.T` passes as `wq`. It may be
+        called again.
+
+        Raises ArgumentError: a name that is not one, one that is missing, a shape or a value that is not right.
+        """
+        given = {**(parameters or {}), **more}
+        self._any_handle()
+        row = self._parameter_row(given)
+        for handle in list(self._handles.values()):
+            handle.prepare(row)
+        self._parameters, self._ready = given, True
+        return self
+
+    def _parameter_row(self, given: typing.Mapping[str, typing.Any]) -> typing.Tuple[typing.Any, ...]:
+        named = {self._name_of(name): tensor for name, tensor in given.items()}
+        unknown = sorted(set(named) - {info.name for info in self._parameter_infos})
+        if unknown:
+            raise ArgumentError(f"{self.name}: expected parameters among {_listed(self._parameter_infos)}, but got "
+                                f"'{unknown[0]}'")
+        return tuple(framework_of(named[info.name]).as_parameter(named[info.name], info.dtype)
+                     if info.name in named else None for info in self._parameter_infos)
+
+    def _name_of(self, name: str) -> str:
+        """The library's name of a tensor, which has underscores for dots."""
+        return self._names.get(name) or self._names.get(name.replace(".", "_")) or name
+
+    # Calls.
+
+    def __call__(self, *, out: typing.Any = None, **tensors: typing.Any) -> typing.Any:
+        """The output for inputs by name: `f(q=q, k=k, v=v)`, or `f(x=x)` of a spec with `projection`.
+
+        Inputs have the dtype and the shape that `tensors` states, in the memory of NumPy, PyTorch, JAX or whatever has
+        `__dlpack__`; NumPy holds bf16 as uint16 words, or as ml_dtypes.bfloat16. The output is of the framework of the
+        first input, unless `out` is given: a tensor that it is written to (a dict by name, for outputs that are
+        optional). Parameters may be given too, which prepares and runs in one piece; give them to `prepare` if they
+        stay the same.
+
+        Raises ArgumentError (which tensor, what was expected, what was found), StateError (parameters are missing).
+        """
+        if not self._known:
+            self._any_handle()
+        if self._needed != tensors.keys():
+            return self._call_with_more(out, tensors)
+        return self._call([tensors.get(name) for name in self._run_names], {}, out)
+
+    def _call_with_more(self, out: typing.Any, tensors: typing.Dict[str, typing.Any]) -> typing.Any:
+        """A call with parameters or with optional inputs, or one that is wrong."""
+        named = {self._name_of(name): tensor for name, tensor in tensors.items()}
+        given = {info.name: named.pop(info.name) for info in self._parameter_infos if info.name in named}
+        inputs = [info for info in self._run_infos if info.role == "input"]
+        for name in sorted(named.keys() - {info.name for info in inputs}):
+            also = f", or parameters among {_listed(self._parameter_infos)}" if self._parameter_infos else ""
+            raise ArgumentError(f"{self.name}: expected inputs among {_listed(inputs)}{also}, but got '{name}'")
+        for info in inputs:
+            if not info.optional and named.get(info.name) is None:
+                raise ArgumentError(f"{self.name}: argument '{info.name}': expected a tensor, but got none; give "
+                                    f"{info.name}=")
+        return self._call([named.get(name) for name in self._run_names], given, out)
+
+    def _call(self, row: typing.List[typing.Any], given: typing.Dict[str, typing.Any], out: typing.Any) -> typing.Any:
+        """With the tensors of a run in their order, and parameters by name if they are given now."""
+        first = row[0]
+        framework = framework_of(first)
+        if type(framework) is Jax and out is None:
+            from . import jax
+            return jax.call_row(self, row, given)
+        device = framework.device(first)
+        result = out = self._place_outputs(framework, row, out)
+        views = tuple([None if tensor is None else framework_of(tensor).view(tensor) for tensor in row])
+        if device[0] != CPU:
+            self._run_on_device(device, framework, first, views, given)
+            return result
+        handle = self._cpu or self._handle(device)
+        if given:
+            handle.prepare_and_run(self._parameter_row(given), views)
+        elif self._ready:
+            handle.run(views)
+        else:
+            raise StateError(f"{self.name}: expected the parameters {_listed(self._parameter_infos)}, but got none; "
+                             "give them to prepare, once (attune.init draws them as the paper does)")
+        return result
+
+    def _place_outputs(self, framework: Framework, row: typing.List[typing.Any], out: typing.Any) -> typing.Any:
+        """Puts the outputs into the row, and says what the caller gets."""
+        if isinstance(out, dict):
+            for name, tensor in out.items():
+                if name not in self._run_names or name in self._needed:
+                    outputs = [info for info in self._run_infos if info.role == "output"]
+                    raise ArgumentError(f"{self.name}: expected outputs among {_listed(outputs)}, but got '{name}'")
+                row[self._run_names.index(name)] = tensor
+            return out
+        if out is None:
+            shape = self._output_shape(row)
+            out = None if shape is None else framework.empty(shape, row[0])
+        else:
+            framework_of(out).check_writable(out)
+        row[self._result_at] = out
+        return out
+
+    def _output_shape(self, row: typing.List[typing.Any]) -> typing.Optional[typing.Tuple[int, ...]]:
+        """None if the inputs do not show its sizes: what is wrong with them, the library says."""
+        try:
+            return tuple([size if type(size) is int else row[size[0]].shape[size[1]] for size in self._shape])
+        except (IndexError, AttributeError, TypeError):
+            return None
+
+    def _run_on_device(self, device: Device, framework: Framework, first: typing.Any,
+                       views: typing.Tuple[typing.Any, ...], given: typing.Dict[str, typing.Any]) -> None:
+        """On the GPU of the inputs, on PyTorch's current stream; returns when the work is enqueued."""
+        torch = getattr(framework, "torch", None)
+        if torch is None:
+            raise ArgumentError("expected tensors of PyTorch on a GPU, but got those of another framework; hand them "
+                                "over with torch.from_dlpack")
+        handle = self._handle(device)
+        if given:
+            handle.prepare(self._parameter_row(given))
+        size = handle.workspace_bytes(views)
+        memory = torch.empty(size + WORKSPACE_ALIGNMENT, dtype=torch.uint8, device=first.device)
+        start = memory.data_ptr() + -memory.data_ptr() % WORKSPACE_ALIGNMENT
+        handle.run_in(views, start, size, torch.cuda.current_stream(first.device).cuda_stream)
+
+
+def _listed(infos: typing.Sequence[TensorInfo]) -> str:
+    return ", ".join(info.name for info in infos) or "none"

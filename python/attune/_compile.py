@@ -1,0 +1,74 @@
+"""From a spec to an attention: through the cache, or by the compiler."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+import typing
+
+from . import _compiler, cache
+from ._attention import Attention
+from ._errors import ArgumentError, LibraryError
+from ._frameworks import CPU, Device
+from ._spec import Spec, SpecLike, normalized, read_spec
+
+FORMAT = 1  # of what an entry of the cache holds
+TRIES = 3
+
+
+def compile(spec: SpecLike, target: typing.Union[str, typing.Sequence[str]] = "cpu", *, threads: int = 0,
+            device: typing.Optional[str] = None, isa: typing.Optional[str] = None,
+            parameters: typing.Optional[typing.Mapping[str, typing.Any]] = None) -> Attention:
+    """Compiles a spec, or finds it in the cache (see `attune.cache`), and opens it.
+
+    spec        a mapping, the text of a spec (it has a line break), or the path of a .yaml or .mlir file
+    target      "cpu", "sm_80", "sm_86", "sm_87", "sm_89" or "sm_90a"; several, for a library that runs on all of them
+    threads     of a call on the CPU; 0: every CPU that the process may use
+    device      what plans are priced for: a name of `attnc explain --list-devices`, or a path that ends in .yaml
+    isa         "avx2" or "avx512" in place of the best that is there
+    parameters  as `Attention.prepare` takes them
+
+    Raises SpecError (with the compiler's text, its place in `diagnostics`), CompileError, CompilerNotFoundError; for
+    what this machine cannot run UnsupportedError.
+    """
+    read = read_spec(spec)
+    targets = target.split(",") if isinstance(target, str) else list(target)
+    if not isinstance(threads, int) or not 0 <= threads <= 1024:
+        raise ArgumentError(f"option 'threads': expected 0 (every CPU) or 1 ... 1024, but got {threads!r}")
+    opened = _opened(read, targets, device, threads, isa)
+    return opened.prepare(parameters) if parameters else opened
+
+
+def _opened(spec: Spec, targets: typing.List[str], device: typing.Optional[str], threads: int,
+            isa: typing.Optional[str]) -> Attention:
+    """Another process may clear the cache between the look and the load: then it is compiled again."""
+    runs_on: typing.Optional[Device] = (CPU, 0) if "cpu" in targets else None
+    for last in (False,) * (TRIES - 1) + (True,):
+        library = _library(spec, targets, device)
+        try:
+            return Attention(library, library.name[len("lib"):-len(".so")], runs_on, threads, isa)
+        except LibraryError:
+            if last or library.exists():
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
+def _library(spec: Spec, targets: typing.List[str], device: typing.Optional[str]) -> pathlib.Path:
+    options = ["--target", ",".join(targets)] if not device else ["--device", device]
+    if device and targets != ["cpu"]:
+        options += ["--target", ",".join(targets)]
+
+    def make(folder: pathlib.Path) -> None:
+        with _compiler.spec_file(spec) as path:
+            _compiler.call(spec, "compile", path, "-o", f"{folder}/", *options)
+
+    folder = cache.fetch(_key(spec, options, device), make)
+    return next(folder.glob("lib*.so"), folder / "lib.so")
+
+
+def _key(spec: Spec, options: typing.List[str], device: typing.Optional[str]) -> str:
+    """All that the compiled library depends on."""
+    described = pathlib.Path(device).read_text(encoding="utf-8") if device and pathlib.Path(device).is_file() else None
+    content = [FORMAT, spec.suffix, normalized(spec), options, described, _compiler.identity(), _compiler.host_cpu()]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -1,0 +1,170 @@
+"""The cache of compiled specs."""
+
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+from unittest import mock
+
+import attune
+from attune import _compiler, cache
+from support import linear, tokens
+
+PROCESSES = 8
+ONE = """
+import sys, attune, numpy as np
+sys.stdin.readline()
+attend = attune.compile({spec!r}, threads=1)
+q = np.ones((1, 4, 8, 32), np.float32)
+assert np.allclose(attend(q=q, k=q, v=q), 1, atol=1e-5)
+"""
+
+
+class Cache(unittest.TestCase):
+    """Each test has a cache of its own, and a compiler that counts its calls."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.counter = self.folder / "calls"
+        self.counter.touch()
+        self.compiler = self.counting_compiler("attnc")
+        environment = {"ATTUNE_CACHE_DIR": str(self.folder / "cache"), "ATTUNE_ATTNC": str(self.compiler),
+                       "ATTUNE_RUNTIME_ARCHIVE": str(_compiler.INSIDE.parents[1] / "lib" / "libattune_rt.a")}
+        patch = mock.patch.dict(os.environ, environment)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def counting_compiler(self, name, remark=""):
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\n# {remark}\necho call >> {self.counter}\nexec {_compiler.INSIDE} \"$@\"\n")
+        path.chmod(0o755)
+        return path
+
+    def calls(self):
+        return len(self.counter.read_text().splitlines())
+
+    def entries(self):
+        return cache.info().entries
+
+    def test_processes_that_compile_at_once_make_one_entry(self):
+        program = ONE.format(spec=linear())
+        processes = [subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE) for _ in range(PROCESSES)]
+        for process in processes:  # all have started Python; now all compile
+            process.stdin.write(b"go\n")
+            process.stdin.flush()
+        for process in processes:
+            process.communicate()
+            self.assertEqual(process.returncode, 0)
+        self.assertEqual((self.entries(), self.calls()), (1, 1))
+        self.assertEqual(list((cache.folder() / "tmp").iterdir()), [])
+
+    def test_what_does_not_count_hits(self):
+        text = ("attention: a\ndtype: f32\nbatch: '?'\nqueries: '?'   # open\nheads: 2\nhead_dim: 16\n"
+                "mechanism: {kind: softmax}\n")
+        attune.compile(text)
+        attune.compile("# a comment with '\n\n" + text.replace("   # open", "").replace("\n", " \r\n"))
+        path = self.folder / "a.yaml"
+        path.write_text(text)
+        attune.compile(path)
+        attune.compile(str(path), threads=1)
+        self.assertEqual((self.entries(), self.calls()), (1, 1))
+        attune.compile(linear())
+        attune.compile(dict(reversed(list(linear().items()))))
+        self.assertEqual((self.entries(), self.calls()), (2, 2))
+
+    def test_what_counts_misses(self):
+        attune.compile(linear())
+        attune.compile(linear(heads=2))
+        attune.compile(linear(), target="cpu,sm_80")
+        attune.compile(linear(), device="x86-64-avx2")
+        self.assertEqual(self.entries(), 4)
+        with mock.patch.object(_compiler, "host_cpu", lambda: "another"):
+            attune.compile(linear())
+        self.assertEqual(self.entries(), 5)
+        os.environ["ATTUNE_ATTNC"] = str(self.counting_compiler("newer", "another version"))
+        attune.compile(linear())
+        self.assertEqual((self.entries(), self.calls()), (6, 6))
+
+    def test_a_failure_leaves_nothing(self):
+        for _ in range(2):
+            with self.assertRaises(attune.SpecError):
+                attune.compile(linear(heads=0))
+        self.assertEqual((self.entries(), list((cache.folder() / "tmp").iterdir())), (0, []))
+
+    def test_a_damaged_entry_is_made_again(self):
+        library = attune.compile(linear()).library
+        library.write_bytes(library.read_bytes()[:1000])
+        attune.compile(linear())(**tokens(8))
+        self.assertEqual((self.entries(), self.calls()), (1, 2))
+
+    def test_clear_and_open_attentions(self):
+        attend = attune.compile(linear())
+        self.assertEqual(cache.clear(), 1)
+        self.assertEqual(self.entries(), 0)
+        attend(**tokens(8))
+        attune.compile(linear())
+        self.assertEqual((self.entries(), self.calls()), (1, 2))
+
+    def test_what_was_used_least_recently_goes(self):
+        first = attune.compile(linear(attention="first")).library.parent
+        second = attune.compile(linear(attention="second")).library.parent
+        os.utime(first, (1, 1))
+        os.utime(second, (2, 2))
+        attune.compile(linear(attention="first"))  # marks it used
+        size = cache.info().bytes
+        os.environ["ATTUNE_CACHE_SIZE"] = str(size + size // 4)
+        third = attune.compile(linear(attention="third")).library.parent
+        self.assertEqual([first.exists(), second.exists(), third.exists()], [True, False, True])
+
+    def test_nobody_else_may_write(self):
+        library = attune.compile(linear()).library
+        for folder in (library.parent, cache.folder()):
+            self.assertEqual(stat.S_IMODE(folder.stat().st_mode) & 0o077, 0)
+
+    def test_where_it_cannot_be_written(self):
+        os.environ["ATTUNE_CACHE_DIR"] = str(self.counter / "below a file")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            attune.compile(linear())(**tokens(8))
+        self.assertIn("set ATTUNE_CACHE_DIR", str(caught[0].message))
+
+
+class Compiler(unittest.TestCase):
+    def test_named_wrongly(self):
+        with mock.patch.dict(os.environ, {"ATTUNE_ATTNC": "/nowhere/attnc"}):
+            with self.assertRaisesRegex(attune.CompilerNotFoundError, "ATTUNE_ATTNC: expected the path of attnc"):
+                attune.compile(linear())
+
+    def test_not_there(self):
+        nowhere = mock.patch.object(_compiler, "INSIDE", pathlib.Path("/nowhere"))
+        with nowhere, mock.patch.dict(os.environ, {"PATH": ""}):
+            with self.assertRaisesRegex(attune.CompilerNotFoundError, "expected the compiler attnc, but got none"):
+                attune.compile(linear())
+
+    def test_its_libraries_are_not_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "attnc"
+            path.write_text("#!/bin/sh\necho 'error while loading shared libraries: libMLIR.so.22.1' >&2\nexit 127\n")
+            path.chmod(0o755)
+            with mock.patch.dict(os.environ, {"ATTUNE_ATTNC": str(path), "ATTUNE_CACHE_DIR": folder}):
+                with self.assertRaisesRegex(attune.CompilerNotFoundError, "libmlir-22"):
+                    attune.compile(linear())
+
+    def test_it_dies(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "attnc"
+            path.write_text("#!/bin/sh\nkill -9 $$\n")
+            path.chmod(0o755)
+            with mock.patch.dict(os.environ, {"ATTUNE_ATTNC": str(path), "ATTUNE_CACHE_DIR": folder}):
+                with self.assertRaisesRegex(attune.CompileError, "attnc compile ended with status -9"):
+                    attune.compile(linear())
+
+
+if __name__ == "__main__":
+    unittest.main()
