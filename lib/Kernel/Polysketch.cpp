@@ -79,13 +79,28 @@ static QueryTile queryTile(TileBuilder &tiles, const Sketches &at, const KernelF
           Value()};
 }
 
+/// Whether exact pairs have units of their own. From degree 32 on the root of a logit that is small beside |q| |k| is below
+/// the range, and matters if the row has no larger one.
+static bool exactApart(const PolysketchOptions &options) { return options.localExact && options.degree >= 32; }
+
+static attn::DenominatorAttr unguarded(TileBuilder &tiles) {
+  return attn::DenominatorAttr::get(tiles.builder.getContext(), 0.0, 0.0);
+}
+
+/// |scale M q| of the tile's queries [Tq]; without a running unit M what stands beside them.
+static Value queryLengths(TileBuilder &tiles, const QueryTile &tile) {
+  const Sketches &at = tile.at;
+  Value length = tiles.load(tile.frame[at.rowScale], {tile.point.batch, tile.point.head, tile.first}, at.rows); // [Tq]
+  return tile.running ? tiles.times(length, tile.running.ofQueries(tiles, tile.point, tile.first, at.rows)) : length;
+}
+
 static PowerCarry carryOf(TileBuilder &tiles, const QueryTile &tile) {
   const Sketches &at = tile.at;
-  Value scale = tiles.load(tile.frame[at.rowScale], {tile.point.batch, tile.point.head, tile.first}, at.rows); // [Tq]
-  if (tile.running) { // |scale q| becomes |scale M q|^p'
-    Value length = tiles.times(scale, tile.running.ofQueries(tiles, tile.point, tile.first, at.rows));
-    scale = tiles.minimum(evenPower(tiles, length, tile.running.power), tiles.constant({at.rows}, 0x1p120));
-  }
+  if (exactApart(at.options)) // the guard comes last
+    return {at.rows, at.problem.valueWidth(), 2, unguarded(tiles), Value()};
+  Value scale = queryLengths(tiles, tile);                                                              // [Tq]
+  if (tile.running) // becomes |scale M q|^p'
+    scale = tiles.minimum(evenPower(tiles, scale, tile.running.power), tiles.constant({at.rows}, 0x1p120));
   return {at.rows, at.problem.valueWidth(), 2, at.options.guard, scale};
 }
 
@@ -121,17 +136,17 @@ static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, co
   });
 }
 
-/// Pairs with the block's own keys, from `start` to the last that a query of the tile sees. From degree 32 on the root of a
-/// logit that is small beside |q| |k| is below the range, which without a guard matters if the row has no other.
+/// Pairs with the block's own keys, from `start` to the last that a query of the tile sees.
 static SmallVector<Value> addOwnBlock(TileBuilder &tiles, const QueryTile &tile, const PowerCarry &carry, Value start,
                                       SmallVector<Value> carried) {
   const PolysketchOptions &options = tile.at.options;
   Value end = tiles.min(tiles.add(tile.first, tiles.index(tile.at.rows)), tile.limit);
-  bool guarded = options.guard.getBias() != 0 || options.guard.getFloor() != 0;
-  if (options.localExact && options.degree >= 32 && !guarded) {
-    PowerCarry own{tile.at.rows, carry.valueWidth, options.degree, options.guard, Value()};
+  if (exactApart(options)) {
+    PowerCarry own{tile.at.rows, carry.valueWidth, options.degree, unguarded(tiles), Value()};
     SmallVector<Value> exact = addPairs(tiles, tile, own, start, end, own.start(tiles), /*exact=*/true, /*diagonal=*/true);
-    return mergeUnits(tiles, carried, exact, options.degree / 2);
+    bool guarded = options.guard.getBias() != 0 || options.guard.getFloor() != 0;
+    ApartGuard guard{options.guard, guarded ? queryLengths(tiles, tile) : Value()};
+    return mergeUnits(tiles, carried, exact, options.degree / 2, guard);
   }
   return addPairs(tiles, tile, carry, start, end, carried, tile.at.options.localExact.has_value(), /*diagonal=*/true);
 }

@@ -67,23 +67,54 @@ Value PowerCarry::finish(TileBuilder &tiles, ValueRange carried) const {
   return normalize(tiles, none, carried[2], den);
 }
 
-SmallVector<Value> kernel::mergeUnits(TileBuilder &tiles, ValueRange roots, ValueRange logits, int64_t half) {
+namespace {
+/// A number 2^exponent · rest for each row, to a power [Tq].
+struct Scaled {
+  Value exponent, rest;
+};
+} // namespace
+
+/// unit^(2·power) as 4^exponent · rest. Negative powers too.
+static Scaled powerOf(TileBuilder &tiles, Value unit, int64_t power) {
+  SmallVector<int64_t> rows(tiles.shape(unit));
+  Value e = tiles.roundEven(tiles.log2(unit)), rest = tiles.times(unit, tiles.exp2(tiles.negate(e)));
+  if (power < 0)
+    rest = tiles.over(tiles.constant(rows, 1), rest);
+  return {tiles.times(e, tiles.constant(rows, static_cast<double>(power))), evenPower(tiles, rest, 2 * std::abs(power))};
+}
+
+/// What takes sums in a unit to the unit 4^top: [Tq].
+static Value factorTo(TileBuilder &tiles, const Scaled &unit, Value top) {
+  Value two = tiles.constant(tiles.shape(top), 2);
+  return tiles.times(tiles.exp2(tiles.times(tiles.minus(unit.exponent, top), two)), unit.rest);
+}
+
+SmallVector<Value> kernel::mergeUnits(TileBuilder &tiles, ValueRange roots, ValueRange logits, int64_t half,
+                                      const ApartGuard &guard) {
   SmallVector<int64_t> rows(tiles.shape(roots[0])), shape(tiles.shape(roots[2]));
-  Value top, den, num, none = tiles.constant(rows, -1e30);
-  SmallVector<Value, 2> exponents, rests; // of both units' roots [Tq]
-  SmallVector<ValueRange, 2> carries{roots, logits};
-  for (auto [carried, power] : llvm::zip_equal(carries, SmallVector<int64_t>{1, half})) {
-    Value e = tiles.roundEven(tiles.log2(carried[0]));
-    rests.push_back(evenPower(tiles, tiles.times(carried[0], tiles.exp2(tiles.negate(e))), 2 * power));
-    e = tiles.times(e, tiles.constant(rows, static_cast<double>(power)));
-    exponents.push_back(tiles.selectEqual(carried[1], 0, none, e)); // without a weight any unit will do
-    top = top ? tiles.maximum(top, exponents.back()) : exponents.back();
+  double bias = guard.guard.getBias(), floor = guard.guard.getFloor();
+  Value none = tiles.constant(rows, -1e30);
+  SmallVector<Scaled, 2> units{powerOf(tiles, roots[0], 1), powerOf(tiles, logits[0], half)};
+  units[0].exponent = tiles.selectEqual(roots[1], 0, none, units[0].exponent); // without a weight any unit will do
+  units[1].exponent = tiles.selectEqual(logits[1], 0, none, units[1].exponent);
+  Value top = tiles.maximum(units[0].exponent, units[1].exponent);
+  Scaled guardUnit;
+  if (bias != 0 || floor != 0) {
+    Value length = tiles.maximum(guard.length, tiles.constant(rows, leastUnit));
+    guardUnit = powerOf(tiles, length, -half);
+    top = tiles.maximum(top, guardUnit.exponent);
   }
-  for (auto [carried, e, rest] : llvm::zip_equal(carries, exponents, rests)) {
-    Value factor = tiles.exp2(tiles.times(tiles.minus(e, top), tiles.constant(rows, 2)));
-    factor = tiles.times(factor, rest);                                                      // [Tq]
+  SmallVector<ValueRange, 2> carries{roots, logits};
+  Value den, num;
+  for (auto [carried, unit] : llvm::zip_equal(carries, units)) {
+    Value factor = factorTo(tiles, unit, top);                                               // [Tq]
     Value d = tiles.times(carried[1], factor), n = tiles.times(carried[2], tiles.expand(factor, 1, shape));
     den = den ? tiles.plus(den, d) : d, num = num ? tiles.plus(num, n) : n;
+  }
+  if (guardUnit.exponent) {
+    Value factor = factorTo(tiles, guardUnit, top);                                          // [Tq]
+    den = tiles.plus(den, tiles.times(factor, tiles.constant(rows, bias)));
+    den = tiles.maximum(den, tiles.times(factor, tiles.constant(rows, floor)));
   }
   return {roots[0], den, num};
 }

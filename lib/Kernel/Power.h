@@ -40,10 +40,17 @@ private:
   bool guarded() const { return guard.getBias() != 0 || guard.getFloor() != 0; }
 };
 
+/// A guard for weights that are (length t)^(2·half), in units that only their exponents tell.
+struct ApartGuard {
+  attn::DenominatorAttr guard;
+  mlir::Value length; ///< [Tq]
+};
+
 /// The carry of degree 2 of roots together with one of degree 2·half of logits, whose unit M^half is beyond the range: powers
-/// of 2 are taken apart from the rest. Both without a guard; M is no longer the unit.
+/// of 2 are taken apart from the rest, those of the guard too. Both carries are without a guard, and so is the result: its
+/// denominator has what the guard adds, and M is no longer the unit.
 llvm::SmallVector<mlir::Value> mergeUnits(TileBuilder &tiles, mlir::ValueRange roots, mlir::ValueRange logits,
-                                          int64_t half);
+                                          int64_t half, const ApartGuard &guard);
 
 } // namespace attune::kernel
 

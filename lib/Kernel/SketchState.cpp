@@ -18,6 +18,13 @@ static Value largest(TileBuilder &tiles, Value s, Value before) {
   return tiles.maximum(before, all);
 }
 
+/// The power of two next to the largest |entry| of each row of s [T, r]: [T].
+static Value largestOfRows(TileBuilder &tiles, Value s) {
+  Value rows = tiles.reduceMax(tiles.abs(s), 1);                                         // [T]
+  Value least = tiles.constant(tiles.shape(rows), 0x1p-120);
+  return tiles.exp2(tiles.roundEven(tiles.log2(tiles.maximum(rows, least))));
+}
+
 Value kernel::sketchColumn(TileBuilder &tiles, const Point &point, Value memory, Value first, Value f, int64_t rows,
                            Value limit) {
   return tiles.reduceAdd(tiles.load(memory, {point.batch, point.head, first, f}, {rows, 1}, limit), 1);
@@ -93,9 +100,13 @@ SmallVector<Value> SketchState::rescaled(TileBuilder &tiles, ValueRange slice, V
 SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, const PowerCarry &power, Value s,
                                      llvm::function_ref<Value(TileBuilder &, Value)> column, Value factor) const {
   int64_t rows = power.rows;
+  // Products s_f s_g of a sketch below 2^-63 are below the range: rows are read in the unit of their largest entry.
+  Value rowUnit = largestOfRows(tiles, s), each = tiles.over(tiles.constant({rows}, 1), rowUnit);    // [Tq]
+  Value scaled = tiles.times(s, tiles.expand(each, 1, {rows, size}));                                // [Tq, r]
   auto step = [&](TileBuilder &inner, Value f, ValueRange carried) -> SmallVector<Value> {
     SmallVector<Value> slice = load(inner, point, f);
-    Value a = inner.times(s, inner.expand(column(inner, f), 1, {rows, size}));                       // [Tq, r]
+    Value scaledColumn = inner.times(column(inner, f), each);                                        // [Tq]
+    Value a = inner.times(scaled, inner.expand(scaledColumn, 1, {rows, size}));                      // [Tq, r]
     Value den = inner.reduceAdd(inner.times(a, inner.expand(slice[2], 0, {rows, size})), 1);         // [Tq]
     return {inner.plus(carried[0], den), inner.dot(a, slice[1], carried[1])};
   };
@@ -103,6 +114,6 @@ SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, con
       loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1,
            {tiles.constant({rows}, 0), tiles.constant({rows, valueWidth}, 0)}, step);
   Value k = tiles.load(unit, {point.batch, point.head, tiles.index(0)}, 1);                          // [1]
-  Value unitOfRows = repeat(tiles, k, rows);                                                         // [Tq]
+  Value unitOfRows = tiles.times(repeat(tiles, k, rows), rowUnit);                                   // [Tq]
   return power.startFrom(tiles, factor ? tiles.times(unitOfRows, factor) : unitOfRows, sums[0], sums[1]);
 }
