@@ -45,6 +45,11 @@ static SmallVector<Value> step(TileBuilder &tiles, const QuadraticBlock &block, 
   return {numerator, tiles.plus(carried[1], tiles.reduceAdd(w, 1))};
 }
 
+/// Are features made of products with a matrix?
+static bool isProjected(const FeatureMap &map) {
+  return map.map.isFavor() || map.map.getKind() == attn::FeatureKind::FavorRelu;
+}
+
 void kernel::buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map,
                             attn::DenominatorAttr guard) {
   KernelFrame frame(site, problem, "quadratic", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
@@ -64,7 +69,8 @@ void kernel::buildQuadratic(BuildSite &site, const Problem &problem, const Featu
   carried = loopOverKeys(tiles, problem, block.visible, tile::Carry::Sum, carried,
                          [&](TileBuilder &inside, Value firstKey, ValueRange inner, bool masked) {
                            return step(inside, block, firstKey, inner, masked);
-                         });
+                         },
+                         /*dearSteps=*/isProjected(map));
   storeOutput(tiles, frame, problem, point, firstQuery, normalize(tiles, guard, carried[0], carried[1]));
   frame.finish(site, queryGrid(site, problem));
 }

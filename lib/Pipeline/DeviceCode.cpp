@@ -106,10 +106,10 @@ std::optional<DeviceCode> attune::compileForGpu(Compilation &compilation) {
   return code;
 }
 
-/// Spilled registers cost time, not correctness: the schedule's promise was wrong, and that is said.
+/// Registers that are spilled in loops cost time, not correctness: the schedule's promise was wrong, and that is said.
 static void warnOfSpills(Location loc, ArrayRef<KernelResources> kernels) {
   for (const KernelResources &kernel : kernels)
-    if (kernel.spills())
+    if (kernel.spillsInLoops())
       emitWarning(loc) << "expected kernel " << kernel.name << " to fit the registers, but got " << kernel.spillStores
                        << " bytes of spills: it will be slower than predicted";
 }

@@ -9,7 +9,7 @@
 // Left alone, the assembler aims at several blocks on a multiprocessor, and for that it spills a few registers of a kernel
 // that needs slightly more than its share. Told `.minnctapersm 1` it takes what the kernel needs, but of kernels that fit
 // into less, too; and some kernels, which it then schedules more boldly, spill with the bound alone. So a kernel that
-// spills is tried the other way.
+// spills in a loop is tried the other way, unless it had all registers without the bound: there is no more to get with it.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Target/EmitDevice.h"
@@ -20,17 +20,29 @@ using namespace mlir;
 using namespace attune;
 
 static constexpr llvm::StringLiteral threadCount = ".reqntid", oneBlock = ".minnctapersm 1\n";
+static constexpr int64_t mostRegisters = 255; // of a thread
+
+namespace {
+/// Where the text of a kernel has its bounds; npos where it has none.
+struct BoundsPlace {
+  BoundsPlace(StringRef ptx, StringRef name) {
+    size_t entry = ptx.find((".entry " + name + "(").str()), body = ptx.find('{', entry);
+    StringRef head = ptx.take_front(body == StringRef::npos ? 0 : body);
+    threads = head.find(threadCount, entry), bound = head.find(oneBlock, entry);
+  }
+  bool isBounded() const { return bound != StringRef::npos; }
+
+  size_t threads = StringRef::npos, bound = StringRef::npos;
+};
+} // namespace
 
 /// Bounds kernel `name`, or takes the bound away that it has.
 static void turnBound(std::string &ptx, StringRef name) {
-  size_t entry = ptx.find((".entry " + name + "(").str());
-  if (entry == std::string::npos)
-    return;
-  size_t body = ptx.find('{', entry), threads = ptx.find(threadCount, entry), bound = ptx.find(oneBlock, entry);
-  if (bound < body)
-    ptx.erase(bound, oneBlock.size());
-  else if (threads < body)
-    ptx.insert(ptx.find('\n', threads) + 1, oneBlock);
+  BoundsPlace place(ptx, name);
+  if (place.isBounded())
+    ptx.erase(place.bound, oneBlock.size());
+  else if (place.threads != StringRef::npos)
+    ptx.insert(ptx.find('\n', place.threads) + 1, oneBlock);
 }
 
 std::string attune::withOtherBounds(StringRef ptx, ArrayRef<KernelResources> kernels) {
@@ -40,14 +52,27 @@ std::string attune::withOtherBounds(StringRef ptx, ArrayRef<KernelResources> ker
   return turned;
 }
 
-static int64_t spilledBytes(const KernelResources &kernel) { return kernel.spillStores + kernel.spillLoads; }
+/// What spills cost: in loops, then at all.
+static std::pair<int64_t, int64_t> costOfSpills(const KernelResources &kernel) {
+  int64_t bytes = kernel.spillStores + kernel.spillLoads;
+  return {kernel.inLoops.value_or(bytes), bytes};
+}
+
+/// Kernels that spill in loops and may not with the other bound.
+static std::vector<KernelResources> worthTurning(StringRef ptx, ArrayRef<KernelResources> kernels) {
+  std::vector<KernelResources> result;
+  for (const KernelResources &kernel : kernels)
+    if (kernel.spillsInLoops() && (kernel.registers < mostRegisters || BoundsPlace(ptx, kernel.name).isBounded()))
+      result.push_back(kernel);
+  return result;
+}
 
 /// Of `kernels`, those that spill less in `other`.
 static std::vector<KernelResources> better(ArrayRef<KernelResources> kernels, ArrayRef<KernelResources> other) {
   std::vector<KernelResources> result;
   for (const KernelResources &kernel : kernels)
     for (const KernelResources &turned : other)
-      if (turned.name == kernel.name && spilledBytes(turned) < spilledBytes(kernel))
+      if (turned.name == kernel.name && costOfSpills(turned) < costOfSpills(kernel))
         result.push_back(kernel);
   return result;
 }
@@ -56,10 +81,7 @@ FailureOr<Cubin> attune::emitCubinInRegisters(Location loc, std::string &ptx, St
   FailureOr<Cubin> first = emitCubin(loc, ptx, chip, /*allowSpills=*/true);
   if (failed(first))
     return failure();
-  std::vector<KernelResources> spilling;
-  for (const KernelResources &kernel : first->kernels)
-    if (kernel.spills())
-      spilling.push_back(kernel);
+  std::vector<KernelResources> spilling = worthTurning(ptx, first->kernels);
   if (spilling.empty())
     return first;
   std::string other = withOtherBounds(ptx, spilling);

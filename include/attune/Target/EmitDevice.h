@@ -40,8 +40,10 @@ struct KernelResources {
   int64_t spillStores = 0, spillLoads = 0; ///< bytes
   int64_t stack = 0;                       ///< bytes
   int64_t staticShared = 0;                ///< bytes
+  std::optional<int64_t> inLoops = {};     ///< instructions in loops that spill or read what is spilled, if known
 
   bool spills() const { return spillStores || spillLoads; }
+  bool spillsInLoops() const { return spills() && inLoops != 0; }
 };
 
 /// The kernels of `module`'s gpu.module, after `buildTileToGpuPipeline`.
@@ -75,12 +77,17 @@ mlir::FailureOr<Cubin> emitCubin(mlir::Location loc, llvm::StringRef ptx, llvm::
 /// `ptx` with the launch bounds of `kernels` turned: alone on a multiprocessor, or not.
 std::string withOtherBounds(llvm::StringRef ptx, llvm::ArrayRef<KernelResources> kernels);
 
-/// Assembles PTX, spills allowed; each kernel that spills is tried with the other launch bounds, and has those with which it
-/// spills less. What the kernels were assembled from is then in `ptx`.
+/// Assembles PTX, spills allowed; each kernel that spills in a loop is tried with the other launch bounds, and has those with
+/// which it spills less there. What the kernels were assembled from is then in `ptx`.
 mlir::FailureOr<Cubin> emitCubinInRegisters(mlir::Location loc, std::string &ptx, llvm::StringRef chip);
 
 /// Reads what `ptxas -v` prints.
 std::vector<KernelResources> parseResources(llvm::StringRef assemblerOutput);
+
+/// How many instructions of machine code write or read spilled registers in a loop.
+int64_t countSpillsInLoops(llvm::StringRef code);
+/// Asks the code of each kernel for it.
+void findSpillsInLoops(Cubin &cubin);
 
 } // namespace attune
 

@@ -29,22 +29,38 @@ static Value splat(KernelState &state, Type element, double value) {
   return arith::ConstantOp::create(state.code.builder, state.code.loc, integer);
 }
 
-/// A table with these elements in the device's module: ptr<1>.
+/// The table of `elements` that a kernel before this one has made; null if none has.
+static LLVM::GlobalOp equalTable(Block &module, DenseElementsAttr elements) {
+  for (auto table : module.getOps<LLVM::GlobalOp>())
+    if (table.getValueOrNull() == elements)
+      return table;
+  return {};
+}
+
+static LLVM::GlobalOp makeTable(KernelState &state, Operation *module, DenseElementsAttr elements) {
+  std::string name;
+  for (unsigned number = 0; name.empty() || SymbolTable::lookupSymbolIn(module, name); ++number)
+    name = "attune_table_" + std::to_string(number);
+  auto type = LLVM::LLVMArrayType::get(elements.getElementType(), elements.getNumElements());
+  OpBuilder builder = OpBuilder::atBlockBegin(&module->getRegion(0).front());
+  return LLVM::GlobalOp::create(builder, state.code.loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                                elements, /*alignment=*/16, globalSpace);
+}
+
+/// A table with these elements in the device's module: ptr<1>. Kernels have it in common: but for their tables those of two
+/// plans are often equal, and then one is kept.
 static Value tableOf(KernelState &state, ArrayRef<float> elements) {
   OpBuilder &builder = state.code.builder;
   Operation *module = builder.getBlock()->getParentOp();
   while (!isa<mlir::gpu::GPUModuleOp>(module))
     module = module->getParentOp();
-  std::string name;
-  for (unsigned number = 0; name.empty() || SymbolTable::lookupSymbolIn(module, name); ++number)
-    name = "attune_table_" + std::to_string(number);
   auto tensor = RankedTensorType::get(elements.size(), builder.getF32Type());
-  auto type = LLVM::LLVMArrayType::get(builder.getF32Type(), elements.size());
-  OpBuilder atModule = OpBuilder::atBlockBegin(&module->getRegion(0).front());
-  LLVM::GlobalOp::create(atModule, state.code.loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
-                         DenseElementsAttr::get(tensor, elements), /*alignment=*/16, globalSpace);
+  auto values = DenseElementsAttr::get(tensor, elements);
+  LLVM::GlobalOp table = equalTable(module->getRegion(0).front(), values);
+  if (!table)
+    table = makeTable(state, module, values);
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
-  return LLVM::AddressOfOp::create(builder, state.code.loc, pointer, name);
+  return LLVM::AddressOfOp::create(builder, state.code.loc, pointer, table.getSymName());
 }
 
 static void lowerTable(KernelState &state, arith::ConstantOp constant, DenseElementsAttr values) {

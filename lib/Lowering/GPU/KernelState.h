@@ -154,8 +154,10 @@ struct ColumnPlace {
   mlir::Value add;
 };
 ColumnPlace columnPlace(KernelState &state, const tile::FragmentLayout &layout, int64_t block, int64_t limit);
-/// True if a warp may have column blocks past `limit`. Then blocks are read one by one.
+/// True if a warp may have column blocks past `limit`. Then blocks that may be there are read one by one.
 bool endsPast(const tile::FragmentLayout &layout, int64_t limit);
+/// True if every warp has column block `block` before `limit`.
+bool isWithin(const tile::FragmentLayout &layout, int64_t block, int64_t limit);
 
 // MmaSm80.cpp
 mlir::LogicalResult lowerDot(KernelState &state, tile::DotOp dot);

@@ -268,14 +268,20 @@ struct ColumnRange {
 };
 } // namespace
 
+/// Do a column block and the next lie side by side in B for each warp?
+static bool isTwoBlocks(Product &product, int64_t column, ColumnRange range) {
+  int64_t limit = product.columnsOfB();
+  return column + 1 < range.end &&
+         (isWithin(product.layout, column + 1, limit) || !endsPast(product.layout, limit));
+}
+
 /// Adds 16 of k to the sums of a range of columns: [row block][column block of the range][4].
 static void step(Product &product, int64_t kBlock, ColumnRange range, MutableArrayRef<Value> sums) {
   SmallVector<Fragment> a;
   for (int64_t rowBlock = 0; rowBlock < product.rowBlocks; ++rowBlock)
     a.push_back(fragmentOfA(product, rowBlock, kBlock));
-  int64_t together = endsPast(product.layout, product.columnsOfB()) ? 1 : 2;
-  for (int64_t column = range.begin; column < range.end; column += together) {
-    int64_t count = std::min(together, range.end - column);
+  for (int64_t column = range.begin, count = 0; column < range.end; column += count) {
+    count = isTwoBlocks(product, column, range) ? 2 : 1;
     SmallVector<Fragment> b = fragmentsOfB(product, kBlock, column, count);
     for (int64_t i = 0; i < count; ++i)
       for (int64_t rowBlock = 0; rowBlock < product.rowBlocks; ++rowBlock) {

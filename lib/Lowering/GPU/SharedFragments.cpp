@@ -105,13 +105,17 @@ bool device::endsPast(const tile::FragmentLayout &layout, int64_t limit) {
   return layout.columnWarps() > 1 && layout.warpColumns() * layout.columnWarps() > limit;
 }
 
+bool device::isWithin(const tile::FragmentLayout &layout, int64_t block, int64_t limit) {
+  return (layout.columnWarps() - 1) * layout.warpColumns() + (block + 1) * tile::blockSize <= limit;
+}
+
 ColumnPlace device::columnPlace(KernelState &state, const tile::FragmentLayout &layout, int64_t block, int64_t limit) {
   DeviceBuilder &code = state.code;
   int64_t inWarp = block * tile::blockSize;
   if (layout.columnWarps() == 1)
     return {inWarp, {}};
   Value first = code.mul(state.gridColumn, layout.warpColumns());
-  if (!endsPast(layout, limit))
+  if (isWithin(layout, block, limit) || !endsPast(layout, limit))
     return {inWarp, first};
   return {0, code.smaller(code.add(first, inWarp), code.i32(limit - tile::blockSize))};
 }
@@ -124,14 +128,17 @@ static void readFragments(KernelState &state, const SharedTile &source, const ti
                           ThreadTile &result) {
   DeviceBuilder &code = state.code;
   int64_t blocks = layout.columnBlocks();
-  bool inPairs = !endsPast(layout, source.layout.columns);
+  auto inPairs = [&](int64_t block) {
+    return block + 1 < blocks &&
+           (isWithin(layout, block + 1, source.layout.columns) || !endsPast(layout, source.layout.columns));
+  };
   state.sharedUse.beforeRead(code, source.buffer);
   for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock) {
     Value row = firstRow(state, rowBlock, source.layout.rows);
     for (int64_t block = 0; block < blocks; ++block) {
       auto [column, warpColumn] = columnPlace(state, layout, block, source.layout.columns);
       if (source.layout.elementBytes == 2) {
-        int count = inPairs && block + 1 < blocks ? 4 : 2;
+        int count = inPairs(block) ? 4 : 2;
         llvm::append_range(result.registers,
                            loadMatrices(state, source, {0, column, row, warpColumn}, count, /*columnsFirst=*/false, false));
         block += count == 4;
@@ -146,14 +153,24 @@ static void readFragments(KernelState &state, const SharedTile &source, const ti
   }
 }
 
-/// `pair` with zeros where its column or row is outside the tile; `column` and `row` are of its first element.
-static Value clearOutside(DeviceBuilder &code, Value pair, Value row, Value column, const tile::FragmentLayout &layout) {
-  Type element = cast<VectorType>(pair.getType()).getElementType();
-  Value zero = code.zero(element), parts[2];
-  for (int64_t i = 0; i < 2; ++i) {
-    Value inside = code.both(code.less(row, code.i32(layout.rows)), code.less(code.add(column, i), code.i32(layout.columns)));
-    parts[i] = code.select(inside, code.element(pair, i), zero);
+/// `pair` where `inside`, else zeros: of 16 bits both at once.
+static Value clearUnless(DeviceBuilder &code, Value inside, Value pair) {
+  auto type = cast<VectorType>(pair.getType());
+  if (type.getElementTypeBitWidth() == 16) {
+    Value word = code.bitcast(pair, code.builder.getI32Type());
+    return code.bitcast(code.select(inside, word, code.i32(0)), type);
   }
+  Value zero = code.zero(type.getElementType());
+  return code.pair(code.select(inside, code.element(pair, 0), zero), code.select(inside, code.element(pair, 1), zero));
+}
+
+/// `pair` with zeros from column `columns` on; `column` is that of its first element.
+static Value clearColumns(DeviceBuilder &code, Value pair, Value column, int64_t columns) {
+  if (columns % 2 == 0)
+    return clearUnless(code, code.less(column, code.i32(columns)), pair);
+  Value zero = code.zero(cast<VectorType>(pair.getType()).getElementType()), parts[2];
+  for (int64_t i = 0; i < 2; ++i)
+    parts[i] = code.select(code.less(code.add(column, i), code.i32(columns)), code.element(pair, i), zero);
   return code.pair(parts[0], parts[1]);
 }
 
@@ -162,10 +179,12 @@ static Value pairOf(KernelState &state, const ThreadTile &tile, const tile::Frag
   DeviceBuilder &code = state.code;
   bool packed = isa<VectorType>(tile.registers.front().getType());
   Value pair = packed ? tile.registers[index] : code.pair(tile.registers[2 * index], tile.registers[2 * index + 1]);
-  if (layout.rows % tile::blockSize == 0 && layout.columns % tile::blockSize == 0)
-    return pair;
   int64_t half = index % 2, block = index / 2 % layout.columnBlocks(), rowBlock = index / 2 / layout.columnBlocks();
-  return clearOutside(code, pair, fragmentRow(state, layout, rowBlock, half), fragmentColumn(state, layout, block), layout);
+  if (layout.columns % tile::blockSize != 0 && !isWithin(layout, block, layout.columns))
+    pair = clearColumns(code, pair, fragmentColumn(state, layout, block), layout.columns);
+  if (layout.rows % tile::blockSize != 0 && (rowBlock + 1) * layout.rowStride() > layout.rows)
+    pair = clearUnless(code, code.less(fragmentRow(state, layout, rowBlock, half), code.i32(layout.rows)), pair);
+  return pair;
 }
 
 /// Writes the rows of one block of 16 rows a warp, up to whole fragments of the tile.
@@ -180,7 +199,7 @@ static void writeRows(KernelState &state, const ThreadTile &source, const tile::
       int64_t column = block * tile::blockSize;
       Value pair = pairOf(state, source, layout, (rowBlock * blocks + block) * 2 + half);
       auto write = [&] { writePair(state, target, {half * 8, column, row, first}, pair); };
-      if (endsPast(layout, target.layout.columns))
+      if (endsPast(layout, target.layout.columns) && !isWithin(layout, block, target.layout.columns))
         code.ifThen(code.less(code.add(first, column), code.i32(target.layout.columns)), write);
       else
         write();

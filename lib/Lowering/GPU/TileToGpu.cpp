@@ -246,6 +246,11 @@ static bool keepsState(tile::KernelOp kernel) {
   return false;
 }
 
+/// Whether the grid has one block for each head: there are seldom enough of them for a second one beside.
+static bool hasFewBlocks(tile::KernelOp kernel) {
+  return !kernel.getGridPosition(tile::Axis::QueryBlock) && !kernel.getGridPosition(tile::Axis::KeyPiece);
+}
+
 static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) {
   MLIRContext *context = builder.getContext();
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameterTypes(kernel));
@@ -253,10 +258,11 @@ static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) 
   int32_t threads = kernel.getSchedule()->getWarps() * tile::lanesPerWarp;
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr({threads, 1, 1}));
-  // Kernels of f32 hold the parts of their operands besides, others a state: the assembler may not spill to fit one more
-  // block beside.
-  bool holdsMore = kernel.getSchedule()->getOperand().isF32() || keepsState(kernel);
-  if (holdsMore && kernel.getSchedule()->getWarpColumns() == 1)
+  // Kernels of f32 hold the parts of their operands besides, others a state, or there is no other block: the assembler may
+  // not spill to fit one more block beside. Of f32 with several columns of warps it spills if it may have all registers.
+  bool isF32 = kernel.getSchedule()->getOperand().isF32(), oneColumn = kernel.getSchedule()->getWarpColumns() == 1;
+  bool holdsMore = oneColumn && (isF32 || keepsState(kernel));
+  if (holdsMore || (hasFewBlocks(kernel) && !isF32))
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   function->setAttr(blockSizeName, builder.getI64IntegerAttr(threads));
   if (std::optional<tile::Product> product = tile::Product::of(kernel))

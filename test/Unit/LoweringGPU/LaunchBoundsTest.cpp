@@ -38,10 +38,11 @@ TEST(LaunchBounds, AreTurnedForTheKernelsThatAreNamed) {
 }
 
 namespace {
-/// In place of ptxas a program by which a kernel without bound spills `free` bytes, and `bounded` bytes with one.
+/// In place of ptxas a program by which a kernel without bound spills `free` bytes, and `bounded` bytes with one. What it
+/// makes says nothing of loops.
 class Assembler {
 public:
-  Assembler(int free, int bounded) {
+  Assembler(int free, int bounded, int registers) {
     before = llvm::sys::Process::GetEnv("CUDA_HOME");
     EXPECT_FALSE(llvm::sys::fs::createUniqueDirectory("attune-ptxas", root));
     llvm::SmallString<128> path(root);
@@ -59,7 +60,7 @@ public:
               "grep -A4 \"$name(\" \"$ptx\" | grep -q minnctapersm && spilled=" << bounded << "\n"
               "[ $name = fits ] && spilled=0\n"
               "echo \"    8 bytes stack frame, 0 bytes spill stores, $spilled bytes spill loads\"\n"
-              "echo \"ptxas info : Used 128 registers\"\n"
+              "echo \"ptxas info : Used " << registers << " registers\"\n"
               "done\n";
     stream.close();
     EXPECT_FALSE(llvm::sys::fs::setPermissions(path, llvm::sys::fs::owner_all));
@@ -78,8 +79,8 @@ private:
 
 TEST(LaunchBounds, AreThoseWithWhichLessIsSpilled) {
   auto context = makeContext();
-  auto assembled = [&](int free, int bounded, const std::string &before) {
-    Assembler assembler(free, bounded);
+  auto assembled = [&](int free, int bounded, const std::string &before, int registers = 128) {
+    Assembler assembler(free, bounded, registers);
     std::string ptx = before;
     auto cubin = emitCubinInRegisters(mlir::UnknownLoc::get(context.get()), ptx, "sm_80");
     EXPECT_TRUE(mlir::succeeded(cubin));
@@ -93,6 +94,9 @@ TEST(LaunchBounds, AreThoseWithWhichLessIsSpilled) {
   EXPECT_EQ(assembled(0, 4, free), free);
   EXPECT_EQ(assembled(0, 4, bounded), free);
   EXPECT_EQ(assembled(8, 0, fits + free), fits + bounded);
+  // Without a bound it had all registers there are.
+  EXPECT_EQ(assembled(8, 0, free, 255), free);
+  EXPECT_EQ(assembled(0, 4, bounded, 255), free);
   // One spills less when it is turned, the other more.
   EXPECT_EQ(assembled(8, 4, free + entry("other", alone)), bounded + entry("other", alone));
 }
