@@ -56,7 +56,7 @@ def Attn_RopeOp : Attn_Op<"rope", [AllShapesMatch<["source", "result"]>]> {
   let summary = "Rotary position embedding";
   let description = [{
     Rotates the pairs (2i, 2i + 1) of each token, or (i, i + d/2) with `half`, by position · base^{−2i/d}
-    ("RoFormer", eq. 15): (a, b) becomes (a cos θ − b sin θ, b cos θ + a sin θ). Token t is at position t, and with
+    ("RoFormer"): (a, b) becomes (a cos θ − b sin θ, b cos θ + a sin θ). Token t is at position t, and with
     `aligned` %keys at t + N − n where N is the number of tokens of that value: the last query sits at the last key, and
     positions may be negative.
 
@@ -98,7 +98,7 @@ def Attn_CompressOp : Attn_Op<"compress"> {
   let description = [{
         result[b, g, s, c] = Σ_{j < lengths[b]} weight[⌊g·W/G⌋, s, j] source[b, g, j, c]
 
-    Linformer's and FLuRKA's E and F ("Linformer", eq. 7): weight is [W, k, N], W = 1 if the G heads share it. Tokens that do
+    Linformer's and FLuRKA's E and F ("Linformer"): weight is [W, k, N], W = 1 if the G heads share it. Tokens that do
     not exist count as 0, even if they hold NaN; with none of them the result is 0. `compress_first` says that selection wants
     (E x) W + (E 1) βᵀ computed, where the source is x W + 1 βᵀ; the function stays the same.
 
@@ -123,7 +123,7 @@ def Attn_LepeOp : Attn_Op<"lepe", [AttrSizedOperandSegments, AllShapesMatch<["so
   let description = [{
         result[b, h, t, c] = source[b, h, t, c] + Σ_{δ ∈ −1, 0, 1} weight[h, c, δ + 1] v[b, g, t + δ, c]  [+ bias[h, c]]
 
-    and in two dimensions with weight [h, c, δy + 1, δx + 1] over the 3×3 neighbours ("CSWin", eq. 8; ELFATT). Neighbours
+    and in two dimensions with weight [h, c, δy + 1, δx + 1] over the 3×3 neighbours ("CSWin", ELFATT). Neighbours
     outside are 0: outside the sequence, or with `grid` the row-major image, or with `window` the token's block (in one or two
     dimensions as the window is). Values of tokens that do not exist are 0, whatever they hold; rows of the result are all
     computed. g = ⌊h·G/H⌋.
