@@ -29,7 +29,7 @@ STAGES = [
     ("graph", "After selection: the terms of the form that the cost model took. A library holds up to three such functions, "
      "each with the length from which it serves.", ["compile", SPEC, "--emit", "graph"], "mlir", None),
     ("Why that form", "What was weighed, and what it would have cost.",
-     ["explain", SPEC, "--batch", "1", "--queries", "4096"], "", None),
+     ["explain", SPEC, "--batch", "1", "--queries", "4096", "--threads", "2"], "", None),
     ("tile", "Kernels over tiles of static shape, with the schedule as an attribute, and the host function that launches "
      "them. Both kinds of target lower from here.", ["compile", SPEC, "--emit", "tile"], "mlir", None),
     ("asm", "The CPU's inner products: registers hold a block of the accumulator, each key element is broadcast or loaded "

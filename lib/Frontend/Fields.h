@@ -9,7 +9,7 @@
 #define ATTUNE_LIB_FRONTEND_FIELDS_H
 
 #include "Scalar.h"
-#include "Suggestions.h"
+#include "attune/Support/Suggestions.h"
 
 #include "attune/Frontend/Spec.h"
 

@@ -36,6 +36,7 @@ static std::string findTooLarge(const SpecTensor &tensor) {
 
 /// Gives the '?' their values; false after printing what is wrong with them.
 static bool resolveRequested(const InitRequest &request, Spec &spec, llvm::raw_ostream &errors) {
+  noteIgnoredSizes(spec, request.batch, request.queries, request.keys, errors);
   spec = resolveSizes(spec, request.batch, request.queries, request.keys);
   Diagnostics diagnostics;
   if (checkSizes(spec, diagnostics))

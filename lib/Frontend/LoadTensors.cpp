@@ -96,6 +96,23 @@ static llvm::Error checkIndices(llvm::ArrayRef<SpecTensor> wanted, llvm::ArrayRe
   return llvm::Error::success();
 }
 
+/// All that is missing at once, with what the spec reads.
+static llvm::Error checkThere(llvm::ArrayRef<SpecTensor> wanted, const TensorSource &source, llvm::StringRef note) {
+  std::string all, missing, first;
+  for (const SpecTensor &tensor : wanted) {
+    all += (all.empty() ? "" : ", ") + tensor.name;
+    if (source.contains(tensor.name))
+      continue;
+    if (first.empty())
+      first = source.placeOf(tensor.name);
+    missing += (missing.empty() ? "" : ", ") + tensor.name;
+  }
+  if (missing.empty())
+    return llvm::Error::success();
+  return tensorError(first + ": error: expected a tensor file for each of " + all + ", but got none for " + missing +
+                     "\nnote: " + note);
+}
+
 static llvm::Error readAll(llvm::ArrayRef<SpecTensor> wanted, const TensorSource &source,
                            std::vector<NamedTensor> &out) {
   for (const SpecTensor &tensor : wanted) {
@@ -117,6 +134,10 @@ static llvm::Error checkAll(llvm::ArrayRef<SpecTensor> wanted, llvm::ArrayRef<Na
 
 llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef specPath, const TensorSource &source) {
   LoadedTensors result;
+  if (llvm::Error error = checkThere(inputTensors(spec), source,
+                                     "a spec with `projection` reads x (and context with `cross`), one without it q, k "
+                                     "and v"))
+    return error;
   if (llvm::Error error = readAll(inputTensors(spec), source, result.inputs))
     return error;
   // Shapes first against the spec as written: a mistake there would give the '?' a wrong size.
@@ -135,6 +156,8 @@ llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef spec
   if (llvm::Error error = checkIndices(inputTensors(result.spec), result.inputs, source))
     return error;
   std::vector<SpecTensor> parameters = parameterTensors(result.spec);
+  if (llvm::Error error = checkThere(parameters, source, "attnc init draws parameters; trained ones go by these names"))
+    return error;
   if (llvm::Error error = readAll(parameters, source, result.parameters))
     return error;
   if (llvm::Error error = checkAll(parameters, result.parameters, source))

@@ -67,6 +67,17 @@ Spec resolveSizes(const Spec &spec, Size batch, Size queries, Size keys) {
   return resolved;
 }
 
+void noteIgnoredSizes(const Spec &spec, Size batch, Size queries, Size keys, llvm::raw_ostream &notes) {
+  auto note = [&](const char *what, Size own, Size given) {
+    if (own && given && *own != *given)
+      notes << "note: --" << what << " " << *given << " is ignored: " << spec.name << " has " << what << ": " << *own
+            << "; write '?' there to leave it open\n";
+  };
+  note("batch", spec.batch, batch), note("queries", spec.queries, queries);
+  if (!spec.keysFollowQueries)
+    note("keys", spec.keys, keys);
+}
+
 bool checkSizes(const Spec &resolved, Diagnostics &diagnostics) {
   Spec copy = resolved;
   ParseState state(copy, diagnostics);

@@ -41,7 +41,7 @@ static bool meetsOmega(Value tokens) {
 /// What stands between the projection and ω; empty if the one reader is kernel attention.
 static std::string obstacle(ProjectOp op) {
   if (!op.getResult().hasOneUse())
-    return "several ops read these tokens";
+    return "not only the random features read these tokens";
   Operation *reader = *op.getResult().getUsers().begin();
   if (isa<RopeOp>(reader))
     return "rope turns the tokens before they meet omega";

@@ -18,7 +18,7 @@ class LengthModel {
 public:
   explicit LengthModel(const FunctionSizes &shape)
       : queries(shape.queries), keys(shape.keys),
-        knownBatch(mlir::ShapedType::isDynamic(shape.batch) ? 1 : shape.batch) {}
+        batchIsUnknown(mlir::ShapedType::isDynamic(shape.batch)), knownBatch(batchIsUnknown ? 1 : shape.batch) {}
 
   /// Whether L is known only when a kernel runs.
   bool unknown() const { return dynamic(queries) || dynamic(keys); }
@@ -39,6 +39,10 @@ public:
   }
 
   int64_t batch() const { return knownBatch; }
+  bool unknownBatch() const { return batchIsUnknown; }
+
+  /// What people call the axis: for n = N the length is n.
+  const char *name() const { return queries == keys ? "n" : "L"; }
 
   RuntimeSizes sizesAt(int64_t length) const {
     if (!unknown())
@@ -58,7 +62,9 @@ private:
   static bool dynamic(int64_t size) { return mlir::ShapedType::isDynamic(size); }
   double mean() const { return queries + keys > 0 ? std::max(1.0, 2.0 * queries * keys / (queries + keys)) : 1.0; }
 
-  int64_t queries, keys, knownBatch;
+  int64_t queries, keys;
+  bool batchIsUnknown;
+  int64_t knownBatch;
 };
 
 } // namespace attune::graph

@@ -75,10 +75,10 @@ PlanPrice Metric::price(const PricedPlan &plan, const RuntimeSizes &sizes) {
 
 std::vector<PricedKernel> Metric::kernels(const PricedPlan &plan, const RuntimeSizes &sizes) const {
   std::vector<PricedKernel> kernels;
-  for (const AttentionShape &symbolic : plan.attentions)
+  for (auto [index, symbolic] : llvm::enumerate(plan.attentions))
     for (cost::KernelWork &kernel : cost::attentionWork(withSizes(symbolic, sizes), plan.schedule)) {
       cost::KernelPrice price = cost::priceOf(kernel.work, machine);
-      kernels.push_back({std::move(kernel), price});
+      kernels.push_back({std::move(kernel), price, index});
     }
   return kernels;
 }

@@ -20,27 +20,30 @@ static std::string textOf(const FunctionSelection &selection, const Decision &de
   std::string law = decision.subject.empty() ? decision.law : decision.law + " of " + decision.subject;
   if (!decision.feasible)
     return llvm::formatv("{0}: cannot take the {1} form: {2}", law, decision.form, decision.reason);
-  return llvm::formatv("{0}: {1} the {2} form: {3}; {4} at L = {5} on {6}", law,
+  return llvm::formatv("{0}: {1} the {2} form: {3}; {4} at {5} = {6} on {7}", law,
                        decision.taken ? "took" : "did not take", decision.form, decision.reason,
-                       printSeconds(decision.seconds), selection.length, selection.device);
+                       printSeconds(decision.seconds), selection.lengthName, selection.length, selection.device);
 }
 
 /// The plan, its price, and what it waits for.
 static std::string summaryOf(const FunctionSelection &selection) {
   std::string forms = selection.takenForms.empty() ? "the only form" : selection.takenForms;
-  std::string text = llvm::formatv("{0} predicted at L = {1}, batch {2}, on {3}, by {4}", printSeconds(selection.seconds),
-                                   selection.length, selection.batch, selection.device, forms);
+  std::string text = llvm::formatv("{0} predicted at {1} = {2}, batch {3}, on {4}, by {5}",
+                                   printSeconds(selection.seconds), selection.lengthName, selection.length,
+                                   selection.batch, selection.device, forms);
   for (const KernelShare &kernel : selection.kernels)
-    text += llvm::formatv("; {0} {1}, waits for {2}", kernel.kernel, printSeconds(kernel.seconds), kernel.limit);
+    text += llvm::formatv("; {0}{1}{2} {3}, waits for {4}", kernel.kernel, kernel.subject.empty() ? "" : " ",
+                          kernel.subject, printSeconds(kernel.seconds), kernel.limit);
   return text;
 }
 
 /// What the plan gains over exact attention of the same sizes, and where that would change.
-static std::string exactOf(const ExactComparison &exact) {
+static std::string exactOf(const ExactComparison &exact, StringRef lengthName) {
   std::string text = llvm::formatv("exact softmax of these sizes would take {0}", printSeconds(exact.seconds));
   auto add = [&](const std::optional<Crossover> &place, StringRef what) {
     if (place)
-      text += llvm::formatv(" and {0} {1} L = {2}", what, place->below ? "below" : "from", place->length);
+      text += llvm::formatv(" and {0} {1} {2} = {3}", what, place->below ? "below" : "from", lengthName,
+                            place->length);
   };
   add(exact.cheaper, "is faster");
   add(exact.dearer, "is slower");
@@ -63,7 +66,7 @@ void graph::emitRemarks(const FunctionSelection &selection, Location function) {
   };
   remark::analysis(function, named("plan")) << StringRef(summaryOf(selection));
   if (selection.exact)
-    remark::analysis(function, named("exact")) << StringRef(exactOf(*selection.exact));
+    remark::analysis(function, named("exact")) << StringRef(exactOf(*selection.exact, selection.lengthName));
   for (const RejectedPlan &plan : selection.rejected)
     remark::missed(function, named("plan"))
         << StringRef(llvm::formatv("{0} would take {1}", plan.forms, printSeconds(plan.seconds)).str());

@@ -148,8 +148,9 @@ FailureOr<FunctionPlans> Selector::run() {
   describe(result.selection);
   for (const Segment &segment : segments) {
     Candidate &candidate = candidates[segment.plan];
-    result.committed.push_back(
-        {std::move(candidate.function), formOf(candidate), segment.from, candidate.priced.schedule});
+    std::string forms = formsOf(candidate);
+    result.committed.push_back({std::move(candidate.function), formOf(candidate), segment.from,
+                                candidate.priced.schedule, std::move(forms)});
   }
   return result;
 }

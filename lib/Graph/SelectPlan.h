@@ -20,6 +20,7 @@ struct CommittedPlan {
   attn::Form form;
   int64_t from;
   tile::ScheduleAttr schedule;
+  std::string forms; ///< "linearize: state, fold wq: apart"
 };
 
 struct FunctionPlans {

@@ -9,6 +9,7 @@
 #include "attune/Graph/CanonicalLaws.h"
 #include "attune/Graph/Passes.h"
 #include "attune/Support/Laws.h"
+#include "attune/Support/Suggestions.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -25,11 +26,44 @@ using namespace attune::graph;
 // Options
 //===----------------------------------------------------------------------===//
 
+/// An error for a name that is none of `known`, with the one that was probably meant.
+static LogicalResult refuseName(Location place, const Twine &expected, StringRef where, StringRef name,
+                                ArrayRef<StringRef> known) {
+  InFlightDiagnostic error = emitError(place) << "expected " << expected << " (" << joinNames(known) << ") " << where
+                                              << ", but got '" << name << "'";
+  if (std::string note = suggestionNote(name, known); !note.empty())
+    error.attachNote() << note;
+  return error;
+}
+
 /// What may be allowed: the names of approximate laws. Those of exact ones need no consent and change nothing.
-static LogicalResult checkAllowed(Location module, ArrayRef<std::string> allowed) {
+static LogicalResult checkAllowed(Location place, ArrayRef<std::string> allowed) {
+  SmallVector<StringRef> known(std::begin(approximateLaws), std::end(approximateLaws));
   for (const std::string &name : allowed)
     if (!findLaw(name) && !findApproximateLaw(name))
-      return emitError(module) << "expected the name of a law to allow, but got '" << name << "'";
+      return refuseName(place, "the name of a law", "to allow", name, known);
+  return success();
+}
+
+/// The function's attribute `attn.allow`: a list of such names.
+static LogicalResult checkAllowedBy(func::FuncOp function) {
+  Attribute attribute = function->getAttr("attn.allow");
+  auto list = dyn_cast_or_null<ArrayAttr>(attribute);
+  if (attribute && (!list || !llvm::all_of(list, llvm::IsaPred<StringAttr>)))
+    return emitError(function.getLoc()) << "expected a list of names in attn.allow, but got " << attribute;
+  std::vector<std::string> names;
+  for (Attribute name : list ? list.getValue() : ArrayRef<Attribute>())
+    names.push_back(cast<StringAttr>(name).str());
+  return checkAllowed(function.getLoc(), names);
+}
+
+/// The function's attribute `attn.pin`: a dictionary of names.
+static LogicalResult checkPinnedBy(func::FuncOp function) {
+  Attribute attribute = function->getAttr("attn.pin");
+  auto pins = dyn_cast_or_null<DictionaryAttr>(attribute);
+  auto isName = [](NamedAttribute pin) { return isa<StringAttr>(pin.getValue()); };
+  if (attribute && (!pins || !llvm::all_of(pins, isName)))
+    return emitError(function.getLoc()) << "expected names of forms by names of laws in attn.pin, but got " << attribute;
   return success();
 }
 
@@ -39,10 +73,9 @@ static LogicalResult checkPins(Location module, ArrayRef<std::unique_ptr<Rewrite
   for (const Pin &pin : pins) {
     auto law = llvm::find_if(laws, [&](const auto &law) { return law->name() == pin.law; });
     if (law == laws.end())
-      return emitError(module) << "expected the name of a law in a pin, but got '" << pin.law << "'";
+      return refuseName(module, "the name of a law", "in a pin", pin.law, lawNames());
     if (!llvm::is_contained((*law)->forms(), pin.form))
-      return emitError(module) << "expected a form of " << pin.law << " (" << llvm::join((*law)->forms(), ", ")
-                               << ") in a pin, but got '" << pin.form << "'";
+      return refuseName(module, "a form of " + pin.law, "in a pin", pin.form, formsOf(pin.law));
     if (!pinned.insert(pin.law).second)
       return emitError(module) << "expected one pin of " << pin.law << ", but got several";
   }
@@ -79,7 +112,7 @@ static void commit(ModuleOp module, func::FuncOp original, FunctionPlans &plans)
     function->setAttr("attn.plan", attn::PlanAttr::get(module.getContext(), plan.form, plan.from));
     function->setAttr("tile.schedule", plan.schedule);
     builder.insert(function);
-    plans.selection.plans.push_back({function.getName().str(), plan.form, plan.from});
+    plans.selection.plans.push_back({function.getName().str(), plan.form, plan.from, plan.forms});
   }
   original.erase();
 }
@@ -105,6 +138,8 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
   SmallVector<func::FuncOp> functions = llvm::filter_to_vector(module.getOps<func::FuncOp>(), isOpen);
   std::vector<FunctionPlans> plans;
   for (func::FuncOp function : functions) {
+    if (failed(checkAllowedBy(function)) || failed(checkPinnedBy(function)))
+      return failure();
     SelectOptions own = optionsFor(function, options);
     if (failed(checkPins(function.getLoc(), laws, own.pins)))
       return failure();

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Selector.h"
+#include "attune/Graph/PrintNumbers.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -117,33 +118,49 @@ std::string Selector::whereCheapest(int64_t from, unsigned group, unsigned alter
     return segment.from > from && candidates[segment.plan].choice[group] != alternative;
   });
   if (next == segments.end())
-    return from == 0 ? "the cheapest at all lengths" : llvm::formatv("the cheapest from L = {0}", from).str();
+    return from == 0 ? "the cheapest at all lengths"
+                     : llvm::formatv("the cheapest from {0} = {1}", lengths->name(), from).str();
   if (from == 0)
-    return llvm::formatv("the cheapest below L = {0}", next->from);
-  return llvm::formatv("the cheapest from L = {0} to {1}", from, next->from - 1);
+    return llvm::formatv("the cheapest below {0} = {1}", lengths->name(), next->from);
+  return llvm::formatv("the cheapest from {0} = {1} to {2}", lengths->name(), from, next->from - 1);
+}
+
+/// What a plan costs beside another one, which is cheaper.
+static std::string dearer(double seconds, double cheaper, StringRef than = "") {
+  double ratio = seconds / cheaper;
+  if (ratio < 1.0005)
+    return than.empty() ? "the same price" : "as cheap as " + than.str();
+  if (ratio < 1.1)
+    return llvm::formatv("{0:f1} % dearer{1}{2}", 100 * (ratio - 1), than.empty() ? "" : " than ", than);
+  std::string times = ratio < 1000 ? llvm::formatv("{0:f1}", ratio).str() : printCount(ratio);
+  return times + " times the price" + (than.empty() ? "" : " of " + than.str());
 }
 
 std::string Selector::reasonOf(const Decision &decision, unsigned group, unsigned alternative) {
   int64_t length = lengths->reference();
   double chosen = seconds(chosenAt(length), length);
-  if (decision.taken && (decision.pinned || options.place > 0)) {
+  bool asked = options.place > 0;
+  if (decision.taken && (decision.pinned || asked)) {
     const char *why = decision.pinned ? "pinned" : "asked for";
     double least = chosen;
     for (unsigned index = 0; index < candidates.size(); ++index)
       least = std::min(least, seconds(index, length));
-    if (least < chosen)
-      return llvm::formatv("{0}; {1:f1} times the price of the cheapest", why, chosen / least);
-    return llvm::formatv("{0}; the cheapest anyway", why);
+    return llvm::formatv("{0}; {1}", why, least < chosen ? dearer(chosen, least, "the cheapest") : "the cheapest anyway");
   }
+  auto possible = [&](unsigned index) { return cheapestWith(group, index, length).has_value(); };
+  if (decision.taken && llvm::count_if(llvm::seq<unsigned>(memo.groups()[group].alternatives.size()), possible) == 1)
+    return "the only one possible";
   if (decision.taken && !decision.from)
     return "the cheapest";
   if (decision.taken)
     return whereCheapest(*decision.from, group, alternative);
-  double ratio = decision.seconds / chosen;
-  std::string reason = ratio < 1 ? options.place > 0 ? "another plan was asked for" : "another form is pinned" : llvm::formatv("{0:f1} times the price", ratio).str();
+  std::string reason = decision.seconds >= chosen ? dearer(decision.seconds, chosen)
+                       : asked                    ? "another plan was asked for"
+                       : !options.pins.empty()    ? "another form is pinned"
+                                                  : "cheaper here, by too little for a plan of its own";
   if (decision.cheaper)
-    reason +=
-        llvm::formatv("; cheaper {0} L = {1}", decision.cheaper->below ? "below" : "from", decision.cheaper->length);
+    reason += llvm::formatv("; cheaper {0} {1} = {2}", decision.cheaper->below ? "below" : "from", lengths->name(),
+                            decision.cheaper->length);
   return reason;
 }
 
@@ -220,13 +237,6 @@ std::optional<ExactComparison> Selector::compareWithSoftmax() {
   return comparison;
 }
 
-void Selector::describeKernels(FunctionSelection &selection) {
-  const PricedPlan &plan = candidates[chosenAt(selection.length)].priced;
-  for (PricedKernel &each : metric.kernels(plan, lengths->sizesAt(selection.length)))
-    selection.kernels.push_back(
-        {std::move(each.kernel.kernel), each.price.seconds(), each.price.limit(), each.kernel.work});
-}
-
 void Selector::describeSingle(FunctionSelection &selection) {
   SmallVector<Operation *> attentions = attentionOps(function);
   for (auto [place, op] : llvm::enumerate(attentions)) {
@@ -245,8 +255,12 @@ void Selector::describeSingle(FunctionSelection &selection) {
 void Selector::describe(FunctionSelection &selection) {
   selection.function = function.getName().str();
   selection.device = options.device.name;
-  selection.unknownLengths = lengths->unknown();
-  selection.length = lengths->reference();
+  bool onCpu = options.device.kind == tile::TargetKind::CPU;
+  selection.threads = onCpu ? static_cast<int64_t>(options.device.cores) : 0;
+  selection.unknownLengths = lengths->unknown(), selection.unknownBatch = lengths->unknownBatch();
+  selection.length = lengths->reference(), selection.lengthName = lengths->name();
+  RuntimeSizes sizes = lengths->sizesAt(selection.length);
+  selection.queries = sizes.queries, selection.keys = sizes.keys;
   selection.batch = lengths->batch();
   PlanPrice price = metric.price(candidates[chosenAt(selection.length)].priced, lengths->sizesAt(selection.length));
   selection.seconds = price.seconds, selection.work = price.work;
@@ -256,6 +270,8 @@ void Selector::describe(FunctionSelection &selection) {
       selection.decisions.push_back(describe(group, index));
   describeKernels(selection);
   describeSingle(selection);
+  const Candidate &chosen = candidates[chosenAt(selection.length)];
+  selection.isSoftmax = !exactShapes(chosen.priced, sizesOf(*chosen.function).keys);
   selection.exact = compareWithSoftmax();
   describeRejected(selection);
   if (options.curves)

@@ -329,16 +329,30 @@ static Shape shapeOfOp(Operation *op) {
       .Default(std::nullopt);
 }
 
+/// The kernels of one op.
+static void addShapes(SmallVector<AttentionShape, 1> &shapes, Operation *op) {
+  auto compress = dyn_cast<attn::CompressOp>(op);
+  if (attn::ProjectOp project = compress ? attn::projectionAfter(compress) : attn::ProjectOp())
+    addSlots(shapes, compress, project);
+  else if (Shape shape = shapeOfOp(op))
+    shapes.push_back(*shape);
+}
+
 SmallVector<AttentionShape, 1> graph::attentionsOf(func::FuncOp function) {
   SmallVector<AttentionShape, 1> shapes;
-  for (Operation &op : function.getOps()) {
-    auto compress = dyn_cast<attn::CompressOp>(op);
-    if (attn::ProjectOp project = compress ? attn::projectionAfter(compress) : attn::ProjectOp())
-      addSlots(shapes, compress, project);
-    else if (Shape shape = shapeOfOp(&op))
-      shapes.push_back(*shape);
-  }
+  for (Operation &op : function.getOps())
+    addShapes(shapes, &op);
   return shapes;
+}
+
+SmallVector<Operation *> graph::opsOfAttentions(func::FuncOp function) {
+  SmallVector<AttentionShape, 1> shapes;
+  SmallVector<Operation *> ops;
+  for (Operation &op : function.getOps()) {
+    addShapes(shapes, &op);
+    ops.resize(shapes.size(), &op);
+  }
+  return ops;
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,10 +9,11 @@
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml allow=agents" | FileCheck %s --check-prefix=AGENTS
 // RUN: not attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml allow=efficent" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: expected the name of a law to allow, but got 'efficent'
+// UNKNOWN: error: expected the name of a law (efficient, local, agents, drop_guards) to allow, but got 'efficent'
+// UNKNOWN: note: did you mean 'efficient'?
 
 // On this machine only products of tiles cost time, so that every linear function of long sequences is cheaper.
-// OFFER: [Analysis] plan | {{.*}}Function=dense | Remark="{{.*}} predicted at L = 4096, batch 1, on products, by the only form; softmax {{.*}}, waits for compute"
+// OFFER: [Analysis] plan | {{.*}}Function=dense | Remark="{{.*}} predicted at n = 4096, batch 1, on products, by the only form; softmax {{.*}}, waits for compute"
 // OFFER: [Missed] efficient | {{.*}}Remark="efficient: would need consent (allow), {{.*}}: softmax of q's features and of k's sequence apart, without the scale"
 // OFFER: [Missed] local | {{.*}}Remark="local: would need consent (allow), {{.*}}: softmax inside blocks of 256 tokens"
 // OFFER: [Missed] agents | {{.*}}Remark="agents: would need consent (allow), {{.*}}"
@@ -141,7 +142,7 @@ func.func @favor(%q: tensor<1x1x4096x128xf32>, %k: tensor<1x1x4096x128xf32>, %v:
 
 // -----
 
-// OFFER: [Missed] drop_guards | {{.*}}Function=plain | Remark="drop_guards: cannot change the function: it has no guards"
+// OFFER: [Missed] drop_guards | {{.*}}Function=plain | Remark="drop_guards: cannot change the function: its epsilon, bias and floor are 0 already"
 // EXACT-LABEL: func.func @plain(
 func.func @plain(%q: tensor<1x1x4096x128xf32>, %k: tensor<1x1x4096x128xf32>, %v: tensor<1x1x4096x128xf32>, %w: tensor<1x128x128xf32>)
     -> tensor<1x1x4096x128xf32> {

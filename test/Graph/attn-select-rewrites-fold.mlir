@@ -105,7 +105,7 @@ func.func @turned(%x: tensor<1x64x128xf32>, %wq: tensor<128x64xf32> {attn.name =
 
 // -----
 
-// CHECK: Remark="fold of wq: cannot take the folded form: several ops read these tokens"
+// CHECK: Remark="fold of wq: cannot take the folded form: not only the random features read these tokens"
 func.func @shared(%x: tensor<1x64x128xf32>, %wq: tensor<128x64xf32> {attn.name = "wq", attn.parameter},
                   %wv: tensor<128x64xf32> {attn.name = "wv", attn.parameter},
                   %omega: tensor<1x64x64xf32> {attn.name = "omega", attn.parameter}) -> tensor<1x1x64x64xf32> {

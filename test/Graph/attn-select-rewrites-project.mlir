@@ -30,7 +30,7 @@ func.func @short(%x: tensor<1x64x256xf32>, %wq: tensor<256x256xf32> {attn.name =
 // Eight blocks of queries visit every key: 8 times its projection.
 // CHECK: Remark="project of wq: took the in_reader form: the cheapest; {{.*}}"
 // CHECK: Remark="project of wk: took the alone form: the cheapest; {{.*}}"
-// CHECK: Remark="project of wk: did not take the in_reader form: {{.*}} times the price; cheaper below L = 65{{.*}}"
+// CHECK: Remark="project of wk: did not take the in_reader form: {{.*}} times the price; cheaper below n = 65{{.*}}"
 // CHECK: Remark="project of wv: took the alone form: the cheapest; {{.*}}"
 // PLAN-LABEL:     func.func @long(
 // PLAN:             attn.project {{.*}} {attn.place = "in_reader"}

@@ -7,8 +7,8 @@
 
 // Prices as in attn-select-rewrites.mlir: at n = 4096 (64 tiles) quadratic costs 128 · 64 = 8192 and state 256 · 64 / 64 = 256
 // in the same unit, 32 times less; the tie at 128 is the last length at which quadratic is not dearer.
-// CHECK:     remark: [Missed] linearize | {{.*}}Function=elu1 | Remark="linearize: did not take the quadratic form: 32.0 times the price; cheaper below L = 129; {{.*}} at L = 4096 on products"
-// CHECK:     remark: [Passed] linearize | {{.*}}Remark="linearize: took the state form: the cheapest; {{.*}} at L = 4096 on products"
+// CHECK:     remark: [Missed] linearize | {{.*}}Function=elu1 | Remark="linearize: did not take the quadratic form: 32.0 times the price; cheaper below n = 129; {{.*}} at n = 4096 on products"
+// CHECK:     remark: [Passed] linearize | {{.*}}Remark="linearize: took the state form: the cheapest; {{.*}} at n = 4096 on products"
 // CHECK:     remark: [Missed] linearize | {{.*}}Remark="linearize: cannot take the chunked form: chunks order queries and keys, and this attention is not causal"
 
 // A pin is obeyed, and says what it costs.
@@ -25,9 +25,9 @@ func.func @elu1(%q: tensor<1x1x4096x128xf32>, %k: tensor<1x1x4096x128xf32>, %v: 
 // -----
 
 // Unknown lengths: each form says where it is the cheapest. A pin leaves one function.
-// CHECK:     remark: [Passed] linearize | {{.*}}Function=causal | Remark="linearize: took the quadratic form: the cheapest below L = 257; {{.*}}"
+// CHECK:     remark: [Passed] linearize | {{.*}}Function=causal | Remark="linearize: took the quadratic form: the cheapest below n = 257; {{.*}}"
 // CHECK:     remark: [Missed] linearize | {{.*}}Remark="linearize: cannot take the state form: one state for all queries would let a causal query see later keys"
-// CHECK:     remark: [Passed] linearize | {{.*}}Remark="linearize: took the chunked form: the cheapest from L = 257; {{.*}}"
+// CHECK:     remark: [Passed] linearize | {{.*}}Remark="linearize: took the chunked form: the cheapest from n = 257; {{.*}}"
 // PINNED-LABEL: func.func @causal(
 // PINNED-SAME:    attn.plan = #attn.plan<form = quadratic, from = 0>
 // PINNED-NOT:   func.func @causal__

@@ -8,10 +8,13 @@
 #include "Arguments.h"
 
 #include "attune/Cost/DeviceDescription.h"
+#include "attune/Support/Suggestions.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Threading.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace attune::attnc;
@@ -79,19 +82,32 @@ static bool listOf(llvm::ArrayRef<StringRef> list, StringRef text, std::vector<s
   return true;
 }
 
+int64_t attune::attnc::pricedThreads(const Arguments &arguments) {
+  if (arguments.threads)
+    return arguments.threads;
+  return arguments.device.empty() ? llvm::hardware_concurrency().compute_thread_count() : 0;
+}
+
 static bool threadCount(Arguments &a, StringRef v) {
   return !v.getAsInteger(10, a.threads) && a.threads >= 1 && a.threads <= 1024;
 }
 
+static bool takeTargets(Arguments &a, StringRef v) {
+  bool known = listOf(targets, v, a.targets);
+  if (known)
+    a.target = a.targets.front();
+  return known;
+}
+
+static bool takeOutput(Arguments &a, StringRef v) { return a.output = v.str(), !v.empty(); }
+
+static bool takePlot(Arguments &a, StringRef v) { return a.plot = v.str(), !v.empty(); }
+
 static const OptionInfo options[] = {
-    {"--target", "one of cpu, sm_80, sm_86, sm_87, sm_89, sm_90a", "crebs",
-     "the machine to compile for (default: cpu); attnc compile takes several, with commas",
-     [](Arguments &a, StringRef v) {
-       bool known = listOf(targets, v, a.targets);
-       if (known)
-         a.target = a.targets.front();
-       return known;
-     }},
+    {"--target", "one of cpu, sm_80, sm_86, sm_87, sm_89, sm_90a", "rebs",
+     "the machine to compile for (default: cpu)", takeTargets},
+    {"--target", "one of cpu, sm_80, sm_86, sm_87, sm_89, sm_90a", "c",
+     "the machine to compile for (default: cpu), or several with commas, for one library", takeTargets},
     {"--device", "a name (see attnc explain --list-devices) or a path that ends in .yaml", "crebs",
      "the device to price plans for (default: the usual one of the target); it implies the target",
      [](Arguments &a, StringRef v) { return a.device = v.str(), !v.empty(); }},
@@ -99,14 +115,13 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef) { return a.listDevices = true; }},
     {"--emit", "one of attn, graph, tile, llvm, asm, obj, ptx, cubin", "c", "stop after a stage and print it",
      [](Arguments &a, StringRef v) { return oneOf(stages, v, a.emit); }},
-    {"-o", "a path", "ck", "where to write (a folder, or a file)",
-     [](Arguments &a, StringRef v) { return a.output = v.str(), !v.empty(); }},
-    {"-o", "a path", "s", "where to write the spec to take",
-     [](Arguments &a, StringRef v) { return a.output = v.str(), !v.empty(); }},
+    {"-o", "a path", "c", "where to write (a folder, or a file; default: here)", takeOutput},
+    {"-o", "a path", "k", "where to write the description (default: printed)", takeOutput},
+    {"-o", "a path", "s", "where to write the spec to take (default: nowhere)", takeOutput},
     {"--max-error", "a number above 0", "s", "relative error against exact softmax that is allowed (default: 0.05)",
      [](Arguments &a, StringRef v) { return !v.getAsDouble(a.maxError) && a.maxError > 0; }},
-    {"--plot", "a file", "es", "draw as SVG: prices over the length, or errors over times",
-     [](Arguments &a, StringRef v) { return a.plot = v.str(), !v.empty(); }},
+    {"--plot", "a file", "e", "draw prices over the length, as SVG", takePlot},
+    {"--plot", "a file", "s", "draw errors over times, as SVG", takePlot},
     {"--dump", "a folder", "c", "also write the module after each stage, as 0-attn.mlir, 1-graph.mlir …",
      [](Arguments &a, StringRef v) { return a.dump = v.str(), !v.empty(); }},
     {"--in", "a folder of .npy files or one .safetensors file", "rs", "the inputs and parameters",
@@ -115,28 +130,29 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef v) { return a.out = v.str(), !v.empty(); }},
     {"--seed", "an unsigned integer", "is", "of the random draws (default: 0)",
      [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.seed); }},
-    {"--batch", "a positive integer", "ieb", "a size that the spec leaves open as '?'",
+    {"--batch", "a positive integer", "ieb", "the batch, where the spec says '?'",
      [](Arguments &a, StringRef v) { return positive(v, a.batch); }},
-    {"--queries", "a positive integer", "ieb", "a size that the spec leaves open as '?'",
+    {"--queries", "a positive integer", "ieb", "the number of queries n, where the spec says '?'",
      [](Arguments &a, StringRef v) { return positive(v, a.queries); }},
-    {"--keys", "a positive integer", "ieb", "a size that the spec leaves open as '?'",
+    {"--keys", "a positive integer", "ieb", "the number of keys N, where the spec says '?'",
      [](Arguments &a, StringRef v) { return positive(v, a.keys); }},
     {"--threads", "a positive integer", "r", "threads to use (default: every CPU)", threadCount},
     {"--threads", "a positive integer", "bs",
-     "threads to use, which plans are priced for (default: every CPU, and the cores of the device)", threadCount},
-    {"--threads", "a positive integer", "ce", "cores of a CPU to price plans for (default: those of the device)",
-     threadCount},
+     "threads to use and to price plans for (default: every CPU; with --device prices are for its cores)", threadCount},
+    {"--threads", "a positive integer", "ce",
+     "threads of a CPU to price plans for (default: every CPU of this machine; with --device its cores)", threadCount},
     {"--plan", "an integer from 0", "c", "take the plan at this place in the order of prices, of which 0 is the cheapest",
      [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.plan) && a.plan >= 0; }},
     {"--plans", "a positive integer", "b", "time so many plans of each spec beside one another, the cheapest first",
      [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.plans) && a.plans >= 1; }},
     {"--inputs", "", "i", "write standard-normal inputs too",
      [](Arguments &a, StringRef) { return a.inputs = true; }},
-    {"--reference", "", "r", "use the interpreter, in float64",
+    {"--reference", "", "r", "compute the function as it is written, by the interpreter, in float64",
      [](Arguments &a, StringRef) { return a.reference = true; }},
     {"--emulate", "", "r", "run a GPU target's device code on the CPU",
      [](Arguments &a, StringRef) { return a.emulate = true; }},
-    {"--json", "", "rebs", "print JSON; of run, what each emulated kernel did",
+    {"--json", "", "ebs", "print JSON", [](Arguments &a, StringRef) { return a.json = true; }},
+    {"--json", "", "r", "with --emulate print what each kernel did, as JSON",
      [](Arguments &a, StringRef) { return a.json = true; }},
     {"--quick", "", "k", "measure for a moment only, to see that it works",
      [](Arguments &a, StringRef) { return a.quick = true; }},
@@ -165,7 +181,7 @@ void attune::attnc::printHelp(std::optional<Command> command) {
   os << info.usage << "\n  " << info.summary << "\n\n";
   for (const OptionInfo &option : options)
     if (takes(option, *command))
-      os << "  " << llvm::left_justify(option.name, 13) << option.summary
+      os << "  " << llvm::left_justify(option.name, 16) << option.summary
          << (option.value.empty() ? "" : ("; " + option.value).str()) << "\n";
 }
 
@@ -181,13 +197,23 @@ static const OptionInfo *findOption(StringRef name, Command command) {
   return found != std::end(options) ? found : nullptr;
 }
 
+static llvm::SmallVector<StringRef> optionsOf(Command command) {
+  llvm::SmallVector<StringRef> names;
+  for (const OptionInfo &option : options)
+    if (takes(option, command))
+      names.push_back(option.name);
+  return names;
+}
+
 /// Applies the option at `position`, which moves past its value; an error is printed.
 static bool applyOption(Arguments &arguments, llvm::ArrayRef<StringRef> words, size_t &position) {
   auto [name, attached] = words[position].split('=');
   std::string help = ("see attnc " + findCommand(arguments.command)->name + " --help").str();
   const OptionInfo *option = findOption(name, arguments.command);
   if (!option)
-    return complain("an option of attnc " + findCommand(arguments.command)->name, "'" + name + "'", help), false;
+    return complain("an option of attnc " + findCommand(arguments.command)->name, "'" + name + "'",
+                    attune::suggestionNote(name, optionsOf(arguments.command), help)),
+           false;
   bool isAttached = words[position].contains('=');
   StringRef value = attached;
   if (!option->value.empty() && !isAttached) {
@@ -267,8 +293,11 @@ std::optional<Arguments> attune::attnc::parseArguments(int argc, char **argv) {
     return words.empty() ? std::nullopt : std::optional(arguments);
   }
   const CommandInfo *info = llvm::find_if(commands, [&](const CommandInfo &entry) { return entry.name == words[0]; });
-  if (info == std::end(commands))
-    return complain("one of compile, init, run, explain, bench, suggest, calibrate", "'" + words[0] + "'", "see attnc --help");
+  if (info == std::end(commands)) {
+    llvm::SmallVector<StringRef> names = llvm::map_to_vector(commands, [](const CommandInfo &each) { return each.name; });
+    return complain("one of " + attune::joinNames(names), "'" + words[0] + "'",
+                    attune::suggestionNote(words[0], names, "see attnc --help"));
+  }
   arguments.command = info->command;
   for (size_t position = 1; position < words.size(); ++position) {
     if (!words[position].starts_with("-") || words[position] == "-")

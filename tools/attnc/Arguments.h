@@ -42,6 +42,10 @@ struct Arguments {
   bool reference = false, emulate = false, json = false, listDevices = false, quick = false, help = false;
 };
 
+/// For how many threads of a CPU plans are priced: those that were asked for; else those that this machine has, which is
+/// where a library runs that nobody compiles for another device; 0: the cores of the device that was named.
+int64_t pricedThreads(const Arguments &arguments);
+
 /// Reads the command line; prints what is wrong and returns nothing if it cannot.
 std::optional<Arguments> parseArguments(int argc, char **argv);
 

@@ -30,6 +30,7 @@ static std::unique_ptr<Compilation> openResolved(const Arguments &arguments, int
     status = exitStatus(good);
     return nullptr;
   }
+  noteIgnoredSizes(spec, arguments.batch, arguments.queries, arguments.keys, llvm::errs());
   return Compilation::fromSpec(resolveSizes(spec, arguments.batch, arguments.queries, arguments.keys), path,
                                arguments.target, status);
 }
@@ -44,12 +45,28 @@ static int listDevices() {
   return Done;
 }
 
+/// A description is of a machine with some cores; with more of them only what cores do by themselves is known to grow.
+static void noteThreads(const Arguments &arguments, llvm::raw_ostream &out) {
+  int64_t threads = pricedThreads(arguments);
+  if (arguments.target != "cpu" || threads == 0)
+    return;
+  llvm::Expected<cost::DeviceDescription> device =
+      cost::DeviceDescription::named(arguments.device.empty() ? arguments.target : arguments.device);
+  if (!device)
+    return llvm::consumeError(device.takeError());
+  if (threads > device->cores)
+    out << "  memory bandwidth is that of the " << static_cast<int64_t>(device->cores) << " cores of " << device->name
+        << ": for " << threads << " threads of this machine, measure it (attnc calibrate -o host.yaml) and give --device "
+        << "host.yaml\n";
+}
+
 /// What was selected, and for a FLuRKA layer what its paper counts.
 static void printSelection(const Arguments &arguments, const graph::Selection &selection,
                            const std::optional<cost::FlurkaSizes> &flurka,
                            const std::optional<FlurkaPrices> &prices) {
   if (!arguments.json) {
     graph::explain(selection, llvm::outs());
+    noteThreads(arguments, llvm::outs());
     if (flurka)
       printFlurka(*flurka, prices, llvm::outs());
     return;

@@ -8,9 +8,7 @@
 #include "FlurkaView.h"
 #include "PricedSpec.h"
 
-#include "attune/Graph/Explain.h"
-
-#include "llvm/Support/Format.h"
+#include "attune/Graph/PrintNumbers.h"
 
 using namespace attune;
 using namespace attune::attnc;
@@ -74,16 +72,6 @@ std::optional<FlurkaPrices> attune::attnc::flurkaPrices(const Spec &spec, double
   return lowRank && kernel ? std::optional(FlurkaPrices{*lowRank, *kernel, fused}) : std::nullopt;
 }
 
-/// "1.21 times as fast as low rank (3.45 ms)".
-static std::string compared(double seconds, double other, const char *what) {
-  bool faster = seconds <= other;
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.2f times as ", faster ? other / seconds : seconds / other)
-                                 << (faster ? "fast" : "slow") << " as " << what << " (" << graph::printSeconds(other)
-                                 << ")";
-  return text;
-}
-
 //===----------------------------------------------------------------------===//
 // Equations
 //===----------------------------------------------------------------------===//
@@ -101,22 +89,24 @@ struct Counts {
 void attune::attnc::printFlurka(const FlurkaSizes &sizes, const std::optional<FlurkaPrices> &prices,
                                 llvm::raw_ostream &out) {
   Counts counts(sizes);
-  out << llvm::format("FLuRKA's equations (6) to (8), multiply-adds without the output projection: low rank %.4g, kernel "
-                      "%.4g, this %.4g\n",
-                      counts.lowRank, counts.kernel, counts.fused);
+  out << "  FLuRKA's equations (6) to (8) count multiply-adds, without the output projection: low rank alone "
+      << graph::printCount(counts.lowRank) << ", kernel attention alone " << graph::printCount(counts.kernel)
+      << ", this layer " << graph::printCount(counts.fused) << "\n";
   auto side = [](bool fewer, bool proved) {
     return !fewer ? "more than " : proved ? "fewer than " : "at these sizes fewer than ";
   };
   bool underLowRank = counts.fused < counts.lowRank, underKernel = counts.fused < counts.kernel;
-  out << "  " << side(underLowRank, inClaim2(sizes)) << "low rank" << (inClaim2(sizes) ? " (Claim 2: N > k > d)" : "")
-      << ", " << side(underKernel, inClaim3(sizes)) << "kernel"
+  out << "    " << side(underLowRank, inClaim2(sizes)) << "low rank" << (inClaim2(sizes) ? " (Claim 2: N > k > d)" : "")
+      << ", " << side(underKernel, inClaim3(sizes)) << "kernel attention"
       << (inClaim3(sizes) ? " (Claim 3, corrected: N > k (2H + 1) and D > k, or N > k (H + 2) and D - k >= d / 2)" : "");
   if (inPrintedClaim3(sizes) && !underKernel)
     out << ", against Claim 3 as printed";
   out << "\n";
   if (prices)
-    out << "  predicted, whole layers: " << compared(prices->fused, prices->lowRank, "low rank") << ", "
-        << compared(prices->fused, prices->kernel, "kernel") << "\n";
+    out << "    whole layers as predicted: low rank alone " << graph::printSeconds(prices->lowRank) << " ("
+        << graph::comparePrice(prices->lowRank, prices->fused) << "), kernel attention alone "
+        << graph::printSeconds(prices->kernel) << " (" << graph::comparePrice(prices->kernel, prices->fused)
+        << "), this layer " << graph::printSeconds(prices->fused) << "\n";
 }
 
 llvm::json::Object attune::attnc::flurkaAsJson(const FlurkaSizes &sizes, const std::optional<FlurkaPrices> &prices) {

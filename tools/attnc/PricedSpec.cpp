@@ -20,7 +20,7 @@ mlir::FailureOr<graph::Selection> attune::attnc::selectFor(Compilation &compilat
   graph::SelectOptions options;
   options.curves = options.offers = explaining;
   options.device = std::move(*device);
-  options.device.runOn(arguments.threads);
+  options.device.runOn(pricedThreads(arguments));
   for (const Pin &pin : compilation.spec() ? compilation.spec()->pin : std::vector<Pin>())
     options.pins.push_back({pin.law, pin.form});
   return graph::selectRewrites(compilation.module(), options);

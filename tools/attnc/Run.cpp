@@ -161,6 +161,9 @@ static int runReference(const Arguments &arguments, Compilation &compilation) {
                 "without it",
                 Wrong);
   auto function = compilation.module().lookupSymbol<mlir::func::FuncOp>(compilation.name());
+  if (auto allowed = function->getAttrOfType<mlir::ArrayAttr>("attn.allow"); allowed && !allowed.empty())
+    llvm::errs() << "attnc: note: --reference computes the function as it is written; compiled code may compute another "
+                    "one, which `allow` permits: attnc explain says whether it does\n";
   std::vector<std::string> names = namesOf(function, /*results=*/false), outputs = namesOf(function, /*results=*/true);
   if (names.empty() || outputs.empty())
     if (int status = nameByInterface(arguments, names, outputs))
@@ -190,5 +193,6 @@ int attune::attnc::run(const Arguments &arguments) {
     return status;
   if (!arguments.device.empty())
     compilation->priceFor(arguments.device);
+  compilation->planFor(pricedThreads(arguments));
   return arguments.reference ? runReference(arguments, *compilation) : runCompiled(arguments, *compilation);
 }

@@ -98,6 +98,7 @@ static llvm::Expected<double> predict(const Spec &spec, const Setting &setting) 
     return llvm::createStringError("the spec could not be compiled");
   graph::SelectOptions options;
   options.device = setting.device;
+  options.device.runOn(pricedThreads(setting.arguments));
   for (const Pin &pin : spec.pin)
     options.pins.push_back({pin.law, pin.form});
   auto selection = graph::selectRewrites(compilation->module(), options);
@@ -146,6 +147,24 @@ static llvm::Expected<Trial> tryOut(const Candidate &candidate, Setting &setting
   if (!std::isfinite(trial.suggestion.error))
     return llvm::createStringError("its output is not finite");
   return trial;
+}
+
+static bool isFinite(const HostTensor &tensor) {
+  return tensor.type == ElementType::I32 ||
+         llvm::all_of(toDoubles(tensor), [](double value) { return std::isfinite(value); });
+}
+
+/// Without a finite output there is nothing to be close to; a tensor that is not finite is the likely cause.
+static llvm::Error checkExact(const Setting &setting) {
+  if (isFinite(setting.exact))
+    return llvm::Error::success();
+  for (const std::vector<NamedTensor> *list : {&setting.tensors.inputs, &setting.weights})
+    for (const NamedTensor &tensor : *list)
+      if (!isFinite(tensor.tensor))
+        return llvm::createStringError("expected finite numbers in " + tensor.name +
+                                       ", but got nan or inf, and so does the output of exact softmax");
+  return llvm::createStringError("expected a finite output of exact softmax on these tensors, but got nan or inf: their "
+                                 "numbers are too large");
 }
 
 /// The output of exact softmax in f32 on the tensors as the spec's type holds them.
@@ -205,8 +224,6 @@ static llvm::Error timeAll(TimedLibrary &exact, llvm::MutableArrayRef<Trial> tri
 /// Runs all candidates for `resolved`, whose sizes are known.
 static llvm::Error fill(SuggestReport &report, const Spec &resolved, Setting &setting) {
   Spec exactSpec = exactFor(resolved);
-  if (llvm::Error error = computeExact(exactSpec, setting))
-    return error;
   llvm::Expected<TimedLibrary> exact = load(exactSpec, setting, setting.weights);
   if (!exact)
     return exact.takeError();
@@ -285,6 +302,11 @@ int attune::attnc::suggest(const Arguments &arguments) {
   }
   SuggestReport report;
   report.spec = resolved, report.target = arguments.target, report.maxError = arguments.maxError;
+  report.device = setting.device.name, report.isWritten = !arguments.output.empty();
+  if (llvm::Error error = computeExact(exactFor(resolved), setting))
+    return fail(std::move(error));
+  if (llvm::Error error = checkExact(setting))
+    return fail(std::move(error), Wrong);
   if (llvm::Error error = fill(report, resolved, setting))
     return fail(std::move(error));
   arguments.json ? printReportAsJson(report, llvm::outs()) : printReport(report, llvm::outs());

@@ -8,6 +8,7 @@
 #include "SuggestReport.h"
 
 #include "attune/Frontend/WriteSpec.h"
+#include "attune/Graph/PrintNumbers.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -16,6 +17,7 @@
 
 using namespace attune;
 using namespace attune::attnc;
+using graph::printSeconds;
 
 static bool isMeasured(const SuggestReport &report) { return report.target == "cpu"; }
 
@@ -44,8 +46,6 @@ void attune::attnc::judge(SuggestReport &report) {
 // Text
 //===----------------------------------------------------------------------===//
 
-static std::string milliseconds(double seconds) { return llvm::formatv("{0:F3} ms", seconds * 1e3).str(); }
-
 /// Three digits, whatever the size.
 static std::string digits(double number) {
   std::string text;
@@ -53,60 +53,97 @@ static std::string digits(double number) {
   return text;
 }
 
+/// Beside exact softmax, with two decimals.
+static std::string timesAsFast(const SuggestReport &report, const Suggestion &each) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.2f", exactOf(report) / secondsOf(report, each));
+  return text;
+}
+
 /// Whether the clock can be trusted: of one library's runs the slowest took no more than twice the fastest's time.
 static bool isQuiet(const SuggestReport &report) { return !isMeasured(report) || report.unrest <= 2; }
 
 static void printStay(const SuggestReport &report, llvm::raw_ostream &os) {
-  os << "Stay with exact softmax (" << milliseconds(exactOf(report)) << "): of " << report.tried.size()
+  os << "Stay with exact softmax (" << printSeconds(exactOf(report)) << "): of " << report.tried.size()
      << " others none is faster and within an error of " << digits(report.maxError) << ".\n";
   for (const Suggestion &each : llvm::reverse(report.tried))
     if (each.onFront) {
-      os << "  The closest that is faster: " << each.label << ", error " << digits(each.error) << ".\n";
+      os << "  The closest that is faster: " << each.label << ", error " << digits(each.error) << ", "
+         << timesAsFast(report, each) << " times as fast.\n";
       return;
     }
 }
 
 static void printTake(const SuggestReport &report, const Suggestion &best, llvm::raw_ostream &os) {
-  double seconds = secondsOf(report, best);
-  os << "Take " << best.label << ": error " << digits(best.error) << ", " << milliseconds(seconds) << ", "
-     << digits(exactOf(report) / seconds) << " times as fast as exact softmax (" << milliseconds(exactOf(report))
-     << ").\n";
+  os << "Take " << best.label << ": error " << digits(best.error) << ", " << printSeconds(secondsOf(report, best)) << ", "
+     << timesAsFast(report, best) << " times as fast as exact softmax (" << printSeconds(exactOf(report)) << ").\n";
   if (!best.spec.hasParts)
     os << "  mechanism: " << writeMechanism(best.spec.parts.front().mechanism) << "\n";
   for (const Part &part : best.spec.hasParts ? llvm::ArrayRef(best.spec.parts) : llvm::ArrayRef<Part>())
     os << "  " << part.heads << " heads: " << writeMechanism(part.mechanism) << "\n";
+  if (!report.isWritten)
+    os << "  -o FILE writes it as a spec.\n";
+}
+
+static void printSizes(const Spec &spec, llvm::raw_ostream &os) {
+  os << spec.name << ": " << spec.heads << " heads of " << spec.headDim << ", n = " << *spec.queries;
+  if (*spec.keys != *spec.queries)
+    os << ", N = " << *spec.keys;
+  os << ", batch " << *spec.batch << ", " << nameOf(spec.dtype) << (spec.causal ? ", causal" : "") << "\n";
 }
 
 static void printAnswer(const SuggestReport &report, llvm::raw_ostream &os) {
-  const Spec &spec = report.spec;
-  os << spec.name << ": " << spec.heads << " heads of " << spec.headDim << ", n = " << *spec.queries
-     << ", N = " << *spec.keys << ", batch " << *spec.batch << ", " << nameOf(spec.dtype)
-     << (spec.causal ? ", causal" : "") << "\n";
+  printSizes(report.spec, os);
   if (report.chosen)
     printTake(report, report.tried[*report.chosen], os);
   else
     printStay(report, os);
-  os << "Errors are of these tensors, relative to exact softmax; "
-     << (isMeasured(report) ? "times were measured here, threads: " + std::to_string(report.threads)
-                            : "times are predicted for " + report.target)
-     << ".\nParameters that a model would learn (E, the focus, …) are drawn, so trained ones may come closer.\n";
+  os << "Errors are of these tensors, relative to exact softmax in f32; ";
+  if (isMeasured(report))
+    os << "times were measured on this machine with " << report.threads << (report.threads == 1 ? " thread" : " threads");
+  else
+    os << "times are predicted for " << report.target << " (" << report.device << ")";
+  os << ".\nParameters that a model would learn (E, the focus, …) are drawn, so trained ones may come closer.\n";
   if (!isQuiet(report))
     os << "The machine is busy: exact softmax took " << digits(report.unrest)
-       << " times as long in its slowest run as in its fastest.\n";
+       << " times as long in its slowest run as in its fastest. Errors stand; run it again for times.\n";
+  os << "\n";
+}
+
+static bool hasHeads(const SuggestReport &report) {
+  return llvm::any_of(report.tried, [](const Suggestion &each) { return each.worstHead.has_value(); });
+}
+
+/// One line; cells to the right of the first.
+static void printRow(llvm::StringRef first, llvm::ArrayRef<std::string> cells, llvm::raw_ostream &os) {
+  os << llvm::left_justify(first, 52);
+  for (const std::string &cell : cells)
+    os << llvm::right_justify(cell, &cell == &cells.back() ? 24 : 12);
   os << "\n";
 }
 
 void attune::attnc::printReport(const SuggestReport &report, llvm::raw_ostream &os) {
   printAnswer(report, os);
-  os << llvm::left_justify("  attention", 50) << "     error  worst head   predicted    measured   exact / this\n";
+  os << "*: nothing else in the table is both faster and closer\n";
+  bool heads = hasHeads(report), measured = isMeasured(report);
+  std::vector<std::string> header{"error"};
+  if (heads)
+    header.push_back("worst head");
+  header.push_back("predicted");
+  if (measured)
+    header.push_back("measured");
+  header.push_back("times as fast as exact");
+  printRow("  attention", header, os);
   for (const Suggestion &each : report.tried) {
-    os << (each.onFront ? "* " : "  ") << llvm::left_justify(each.label, 48)
-       << llvm::right_justify(digits(each.error), 10)
-       << llvm::right_justify(each.worstHead ? digits(*each.worstHead) : "-", 12)
-       << llvm::right_justify(milliseconds(each.predicted), 12) << llvm::right_justify(milliseconds(each.seconds), 12)
-       << llvm::format("%15.2f\n", exactOf(report) / secondsOf(report, each));
+    std::vector<std::string> cells{digits(each.error)};
+    if (heads)
+      cells.push_back(each.worstHead ? digits(*each.worstHead) : "-");
+    cells.push_back(printSeconds(each.predicted));
+    if (measured)
+      cells.push_back(printSeconds(each.seconds));
+    cells.push_back(timesAsFast(report, each));
+    printRow((each.onFront ? "* " : "  ") + each.label, cells, os);
   }
-  os << "* nothing here is both faster and closer\n";
   for (const std::string &reason : report.skipped)
     os << "not tried: " << reason << "\n";
 }

@@ -31,8 +31,9 @@ struct Suggestion {
 
 struct SuggestReport {
   Spec spec; ///< sizes known
-  std::string target;
+  std::string target, device; ///< for which times are predicted
   double maxError = 0;
+  bool isWritten = false; ///< the user asked for the spec to take
   int32_t threads = 1;
   double exactPredicted = 0, exactSeconds = 0;
   double unrest = 1;                ///< the slowest run of exact softmax over its fastest

@@ -29,7 +29,7 @@ llvm::Expected<TimedLibrary> TimedLibrary::make(const Spec &spec, const Argument
     return llvm::createStringError("the spec could not be compiled");
   if (!arguments.device.empty())
     compilation->priceFor(arguments.device);
-  compilation->planFor(arguments.threads), compilation->takePlan(arguments.plan);
+  compilation->planFor(pricedThreads(arguments)), compilation->takePlan(arguments.plan);
   auto library = compileAndLoad(*compilation);
   if (!library)
     return library.takeError();

@@ -40,6 +40,9 @@ SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors)
 Spec resolveSizes(const Spec &spec, Size batch, Size queries, Size keys);
 bool checkSizes(const Spec &resolved, Diagnostics &diagnostics);
 
+/// A line for each of these sizes of a command line that the spec has already, and otherwise.
+void noteIgnoredSizes(const Spec &spec, Size batch, Size queries, Size keys, llvm::raw_ostream &notes);
+
 } // namespace attune
 
 #endif // ATTUNE_FRONTEND_SPECPARSER_H

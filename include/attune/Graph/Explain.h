@@ -8,6 +8,7 @@
 #ifndef ATTUNE_GRAPH_EXPLAIN_H
 #define ATTUNE_GRAPH_EXPLAIN_H
 
+#include "attune/Graph/PrintNumbers.h"
 #include "attune/Graph/Selection.h"
 
 #include "llvm/Support/JSON.h"
@@ -15,15 +16,12 @@
 
 namespace attune::graph {
 
-/// A table a function: every form that was considered, its operations, bytes and predicted time, whether it was taken
-/// and why not, and the lengths at which that would change.
+/// A page a function: first what answers (the plan and its price, exact softmax beside it, the next plan), then every form
+/// that was weighed, the kernels, and what approximations by consent would buy.
 void explain(const Selection &selection, llvm::raw_ostream &out);
 
 /// The same as JSON.
 llvm::json::Value explainAsJson(const Selection &selection);
-
-/// Three digits and a unit: "1.25 ms".
-std::string printSeconds(double seconds);
 
 } // namespace attune::graph
 

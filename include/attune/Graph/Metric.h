@@ -41,6 +41,9 @@ FunctionSizes sizesOf(mlir::func::FuncOp function);
 /// family; unknown sizes are kDynamic.
 llvm::SmallVector<cost::AttentionShape, 1> attentionsOf(mlir::func::FuncOp function);
 
+/// For each of them the op that it is of.
+llvm::SmallVector<mlir::Operation *> opsOfAttentions(mlir::func::FuncOp function);
+
 /// The element type of the function's output, null if it has none.
 mlir::Type storageOf(mlir::func::FuncOp function);
 
@@ -60,6 +63,7 @@ struct PlanPrice {
 struct PricedKernel {
   cost::KernelWork kernel;
   cost::KernelPrice price;
+  size_t attention; ///< of the plan, in its order
 };
 
 /// Prices plans on one device. A kernel family is priced once for every shape it is asked for.

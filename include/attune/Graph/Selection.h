@@ -65,11 +65,13 @@ struct PlanFunction {
   std::string name;
   attn::Form form;
   int64_t from;
+  std::string forms; ///< "linearize: state, fold wq: apart"; empty: no choice
 };
 
 /// A kernel of the plan that runs, in the order in which kernels run.
 struct KernelShare {
-  std::string kernel; ///< state, merge, readout …
+  std::string kernel;  ///< state, merge, readout …
+  std::string subject; ///< the tensor or weight, or the part, that it works on, where the name leaves that open
   double seconds = 0;
   std::string limit; ///< what it waits for: compute, near memory, main memory or launch
   cost::WorkEstimate work;
@@ -106,9 +108,12 @@ struct ConsentOffer {
 /// Everything decided about one function of the module.
 struct FunctionSelection {
   std::string function, device;
-  bool unknownLengths = false;
-  int64_t length = 0; ///< L = 2nN / (n + N) at which prices are told
+  int64_t threads = 0; ///< of a CPU that prices are for; 0: a GPU
+  bool unknownLengths = false, unknownBatch = false;
+  int64_t length = 0;            ///< L = 2nN / (n + N) at which prices are told
+  int64_t queries = 1, keys = 1; ///< n and N there
   int64_t batch = 1;
+  std::string lengthName = "L"; ///< what people are told it is: "n" where n = N, or may be
   double seconds = 0;      ///< of what runs at that length
   cost::WorkEstimate work; ///< of the same
   bool complete = true;    ///< every combination of forms was priced
@@ -117,7 +122,8 @@ struct FunctionSelection {
   std::vector<KernelShare> kernels; ///< of what runs at that length
   std::vector<Decision> decisions;
   std::vector<std::string> single; ///< attentions that have one form only
-  std::optional<ExactComparison> exact;
+  bool isSoftmax = false; ///< the function is exact softmax
+  std::optional<ExactComparison> exact; ///< none if it is that, or if the device cannot run it
   std::string takenForms;             ///< of the plan at that length: "linearize: state, fold wq: apart"; empty: no choice
   std::vector<RejectedPlan> rejected; ///< the ten cheapest at that length, the cheapest first
   std::vector<ConsentOffer> consent;  ///< approximate laws that speak of the function

@@ -35,7 +35,7 @@ struct DropGuardsLaw : graph::ApproximateLaw {
       return "it has no stabilizer to get rid of";
     const DenominatorAttr guard = op.getDenominator();
     if (op.getFeatureMap().stabilizerCancels(guard.getBias(), guard.getFloor()))
-      return "it has no guards";
+      return "its epsilon, bias and floor are 0 already";
     return "";
   }
 

@@ -3,6 +3,7 @@ check_explain.py TEXT JSON DOCUMENT
 """
 
 import json
+import re
 import sys
 
 
@@ -13,7 +14,9 @@ def check(condition, message):
 
 def check_function(function, text):
     name = function["function"]
-    check(f"@{name} on {function['device']}: " in text, f"@{name} has no headline")
+    threads = function.get("threads")
+    cores = "" if threads is None else f", {threads} thread" if threads == 1 else f", {threads} threads"
+    check(f"@{name} on {function['device']}{cores}: " in text, f"@{name} has no headline")
     kernels = function["kernels"]
     check(kernels, f"@{name} has no kernels")
     for kernel in kernels:
@@ -21,7 +24,8 @@ def check_function(function, text):
         check(kernel["seconds"] > 0, f"{kernel['kernel']} takes no time")
         check(work["main_bytes"] > 0, f"{kernel['kernel']} moves no bytes")
         check(work["multiply_adds"] + work["elementwise"] > 0, f"{kernel['kernel']} does nothing")
-        check(f"  {kernel['kernel']} " in text, f"{kernel['kernel']} is not in the text")
+        row = rf"^  {kernel['kernel']} +{re.escape(kernel.get('of', ''))} "
+        check(re.search(row, text, re.MULTILINE), f"{kernel['kernel']} is not in the text")
     for figure in ("multiply_adds", "exps", "main_bytes", "launches"):
         total = sum(kernel["work"][figure] for kernel in kernels)
         check(abs(total - function["work"][figure]) <= 1e-9 * total, f"{figure} of the kernels do not add up")
@@ -29,14 +33,29 @@ def check_function(function, text):
     check(abs(seconds - function["seconds"]) <= 1e-9 * seconds, "times of the kernels do not add up")
     check(function["plans"], f"@{name} has no plan")
     for plan in function["plans"]:
-        check(f"plan: {plan['form']}" in text or f"@{plan['function']}" in text, f"plan {plan} is not in the text")
-    for decision in function["decisions"]:
-        law = f"{decision['law']} {decision['of']}" if "of" in decision else decision["law"]
-        check(f"{law}: {decision['form']}" in text, f"{decision} is not in the text")
-        check(decision["reason"] and decision["reason"] in text, f"{decision} has no reason")
+        check(f"@{plan['function']}" in text, f"plan {plan} is not in the text")
+    check_decisions(function["decisions"], text)
     for attention in function["single_form"]:
         check(attention in text, f"{attention} is not in the text")
     check(function["decisions"] or function["single_form"], "no attention is accounted for")
+
+
+def check_decisions(decisions, text):
+    """Each form with its price and the reason, or as not possible with the reason; what has one form only needs no row."""
+    names = [choice_of(decision) for decision in decisions]
+    open_choices = {name for name in names
+                    if sum(each == name and decision["possible"] for each, decision in zip(names, decisions)) > 1}
+    for name, decision in zip(names, decisions):
+        check(decision["reason"], f"{decision} has no reason")
+        if decision["possible"] and name not in open_choices:
+            continue
+        check(f"{name}: {decision['form']}" in text, f"{decision} is not in the text")
+        check(decision["reason"] in text, f"the reason of {decision} is not in the text")
+
+
+def choice_of(decision):
+    name = f"{decision['law']} {decision['of']}" if "of" in decision else decision["law"]
+    return f"part{decision['part']} {name}" if "part" in decision else name
 
 
 def keys_of(value):

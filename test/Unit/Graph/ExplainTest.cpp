@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Explain.h"
 #include "GraphFixture.h"
+#include "attune/Support/FormTexts.h"
+#include "attune/Support/Laws.h"
 
 #include "gmock/gmock.h"
 
@@ -44,25 +46,39 @@ static const KernelCase longCase{.queries = 4096, .keys = 4096, .width = 128, .v
 TEST_F(ExplainTest, TextHasOperationsTimesAndCrossings) {
   std::string table = text(select(longCase));
   EXPECT_THAT(table,
-              HasSubstr("@attention on products: 134217728 s predicted at L = 4096, batch 1, by linearize: state\n"
-                        "  32.0 times as fast as exact softmax, another function of these sizes (4294967296 s), which "
-                        "is faster below L = 129\n"
-                        "  1.00 times as fast as the next plan, linearize: fused_state (134217728 s); linearize: "
-                        "quadratic is cheaper below L = 129\n")); // one kernel computes the same
+              HasSubstr("@attention on products, 1 thread: 134217728 s predicted at n = 4096, batch 1, by linearize: "
+                        "state\n"
+                        "  exact softmax, another function, would take 4294967296 s: 32.0 times as long; it is faster "
+                        "below n = 129\n"
+                        "  the next plan, with linearize: fused_state instead, would take 134217728 s: just as long; "
+                        "linearize: quadratic is cheaper below n = 129\n")); // one kernel computes the same
   // q, k, v, o of 4 · 4096 · 128 bytes; the state of 4 · 128 · 129 is written twice, read twice, written and read
   // merged.
-  EXPECT_THAT(table, HasSubstr("134M multiply-adds, 1.05M exponentials, 8.78M bytes, 3 kernels"));
+  EXPECT_THAT(table, HasSubstr("executes 134M multiply-adds and 1.05M exponentials, and moves 8.78 MB, in 3 kernels"));
   EXPECT_THAT(table, ::testing::ContainsRegex(
-                         "linearize: quadratic +no +4\\.29G +34\\.1M .*32\\.0 times the price; cheaper below L = 129"));
+                         "linearize: quadratic +no +4\\.29G +34\\.1M .*32\\.0 times the price; cheaper below n = 129"));
   EXPECT_THAT(table, ::testing::ContainsRegex("linearize: state +taken +134M +1\\.05M .*the cheapest"));
-  EXPECT_THAT(table, ::testing::ContainsRegex("linearize: chunked +no +- .*not causal"));
+  EXPECT_THAT(table, HasSubstr("not possible: linearize: chunked, linearize: grouped\n    chunks order queries and keys"));
+  EXPECT_THAT(table, ::testing::ContainsRegex("    quadratic +every query with every key"));
 }
 
 TEST_F(ExplainTest, UnknownLengthsListTheirPlans) {
   std::string table = text(select({.width = 128, .valueWidth = 128}));
-  EXPECT_THAT(table, HasSubstr("from L = 0: quadratic (@attention)"));
-  EXPECT_THAT(table, HasSubstr("from L = 129: state (@attention__state)"));
-  EXPECT_THAT(table, HasSubstr("L = 2nN / (n + N)"));
+  EXPECT_THAT(table, HasSubstr("below n = 129: linearize: quadratic (@attention)"));
+  EXPECT_THAT(table, HasSubstr("from n = 129: linearize: fused_state (@attention__state)"));
+  EXPECT_THAT(table, HasSubstr("read n as L = 2nN / (n + N)"));
+  EXPECT_THAT(table, HasSubstr("sizes that the spec leaves open are taken as n = 4096"));
+}
+
+TEST_F(ExplainTest, UnequalLengthsAreToldApart) {
+  std::string table = text(select({.queries = 1, .keys = 8000, .width = 128, .valueWidth = 128}));
+  EXPECT_THAT(table, HasSubstr("predicted at n = 1, N = 8000, batch 1"));
+  EXPECT_THAT(table, HasSubstr("by L = 2nN / (n + N), here 2\n"));
+}
+
+TEST_F(ExplainTest, APinSaysWhatItCosts) {
+  std::string table = text(select(longCase, {{"linearize", "quadratic"}}));
+  EXPECT_THAT(table, HasSubstr("  without the pin linearize: state would take 134217728 s: 32.0 times as fast"));
 }
 
 TEST_F(ExplainTest, JsonSaysTheSame) {
@@ -92,8 +108,8 @@ TEST_F(ExplainTest, WhereExactSoftmaxIsFaster) {
   // 129.
   KernelCase shortCase{.queries = 64, .keys = 64, .width = 128, .valueWidth = 128};
   EXPECT_THAT(text(select(shortCase, {{"linearize", "state"}})),
-              HasSubstr("2.00 times as slow as exact softmax, another function of these sizes (1048576 s); faster than "
-                        "that from L = 129\n"));
+              HasSubstr("exact softmax, another function, would take 1048576 s: 2.00 times as fast; it is slower from n "
+                        "= 129\n"));
 }
 
 TEST_F(ExplainTest, CurvesAreThePricesOverTheLength) {
@@ -120,4 +136,24 @@ TEST(PrintSeconds, ThreeDigitsAndAUnit) {
   EXPECT_EQ(printSeconds(0.9999e-3), "1.00 ms");
   EXPECT_EQ(printSeconds(0.1234), "123 ms");
   EXPECT_EQ(printSeconds(2.5), "2.50 s");
+}
+
+TEST(PrintNumbers, Units) {
+  EXPECT_EQ(printBytes(16.8e6), "16.8 MB");
+  EXPECT_EQ(printBytes(512), "512 B");
+  EXPECT_EQ(printCount(4.294967296e9), "4.29G");
+  EXPECT_EQ(printCount(3.072e17), "307P");
+  EXPECT_EQ(printRatio(113664), "114k");
+  EXPECT_EQ(comparePrice(21.2, 1.13), "18.8 times as long");
+  EXPECT_EQ(comparePrice(103, 100), "3.0 % longer");
+  EXPECT_EQ(comparePrice(98, 100), "2.0 % less");
+  EXPECT_EQ(comparePrice(1, 1.0001), "just as long");
+  EXPECT_EQ(comparePrice(1, 1.35), "1.35 times as fast");
+}
+
+TEST(FormTexts, EveryFormHasOne) {
+  for (const Law &law : laws)
+    for (llvm::StringRef form : law.forms)
+      EXPECT_FALSE(describeForm(law.name, form).empty()) << law.name.str() << ": " << form.str();
+  EXPECT_EQ(describeForm("linearize", "folded"), "");
 }

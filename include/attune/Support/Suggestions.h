@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTUNE_LIB_FRONTEND_SUGGESTIONS_H
-#define ATTUNE_LIB_FRONTEND_SUGGESTIONS_H
+#ifndef ATTUNE_SUPPORT_SUGGESTIONS_H
+#define ATTUNE_SUPPORT_SUGGESTIONS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -28,4 +28,4 @@ std::string joinNames(llvm::ArrayRef<llvm::StringRef> names);
 
 } // namespace attune
 
-#endif // ATTUNE_LIB_FRONTEND_SUGGESTIONS_H
+#endif // ATTUNE_SUPPORT_SUGGESTIONS_H

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Suggestions.h"
+#include "attune/Support/Suggestions.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -32,6 +32,10 @@ static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> synonyms[] 
     {"seqlen", "queries"},
     {"sequence", "queries"},
     {"n", "queries"},
+    {"query", "queries"},
+    {"key", "keys"},
+    {"head", "heads"},
+    {"head_size", "head_dim"},
     {"num_queries", "queries"},
     {"num_keys", "keys"},
     {"dim", "head_dim"},
