@@ -108,14 +108,16 @@ static void answerPlan(const FunctionSelection &function, const Choices &choices
       << ", by ";
   std::string forms = choices.openOf(function.takenForms);
   if (const ConsentOffer *offer = takenOffer(function))
-    out << "the approximation " << offer->law << ", which the spec allows" << (forms.empty() ? "" : ": ") << forms << "\n";
+    out << "the approximation " << offer->law << ", which the spec allows" << (forms.empty() ? "" : ": ") << forms
+        << "\n";
   else
     out << orOnly(std::move(forms)) << "\n";
 }
 
 static void answerExact(const FunctionSelection &function, llvm::raw_ostream &out) {
   if (!function.exact) {
-    out << (function.isSoftmax ? "  it is exact softmax\n" : "  exact softmax of these sizes cannot run on this device\n");
+    out << (function.isSoftmax ? "  it is exact softmax\n"
+                               : "  exact softmax of these sizes cannot run on this device\n");
     return;
   }
   const ExactComparison &exact = *function.exact;

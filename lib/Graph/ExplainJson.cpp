@@ -63,8 +63,10 @@ static llvm::json::Object jsonOf(const ConsentOffer &offer) {
 static llvm::json::Object jsonOf(const FunctionSelection &function) {
   llvm::json::Array plans, decisions, kernels;
   for (const PlanFunction &plan : function.plans)
-    plans.push_back(llvm::json::Object{
-        {"function", plan.name}, {"form", attn::stringifyForm(plan.form)}, {"forms", plan.forms}, {"from_length", plan.from}});
+    plans.push_back(llvm::json::Object{{"function", plan.name},
+                                       {"form", attn::stringifyForm(plan.form)},
+                                       {"forms", plan.forms},
+                                       {"from_length", plan.from}});
   for (const Decision &decision : function.decisions)
     decisions.push_back(jsonOf(decision));
   for (const KernelShare &kernel : function.kernels) {

@@ -19,7 +19,8 @@ struct FormText {
 
 static constexpr FormText texts[] = {
     {"linearize", "quadratic", "every query with every key that it sees, tile by tile: cost grows with n N"},
-    {"linearize", "state", "keys and values are summed up in one matrix first, then queries read it: cost grows with n + N"},
+    {"linearize", "state",
+     "keys and values are summed up in one matrix first, then queries read it: cost grows with n + N"},
     {"linearize", "fused_state", "state, with the sum and the reading in one kernel"},
     {"linearize", "chunked", "causal, chunk by chunk; what earlier chunks sum up to is carried along: cost grows with n"},
     {"linearize", "grouped", "chunked, once for all query heads that share a key-value head"},

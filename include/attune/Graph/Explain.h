@@ -16,8 +16,8 @@
 
 namespace attune::graph {
 
-/// A page a function: first what answers (the plan and its price, exact softmax beside it, the next plan), then every form
-/// that was weighed, the kernels, and what approximations by consent would buy.
+/// A page a function: first what answers (the plan and its price, exact softmax beside it, the next plan), then every
+/// form that was weighed, the kernels, and what approximations by consent would buy.
 void explain(const Selection &selection, llvm::raw_ostream &out);
 
 /// The same as JSON.
