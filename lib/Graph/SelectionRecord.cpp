@@ -106,9 +106,15 @@ Decision Selector::describe(unsigned group, unsigned index) {
         decision.from = segment.from;
     }
   unsigned chosen = chosenAt(length);
+  // A library has other plans for other lengths; where it gives one up that is cheaper by little, nothing is lost.
+  constexpr double worthTelling = 1.02;
+  auto either = [&](unsigned plan, int64_t at) {
+    if (!lengths->unknown())
+      return seconds(plan == 0 ? chosen : *best, at);
+    return plan == 0 ? seconds(chosenAt(at), at) : worthTelling * seconds(*best, at);
+  };
   if (!decision.taken && decision.seconds >= seconds(chosen, length))
-    decision.cheaper = findCrossover(
-        chosen, *best, [&](unsigned plan, int64_t at) { return seconds(plan, at); }, length, lengths->longest());
+    decision.cheaper = findCrossover(0, 1, either, length, lengths->longest());
   decision.reason = reasonOf(decision, group, index);
   return decision;
 }
