@@ -1,7 +1,8 @@
 """The lit suite: substitutions and features that tests may use.
 
 Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`,
-`sanitizers`, `long` (sweeps, only under check-all), `python-package`, `torch`, `jax`. Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
+`sanitizers`, `long` (sweeps, only under check-all), `python-package`, `torch`, `jax`.
+Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
 %stock-mlir-opt, %plugin, %examples.
 """
 

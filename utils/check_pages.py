@@ -2,8 +2,8 @@
 
 Every yaml block of a page must be a spec that compiles and runs: with one batch entry, 64 tokens where the length is open, and
 finite numbers in the output. Every python block runs, after the commands in the comments at its head; those that
-import the package attune run in the package's own test. Every example must be in the gallery, with an excerpt that is in its file; every link, the anchor
-in it, and every file that a page names must exist.
+import the package attune run in the package's own test. Every example must be in the gallery, with an excerpt that is in
+its file; every link, the anchor in it, and every file that a page names must exist.
 """
 
 import os
@@ -18,7 +18,8 @@ import numpy as np
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 GALLERY = SOURCE / "docs" / "Gallery.md"
-FOLDERS = ["benchmarks", "cmake", "dialects", "docs", "examples", "include", "lib", "python", "runtime", "test", "tools", "utils"]
+FOLDERS = ["benchmarks", "cmake", "dialects", "docs", "examples", "include", "lib", "python", "runtime", "test", "tools",
+           "utils"]
 PAGES = [*sorted(SOURCE.glob("*.md")), *sorted(page for folder in FOLDERS for page in (SOURCE / folder).rglob("*.md"))]
 MECHANISMS = [page for page in PAGES if page.parent.name == "mechanisms" and page.name != "README.md"]
 GALLERY_ROW = re.compile(r"^\| \[(\w+)\]\(\.\./examples/(\w+)\.yaml\) \| `([^`]+)` \|", re.M)

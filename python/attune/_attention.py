@@ -173,11 +173,13 @@ class Attention:
         if not self._known:
             self._any_handle()
         if self._needed != tensors.keys():
-            return self._call_with_more(out, tensors)
+            row, given = self._arranged(tensors)
+            return self._call(row, given, out)
         return self._call([tensors.get(name) for name in self._run_names], {}, out)
 
-    def _call_with_more(self, out: typing.Any, tensors: typing.Dict[str, typing.Any]) -> typing.Any:
-        """A call with parameters or with optional inputs, or one that is wrong."""
+    def _arranged(self, tensors: typing.Mapping[str, typing.Any]) -> typing.Tuple[
+            typing.List[typing.Any], typing.Dict[str, typing.Any]]:
+        """The tensors of a run in their order, and parameters by name, of whatever a call gives."""
         named = {self._name_of(name): tensor for name, tensor in tensors.items()}
         given = {info.name: named.pop(info.name) for info in self._parameter_infos if info.name in named}
         inputs = [info for info in self._run_infos if info.role == "input"]
@@ -188,7 +190,7 @@ class Attention:
             if not info.optional and named.get(info.name) is None:
                 raise ArgumentError(f"{self.name}: argument '{info.name}': expected a tensor, but got none; give "
                                     f"{info.name}=")
-        return self._call([named.get(name) for name in self._run_names], given, out)
+        return [named.get(name) for name in self._run_names], given
 
     def _call(self, row: typing.List[typing.Any], given: typing.Dict[str, typing.Any], out: typing.Any) -> typing.Any:
         """With the tensors of a run in their order, and parameters by name if they are given now."""
@@ -230,10 +232,10 @@ class Attention:
         row[self._result_at] = out
         return out
 
-    def _output_shape(self, row: typing.List[typing.Any]) -> typing.Optional[typing.Tuple[int, ...]]:
+    def _output_shape(self, row: typing.Sequence[typing.Any]) -> typing.Optional[typing.Tuple[int, ...]]:
         """None if the inputs do not show its sizes: what is wrong with them, the library says."""
         try:
-            return tuple([size if type(size) is int else row[size[0]].shape[size[1]] for size in self._shape])
+            return tuple([size if isinstance(size, int) else row[size[0]].shape[size[1]] for size in self._shape])
         except (IndexError, AttributeError, TypeError):
             return None
 

@@ -104,7 +104,7 @@ class Torch(Framework):
         return self.to_dlpack(tensor)
 
     def empty(self, shape: typing.Tuple[int, ...], like: typing.Any) -> typing.Any:
-        return self.torch.empty(shape, dtype=like.dtype, device=like.device)
+        return like.new_empty(shape)
 
     def as_parameter(self, tensor: typing.Any, dtype: str) -> typing.Any:
         return self.to_dlpack(tensor.detach().to(self.dtypes[dtype]))
@@ -127,8 +127,8 @@ class Jax(NumPy):
         return _numpy.as_parameter(np.asarray(tensor), dtype)
 
     def check_writable(self, tensor: typing.Any) -> None:
-        raise ArgumentError("argument 'out': expected memory that may be written, but got an array of JAX, which never is; "
-                            "leave out=, and take what is returned")
+        raise ArgumentError("argument 'out': expected memory that may be written, but got an array of JAX, which never "
+                            "is; leave out=, and take what is returned")
 
 
 _numpy = NumPy()

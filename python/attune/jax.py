@@ -44,7 +44,8 @@ def call_row(attention: Attention, row: Arrays, given: typing.Mapping[str, typin
     """With the tensors of a run in their order, and parameters by name if they are given now."""
     if not given and not attention._ready:
         missing = ", ".join(attention.parameters)
-        raise StateError(f"{attention.name}: expected the parameters {missing}, but got none; give them to prepare, once")
+        raise StateError(f"{attention.name}: expected the parameters {missing}, but got none; give them to prepare, "
+                         "once (attune.init draws them as the paper does)")
     infos = [*attention._run_infos, *attention._parameter_infos]
     tensors = [*row, *(given.get(info.name) for info in attention._parameter_infos)]
     places = tuple(place for place, tensor in enumerate(tensors) if tensor is not None)
@@ -63,8 +64,8 @@ def _checked(attention: Attention, info: typing.Any, tensor: typing.Any, is_para
     """Of the library's dtype: XLA would hand over the words of any other, to be refused when the program runs."""
     array = jnp.asarray(tensor, DTYPES[info.dtype]) if is_parameter else jnp.asarray(tensor)
     if array.dtype != DTYPES[info.dtype]:
-        raise ArgumentError(f"{attention.name}: argument '{info.name}': expected dtype {info.dtype}, but got {array.dtype}; "
-                            "convert the tensor or compile the spec for that dtype")
+        raise ArgumentError(f"{attention.name}: argument '{info.name}': expected dtype {info.dtype}, but got "
+                            f"{array.dtype}; convert the tensor or compile the spec for that dtype")
     return array
 
 

@@ -135,6 +135,8 @@ void translate(const std::exception_ptr &thrown, void *) {
 } // namespace
 
 NB_MODULE(_native, module) {
+  // Attentions that compiled programs name live as long as the process.
+  nb::set_leak_warnings(false);
   nb::register_exception_translator(translate);
   nb::class_<Handle>(module, "Handle")
       .def("__init__", construct, nb::arg("path"), nb::arg("name"), nb::arg("threads") = 0, nb::arg("device_type") = 0,

@@ -14,6 +14,23 @@ sys.path.insert(0, str(SOURCE / "utils"))
 import check_pages  # noqa: E402
 
 
+# README's example goes on with the same call of these.
+GOES_ON = {
+    "torch": "import torch\ngiven = map(torch.from_numpy, (q, k, v))\n"
+             "assert torch.equal(attend(**dict(zip('qkv', given))), torch.from_numpy(o))\n",
+    "jax": "import jax\ngiven = map(jax.numpy.asarray, (q, k, v))\n"
+           "assert (jax.jit(lambda q, k, v: attend(q=q, k=k, v=v))(*given) == o).all()\n"}
+
+
+def programs(page):
+    """(line, code) of the programs of a page that import the package."""
+    for line, code in check_pages.blocks(page, "python"):
+        if re.search(r"^import attune", code, re.M):
+            yield line, code
+            if page.name == "README.md" and page.parent == SOURCE:
+                yield from ((line, code + more) for more in GOES_ON.values())
+
+
 def missing(code):
     """A framework that a program imports and that is not here."""
     used = re.findall(r"^\s*(?:import|from) (torch|jax)\b", code, re.M)
@@ -30,9 +47,7 @@ def fault_of(code):
 def main():
     ran, faults = 0, []
     for page in check_pages.PAGES:
-        for line, code in check_pages.blocks(page, "python"):
-            if not re.search(r"^import attune", code, re.M):
-                continue
+        for line, code in programs(page):
             if missing(code):
                 print(f"{check_pages.name_of(page)}:{line}: left out, needs {missing(code)}")
                 continue

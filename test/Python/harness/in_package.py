@@ -1,8 +1,8 @@
 """Runs a program with the package attune as users have it: installed by pip into an environment of its own.
 
 The environment is made once for all tests, offline, from the wheels that utils/setup fetches, and again when the
-package's sources changed; the compiler inside is kept that of the build. Frameworks are found on PYTHONPATH, in the folders
-that ATTUNE_FRAMEWORKS names.
+package's sources changed; the compiler inside is kept that of the build. Frameworks are found on PYTHONPATH, in
+the folders that ATTUNE_FRAMEWORKS names.
 """
 
 import argparse

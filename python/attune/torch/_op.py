@@ -1,0 +1,139 @@
+"""Compiled attention as an operator of PyTorch, `attune::attend`, so that it stays one under `torch.compile` and in an
+exported program. It is named by its spec, not by an object of this process: a program that is saved works in
+another."""
+
+import collections
+import functools
+import json
+import threading
+import typing
+
+import torch
+
+from .._attention import Attention
+from .._compile import compile
+from .._errors import ArgumentError
+from .._spec import SpecLike, normalized, read_spec
+
+MOST_PREPARED = 256
+
+
+@functools.lru_cache(maxsize=1024)
+def opened(spec: str) -> Attention:
+    """The attention of a spec's text, in this process once."""
+    return compile(spec)
+
+
+class _Prepared:
+    """Attentions with parameters, and copies of what they were given; the oldest go.
+
+    A tensor's address says which attention is meant, its content whether that is still right: of a change through
+    `.data`, or from outside of PyTorch, no counter of versions tells.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.known: "collections.OrderedDict[typing.Any, typing.Tuple[Attention, typing.List[torch.Tensor]]]" = \
+            collections.OrderedDict()
+
+    def get(self, spec: str, parameters: typing.Dict[str, torch.Tensor]) -> Attention:
+        key = (spec, tuple((name, tensor.data_ptr()) for name, tensor in parameters.items()))
+        with self.lock:
+            attention, copies = self.known.get(key, (None, []))
+            if attention is None or not all(map(same, copies, parameters.values())):
+                # Another one, since a thread may be running what is there.
+                attention = compile(spec).prepare(parameters)
+                self.known[key] = attention, [tensor.clone() for tensor in parameters.values()]
+            self.known.move_to_end(key)
+            if len(self.known) > MOST_PREPARED:
+                self.known.popitem(last=False)
+            return attention
+
+
+def same(left: torch.Tensor, right: torch.Tensor) -> bool:
+    return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
+
+
+_prepared = _Prepared()
+
+
+class _Plan(typing.NamedTuple):
+    """Where the tensors of an operator's list belong: for each tensor of a run its place in the list, or none; places of
+    parameters by name."""
+
+    attention: Attention
+    row: typing.List[typing.Optional[int]]
+    parameters: typing.Dict[str, int]
+
+
+@functools.lru_cache(maxsize=4096)
+def _plan(spec: str, names: str) -> _Plan:
+    attention = opened(spec)
+    row, parameters = attention._arranged({name: place for place, name in enumerate(names.split(","))})
+    return _Plan(attention, row, parameters)
+
+
+def _empty(attention: Attention, row: typing.List[typing.Any], tokens_first: bool) -> torch.Tensor:
+    """Memory for the output: row-major, or with the heads behind the tokens."""
+    shape = attention._output_shape(row)
+    if shape is None:
+        raise ArgumentError(f"expected the inputs of {attention!r}, but got "
+                            f"{', '.join(str(list(tensor.shape)) for tensor in row if tensor is not None)}")
+    if tokens_first and len(shape) == 4:
+        return row[0].new_empty((shape[0], shape[2], shape[1], shape[3]))
+    return row[0].new_empty(shape)
+
+
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach() if tensor.requires_grad else tensor
+
+
+@torch.library.custom_op("attune::attend", mutates_args=())
+def _attend(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_first: bool) -> torch.Tensor:
+    attention, places, parameters = _plan(spec, names)
+    if parameters:
+        attention = _prepared.get(spec, {name: _plain(tensors[place]) for name, place in parameters.items()})
+    row = [None if place is None else _plain(tensors[place]) for place in places]
+    result = _empty(attention, row, tokens_first)
+    attention._call(row, {}, result.transpose(1, 2) if tokens_first and result.dim() == 4 else result)
+    return result
+
+
+@_attend.register_fake
+def _shape(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_first: bool) -> torch.Tensor:
+    attention, places, _ = _plan(spec, names)
+    return _empty(attention, [None if place is None else tensors[place] for place in places], tokens_first)
+
+
+def _backward(context: typing.Any, gradient: torch.Tensor) -> typing.NoReturn:
+    raise NotImplementedError("expected no gradient through compiled attention, which has no backward pass, but got a "
+                              "call of backward(); run it under torch.no_grad(), or detach its output")
+
+
+_attend.register_autograd(_backward)
+
+
+@torch.compiler.assume_constant_result
+def spec_text(spec: SpecLike) -> str:
+    """The text by which the operator knows a spec; normalized, so that layout does not count."""
+    read = read_spec(spec)
+    if read.suffix == ".mlir":
+        raise ArgumentError(f"expected a spec of YAML or a mapping, but got {read.shown}")
+    text = normalized(read)
+    return text if "\n" in text or text.startswith("{") else text + "\n"
+
+
+def attend(spec: SpecLike, *, tokens_first: bool = False, **tensors: torch.Tensor) -> torch.Tensor:
+    """The output of a spec for tensors by name, inputs and parameters alike: the operator `attune::attend`.
+
+    `tokens_first` gives o as [batch, n, heads, dv], which a projection of the heads together reads without a copy.
+    Parameters (`omega`, `e`, `wq` …) are prepared when they are first seen or have changed; that they have not is
+    checked by their content. Gradients are an error, in backward().
+    """
+    given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
+    return torch.ops.attune.attend(list(given.values()), ",".join(given), spec_text(spec), tokens_first)
+
+
+def written(fields: typing.Mapping[str, typing.Any]) -> str:
+    """A mapping as `spec_text` has it."""
+    return json.dumps(fields, sort_keys=True)
