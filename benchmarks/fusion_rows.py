@@ -31,5 +31,24 @@ PROJECT = {
        layer(2048, 4, 256, {**SOFTMAX, "low_rank": {"rank": rank}}, rope={}) for rank in (64, 256)},
 }
 
+
+def whole(n, heads, model, mechanism, batch=1, **more):
+    """A layer with its output projection."""
+    fields = layer(n, heads, model, mechanism, **more)
+    return fields | {"batch": batch, "projection": {"model_dim": model}}
+
+
+# Blocks of 64 queries are what the epilogue runs in parallel; a window is a block of its own.
+PROJECT_OUT = {
+    **{f"softmax, D = {model}, {heads} heads, batch {batch}, n = {n}": whole(n, heads, model, SOFTMAX, batch)
+       for n, heads, model, batch in ((32, 4, 256, 1), (64, 4, 256, 1), (32, 4, 256, 2), (64, 2, 128, 8), (128, 4, 256, 1), (192, 4, 256, 1),
+                                      (512, 4, 256, 1), (512, 8, 512, 1), (2048, 4, 256, 1), (4096, 8, 512, 1), (64, 8, 512, 8), (128, 4, 1024, 4))},
+    **{f"elu1, D = {model}, {heads} heads, batch {batch}, n = {n}": whole(n, heads, model, LINEAR, batch)
+       for n, heads, model, batch in ((64, 4, 256, 1), (64, 4, 256, 8), (256, 4, 256, 1), (2048, 4, 256, 1), (2048, 8, 512, 1))},
+    **{f"windows of 7 x 7, D = {model}, {heads} heads, n = 28 x 28":
+       whole(784, heads, model, {**SOFTMAX, "window": {"grid": [28, 28], "size": [7, 7]}}, head_dim=32) for heads, model in ((3, 96), (6, 192))},
+}
+
 ROWS = {"state and readout": ("linearize", ("state", "fused_state"), STATE),
-        "projections": ("project", ("alone", "in_reader"), PROJECT)}
+        "projections": ("project", ("alone", "in_reader"), PROJECT),
+        "output projections": ("project_out", ("alone", "epilogue"), PROJECT_OUT)}

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "IssuedWork.h"
+#include "ProjectionInEpilogue.h"
 #include "ProjectionInLoad.h"
 
 using namespace attune;
@@ -48,6 +49,8 @@ KernelWorks cost::attentionWork(const AttentionShape &shape, tile::ScheduleAttr 
   KernelWorks kernels = familyWork(shape, sizes);
   if (projectsInLoad(shape))
     addProjectionsInLoad(kernels, shape, sizes);
+  if (shape.outputModel)
+    addProjectionInEpilogue(kernels.back().work, shape, sizes);
   if (schedule.getTarget() != tile::TargetKind::GPU)
     return kernels;
   for (auto [kernel, issued] : llvm::zip_equal(kernels, issuedWork(shape, sizes))) {

@@ -29,6 +29,9 @@ KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &dev
   double waves = std::ceil(work.grain / device.cores), busy = std::min(work.grain, device.cores.value);
   // Tiles that overflow a core's fast memory stream through the near level once per use.
   bool overflows = work.liveBytes > device.fastBytes;
+  // What a step pushes out of the fast memory comes back from beyond it, in the middle of the products that wait for it.
+  if (work.stepBytes > device.fastBytes)
+    total += work.carriedBytes / device.mainBytesPerSecond * busy;
 
   KernelPrice price;
   price.launch = work.launches * device.launchSeconds;

@@ -170,6 +170,16 @@ static void checkProjectPin(RuleReporter &rules) {
     rules.atKey("pin.project", "a projection for project", "none", "remove the pin: tokens are inputs as they are");
 }
 
+/// S24: `project_out` needs an output projection.
+static void checkProjectOutPin(RuleReporter &rules) {
+  const Spec &spec = rules.spec;
+  if (!spec.pinnedForm("project_out") || !rules.good({"projection", "projection.output"}))
+    return;
+  if (!spec.projection || !spec.projection->output)
+    rules.atKey("pin.project_out", "an output projection for project_out", "none",
+                "remove the pin: the heads are the output as they are");
+}
+
 void checkRules(RuleReporter &rules) {
   checkKvHeads(rules);
   checkRope(rules);
@@ -181,6 +191,7 @@ void checkRules(RuleReporter &rules) {
   checkFoldPin(rules);
   checkLowRankPin(rules);
   checkProjectPin(rules);
+  checkProjectOutPin(rules);
 }
 
 } // namespace attune

@@ -15,5 +15,6 @@ std::vector<std::unique_ptr<graph::RewriteLaw>> graph::createLaws() {
   laws.push_back(createFoldLaw());
   laws.push_back(createLowRankLaw());
   laws.push_back(createProjectLaw());
+  laws.push_back(createProjectOutLaw());
   return laws;
 }

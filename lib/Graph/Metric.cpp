@@ -29,6 +29,9 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
   if (inLoad && machine.kind == tile::TargetKind::GPU)
     return llvm::createStringError("projections in the load hold registers that the kernels of a GPU do not have (not "
                                    "supported yet)");
+  for (const AttentionShape &shape : plan.attentions)
+    if (std::string reason = epilogueRefusal(shape, machine.kind); !reason.empty())
+      return llvm::createStringError(reason);
   llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(plan.attentions, storageOf(function));
   if (!schedule)
     return schedule.takeError();

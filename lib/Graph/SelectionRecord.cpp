@@ -47,10 +47,17 @@ static attn::ProjectOp projectionOf(Operation *op) {
   return dyn_cast_or_null<attn::ProjectOp>(op);
 }
 
+/// The weight of the projection that an op is or stands after; null for attentions.
+static Value weightOf(Operation *op) {
+  if (auto project = dyn_cast<attn::ProjectOutputOp>(op))
+    return project.getWeight();
+  attn::ProjectOp project = projectionOf(op);
+  return project ? project.getWeight() : Value();
+}
+
 /// The name of a projection's weight; empty for attentions.
 static std::string subjectOf(Operation *op) {
-  attn::ProjectOp project = projectionOf(op);
-  auto weight = project ? dyn_cast<BlockArgument>(project.getWeight()) : BlockArgument();
+  auto weight = dyn_cast_or_null<BlockArgument>(weightOf(op));
   if (!weight)
     return "";
   auto function = cast<func::FuncOp>(weight.getOwner()->getParentOp());
@@ -94,7 +101,9 @@ Decision Selector::describe(unsigned group, unsigned index) {
   decision.feasible = alternative.feasible() && best;
   if (!decision.feasible) {
     auto misfit = llvm::find_if(misfits, [&](const Misfit &each) { return each.choice[group] == index; });
-    decision.reason = alternative.feasible() && misfit != misfits.end() ? misfit->reason : alternative.refusal;
+    decision.reason = !alternative.feasible()     ? alternative.refusal
+                      : misfit != misfits.end() ? misfit->reason
+                                                : "there are more plans than are priced, and none of those has it";
     return decision;
   }
   PlanPrice price = metric.price(candidates[*best].priced, lengths->sizesAt(length));
@@ -170,6 +179,18 @@ std::string Selector::reasonOf(const Decision &decision, unsigned group, unsigne
   return reason;
 }
 
+/// A kernel of its own for the output projection that an attention has as its epilogue.
+static void addOutputProjection(SmallVector<cost::AttentionShape, 1> &shapes, cost::AttentionShape &shape) {
+  if (!shape.outputModel)
+    return;
+  cost::AttentionShape &projection = shapes.emplace_back();
+  projection.family = cost::Family::ProjectOutput;
+  projection.batch = shape.batch, projection.heads = shape.heads, projection.width = shape.valueWidth;
+  projection.queries = projection.keys = shape.queries;
+  projection.model = shape.outputModel, projection.elementBytes = shape.elementBytes;
+  shape.outputModel = 0;
+}
+
 /// Kernels of their own for what an attention, or a compression, projects in the load.
 static void addProjections(SmallVector<cost::AttentionShape, 1> &shapes, cost::AttentionShape &shape, int64_t keys) {
   auto add = [&](int32_t &model, int64_t heads, int64_t tokens, int64_t width) {
@@ -194,6 +215,7 @@ static std::optional<SmallVector<cost::AttentionShape, 1>> exactShapes(const Pri
     other |= shape.family != cost::Family::Softmax && shape.family < cost::Family::Project;
     other |= shape.window != 0 || shape.family == cost::Family::Compress;
     addProjections(shapes, shape, keys);
+    addOutputProjection(shapes, shape);
     if (shape.family == cost::Family::Compress || shape.family == cost::Family::SlotSums)
       continue;
     if (shape.family == cost::Family::ProjectSlots) {

@@ -8,7 +8,7 @@
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
-#include "attune/Attn/InReader.h"
+#include "attune/Attn/InEpilogue.h"
 #include "attune/Graph/Metric.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -87,6 +87,8 @@ static AttentionShape shapeOf(Family family, attn::Form form, Value query, Value
   shape.keyRope = keySource.rope, shape.keyNorm = keySource.norm;
   shape.queryModel = querySource.model(), shape.keyModel = keySource.model(), shape.valueModel = Source(value).model();
   addTaps(shape, output);
+  if (attn::ProjectOutputOp project = attn::projectionInEpilogue(output))
+    shape.outputModel = static_cast<int32_t>(shapeOf(project.getResult())[2]);
   return shape;
 }
 
@@ -236,6 +238,8 @@ static Shape shapeOf(attn::ProjectOp op) {
 }
 
 static Shape shapeOf(attn::ProjectOutputOp op) {
+  if (attn::isInEpilogue(op))
+    return std::nullopt;
   ArrayRef<int64_t> source = shapeOf(op.getSource());
   AttentionShape shape;
   shape.family = Family::ProjectOutput;

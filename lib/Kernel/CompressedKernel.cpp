@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FeatureMaps.h"
+#include "QueryBlocks.h"
 
 using namespace mlir;
 using namespace attune;
@@ -42,25 +43,22 @@ static void buildSlotState(BuildSite &site, const Problem &problem, const Featur
 }
 
 static void buildReadout(BuildSite &site, const Problem &problem, const FeatureMap &map, int64_t heads, Value state) {
-  SmallVector<Value> values = hostValues({&problem.query}, {map.parameter, state});
-  llvm::append_range(values, hostValues(problem.output));
-  KernelFrame frame(site, problem, "readout", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
-  TileBuilder &tiles = frame.tiles;
-  int64_t rows = problem.queryTile(), feature = 0;
-  Point point = gridPoint(frame, problem);
-  Value shared = tiles.div(point.head, problem.heads() / heads), c0 = tiles.index(0);
-  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
-  TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
-  MapAtPoint mapped(tiles, frame, problem, map, point);
-  Value o = tiles.constant({rows, problem.valueWidth()}, 0);
-  for (Value a : mapped.features(tiles, query, firstQuery, rows, Side::Query)) {        // [Tq, columns]
-    int64_t columns = tiles.shape(a)[1];
-    Value s = tiles.load(frame[state], {point.batch, shared, tiles.index(feature), c0}, {columns, problem.valueWidth()});
-    o = tiles.dot(a, s, o);                                                             // [Tq, dv]
-    feature += columns;
-  }
-  storeOutput(tiles, frame, problem, point, firstQuery, o);
-  frame.finish(site, queryGrid(site, problem));
+  int64_t rows = problem.queryTile();
+  auto read = [&](TileBuilder &tiles, const KernelFrame &frame, const Point &point, Value firstQuery) {
+    int64_t feature = 0;
+    Value shared = tiles.div(point.head, problem.heads() / heads), c0 = tiles.index(0);
+    TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
+    MapAtPoint mapped(tiles, frame, problem, map, point);
+    Value o = tiles.constant({rows, problem.valueWidth()}, 0);
+    for (Value a : mapped.features(tiles, query, firstQuery, rows, Side::Query)) {      // [Tq, columns]
+      int64_t columns = tiles.shape(a)[1];
+      Value s = tiles.load(frame[state], {point.batch, shared, tiles.index(feature), c0}, {columns, problem.valueWidth()});
+      o = tiles.dot(a, s, o);                                                           // [Tq, dv]
+      feature += columns;
+    }
+    return o;
+  };
+  buildQueryBlocks(site, problem, "readout", hostValues({&problem.query}, {map.parameter, state}), read);
 }
 
 void kernel::buildCompressedKernel(BuildSite &site, const Problem &problem, const FeatureMap &map,

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "LogState.h"
+#include "QueryBlocks.h"
 
 #include <cmath>
 
@@ -24,24 +25,26 @@ static Value logarithms(TileBuilder &tiles, Value x) {
   return tiles.times(tiles.cast(x, tiles.builder.getF32Type()), tiles.constant(tiles.shape(x), M_LOG2E));
 }
 
-static void buildReadout(BuildSite &site, const Problem &problem, const LogStates &states) {
-  SmallVector<Value> values = hostValues({&problem.query}, states.matrix);
-  llvm::append_range(values, hostValues(problem.output));
-  KernelFrame frame(site, problem, "readout", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
-  TileBuilder &tiles = frame.tiles;
+/// o [Tq, dv] of a block of queries.
+static Value outputOf(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const LogStates &states,
+                      const Point &point, Value firstQuery) {
   int64_t rows = problem.queryTile();
   SmallVector<int64_t> shape{rows, problem.width()};
-  Point point = gridPoint(frame, problem);
   Value c0 = tiles.index(0), shared = tiles.div(point.head, problem.heads() / problem.sharedHeads());
-  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
   Value l = logarithms(tiles, query.load(tiles, firstQuery, rows));                       // [Tq, d]
   Value a = tiles.exp2(tiles.minus(l, tiles.expand(tiles.reduceMax(l, 1), 1, shape)));    // [Tq, d]
   Value s = tiles.load(frame[states.matrix], {point.batch, shared, c0, c0}, {problem.width(), problem.valueWidth()});
   Value numerator = tiles.dot(a, s, tiles.constant({rows, problem.valueWidth()}, 0));     // [Tq, dv]
-  auto none = attn::DenominatorAttr::get(site.module.getContext(), 0.0, 0.0);
-  storeOutput(tiles, frame, problem, point, firstQuery, normalize(tiles, none, numerator, tiles.reduceAdd(a, 1)));
-  frame.finish(site, queryGrid(site, problem));
+  auto none = attn::DenominatorAttr::get(tiles.builder.getContext(), 0.0, 0.0);
+  return normalize(tiles, none, numerator, tiles.reduceAdd(a, 1));
+}
+
+static void buildReadout(BuildSite &site, const Problem &problem, const LogStates &states) {
+  buildQueryBlocks(site, problem, "readout", hostValues({&problem.query}, states.matrix),
+                   [&](TileBuilder &tiles, const KernelFrame &frame, const Point &point, Value firstQuery) {
+                     return outputOf(tiles, frame, problem, states, point, firstQuery);
+                   });
 }
 
 void kernel::buildEffatt(BuildSite &site, const Problem &problem) {

@@ -114,10 +114,14 @@ static Value addConvolution(TileBuilder &tiles, const KernelFrame &frame, Proble
   return convolve(tiles, at, o);
 }
 
+Value kernel::finishOutput(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
+                           Value first, Value o) {
+  return problem.output.lepe ? addConvolution(tiles, frame, problem, point, first, o) : o;
+}
+
 void kernel::storeOutput(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
                          Value first, Value o, Value limit) {
-  if (problem.output.lepe)
-    o = addConvolution(tiles, frame, problem, point, first, o);
+  o = finishOutput(tiles, frame, problem, point, first, o);
   Value head = point.head;
   if (problem.output.firstHead)
     head = tiles.add(head, tiles.index(problem.output.firstHead));

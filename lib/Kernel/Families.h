@@ -32,11 +32,18 @@ struct Lepe {
   bool inWindow = false;          ///< neighbours outside the window are 0
 };
 
+/// The projection of an output in the kernel that computes it.
+struct OutputProjection {
+  mlir::Value weight; ///< [heads · dv, D]
+  mlir::Value bias;   ///< [D]; null if there is none
+};
+
 /// Where a family writes its output.
 struct Output {
-  mlir::Value memory; ///< [batch, heads of the memory, n, dv]
+  mlir::Value memory; ///< [batch, heads of the memory, n, dv]; with a projection [batch, n, D]
   int64_t firstHead = 0;
   std::optional<Lepe> lepe;
+  std::optional<OutputProjection> projection = std::nullopt; ///< after the convolution
 };
 
 /// What every kernel of a mechanism needs to know.

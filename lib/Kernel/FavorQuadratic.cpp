@@ -18,6 +18,7 @@
 #include "FeatureMaps.h"
 #include "LogPairs.h"
 #include "LogState.h"
+#include "QueryBlocks.h"
 
 #include <limits>
 
@@ -78,17 +79,13 @@ static SmallVector<Value> diagonalStep(TileBuilder &tiles, const FavorBlock &blo
   return addWeights(tiles, carried, pairs.scale, pairs.weights, v);
 }
 
-void kernel::buildFavorQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map,
-                                 attn::DenominatorAttr guard) {
-  KernelFrame frame(site, problem, "quadratic", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
-                    hostValues(problem, map.parameter));
-  TileBuilder &tiles = frame.tiles;
+/// o [Tq, dv] of a block of queries.
+static Value outputOf(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const FeatureMap &map,
+                      attn::DenominatorAttr guard, const Point &point, Value firstQuery) {
   int64_t rows = problem.queryTile();
-  Point point = gridPoint(frame, problem);
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
   FavorBlock block{problem, MapAtPoint(tiles, frame, problem, map, point), reader(problem.key), reader(problem.value),
                    keyLimit(frame, tiles, problem, point), {}, attn::bandCount(map.map, problem.key.width)};
-  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   block.queries = block.map.logarithms(tiles, reader(problem.query), firstQuery, rows, Side::Query);
 
   SmallVector<Value> carried{tiles.constant({rows}, leastExponent(guard)), tiles.constant({rows}, 0),
@@ -103,7 +100,13 @@ void kernel::buildFavorQuadratic(BuildSite &site, const Problem &problem, const 
                    [&](TileBuilder &inner, Value first, ValueRange before) {
                      return diagonalStep(inner, block, first, before);
                    });
-  Value o = normalizeInUnit(tiles, guard, carried[2], carried[1], carried[0]); // [Tq, dv]
-  storeOutput(tiles, frame, problem, point, firstQuery, o);
-  frame.finish(site, queryGrid(site, problem));
+  return normalizeInUnit(tiles, guard, carried[2], carried[1], carried[0]);
+}
+
+void kernel::buildFavorQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map,
+                                 attn::DenominatorAttr guard) {
+  buildQueryBlocks(site, problem, "quadratic", hostValues(problem, map.parameter),
+                   [&](TileBuilder &tiles, const KernelFrame &frame, const Point &point, Value firstQuery) {
+                     return outputOf(tiles, frame, problem, map, guard, point, firstQuery);
+                   });
 }

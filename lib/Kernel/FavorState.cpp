@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 #include "FeatureMaps.h"
 #include "LogState.h"
+#include "QueryBlocks.h"
 
 using namespace mlir;
 using namespace attune;
@@ -38,19 +39,15 @@ static void buildReadout(BuildSite &site, const Problem &problem, const FeatureM
                          attn::DenominatorAttr guard) {
   SmallVector<Value> values = hostValues({&problem.query}, map.parameter);
   llvm::append_range(values, states.memories());
-  llvm::append_range(values, hostValues(problem.output));
-  KernelFrame frame(site, problem, "readout", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
-  TileBuilder &tiles = frame.tiles;
-  int64_t rows = problem.queryTile();
-  Point point = gridPoint(frame, problem);
-  Value shared = tiles.div(point.head, problem.heads() / parameterHeads(problem, map));
-  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
-  TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
-  MapAtPoint mapped(tiles, frame, problem, map, point);
-  SmallVector<Value> state = loadLogState(tiles, frame, states, {point.batch, shared}); // [m], [m], [m, dv]
-  LogFeatures q = mapped.logarithms(tiles, query, firstQuery, rows, Side::Query);       // [Tq, m]
-  storeOutput(tiles, frame, problem, point, firstQuery, outputOf(tiles, guard, q, state));
-  frame.finish(site, queryGrid(site, problem));
+  auto read = [&](TileBuilder &tiles, const KernelFrame &frame, const Point &point, Value firstQuery) {
+    Value shared = tiles.div(point.head, problem.heads() / parameterHeads(problem, map));
+    TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
+    MapAtPoint mapped(tiles, frame, problem, map, point);
+    SmallVector<Value> state = loadLogState(tiles, frame, states, {point.batch, shared});                // [m], [m], [m, dv]
+    LogFeatures q = mapped.logarithms(tiles, query, firstQuery, problem.queryTile(), Side::Query);       // [Tq, m]
+    return outputOf(tiles, guard, q, state);
+  };
+  buildQueryBlocks(site, problem, "readout", values, read);
 }
 
 void kernel::buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map,

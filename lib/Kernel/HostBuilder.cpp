@@ -9,6 +9,7 @@
 
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
+#include "attune/Attn/InEpilogue.h"
 
 using namespace mlir;
 using namespace attune;
@@ -138,6 +139,11 @@ LogicalResult HostBuilder::writeLepe(attn::LepeOp op, Output output) {
 }
 
 LogicalResult HostBuilder::writeProjection(attn::ProjectOutputOp op, const Output &output) {
+  if (attn::isInEpilogue(op)) {
+    Output projected = output;
+    projected.projection = OutputProjection{memory(op.getWeight()), memory(op.getBias())};
+    return write(op.getSource(), projected);
+  }
   FailureOr<Tokens> source = read(op.getSource());
   if (failed(source))
     return failure();

@@ -83,6 +83,8 @@ SmallVector<Value> kernel::hostValues(const Output &output) {
   if (output.lepe)
     llvm::append_range(values,
                        hostValues({&output.lepe->value}, {output.lepe->weight, output.lepe->bias, output.lepe->lengths}));
+  if (output.projection)
+    values.append({output.projection->weight, output.projection->bias});
   return values;
 }
 

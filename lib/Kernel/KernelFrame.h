@@ -46,7 +46,7 @@ llvm::SmallVector<mlir::Value> hostValues(const Problem &problem, llvm::ArrayRef
 // The grid
 //===----------------------------------------------------------------------===//
 
-/// The grid point, from the batch and head axes. With windows the batch axis counts (batch entry, window) pairs.
+/// The grid point, from the batch axis and from that of heads if there is one. With windows the batch axis counts (batch entry, window) pairs.
 Point gridPoint(KernelFrame &frame, const Problem &problem);
 
 /// The size of the batch axis.
@@ -71,6 +71,14 @@ mlir::Value loadInputRows(TileBuilder &tiles, const Problem &problem, const Poin
                           mlir::Value first, mlir::Value column, llvm::ArrayRef<int64_t> shape, mlir::Value limit);
 void storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value tile, mlir::Value memory,
                mlir::Value head, mlir::Value first, mlir::Value limit = mlir::Value());
+
+/// The rows of a window of a result memory[batch, tokens, D], all columns of it.
+void storeModelRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value tile, mlir::Value memory,
+                    mlir::Value first);
+
+/// o [rows, dv] of the queries first … with the depthwise convolution added if there is one.
+mlir::Value finishOutput(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
+                         mlir::Value first, mlir::Value o);
 
 /// Writes o [rows, dv] of the queries first … to the output, after adding the depthwise convolution if there is one. Rows
 /// at or past `limit` are not written; null: those past the window's or the sequence's end.

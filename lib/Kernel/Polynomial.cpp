@@ -11,22 +11,19 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Power.h"
+#include "QueryBlocks.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-void kernel::buildPolynomial(BuildSite &site, const Problem &problem, int64_t degree, double scale,
-                             attn::DenominatorAttr guard) {
-  KernelFrame frame(site, problem, "polynomial", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
-                    hostValues(problem));
-  TileBuilder &tiles = frame.tiles;
+/// o [Tq, dv] of a block of queries.
+static Value outputOf(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
+                      Value firstQuery, int64_t degree, double scale, attn::DenominatorAttr guard) {
   Type f32 = tiles.builder.getF32Type();
   int64_t rows = problem.queryTile(), keyTile = problem.keyTile();
-  Point point = gridPoint(frame, problem);
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
   TokenReader key = reader(problem.key), value = reader(problem.value);
-  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   VisibleKeys visible = visibleKeys(frame, tiles, problem, point, firstQuery);
   Value q = tiles.cast(reader(problem.query).load(tiles, firstQuery, rows), f32);             // [Tq, d]
   if (scale != 1)
@@ -42,6 +39,13 @@ void kernel::buildPolynomial(BuildSite &site, const Problem &problem, int64_t de
           t = maskKeys(inner, visible, t, firstKey, 0);
         return carry.step(inner, before, t, value.load(inner, firstKey, keyTile, limit));
       });
-  storeOutput(tiles, frame, problem, point, firstQuery, carry.finish(tiles, carried));
-  frame.finish(site, queryGrid(site, problem));
+  return carry.finish(tiles, carried);
+}
+
+void kernel::buildPolynomial(BuildSite &site, const Problem &problem, int64_t degree, double scale,
+                             attn::DenominatorAttr guard) {
+  buildQueryBlocks(site, problem, "polynomial", hostValues(problem),
+                   [&](TileBuilder &tiles, const KernelFrame &frame, const Point &point, Value firstQuery) {
+                     return outputOf(tiles, frame, problem, point, firstQuery, degree, scale, guard);
+                   });
 }

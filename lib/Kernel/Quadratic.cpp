@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FeatureMaps.h"
+#include "QueryBlocks.h"
 
 using namespace mlir;
 using namespace attune;
@@ -50,17 +51,13 @@ static bool isProjected(const FeatureMap &map) {
   return map.map.isFavor() || map.map.getKind() == attn::FeatureKind::FavorRelu;
 }
 
-void kernel::buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map,
-                            attn::DenominatorAttr guard) {
-  KernelFrame frame(site, problem, "quadratic", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
-                    hostValues(problem, {map.parameter, map.shift}));
-  TileBuilder &tiles = frame.tiles;
+/// o [Tq, dv] of a block of queries.
+static Value outputOf(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const FeatureMap &map,
+                      attn::DenominatorAttr guard, const Point &point, Value firstQuery) {
   int64_t rows = problem.queryTile();
-  Point point = gridPoint(frame, problem);
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
   QuadraticBlock block{problem, MapAtPoint(tiles, frame, problem, map, point, problem.heads()),
                        reader(problem.key), reader(problem.value), {}, {}};
-  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   block.visible = visibleKeys(frame, tiles, problem, point, firstQuery);
   Features a = block.map.features(tiles, reader(problem.query), firstQuery, rows, Side::Query); // [Tq, m]
   block.features = castFeatures(tiles, a, kernelOperand(problem, tiles));
@@ -71,6 +68,13 @@ void kernel::buildQuadratic(BuildSite &site, const Problem &problem, const Featu
                            return step(inside, block, firstKey, inner, masked);
                          },
                          /*dearSteps=*/isProjected(map));
-  storeOutput(tiles, frame, problem, point, firstQuery, normalize(tiles, guard, carried[0], carried[1]));
-  frame.finish(site, queryGrid(site, problem));
+  return normalize(tiles, guard, carried[0], carried[1]);
+}
+
+void kernel::buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map,
+                            attn::DenominatorAttr guard) {
+  buildQueryBlocks(site, problem, "quadratic", hostValues(problem, {map.parameter, map.shift}),
+                   [&](TileBuilder &tiles, const KernelFrame &frame, const Point &point, Value firstQuery) {
+                     return outputOf(tiles, frame, problem, map, guard, point, firstQuery);
+                   });
 }

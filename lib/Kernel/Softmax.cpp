@@ -12,11 +12,13 @@
 //                         l = l·exp2(m − m') + Σ_j w;  acc = acc·exp2(m − m') + w v
 //     o = acc / l;   lse = (m + log2 l) · ln 2
 //
+// With the output projection as an epilogue a grid point has the block's heads one after another (QueryBlocks.h).
+//
 // Two loops: tiles that every row sees in full need no mask and no guard; the tiles at the diagonal and at the end do.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelFrame.h"
 #include "OnlineSoftmax.h"
+#include "QueryBlocks.h"
 
 #include <cmath>
 
@@ -65,16 +67,13 @@ static void storeLse(TileBuilder &tiles, const Problem &problem, Value memory, c
   tiles.store(lse, memory, {point.batch, point.head, firstQuery});
 }
 
-void kernel::buildSoftmax(BuildSite &site, const Problem &problem, double scale) {
-  KernelFrame frame(site, problem, "softmax", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
-                    hostValues(problem, problem.lse));
-  TileBuilder &tiles = frame.tiles;
+/// o [Tq, dv] of a block of queries.
+static Value outputOf(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,
+                      Value firstQuery, double scale) {
   int64_t rows = problem.queryTile();
-  Point point = gridPoint(frame, problem);
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
   OnlineSoftmax softmax{rows, problem.valueWidth(), problem.schedule.getOperand()};
   SoftmaxBlock block{problem, reader(problem.key), reader(problem.value), softmax, {}, {}, {}};
-  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   block.visible = visibleKeys(frame, tiles, problem, point, firstQuery);
   scaleQuery(tiles, block, reader(problem.query).load(tiles, firstQuery, rows), scale);
 
@@ -86,8 +85,14 @@ void kernel::buildSoftmax(BuildSite &site, const Problem &problem, double scale)
                                                 masked ? block.visible.limit : Value()); // [Tk, dv]
                      return softmax.step(inside, inner, s, v, masked);
                    });
-  storeOutput(tiles, frame, problem, point, firstQuery, softmax.finish(tiles, carried));
   if (problem.lse)
     storeLse(tiles, problem, frame[problem.lse], point, firstQuery, carried[0], carried[1]);
-  frame.finish(site, queryGrid(site, problem));
+  return softmax.finish(tiles, carried);
+}
+
+void kernel::buildSoftmax(BuildSite &site, const Problem &problem, double scale) {
+  buildQueryBlocks(site, problem, "softmax", hostValues(problem, problem.lse),
+                   [&](TileBuilder &tiles, const KernelFrame &frame, const Point &point, Value firstQuery) {
+                     return outputOf(tiles, frame, problem, point, firstQuery, scale);
+                   });
 }

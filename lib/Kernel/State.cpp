@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FusedState.h"
+#include "QueryBlocks.h"
 #include "StateTiles.h"
 
 using namespace mlir;
@@ -111,20 +112,15 @@ void kernel::buildState(BuildSite &site, const Problem &problem, const FeatureMa
 
 static void buildReadout(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
                          Value state, Value sum) {
-  SmallVector<Value> values = hostValues({&problem.query}, {map.parameter, state, sum});
-  llvm::append_range(values, hostValues(problem.output));
-  KernelFrame frame(site, problem, "readout", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
-  TileBuilder &tiles = frame.tiles;
-  Point point = gridPoint(frame, problem);
-  Value shared = tiles.div(point.head, problem.heads() / parameterHeads(problem, map));
-  Value firstQuery = tiles.mul(tiles.programId(tile::Axis::QueryBlock), problem.queryTile());
-  TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
-  MapAtPoint mapped(tiles, frame, problem, map, point);
-  Features a = mapped.features(tiles, query, firstQuery, problem.queryTile(), Side::Query); // [Tq, m]
-  StatePlace place{frame[state], frame[sum], {point.batch, shared}};
-  SmallVector<Value> read = loadState(tiles, map, problem.valueWidth(), place);             // [m, dv], [m]
-  storeOutput(tiles, frame, problem, point, firstQuery, outputOf(tiles, guard, a, read));
-  frame.finish(site, queryGrid(site, problem));
+  auto read = [&](TileBuilder &tiles, const KernelFrame &frame, const Point &point, Value firstQuery) {
+    Value shared = tiles.div(point.head, problem.heads() / parameterHeads(problem, map));
+    TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
+    MapAtPoint mapped(tiles, frame, problem, map, point);
+    Features a = mapped.features(tiles, query, firstQuery, problem.queryTile(), Side::Query); // [Tq, m]
+    StatePlace place{frame[state], frame[sum], {point.batch, shared}};
+    return outputOf(tiles, guard, a, loadState(tiles, map, problem.valueWidth(), place));     // of [m, dv], [m]
+  };
+  buildQueryBlocks(site, problem, "readout", hostValues({&problem.query}, {map.parameter, state, sum}), read);
 }
 
 /// The kernel that keeps the state; it is stored only if somebody else reads it.

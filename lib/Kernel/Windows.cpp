@@ -82,7 +82,8 @@ Point kernel::gridPoint(KernelFrame &frame, const Problem &problem) {
   TileBuilder &tiles = frame.tiles;
   Point point;
   point.batch = tiles.programId(tile::Axis::Batch);
-  point.head = tiles.programId(tile::Axis::Head);
+  if (frame.kernel.getGridPosition(tile::Axis::Head))
+    point.head = tiles.programId(tile::Axis::Head);
   if (!problem.window)
     return point;
   Value count = windowCount(tiles, problem, frame[problem.query ? problem.query.memory : problem.key.memory]);
@@ -132,6 +133,12 @@ void kernel::storeRows(TileBuilder &tiles, const Problem &problem, const Point &
                        Value head, Value first, Value limit) {
   RowPlace place = placeOf(tiles, problem, point, first, Value(), limit);
   tiles.store(tile, memory, {point.batch, head, place.index, tiles.index(0)}, place.rows);
+}
+
+void kernel::storeModelRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value tile, Value memory,
+                            Value first) {
+  RowPlace place = placeOf(tiles, problem, point, first, Value(), Value());
+  tiles.store(tile, memory, {point.batch, place.index, tiles.index(0)}, place.rows);
 }
 
 /// x [1] as [rows].

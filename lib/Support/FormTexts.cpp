@@ -30,6 +30,8 @@ static constexpr FormText texts[] = {
     {"low_rank", "compress_first", "(E x) W: the layer's input is compressed, then the few rows are projected"},
     {"project", "alone", "a kernel of its own stores the projected tokens"},
     {"project", "in_reader", "the kernel that reads projected tokens computes them itself, tile by tile"},
+    {"project_out", "alone", "a kernel of its own reads the stored heads and multiplies them by wo"},
+    {"project_out", "epilogue", "the kernel that computes the heads multiplies them by wo at once, head after head; they are not stored"},
 };
 
 llvm::StringRef attune::describeForm(llvm::StringRef law, llvm::StringRef form) {

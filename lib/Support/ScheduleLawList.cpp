@@ -16,6 +16,12 @@ static constexpr ListedLaw laws[] = {
      "alone: n D d a head, a launch and n d numbers stored; in_reader: none of the two, and T D d for every tile that is "
      "read, which wins for queries and for keys that are read once, and loses where blocks of queries visit the keys "
      "many times or grid points of the reader are fewer than cores"},
+    {"S2", "project_out", "y = Σ_h o_h W_O[h] of stored heads = the same sum where a block's heads are computed, one after another",
+     "one attention has all heads, and its kernels a block of queries at a time: softmax, powers, effatt, agent, kernel attention "
+     "in quadratic form or from a stored state; nobody else reads the heads; on a CPU",
+     "FlashAttention (arXiv 2205.14135), of what is cheaper to keep than to store", LawPlace::Choice,
+     "alone: a launch, n H dv numbers stored and read; epilogue: none of the two, and no heads in parallel, which wins for "
+     "blocks enough for every core, and loses for one block of queries, or where n D sums leave the core's cache between heads"},
 };
 
 llvm::ArrayRef<ListedLaw> attune::scheduleLawList() { return laws; }

@@ -57,6 +57,8 @@ struct AttentionShape {
   int32_t tapColumns = 0, tapBytes = 4; ///< of it: tokens of a row of the image, bytes of an element of what it reads
   int32_t queryModel = 0, keyModel = 0, valueModel = 0; ///< D of tokens that are projected in the load; 0: they are in memory
 
+  int32_t outputModel = 0; ///< D of the output projection where the kernel of the output computes it; 0: o is stored
+
   auto key() const {
     return std::make_tuple(static_cast<int>(family), static_cast<int>(form), batch, heads, sharedHeads, queries, keys,
                            width, features, valueWidth, elementBytes, queryBytes, keyBytes, causal, lse, initialState,
@@ -64,7 +66,7 @@ struct AttentionShape {
                            runningMaximum, rank, sharedWeights, degree, sketch, localExact, agents, chunk, local,
                            excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, queryFolded, keyFolded, taps,
                            tapColumns, tapBytes, tapsInWindow, bias, guarded, grouped, fused, queryModel,
-                           keyModel, valueModel);
+                           keyModel, valueModel, outputModel);
   }
 };
 

@@ -26,6 +26,8 @@ struct WorkEstimate {
   double mainBytes = 0;      ///< each operand once
   double nearBytes = 0;      ///< what the grid points load and store, operands as often as they are read
   double liveBytes = 0;      ///< the tiles of one grid point
+  double carriedBytes = 0;   ///< of tiles that are read and written once a step of a loop, at whose end they are needed
+  double stepBytes = 0;      ///< what one such step touches
   double workspaceBytes = 0; ///< what the kernel writes for a later one
   double grain = 1;          ///< grid points, which run in parallel
   int64_t launches = 1;
@@ -36,6 +38,7 @@ struct WorkEstimate {
     elementwise += other.elementwise, exps += other.exps;
     mainBytes += other.mainBytes, nearBytes += other.nearBytes;
     liveBytes = std::max(liveBytes, other.liveBytes);
+    carriedBytes += other.carriedBytes, stepBytes = std::max(stepBytes, other.stepBytes);
     workspaceBytes += other.workspaceBytes;
     grain = std::min(grain, other.grain);
     launches += other.launches;

@@ -44,6 +44,9 @@ llvm::SmallVector<cost::AttentionShape, 1> attentionsOf(mlir::func::FuncOp funct
 /// For each of them the op that it is of.
 llvm::SmallVector<mlir::Operation *> opsOfAttentions(mlir::func::FuncOp function);
 
+/// Why a device cannot run an attention with the output projection as its epilogue; empty if it can, or if there is none.
+std::string epilogueRefusal(const cost::AttentionShape &shape, tile::TargetKind target);
+
 /// The element type of the function's output, null if it has none.
 mlir::Type storageOf(mlir::func::FuncOp function);
 

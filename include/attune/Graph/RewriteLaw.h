@@ -54,6 +54,9 @@ std::unique_ptr<RewriteLaw> createLowRankLaw();
 /// Projections alone, or in the loads of the kernels that read them.
 std::unique_ptr<RewriteLaw> createProjectLaw();
 
+/// The output projection alone, or as an epilogue of the kernel that computes the heads.
+std::unique_ptr<RewriteLaw> createProjectOutLaw();
+
 /// All laws, in the order in which selection offers them.
 std::vector<std::unique_ptr<RewriteLaw>> createLaws();
 

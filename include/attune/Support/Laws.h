@@ -36,11 +36,15 @@ inline constexpr llvm::StringLiteral lowRankForms[] = {"project_first", "compres
 /// Projections: a kernel stores x W, or whoever reads a tile of its tokens computes it.
 inline constexpr llvm::StringLiteral projectForms[] = {"alone", "in_reader"};
 
+/// The output projection: a kernel of its own, or an epilogue of the one that computes the heads.
+inline constexpr llvm::StringLiteral projectOutForms[] = {"alone", "epilogue"};
+
 inline constexpr Law laws[] = {
     {"linearize", linearizeForms},
     {"fold", foldForms},
     {"low_rank", lowRankForms},
     {"project", projectForms},
+    {"project_out", projectOutForms},
 };
 
 /// Rewritings to another function, which `allow` can name (docs/Laws.md).

@@ -92,3 +92,30 @@ func.func @groups(%q: !gq, %k: !gk, %v: !gk) -> !gq {
   %o = attn.kernel %q, %k, %v {causal, denominator = #none, feature_map = #attn.feature_map<elu1>} : !gq, !gk, !gk -> !gq
   return %o : !gq
 }
+
+// -----
+
+// S2: Swin-T's first stage, 56 x 56 tokens of 3 heads of 32 in windows of 7 x 7, D = 96: heads are not stored.
+// CHECK: Remark="project_out of wo: took the epilogue form
+// GPU:   Remark="project_out of wo: took the alone form
+!t = tensor<1x3x3136x32xf32>
+!w = tensor<96x96xf32>
+!y = tensor<1x3136x96xf32>
+func.func @swin(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo", attn.parameter}) -> !y {
+  %o = attn.softmax %q, %k, %v {scale = 0.17677669529663687 : f64, window = #attn.window<7x7 of 56x56>} : !t, !t, !t -> !t
+  %y = attn.project_output %o, %wo : !t, !w -> !y
+  return %y : !y
+}
+
+// -----
+
+// ... and one short sequence, whose heads two cores share.
+// CHECK: Remark="project_out of wo: took the alone form
+!t = tensor<1x12x64x64xf32>
+!w = tensor<768x768xf32>
+!y = tensor<1x64x768xf32>
+func.func @sentence(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo", attn.parameter}) -> !y {
+  %o = attn.softmax %q, %k, %v {scale = 0.125 : f64} : !t, !t, !t -> !t
+  %y = attn.project_output %o, %wo : !t, !w -> !y
+  return %y : !y
+}

@@ -115,6 +115,8 @@ class SpecDraw:
                  "low_rank": ["project_first", "compress_first"] if self.can_compress_first(fields) else [],
                  "project": ["alone", "in_reader"] if self.can_project_in_reader(fields) else []}
         pin = {law: c.pick(options) for law, options in forms.items() if options and c.once(2)}
+        if self.can_project_in_epilogue(fields, pin) and c.once(2):
+            pin["project_out"] = c.pick(["alone", "epilogue"])
         if pin:
             fields["pin"] = pin
         return Case(fields, self.batch, self.n, self.N)
@@ -200,6 +202,13 @@ class SpecDraw:
         after_map = [m for m in Case(fields, 0, 0, 0).mechanisms() if m.get("low_rank", {}).get("order") == "after_map"]
         kinds = {m["kind"] for m in Case(fields, 0, 0, 0).mechanisms()}
         return self.projection and not after_map and kinds <= {"softmax", "polynomial", "kernel", "effatt"}
+
+    def can_project_in_epilogue(self, fields, pin):
+        """Whether some kernel has all heads of a token, in the form that is pinned."""
+        kinds = {"softmax", "polynomial", "kernel", "effatt", "agent"}
+        return (self.projection and self.projection["output"] and "parts" not in fields
+                and fields["mechanism"]["kind"] in kinds
+                and pin.get("linearize") not in ("fused_state", "chunked", "grouped"))
 
     def can_compress_first(self, fields):
         """Whether E can go before the projection of the keys, or of the values."""
