@@ -52,7 +52,8 @@ static void buildReadout(BuildSite &site, const Problem &problem, const FeatureM
     Value o = tiles.constant({rows, problem.valueWidth()}, 0);
     for (Value a : mapped.features(tiles, query, firstQuery, rows, Side::Query)) {      // [Tq, columns]
       int64_t columns = tiles.shape(a)[1];
-      Value s = tiles.load(frame[state], {point.batch, shared, tiles.index(feature), c0}, {columns, problem.valueWidth()});
+      Value s = tiles.load(frame[state], {point.batch, shared, tiles.index(feature), c0},
+                           {columns, problem.valueWidth()});
       o = tiles.dot(a, s, o);                                                           // [Tq, dv]
       feature += columns;
     }

@@ -43,8 +43,8 @@ static void buildReadout(BuildSite &site, const Problem &problem, const FeatureM
     Value shared = tiles.div(point.head, problem.heads() / parameterHeads(problem, map));
     TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
     MapAtPoint mapped(tiles, frame, problem, map, point);
-    SmallVector<Value> state = loadLogState(tiles, frame, states, {point.batch, shared});                // [m], [m], [m, dv]
-    LogFeatures q = mapped.logarithms(tiles, query, firstQuery, problem.queryTile(), Side::Query);       // [Tq, m]
+    SmallVector<Value> state = loadLogState(tiles, frame, states, {point.batch, shared}); // [m], [m], [m, dv]
+    LogFeatures q = mapped.logarithms(tiles, query, firstQuery, problem.queryTile(), Side::Query); // [Tq, m]
     return outputOf(tiles, guard, q, state);
   };
   buildQueryBlocks(site, problem, "readout", values, read);

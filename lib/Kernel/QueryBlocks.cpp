@@ -30,7 +30,8 @@ static void buildHeads(BuildSite &site, const Problem &problem, KernelFrame &fra
 }
 
 /// y [T, D] + o_h [T, dv] · W_O [dv of the head, D].
-static Value addHead(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, Value head, Value o, Value y) {
+static Value addHead(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, Value head, Value o,
+                     Value y) {
   int64_t width = problem.valueWidth(), model = tiles.shape(y)[1];
   Type operand = problem.schedule.getOperand();
   Value w = tiles.load(frame[problem.output.projection->weight], {tiles.mul(head, width), tiles.index(0)},

@@ -18,8 +18,8 @@ using HeadOutput = llvm::function_ref<mlir::Value(TileBuilder &tiles, const Kern
 
 /// The kernel that computes the output of a family, block of queries after block, from `values` and what storing takes.
 /// Its grid points have a head each; with a projection of the output, all of them, one after another.
-void buildQueryBlocks(BuildSite &site, const Problem &problem, llvm::StringRef suffix, llvm::ArrayRef<mlir::Value> values,
-                      HeadOutput output);
+void buildQueryBlocks(BuildSite &site, const Problem &problem, llvm::StringRef suffix,
+                      llvm::ArrayRef<mlir::Value> values, HeadOutput output);
 
 } // namespace attune::kernel
 

@@ -31,7 +31,7 @@ static constexpr FormText texts[] = {
     {"project", "alone", "a kernel of its own stores the projected tokens"},
     {"project", "in_reader", "the kernel that reads projected tokens computes them itself, tile by tile"},
     {"project_out", "alone", "a kernel of its own reads the stored heads and multiplies them by wo"},
-    {"project_out", "epilogue", "the kernel that computes the heads multiplies them by wo at once, head after head; they are not stored"},
+    {"project_out", "epilogue", "the kernel that computes the heads multiplies each by wo at once; none is stored"},
 };
 
 llvm::StringRef attune::describeForm(llvm::StringRef law, llvm::StringRef form) {

@@ -26,7 +26,8 @@ protected:
   ProjectionInEpilogue() { context.loadDialect<tile::TileDialect, attn::AttnDialect>(); }
 
   WorkEstimate last(const AttentionShape &shape) {
-    auto schedule = tile::ScheduleAttr::get(&context, tile::TargetKind::CPU, 4, 4, 2048, mlir::Float32Type::get(&context), 1, 1);
+    auto schedule = tile::ScheduleAttr::get(&context, tile::TargetKind::CPU, 4, 4, 2048,
+                                            mlir::Float32Type::get(&context), 1, 1);
     return attentionWork(shape, schedule).back().work;
   }
   /// What the projection adds to the last kernel.
