@@ -101,7 +101,8 @@ def waited():
 
 
 class Clock:
-    """One thread: processor time of the process. Several: the wall clock, with what threads had to wait for a processor."""
+    """One thread: its processor time, or that of the process where a peer works on threads of its own. Several: the wall
+    clock, with what threads had to wait for a processor."""
 
     def __init__(self, processors):
         self.processors = processors
@@ -129,12 +130,13 @@ class Clock:
             with contextlib.suppress(OSError):  # ended meanwhile
                 os.sched_setaffinity(task, set(self.processors[1:]))
 
-    def seconds(self, run, repeats):
+    def seconds(self, run, repeats, together):
         """(seconds a run, the part of them that threads waited)"""
         if len(self.processors) == 1:
-            start = time.process_time()
+            clock = time.process_time if together else time.thread_time
+            start = clock()
             run(repeats)
-            return (time.process_time() - start) / repeats, 0.0
+            return (clock() - start) / repeats, 0.0
         before, start = waited(), time.perf_counter()
         run(repeats)
         taken = time.perf_counter() - start

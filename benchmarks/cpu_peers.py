@@ -56,8 +56,8 @@ def has_exact_softmax(point):
 
 
 def has_chunks(point):
-    """Causal, with a state."""
-    return point.causal and any(mechanism["kind"] in ("kernel", "polysketch") and "local_exact" not in mechanism
+    """Causal, with a state, and whole chunks."""
+    return point.causal and point.n % cpu_formulas.CHUNK == 0 and any(mechanism["kind"] in ("kernel", "polysketch") and "local_exact" not in mechanism
                                 for _, mechanism in point.parts)
 
 

@@ -111,7 +111,7 @@ def growth(goal, rows):
 
 
 def overhead(goal, rows):
-    """Seconds of a call for one head less those that a head of a large batch takes."""
+    """Seconds of a call for one head less those that a head of a batch takes."""
     values = {family: one.ours - many.ours / many.point.batch
               for (family, *_), (one, many) in paired(rows, lambda row: row.point.batch).items()}
     return pairs_said(values, lambda value: value > goal.limit, lambda value: f"{value * 1e6:.1f} µs")
