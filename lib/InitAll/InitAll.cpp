@@ -13,6 +13,7 @@
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Lowering/GPU/Passes.h"
+#include "attune/Raise/Passes.h"
 #include "attune/Tile/Tile.h"
 
 void attune::registerAllDialects(mlir::DialectRegistry &registry) {
@@ -20,6 +21,7 @@ void attune::registerAllDialects(mlir::DialectRegistry &registry) {
 }
 
 void attune::registerAllPasses() {
+  raise::registerAttuneRaisePasses();
   graph::registerAttuneGraphPasses();
   kernel::registerAttuneKernelPasses();
   cpu::registerAttuneLoweringCPUPasses();

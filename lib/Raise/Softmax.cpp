@@ -1,0 +1,192 @@
+//===- Softmax.cpp - Softmax times values, found in a formula ---------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//     Σ_j (e_j / Σ_j' e_j') v_j,   (Σ_j e_j v_j) / Σ_j' e_j',   Σ_j e_j · (1 / Σ_j' e_j') · v_j,  …
+//
+// are one product of factors, some of them below the line; `factor` collects them without asking in which op each stands.
+//
+//===----------------------------------------------------------------------===//
+#include "Match.h"
+
+using namespace mlir;
+using namespace attune::raise;
+
+namespace {
+/// Π over / Π under · coefficient, summed over `indices`.
+struct Product {
+  double coefficient = 1;
+  SmallVector<TermRef> over, under;
+  SmallVector<unsigned> indices;
+};
+
+class Factors {
+public:
+  Factors(Terms &terms, SoftmaxMatch &match) : terms(terms), match(match) {}
+  void factor(TermRef term, bool below);
+  Product product;
+
+private:
+  void factorElement(TermRef element, bool below);
+  bool leadsToExponential(TermRef term, unsigned depth);
+  Terms &terms;
+  SoftmaxMatch &match;
+  unsigned depth = 0;
+};
+} // namespace
+
+static bool isProduct(TermRef term) {
+  return term->kind == Kind::Number || term->is(Function::Multiply) || term->is(Function::Divide) ||
+         term->is(Function::Negate);
+}
+
+static bool isExponential(TermRef term) { return term->is(Function::Exp) || term->is(Function::Exp2); }
+
+bool Factors::leadsToExponential(TermRef term, unsigned depth) {
+  if (isExponential(term))
+    return true;
+  if (depth == 0)
+    return false;
+  if (term->kind == Kind::Element) {
+    TermRef inside = terms.expand(term);
+    return inside && leadsToExponential(inside, depth - 1);
+  }
+  return isProduct(term) && llvm::any_of(term->operands, [&](TermRef operand) {
+           return leadsToExponential(operand, depth - 1);
+         });
+}
+
+void Factors::factorElement(TermRef element, bool below) {
+  TermRef inside = depth < 24 ? terms.expand(element) : nullptr;
+  bool summed = !product.indices.empty();
+  // The values are left as they are: what computes them is another part of the program.
+  bool follow = inside && (summed || below ? leadsToExponential(inside, 12)
+                                           : isProduct(inside) || inside->kind == Kind::Element ||
+                                                 inside->kind == Kind::Sum || isExponential(inside));
+  if (!follow) {
+    (below ? product.under : product.over).push_back(element);
+    return;
+  }
+  if (summed)
+    match.between.push_back(element->value);
+  factor(inside, below);
+}
+
+void Factors::factor(TermRef term, bool below) {
+  ++depth;
+  if (term->kind == Kind::Number)
+    product.coefficient *= below ? 1 / term->number : term->number;
+  else if (term->is(Function::Negate))
+    product.coefficient = -product.coefficient, factor(term->operands[0], below);
+  else if (term->is(Function::Multiply) || term->is(Function::Divide)) {
+    factor(term->operands[0], below);
+    factor(term->operands[1], below != term->is(Function::Divide));
+  } else if (term->kind == Kind::Sum && !below && product.indices.empty()) {
+    product.indices.assign(term->indices.begin(), term->indices.end());
+    factor(term->operands[0], below);
+  } else if (term->kind == Kind::Element)
+    factorElement(term, below);
+  else
+    (below ? product.under : product.over).push_back(term);
+  --depth;
+}
+
+/// exp(x − m): x, with m if there is one.
+static std::pair<TermRef, TermRef> exponentOf(Terms &terms, TermRef exponential, double &base,
+                                              SmallVectorImpl<Value> &between) {
+  TermRef term = exponential->operands[0];
+  base = exponential->is(Function::Exp2) ? std::log(2.0) : 1;
+  while (term->kind == Kind::Element) {
+    TermRef inside = terms.expand(term);
+    bool follow = inside && (inside->kind == Kind::Element || inside->is(Function::Subtract) ||
+                             inside->is(Function::Multiply) || inside->is(Function::Add));
+    if (!follow)
+      return {term, nullptr};
+    between.push_back(term->value);
+    if (inside->is(Function::Add))
+      return {inside, nullptr};
+    term = inside;
+  }
+  return term->is(Function::Subtract) ? std::pair(term->operands[0], term->operands[1])
+                                      : std::pair(term, TermRef());
+}
+
+/// Whether `sum` is the sum of the exponential over the keys; says why not.
+static bool isNormaliser(Terms &terms, TermRef sum, TermRef exponential, ArrayRef<unsigned> keys, Value place,
+                         Refusal &refusal) {
+  sum = terms.value(sum);
+  if (sum->is(Function::Add) || sum->is(Function::Max))
+    return refusal.because("expected weights divided by their sum alone, but got a guard added to it", place);
+  if (sum->kind != Kind::Sum)
+    return refusal.because("expected weights divided by their sum, but got another divisor", place);
+  DenseMap<unsigned, unsigned> renamed;
+  bool sameExtents = sum->indices.size() == keys.size();
+  for (auto [from, to] : llvm::zip(sum->indices, keys)) {
+    renamed[from] = to;
+    sameExtents &= terms.extent(from) == terms.extent(to);
+  }
+  if (sameExtents && terms.same(terms.value(sum->operands[0]), exponential, renamed))
+    return true;
+  return refusal.because("expected softmax over the dimension of the keys, over which the values are summed, but got it "
+                         "over another dimension", place);
+}
+
+/// The factors that are an exponential, the values and the normaliser, and no more.
+static bool takeFactors(Terms &terms, Product &product, SoftmaxMatch &match, TermRef &exponential, Refusal &refusal,
+                        Value place) {
+  auto found = llvm::find_if(product.over, isExponential);
+  if (product.indices.empty() || found == product.over.end() || product.over.size() != 2)
+    return false;
+  exponential = *found;
+  match.keys = product.indices;
+  match.value = product.over[found == product.over.begin() ? 1 : 0];
+  if (isExponential(match.value) || !terms.dependsOn(match.value, match.keys) ||
+      !terms.dependsOn(exponential, match.keys) || match.value->kind != Kind::Element)
+    return false;
+  if (product.under.empty())
+    return refusal.because("expected weights divided by their sum, but got exponentials without a divisor", place);
+  if (product.under.size() != 1)
+    return refusal.because("expected weights divided by their sum, but got more than one divisor", place);
+  if (product.coefficient != 1)
+    return refusal.because("expected weights that add up to 1, but got them multiplied by a constant", place);
+  return isNormaliser(terms, product.under[0], exponential, match.keys, place, refusal);
+}
+
+TermRef attune::raise::behindReshapes(Terms &terms, TermRef element) {
+  while (element->kind == Kind::Element && !isa_and_nonnull<tensor::ExtractSliceOp>(element->value.getDefiningOp())) {
+    TermRef inside = terms.expand(element);
+    if (!inside || inside->kind != Kind::Element)
+      break;
+    element = inside;
+  }
+  return element;
+}
+
+bool attune::raise::matchSoftmax(Terms &terms, Value root, SoftmaxMatch &match, Refusal &refusal) {
+  match.root = root;
+  SmallVector<AffineExpr> at;
+  for (int64_t size : cast<RankedTensorType>(root.getType()).getShape()) {
+    match.indices.push_back(terms.newIndex(size));
+    at.push_back(terms.expr(match.indices.back()));
+  }
+  TermRef term = terms.expand(terms.element(root, at));
+  if (!term || (!isProduct(term) && term->kind != Kind::Sum))
+    return false;
+  Factors factors(terms, match);
+  factors.factor(term, false);
+  TermRef exponential = nullptr;
+  if (!takeFactors(terms, factors.product, match, exponential, refusal, root))
+    return false;
+  double base = 1;
+  auto [logits, shift] = exponentOf(terms, exponential, base, match.between);
+  if (shift && terms.dependsOn(shift, match.keys))
+    return refusal.because("expected softmax over the dimension of the keys, but got a maximum over another dimension",
+                           root);
+  match.value = behindReshapes(terms, match.value);
+  match.logits.scale = base;
+  return readLogits(terms, logits, match, refusal);
+}

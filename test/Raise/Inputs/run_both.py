@@ -1,0 +1,80 @@
+"""Runs every function of MLIR files twice with upstream passes and mlir-runner, as it is and raised and lowered again.
+
+Arguments are waves of the place of an entry. Prints `equal: @name` if all entries agree to f32, else fails.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy
+
+UPSTREAM = [
+    "--one-shot-bufferize=bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map",
+    "--convert-linalg-to-loops", "--expand-strided-metadata", "--lower-affine", "--convert-scf-to-cf",
+    "--convert-math-to-libm", "--convert-math-to-llvm", "--convert-arith-to-llvm", "--convert-index-to-llvm",
+    "--finalize-memref-to-llvm", "--convert-func-to-llvm", "--convert-cf-to-llvm", "--reconcile-unrealized-casts",
+]
+DYNAMIC = 3
+
+
+def wave(index, kind):
+    """An argument of a type, as ops of a function: other numbers for every argument."""
+    sizes = [DYNAMIC if size == "?" else int(size) for size in kind.split("x")[:-1]]
+    static = "x".join(map(str, sizes)) + "xf32"
+    dims = ", ".join(f"d{place}" for place in range(len(sizes)))
+    loops = ", ".join(['"parallel"'] * len(sizes))
+    lines = [f"%e{index} = tensor.empty() : tensor<{static}>",
+             f"%a{index} = linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>], iterator_types = [{loops}]}} "
+             f"outs(%e{index} : tensor<{static}>) {{", "^bb0(%old: f32):", "%sum = arith.constant 1 : index"]
+    last = "%sum"
+    for place, factor in enumerate([131, 37, 17, 5, 3][:len(sizes)]):
+        lines += [f"%i{place} = linalg.index {place} : index", f"%f{place} = arith.constant {factor + 2 * index} : index",
+                  f"%p{place} = arith.muli %i{place}, %f{place} : index", f"%s{place} = arith.addi {last}, %p{place} : index"]
+        last = f"%s{place}"
+    lines += [f"%n = arith.index_cast {last} : index to i32", "%x = arith.sitofp %n : i32 to f32",
+              "%wave = math.sin %x : f32", "linalg.yield %wave : f32", f"}} -> tensor<{static}>"]
+    if static != kind:
+        lines.append(f"%c{index} = tensor.cast %a{index} : tensor<{static}> to tensor<{kind}>")
+    return "\n".join(lines), f"%c{index}" if static != kind else f"%a{index}"
+
+
+def main_of(name, arguments, result):
+    made = [wave(index, kind) for index, kind in enumerate(arguments)]
+    types = ", ".join(f"tensor<{kind}>" for kind in arguments)
+    return "\n".join([
+        "func.func private @printMemrefF32(tensor<*xf32>)", "func.func @main() {", *(text for text, _ in made),
+        f"%o = call @{name}({', '.join(value for _, value in made)}) : ({types}) -> tensor<{result}>",
+        f"%any = tensor.cast %o : tensor<{result}> to tensor<*xf32>",
+        "call @printMemrefF32(%any) : (tensor<*xf32>) -> ()", "return", "}"])
+
+
+def run(program, passes):
+    lowered = subprocess.run(["attn-opt", *passes, *UPSTREAM], input=program, capture_output=True, text=True, check=False)
+    if lowered.returncode:
+        sys.exit(lowered.stderr)
+    tools = subprocess.run(["llvm-config", "--libdir"], capture_output=True, text=True, check=True).stdout.strip()
+    libraries = ",".join(f"{tools}/{name}" for name in ("libmlir_runner_utils.so", "libmlir_c_runner_utils.so"))
+    ran = subprocess.run(["mlir-runner", "-e", "main", "--entry-point-result=void", f"--shared-libs={libraries}"],
+                         input=lowered.stdout, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        sys.exit(ran.stderr)
+    return numpy.array([float(x) for x in re.findall(r"-?\d+\.?\d*(?:e[-+]?\d+)?|nan", ran.stdout.split("data =")[1])])
+
+
+def check(part):
+    name, arguments, result = re.search(r"func\.func @(\w+)\((.*?)\) -> tensor<(.*?)>", part).groups()
+    program = part + main_of(name, re.findall(r"tensor<(.*?)>", arguments), result)
+    raised = subprocess.run(["attn-opt", "-attn-raise"], input=program, capture_output=True, text=True, check=True).stdout
+    if "attn." not in raised:
+        sys.exit(f"expected @{name} to be raised, but got no op of attn")
+    before, after = run(program, []), run(program, ["-attn-raise", "-attn-to-linalg"])
+    if before.shape != after.shape or not numpy.allclose(before, after, rtol=1e-5, atol=1e-5) or numpy.ptp(before) < 0.1:
+        sys.exit(f"expected @{name} to be the same, but got a difference of {numpy.abs(before - after).max()}")
+    print(f"equal: @{name}")
+
+
+for file in sys.argv[1:]:
+    for part in pathlib.Path(file).read_text(encoding="utf-8").split("// -----"):
+        check(part)
