@@ -43,6 +43,16 @@ static void collectSummands(AffineExpr expr, SmallVectorImpl<AffineExpr> &summan
   collectSummands(binary.getRHS(), summands);
 }
 
+/// (a + b) · c as a · c + b · c, so that sums of sums have one form.
+static AffineExpr distribute(AffineExpr sum, AffineExpr by) {
+  SmallVector<AffineExpr> summands;
+  collectSummands(sum, summands);
+  AffineExpr result = getAffineConstantExpr(0, sum.getContext());
+  for (AffineExpr summand : summands)
+    result = result + summand * by;
+  return result;
+}
+
 /// (by · a + r) / by and (by · a + r) mod by, known where 0 ≤ r < by.
 AffineExpr Terms::divide(AffineExpr expr, int64_t by, bool remainder) {
   SmallVector<AffineExpr> summands;
@@ -68,7 +78,8 @@ AffineExpr Terms::simplify(AffineExpr expr) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
     if (auto found = parts.find(dim.getPosition()); found != parts.end()) {
       auto [outer, inner] = found->second;
-      return simplify(this->expr(outer)) * extents[inner] + simplify(this->expr(inner));
+      return distribute(simplify(this->expr(outer)), getAffineConstantExpr(extents[inner], context)) +
+             simplify(this->expr(inner));
     }
     return extents[dim.getPosition()] == 1 ? getAffineConstantExpr(0, context) : expr;
   }
@@ -80,15 +91,8 @@ AffineExpr Terms::simplify(AffineExpr expr) {
   switch (expr.getKind()) {
   case AffineExprKind::Add:
     return left + right;
-  case AffineExprKind::Mul: {
-    // Distributed, so that sums of sums have one form.
-    SmallVector<AffineExpr> summands;
-    collectSummands(left, summands);
-    AffineExpr sum = getAffineConstantExpr(0, context);
-    for (AffineExpr summand : summands)
-      sum = sum + summand * right;
-    return sum;
-  }
+  case AffineExprKind::Mul:
+    return distribute(left, right);
   case AffineExprKind::FloorDiv:
     return by && by.getValue() > 0 ? divide(left, by.getValue(), false) : left.floorDiv(right);
   case AffineExprKind::Mod:
