@@ -13,6 +13,12 @@ STATE = {f"{name}, heads: {heads}, n = {n}": kernel(n, heads, feature_map)
          for heads, n in ((1, 96), (1, 512), (1, 4096), (2, 128), (2, 1024), (3, 96), (3, 4096), (8, 2048))}
 
 
+# Pieces have 2,048 keys: one, two, three, eight of them.
+MERGE = {f"{name}, heads: {heads}, n = {n}": kernel(n, heads, feature_map)
+         for name, feature_map in (("elu1", ELU1), ("favor 128", FAVOR))
+         for heads, n in ((1, 64), (2, 64), (1, 512), (1, 4096), (2, 4096), (1, 6144), (1, 16384), (4, 4096))}
+
+
 def layer(n, heads, model, mechanism, **more):
     return {"queries": n, "heads": heads, "head_dim": 64, "projection": {"model_dim": model, "output": False},
             "mechanism": mechanism, **more}
@@ -50,5 +56,6 @@ PROJECT_OUT = {
 }
 
 ROWS = {"state and readout": ("linearize", ("state", "fused_state"), STATE),
+        "merge of pieces": ("linearize", ("state", "merged_state"), MERGE),
         "projections": ("project", ("alone", "in_reader"), PROJECT),
         "output projections": ("project_out", ("alone", "epilogue"), PROJECT_OUT)}

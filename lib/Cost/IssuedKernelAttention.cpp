@@ -220,8 +220,12 @@ IssuedWorks cost::issuedKernelAttention(const AttentionShape &shape, const Sizes
     return kernels;
   }
   if (shape.form == attn::Form::State || (shape.form == attn::Form::Chunked && shape.finalState)) {
+    IssuedWork merge = issuedMerge(z, z.batch * z.features, z.m, z.dv, vectorsOf(shape), shape.initialState);
     kernels.push_back(issuedState(shape, z));
-    kernels.push_back(issuedMerge(z, z.batch * z.features, z.m, z.dv, vectorsOf(shape), shape.initialState));
+    if (shape.merged) // an arrival is two exchanges: the first one finds what is there
+      kernels.back().bytes += merge.bytes + z.batch * z.features * z.pieces * 2 * counterBytes;
+    else
+      kernels.push_back(merge);
   }
   if (shape.form == attn::Form::State)
     kernels.push_back(issuedReadout(shape, z));

@@ -120,6 +120,17 @@ static WorkEstimate stateWork(const AttentionShape &shape, const Sizes &z, const
   return work;
 }
 
+/// States of the pieces, which the grid point of the last one merges: the work of both kernels in one launch.
+static WorkEstimate mergedWork(const WorkEstimate &state, const WorkEstimate &merge) {
+  WorkEstimate work = state;
+  work.elementwise += merge.elementwise;
+  work.mainBytes += merge.mainBytes, work.nearBytes += merge.nearBytes;
+  work.workspaceBytes += merge.workspaceBytes + counterBytes * merge.grain;
+  work.liveBytes = std::max(work.liveBytes, merge.liveBytes);
+  work.lastOps = merge.elementwise, work.lastBytes = merge.nearBytes, work.lastGrain = merge.grain;
+  return work;
+}
+
 static WorkEstimate readoutWork(const AttentionShape &shape, const Sizes &z, const MapCost &map) {
   double points = z.points(), rows = z.rows();
   WorkEstimate work;
@@ -229,8 +240,12 @@ KernelWorks cost::kernelAttentionWork(const AttentionShape &shape, const Sizes &
   if (shape.keyMaximum)
     kernels.push_back({"key_maximum", keyMaximumWork(shape, z, maps.key)});
   auto addState = [&] {
-    kernels.push_back({"state", stateWork(shape, z, maps.key)});
-    kernels.push_back({"merge", mergeWork(z.batch * z.features, z.pieces, elements, initial)});
+    WorkEstimate state = stateWork(shape, z, maps.key);
+    WorkEstimate merge = mergeWork(z.batch * z.features, z.pieces, elements, initial);
+    if (shape.merged)
+      return kernels.push_back({"merged_state", mergedWork(state, merge)});
+    kernels.push_back({"state", state});
+    kernels.push_back({"merge", merge});
   };
   if (shape.form == attn::Form::Quadratic)
     kernels.push_back({"quadratic", quadraticWork(shape, z, maps)});

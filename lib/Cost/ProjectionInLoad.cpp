@@ -73,7 +73,7 @@ static ReadsOf readsOf(llvm::StringRef kernel, const AttentionShape &shape, cons
     double tile = std::min<double>(static_cast<double>(shape.rank), z.Tq);
     return {{}, keysOnce(z, z.shared, std::ceil(static_cast<double>(shape.rank) / tile))};
   }
-  if (kernel == "state" || kernel == "key_maximum")
+  if (kernel == "state" || kernel == "merged_state" || kernel == "key_maximum")
     return {{}, keysOnce(z, z.features)};
   if (kernel == "readout")
     return {queriesOnce(z), {}};

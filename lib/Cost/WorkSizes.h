@@ -82,6 +82,9 @@ KernelWorks slotWork(const AttentionShape &shape, const Sizes &z);
 /// Takes from the work of chunks, counted for every query head, what the heads of a group share.
 void shareGroups(WorkEstimate &work, const AttentionShape &shape, const Sizes &z, const MapCost &key);
 
+/// A counter of grid points.
+inline constexpr double counterBytes = 8;
+
 /// States of pieces added up: [batch, heads, pieces, rows, columns] → [batch, heads, rows, columns].
 WorkEstimate mergeWork(double points, double pieces, double elements, double initial = 0);
 

@@ -116,7 +116,7 @@ static void checkPins(RuleReporter &rules) {
   if ((*form == "chunked" || *form == "grouped") && !spec.causal)
     return rules.atValue("pin.linearize", "quadratic or state with causal: false", "'" + *form + "'",
                   "chunks carry the state from the past to the future: only a causal spec has them");
-  if ((*form == "state" || *form == "fused_state") && spec.causal)
+  if (llvm::is_contained({"state", "fused_state", "merged_state"}, *form) && spec.causal)
     return rules.atValue("pin.linearize", "quadratic or chunked with causal: true", "'" + *form + "'",
                   "one state of all keys would let every query see the future");
   if (*form == "grouped" && rules.good({"heads", "kv_heads"}) && spec.headsPerKvHead() == 1)

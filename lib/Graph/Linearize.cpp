@@ -9,6 +9,7 @@
 //   quadratic   o = (visible(A Bᵀ) V) / (visible(A Bᵀ) 1)                A = φ(Q), B = φ(K)
 //   state       o = (A S) / (A z),  S = Bᵀ V, z = Bᵀ 1                   no mask between queries and keys (I1)
 //   fused_state the same, each head's state made and read in one kernel
+//   merged_state the same as state, the pieces of the keys merged by the grid point that stores the last of them
 //   chunked     the causal sums, a chunk at a time, from a carried state (I10)
 //   grouped     the same, the query heads of a key-value head one after another in each chunk: one φ(K) and one state (I15)
 //
@@ -23,7 +24,7 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::attn;
 
-static constexpr StringLiteral groupedForm = "grouped", fusedForm = "fused_state";
+static constexpr StringLiteral groupedForm = "grouped", fusedForm = "fused_state", mergedForm = "merged_state";
 
 namespace {
 /// Types and values that the linear forms of one op share.
@@ -54,14 +55,18 @@ struct Terms {
 };
 } // namespace
 
-static SmallVector<Value> buildState(OpBuilder &builder, KernelOp op, bool fused) {
+static bool isStateForm(StringRef form) { return form == "state" || form == fusedForm || form == mergedForm; }
+
+static SmallVector<Value> buildState(OpBuilder &builder, KernelOp op, StringRef form) {
   Terms terms(builder, op);
   auto state =
       StateOp::create(builder, terms.loc, terms.state, terms.sum, terms.keyFeatures, op.getValue(), op.getLengths());
   auto readout = ReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.queryFeatures,
                                    state.getState(), state.getSum());
-  if (fused)
+  if (form == fusedForm)
     readout->setAttr(graph::fusedAttr, builder.getUnitAttr());
+  if (form == mergedForm)
+    readout->setAttr(graph::mergedAttr, builder.getUnitAttr());
   return terms.results(readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum());
 }
 
@@ -93,7 +98,7 @@ static std::string quadraticRefusal(KernelOp op) {
 
 /// What the order of queries and keys forbids.
 static std::string orderRefusal(bool causal, StringRef form) {
-  if ((form == "state" || form == fusedForm) && causal)
+  if (isStateForm(form) && causal)
     return "one state for all queries would let a causal query see later keys";
   if ((form == "chunked" || form == groupedForm) && !causal)
     return "chunks order queries and keys, and this attention is not causal";
@@ -124,6 +129,8 @@ static std::string sketchRefusal(PolysketchOp op, StringRef form) {
     return "every query head sketches the keys in a way of its own";
   if (order.empty() && form == fusedForm)
     return "the state of squared sketches is too large to stay in a kernel";
+  if (order.empty() && form == mergedForm)
+    return "the slices of a state of squared sketches are merged side by side, and one grid point has all of a piece";
   return order;
 }
 
@@ -131,7 +138,7 @@ namespace {
 struct LinearizeLaw : graph::RewriteLaw {
   StringRef name() const override { return "linearize"; }
   ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"quadratic", "state", fusedForm, "chunked", groupedForm};
+    static constexpr StringLiteral all[] = {"quadratic", "state", fusedForm, mergedForm, "chunked", groupedForm};
     return all;
   }
   bool appliesTo(Operation *op) const override { return isa<KernelOp, PolysketchOp>(op); }
@@ -147,8 +154,10 @@ struct LinearizeLaw : graph::RewriteLaw {
       reason = orderRefusal(op.getCausal(), form);
     if (reason.empty() && form == groupedForm)
       return groupRefusal(op);
-    if (reason.empty() && form == fusedForm && op.getCompressKey())
+    if (reason.empty() && op.getCompressKey() && form == fusedForm)
       return "the state is of slots, which kernels of their own make first";
+    if (reason.empty() && op.getCompressKey() && form == mergedForm)
+      return "the state is of slots, which are one piece";
     return reason;
   }
 
@@ -158,8 +167,8 @@ struct LinearizeLaw : graph::RewriteLaw {
     auto op = cast<KernelOp>(operation);
     if (form == "quadratic" || op.getCompressKey())
       return op.decompose(builder);
-    if (form == "state" || form == fusedForm)
-      return buildState(builder, op, form == fusedForm);
+    if (isStateForm(form))
+      return buildState(builder, op, form);
     return buildChunked(builder, op, form == groupedForm);
   }
 };

@@ -140,7 +140,7 @@ static Shape stateShape(attn::NormalizeOp root) {
   if (compress)
     shape.rank = shapeOf(compress.getWeight())[1];
   shape.finalState = llvm::any_of(state->getUsers(), [&](Operation *user) { return user != readout; });
-  shape.fused = readout->hasAttr(fusedAttr);
+  shape.fused = readout->hasAttr(fusedAttr), shape.merged = readout->hasAttr(mergedAttr);
   return shape;
 }
 

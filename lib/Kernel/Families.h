@@ -57,6 +57,7 @@ struct Problem {
   bool causal = false;
   bool grouped = false; ///< chunks serve all query heads of a key-value head, which share a state
   bool fused = false;   ///< a state is read in the kernel that makes it
+  bool merged = false;  ///< states of pieces are merged in the kernel that makes them
   attn::WindowAttr window; ///< null: the whole sequence
   // Memories of the host function; null if absent.
   mlir::Value lengths;             ///< [batch] i32

@@ -172,7 +172,7 @@ LogicalResult HostBuilder::writeAttention(Operation *root, const Output &output)
     return failure();
   problem.output = output;
   problem.causal = found->causal, problem.grouped = found->grouped, problem.fused = found->fused;
-  problem.window = found->window;
+  problem.merged = found->merged, problem.window = found->window;
   problem.lengths = memory(found->lengths);
   problem.lse = memory(found->lse);
   problem.initialState = memory(found->initialState), problem.initialSum = memory(found->initialSum);

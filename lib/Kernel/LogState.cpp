@@ -13,6 +13,7 @@
 #include "LogState.h"
 
 #include "FusedState.h"
+#include "LastPiece.h"
 
 #include <cmath>
 #include <limits>
@@ -136,11 +137,15 @@ LogStates LogStateBuilder::workspace(bool pieces, Value batch, Value count) {
   return {site.workspace(shape, sizes), sum, maximum, features, problem.valueWidth()};
 }
 
-void LogStateBuilder::buildPieces(const LogStates &pieces, Value count, ArrayRef<Value> values, Prepare prepare) {
+void LogStateBuilder::buildPieces(Value count, ArrayRef<Value> values, Prepare prepare, Value counters) {
   SmallVector<Value> arguments = hostValues({&problem.key, &problem.value}, values);
   arguments.push_back(problem.lengths);
   llvm::append_range(arguments, pieces.memories());
-  KernelFrame frame(site, problem, "state", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::KeyPiece}, arguments);
+  arguments.push_back(counters);
+  if (counters)
+    llvm::append_range(arguments, result.memories());
+  KernelFrame frame(site, problem, counters ? "merged_state" : "state",
+                    {tile::Axis::Batch, tile::Axis::Head, tile::Axis::KeyPiece}, arguments);
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
   Value piece = tiles.programId(tile::Axis::KeyPiece);
@@ -155,6 +160,9 @@ void LogStateBuilder::buildPieces(const LogStates &pieces, Value count, ArrayRef
   SmallVector<Value> state = loop(tiles, tile::Carry::Softmax, first, end, problem.keyTile(),
                                   emptyLogState(tiles, features, problem.valueWidth()), step);
   storeLogState(tiles, frame, pieces, state, {point.batch, point.head, piece});
+  if (counters)
+    inLastPiece(tiles, frame[counters], {point.batch, point.head}, tiles.dim(frame[pieces.sum], 2),
+                [&](TileBuilder &inner) { mergePieces(inner, frame, point.batch, point.head); });
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(problem.key.memory, 0), host.index(heads), count});
 }
@@ -166,12 +174,7 @@ void kernel::divideBySums(TileBuilder &tiles, SmallVector<Value> &state) {
   state[2] = tiles.times(state[2], tiles.expand(inverse, 1, tiles.shape(state[2])));
 }
 
-void LogStateBuilder::buildMerge(const LogStates &pieces, const LogStates &result, bool normalized) {
-  SmallVector<Value> arguments = pieces.memories();
-  llvm::append_range(arguments, result.memories());
-  KernelFrame frame(site, problem, "merge", {tile::Axis::Batch, tile::Axis::Head}, arguments);
-  TileBuilder &tiles = frame.tiles;
-  Value batch = tiles.programId(tile::Axis::Batch), head = tiles.programId(tile::Axis::Head);
+void LogStateBuilder::mergePieces(TileBuilder &tiles, const KernelFrame &frame, Value batch, Value head) const {
   auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
     return mergeLogStates(inner, before, loadLogState(inner, frame, pieces, {batch, head, piece}));
   };
@@ -180,17 +183,27 @@ void LogStateBuilder::buildMerge(const LogStates &pieces, const LogStates &resul
   if (normalized)
     divideBySums(tiles, state);
   storeLogState(tiles, frame, result, state, {batch, head});
+}
+
+void LogStateBuilder::buildMerge() {
+  SmallVector<Value> arguments = pieces.memories();
+  llvm::append_range(arguments, result.memories());
+  KernelFrame frame(site, problem, "merge", {tile::Axis::Batch, tile::Axis::Head}, arguments);
+  TileBuilder &tiles = frame.tiles;
+  mergePieces(tiles, frame, tiles.programId(tile::Axis::Batch), tiles.programId(tile::Axis::Head));
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(pieces.sum, 0), host.index(heads)});
 }
 
-LogStates LogStateBuilder::build(ArrayRef<Value> values, bool normalized, Prepare prepare) {
+LogStates LogStateBuilder::build(ArrayRef<Value> values, bool isNormalized, Prepare prepare) {
   TileBuilder host(site.host, site.loc);
   Value batch = host.dim(problem.key.memory, 0);
-  Value count = host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
-  LogStates pieces = workspace(true, batch, count), result = workspace(false, batch, count);
-  buildPieces(pieces, count, values, prepare);
-  buildMerge(pieces, result, normalized);
+  Value count = pieceCount(host, problem);
+  pieces = workspace(true, batch, count), result = workspace(false, batch, count), normalized = isNormalized;
+  Value counters = problem.merged ? counterWorkspace(site, batch, heads) : Value();
+  buildPieces(count, values, prepare, counters);
+  if (!counters)
+    buildMerge();
   return result;
 }
 

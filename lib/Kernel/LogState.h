@@ -91,12 +91,16 @@ public:
 
 private:
   LogStates workspace(bool pieces, mlir::Value batch, mlir::Value count);
-  void buildPieces(const LogStates &pieces, mlir::Value count, llvm::ArrayRef<mlir::Value> values, Prepare prepare);
-  void buildMerge(const LogStates &pieces, const LogStates &result, bool normalized);
+  /// With `counters` the point of the last piece merges them into `result`.
+  void buildPieces(mlir::Value count, llvm::ArrayRef<mlir::Value> values, Prepare prepare, mlir::Value counters);
+  void buildMerge();
+  void mergePieces(TileBuilder &tiles, const KernelFrame &frame, mlir::Value batch, mlir::Value head) const;
 
   BuildSite &site;
   const Problem &problem;
   int64_t heads, features;
+  LogStates pieces{}, result{};
+  bool normalized = false;
 };
 
 } // namespace attune::kernel

@@ -56,7 +56,7 @@ static LogicalResult matchState(attn::NormalizeOp root, Partition &result) {
   if (!state || state.getSum() != readout.getSum())
     return failure();
   result.form = attn::Form::State;
-  result.fused = readout->hasAttr("attn.fused");
+  result.fused = readout->hasAttr("attn.fused"), result.merged = readout->hasAttr("attn.merged");
   result.value = state.getValue();
   result.finalState = state.getState(), result.finalSum = state.getSum();
   return matchMaps(readout.getFeatures(), state.getFeatures(), result);

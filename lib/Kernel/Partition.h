@@ -27,6 +27,7 @@ struct Partition {
   bool causal = false;
   bool grouped = false; ///< chunked: the query heads of a key-value head share its state
   bool fused = false;   ///< state: made and read in one kernel
+  bool merged = false;  ///< state: its pieces are merged in the kernel that makes them
 };
 
 /// The family of the attention whose output `root` makes; none if no family has it.

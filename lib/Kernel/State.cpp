@@ -10,11 +10,12 @@
 //   merge:    parallel over (batch, KV head)             S = S₀ + Σ_pieces S, in the order of the pieces
 //   readout:  parallel over (batch, head, query block)   o = φ(q) S / guard(φ(q) z)
 //
-// A piece has a fixed number of keys, so the order of sums depends on N alone. Fused, the tiles are those of one kernel
+// `merged_state` is both of the first two: the grid point whose piece is stored last merges all. A piece has a fixed number of keys, so the order of sums depends on N alone. Fused, the tiles are those of one kernel
 // (FusedState.cpp) and the keys one piece.
 //
 //===----------------------------------------------------------------------===//
 #include "FusedState.h"
+#include "LastPiece.h"
 #include "QueryBlocks.h"
 #include "StateTiles.h"
 
@@ -52,12 +53,41 @@ static Value outputOf(TileBuilder &tiles, attn::DenominatorAttr guard, const Fea
   return normalize(tiles, guard, numerator, denominator);
 }
 
-/// The states of the pieces into `states` [batch, F, pieces, m, dv] and `sums` [batch, F, pieces, m].
-static void buildPieces(BuildSite &site, const Problem &problem, const FeatureMap &map, Value states, Value sums,
-                        Value pieces) {
-  KernelFrame frame(site, problem, "state", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::KeyPiece},
-                    hostValues({&problem.key, &problem.value},
-                               {problem.lengths, map.parameter, map.shift, states, sums}));
+namespace {
+/// Memories of the host: states [batch, F, pieces, m, dv] and sums [batch, F, pieces, m] of the pieces, and what they are merged
+/// into [batch, F, m, dv], [batch, F, m].
+struct PieceStates {
+  Value states, sums, state, sum;
+};
+} // namespace
+
+/// S₀ (or 0) plus the pieces, one after another.
+static void mergePieces(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const FeatureMap &map,
+                        const PieceStates &memories, Value batch, Value head) {
+  int64_t width = problem.valueWidth();
+  SmallVector<Value> carried = zeroState(tiles, map, width);
+  if (problem.initialState)
+    carried = loadState(tiles, map, width, {frame[problem.initialState], frame[problem.initialSum], {batch, head}});
+  Value statesIn = frame[memories.states], sumsIn = frame[memories.sums];
+  auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
+    SmallVector<Value> next = loadState(inner, map, width, {statesIn, sumsIn, {batch, head, piece}});
+    for (auto [sum, part] : llvm::zip_equal(before, next))
+      part = inner.plus(sum, part);
+    return next;
+  };
+  carried = loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.dim(statesIn, 2), 1, carried, step);
+  storeState(tiles, map, carried, {frame[memories.state], frame[memories.sum], {batch, head}});
+}
+
+/// The states of the pieces; with `counters` the point of the last one merges them.
+static void buildPieces(BuildSite &site, const Problem &problem, const FeatureMap &map, const PieceStates &memories,
+                        Value pieces, Value counters) {
+  SmallVector<Value> values{problem.lengths, map.parameter, map.shift, memories.states, memories.sums};
+  if (counters)
+    values.append({counters, problem.initialState, problem.initialSum, memories.state, memories.sum});
+  KernelFrame frame(site, problem, counters ? "merged_state" : "state",
+                    {tile::Axis::Batch, tile::Axis::Head, tile::Axis::KeyPiece},
+                    hostValues({&problem.key, &problem.value}, values));
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
   Value piece = tiles.programId(tile::Axis::KeyPiece);
@@ -69,33 +99,21 @@ static void buildPieces(BuildSite &site, const Problem &problem, const FeatureMa
   SmallVector<Value> state =
       loop(tiles, tile::Carry::Sum, first, end, problem.keyTile(), zeroState(tiles, map, problem.valueWidth()),
            [&](TileBuilder &inner, Value j, ValueRange carried) { return keys.add(inner, j, carried); });
-  storeState(tiles, map, state, {frame[states], frame[sums], {point.batch, point.head, piece}});
+  storeState(tiles, map, state, {frame[memories.states], frame[memories.sums], {point.batch, point.head, piece}});
+  if (counters)
+    inLastPiece(tiles, frame[counters], {point.batch, point.head}, tiles.dim(frame[memories.states], 2),
+                [&](TileBuilder &inner) { mergePieces(inner, frame, problem, map, memories, point.batch, point.head); });
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(problem.key.memory, 0), host.index(parameterHeads(problem, map)), pieces});
 }
 
-/// S₀ (or 0) plus the pieces, one after another.
-static void buildMerge(BuildSite &site, const Problem &problem, const FeatureMap &map, Value states, Value sums,
-                       Value state, Value sum) {
+static void buildMerge(BuildSite &site, const Problem &problem, const FeatureMap &map, const PieceStates &memories) {
   KernelFrame frame(site, problem, "merge", {tile::Axis::Batch, tile::Axis::Head},
-                    {states, sums, problem.initialState, problem.initialSum, state, sum});
+                    {memories.states, memories.sums, problem.initialState, problem.initialSum, memories.state, memories.sum});
   TileBuilder &tiles = frame.tiles;
-  Value batch = tiles.programId(tile::Axis::Batch), head = tiles.programId(tile::Axis::Head);
-  int64_t width = problem.valueWidth();
-  SmallVector<Value> carried = zeroState(tiles, map, width);
-  if (problem.initialState)
-    carried = loadState(tiles, map, width, {frame[problem.initialState], frame[problem.initialSum], {batch, head}});
-  Value statesIn = frame[states], sumsIn = frame[sums];
-  auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
-    SmallVector<Value> next = loadState(inner, map, width, {statesIn, sumsIn, {batch, head, piece}});
-    for (auto [sum, part] : llvm::zip_equal(before, next))
-      part = inner.plus(sum, part);
-    return next;
-  };
-  carried = loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.dim(statesIn, 2), 1, carried, step);
-  storeState(tiles, map, carried, {frame[state], frame[sum], {batch, head}});
+  mergePieces(tiles, frame, problem, map, memories, tiles.programId(tile::Axis::Batch), tiles.programId(tile::Axis::Head));
   TileBuilder host(site.host, site.loc);
-  frame.finish(site, {host.dim(states, 0), host.dim(states, 1)});
+  frame.finish(site, {host.dim(memories.states, 0), host.dim(memories.states, 1)});
 }
 
 void kernel::buildState(BuildSite &site, const Problem &problem, const FeatureMap &map, Value state, Value sum) {
@@ -103,11 +121,14 @@ void kernel::buildState(BuildSite &site, const Problem &problem, const FeatureMa
   int64_t heads = parameterHeads(problem, map);
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Value batch = host.dim(problem.key.memory, 0);
-  Value pieces = host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
+  Value pieces = pieceCount(host, problem);
   Value states = site.workspace({dynamic, heads, dynamic, map.features, problem.valueWidth()}, {batch, pieces});
   Value sums = site.workspace({dynamic, heads, dynamic, map.features}, {batch, pieces});
-  buildPieces(site, problem, map, states, sums, pieces);
-  buildMerge(site, problem, map, states, sums, state, sum);
+  PieceStates memories{states, sums, state, sum};
+  Value counters = problem.merged ? counterWorkspace(site, batch, heads) : Value();
+  buildPieces(site, problem, map, memories, pieces, counters);
+  if (!counters)
+    buildMerge(site, problem, map, memories);
 }
 
 static void buildReadout(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,

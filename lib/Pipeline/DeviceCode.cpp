@@ -23,9 +23,17 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::target;
 
+/// Kernels and launches, with grids as a device has them.
+static OwningOpRef<ModuleOp> withFoldedGrids(Compilation &compilation) {
+  OwningOpRef<ModuleOp> module(compilation.module().clone());
+  PassManager manager(&compilation.context());
+  manager.addPass(device::createFoldGrids());
+  return succeeded(manager.run(*module)) ? std::move(module) : OwningOpRef<ModuleOp>();
+}
+
 /// The kernels alone, in the LLVM dialect of the chip.
-static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation) {
-  OwningOpRef<ModuleOp> device(compilation.module().clone());
+static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation, ModuleOp module) {
+  OwningOpRef<ModuleOp> device(module.clone());
   for (func::FuncOp host : llvm::make_early_inc_range(device->getOps<func::FuncOp>()))
     host.erase();
   PassManager manager(&compilation.context());
@@ -39,8 +47,8 @@ static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation) {
 static constexpr llvm::StringLiteral hostIsa = "host";
 
 /// The plans alone, as LLVM IR; they name kernels by their place among the module's.
-static std::unique_ptr<llvm::Module> lowerHost(Compilation &compilation, llvm::LLVMContext &context) {
-  OwningOpRef<ModuleOp> host(compilation.module().clone());
+static std::unique_ptr<llvm::Module> lowerHost(Compilation &compilation, OwningOpRef<ModuleOp> host,
+                                               llvm::LLVMContext &context) {
   PassManager manager(&compilation.context());
   cpu::CpuOptions options;
   options.isas = {hostIsa.str()};
@@ -92,13 +100,16 @@ static LogicalResult checkSchedules(ModuleOp module) {
 std::optional<DeviceCode> attune::compileForGpu(Compilation &compilation) {
   if (failed(compilation.advance(Stage::Tile)) || failed(checkSchedules(compilation.module())))
     return std::nullopt;
+  OwningOpRef<ModuleOp> module = withFoldedGrids(compilation);
   DeviceCode code;
-  code.device = lowerKernels(compilation);
+  if (!module)
+    return std::nullopt;
+  code.device = lowerKernels(compilation, *module);
   if (!code.device || failed(compilation.dump(Stage::Llvm, *code.device, "-device")))
     return std::nullopt;
   code.kernels = deviceKernels(*code.device);
   code.host.context = std::make_unique<llvm::LLVMContext>();
-  code.host.module = lowerHost(compilation, *code.host.context);
+  code.host.module = lowerHost(compilation, std::move(module), *code.host.context);
   if (!code.host.module)
     return std::nullopt;
   code.host.description = compilation.interface();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Reference/EvalTile.h"
 
+#include "Arrivals.h"
 #include "TileFrame.h"
 
 #include <limits>
@@ -27,7 +28,7 @@ void Frame::setTile(mlir::Value value, TileValue tile) {
 LogicalResult attune::reference::evalBlock(Frame &frame, mlir::Block &block) {
   for (Operation &op : block.without_terminator()) {
     std::optional<LogicalResult> result;
-    for (auto eval : {evalIndexOp, evalElementwise, evalMemoryOp, evalTileOp, evalControl, evalHostOp})
+    for (auto eval : {evalIndexOp, evalElementwise, evalMemoryOp, evalTileOp, evalArriveOp, evalControl, evalHostOp})
       if ((result = eval(frame, op)))
         break;
     if (!result)
@@ -98,11 +99,12 @@ LogicalResult attune::reference::evalKernel(tile::KernelOp kernel, ArrayRef<int6
   if (grid.size() != kernel.getGrid().size() || !points || *points > std::numeric_limits<int32_t>::max())
     return kernel.emitOpError() << "expected " << kernel.getGrid().size() << " grid sizes of a product below 2^31";
   RaceCheck races;
+  Arrivals arrivals;
   mlir::Block &body = kernel.getBody().front();
   for (int32_t index : shuffled(*points, options.seed)) {
     races.enter(index);
     Frame frame(options, options.checkRaces ? &races : nullptr);
-    frame.kernel = kernel;
+    frame.kernel = kernel, frame.pointNumber = index, frame.arrivals = &arrivals;
     for (int64_t size : llvm::reverse(grid)) {
       frame.point.insert(frame.point.begin(), index % size);
       index /= size;
@@ -110,6 +112,9 @@ LogicalResult attune::reference::evalKernel(tile::KernelOp kernel, ArrayRef<int6
     if (failed(bindArguments(frame, kernel, body, arguments)) || failed(evalBlock(frame, body)))
       return failure();
   }
+  if (const Arrivals::Group *group = arrivals.incomplete())
+    return kernel.emitOpError() << "expected all " << group->count << " grid points of a group to arrive, but "
+                                << group->here.size() << " have";
   return success();
 }
 

@@ -23,13 +23,13 @@ bool RaceCheck::read(const Array &memory, int64_t place) {
   int32_t &reader = accesses.reader[place];
   reader = reader == nobody || reader == current ? current : several;
   int32_t writer = accesses.writer[place];
-  return writer == nobody || writer == current;
+  return isOrdered(writer);
 }
 
 bool RaceCheck::write(const Array &memory, int64_t place) {
   Accesses &accesses = accessesOf(memory);
   int32_t &writer = accesses.writer[place], reader = accesses.reader[place];
-  bool alone = (writer == nobody || writer == current) && (reader == nobody || reader == current);
+  bool alone = isOrdered(writer) && reader != several && isOrdered(reader);
   writer = current;
   return alone;
 }

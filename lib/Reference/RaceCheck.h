@@ -11,6 +11,7 @@
 #include "attune/Reference/Array.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace attune::reference {
 
@@ -18,11 +19,13 @@ namespace attune::reference {
 class RaceCheck {
 public:
   /// The grid point whose accesses follow.
-  void enter(int64_t point) { current = point; }
+  void enter(int64_t point) { current = point, seen.clear(); }
+  /// What these points have done comes before what the current one does next.
+  void sees(llvm::ArrayRef<int64_t> points) { seen.insert(points.begin(), points.end()); }
 
-  /// False if another grid point has written the element.
+  /// False if a grid point that the current one does not see has written the element.
   bool read(const Array &memory, int64_t place);
-  /// False if another grid point has read or written the element.
+  /// False if a grid point that the current one does not see has read or written the element.
   bool write(const Array &memory, int64_t place);
 
 private:
@@ -31,9 +34,11 @@ private:
     std::vector<int32_t> reader, writer;
   };
   Accesses &accessesOf(const Array &memory);
+  bool isOrdered(int32_t point) const { return point == nobody || point == current || seen.contains(point); }
 
   llvm::DenseMap<const void *, Accesses> buffers;
   int32_t current = 0;
+  llvm::DenseSet<int32_t> seen;
 };
 
 } // namespace attune::reference

@@ -30,6 +30,8 @@ struct TileValue {
 /// What an SSA value holds, by its type: integers and indices, scalars of floats, memories, tiles.
 using Value = std::variant<int64_t, double, Array, std::shared_ptr<const TileValue>>;
 
+class Arrivals;
+
 /// The values that are known so far, and where the run stands in the grid.
 class Frame {
 public:
@@ -53,6 +55,8 @@ public:
   RaceCheck *races; ///< null outside kernels, or if not asked for
   tile::KernelOp kernel;
   llvm::SmallVector<int64_t, 3> point;
+  int64_t pointNumber = 0;      ///< among those of the launch
+  Arrivals *arrivals = nullptr; ///< of the launch; null outside kernels
 
 private:
   llvm::DenseMap<mlir::Value, Value> values;
@@ -65,6 +69,7 @@ mlir::LogicalResult evalBlock(Frame &frame, mlir::Block &block);
 std::optional<mlir::LogicalResult> evalIndexOp(Frame &frame, mlir::Operation &op);
 std::optional<mlir::LogicalResult> evalElementwise(Frame &frame, mlir::Operation &op);
 std::optional<mlir::LogicalResult> evalMemoryOp(Frame &frame, mlir::Operation &op);
+std::optional<mlir::LogicalResult> evalArriveOp(Frame &frame, mlir::Operation &op);
 std::optional<mlir::LogicalResult> evalTileOp(Frame &frame, mlir::Operation &op);
 std::optional<mlir::LogicalResult> evalControl(Frame &frame, mlir::Operation &op);
 std::optional<mlir::LogicalResult> evalHostOp(Frame &frame, mlir::Operation &op);

@@ -22,6 +22,7 @@ static constexpr FormText texts[] = {
     {"linearize", "state",
      "keys and values are summed up in one matrix first, then queries read it: cost grows with n + N"},
     {"linearize", "fused_state", "state, with the sum and the reading in one kernel"},
+    {"linearize", "merged_state", "state, with what pieces of the keys sum up to added up in the kernel that makes the last one"},
     {"linearize", "chunked", "causal, chunk by chunk; what earlier chunks sum up to is carried along: cost grows with n"},
     {"linearize", "grouped", "chunked, once for all query heads that share a key-value head"},
     {"fold", "apart", "tokens are projected, then multiplied by the random features"},

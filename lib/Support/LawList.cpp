@@ -18,7 +18,8 @@ static constexpr ListedLaw laws[] = {
     {"I1", "linearize", "(A Bᵀ) V = A (Bᵀ V)", "not causal; nothing between the product and V; no window",
      "Transformers are RNNs (arXiv 2006.16236)", LawPlace::Choice,
      "quadratic: n N (m + dv) multiply-adds; state: (n + N) m dv, which wins for n, N above some m dv / (m + dv); "
-     "fused_state: the same in one kernel, without workspace, which wins where heads occupy the cores"},
+     "fused_state: the same in one kernel, without workspace, which wins where heads occupy the cores; merged_state: state "
+     "without a kernel for the merge of the pieces, which wins where a launch costs more than the counting"},
     {"I2", "normaliser", "(A Bᵀ) [V 1] = [(A Bᵀ) V, (A Bᵀ) 1]", "a linear form with a denominator",
      "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Kernels,
      "a vector z = Bᵀ 1 beside the state: a column more would make dv + 1 wide tiles, half of them padding"},

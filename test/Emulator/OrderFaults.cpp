@@ -134,6 +134,42 @@ static Result missingCopy(DeviceCode &code) {
 }
 
 //===----------------------------------------------------------------------===//
+// Order between blocks
+//===----------------------------------------------------------------------===//
+
+/// The fence before the exchange of a counter, and the one after it.
+static Result noFence(DeviceCode &code, LLVM::AtomicOrdering ordering) {
+  for (auto fence : all<LLVM::FenceOp>(code))
+    if (fence.getOrdering() == ordering)
+      return erase(fence);
+  return {};
+}
+
+static Result noReleaseFence(DeviceCode &code) { return noFence(code, LLVM::AtomicOrdering::release); }
+static Result noAcquireFence(DeviceCode &code) { return noFence(code, LLVM::AtomicOrdering::acquire); }
+
+static Result exchangeInTheBlock(DeviceCode &code) {
+  auto exchanges = all<LLVM::AtomicCmpXchgOp>(code);
+  if (exchanges.empty())
+    return {};
+  exchanges.front().setSyncscope("block");
+  return Change{0, 0, 1};
+}
+
+/// The barrier after the stores of a block's part: the last one ahead of the fence.
+static Result arrivalBeforeStores(DeviceCode &code) {
+  NVVM::BarrierOp last;
+  code.device->walk([&](Operation *op) {
+    if (isa<LLVM::FenceOp>(op))
+      return WalkResult::interrupt();
+    if (auto barrier = dyn_cast<NVVM::BarrierOp>(op))
+      last = barrier;
+    return WalkResult::advance();
+  });
+  return last ? Result(erase(last)) : Result();
+}
+
+//===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
 
@@ -160,6 +196,14 @@ llvm::ArrayRef<Fault> test::orderFaults() {
        reported(FindingKind::CopyInFlight), nullptr, copiesIntoOwnStage},
       {"causal", "missing-copy", "a part of the queries' tile that nothing writes",
        reported(FindingKind::UninitialisedRead), nullptr, missingCopy},
+      {"merged", "no-release-fence", "a block counts itself without a fence before", reported(FindingKind::Race), nullptr,
+       noReleaseFence},
+      {"merged", "no-acquire-fence", "the last block reads the others' parts without a fence before",
+       reported(FindingKind::Race), nullptr, noAcquireFence},
+      {"merged", "exchange-in-the-block", "a counter that is exchanged at the scope of a block",
+       reported(FindingKind::Race), nullptr, exchangeInTheBlock},
+      {"merged", "arrival-before-stores", "no barrier between the stores of a part and the arrival",
+       reported(FindingKind::Race), nullptr, arrivalBeforeStores},
   };
   return faults;
 }

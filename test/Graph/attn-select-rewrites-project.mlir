@@ -49,7 +49,7 @@ func.func @long(%x: tensor<1x512x256xf32>, %wq: tensor<256x256xf32> {attn.name =
 // -----
 
 // A state reads each key once. One head of up to 2,048 tokens is one grid point, and two cores could project.
-// CHECK: Remark="linearize: took the state form: {{.*}}"
+// CHECK: Remark="linearize: took the merged_state form: {{.*}}"
 // CHECK: Remark="project of wk: took the alone form: {{.*}}"
 // CHECK: Remark="project of wv: took the alone form: {{.*}}"
 // PLAN-LABEL: func.func @one_head(

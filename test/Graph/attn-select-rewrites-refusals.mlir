@@ -9,8 +9,8 @@
 // RUN: not attn-opt %s -attn-select-rewrites=device=%t/number.yaml 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not attn-opt %s -attn-select-rewrites=device=%t/missing.yaml 2>&1 | FileCheck %s --check-prefix=MISSING
 
-// LAW:     error: expected the name of a law (linearize, fold, low_rank, project, project_out) in a pin, but got 'linearise'
-// FORM:    error: expected a form of linearize (quadratic, state, fused_state, chunked, grouped) in a pin, but got 'recurrent'
+// LAW:     error: expected the name of a law (linearize, fold, low_rank, project) in a pin, but got 'linearise'
+// FORM:    error: expected a form of linearize (quadratic, state, fused_state, merged_state, chunked, grouped) in a pin, but got 'recurrent'
 // TWICE:   error: expected one pin of linearize, but got several
 // DEVICE:  error: expected a device description ({{.*}}a100-40gb{{.*}}, a target, or a path that ends in .yaml), but got 'cray-1'
 // FILE:    error: /nowhere/cray-1.yaml: expected a readable device description, but got 'No such file or directory'
@@ -21,7 +21,7 @@
 // A pin that the attention cannot take: the reason and the remedy, and no change.
 func.func @not_causal(%q: tensor<1x1x9x8xf32>, %k: tensor<1x1x9x8xf32>, %v: tensor<1x1x9x8xf32>) -> tensor<1x1x9x8xf32> {
   // expected-error @below {{expected a form that this attention can take, but got the pin linearize: chunked; chunks order queries and keys, and this attention is not causal}}
-  // expected-note @below {{pin one of quadratic, state, fused_state, or leave the choice to the cost model}}
+  // expected-note @below {{pin one of quadratic, state, fused_state, merged_state, or leave the choice to the cost model}}
   %o = attn.kernel %q, %k, %v {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
       : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
   return %o : tensor<1x1x9x8xf32>

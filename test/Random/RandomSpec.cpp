@@ -51,7 +51,7 @@ static void drawMechanism(Choices &choices, RandomSpec &spec) {
   }
   if (choices.once(2))
     spec.pin = spec.causal ? choices.pick({"quadratic", "chunked"})
-                           : choices.pick({"quadratic", "state", "fused_state"});
+                           : choices.pick({"quadratic", "state", "fused_state", "merged_state"});
 }
 
 RandomSpec attune::random::drawSpec(uint64_t seed, const SpecLimits &limits) {

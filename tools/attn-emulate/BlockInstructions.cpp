@@ -77,8 +77,10 @@ std::optional<DeviceInstruction> emulator::findBlockInstruction(llvm::StringRef 
     return findBarrier(name);
   if (name.consume_front("llvm.nvvm.cp.async."))
     return findCopy(name);
-  // The threads of a block share one memory here, and the blocks run one after another: a fence changes nothing.
-  // So does a prefetch, which may name any address.
+  if (name == "llvm.nvvm.membar.gl" || name == "llvm.nvvm.membar.sys")
+    return DeviceInstruction::byLane([](const LaneCall &call) { call.machine.orderFence({true, true, true}); });
+  // The threads of a block share one memory here: a fence among them changes nothing. So does a prefetch, which may name any
+  // address.
   if (name.starts_with("llvm.nvvm.membar.") || name.starts_with("llvm.nvvm.fence.") ||
       name.starts_with("llvm.nvvm.prefetch."))
     return DeviceInstruction::byLane([](const LaneCall &) {});

@@ -15,6 +15,9 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
+#include <algorithm>
+#include <numeric>
+#include <random>
 #include <utility>
 
 using namespace attune;
@@ -28,11 +31,12 @@ static constexpr size_t arenaSlack = 128 * 1024;
 
 struct DeviceEmulator::Impl {
   explicit Impl(EmulatorOptions given)
-      : options(given), log(options.maxFindings), machine(options, shared, global, log) {}
+      : options(given), log(options.maxFindings), machine(options, shared, global, log), random(options.seed) {}
 
   Error build(orc::ThreadSafeModule owned);
   Error checkLaunch(const KernelInfo &kernel, Dim3 grid, Dim3 block, size_t dynamicBytes, size_t parameters) const;
   Error launch(StringRef kernel, Dim3 grid, Dim3 block, size_t dynamicBytes, ArrayRef<uint64_t> params);
+  std::vector<uint64_t> blocksInOrder(Dim3 grid);
   void registerConstants();
   void collectUse();
 
@@ -44,6 +48,7 @@ struct DeviceEmulator::Impl {
   RewriteResult program;
   std::unique_ptr<orc::LLJIT> compiler;
   std::vector<std::pair<std::string, uint64_t>> constantSizes;
+  std::mt19937_64 random; ///< the order of blocks
 };
 
 Error DeviceEmulator::Impl::build(orc::ThreadSafeModule owned) {
@@ -105,6 +110,15 @@ Error DeviceEmulator::Impl::checkLaunch(const KernelInfo &kernel, Dim3 grid, Dim
   return Error::success();
 }
 
+/// One after another, or in the drawn order.
+std::vector<uint64_t> DeviceEmulator::Impl::blocksInOrder(Dim3 grid) {
+  std::vector<uint64_t> blocks(grid.count());
+  std::iota(blocks.begin(), blocks.end(), 0);
+  if (options.shuffleSchedule)
+    std::shuffle(blocks.begin(), blocks.end(), random);
+  return blocks;
+}
+
 Error DeviceEmulator::Impl::launch(StringRef name, Dim3 grid, Dim3 block, size_t dynamicBytes,
                                    ArrayRef<uint64_t> params) {
   auto kernel = find_if(program.kernels, [&](const KernelInfo &info) { return info.name == name; });
@@ -118,12 +132,12 @@ Error DeviceEmulator::Impl::launch(StringRef name, Dim3 grid, Dim3 block, size_t
   shared.setDynamicBytes(dynamicBytes);
   global.beginLaunch();
   BlockLaunch launch{entry->toPtr<void (*)(const uint64_t *)>(), params.data(), name.str(), grid, block};
-  for (uint32_t z = 0; z < grid.z; ++z)
-    for (uint32_t y = 0; y < grid.y; ++y)
-      for (uint32_t x = 0; x < grid.x; ++x)
-        if (std::string problem = machine.runBlock(launch, {x, y, z}, program.sites); !problem.empty())
-          return fail("kernel '" + name + "', block (" + Twine(x) + ", " + Twine(y) + ", " + Twine(z) +
-                      ") cannot go on: " + problem);
+  for (uint64_t block : blocksInOrder(grid)) {
+    Dim3 at{uint32_t(block % grid.x), uint32_t(block / grid.x % grid.y), uint32_t(block / grid.x / grid.y)};
+    if (std::string problem = machine.runBlock(launch, at, program.sites); !problem.empty())
+      return fail("kernel '" + name + "', block (" + Twine(at.x) + ", " + Twine(at.y) + ", " + Twine(at.z) +
+                  ") cannot go on: " + problem);
+  }
   return Error::success();
 }
 

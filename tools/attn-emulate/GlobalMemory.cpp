@@ -19,6 +19,7 @@ void GlobalMemory::add(void *base, size_t bytes, llvm::StringRef name) {
 }
 
 void GlobalMemory::beginLaunch() {
+  order.beginLaunch();
   for (Buffer &buffer : buffers)
     buffer.writers.reset();
 }
@@ -65,9 +66,12 @@ std::optional<GlobalConflict> GlobalMemory::access(Buffer &buffer, const void *a
   for (size_t offset = begin; offset < begin + bytes; ++offset) {
     Writer &writer = buffer.writers.get()[offset];
     bool written = writer.block && !(writer.atomic && access.atomic);
-    bool otherBlock = writer.block != access.block + 1;
-    bool unordered = writer.thread != access.thread && writer.time > clock.seen(access.thread / 32, writer.thread / 32);
-    if (written && (otherBlock || unordered) && !conflict)
+    auto isOrdered = [&] {
+      if (writer.block != access.block + 1)
+        return order.sees(clock, {access.block, access.thread}, {writer.block - 1, writer.thread}, writer.time);
+      return writer.thread == access.thread || writer.time <= clock.seen(access.thread / 32, writer.thread / 32);
+    };
+    if (written && !conflict && !isOrdered())
       conflict = {offset, writer.block - 1, writer.thread};
     if (access.store)
       writer = {access.block + 1, access.thread, access.atomic, clock.now()};

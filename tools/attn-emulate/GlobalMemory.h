@@ -6,14 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bounds are those of the registered buffers. Once a buffer has been written in a launch, each of its bytes remembers
-// its last writer: two blocks of one launch, or two threads of a block without a barrier between, must not meet there.
+// Bounds are those of the registered buffers. Once a buffer has been written in a launch, each of its bytes remembers its last
+// writer: two blocks of one launch must not meet there unless fences and atomics order them, nor two threads of a block
+// without a barrier between.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_GLOBALMEMORY_H
 #define ATTUNE_EMULATOR_GLOBALMEMORY_H
 
-#include "OrderClock.h"
+#include "BlockOrder.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -63,6 +64,9 @@ public:
     uint16_t thread;
     bool store, atomic;
   };
+  /// Of the blocks of the launch.
+  BlockOrder order;
+
   std::optional<GlobalConflict> access(Buffer &buffer, const void *address, size_t bytes, const OrderClock &clock,
                                        const Access &access);
 

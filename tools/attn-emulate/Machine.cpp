@@ -64,6 +64,7 @@ std::string Machine::runBlock(const BlockLaunch &what, Dim3 index, llvm::ArrayRe
     return "expected memory for the stacks of " + std::to_string(launch.block.count()) + " threads, but got none";
   prepareThreads();
   clock.reset();
+  global.order.beginBlock();
   barriers = {};
   mbarriers.clear();
   idlePolls = 0;

@@ -186,6 +186,10 @@ public:
   char *matrixRow(Site &site, Thread &thread, void *address, bool store);
   void countBankPhase(Site &site, llvm::ArrayRef<uint32_t> offsets, uint32_t bytes);
 
+  /// Order between blocks: an atomic access of the running thread that has been done, a fence.
+  void orderAccess(Site &site, const void *address, bool stores);
+  void orderFence(Ordering ordering);
+
   void report(FindingKind kind, Site &site, const Thread &thread, const llvm::Twine &message);
   WorkCounters &counters() { return log.report.counters; }
 

@@ -139,6 +139,17 @@ char *Machine::accessGlobal(Site &site, Thread &thread, char *address, uint32_t 
   return address;
 }
 
+void Machine::orderAccess(Site &site, const void *address, bool stores) {
+  Actor actor{linearBlock(), uint16_t(running->index)};
+  global.order.access(clock, actor, address, site.ordering, site.load, stores);
+  clock.advance(); // what the thread does from here on comes after
+}
+
+void Machine::orderFence(Ordering ordering) {
+  global.order.fence(clock, {linearBlock(), uint16_t(running->index)}, ordering);
+  clock.advance();
+}
+
 void *Machine::access(Site &site, void *pointer) {
   Thread &thread = *running;
   char *address = static_cast<char *>(pointer);

@@ -37,6 +37,10 @@ static void *checkAccess(Machine *machine, Site *site, void *address) { return m
 static void performCall(Machine *machine, Site *site, char *result, const char *arguments) {
   machine->call(*site, result, arguments);
 }
+static void orderAccess(Machine *machine, Site *site, void *address, bool stores) {
+  machine->orderAccess(*site, address, stores);
+}
+static void orderFence(Machine *machine, Site *site) { machine->orderFence(site->ordering); }
 static uint64_t lastProduct(Machine *machine) { return machine->current().productTag; }
 static void checkProduct(Machine *machine, Site *site, uint64_t tag) { machine->checkProduct(*site, tag); }
 
@@ -60,6 +64,10 @@ private:
   void replaceByPureCall(CallInst &call, void *target);
   void replaceByMachineCall(CallInst &call, Site &site);
   Error guard(llvm::Instruction &instruction);
+  Ordering orderingOf(AtomicOrdering order, SyncScope::ID scope) const;
+  Ordering orderingOf(const llvm::Instruction &instruction) const;
+  void orderAfter(llvm::Instruction &instruction, Site &site, Value *target);
+  void rewriteFence(FenceInst &fence);
   Error placeGlobals(RewriteResult &result);
   Error addEntry(Function &kernel, RewriteResult &result);
   Site &addSite(const llvm::Instruction &instruction);
@@ -100,7 +108,7 @@ static void printInstructions(const Module &module, DenseMap<const llvm::Instruc
       continue;
     slots.incorporateFunction(function);
     for (const llvm::Instruction &instruction : instructions(function)) {
-      if (!isa<CallInst>(instruction) && !isMemoryAccess(instruction))
+      if (!isa<CallInst, FenceInst>(instruction) && !isMemoryAccess(instruction))
         continue;
       std::string text;
       raw_string_ostream os(text);
@@ -166,6 +174,50 @@ static std::pair<Type *, Align> accessOf(const llvm::Instruction &instruction) {
   return {exchange.getNewValOperand()->getType(), exchange.getAlign()};
 }
 
+/// Of a scope below the device nothing is known beyond what barriers order.
+Ordering Rewriter::orderingOf(AtomicOrdering order, SyncScope::ID scope) const {
+  SmallVector<StringRef> scopes;
+  context.getSyncScopeNames(scopes);
+  if (order == AtomicOrdering::NotAtomic || (scope != SyncScope::System && scopes[scope] != "device"))
+    return {};
+  return {true, isAcquireOrStronger(order), isReleaseOrStronger(order)};
+}
+
+Ordering Rewriter::orderingOf(const llvm::Instruction &instruction) const {
+  if (auto *load = dyn_cast<LoadInst>(&instruction))
+    return orderingOf(load->getOrdering(), load->getSyncScopeID());
+  if (auto *store = dyn_cast<StoreInst>(&instruction))
+    return orderingOf(store->getOrdering(), store->getSyncScopeID());
+  if (auto *update = dyn_cast<AtomicRMWInst>(&instruction))
+    return orderingOf(update->getOrdering(), update->getSyncScopeID());
+  auto &exchange = cast<AtomicCmpXchgInst>(instruction);
+  return orderingOf(exchange.getSuccessOrdering(), exchange.getSyncScopeID());
+}
+
+/// Tells the machine of an atomic access once it is done: an exchange that fails writes nothing.
+void Rewriter::orderAfter(llvm::Instruction &instruction, Site &site, Value *target) {
+  IRBuilder<> builder(instruction.getNextNode());
+  Type *i1 = Type::getInt1Ty(context);
+  Value *stores = ConstantInt::getBool(context, site.store);
+  if (isa<AtomicCmpXchgInst>(instruction))
+    stores = builder.CreateExtractValue(&instruction, 1);
+  auto *type = FunctionType::get(Type::getVoidTy(context), {pointer, pointer, pointer, i1}, false);
+  builder.CreateCall(type, address(reinterpret_cast<void *>(orderAccess)),
+                     {address(machine), address(&site), target, stores});
+}
+
+void Rewriter::rewriteFence(FenceInst &fence) {
+  Ordering ordering = orderingOf(fence.getOrdering(), fence.getSyncScopeID());
+  if (ordering.atomic) {
+    Site &site = addSite(fence);
+    site.ordering = ordering;
+    auto *type = FunctionType::get(Type::getVoidTy(context), {pointer, pointer}, false);
+    IRBuilder<>(&fence).CreateCall(type, address(reinterpret_cast<void *>(orderFence)),
+                                   {address(machine), address(&site)});
+  }
+  fence.eraseFromParent();
+}
+
 Error Rewriter::guard(llvm::Instruction &instruction) {
   unsigned operand = pointerOperand(instruction);
   Value *target = instruction.getOperand(operand);
@@ -182,6 +234,7 @@ Error Rewriter::guard(llvm::Instruction &instruction) {
   site.store = !isa<LoadInst>(instruction);
   site.bytes = uint32_t(bytes);
   site.alignment = uint32_t(alignment.value());
+  site.ordering = orderingOf(instruction);
 
   IRBuilder<> builder(&instruction);
   Value *generic = builder.CreateAddrSpaceCast(target, pointer);
@@ -189,6 +242,8 @@ Error Rewriter::guard(llvm::Instruction &instruction) {
   Value *usable = builder.CreateCall(type3, address(reinterpret_cast<void *>(checkAccess)),
                                      {address(machine), address(&site), generic});
   instruction.setOperand(operand, builder.CreateAddrSpaceCast(usable, target->getType()));
+  if (site.ordering.atomic && space != MemorySpace::Shared)
+    orderAfter(instruction, site, generic);
   return Error::success();
 }
 
@@ -353,7 +408,7 @@ Error Rewriter::rewriteFunction(Function &function) {
   SmallVector<llvm::Instruction *> work;
   uint64_t stackBytes = 0;
   for (llvm::Instruction &instruction : instructions(function)) {
-    if (isa<CallInst>(instruction) || (check && isMemoryAccess(instruction)))
+    if (isa<CallInst>(instruction) || (check && (isMemoryAccess(instruction) || isa<FenceInst>(instruction))))
       work.push_back(&instruction);
     if (auto *local = dyn_cast<AllocaInst>(&instruction))
       stackBytes +=
@@ -365,6 +420,10 @@ Error Rewriter::rewriteFunction(Function &function) {
   if (check)
     tagProducts(function);
   for (llvm::Instruction *instruction : work) {
+    if (auto *fence = dyn_cast<FenceInst>(instruction)) {
+      rewriteFence(*fence);
+      continue;
+    }
     auto *call = dyn_cast<CallInst>(instruction);
     if (Error error = call ? rewriteCall(*call) : guard(*instruction))
       return error;

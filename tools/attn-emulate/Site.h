@@ -8,6 +8,8 @@
 #ifndef ATTUNE_EMULATOR_SITE_H
 #define ATTUNE_EMULATOR_SITE_H
 
+#include "BlockOrder.h"
+
 #include "attune/Emulator/EmulatorReport.h"
 
 #include <array>
@@ -88,6 +90,7 @@ struct Site {
   MemorySpace space = MemorySpace::Generic;
   bool load = false, store = false;
   uint32_t bytes = 0, alignment = 1;
+  Ordering ordering; ///< of an atomic access of the device's scope, or of a fence
   // Layout of a call's arguments and results.
   std::vector<uint32_t> argumentOffsets, resultOffsets;
   // What was seen here.
@@ -97,7 +100,7 @@ struct Site {
   std::vector<WarpRequests> sharedRequests, globalRequests; ///< by warp
   bool flushPending = false;                                ///< some of them are open
 
-  bool atomic() const { return load && store; }
+  bool atomic() const { return (load && store) || ordering.atomic; }
 };
 
 template <typename T> T LaneCall::argument(unsigned index) const {

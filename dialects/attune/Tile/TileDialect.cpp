@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Tile/Tile.h"
+#include "attune/Tile/Arrive.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -47,6 +47,7 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "attune/Tile/TileOps.cpp.inc"
       >();
+  addOperations<ArriveOp>();
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,11 +14,11 @@
 namespace attune::cost {
 
 /// Seconds of one kernel, and what they are made of. Computing, reading near memory and reading main memory overlap;
-/// the longest of the three counts, after the launch.
+/// the longest of the three counts, after the launch. `last` is what the points do that wait for others.
 struct KernelPrice {
-  double launch = 0, compute = 0, nearMemory = 0, mainMemory = 0;
+  double launch = 0, compute = 0, nearMemory = 0, mainMemory = 0, last = 0;
 
-  double seconds() const { return launch + std::max({compute, nearMemory, mainMemory}); }
+  double seconds() const { return launch + std::max({compute, nearMemory, mainMemory}) + last; }
   /// What the kernel waits for: "compute", "near memory", "main memory" or "launch".
   const char *limit() const;
 };

@@ -30,6 +30,8 @@ struct WorkEstimate {
   double stepBytes = 0;      ///< what one such step touches
   double workspaceBytes = 0; ///< what the kernel writes for a later one
   double grain = 1;          ///< grid points, which run in parallel
+  // Of it, what is left to grid points that wait for others (`merged_state`): elementwise work, bytes, how many such points.
+  double lastOps = 0, lastBytes = 0, lastGrain = 0;
   int64_t launches = 1;
 
   /// Kernels that run one after another.
@@ -41,6 +43,7 @@ struct WorkEstimate {
     carriedBytes += other.carriedBytes, stepBytes = std::max(stepBytes, other.stepBytes);
     workspaceBytes += other.workspaceBytes;
     grain = std::min(grain, other.grain);
+    lastOps += other.lastOps, lastBytes += other.lastBytes, lastGrain += other.lastGrain;
     launches += other.launches;
     return *this;
   }

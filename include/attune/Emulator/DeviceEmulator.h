@@ -32,7 +32,7 @@ namespace attune {
 
 struct EmulatorOptions {
   bool check = true;            ///< false: only values; an access out of bounds is then undefined
-  bool shuffleSchedule = false; ///< run the warps in a drawn order, switching between them at warp instructions
+  bool shuffleSchedule = false; ///< run blocks and warps in a drawn order, switching between warps at warp instructions
   uint64_t seed = 1;            ///< of the drawn order
   size_t staticSharedLimit = 48 * 1024;
   size_t sharedLimit = 163 * 1024; ///< static and dynamic together; the limit of sm_80

@@ -27,6 +27,9 @@ struct RuntimeSizes {
 /// On `attn.readout` where the kernel that makes the state reads it.
 inline constexpr llvm::StringLiteral fusedAttr = "attn.fused";
 
+/// On `attn.readout` where the kernel that makes the states of the pieces merges them.
+inline constexpr llvm::StringLiteral mergedAttr = "attn.merged";
+
 /// Whether an op is attention, as opposed to a term of it or to what stands around it.
 bool isMechanism(mlir::Operation *op);
 

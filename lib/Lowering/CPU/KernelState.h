@@ -15,6 +15,10 @@
 
 #include "mlir/IR/IRMapping.h"
 
+namespace attune::tile {
+class ArriveOp;
+}
+
 namespace attune::cpu {
 
 /// Where a tile lies: the outer index times `stride` plus the inner index. Rows are padded to whole vectors and rows
@@ -86,6 +90,8 @@ void emitTranspose(KernelState &state, Buffer source, int64_t outer, int64_t inn
 void provideOrders(KernelState &state, ValueRange tiles);
 /// Emits a loop; carried tiles are updated in place where their next value can be computed there.
 LogicalResult emitLoop(KernelState &state, tile::LoopOp loop);
+/// Says at a counter that the grid point has stored its part; the op's result is whether it is the last one.
+void emitArrive(KernelState &state, tile::ArriveOp op);
 /// Emits the ops of a block.
 /// Puts a table (isTable) into the library; the kernel reads it there.
 void emitTable(KernelState &state, Operation *op);

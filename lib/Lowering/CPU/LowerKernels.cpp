@@ -12,6 +12,7 @@
 
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
+#include "attune/Tile/Arrive.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -134,9 +135,11 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
       emitDot(state, cast<tile::DotOp>(stage.ops[0]));
     else if (stage.kind == Stage::Kind::Place)
       emitPlace(state, cast<tile::LoadOp>(stage.ops[0]));
+    else if (stage.kind == Stage::Kind::Arrive)
+      emitArrive(state, cast<tile::ArriveOp>(stage.ops[0]));
     else if (failed(emitLoop(state, cast<tile::LoopOp>(stage.ops[0]))))
       return failure();
-    if (stage.kind != Stage::Kind::Loop)
+    if (stage.kind != Stage::Kind::Loop && stage.kind != Stage::Kind::Arrive)
       for (Operation *op : stage.ops)
         provideOrders(state, op->getResults());
     releaseAfter(state, stages, position);

@@ -14,6 +14,8 @@
 
 #include "DotForms.h"
 
+#include "attune/Tile/Arrive.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -21,7 +23,7 @@ using namespace attune;
 using namespace attune::cpu;
 
 bool cpu::isScalarOp(Operation *op) {
-  return !isa<tile::LoopOp, tile::StoreOp, tile::YieldOp, tile::ReturnOp>(op) &&
+  return !isa<tile::LoopOp, tile::ArriveOp, tile::StoreOp, tile::YieldOp, tile::ReturnOp>(op) &&
          llvm::none_of(op->getResults(), [](Value value) { return isTile(value); }) &&
          llvm::none_of(op->getOperands(), [](Value value) { return isTile(value); });
 }
@@ -166,9 +168,9 @@ void Stages::place(Operation *op) {
       stageOf[scaled->product] = list.size();
     return append(Stage::Kind::Dot, op);
   }
-  if (isa<tile::LoopOp>(op)) {
+  if (isa<tile::LoopOp, tile::ArriveOp>(op)) {
     anyLoad = anyStore = true, lastLoad = lastStore = list.size();
-    return append(Stage::Kind::Loop, op);
+    return append(isa<tile::LoopOp>(op) ? Stage::Kind::Loop : Stage::Kind::Arrive, op);
   }
   if (auto load = dyn_cast<tile::LoadOp>(op); load && readInPlace(load, lanes)) {
     lastLoad = list.size(), anyLoad = true;

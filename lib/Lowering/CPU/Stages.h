@@ -14,9 +14,9 @@
 
 namespace attune::cpu {
 
-/// A loop nest over one tile shape, a dot, a load that is read in place, or a loop over the sequence.
+/// A loop nest over one tile shape, a dot, a load that is read in place, a loop over the sequence, or an arrival.
 struct Stage {
-  enum class Kind { Nest, Dot, Place, Loop };
+  enum class Kind { Nest, Dot, Place, Loop, Arrive };
   Kind kind;
   SmallVector<Operation *> ops; ///< of a nest: in program order; otherwise the one op
   SmallVector<int64_t> shape;   ///< of a nest

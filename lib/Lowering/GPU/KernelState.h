@@ -17,6 +17,10 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+namespace attune::tile {
+class ArriveOp;
+}
+
 namespace attune::device {
 
 /// A memory argument, taken from the kernel's parameters.
@@ -174,6 +178,9 @@ void lowerSliceConversion(KernelState &state, tile::ConvertLayoutOp convert);
 
 // Constants.cpp
 mlir::LogicalResult lowerConstant(KernelState &state, mlir::arith::ConstantOp constant);
+
+// Arrive.cpp
+void lowerArrive(KernelState &state, tile::ArriveOp op);
 
 // Elementwise.cpp
 mlir::LogicalResult lowerElementwise(KernelState &state, mlir::Operation *op);

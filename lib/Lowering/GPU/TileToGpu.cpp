@@ -9,6 +9,7 @@
 #include "KernelState.h"
 
 #include "attune/Lowering/GPU/Passes.h"
+#include "attune/Tile/Arrive.h"
 #include "attune/Tile/Product.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -83,6 +84,7 @@ static LogicalResult lowerOperation(KernelState &state, Operation *op) {
       .Case([&](memref::CollapseShapeOp collapse) { return lowerCollapse(state, collapse), success(); })
       .Case([&](tile::DotOp dot) { return lowerDot(state, dot); })
       .Case([&](tile::LoopOp loop) { return lowerLoop(state, loop); })
+      .Case([&](tile::ArriveOp arrive) { return lowerArrive(state, arrive), success(); })
       .Case([&](tile::ReduceOp reduce) { return lowerReduce(state, reduce), success(); })
       .Case([&](tile::ExpandOp expand) { return lowerExpand(state, expand), success(); })
       .Case([&](tile::MaskOp mask) { return lowerMask(state, mask), success(); })
@@ -157,7 +159,7 @@ LogicalResult device::lowerBlock(KernelState &state, Block &block) {
     state.code.loc = op.getLoc();
     // Scalars that are used at several places are computed where they stand, so that they dominate all.
     bool isScalar = op.getNumResults() == 1 && op.getNumRegions() == 0 && op.getResult(0).getType().isIntOrIndexOrFloat();
-    if (isScalar)
+    if (isScalar && !isa<tile::ArriveOp>(op))
       state.scalar(op.getResult(0));
     if (failed(checkLayout(&op)))
       return failure();
@@ -235,9 +237,12 @@ static void takeThread(KernelState &state) {
   state.sharedBase = LLVM::AddressOfOp::create(builder, code.loc, shared, sharedName);
 }
 
-/// Whether a kernel keeps what it made of all keys while it goes through the queries.
+/// Whether a kernel keeps what it made of all keys while it goes through the queries. One whose last block merges has
+/// stored it.
 static bool keepsState(tile::KernelOp kernel) {
   bool made = false;
+  if (!kernel.getBody().getOps<tile::ArriveOp>().empty())
+    return false;
   for (auto loop : kernel.getBody().front().getOps<tile::LoopOp>()) {
     if (made && loop.getNumResults() == 0)
       return true;

@@ -803,3 +803,51 @@ tile.kernel @k() grid(batch) {
   %t = arith.constant #tile.exact<0.1> : f32
   tile.return
 }
+
+// -----
+
+// Counters are pairs of words.
+tile.kernel @k(%counters: memref<4x3xi32>, %i: index) grid(batch) {
+  // expected-error @below {{expected counters of two words, a memory of i32 whose last dimension is 2, but got 'memref<4x3xi32>'}}
+  %last = tile.arrive %counters[%i] of %i : memref<4x3xi32>
+  tile.return
+}
+
+// -----
+
+// Of i32.
+tile.kernel @k(%counters: memref<4x2xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected counters of two words, a memory of i32 whose last dimension is 2, but got 'memref<4x2xf32>'}}
+  %last = tile.arrive %counters[%i] of %i : memref<4x2xf32>
+  tile.return
+}
+
+// -----
+
+// An index for each dimension but the last.
+tile.kernel @k(%counters: memref<4x2xi32>, %i: index) grid(batch) {
+  // expected-error @below {{expected 1 indices, one for each dimension but the last, but got 2}}
+  %last = tile.arrive %counters[%i, %i] of %i : memref<4x2xi32>
+  tile.return
+}
+
+// -----
+
+// Once.
+tile.kernel @k(%counters: memref<4x2xi32>, %i: index) grid(batch) {
+  tile.loop sum %j = %i to %i step 1 {
+    // expected-error @below {{expected each grid point to arrive once, but got a loop around it}}
+    %last = tile.arrive %counters[%i] of %i : memref<4x2xi32>
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+// Within a kernel.
+func.func @f(%counters: memref<4x2xi32>, %i: index) {
+  // expected-error @below {{expected to be inside a tile.kernel}}
+  %last = tile.arrive %counters[%i] of %i : memref<4x2xi32>
+  return
+}

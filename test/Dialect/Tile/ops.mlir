@@ -196,3 +196,16 @@ func.func @layouts(%w: tensor<64x64xf16, #tile.fragment<role = c, inner = 16, wa
       -> tensor<64x64xf16, #tile.fragment<role = a, inner = 16, warps = [4, 1]>>
   return
 }
+
+// CHECK-LABEL: tile.kernel @arrive
+tile.kernel @arrive(%counters: memref<?x4x2xi32>, %b: index, %pieces: index) grid(head, key_piece) {
+  %h = tile.program_id head
+  %c0 = arith.constant 0 : index
+  // CHECK: %[[LAST:.*]] = tile.arrive %{{.*}}[%{{.*}}, %{{.*}}] of %{{.*}} : memref<?x4x2xi32>
+  %last = tile.arrive %counters[%b, %h] of %pieces : memref<?x4x2xi32>
+  // CHECK: tile.loop sum %{{.*}} = %{{.*}} to %[[LAST]] step 1
+  tile.loop sum %once = %c0 to %last step 1 {
+    tile.yield
+  }
+  tile.return
+}

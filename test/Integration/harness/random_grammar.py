@@ -177,7 +177,7 @@ class SpecDraw:
             forms |= set() if after_map else {"quadratic"}
             forms |= set() if "window" in mechanism else {"chunked" if self.causal else "state"}
             if mechanism["kind"] == "kernel" and "window" not in mechanism and not self.causal and not after_map:
-                forms |= {"fused_state"}
+                forms |= {"fused_state", "merged_state"}
             forms |= {"grouped"} if self.can_group(mechanism) else set()
         return sorted(forms)
 

@@ -162,6 +162,27 @@ TEST_F(AttentionWork, StateAndReadoutInOneKernel) {
   EXPECT_EQ(work.mainBytes, 1552); // and 2 · 72
 }
 
+TEST_F(AttentionWork, StateMergedByItsLastPiece) {
+  // The state and the merge of StateInPieces in one kernel. 2 of its 6 grid points wait for the others, and read 3 pieces.
+  AttentionShape merged = shape(Form::State, 6, 10);
+  merged.heads = 4, merged.sharedHeads = merged.featureHeads = 2, merged.merged = true;
+  auto kernels = attentionWork(merged, tiles(4, 2, /*piece=*/4));
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].kernel, "merged_state");
+  const WorkEstimate &work = kernels[0].work;
+  EXPECT_EQ(work.products, 300);
+  EXPECT_EQ(work.exps, 60);
+  EXPECT_EQ(work.elementwise, 408);    // 300 + 108
+  EXPECT_EQ(work.mainBytes, 1648);     // 1072 + 576
+  EXPECT_EQ(work.workspaceBytes, 592); // 2 · (3 + 1) · 72, and counters of 8
+  EXPECT_EQ(work.lastOps, 108);
+  EXPECT_EQ(work.lastBytes, 576);
+  EXPECT_EQ(work.lastGrain, 2);
+  EXPECT_EQ(work.grain, 6);
+  EXPECT_EQ(work.launches, 1);
+  EXPECT_EQ(kernels[1].kernel, "readout");
+}
+
 TEST_F(AttentionWork, Chunked) {
   // n = 10 in 3 chunks of 4.
   auto kernels = attentionWork(shape(Form::Chunked, 10, 10, /*causal=*/true), tiles(4, 4));

@@ -109,6 +109,16 @@ TEST_F(IssuedWork, StatesThatAreNotStored) {
   EXPECT_EQ(kernels[0].work.nearBytes, 2 * 70 * (20 + 20 + 12 + 12));
 }
 
+TEST_F(IssuedWork, StatesMergedByTheirLastPiece) {
+  // As below, in one kernel: two states written and read, one written; each of two pieces exchanges a counter twice.
+  AttentionShape merged = shape(Family::Kernel, Form::State, 70, 70, 2);
+  merged.merged = true;
+  auto kernels = work(merged, bf16(), 64, 64, /*piece=*/64);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].work.products, 2 * 64 * 16 * 64);
+  EXPECT_EQ(kernels[0].work.nearBytes, 2 * 70 * 32 + 5 * 4 * 20 * 13 + 2 * 2 * 8);
+}
+
 TEST_F(IssuedWork, States) {
   // 70 keys in two pieces of 64: states of 20 × 12, from products padded to 64 × 16, with a sum each.
   AttentionShape state = shape(Family::Kernel, Form::State, 70, 70, 2);

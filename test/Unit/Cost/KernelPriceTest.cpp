@@ -61,6 +61,21 @@ TEST(KernelPrice, TheLongestOfThreeCounts) {
   EXPECT_STREQ(main.limit(), "main memory");
 }
 
+// Of 20 others 10, and 600 of 2,400 bytes, are left to 2 of the 4 points: they wait for the others and for a part of a launch.
+TEST(KernelPrice, PointsThatWaitForOthers) {
+  WorkEstimate work = sample();
+  work.nearBytes = 2400, work.mainBytes = 700, work.lastOps = 10, work.lastBytes = 600, work.lastGrain = 2;
+  KernelPrice cpu = priceOf(work, madeUpDevice(tile::TargetKind::CPU));
+  EXPECT_DOUBLE_EQ(cpu.compute, 4.75);   // (10 + 1 + 8) over 4 cores
+  EXPECT_DOUBLE_EQ(cpu.nearMemory, 4.5); // 1,800 bytes at 4 cores of 100
+  EXPECT_DOUBLE_EQ(cpu.mainMemory, 2);   // 100 bytes at 50
+  EXPECT_DOUBLE_EQ(cpu.last, 12.025);    // 600 bytes at 50, .25 / 10
+  EXPECT_DOUBLE_EQ(cpu.seconds(), .25 + 4.75 + 12.025);
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::GPU)).last, 12 + .25 / 3);
+  work.elementwise = 1010, work.lastOps = 1000; // 100 s of one core, over 2
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::CPU)).last, 50.025);
+}
+
 TEST(KernelPrice, TilesThatOverflowStreamTwice) {
   WorkEstimate work = sample();
   work.nearBytes = 2400, work.liveBytes = 1e6 + 1;

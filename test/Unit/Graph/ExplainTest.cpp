@@ -88,8 +88,8 @@ TEST_F(ExplainTest, JsonSaysTheSame) {
   EXPECT_EQ(function->getInteger("length"), 4096);
   EXPECT_EQ((*function->getArray("plans"))[0].getAsObject()->getString("form"), "quadratic");
   const llvm::json::Array &decisions = *function->getArray("decisions");
-  ASSERT_EQ(decisions.size(), 5u);
-  const llvm::json::Object &quadratic = *decisions[0].getAsObject(), &chunked = *decisions[3].getAsObject();
+  ASSERT_EQ(decisions.size(), 6u);
+  const llvm::json::Object &quadratic = *decisions[0].getAsObject(), &chunked = *decisions[4].getAsObject();
   EXPECT_EQ(quadratic.getBoolean("taken"), true);
   EXPECT_EQ(quadratic.getBoolean("pinned"), true);
   EXPECT_EQ(quadratic.getString("reason"), "pinned; 32.0 times the price of the cheapest");
@@ -98,7 +98,7 @@ TEST_F(ExplainTest, JsonSaysTheSame) {
   EXPECT_EQ(chunked.getObject("work"), nullptr);
   EXPECT_EQ(function->getString("forms"), "linearize: quadratic");
   const llvm::json::Array &rejected = *function->getArray("rejected");
-  ASSERT_EQ(rejected.size(), 2u); // in one kernel there are as many products
+  ASSERT_EQ(rejected.size(), 3u); // in one kernel, and in two, there are as many products
   EXPECT_EQ(rejected[0].getAsObject()->getString("forms"), "linearize: state");
   EXPECT_EQ(rejected[0].getAsObject()->getNumber("seconds"), 134217728.0);
 }
@@ -114,13 +114,14 @@ TEST_F(ExplainTest, WhereExactSoftmaxIsFaster) {
 
 TEST_F(ExplainTest, CurvesAreThePricesOverTheLength) {
   FunctionSelection function = select({.width = 128, .valueWidth = 128}).functions.front();
-  ASSERT_EQ(function.curves.size(), 5u);
+  ASSERT_EQ(function.curves.size(), 6u);
   const PriceCurve &taken = function.curves[0];
   EXPECT_EQ(taken.name, "taken");
   EXPECT_EQ(function.curves[1].name, "exact softmax");
   EXPECT_EQ(function.curves[2].name, "linearize: quadratic");
   EXPECT_EQ(function.curves[3].name, "linearize: state");
   EXPECT_EQ(function.curves[4].name, "linearize: fused_state"); // with the same products, and launches less
+  EXPECT_EQ(function.curves[5].name, "linearize: merged_state");
   EXPECT_EQ(taken.points.front().first, 16);
   EXPECT_EQ(taken.points.back().first, 131072);
   for (auto [index, point] : llvm::enumerate(taken.points)) {

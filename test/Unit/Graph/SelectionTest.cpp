@@ -41,7 +41,7 @@ TEST_F(SelectionTest, TheCheapestOfAllPlansIsCommitted) {
   // Combinations by hand: {quadratic, state} × {quadratic, chunked}.
   double least = INFINITY;
   for (unsigned first : {0, 1})
-    for (unsigned second : {0, 3}) {
+    for (unsigned second : {0, 4}) {
       OwningOpRef<func::FuncOp> plan = memo.realize({first, second});
       PricedPlan priced = llvm::cantFail(metric.partition(*plan));
       ASSERT_EQ(priced.attentions.size(), 2u);

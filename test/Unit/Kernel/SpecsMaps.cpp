@@ -9,7 +9,7 @@
 
 using namespace attune::test;
 
-static const std::vector<std::string> unordered = {"quadratic", "state", "fused_state"},
+static const std::vector<std::string> unordered = {"quadratic", "state", "fused_state", "merged_state"},
                                       ordered = {"quadratic", "chunked"};
 static const std::string heads = "heads: 2, head_dim: 3, value_dim: 5, ",
                          grouped = "heads: 4, kv_heads: 2, head_dim: 5, ";

@@ -44,7 +44,7 @@ std::optional<DevicePlan> compilePlan(mlir::MLIRContext &context, const std::str
 /// A plan in the emulator.
 class EmulatedPlan {
 public:
-  explicit EmulatedPlan(const DevicePlan &plan, bool shuffled = false);
+  explicit EmulatedPlan(const DevicePlan &plan, bool shuffled = false, uint64_t seed = 1);
   /// Launches what the host function launches.
   void run(const std::vector<Tensor> &arguments);
   const EmulatorReport &report() const { return emulator->report(); }

@@ -28,6 +28,10 @@ using namespace attune;
 using namespace attune::test;
 
 std::optional<DevicePlan> test::lowerPlan(OwningOpRef<ModuleOp> module, const std::string &chip) {
+  PassManager fold(module->getContext());
+  fold.addPass(device::createFoldGrids());
+  if (failed(fold.run(*module)))
+    return std::nullopt;
   DevicePlan plan{std::move(module), nullptr};
   plan.host = plan.kernels->clone();
   for (auto host : llvm::make_early_inc_range(plan.kernels->getOps<func::FuncOp>()))
@@ -37,14 +41,14 @@ std::optional<DevicePlan> test::lowerPlan(OwningOpRef<ModuleOp> module, const st
   return failed(lower.run(*plan.kernels)) ? std::nullopt : std::optional<DevicePlan>(std::move(plan));
 }
 
-EmulatedPlan::EmulatedPlan(const DevicePlan &plan, bool shuffled)
+EmulatedPlan::EmulatedPlan(const DevicePlan &plan, bool shuffled, uint64_t seed)
     : host(*plan.host), kernels(deviceKernels(*plan.kernels)) {
   auto context = std::make_unique<llvm::LLVMContext>();
   auto device = translateDeviceModule(*plan.kernels, *context);
   if (failed(device))
     llvm::report_fatal_error("the kernels do not translate");
   EmulatorOptions options;
-  options.shuffleSchedule = shuffled;
+  options.shuffleSchedule = shuffled, options.seed = seed;
   emulator = llvm::cantFail(DeviceEmulator::create(std::move(*device), std::move(context), options));
 }
 
@@ -83,6 +87,10 @@ void Host::allocate(tile::WorkspaceOp op) {
 void Host::launch(tile::LaunchOp op) {
   std::vector<uint64_t> slots;
   for (Value argument : op.getArguments()) {
+    if (argument.getType().isIndex()) {
+      slots.push_back(number(argument));
+      continue;
+    }
     const Tensor &tensor = memories.find(argument)->second;
     slots.push_back(reinterpret_cast<uint64_t>(tensor.data));
     slots.insert(slots.end(), tensor.sizes.begin(), tensor.sizes.end());

@@ -36,6 +36,29 @@ def AssignLayouts : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::attune::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+def FoldGrids : Pass<"tile-fold-grids", "::mlir::ModuleOp"> {
+  let summary = "Give the kernels of a GPU grids that a device has";
+  let description = [{
+    A device has 65,535 blocks along the second and third axis of a grid, and 2^31 - 1 along the first. Of a kernel with
+    `target = gpu`, and of its launches, the axes whose sizes are not constants that fit become one with the first, the last
+    axis fastest. Their sizes become further arguments, and the kernel computes its places from its number.
+
+    ```mlir
+    tile.kernel @copy(%in: memref<?x?x64xf32>, %out: memref<?x?x64xf32>) grid(batch, query_block)
+        attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+      %b = tile.program_id batch // becomes %point / %blocks
+      %p = tile.program_id query_block // becomes %point - %b * %blocks
+      %c0 = arith.constant 0 : index
+      %t = tile.load %in[%b, %p, %c0] : memref<?x?x64xf32> -> tensor<64x64xf32>
+      tile.store %t, %out[%b, %p, %c0] : tensor<64x64xf32>, memref<?x?x64xf32>
+      tile.return
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numKernels", "kernels", "Number of kernels whose axes were folded">];
+  let dependentDialects = ["::attune::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TileToGpu : Pass<"tile-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Kernels over laid-out tiles to the code of one thread";
   let description = [{

@@ -12,13 +12,14 @@ KEYS = {"key_lengths": True}
 WINDOW = {"window": {"length": 12}}
 SHARED = {name: mechanism for name, mechanism in (MAPS | SKETCH).items()}
 
-STATES = {name: ("quadratic", "state", "fused_state") if name in MAPS else ("quadratic", "state") for name in SHARED}
+THROUGH_STATE = "state", "fused_state", "merged_state"
+STATES = {name: ("quadratic", *THROUGH_STATE) if name in MAPS else ("quadratic", "state") for name in SHARED}
 
 # name: (mechanism, forms, fields of the spec, what divides its length)
 CASES = {name: (mechanism, STATES[name], {}, 1) for name, mechanism in SHARED.items()}
 CASES |= {f"{name}, lengths": (mechanism, STATES[name], KEYS, 1) for name, mechanism in SHARED.items()}
 CASES |= {f"{name}, window": (mechanism | WINDOW, ("quadratic",), {}, 12) for name, mechanism in MAPS.items()}
-CASES |= {"flurka": (COMPRESSED["flurka"], ("quadratic", "state", "fused_state"), {}, 1),
+CASES |= {"flurka": (COMPRESSED["flurka"], ("quadratic", *THROUGH_STATE), {}, 1),
           "flurka, naive": (COMPRESSED["flurka, naive"], ("state",), {}, 1)}
 CAUSAL_CASES = {name: (mechanism, ("quadratic", "chunked"), {"causal": True}, mechanism.get("local_exact", 1))
                 for name, mechanism in (SHARED | LOCAL).items()}
@@ -67,7 +68,7 @@ def chunked(run, draw):
 
 @holds("§15 §12 I11 the forms over several pieces of the sequence", compiled_only=True)
 def pieces(run, draw):
-    for cases, form in ((CASES, "state"), (CASES, "fused_state"), (CAUSAL_CASES, "chunked")):
+    for cases, form in (*((CASES, form) for form in THROUGH_STATE), (CAUSAL_CASES, "chunked")):
         for name, (mechanism, forms, more, _) in draw.some(cases, "elu1").items():
             if form not in forms or "quadratic" not in forms:
                 continue
