@@ -55,7 +55,31 @@ PROJECT_OUT = {
        whole(784, heads, model, {**SOFTMAX, "window": {"grid": [28, 28], "size": [7, 7]}}, head_dim=32) for heads, model in ((3, 96), (6, 192))},
 }
 
+RELU = {"kind": "favor_relu", "features": 256}
+WIDE = {"kind": "favor", "features": 256}
+
+
+def causal_group(n, heads, kv_heads, feature_map):
+    return kernel(n, heads, feature_map, kv_heads=kv_heads, causal=True)
+
+
+def windowed(n, length, heads, feature_map):
+    return {**kernel(n, heads, feature_map), "mechanism": {"kind": "kernel", "feature_map": feature_map, "window": {"length": length}}}
+
+
+# Dear maps and cheap ones; keys that query heads share, that blocks of queries visit again, that one head has alone.
+MAP = {
+    **{f"favor_relu 256, causal, {heads} heads on {kv}, n = {n}": causal_group(n, heads, kv, RELU)
+       for heads, kv, n in ((7, 1, 64), (7, 1, 256), (7, 1, 1024), (4, 4, 1024), (4, 2, 1024))},
+    **{f"favor 256, causal, {heads} heads on {kv}, n = {n}": causal_group(n, heads, kv, WIDE)
+       for heads, kv, n in ((8, 1, 512), (4, 4, 512))},
+    **{f"favor_relu 256, windows of {length}, 2 heads, n = 1024": windowed(1024, length, 2, RELU) for length in (32, 64, 128, 256)},
+    **{f"elu1, windows of {length}, 2 heads, n = 1024": windowed(1024, length, 2, ELU1) for length in (64, 512)},
+    **{f"favor 128, {heads} heads, n = {n}": kernel(n, heads, FAVOR) for heads, n in ((1, 96), (1, 1024), (2, 1024))},
+}
+
 ROWS = {"state and readout": ("linearize", ("state", "fused_state"), STATE),
         "merge of pieces": ("linearize", ("state", "merged_state"), MERGE),
         "projections": ("project", ("alone", "in_reader"), PROJECT),
-        "output projections": ("project_out", ("alone", "epilogue"), PROJECT_OUT)}
+        "output projections": ("project_out", ("alone", "epilogue"), PROJECT_OUT),
+        "maps of keys": ("map", ("in_reader", "alone"), MAP)}

@@ -21,7 +21,7 @@ void cost::shareGroups(WorkEstimate &work, const AttentionShape &shape, const Si
   work.usefulProducts -= spared * z.n * z.m * (z.dv + 1);
   work.exps -= spared * rows * key.exps;
   // The map, the mask of the keys, their sum.
-  work.elementwise -= spared * rows * (key.elementwise + 2 * z.m + keyOps(shape));
+  work.elementwise -= spared * rows * (key.elementwise + 2 * z.m + readKeyOps(shape));
   if (shape.runningMaximum) {
     // The features' maxima, the state rescaled; roots and bands of the keys are made once as well, and stay counted.
     work.exps -= spared * z.keyTiles * z.m;

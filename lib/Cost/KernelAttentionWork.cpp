@@ -30,6 +30,8 @@ static Maps mapsOf(const AttentionShape &shape, const Sizes &z) {
   MapCost map = mapCost(shape.map, z.d, z.m);
   Maps maps{map, map};
   maps.query.products *= !shape.queryFolded, maps.key.products *= !shape.keyFolded;
+  if (shape.keysMapped)
+    maps.key = splitMap(shape, maps.key, z.m).read;
   return maps;
 }
 
@@ -74,17 +76,16 @@ static void addOwnMaxima(WorkEstimate &work, const AttentionShape &shape, const 
 }
 
 static WorkEstimate quadraticWork(const AttentionShape &shape, const Sizes &z, const Maps &maps) {
-  double points = z.points(), mapped = z.pairs * z.Tk + z.rows();
-  const MapCost &map = maps.query; // but for the products the same
+  double points = z.points(), mappedKeys = z.pairs * z.Tk;
   WorkEstimate work;
   // Every query block maps the keys that it visits anew.
   work.products = points * (z.pairs * z.Tq * z.Tk * (z.m + z.dv) + z.rows() * maps.query.products +
                             z.pairs * z.Tk * maps.key.products);
   work.usefulProducts = points * z.visible * (z.m + z.dv + 1) + usefulMaps(z, maps);
-  work.exps = points * mapped * map.exps;
+  work.exps = points * (mappedKeys * maps.key.exps + z.rows() * maps.query.exps);
   // The maps, the row sum; then the output divided.
-  work.elementwise = points * (mapped * map.elementwise + z.pairs * z.Tk * (z.Tq + keyOps(shape)) +
-                               z.rows() * (z.dv + queryOps(shape) + outputOps(shape)));
+  work.elementwise = points * (mappedKeys * (maps.key.elementwise + z.Tq + readKeyOps(shape)) +
+                               z.rows() * (maps.query.elementwise + z.dv + queryOps(shape) + outputOps(shape)));
   work.elementwise += points * (z.pairs * z.Tq * z.Tk + z.rows() * z.m) * z.operandMoves();
   if (shape.runningMaximum) {
     double diagonal = shape.causal ? z.blocks : 0;
@@ -106,7 +107,7 @@ static WorkEstimate stateWork(const AttentionShape &shape, const Sizes &z, const
   work.usefulProducts = points * z.N * (z.m * (z.dv + 1) + map.products);
   work.exps = points * rows * map.exps;
   work.elementwise =
-      points * rows * (map.elementwise + 2 * z.m + keyOps(shape)); // the map, its mask, the sum over keys
+      points * rows * (map.elementwise + 2 * z.m + readKeyOps(shape)); // the map, its mask, the sum over keys
   if (shape.runningMaximum) {
     // The features' maxima, and the state rescaled once a tile.
     work.exps += points * z.keyTiles * z.m;
@@ -174,19 +175,19 @@ static WorkEstimate fusedWork(const AttentionShape &shape, const Sizes &z, const
 /// The loop over chunks runs inside one grid point, so that batch and heads are all the parallelism there is.
 static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, const Maps &maps) {
   double points = z.batch * z.heads, T = z.Tk, rows = z.keyRows();
-  const MapCost &map = maps.query; // but for the products the same
   WorkEstimate work;
   // Weights in blocks of 32 keys; their products with values in blocks of 8 queries, each up to its last one.
   double pairs = T * (z.m * belowDiagonal(z, 32) + z.dv * belowDiagonal(z, 8));
   work.products = points * rows * (pairs + 2 * z.m * z.dv + maps.query.products + maps.key.products);
   // Inside a chunk half of the pairs see each other.
   work.usefulProducts = points * z.n * ((T + 1) / 2 * (z.m + z.dv + 1) + 2 * z.m * (z.dv + 1)) + usefulMaps(z, maps);
-  work.exps = points * 2 * rows * map.exps;
+  work.exps = points * rows * (maps.query.exps + maps.key.exps);
   // Two maps; mask of the keys, ⟨φ(q), z⟩ (2), sum over keys; mask and row sum of the weights; two sums added,
   // division.
   work.elementwise =
       points * rows *
-      (2 * map.elementwise + 4 * z.m + 2 * T + 2 * z.dv + queryOps(shape) + keyOps(shape) + outputOps(shape));
+      (maps.query.elementwise + maps.key.elementwise + 4 * z.m + 2 * T + 2 * z.dv + queryOps(shape) +
+       readKeyOps(shape) + outputOps(shape));
   work.elementwise += points * rows * (T + z.m) * z.operandMoves();
   if (shape.runningMaximum) {
     addOwnMaxima(work, shape, z, 0, z.keyTiles);
@@ -237,8 +238,12 @@ KernelWorks cost::kernelAttentionWork(const AttentionShape &shape, const Sizes &
   Maps maps = mapsOf(shape, z);
   double elements = z.m * (z.dv + 1), initial = shape.initialState;
   KernelWorks kernels;
+  MapCost key = mapCost(shape.map, z.d, z.m);
+  key.products *= !shape.keyFolded;
   if (shape.keyMaximum)
-    kernels.push_back({"key_maximum", keyMaximumWork(shape, z, maps.key)});
+    kernels.push_back({"key_maximum", keyMaximumWork(shape, z, key)});
+  if (shape.keysMapped)
+    kernels.push_back({"features", featuresWork(shape, z, splitMap(shape, key, z.m).written)});
   auto addState = [&] {
     WorkEstimate state = stateWork(shape, z, maps.key);
     WorkEstimate merge = mergeWork(z.batch * z.features, z.pieces, elements, initial);

@@ -73,7 +73,7 @@ static ReadsOf readsOf(llvm::StringRef kernel, const AttentionShape &shape, cons
     double tile = std::min<double>(static_cast<double>(shape.rank), z.Tq);
     return {{}, keysOnce(z, z.shared, std::ceil(static_cast<double>(shape.rank) / tile))};
   }
-  if (kernel == "state" || kernel == "merged_state" || kernel == "key_maximum")
+  if (kernel == "state" || kernel == "merged_state" || kernel == "key_maximum" || kernel == "features")
     return {{}, keysOnce(z, z.features)};
   if (kernel == "readout")
     return {queriesOnce(z), {}};
@@ -99,7 +99,7 @@ static void add(WorkEstimate &work, const Projection &p, const Reads &reads, con
 void cost::addProjectionsInLoad(KernelWorks &kernels, const AttentionShape &shape, const Sizes &z) {
   double n = z.windows * z.n, N = z.windows * z.N;
   Projection query{double(shape.queryModel), z.qw, z.Tq, z.q, z.heads};
-  Projection key{double(shape.keyModel), z.kw, z.Tk, z.k, z.shared};
+  Projection key{double(shape.keyModel), shape.keyFolded ? z.m : z.d, z.Tk, z.k, z.shared};
   Projection value{double(shape.valueModel), z.dv, z.Tk, z.k, z.shared};
   bool first = true;
   for (KernelWork &kernel : kernels) {
@@ -110,9 +110,10 @@ void cost::addProjectionsInLoad(KernelWorks &kernels, const AttentionShape &shap
     }
     if (reads.key.tiles <= 0)
       continue;
-    if (key.model > 0)
+    bool isFeatures = kernel.kernel == "features", isMaximum = kernel.kernel == "key_maximum";
+    if (key.model > 0 && (!shape.keysMapped || isFeatures || isMaximum))
       add(kernel.work, key, reads.key, z, N);
-    if (value.model > 0 && kernel.kernel != "key_maximum")
+    if (value.model > 0 && !isFeatures && !isMaximum)
       add(kernel.work, value, reads.key, z, N);
     // The formula projects a token once, whichever kernels read it.
     if (first)

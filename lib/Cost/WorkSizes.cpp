@@ -22,10 +22,16 @@ using namespace attune::cost;
 // Sizes
 //===----------------------------------------------------------------------===//
 
+static double keyWidth(const AttentionShape &shape) {
+  if (shape.keysMapped)
+    return 4 * writtenWidth(shape) / static_cast<double>(shape.keyBytes);
+  return static_cast<double>(shape.keyFolded ? shape.features : shape.width);
+}
+
 Sizes::Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule)
     : batch(shape.batch), heads(shape.heads), shared(shape.sharedHeads), features(shape.featureHeads), windows(1),
       d(shape.width), m(shape.features), dv(shape.valueWidth), qw(shape.queryFolded ? shape.features : shape.width),
-      kw(shape.keyFolded ? shape.features : shape.width), o(shape.elementBytes), q(shape.queryBytes), k(shape.keyBytes),
+      kw(keyWidth(shape)), keyHeads(shape.keysMapped ? shape.featureHeads : shape.sharedHeads), o(shape.elementBytes), q(shape.queryBytes), k(shape.keyBytes),
       schedule(schedule) {
   int64_t queries = shape.queries, keys = shape.keys;
   int64_t queryTile = schedule.getQueryTile(), keyTile = schedule.getKeyTile();
@@ -43,7 +49,7 @@ Sizes::Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule)
 }
 
 double Sizes::tensorBytes() const {
-  return batch * windows * (heads * n * (qw * q + dv * o) + shared * N * (kw + dv) * k);
+  return batch * windows * (heads * n * (qw * q + dv * o) + N * (keyHeads * kw + shared * dv) * k);
 }
 
 double Sizes::visitedBytes() const { return points() * (n * (qw * q + dv * o) + pairs * Tk * (kw + dv) * k); }
@@ -94,6 +100,8 @@ static double stepOps(bool rope, bool norm, double width) { return width * (rope
 
 double cost::queryOps(const AttentionShape &shape) { return stepOps(shape.queryRope, shape.queryNorm, shape.width); }
 double cost::keyOps(const AttentionShape &shape) { return stepOps(shape.keyRope, shape.keyNorm, shape.width); }
+
+double cost::readKeyOps(const AttentionShape &shape) { return shape.keysMapped ? 0 : keyOps(shape); }
 
 double cost::outputOps(const AttentionShape &shape) { return 2.0 * shape.taps * shape.valueWidth; }
 

@@ -18,7 +18,9 @@ struct Sizes {
   Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule);
 
   double batch, heads, shared, features, windows, n, N, d, m, dv;
-  double qw, kw;  ///< width of a query and of a key as they are read: d, or m where omega has been folded in
+  double qw, kw;  ///< width of a query and of a key as they are read: d, or m where omega has been folded in; of features
+                  ///< that were written in f32 the number of elements as large as a value's that make as many bytes
+  double keyHeads; ///< heads of them: those of the features where they were written
   double o, q, k; ///< bytes of an element of the output, of the queries, of keys and values
   double Tq, Tk, blocks, keyTiles, pieces;
   double pairs;   ///< pairs (query tile, key tile) that one head visits
@@ -49,6 +51,8 @@ MapCost mapCost(attn::FeatureMapAttr map, double width, double features);
 /// Elementwise work on a token of q, or of k, in the load: RoPE and the normalisation.
 double queryOps(const AttentionShape &shape);
 double keyOps(const AttentionShape &shape);
+/// The latter where the keys are attention's tokens, and not features that a kernel has made of them.
+double readKeyOps(const AttentionShape &shape);
 
 /// Elementwise work on a row of the output before it is stored: the depthwise convolution.
 double outputOps(const AttentionShape &shape);
@@ -78,6 +82,18 @@ KernelWorks agentWork(const AttentionShape &shape, const Sizes &z);
 KernelWorks evaWork(const AttentionShape &shape, const Sizes &z);
 KernelWorks layerWork(const AttentionShape &shape, const Sizes &z);
 KernelWorks slotWork(const AttentionShape &shape, const Sizes &z);
+
+/// Numbers that are stored of a key's features: two each where they are powers with exponents of their own.
+double writtenWidth(const AttentionShape &shape);
+
+/// What a key costs on its way through the map where its features are written, and where they are read.
+struct SplitMap {
+  MapCost written, read;
+};
+SplitMap splitMap(const AttentionShape &shape, const MapCost &key, double features);
+
+/// The features of the keys, stored for those who read them. `map`: what a key costs there.
+WorkEstimate featuresWork(const AttentionShape &shape, const Sizes &z, const MapCost &map);
 
 /// Takes from the work of chunks, counted for every query head, what the heads of a group share.
 void shareGroups(WorkEstimate &work, const AttentionShape &shape, const Sizes &z, const MapCost &key);

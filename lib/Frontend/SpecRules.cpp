@@ -180,6 +180,29 @@ static void checkProjectOutPin(RuleReporter &rules) {
                 "remove the pin: the heads are the output as they are");
 }
 
+/// S24: `map` needs features of keys that a kernel maps on the way.
+static void checkMapPin(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  std::optional<std::string> form = spec.pinnedForm("map");
+  if (!form || spec.parts.empty())
+    return;
+  bool kernel = false, mapped = false;
+  for (const Part &part : spec.parts) {
+    if (!rules.good({mechanismPath(part, "kind"), mechanismPath(part, "low_rank"), mechanismPath(part, "low_rank.order")}))
+      return;
+    const Mechanism &m = part.mechanism;
+    bool afterMap = m.lowRank && m.lowRank->order == CompressionOrder::AfterMap;
+    kernel |= m.kind == MechanismKind::Kernel;
+    mapped |= m.kind == MechanismKind::Kernel && !afterMap;
+  }
+  if (!kernel)
+    return rules.atKey("pin.map", "a mechanism with a feature map for map", nameOf(spec.parts.front().mechanism.kind).str(),
+                       "remove the pin: there are no features of keys");
+  if (!mapped && *form == "alone")
+    rules.atValue("pin.map", "in_reader with order: after_map", "'alone'",
+                  "the features are compressed to slots by the kernel that makes them");
+}
+
 void checkRules(RuleReporter &rules) {
   checkKvHeads(rules);
   checkRope(rules);
@@ -192,6 +215,7 @@ void checkRules(RuleReporter &rules) {
   checkLowRankPin(rules);
   checkProjectPin(rules);
   checkProjectOutPin(rules);
+  checkMapPin(rules);
 }
 
 } // namespace attune

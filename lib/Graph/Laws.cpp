@@ -16,5 +16,6 @@ std::vector<std::unique_ptr<graph::RewriteLaw>> graph::createLaws() {
   laws.push_back(createLowRankLaw());
   laws.push_back(createProjectLaw());
   laws.push_back(createProjectOutLaw());
+  laws.push_back(createMapLaw());
   return laws;
 }

@@ -72,7 +72,11 @@ SmallVector<SmallVector<unsigned>> Memo::feasible() const {
   return forms;
 }
 
-OwningOpRef<func::FuncOp> Memo::realize(ArrayRef<unsigned> choice) const {
+OwningOpRef<func::FuncOp> Memo::realize(ArrayRef<unsigned> chosen) const {
+  SmallVector<unsigned> choice(chosen);
+  SmallVector<SmallVector<unsigned>> forms = feasible();
+  for (size_t group = choice.size(); group < found.size(); ++group)
+    choice.push_back(forms[group].front());
   IRMapping mapping;
   OwningOpRef<func::FuncOp> plan(cast<func::FuncOp>(scratch.get()->clone(mapping)));
   for (auto [group, index] : llvm::zip_equal(found, choice)) {

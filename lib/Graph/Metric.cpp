@@ -32,6 +32,10 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
   for (const AttentionShape &shape : plan.attentions)
     if (std::string reason = epilogueRefusal(shape, machine.kind); !reason.empty())
       return llvm::createStringError(reason);
+  bool mapped = llvm::any_of(plan.attentions, [](const AttentionShape &shape) { return shape.keysMapped; });
+  if (mapped && machine.kind == tile::TargetKind::GPU)
+    return llvm::createStringError("features of f32 that are read in the place of keys take shared memory that their "
+                                   "products need (not supported yet)");
   llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(plan.attentions, storageOf(function));
   if (!schedule)
     return schedule.takeError();

@@ -225,7 +225,7 @@ static std::optional<SmallVector<cost::AttentionShape, 1>> exactShapes(const Pri
     if (shape.family < cost::Family::Project) {
       shape.family = cost::Family::Softmax, shape.form = attn::Form::Online;
       shape.initialState = shape.finalState = false;
-      shape.window = 0, shape.taps = 0, shape.keys = keys, shape.fixedKeys = false;
+      shape.window = 0, shape.taps = 0, shape.keys = keys, shape.fixedKeys = false, shape.keysMapped = false;
     }
     shapes.push_back(shape);
   }

@@ -9,6 +9,8 @@
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/InEpilogue.h"
+#include "attune/Attn/InReader.h"
+#include "attune/Attn/MapAlone.h"
 #include "attune/Graph/Metric.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -105,7 +107,7 @@ static AttentionShape shapeOfFeatures(attn::Form form, Value queryFeatures, Valu
   attn::DenominatorAttr guard = root.getGuard();
   shape.features = shapeOf(queryFeatures)[3], shape.featureHeads = shapeOf(keyFeatures)[1];
   shape.map = b ? b.getFeatureMapAttr() : attn::FeatureMapAttr();
-  shape.keyMaximum = b && b.getShift();
+  shape.keyMaximum = b && b.getShift(), shape.keysMapped = b && attn::isMappedAlone(b);
   shape.queryFolded = a && attn::isFolded(a.getSource()), shape.keyFolded = b && attn::isFolded(b.getSource());
   // Selection writes `constant` where the stabilizer cancels; there the kernels may take what they like.
   shape.runningMaximum =

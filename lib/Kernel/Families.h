@@ -81,6 +81,8 @@ struct FeatureMap {
   mlir::Value shift;     ///< [batch, H]: favor's c over the keys in units of log 2, where it is a maximum; else null
   int64_t features = 0;  ///< m
   bool queryFolded = false, keyFolded = false; ///< the tokens are ω·x already
+  int64_t width = 0;                           ///< d of what is mapped
+  bool keysMapped = false;                     ///< the keys are φ(k) already, or its logarithms
 };
 
 /// Where to build: kernels go to the module's end, launches to the insertion point of `host`.
@@ -135,6 +137,9 @@ void buildPolynomial(BuildSite &site, const Problem &problem, int64_t degree, do
 
 /// EVA (attn.eva).
 void buildEva(BuildSite &site, const Problem &problem, const EvaOptions &options);
+
+/// φ of the keys, or its logarithms, for kernels that are told so by map.keysMapped.
+Tokens buildMapAlone(BuildSite &site, const Problem &problem, const FeatureMap &map, bool logarithms);
 
 /// Kernel attention with all pair weights in tiles.
 void buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);

@@ -116,7 +116,7 @@ void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const Fe
                reader(problem.key),
                reader(problem.value),
                keyLimit(frame, tiles, problem, point),
-               attn::bandCount(map.map, problem.key.width),
+               attn::bandCount(map.map, map.width),
                guard};
   loop(tiles, tile::Carry::Softmax, tiles.index(0), queryCount(tiles, problem, frame[problem.query.memory]),
        problem.keyTile(), emptyLogState(tiles, map.features, problem.valueWidth()),

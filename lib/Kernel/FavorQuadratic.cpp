@@ -85,7 +85,7 @@ static Value outputOf(TileBuilder &tiles, const KernelFrame &frame, const Proble
   int64_t rows = problem.queryTile();
   auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, problem.heads()); };
   FavorBlock block{problem, MapAtPoint(tiles, frame, problem, map, point), reader(problem.key), reader(problem.value),
-                   keyLimit(frame, tiles, problem, point), {}, attn::bandCount(map.map, problem.key.width)};
+                   keyLimit(frame, tiles, problem, point), {}, attn::bandCount(map.map, map.width)};
   block.queries = block.map.logarithms(tiles, reader(problem.query), firstQuery, rows, Side::Query);
 
   SmallVector<Value> carried{tiles.constant({rows}, leastExponent(guard)), tiles.constant({rows}, 0),

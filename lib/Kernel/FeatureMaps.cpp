@@ -15,7 +15,7 @@ using namespace attune;
 using namespace attune::kernel;
 
 int64_t kernel::parameterHeads(const Problem &problem, const FeatureMap &map) {
-  if (map.keyFolded) // each head of the keys is ω·k of its own
+  if (map.keyFolded || map.keysMapped) // each head of the keys is ω·k of its own, or φ(k)
     return problem.key.heads;
   auto memory = map.parameter ? cast<MemRefType>(map.parameter.getType()) : MemRefType();
   return memory && memory.getDimSize(0) > 1 ? problem.heads() : problem.sharedHeads();
@@ -181,10 +181,20 @@ Value MapAtPoint::favor(TileBuilder &tiles, Value x, Side side) const {
   return tiles.times(sum, tiles.constant(shape, 1 / std::sqrt(static_cast<double>(map.features))));
 }
 
+//===----------------------------------------------------------------------===//
+// Tiles of tokens
+//===----------------------------------------------------------------------===//
+
 LogFeatures MapAtPoint::logarithms(TileBuilder &tiles, const TokenReader &tokens, Value first, int64_t rows, Side side,
                                    Value limit) const {
+  bool powers = map.map.getKind() == attn::FeatureKind::Focused;
+  if (side == Side::Key && map.keysMapped) {
+    auto block = [&](int64_t column) { return tokens.loadColumns(tiles, first, rows, column, map.features, limit); };
+    Value exponents = block(0);                                                             // [T, m]
+    return {exponents, powers ? block(map.features) : Value()};
+  }
   Value x = tiles.cast(tokens.load(tiles, first, rows, limit), tiles.builder.getF32Type()); // [T, d]
-  if (map.map.getKind() == attn::FeatureKind::Focused)
+  if (powers)
     return focusedExponents(tiles, x);
   Value product = projection(tiles, x, M_LOG2E, side);                                      // [T, m]
   if (side == Side::Key)
@@ -192,8 +202,22 @@ LogFeatures MapAtPoint::logarithms(TileBuilder &tiles, const TokenReader &tokens
   return {product, Value()};
 }
 
+/// The features that a kernel of their own has written, block by block.
+Features MapAtPoint::writtenFeatures(TileBuilder &tiles, const TokenReader &tokens, Value first, int64_t rows,
+                                     Value limit) const {
+  Features blocks;
+  int64_t column = 0;
+  for (int64_t width : widths()) {
+    blocks.push_back(tokens.loadColumns(tiles, first, rows, column, width, limit)); // [T, width]
+    column += width;
+  }
+  return blocks;
+}
+
 Features MapAtPoint::features(TileBuilder &tiles, const TokenReader &tokens, Value first, int64_t rows, Side side,
                               Value limit) const {
+  if (side == Side::Key && map.keysMapped)
+    return writtenFeatures(tiles, tokens, first, rows, limit);
   Value x = tiles.cast(tokens.load(tiles, first, rows, limit), tiles.builder.getF32Type()); // [T, d]
   switch (map.map.getKind()) {
   case attn::FeatureKind::Elu1:

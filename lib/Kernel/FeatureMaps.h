@@ -44,6 +44,8 @@ public:
   static llvm::SmallVector<int64_t, 2> blockWidths(const FeatureMap &map);
 
 private:
+  Features writtenFeatures(TileBuilder &tiles, const TokenReader &tokens, mlir::Value first, int64_t rows,
+                           mlir::Value limit) const;
   mlir::Value projection(TileBuilder &tiles, mlir::Value x, double factor, Side side) const;
   mlir::Value halfSquares(TileBuilder &tiles, mlir::Value x) const;
   mlir::Value favor(TileBuilder &tiles, mlir::Value x, Side side) const;

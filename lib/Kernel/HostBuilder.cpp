@@ -255,16 +255,26 @@ static LogicalResult checkFolded(const Partition &partition, bool sharesStates) 
   return success();
 }
 
+/// Maps the keys by a kernel of their own; the problem's keys are features from then on. A window is a view of them.
+static void mapAlone(BuildSite &site, Problem &problem, FeatureMap &map, bool logarithms) {
+  Problem keys = problem;
+  keys.window = attn::WindowAttr();
+  problem.key = buildMapAlone(site, keys, map, logarithms);
+  map.keysMapped = true, map.shift = Value();
+}
+
 LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &problem) {
   FeatureMap map{partition.map, memory(partition.parameter), Value(),
                  partition.map ? partition.map.getFeatures(problem.width()) : 0, attn::isFolded(partition.query),
-                 attn::isFolded(partition.key)};
+                 attn::isFolded(partition.key), problem.key.width};
   // A state that others read is one of features, under their stabilizer.
   bool sharesStates = problem.initialState || problem.finalState;
   if (failed(checkFolded(partition, sharesStates)))
     return failure();
   if (map.map && !sharesStates &&
       attn::carriesExponents(map.map, problem.key.width, partition.guard.getBias(), partition.guard.getFloor())) {
+    if (partition.mapsAlone)
+      mapAlone(site, problem, map, /*logarithms=*/true);
     buildFavor(site, partition, problem, map);
     return success();
   }
@@ -274,6 +284,8 @@ LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &prob
       return failure();
     map.shift = *computed;
   }
+  if (partition.mapsAlone)
+    mapAlone(site, problem, map, /*logarithms=*/false);
   switch (partition.form) {
   case attn::Form::Online:
     buildSoftmax(site, problem, partition.scale);

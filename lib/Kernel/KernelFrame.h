@@ -62,10 +62,10 @@ llvm::SmallVector<mlir::Value> queryGrid(BuildSite &site, const Problem &problem
 //===----------------------------------------------------------------------===//
 
 /// Rows first … first + rows − 1 of a window (or of all tokens) at memory[batch, head, …, 0 …]: [rows, width]. Rows below
-/// `lower` and at or past `limit` are zero; null: below the window's first and past its end.
+/// `lower` and at or past `limit` are zero; null: below the window's first and past its end. Columns from `column` on.
 mlir::Value loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value memory,
                      mlir::Value head, mlir::Value first, llvm::ArrayRef<int64_t> shape, mlir::Value limit,
-                     mlir::Value lower = mlir::Value());
+                     mlir::Value lower = mlir::Value(), int64_t column = 0);
 /// The same rows of an input memory[batch, tokens, D], from a column on.
 mlir::Value loadInputRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value memory,
                           mlir::Value first, mlir::Value column, llvm::ArrayRef<int64_t> shape, mlir::Value limit);

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Partition.h"
 
+#include "attune/Attn/MapAlone.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
@@ -24,6 +26,7 @@ static LogicalResult matchMaps(Value queryFeatures, Value keyFeatures, Partition
   result.key = b.getSource();
   result.lengths = b.getLengths();
   result.map = a.getFeatureMapAttr();
+  result.mapsAlone = attn::isMappedAlone(b);
   result.parameter = a.getParameter(), result.shift = b.getShift();
   bool perToken = result.map.getKind() != attn::FeatureKind::Softmax && result.map.getKind() != attn::FeatureKind::TensorSquare;
   return success(perToken && a.getParameter() == b.getParameter());

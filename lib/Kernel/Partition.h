@@ -28,6 +28,7 @@ struct Partition {
   bool grouped = false; ///< chunked: the query heads of a key-value head share its state
   bool fused = false;   ///< state: made and read in one kernel
   bool merged = false;  ///< state: its pieces are merged in the kernel that makes them
+  bool mapsAlone = false; ///< a kernel of its own maps the keys
 };
 
 /// The family of the attention whose output `root` makes; none if no family has it.

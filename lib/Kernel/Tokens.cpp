@@ -48,3 +48,9 @@ Value TokenReader::load(TileBuilder &tiles, Value first, int64_t rows, Value lim
     return positions(tiles, problem, point, offset ? tiles.add(first, offset) : first, rows);
   });
 }
+
+Value TokenReader::loadColumns(TileBuilder &tiles, Value first, int64_t rows, int64_t column, int64_t columns,
+                               Value limit) const {
+  assert(!tokens.projection && tokens.steps.empty() && "columns are those of memory");
+  return loadRows(tiles, problem, point, frame[tokens.memory], head, first, {rows, columns}, limit, Value(), column);
+}

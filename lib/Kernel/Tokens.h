@@ -70,6 +70,10 @@ public:
   mlir::Value load(TileBuilder &tiles, mlir::Value first, int64_t rows, mlir::Value limit = mlir::Value(),
                    mlir::Value lower = mlir::Value()) const;
 
+  /// Some columns of them [rows, columns]: of tokens that lie in memory as they are.
+  mlir::Value loadColumns(TileBuilder &tiles, mlir::Value first, int64_t rows, int64_t column, int64_t columns,
+                          mlir::Value limit = mlir::Value()) const;
+
   int64_t width() const { return tokens.width; }
 
 private:

@@ -118,9 +118,9 @@ static RowPlace placeOf(TileBuilder &tiles, const Problem &problem, const Point 
 }
 
 Value kernel::loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value memory, Value head,
-                       Value first, ArrayRef<int64_t> shape, Value limit, Value lower) {
+                       Value first, ArrayRef<int64_t> shape, Value limit, Value lower, int64_t column) {
   RowPlace place = placeOf(tiles, problem, point, first, lower, limit);
-  return tiles.load(memory, {point.batch, head, place.index, tiles.index(0)}, shape, place.rows);
+  return tiles.load(memory, {point.batch, head, place.index, tiles.index(column)}, shape, place.rows);
 }
 
 Value kernel::loadInputRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value memory, Value first,

@@ -22,6 +22,11 @@ static constexpr ListedLaw laws[] = {
      "FlashAttention (arXiv 2205.14135), of what is cheaper to keep than to store", LawPlace::Choice,
      "alone: a launch, n H dv numbers stored and read; epilogue: none of the two, and no heads in parallel, which wins for "
      "blocks enough for every core, and loses for one block of queries, or where n D sums leave the core's cache between heads"},
+    {"S3", "map", "φ(K) of all keys, stored = φ(k) of a tile, wherever the tile is read",
+     "kernel attention whose features are not compressed; on a CPU", "GQA (arXiv 2305.13245), of what is made once for a group",
+     LawPlace::Choice,
+     "in_reader: a key is mapped for every block of queries and every query head that reads it; alone: once, by as many cores as "
+     "there are, for a launch and m f32 numbers a key, which wins for dear maps with several readers or idle cores"},
 };
 
 llvm::ArrayRef<ListedLaw> attune::scheduleLawList() { return laws; }

@@ -52,6 +52,7 @@ func.func @long(%x: tensor<1x512x256xf32>, %wq: tensor<256x256xf32> {attn.name =
 // CHECK: Remark="linearize: took the merged_state form: {{.*}}"
 // CHECK: Remark="project of wk: took the alone form: {{.*}}"
 // CHECK: Remark="project of wv: took the alone form: {{.*}}"
+// CHECK: Remark="map: took the alone form: {{.*}}"
 // PLAN-LABEL: func.func @one_head(
 func.func @one_head(%x: tensor<1x1024x256xf32>, %wq: tensor<256x64xf32> {attn.name = "wq"}, %wk: tensor<256x64xf32> {attn.name = "wk"},
                     %wv: tensor<256x64xf32> {attn.name = "wv"}) -> tensor<1x1x1024x64xf32> {

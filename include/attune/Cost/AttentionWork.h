@@ -54,6 +54,7 @@ struct AttentionShape {
   bool grouped = false; ///< chunked: one state for the query heads of a key-value head, which follow one another
   bool fused = false;   ///< state: made and read in one kernel
   bool merged = false;  ///< state: its pieces are merged in the kernel that makes them
+  bool keysMapped = false; ///< a kernel of its own stores the keys' features, in f32, for those who read them
   int64_t taps = 0; ///< of the depthwise convolution in the epilogue: 0, 3 or 9
   int32_t tapColumns = 0, tapBytes = 4; ///< of it: tokens of a row of the image, bytes of an element of what it reads
   int32_t queryModel = 0, keyModel = 0, valueModel = 0; ///< D of tokens that are projected in the load; 0: they are in memory
@@ -66,8 +67,8 @@ struct AttentionShape {
                            finalState, window, fixedKeys, map.getAsOpaquePointer(), featureHeads, keyMaximum,
                            runningMaximum, rank, sharedWeights, degree, sketch, localExact, agents, chunk, local,
                            excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, queryFolded, keyFolded, taps,
-                           tapColumns, tapBytes, tapsInWindow, bias, guarded, grouped, fused, merged, queryModel,
-                           keyModel, valueModel, outputModel);
+                           tapColumns, tapBytes, tapsInWindow, bias, guarded, grouped, fused, merged, keysMapped,
+                           queryModel, keyModel, valueModel, outputModel);
   }
 };
 

@@ -47,7 +47,8 @@ public:
   /// For each group the alternatives that can be built.
   llvm::SmallVector<llvm::SmallVector<unsigned>> feasible() const;
 
-  /// A copy of the function in which group g is in its alternative `choice[g]`, and nothing unused is left.
+  /// A copy of the function in which group g is in its alternative `choice[g]`, past the end of the choice in the first
+  /// that can be built, and nothing unused is left.
   mlir::OwningOpRef<mlir::func::FuncOp> realize(llvm::ArrayRef<unsigned> choice) const;
 
 private:

@@ -57,6 +57,9 @@ std::unique_ptr<RewriteLaw> createProjectLaw();
 /// The output projection alone, or as an epilogue of the kernel that computes the heads.
 std::unique_ptr<RewriteLaw> createProjectOutLaw();
 
+/// Features of keys in the loads of the kernels that read them, or stored once by a kernel of their own.
+std::unique_ptr<RewriteLaw> createMapLaw();
+
 /// All laws, in the order in which selection offers them.
 std::vector<std::unique_ptr<RewriteLaw>> createLaws();
 

@@ -32,7 +32,7 @@ struct SelectOptions {
   /// Which of the plans that the pins allow: 0 the cheapest, 1 the next one. For measuring what was not taken.
   int64_t place = 0;
   /// Whole plans that are priced; a graph with more keeps the first form of its last ops.
-  int64_t planBound = 512;
+  int64_t planBound = 1024;
   /// Whether prices over the length are recorded too: for people, not for compiling.
   bool curves = false;
   /// Approximate laws that may change the function, beside those of its attribute `attn.allow`.

@@ -39,12 +39,16 @@ inline constexpr llvm::StringLiteral projectForms[] = {"alone", "in_reader"};
 /// The output projection: a kernel of its own, or an epilogue of the one that computes the heads.
 inline constexpr llvm::StringLiteral projectOutForms[] = {"alone", "epilogue"};
 
+/// Features of keys: whoever reads a tile of keys maps it, or a kernel stores φ(K) for all readers.
+inline constexpr llvm::StringLiteral mapForms[] = {"in_reader", "alone"};
+
 inline constexpr Law laws[] = {
     {"linearize", linearizeForms},
     {"fold", foldForms},
     {"low_rank", lowRankForms},
     {"project", projectForms},
     {"project_out", projectOutForms},
+    {"map", mapForms},
 };
 
 /// Rewritings to another function, which `allow` can name (docs/Laws.md).

@@ -113,7 +113,8 @@ class SpecDraw:
             fields["scale"] = c.pick([0.01, 0.3, 1.0, 1 / 3])
         forms = {"linearize": self.forms(fields), "fold": ["apart", "folded"] if self.can_fold(fields) else [],
                  "low_rank": ["project_first", "compress_first"] if self.can_compress_first(fields) else [],
-                 "project": ["alone", "in_reader"] if self.can_project_in_reader(fields) else []}
+                 "project": ["alone", "in_reader"] if self.can_project_in_reader(fields) else [],
+                 "map": ["in_reader", "alone"] if self.can_map_alone(fields) else []}
         pin = {law: c.pick(options) for law, options in forms.items() if options and c.once(2)}
         if self.can_project_in_epilogue(fields, pin) and c.once(2):
             pin["project_out"] = c.pick(["alone", "epilogue"])
@@ -209,6 +210,11 @@ class SpecDraw:
         return (self.projection and self.projection["output"] and "parts" not in fields
                 and fields["mechanism"]["kind"] in kinds
                 and pin.get("linearize") not in ("fused_state", "chunked", "grouped"))
+
+    def can_map_alone(self, fields):
+        """Whether a kernel can store the features of the keys of one of the parts."""
+        return any(m["kind"] == "kernel" and m.get("low_rank", {}).get("order") != "after_map"
+                   for m in Case(fields, 0, 0, 0).mechanisms())
 
     def can_compress_first(self, fields):
         """Whether E can go before the projection of the keys, or of the values."""

@@ -76,7 +76,7 @@ def check_plans(function):
     check(("exact softmax" in curves) == ("exact_softmax" in function), "the curve of exact softmax is missing")
     prices = [plan["seconds"] for plan in function["rejected"]]
     check(prices == sorted(prices) and len(prices) <= 10, "rejected plans are not in order")
-    check(function["complete"] and function["priced"] <= 512, f"{function['priced']} plans are too many to price them all")
+    check(function["complete"] and function["priced"] <= 1024, f"{function['priced']} plans are too many to price them all")
     check(len(prices) == min(function["priced"] - 1, 10), f"{len(prices)} plans of {function['priced']} were not taken")
     pinned = any(decision["pinned"] for decision in function["decisions"])
     # A plan that is cheaper by less than one part in a hundred may give way where lengths are unknown.

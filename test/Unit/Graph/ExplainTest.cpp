@@ -47,11 +47,11 @@ TEST_F(ExplainTest, TextHasOperationsTimesAndCrossings) {
   std::string table = text(select(longCase));
   EXPECT_THAT(table,
               HasSubstr("@attention on products, 1 thread: 134217728 s predicted at n = 4096, batch 1, by linearize: "
-                        "state\n"
+                        "state, map: in_reader\n"
                         "  exact softmax, another function, would take 4294967296 s: 32.0 times as long; it is faster "
                         "below n = 129\n"
-                        "  the next plan, with linearize: fused_state instead, would take 134217728 s: just as long; "
-                        "linearize: quadratic is cheaper below n = 129\n")); // one kernel computes the same
+                        "  the next plan, with map: alone instead, would take 134217728 s: just as long; "
+                        "linearize: quadratic is cheaper below n = 129\n")); // there are as many products
   // q, k, v, o of 4 · 4096 · 128 bytes; the state of 4 · 128 · 129 is written twice, read twice, written and read
   // merged.
   EXPECT_THAT(table, HasSubstr("executes 134M multiply-adds and 1.05M exponentials, and moves 8.78 MB, in 3 kernels"));
@@ -96,7 +96,7 @@ TEST_F(ExplainTest, JsonSaysTheSame) {
   EXPECT_EQ(quadratic.getObject("work")->getNumber("multiply_adds"), 4294967296.0);
   EXPECT_EQ(chunked.getBoolean("possible"), false);
   EXPECT_EQ(chunked.getObject("work"), nullptr);
-  EXPECT_EQ(function->getString("forms"), "linearize: quadratic");
+  EXPECT_EQ(function->getString("forms"), "linearize: quadratic, map: in_reader");
   const llvm::json::Array &rejected = *function->getArray("rejected");
   ASSERT_EQ(rejected.size(), 3u); // in one kernel, and in two, there are as many products
   EXPECT_EQ(rejected[0].getAsObject()->getString("forms"), "linearize: state");
