@@ -78,8 +78,30 @@ MAP = {
     **{f"favor 128, {heads} heads, n = {n}": kernel(n, heads, FAVOR) for heads, n in ((1, 96), (1, 1024), (2, 1024))},
 }
 
+SKETCH = {"kind": "polysketch", "degree": 4, "size": 16}
+EFFATT = {"kind": "effatt"}
+
+
+def parts(n, *mechanisms, heads=1, **more):
+    return {"queries": n, "heads": heads * len(mechanisms), "head_dim": 64, **more,
+            "parts": [{"heads": heads, "mechanism": mechanism} for mechanism in mechanisms]}
+
+
+WINDOWED = {**SOFTMAX, "window": {"length": 64}}
+
+# One head a part, so that one core has nothing to do; launches of a microsecond; and parts that keep both cores busy.
+PARTS = {
+    **{f"softmax and elu1, {heads} heads each, n = {n}": parts(n, SOFTMAX, LINEAR, heads=heads)
+       for heads, n in ((1, 32), (1, 64), (1, 512), (2, 64), (4, 1024))},
+    **{f"EFFATT and windows of 64, {heads} heads each, n = {n}": parts(n, EFFATT, WINDOWED, heads=heads)
+       for heads, n in ((1, 128), (1, 1024), (2, 256), (4, 4096))},
+    **{f"softmax, elu1, sketches, causal, {heads} heads each, n = {n}": parts(n, SOFTMAX, LINEAR, SKETCH, heads=heads, causal=True)
+       for heads, n in ((1, 64), (1, 1024), (2, 1024))},
+}
+
 ROWS = {"state and readout": ("linearize", ("state", "fused_state"), STATE),
         "merge of pieces": ("linearize", ("state", "merged_state"), MERGE),
         "projections": ("project", ("alone", "in_reader"), PROJECT),
         "output projections": ("project_out", ("alone", "epilogue"), PROJECT_OUT),
-        "maps of keys": ("map", ("in_reader", "alone"), MAP)}
+        "maps of keys": ("map", ("in_reader", "alone"), MAP),
+        "parts": ("launch", ("in_turn", "together"), PARTS)}

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "ComputeSeconds.h"
 #include "attune/Cost/KernelPrice.h"
 
 #include <cmath>
@@ -36,13 +37,16 @@ static double lastSeconds(const WorkEstimate &work, const DeviceDescription &dev
   return std::max({compute, near, main}) + arrivalSeconds(device);
 }
 
-KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &device) {
+double cost::computeSeconds(const WorkEstimate &work, const DeviceDescription &device) {
   // The work counts each of the three products of tf32 that make one of f32.
   double passes = work.products + work.tf32Products * (device.f32ProductPasses / 3 - 1);
   double matrix = passes / (device.productsPerSecond * device.productEfficiency);
   double vector = (work.elementwise - work.lastOps) / device.elementwisePerSecond + work.exps / device.exp2PerSecond;
   bool sideBySide = device.kind == tile::TargetKind::GPU;
-  double total = sideBySide ? std::max(matrix, vector) : matrix + vector;
+  return sideBySide ? std::max(matrix, vector) : matrix + vector;
+}
+
+KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &device) {
   double waves = std::ceil(work.grain / device.cores), busy = std::min(work.grain, device.cores.value);
   // Tiles that overflow a core's fast memory stream through the near level once per use.
   bool overflows = work.liveBytes > device.fastBytes;
@@ -52,7 +56,7 @@ KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &dev
 
   KernelPrice price;
   price.launch = work.launches * device.launchSeconds;
-  price.compute = work.grain > 0 ? total / work.grain * waves : 0;
+  price.compute = work.grain > 0 ? computeSeconds(work, device) / work.grain * waves : 0;
   double nearBytes = std::max(0.0, work.nearBytes - work.lastBytes);
   price.nearMemory = busy > 0 ? nearBytes * (overflows ? 2 : 1) / (device.nearBytesPerSecond * busy) : 0;
   price.mainMemory = std::max(0.0, work.mainBytes - work.lastBytes) / device.mainBytesPerSecond;

@@ -203,6 +203,13 @@ static void checkMapPin(RuleReporter &rules) {
                   "the features are compressed to slots by the kernel that makes them");
 }
 
+/// S24: `launch` needs parts.
+static void checkLaunchPin(RuleReporter &rules) {
+  std::optional<std::string> form = rules.spec.pinnedForm("launch");
+  if (form && rules.spec.parts.size() == 1)
+    rules.atKey("pin.launch", "parts for launch", "one mechanism", "remove the pin: there is nothing to run together with");
+}
+
 void checkRules(RuleReporter &rules) {
   checkKvHeads(rules);
   checkRope(rules);
@@ -216,6 +223,7 @@ void checkRules(RuleReporter &rules) {
   checkProjectPin(rules);
   checkProjectOutPin(rules);
   checkMapPin(rules);
+  checkLaunchPin(rules);
 }
 
 } // namespace attune

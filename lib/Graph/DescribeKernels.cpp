@@ -8,6 +8,8 @@
 #include "Selector.h"
 #include "attune/Attn/CompressFirst.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::graph;
@@ -59,7 +61,9 @@ void Selector::describeKernels(FunctionSelection &selection) {
     bool isPart = several && isAttention(shape);
     subjects.push_back(subjectOf(op, shape.family, isPart ? std::optional(before) : std::nullopt));
   }
-  for (PricedKernel &each : metric.kernels(candidate.priced, lengths->sizesAt(selection.length)))
-    selection.kernels.push_back({std::move(each.kernel.kernel), subjects[each.attention], each.price.seconds(),
+  for (PricedKernel &each : metric.kernels(candidate.priced, lengths->sizesAt(selection.length))) {
+    auto parts = llvm::map_range(each.attentions, [&](size_t attention) { return subjects[attention]; });
+    selection.kernels.push_back({std::move(each.kernel.kernel), llvm::join(parts, " + "), each.price.seconds(),
                                  each.price.limit(), each.kernel.work});
+  }
 }

@@ -187,17 +187,20 @@ static void explainImpossible(const FunctionSelection &function, llvm::raw_ostre
 
 static void explainForms(const FunctionSelection &function, const Choices &choices, llvm::raw_ostream &out) {
   std::vector<Row> rows{{"the best plan with", "", "multiply-adds", "exponentials", "bytes", "time", ""}};
-  llvm::MapVector<llvm::StringRef, llvm::StringRef> texts;
+  llvm::MapVector<llvm::StringRef, llvm::SmallVector<llvm::StringRef, 2>> lawsOf; // several have a form "alone"
   for (const Decision &decision : function.decisions)
     if (decision.feasible && choices.isOpen(decision.name())) {
       rows.push_back(rowOf(decision));
-      texts[decision.form] = describeForm(decision.law, decision.form);
+      if (auto &laws = lawsOf[decision.form]; !llvm::is_contained(laws, decision.law))
+        laws.push_back(decision.law);
     }
   if (rows.size() > 1)
     printTable(rows, out);
   std::vector<Row> meanings;
-  for (auto [form, text] : texts)
-    meanings.push_back({"  " + form.str(), text.str()});
+  for (const auto &[form, laws] : lawsOf)
+    for (llvm::StringRef law : laws)
+      meanings.push_back({"  " + (laws.size() > 1 ? law + ": " : llvm::Twine()).str() + form.str(),
+                          describeForm(law, form).str()});
   if (!meanings.empty())
     printTable(meanings, out);
   explainImpossible(function, out);

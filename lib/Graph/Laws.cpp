@@ -17,5 +17,6 @@ std::vector<std::unique_ptr<graph::RewriteLaw>> graph::createLaws() {
   laws.push_back(createProjectLaw());
   laws.push_back(createProjectOutLaw());
   laws.push_back(createMapLaw());
+  laws.push_back(createLaunchLaw());
   return laws;
 }

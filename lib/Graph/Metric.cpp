@@ -7,10 +7,15 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Metric.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::graph;
 using cost::AttentionShape;
+
+/// Places in a plan.
+using Parts = SmallVector<size_t, 2>;
 
 llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> attentions, Type storage) const {
   // The tiles of projections and compressions are smaller than those of attention.
@@ -36,6 +41,10 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
   if (mapped && machine.kind == tile::TargetKind::GPU)
     return llvm::createStringError("features of f32 that are read in the place of keys take shared memory that their "
                                    "products need (not supported yet)");
+  bool together = llvm::any_of(plan.attentions, [](const AttentionShape &shape) { return shape.together; });
+  if (together && machine.kind == tile::TargetKind::GPU)
+    return llvm::createStringError("a kernel of several bodies takes the registers and the shared memory of the largest one for "
+                                   "every block (not supported yet)");
   llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(plan.attentions, storageOf(function));
   if (!schedule)
     return schedule.takeError();
@@ -60,18 +69,60 @@ static AttentionShape withSizes(AttentionShape shape, const RuntimeSizes &sizes)
   return shape;
 }
 
+/// Attentions by their launches: each has its own, but parts of a mixture that run together.
+static SmallVector<Parts> byLaunches(const PricedPlan &plan) {
+  SmallVector<Parts> all;
+  for (auto [place, shape] : llvm::enumerate(plan.attentions)) {
+    auto isMixture = [&](const Parts &parts) { return plan.attentions[parts.front()].together == shape.together; };
+    auto *mixture = llvm::find_if(all, isMixture);
+    if (shape.together && mixture != all.end())
+      mixture->push_back(place);
+    else
+      all.push_back({place});
+  }
+  return all;
+}
+
+/// The kernels of some parts in common launches: the first of each, then the second ones.
+static std::vector<PricedKernel> kernelsOf(const Parts &parts, const PricedPlan &plan, const RuntimeSizes &sizes,
+                                           const cost::DeviceDescription &device) {
+  std::vector<SmallVector<cost::KernelWork, 3>> kernels;
+  size_t longest = 0;
+  for (size_t part : parts) {
+    kernels.push_back(cost::attentionWork(withSizes(plan.attentions[part], sizes), plan.schedule));
+    longest = std::max(longest, kernels.back().size());
+  }
+  std::vector<PricedKernel> launches;
+  for (size_t stage = 0; stage < longest; ++stage) {
+    SmallVector<cost::WorkEstimate, 4> works;
+    SmallVector<StringRef> names;
+    Parts places;
+    for (auto [place, part] : llvm::zip_equal(parts, kernels))
+      if (stage < part.size())
+        works.push_back(part[stage].work), names.push_back(part[stage].kernel), places.push_back(place);
+    launches.push_back({{llvm::join(names, " + "), cost::workTogether(works)}, cost::priceTogether(works, device), places});
+  }
+  return launches;
+}
+
+/// What a key of the cache says of an attention at some sizes.
+static auto keyOf(const AttentionShape &symbolic, tile::ScheduleAttr schedule, const RuntimeSizes &sizes) {
+  return std::tuple_cat(withSizes(symbolic, sizes).key(), std::make_tuple(schedule.getAsOpaquePointer()));
+}
+
 PlanPrice Metric::price(const PricedPlan &plan, const RuntimeSizes &sizes) {
   PlanPrice total;
   bool first = true;
-  for (const AttentionShape &symbolic : plan.attentions) {
-    AttentionShape shape = withSizes(symbolic, sizes);
-    auto [place, missing] =
-        cache.try_emplace(std::tuple_cat(shape.key(), std::make_tuple(plan.schedule.getAsOpaquePointer())));
+  for (const Parts &parts : byLaunches(plan)) {
+    std::vector<Key> keys;
+    for (size_t part : parts)
+      keys.push_back(keyOf(plan.attentions[part], plan.schedule, sizes));
+    auto [place, missing] = cache.try_emplace(std::move(keys));
     PlanPrice &price = place->second;
     if (missing)
-      for (auto [index, kernel] : llvm::enumerate(cost::attentionWork(shape, plan.schedule))) {
-        price.seconds += cost::priceOf(kernel.work, machine).seconds();
-        index == 0 ? void(price.work = kernel.work) : void(price.work += kernel.work);
+      for (auto [index, launch] : llvm::enumerate(kernelsOf(parts, plan, sizes, machine))) {
+        price.seconds += launch.price.seconds();
+        index == 0 ? void(price.work = launch.kernel.work) : void(price.work += launch.kernel.work);
       }
     total.seconds += price.seconds;
     first ? void(total.work = price.work) : void(total.work += price.work);
@@ -82,10 +133,7 @@ PlanPrice Metric::price(const PricedPlan &plan, const RuntimeSizes &sizes) {
 
 std::vector<PricedKernel> Metric::kernels(const PricedPlan &plan, const RuntimeSizes &sizes) const {
   std::vector<PricedKernel> kernels;
-  for (auto [index, symbolic] : llvm::enumerate(plan.attentions))
-    for (cost::KernelWork &kernel : cost::attentionWork(withSizes(symbolic, sizes), plan.schedule)) {
-      cost::KernelPrice price = cost::priceOf(kernel.work, machine);
-      kernels.push_back({std::move(kernel), price, index});
-    }
+  for (const Parts &parts : byLaunches(plan))
+    llvm::move(kernelsOf(parts, plan, sizes, machine), std::back_inserter(kernels));
   return kernels;
 }

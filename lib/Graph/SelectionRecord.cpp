@@ -87,7 +87,7 @@ Decision Selector::named(unsigned group, unsigned index) {
                     {},
                     {},
                     forms.op->getLoc()};
-  if (decision.subject.empty() && attentionOps(function).size() > 1)
+  if (decision.subject.empty() && isMechanism(forms.op) && attentionOps(function).size() > 1)
     decision.part = forms.attention;
   decision.pinned = pin && pin->form == alternative.form;
   return decision;
@@ -225,7 +225,8 @@ static std::optional<SmallVector<cost::AttentionShape, 1>> exactShapes(const Pri
     if (shape.family < cost::Family::Project) {
       shape.family = cost::Family::Softmax, shape.form = attn::Form::Online;
       shape.initialState = shape.finalState = false;
-      shape.window = 0, shape.taps = 0, shape.keys = keys, shape.fixedKeys = false, shape.keysMapped = false;
+      shape.window = 0, shape.taps = 0, shape.keys = keys, shape.fixedKeys = false, shape.keysMapped = false,
+      shape.together = 0;
     }
     shapes.push_back(shape);
   }

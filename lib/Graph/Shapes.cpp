@@ -11,6 +11,7 @@
 #include "attune/Attn/InEpilogue.h"
 #include "attune/Attn/InReader.h"
 #include "attune/Attn/MapAlone.h"
+#include "attune/Attn/Together.h"
 #include "attune/Graph/Metric.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -344,10 +345,28 @@ static void addShapes(SmallVector<AttentionShape, 1> &shapes, Operation *op) {
     shapes.push_back(*shape);
 }
 
+/// The attentions of parts that run in common launches, with the number of their mixture.
+static llvm::DenseMap<Operation *, int32_t> partsTogether(func::FuncOp function) {
+  llvm::DenseMap<Operation *, int32_t> parts;
+  int32_t mixture = 0;
+  for (auto concat : function.getOps<attn::ConcatHeadsOp>()) {
+    ++mixture;
+    if (attn::runsTogether(concat))
+      for (Value part : concat.getParts())
+        parts[attn::attentionOf(part)] = mixture;
+  }
+  return parts;
+}
+
 SmallVector<AttentionShape, 1> graph::attentionsOf(func::FuncOp function) {
   SmallVector<AttentionShape, 1> shapes;
-  for (Operation &op : function.getOps())
+  llvm::DenseMap<Operation *, int32_t> together = partsTogether(function);
+  for (Operation &op : function.getOps()) {
+    size_t before = shapes.size();
     addShapes(shapes, &op);
+    for (AttentionShape &shape : MutableArrayRef(shapes).drop_front(before))
+      shape.together = together.lookup(&op);
+  }
   return shapes;
 }
 

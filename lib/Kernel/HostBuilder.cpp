@@ -10,6 +10,7 @@
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/InEpilogue.h"
+#include "attune/Attn/Together.h"
 
 using namespace mlir;
 using namespace attune;
@@ -112,11 +113,17 @@ LogicalResult HostBuilder::writeAgent(attn::AgentOp op, const Output &output) {
 
 LogicalResult HostBuilder::writeConcat(attn::ConcatHeadsOp op, const Output &output) {
   Output part = output;
+  Block &block = *site.host.getInsertionBlock();
+  SmallVector<PartLaunches> launches;
   for (Value value : op.getParts()) {
+    Operation *before = block.empty() ? nullptr : &block.back();
     if (failed(write(value, part)))
       return failure();
     part.firstHead += shapeOf(value)[1];
+    launches.push_back(launchesAfter(block, before, ofTokens));
   }
+  if (attn::runsTogether(op))
+    joinLaunches(block, launches);
   return success();
 }
 

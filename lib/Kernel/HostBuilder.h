@@ -18,6 +18,7 @@
 #include "Families.h"
 #include "Partition.h"
 #include "Prepare.h"
+#include "Together.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -59,6 +60,7 @@ private:
   /// Where tokens can be read.
   mlir::FailureOr<Tokens> read(mlir::Value value);
   mlir::FailureOr<Tokens> compute(mlir::Value value);
+  mlir::FailureOr<Tokens> computeTokens(mlir::Value value);
   mlir::FailureOr<Tokens> computeProjection(attn::ProjectOp op);
   Tokens computeFolded(attn::ProjectOp op, mlir::Value source);
   mlir::FailureOr<Tokens> computeCompression(attn::CompressOp op);
@@ -81,6 +83,8 @@ private:
   llvm::DenseMap<mlir::Value, Tokens> computed;
   /// E x of a source, a weight and lengths: the heads of keys and values share it.
   std::map<std::tuple<void *, void *, void *>, CompressedInput> inputs;
+  /// Launches that compute tokens: they come before those of every part that may read them.
+  llvm::SmallPtrSet<mlir::Operation *, 8> ofTokens;
   unsigned problems = 0;
 };
 

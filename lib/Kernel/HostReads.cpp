@@ -94,7 +94,18 @@ static Value queriesOf(Value value) {
   return isa_and_nonnull<attn::MechanismOpInterface>(op) ? op->getOperand(0) : Value();
 }
 
+static Operation *lastOf(Block &block) { return block.empty() ? nullptr : &block.back(); }
+
 FailureOr<Tokens> HostBuilder::compute(Value value) {
+  Block &block = *site.host.getInsertionBlock();
+  Operation *before = lastOf(block);
+  FailureOr<Tokens> tokens = computeTokens(value);
+  for (tile::LaunchOp launch : launchesAfter(block, before, ofTokens))
+    ofTokens.insert(launch);
+  return tokens;
+}
+
+FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto project = dyn_cast_or_null<attn::ProjectOp>(op))
     return computeProjection(project);

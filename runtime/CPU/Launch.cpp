@@ -21,40 +21,58 @@ using namespace attune::rt;
 
 namespace {
 
-struct Grid {
+/// The points of several grids one after another, from 0 to the total.
+struct Points {
   attune_rt_handle &handle;
-  attune_rt_kernel kernel;
-  const void *args;
-  int64_t gx, gy;
-  int64_t total, grain;
+  const attune_rt_grid *grids;
+  int64_t count;
+  int64_t total = 0, grain = 1;
   alignas(64) std::atomic<int64_t> next{0};
 };
 
-void computePoints(Grid &grid, void *scratch, int64_t begin, int64_t end) {
-  int64_t x = begin % grid.gx, y = begin / grid.gx % grid.gy, z = begin / grid.gx / grid.gy;
+int64_t sizeOf(const attune_rt_grid &grid) {
+  const int64_t *sizes = grid.sizes;
+  return sizes[0] <= 0 || sizes[1] <= 0 || sizes[2] <= 0 ? 0 : sizes[0] * sizes[1] * sizes[2];
+}
+
+void computePoints(const attune_rt_grid &grid, void *scratch, int64_t begin, int64_t end) {
+  int64_t gx = grid.sizes[0], gy = grid.sizes[1];
+  int64_t x = begin % gx, y = begin / gx % gy, z = begin / gx / gy;
   for (int64_t point = begin; point < end; ++point) {
     grid.kernel(grid.args, x, y, z, scratch);
-    if (++x < grid.gx)
+    if (++x < gx)
       continue;
     x = 0;
-    if (++y < grid.gy)
+    if (++y < gy)
       continue;
     y = 0;
     ++z;
   }
 }
 
-void gridBody(void *context, int32_t i) {
-  Grid &grid = *static_cast<Grid *>(context);
-  char *scratch = grid.handle.scratch;
+/// Those of the points begin … end - 1 that each grid has.
+void computeRange(const Points &points, void *scratch, int64_t begin, int64_t end) {
+  for (int64_t i = 0; i < points.count && begin < end; ++i) {
+    int64_t size = sizeOf(points.grids[i]), last = end < size ? end : size;
+    if (begin < last) {
+      computePoints(points.grids[i], scratch, begin, last);
+      begin = last;
+    }
+    begin -= size, end -= size;
+  }
+}
+
+void pointsBody(void *context, int32_t i) {
+  Points &points = *static_cast<Points *>(context);
+  char *scratch = points.handle.scratch;
   if (scratch)
-    scratch += grid.handle.scratchStride * static_cast<size_t>(i);
+    scratch += points.handle.scratchStride * static_cast<size_t>(i);
   for (;;) {
-    int64_t begin = grid.next.fetch_add(grid.grain, std::memory_order_relaxed);
-    if (begin >= grid.total)
+    int64_t begin = points.next.fetch_add(points.grain, std::memory_order_relaxed);
+    if (begin >= points.total)
       return;
-    int64_t end = begin + grid.grain;
-    computePoints(grid, scratch, begin, end < grid.total ? end : grid.total);
+    int64_t end = begin + points.grain;
+    computeRange(points, scratch, begin, end < points.total ? end : points.total);
   }
 }
 
@@ -66,18 +84,25 @@ int64_t grainOf(int64_t total, int32_t threads) {
 
 } // namespace
 
+extern "C" void attune_rt_launch_together(void *launcher, const attune_rt_grid *grids, int64_t count) {
+  attune_rt_handle &handle = static_cast<CpuLauncher *>(launcher)->handle;
+  Points points{handle, grids, count};
+  for (int64_t i = 0; i < count; ++i)
+    points.total += sizeOf(grids[i]);
+  if (points.total == 0)
+    return;
+  int32_t bodies = points.total < handle.threads ? static_cast<int32_t>(points.total) : handle.threads;
+  points.grain = grainOf(points.total, bodies);
+  if (bodies == 1)
+    pointsBody(&points, 0);
+  else if (handle.parallelFor)
+    handle.parallelFor(handle.parallelForContext, bodies, pointsBody, &points);
+  else
+    runBodies(handle.pool, bodies, pointsBody, &points);
+}
+
 extern "C" void attune_rt_launch(void *launcher, attune_rt_kernel kernel, const void *args, int64_t slots, int64_t gx,
                                  int64_t gy, int64_t gz) {
-  attune_rt_handle &handle = static_cast<CpuLauncher *>(launcher)->handle;
-  if (gx <= 0 || gy <= 0 || gz <= 0)
-    return;
-  int64_t total = gx * gy * gz;
-  int32_t bodies = total < handle.threads ? static_cast<int32_t>(total) : handle.threads;
-  Grid grid{handle, kernel, args, gx, gy, total, grainOf(total, bodies)};
-  if (bodies == 1)
-    gridBody(&grid, 0);
-  else if (handle.parallelFor)
-    handle.parallelFor(handle.parallelForContext, bodies, gridBody, &grid);
-  else
-    runBodies(handle.pool, bodies, gridBody, &grid);
+  attune_rt_grid grid{kernel, args, {gx, gy, gz}};
+  attune_rt_launch_together(launcher, &grid, 1);
 }

@@ -58,6 +58,7 @@ struct AttentionShape {
   int64_t taps = 0; ///< of the depthwise convolution in the epilogue: 0, 3 or 9
   int32_t tapColumns = 0, tapBytes = 4; ///< of it: tokens of a row of the image, bytes of an element of what it reads
   int32_t queryModel = 0, keyModel = 0, valueModel = 0; ///< D of tokens that are projected in the load; 0: they are in memory
+  int32_t together = 0; ///< parts of a mixture with one number, from 1 on, run in common launches; their work is the same
 
   int32_t outputModel = 0; ///< D of the output projection where the kernel of the output computes it; 0: o is stored
 

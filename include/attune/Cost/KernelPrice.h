@@ -27,6 +27,11 @@ struct KernelPrice {
 /// work side by side. Grid points are handed to the cores in waves: with fewer points than cores the rest is idle.
 KernelPrice priceOf(const WorkEstimate &work, const DeviceDescription &device);
 
+/// The work of kernels that run in one launch: the grid has the points of all of them.
+WorkEstimate workTogether(llvm::ArrayRef<WorkEstimate> works);
+/// Its price. Points of one kernel take equally long; in the order of the kernels each goes to the core that is free first.
+KernelPrice priceTogether(llvm::ArrayRef<WorkEstimate> works, const DeviceDescription &device);
+
 } // namespace attune::cost
 
 #endif // ATTUNE_COST_KERNELPRICE_H

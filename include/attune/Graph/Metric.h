@@ -69,7 +69,7 @@ struct PlanPrice {
 struct PricedKernel {
   cost::KernelWork kernel;
   cost::KernelPrice price;
-  size_t attention; ///< of the plan, in its order
+  llvm::SmallVector<size_t, 2> attentions; ///< of the plan, by their places in it: several where parts share a launch
 };
 
 /// Prices plans on one device. A kernel family is priced once for every shape it is asked for.
@@ -91,7 +91,7 @@ private:
   using Key = decltype(std::tuple_cat(cost::AttentionShape().key(), std::make_tuple((const void *)nullptr)));
 
   const cost::DeviceDescription &machine;
-  std::map<Key, PlanPrice> cache;
+  std::map<std::vector<Key>, PlanPrice> cache; ///< of an attention, or of parts that run in common launches
 };
 
 } // namespace attune::graph

@@ -60,6 +60,9 @@ std::unique_ptr<RewriteLaw> createProjectOutLaw();
 /// Features of keys in the loads of the kernels that read them, or stored once by a kernel of their own.
 std::unique_ptr<RewriteLaw> createMapLaw();
 
+/// The parts of a mixture one after another, or their kernels in common launches.
+std::unique_ptr<RewriteLaw> createLaunchLaw();
+
 /// All laws, in the order in which selection offers them.
 std::vector<std::unique_ptr<RewriteLaw>> createLaws();
 

@@ -42,6 +42,9 @@ inline constexpr llvm::StringLiteral projectOutForms[] = {"alone", "epilogue"};
 /// Features of keys: whoever reads a tile of keys maps it, or a kernel stores φ(K) for all readers.
 inline constexpr llvm::StringLiteral mapForms[] = {"in_reader", "alone"};
 
+/// Parts of a mixture: one after another, or the kernels of all of them in common launches.
+inline constexpr llvm::StringLiteral launchForms[] = {"in_turn", "together"};
+
 inline constexpr Law laws[] = {
     {"linearize", linearizeForms},
     {"fold", foldForms},
@@ -49,6 +52,7 @@ inline constexpr Law laws[] = {
     {"project", projectForms},
     {"project_out", projectOutForms},
     {"map", mapForms},
+    {"launch", launchForms},
 };
 
 /// Rewritings to another function, which `allow` can name (docs/Laws.md).

@@ -10,6 +10,7 @@
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Tile/Tile.h"
+#include "attune/Tile/Together.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -22,7 +23,10 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
 
-static constexpr llvm::StringLiteral launchFunction = "attune_rt_launch", deviceLaunchFunction = "attune_rt_launch_device";
+static constexpr llvm::StringLiteral launchFunction = "attune_rt_launch", deviceLaunchFunction = "attune_rt_launch_device",
+                                     togetherFunction = "attune_rt_launch_together";
+/// Of attune_rt_grid: the kernel, its arguments, three sizes.
+static constexpr int64_t gridFields = 5;
 
 namespace {
 /// A host function while it is emitted, as a plan or as the function that tells its workspace.
@@ -41,12 +45,17 @@ private:
   llvm::DenseMap<Value, Memory> memories;
   Value workspace; ///< bytes handed out so far, after the base address
   Value base;
+  SmallVector<tile::LaunchOp> pending; ///< that run together with the next one if that says so
 
   LogicalResult block(Block &block);
   LogicalResult operation(Operation *op);
   LogicalResult conditional(scf::IfOp op);
   void allocate(tile::WorkspaceOp op);
   void launch(tile::LaunchOp op);
+  void launchPending();
+  void launchTogether(ArrayRef<tile::LaunchOp> ops);
+  Value gridSize(tile::LaunchOp op, unsigned axis);
+  Value array(int64_t elements);
   Value callee(tile::LaunchOp op);
   Value slots(ValueRange arguments, int64_t &count);
 };
@@ -85,16 +94,17 @@ Value PlanEmitter::slots(ValueRange arguments, int64_t &count) {
     llvm::append_range(values, memory->second.strides);
   }
   count = values.size();
-  Value array;
-  {
-    // In the entry block, so that it is allocated once.
-    OpBuilder::InsertionGuard guard(emit);
-    emit.setInsertionPointToStart(&function.getBody().front());
-    array = LLVM::AllocaOp::create(emit, emit.pointerType(), emit.getI64Type(), emit.constant(count), 8);
-  }
+  Value array = this->array(count);
   for (auto [position, value] : llvm::enumerate(values))
     emit.store(value, emit.offset(array, position * 8), 8);
   return array;
+}
+
+/// An array of 8-byte elements in the entry block, so that it is allocated once.
+Value PlanEmitter::array(int64_t elements) {
+  OpBuilder::InsertionGuard guard(emit);
+  emit.setInsertionPointToStart(&function.getBody().front());
+  return LLVM::AllocaOp::create(emit, emit.pointerType(), emit.getI64Type(), emit.constant(elements), 8);
 }
 
 /// The function of a kernel; on a device, its place among the module's kernels.
@@ -115,8 +125,36 @@ void PlanEmitter::launch(tile::LaunchOp op) {
   Value array = slots(op.getArguments(), count);
   SmallVector<Value> operands{function.getArgument(0), callee(op), array, emit.constant(count)};
   for (unsigned axis = 0; axis < 3; ++axis)
-    operands.push_back(axis < op.getGrid().size() ? scalars.lookup(op.getGrid()[axis]) : emit.constant(1));
+    operands.push_back(gridSize(op, axis));
   LLVM::CallOp::create(emit, TypeRange(), device ? deviceLaunchFunction : launchFunction, operands);
+}
+
+Value PlanEmitter::gridSize(tile::LaunchOp op, unsigned axis) {
+  return axis < op.getGrid().size() ? scalars.lookup(op.getGrid()[axis]) : emit.constant(1);
+}
+
+/// One array of attune_rt_grid for all of them.
+void PlanEmitter::launchTogether(ArrayRef<tile::LaunchOp> ops) {
+  Value grids = array(gridFields * static_cast<int64_t>(ops.size()));
+  int64_t place = 0, unused;
+  auto push = [&](Value value) { emit.store(value, emit.offset(grids, 8 * place++), 8); };
+  for (tile::LaunchOp op : ops) {
+    push(callee(op));
+    push(slots(op.getArguments(), unused));
+    for (unsigned axis = 0; axis < 3; ++axis)
+      push(gridSize(op, axis));
+  }
+  Value count = emit.constant(static_cast<int64_t>(ops.size()));
+  LLVM::CallOp::create(emit, TypeRange(), togetherFunction, ValueRange{function.getArgument(0), grids, count});
+}
+
+/// A device has a launch for each.
+void PlanEmitter::launchPending() {
+  SmallVector<tile::LaunchOp> ops = std::exchange(pending, {});
+  if (ops.size() > 1 && !device)
+    return launchTogether(ops);
+  for (tile::LaunchOp op : ops)
+    launch(op);
 }
 
 LogicalResult PlanEmitter::conditional(scf::IfOp op) {
@@ -155,12 +193,16 @@ LogicalResult PlanEmitter::operation(Operation *op) {
     return success();
   }
   if (auto launch = dyn_cast<tile::LaunchOp>(op)) {
+    if (!tile::runsWithThePrevious(launch))
+      launchPending();
     if (launches)
-      this->launch(launch);
+      pending.push_back(launch);
     return success();
   }
-  if (auto branch = dyn_cast<scf::IfOp>(op))
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    launchPending();
     return conditional(branch);
+  }
   if (op->hasTrait<OpTrait::IsTerminator>())
     return success();
   return emitScalar(emit, op, scalars, memories);
@@ -170,6 +212,7 @@ LogicalResult PlanEmitter::block(Block &block) {
   for (Operation &op : block)
     if (failed(operation(&op)))
       return failure();
+  launchPending();
   return success();
 }
 
@@ -189,15 +232,23 @@ LogicalResult PlanEmitter::run(func::FuncOp host) {
   return success();
 }
 
-static void declareLaunch(ModuleOp module, bool device) {
-  StringRef name = device ? deviceLaunchFunction : launchFunction;
+static void declare(ModuleOp module, StringRef name, ArrayRef<Type> arguments) {
   if (module.lookupSymbol(name))
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  Type pointer = LLVM::LLVMPointerType::get(module.getContext()), i64 = builder.getI64Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()),
-                                          {pointer, device ? i64 : pointer, pointer, i64, i64, i64, i64});
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()), arguments);
   LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, type);
+}
+
+static void declareLaunch(ModuleOp module, bool device) {
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext()), i64 = IntegerType::get(module.getContext(), 64);
+  declare(module, device ? deviceLaunchFunction : launchFunction,
+          {pointer, device ? i64 : pointer, pointer, i64, i64, i64, i64});
+  bool together = module.walk([](tile::LaunchOp op) {
+    return tile::runsWithThePrevious(op) ? WalkResult::interrupt() : WalkResult::advance();
+  }).wasInterrupted();
+  if (together && !device)
+    declare(module, togetherFunction, {pointer, pointer, i64});
 }
 
 static LogicalResult lowerPlan(func::FuncOp host, const Isa &isa, bool device) {

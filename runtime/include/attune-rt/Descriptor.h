@@ -182,6 +182,13 @@ typedef struct attune_rt_descriptor {
 /* Called by plans. A device launch takes each slot as one 8-byte kernel parameter. */
 void attune_rt_launch(void *launcher, attune_rt_kernel kernel, const void *args, int64_t slots, int64_t gx, int64_t gy,
                       int64_t gz);
+/* Several kernels, none of which reads what another one writes: their points are handed out at once. */
+typedef struct attune_rt_grid {
+  attune_rt_kernel kernel;
+  const void *args;
+  int64_t sizes[3];
+} attune_rt_grid;
+void attune_rt_launch_together(void *launcher, const attune_rt_grid *grids, int64_t count);
 void attune_rt_launch_device(void *launcher, int64_t kernel, const void *args, int64_t slots, int64_t gx, int64_t gy,
                              int64_t gz);
 

@@ -114,6 +114,7 @@ class SpecDraw:
         forms = {"linearize": self.forms(fields), "fold": ["apart", "folded"] if self.can_fold(fields) else [],
                  "low_rank": ["project_first", "compress_first"] if self.can_compress_first(fields) else [],
                  "project": ["alone", "in_reader"] if self.can_project_in_reader(fields) else [],
+                 "launch": ["in_turn", "together"] if self.can_run_together(fields) else [],
                  "map": ["in_reader", "alone"] if self.can_map_alone(fields) else []}
         pin = {law: c.pick(options) for law, options in forms.items() if options and c.once(2)}
         if self.can_project_in_epilogue(fields, pin) and c.once(2):
@@ -210,6 +211,11 @@ class SpecDraw:
         return (self.projection and self.projection["output"] and "parts" not in fields
                 and fields["mechanism"]["kind"] in kinds
                 and pin.get("linearize") not in ("fused_state", "chunked", "grouped"))
+
+    def can_run_together(self, fields):
+        """Whether the kernels of parts can share launches: those that compress features run before all parts."""
+        return "parts" in fields and not any(m.get("low_rank", {}).get("order") == "after_map"
+                                             for m in Case(fields, 0, 0, 0).mechanisms())
 
     def can_map_alone(self, fields):
         """Whether a kernel can store the features of the keys of one of the parts."""

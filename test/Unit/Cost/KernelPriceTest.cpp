@@ -89,3 +89,42 @@ TEST(KernelPrice, LaunchesCountWhereThereIsNothingToDo) {
   EXPECT_DOUBLE_EQ(price.seconds(), 0.75);
   EXPECT_STREQ(price.limit(), "launch");
 }
+
+TEST(KernelPrice, TogetherCoresTakeWhatIsNext) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
+  WorkEstimate small; // 3 s in 6 points
+  small.products = 300, small.grain = 6;
+  // Four points of 5 s, then six of .5 s: four cores at 5, at 5.5, two of them at 6.
+  EXPECT_DOUBLE_EQ(priceTogether({sample(), small}, device).seconds(), 6.25); // in turn 5.25 and 1.25
+  // First the six: two cores at 1, two at .5.
+  EXPECT_DOUBLE_EQ(priceTogether({small, sample()}, device).seconds(), 6.25);
+  WorkEstimate one; // a point of 8 s
+  one.products = 800, one.grain = 1;
+  // The other three cores take four of 5 s: one of them a second one.
+  EXPECT_DOUBLE_EQ(priceTogether({one, sample()}, device).seconds(), 10.25); // in turn 8.25 and 5.25
+  EXPECT_DOUBLE_EQ(priceTogether({sample(), one}, device).seconds(), 13.25); // a long point at the end
+  EXPECT_DOUBLE_EQ(priceTogether({one, one}, device).seconds(), 8.25);
+  EXPECT_DOUBLE_EQ(priceTogether({sample()}, device).seconds(), priceOf(sample(), device).seconds());
+}
+
+TEST(KernelPrice, TogetherBytesAddUp) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
+  WorkEstimate one, other;
+  one.nearBytes = 400, one.mainBytes = 50, other.nearBytes = 200, other.mainBytes = 100;
+  // 600 bytes through two cores of 100: they have one point each.
+  EXPECT_DOUBLE_EQ(priceTogether({one, other}, device).nearMemory, 3);
+  EXPECT_DOUBLE_EQ(priceTogether({one, other}, device).mainMemory, 3);
+  other.liveBytes = 1e6 + 1; // its tiles stream twice
+  EXPECT_DOUBLE_EQ(priceTogether({one, other}, device).nearMemory, 4);
+  WorkEstimate sum = workTogether({one, other});
+  EXPECT_EQ(sum.launches, 1);
+  EXPECT_EQ(sum.grain, 2);
+  EXPECT_EQ(sum.mainBytes, 150);
+}
+
+TEST(KernelPrice, TogetherManyPointsGoRound) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
+  WorkEstimate one, many; // 20 s, then 100,000 points of .001 s: 120 s over four cores
+  one.products = 2000, one.grain = 1, many.products = 10000, many.grain = 100000;
+  EXPECT_NEAR(priceTogether({one, many}, device).compute, 30, 1e-3);
+}

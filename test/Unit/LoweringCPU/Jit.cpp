@@ -140,6 +140,20 @@ static void launchTrampoline(void *launcher, void *kernel, const void *args, int
   static_cast<Jit *>(launcher)->launch(kernel, args, gx, gy, gz);
 }
 
+namespace {
+/// attune_rt_grid, of which kernels are addresses here.
+struct Grid {
+  void *kernel;
+  const void *args;
+  int64_t sizes[3];
+};
+} // namespace
+
+static void togetherTrampoline(void *launcher, const Grid *grids, int64_t count) {
+  for (const Grid &grid : llvm::ArrayRef(grids, static_cast<size_t>(count)))
+    static_cast<Jit *>(launcher)->launch(grid.kernel, grid.args, grid.sizes[0], grid.sizes[1], grid.sizes[2]);
+}
+
 Jit::Jit(MLIRContext &context, const std::string &source, const std::vector<std::string> &isas) {
   double start = now();
   OwningOpRef<ModuleOp> module = lower(context, source, isas);
@@ -171,6 +185,8 @@ Jit::Jit(MLIRContext &context, const std::string &source, const std::vector<std:
   llvm::orc::SymbolMap symbols;
   symbols[jit->mangleAndIntern("attune_rt_launch")] = {llvm::orc::ExecutorAddr::fromPtr(&launchTrampoline),
                                                        llvm::JITSymbolFlags::Exported};
+  symbols[jit->mangleAndIntern("attune_rt_launch_together")] = {llvm::orc::ExecutorAddr::fromPtr(&togetherTrampoline),
+                                                                llvm::JITSymbolFlags::Exported};
   llvm::cantFail(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(symbols)));
   jit->getMainJITDylib().addGenerator(
       check(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix())));
