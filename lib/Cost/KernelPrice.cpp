@@ -50,13 +50,14 @@ KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &dev
   double waves = std::ceil(work.grain / device.cores), busy = std::min(work.grain, device.cores.value);
   // Tiles that overflow a core's fast memory stream through the near level once per use.
   bool overflows = work.liveBytes > device.fastBytes;
+  double total = computeSeconds(work, device);
   // What a step pushes out of the fast memory comes back from beyond it, in the middle of the products that wait for it.
   if (work.stepBytes > device.fastBytes)
     total += work.carriedBytes / device.mainBytesPerSecond * busy;
 
   KernelPrice price;
   price.launch = work.launches * device.launchSeconds;
-  price.compute = work.grain > 0 ? computeSeconds(work, device) / work.grain * waves : 0;
+  price.compute = work.grain > 0 ? total / work.grain * waves : 0;
   double nearBytes = std::max(0.0, work.nearBytes - work.lastBytes);
   price.nearMemory = busy > 0 ? nearBytes * (overflows ? 2 : 1) / (device.nearBytesPerSecond * busy) : 0;
   price.mainMemory = std::max(0.0, work.mainBytes - work.lastBytes) / device.mainBytesPerSecond;

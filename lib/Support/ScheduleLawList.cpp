@@ -27,7 +27,7 @@ static constexpr ListedLaw laws[] = {
      LawPlace::Choice,
      "in_reader: a key is mapped for every block of queries and every query head that reads it; alone: once, by as many cores as "
      "there are, for a launch and m f32 numbers a key, which wins for dear maps with several readers or idle cores"},
-    {"S3", "launch", "the kernels of part after part = the first kernels of all parts, then the second ones",
+    {"S4", "launch", "the kernels of part after part = the first kernels of all parts, then the second ones",
      "two parts or more, all attention; no part compresses its features; on a CPU",
      "ELFATT (arXiv 2501.06098), whose halves are two calls", LawPlace::Choice,
      "in_turn: as many launches as all parts have, each with the grid points of one; together: as many as the longest part "

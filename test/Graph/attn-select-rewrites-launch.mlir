@@ -37,6 +37,7 @@ func.func @one(%q: !h, %k: !h, %v: !h) -> !h {
 // -----
 
 // CHECK: Remark="launch: cannot take the together form: a part is not attention itself"
+// PLAN-LABEL: func.func @nested(
 !h = tensor<1x1x64x64xf32>
 !p = tensor<1x2x64x64xf32>
 func.func @nested(%q: !h, %k: !h, %v: !h) -> tensor<1x3x64x64xf32> {

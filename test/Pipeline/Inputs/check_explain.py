@@ -24,7 +24,7 @@ def check_function(function, text):
         check(kernel["seconds"] > 0, f"{kernel['kernel']} takes no time")
         check(work["main_bytes"] > 0, f"{kernel['kernel']} moves no bytes")
         check(work["multiply_adds"] + work["elementwise"] > 0, f"{kernel['kernel']} does nothing")
-        row = rf"^  {kernel['kernel']} +{re.escape(kernel.get('of', ''))} "
+        row = rf"^  {re.escape(kernel['kernel'])} +{re.escape(kernel.get('of', ''))} "
         check(re.search(row, text, re.MULTILINE), f"{kernel['kernel']} is not in the text")
     for figure in ("multiply_adds", "exps", "main_bytes", "launches"):
         total = sum(kernel["work"][figure] for kernel in kernels)

@@ -64,8 +64,8 @@ TEST_F(ExplainTest, TextHasOperationsTimesAndCrossings) {
 
 TEST_F(ExplainTest, UnknownLengthsListTheirPlans) {
   std::string table = text(select({.width = 128, .valueWidth = 128}));
-  EXPECT_THAT(table, HasSubstr("below n = 129: linearize: quadratic (@attention)"));
-  EXPECT_THAT(table, HasSubstr("from n = 129: linearize: fused_state (@attention__state)"));
+  EXPECT_THAT(table, HasSubstr("below n = 129: linearize: quadratic, map: in_reader (@attention)"));
+  EXPECT_THAT(table, HasSubstr("from n = 129: linearize: fused_state, map: in_reader (@attention__state)"));
   EXPECT_THAT(table, HasSubstr("read n as L = 2nN / (n + N)"));
   EXPECT_THAT(table, HasSubstr("sizes that the spec leaves open are taken as n = 4096"));
 }
