@@ -32,7 +32,7 @@ static constexpr FormText texts[] = {
     {"project", "alone", "a kernel of its own stores the projected tokens"},
     {"project", "in_reader", "the kernel that reads projected tokens computes them itself, tile by tile"},
     {"project_out", "alone", "a kernel of its own reads the stored heads and multiplies them by wo"},
-    {"project_out", "epilogue", "the kernel that computes the heads multiplies them by wo at once, head after head; they are not stored"},
+    {"project_out", "epilogue", "the kernel that computes the heads multiplies each by wo at once; none is stored"},
     {"map", "in_reader", "the kernel that reads keys maps them itself, tile by tile, as often as it reads them"},
     {"map", "alone", "a kernel of its own stores the features of all keys, once for all that read them"},
     {"launch", "in_turn", "one part after the other"},
