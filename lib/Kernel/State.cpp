@@ -10,8 +10,9 @@
 //   merge:    parallel over (batch, KV head)             S = S₀ + Σ_pieces S, in the order of the pieces
 //   readout:  parallel over (batch, head, query block)   o = φ(q) S / guard(φ(q) z)
 //
-// `merged_state` is both of the first two: the grid point whose piece is stored last merges all. A piece has a fixed number of keys, so the order of sums depends on N alone. Fused, the tiles are those of one kernel
-// (FusedState.cpp) and the keys one piece.
+// `merged_state` is both of the first two: the grid point whose piece is stored last merges all. A piece has a fixed
+// number of keys, so the order of sums depends on N alone. Fused, the tiles are those of one kernel (FusedState.cpp) and
+// the keys one piece.
 //
 //===----------------------------------------------------------------------===//
 #include "FusedState.h"
