@@ -41,7 +41,8 @@ static Operation *otherUser(const SoftmaxMatch &match) {
         open.push_back(op);
   // An op dies with the root if all its users do; users stand behind it.
   SmallVector<Operation *> ordered(reached.begin(), reached.end());
-  llvm::sort(ordered, [](Operation *a, Operation *b) { return a->getBlock() == b->getBlock() && b->isBeforeInBlock(a); });
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->getBlock() == b->getBlock() && b->isBeforeInBlock(a); });
   for (Operation *op : ordered)
     if (llvm::all_of(op->getUsers(), [&](Operation *user) { return within.contains(user); }))
       within.insert(op);

@@ -56,9 +56,7 @@ public:
                                      })
         .getResult(0);
   }
-  Value constant(OpBuilder &at, double value) {
-    return arith::ConstantOp::create(at, loc, at.getF32FloatAttr(value));
-  }
+  Value constant(OpBuilder &at, double value) { return arith::ConstantOp::create(at, loc, at.getF32FloatAttr(value)); }
   Value wide(OpBuilder &at, Value number) {
     return number.getType().isF32() ? number : arith::ExtFOp::create(at, loc, at.getF32Type(), number);
   }
@@ -144,7 +142,9 @@ Value SoftmaxLowering::weightsAgainst(Value scores, Value maximum) {
     inputs.emplace_back(op.getLengths(), "b");
   return loops.compute("bgrij", inputs, "bgrij", builder.getF32Type(), 0, [&](OpBuilder &at, ValueRange x) {
     Location loc = op.getLoc();
-    Value result = maximum ? x[0] : Value(arith::MulFOp::create(at, loc, x[0], loops.constant(at, op.getScale().convertToDouble())));
+    Value result =
+        maximum ? x[0]
+                : Value(arith::MulFOp::create(at, loc, x[0], loops.constant(at, op.getScale().convertToDouble())));
     if (maximum)
       result = math::ExpOp::create(at, loc, arith::SubFOp::create(at, loc, x[0], x[1]));
     Value sees = visible(at, op.getLengths() ? x[inputs.size() - 1] : Value());
@@ -157,33 +157,34 @@ void SoftmaxLowering::lower() {
   Location loc = op.getLoc();
   Value query = grouped(op.getQuery());
   queries = dim(op.getQuery(), 2), keys = dim(op.getKey(), 2);
-  std::tuple<char, Value, int64_t> named[] = {{'b', query, 0}, {'g', query, 1}, {'r', query, 2}, {'i', query, 3},
-                                              {'j', op.getKey(), 2}, {'v', op.getValue(), 3}};
+  std::tuple<char, Value, int64_t> named[] = {{'b', query, 0}, {'g', query, 1},       {'r', query, 2},
+                                              {'i', query, 3}, {'j', op.getKey(), 2}, {'v', op.getValue(), 3}};
   for (auto [name, tensor, dimension] : named)
     loops.size(name, tensor::getMixedSize(builder, loc, tensor, dimension));
   Type f32 = builder.getF32Type();
-  Value products = loops.compute("bgrijd", {{query, "bgrid"}, {op.getKey(), "bgjd"}}, "bgrij", f32, 0,
-                                 [&](OpBuilder &at, ValueRange x) -> Value {
-                                   Value product = arith::MulFOp::create(at, loc, loops.wide(at, x[0]), loops.wide(at, x[1]));
-                                   return arith::AddFOp::create(at, loc, x[2], product);
-                                 });
+  Value products = loops.compute(
+      "bgrijd", {{query, "bgrid"}, {op.getKey(), "bgjd"}}, "bgrij", f32, 0, [&](OpBuilder &at, ValueRange x) -> Value {
+        Value product = arith::MulFOp::create(at, loc, loops.wide(at, x[0]), loops.wide(at, x[1]));
+        return arith::AddFOp::create(at, loc, x[2], product);
+      });
   Value scores = weightsAgainst(products, {});
-  Value maximum = loops.compute("bgrij", {{scores, "bgrij"}}, "bgri", f32, -infinity,
-                                [&](OpBuilder &at, ValueRange x) -> Value {
-                                  return arith::MaximumFOp::create(at, loc, x[0], x[1]);
-                                });
+  Value maximum =
+      loops.compute("bgrij", {{scores, "bgrij"}}, "bgri", f32, -infinity, [&](OpBuilder &at, ValueRange x) -> Value {
+        return arith::MaximumFOp::create(at, loc, x[0], x[1]);
+      });
   Value weights = weightsAgainst(scores, maximum);
   Value sum = loops.compute("bgrij", {{weights, "bgrij"}}, "bgri", f32, 0, [&](OpBuilder &at, ValueRange x) -> Value {
     return arith::AddFOp::create(at, loc, x[0], x[1]);
   });
-  Value numerator = loops.compute(
-      "bgrijv", {{weights, "bgrij"}, {op.getValue(), "bgjv"}}, "bgriv", f32, 0, [&](OpBuilder &at, ValueRange x) -> Value {
-        Value product = arith::MulFOp::create(at, loc, x[0], loops.wide(at, x[1]));
-        // What a key that does not exist holds may be NaN.
-        Value zero = loops.constant(at, 0);
-        Value none = arith::CmpFOp::create(at, loc, arith::CmpFPredicate::OEQ, x[0], zero);
-        return arith::AddFOp::create(at, loc, x[2], arith::SelectOp::create(at, loc, none, zero, product));
-      });
+  Value numerator = loops.compute("bgrijv", {{weights, "bgrij"}, {op.getValue(), "bgjv"}}, "bgriv", f32, 0,
+                                  [&](OpBuilder &at, ValueRange x) -> Value {
+                                    Value product = arith::MulFOp::create(at, loc, x[0], loops.wide(at, x[1]));
+                                    // What a key that does not exist holds may be NaN.
+                                    Value zero = loops.constant(at, 0);
+                                    Value none = arith::CmpFOp::create(at, loc, arith::CmpFPredicate::OEQ, x[0], zero);
+                                    return arith::AddFOp::create(at, loc, x[2],
+                                                                 arith::SelectOp::create(at, loc, none, zero, product));
+                                  });
   Type element = cast<RankedTensorType>(op.getOutput().getType()).getElementType();
   Value output = loops.compute(
       "bgriv", {{numerator, "bgriv"}, {sum, "bgri"}}, "bgriv", element, 0, [&](OpBuilder &at, ValueRange x) -> Value {
@@ -214,7 +215,8 @@ struct AttnToLinalg : public raise::impl::AttnToLinalgBase<AttnToLinalg> {
     getOperation().walk([&](attn::SoftmaxOp op) { ops.push_back(op); });
     for (attn::SoftmaxOp op : ops) {
       if (op.getWindow() && op.getWindowAttr().isGrid()) {
-        op.emitError() << "expected windows of consecutive tokens, but got those of a grid; attn-to-linalg has no form of it";
+        op.emitError()
+            << "expected windows of consecutive tokens, but got those of a grid; attn-to-linalg has no form of it";
         return signalPassFailure();
       }
       OpBuilder builder(op);

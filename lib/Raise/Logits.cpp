@@ -63,8 +63,8 @@ bool LogitsReader::readProduct(TermRef a, TermRef b, bool divided, double factor
     return read(a, divided ? factor / *inB : factor * *inB);
   if (inA)
     return read(b, factor * *inA);
-  return refusal.because("expected a constant scale of the logits, but got one that is known only when the program runs",
-                         place);
+  return refusal.because(
+      "expected a constant scale of the logits, but got one that is known only when the program runs", place);
 }
 
 /// select(visible, logits, fill).
@@ -76,8 +76,8 @@ bool LogitsReader::readChoice(TermRef select, double factor) {
   if (!(fill <= hides))
     return refusal.because(llvm::formatv("expected hidden logits of -10000 or less, but got {0}", textOf(fill)), place);
   TermRef zero = terms.number(0), hidden = terms.number(fill);
-  match.logits.masks.push_back(terms.apply(
-      Function::Select, {select->operands[0], then ? hidden : zero, then ? zero : hidden}));
+  match.logits.masks.push_back(
+      terms.apply(Function::Select, {select->operands[0], then ? hidden : zero, then ? zero : hidden}));
   return read(select->operands[then ? 2 : 1], factor);
 }
 
@@ -92,7 +92,8 @@ bool LogitsReader::readFactor(TermRef term, SmallVectorImpl<TermRef> &factors, d
   if (term->kind != Kind::Element)
     return refusal.because("expected a product of queries and keys, but got a product with a function of them", place);
   while (true) {
-    TermRef inside = isa_and_nonnull<tensor::ExtractSliceOp>(term->value.getDefiningOp()) ? nullptr : terms.expand(term);
+    TermRef inside =
+        isa_and_nonnull<tensor::ExtractSliceOp>(term->value.getDefiningOp()) ? nullptr : terms.expand(term);
     bool divided = inside && inside->is(Function::Divide);
     if (divided || (inside && inside->is(Function::Multiply))) {
       std::optional<double> a = divided ? std::nullopt : terms.constant(inside->operands[0]),
@@ -118,7 +119,8 @@ bool LogitsReader::readSum(TermRef sum, double factor) {
   bool first = terms.dependsOn(factors[0], match.keys), second = terms.dependsOn(factors[1], match.keys);
   if (first == second)
     return refusal.because("expected softmax over the dimension of the keys, but got logits in which "
-                           "not exactly one factor has it", place);
+                           "not exactly one factor has it",
+                           place);
   match.logits.query = factors[first ? 1 : 0], match.logits.key = factors[first ? 0 : 1];
   match.logits.scale *= factor;
   return true;
@@ -129,7 +131,8 @@ bool LogitsReader::read(TermRef term, double factor) {
     TermRef inside = terms.expand(term);
     if (!inside)
       return refusal.because("expected logits that are a product of queries and keys, but got a tensor whose op "
-                             "is not read", term->value);
+                             "is not read",
+                             term->value);
     match.between.push_back(term->value);
     place = term->value;
     return read(inside, factor);

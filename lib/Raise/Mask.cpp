@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A mask is evaluated for every query and key, and the table is compared with what attn can say: causal order, blocks, a
-// number of keys. So every way of writing a triangle is understood, and nothing that only looks like one.
+// A mask is evaluated for every query and key, and the table is compared with what attn can say: causal order, blocks,
+// a number of keys. So every way of writing a triangle is understood, and nothing that only looks like one.
 //
 //===----------------------------------------------------------------------===//
 #include "Match.h"
@@ -36,8 +36,10 @@ static bool isKnown(Terms &terms, TermRef mask, Value place, Refusal &refusal) {
   Terms::Unknown unknown;
   if (terms.evaluate(mask, SmallVector<int64_t>(terms.indexCount(), 0), unknown))
     return true;
-  return refusal.because("expected a mask that is known when the program is compiled, but got one of values that are not; "
-                         "attn.softmax has causal order, windows and key lengths", unknown.value ? unknown.value : place);
+  return refusal.because(
+      "expected a mask that is known when the program is compiled, but got one of values that are not; "
+      "attn.softmax has causal order, windows and key lengths",
+      unknown.value ? unknown.value : place);
 }
 
 namespace {
@@ -63,8 +65,11 @@ static bool fill(Terms &terms, ArrayRef<TermRef> masks, std::optional<unsigned> 
         sum += terms.evaluate(mask, at, unknown).value_or(std::nan(""));
       }
       if (sum != 0 && !(sum <= hides))
-        return refusal.because(llvm::formatv("expected a mask of 0 and -10000 or less, but got {0} at query {1}, key {2}; "
-                                             "attn.softmax adds no biases", textOf(sum), i, j), place);
+        return refusal.because(
+            llvm::formatv("expected a mask of 0 and -10000 or less, but got {0} at query {1}, key {2}; "
+                          "attn.softmax adds no biases",
+                          textOf(sum), i, j),
+            place);
       table.sees[i * table.columns + j] = sum == 0;
     }
   return true;
@@ -87,7 +92,9 @@ static std::optional<Visibility> guess(const Table &table, Refusal &refusal, Val
     auto [first, last] = visibleKeys(table, i);
     if (last < 0) {
       refusal.because(llvm::formatv("expected every query to see a key, but got none for query {0}, whose row is "
-                                    "0 in attn and something else here", i), place);
+                                    "0 in attn and something else here",
+                                    i),
+                      place);
       return std::nullopt;
     }
     existing = std::max(existing, last + 1);
@@ -128,8 +135,8 @@ static bool findQuery(Terms &terms, const SoftmaxMatch &match, ArrayRef<TermRef>
       continue;
     bool ofQuery = terms.dependsOn(match.logits.query, index) && !terms.dependsOn(match.logits.key, index);
     if (!ofQuery || visibility.query)
-      return refusal.because("expected a mask of queries and keys alone, but got one that differs between heads or batches",
-                             match.root);
+      return refusal.because(
+          "expected a mask of queries and keys alone, but got one that differs between heads or batches", match.root);
     visibility.query = index;
   }
   return true;
@@ -151,11 +158,14 @@ bool attune::raise::readMasks(Terms &terms, const SoftmaxMatch &match, Visibilit
   if (!oneKey)
     return refusal.because("expected a mask over one dimension of keys, but got several", match.root);
   if (ShapedType::isDynamic(table.rows) || ShapedType::isDynamic(table.columns))
-    return refusal.because("expected static numbers of queries and keys beside a mask, but got dynamic ones; causal order "
-                           "counts from the last query and key", match.root);
+    return refusal.because(
+        "expected static numbers of queries and keys beside a mask, but got dynamic ones; causal order "
+        "counts from the last query and key",
+        match.root);
   if (table.rows * table.columns > largestTable)
     return refusal.because(llvm::formatv("expected a mask of at most {0} entries, but got {1} queries and {2} keys",
-                                         largestTable, table.rows, table.columns), match.root);
+                                         largestTable, table.rows, table.columns),
+                           match.root);
   table.sees.resize(table.rows * table.columns);
   if (!fill(terms, masks, visibility.query, match.keys[0], table, match.root, refusal))
     return false;
@@ -164,8 +174,10 @@ bool attune::raise::readMasks(Terms &terms, const SoftmaxMatch &match, Visibilit
   if (!words)
     return false;
   if (!gives(*words, table))
-    return refusal.because("expected a mask that is causal order, windows or a number of keys, but got another pattern; "
-                           "causal order is key <= query + keys - queries", match.root);
+    return refusal.because(
+        "expected a mask that is causal order, windows or a number of keys, but got another pattern; "
+        "causal order is key <= query + keys - queries",
+        match.root);
   visibility = *words, visibility.query = query;
   return true;
 }

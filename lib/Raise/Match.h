@@ -58,8 +58,8 @@ bool matchSoftmax(Terms &terms, mlir::Value root, SoftmaxMatch &match, Refusal &
 bool readLogits(Terms &terms, TermRef term, SoftmaxMatch &match, Refusal &refusal);
 bool readMasks(Terms &terms, const SoftmaxMatch &match, Visibility &visibility, Refusal &refusal);
 /// The op in place of the root, between reshapes and transposes; null if the dimensions play no roles that attn knows.
-mlir::Value buildSoftmax(mlir::OpBuilder &builder, Terms &terms, const SoftmaxMatch &match, const Visibility &visibility,
-                         Refusal &refusal);
+mlir::Value buildSoftmax(mlir::OpBuilder &builder, Terms &terms, const SoftmaxMatch &match,
+                         const Visibility &visibility, Refusal &refusal);
 
 /// The tensor behind casts and changes of shape, slices excepted: a slice is an operand as it is.
 TermRef behindReshapes(Terms &terms, TermRef element);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an index is follows from where it stands: in queries, keys, values and output alike it counts batches or heads; in
-// queries and output alone, query tokens or the queries of one key-value head; in keys and values alone, keys.
+// What an index is follows from where it stands: in queries, keys, values and output alike it counts batches or heads;
+// in queries and output alone, query tokens or the queries of one key-value head; in keys and values alone, keys.
 //
 //===----------------------------------------------------------------------===//
 #include "Match.h"
@@ -80,11 +80,14 @@ bool RoleFinder::findGroupings(Roles &roles) {
   for (auto &[grouping, tensor, at, name] : tensors) {
     auto type = dyn_cast<RankedTensorType>(tensor.getType());
     if (!type || !(type.getElementType().isF32() || type.getElementType().isF16() || type.getElementType().isBF16()))
-      return refusal.because(llvm::formatv("expected {0} of f32, f16 or bf16, but got {1}", name, tensor.getType()), tensor);
+      return refusal.because(llvm::formatv("expected {0} of f32, f16 or bf16, but got {1}", name, tensor.getType()),
+                             tensor);
     std::optional<Grouping> found = groupingOf(terms, at, type.getShape());
     if (!found)
       return refusal.because(llvm::formatv("expected {0} whose dimensions are read whole and once, but got slices, "
-                                           "diagonals or steps of them", name), tensor);
+                                           "diagonals or steps of them",
+                                           name),
+                             tensor);
     *grouping = *found;
   }
   return true;
@@ -133,7 +136,9 @@ bool RoleFinder::sortOutputIndices(Roles &roles) {
         return refusal.because(llvm::formatv("expected batches and heads that queries, keys and values have, but got a "
                                              "dimension of the output that only {0} have",
                                              inKey && inValue ? "keys and values"
-                                             : inKey ? "queries and keys" : inQuery ? "queries and values" : "none"),
+                                             : inKey          ? "queries and keys"
+                                             : inQuery        ? "queries and values"
+                                                              : "none"),
                                match.root);
     }
   chooseQueries(roles, own);
@@ -147,7 +152,9 @@ bool RoleFinder::sortSummedIndices(Roles &roles) {
       for (unsigned index : group)
         if (!holds(roles.output, index) && !belongs(index))
           return refusal.because(llvm::formatv("expected {0} summed over their features or keys alone, but got another "
-                                               "dimension", name), match.root);
+                                               "dimension",
+                                               name),
+                                 match.root);
     return true;
   };
   for (ArrayRef<unsigned> group : roles.key)
@@ -158,7 +165,8 @@ bool RoleFinder::sortSummedIndices(Roles &roles) {
   auto isKey = [&](unsigned index) { return llvm::is_contained(roles.keys, index); };
   for (unsigned index : roles.features)
     if (!holds(roles.query, index))
-      return refusal.because("expected keys summed over their features or keys alone, but got another dimension", match.root);
+      return refusal.because("expected keys summed over their features or keys alone, but got another dimension",
+                             match.root);
   return check(roles.query, isFeature, "queries") && check(roles.value, isKey, "values");
 }
 
@@ -185,7 +193,8 @@ Value attune::raise::buildSoftmax(OpBuilder &builder, Terms &terms, const Softma
   if (!RoleFinder(terms, match, visibility, refusal).find(roles))
     return {};
   if (visibility.length >= 0 && ShapedType::isDynamic(countOf(terms, roles.batch)))
-    return refusal.because("expected a static batch beside a number of keys, but got a dynamic one", match.root), Value();
+    return refusal.because("expected a static batch beside a number of keys, but got a dynamic one", match.root),
+           Value();
   Location loc = match.root.getLoc();
   Indices allHeads = roles.heads;
   allHeads.append(roles.groupHeads.begin(), roles.groupHeads.end());
@@ -196,13 +205,13 @@ Value attune::raise::buildSoftmax(OpBuilder &builder, Terms &terms, const Softma
   Value query = bring(match.logits.query, roles.query, {roles.batch, allHeads, roles.queries, roles.features});
   Value key = bring(match.logits.key, roles.key, {roles.batch, roles.heads, roles.keys, roles.features});
   Value value = bring(match.value, roles.value, {roles.batch, roles.heads, roles.keys, roles.values});
-  Value lengths = visibility.length < 0
-                      ? Value()
-                      : lengthsOf(builder, loc, countOf(terms, roles.batch), visibility.length);
-  auto type = RankedTensorType::get({countOf(terms, roles.batch), countOf(terms, allHeads), countOf(terms, roles.queries),
-                                     countOf(terms, roles.values)},
+  Value lengths =
+      visibility.length < 0 ? Value() : lengthsOf(builder, loc, countOf(terms, roles.batch), visibility.length);
+  auto type = RankedTensorType::get({countOf(terms, roles.batch), countOf(terms, allHeads),
+                                     countOf(terms, roles.queries), countOf(terms, roles.values)},
                                     getElementTypeOrSelf(match.root.getType()));
-  auto window = visibility.window == 0 ? attn::WindowAttr() : attn::WindowAttr::get(builder.getContext(), visibility.window);
+  auto window =
+      visibility.window == 0 ? attn::WindowAttr() : attn::WindowAttr::get(builder.getContext(), visibility.window);
   auto op = attn::SoftmaxOp::create(builder, loc, TypeRange{type}, query, key, value, lengths,
                                     builder.getF64FloatAttr(match.logits.scale),
                                     visibility.causal ? builder.getUnitAttr() : UnitAttr(), window);

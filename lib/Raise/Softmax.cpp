@@ -8,7 +8,8 @@
 //
 //     Σ_j (e_j / Σ_j' e_j') v_j,   (Σ_j e_j v_j) / Σ_j' e_j',   Σ_j e_j · (1 / Σ_j' e_j') · v_j,  …
 //
-// are one product of factors, some of them below the line; `factor` collects them without asking in which op each stands.
+// are one product of factors, some of them below the line; `factor` collects them without asking in which op each
+// stands.
 //
 //===----------------------------------------------------------------------===//
 #include "Match.h"
@@ -55,9 +56,8 @@ bool Factors::leadsToExponential(TermRef term, unsigned depth) {
     TermRef inside = terms.expand(term);
     return inside && leadsToExponential(inside, depth - 1);
   }
-  return isProduct(term) && llvm::any_of(term->operands, [&](TermRef operand) {
-           return leadsToExponential(operand, depth - 1);
-         });
+  return isProduct(term) &&
+         llvm::any_of(term->operands, [&](TermRef operand) { return leadsToExponential(operand, depth - 1); });
 }
 
 void Factors::factorElement(TermRef element, bool below) {
@@ -111,8 +111,7 @@ static std::pair<TermRef, TermRef> exponentOf(Terms &terms, TermRef exponential,
       return {inside, nullptr};
     term = inside;
   }
-  return term->is(Function::Subtract) ? std::pair(term->operands[0], term->operands[1])
-                                      : std::pair(term, TermRef());
+  return term->is(Function::Subtract) ? std::pair(term->operands[0], term->operands[1]) : std::pair(term, TermRef());
 }
 
 /// Whether `sum` is the sum of the exponential over the keys; says why not.
@@ -131,8 +130,10 @@ static bool isNormaliser(Terms &terms, TermRef sum, TermRef exponential, ArrayRe
   }
   if (sameExtents && terms.same(terms.value(sum->operands[0]), exponential, renamed))
     return true;
-  return refusal.because("expected softmax over the dimension of the keys, over which the values are summed, but got it "
-                         "over another dimension", place);
+  return refusal.because(
+      "expected softmax over the dimension of the keys, over which the values are summed, but got it "
+      "over another dimension",
+      place);
 }
 
 /// The factors that are an exponential, the values and the normaliser, and no more.

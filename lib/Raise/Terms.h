@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A term is the formula of one entry of a tensor. An entry of another tensor is named by that tensor and a coordinate for
-// each of its dimensions, an affine expression of indices; it is replaced by what its op computes only when somebody asks
-// (`Terms::expand`), so that reading an attention does not read the layers before it. Transposes, reshapes, broadcasts and
-// casts change coordinates and leave no term behind.
+// A term is the formula of one entry of a tensor. An entry of another tensor is named by that tensor and a coordinate
+// for each of its dimensions, an affine expression of indices; it is replaced by what its op computes only when
+// somebody asks
+// (`Terms::expand`), so that reading an attention does not read the layers before it. Transposes, reshapes, broadcasts
+// and casts change coordinates and leave no term behind.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LIB_RAISE_TERMS_H
@@ -30,8 +31,34 @@ enum class Kind { Element, Number, Place, Scalar, Apply, Sum, Maximum };
 
 /// Functions of numbers; comparisons give 0 or 1.
 enum class Function {
-  Add, Subtract, Multiply, Divide, Negate, Max, Min, Exp, Exp2, ExpM1, Log, Sqrt, Rsqrt, Tanh, Abs, Floor, Remainder,
-  Select, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or, Xor, Other
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  Negate,
+  Max,
+  Min,
+  Exp,
+  Exp2,
+  ExpM1,
+  Log,
+  Sqrt,
+  Rsqrt,
+  Tanh,
+  Abs,
+  Floor,
+  Remainder,
+  Select,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  And,
+  Or,
+  Xor,
+  Other
 };
 
 struct Term {

@@ -13,18 +13,19 @@ include "mlir/Pass/PassBase.td"
 def AttnRaise : Pass<"attn-raise", "::mlir::func::FuncOp"> {
   let summary = "Find attention in linalg on tensors and rewrite it to attn";
   let description = [{
-    Reads what an entry of a tensor is, through `linalg` ops of any name, reshapes, transposes, broadcasts and casts, as a
-    formula over named indices, and rewrites every tensor whose entries are
+    Reads what an entry of a tensor is, through `linalg` ops of any name, reshapes, transposes, broadcasts and
+    casts, as a formula over named indices, and rewrites every tensor whose entries are
 
         o[…, i, v] = Σ_j w_ij V[…, j, v] / Σ_j w_ij,      w_ij = exp(scale · Σ_d Q[…, i, d] K[…, j, d] + mask_ij − m_i)
 
-    to `attn.softmax`. m may be anything that does not depend on j; it cancels. The mask may be a constant, a comparison of
-    indices or a selection, if it says causal order, blocks of tokens that attend among themselves, or the number of keys;
-    a number of −10⁴ or less hides a key. Heads of keys that are broadcast over groups of queries become grouped queries.
+    to `attn.softmax`. m may be anything that does not depend on j; it cancels. The mask may be a constant, a
+    comparison of indices or a selection, if it says causal order, blocks of tokens that attend among themselves, or
+    the number of keys; a number of −10⁴ or less hides a key. Heads of keys that are broadcast over groups of
+    queries become grouped queries.
 
     ```mlir
-    %s = linalg.batch_matmul ins(%q, %kt : tensor<8x16x64xf32>, tensor<8x64x16xf32>) outs(%zero : tensor<8x16x16xf32>)
-        -> tensor<8x16x16xf32>
+    %s = linalg.batch_matmul ins(%q, %kt : tensor<8x16x64xf32>, tensor<8x64x16xf32>)
+        outs(%zero : tensor<8x16x16xf32>) -> tensor<8x16x16xf32>
     %w = linalg.softmax dimension(2) ins(%s : tensor<8x16x16xf32>) outs(%e : tensor<8x16x16xf32>) -> tensor<8x16x16xf32>
     %o = linalg.batch_matmul ins(%w, %v : tensor<8x16x16xf32>, tensor<8x16x64xf32>) outs(%zero2 : tensor<8x16x64xf32>)
         -> tensor<8x16x64xf32>
@@ -44,16 +45,17 @@ def AttnRaise : Pass<"attn-raise", "::mlir::func::FuncOp"> {
     Statistic<"numRaised", "raised", "Number of mechanisms found">,
     Statistic<"numRefused", "refused", "Number of places that look like attention and are something else">
   ];
-  let dependentDialects = ["::attune::attn::AttnDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::attune::attn::AttnDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def AttnToLinalg : Pass<"attn-to-linalg", "::mlir::func::FuncOp"> {
   let summary = "Write attn.softmax as plain linalg on tensors";
   let description = [{
-    Scores, maxima, exponentials, sums and the product with the values, each a `linalg.generic` that upstream passes tile,
-    fuse and bufferize, for a pipeline that has its own code generation. All between the operands and the output is f32;
-    tables of queries × keys are made. Other ops of `attn` stay as they are; windows of a grid are an error.
+    Scores, maxima, exponentials, sums and the product with the values, each a `linalg.generic` that upstream passes
+    tile, fuse and bufferize, for a pipeline that has its own code generation. All between the operands and the
+    output is f32; tables of queries × keys are made. Other ops of `attn` stay as they are; windows of a grid are an
+    error.
 
     ```mlir
     %o = attn.softmax %q, %k, %v {causal, scale = 1.250000e-01 : f64}
