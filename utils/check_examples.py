@@ -30,7 +30,7 @@ def undefined_values(code):
     """Values used but not defined as a result or as an argument of a block or function."""
     results = {name for line in re.findall(r"^\s*(%[\w, :%]+?)\s*=(?!=)", code, re.M)
                for name in re.findall(r"%\w+", line)}
-    arguments = set(re.findall(r"(%\w+)\s*(?::\s*(?:memref|tensor|index)\S|=\s*%)", code)) if "{\n" in code else set()
+    arguments = set(re.findall(r"(?<! of )(%\w+)\s*(?::\s*(?:memref|tensor|index)\S|=\s*%)", code)) if "{\n" in code else set()
     return [name for name in dict.fromkeys(re.findall(r"%[A-Za-z_]\w*|%\d+", code)) if name not in results | arguments]
 
 

@@ -96,10 +96,10 @@ static void foldKernel(tile::KernelOp kernel, ArrayRef<unsigned> folded) {
     id.replaceAllUsesWith(axis == 0 ? places[0] : places[1 + (place - folded.begin())]);
     id.erase();
   });
-  SmallVector<Attribute> axes;
+  SmallVector<Attribute> axes, others;
   for (auto [axis, attribute] : llvm::enumerate(kernel.getGrid()))
-    if (!llvm::is_contained(folded, axis))
-      axes.push_back(attribute);
+    (llvm::is_contained(folded, axis) ? others : axes).push_back(attribute);
+  kernel->setAttr(device::foldedAxes, decoder.builder.getArrayAttr(others));
   kernel.setGridAttr(decoder.builder.getArrayAttr(axes));
 }
 

@@ -253,7 +253,12 @@ static bool keepsState(tile::KernelOp kernel) {
 
 /// Whether the grid has one block for each head: there are seldom enough of them for a second one beside.
 static bool hasFewBlocks(tile::KernelOp kernel) {
-  return !kernel.getGridPosition(tile::Axis::QueryBlock) && !kernel.getGridPosition(tile::Axis::KeyPiece);
+  auto folded = kernel->getAttrOfType<ArrayAttr>(device::foldedAxes);
+  auto has = [&](tile::Axis axis) {
+    return kernel.getGridPosition(axis) ||
+           (folded && llvm::is_contained(folded, tile::AxisAttr::get(kernel.getContext(), axis)));
+  };
+  return !has(tile::Axis::QueryBlock) && !has(tile::Axis::KeyPiece);
 }
 
 static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) {

@@ -88,7 +88,7 @@ TEST_F(ExplainTest, JsonSaysTheSame) {
   EXPECT_EQ(function->getInteger("length"), 4096);
   EXPECT_EQ((*function->getArray("plans"))[0].getAsObject()->getString("form"), "quadratic");
   const llvm::json::Array &decisions = *function->getArray("decisions");
-  ASSERT_EQ(decisions.size(), 6u);
+  ASSERT_EQ(decisions.size(), 8u); // six forms, and two places of the map
   const llvm::json::Object &quadratic = *decisions[0].getAsObject(), &chunked = *decisions[4].getAsObject();
   EXPECT_EQ(quadratic.getBoolean("taken"), true);
   EXPECT_EQ(quadratic.getBoolean("pinned"), true);
@@ -98,8 +98,8 @@ TEST_F(ExplainTest, JsonSaysTheSame) {
   EXPECT_EQ(chunked.getObject("work"), nullptr);
   EXPECT_EQ(function->getString("forms"), "linearize: quadratic, map: in_reader");
   const llvm::json::Array &rejected = *function->getArray("rejected");
-  ASSERT_EQ(rejected.size(), 3u); // in one kernel, and in two, there are as many products
-  EXPECT_EQ(rejected[0].getAsObject()->getString("forms"), "linearize: state");
+  ASSERT_EQ(rejected.size(), 7u); // in one kernel, in two, and with the map alone there are as many products
+  EXPECT_EQ(rejected[0].getAsObject()->getString("forms"), "linearize: state, map: in_reader");
   EXPECT_EQ(rejected[0].getAsObject()->getNumber("seconds"), 134217728.0);
 }
 
@@ -114,7 +114,7 @@ TEST_F(ExplainTest, WhereExactSoftmaxIsFaster) {
 
 TEST_F(ExplainTest, CurvesAreThePricesOverTheLength) {
   FunctionSelection function = select({.width = 128, .valueWidth = 128}).functions.front();
-  ASSERT_EQ(function.curves.size(), 6u);
+  ASSERT_EQ(function.curves.size(), 8u);
   const PriceCurve &taken = function.curves[0];
   EXPECT_EQ(taken.name, "taken");
   EXPECT_EQ(function.curves[1].name, "exact softmax");
@@ -122,6 +122,7 @@ TEST_F(ExplainTest, CurvesAreThePricesOverTheLength) {
   EXPECT_EQ(function.curves[3].name, "linearize: state");
   EXPECT_EQ(function.curves[4].name, "linearize: fused_state"); // with the same products, and launches less
   EXPECT_EQ(function.curves[5].name, "linearize: merged_state");
+  EXPECT_EQ(function.curves[7].name, "map: alone"); // with a launch more
   EXPECT_EQ(taken.points.front().first, 16);
   EXPECT_EQ(taken.points.back().first, 131072);
   for (auto [index, point] : llvm::enumerate(taken.points)) {

@@ -30,6 +30,9 @@ constexpr llvm::StringLiteral kernelModuleName = "attune_kernels";
 /// Attributes of a kernel in it: threads of a block, and bytes of dynamic shared memory.
 constexpr llvm::StringLiteral blockSizeName = "attune.block_size", sharedBytesName = "attune.shared_bytes";
 
+/// Of a tile.kernel: the axes of its grid that became one with the first.
+constexpr llvm::StringLiteral foldedAxes = "tile.folded";
+
 struct GpuOptions {
   std::string chip = "sm_80";
   /// Shared memory that a block may use; 0: what the chip has.

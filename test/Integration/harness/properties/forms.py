@@ -30,7 +30,10 @@ CAUSAL_CASES |= {f"{name}, window": (mechanism | WINDOW, ("quadratic",), {"causa
 
 def in_form(run, fields, form, tensors):
     """The interpreter would not see the form of a spec: it gets the ops that selection chose."""
-    pinned = fields | {"pin": {"linearize": form}}
+    pins = {"linearize": form}
+    if fields.get("mechanism", {}).get("kind") == "kernel":
+        pins["map"] = "in_reader"  # one plan for all lengths
+    pinned = fields | {"pin": pins}
     if not isinstance(run, Interpreter):
         return run(pinned, tensors)
     spec = run.sources.path(pinned)
