@@ -16,6 +16,7 @@
 #include "attune/Attn/Together.h"
 #include "attune/Graph/Metric.h"
 #include "attune/Graph/RewriteLaw.h"
+#include "attune/Support/Laws.h"
 
 using namespace mlir;
 using namespace attune;
@@ -34,10 +35,7 @@ static std::string partRefusal(Value part) {
 namespace {
 struct LaunchLaw : graph::RewriteLaw {
   StringRef name() const override { return "launch"; }
-  ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"in_turn", togetherForm};
-    return all;
-  }
+  ArrayRef<StringLiteral> forms() const override { return launchForms; }
   bool appliesTo(Operation *op) const override { return isa<ConcatHeadsOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {

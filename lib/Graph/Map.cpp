@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/MapAlone.h"
 #include "attune/Graph/RewriteLaw.h"
+#include "attune/Support/Laws.h"
 
 using namespace mlir;
 using namespace attune;
@@ -36,10 +37,7 @@ static void markKeys(Value term) {
 namespace {
 struct MapLaw : graph::RewriteLaw {
   StringRef name() const override { return "map"; }
-  ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"in_reader", mapAloneForm};
-    return all;
-  }
+  ArrayRef<StringLiteral> forms() const override { return mapForms; }
   bool appliesTo(Operation *op) const override { return isa<KernelOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/InReader.h"
 #include "attune/Graph/RewriteLaw.h"
+#include "attune/Support/Laws.h"
 
 using namespace mlir;
 using namespace attune;
@@ -41,10 +42,7 @@ static std::string readerRefusal(Operation *reader) {
 namespace {
 struct ProjectLaw : graph::RewriteLaw {
   StringRef name() const override { return "project"; }
-  ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"alone", "in_reader"};
-    return all;
-  }
+  ArrayRef<StringLiteral> forms() const override { return projectForms; }
   bool appliesTo(Operation *op) const override { return isa<ProjectOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {

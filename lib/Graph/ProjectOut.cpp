@@ -15,6 +15,7 @@
 #include "attune/Attn/InEpilogue.h"
 #include "attune/Graph/Metric.h"
 #include "attune/Graph/RewriteLaw.h"
+#include "attune/Support/Laws.h"
 
 using namespace mlir;
 using namespace attune;
@@ -50,10 +51,7 @@ std::string graph::epilogueRefusal(const cost::AttentionShape &shape, tile::Targ
 namespace {
 struct ProjectOutLaw : graph::RewriteLaw {
   StringRef name() const override { return "project_out"; }
-  ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"alone", inEpilogueForm};
-    return all;
-  }
+  ArrayRef<StringLiteral> forms() const override { return projectOutForms; }
   bool appliesTo(Operation *op) const override { return isa<ProjectOutputOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {

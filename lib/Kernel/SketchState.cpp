@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "SketchState.h"
 
+#include "SketchTree.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
@@ -16,13 +18,6 @@ static Value largest(TileBuilder &tiles, Value s, Value before) {
   Value rows = tiles.reduceMax(tiles.abs(s), 1);                                         // [T]
   Value all = tiles.reduceMax(tiles.expand(rows, 0, {1, tiles.shape(rows)[0]}), 1);      // [1]
   return tiles.maximum(before, all);
-}
-
-/// The power of two next to the largest |entry| of each row of s [T, r]: [T].
-static Value largestOfRows(TileBuilder &tiles, Value s) {
-  Value rows = tiles.reduceMax(tiles.abs(s), 1);                                         // [T]
-  Value least = tiles.constant(tiles.shape(rows), 0x1p-120);
-  return tiles.exp2(tiles.roundEven(tiles.log2(tiles.maximum(rows, least))));
 }
 
 Value kernel::sketchColumn(TileBuilder &tiles, const Point &point, Value memory, Value first, Value f, int64_t rows,
@@ -101,7 +96,8 @@ SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, con
                                      llvm::function_ref<Value(TileBuilder &, Value)> column, Value factor) const {
   int64_t rows = power.rows;
   // Products s_f s_g of a sketch below 2^-63 are below the range: rows are read in the unit of their largest entry.
-  Value rowUnit = largestOfRows(tiles, s), each = tiles.over(tiles.constant({rows}, 1), rowUnit);    // [Tq]
+  Value rowUnit = powerOfTwoNextTo(tiles, tiles.reduceMax(tiles.abs(s), 1));                         // [Tq]
+  Value each = tiles.over(tiles.constant({rows}, 1), rowUnit);                                        // [Tq]
   Value scaled = tiles.times(s, tiles.expand(each, 1, {rows, size}));                                // [Tq, r]
   auto step = [&](TileBuilder &inner, Value f, ValueRange carried) -> SmallVector<Value> {
     SmallVector<Value> slice = load(inner, point, f);

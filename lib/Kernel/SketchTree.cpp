@@ -36,13 +36,16 @@ bool kernel::hasPairs(const SketchMatrices &matrices) {
   return tile::sketchHasPairs(static_cast<int64_t>(matrices.leaves.size()), sizeOf(matrices));
 }
 
+Value kernel::powerOfTwoNextTo(TileBuilder &tiles, Value x) {
+  Value least = tiles.constant(tiles.shape(x), 0x1p-120);
+  return tiles.exp2(tiles.roundEven(tiles.log2(tiles.maximum(x, least))));
+}
+
 Value kernel::sketchLength(TileBuilder &tiles, Value x, bool pairs) {
   Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1));                          // [T]
   if (!pairs)
     return norm;
-  ArrayRef<int64_t> rows = tiles.shape(norm);
-  Value logarithm = tiles.log2(tiles.maximum(norm, tiles.constant(rows, 0x1p-120)));
-  return tiles.selectEqual(norm, 0, norm, tiles.exp2(tiles.roundEven(logarithm)));
+  return tiles.selectEqual(norm, 0, norm, powerOfTwoNextTo(tiles, norm));
 }
 
 /// The matrix of this head [rows, columns].

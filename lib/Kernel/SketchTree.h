@@ -21,6 +21,9 @@ namespace attune::kernel {
 /// Whether the tree computes with sums of two f32.
 bool hasPairs(const SketchMatrices &matrices);
 
+/// The power of two next to each of x, at least 2^-120.
+mlir::Value powerOfTwoNextTo(TileBuilder &tiles, mlir::Value x);
+
 /// What tokens x [T, d] are divided by before the tree: their norm; with pairs the power of two next to it, which loses
 /// nothing. 0 of null tokens: [T].
 mlir::Value sketchLength(TileBuilder &tiles, mlir::Value x, bool pairs);
