@@ -24,13 +24,13 @@ void Selector::describeRejected(FunctionSelection &selection) {
   constexpr size_t most = 10;
   unsigned chosen = chosenAt(selection.length);
   selection.takenForms = formsOf(candidates[chosen]);
-  for (unsigned index = 0; index < candidates.size(); ++index)
-    if (index != chosen)
-      selection.rejected.push_back({formsOf(candidates[index]), seconds(index, selection.length)});
-  llvm::stable_sort(selection.rejected,
-                    [](const RejectedPlan &a, const RejectedPlan &b) { return a.seconds < b.seconds; });
-  if (selection.rejected.size() > most)
-    selection.rejected.resize(most);
+  auto all = llvm::seq<unsigned>(0, candidates.size());
+  SmallVector<unsigned> rejected = llvm::filter_to_vector(all, [&](unsigned index) { return index != chosen; });
+  llvm::stable_sort(rejected, [&](unsigned a, unsigned b) {
+    return seconds(a, selection.length) < seconds(b, selection.length);
+  });
+  for (unsigned index : ArrayRef<unsigned>(rejected).take_front(most))
+    selection.rejected.push_back({formsOf(candidates[index]), seconds(index, selection.length)});
 }
 
 /// From 16 on, four an octave, as far as anybody plots.

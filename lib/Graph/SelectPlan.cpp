@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "Selector.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::graph;
@@ -99,6 +102,15 @@ LogicalResult Selector::makeCandidates() {
 //===----------------------------------------------------------------------===//
 // Selection
 //===----------------------------------------------------------------------===//
+
+double Selector::seconds(unsigned candidate, int64_t length) {
+  std::vector<double> &known = secondsAt[length];
+  if (known.empty())
+    known.assign(candidates.size(), std::numeric_limits<double>::quiet_NaN());
+  if (std::isnan(known[candidate]))
+    known[candidate] = metric.price(candidates[candidate].priced, lengths->sizesAt(length)).seconds;
+  return known[candidate];
+}
 
 SmallVector<unsigned> Selector::ranked(int64_t length) {
   auto indices = llvm::seq<unsigned>(0, candidates.size());

@@ -79,9 +79,8 @@ private:
   attn::Form formOf(const Candidate &candidate) const;
   /// Indices of the alternatives that can be built, pinned ones first.
   llvm::SmallVector<unsigned> formsToTry(const EqualForms &group) const;
-  double seconds(unsigned candidate, int64_t length) {
-    return metric.price(candidates[candidate].priced, lengths->sizesAt(length)).seconds;
-  }
+  /// The price of a candidate. Each decision asks for those of all candidates, so they are kept by length.
+  double seconds(unsigned candidate, int64_t length);
   /// The candidate that runs at a length.
   unsigned chosenAt(int64_t length) const {
     const Segment *last = segments.begin();
@@ -96,6 +95,7 @@ private:
   Metric metric;
   std::optional<LengthModel> lengths;
   std::vector<Candidate> candidates;
+  std::map<int64_t, std::vector<double>> secondsAt; ///< of every candidate at a length, NaN where nobody has asked
   llvm::SmallVector<Segment, 3> segments;
   /// A plan that the device cannot run, and why.
   struct Misfit {
