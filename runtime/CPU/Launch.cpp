@@ -35,18 +35,19 @@ int64_t sizeOf(const attune_rt_grid &grid) {
   return sizes[0] <= 0 || sizes[1] <= 0 || sizes[2] <= 0 ? 0 : sizes[0] * sizes[1] * sizes[2];
 }
 
+/// The last axis runs fastest: the blocks of one head follow each other and find its keys in a cache.
 void computePoints(const attune_rt_grid &grid, void *scratch, int64_t begin, int64_t end) {
-  int64_t gx = grid.sizes[0], gy = grid.sizes[1];
-  int64_t x = begin % gx, y = begin / gx % gy, z = begin / gx / gy;
+  int64_t gy = grid.sizes[1], gz = grid.sizes[2];
+  int64_t z = begin % gz, y = begin / gz % gy, x = begin / gz / gy;
   for (int64_t point = begin; point < end; ++point) {
     grid.kernel(grid.args, x, y, z, scratch);
-    if (++x < gx)
+    if (++z < gz)
       continue;
-    x = 0;
+    z = 0;
     if (++y < gy)
       continue;
     y = 0;
-    ++z;
+    ++x;
   }
 }
 
