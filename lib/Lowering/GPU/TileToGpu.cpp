@@ -261,6 +261,12 @@ static bool hasFewBlocks(tile::KernelOp kernel) {
   return !has(tile::Axis::QueryBlock) && !has(tile::Axis::KeyPiece);
 }
 
+/// Whether a kernel sums neighbouring rows, which are loaded once for each neighbour: only those may begin before the first.
+static bool convolves(tile::KernelOp kernel) {
+  auto beginsEarlier = [](tile::LoadOp load) { return load.getLower() ? WalkResult::interrupt() : WalkResult::advance(); };
+  return kernel.walk(beginsEarlier).wasInterrupted();
+}
+
 static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) {
   MLIRContext *context = builder.getContext();
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameterTypes(kernel));
@@ -274,6 +280,8 @@ static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) 
   bool holdsMore = oneColumn && (isF32 || keepsState(kernel));
   if (holdsMore || (hasFewBlocks(kernel) && !isF32))
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
+  if (convolves(kernel))
+    function.setPassthroughAttr(builder.getStrArrayAttr({sumsLoadsName}));
   function->setAttr(blockSizeName, builder.getI64IntegerAttr(threads));
   if (std::optional<tile::Product> product = tile::Product::of(kernel))
     product->mark(function);

@@ -115,3 +115,17 @@ tile.kernel @relaxed(%A: !a, %B: !b, %C: !a) grid(query_block)
   tile.store %c, %C[%c0, %c0] : tensor<16x8xf32>, !a
   tile.return
 }
+
+// Rows before the first are a convolution's neighbours: sums stay beside their loads.
+// CHECK-LABEL: llvm.func @neighbours
+// CHECK-SAME: passthrough = ["attune-sums-loads"]
+tile.kernel @neighbours(%A: memref<?x8xf32>, %C: memref<?x8xf32>) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %before = arith.constant -1 : index
+  %a = tile.load %A[%c0, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
+  %b = tile.load %A[%before, %c0] from(%c0) : memref<?x8xf32> -> tensor<64x8xf32>
+  %sum = arith.addf %a, %b : tensor<64x8xf32>
+  tile.store %sum, %C[%c0, %c0] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}

@@ -30,6 +30,9 @@ constexpr llvm::StringLiteral kernelModuleName = "attune_kernels";
 /// Attributes of a kernel in it: threads of a block, and bytes of dynamic shared memory.
 constexpr llvm::StringLiteral blockSizeName = "attune.block_size", sharedBytesName = "attune.shared_bytes";
 
+/// Of one that sums what it loads at several places: a function attribute of LLVM, which keeps each sum beside its load.
+constexpr llvm::StringLiteral sumsLoadsName = "attune-sums-loads";
+
 /// Of a tile.kernel: the axes of its grid that became one with the first.
 constexpr llvm::StringLiteral foldedAxes = "tile.folded";
 
