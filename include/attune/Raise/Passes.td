@@ -50,12 +50,15 @@ def AttnRaise : Pass<"attn-raise", "::mlir::func::FuncOp"> {
 }
 
 def AttnToLinalg : Pass<"attn-to-linalg", "::mlir::func::FuncOp"> {
-  let summary = "Write attn.softmax as plain linalg on tensors";
+  let summary = "Write attn as plain linalg on tensors";
   let description = [{
-    Scores, maxima, exponentials, sums and the product with the values, each a `linalg.generic` that upstream passes
-    tile, fuse and bufferize, for a pipeline that has its own code generation. All between the operands and the
-    output is f32; tables of queries × keys are made. Other ops of `attn` stay as they are; windows of a grid are an
-    error.
+    Mechanisms are decomposed into their terms, and every term becomes `linalg.generic` ops that upstream passes tile,
+    fuse and bufferize, for a pipeline that has its own code generation. Between the operands and the output all is
+    f32.
+
+    A mechanism is written by its definition: with tables of queries × keys. Terms that selection has chosen are
+    written as they are, so that the state form of kernel attention stays one; run the laws before this pass. The causal
+    readout is a table again.
 
     ```mlir
     %o = attn.softmax %q, %k, %v {causal, scale = 1.250000e-01 : f64}
@@ -70,8 +73,9 @@ def AttnToLinalg : Pass<"attn-to-linalg", "::mlir::func::FuncOp"> {
     ```
   }];
   let statistics = [Statistic<"numLowered", "lowered", "Number of ops that were written as linalg">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::attune::attn::AttnDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
 #endif // ATTUNE_RAISE_PASSES_TD

@@ -10,15 +10,8 @@ import sys
 
 import numpy
 
-DECOMPOSE = pathlib.Path(__file__).resolve().parent / "decompose_softmax.mlir"
-UPSTREAM = [
-    f"--transform-preload-library=transform-library-paths={DECOMPOSE}", "--transform-interpreter",
-    "--convert-elementwise-to-linalg",
-    "--one-shot-bufferize=bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map",
-    "--convert-linalg-to-loops", "--expand-strided-metadata", "--lower-affine", "--convert-scf-to-cf",
-    "--convert-math-to-libm", "--convert-math-to-llvm", "--convert-arith-to-llvm", "--convert-index-to-llvm",
-    "--finalize-memref-to-llvm", "--convert-func-to-llvm", "--convert-cf-to-llvm", "--reconcile-unrealized-casts",
-]
+from upstream import run_program
+
 DYNAMIC = 3
 
 
@@ -56,20 +49,6 @@ def main_of(name, arguments, result):
         "call @printMemrefF32(%any) : (tensor<*xf32>) -> ()", "return", "}"])
 
 
-def run(program, passes):
-    command = ["attn-opt", *passes, *UPSTREAM]
-    lowered = subprocess.run(command, input=program, capture_output=True, text=True, check=False)
-    if lowered.returncode:
-        sys.exit(lowered.stderr)
-    tools = subprocess.run(["llvm-config", "--libdir"], capture_output=True, text=True, check=True).stdout.strip()
-    libraries = ",".join(f"{tools}/{name}" for name in ("libmlir_runner_utils.so", "libmlir_c_runner_utils.so"))
-    ran = subprocess.run(["mlir-runner", "-e", "main", "--entry-point-result=void", f"--shared-libs={libraries}"],
-                         input=lowered.stdout, capture_output=True, text=True, check=False)
-    if ran.returncode:
-        sys.exit(ran.stderr)
-    return numpy.array([float(x) for x in re.findall(r"-?\d+\.?\d*(?:e[-+]?\d+)?|nan", ran.stdout.split("data =")[1])])
-
-
 def check(part):
     name, arguments, result = re.search(r"func\.func @(\w+)\((.*?)\) -> tensor<(.*?)>", part).groups()
     program = part + main_of(name, re.findall(r"tensor<(.*?)>", arguments), result)
@@ -77,7 +56,7 @@ def check(part):
     raised = subprocess.run(command, input=program, capture_output=True, text=True, check=True)
     if "attn." not in raised.stdout:
         sys.exit(f"expected @{name} to be raised, but got no op of attn")
-    before, after = run(program, []), run(program, ["-attn-raise", "-attn-to-linalg"])
+    before, after = run_program(program, []), run_program(program, ["-attn-raise", "-attn-to-linalg"])
     if before.shape != after.shape or not numpy.allclose(before, after, rtol=1e-5, atol=1e-5):
         sys.exit(f"expected @{name} to be the same, but got {before} and {after}")
     # Equal constants would show nothing.
