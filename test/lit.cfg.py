@@ -1,9 +1,10 @@
 """The lit suite: substitutions and features that tests may use.
 
 Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`,
-`sanitizers`, `long` (sweeps, only under check-all), `python-package`, `torch`, `jax`.
+`sanitizers`, `long` (sweeps, only under check-all), `python-package`, `torch`, `jax`,
+`chromium`.
 Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
-%stock-mlir-opt, %plugin, %examples.
+%stock-mlir-opt, %plugin, %chromium, %examples.
 """
 
 import ctypes
@@ -43,6 +44,7 @@ for name, value in [
     ("%cmake", config.cmake),
     ("%cc", shutil.which("cc") or config.c_compiler),
     ("%stock-mlir-opt", os.path.join(config.llvm_tools, "mlir-opt")),
+    ("%chromium", shutil.which("chromium") or "chromium"),
     ("%plugin", os.path.join(config.attune_build, "lib", "AttunePlugin.so")),
 ]:
     config.substitutions.append((name + r"\b", value))
@@ -82,6 +84,7 @@ for name, present in [
     ("python-package", can_install_package()),
     ("torch", has_framework("torch")),
     ("jax", has_framework("jax")),
+    ("chromium", shutil.which("chromium") is not None),
     ("driver", has_driver()),
     ("shared", os.path.exists(os.path.join(config.attune_shared, "reference", "oracle.py"))),
     ("ptxas", has_ptxas()),

@@ -282,11 +282,15 @@ static void explainLength(const FunctionSelection &function, llvm::raw_ostream &
     out << "  with N keys for n queries, read n as L = 2nN / (n + N)\n";
 }
 
-static void explainFunction(const FunctionSelection &function, llvm::raw_ostream &out) {
-  Choices choices(function);
-  answerPlan(function, choices, out);
+void graph::answer(const FunctionSelection &function, llvm::raw_ostream &out) {
+  answerPlan(function, Choices(function), out);
   answerExact(function, out);
   answerForms(function, out);
+}
+
+static void explainFunction(const FunctionSelection &function, llvm::raw_ostream &out) {
+  Choices choices(function);
+  answer(function, out);
   explainWork(function, out);
   explainPlans(function, choices, out);
   explainForms(function, choices, out);

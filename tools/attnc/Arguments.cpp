@@ -121,6 +121,8 @@ static const OptionInfo options[] = {
     {"--max-error", "a number above 0", "s", "relative error against exact softmax that is allowed (default: 0.05)",
      [](Arguments &a, StringRef v) { return !v.getAsDouble(a.maxError) && a.maxError > 0; }},
     {"--plot", "a file", "e", "draw prices over the length, as SVG", takePlot},
+    {"--html", "a file", "e", "write all of it as one page for a browser",
+     [](Arguments &a, StringRef v) { return a.html = v.str(), !v.empty(); }},
     {"--plot", "a file", "s", "draw errors over times, as SVG", takePlot},
     {"--dump", "a folder", "c", "also write the module after each stage, as 0-attn.mlir, 1-graph.mlir …",
      [](Arguments &a, StringRef v) { return a.dump = v.str(), !v.empty(); }},

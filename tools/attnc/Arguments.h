@@ -32,6 +32,7 @@ struct Arguments {
   std::string dump;               ///< --dump: a folder; empty: none
   std::string in, out;            ///< --in, --out
   std::string plot;               ///< --plot: a file; empty: none
+  std::string html;               ///< --html: a file; empty: none
   double maxError = 0.05;         ///< --max-error
   uint64_t seed = 0;
   bool inputs = false;

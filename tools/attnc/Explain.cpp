@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
+#include "ExplainPage.h"
 #include "ExplainPlot.h"
 #include "FlurkaView.h"
 #include "PricedSpec.h"
@@ -56,26 +57,51 @@ static void noteThreads(const Arguments &arguments, llvm::raw_ostream &out) {
     return llvm::consumeError(device.takeError());
   if (threads > device->cores)
     out << "  memory bandwidth is that of the " << static_cast<int64_t>(device->cores) << " cores of " << device->name
-        << ": for " << threads << " threads of this machine, measure it (attnc calibrate -o host.yaml) and give --device "
+        << ": for " << threads
+        << " threads of this machine, measure it (attnc calibrate -o host.yaml) and give --device "
         << "host.yaml\n";
 }
 
+namespace {
 /// What was selected, and for a FLuRKA layer what its paper counts.
-static void printSelection(const Arguments &arguments, const graph::Selection &selection,
-                           const std::optional<cost::FlurkaSizes> &flurka,
-                           const std::optional<FlurkaPrices> &prices) {
-  if (!arguments.json) {
+struct Explanation {
+  const Arguments &arguments;
+  graph::Selection selection;
+  std::optional<cost::FlurkaSizes> flurka = {};
+  std::optional<FlurkaPrices> prices = {};
+
+  llvm::json::Value json() const {
+    llvm::json::Value object = graph::explainAsJson(selection);
+    if (flurka)
+      object.getAsObject()->insert({"flurka_equations", flurkaAsJson(*flurka, prices)});
+    return object;
+  }
+
+  void print() const {
+    if (arguments.json) {
+      llvm::outs() << llvm::formatv("{0:2}", json()) << "\n";
+      return;
+    }
     graph::explain(selection, llvm::outs());
     noteThreads(arguments, llvm::outs());
     if (flurka)
       printFlurka(*flurka, prices, llvm::outs());
-    return;
   }
-  llvm::json::Value json = graph::explainAsJson(selection);
-  if (flurka)
-    json.getAsObject()->insert({"flurka_equations", flurkaAsJson(*flurka, prices)});
-  llvm::outs() << llvm::formatv("{0:2}", json) << "\n";
-}
+
+  /// The files that --plot and --html ask for.
+  llvm::Error write(mlir::ModuleOp before, mlir::ModuleOp after, llvm::StringRef title) const {
+    if (!arguments.plot.empty()) {
+      const graph::FunctionSelection &first = selection.functions.front();
+      if (llvm::Error error = writeText(arguments.plot, [&](llvm::raw_ostream &os) { drawPrices(first, os); }))
+        return error;
+    }
+    if (arguments.html.empty())
+      return llvm::Error::success();
+    return writeText(arguments.html,
+                     [&](llvm::raw_ostream &os) { writePage(selection, before, after, json(), title, os); });
+  }
+};
+} // namespace
 
 int attune::attnc::explain(const Arguments &arguments) {
   if (arguments.listDevices)
@@ -84,18 +110,16 @@ int attune::attnc::explain(const Arguments &arguments) {
   auto compilation = openResolved(arguments, status);
   if (!compilation)
     return status;
+  mlir::OwningOpRef<mlir::ModuleOp> before(compilation->module().clone());
   auto selection = selectFor(*compilation, arguments, /*explaining=*/true);
   if (failed(selection))
     return Failed;
-  std::optional<cost::FlurkaSizes> flurka =
-      compilation->spec() ? flurkaSizes(*compilation->spec()) : std::optional<cost::FlurkaSizes>();
-  std::optional<FlurkaPrices> prices;
-  if (flurka)
-    prices = flurkaPrices(*compilation->spec(), selection->functions.front().seconds, arguments);
-  printSelection(arguments, *selection, flurka, prices);
-  if (arguments.plot.empty())
-    return Done;
-  const graph::FunctionSelection &first = selection->functions.front();
-  llvm::Error error = writeText(arguments.plot, [&](llvm::raw_ostream &os) { drawPrices(first, os); });
+  Explanation explanation{arguments, std::move(*selection)};
+  if (compilation->spec())
+    explanation.flurka = flurkaSizes(*compilation->spec());
+  if (explanation.flurka)
+    explanation.prices = flurkaPrices(*compilation->spec(), explanation.selection.functions.front().seconds, arguments);
+  explanation.print();
+  llvm::Error error = explanation.write(*before, compilation->module(), compilation->name());
   return error ? fail(std::move(error)) : static_cast<int>(Done);
 }

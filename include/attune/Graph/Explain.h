@@ -20,6 +20,9 @@ namespace attune::graph {
 /// form that was weighed, the kernels, and what approximations by consent would buy.
 void explain(const Selection &selection, llvm::raw_ostream &out);
 
+/// Only what answers, a line each.
+void answer(const FunctionSelection &function, llvm::raw_ostream &out);
+
 /// The same as JSON.
 llvm::json::Value explainAsJson(const Selection &selection);
 
