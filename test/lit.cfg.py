@@ -1,10 +1,10 @@
 """The lit suite: substitutions and features that tests may use.
 
 Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`,
-`sanitizers`, `long` (sweeps, only under check-all), `python-package`, `torch`, `jax`,
+`sanitizers`, `zsh`, `long` (sweeps, only under check-all), `python-package`, `torch`, `jax`,
 `chromium`.
 Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
-%stock-mlir-opt, %plugin, %chromium, %examples.
+%mlir-include, %stock-mlir-opt, %plugin, %chromium, %examples.
 """
 
 import ctypes
@@ -43,6 +43,7 @@ for name, value in [
     ("%harness", os.path.join(config.attune_source, "test", "Integration", "harness")),
     ("%cmake", config.cmake),
     ("%cc", shutil.which("cc") or config.c_compiler),
+    ("%mlir-include", os.path.normpath(os.path.join(config.llvm_tools, "..", "include"))),
     ("%stock-mlir-opt", os.path.join(config.llvm_tools, "mlir-opt")),
     ("%chromium", shutil.which("chromium") or "chromium"),
     ("%plugin", os.path.join(config.attune_build, "lib", "AttunePlugin.so")),
@@ -88,6 +89,7 @@ for name, present in [
     ("driver", has_driver()),
     ("shared", os.path.exists(os.path.join(config.attune_shared, "reference", "oracle.py"))),
     ("ptxas", has_ptxas()),
+    ("zsh", shutil.which("zsh") is not None),
     ("avx512", has_avx512()),
     ("sanitizers", config.attune_sanitize == "ON"),
     ("long", lit_config.params.get("long") == "1"),

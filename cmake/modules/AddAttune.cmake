@@ -19,7 +19,7 @@ function(attune_tool name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
   add_dependencies(${name} AttuneGeneratedHeaders ${ARG_DEPENDS})
-  install(TARGETS ${name} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS ${name} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT compiler)
   # CMake would compile a program with -fPIE, and the precompiled header is of -fPIC.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF INSTALL_RPATH "${LLVM_LIBRARY_DIR}")
   target_compile_options(${name} PRIVATE -fPIC)

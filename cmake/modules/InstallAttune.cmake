@@ -1,4 +1,7 @@
-# The install tree: tools, the compiler's libraries, headers of both include roots in one, and find_package(Attune).
+# The install tree, in three components, which are Debian packages too (PackageAttune.cmake):
+#   compiler   programs, plugin, the shared library of the C API, manual, completion
+#   dev        static libraries, headers of all include roots in one, find_package(Attune), pkg-config
+#   runtime    what compiled libraries and `attnc compile` need; no LLVM (runtime/CMakeLists.txt, and its package files here)
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Attune")
 
@@ -10,17 +13,31 @@ foreach(library ${libraries})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(${library} INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 endforeach()
-install(TARGETS ${libraries} EXPORT AttuneTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(EXPORT AttuneTargets NAMESPACE Attune:: DESTINATION "${package_dir}")
+install(TARGETS ${libraries} EXPORT AttuneTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
+install(TARGETS AttuneCAPI EXPORT AttuneTargets
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT compiler NAMELINK_COMPONENT dev)
+install(EXPORT AttuneTargets NAMESPACE Attune:: DESTINATION "${package_dir}" COMPONENT dev)
 
 foreach(root dialects include)
   install(DIRECTORY "${CMAKE_SOURCE_DIR}/${root}/" "${CMAKE_BINARY_DIR}/${root}/"
-          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev
           FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN CMakeFiles EXCLUDE)
 endforeach()
 
+# find_package(Attune COMPONENTS Runtime) needs the runtime's files alone.
+install(EXPORT AttuneRuntimeTargets NAMESPACE Attune:: DESTINATION "${package_dir}" COMPONENT runtime)
 configure_package_config_file(cmake/modules/AttuneConfig.cmake.in "${CMAKE_BINARY_DIR}/AttuneConfig.cmake"
                               INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/AttuneConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/AttuneConfig.cmake" "${CMAKE_BINARY_DIR}/AttuneConfigVersion.cmake"
-        DESTINATION "${package_dir}")
+        DESTINATION "${package_dir}" COMPONENT runtime)
+
+# pkg-config files find their prefix from where they lie, so that the tree can be moved.
+set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH PREFIX_FROM_PC "/${pkgconfig_dir}" "/")
+list(GET MLIR_INCLUDE_DIRS 0 MLIR_INCLUDE_DIR)
+foreach(file attune attune-rt)
+  configure_file("cmake/modules/${file}.pc.in" "${CMAKE_BINARY_DIR}/${file}.pc" @ONLY)
+endforeach()
+install(FILES "${CMAKE_BINARY_DIR}/attune.pc" DESTINATION "${pkgconfig_dir}" COMPONENT dev)
+install(FILES "${CMAKE_BINARY_DIR}/attune-rt.pc" DESTINATION "${pkgconfig_dir}" COMPONENT runtime)

@@ -41,11 +41,11 @@ static mlir::DialectRegistry registry() {
   return dialects;
 }
 
-Compilation::Compilation(StringRef path, StringRef target)
-    : sourcePath(path), targetName(target), deviceName(target),
+Compilation::Compilation(StringRef path, StringRef target, llvm::raw_ostream &errors)
+    : errors(errors), sourcePath(path), targetName(target), deviceName(target),
       mlirContext(registry(), MLIRContext::Threading::DISABLED) {
   mlirContext.printOpOnDiagnostic(false);
-  handler = std::make_unique<SourceMgrDiagnosticHandler>(sources, &mlirContext, llvm::errs());
+  handler = std::make_unique<SourceMgrDiagnosticHandler>(sources, &mlirContext, errors);
 }
 
 Compilation::~Compilation() = default;
@@ -78,7 +78,7 @@ bool Compilation::useSpec(Spec spec, int &status) {
 
 bool Compilation::openSpec(int &status) {
   Spec spec;
-  SpecStatus good = loadSpec(sourcePath, spec, llvm::errs());
+  SpecStatus good = loadSpec(sourcePath, spec, errors);
   if (good != SpecStatus::Good)
     return status = exitStatus(good), false;
   return useSpec(std::move(spec), status);
@@ -105,10 +105,15 @@ bool Compilation::openModule(int &status) {
   status = 2;
   auto buffer = llvm::MemoryBuffer::getFile(sourcePath, /*IsText=*/true);
   if (std::error_code code = buffer.getError()) {
-    llvm::errs() << sourcePath << ":1:1: error: expected a readable file, but got " << code.message() << "\n";
+    errors << sourcePath << ":1:1: error: expected a readable file, but got " << code.message() << "\n";
     return false;
   }
-  sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  return useModule(std::move(*buffer), status);
+}
+
+bool Compilation::useModule(std::unique_ptr<llvm::MemoryBuffer> text, int &status) {
+  status = 2;
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   root = parseSourceFile<ModuleOp>(sources, &mlirContext);
   if (!root)
     return false;
@@ -125,15 +130,23 @@ bool Compilation::openModule(int &status) {
   return true;
 }
 
-std::unique_ptr<Compilation> Compilation::open(StringRef path, StringRef target, int &status) {
-  std::unique_ptr<Compilation> compilation(new Compilation(path, target));
+std::unique_ptr<Compilation> Compilation::open(StringRef path, StringRef target, int &status,
+                                               llvm::raw_ostream &errors) {
+  std::unique_ptr<Compilation> compilation(new Compilation(path, target, errors));
   bool opened = path.ends_with(".mlir") ? compilation->openModule(status) : compilation->openSpec(status);
   return opened ? std::move(compilation) : nullptr;
 }
 
-std::unique_ptr<Compilation> Compilation::fromSpec(Spec spec, StringRef path, StringRef target, int &status) {
-  std::unique_ptr<Compilation> compilation(new Compilation(path, target));
+std::unique_ptr<Compilation> Compilation::fromSpec(Spec spec, StringRef path, StringRef target, int &status,
+                                                   llvm::raw_ostream &errors) {
+  std::unique_ptr<Compilation> compilation(new Compilation(path, target, errors));
   return compilation->useSpec(std::move(spec), status) ? std::move(compilation) : nullptr;
+}
+
+std::unique_ptr<Compilation> Compilation::fromModule(std::unique_ptr<llvm::MemoryBuffer> text, StringRef target,
+                                                     int &status, llvm::raw_ostream &errors) {
+  std::unique_ptr<Compilation> compilation(new Compilation(text->getBufferIdentifier(), target, errors));
+  return compilation->useModule(std::move(text), status) ? std::move(compilation) : nullptr;
 }
 
 //===----------------------------------------------------------------------===//

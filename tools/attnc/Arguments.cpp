@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Arguments.h"
+#include "Version.h"
 
 #include "attune/Cost/DeviceDescription.h"
 #include "attune/Support/Suggestions.h"
@@ -175,7 +176,7 @@ void attune::attnc::printHelp(std::optional<Command> command) {
     os << "attnc compiles attention: SPEC is a .yaml spec or a .mlir file in the attn dialect.\n\n";
     for (const CommandInfo &info : commands)
       os << "  " << llvm::left_justify(info.usage, 46) << info.summary << "\n";
-    os << "\nattnc COMMAND --help lists the options of a command.\n"
+    os << "\nattnc COMMAND --help lists the options of a command; attnc --version says what this is.\n"
           "Exit status: 0; 1 the work failed; 2 the spec, the call or a tensor is wrong.\n";
     return;
   }
@@ -293,6 +294,11 @@ std::optional<Arguments> attune::attnc::parseArguments(int argc, char **argv) {
     arguments.help = true;
     printHelp(std::nullopt);
     return words.empty() ? std::nullopt : std::optional(arguments);
+  }
+  if (words[0] == "--version") {
+    arguments.help = true;
+    printVersion(llvm::outs());
+    return arguments;
   }
   const CommandInfo *info = llvm::find_if(commands, [&](const CommandInfo &entry) { return entry.name == words[0]; });
   if (info == std::end(commands)) {

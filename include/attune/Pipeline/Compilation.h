@@ -20,7 +20,9 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <memory>
 #include <optional>
@@ -40,10 +42,16 @@ enum class Stage { Attn, Graph, Tile, Llvm };
 class Compilation {
 public:
   /// Opens a .yaml spec or a .mlir file, of attn ops or of kernels and host functions as stage Tile makes them. Prints
-  /// what is wrong to standard error and sets `status` (SPEC §5) if it returns null. `target` is "cpu" or a GPU architecture such as "sm_80".
-  static std::unique_ptr<Compilation> open(llvm::StringRef path, llvm::StringRef target, int &status);
+  /// what is wrong, now and in later stages, to `errors` and sets `status` (SPEC §5) if it returns null. `target` is "cpu"
+  /// or a GPU architecture such as "sm_80".
+  static std::unique_ptr<Compilation> open(llvm::StringRef path, llvm::StringRef target, int &status,
+                                           llvm::raw_ostream &errors = llvm::errs());
   /// A spec that has been parsed from `path`, perhaps changed since.
-  static std::unique_ptr<Compilation> fromSpec(Spec spec, llvm::StringRef path, llvm::StringRef target, int &status);
+  static std::unique_ptr<Compilation> fromSpec(Spec spec, llvm::StringRef path, llvm::StringRef target, int &status,
+                                               llvm::raw_ostream &errors = llvm::errs());
+  /// The text of a .mlir file; its name stands in messages.
+  static std::unique_ptr<Compilation> fromModule(std::unique_ptr<llvm::MemoryBuffer> text, llvm::StringRef target,
+                                                 int &status, llvm::raw_ostream &errors = llvm::errs());
   ~Compilation();
 
   /// From now on the module is written to `folder` after each stage, the one that it is at first, as N-stage.mlir.
@@ -97,13 +105,15 @@ public:
   std::vector<std::string> pins() const;
 
 private:
-  explicit Compilation(llvm::StringRef path, llvm::StringRef target);
+  Compilation(llvm::StringRef path, llvm::StringRef target, llvm::raw_ostream &errors);
   bool useSpec(Spec spec, int &status);
   bool openSpec(int &status);
   bool openModule(int &status);
+  bool useModule(std::unique_ptr<llvm::MemoryBuffer> text, int &status);
   mlir::LogicalResult runStage(Stage stage);
   mlir::LogicalResult describe();
 
+  llvm::raw_ostream &errors;
   std::string sourcePath, targetName, deviceName, libraryName, dumpFolder;
   mlir::MLIRContext mlirContext;
   llvm::SourceMgr sources;

@@ -1,0 +1,20 @@
+//===- Version.h - attnc --version ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_TOOLS_ATTNC_VERSION_H
+#define ATTUNE_TOOLS_ATTNC_VERSION_H
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace attune::attnc {
+
+/// Versions of Attune and of LLVM, the targets, and with what cubins are made.
+void printVersion(llvm::raw_ostream &out);
+
+} // namespace attune::attnc
+
+#endif // ATTUNE_TOOLS_ATTNC_VERSION_H
