@@ -66,7 +66,7 @@ static int explain(MlirModule module) {
 }
 
 /* The pass that brings a module into its cheapest forms, from a pipeline's text. */
-static int select(MlirContext context, MlirModule module) {
+static int lower(MlirContext context, MlirModule module) {
   MlirPassManager manager = mlirPassManagerCreate(context);
   MlirOpPassManager passes = mlirPassManagerGetAsOpPassManager(manager);
   MlirLogicalResult parsed =
@@ -109,7 +109,7 @@ int main(int count, char **arguments) {
     if (!status && count == 4)
       status = compile(spec, module, arguments + 2);
     if (!status)
-      status = select(context, module);
+      status = lower(context, module);
     mlirModuleDestroy(module);
   }
   mlirContextDestroy(context);
