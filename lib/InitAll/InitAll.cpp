@@ -15,9 +15,11 @@
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Raise/Passes.h"
 #include "attune/Tile/Tile.h"
+#include "attune/Transform/AttnTransformOps.h"
 
 void attune::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<attn::AttnDialect, tile::TileDialect>();
+  registerTransformExtension(registry);
 }
 
 void attune::registerAllPasses() {
