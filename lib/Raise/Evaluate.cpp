@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/Format.h"
 
 using namespace mlir;
@@ -94,17 +95,41 @@ std::string attune::raise::textOf(double number) {
   return text;
 }
 
+/// The entry of a blob: of numbers of whole bytes.
+static std::optional<double> entryOf(DenseResourceElementsAttr attribute, int64_t place) {
+  AsmResourceBlob *blob = attribute.getRawHandle().getBlob();
+  Type type = attribute.getElementType();
+  unsigned bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+  if (!blob || bits % 8 != 0 || bits == 0 || bits > 64 || size_t(place + 1) * (bits / 8) > blob->getData().size())
+    return std::nullopt;
+  uint64_t raw = 0;
+  std::memcpy(&raw, blob->getData().data() + place * (bits / 8), bits / 8);
+  if (auto number = dyn_cast<FloatType>(type)) {
+    APFloat value(number.getFloatSemantics(), APInt(bits, raw));
+    bool inexact = false;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
+    return value.convertToDouble();
+  }
+  return static_cast<double>(APInt(bits, raw).getSExtValue());
+}
+
 /// The entry of a constant tensor.
 static std::optional<double> entryOf(Value tensor, ArrayRef<int64_t> at) {
-  DenseElementsAttr attribute;
-  if (!matchPattern(tensor, m_Constant(&attribute)))
+  ElementsAttr constant;
+  if (!matchPattern(tensor, m_Constant(&constant)))
+    return std::nullopt;
+  auto resource = dyn_cast<DenseResourceElementsAttr>(constant);
+  auto attribute = dyn_cast<DenseElementsAttr>(constant);
+  if (!resource && !attribute)
     return std::nullopt;
   int64_t place = 0;
-  for (auto [coordinate, size] : llvm::zip(at, attribute.getType().getShape())) {
+  for (auto [coordinate, size] : llvm::zip(at, constant.getShapedType().getShape())) {
     if (coordinate < 0 || coordinate >= size)
       return std::nullopt;
     place = place * size + coordinate;
   }
+  if (resource)
+    return entryOf(resource, place);
   Type type = attribute.getElementType();
   if (isa<FloatType>(type)) {
     APFloat value = attribute.getValues<APFloat>()[place];

@@ -86,6 +86,8 @@ TermRef Terms::readLinalg(linalg::LinalgOp op, OpResult result, ArrayRef<AffineE
 static std::pair<Value, Kind> combinedWith(Value combined, Value accumulator) {
   Operation *op = combined.getDefiningOp();
   bool sum = isa_and_nonnull<arith::AddFOp>(op), maximum = isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp>(op);
+  // Of truth values "or" is the maximum.
+  maximum |= isa_and_nonnull<arith::OrIOp>(op) && accumulator.getType().isInteger(1);
   if ((!sum && !maximum) || (op->getOperand(0) == accumulator) == (op->getOperand(1) == accumulator))
     return {};
   return {op->getOperand(op->getOperand(0) == accumulator ? 1 : 0), sum ? Kind::Sum : Kind::Maximum};
@@ -123,7 +125,8 @@ TermRef Terms::readReduction(linalg::LinalgOp op, OpResult result, ArrayRef<Affi
   TermRef all = over(kind, reduced, inside);
   TermRef initial = element(op.getDpsInits()[result.getResultNumber()], at);
   std::optional<double> start = constant(initial);
-  bool neutral = start && (kind == Kind::Sum ? *start == 0 : *start <= -65504);
+  bool ofTruth = yielded.getType().isInteger(1);
+  bool neutral = start && (kind == Kind::Sum || ofTruth ? *start == 0 : *start <= -65504);
   return neutral ? all : apply(kind == Kind::Sum ? Function::Add : Function::Max, {initial, all});
 }
 

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Match.h"
 
+#include "mlir/Interfaces/CallInterfaces.h"
+
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -130,8 +132,14 @@ bool LogitsReader::read(TermRef term, double factor) {
   if (term->kind == Kind::Element) {
     TermRef inside = terms.expand(term);
     if (!inside)
-      return refusal.because("expected logits that are a product of queries and keys, but got a tensor whose op "
-                             "is not read",
+      return refusal.because(isa_and_nonnull<CallOpInterface>(term->value.getDefiningOp())
+                                 ? "expected logits that are a product of queries and keys, but got the result of a "
+                                   "call; inline it first"
+                             : term->value.getDefiningOp()
+                                 ? "expected logits that are a product of queries and keys, but got a tensor whose op "
+                                   "is not read"
+                                 : "expected logits that are a product of queries and keys, but got an input of the "
+                                   "function",
                              term->value);
     match.between.push_back(term->value);
     place = term->value;

@@ -18,11 +18,13 @@ using namespace mlir;
 using namespace attune::raise;
 
 namespace {
-/// Π over / Π under · coefficient, summed over `indices`.
+/// Π over / Π under · coefficient, summed over `indices`; 0 where a choice says so.
 struct Product {
   double coefficient = 1;
   SmallVector<TermRef> over, under;
   SmallVector<unsigned> indices;
+  /// Conditions, and what they are where the product is 0.
+  SmallVector<std::pair<TermRef, bool>> choices;
 };
 
 class Factors {
@@ -33,6 +35,7 @@ public:
 
 private:
   void factorElement(TermRef element, bool below);
+  bool factorChoice(TermRef select);
   bool leadsToExponential(TermRef term, unsigned depth);
   Terms &terms;
   SoftmaxMatch &match;
@@ -42,10 +45,16 @@ private:
 
 static bool isProduct(TermRef term) {
   return term->kind == Kind::Number || term->is(Function::Multiply) || term->is(Function::Divide) ||
-         term->is(Function::Negate);
+         term->is(Function::Negate) || term->is(Function::Select);
 }
 
 static bool isExponential(TermRef term) { return term->is(Function::Exp) || term->is(Function::Exp2); }
+
+/// 1 / x, perhaps broadcast.
+static bool isReciprocal(Terms &terms, TermRef term) {
+  term = terms.value(term);
+  return term->is(Function::Divide) && terms.constant(term->operands[0]);
+}
 
 bool Factors::leadsToExponential(TermRef term, unsigned depth) {
   if (isExponential(term))
@@ -64,7 +73,7 @@ void Factors::factorElement(TermRef element, bool below) {
   TermRef inside = depth < 24 ? terms.expand(element) : nullptr;
   bool summed = !product.indices.empty();
   // The values are left as they are: what computes them is another part of the program.
-  bool follow = inside && (summed || below ? leadsToExponential(inside, 12)
+  bool follow = inside && (summed || below ? leadsToExponential(inside, 12) || (!below && isReciprocal(terms, inside))
                                            : isProduct(inside) || inside->kind == Kind::Element ||
                                                  inside->kind == Kind::Sum || isExponential(inside));
   if (!follow) {
@@ -74,6 +83,17 @@ void Factors::factorElement(TermRef element, bool below) {
   if (summed)
     match.between.push_back(element->value);
   factor(inside, below);
+}
+
+/// select(c, 0, x) or select(c, x, 0).
+bool Factors::factorChoice(TermRef select) {
+  for (unsigned zero : {1, 2})
+    if (terms.constant(select->operands[zero]) == 0.0) {
+      product.choices.emplace_back(select->operands[0], zero == 1);
+      factor(select->operands[3 - zero], false);
+      return true;
+    }
+  return false;
 }
 
 void Factors::factor(TermRef term, bool below) {
@@ -90,6 +110,8 @@ void Factors::factor(TermRef term, bool below) {
     factor(term->operands[0], below);
   } else if (term->kind == Kind::Element)
     factorElement(term, below);
+  else if (term->is(Function::Select) && !below && factorChoice(term))
+    ;
   else
     (below ? product.under : product.over).push_back(term);
   --depth;
@@ -157,6 +179,30 @@ static bool takeFactors(Terms &terms, Product &product, SoftmaxMatch &match, Ter
   return isNormaliser(terms, product.under[0], exponential, match.keys, place, refusal);
 }
 
+/// Whether the condition is `value` exactly where all logits of a row are −∞, whose weights the product makes 0:
+/// PyTorch does so, and attn as well.
+static bool isRowWithoutKeys(Terms &terms, TermRef condition, bool value, TermRef logits, ArrayRef<unsigned> keys) {
+  TermRef term = terms.value(condition);
+  auto stripNot = [&] {
+    while (term->is(Function::Equal) && terms.constant(term->operands[1]) == 0.0)
+      term = terms.value(term->operands[0]), value = !value;
+  };
+  stripNot();
+  if (value || term->kind != Kind::Maximum || term->indices.size() != keys.size())
+    return false;
+  DenseMap<unsigned, unsigned> renamed;
+  for (auto [from, to] : llvm::zip(term->indices, keys)) {
+    if (terms.extent(from) != terms.extent(to))
+      return false;
+    renamed[from] = to;
+  }
+  term = terms.value(term->operands[0]), value = true;
+  stripNot();
+  bool compares = value ? term->is(Function::NotEqual) : term->is(Function::Equal);
+  return compares && terms.constant(term->operands[1]) == -std::numeric_limits<double>::infinity() &&
+         terms.same(term->operands[0], logits, renamed);
+}
+
 TermRef attune::raise::behindReshapes(Terms &terms, TermRef element) {
   while (element->kind == Kind::Element && !isa_and_nonnull<tensor::ExtractSliceOp>(element->value.getDefiningOp())) {
     TermRef inside = terms.expand(element);
@@ -184,9 +230,13 @@ bool attune::raise::matchSoftmax(Terms &terms, Value root, SoftmaxMatch &match, 
     return false;
   double base = 1;
   auto [logits, shift] = exponentOf(terms, exponential, base, match.between);
-  if (shift && terms.dependsOn(shift, match.keys))
+  if (shift && terms.dependsOn(terms.value(shift), match.keys))
     return refusal.because("expected softmax over the dimension of the keys, but got a maximum over another dimension",
                            root);
+  for (auto [condition, value] : factors.product.choices)
+    if (!isRowWithoutKeys(terms, condition, value, logits, match.keys))
+      return refusal.because("expected a mask of the logits, but got weights that are made 0 after the exponentials",
+                             root);
   match.value = behindReshapes(terms, match.value);
   match.logits.scale = base;
   return readLogits(terms, logits, match, refusal);

@@ -115,8 +115,11 @@ std::optional<double> Terms::constant(TermRef term) {
 bool Terms::dependsOn(TermRef term, unsigned index) {
   if (auto found = parts.find(index); found != parts.end())
     return dependsOn(term, found->second.first) || dependsOn(term, found->second.second);
-  if (llvm::any_of(term->at, [&](AffineExpr expr) { return simplify(expr).isFunctionOfDim(index); }))
-    return true;
+  if (llvm::any_of(term->at, [&](AffineExpr expr) { return simplify(expr).isFunctionOfDim(index); })) {
+    // A broadcast has the coordinate, and what it reads has not.
+    TermRef inside = expand(term);
+    return !inside || inside->kind != Kind::Element || dependsOn(inside, index);
+  }
   return llvm::any_of(term->operands, [&](TermRef operand) { return dependsOn(operand, index); });
 }
 
