@@ -47,6 +47,7 @@ struct MapLaw : graph::RewriteLaw {
   }
 
   bool marks() const override { return true; }
+  bool marksAsWritten() const override { return false; } // `linearize` makes the maps
   void mark(Operation *operation, StringRef form) const override {
     if (form == mapAloneForm)
       markKeys(cast<NormalizeOp>(operation).getNumerator());

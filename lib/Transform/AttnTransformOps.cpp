@@ -57,6 +57,8 @@ DiagnosedSilenceableFailure transform::AttnApplyLawOp::applyToOne(transform::Tra
     return refuse("the law does not speak of " + target->getName().getStringRef());
   if (std::string reason = law.refusal(target, getForm()); !reason.empty())
     return refuse(reason);
+  if (law.marks() && !law.marksAsWritten())
+    return refuse("it marks what another law makes of the op; pin it in transform.attn.select");
   if (law.marks()) {
     law.mark(target, getForm());
     results.push_back(target);

@@ -51,6 +51,23 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+func.func @terms(%q: tensor<1x2x64x16xf32>) -> tensor<1x2x64x16xf32> {
+  // expected-note@+1 {{of this op}}
+  %o = attn.kernel %q, %q, %q {feature_map = #attn.feature_map<elu1>, denominator = #attn.denominator<bias = 0.0, floor = 0.0>}
+      : tensor<1x2x64x16xf32>, tensor<1x2x64x16xf32>, tensor<1x2x64x16xf32> -> tensor<1x2x64x16xf32>
+  return %o : tensor<1x2x64x16xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %attention = transform.structured.match ops{["attn.kernel"]} in %root : (!transform.any_op) -> !transform.any_op
+    // expected-error@+1 {{map: alone is not possible: it marks what another law makes of the op; pin it in transform.attn.select}}
+    transform.attn.apply_law "map" as "alone" to %attention : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 func.func @another_op(%q: tensor<1x2x64x16xf32>) -> tensor<1x2x64x16xf32> {
   // expected-note@+1 {{of this op}}
   return %q : tensor<1x2x64x16xf32>

@@ -38,6 +38,8 @@ public:
   /// Whether the law is about the schedule: its forms build nothing, but mark how an op is computed, in whatever form
   /// other laws have put it.
   virtual bool marks() const { return false; }
+  /// Whether `mark` takes the op of which the law speaks itself, and not only what another law made of it.
+  virtual bool marksAsWritten() const { return true; }
   /// Marks the op that computes what was chosen for `op`. Only after `refusal` was empty.
   virtual void mark(mlir::Operation *op, llvm::StringRef form) const {}
 };
