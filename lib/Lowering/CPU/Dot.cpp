@@ -20,7 +20,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "DotForms.h"
+#include "FetchAhead.h"
 #include "KernelState.h"
+#include "MemoryAccess.h"
 
 #include "attune/Lowering/CPU/Pipeline.h"
 
@@ -43,6 +45,7 @@ struct DotShape {
   bool transposed;                        ///< I are the columns of the result, J its rows
   std::optional<int64_t> resultDiagonal;  ///< only elements j ≤ i + diagonal are needed
   std::optional<int64_t> operandDiagonal; ///< A is zero where k > i + diagonal
+  SmallVector<FetchShape, 2> fetches;     ///< what is fetched on the way
 
   std::string name() const;
 };
@@ -52,10 +55,12 @@ struct DotBody {
   Emit &emit;
   DotShape shape;
   Value result, accumulator, scalars, vectors, rowStep, innerStep, vectorStep, scale;
+  SmallVector<FetchPlace, 2> fetches;
+  Value number = {}; ///< of blocks before the current one
 
   void run();
   void strip(Value column, int64_t count);
-  void blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height);
+  void blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height, Value before);
   Value innerEnd(Value row, int64_t rows, Value column, int64_t count);
   Value accumulated(Value sum, Value row, Value column, Value place);
   void block(Value row, int64_t rows, Value column, int64_t count);
@@ -64,6 +69,9 @@ struct DotBody {
 } // namespace
 
 std::string DotShape::name() const {
+  std::string fetched;
+  for (const FetchShape &fetch : fetches)
+    fetched += fetch.name();
   auto text = [](int64_t step) { return step < 0 ? "x" + std::to_string(-step) : std::to_string(step); };
   return "dot_" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner) + "_s" +
          text(rowStep) + "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" + text(resultStep) +
@@ -73,7 +81,7 @@ std::string DotShape::name() const {
                                     : "") +
          (resultDiagonal || operandDiagonal ? transposed ? "_t" : "_n" : "") +
          (resultDiagonal ? "_below" + text(*resultDiagonal) : "") +
-         (operandDiagonal ? "_sums" + text(*operandDiagonal) : "");
+         (operandDiagonal ? "_sums" + text(*operandDiagonal) : "") + fetched;
 }
 
 /// The terms of the sums that a block needs: k ≤ (its largest i) + diagonal.
@@ -89,8 +97,13 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
   Value firstScalar = emit.offset(scalars, emit.mul(row, rowStep), f32);
   Value firstVector = emit.offset(vectors, column, f32);
   SmallVector<Value> zeros(rows * count, emit.splat(0.0));
+  std::optional<BlockFetch> fetch;
+  if (!fetches.empty())
+    fetch.emplace(emit, shape.fetches, fetches, number, shape.inner, result);
   return emit.loop(emit.constant(0), innerEnd(row, rows, column, count), 1, zeros, [&](Value k, ValueRange sums) {
     SmallVector<Value> next(sums), v;
+    if (fetch)
+      fetch->emitStep(emit, k);
     Value vectorRow = emit.offset(firstVector, emit.mul(k, vectorStep), f32);
     for (int64_t j = 0; j < count; ++j)
       v.push_back(emit.load(emit.offset(vectorRow, emit.constant(j * emit.lanes()), f32), emit.floats()));
@@ -138,12 +151,17 @@ void DotBody::strip(Value column, int64_t count) {
     }
   int64_t height = (shape.rows + number - 1) / number, low = number * height - shape.rows;
   int64_t tall = (number - low) * height;
-  blocks(column, count, 0, tall, height);
-  blocks(column, count, tall, shape.rows, height - 1);
+  // Blocks of the strips before this one.
+  Value before = emit.constant(0);
+  if (!fetches.empty())
+    before = emit.mul(
+        arith::DivUIOp::create(emit, column, emit.constant(emit.isa.blockVectors * emit.lanes())).getResult(), number);
+  blocks(column, count, 0, tall, height, before);
+  blocks(column, count, tall, shape.rows, height - 1, emit.add(before, number - low));
 }
 
 /// Blocks of one height, from row `from` to row `to`, as far as they are needed.
-void DotBody::blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height) {
+void DotBody::blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height, Value before) {
   if (from == to)
     return;
   Value lower = emit.constant(from), upper = emit.constant(to);
@@ -156,7 +174,12 @@ void DotBody::blocks(Value column, int64_t count, int64_t from, int64_t to, int6
     Value skipped = arith::DivUIOp::create(emit, missing, emit.constant(height));
     lower = emit.add(emit.mul(skipped, height), from);
   }
-  emit.loop(lower, upper, height, [&](Value row) { block(row, height, column, count); });
+  emit.loop(lower, upper, height, [&](Value row) {
+    if (!fetches.empty())
+      number = emit.add(
+          before, arith::DivUIOp::create(emit, emit.sub(row, emit.constant(from)), emit.constant(height)).getResult());
+    block(row, height, column, count);
+  });
 }
 
 void DotBody::run() {
@@ -167,6 +190,9 @@ void DotBody::run() {
     strip(emit.constant(looped * lanes), count - looped);
 }
 
+/// Arguments of a dot function before those of its fetches.
+static constexpr unsigned fixedArguments = 8;
+
 /// The function for a shape, made at its first use.
 static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
   std::string name = variantName(shape.name(), state.emit.isa.name);
@@ -174,7 +200,10 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
     return known;
   Emit emit(state.emit.getLoc(), OpBuilder(state.module.getContext()), state.emit.isa);
   Type pointer = emit.pointerType(), i64 = emit.getI64Type();
-  LLVM::LLVMFuncOp op = emit.function(state.module, name, {pointer, pointer, pointer, pointer, i64, i64, i64, pointer});
+  SmallVector<Type> arguments = {pointer, pointer, pointer, pointer, i64, i64, i64, pointer};
+  for (size_t i = 0; i < shape.fetches.size(); ++i)
+    arguments.append({pointer, i64, i64});
+  LLVM::LLVMFuncOp op = emit.function(state.module, name, arguments);
   op.setLinkage(LLVM::Linkage::Internal);
   op.setNoInline(true);
   Block &block = op.getBody().front();
@@ -191,7 +220,10 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
                step(shape.rowStep, 4),
                step(shape.innerStep, 5),
                step(shape.vectorStep, 6),
-               block.getArgument(7)};
+               block.getArgument(7),
+               {}};
+  for (unsigned at = fixedArguments; at < block.getNumArguments(); at += 3)
+    body.fetches.push_back({block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2)});
   body.run();
   LLVM::ReturnOp::create(emit, ValueRange());
   return op;
@@ -237,8 +269,14 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                                                : Scale::Rows,
                  rows,
                  resultDiagonal(dot),
-                 operandDiagonal(dot)};
-  LLVM::CallOp::create(emit, dotFunction(state, shape),
-                       ValueRange{result.pointer, accumulator.pointer, scalars.pointer, vectors.pointer, rowStep,
-                                  columnStep, vectors.stride, factor.pointer});
+                 operandDiagonal(dot),
+                 {}};
+  SmallVector<Value> arguments = {result.pointer, accumulator.pointer, scalars.pointer, vectors.pointer,
+                                  rowStep,        columnStep,          vectors.stride,  factor.pointer};
+  for (tile::LoadOp load : state.fetches.lookup(dot)) {
+    FetchPlace next = MemoryAccess(state, load).nextPlace(emit, load);
+    shape.fetches.push_back(nextShape(load));
+    arguments.append({next.base, next.rowBytes, next.first});
+  }
+  LLVM::CallOp::create(emit, dotFunction(state, shape), arguments);
 }

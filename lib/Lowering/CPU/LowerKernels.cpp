@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "DotForms.h"
+#include "FetchAhead.h"
 #include "KernelState.h"
 #include "MemoryAccess.h"
 #include "VectorOps.h"
@@ -125,6 +126,7 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
         return failure();
     }
   }
+  assignFetches(state, block);
   Stages stages(block, state.emit.lanes());
   for (const Stage &stage : stages.list) {
     unsigned position = &stage - stages.list.begin();

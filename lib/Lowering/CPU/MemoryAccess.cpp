@@ -42,16 +42,34 @@ static Value windowTokens(Emit &emit, Value size, Value origin, int64_t columns,
   return emit.add(emit.mul(whole, columns), emit.min(rest, emit.constant(columns)));
 }
 
-/// Rows by which a load moves from step to step of the loop around it, if what it reads is worth fetching ahead: a
-/// kernel over query blocks reads the same keys for every block, and finds them in a cache.
-static int64_t rowsPerStep(Operation *op) {
+int64_t cpu::rowsToNext(tile::LoadOp load) {
+  auto loop = dyn_cast<tile::LoopOp>(load->getParentOp());
+  if (!loop || rankOf(load.getResult()) != 2)
+    return 0;
+  if (load.getFold())
+    return *load.getColumns();
+  Value row = load.getIndices()[load.getIndices().size() - 2];
+  if (auto sum = row.getDefiningOp<arith::AddIOp>()) // from a window's first token
+    row = sum.getLhs() == loop.getInductionVar() ? sum.getLhs() : sum.getRhs();
+  return row == loop.getInductionVar() ? loop.getStep() : 0;
+}
+
+FetchShape cpu::nextShape(tile::LoadOp load) {
+  ArrayRef<int64_t> shape = shapeOf(load.getResult());
+  int64_t bytes = shape[1] * cast<MemRefType>(load.getSource().getType()).getElementTypeBitWidth() / 8;
+  bool jumps = load.getFold() && load.getColumns() != load.getStride();
+  int64_t columns = jumps ? *load.getColumns() : 0, stride = jumps ? *load.getStride() : 0;
+  return {shape[0], (bytes + cacheLineBytes - 1) / cacheLineBytes, columns, stride};
+}
+
+/// Rows that a load fetches ahead by itself: a kernel over query blocks reads the same keys for every block, and finds them
+/// in a cache.
+static int64_t rowsFetchedHere(const KernelState &state, Operation *op) {
   auto load = dyn_cast<tile::LoadOp>(op);
-  auto loop = dyn_cast<tile::LoopOp>(op->getParentOp());
-  if (!load || !loop || load.getFold() || rankOf(load.getResult()) != 2 ||
+  if (!load || load.getFold() || state.fetchedByDots.contains(op) ||
       op->getParentOfType<tile::KernelOp>().getGridPosition(tile::Axis::QueryBlock))
     return 0;
-  Value row = load.getIndices()[load.getIndices().size() - 2];
-  return row == loop.getInductionVar() ? loop.getStep() : 0;
+  return rowsToNext(load);
 }
 
 namespace {
@@ -99,7 +117,7 @@ MemoryAccess::MemoryAccess(KernelState &state, Operation *op) {
   if (shape.size() == 1)
     return;
   stride = memory.strides[token];
-  ahead = rowsPerStep(op);
+  ahead = rowsFetchedHere(state, op);
   if (!operands.fold) {
     rows = existing(emit, memory.sizes[token], indices[token], operands.rows, shape[0]);
     return;
@@ -134,6 +152,12 @@ Value MemoryAccess::address(Emit &emit, Value outer, Value inner) const {
   if (before)
     start = emit.select(emit.less(outer, before), edgeRow, start);
   return emit.offset(start, inner, element);
+}
+
+FetchPlace MemoryAccess::nextPlace(Emit &emit, tile::LoadOp load) const {
+  Value step = emit.mul(stride, rowsToNext(load));
+  return {emit.offset(base, step, element), emit.mul(stride, element.getIntOrFloatBitWidth() / 8),
+          first ? first : emit.constant(0)};
 }
 
 void MemoryAccess::prefetchNext(Emit &emit, Value outer, Value inner) const {

@@ -8,9 +8,16 @@
 #ifndef ATTUNE_LOWERING_CPU_MEMORYACCESS_H
 #define ATTUNE_LOWERING_CPU_MEMORYACCESS_H
 
+#include "FetchAhead.h"
 #include "KernelState.h"
 
 namespace attune::cpu {
+
+/// Rows of the memory from the load's tile to the one that it reads next, in the next step of the loop around it or, of a fold,
+/// in the window to the right; 0 if it does not move.
+int64_t rowsToNext(tile::LoadOp load);
+/// The tile that it reads next.
+FetchShape nextShape(tile::LoadOp load);
 
 /// The place of a `tile.load` or `tile.store` in memory. A row that does not exist is replaced by a row of the scratch:
 /// zeros for loads, one that nobody reads for stores; so only the last vector of a row is ever masked.
@@ -22,11 +29,13 @@ public:
   Value load(Emit &emit, Value outer, Value inner, int64_t valid) const;
   void store(Emit &emit, Value value, Value outer, Value inner, int64_t valid) const;
 
+  /// Where the tile lies that is read next.
+  FetchPlace nextPlace(Emit &emit, tile::LoadOp load) const;
   /// Fetches the line of (outer, inner) of the next step of the loop over the sequence into the second-level cache.
   void prefetchNext(Emit &emit, Value outer, Value inner) const;
   bool moves() const { return ahead != 0; }
   /// Elements of a cache line of 64 bytes.
-  int64_t lineElements() const { return 512 / element.getIntOrFloatBitWidth(); }
+  int64_t lineElements() const { return 8 * cacheLineBytes / element.getIntOrFloatBitWidth(); }
 
   /// Whether all of the tile's columns are known to exist.
   bool wholeColumns() const { return !columns; }
@@ -44,7 +53,7 @@ private:
   Value before;  ///< rows (of rank 1: elements) before this one do not exist; null if all do
   Value first;   ///< of a fold: the tile's first token in the window
   int64_t foldColumns = 0, foldStride = 0;
-  int64_t ahead = 0; ///< rows to the next step's tile; 0 if the tile does not move with a loop
+  int64_t ahead = 0; ///< rows to the next step's tile; 0 if it does not move with a loop, or if a dot fetches it
   Value edgeRow;
 
   Value row(Emit &emit, Value outer) const;

@@ -56,7 +56,7 @@ func.func @plan(%x: memref<?x40xf32>, %y: memref<?x40xf32>) {
 // CHECK:             scf.yield
 // CHECK:           } else {
 // CHECK-NEXT:        scf.yield
-// CHECK:           llvm.call @[[DOT:dot_64x64x64_s1_x1_vx1_c64_add__avx512]](%[[S:[0-9]+]], %[[S]], %[[K]]#0, %[[K]]#0,
+// CHECK:           llvm.call @[[DOT:dot_64x64x64_s1_x1_vx1_c64_add_f64x4__avx512]](%[[S:[0-9]+]], %[[S]], %[[K]]#0, %[[K]]#0,
 // CHECK-NEXT:    }
 // CHECK:         scf.for
 // CHECK:           llvm.intr.masked.store
@@ -105,13 +105,35 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
 
 // -----
 
-// A kernel that streams fetches the rows of the next step; one over query blocks, whose keys others read too, does not.
+// A loop without dots fetches the rows of its next step where it loads. With dots, one of them fetches that tile, a line in each
+// step of its sums: row k, of which the block of the result decides the line. Of windows the one to the right is fetched; its
+// tokens are seven and seven in rows 56 apart.
 // CHECK-LABEL: llvm.func @stream__avx512
 // CHECK:         scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i64
 // CHECK:           llvm.intr.prefetch
 // CHECK-LABEL: llvm.func @blocks__avx512
 // CHECK-NOT:     llvm.intr.prefetch
-// CHECK-LABEL: llvm.func internal @dot_
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_add_f64x4__avx512(
+// CHECK-LABEL: llvm.func internal @dot_64x64x64
+// CHECK:         %[[LINE:.*]] = arith.muli %{{.*}}, %c64_i64{{.*}}
+// CHECK:         %[[PLACE:.*]] = llvm.getelementptr %arg8[%[[LINE]]]
+// CHECK:         %[[BASE:.*]] = arith.select %{{.*}}, %[[PLACE]], %arg0
+// CHECK:         %[[ROW_BYTES:.*]] = arith.select %{{.*}}, %arg9, %c0_i64{{.*}}
+// CHECK:         scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args
+// CHECK:           %[[ROW:.*]] = arith.addi %{{.*}}, %[[K]]
+// CHECK:           %[[BYTES:.*]] = arith.muli %[[ROW]], %[[ROW_BYTES]]
+// CHECK:           %[[FETCHED:.*]] = llvm.getelementptr %[[BASE]][%[[BYTES]]]
+// CHECK:           "llvm.intr.prefetch"(%[[FETCHED]])
+// CHECK-LABEL: llvm.func @windows__avx512
+// CHECK-NOT:     llvm.intr.prefetch
+// CHECK:         llvm.call @dot_64x64x49_{{.*}}_f49x4w7_56__avx512(
+// CHECK-LABEL: llvm.func internal @dot_64x64x49
+// CHECK:         scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args
+// CHECK:           %[[TOKEN:.*]] = arith.addi %{{.*}}, %[[K]]
+// CHECK:           %[[ABOVE:.*]] = arith.divui %[[TOKEN]], %c7_i64{{.*}}
+// CHECK:           %[[JUMPS:.*]] = arith.muli %[[ABOVE]], %c49_i64{{.*}}
+// CHECK:           arith.addi %[[TOKEN]], %[[JUMPS]]
+// CHECK:           llvm.intr.prefetch
 tile.kernel @stream(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(batch) {
   %c0 = arith.constant 0 : index
   %n = memref.dim %K, %c0 : memref<?x64xf32>
@@ -131,6 +153,18 @@ tile.kernel @blocks(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(query_block
   %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
     %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
     %next = tile.dot %k, %k, %acc : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+tile.kernel @windows(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(query_block) {
+  %c0 = arith.constant 0 : index
+  %c49 = arith.constant 49 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = tile.loop sum %j = %c0 to %c49 step 49 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %k = tile.load %K[%c0, %c0] rows(%c49) fold(%j) columns 7 stride 56 : memref<?x64xf32> -> tensor<49x64xf32>
+    %next = tile.dot %k, %k, %acc {transpose_a} : tensor<49x64xf32>, tensor<49x64xf32> -> tensor<64x64xf32>
     tile.yield %next : tensor<64x64xf32>
   }
   tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>

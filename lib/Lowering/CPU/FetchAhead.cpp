@@ -1,0 +1,109 @@
+//===- FetchAhead.cpp - Tiles that dots fetch while they compute --------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "FetchAhead.h"
+
+#include "DotForms.h"
+#include "KernelState.h"
+#include "MemoryAccess.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::cpu;
+
+std::string FetchShape::name() const {
+  std::string text = "_f" + std::to_string(rows) + "x" + std::to_string(lines);
+  return columns ? text + "w" + std::to_string(columns) + "_" + std::to_string(stride) : text;
+}
+
+//===----------------------------------------------------------------------===//
+// One block
+//===----------------------------------------------------------------------===//
+
+BlockFetch::BlockFetch(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPlace> places, Value number,
+                       int64_t steps, Value idle)
+    : base(idle), rowBytes(emit.constant(0)), firstRow(emit.constant(0)) {
+  int64_t before = 0;
+  for (auto [shape, place] : llvm::zip_equal(shapes, places)) {
+    columns = shape.columns, stride = shape.stride;
+    int64_t parts = shape.blocks(steps) / shape.lines;
+    Value own = emit.sub(number, emit.constant(before)), line = own, row = place.first;
+    if (parts > 1) {
+      line = arith::DivUIOp::create(emit, own, emit.constant(parts));
+      row = emit.add(row, emit.mul(emit.sub(own, emit.mul(line, parts)), steps));
+    }
+    before += shape.blocks(steps);
+    // The blocks of the tiles before have made their choice already.
+    Value mine = arith::CmpIOp::create(emit, arith::CmpIPredicate::ult, own, emit.constant(shape.blocks(steps)));
+    Value start = emit.offset(place.base, emit.mul(line, cacheLineBytes), emit.getI8Type());
+    base = emit.select(mine, start, base);
+    rowBytes = emit.select(mine, place.rowBytes, rowBytes);
+    firstRow = emit.select(mine, row, firstRow);
+  }
+}
+
+void BlockFetch::emitStep(Emit &emit, Value k) const {
+  Value row = emit.add(firstRow, k);
+  if (columns) {
+    Value above = arith::DivUIOp::create(emit, row, emit.constant(columns));
+    row = emit.add(row, emit.mul(above, stride - columns));
+  }
+  // Past the end of the memory a prefetch does nothing.
+  Value address = emit.offset(base, emit.mul(row, rowBytes), emit.getI8Type());
+  LLVM::Prefetch::create(emit, address, /*rw=*/0, /*hint=*/3, /*cache=*/1);
+}
+
+//===----------------------------------------------------------------------===//
+// Which dot fetches what
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A dot and what it fetches.
+struct Fetcher {
+  tile::DotOp dot;
+  int64_t blocks = 0; ///< that fetch
+  SmallVector<FetchShape, 2> shapes;
+
+  double share() { return double(blocks) / (double(dot.getM()) * double(dot.getN())); }
+  /// A fetch of rows that follow each other and one of a window's have different steps.
+  bool accepts(const FetchShape &shape) const {
+    return llvm::all_of(shapes, [&](const FetchShape &other) {
+      return other.columns == shape.columns && other.stride == shape.stride;
+    });
+  }
+};
+} // namespace
+
+/// The fetcher with the least to fetch for its products.
+static Fetcher *leastBusy(MutableArrayRef<Fetcher> fetchers, const FetchShape &shape) {
+  Fetcher *best = nullptr;
+  for (Fetcher &fetcher : fetchers)
+    if (fetcher.accepts(shape) && (!best || fetcher.share() < best->share()))
+      best = &fetcher;
+  return best;
+}
+
+void cpu::assignFetches(KernelState &state, Block &body) {
+  if (!isa<tile::LoopOp>(body.getParentOp()))
+    return;
+  SmallVector<Fetcher> fetchers;
+  for (auto dot : body.getOps<tile::DotOp>())
+    if (!resultDiagonal(dot) && !operandDiagonal(dot)) // below a diagonal blocks are left out
+      fetchers.push_back({dot, 0, {}});
+  for (auto load : body.getOps<tile::LoadOp>()) {
+    if (rowsToNext(load) == 0)
+      continue;
+    FetchShape shape = nextShape(load);
+    Fetcher *fetcher = leastBusy(fetchers, shape);
+    if (!fetcher)
+      continue;
+    fetcher->blocks += shape.blocks(fetcher->dot.getK());
+    fetcher->shapes.push_back(shape);
+    state.fetches[fetcher->dot].push_back(load);
+    state.fetchedByDots.insert(load);
+  }
+}

@@ -1,0 +1,62 @@
+//===- FetchAhead.h - Tiles that dots fetch while they compute ----------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The k-th step of a block's sums fetches one cache line: row k of the tile, for block 0 the first line of the row, for
+// block 1 the second one, and so on. A tile of more rows than there are steps takes several blocks a line.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LOWERING_CPU_FETCHAHEAD_H
+#define ATTUNE_LOWERING_CPU_FETCHAHEAD_H
+
+#include "Emit.h"
+
+#include "attune/Tile/Tile.h"
+
+namespace attune::cpu {
+
+struct KernelState;
+
+inline constexpr int64_t cacheLineBytes = 64;
+
+/// A tile as a dot fetches it: rows of whole cache lines.
+struct FetchShape {
+  int64_t rows, lines;
+  int64_t columns, stride; ///< of a fold: tokens of a row of the window and of the image; else 0
+
+  std::string name() const;
+  /// Blocks of a dot that fetch it.
+  int64_t blocks(int64_t steps) const { return lines * ((rows + steps - 1) / steps); }
+};
+
+/// Where the tile lies.
+struct FetchPlace {
+  Value base;     ///< its row 0; of a fold the window's token 0
+  Value rowBytes; ///< from row to row
+  Value first;    ///< of a fold: the tile's first token in the window
+};
+
+/// What one block of a dot fetches.
+class BlockFetch {
+public:
+  /// Of block `number` of a dot with sums of `steps` products; `idle` is a place for those that have nothing to fetch.
+  BlockFetch(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPlace> places, Value number, int64_t steps,
+             Value idle);
+  void emitStep(Emit &emit, Value k) const;
+
+private:
+  int64_t columns = 0, stride = 0;
+  Value base, rowBytes, firstRow;
+};
+
+/// Gives the loads of a loop's body that move on with it to the dots of that body, each to one, so that memory works while
+/// they compute.
+void assignFetches(KernelState &state, Block &body);
+
+} // namespace attune::cpu
+
+#endif // ATTUNE_LOWERING_CPU_FETCHAHEAD_H
