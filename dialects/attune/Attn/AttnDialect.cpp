@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Attn.h"
+#include "attune/VersionedBytecode.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -53,4 +54,5 @@ void AttnDialect::initialize() {
 #define GET_OP_LIST
 #include "attune/Attn/AttnOps.cpp.inc"
       >();
+  addInterface(std::make_unique<VersionedBytecode>(this));
 }

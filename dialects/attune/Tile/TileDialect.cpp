@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Tile/Arrive.h"
+#include "attune/VersionedBytecode.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -48,6 +49,7 @@ void TileDialect::initialize() {
 #include "attune/Tile/TileOps.cpp.inc"
       >();
   addOperations<ArriveOp>();
+  addInterface(std::make_unique<VersionedBytecode>(this));
 }
 
 //===----------------------------------------------------------------------===//
