@@ -1,8 +1,8 @@
 """The lit suite: substitutions and features that tests may use.
 
 Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`,
-`sanitizers`, `zsh`, `long` (sweeps, only under check-all), `python-package`, `torch`, `jax`,
-`chromium`.
+`sanitizers`, `zsh`, `packages` (what makes Debian's), `debootstrap` (as root, with a network; only under check-all),
+`long` (sweeps, only under check-all), `python-package`, `torch`, `jax`, `chromium`.
 Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
 %mlir-include, %stock-mlir-opt, %plugin, %chromium, %examples.
 """
@@ -13,6 +13,7 @@ import importlib.util
 import os
 import shutil
 import sysconfig
+import urllib.request
 
 import lit.formats
 
@@ -70,6 +71,17 @@ def has_driver():
     return True
 
 
+def can_make_root():
+    """As root, and Debian's archive answers."""
+    if os.geteuid() != 0 or not shutil.which("debootstrap") or lit_config.params.get("long") != "1":
+        return False
+    try:
+        urllib.request.urlopen("http://deb.debian.org/debian/dists/bookworm/InRelease", timeout=10).close()
+    except OSError:
+        return False
+    return True
+
+
 def can_install_package():
     """Python's headers, venv, and the wheels that utils/setup fetches."""
     header = os.path.join(sysconfig.get_paths()["include"], "Python.h")
@@ -90,6 +102,8 @@ for name, present in [
     ("shared", os.path.exists(os.path.join(config.attune_shared, "reference", "oracle.py"))),
     ("ptxas", has_ptxas()),
     ("zsh", shutil.which("zsh") is not None),
+    ("packages", all(map(shutil.which, ["cpack", "dpkg-shlibdeps", "fakeroot"]))),
+    ("debootstrap", can_make_root()),
     ("avx512", has_avx512()),
     ("sanitizers", config.attune_sanitize == "ON"),
     ("long", lit_config.params.get("long") == "1"),

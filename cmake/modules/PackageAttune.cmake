@@ -33,10 +33,9 @@ set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "compiler for efficient attention - runt
  The archive that is linked into compiled attention, and its C header. It needs
  no LLVM.")
 
-# The linker of compiled libraries is any of these; LLVM's libraries lie in a folder of their own, found by RPATH.
+# The linker of compiled libraries is any of these. libLLVM is reached by a link that no package tells dependents of.
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${LLVM_LIBRARY_DIR}")
-set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "libattune-rt (= ${release}), lld-22 | lld | gcc | clang")
+set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "libattune-rt (= ${release}), libllvm22, lld-22 | lld | gcc | clang")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "attune (= ${release}), libattune-rt (= ${release}), libmlir-22-dev, liblzma-dev, libyaml-dev")
 
