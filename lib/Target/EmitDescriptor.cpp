@@ -9,6 +9,7 @@
 #include "attune/Target/EmitDescriptor.h"
 
 #include "PackImage.h"
+#include "PtxTexts.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
@@ -28,7 +29,7 @@ DescriptorTypes DescriptorTypes::get(LLVMContext &context) {
   types.kernel = StructType::get(context, {ptr, ArrayType::get(i32, 3), i32});
   types.product = StructType::get(context, {i64, i32, i32, i64, i64, i64});
   types.variant =
-      StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64, ptr, i64, i64, ptr, i64});
+      StructType::get(context, {i32, i32, i32, i32, ptr, ptr, i64, ptr, i64, ptr, i64, ptr, i64, i64, ptr, i64, i64});
   types.descriptor =
       StructType::get(context, {i32, i32, ptr, ptr, ptr, i32, i32, ptr, ArrayType::get(i64, ATTUNE_RT_SYMBOL_COUNT),
                                 i64, i64, i64, i64, i64, ptr, i64, ptr});
@@ -42,7 +43,8 @@ namespace {
 class DescriptorBuilder {
 public:
   DescriptorBuilder(Module &module, const LibraryDescription &description)
-      : module(module), context(module.getContext()), description(description), types(DescriptorTypes::get(context)) {}
+      : module(module), context(module.getContext()), description(description), types(DescriptorTypes::get(context)),
+        texts(description.variants) {}
 
   Expected<GlobalVariable *> build();
 
@@ -81,6 +83,7 @@ private:
   LLVMContext &context;
   const LibraryDescription &description;
   DescriptorTypes types;
+  PtxTexts texts;
   StringMap<Image> images;
 };
 
@@ -185,12 +188,13 @@ Expected<Constant *> DescriptorBuilder::variant(const VariantDescription &varian
     prepare = global(*built, "prepare");
   }
   SmallVector<Constant *> multiplied = products(variant);
-  Image cubin = image(variant.cubin, /*endWithZero=*/false), ptx = image(variant.ptx, /*endWithZero=*/true);
+  Image cubin = image(variant.cubin, /*endWithZero=*/false), ptx = image(variant.ptx.empty() ? "" : texts.joined(), /*endWithZero=*/true);
   return ConstantStruct::get(types.variant,
                              {i32(variant.target), i32(variant.arch), i32(variant.archSpecific), i32(plans.size()),
                               table(types.plan, plans, "plans"), cubin.data, cubin.bytes, ptx.data, ptx.bytes,
                               table(types.kernel, kernels, "kernels"), i64(kernels.size()), prepare, cubin.unpacked,
-                              ptx.unpacked, table(types.product, multiplied, "products"), i64(multiplied.size())});
+                              ptx.unpacked, table(types.product, multiplied, "products"), i64(multiplied.size()),
+                              i64(texts.beginOf(variant.ptx))});
 }
 
 Expected<GlobalVariable *> DescriptorBuilder::build() {

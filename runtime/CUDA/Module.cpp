@@ -100,7 +100,7 @@ attune_status loadStoredPtx(CudaCode &code, const Place &place) {
   if (attune_status status =
           openImage(place, {"PTX", variant.ptx, variant.ptx_bytes, variant.ptx_unpacked}, memory, image))
     return status;
-  return loadPtx(code, place, image);
+  return loadPtx(code, place, static_cast<const char *>(image) + variant.ptx_begin);
 }
 
 /// A driver that is older than the assembler of the cubin still takes the PTX.

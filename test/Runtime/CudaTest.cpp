@@ -298,6 +298,9 @@ TEST_F(Cuda, UnpacksImages) {
   variants[0].ptx_unpacked = 31;
   ASSERT_EQ(create(), ATTUNE_OK) << message();
   EXPECT_STREQ(standIn->imageText, "ptx ptx ptx ptx ptx ptx ptx ptx");
+  variants[0].ptx_begin = 20; // behind the PTX of other variants
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  EXPECT_STREQ(standIn->imageText, "ptx ptx ptx");
   variants[0].ptx_unpacked = 30;
   EXPECT_EQ(create(), ATTUNE_ERROR_LIBRARY);
   EXPECT_EQ(message(), "toy_create: expected a PTX that unpacks, but got a damaged one; compile the library again");

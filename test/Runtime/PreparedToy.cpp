@@ -89,7 +89,7 @@ const attune_rt_plan deviceMakeReady = {"prepare", 0, devicePrepare, prepareWork
 
 const attune_rt_plan plan = {"only", 0, runPlan, nullptr, 0};
 const attune_rt_plan makeReady = {"prepare", 0, preparePlan, prepareWorkspace, 64};
-const attune_rt_variant variant = {ATTUNE_RT_AVX2, 0, 0, 1, &plan, nullptr, 0, nullptr, 0, nullptr, 0, &makeReady, 0, 0, nullptr, 0};
+const attune_rt_variant variant = {ATTUNE_RT_AVX2, 0, 0, 1, &plan, nullptr, 0, nullptr, 0, nullptr, 0, &makeReady, 0, 0, nullptr, 0, 0};
 
 constexpr int64_t batchSize = -1 - ATTUNE_RT_BATCH, keysSize = -1 - ATTUNE_RT_KEYS;
 const attune_rt_tensor tensors[] = {
@@ -104,7 +104,7 @@ const attune_rt_tensor tensors[] = {
 } // namespace
 
 const attune_rt_variant prepared::deviceVariant = {
-    ATTUNE_RT_CUDA, 80, 0, 1, &devicePlan, "cubin", 5, nullptr, 0, deviceKernels, KernelCount, &deviceMakeReady, 0, 0, nullptr, 0};
+    ATTUNE_RT_CUDA, 80, 0, 1, &devicePlan, "cubin", 5, nullptr, 0, deviceKernels, KernelCount, &deviceMakeReady, 0, 0, nullptr, 0, 0};
 
 int prepared::slotsOf(const char *kernel) {
   return static_cast<int>(strcmp(kernel, deviceKernels[RunKernel].name) == 0 ? runSlots : prepareSlots);

@@ -82,7 +82,7 @@ const attune_rt_descriptor &projection::libraryOf(uint32_t dtype) {
   static attune_rt_descriptor descriptor;
   typeOfKernel = dtype;
   product = {0, dtype, 0, heads, width, depth};
-  variant = {ATTUNE_RT_CUDA, 90, 0, 1, plans, "cubin", 5, nullptr, 0, kernels, 1, nullptr, 0, 0, &product, 1};
+  variant = {ATTUNE_RT_CUDA, 90, 0, 1, plans, "cubin", 5, nullptr, 0, kernels, 1, nullptr, 0, 0, &product, 1, 0};
   tensors[0] = {"x", ATTUNE_RT_INPUT, dtype, 3, 0, 0, 0, {batchSize, queriesSize, depth}, 0};
   tensors[1] = {"y", ATTUNE_RT_OUTPUT, ATTUNE_RT_F32, 4, 0, ATTUNE_RT_EMPTY_ZERO, 0, {batchSize, heads, queriesSize, width}, 0};
   tensors[2] = {"w", ATTUNE_RT_PARAMETER, dtype, 2, 0, 0, 0, {depth, columns}, 0};

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define ATTUNE_RT_DESCRIPTOR_VERSION 4u
+#define ATTUNE_RT_DESCRIPTOR_VERSION 5u
 #define ATTUNE_RT_MAX_RANK ATTUNE_MAX_RANK
 
 typedef enum attune_rt_role {
@@ -129,7 +129,7 @@ typedef struct attune_rt_variant {
   /* CUDA only; a null image is absent, and the cubin goes before the PTX. */
   const void *cubin;
   uint64_t cubin_bytes;
-  const void *ptx; /* ends with a zero byte */
+  const void *ptx; /* that of several variants, one after another, each ending with a zero byte */
   uint64_t ptx_bytes;
   const attune_rt_device_kernel *kernels;
   uint64_t kernel_count;
@@ -139,6 +139,7 @@ typedef struct attune_rt_variant {
   uint64_t ptx_unpacked;
   const attune_rt_product *products; /* CUDA only */
   uint64_t product_count;
+  uint64_t ptx_begin; /* where this variant's PTX begins, once it is unpacked */
 } attune_rt_variant;
 
 /* What a mechanism needs of a number of tokens that only a run knows. */

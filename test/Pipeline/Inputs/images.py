@@ -19,6 +19,6 @@ for found in re.finditer(rb"\x5d.{4}\xff{8}", data, re.S):
     if not stream.eof or struct.unpack("<I", stream.unused_data[:SUM_BYTES])[0] != zlib.adler32(image):
         continue
     total += len(data) - found.start() - len(stream.unused_data) + SUM_BYTES
-    if b".version" in image:
-        print(*(re.search(pattern, image, re.M).group().decode() for pattern in (rb"^\.version \S+", rb"^\.target \w+")))
+    for ptx in (text for text in image.split(b"\0") if b"\n.version " in text[:100]):
+        print(*(re.search(pattern, ptx, re.M).group().decode() for pattern in (rb"^\.version \S+", rb"^\.target \w+")))
 print(f"{'at most' if total <= 100_000 * architectures else 'MORE THAN'} 100 kB an architecture: {total // architectures} bytes")
