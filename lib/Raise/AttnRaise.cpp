@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Match.h"
+#include "Linear.h"
 #include "attune/Raise/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -54,6 +54,9 @@ static Operation *otherUser(const SoftmaxMatch &match) {
   return nullptr;
 }
 
+static bool isPart(const SoftmaxMatch &) { return false; }
+static bool isPart(const LinearMatch &match) { return !match.normalised; }
+
 namespace {
 struct AttnRaise : public raise::impl::AttnRaiseBase<AttnRaise> {
   void runOnOperation() override {
@@ -75,27 +78,51 @@ struct AttnRaise : public raise::impl::AttnRaiseBase<AttnRaise> {
     }
   }
 
-  bool raise(Value root) {
+  bool raise(Value root) { return raiseSoftmax(root) || raiseLinear(root); }
+
+  bool raiseSoftmax(Value root) {
     Terms terms(&getContext());
     SoftmaxMatch match;
-    Visibility visibility;
     Refusal refusal;
+    bool found = matchSoftmax(terms, root, match, refusal);
+    return replace(terms, match, found, refusal, "softmax", "attn.softmax", buildSoftmax);
+  }
+
+  bool raiseLinear(Value root) {
+    Terms terms(&getContext());
+    LinearMatch match;
+    Refusal refusal;
+    bool found = matchLinear(terms, root, match, refusal);
+    return replace(terms, match, found, refusal, "linear", match.normalised ? "attn.kernel" : "terms of attn.kernel",
+                   buildLinear);
+  }
+
+  /// What was found, if its masks can be read and nothing else reads its weights; else says why not.
+  template <typename Match, typename Build>
+  bool replace(Terms &terms, const Match &match, bool found, Refusal &refusal, StringRef name, StringRef op,
+               Build build) {
+    Value root = match.root;
+    Visibility visibility;
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(root.getDefiningOp());
-    bool found = matchSoftmax(terms, root, match, refusal) && readMasks(terms, match, visibility, refusal);
-    if (Operation *user = found ? otherUser(match) : nullptr)
-      found = refusal.because("expected weights that only the output reads, but got another use of them",
-                              user->getNumResults() ? Value(user->getResult(0)) : root);
-    if (Value output = found ? buildSoftmax(builder, terms, match, visibility, refusal) : Value()) {
+    found = found && readMasks(terms, match, visibility, refusal);
+    if (Operation *user = found ? otherUser(match) : nullptr) {
+      // The numerator alone of what has been refused as a whole is read by its divisor.
+      if (!isPart(match))
+        refusal.because("expected weights that only the output reads, but got another use of them",
+                        user->getNumResults() ? Value(user->getResult(0)) : root);
+      found = false;
+    }
+    if (Value output = found ? build(builder, terms, match, visibility, refusal) : Value()) {
       root.replaceAllUsesWith(output);
       ++numRaised;
-      remark::passed(root.getLoc(), named("softmax")) << StringRef("raised to attn.softmax");
+      remark::passed(root.getLoc(), named(name)) << StringRef(("raised to " + op).str());
       return true;
     }
     if (!refusal.reason.empty()) {
       ++numRefused;
       Location place = refusal.at ? refusal.at.getLoc() : root.getLoc();
-      remark::missed(place, named("softmax")) << StringRef("not raised: " + refusal.reason);
+      remark::missed(place, named(name)) << StringRef("not raised: " + refusal.reason);
     }
     return false;
   }

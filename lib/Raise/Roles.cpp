@@ -10,12 +10,12 @@
 // in queries and output alone, query tokens or the queries of one key-value head; in keys and values alone, keys.
 //
 //===----------------------------------------------------------------------===//
-#include "Match.h"
-#include "attune/Attn/Attn.h"
+#include "Linear.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
+using namespace attune;
 using namespace attune::raise;
 
 namespace {
@@ -187,8 +187,19 @@ static Value lengthsOf(OpBuilder &builder, Location loc, int64_t batch, int64_t 
   return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, static_cast<int32_t>(length)));
 }
 
-Value attune::raise::buildSoftmax(OpBuilder &builder, Terms &terms, const SoftmaxMatch &match,
-                                  const Visibility &visibility, Refusal &refusal) {
+namespace {
+/// What a mechanism takes, in the order of attn's dimensions, and the way back.
+struct Operands {
+  Value query, key, value, lengths;
+  RankedTensorType type;
+  UnitAttr causal;
+  attn::WindowAttr window;
+};
+} // namespace
+
+/// The mechanism in place of the root: `create` is given its operands and returns its output.
+static Value build(OpBuilder &builder, Terms &terms, const SoftmaxMatch &match, const Visibility &visibility,
+                   Refusal &refusal, function_ref<Value(const Operands &)> create) {
   Roles roles;
   if (!RoleFinder(terms, match, visibility, refusal).find(roles))
     return {};
@@ -201,19 +212,69 @@ Value attune::raise::buildSoftmax(OpBuilder &builder, Terms &terms, const Softma
   auto bring = [&](TermRef from, const Grouping &grouping, const Grouping &wanted) {
     return rearrange(builder, loc, terms, from->value, grouping, wanted);
   };
-  Grouping output = {roles.batch, allHeads, roles.queries, roles.values};
-  Value query = bring(match.logits.query, roles.query, {roles.batch, allHeads, roles.queries, roles.features});
-  Value key = bring(match.logits.key, roles.key, {roles.batch, roles.heads, roles.keys, roles.features});
-  Value value = bring(match.value, roles.value, {roles.batch, roles.heads, roles.keys, roles.values});
-  Value lengths =
-      visibility.length < 0 ? Value() : lengthsOf(builder, loc, countOf(terms, roles.batch), visibility.length);
-  auto type = RankedTensorType::get({countOf(terms, roles.batch), countOf(terms, allHeads),
-                                     countOf(terms, roles.queries), countOf(terms, roles.values)},
-                                    getElementTypeOrSelf(match.root.getType()));
-  auto window =
-      visibility.window == 0 ? attn::WindowAttr() : attn::WindowAttr::get(builder.getContext(), visibility.window);
-  auto op = attn::SoftmaxOp::create(builder, loc, TypeRange{type}, query, key, value, lengths,
-                                    builder.getF64FloatAttr(match.logits.scale),
-                                    visibility.causal ? builder.getUnitAttr() : UnitAttr(), window);
-  return rearrange(builder, loc, terms, op.getOutput(), output, roles.output);
+  Operands operands;
+  operands.query = bring(match.logits.query, roles.query, {roles.batch, allHeads, roles.queries, roles.features});
+  operands.key = bring(match.logits.key, roles.key, {roles.batch, roles.heads, roles.keys, roles.features});
+  operands.value = bring(match.value, roles.value, {roles.batch, roles.heads, roles.keys, roles.values});
+  if (visibility.length >= 0)
+    operands.lengths = lengthsOf(builder, loc, countOf(terms, roles.batch), visibility.length);
+  operands.type = RankedTensorType::get({countOf(terms, roles.batch), countOf(terms, allHeads),
+                                         countOf(terms, roles.queries), countOf(terms, roles.values)},
+                                        getElementTypeOrSelf(match.root.getType()));
+  if (visibility.window != 0)
+    operands.window = attn::WindowAttr::get(builder.getContext(), visibility.window);
+  if (visibility.causal)
+    operands.causal = builder.getUnitAttr();
+  Value output = create(operands);
+  if (!output)
+    return {};
+  return rearrange(builder, loc, terms, output, {roles.batch, allHeads, roles.queries, roles.values}, roles.output);
+}
+
+Value attune::raise::buildSoftmax(OpBuilder &builder, Terms &terms, const SoftmaxMatch &match,
+                                  const Visibility &visibility, Refusal &refusal) {
+  return build(builder, terms, match, visibility, refusal, [&](const Operands &from) -> Value {
+    return attn::SoftmaxOp::create(builder, match.root.getLoc(), TypeRange{from.type}, from.query, from.key, from.value,
+                                   from.lengths, builder.getF64FloatAttr(match.logits.scale), from.causal, from.window)
+        .getOutput();
+  });
+}
+
+/// φ(Q) (φ(K)ᵀ V), divided by nothing.
+static Value buildUndivided(OpBuilder &builder, Location loc, const Operands &from, attn::FeatureMapAttr map,
+                            attn::DenominatorAttr guard) {
+  auto f32Of = [&](ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, builder.getF32Type()); };
+  auto shapeOf = [](Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape(); };
+  ArrayRef<int64_t> k = shapeOf(from.key), o = from.type.getShape();
+  Value query = attn::MapOp::create(builder, loc, f32Of(shapeOf(from.query)), from.query, Value(), Value(), Value(),
+                                    map, UnitAttr());
+  Value key =
+      attn::MapOp::create(builder, loc, f32Of(k), from.key, from.lengths, Value(), Value(), map, builder.getUnitAttr());
+  auto state = attn::StateOp::create(builder, loc, f32Of({k[0], k[1], k[3], o[3]}), f32Of({k[0], k[1], k[3]}), key,
+                                     from.value, from.lengths);
+  auto readout =
+      attn::ReadoutOp::create(builder, loc, f32Of(o), f32Of(o.drop_back()), query, state.getState(), state.getSum());
+  return attn::NormalizeOp::create(builder, loc, from.type, readout.getNumerator(), Value(), guard);
+}
+
+Value attune::raise::buildLinear(OpBuilder &builder, Terms &terms, const LinearMatch &match,
+                                 const Visibility &visibility, Refusal &refusal) {
+  auto map = attn::FeatureMapAttr::get(builder.getContext(), match.map);
+  auto guard = attn::DenominatorAttr::get(builder.getContext(), match.bias, match.floor);
+  return build(builder, terms, match, visibility, refusal, [&](const Operands &from) -> Value {
+    auto key = cast<RankedTensorType>(from.key.getType());
+    if (from.causal && key.getDimSize(2) != from.type.getDimSize(2))
+      return refusal.because("expected as many queries as keys with causal linear attention, but got other numbers",
+                             match.root),
+             Value();
+    if (!match.normalised && (from.causal || from.window))
+      return refusal.because("expected a divisor of causal or windowed linear attention, but got none", match.root),
+             Value();
+    if (!match.normalised)
+      return buildUndivided(builder, match.root.getLoc(), from, map, guard);
+    return attn::KernelOp::create(builder, match.root.getLoc(), from.type, Type(), Type(), from.query, from.key,
+                                  from.value, from.lengths, Value(), Value(), Value(), Value(), Value(), map, guard,
+                                  from.causal, from.window)
+        .getOutput();
+  });
 }

@@ -38,6 +38,9 @@ def AttnRaise : Pass<"attn-raise", "::mlir::func::FuncOp"> {
         : tensor<8x1x16x64xf32>, tensor<8x1x16x64xf32>, tensor<8x1x16x64xf32> -> tensor<8x1x16x64xf32>
     ```
 
+    Σ_jd φ(q)_id φ(k)_jd v_jv over its sum of weights becomes `attn.kernel`, with φ = elu + 1 or relu, in whichever order
+    its products are taken; without the division its terms.
+
     What looks like attention and is not raised is a remark of category `attn-raise` with the reason
     (`--remarks-filter=attn-raise`).
   }];
