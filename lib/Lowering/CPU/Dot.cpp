@@ -39,15 +39,22 @@ struct DotShape {
   int64_t rows, columns, inner; ///< I, J (of the orientation above), K
   int64_t rowStep, innerStep;   ///< strides of S
   int64_t vectorStep;           ///< stride of V
-  int64_t resultStep;           ///< stride of C and of the accumulator
+  int64_t resultStep;           ///< stride of the accumulator and, in the scratch, of C
   bool accumulates;
   Scale scale;
   bool transposed;                        ///< I are the columns of the result, J its rows
   std::optional<int64_t> resultDiagonal;  ///< only elements j ≤ i + diagonal are needed
   std::optional<int64_t> operandDiagonal; ///< A is zero where k > i + diagonal
+  bool stores, storesBelow;               ///< C is scaled and stored to memory, be it only rows below a bound
   SmallVector<FetchShape, 2> fetches;     ///< what is fetched on the way
 
   std::string name() const;
+};
+
+/// Where a scaled result is stored.
+struct StorePlace {
+  Value step, bound, dump; ///< from row to row; rows before it exist; where the others go
+  Value scale;             ///< a factor for each row
 };
 
 /// Emits the body of a dot function.
@@ -55,7 +62,8 @@ struct DotBody {
   Emit &emit;
   DotShape shape;
   Value result, accumulator, scalars, vectors, rowStep, innerStep, vectorStep, scale;
-  SmallVector<FetchPlace, 2> fetches;
+  StorePlace stored = {};
+  SmallVector<FetchPlace, 2> fetches = {};
   Value number = {}; ///< of blocks before the current one
 
   void run();
@@ -64,6 +72,7 @@ struct DotBody {
   Value innerEnd(Value row, int64_t rows, Value column, int64_t count);
   Value accumulated(Value sum, Value row, Value column, Value place);
   void block(Value row, int64_t rows, Value column, int64_t count);
+  void store(ArrayRef<Value> sums, Value row, Value column);
   SmallVector<Value> product(Value row, int64_t rows, Value column, int64_t count);
 };
 } // namespace
@@ -81,7 +90,11 @@ std::string DotShape::name() const {
                                     : "") +
          (resultDiagonal || operandDiagonal ? transposed ? "_t" : "_n" : "") +
          (resultDiagonal ? "_below" + text(*resultDiagonal) : "") +
-         (operandDiagonal ? "_sums" + text(*operandDiagonal) : "") + fetched;
+         (operandDiagonal ? "_sums" + text(*operandDiagonal) : "") +
+         (storesBelow ? "_storebelow"
+          : stores    ? "_store"
+                      : "") +
+         fetched;
 }
 
 /// The terms of the sums that a block needs: k ≤ (its largest i) + diagonal.
@@ -128,17 +141,30 @@ Value DotBody::accumulated(Value sum, Value row, Value column, Value place) {
   return LLVM::FMAOp::create(emit, before, factor, sum);
 }
 
-void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
+/// Stores a row of the block, in the scratch or, scaled, in memory.
+void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
   Type f32 = emit.getF32Type();
+  Value start = emit.offset(result, emit.mul(row, shape.stores ? stored.step : emit.constant(shape.resultStep)), f32);
+  if (shape.storesBelow)
+    start = emit.select(emit.less(row, stored.bound), start, stored.dump);
+  Value factor = shape.stores ? emit.splat(emit.load(emit.offset(stored.scale, row, f32), f32)) : Value();
+  for (auto [j, sum] : llvm::enumerate(sums)) {
+    Value value = factor ? arith::MulFOp::create(emit, sum, factor).getResult() : sum;
+    emit.store(value, emit.offset(start, emit.add(column, static_cast<int64_t>(j) * emit.lanes()), f32));
+  }
+}
+
+void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
   SmallVector<Value> sums = product(row, rows, column, count);
   Value first = emit.add(emit.mul(row, shape.resultStep), column);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < count; ++j) {
-      Value place = emit.add(first, i * shape.resultStep + j * emit.lanes()), sum = sums[i * count + j];
-      if (shape.accumulates)
-        sum = accumulated(sum, emit.add(row, i), emit.add(column, j * emit.lanes()), place);
-      emit.store(sum, emit.offset(result, place, f32));
+  for (int64_t i = 0; i < rows; ++i) {
+    MutableArrayRef<Value> line = MutableArrayRef(sums).slice(i * count, count);
+    for (int64_t j = 0; shape.accumulates && j < count; ++j) {
+      Value place = emit.add(first, i * shape.resultStep + j * emit.lanes());
+      line[j] = accumulated(line[j], emit.add(row, i), emit.add(column, j * emit.lanes()), place);
     }
+    store(line, emit.add(row, i), column);
+  }
 }
 
 /// Blocks of equal height if there is a good height that divides the rows; otherwise the last ones are one lower.
@@ -190,7 +216,7 @@ void DotBody::run() {
     strip(emit.constant(looped * lanes), count - looped);
 }
 
-/// Arguments of a dot function before those of its fetches.
+/// Arguments of a dot function before those of its store and of its fetches.
 static constexpr unsigned fixedArguments = 8;
 
 /// The function for a shape, made at its first use.
@@ -201,6 +227,8 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
   Emit emit(state.emit.getLoc(), OpBuilder(state.module.getContext()), state.emit.isa);
   Type pointer = emit.pointerType(), i64 = emit.getI64Type();
   SmallVector<Type> arguments = {pointer, pointer, pointer, pointer, i64, i64, i64, pointer};
+  if (shape.stores)
+    arguments.append({i64, i64, pointer, pointer});
   for (size_t i = 0; i < shape.fetches.size(); ++i)
     arguments.append({pointer, i64, i64});
   LLVM::LLVMFuncOp op = emit.function(state.module, name, arguments);
@@ -220,9 +248,14 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
                step(shape.rowStep, 4),
                step(shape.innerStep, 5),
                step(shape.vectorStep, 6),
-               block.getArgument(7),
-               {}};
-  for (unsigned at = fixedArguments; at < block.getNumArguments(); at += 3)
+               block.getArgument(7)};
+  unsigned at = fixedArguments;
+  if (shape.stores) {
+    body.stored = {block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2),
+                   block.getArgument(at + 3)};
+    at += 4;
+  }
+  for (; at < block.getNumArguments(); at += 3)
     body.fetches.push_back({block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2)});
   body.run();
   LLVM::ReturnOp::create(emit, ValueRange());
@@ -251,7 +284,13 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
     std::swap(rowStep, columnStep);
   std::optional<ScaledAccumulator> scaled = scaledAccumulator(dot);
   bool accumulates = splatValue(dot.getAcc()) != 0.0;
-  Buffer result = state.destination(dot.getResult(), order);
+  std::optional<ScaledStore> stored = scaledStore(dot, emit.lanes());
+  std::optional<MemoryAccess> access;
+  if (stored)
+    access.emplace(state, stored->store);
+  // What is stored needs no place of its own, but the accumulator's stride is that of a tile of the scratch.
+  Buffer result = stored ? Buffer{access->base, state.strideOf(shapeOf(dot.getResult()), order)}
+                         : state.destination(dot.getResult(), order);
   Value added = scaled ? scaled->tile : dot.getAcc();
   Buffer accumulator = accumulates ? state.require(added, order) : result;
   Buffer factor = scaled ? state.require(scaled->scale, Order::Row) : result;
@@ -270,9 +309,14 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                  rows,
                  resultDiagonal(dot),
                  operandDiagonal(dot),
+                 stored.has_value(),
+                 stored && access->rowsThatExist(),
                  {}};
   SmallVector<Value> arguments = {result.pointer, accumulator.pointer, scalars.pointer, vectors.pointer,
                                   rowStep,        columnStep,          vectors.stride,  factor.pointer};
+  if (stored)
+    arguments.append({access->stride, shape.storesBelow ? access->rowsThatExist() : emit.constant(0), state.dumpRow(),
+                      state.require(stored->scale, Order::Row).pointer});
   for (tile::LoadOp load : state.fetches.lookup(dot)) {
     FetchPlace next = MemoryAccess(state, load).nextPlace(emit, load);
     shape.fetches.push_back(nextShape(load));

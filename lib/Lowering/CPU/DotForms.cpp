@@ -27,6 +27,49 @@ std::optional<ScaledAccumulator> cpu::scaledAccumulator(tile::DotOp dot) {
   return std::nullopt;
 }
 
+/// Whether a vector of the tile is stored without a mask, to a place that the kernel does not read.
+static bool storesWholeVectors(tile::StoreOp store, int64_t lanes) {
+  Value tile = store.getValue();
+  auto memory = cast<MemRefType>(store.getTarget().getType());
+  APInt column;
+  if (store.getFold() || store.getLower() || rankOf(tile) != 2 || !memory.getElementType().isF32() ||
+      shapeOf(tile)[1] % lanes != 0 || memory.isDynamicDim(memory.getRank() - 1) ||
+      !matchPattern(store.getIndices().back(), m_ConstantInt(&column)) ||
+      column.getSExtValue() + shapeOf(tile)[1] > memory.getDimSize(memory.getRank() - 1))
+    return false;
+  bool read = false;
+  store->getParentOfType<tile::KernelOp>()->walk(
+      [&](tile::LoadOp load) { read |= load.getSource() == store.getTarget(); });
+  return !read;
+}
+
+std::optional<ScaledStore> cpu::scaledStore(tile::DotOp dot, int64_t lanes) {
+  Value result = dot.getResult();
+  auto product = result.hasOneUse() ? dyn_cast<arith::MulFOp>(*result.user_begin()) : arith::MulFOp();
+  bool once = product && product.getResult().hasOneUse();
+  auto store = once ? dyn_cast<tile::StoreOp>(*product->user_begin()) : tile::StoreOp();
+  if (!store || product->getBlock() != dot->getBlock() || store->getBlock() != dot->getBlock() ||
+      orderOf(result) != Order::Row || !storesWholeVectors(store, lanes))
+    return std::nullopt;
+  Value other = product.getLhs() == result ? product.getRhs() : product.getLhs();
+  auto expand = other.getDefiningOp<tile::ExpandOp>();
+  // The dot comes just before the product, so that the scale is there: cpu-fold-accumulators has moved it.
+  if (!expand || expand.getAxis() != 1 || isFree(expand.getSource()) || dot->getNextNode() != product)
+    return std::nullopt;
+  return ScaledStore{product, expand.getSource(), store};
+}
+
+tile::DotOp cpu::dotThatStores(Operation *op, int64_t lanes) {
+  Operation *product = isa<tile::StoreOp>(op) ? cast<tile::StoreOp>(op).getValue().getDefiningOp() : op;
+  if (!isa_and_nonnull<arith::MulFOp>(product))
+    return {};
+  for (Value operand : product->getOperands())
+    if (auto dot = operand.getDefiningOp<tile::DotOp>())
+      if (auto stored = scaledStore(dot, lanes); stored && stored->product == product)
+        return stored->product == op || stored->store == op ? dot : tile::DotOp();
+  return {};
+}
+
 static std::optional<int64_t> diagonalOf(tile::MaskOp mask) {
   APInt diagonal;
   if (mask && mask.getDiagonal() && matchPattern(mask.getDiagonal(), m_ConstantInt(&diagonal)))

@@ -20,6 +20,16 @@ struct ScaledAccumulator {
 };
 std::optional<ScaledAccumulator> scaledAccumulator(tile::DotOp dot);
 
+/// A result whose rows are scaled, tile · expand(scale), and then only stored: the dot does both as it ends a block.
+struct ScaledStore {
+  Operation *product;
+  Value scale;
+  tile::StoreOp store;
+};
+std::optional<ScaledStore> scaledStore(tile::DotOp dot, int64_t lanes);
+/// The dot that stores the op's operand, if that dot does the op's work: the product or the store of a scaled store.
+tile::DotOp dotThatStores(Operation *op, int64_t lanes);
+
 /// A result that is masked to j ≤ i + diagonal wherever it is used: what is masked need not be computed.
 std::optional<int64_t> resultDiagonal(tile::DotOp dot);
 /// A left operand that is zero where k > i + diagonal: those products need not be computed.

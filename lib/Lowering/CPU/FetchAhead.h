@@ -53,8 +53,8 @@ private:
   Value base, rowBytes, firstRow;
 };
 
-/// Gives the loads of a loop's body that move on with it to the dots of that body, each to one, so that memory works while
-/// they compute.
+/// Gives the loads of a loop's body that move on with it to the dots of that body, each to one, so that memory works
+/// while they compute.
 void assignFetches(KernelState &state, Block &body);
 
 } // namespace attune::cpu

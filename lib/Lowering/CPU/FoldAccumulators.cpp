@@ -43,13 +43,27 @@ static bool fold(arith::AddFOp sum) {
   return true;
 }
 
+/// Moves a dot whose only use scales its rows, for a store, to that use: the scale may be computed between them.
+static bool sink(tile::DotOp dot) {
+  Value result = dot.getResult();
+  auto product = result.hasOneUse() ? dyn_cast<arith::MulFOp>(*result.user_begin()) : arith::MulFOp();
+  bool stored = product && product->getBlock() == dot->getBlock() && product.getResult().hasOneUse() &&
+                isa<tile::StoreOp>(*product->user_begin());
+  if (!stored || dot->getNextNode() == product)
+    return false;
+  dot->moveBefore(product);
+  return true;
+}
+
 namespace {
 struct FoldAccumulators : public cpu::impl::FoldAccumulatorsBase<FoldAccumulators> {
   using FoldAccumulatorsBase::FoldAccumulatorsBase;
 
   void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<tile::KernelOp>())
+    for (auto kernel : getOperation().getOps<tile::KernelOp>()) {
       kernel->walk([&](arith::AddFOp sum) { numFolded += fold(sum); });
+      kernel->walk([&](tile::DotOp dot) { numSunk += sink(dot); });
+    }
   }
 };
 } // namespace

@@ -36,11 +36,13 @@ static int64_t rowStride(ArrayRef<int64_t> shape, Order order, int64_t lanes) {
 Buffer KernelState::allocate(ArrayRef<int64_t> shape, Order order) {
   int64_t inner = rowStride(shape, order, emit.lanes());
   int64_t outer = shape.size() == 1 ? 1 : roundUp(outerSize(shape, order), emit.lanes());
-  Buffer buffer{allocate(outer * inner * 4), {}};
+  return {allocate(outer * inner * 4), strideOf(shape, order)};
+}
+
+Value KernelState::strideOf(ArrayRef<int64_t> shape, Order order) {
   OpBuilder::InsertionGuard guard(emit);
   emit.setInsertionPoint(entry);
-  buffer.stride = emit.constant(inner);
-  return buffer;
+  return emit.constant(rowStride(shape, order, emit.lanes()));
 }
 
 void KernelState::makeEdgeRows(tile::KernelOp kernel) {

@@ -46,6 +46,8 @@ struct KernelState {
   /// A part of the scratch, 64-byte aligned: a released one of the same size if there is one, the last released first.
   Value allocate(int64_t bytes);
   Buffer allocate(ArrayRef<int64_t> shape, Order order);
+  /// The stride of a tile in the scratch.
+  Value strideOf(ArrayRef<int64_t> shape, Order order);
   /// A row of zeros, and a row that nobody reads, for rows that do not exist.
   Value zeroRow() const { return zeros; }
   Value dumpRow() const { return dump; }

@@ -62,8 +62,8 @@ FetchShape cpu::nextShape(tile::LoadOp load) {
   return {shape[0], (bytes + cacheLineBytes - 1) / cacheLineBytes, columns, stride};
 }
 
-/// Rows that a load fetches ahead by itself: a kernel over query blocks reads the same keys for every block, and finds them
-/// in a cache.
+/// Rows that a load fetches ahead by itself: a kernel over query blocks reads the same keys for every block, and finds
+/// them in a cache.
 static int64_t rowsFetchedHere(const KernelState &state, Operation *op) {
   auto load = dyn_cast<tile::LoadOp>(op);
   if (!load || load.getFold() || state.fetchedByDots.contains(op) ||

@@ -13,8 +13,8 @@
 
 namespace attune::cpu {
 
-/// Rows of the memory from the load's tile to the one that it reads next, in the next step of the loop around it or, of a fold,
-/// in the window to the right; 0 if it does not move.
+/// Rows of the memory from the load's tile to the one that it reads next, in the next step of the loop around it or, of
+/// a fold, in the window to the right; 0 if it does not move.
 int64_t rowsToNext(tile::LoadOp load);
 /// The tile that it reads next.
 FetchShape nextShape(tile::LoadOp load);
@@ -41,6 +41,8 @@ public:
   bool wholeColumns() const { return !columns; }
   /// Whether all of the tile's rows are known to exist.
   bool wholeRows() const { return !rows && !before; }
+  /// Rows before this one exist; null if all do.
+  Value rowsThatExist() const { return rows; }
   /// i1: a row does not exist.
   Value missesRow(Emit &emit, int64_t count) const;
   Value base;   ///< element (0, 0); of a fold that of the window's token 0

@@ -30,6 +30,8 @@ bool cpu::isScalarOp(Operation *op) {
 
 /// Whether a dot does the op's work.
 bool Stages::absorbed(Operation *op) const {
+  if (dotThatStores(op, lanes))
+    return true;
   if (op->getNumResults() != 1 || !op->hasOneUse())
     return false;
   auto dot = dyn_cast<tile::DotOp>(*op->user_begin());
@@ -166,6 +168,11 @@ void Stages::place(Operation *op) {
   if (auto dot = dyn_cast<tile::DotOp>(op)) {
     if (auto scaled = scaledAccumulator(dot))
       stageOf[scaled->product] = list.size();
+    if (auto stored = scaledStore(dot, lanes)) {
+      stageOf[stored->product] = stageOf[stored->store] = list.size();
+      accesses.push_back(stored->store);
+      lastStore = list.size(), anyStore = true;
+    }
     return append(Stage::Kind::Dot, op);
   }
   if (isa<tile::LoopOp, tile::ArriveOp>(op)) {

@@ -22,3 +22,26 @@ tile.kernel @sums(%X: !m) grid(batch) {
   tile.store %z, %X[%c0, %c0] : tensor<8x8xf32>, !m
   tile.return
 }
+
+// The scale of the rows is there when the dot comes; a dot that is used twice stays where it is.
+// CHECK-LABEL: tile.kernel @sunk
+// CHECK:         %[[STAYS:.*]] = tile.dot %[[X:.*]], %[[X]], %{{.*}} {transpose_b}
+// CHECK:         %[[SCALE:.*]] = arith.addf
+// CHECK:         %[[ROWS:.*]] = tile.expand %[[SCALE]] axis 1
+// CHECK-NEXT:    %[[NUM:.*]] = tile.dot %[[X]], %[[X]], %{{.*}} : tensor
+// CHECK-NEXT:    arith.mulf %[[NUM]], %[[ROWS]]
+tile.kernel @sunk(%X: !m, %O: !m, %W: !m) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8x8xf32>
+  %x = tile.load %X[%c0, %c0] : !m -> tensor<8x8xf32>
+  %num = tile.dot %x, %x, %zero : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  %stays = tile.dot %x, %x, %zero {transpose_b} : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  %sum = tile.reduce add %x axis 1 : tensor<8x8xf32> -> tensor<8xf32>
+  %scale = arith.addf %sum, %sum : tensor<8xf32>
+  %rows = tile.expand %scale axis 1 : tensor<8xf32> -> tensor<8x8xf32>
+  %o = arith.mulf %num, %rows : tensor<8x8xf32>
+  tile.store %o, %O[%c0, %c0] : tensor<8x8xf32>, !m
+  %w = arith.mulf %stays, %stays : tensor<8x8xf32>
+  tile.store %w, %W[%c0, %c0] : tensor<8x8xf32>, !m
+  tile.return
+}

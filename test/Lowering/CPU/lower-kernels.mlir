@@ -170,3 +170,43 @@ tile.kernel @windows(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(query_bloc
   tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.return
 }
+
+// -----
+
+// A dot whose rows are scaled and stored writes to memory: to that with all rows at once, of another row by row to it or, past
+// its end, to a row that nobody reads. What the kernel reads again goes through the scratch.
+// CHECK-LABEL: llvm.func @stores__avx512
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_store__avx512(
+// CHECK-NOT:     scf.for
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_storebelow__avx512(
+// CHECK-NOT:     scf.for
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_c64__avx512(
+// CHECK:         scf.for
+// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_store__avx512
+// CHECK:         %[[SUMS:.*]]:16 = scf.for
+// CHECK:         %[[START:.*]] = llvm.getelementptr %arg0
+// CHECK:         %[[FACTOR:.*]] = vector.broadcast
+// CHECK:         %[[SCALED:.*]] = arith.mulf %[[SUMS]]#0, %[[FACTOR]]
+// CHECK:         %[[TO:.*]] = llvm.getelementptr %[[START]]
+// CHECK:         llvm.store %[[SCALED]], %[[TO]]
+// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_storebelow__avx512
+// CHECK:         %[[EXISTS:.*]] = arith.cmpi slt, %{{.*}}, %arg9
+// CHECK:         arith.select %[[EXISTS]], %{{.*}}, %arg10
+tile.kernel @stores(%X: memref<64x64xf32>, %S: memref<64xf32>, %A: memref<64x64xf32>, %B: memref<?x64xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.load %X[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
+  %y = arith.addf %x, %x : tensor<64x64xf32>
+  %s = tile.load %S[%c0] : memref<64xf32> -> tensor<64xf32>
+  %rows = tile.expand %s axis 1 : tensor<64xf32> -> tensor<64x64xf32>
+  %a0 = tile.dot %y, %y, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %a = arith.mulf %a0, %rows : tensor<64x64xf32>
+  tile.store %a, %A[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  %b0 = tile.dot %y, %y, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %b = arith.mulf %rows, %b0 : tensor<64x64xf32>
+  tile.store %b, %B[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  %x0 = tile.dot %y, %y, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %x1 = arith.mulf %x0, %rows : tensor<64x64xf32>
+  tile.store %x1, %X[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  tile.return
+}

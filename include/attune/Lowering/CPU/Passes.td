@@ -53,8 +53,18 @@ def FoldAccumulators : Pass<"cpu-fold-accumulators", "::mlir::ModuleOp"> {
     %local = tile.dot %w, %v, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     %num = arith.addf %local, %past : tensor<64x64xf32>
     ```
+
+    A dot whose rows are only scaled and stored moves to where that happens, since the scale may be computed in between; the
+    lowering then scales and stores a block of the result while it is in registers.
+
+    ```mlir
+    %rows = tile.expand %scale axis 1 : tensor<64xf32> -> tensor<64x64xf32>
+    %o = arith.mulf %num, %rows : tensor<64x64xf32>
+    tile.store %o, %O[%i, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+    ```
   }];
-  let statistics = [Statistic<"numFolded", "folded", "Number of sums folded into a dot">];
+  let statistics = [Statistic<"numFolded", "folded", "Number of sums folded into a dot">,
+                    Statistic<"numSunk", "sunk", "Number of dots moved to the store of their result">];
 }
 
 def LowerKernels : Pass<"cpu-lower-kernels", "::mlir::ModuleOp"> {
