@@ -27,6 +27,8 @@ struct Cut {
 
 static Cut cutOf(attn::LepeOp op) {
   int64_t tokens = sizeOf(op.getSource(), 2);
+  if (ShapedType::isDynamic(tokens))
+    tokens = sizeOf(op.getValue(), 2);
   if (attn::WindowAttr window = op.getWindowAttr(); window && window.isGrid())
     return {{window.getGridRows() / window.getRows(), window.getRows(), window.getGridColumns() / window.getColumns(),
              window.getColumns()},
@@ -41,9 +43,11 @@ static Cut cutOf(attn::LepeOp op) {
 /// [batch, heads, tokens, width] with the tokens cut.
 static Value cutTokens(Loops &loops, Value tensor, const Cut &cut) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  if (type.isDynamicDim(2) && cut.isImage) {
+  if (type.isDynamicDim(2) && !llvm::is_contained(cut.sizes, ShapedType::kDynamic)) {
     SmallVector<int64_t> shape(type.getShape());
-    shape[2] = cut.sizes[0] * cut.sizes[1] * cut.sizes[2] * cut.sizes[3];
+    shape[2] = 1;
+    for (int64_t size : cut.sizes)
+      shape[2] *= size;
     tensor = tensor::CastOp::create(loops.builder, loops.loc, type.clone(shape), tensor);
   }
   return loops.split(tensor, 2, cut.sizes);

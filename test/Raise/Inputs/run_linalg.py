@@ -81,9 +81,9 @@ def judge(program, function, arrays, expected, tolerance, stage):
     got = run_program(program + main_of(name, arguments, result, arrays), ["-attn-to-linalg"])
     if got.shape != expected.ravel().shape:
         sys.exit(f"expected {expected.size} entries of {name} ({stage}), but got {got.size}")
-    error = numpy.linalg.norm(got - expected.ravel()) / numpy.linalg.norm(expected)
-    if not error <= tolerance:
-        sys.exit(f"expected {name} ({stage}) within {tolerance}, but got {error}")
+    error, size = numpy.linalg.norm(got - expected.ravel()), numpy.linalg.norm(expected)
+    if not error <= tolerance * size:
+        sys.exit(f"expected {name} ({stage}) within {tolerance} of {size}, but got {error}")
     print(f"equal: {name} ({stage})")
 
 
