@@ -69,7 +69,12 @@ bool Collector::collectChoice(TermRef select) {
   return false;
 }
 
+/// More than any attention has: what has more is something else, and a power of a power has very many.
+static constexpr size_t mostFactors = 8;
+
 void Collector::collect(TermRef term, bool below) {
+  if (product.over.size() + product.under.size() > mostFactors)
+    return;
   llvm::SaveAndRestore<unsigned> deeper(depth, depth + 1);
   std::optional<double> number = terms.constant(term);
   if (number) {

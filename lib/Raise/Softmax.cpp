@@ -96,7 +96,12 @@ bool Factors::factorChoice(TermRef select) {
   return false;
 }
 
+/// More than any attention has: what has more is something else, and a power of a power has very many.
+static constexpr size_t mostFactors = 8;
+
 void Factors::factor(TermRef term, bool below) {
+  if (product.over.size() + product.under.size() > mostFactors)
+    return;
   ++depth;
   if (term->kind == Kind::Number)
     product.coefficient *= below ? 1 / term->number : term->number;
