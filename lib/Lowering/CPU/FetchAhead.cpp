@@ -11,6 +11,8 @@
 #include "KernelState.h"
 #include "MemoryAccess.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
@@ -87,16 +89,38 @@ static Fetcher *leastBusy(MutableArrayRef<Fetcher> fetchers, const FetchShape &s
   return best;
 }
 
+/// A loop of at most so many steps also fetches what the kernel loads before it, for the next grid point: in every step,
+/// as a dot does not know which one it is in.
+static constexpr int64_t fewSteps = 4;
+
+static bool hasFewSteps(tile::LoopOp loop) {
+  APInt lower, upper;
+  if (!matchPattern(loop.getLower(), m_ConstantInt(&lower)) || !matchPattern(loop.getUpper(), m_ConstantInt(&upper)))
+    return false;
+  int64_t length = upper.getSExtValue() - lower.getSExtValue();
+  return length > 0 && length <= fewSteps * static_cast<int64_t>(loop.getStep());
+}
+
+/// The loads that the dots of the loop fetch the next tiles of.
+static SmallVector<tile::LoadOp> loadsToFetch(tile::LoopOp loop) {
+  SmallVector<tile::LoadOp> loads(loop.getBody().front().getOps<tile::LoadOp>());
+  if (hasFewSteps(loop))
+    for (auto load : loop->getBlock()->getOps<tile::LoadOp>())
+      if (load->isBeforeInBlock(loop))
+        loads.push_back(load);
+  llvm::erase_if(loads, [](tile::LoadOp load) { return rowsToNext(load) == 0; });
+  return loads;
+}
+
 void cpu::assignFetches(KernelState &state, Block &body) {
-  if (!isa<tile::LoopOp>(body.getParentOp()))
+  auto loop = dyn_cast<tile::LoopOp>(body.getParentOp());
+  if (!loop)
     return;
   SmallVector<Fetcher> fetchers;
   for (auto dot : body.getOps<tile::DotOp>())
     if (!resultDiagonal(dot) && !operandDiagonal(dot)) // below a diagonal blocks are left out
       fetchers.push_back({dot, 0, {}});
-  for (auto load : body.getOps<tile::LoadOp>()) {
-    if (rowsToNext(load) == 0)
-      continue;
+  for (tile::LoadOp load : loadsToFetch(loop)) {
     FetchShape shape = nextShape(load);
     Fetcher *fetcher = leastBusy(fetchers, shape);
     if (!fetcher)

@@ -54,7 +54,7 @@ private:
 };
 
 /// Gives the loads of a loop's body that move on with it to the dots of that body, each to one, so that memory works
-/// while they compute.
+/// while they compute. If the loop has few steps, so does it with loads before it that move on with the grid.
 void assignFetches(KernelState &state, Block &body);
 
 } // namespace attune::cpu

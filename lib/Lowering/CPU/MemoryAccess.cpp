@@ -44,10 +44,15 @@ static Value windowTokens(Emit &emit, Value size, Value origin, int64_t columns,
 
 int64_t cpu::rowsToNext(tile::LoadOp load) {
   auto loop = dyn_cast<tile::LoopOp>(load->getParentOp());
-  if (!loop || rankOf(load.getResult()) != 2)
+  auto kernel = dyn_cast<tile::KernelOp>(load->getParentOp());
+  if (rankOf(load.getResult()) != 2 || (kernel && !kernel.getGridPosition(tile::Axis::QueryBlock)))
     return 0;
   if (load.getFold())
     return *load.getColumns();
+  if (kernel)
+    return shapeOf(load.getResult())[0];
+  if (!loop)
+    return 0;
   Value row = load.getIndices()[load.getIndices().size() - 2];
   if (auto sum = row.getDefiningOp<arith::AddIOp>()) // from a window's first token
     row = sum.getLhs() == loop.getInductionVar() ? sum.getLhs() : sum.getRhs();

@@ -13,8 +13,8 @@
 
 namespace attune::cpu {
 
-/// Rows of the memory from the load's tile to the one that it reads next, in the next step of the loop around it or, of
-/// a fold, in the window to the right; 0 if it does not move.
+/// Rows of the memory from the load's tile to the one that it reads next, in the next step of the loop around it, in the
+/// next block of queries or, of a fold, in the window to the right; 0 if it does not move.
 int64_t rowsToNext(tile::LoadOp load);
 /// The tile that it reads next.
 FetchShape nextShape(tile::LoadOp load);

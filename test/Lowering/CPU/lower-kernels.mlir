@@ -210,3 +210,41 @@ tile.kernel @stores(%X: memref<64x64xf32>, %S: memref<64xf32>, %A: memref<64x64x
   tile.store %x1, %X[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   tile.return
 }
+
+// -----
+
+// A loop of two steps fetches the next block of queries too, one of five does not.
+// CHECK-LABEL: llvm.func @few__avx512
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_add_f64x4_f64x4__avx512(
+// CHECK-LABEL: llvm.func @many__avx512
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_add_f64x4__avx512(
+tile.kernel @few(%Q: memref<?x64xf32>, %K: memref<?x64xf32>, %O: memref<?x64xf32>) grid(query_block) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %block = tile.program_id query_block
+  %i = arith.muli %block, %c128 : index
+  %q = tile.load %Q[%i, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  %s = tile.loop sum %j = %c0 to %c128 step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+    %next = tile.dot %q, %k, %acc : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  tile.store %s, %O[%i, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+tile.kernel @many(%Q: memref<?x64xf32>, %K: memref<?x64xf32>, %O: memref<?x64xf32>) grid(query_block) {
+  %c0 = arith.constant 0 : index
+  %c320 = arith.constant 320 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %block = tile.program_id query_block
+  %i = arith.muli %block, %c320 : index
+  %q = tile.load %Q[%i, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  %s = tile.loop sum %j = %c0 to %c320 step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+    %next = tile.dot %q, %k, %acc : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  tile.store %s, %O[%i, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
