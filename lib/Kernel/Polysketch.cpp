@@ -29,12 +29,28 @@ using namespace attune;
 using namespace attune::kernel;
 using tile::keysOfSketchBlock;
 
+/// Whether the state has each product of two entries once. A GPU would read rows that begin anywhere element by element.
+static bool productsOnce(const Problem &problem, const PolysketchOptions &options) {
+  return problem.schedule.getTarget() == tile::TargetKind::CPU && options.form != "quadratic";
+}
+
+/// Tokens of a block.
+static int64_t blockOf(const Problem &problem, const PolysketchOptions &options) {
+  return options.localExact.value_or(problem.schedule.getQueryTile());
+}
+
+/// Rows of a tile of queries or keys.
+static int64_t tileRows(const Problem &problem, const PolysketchOptions &options) {
+  return tile::windowTile(blockOf(problem, options), problem.schedule.getQueryTile());
+}
+
 namespace {
 /// A polysketch attention with its sketches in memory.
 struct Sketches {
   const Problem &problem; ///< q, k, v as they were
   const PolysketchOptions &options;
   Tokens query, key;      ///< [batch, H, n, r]
+  Value queryColumns, keyColumns; ///< [batch, H, tiles, r, rows]; null: the state has all products
   Value rowScale;         ///< [batch, H, n]
   Value largest;          ///< K [batch, H]: keys are in this unit; null: 1
   RunningUnit running;    ///< the unit of each query; null: that of all
@@ -43,7 +59,7 @@ struct Sketches {
 
   int64_t tilesPerBlock() const { return llvm::divideCeil(block, rows); }
   SmallVector<Value> values(ArrayRef<Value> further = {}) const {
-    SmallVector<Value> all = hostValues(problem, {query.memory, key.memory, rowScale, largest});
+    SmallVector<Value> all = hostValues(problem, {query.memory, key.memory, queryColumns, keyColumns, rowScale, largest});
     if (running)
       llvm::append_range(all, running.values());
     llvm::append_range(all, further);
@@ -196,19 +212,19 @@ static void buildPairs(BuildSite &site, const Sketches &at) {
 
 /// The state's memories in the host, or in a kernel.
 static SketchState stateOf(const Sketches &at, Value state, Value sum, Value unit) {
-  return {state, sum, unit, at.options.size, at.problem.valueWidth()};
+  return {state, sum, unit, at.options.size, at.problem.valueWidth(), productsOnce(at.problem, at.options)};
 }
 
 /// Workspace for a state, or for one of each of `pieces`.
 static SketchState allocateState(BuildSite &site, const Sketches &at, Value pieces = Value()) {
   TileBuilder host(site.host, site.loc);
   SmallVector<Value> sizes{host.dim(at.problem.query.memory, 0)};
-  int64_t heads = at.problem.heads(), r = at.options.size, dv = at.problem.valueWidth();
-  SmallVector<int64_t> unit{ShapedType::kDynamic, heads, r};
+  SketchState shape = stateOf(at, Value(), Value(), Value());
+  SmallVector<int64_t> unit{ShapedType::kDynamic, at.problem.heads(), shape.slices()};
   if (pieces)
     unit.insert(unit.begin() + 2, ShapedType::kDynamic), sizes.push_back(pieces);
   SmallVector<int64_t> sum = unit, state = unit;
-  sum.push_back(r), state.append({r, dv});
+  sum.push_back(shape.size), state.append({shape.height(), shape.valueWidth});
   return stateOf(at, site.workspace(state, sizes), site.workspace(sum, sizes), site.workspace(unit, sizes));
 }
 
@@ -250,16 +266,61 @@ static SmallVector<Value> readState(TileBuilder &tiles, const QueryTile &tile, c
   Value memory = tile.frame[tile.at.query.memory], factor;
   if (tile.running)
     factor = tile.running.ofState(tiles, tile.point, tokenBefore(tiles, start), tile.first, tile.at.rows);
+  if (state.once) {
+    Value columns = tile.frame[tile.at.queryColumns];
+    Value block = tiles.div(tile.first, tile.at.rows), c0 = tiles.index(0);
+    auto entry = [&](TileBuilder &inner, Value f) {
+      return inner.load(columns, {tile.point.batch, tile.point.head, block, f, c0}, tile.at.rows);
+    };
+    auto window = [&](TileBuilder &inner, Value f) {
+      return inner.load(memory, {tile.point.batch, tile.point.head, tile.first, f}, {tile.at.rows, state.height()});
+    };
+    return state.readProducts(tiles, tile.point, carry, s, {entry, window}, factor);
+  }
   auto column = [&](TileBuilder &inner, Value f) {
     return sketchColumn(inner, tile.point, memory, tile.first, f, tile.at.rows);
   };
   return state.read(tiles, tile.point, carry, s, column, factor);
 }
 
+/// `addToSlices` where each product is there once: tile after tile enters all slices.
+static void addProducts(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value start, Value end,
+                        Value past) {
+  int64_t rows = tile.at.rows;
+  Value memory = tile.frame[tile.at.key.memory], columns = tile.frame[tile.at.keyColumns];
+  Value last = tokenBefore(tiles, past);
+  if (tile.running)
+    state.shrink(tiles, tile.point, tile.running.ofState(tiles, tile.point, tokenBefore(tiles, start), last, 1));
+  auto step = [&](TileBuilder &inner, Value first, ValueRange) -> SmallVector<Value> {
+    Value size; // [T]
+    if (tile.running)
+      size = tile.running.ofKeys(inner, tile.point, first, rows, end, last);
+    auto sized = [&](TileBuilder &deeper, Value s) {
+      return size ? deeper.times(s, deeper.expand(size, 1, deeper.shape(s))) : s;
+    };
+    Value block = inner.div(first, rows), limit = inner.sub(end, first), c0 = inner.index(0);
+    auto column = [&](TileBuilder &deeper, Value f) {
+      Value s = deeper.load(columns, {tile.point.batch, tile.point.head, block, f, c0}, rows, limit);
+      return size ? deeper.times(s, size) : s;
+    };
+    auto window = [&](TileBuilder &deeper, Value f) {
+      SmallVector<int64_t> shape{rows, state.height()};
+      return sized(deeper, deeper.load(memory, {tile.point.batch, tile.point.head, first, f}, shape, end));
+    };
+    Value s = sized(inner, tile.sketchedKey.load(inner, first, rows, end));                           // [T, r]
+    Value v = inner.cast(tile.value.load(inner, first, rows, end), inner.builder.getF32Type());       // [T, dv]
+    state.addProducts(inner, tile.point, s, v, {column, window});
+    return {};
+  };
+  loop(tiles, tile::Carry::Sum, start, end, rows, {}, step);
+}
+
 /// The keys start ≤ j < end of the block that ends at `past` enter every slice. Slice after slice reads them all, so there
 /// are few enough for a cache.
 static void addToSlices(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value start, Value end,
                         Value past) {
+  if (state.once)
+    return addProducts(tiles, tile, state, start, end, past);
   loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(state.size), 1, {},
        [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
          SmallVector<Value> slice = state.load(inner, tile.point, f);
@@ -304,7 +365,7 @@ static void buildMerge(BuildSite &site, const Sketches &at, const SketchState &p
   };
   state.store(tiles, point, f, loop(tiles, tile::Carry::Sum, tiles.index(0), count, 1, state.empty(tiles), step));
   TileBuilder host(site.host, site.loc);
-  frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads()), host.index(state.size)});
+  frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads()), host.index(state.slices())});
 }
 
 static void buildSketchedState(BuildSite &site, const Sketches &at, const SketchState &state) {
@@ -375,7 +436,14 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
   Value batch = host.dim(tokens.memory, 0), count = host.dim(tokens.memory, 2);
   Sketched result;
   result.largest = largest, result.running = running;
-  result.tokens = {site.workspace({dynamic, heads, dynamic, r}, {batch, count}), 0, heads, r, {}};
+  bool once = productsOnce(problem, options);
+  int64_t width = once ? r + r / 2 : r;
+  result.tokens = {site.workspace({dynamic, heads, dynamic, width}, {batch, count}), 0, heads, r, {}};
+  result.rows = problem.schedule.getQueryTile();
+  if (once) { // by the tiles of those who read them
+    result.rows = tileRows(problem, options);
+    result.columns = site.workspace({dynamic, heads, dynamic, r, result.rows}, {batch, host.ceilDiv(count, result.rows)});
+  }
   if (queries)
     result.rowScale = site.workspace({dynamic, heads, dynamic}, {batch, count});
   problem.name += queries ? "_query" : "_key";
@@ -391,9 +459,9 @@ void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const Poly
   bool runs = static_cast<bool>(running);
   Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, largest, runs, /*queries=*/true);
   Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, largest, runs, /*queries=*/false);
-  int64_t rows = problem.schedule.getQueryTile(), block = options.localExact.value_or(rows);
-  Sketches at{problem, options, query.tokens, key.tokens, query.rowScale, largest, running, block,
-              tile::windowTile(block, rows)};
+  Sketches at{problem,        options,       query.tokens, key.tokens, query.columns,
+              key.columns,    query.rowScale, largest,      running,    blockOf(problem, options),
+              tileRows(problem, options)};
   if (options.form == "quadratic")
     return buildPairs(site, at);
   SketchState state = allocateState(site, at);

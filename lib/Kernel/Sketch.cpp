@@ -76,16 +76,39 @@ static void finishSketch(BuildSite &site, const Problem &problem, KernelFrame &f
                       host.ceilDiv(host.dim(problem.query.memory, 2), rows)});
 }
 
+/// s [T, r] as [r, T], by a product with the identity.
+static Value transposed(TileBuilder &tiles, Value s) {
+  int64_t rows = tiles.shape(s)[0], size = tiles.shape(s)[1];
+  SmallVector<int64_t> square{size, size};
+  Value places = tiles.iota(tiles.index(0), size);                                                         // [r]
+  Value apart = tiles.minus(tiles.expand(places, 0, square), tiles.expand(places, 1, square));             // [r, r]
+  Value one = tiles.selectEqual(apart, 0, tiles.constant(square, 1), tiles.constant(square, 0));           // [r, r]
+  return tiles.dot(one, s, tiles.constant({size, rows}, 0), false, /*transposeB=*/true);
+}
+
+/// Entries past the end of a memory are dropped: of a sketch that follows itself only half is kept.
+static void storeSketch(TileBuilder &tiles, const KernelFrame &frame, const Sketched &result, const Point &point,
+                        Value first, Value s) {
+  Value memory = frame[result.tokens.memory], c0 = tiles.index(0);
+  tiles.store(s, memory, {point.batch, point.head, first, c0});
+  if (!result.columns)
+    return;
+  if (int64_t size = tiles.shape(s)[1]; size > 1) // of windows that pass the end
+    tiles.store(s, memory, {point.batch, point.head, first, tiles.index(size)});
+  Value block = tiles.programId(tile::Axis::QueryBlock);
+  tiles.store(transposed(tiles, s), frame[result.columns], {point.batch, point.head, block, c0, c0});
+}
+
 void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMatrices &matrices, double scale,
                          const Sketched &result) {
-  SmallVector<Value> values = hostValues({&problem.query}, {result.tokens.memory, result.rowScale, result.largest});
+  SmallVector<Value> values = hostValues({&problem.query}, {result.tokens.memory, result.columns, result.rowScale, result.largest});
   llvm::append_range(values, matrices.leaves);
   llvm::append_range(values, matrices.nodes);
   KernelFrame frame(site, problem, "sketch", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
   TileBuilder &tiles = frame.tiles;
-  int64_t rows = problem.schedule.getQueryTile(), degree = matrices.leaves.size(), heads = result.tokens.heads;
+  int64_t rows = result.rows, degree = matrices.leaves.size(), heads = result.tokens.heads;
   Point point{tiles.programId(tile::Axis::Batch), tiles.programId(tile::Axis::Head), {}, {}};
-  Value first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows), c0 = tiles.index(0);
+  Value first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   TokenReader reader(tiles, frame, problem, problem.query, point, heads);
   Value x = tiles.cast(reader.load(tiles, first, rows), tiles.builder.getF32Type());                       // [T, d]
   SmallVector<int64_t> shape(tiles.shape(x));
@@ -97,7 +120,7 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
   if (result.running) {
     if (result.rowScale)
       tiles.store(length, frame[result.rowScale], {point.batch, point.head, first});
-    tiles.store(s, frame[result.tokens.memory], {point.batch, point.head, first, c0});
+    storeSketch(tiles, frame, result, point, first, s);
     return finishSketch(site, problem, frame, heads, rows);
   }
   if (result.largest) {
@@ -110,6 +133,6 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
     tiles.store(size, frame[result.rowScale], {point.batch, point.head, first});
   else
     s = tiles.times(s, tiles.expand(size, 1, tiles.shape(s)));
-  tiles.store(s, frame[result.tokens.memory], {point.batch, point.head, first, c0});
+  storeSketch(tiles, frame, result, point, first, s);
   finishSketch(site, problem, frame, heads, rows);
 }

@@ -25,9 +25,11 @@ void buildSketchMatrix(BuildSite &site, const Problem &problem, mlir::Value sign
 /// Sketched tokens: S(x / |x|) · |x / K|^p' or, of queries, S(x / |x|) alone with |scale K x|^p' beside it. K is the
 /// largest |k| of a head, or 1.
 struct Sketched {
-  Tokens tokens;        ///< [batch, H, tokens, r]
+  Tokens tokens;        ///< [batch, H, tokens, r or more]
   mlir::Value rowScale; ///< [batch, H, tokens]: what the tokens lack; null for keys
   mlir::Value largest;  ///< K [batch, H]; null: 1
+  mlir::Value columns;  ///< [batch, H, blocks, r, rows of a tile] or null; then the first r/2 entries of rows stand behind the last, too
+  int64_t rows;         ///< of a tile
   bool running = false; ///< the unit is a running one (SketchUnit.h): keys without their length, rowScale |scale x|
 };
 

@@ -13,8 +13,7 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-/// The largest |entry| of s [T, r] and of before [1]: [1].
-static Value largest(TileBuilder &tiles, Value s, Value before) {
+Value kernel::largestEntry(TileBuilder &tiles, Value s, Value before) {
   Value rows = tiles.reduceMax(tiles.abs(s), 1);                                         // [T]
   Value all = tiles.reduceMax(tiles.expand(rows, 0, {1, tiles.shape(rows)[0]}), 1);      // [1]
   return tiles.maximum(before, all);
@@ -26,7 +25,7 @@ Value kernel::sketchColumn(TileBuilder &tiles, const Point &point, Value memory,
 }
 
 void SketchState::clear(TileBuilder &tiles, const Point &point) const {
-  loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1, {},
+  loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(slices()), 1, {},
        [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
          store(inner, point, f, empty(inner));
          return {};
@@ -34,7 +33,7 @@ void SketchState::clear(TileBuilder &tiles, const Point &point) const {
 }
 
 SmallVector<Value> SketchState::empty(TileBuilder &tiles) const {
-  return {tiles.constant({1}, leastUnit), tiles.constant({size, valueWidth}, 0), tiles.constant({size}, 0)};
+  return {tiles.constant({1}, leastUnit), tiles.constant({height(), valueWidth}, 0), tiles.constant({size}, 0)};
 }
 
 SmallVector<Value, 6> SketchState::indices(TileBuilder &tiles, const Point &point, Value f, unsigned zeros) const {
@@ -48,7 +47,7 @@ SmallVector<Value, 6> SketchState::indices(TileBuilder &tiles, const Point &poin
 
 SmallVector<Value> SketchState::load(TileBuilder &tiles, const Point &point, Value f) const {
   return {tiles.load(unit, indices(tiles, point, f, 0), 1),
-          tiles.load(state, indices(tiles, point, f, 2), {size, valueWidth}),
+          tiles.load(state, indices(tiles, point, f, 2), {height(), valueWidth}),
           tiles.load(sum, indices(tiles, point, f, 1), size)};
 }
 
@@ -60,7 +59,7 @@ void SketchState::store(TileBuilder &tiles, const Point &point, Value f, ValueRa
 
 SmallVector<Value> SketchState::add(TileBuilder &tiles, ValueRange slice, Value s, Value column, Value v) const {
   int64_t rows = tiles.shape(s)[0];
-  Value k = largest(tiles, s, slice[0]);                                                             // [1]
+  Value k = largestEntry(tiles, s, slice[0]);                                                             // [1]
   Value each = tiles.over(tiles.constant({1}, 1), k);                                               // [1]
   Value before = evenPower(tiles, tiles.times(slice[0], each), 2);                                   // [1]
   Value factor = tiles.times(column, repeat(tiles, each, rows));                                     // [T]
@@ -74,10 +73,11 @@ SmallVector<Value> SketchState::add(TileBuilder &tiles, ValueRange slice, Value 
 
 SmallVector<Value> SketchState::merge(TileBuilder &tiles, ValueRange a, ValueRange b) const {
   Value k = tiles.maximum(a[0], b[0]), each = tiles.over(tiles.constant({1}, 1), k);                 // [1]
-  Value state, sum;                                                                                  // [r, dv], [r]
+  Value state, sum;                                                                                  // [height, dv], [r]
   for (ValueRange slice : {a, b}) {
-    Value factor = repeat(tiles, evenPower(tiles, tiles.times(slice[0], each), 2), size);            // [r]
-    Value matrix = tiles.times(slice[1], tiles.expand(factor, 1, {size, valueWidth}));               // [r, dv]
+    Value square = evenPower(tiles, tiles.times(slice[0], each), 2);                                 // [1]
+    Value factor = repeat(tiles, square, size), rows = height() == size ? factor : repeat(tiles, square, height());
+    Value matrix = tiles.times(slice[1], tiles.expand(rows, 1, {height(), valueWidth}));             // [height, dv]
     Value row = tiles.times(slice[2], factor);                                                       // [r]
     state = state ? tiles.plus(state, matrix) : matrix, sum = sum ? tiles.plus(sum, row) : row;
   }
@@ -109,7 +109,12 @@ SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, con
   SmallVector<Value> sums =
       loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1,
            {tiles.constant({rows}, 0), tiles.constant({rows, valueWidth}, 0)}, step);
+  return carryOf(tiles, point, power, rowUnit, sums[0], sums[1], factor);
+}
+
+SmallVector<Value> SketchState::carryOf(TileBuilder &tiles, const Point &point, const PowerCarry &power, Value rowUnit,
+                                        Value den, Value num, Value factor) const {
   Value k = tiles.load(unit, {point.batch, point.head, tiles.index(0)}, 1);                          // [1]
-  Value unitOfRows = tiles.times(repeat(tiles, k, rows), rowUnit);                                   // [Tq]
-  return power.startFrom(tiles, factor ? tiles.times(unitOfRows, factor) : unitOfRows, sums[0], sums[1]);
+  Value unitOfRows = tiles.times(repeat(tiles, k, power.rows), rowUnit);                             // [Tq]
+  return power.startFrom(tiles, factor ? tiles.times(unitOfRows, factor) : unitOfRows, den, num);
 }

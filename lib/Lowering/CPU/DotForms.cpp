@@ -95,6 +95,17 @@ std::optional<int64_t> cpu::operandDiagonal(tile::DotOp dot) {
   return diagonalOf(mask);
 }
 
+/// Whether something may be stored into the same memory after the load, before its tile is read for the last time. Ops may
+/// move within their block, so there must be no such store there at all.
+static bool overwritten(tile::LoadOp load) {
+  Block *block = load->getBlock();
+  bool written = false;
+  load->getParentOfType<tile::KernelOp>()->walk([&](tile::StoreOp store) {
+    written |= store.getTarget() == load.getSource() && block->findAncestorOpInBlock(*store);
+  });
+  return written;
+}
+
 bool cpu::readInPlace(tile::LoadOp load, int64_t lanes) {
   Value tile = load.getResult();
   auto memory = cast<MemRefType>(load.getSource().getType());
@@ -103,11 +114,7 @@ bool cpu::readInPlace(tile::LoadOp load, int64_t lanes) {
       memory.isDynamicDim(memory.getRank() - 1) || !matchPattern(load.getIndices().back(), m_ConstantInt(&column)) ||
       column.getSExtValue() + shapeOf(tile)[1] > memory.getDimSize(memory.getRank() - 1))
     return false;
-  // What is stored into the same memory may come before the tile is read.
-  bool written = false;
-  load->getParentOfType<tile::KernelOp>()->walk(
-      [&](tile::StoreOp store) { written |= store.getTarget() == load.getSource(); });
-  if (written)
+  if (overwritten(load))
     return false;
   bool wholeRows = shapeOf(tile)[1] % lanes == 0, wholeColumns = shapeOf(tile)[0] % lanes == 0;
   return llvm::all_of(tile.getUses(), [&](OpOperand &use) {

@@ -9,6 +9,8 @@
 
 #include "VectorOps.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
@@ -24,6 +26,18 @@ static Value existing(Emit &emit, Value size, Value index, Value limit, int64_t 
     left = left ? emit.min(left, below) : below;
   }
   return left;
+}
+
+/// The largest value of an index that is counted by a loop of constant bounds, or constant.
+static std::optional<int64_t> mostOf(Value index) {
+  APInt constant;
+  if (matchPattern(index, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  auto argument = dyn_cast<BlockArgument>(index);
+  auto loop = argument ? dyn_cast<tile::LoopOp>(argument.getOwner()->getParentOp()) : tile::LoopOp();
+  if (!loop || argument != loop.getInductionVar() || !matchPattern(loop.getUpper(), m_ConstantInt(&constant)))
+    return std::nullopt;
+  return constant.getSExtValue() - 1;
 }
 
 /// Rows before which none exist, counted from `index`; null if all are known to.
@@ -80,7 +94,7 @@ static int64_t rowsFetchedHere(const KernelState &state, Operation *op) {
 namespace {
 /// What loads and stores have in common, on scalars of the code.
 struct AccessOperands {
-  Value memory, tile, lower, rows, fold;
+  Value memory, tile, lower, rows, fold, lastIndex; ///< lastIndex: of the kernel
   SmallVector<Value> indices;
   int64_t columns, stride;
 
@@ -91,6 +105,7 @@ struct AccessOperands {
     lower = scalar(op.getLower()), rows = scalar(op.getRows()), fold = scalar(op.getFold());
     for (Value index : op.getIndices())
       indices.push_back(scalar(index));
+    lastIndex = op.getIndices().back();
   }
 };
 } // namespace
@@ -115,8 +130,11 @@ MemoryAccess::MemoryAccess(KernelState &state, Operation *op) {
     position = emit.add(position, emit.mul(index, step));
   base = emit.offset(memory.pointer, position, element);
   unsigned last = indices.size() - 1, token = indices.size() - shape.size();
-  columns =
-      existing(emit, memory.sizes[last], indices[last], shape.size() == 1 ? operands.rows : Value(), shape.back());
+  auto width = Emit::known(memory.sizes[last]), farthest = mostOf(operands.lastIndex);
+  bool inside = width && farthest && *farthest + shape.back() <= *width;
+  Value limit = shape.size() == 1 ? operands.rows : Value();
+  if (limit || !inside)
+    columns = existing(emit, memory.sizes[last], indices[last], limit, shape.back());
   if (!operands.fold)
     before = missing(emit, operands.lower, indices[token]);
   if (shape.size() == 1)
