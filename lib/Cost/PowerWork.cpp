@@ -46,6 +46,9 @@ Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
       // §8: p' d r at the leaves and 2 r² at each of p' − 1 nodes.
       products(leaves * z.d * r + (leaves - 1) * 2 * r * r), elementwise(3 * z.d + leaves * r),
       matrixBytes(4 * z.heads * products), passes(tile::sketchHasPairs(shape.degree / 2, shape.sketch) ? 2 : 1) {
+  once = z.schedule.getTarget() == tile::TargetKind::CPU && shape.form != attn::Form::Quadratic;
+  features = once ? r * (r + 1) / 2 : z.m;
+  stateBytes = once ? 4 * (features * z.dv + r * r) : z.stateBytes();
   if (passes > 1) // leading digits and rest, sums and products of pairs: some 20 a number
     elementwise += 20 * (z.d + (3 * leaves - 2) * r);
   int64_t rows = shape.localExact ? tile::windowTile(shape.localExact, z.Tq) : z.Tq;
@@ -61,10 +64,11 @@ Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
 static WorkEstimate sketchWork(const Sketches &at, const Sizes &z, double tokens, double bytes, double steps) {
   double rows = std::ceil(tokens / z.Tq) * z.Tq;
   WorkEstimate work;
-  work.products = at.points * rows * at.products * at.passes;
+  // Transposed by a product with the identity, where the state reads columns.
+  work.products = at.points * rows * (at.products * at.passes + (at.once ? at.r * at.r : 0));
   work.usefulProducts = at.points * tokens * at.products;
   work.elementwise = at.points * rows * (at.elementwise + steps);
-  work.workspaceBytes = at.points * tokens * 4 * (at.r + 1);
+  work.workspaceBytes = at.points * tokens * 4 * ((at.once ? 2.5 : 1) * at.r + 1); // once more, half, and the columns
   work.mainBytes = at.points * tokens * z.d * bytes + work.workspaceBytes + at.matrixBytes;
   work.nearBytes = at.points * (tokens * z.d * bytes + rows / z.Tq * 4 * at.products) + work.workspaceBytes;
   work.liveBytes = 4 * (z.Tq * (z.d + 2 * at.leaves * at.r) + at.products);
@@ -95,15 +99,24 @@ static WorkEstimate sketchedPairs(const AttentionShape &shape, const Sketches &a
   return work;
 }
 
-/// All keys into the r slices of the state, r·dv of its r²·dv each. `loads`: how often a slice is read and written.
+/// All keys into the r slices of the state. `loads`: how often a slice is read and written, where all products are there.
 static WorkEstimate slicesWork(const Sketches &at, const Sizes &z, double loads) {
   double rows = at.keyTiles * at.T;
   WorkEstimate work;
+  work.usefulProducts = at.points * z.N * at.features * at.c; // §4: N m c with m = r², or those that differ
+  work.nearBytes = at.points * at.r * z.N * (4 * (at.r + 1) + z.dv * z.k);
+  if (at.once) {
+    // The sum of weights from all r² products; a tile enters all slices. Three products a feature, the maximum.
+    work.products = at.points * rows * (at.features * z.dv + at.r * at.r);
+    work.elementwise = at.points * rows * (3 * at.features + 4 * at.r);
+    work.nearBytes = at.points * (at.r * z.N * (2 * at.r + 4 + 4 * z.dv) + 2 * at.keyTiles * at.stateBytes);
+    work.liveBytes = 4 * (at.T * (2 * at.r + z.dv) + at.r / 2 * z.dv);
+    return work;
+  }
   work.products = at.points * rows * z.m * z.dv;
-  work.usefulProducts = at.points * z.N * z.m * at.c; // §4: N m c with m = r²
   // The magnitudes and their maximum, two products, the sum; the slice rescaled once a tile.
   work.elementwise = at.points * z.m * (rows * 5 + at.keyTiles * at.c);
-  work.nearBytes = at.points * (at.r * z.N * (4 * (at.r + 1) + z.dv * z.k) + 2 * loads * z.stateBytes());
+  work.nearBytes += at.points * 2 * loads * z.stateBytes();
   work.liveBytes = 4 * (at.T * (3 * at.r + z.dv) + at.r * at.c);
   return work;
 }
@@ -111,7 +124,7 @@ static WorkEstimate slicesWork(const Sketches &at, const Sizes &z, double loads)
 /// The states of pieces of the keys.
 static WorkEstimate piecesWork(const Sketches &at, const Sizes &z) {
   WorkEstimate work = slicesWork(at, z, std::ceil(z.N / tile::keysOfSketchBlock));
-  work.workspaceBytes = at.points * z.pieces * z.stateBytes();
+  work.workspaceBytes = at.points * z.pieces * at.stateBytes;
   work.mainBytes = at.points * z.N * (4 * at.r + z.dv * z.k) + work.workspaceBytes;
   work.grain = at.points * z.pieces;
   return work;
@@ -119,7 +132,7 @@ static WorkEstimate piecesWork(const Sketches &at, const Sizes &z) {
 
 /// Slice by slice.
 static WorkEstimate mergePiecesWork(const Sketches &at, const Sizes &z) {
-  WorkEstimate work = mergeWork(at.points, z.pieces, z.m * at.c);
+  WorkEstimate work = mergeWork(at.points, z.pieces, at.stateBytes / 4);
   work.elementwise *= 4; // both sides are rescaled, then added
   work.liveBytes /= at.r;
   work.grain = at.points * at.r;
@@ -130,12 +143,12 @@ static WorkEstimate mergePiecesWork(const Sketches &at, const Sizes &z) {
 static WorkEstimate readsWork(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
   double rows = at.queryTiles * at.T;
   WorkEstimate work;
-  work.products = at.points * rows * z.m * z.dv;
-  work.usefulProducts = at.points * z.n * z.m * at.c; // §4: n m c
-  work.elementwise = at.points * rows * (3 * z.m + 2 * z.dv + outputOps(shape));
-  work.mainBytes = at.points * (z.n * (4 * at.r + z.dv * z.o) + z.stateBytes());
-  work.nearBytes = at.points * (z.n * (4 * at.r + z.dv * z.o) + at.queryTiles * z.stateBytes());
-  work.liveBytes = 4 * at.T * (3 * at.r + z.dv) + z.stateBytes();
+  work.products = at.points * rows * (at.features * z.dv + (at.once ? at.r * at.r : 0));
+  work.usefulProducts = at.points * z.n * at.features * at.c; // §4: n m c
+  work.elementwise = at.points * rows * (3 * at.features + (at.once ? 4 * at.r : 0) + 2 * z.dv + outputOps(shape));
+  work.mainBytes = at.points * (z.n * (4 * at.r + z.dv * z.o) + at.stateBytes);
+  work.nearBytes = at.points * (z.n * (4 * at.r + z.dv * z.o) + at.queryTiles * at.stateBytes);
+  work.liveBytes = 4 * at.T * (3 * at.r + z.dv) + at.stateBytes;
   work.grain = at.points * at.queryTiles;
   return work;
 }
@@ -148,10 +161,10 @@ static WorkEstimate sketchedBlocks(const AttentionShape &shape, const Sketches &
   work += reads, work += slices;
   // §8: n [(b + 1) / 2 (r + c) + 2 r² c], d in place of r where the pairs are exact.
   double width = shape.localExact ? z.d : at.r;
-  work.usefulProducts = at.points * z.n * ((at.block + 1) / 2 * (width + at.c) + 2 * z.m * at.c);
-  work.workspaceBytes = at.points * z.stateBytes();
+  work.usefulProducts = at.points * z.n * ((at.block + 1) / 2 * (width + at.c) + 2 * at.features * at.c);
+  work.workspaceBytes = at.points * at.stateBytes;
   work.mainBytes = z.tensorBytes() + at.points * (z.n + z.N) * 4 * at.r;
-  work.liveBytes = 4 * (at.T * (4 * at.r + 3 * z.dv) + 2 * at.T * at.T) + z.stateBytes();
+  work.liveBytes = 4 * (at.T * (4 * at.r + 3 * z.dv) + 2 * at.T * at.T) + at.stateBytes;
   work.grain = at.points;
   work.launches = 1;
   return work;

@@ -18,6 +18,8 @@ struct Sketches {
   Sketches(const AttentionShape &shape, const Sizes &z);
 
   double points, r, c, block, T;
+  bool once;                                         ///< the state has each product of two entries once, as on a CPU
+  double features, stateBytes;                       ///< of the state, for each value; of all of it
   double leaves, products, elementwise, matrixBytes; ///< of the sketch of one token: dense matrices, as `prepare` makes
   double passes;                                     ///< of its products; two where a tree has pairs
   double queryTiles, keyTiles, pairs, exactTiles;    ///< of one head; exact: pairs of tiles inside the blocks

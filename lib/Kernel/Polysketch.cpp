@@ -19,7 +19,7 @@
 // their row (Power.h). A tile of queries never leaves its block.
 //
 //===----------------------------------------------------------------------===//
-#include "SketchState.h"
+#include "SketchedTiles.h"
 #include "SketchTree.h"
 #include "attune/Tile/KernelSizes.h"
 #include "attune/Tile/WindowTiles.h"
@@ -28,72 +28,6 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 using tile::keysOfSketchBlock;
-
-/// Whether the state has each product of two entries once. A GPU would read rows that begin anywhere element by element.
-static bool productsOnce(const Problem &problem, const PolysketchOptions &options) {
-  return problem.schedule.getTarget() == tile::TargetKind::CPU && options.form != "quadratic";
-}
-
-/// Tokens of a block.
-static int64_t blockOf(const Problem &problem, const PolysketchOptions &options) {
-  return options.localExact.value_or(problem.schedule.getQueryTile());
-}
-
-/// Rows of a tile of queries or keys.
-static int64_t tileRows(const Problem &problem, const PolysketchOptions &options) {
-  return tile::windowTile(blockOf(problem, options), problem.schedule.getQueryTile());
-}
-
-namespace {
-/// A polysketch attention with its sketches in memory.
-struct Sketches {
-  const Problem &problem; ///< q, k, v as they were
-  const PolysketchOptions &options;
-  Tokens query, key;      ///< [batch, H, n, r]
-  Value queryColumns, keyColumns; ///< [batch, H, tiles, r, rows]; null: the state has all products
-  Value rowScale;         ///< [batch, H, n]
-  Value largest;          ///< K [batch, H]: keys are in this unit; null: 1
-  RunningUnit running;    ///< the unit of each query; null: that of all
-  int64_t block;          ///< tokens of a block
-  int64_t rows;           ///< of a tile of queries or keys
-
-  int64_t tilesPerBlock() const { return llvm::divideCeil(block, rows); }
-  SmallVector<Value> values(ArrayRef<Value> further = {}) const {
-    SmallVector<Value> all = hostValues(problem, {query.memory, key.memory, queryColumns, keyColumns, rowScale, largest});
-    if (running)
-      llvm::append_range(all, running.values());
-    llvm::append_range(all, further);
-    return all;
-  }
-};
-
-/// One tile of queries.
-struct QueryTile {
-  const Sketches &at;
-  const KernelFrame &frame;
-  const Point &point;
-  TokenReader query, key, value, sketchedQuery, sketchedKey;
-  RunningUnit running;
-  Value first, limit; ///< first query; keys at or past the limit do not exist
-};
-} // namespace
-
-static QueryTile queryTile(TileBuilder &tiles, const Sketches &at, const KernelFrame &frame, const Point &point) {
-  auto reader = [&](const Tokens &tokens) {
-    return TokenReader(tiles, frame, at.problem, tokens, point, at.problem.heads());
-  };
-  return {at,
-          frame,
-          point,
-          reader(at.problem.query),
-          reader(at.problem.key),
-          reader(at.problem.value),
-          reader(at.query),
-          reader(at.key),
-          at.running.in(frame),
-          Value(),
-          Value()};
-}
 
 /// Whether exact pairs have units of their own. From degree 32 on the root of a logit that is small beside |q| |k| is below
 /// the range, and matters if the row has no larger one.
@@ -183,10 +117,10 @@ static void buildPairs(BuildSite &site, const Sketches &at) {
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
   QueryTile tile = queryTile(tiles, at, frame, point);
-  Value number = tiles.programId(tile::Axis::QueryBlock), block = tiles.div(number, at.tilesPerBlock());
+  Value number = tiles.programId(tile::Axis::QueryBlock), block = tiles.div(number, at.grid.perBlock());
   Value start = tiles.mul(block, at.block), queries = tiles.dim(frame[problem.query.memory], 2);
   Value blockEnd = tiles.min(tiles.add(start, tiles.index(at.block)), queries);
-  Value inBlock = tiles.mul(tiles.sub(number, tiles.mul(block, at.tilesPerBlock())), at.rows);
+  Value inBlock = tiles.mul(tiles.sub(number, tiles.mul(block, at.grid.perBlock())), at.rows);
   tile.first = tiles.add(start, inBlock);
   tile.limit = keyLimit(frame, tiles, problem, point);
   PowerCarry carry = carryOf(tiles, tile);
@@ -203,131 +137,12 @@ static void buildPairs(BuildSite &site, const Sketches &at) {
   TileBuilder host(site.host, site.loc);
   Value blocks = host.ceilDiv(host.dim(problem.query.memory, 2), at.block);
   frame.finish(site, {host.dim(problem.query.memory, 0), host.index(problem.heads()),
-                      host.mul(blocks, at.tilesPerBlock())});
+                      host.mul(blocks, at.grid.perBlock())});
 }
 
 //===----------------------------------------------------------------------===//
 // State
 //===----------------------------------------------------------------------===//
-
-/// The state's memories in the host, or in a kernel.
-static SketchState stateOf(const Sketches &at, Value state, Value sum, Value unit) {
-  return {state, sum, unit, at.options.size, at.problem.valueWidth(), productsOnce(at.problem, at.options)};
-}
-
-/// Workspace for a state, or for one of each of `pieces`.
-static SketchState allocateState(BuildSite &site, const Sketches &at, Value pieces = Value()) {
-  TileBuilder host(site.host, site.loc);
-  SmallVector<Value> sizes{host.dim(at.problem.query.memory, 0)};
-  SketchState shape = stateOf(at, Value(), Value(), Value());
-  SmallVector<int64_t> unit{ShapedType::kDynamic, at.problem.heads(), shape.slices()};
-  if (pieces)
-    unit.insert(unit.begin() + 2, ShapedType::kDynamic), sizes.push_back(pieces);
-  SmallVector<int64_t> sum = unit, state = unit;
-  sum.push_back(shape.size), state.append({shape.height(), shape.valueWidth});
-  return stateOf(at, site.workspace(state, sizes), site.workspace(sum, sizes), site.workspace(unit, sizes));
-}
-
-static SketchState inKernel(const KernelFrame &frame, const Sketches &at, const SketchState &host) {
-  return stateOf(at, frame[host.state], frame[host.sum], frame[host.unit]);
-}
-
-/// The last token before one, and the first before none.
-static Value tokenBefore(TileBuilder &tiles, Value token) {
-  return tiles.max(tiles.sub(token, tiles.index(1)), tiles.index(0));
-}
-
-/// The slice after the keys from ≤ j < end of the block from … past.
-static SmallVector<Value> addKeys(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value f,
-                                  Value from, Value end, Value past, SmallVector<Value> slice) {
-  Value last;
-  if (tile.running) {
-    last = tokenBefore(tiles, past);
-    slice = state.rescaled(tiles, slice, tile.running.ofState(tiles, tile.point, tokenBefore(tiles, from), last, 1));
-  }
-  Value memory = tile.frame[tile.at.key.memory];
-  return loop(tiles, tile::Carry::Sum, from, end, tile.at.rows, slice,
-              [&](TileBuilder &inner, Value first, ValueRange before) {
-                Value s = tile.sketchedKey.load(inner, first, tile.at.rows, end);                       // [T, r]
-                Value column = sketchColumn(inner, tile.point, memory, first, f, tile.at.rows, end);    // [T]
-                if (last) {
-                  Value size = tile.running.ofKeys(inner, tile.point, first, tile.at.rows, end, last);   // [T]
-                  s = inner.times(s, inner.expand(size, 1, inner.shape(s)));
-                  column = inner.times(column, size);
-                }
-                return state.add(inner, before, s, column, tile.value.load(inner, first, tile.at.rows, end));
-              });
-}
-
-/// The carry of a tile of queries from the state of the keys before `start`, or of all.
-static SmallVector<Value> readState(TileBuilder &tiles, const QueryTile &tile, const SketchState &state,
-                                    const PowerCarry &carry, Value start) {
-  Value s = tile.sketchedQuery.load(tiles, tile.first, tile.at.rows);                                   // [Tq, r]
-  Value memory = tile.frame[tile.at.query.memory], factor;
-  if (tile.running)
-    factor = tile.running.ofState(tiles, tile.point, tokenBefore(tiles, start), tile.first, tile.at.rows);
-  if (state.once) {
-    Value columns = tile.frame[tile.at.queryColumns];
-    Value block = tiles.div(tile.first, tile.at.rows), c0 = tiles.index(0);
-    auto entry = [&](TileBuilder &inner, Value f) {
-      return inner.load(columns, {tile.point.batch, tile.point.head, block, f, c0}, tile.at.rows);
-    };
-    auto window = [&](TileBuilder &inner, Value f) {
-      return inner.load(memory, {tile.point.batch, tile.point.head, tile.first, f}, {tile.at.rows, state.height()});
-    };
-    return state.readProducts(tiles, tile.point, carry, s, {entry, window}, factor);
-  }
-  auto column = [&](TileBuilder &inner, Value f) {
-    return sketchColumn(inner, tile.point, memory, tile.first, f, tile.at.rows);
-  };
-  return state.read(tiles, tile.point, carry, s, column, factor);
-}
-
-/// `addToSlices` where each product is there once: tile after tile enters all slices.
-static void addProducts(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value start, Value end,
-                        Value past) {
-  int64_t rows = tile.at.rows;
-  Value memory = tile.frame[tile.at.key.memory], columns = tile.frame[tile.at.keyColumns];
-  Value last = tokenBefore(tiles, past);
-  if (tile.running)
-    state.shrink(tiles, tile.point, tile.running.ofState(tiles, tile.point, tokenBefore(tiles, start), last, 1));
-  auto step = [&](TileBuilder &inner, Value first, ValueRange) -> SmallVector<Value> {
-    Value size; // [T]
-    if (tile.running)
-      size = tile.running.ofKeys(inner, tile.point, first, rows, end, last);
-    auto sized = [&](TileBuilder &deeper, Value s) {
-      return size ? deeper.times(s, deeper.expand(size, 1, deeper.shape(s))) : s;
-    };
-    Value block = inner.div(first, rows), limit = inner.sub(end, first), c0 = inner.index(0);
-    auto column = [&](TileBuilder &deeper, Value f) {
-      Value s = deeper.load(columns, {tile.point.batch, tile.point.head, block, f, c0}, rows, limit);
-      return size ? deeper.times(s, size) : s;
-    };
-    auto window = [&](TileBuilder &deeper, Value f) {
-      SmallVector<int64_t> shape{rows, state.height()};
-      return sized(deeper, deeper.load(memory, {tile.point.batch, tile.point.head, first, f}, shape, end));
-    };
-    Value s = sized(inner, tile.sketchedKey.load(inner, first, rows, end));                           // [T, r]
-    Value v = inner.cast(tile.value.load(inner, first, rows, end), inner.builder.getF32Type());       // [T, dv]
-    state.addProducts(inner, tile.point, s, v, {column, window});
-    return {};
-  };
-  loop(tiles, tile::Carry::Sum, start, end, rows, {}, step);
-}
-
-/// The keys start ≤ j < end of the block that ends at `past` enter every slice. Slice after slice reads them all, so there
-/// are few enough for a cache.
-static void addToSlices(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value start, Value end,
-                        Value past) {
-  if (state.once)
-    return addProducts(tiles, tile, state, start, end, past);
-  loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(state.size), 1, {},
-       [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
-         SmallVector<Value> slice = state.load(inner, tile.point, f);
-         state.store(inner, tile.point, f, addKeys(inner, tile, state, f, start, end, past, slice));
-         return {};
-       });
-}
 
 /// The states of pieces of the keys. Reading all keys for each slice would take them from memory r times.
 static void buildPieces(BuildSite &site, const Sketches &at, const SketchState &pieces, Value count) {
@@ -439,10 +254,10 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
   bool once = productsOnce(problem, options);
   int64_t width = once ? r + r / 2 : r;
   result.tokens = {site.workspace({dynamic, heads, dynamic, width}, {batch, count}), 0, heads, r, {}};
-  result.rows = problem.schedule.getQueryTile();
-  if (once) { // by the tiles of those who read them
-    result.rows = tileRows(problem, options);
-    result.columns = site.workspace({dynamic, heads, dynamic, r, result.rows}, {batch, host.ceilDiv(count, result.rows)});
+  result.grid = {problem.schedule.getQueryTile(), problem.schedule.getQueryTile()};
+  if (once) { // by the tiles of those who read columns
+    result.grid = tilesOf(problem, options);
+    result.columns = site.workspace({dynamic, heads, dynamic, r, result.grid.rows}, {batch, result.grid.count(host, count)});
   }
   if (queries)
     result.rowScale = site.workspace({dynamic, heads, dynamic}, {batch, count});
@@ -459,9 +274,8 @@ void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const Poly
   bool runs = static_cast<bool>(running);
   Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, largest, runs, /*queries=*/true);
   Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, largest, runs, /*queries=*/false);
-  Sketches at{problem,        options,       query.tokens, key.tokens, query.columns,
-              key.columns,    query.rowScale, largest,      running,    blockOf(problem, options),
-              tileRows(problem, options)};
+  Sketches at{problem,     options,        query.tokens, key.tokens, query.columns,
+              key.columns, query.rowScale, largest,      running,    tilesOf(problem, options)};
   if (options.form == "quadratic")
     return buildPairs(site, at);
   SketchState state = allocateState(site, at);

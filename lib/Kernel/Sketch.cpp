@@ -70,10 +70,10 @@ Value kernel::largestNorm(TileBuilder &tiles, Value largest, const Point &point,
   return tiles.reduceAdd(tiles.expand(one, 1, {1, rows}), 0);                                              // [T]
 }
 
-static void finishSketch(BuildSite &site, const Problem &problem, KernelFrame &frame, int64_t heads, int64_t rows) {
+static void finishSketch(BuildSite &site, const Problem &problem, KernelFrame &frame, const Sketched &result) {
   TileBuilder host(site.host, site.loc);
-  frame.finish(site, {host.dim(problem.query.memory, 0), host.index(heads),
-                      host.ceilDiv(host.dim(problem.query.memory, 2), rows)});
+  frame.finish(site, {host.dim(problem.query.memory, 0), host.index(result.tokens.heads),
+                      result.grid.count(host, host.dim(problem.query.memory, 2))});
 }
 
 /// s [T, r] as [r, T], by a product with the identity.
@@ -86,17 +86,22 @@ static Value transposed(TileBuilder &tiles, Value s) {
   return tiles.dot(one, s, tiles.constant({size, rows}, 0), false, /*transposeB=*/true);
 }
 
+/// Rows past the end of the block have a tile of their own; null if there are none.
+static Value endOfRows(TileBuilder &tiles, const Sketched &result) {
+  return result.grid.even() ? Value() : result.grid.blockEnd(tiles, tiles.programId(tile::Axis::QueryBlock));
+}
+
 /// Entries past the end of a memory are dropped: of a sketch that follows itself only half is kept.
 static void storeSketch(TileBuilder &tiles, const KernelFrame &frame, const Sketched &result, const Point &point,
                         Value first, Value s) {
-  Value memory = frame[result.tokens.memory], c0 = tiles.index(0);
-  tiles.store(s, memory, {point.batch, point.head, first, c0});
+  Value memory = frame[result.tokens.memory], c0 = tiles.index(0), number = tiles.programId(tile::Axis::QueryBlock);
+  Value end = endOfRows(tiles, result);
+  tiles.store(s, memory, {point.batch, point.head, first, c0}, end);
   if (!result.columns)
     return;
   if (int64_t size = tiles.shape(s)[1]; size > 1) // of windows that pass the end
-    tiles.store(s, memory, {point.batch, point.head, first, tiles.index(size)});
-  Value block = tiles.programId(tile::Axis::QueryBlock);
-  tiles.store(transposed(tiles, s), frame[result.columns], {point.batch, point.head, block, c0, c0});
+    tiles.store(s, memory, {point.batch, point.head, first, tiles.index(size)}, end);
+  tiles.store(transposed(tiles, s), frame[result.columns], {point.batch, point.head, number, c0, c0});
 }
 
 void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMatrices &matrices, double scale,
@@ -106,9 +111,9 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
   llvm::append_range(values, matrices.nodes);
   KernelFrame frame(site, problem, "sketch", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
   TileBuilder &tiles = frame.tiles;
-  int64_t rows = result.rows, degree = matrices.leaves.size(), heads = result.tokens.heads;
+  int64_t rows = result.grid.rows, degree = matrices.leaves.size(), heads = result.tokens.heads;
   Point point{tiles.programId(tile::Axis::Batch), tiles.programId(tile::Axis::Head), {}, {}};
-  Value first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
+  Value first = result.grid.first(tiles, tiles.programId(tile::Axis::QueryBlock));
   TokenReader reader(tiles, frame, problem, problem.query, point, heads);
   Value x = tiles.cast(reader.load(tiles, first, rows), tiles.builder.getF32Type());                       // [T, d]
   SmallVector<int64_t> shape(tiles.shape(x));
@@ -119,9 +124,9 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
   Value length = tiles.times(norm, tiles.constant({rows}, scale));                                         // [T]
   if (result.running) {
     if (result.rowScale)
-      tiles.store(length, frame[result.rowScale], {point.batch, point.head, first});
+      tiles.store(length, frame[result.rowScale], {point.batch, point.head, first}, endOfRows(tiles, result));
     storeSketch(tiles, frame, result, point, first, s);
-    return finishSketch(site, problem, frame, heads, rows);
+    return finishSketch(site, problem, frame, result);
   }
   if (result.largest) {
     Value k = largestNorm(tiles, frame[result.largest], point, rows);                                      // [T]
@@ -130,9 +135,9 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
   // The scale of queries is finite whatever their length.
   Value size = tiles.minimum(evenPower(tiles, length, degree), tiles.constant({rows}, 0x1p120));           // [T]
   if (result.rowScale)
-    tiles.store(size, frame[result.rowScale], {point.batch, point.head, first});
+    tiles.store(size, frame[result.rowScale], {point.batch, point.head, first}, endOfRows(tiles, result));
   else
     s = tiles.times(s, tiles.expand(size, 1, tiles.shape(s)));
   storeSketch(tiles, frame, result, point, first, s);
-  finishSketch(site, problem, frame, heads, rows);
+  finishSketch(site, problem, frame, result);
 }

@@ -8,6 +8,7 @@
 #ifndef ATTUNE_LIB_KERNEL_SKETCH_H
 #define ATTUNE_LIB_KERNEL_SKETCH_H
 
+#include "BlockTiles.h"
 #include "Families.h"
 
 namespace attune::kernel {
@@ -28,8 +29,8 @@ struct Sketched {
   Tokens tokens;        ///< [batch, H, tokens, r or more]
   mlir::Value rowScale; ///< [batch, H, tokens]: what the tokens lack; null for keys
   mlir::Value largest;  ///< K [batch, H]; null: 1
-  mlir::Value columns;  ///< [batch, H, blocks, r, rows of a tile] or null; then the first r/2 entries of rows stand behind the last, too
-  int64_t rows;         ///< of a tile
+  mlir::Value columns;  ///< [batch, H, tiles, r, rows] or null; then the first r/2 entries of rows stand behind the last, too
+  BlockTiles grid{0, 0}; ///< of grid points and of columns
   bool running = false; ///< the unit is a running one (SketchUnit.h): keys without their length, rowScale |scale x|
 };
 

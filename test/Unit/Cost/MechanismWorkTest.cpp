@@ -158,27 +158,27 @@ TEST_F(MechanismWork, SketchedPairs) {
 TEST_F(MechanismWork, SketchedState) {
   auto kernels = work(sketched(Form::State, 6, 10), 4, 4, /*piece=*/4);
   ASSERT_EQ(kernels.size(), 5u);
-  EXPECT_EQ(kernels[0].work.products, 896);       // queries, 8 rows · 2 · 56
+  EXPECT_EQ(kernels[0].work.products, 1024);      // queries, 8 rows · (2 · 56 and 4 · 4 to transpose)
   EXPECT_EQ(kernels[0].work.usefulProducts, 336); // 6 · 56
   EXPECT_EQ(kernels[1].work.usefulProducts, 560); // keys, 10 · 56
-  EXPECT_EQ(kernels[1].work.workspaceBytes, 200); // 10 · 4 · (r + 1)
+  EXPECT_EQ(kernels[1].work.workspaceBytes, 440); // 10 · 4 · (2.5 r + 1)
   EXPECT_EQ(kernels[2].kernel, "pieces");
-  EXPECT_EQ(kernels[2].work.products, 960);       // 12 rows · 16·5
-  EXPECT_EQ(kernels[2].work.usefulProducts, 960); // §4: 10 · r² c
-  EXPECT_EQ(kernels[2].work.workspaceBytes, 1152); // 3 pieces · 4 · 16·6
-  EXPECT_EQ(kernels[2].work.nearBytes, 2368);     // 4 slices · 10 · (4·(4 + 1) + 5·4), 2 · 384 for the state, once
+  EXPECT_EQ(kernels[2].work.products, 792);       // 12 rows · (10·5 + 16): r (r + 1) / 2 features, r² for the sum
+  EXPECT_EQ(kernels[2].work.usefulProducts, 600); // §4: 10 · 10 c
+  EXPECT_EQ(kernels[2].work.workspaceBytes, 792); // 3 pieces · 4 · (10·5 + 16)
+  EXPECT_EQ(kernels[2].work.nearBytes, 2864);     // 4 slices · 10 · (4·(2 + 1) + 5·4), 3 tiles · 2 · 264 for the state
   EXPECT_EQ(kernels[2].work.grain, 3);
   EXPECT_EQ(kernels[3].kernel, "merge");
-  EXPECT_EQ(kernels[3].work.mainBytes, 1536);     // 3 pieces and their sum, 4 · 16·6 each
-  EXPECT_EQ(kernels[3].work.elementwise, 1152);   // 3 · 96 · 4
+  EXPECT_EQ(kernels[3].work.mainBytes, 1056);     // 3 pieces and their sum, 264 each
+  EXPECT_EQ(kernels[3].work.elementwise, 792);    // 3 · 66 · 4
   EXPECT_EQ(kernels[3].work.grain, 4);            // a slice each
-  EXPECT_EQ(kernels[4].work.usefulProducts, 576); // 6 · 96
+  EXPECT_EQ(kernels[4].work.usefulProducts, 360); // 6 · 60
 }
 
 TEST_F(MechanismWork, SketchedChunks) {
   WorkEstimate sum = total(sketched(Form::Chunked, 10, 10));
-  EXPECT_EQ(sum.products, 5040);       // 12 · (4 · (4 + 5) + 2 · 80 + 4 · 56)
-  EXPECT_EQ(sum.usefulProducts, 3290); // §8: 10 · (2.5 · 10 + 2 · 96 + 112)
+  EXPECT_EQ(sum.products, 5088);       // 12 · (4 · (4 + 5) + 2 · 66 + 4 · 56 + 2 · 16)
+  EXPECT_EQ(sum.usefulProducts, 2570); // §8: 10 · (2.5 · 10 + 2 · 60 + 112)
 }
 
 TEST_F(MechanismWork, DeepTreesHavePairs) {
@@ -199,8 +199,8 @@ TEST_F(MechanismWork, ExactBlocks) {
   EXPECT_EQ(pairs.usefulProducts, 340); // 20 pairs inside · (3 + 6) and 16 before · (4 + 6)
   local.form = Form::Chunked;
   WorkEstimate chunked = work(local).back().work;
-  EXPECT_EQ(chunked.products, 1536);       // 2 · 16 · 8, and 8 rows · 2 · 80 with the state
-  EXPECT_EQ(chunked.usefulProducts, 1716); // §8: 8 · (2.5 · (3 + 6) + 2 · 96)
+  EXPECT_EQ(chunked.products, 1312);       // 2 · 16 · 8, and 8 rows · 2 · 66 with the state
+  EXPECT_EQ(chunked.usefulProducts, 1140); // §8: 8 · (2.5 · (3 + 6) + 2 · 60)
 }
 
 TEST_F(MechanismWork, Effatt) {
