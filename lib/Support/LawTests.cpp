@@ -24,7 +24,7 @@ static constexpr LawTests tests[] = {
     {"I8", "Graph/Laws/I8-powers.mlir", "Unit/Cost/RareLawsTest.cpp", "Unit/Kernel/SpecsPower.cpp",
      "every pair of tokens; the other side is rare: of degree 4, the least in use, it pays at no length, of degree 2 at 65,536"},
     {"I9", "Graph/Laws/I9-hadamard.mlir", "Unit/Cost/RareLawsTest.cpp", "Unit/Kernel/SpecsPower.cpp",
-     "dense: every sketch; a transform is rare, it would save less than 15 %"},
+     "dense: every sketch; a transform is rare, it would save less than a quarter"},
     {"I10", "Graph/Laws/I10-chunks.mlir", "Graph/attn-select-rewrites.mlir Graph/attn-select-rewrites-mechanisms.mlir",
      "Unit/Kernel/KernelsTest.cpp", "16,384 tokens, 16 heads of 64"},
     {"I11", "Graph/Laws/I11-pieces.mlir", "", "Unit/Kernel/SpecsTest.cpp", "more than 2,048 tokens and fewer heads than cores"},

@@ -65,12 +65,12 @@ TEST_F(ChooseSchedule, CpuStatesOfManyFeaturesShareTheCacheWithTheirTiles) {
   auto rows = [&](const AttentionShape &shape) {
     return llvm::cantFail(chooseSchedule(shape, mlir::Float32Type::get(&context), device)).getKeyTile();
   };
-  // r = 32: a state of 4 · 1024 · 65 bytes beside chunks of 64 rows with r² = 1024 features of q and of k, 655,360.
+  // r = 32: a state of 4 · (528 · 64 + 1024) bytes, 139,264, beside chunks of 64 rows.
   AttentionShape sketched = wide(Form::Chunked, 64);
   sketched.family = Family::Polysketch, sketched.degree = 4, sketched.sketch = 32, sketched.features = 1024;
   EXPECT_EQ(rows(sketched), 64);
-  // r = 64: the state alone is 1.06 MB, so tiles are as small as they go.
-  sketched.sketch = 64, sketched.features = 4096;
+  // r = 128: the state alone is 2.2 MB, so tiles are as small as they go.
+  sketched.sketch = 128, sketched.features = 128 * 128;
   EXPECT_EQ(rows(sketched), 16);
   // Odd widths are as good as any.
   EXPECT_EQ(rows(wide(Form::State, 325)), 64);
