@@ -99,7 +99,7 @@ static WorkEstimate sketchedPairs(const AttentionShape &shape, const Sketches &a
   return work;
 }
 
-/// All keys into the r slices of the state. `loads`: how often a slice is read and written, where all products are there.
+/// All keys into the slices of the state. `loads`: how often a slice is read and written, where all products are there.
 static WorkEstimate slicesWork(const Sketches &at, const Sizes &z, double loads) {
   double rows = at.keyTiles * at.T;
   WorkEstimate work;

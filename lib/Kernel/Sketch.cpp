@@ -106,7 +106,8 @@ static void storeSketch(TileBuilder &tiles, const KernelFrame &frame, const Sket
 
 void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMatrices &matrices, double scale,
                          const Sketched &result) {
-  SmallVector<Value> values = hostValues({&problem.query}, {result.tokens.memory, result.columns, result.rowScale, result.largest});
+  SmallVector<Value> values =
+      hostValues({&problem.query}, {result.tokens.memory, result.columns, result.rowScale, result.largest});
   llvm::append_range(values, matrices.leaves);
   llvm::append_range(values, matrices.nodes);
   KernelFrame frame(site, problem, "sketch", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);

@@ -29,7 +29,7 @@ struct Sketched {
   Tokens tokens;        ///< [batch, H, tokens, r or more]
   mlir::Value rowScale; ///< [batch, H, tokens]: what the tokens lack; null for keys
   mlir::Value largest;  ///< K [batch, H]; null: 1
-  mlir::Value columns;  ///< [batch, H, tiles, r, rows] or null; then the first r/2 entries of rows stand behind the last, too
+  mlir::Value columns;  ///< [batch, H, tiles, r, rows] or null. If there, r/2 entries of a row stand again behind its last
   BlockTiles grid{0, 0}; ///< of grid points and of columns
   bool running = false; ///< the unit is a running one (SketchUnit.h): keys without their length, rowScale |scale x|
 };

@@ -10,8 +10,8 @@
 // lies in memory as slices, one after another read, rescaled and added to. Its unit is K², where K is the largest |entry| of
 // the sketches so far: powers of long keys would overflow.
 //
-// On a GPU there are r slices S_f = Σ_j s_jf s_j [v_j 1]. On a CPU each product of two entries is there once, in slices of half
-// the height (SketchProducts.cpp).
+// On a GPU there are r slices S_f = Σ_j s_jf s_j [v_j 1]. On a CPU each product of two entries is there once, in slices of
+// half the height (SketchProducts.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LIB_KERNEL_SKETCHSTATE_H
@@ -84,7 +84,8 @@ private:
 
   /// Sums of queries relative to their row's unit, in the unit of the state, as a carry of `power`.
   llvm::SmallVector<mlir::Value> carryOf(TileBuilder &tiles, const Point &point, const PowerCarry &power,
-                                         mlir::Value rowUnit, mlir::Value den, mlir::Value num, mlir::Value factor) const;
+                                         mlir::Value rowUnit, mlir::Value den, mlir::Value num,
+                                         mlir::Value factor) const;
 
   /// {batch, head, piece, f} and further zeros.
   llvm::SmallVector<mlir::Value, 6> indices(TileBuilder &tiles, const Point &point, mlir::Value f,

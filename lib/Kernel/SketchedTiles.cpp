@@ -84,10 +84,10 @@ static SmallVector<Value> addKeys(TileBuilder &tiles, const QueryTile &tile, con
   Value memory = tile.frame[tile.at.key.memory];
   return loop(tiles, tile::Carry::Sum, from, end, tile.at.rows, slice,
               [&](TileBuilder &inner, Value first, ValueRange before) {
-                Value s = tile.sketchedKey.load(inner, first, tile.at.rows, end);                       // [T, r]
-                Value column = sketchColumn(inner, tile.point, memory, first, f, tile.at.rows, end);    // [T]
+                Value s = tile.sketchedKey.load(inner, first, tile.at.rows, end);                    // [T, r]
+                Value column = sketchColumn(inner, tile.point, memory, first, f, tile.at.rows, end); // [T]
                 if (last) {
-                  Value size = tile.running.ofKeys(inner, tile.point, first, tile.at.rows, end, last);   // [T]
+                  Value size = tile.running.ofKeys(inner, tile.point, first, tile.at.rows, end, last); // [T]
                   s = inner.times(s, inner.expand(size, 1, inner.shape(s)));
                   column = inner.times(column, size);
                 }
@@ -96,8 +96,8 @@ static SmallVector<Value> addKeys(TileBuilder &tiles, const QueryTile &tile, con
 }
 
 SmallVector<Value> kernel::readState(TileBuilder &tiles, const QueryTile &tile, const SketchState &state,
-                                    const PowerCarry &carry, Value start) {
-  Value s = tile.sketchedQuery.load(tiles, tile.first, tile.at.rows);                                   // [Tq, r]
+                                     const PowerCarry &carry, Value start) {
+  Value s = tile.sketchedQuery.load(tiles, tile.first, tile.at.rows); // [Tq, r]
   Value memory = tile.frame[tile.at.query.memory], factor;
   if (tile.running)
     factor = tile.running.ofState(tiles, tile.point, tokenBefore(tiles, start), tile.first, tile.at.rows);
@@ -142,8 +142,8 @@ static void addProducts(TileBuilder &tiles, const QueryTile &tile, const SketchS
       SmallVector<int64_t> shape{rows, state.height()};
       return sized(deeper, deeper.load(memory, {tile.point.batch, tile.point.head, first, f}, shape, end));
     };
-    Value s = sized(inner, tile.sketchedKey.load(inner, first, rows, end));                           // [T, r]
-    Value v = inner.cast(tile.value.load(inner, first, rows, end), inner.builder.getF32Type());       // [T, dv]
+    Value s = sized(inner, tile.sketchedKey.load(inner, first, rows, end));                     // [T, r]
+    Value v = inner.cast(tile.value.load(inner, first, rows, end), inner.builder.getF32Type()); // [T, dv]
     state.addProducts(inner, tile.point, s, v, {column, window});
     return {};
   };
@@ -152,7 +152,7 @@ static void addProducts(TileBuilder &tiles, const QueryTile &tile, const SketchS
 
 /// Where all products are there, slice after slice reads the keys, so there are few enough for a cache.
 void kernel::addToSlices(TileBuilder &tiles, const QueryTile &tile, const SketchState &state, Value start, Value end,
-                        Value past) {
+                         Value past) {
   if (state.once)
     return addProducts(tiles, tile, state, start, end, past);
   loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(state.size), 1, {},

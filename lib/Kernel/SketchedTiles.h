@@ -12,7 +12,8 @@
 
 namespace attune::kernel {
 
-/// Whether the state has each product of two entries once. A GPU would read rows that begin anywhere element by element.
+/// Whether the state has each product of two entries once. A GPU would read rows that begin anywhere element by
+/// element.
 bool productsOnce(const Problem &problem, const PolysketchOptions &options);
 
 /// The tiles of queries, and of keys, in blocks of exact weights.
@@ -22,11 +23,11 @@ BlockTiles tilesOf(const Problem &problem, const PolysketchOptions &options);
 struct Sketches {
   const Problem &problem; ///< q, k, v as they were
   const PolysketchOptions &options;
-  Tokens query, key;      ///< [batch, H, n, r]
+  Tokens query, key;                    ///< [batch, H, n, r]
   mlir::Value queryColumns, keyColumns; ///< [batch, H, tiles, r, rows]; null: the state has all products
-  mlir::Value rowScale;         ///< [batch, H, n]
-  mlir::Value largest;          ///< K [batch, H]: keys are in this unit; null: 1
-  RunningUnit running;    ///< the unit of each query; null: that of all
+  mlir::Value rowScale;                 ///< [batch, H, n]
+  mlir::Value largest;                  ///< K [batch, H]: keys are in this unit; null: 1
+  RunningUnit running;                  ///< the unit of each query; null: that of all
   BlockTiles grid;
   int64_t block = grid.block; ///< tokens of a block
   int64_t rows = grid.rows;   ///< of a tile of queries or keys
