@@ -49,7 +49,7 @@ static constexpr ListedLaw laws[] = {
     {"I9", "Hadamard transform", "x H by h log₂ h additions = x times a dense matrix", "h a power of two",
      "PolySketchFormer (arXiv 2310.01655)", LawPlace::Kernels,
      "dense, made by prepare: r of h columns are wanted, and the matrix has no padding. A transform could save less than "
-     "15 % of an attention"},
+     "a quarter of an attention"},
     {"I10", "linearize", "o_i = A_i (S₀ + Σ_{j ≤ i} B_j v_jᵀ), in chunks", "causal, n = N",
      "PolySketchFormer (arXiv 2310.01655), theorem 3.1", LawPlace::Choice,
      "chunked: n T (m + dv) + 2 n m dv with T tokens a chunk"},
