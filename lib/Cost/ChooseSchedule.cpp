@@ -32,13 +32,15 @@ static double largestTiles(const AttentionShape &shape, tile::ScheduleAttr sched
 
 /// 64-row tiles, or smaller ones where the tiles of wide heads would fall out of half of the core's cache; the other
 /// half is for what streams through. Smaller tiles than 16 rows would waste registers, so those are the last resort.
-static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::MLIRContext *context,
+static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::Type storage,
                                        const DeviceDescription &device) {
+  mlir::MLIRContext *context = storage.getContext();
+  // Processors may have dot products of bf16; of f16 they do not.
+  mlir::Type operand = storage.isBF16() ? storage : mlir::Float32Type::get(context);
   tile::ScheduleAttr schedule;
   for (int64_t rows : {64, 32, 16}) {
     schedule =
-        tile::ScheduleAttr::get(context, tile::TargetKind::CPU, rows, rows, piece, mlir::Float32Type::get(context),
-                                /*warps=*/1, /*stages=*/1);
+        tile::ScheduleAttr::get(context, tile::TargetKind::CPU, rows, rows, piece, operand, /*warps=*/1, /*stages=*/1);
     if (largestTiles(shape, schedule) <= device.fastBytes / 2)
       break;
   }
@@ -148,7 +150,7 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<Attention
     return chooseForGpu(ones, storage, device);
   tile::ScheduleAttr smallest;
   for (const AttentionShape &one : ones) {
-    tile::ScheduleAttr schedule = chooseForCpu(one, storage.getContext(), device);
+    tile::ScheduleAttr schedule = chooseForCpu(one, storage, device);
     if (!smallest || schedule.getQueryTile() < smallest.getQueryTile())
       smallest = schedule;
   }

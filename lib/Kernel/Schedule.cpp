@@ -13,7 +13,7 @@ using namespace attune;
 tile::ScheduleAttr kernel::defaultSchedule(tile::TargetKind target, Type storage) {
   MLIRContext *context = storage.getContext();
   bool gpu = target == tile::TargetKind::GPU;
-  Type operand = gpu ? storage : Float32Type::get(context);
+  Type operand = gpu || storage.isBF16() ? storage : Float32Type::get(context);
   return tile::ScheduleAttr::get(context, target, /*query_tile=*/64, /*key_tile=*/64, /*piece=*/2048, operand,
                                  /*warps=*/gpu ? 4 : 1, /*stages=*/gpu ? 2 : 1);
 }

@@ -15,6 +15,7 @@
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Pipeline/Describe.h"
 #include "attune/Pipeline/Pipelines.h"
+#include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -33,6 +34,9 @@
 
 using namespace mlir;
 using namespace attune;
+
+/// The instruction set that multiplies pairs of bf16 numbers.
+static constexpr llvm::StringLiteral pairsIsa = "avx512_bf16";
 
 static mlir::DialectRegistry registry() {
   mlir::DialectRegistry dialects;
@@ -189,11 +193,23 @@ static void describeSpec(const Spec &spec, target::LibraryDescription &descripti
 }
 
 void Compilation::limitTo(StringRef isa) {
-  if (llvm::is_contained(isas, isa))
+  if (llvm::is_contained(isas, isa) || isa == pairsIsa)
     isas = {isa.str()};
 }
 
+/// Products of bf16 numbers have code of their own where a processor has such dot products.
+static bool hasPairs(ModuleOp module) {
+  return module
+      .walk([](tile::DotOp dot) {
+        bool pairs = cast<RankedTensorType>(dot.getA().getType()).getElementType().isBF16();
+        return pairs ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult Compilation::runStage(Stage stage) {
+  if (stage == Stage::Llvm && isas.size() == 2 && hasPairs(*root))
+    isas.push_back(pairsIsa.str());
   PassManager manager(&mlirContext);
   cpu::CpuOptions cpuOptions;
   cpuOptions.isas = isas;

@@ -106,7 +106,7 @@ Error generate(Module &module, const ObjectOptions &options, CodeGenFileType typ
 } // namespace
 
 void attune::target::setCpuTarget(Function &function, attune_rt_target target) {
-  bool avx512 = target == ATTUNE_RT_AVX512;
+  bool avx512 = target != ATTUNE_RT_AVX2;
   function.removeFnAttr("target-cpu");
   function.addFnAttr("target-cpu", avx512 ? "x86-64-v4" : "x86-64-v3");
   function.addFnAttr("tune-cpu", avx512 ? "skylake-avx512" : "haswell");

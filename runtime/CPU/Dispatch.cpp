@@ -18,6 +18,7 @@ namespace {
 struct Features {
   bool avx2 = false;
   bool avx512 = false;
+  bool bf16 = false; ///< dot products of bf16 beside avx512
 };
 
 /// The state components that the operating system saves: a feature that cpuid reports is unusable without its
@@ -30,7 +31,7 @@ uint32_t savedState() {
 
 bool hasAll(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
 
-/// The levels x86-64-v3 and x86-64-v4, which the compiler gives its two CPU targets.
+/// The levels x86-64-v3 and x86-64-v4, which the compiler gives its CPU targets.
 Features detect() {
   constexpr uint32_t first = bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C | bit_MOVBE | bit_POPCNT;
   constexpr uint32_t avx2 = bit_AVX2 | bit_BMI | bit_BMI2;
@@ -47,14 +48,34 @@ Features detect() {
   uint32_t saved = savedState();
   features.avx2 = hasAll(b, avx2) && hasAll(saved, ymm);
   features.avx512 = features.avx2 && hasAll(b, avx512) && hasAll(saved, zmm);
+  uint32_t a1;
+  features.bf16 = features.avx512 && a >= 1 && __get_cpuid_count(7, 1, &a1, &b, &c, &d) && hasAll(a1, bit_AVX512BF16);
   return features;
 }
 
-bool isCpuTarget(uint32_t target) { return target == ATTUNE_RT_AVX2 || target == ATTUNE_RT_AVX512; }
+struct CpuTarget {
+  uint32_t target;
+  const char *name;
+  const char *requirements;
+};
 
-const char *requirements(uint32_t target) {
-  return target == ATTUNE_RT_AVX512 ? "x86-64-v4 (avx512 f, bw, cd, dq, vl)" : "x86-64-v3 (avx2, fma, f16c, bmi2)";
+/// From the least to the best.
+constexpr CpuTarget cpuTargets[] = {
+    {ATTUNE_RT_AVX2, "avx2", "x86-64-v3 (avx2, fma, f16c, bmi2)"},
+    {ATTUNE_RT_AVX512, "avx512", "x86-64-v4 (avx512 f, bw, cd, dq, vl)"},
+    {ATTUNE_RT_AVX512_BF16, "avx512_bf16", "x86-64-v4 (avx512 f, bw, cd, dq, vl) and avx512_bf16"}};
+
+/// Null for what is no CPU.
+const CpuTarget *findTarget(uint32_t target) {
+  for (const CpuTarget &known : cpuTargets)
+    if (known.target == target)
+      return &known;
+  return nullptr;
 }
+
+bool isCpuTarget(uint32_t target) { return findTarget(target) != nullptr; }
+
+const char *requirements(uint32_t target) { return findTarget(target)->requirements; }
 
 /// The named variant, whether or not this CPU can run it.
 const attune_rt_variant *findVariant(const attune_rt_descriptor &descriptor, uint32_t target) {
@@ -66,8 +87,9 @@ const attune_rt_variant *findVariant(const attune_rt_descriptor &descriptor, uin
 
 attune_status selectNamed(const Place &place, const attune_rt_descriptor &descriptor, const char *isa,
                           const attune_rt_variant **variant) {
-  for (uint32_t target = ATTUNE_RT_AVX2; target <= ATTUNE_RT_AVX512; ++target) {
-    if (strcmp(isa, isaName(target)) != 0)
+  for (const CpuTarget &known : cpuTargets) {
+    uint32_t target = known.target;
+    if (strcmp(isa, known.name) != 0)
       continue;
     *variant = findVariant(descriptor, target);
     if (!*variant)
@@ -82,17 +104,26 @@ attune_status selectNamed(const Place &place, const attune_rt_descriptor &descri
                 "leave the option null to take the best that is there",
                 place.library, place.function, requirements(target));
   }
-  return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: option 'isa': expected null, avx2 or avx512, but got '%s'", place.library,
-              place.function, isa);
+  return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: option 'isa': expected null, avx2, avx512 or avx512_bf16, but got '%s'",
+              place.library, place.function, isa);
 }
 
 } // namespace
 
-const char *attune::rt::isaName(uint32_t target) { return target == ATTUNE_RT_AVX512 ? "avx512" : "avx2"; }
+const char *attune::rt::isaName(uint32_t target) { return findTarget(target)->name; }
 
 bool attune::rt::cpuSupports(uint32_t target) {
   Features features = detect();
-  return target == ATTUNE_RT_AVX512 ? features.avx512 : target == ATTUNE_RT_AVX2 && features.avx2;
+  switch (target) {
+  case ATTUNE_RT_AVX2:
+    return features.avx2;
+  case ATTUNE_RT_AVX512:
+    return features.avx512;
+  case ATTUNE_RT_AVX512_BF16:
+    return features.bf16;
+  default:
+    return false;
+  }
 }
 
 attune_status attune::rt::selectCpuVariant(const Place &place, const attune_rt_descriptor &descriptor, const char *isa,

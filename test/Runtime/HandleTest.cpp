@@ -42,7 +42,7 @@ TEST(Create, RefusesOptionsOutOfRange) {
   options = ATTUNE_OPTIONS_INIT;
   options.isa = "sse9";
   EXPECT_EQ(createWith(options), ATTUNE_ERROR_ARGUMENT);
-  EXPECT_EQ(message(), "toy_create: option 'isa': expected null, avx2 or avx512, but got 'sse9'");
+  EXPECT_EQ(message(), "toy_create: option 'isa': expected null, avx2, avx512 or avx512_bf16, but got 'sse9'");
   options = ATTUNE_OPTIONS_INIT;
   options.version = 9;
   EXPECT_EQ(createWith(options), ATTUNE_ERROR_ARGUMENT);

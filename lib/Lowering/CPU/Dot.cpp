@@ -16,6 +16,8 @@
 // rows. The products of one dot are summed apart and added to the accumulator last, so that the sums inside a block of
 // keys do not depend on what came before. Padding of V and C is computed along: nobody reads it.
 //
+// Of bf16 numbers, on a processor that has their dot products, k counts pairs and S and V are of 32 bits.
+//
 // Below a diagonal (causal weights inside a chunk) only the blocks and the terms of the sums that count are computed.
 //
 //===----------------------------------------------------------------------===//
@@ -23,6 +25,7 @@
 #include "FetchAhead.h"
 #include "KernelState.h"
 #include "MemoryAccess.h"
+#include "Pairs.h"
 
 #include "attune/Lowering/CPU/Pipeline.h"
 
@@ -46,6 +49,7 @@ struct DotShape {
   std::optional<int64_t> resultDiagonal;  ///< only elements j ≤ i + diagonal are needed
   std::optional<int64_t> operandDiagonal; ///< A is zero where k > i + diagonal
   bool stores, storesBelow;               ///< C is scaled and stored to memory, be it only rows below a bound
+  bool pairs;                             ///< of bf16 numbers: steps of S count these, rows of V are pairs
   SmallVector<FetchShape, 2> fetches;     ///< what is fetched on the way
 
   std::string name() const;
@@ -74,6 +78,9 @@ struct DotBody {
   void block(Value row, int64_t rows, Value column, int64_t count);
   void store(ArrayRef<Value> sums, Value row, Value column);
   SmallVector<Value> product(Value row, int64_t rows, Value column, int64_t count);
+  SmallVector<Value> productOfPairs(Value row, int64_t rows, Value column, int64_t count);
+  SmallVector<Value> addPair(Value row, int64_t rows, Value column, int64_t count, Value pair, ValueRange sums,
+                             bool half);
 };
 } // namespace
 
@@ -82,8 +89,8 @@ std::string DotShape::name() const {
   for (const FetchShape &fetch : fetches)
     fetched += fetch.name();
   auto text = [](int64_t step) { return step < 0 ? "x" + std::to_string(-step) : std::to_string(step); };
-  return "dot_" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner) + "_s" +
-         text(rowStep) + "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" + text(resultStep) +
+  return (pairs ? "dot_bf16_" : "dot_") + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
+         std::to_string(inner) + "_s" + text(rowStep) + "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" + text(resultStep) +
          (accumulates ? "_add" : "") +
          (scale == Scale::Rows      ? "_rows"
           : scale == Scale::Columns ? "_columns"
@@ -131,6 +138,48 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
   });
 }
 
+/// The sums with the products of pair `pair`; of its first numbers alone if `half`.
+SmallVector<Value> DotBody::addPair(Value row, int64_t rows, Value column, int64_t count, Value pair, ValueRange sums,
+                                    bool half) {
+  Type i16 = emit.getI16Type(), i32 = emit.getI32Type();
+  SmallVector<Value> next(sums), v;
+  Value vectorRow = emit.offset(vectors, emit.add(emit.mul(pair, vectorStep), column), i32);
+  for (int64_t j = 0; j < count; ++j) {
+    Value read = emit.load(emit.offset(vectorRow, emit.constant(j * emit.lanes()), i32), emit.vectorOf(i32));
+    // What is beside the last number may be anything, and 0 · NaN is NaN.
+    v.push_back(half ? arith::AndIOp::create(emit, read, emit.splat(emit.number(0xffff))).getResult() : read);
+  }
+  Value scalarPair = emit.offset(scalars, emit.add(emit.mul(row, rowStep), emit.mul(pair, innerStep)), i16);
+  for (int64_t i = 0; i < rows; ++i) {
+    Value address = emit.offset(scalarPair, emit.mul(emit.constant(i), rowStep), i16);
+    Value read = half ? arith::ExtUIOp::create(emit, i32, emit.load(address, i16, 2)).getResult()
+                      : emit.load(address, i32, 2);
+    Value s = emit.splat(read);
+    for (int64_t j = 0; j < count; ++j)
+      next[i * count + j] = addProductsOfPairs(emit, sums[i * count + j], s, v[j]);
+  }
+  return next;
+}
+
+/// Sums over pairs. Of a sum that ends within a pair the rest of that pair is zero, or the tile's own depth ends there.
+SmallVector<Value> DotBody::productOfPairs(Value row, int64_t rows, Value column, int64_t count) {
+  SmallVector<Value> sums(rows * count, emit.splat(0.0));
+  Value end = innerEnd(row, rows, column, count), last = emit.constant(shape.inner / 2);
+  if (shape.operandDiagonal)
+    last = emit.min(arith::ShRUIOp::create(emit, emit.add(end, 1), emit.constant(1)), last);
+  std::optional<BlockFetch> fetch;
+  if (!fetches.empty() && shape.inner > 1)
+    fetch.emplace(emit, shape.fetches, fetches, number, shape.inner / 2, result);
+  sums = emit.loop(emit.constant(0), last, 1, sums, [&](Value pair, ValueRange before) {
+    if (fetch)
+      fetch->emitStep(emit, pair);
+    return addPair(row, rows, column, count, pair, before, /*half=*/false);
+  });
+  if (shape.inner % 2)
+    sums = addPair(row, rows, column, count, emit.constant(shape.inner / 2), sums, /*half=*/true);
+  return sums;
+}
+
 Value DotBody::accumulated(Value sum, Value row, Value column, Value place) {
   Type f32 = emit.getF32Type();
   Value before = emit.load(emit.offset(accumulator, place, f32), emit.floats());
@@ -155,7 +204,8 @@ void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
 }
 
 void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
-  SmallVector<Value> sums = product(row, rows, column, count);
+  SmallVector<Value> sums =
+      shape.pairs ? productOfPairs(row, rows, column, count) : product(row, rows, column, count);
   Value first = emit.add(emit.mul(row, shape.resultStep), column);
   for (int64_t i = 0; i < rows; ++i) {
     MutableArrayRef<Value> line = MutableArrayRef(sums).slice(i * count, count);
@@ -269,19 +319,28 @@ static std::pair<Value, Value> strides(Emit &emit, Buffer buffer, Order order, b
   return rowsApart ? std::pair(buffer.stride, one) : std::pair(one, buffer.stride);
 }
 
+/// The operand that is read number by number: S[i, k] and its strides.
+static ScalarOperand requireScalars(KernelState &state, OpOperand &use) {
+  auto dot = cast<tile::DotOp>(use.getOwner());
+  bool rows = orderOf(dot.getResult()) == Order::Column;
+  Order order = orderOfUse(use);
+  Buffer scalars = state.require(use.get(), order);
+  auto [rowStep, columnStep] =
+      strides(state.emit, scalars, order, rows ? dot.getTransposeB() : dot.getTransposeA());
+  if (rows) // S[i = column of B, k = row of B]
+    std::swap(rowStep, columnStep);
+  return {scalars.pointer, rowStep, columnStep};
+}
+
 void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   Emit &emit = state.emit;
   ++state.dots;
   Order order = orderOf(dot.getResult());
   bool rows = order == Order::Column;
   OpOperand &scalarUse = dot->getOpOperand(rows ? 1 : 0), &vectorUse = dot->getOpOperand(rows ? 0 : 1);
-  Order scalarOrder = orderOfUse(scalarUse);
-  Buffer scalars = state.require(scalarUse.get(), scalarOrder);
-  Buffer vectors = state.require(vectorUse.get(), orderOfUse(vectorUse));
-  bool transposed = rows ? dot.getTransposeB() : dot.getTransposeA();
-  auto [rowStep, columnStep] = strides(emit, scalars, scalarOrder, transposed);
-  if (rows) // S[i = column of B, k = row of B]
-    std::swap(rowStep, columnStep);
+  bool pairs = takesPairs(dot, emit.isa);
+  auto [scalars, rowStep, columnStep] = pairs ? requirePairs(state, scalarUse) : requireScalars(state, scalarUse);
+  Buffer vectors = pairs ? requireVectorPairs(state, vectorUse) : state.require(vectorUse.get(), orderOfUse(vectorUse));
   std::optional<ScaledAccumulator> scaled = scaledAccumulator(dot);
   bool accumulates = splatValue(dot.getAcc()) != 0.0;
   std::optional<ScaledStore> stored = scaledStore(dot, emit.lanes());
@@ -311,9 +370,10 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                  operandDiagonal(dot),
                  stored.has_value(),
                  stored && access->rowsThatExist(),
+                 pairs,
                  {}};
-  SmallVector<Value> arguments = {result.pointer, accumulator.pointer, scalars.pointer, vectors.pointer,
-                                  rowStep,        columnStep,          vectors.stride,  factor.pointer};
+  SmallVector<Value> arguments = {result.pointer, accumulator.pointer, scalars,        vectors.pointer,
+                                  rowStep,        columnStep,          vectors.stride, factor.pointer};
   if (stored)
     arguments.append({access->stride, shape.storesBelow ? access->rowsThatExist() : emit.constant(0), state.dumpRow(),
                       state.require(stored->scale, Order::Row).pointer});

@@ -89,7 +89,10 @@ std::optional<int64_t> cpu::resultDiagonal(tile::DotOp dot) {
 }
 
 std::optional<int64_t> cpu::operandDiagonal(tile::DotOp dot) {
-  auto mask = dot.getA().getDefiningOp<tile::MaskOp>();
+  Value a = dot.getA();
+  if (auto rounded = a.getDefiningOp<arith::TruncFOp>())
+    a = rounded.getIn();
+  auto mask = a.getDefiningOp<tile::MaskOp>();
   if (!mask || dot.getTransposeA() || !mask.getFill().isZero())
     return std::nullopt;
   return diagonalOf(mask);
@@ -106,16 +109,46 @@ static bool overwritten(tile::LoadOp load) {
   return written;
 }
 
-bool cpu::readInPlace(tile::LoadOp load, int64_t lanes) {
+bool cpu::takesPairs(tile::DotOp dot, const Isa &target) {
+  return target.bf16Dots && tileType(dot.getA()).getElementType().isBF16();
+}
+
+bool cpu::heldAsBf16(Value tile, const Isa &target) {
+  return target.bf16Dots && rankOf(tile) == 2 && tileType(tile).getElementType().isBF16() && !isFree(tile) &&
+         !tile.use_empty() && llvm::all_of(tile.getUses(), [](OpOperand &use) {
+           return isa<tile::DotOp>(use.getOwner()) && use.getOperandNumber() < 2;
+         });
+}
+
+int64_t cpu::depthAxis(tile::DotOp dot, unsigned operand) {
+  return operand == 0 ? !dot.getTransposeA() : dot.getTransposeB();
+}
+
+/// Whether a dot can read the tile as it lies in memory, or pairs be made of it by whole vectors.
+static bool readsPairsInPlace(OpOperand &use, int64_t lanes) {
+  auto dot = cast<tile::DotOp>(use.getOwner());
+  unsigned operand = use.getOperandNumber();
+  ArrayRef<int64_t> shape = shapeOf(use.get());
+  bool rows = orderOf(dot.getResult()) == Order::Column, vectors = (operand == 0) == rows;
+  if (depthAxis(dot, operand) == 0)
+    return shape[1] % lanes == 0;
+  return vectors ? shape[0] % lanes == 0 && shape[1] % (2 * lanes) == 0 : true;
+}
+
+bool cpu::readInPlace(tile::LoadOp load, const Isa &target) {
+  int64_t lanes = target.lanes;
+  bool pairs = heldAsBf16(load.getResult(), target);
   Value tile = load.getResult();
   auto memory = cast<MemRefType>(load.getSource().getType());
   APInt column;
-  if (load.getFold() || !tileType(tile).getElementType().isF32() || rankOf(tile) != 2 ||
+  if (load.getFold() || !(pairs || tileType(tile).getElementType().isF32()) || rankOf(tile) != 2 ||
       memory.isDynamicDim(memory.getRank() - 1) || !matchPattern(load.getIndices().back(), m_ConstantInt(&column)) ||
       column.getSExtValue() + shapeOf(tile)[1] > memory.getDimSize(memory.getRank() - 1))
     return false;
   if (overwritten(load))
     return false;
+  if (pairs)
+    return llvm::all_of(tile.getUses(), [&](OpOperand &use) { return readsPairsInPlace(use, lanes); });
   bool wholeRows = shapeOf(tile)[1] % lanes == 0, wholeColumns = shapeOf(tile)[0] % lanes == 0;
   return llvm::all_of(tile.getUses(), [&](OpOperand &use) {
     if (isa<tile::LoopOp, tile::YieldOp, tile::StoreOp, tile::ReduceOp>(use.getOwner()))

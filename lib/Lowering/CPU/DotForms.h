@@ -8,6 +8,7 @@
 #ifndef ATTUNE_LOWERING_CPU_DOTFORMS_H
 #define ATTUNE_LOWERING_CPU_DOTFORMS_H
 
+#include "Isa.h"
 #include "Orders.h"
 
 namespace attune::cpu {
@@ -37,7 +38,14 @@ std::optional<int64_t> operandDiagonal(tile::DotOp dot);
 
 /// Whether the tile can be read where it is in memory, by dots and transposes alone; if not all of its rows exist it is
 /// copied at run time.
-bool readInPlace(tile::LoadOp load, int64_t lanes);
+bool readInPlace(tile::LoadOp load, const Isa &target);
+
+/// Whether the dot multiplies pairs of bf16 numbers in one instruction.
+bool takesPairs(tile::DotOp dot, const Isa &target);
+/// Whether a tile lies in the scratch as bf16: only such dots read it.
+bool heldAsBf16(Value tile, const Isa &target);
+/// The dimension of a dot's operand, 0 or 1, along which its products are summed.
+int64_t depthAxis(tile::DotOp dot, unsigned operand);
 
 } // namespace attune::cpu
 

@@ -20,7 +20,7 @@ FailureOr<SmallVector<const Isa *>> cpu::findIsas(ModuleOp module, ArrayRef<std:
   for (const std::string &name : names) {
     const Isa *isa = findIsa(name);
     if (!isa)
-      return module.emitError() << "expected instruction set avx2 or avx512, but got '" << name << "'";
+      return module.emitError() << "expected instruction set avx2, avx512 or avx512_bf16, but got '" << name << "'";
     result.push_back(isa);
   }
   return result;
@@ -113,6 +113,8 @@ void Emit::maskedStore(Value value, Value pointer, Value mask) {
 Value Emit::splat(double value) {
   return arith::ConstantOp::create(*this, DenseElementsAttr::get(floats(), static_cast<float>(value)));
 }
+
+Value Emit::number(int32_t value) { return arith::ConstantOp::create(*this, getI32IntegerAttr(value)); }
 
 Value Emit::splat(Value scalar) { return vector::BroadcastOp::create(*this, vectorOf(scalar.getType()), scalar); }
 

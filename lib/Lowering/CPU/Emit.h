@@ -62,6 +62,7 @@ public:
   // Vectors.
   Value splat(double value);
   Value splat(Value scalar);
+  Value number(int32_t value); ///< a scalar i32
   /// lane < bound, with the bound an i64 scalar of any size.
   Value lanesBelow(Value bound);
   /// lane < bound for a known bound.

@@ -21,6 +21,7 @@ struct Isa {
   int64_t lanes;                            ///< f32 elements of a vector
   int64_t blockRows;                        ///< most rows of a dot's register block
   int64_t blockVectors;                     ///< most vectors of a row of it
+  bool bf16Dots = false;                    ///< has dot products of pairs of bf16 numbers
 };
 
 /// The instruction set of that name; null if there is none.

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
 
+#include "DotForms.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
@@ -45,6 +47,15 @@ Value KernelState::strideOf(ArrayRef<int64_t> shape, Order order) {
   return emit.constant(rowStride(shape, order, emit.lanes()));
 }
 
+Buffer KernelState::allocateBf16(ArrayRef<int64_t> shape, Order order) {
+  int64_t inner = rowStride({outerSize(shape, order), (innerSize(shape, order) + 1) / 2}, Order::Row, emit.lanes());
+  Buffer buffer{allocate(roundUp(outerSize(shape, order), emit.lanes()) * inner * 4), {}};
+  OpBuilder::InsertionGuard guard(emit);
+  emit.setInsertionPoint(entry);
+  buffer.stride = emit.constant(2 * inner);
+  return buffer;
+}
+
 void KernelState::makeEdgeRows(tile::KernelOp kernel) {
   int64_t width = 0;
   kernel->walk([&](Operation *op) {
@@ -69,7 +80,9 @@ std::optional<Buffer> KernelState::find(Value tile, Order order) const {
 Buffer KernelState::destination(Value tile, Order order) {
   order = rankOf(tile) == 1 ? Order::Row : order;
   auto found = promised.find(tile);
-  Buffer buffer = found != promised.end() ? found->second : allocate(shapeOf(tile), order);
+  Buffer buffer = found != promised.end()         ? found->second
+                  : heldAsBf16(tile, emit.isa) ? allocateBf16(shapeOf(tile), order)
+                                               : allocate(shapeOf(tile), order);
   if (found == promised.end())
     own(tile, buffer.pointer);
   place(tile, order, buffer);
@@ -102,13 +115,15 @@ void KernelState::release(Value tile) {
 bool KernelState::takeOver(Value last, Value next, Order order) {
   std::optional<Buffer> buffer = find(last, order);
   auto owner = parts.find(last);
-  if (!buffer || owner == parts.end() || promised.count(next))
+  bool narrow = heldAsBf16(next, emit.isa);
+  if (!buffer || owner == parts.end() || promised.count(next) || heldAsBf16(last, emit.isa))
     return false;
   auto part = llvm::find(owner->second, buffer->pointer);
   if (part == owner->second.end())
     return false;
   owner->second.erase(part);
   own(next, buffer->pointer);
-  promise(next, *buffer);
+  // Numbers of 16 bits in rows as far apart: each is written at or before what has been read.
+  promise(next, {buffer->pointer, narrow ? emit.constant(2 * *Emit::known(buffer->stride)) : buffer->stride});
   return true;
 }

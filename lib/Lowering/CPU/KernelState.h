@@ -48,6 +48,8 @@ struct KernelState {
   Buffer allocate(ArrayRef<int64_t> shape, Order order);
   /// The stride of a tile in the scratch.
   Value strideOf(ArrayRef<int64_t> shape, Order order);
+  /// For a tile that lies there as bf16; strides count such numbers.
+  Buffer allocateBf16(ArrayRef<int64_t> shape, Order order);
   /// A row of zeros, and a row that nobody reads, for rows that do not exist.
   Value zeroRow() const { return zeros; }
   Value dumpRow() const { return dump; }
@@ -62,6 +64,8 @@ struct KernelState {
   void promise(Value tile, Buffer buffer) { promised[tile] = buffer; }
   /// Where the tile lies in that order; transposed or filled now if need be.
   Buffer require(Value tile, Order order);
+  /// Pairs of numbers that are adjacent along an axis, [pairs][other dimension], as 32 bits: those that were made before.
+  llvm::DenseMap<std::pair<Value, int64_t>, Buffer> pairs;
   /// The tile is not read any more: its buffers may hold others.
   void release(Value tile);
   /// Lets `next` be computed in the buffer of `last`, element by element, if `last` owns one of that order.
@@ -90,6 +94,8 @@ void emitPlace(KernelState &state, tile::LoadOp load);
 void emitDot(KernelState &state, tile::DotOp dot);
 /// Writes the transpose of a padded buffer of outer × inner elements.
 void emitTranspose(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target);
+/// The same of pairs of bf16 numbers: the source's stride counts such numbers, `inner` and the target's stride pairs.
+void emitTransposeOfPairs(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target);
 /// Transposes tiles that have just been computed for the uses that read them in the other order.
 void provideOrders(KernelState &state, ValueRange tiles);
 /// Emits a loop; carried tiles are updated in place where their next value can be computed there.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
+#include "Pairs.h"
 
 using namespace mlir;
 using namespace attune;
@@ -16,7 +17,9 @@ static void provideOrder(KernelState &state, Value tile) {
   if (rankOf(tile) != 2 || isFree(tile) || !state.find(tile, orderOf(tile)))
     return;
   for (OpOperand &use : tile.getUses())
-    if (Order order = orderOfUse(use); !state.find(tile, order))
+    if (readsPairs(use, state.emit.isa))
+      providePairs(state, use);
+    else if (Order order = orderOfUse(use); !state.find(tile, order))
       state.place(tile, order, state.require(tile, order));
 }
 
@@ -103,7 +106,7 @@ LogicalResult cpu::emitLoop(KernelState &state, tile::LoopOp loop) {
   for (auto [carried, buffer] : llvm::zip(loop.getCarried(), buffers))
     state.place(carried, rankOf(carried) == 1 ? Order::Row : orderOf(carried), buffer);
   Block &body = loop.getBody().front();
-  Stages stages(body, emit.lanes());
+  Stages stages(body, emit.isa);
   for (auto [next, carried, buffer] : llvm::zip(loop.getYield()->getOperands(), loop.getCarried(), buffers))
     promiseCarry(state, stages, next, carried, buffer);
   LogicalResult result = success();

@@ -42,7 +42,8 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
     });
   if (access.wholeRows())
     return state.place(tile, Order::Row, {access.base, access.stride});
-  Buffer copy = state.allocate(shapeOf(tile), Order::Row);
+  bool pairs = heldAsBf16(tile, emit.isa);
+  Buffer copy = pairs ? state.allocateBf16(shapeOf(tile), Order::Row) : state.allocate(shapeOf(tile), Order::Row);
   state.own(tile, copy.pointer);
   auto choice =
       scf::IfOp::create(emit, TypeRange{emit.pointerType(), emit.getI64Type()}, access.missesRow(emit, rows), true);
@@ -53,7 +54,11 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
       for (int64_t column = 0; column < columns; column += emit.lanes()) {
         Value at = emit.constant(column);
         Value read = access.load(emit, row, at, std::min(columns - column, emit.lanes()));
-        emit.store(read, emit.offset(copy.pointer, emit.add(emit.mul(row, copy.stride), at), emit.getF32Type()));
+        Value place = emit.add(emit.mul(row, copy.stride), at);
+        if (pairs)
+          emit.store(roundedToBf16(emit, read), emit.offset(copy.pointer, place, emit.getI16Type()), 2);
+        else
+          emit.store(read, emit.offset(copy.pointer, place, emit.getF32Type()));
       }
     });
     scf::YieldOp::create(emit, ValueRange{copy.pointer, copy.stride});
@@ -127,7 +132,7 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
     }
   }
   assignFetches(state, block);
-  Stages stages(block, state.emit.lanes());
+  Stages stages(block, state.emit.isa);
   for (const Stage &stage : stages.list) {
     unsigned position = &stage - stages.list.begin();
     reuseBuffers(state, stages, position);

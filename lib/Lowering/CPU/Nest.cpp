@@ -16,6 +16,7 @@
 // permutation of columns needs to know its place: with one, all strips are straight-line code.
 //
 //===----------------------------------------------------------------------===//
+#include "DotForms.h"
 #include "KernelState.h"
 #include "MemoryAccess.h"
 #include "VectorOps.h"
@@ -76,7 +77,7 @@ private:
   Value evaluateAt(Value tile, int64_t inner, const Place &place);
   Value compute(Operation *op, const Place &place);
   Value readBuffer(Value tile, Buffer buffer, const Place &place);
-  Value address(Buffer buffer, const Place &place);
+  Value address(Buffer buffer, const Place &place, Type element = Type());
 };
 } // namespace
 
@@ -84,8 +85,10 @@ private:
 // Values
 //===----------------------------------------------------------------------===//
 
-Value NestEmitter::address(Buffer buffer, const Place &place) {
-  return emit.offset(buffer.pointer, emit.add(emit.mul(place.outer, buffer.stride), place.inner), emit.getF32Type());
+/// A vector of f32 unless said otherwise.
+Value NestEmitter::address(Buffer buffer, const Place &place, Type element) {
+  return emit.offset(buffer.pointer, emit.add(emit.mul(place.outer, buffer.stride), place.inner),
+                     element ? element : emit.getF32Type());
 }
 
 /// The element type as which a tile lies in the scratch: 16 bits are widened, truth values are 0 and 1.
@@ -261,6 +264,8 @@ void NestEmitter::vector(const Place &place, SmallVectorImpl<Value> &sums, int64
   for (auto [value, op] : stores) {
     if (isa<tile::StoreOp>(op))
       accesses.find(op)->second.store(emit, value, place.outer, place.inner, place.valid);
+    else if (heldAsBf16(op->getResult(0), emit.isa))
+      emit.store(roundedToBf16(emit, value), address(results.lookup(op), place, emit.getI16Type()), 2);
     else
       emit.store(value.getType() == emit.vectorOf(emit.getI1Type()) ? asFloats(emit, value) : value,
                  address(results.lookup(op), place));

@@ -39,7 +39,7 @@ bool Stages::absorbed(Operation *op) const {
   return scaled && scaled->product == op;
 }
 
-Stages::Stages(Block &block, int64_t lanes) : block(block), lanes(lanes) {
+Stages::Stages(Block &block, const Isa &target) : block(block), target(target) {
   for (Operation &op : block)
     if (!isScalarOp(&op) && !isTable(&op) && !isa<tile::YieldOp, tile::ReturnOp>(op) &&
         !(op.getNumResults() == 1 && isFree(op.getResult(0))) && !absorbed(&op))
@@ -112,7 +112,7 @@ unsigned Stages::readyForPermutation(tile::PermuteColumnsOp op) const {
   Value source = op.getSource();
   unsigned result = ready(source);
   Operation *definition = source.getDefiningOp();
-  if (isFree(source) || !definition || !stageOf.count(definition) || staysInVectors(op, lanes))
+  if (isFree(source) || !definition || !stageOf.count(definition) || staysInVectors(op, target.lanes))
     return result;
   tile::LoadOp load = asLoad(source);
   bool again = load && find(load) == find(definition) && !storesInto(find(definition), load.getSource());
@@ -179,7 +179,7 @@ void Stages::place(Operation *op) {
     anyLoad = anyStore = true, lastLoad = lastStore = list.size();
     return append(isa<tile::LoopOp>(op) ? Stage::Kind::Loop : Stage::Kind::Arrive, op);
   }
-  if (auto load = dyn_cast<tile::LoadOp>(op); load && readInPlace(load, lanes)) {
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && readInPlace(load, target)) {
     lastLoad = list.size(), anyLoad = true;
     return append(Stage::Kind::Place, op);
   }

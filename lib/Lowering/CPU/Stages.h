@@ -8,6 +8,7 @@
 #ifndef ATTUNE_LOWERING_CPU_STAGES_H
 #define ATTUNE_LOWERING_CPU_STAGES_H
 
+#include "Isa.h"
 #include "Orders.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -27,7 +28,7 @@ struct Stage {
 
 /// The stages of a block, and which stage computes what.
 struct Stages {
-  Stages(Block &block, int64_t lanes);
+  Stages(Block &block, const Isa &target);
 
   SmallVector<Stage> list;
   llvm::DenseMap<Operation *, unsigned> stageOf;
@@ -43,7 +44,7 @@ struct Stages {
 
 private:
   Block &block;
-  int64_t lanes;
+  const Isa &target;
   unsigned lastLoad = 0, lastStore = 0;
   bool anyLoad = false, anyStore = false;
   SmallVector<Operation *> accesses; ///< loads and stores of this block

@@ -34,16 +34,17 @@ static SmallVector<Value> transposeBlock(Emit &emit, SmallVector<Value> rows) {
   return rows;
 }
 
-void cpu::emitTranspose(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target) {
+/// Elements of the target are `units` of those by which the source is addressed.
+static void transposeTiles(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target, int64_t units) {
   Emit &emit = state.emit;
-  Type f32 = emit.getF32Type();
+  Type f32 = emit.getF32Type(), unit = units == 1 ? f32 : Type(emit.getI16Type());
   int64_t lanes = emit.lanes();
   emit.loop(emit.constant(0), emit.constant(roundUp(outer, lanes)), lanes, [&](Value i) {
     emit.loop(emit.constant(0), emit.constant(roundUp(inner, lanes)), lanes, [&](Value j) {
       SmallVector<Value> rows;
       for (int64_t row = 0; row < lanes; ++row) {
-        Value place = emit.add(emit.mul(emit.add(i, row), source.stride), j);
-        rows.push_back(emit.load(emit.offset(source.pointer, place, f32), emit.floats()));
+        Value place = emit.add(emit.mul(emit.add(i, row), source.stride), emit.mul(j, units));
+        rows.push_back(emit.load(emit.offset(source.pointer, place, unit), emit.floats(), 4 / units));
       }
       rows = transposeBlock(emit, rows);
       for (int64_t row = 0; row < lanes; ++row) {
@@ -52,4 +53,12 @@ void cpu::emitTranspose(KernelState &state, Buffer source, int64_t outer, int64_
       }
     });
   });
+}
+
+void cpu::emitTranspose(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target) {
+  transposeTiles(state, source, outer, inner, target, 1);
+}
+
+void cpu::emitTransposeOfPairs(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target) {
+  transposeTiles(state, source, outer, inner, target, 2);
 }

@@ -55,6 +55,11 @@ Value cpu::fromFloats(Emit &emit, Value value, Type element) {
   return arith::TruncIOp::create(emit, emit.vectorOf(emit.getI16Type()), roundToBf16(emit, value));
 }
 
+Value cpu::roundedToBf16(Emit &emit, Value value) {
+  Value rounded = arith::TruncFOp::create(emit, emit.vectorOf(emit.getBF16Type()), value);
+  return arith::BitcastOp::create(emit, emit.vectorOf(emit.getI16Type()), rounded);
+}
+
 Value cpu::asFloats(Emit &emit, Value mask) { return emit.select(mask, emit.splat(1.0), emit.splat(0.0)); }
 
 Value cpu::isNotZero(Emit &emit, Value floats) {
@@ -100,9 +105,9 @@ bool cpu::isElementwise(Operation *op) {
              math::Exp2Op, math::Log2Op, tile::SineOp, tile::CosineOp>(op);
 }
 
-/// A tile of 16 bits that is only stored is rounded by the store.
-static bool onlyStored(Operation *op) {
-  return llvm::all_of(op->getUsers(), [](Operation *user) { return isa<tile::StoreOp>(user); });
+/// A tile of 16 bits that is only stored or multiplied is rounded by the store, and by the product if it takes such numbers.
+static bool roundedLater(Operation *op) {
+  return llvm::all_of(op->getUsers(), [](Operation *user) { return isa<tile::StoreOp, tile::DotOp>(user); });
 }
 
 Value cpu::emitElementwise(Emit &emit, Operation *op, ValueRange operands) {
@@ -110,7 +115,7 @@ Value cpu::emitElementwise(Emit &emit, Operation *op, ValueRange operands) {
     return operands[0];
   if (isa<arith::TruncFOp>(op)) {
     Type element = cast<ShapedType>(op->getResult(0).getType()).getElementType();
-    return onlyStored(op) ? operands[0] : toFloats(emit, fromFloats(emit, operands[0], element), element);
+    return roundedLater(op) ? operands[0] : toFloats(emit, fromFloats(emit, operands[0], element), element);
   }
   if (isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op))
     return extremum(emit, op, operands[0], operands[1]);

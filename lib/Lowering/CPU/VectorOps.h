@@ -19,6 +19,8 @@ Type storageOf(Type element);
 /// A vector as read from memory to f32, and back with rounding to nearest even; i32 as it is.
 Value toFloats(Emit &emit, Value value, Type element);
 Value fromFloats(Emit &emit, Value value, Type element);
+/// The same for bf16 by one instruction of a processor that has dot products of bf16: below 2⁻¹²⁶ it gives 0.
+Value roundedToBf16(Emit &emit, Value value);
 /// Truth values kept as f32 0 and 1 in the scratch.
 Value asFloats(Emit &emit, Value mask);
 Value isNotZero(Emit &emit, Value floats);

@@ -56,6 +56,8 @@ template <typename T> static T check(llvm::Expected<T> value) {
 }
 
 bool test::machineHas(const std::string &isa) {
+  if (isa == "avx512_bf16")
+    return machineHas("avx512") && __builtin_cpu_supports("avx512bf16");
   return isa == "avx512" ? __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
                          : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");

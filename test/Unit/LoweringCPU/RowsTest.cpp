@@ -345,5 +345,5 @@ TEST_P(CpuRows, SelectsByExpandedTruthValues) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, CpuRows, ::testing::Values("avx2", "avx512"),
+INSTANTIATE_TEST_SUITE_P(Isas, CpuRows, ::testing::Values("avx2", "avx512", "avx512_bf16"),
                          [](const auto &info) { return info.param; });
