@@ -44,15 +44,36 @@ static KernelWorks familyWork(const AttentionShape &shape, const Sizes &sizes) {
   return {};
 }
 
+/// Of the kernels of a family on a CPU the products that stay in f32 where operands are bf16: those of maps and sketches.
+static llvm::SmallVector<double> wideProducts(const KernelWorks &kernels, AttentionShape shape,
+                                              tile::ScheduleAttr schedule) {
+  llvm::SmallVector<double> wide;
+  for (const KernelWork &kernel : kernels)
+    wide.push_back(shape.family == Family::Polysketch ? kernel.work.products : 0);
+  if (shape.family != Family::Kernel)
+    return wide;
+  shape.queryFolded = shape.keyFolded = true; // the same without what the maps multiply
+  for (auto [products, kernel, plain] : llvm::zip(wide, kernels, familyWork(shape, Sizes(shape, schedule))))
+    products = kernel.work.products - plain.work.products;
+  return wide;
+}
+
 KernelWorks cost::attentionWork(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   Sizes sizes(shape, schedule);
   KernelWorks kernels = familyWork(shape, sizes);
+  llvm::SmallVector<double> wide;
+  if (schedule.getTarget() == tile::TargetKind::CPU && schedule.getOperand().isBF16())
+    wide = wideProducts(kernels, shape, schedule);
   if (projectsInLoad(shape))
     addProjectionsInLoad(kernels, shape, sizes);
   if (shape.outputModel)
     addProjectionInEpilogue(kernels.back().work, shape, sizes);
-  if (schedule.getTarget() != tile::TargetKind::GPU)
+  if (schedule.getTarget() != tile::TargetKind::GPU) {
+    if (schedule.getOperand().isBF16())
+      for (auto [kernel, products] : llvm::zip_equal(kernels, wide))
+        kernel.work.pairProducts = kernel.work.products - products;
     return kernels;
+  }
   for (auto [kernel, issued] : llvm::zip_equal(kernels, issuedWork(shape, sizes))) {
     kernel.work.products = issued.products, kernel.work.tf32Products = issued.tf32Products;
     kernel.work.nearBytes = issued.bytes;

@@ -55,6 +55,7 @@ template <> struct llvm::yaml::MappingTraits<DeviceDescription> {
     io.mapOptional("default", device.isDefault, false);
     device.kind = device.target == "cpu" ? tile::TargetKind::CPU : tile::TargetKind::GPU;
     forEachFact(device, [&](const char *name, Fact &fact) { io.mapRequired(name, fact); });
+    io.mapOptional("bf16_product_passes", device.bf16ProductPasses, DeviceDescription().bf16ProductPasses);
   }
 };
 
@@ -96,6 +97,8 @@ std::string DeviceDescription::check() const {
   });
   if (problem.empty() && productEfficiency > 1)
     return llvm::formatv("product_efficiency: expected at most 1, but got {0}", productEfficiency.value);
+  if (problem.empty() && (bf16ProductPasses <= 0 || bf16ProductPasses > 1))
+    return llvm::formatv("bf16_product_passes: expected above 0 and at most 1, but got {0}", bf16ProductPasses.value);
   if (problem.empty() && f32ProductPasses < 1)
     return llvm::formatv("f32_product_passes: expected at least 1, but got {0}", f32ProductPasses.value);
   if (problem.empty() && cores != std::floor(cores))

@@ -40,6 +40,7 @@ static double lastSeconds(const WorkEstimate &work, const DeviceDescription &dev
 double cost::computeSeconds(const WorkEstimate &work, const DeviceDescription &device) {
   // The work counts each of the three products of tf32 that make one of f32.
   double passes = work.products + work.tf32Products * (device.f32ProductPasses / 3 - 1);
+  passes -= work.pairProducts * (1 - device.bf16ProductPasses);
   double matrix = passes / (device.productsPerSecond * device.productEfficiency);
   double vector = (work.elementwise - work.lastOps) / device.elementwisePerSecond + work.exps / device.exp2PerSecond;
   bool sideBySide = device.kind == tile::TargetKind::GPU;

@@ -112,6 +112,28 @@ TEST(Dispatch, TakesTheBestThatTheCpuRuns) {
   EXPECT_STREQ(info.isa, "avx2");
 }
 
+TEST(Dispatch, TakesDotProductsOfBf16WhereTheyAreFast) {
+  attune_info info = {};
+  info.size = sizeof(info);
+  if (!attune::rt::cpuSupports(ATTUNE_RT_AVX512))
+    GTEST_SKIP() << "this CPU lacks avx512";
+  bool has = __builtin_cpu_supports("avx512bf16") != 0, fast = has && !__builtin_cpu_is("intel");
+  EXPECT_EQ(attune::rt::cpuSupports(ATTUNE_RT_AVX512_BF16), has);
+  Variants all({ATTUNE_RT_AVX512_BF16, ATTUNE_RT_AVX2, ATTUNE_RT_AVX512});
+  ASSERT_EQ(all.create(nullptr, &info), ATTUNE_OK) << message();
+  EXPECT_STREQ(info.isa, fast ? "avx512_bf16" : "avx512");
+  ASSERT_EQ(all.create("avx512", &info), ATTUNE_OK) << message();
+  EXPECT_STREQ(info.isa, "avx512");
+  if (!has) {
+    EXPECT_EQ(all.create("avx512_bf16", &info), ATTUNE_ERROR_UNSUPPORTED);
+    EXPECT_EQ(message(), "toy_create: option 'isa': expected a CPU with x86-64-v4 (avx512 f, bw, cd, dq, vl) and avx512_bf16, "
+                         "but this one lacks some of them; leave the option null to take the best that is there");
+    return;
+  }
+  ASSERT_EQ(all.create("avx512_bf16", &info), ATTUNE_OK) << message();
+  EXPECT_STREQ(info.isa, "avx512_bf16");
+}
+
 TEST(Dispatch, SaysWhatIsMissing) {
   attune_info info = {};
   Variants none({});

@@ -20,6 +20,7 @@ namespace attune::cost {
 struct WorkEstimate {
   double products = 0;       ///< multiply-adds in tile products (on matrix units where there are any)
   double tf32Products = 0;   ///< those of them on matrix units whose operands are tf32
+  double pairProducts = 0;   ///< those of them on a CPU whose operands are bf16
   double usefulProducts = 0; ///< of the formula; the sum of weights counts as one more column of values
   double elementwise = 0;    ///< other operations on elements of tiles
   double exps = 0;
@@ -37,7 +38,7 @@ struct WorkEstimate {
   /// Kernels that run one after another.
   WorkEstimate &operator+=(const WorkEstimate &other) {
     products += other.products, tf32Products += other.tf32Products, usefulProducts += other.usefulProducts;
-    elementwise += other.elementwise, exps += other.exps;
+    pairProducts += other.pairProducts, elementwise += other.elementwise, exps += other.exps;
     mainBytes += other.mainBytes, nearBytes += other.nearBytes;
     liveBytes = std::max(liveBytes, other.liveBytes);
     carriedBytes += other.carriedBytes, stepBytes = std::max(stepBytes, other.stepBytes);

@@ -9,6 +9,7 @@
 #include "FetchAhead.h"
 #include "KernelState.h"
 #include "MemoryAccess.h"
+#include "Pairs.h"
 #include "VectorOps.h"
 
 #include "attune/Lowering/CPU/Passes.h"
@@ -30,6 +31,23 @@ using namespace attune::cpu;
 // Blocks
 //===----------------------------------------------------------------------===//
 
+/// Copies the rows of a tile, with zeros for those that do not exist.
+static void copyRows(Emit &emit, const MemoryAccess &access, Value tile, Buffer copy, bool pairs) {
+  int64_t columns = shapeOf(tile)[1], width = pairs && columns % (2 * emit.lanes()) == 0 ? 2 * emit.lanes() : emit.lanes();
+  Type element = pairs ? Type(emit.getI16Type()) : Type(emit.getF32Type());
+  emit.loop(emit.constant(0), emit.constant(shapeOf(tile)[0]), 1, [&](Value row) {
+    for (int64_t column = 0; column < columns; column += width) {
+      Value at = emit.constant(column), place = emit.offset(copy.pointer, emit.add(emit.mul(row, copy.stride), at), element);
+      if (pairs && column + width <= columns)
+        emit.store(access.loadStored(emit, row, at, width), place, 2);
+      else if (pairs)
+        emit.store(roundedToBf16(emit, access.load(emit, row, at, columns - column)), place, 2);
+      else
+        emit.store(access.load(emit, row, at, std::min(columns - column, emit.lanes())), place);
+    }
+  });
+}
+
 void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
   Emit &emit = state.emit;
   MemoryAccess access(state, load);
@@ -40,27 +58,23 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
       for (int64_t column = 0; column < columns; column += access.lineElements())
         access.prefetchNext(emit, row, emit.constant(column));
     });
-  if (access.wholeRows())
-    return state.place(tile, Order::Row, {access.base, access.stride});
+  // Rows that a product reads side by side may be a power of two apart, and would share a few sets of the first-level cache.
   bool pairs = heldAsBf16(tile, emit.isa);
+  bool apart = pairs && llvm::any_of(tile.getUses(), [&](OpOperand &use) { return readsRowsOfPairs(use, emit.isa); });
+  if (access.wholeRows() && !apart)
+    return state.place(tile, Order::Row, {access.base, access.stride});
   Buffer copy = pairs ? state.allocateBf16(shapeOf(tile), Order::Row) : state.allocate(shapeOf(tile), Order::Row);
   state.own(tile, copy.pointer);
+  if (apart) {
+    copyRows(emit, access, tile, copy, pairs);
+    return state.place(tile, Order::Row, copy);
+  }
   auto choice =
       scf::IfOp::create(emit, TypeRange{emit.pointerType(), emit.getI64Type()}, access.missesRow(emit, rows), true);
   {
     OpBuilder::InsertionGuard guard(emit);
     emit.setInsertionPointToStart(&choice.getThenRegion().front());
-    emit.loop(emit.constant(0), emit.constant(rows), 1, [&](Value row) {
-      for (int64_t column = 0; column < columns; column += emit.lanes()) {
-        Value at = emit.constant(column);
-        Value read = access.load(emit, row, at, std::min(columns - column, emit.lanes()));
-        Value place = emit.add(emit.mul(row, copy.stride), at);
-        if (pairs)
-          emit.store(roundedToBf16(emit, read), emit.offset(copy.pointer, place, emit.getI16Type()), 2);
-        else
-          emit.store(read, emit.offset(copy.pointer, place, emit.getF32Type()));
-      }
-    });
+    copyRows(emit, access, tile, copy, pairs);
     scf::YieldOp::create(emit, ValueRange{copy.pointer, copy.stride});
     emit.setInsertionPointToStart(&choice.getElseRegion().front());
     scf::YieldOp::create(emit, ValueRange{access.base, access.stride});

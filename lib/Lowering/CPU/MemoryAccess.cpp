@@ -212,6 +212,11 @@ Value MemoryAccess::load(Emit &emit, Value outer, Value inner, int64_t valid) co
   return toFloats(emit, keep ? emit.maskedLoad(pointer, keep, type) : emit.load(pointer, type, bytes), element);
 }
 
+Value MemoryAccess::loadStored(Emit &emit, Value outer, Value inner, int64_t count) const {
+  return emit.load(address(emit, outer, inner), VectorType::get({count}, storageOf(element)),
+                   element.getIntOrFloatBitWidth() / 8);
+}
+
 /// The only lane that a store writes, if it is known to be only one.
 std::optional<int64_t> MemoryAccess::onlyLane(Emit &emit, Value inner, int64_t valid) const {
   bool fromLower = !stride && before;

@@ -27,6 +27,8 @@ public:
 
   /// The elements from (outer, inner), of which `valid` are part of the tile, as f32.
   Value load(Emit &emit, Value outer, Value inner, int64_t valid) const;
+  /// The numbers from (outer, inner) as they are stored; all of them must be part of the tile.
+  Value loadStored(Emit &emit, Value outer, Value inner, int64_t count) const;
   void store(Emit &emit, Value value, Value outer, Value inner, int64_t valid) const;
 
   /// Where the tile lies that is read next.

@@ -110,6 +110,10 @@ static bool liesInPairs(OpOperand &use, const Isa &isa) {
   return heldAsBf16(tile, isa) && (orderOf(tile) == Order::Row) == (depthOf(use) == 1);
 }
 
+bool cpu::readsRowsOfPairs(OpOperand &use, const Isa &isa) {
+  return readsPairs(use, isa) && !readsVectors(use) && liesInPairs(use, isa);
+}
+
 Buffer cpu::requireVectorPairs(KernelState &state, OpOperand &use) {
   Value tile = use.get();
   std::pair<Value, int64_t> key{tile, depthOf(use)};

@@ -20,6 +20,8 @@ struct ScalarOperand {
 
 /// Whether the use is an operand of a dot that multiplies pairs of bf16 numbers.
 bool readsPairs(OpOperand &use, const Isa &isa);
+/// Whether the dot reads pairs of many rows of the tile at once, where the tile lies.
+bool readsRowsOfPairs(OpOperand &use, const Isa &isa);
 /// The operand in a form that its dot can read as numbers to broadcast; made now if need be.
 ScalarOperand requirePairs(KernelState &state, OpOperand &use);
 /// The operand as vectors of pairs, [depth / 2][other dimension]; its stride counts pairs.

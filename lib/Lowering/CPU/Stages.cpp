@@ -30,7 +30,7 @@ bool cpu::isScalarOp(Operation *op) {
 
 /// Whether a dot does the op's work.
 bool Stages::absorbed(Operation *op) const {
-  if (dotThatStores(op, lanes))
+  if (dotThatStores(op, target.lanes))
     return true;
   if (op->getNumResults() != 1 || !op->hasOneUse())
     return false;
@@ -168,7 +168,7 @@ void Stages::place(Operation *op) {
   if (auto dot = dyn_cast<tile::DotOp>(op)) {
     if (auto scaled = scaledAccumulator(dot))
       stageOf[scaled->product] = list.size();
-    if (auto stored = scaledStore(dot, lanes)) {
+    if (auto stored = scaledStore(dot, target.lanes)) {
       stageOf[stored->product] = stageOf[stored->store] = list.size();
       accesses.push_back(stored->store);
       lastStore = list.size(), anyStore = true;

@@ -34,7 +34,7 @@ def load_oracle(path):
 def available_isas():
     """The instruction sets of libraries that this machine can run; each seed is compiled for one of them."""
     flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    return ["avx2", "avx512"] if "avx512bw" in flags else ["avx2"]
+    return ["avx2"] + ["avx512"] * ("avx512bw" in flags) + ["avx512_bf16"] * ("avx512_bf16" in flags)
 
 
 def tolerance(case, tensors):

@@ -51,7 +51,7 @@ TEST_F(ChooseSchedule, CpuTilesShrinkForWideHeads) {
   EXPECT_EQ(rowsOnCpu(64, 1), 16); // slower, but it runs
 }
 
-TEST_F(ChooseSchedule, CpuOperandsAreF32) {
+TEST_F(ChooseSchedule, CpuOperandsAreThoseThatMultiply) {
   auto schedule = llvm::cantFail(
       chooseSchedule(wide(Form::State, 64), mlir::BFloat16Type::get(&context), madeUpDevice(tile::TargetKind::CPU)));
   EXPECT_TRUE(schedule.getOperand().isF32());
