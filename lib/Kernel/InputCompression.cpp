@@ -108,7 +108,9 @@ void kernel::buildSlotProjection(BuildSite &site, const Problem &problem, const 
   TileBuilder &tiles = frame.tiles;
   int64_t count = sizeOf(result.memory, 2), rows = std::min(count, problem.schedule.getQueryTile());
   int64_t columns = input.slots.width, blocks = input.slots.heads / input.weightHeads, width = result.width;
-  Type operand = problem.schedule.getOperand();
+  // On a CPU the sums keep what they have: the slots are keys, of which exponents are made.
+  bool gpu = problem.schedule.getTarget() == tile::TargetKind::GPU;
+  Type operand = gpu ? problem.schedule.getOperand() : Type(tiles.builder.getF32Type());
   Value batch = tiles.programId(tile::Axis::Batch), head = tiles.programId(tile::Axis::Head), c0 = tiles.index(0);
   Value slot = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows), column = tiles.mul(head, width);
   Value own = input.weightHeads > 1 ? tiles.div(head, result.heads / input.weightHeads) : c0;

@@ -8,7 +8,9 @@
 #include "KernelFrame.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
@@ -59,8 +61,61 @@ static void relaxProducts(tile::KernelOp kernel) {
   });
 }
 
+/// Whether the value becomes an exponent, or the base of a power, before a product reads it as a factor.
+static bool becomesExponent(Value value, llvm::SmallPtrSetImpl<void *> &seen) {
+  if (!seen.insert(value.getAsOpaquePointer()).second)
+    return false;
+  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    unsigned position = use.getOperandNumber();
+    if (isa<math::Exp2Op>(user) || (isa<arith::MulFOp>(user) && user->getOperand(0) == user->getOperand(1)))
+      return true;
+    if (isa<tile::YieldOp>(user)) {
+      auto loop = cast<tile::LoopOp>(user->getParentOp());
+      return becomesExponent(loop.getResult(position), seen) || becomesExponent(loop.getCarried()[position], seen);
+    }
+    if (auto loop = dyn_cast<tile::LoopOp>(user))
+      return becomesExponent(loop.getCarried()[position - 2], seen);
+    if (isa<tile::DotOp>(user) && position < 2)
+      return false;
+    return llvm::any_of(user->getResults(), [&](Value result) { return becomesExponent(result, seen); });
+  });
+}
+
+/// The tile before it was rounded to 16 bits, or what is stored so in f32.
+static Value widened(OpBuilder &builder, Value tile) {
+  if (auto rounded = tile.getDefiningOp<arith::TruncFOp>())
+    return rounded.getIn();
+  auto type = cast<RankedTensorType>(tile.getType()).clone(builder.getF32Type());
+  return arith::ExtFOp::create(builder, tile.getLoc(), type, tile);
+}
+
+/// What becomes an exponent is a product of f32 on a CPU unless both operands are stored in 16 bits: logits are as large as
+/// 900 √d, and of a rounded operand two digits would be lost.
+static void keepExponents(tile::KernelOp kernel) {
+  if (kernel.getSchedule()->getTarget() != tile::TargetKind::CPU)
+    return;
+  llvm::SmallVector<tile::DotOp> dots;
+  kernel.walk([&](tile::DotOp dot) {
+    llvm::SmallPtrSet<void *, 16> seen;
+    if ((dot.getA().getDefiningOp<arith::TruncFOp>() || dot.getB().getDefiningOp<arith::TruncFOp>()) &&
+        becomesExponent(dot.getResult(), seen))
+      dots.push_back(dot);
+  });
+  for (tile::DotOp dot : dots) {
+    OpBuilder builder(dot);
+    Value rounded[] = {dot.getA(), dot.getB()};
+    for (unsigned operand : {0u, 1u})
+      dot->setOperand(operand, widened(builder, rounded[operand]));
+    for (Value value : rounded)
+      if (value.use_empty() && value.getDefiningOp<arith::TruncFOp>())
+        value.getDefiningOp()->erase();
+  }
+}
+
 void KernelFrame::finish(BuildSite &site, ValueRange gridSizes) {
   relaxProducts(kernel);
+  keepExponents(kernel);
   tile::ReturnOp::create(builder, site.loc);
   tile::LaunchOp::create(site.host, site.loc, kernel.getSymName(), gridSizes, hostValues);
 }

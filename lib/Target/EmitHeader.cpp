@@ -132,7 +132,9 @@ void HeaderWriter::writePlans() {
     if (variant.target == ATTUNE_RT_CUDA)
       out << "sm_" << variant.arch << (variant.archSpecific ? "a" : "");
     else
-      out << (variant.target == ATTUNE_RT_AVX2 ? "avx2" : variant.target == ATTUNE_RT_AVX512 ? "avx512" : "avx512_bf16");
+      out << (variant.target == ATTUNE_RT_AVX2     ? "avx2"
+              : variant.target == ATTUNE_RT_AVX512 ? "avx512"
+                                                   : "avx512_bf16");
     ListSeparator separator(";");
     for (const PlanDescription &plan : variant.plans)
       out << separator << (&plan == variant.plans.begin() ? ": " : " ") << plan.form << " from L = " << plan.fromLength;

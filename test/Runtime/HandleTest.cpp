@@ -126,8 +126,8 @@ TEST(Dispatch, TakesDotProductsOfBf16WhereTheyAreFast) {
   EXPECT_STREQ(info.isa, "avx512");
   if (!has) {
     EXPECT_EQ(all.create("avx512_bf16", &info), ATTUNE_ERROR_UNSUPPORTED);
-    EXPECT_EQ(message(), "toy_create: option 'isa': expected a CPU with x86-64-v4 (avx512 f, bw, cd, dq, vl) and avx512_bf16, "
-                         "but this one lacks some of them; leave the option null to take the best that is there");
+    EXPECT_EQ(message(), "toy_create: option 'isa': expected a CPU with x86-64-v4 (avx512 f, bw, cd, dq, vl) and "
+                         "avx512_bf16, but this one lacks some of them; leave the option null to take the best that is there");
     return;
   }
   ASSERT_EQ(all.create("avx512_bf16", &info), ATTUNE_OK) << message();

@@ -41,7 +41,8 @@ public:
   Fact cores;                ///< that run grid points at the same time
   Fact productsPerSecond;    ///< multiply-adds in tile products
   Fact f32ProductPasses;     ///< how much longer a product of f32 operands takes than that rate says, ≥ 1
-  Fact bf16ProductPasses{1, "not told: as long as one of f32"}; ///< how long a product of bf16 operands takes on a CPU, as a part of one of f32
+  /// How long a product of bf16 operands takes on a CPU, as a part of one of f32.
+  Fact bf16ProductPasses{1, "not told: as long as one of f32"};
   Fact productEfficiency;    ///< the part of that rate that tile kernels reach, 0 … 1
   Fact elementwisePerSecond; ///< other operations on f32 elements of tiles
   Fact exp2PerSecond;

@@ -33,11 +33,13 @@ using namespace attune::cpu;
 
 /// Copies the rows of a tile, with zeros for those that do not exist.
 static void copyRows(Emit &emit, const MemoryAccess &access, Value tile, Buffer copy, bool pairs) {
-  int64_t columns = shapeOf(tile)[1], width = pairs && columns % (2 * emit.lanes()) == 0 ? 2 * emit.lanes() : emit.lanes();
+  int64_t columns = shapeOf(tile)[1];
+  int64_t width = pairs && columns % (2 * emit.lanes()) == 0 ? 2 * emit.lanes() : emit.lanes();
   Type element = pairs ? Type(emit.getI16Type()) : Type(emit.getF32Type());
   emit.loop(emit.constant(0), emit.constant(shapeOf(tile)[0]), 1, [&](Value row) {
     for (int64_t column = 0; column < columns; column += width) {
-      Value at = emit.constant(column), place = emit.offset(copy.pointer, emit.add(emit.mul(row, copy.stride), at), element);
+      Value at = emit.constant(column);
+      Value place = emit.offset(copy.pointer, emit.add(emit.mul(row, copy.stride), at), element);
       if (pairs && column + width <= columns)
         emit.store(access.loadStored(emit, row, at, width), place, 2);
       else if (pairs)
@@ -58,7 +60,8 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
       for (int64_t column = 0; column < columns; column += access.lineElements())
         access.prefetchNext(emit, row, emit.constant(column));
     });
-  // Rows that a product reads side by side may be a power of two apart, and would share a few sets of the first-level cache.
+  // Rows that a product reads side by side may be a power of two apart: they would share a few sets of the first-level
+  // cache.
   bool pairs = heldAsBf16(tile, emit.isa);
   bool apart = pairs && llvm::any_of(tile.getUses(), [&](OpOperand &use) { return readsRowsOfPairs(use, emit.isa); });
   if (access.wholeRows() && !apart)

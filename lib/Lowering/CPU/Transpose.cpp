@@ -35,7 +35,8 @@ static SmallVector<Value> transposeBlock(Emit &emit, SmallVector<Value> rows) {
 }
 
 /// Elements of the target are `units` of those by which the source is addressed.
-static void transposeTiles(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target, int64_t units) {
+static void transposeTiles(KernelState &state, Buffer source, int64_t outer, int64_t inner, Buffer target,
+                           int64_t units) {
   Emit &emit = state.emit;
   Type f32 = emit.getF32Type(), unit = units == 1 ? f32 : Type(emit.getI16Type());
   int64_t lanes = emit.lanes();

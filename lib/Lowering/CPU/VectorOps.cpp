@@ -105,7 +105,8 @@ bool cpu::isElementwise(Operation *op) {
              math::Exp2Op, math::Log2Op, tile::SineOp, tile::CosineOp>(op);
 }
 
-/// A tile of 16 bits that is only stored or multiplied is rounded by the store, and by the product if it takes such numbers.
+/// A tile of 16 bits that is only stored or multiplied is rounded by the store, and by the product if it takes such
+/// numbers.
 static bool roundedLater(Operation *op) {
   return llvm::all_of(op->getUsers(), [](Operation *user) { return isa<tile::StoreOp, tile::DotOp>(user); });
 }

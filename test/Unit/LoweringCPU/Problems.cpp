@@ -85,7 +85,8 @@ std::string Problem::sourceOfAnySize() const {
                      ") -> (" + o + (lse ? ", " + l : "") +
                      ") attributes {tile.schedule = #tile.schedule<target = cpu, " +
                      "query_tile = " + std::to_string(queryTile) + ", key_tile = " + std::to_string(keyTile) +
-                     ", piece = " + std::to_string(piece) + ", operand = " + (dtype == "bf16" ? "bf16" : "f32") + ", warps = 1, stages = 1>} {\n";
+                     ", piece = " + std::to_string(piece) + ", operand = " + (dtype == "bf16" ? "bf16" : "f32") +
+                     ", warps = 1, stages = 1>} {\n";
   if (form == "softmax")
     text += std::string(lse ? "%o, %x" : "%o") + " = attn.softmax %q, %k, %v" +
             (lengths ? " lengths(%l : tensor<?xi32>)" : "") + " {" + (causal ? "causal, " : "") +
