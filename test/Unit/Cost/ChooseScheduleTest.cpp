@@ -52,9 +52,15 @@ TEST_F(ChooseSchedule, CpuTilesShrinkForWideHeads) {
 }
 
 TEST_F(ChooseSchedule, CpuOperandsAreThoseThatMultiply) {
+  auto operand = [&](mlir::Type storage) {
+    auto schedule = chooseSchedule(wide(Form::State, 64), storage, madeUpDevice(tile::TargetKind::CPU));
+    return llvm::cantFail(std::move(schedule)).getOperand();
+  };
+  EXPECT_TRUE(operand(mlir::BFloat16Type::get(&context)).isBF16());
+  EXPECT_TRUE(operand(mlir::Float16Type::get(&context)).isF32());
+  EXPECT_TRUE(operand(mlir::Float32Type::get(&context)).isF32());
   auto schedule = llvm::cantFail(
       chooseSchedule(wide(Form::State, 64), mlir::BFloat16Type::get(&context), madeUpDevice(tile::TargetKind::CPU)));
-  EXPECT_TRUE(schedule.getOperand().isF32());
   EXPECT_EQ(schedule.getTarget(), tile::TargetKind::CPU);
   EXPECT_EQ(schedule.getPiece(), 2048);
   EXPECT_EQ(schedule.getWarps(), 1);
