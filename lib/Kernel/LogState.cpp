@@ -32,8 +32,11 @@ Value LogFeatures::at(TileBuilder &tiles, Value x) const {
 }
 
 double kernel::leastExponent(attn::DenominatorAttr guard) {
+  // In a unit of the guard's own size, weights of a thousandth of a millionth of it would be lost, and with them outputs
+  // that are tiny beside the values, but all that there are. In one so much smaller the guard is 2^range.
+  constexpr int range = 96;
   double largest = std::max(guard.getBias(), guard.getFloor());
-  return largest > 0 ? std::floor(std::log2(largest)) : noLogarithm;
+  return largest > 0 ? std::floor(std::log2(largest)) - range : noLogarithm;
 }
 
 /// number · 2^-c [T], neither of which need be in range.

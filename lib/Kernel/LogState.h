@@ -28,7 +28,7 @@ namespace attune::kernel {
 inline constexpr double noLogarithm = -1e30;
 
 inline bool guarded(attn::DenominatorAttr guard) { return guard.getBias() != 0 || guard.getFloor() != 0; }
-/// The least unit 2^c of a row's weights: that of the guard, which is then in range; `noLogarithm` without one.
+/// The least unit 2^c of a row's weights: so low that the guard is still in range; `noLogarithm` without one.
 double leastExponent(attn::DenominatorAttr guard);
 /// num / guard(den) with num [T, dv] and den [T] in units of 2^c, c [T].
 mlir::Value normalizeInUnit(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Value numerator,

@@ -5,15 +5,15 @@
 // Prices in multiply-adds of 64×64 tiles, as in attn-select-rewrites.mlir; t = ⌈n / 64⌉. Both forms sketch q and k once;
 // then, with r = 8, in units of 64:
 //   quadratic   t (t + 1) / 2 · 64 · (8 + 128)     = 4352 t (t + 1)
-//   chunked     t · (64 · (8 + 128) + 2 · 8² · 128) = 25088 t
-// so that chunked wins from t = 5, n = 257.
+//   chunked     t · (64 · (8 + 128) + 2 · (8 · 9 / 2 · 128 + 2 · 8²)) = 18176 t
+// so that chunked wins from t = 4, n = 193.
 
 // CHECK-LABEL: func.func @sketched(
 // CHECK-SAME:    attn.plan = #attn.plan<form = quadratic, from = 0>
 // CHECK:         attn.polysketch
 // CHECK-NOT:     form =
 // CHECK-LABEL: func.func @sketched__chunked(
-// CHECK-SAME:    attn.plan = #attn.plan<form = chunked, from = 257>
+// CHECK-SAME:    attn.plan = #attn.plan<form = chunked, from = 193>
 // CHECK:         attn.polysketch {{.*}}form = #attn.form<chunked>
 // REMARK:      linearize: cannot take the state form: one state for all queries would let a causal query see later keys
 #none = #attn.denominator<bias = 0.0, floor = 0.0>

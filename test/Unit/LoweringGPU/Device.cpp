@@ -39,7 +39,8 @@ static void replace(std::string &text, const std::string &from, const std::strin
 std::string test::gpuSource(const Problem &problem, tile::WarpGrid warps) {
   std::string source = problem.source();
   replace(source, "target = cpu", "target = gpu");
-  replace(source, "operand = f32, warps = 1, stages = 1", "operand = " + problem.dtype + ", warps = " + std::to_string(warps.count()) +
+  std::string onCpu = problem.dtype == "bf16" ? "bf16" : "f32";
+  replace(source, "operand = " + onCpu + ", warps = 1, stages = 1", "operand = " + problem.dtype + ", warps = " + std::to_string(warps.count()) +
               ", stages = 2, warp_columns = " + std::to_string(warps.columns));
   return source;
 }
