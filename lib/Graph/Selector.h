@@ -17,6 +17,8 @@
 #include "LengthModel.h"
 #include "SelectPlan.h"
 
+#include <map>
+
 namespace attune::graph {
 
 /// A whole plan that the device can run.
