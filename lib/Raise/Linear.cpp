@@ -58,19 +58,13 @@ bool Collector::isTable(TermRef term) {
 
 /// A mask: select(c, 0, x) or select(c, x, 0) of a condition of places alone.
 bool Collector::collectChoice(TermRef select) {
-  if (!isTable(select->operands[0]))
+  auto chosen = isTable(select->operands[0]) ? terms.besideZero(select) : std::nullopt;
+  if (!chosen)
     return false;
-  for (unsigned zero : {1, 2})
-    if (terms.constant(select->operands[zero]) == 0.0) {
-      product.choices.emplace_back(select->operands[0], zero == 1);
-      collect(select->operands[3 - zero]);
-      return true;
-    }
-  return false;
+  product.choices.emplace_back(select->operands[0], chosen->second);
+  collect(chosen->first);
+  return true;
 }
-
-/// More than any attention has: what has more is something else, and a power of a power has very many.
-static constexpr size_t mostFactors = 8;
 
 void Collector::collect(TermRef term, bool below) {
   if (product.over.size() + product.under.size() > mostFactors)

@@ -87,17 +87,13 @@ void Factors::factorElement(TermRef element, bool below) {
 
 /// select(c, 0, x) or select(c, x, 0).
 bool Factors::factorChoice(TermRef select) {
-  for (unsigned zero : {1, 2})
-    if (terms.constant(select->operands[zero]) == 0.0) {
-      product.choices.emplace_back(select->operands[0], zero == 1);
-      factor(select->operands[3 - zero], false);
-      return true;
-    }
-  return false;
+  auto chosen = terms.besideZero(select);
+  if (!chosen)
+    return false;
+  product.choices.emplace_back(select->operands[0], chosen->second);
+  factor(chosen->first, false);
+  return true;
 }
-
-/// More than any attention has: what has more is something else, and a power of a power has very many.
-static constexpr size_t mostFactors = 8;
 
 void Factors::factor(TermRef term, bool below) {
   if (product.over.size() + product.under.size() > mostFactors)

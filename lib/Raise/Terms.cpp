@@ -96,6 +96,13 @@ TermRef Terms::value(TermRef term) {
   return term;
 }
 
+std::optional<std::pair<TermRef, bool>> Terms::besideZero(TermRef select) {
+  for (unsigned zero : {1, 2})
+    if (constant(select->operands[zero]) == 0.0)
+      return std::pair(select->operands[3 - zero], zero == 1);
+  return std::nullopt;
+}
+
 std::optional<double> Terms::constant(TermRef term) {
   term = value(term);
   if (term->kind == Kind::Number)

@@ -81,6 +81,9 @@ struct Term {
 };
 using TermRef = const Term *;
 
+/// More factors than any attention has: a product with more is something else, and a power of a power has very many.
+inline constexpr size_t mostFactors = 8;
+
 class Terms {
 public:
   explicit Terms(mlir::MLIRContext *context) : context(context) {}
@@ -104,6 +107,8 @@ public:
   TermRef value(TermRef term);
   /// The number that a term is, whatever its indices are.
   std::optional<double> constant(TermRef term);
+  /// Of select(c, 0, x) or select(c, x, 0): x, and whether c chooses the 0; nothing of others.
+  std::optional<std::pair<TermRef, bool>> besideZero(TermRef select);
   /// The term for given values of the indices, if it depends on nothing else; else the tensor or scalar it needs.
   struct Unknown {
     mlir::Value value;
