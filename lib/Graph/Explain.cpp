@@ -267,7 +267,7 @@ static void explainConsent(const FunctionSelection &function, llvm::raw_ostream 
 static void explainSizes(const FunctionSelection &function, llvm::raw_ostream &out) {
   llvm::SmallVector<std::string> open;
   if (function.unknownLengths)
-    open.push_back(sizesOf(function) + " (--queries, --keys)");
+    open.push_back(sizesOf(function) + (function.oneLength ? " (--queries)" : " (--queries, --keys)"));
   if (function.unknownBatch)
     open.push_back("batch " + std::to_string(function.batch) + " (--batch)");
   if (!open.empty())
@@ -278,7 +278,7 @@ static void explainSizes(const FunctionSelection &function, llvm::raw_ostream &o
 static void explainLength(const FunctionSelection &function, llvm::raw_ostream &out) {
   if (function.queries != function.keys)
     out << "  prices depend on n queries and N keys by L = 2nN / (n + N), here " << function.length << "\n";
-  else if (function.unknownLengths)
+  else if (function.unknownLengths && !function.oneLength)
     out << "  with N keys for n queries, read n as L = 2nN / (n + N)\n";
 }
 

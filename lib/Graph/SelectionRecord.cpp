@@ -281,12 +281,21 @@ void Selector::describeSingle(FunctionSelection &selection) {
   }
 }
 
+/// Whether queries and keys are of one input, so that there is one length to leave open.
+static bool isOfOneInput(func::FuncOp function) {
+  return llvm::count_if(function.getArgumentTypes(), [](Type type) {
+           auto tensor = dyn_cast<RankedTensorType>(type);
+           return tensor && tensor.getRank() >= 3 && tensor.isDynamicDim(tensor.getRank() - 2);
+         }) == 1;
+}
+
 void Selector::describe(FunctionSelection &selection) {
   selection.function = function.getName().str();
   selection.device = options.device.name;
   bool onCpu = options.device.kind == tile::TargetKind::CPU;
   selection.threads = onCpu ? static_cast<int64_t>(options.device.cores) : 0;
   selection.unknownLengths = lengths->unknown(), selection.unknownBatch = lengths->unknownBatch();
+  selection.oneLength = selection.unknownLengths && isOfOneInput(function);
   selection.length = lengths->reference(), selection.lengthName = lengths->name();
   RuntimeSizes sizes = lengths->sizesAt(selection.length);
   selection.queries = sizes.queries, selection.keys = sizes.keys;

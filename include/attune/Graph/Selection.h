@@ -110,6 +110,7 @@ struct FunctionSelection {
   std::string function, device;
   int64_t threads = 0; ///< of a CPU that prices are for; 0: a GPU
   bool unknownLengths = false, unknownBatch = false;
+  bool oneLength = false;        ///< n = N whatever they are: both are of the same tensor
   int64_t length = 0;            ///< L = 2nN / (n + N) at which prices are told
   int64_t queries = 1, keys = 1; ///< n and N there
   int64_t batch = 1;
