@@ -87,7 +87,7 @@ def ratios(rows):
 
 def two_cores(rows):
     one, two = usual(rows, 1), usual(rows, 2)
-    groups = {family: [one[family, dtype].ours / two[family, dtype].ours
+    groups = {family: [two[family, dtype].gain or one[family, dtype].ours / two[family, dtype].ours
                        if (family, dtype) in one and (family, dtype) in two else None for dtype in DRAWN]
               for family in cpu_rows.FAMILIES}
     groups = {family: values for family, values in groups.items() if any(values)}

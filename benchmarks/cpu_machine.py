@@ -23,6 +23,8 @@ class Limits:
         self.library.attune_limit.argtypes = [ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_void_p, ctypes.c_double]
         self.library.attune_repeat.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_size_t, ctypes.c_int64]
         self.processors = (ctypes.c_int32 * len(processors))(*processors)
+        self.alone = None if len(processors) == 1 else statistics.median(
+            Limits(library, processors[:1]).rate(MULTIPLY_ADDS) for _ in range(9))  # multiply-adds of one thread
 
     def rate(self, limit, total_bytes=0, seconds=PROBE_SECONDS):
         threads = len(self.processors)
@@ -137,7 +139,9 @@ class Clock:
             start = clock()
             run(repeats)
             return (clock() - start) / repeats, 0.0
-        before, start = waited(), time.perf_counter()
+        before = waited()
+        run(1)  # threads that fell asleep meanwhile
+        start = time.perf_counter()
         run(repeats)
         taken = time.perf_counter() - start
         return taken / repeats, (waited() - before) / taken

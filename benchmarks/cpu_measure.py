@@ -1,6 +1,7 @@
 """One point of benchmarks/cpu.py: the compiled library and its peers, checked, then timed by turns in one process."""
 
 import ctypes
+import dataclasses
 import hashlib
 import json
 import pathlib
@@ -27,6 +28,9 @@ TURN_SECONDS = 0.004  # a turn lasts at least as long
 WARM_SECONDS = 0.02   # what is shorter runs once before it is timed
 WAITED_MOST = 0.01    # of a turn with several threads
 TRIES = 4
+ALONE = "one thread"  # Attune's turns with one thread, where the point has several
+WHOLE = 0.9           # of the limit of one thread, times the threads: less, and the machine has not given all processors
+STARVED_MOST, STARVED_SECONDS = 50, 0.1
 ABSENT = {"another mechanism", "no exact softmax", "not causal and linear"}  # not worth a word in the tables
 
 
@@ -44,18 +48,19 @@ def attnc(program, *arguments):
 
 
 class Files:
-    """The spec, the library and the parameters of a point, kept as long as attnc and the spec stay the same."""
+    """The spec, the library and the parameters of a point, kept as long as attnc and the spec stay the same. Plans are priced
+    for the point's threads, not for the processors that this process may use just now."""
 
     def __init__(self, program, work, point):
         text = yaml.safe_dump(point.fields, sort_keys=False)
         status = pathlib.Path(program).stat()
-        stamp = f"{text}{status.st_size} {status.st_mtime_ns}"
+        stamp = f"{text}{status.st_size} {status.st_mtime_ns} {point.threads}"
         self.folder = work / f"{point.family}-{hashlib.sha1(stamp.encode()).hexdigest()[:12]}"
         self.program, self.spec, self.name = program, self.folder / "spec.yaml", point.family
         if not (self.folder / "ready").exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             self.spec.write_text(text, encoding="utf-8")
-            attnc(program, "compile", self.spec, "-o", self.folder / f"lib{self.name}.so")
+            attnc(program, "compile", self.spec, "--threads", point.threads, "-o", self.folder / f"lib{self.name}.so")
             attnc(program, "init", self.spec, "--out", self.folder / "drawn")
             (self.folder / "ready").touch()
 
@@ -205,28 +210,47 @@ def repeats_of(candidate, clock):
     return max(1, round(TURN_SECONDS / max(seconds, 1e-7))), seconds
 
 
+def whole_products(limits):
+    """The limits of products; waits for a while where they say that the system has put several processors on one core."""
+    for starved in range(STARVED_MOST):
+        products = limits.products()
+        if limits.alone is None or products["f32"] >= WHOLE * len(limits.processors) * limits.alone:
+            return products, starved
+        time.sleep(STARVED_SECONDS)
+    return products, STARVED_MOST
+
+
 def rounds_of(candidates, clock, limits, budget, least):
     """Turn after turn, round after round; the limits of products in each round."""
     repeats = {name: repeats_of(candidate, clock)[0] for name, candidate in candidates.items()}
-    seen, products, disturbed = {name: [] for name in candidates}, [], 0
+    seen, products, disturbed, starved = {name: [] for name in candidates}, [], 0, 0
     start = time.perf_counter()
     while len(products) < least or (time.perf_counter() - start < budget and len(products) < 15):
-        products.append(limits.products())
+        rates, waits = whole_products(limits)
+        products.append(rates)
+        starved += waits
         for name, candidate in candidates.items():
             seconds, waited = turn(candidate, repeats[name], clock)
             disturbed += waited > WAITED_MOST and not candidate.together
             seen[name].append(seconds)
         if len(products) >= 3 and time.perf_counter() - start > 6 * budget:
             break
-    return seen, products, disturbed
+    return seen, products, {"disturbed": disturbed, "starved": starved}
 
 
 def rounded(value):
     return float(f"{value:.4g}")
 
 
+def one_thread(point, options, inputs, limits):
+    """The library of the same point for one thread."""
+    one = dataclasses.replace(point, threads=1)
+    return Compiled(Files(options.attnc, options.work, one), one, inputs, limits)
+
+
 def measure(point, options, limits, memory_limits, clock):
     """What the store keeps of a point."""
+    alone = None
     files = Files(options.attnc, options.work, point)
     inputs, drawn = inputs_of(point), files.drawn()
     judge = Judge(point, inputs, drawn)
@@ -238,12 +262,20 @@ def measure(point, options, limits, memory_limits, clock):
         if options.prepare:
             return result
         others = Others()
-        seen, products, disturbed = rounds_of(candidates, clock, limits, options.seconds, options.rounds)
+        if point.threads > 1:
+            alone = one_thread(point, options, inputs, limits)
+            candidates = {"attune": candidates["attune"], ALONE: Candidate(alone.run, alone.output)} | candidates
+            errors[ALONE] = checked(candidates[ALONE], judge, TOLERANCE[point.dtype])
+        seen, products, trouble = rounds_of(candidates, clock, limits, options.seconds, options.rounds)
         best = {name: float(np.median([round_[name] for round_ in products])) for name in products[0]}
         bound, limit = cpu_operations.binding(point, memory_limits | best, caches(point.threads))
+        if point.threads > 1:
+            result["alone"] = [rounded(s) for s in seen.pop(ALONE)]
         result |= {"seconds": {name: [rounded(s) for s in times] for name, times in seen.items()},
                    "needs": cpu_operations.needs(point), "limits": {n: rounded(r) for n, r in (memory_limits | best).items()},
-                   "bound": rounded(bound), "limit": limit, "others": round(others.share(), 3), "disturbed": disturbed}
+                   "bound": rounded(bound), "limit": limit, "others": round(others.share(), 3), **trouble}
         return result
     finally:
         ours.library.close()
+        if alone:
+            alone.library.close()

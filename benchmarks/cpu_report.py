@@ -39,6 +39,12 @@ class Row:
         return statistics.median(self.ratios(self.fastest)) if self.fastest else None
 
     @property
+    def gain(self):
+        """Of several threads: the time of one to theirs, round by round; none if one was not timed beside them."""
+        alone = self.stored.get("alone")
+        return statistics.median(one / ours for one, ours in zip(alone, self.stored["seconds"]["attune"])) if alone else None
+
+    @property
     def error(self):
         """Of the cost model: predicted to measured, less one."""
         return self.stored["predicted"] / self.ours - 1
@@ -97,8 +103,8 @@ def listed(values, wrong, form, largest_first):
 
 
 def cores(goal, rows):
-    """Seconds of one thread to those of two."""
-    values = {family: one.ours / two.ours
+    """Seconds of one thread to those of two, by turns where they were."""
+    values = {family: two.gain or one.ours / two.ours
               for (family, *_), (one, two) in paired(rows, lambda row: row.point.threads).items()}
     return pairs_said(values, lambda value: value < goal.limit, lambda value: f"{value:.2f}", largest_first=False)
 
