@@ -78,7 +78,17 @@ struct AttnRaise : public raise::impl::AttnRaiseBase<AttnRaise> {
     }
   }
 
-  bool raise(Value root) { return raiseSoftmax(root) || raiseLinear(root); }
+  /// Whether the root is understood, raised or refused for a reason that is all there is to say.
+  bool raise(Value root) { return raiseEfficient(root) || raiseSoftmax(root) || raiseLinear(root); }
+
+  /// First: its softmax over keys alone looks like attention without queries.
+  bool raiseEfficient(Value root) {
+    Terms terms(&getContext());
+    SoftmaxMatch match;
+    Refusal refusal;
+    bool found = matchEfficient(terms, root, match, refusal);
+    return replace(terms, match, found, refusal, "efficient", "attn.effatt", buildEfficient) || !refusal.reason.empty();
+  }
 
   bool raiseSoftmax(Value root) {
     Terms terms(&getContext());

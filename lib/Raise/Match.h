@@ -55,12 +55,19 @@ struct Visibility {
 };
 
 bool matchSoftmax(Terms &terms, mlir::Value root, SoftmaxMatch &match, Refusal &refusal);
+/// The same for softmax over the features of q and over the keys of k: logits are entries of q and k, without a scale.
+bool matchEfficient(Terms &terms, mlir::Value root, SoftmaxMatch &match, Refusal &refusal);
 bool readLogits(Terms &terms, TermRef term, SoftmaxMatch &match, Refusal &refusal);
 bool readMasks(Terms &terms, const SoftmaxMatch &match, Visibility &visibility, Refusal &refusal);
 /// The op in place of the root, between reshapes and transposes; null if the dimensions play no roles that attn knows.
 mlir::Value buildSoftmax(mlir::OpBuilder &builder, Terms &terms, const SoftmaxMatch &match,
                          const Visibility &visibility, Refusal &refusal);
 
+mlir::Value buildEfficient(mlir::OpBuilder &builder, Terms &terms, const SoftmaxMatch &match,
+                           const Visibility &visibility, Refusal &refusal);
+
+/// Whether `sum` adds up `body` over these indices, whatever it calls them.
+bool isSumOver(Terms &terms, TermRef sum, TermRef body, llvm::ArrayRef<unsigned> indices);
 /// The tensor behind casts and changes of shape, slices excepted: a slice is an operand as it is.
 TermRef behindReshapes(Terms &terms, TermRef element);
 

@@ -240,6 +240,17 @@ Value attune::raise::buildSoftmax(OpBuilder &builder, Terms &terms, const Softma
   });
 }
 
+Value attune::raise::buildEfficient(OpBuilder &builder, Terms &terms, const SoftmaxMatch &match,
+                                    const Visibility &visibility, Refusal &refusal) {
+  return build(builder, terms, match, visibility, refusal, [&](const Operands &from) -> Value {
+    if (from.causal || from.window)
+      return refusal.because("expected efficient attention over all keys, but got causal order or windows", match.root),
+             Value();
+    return attn::EffattOp::create(builder, match.root.getLoc(), from.type, from.query, from.key, from.value,
+                                  from.lengths);
+  });
+}
+
 /// φ(Q) (φ(K)ᵀ V), divided by nothing.
 static Value buildUndivided(OpBuilder &builder, Location loc, const Operands &from, attn::FeatureMapAttr map,
                             attn::DenominatorAttr guard) {

@@ -5,48 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-//     Σ_j (e_j / Σ_j' e_j') v_j,   (Σ_j e_j v_j) / Σ_j' e_j',   Σ_j e_j · (1 / Σ_j' e_j') · v_j,  …
-//
-// are one product of factors, some of them below the line; `factor` collects them without asking in which op each
-// stands.
-//
-//===----------------------------------------------------------------------===//
 #include "Match.h"
+#include "Product.h"
 
 using namespace mlir;
 using namespace attune::raise;
-
-namespace {
-/// Π over / Π under · coefficient, summed over `indices`; 0 where a choice says so.
-struct Product {
-  double coefficient = 1;
-  SmallVector<TermRef> over, under;
-  SmallVector<unsigned> indices;
-  /// Conditions, and what they are where the product is 0.
-  SmallVector<std::pair<TermRef, bool>> choices;
-};
-
-class Factors {
-public:
-  Factors(Terms &terms, SoftmaxMatch &match) : terms(terms), match(match) {}
-  void factor(TermRef term, bool below);
-  Product product;
-
-private:
-  void factorElement(TermRef element, bool below);
-  bool factorChoice(TermRef select);
-  bool leadsToExponential(TermRef term, unsigned depth);
-  Terms &terms;
-  SoftmaxMatch &match;
-  unsigned depth = 0;
-};
-} // namespace
-
-static bool isProduct(TermRef term) {
-  return term->kind == Kind::Number || term->is(Function::Multiply) || term->is(Function::Divide) ||
-         term->is(Function::Negate) || term->is(Function::Select);
-}
 
 static bool isExponential(TermRef term) { return term->is(Function::Exp) || term->is(Function::Exp2); }
 
@@ -56,67 +19,34 @@ static bool isReciprocal(Terms &terms, TermRef term) {
   return term->is(Function::Divide) && terms.constant(term->operands[0]);
 }
 
-bool Factors::leadsToExponential(TermRef term, unsigned depth) {
+static bool leadsToExponential(Terms &terms, TermRef term, unsigned depth) {
   if (isExponential(term))
     return true;
   if (depth == 0)
     return false;
   if (term->kind == Kind::Element) {
     TermRef inside = terms.expand(term);
-    return inside && leadsToExponential(inside, depth - 1);
+    return inside && leadsToExponential(terms, inside, depth - 1);
   }
   return isProduct(term) &&
-         llvm::any_of(term->operands, [&](TermRef operand) { return leadsToExponential(operand, depth - 1); });
+         llvm::any_of(term->operands, [&](TermRef operand) { return leadsToExponential(terms, operand, depth - 1); });
 }
 
-void Factors::factorElement(TermRef element, bool below) {
-  TermRef inside = depth < 24 ? terms.expand(element) : nullptr;
-  bool summed = !product.indices.empty();
-  // The values are left as they are: what computes them is another part of the program.
-  bool follow = inside && (summed || below ? leadsToExponential(inside, 12) || (!below && isReciprocal(terms, inside))
-                                           : isProduct(inside) || inside->kind == Kind::Element ||
-                                                 inside->kind == Kind::Sum || isExponential(inside));
-  if (!follow) {
-    (below ? product.under : product.over).push_back(element);
-    return;
+namespace {
+class SoftmaxReader : public ProductReader {
+public:
+  using ProductReader::ProductReader;
+
+private:
+  /// The values are left as they are: what computes them is another part of the program.
+  bool follows(TermRef, TermRef inside, bool below) override {
+    if (summed || below)
+      return leadsToExponential(terms, inside, 12) || (!below && isReciprocal(terms, inside));
+    return isProduct(inside) || inside->kind == Kind::Element || inside->kind == Kind::Sum || isExponential(inside);
   }
-  if (summed)
-    match.between.push_back(element->value);
-  factor(inside, below);
-}
-
-/// select(c, 0, x) or select(c, x, 0).
-bool Factors::factorChoice(TermRef select) {
-  auto chosen = terms.besideZero(select);
-  if (!chosen)
-    return false;
-  product.choices.emplace_back(select->operands[0], chosen->second);
-  factor(chosen->first, false);
-  return true;
-}
-
-void Factors::factor(TermRef term, bool below) {
-  if (product.over.size() + product.under.size() > mostFactors)
-    return;
-  ++depth;
-  if (term->kind == Kind::Number)
-    product.coefficient *= below ? 1 / term->number : term->number;
-  else if (term->is(Function::Negate))
-    product.coefficient = -product.coefficient, factor(term->operands[0], below);
-  else if (term->is(Function::Multiply) || term->is(Function::Divide)) {
-    factor(term->operands[0], below);
-    factor(term->operands[1], below != term->is(Function::Divide));
-  } else if (term->kind == Kind::Sum && !below && product.indices.empty()) {
-    product.indices.assign(term->indices.begin(), term->indices.end());
-    factor(term->operands[0], below);
-  } else if (term->kind == Kind::Element)
-    factorElement(term, below);
-  else if (term->is(Function::Select) && !below && factorChoice(term))
-    ;
-  else
-    (below ? product.under : product.over).push_back(term);
-  --depth;
-}
+  bool isMask(TermRef) override { return true; }
+};
+} // namespace
 
 /// exp(x − m): x, with m if there is one.
 static std::pair<TermRef, TermRef> exponentOf(Terms &terms, TermRef exponential, double &base,
@@ -137,6 +67,19 @@ static std::pair<TermRef, TermRef> exponentOf(Terms &terms, TermRef exponential,
   return term->is(Function::Subtract) ? std::pair(term->operands[0], term->operands[1]) : std::pair(term, TermRef());
 }
 
+bool attune::raise::isSumOver(Terms &terms, TermRef sum, TermRef body, ArrayRef<unsigned> indices) {
+  sum = terms.value(sum);
+  if (sum->kind != Kind::Sum || sum->indices.size() != indices.size())
+    return false;
+  DenseMap<unsigned, unsigned> renamed;
+  for (auto [from, to] : llvm::zip(sum->indices, indices)) {
+    if (terms.extent(from) != terms.extent(to))
+      return false;
+    renamed[from] = to;
+  }
+  return terms.same(terms.value(sum->operands[0]), body, renamed);
+}
+
 /// Whether `sum` is the sum of the exponential over the keys; says why not.
 static bool isNormaliser(Terms &terms, TermRef sum, TermRef exponential, ArrayRef<unsigned> keys, Value place,
                          Refusal &refusal) {
@@ -145,13 +88,7 @@ static bool isNormaliser(Terms &terms, TermRef sum, TermRef exponential, ArrayRe
     return refusal.because("expected weights divided by their sum alone, but got a guard added to it", place);
   if (sum->kind != Kind::Sum)
     return refusal.because("expected weights divided by their sum, but got another divisor", place);
-  DenseMap<unsigned, unsigned> renamed;
-  bool sameExtents = sum->indices.size() == keys.size();
-  for (auto [from, to] : llvm::zip(sum->indices, keys)) {
-    renamed[from] = to;
-    sameExtents &= terms.extent(from) == terms.extent(to);
-  }
-  if (sameExtents && terms.same(terms.value(sum->operands[0]), exponential, renamed))
+  if (isSumOver(terms, sum, exponential, keys))
     return true;
   return refusal.because(
       "expected softmax over the dimension of the keys, over which the values are summed, but got it "
@@ -224,17 +161,19 @@ bool attune::raise::matchSoftmax(Terms &terms, Value root, SoftmaxMatch &match, 
   TermRef term = terms.expand(terms.element(root, at));
   if (!term || (!isProduct(term) && term->kind != Kind::Sum))
     return false;
-  Factors factors(terms, match);
-  factors.factor(term, false);
+  Product product;
+  SoftmaxReader(terms, product).read(term);
+  for (TermRef tensor : ArrayRef(product.between).drop_front(product.outside))
+    match.between.push_back(tensor->value);
   TermRef exponential = nullptr;
-  if (!takeFactors(terms, factors.product, match, exponential, refusal, root))
+  if (!takeFactors(terms, product, match, exponential, refusal, root))
     return false;
   double base = 1;
   auto [logits, shift] = exponentOf(terms, exponential, base, match.between);
   if (shift && terms.dependsOn(terms.value(shift), match.keys))
     return refusal.because("expected softmax over the dimension of the keys, but got a maximum over another dimension",
                            root);
-  for (auto [condition, value] : factors.product.choices)
+  for (auto [condition, value] : product.choices)
     if (!isRowWithoutKeys(terms, condition, value, logits, match.keys))
       return refusal.because("expected a mask of the logits, but got weights that are made 0 after the exponentials",
                              root);

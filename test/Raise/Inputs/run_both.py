@@ -10,7 +10,7 @@ import sys
 
 import numpy
 
-from upstream import run_program
+from upstream import main_of, run_program
 
 DYNAMIC = 3
 
@@ -46,22 +46,11 @@ def wave(index, kind):
     return "\n".join(lines), value
 
 
-def main_of(name, arguments, result):
-    made = [wave(index, kind) for index, kind in enumerate(arguments)]
-    types = ", ".join(f"tensor<{kind}>" for kind in arguments)
-    shape, _, element = result.rpartition("x")
-    widen = "" if element == "f32" else f"%w = arith.extf %o : tensor<{result}> to tensor<{shape}xf32>"
-    return "\n".join([
-        "func.func private @printMemrefF32(tensor<*xf32>)", "func.func @main() {", *(text for text, _ in made),
-        f"%o = call @{name}({', '.join(value for _, value in made)}) : ({types}) -> tensor<{result}>", widen,
-        f"%any = tensor.cast {'%w' if widen else '%o'} : tensor<{shape}xf32> to tensor<*xf32>",
-        "call @printMemrefF32(%any) : (tensor<*xf32>) -> ()", "return", "}"])
-
-
 def with_main(program):
     """The program with a function main that prints what its first function makes of waves; the name of that."""
     name, arguments, result = re.search(r"func\.func (?:public )?@(\w+)\((.*?)\) -> tensor<(.*?)>", program).groups()
-    main = main_of(name, re.findall(r"tensor<(.*?)>", arguments), result)
+    kinds = re.findall(r"tensor<(.*?)>", arguments)
+    main = main_of(name, [(*wave(index, kind), kind) for index, kind in enumerate(kinds)], result)
     if re.search("^module", program, re.MULTILINE):
         return re.sub("^}$", lambda _: main + "\n}", program, count=1, flags=re.MULTILINE), name, result
     return program + main, name, result

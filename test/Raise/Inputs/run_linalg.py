@@ -14,7 +14,7 @@ import tempfile
 import numpy
 import yaml
 
-from upstream import UPSTREAM, run_program
+from upstream import main_of, run_program
 
 TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
 SIZES = {"batch": 2, "queries": 24, "keys": 24}
@@ -54,20 +54,6 @@ def literal(index, array, kind):
     return f"{text}\n%c{index} = tensor.cast %a{index} : tensor<{static}> to tensor<{kind}>", f"%c{index}"
 
 
-def main_of(name, arguments, result, arrays):
-    made = [literal(index, arrays[of], kind) for index, (kind, of) in enumerate(arguments)]
-    types = ", ".join(f"tensor<{kind}>" for kind, _ in arguments)
-    element = result.split("x")[-1]
-    wide = "x".join([*result.split("x")[:-1], "f32"])
-    widen = f"%w = arith.extf %o : tensor<{result}> to tensor<{wide}>" if element != "f32" else ""
-    value = "%w" if widen else "%o"
-    return "\n".join([
-        "func.func private @printMemrefF32(tensor<*xf32>)", "func.func @main() {", *(text for text, _ in made),
-        f"%o = call @{name}({', '.join(value for _, value in made)}) : ({types}) -> tensor<{result}>", widen,
-        f"%any = tensor.cast {value} : tensor<{wide}> to tensor<*xf32>",
-        "call @printMemrefF32(%any) : (tensor<*xf32>) -> ()", "return", "}"])
-
-
 def functions(program):
     """(name, [(type, name of the argument)], type of the result) of each."""
     for line in program.splitlines():
@@ -78,7 +64,8 @@ def functions(program):
 
 def judge(program, function, arrays, expected, tolerance, stage):
     name, arguments, result = function
-    got = run_program(program + main_of(name, arguments, result, arrays), ["-attn-to-linalg"])
+    literals = [(*literal(index, arrays[of], kind), kind) for index, (kind, of) in enumerate(arguments)]
+    got = run_program(program + main_of(name, literals, result), ["-attn-to-linalg"])
     if got.shape != expected.ravel().shape:
         sys.exit(f"expected {expected.size} entries of {name} ({stage}), but got {got.size}")
     error, size = numpy.linalg.norm(got - expected.ravel()), numpy.linalg.norm(expected)

@@ -18,6 +18,18 @@ UPSTREAM = [
 ]
 
 
+def main_of(name, arguments, result):
+    """A function main that prints what the function makes of (ops, value, type) of each argument, as f32."""
+    values, types = (", ".join(words) for words in zip(*((value, f"tensor<{kind}>") for _, value, kind in arguments)))
+    shape, _, element = result.rpartition("x")
+    widen = "" if element == "f32" else f"%w = arith.extf %o : tensor<{result}> to tensor<{shape}xf32>"
+    return "\n".join([
+        "func.func private @printMemrefF32(tensor<*xf32>)", "func.func @main() {", *(ops for ops, _, _ in arguments),
+        f"%o = call @{name}({values}) : ({types}) -> tensor<{result}>", widen,
+        f"%any = tensor.cast {'%w' if widen else '%o'} : tensor<{shape}xf32> to tensor<*xf32>",
+        "call @printMemrefF32(%any) : (tensor<*xf32>) -> ()", "return", "}"])
+
+
 def run_program(program, passes):
     """What it prints by printMemrefF32, after these passes of attn-opt."""
     command = ["attn-opt", *passes, *UPSTREAM]
