@@ -159,7 +159,7 @@ class Attention:
 
     # Calls.
 
-    def __call__(self, *, out: typing.Any = None, **tensors: typing.Any) -> typing.Any:
+    def __call__(self, *unnamed: typing.Any, out: typing.Any = None, **tensors: typing.Any) -> typing.Any:
         """The output for inputs by name: `f(q=q, k=k, v=v)`, or `f(x=x)` of a spec with `projection`.
 
         Inputs have the dtype and the shape that `tensors` states, in the memory of NumPy, PyTorch, JAX or whatever has
@@ -172,6 +172,9 @@ class Attention:
         """
         if not self._known:
             self._any_handle()
+        if unnamed:
+            named = ", ".join(f"{info.name}=…" for info in self._run_infos if info.name in self._needed)
+            raise ArgumentError(f"{self.name}: expected tensors by name, f({named}), but got {len(unnamed)} without")
         if self._needed != tensors.keys():
             row, given = self._arranged(tensors)
             return self._call(row, given, out)
@@ -201,7 +204,10 @@ class Attention:
             return jax.call_row(self, row, given)
         device = framework.device(first)
         result = out = self._place_outputs(framework, row, out)
-        views = tuple([None if tensor is None else framework_of(tensor).view(tensor) for tensor in row])
+        try:
+            views = tuple([None if tensor is None else framework_of(tensor).view(tensor) for tensor in row])
+        except (ArgumentError, BufferError, RuntimeError) as error:
+            raise self._unseen(row, error) from error
         if device[0] != CPU:
             self._run_on_device(device, framework, first, views, given)
             return result
@@ -214,6 +220,16 @@ class Attention:
             raise StateError(f"{self.name}: expected the parameters {_listed(self._parameter_infos)}, but got none; "
                              "give them to prepare, once (attune.init draws them as the paper does)")
         return result
+
+    def _unseen(self, row: typing.Sequence[typing.Any], error: Exception) -> ArgumentError:
+        """Says which tensor's memory cannot be looked at."""
+        for info, tensor in zip(self._run_infos, row):
+            try:
+                framework_of(tensor).view(tensor)
+            except (ArgumentError, BufferError, RuntimeError):
+                wanted = "" if isinstance(error, ArgumentError) else "expected a tensor whose memory can be read, but got: "
+                return ArgumentError(f"{self.name}: argument '{info.name}': {wanted}{error}")
+        return ArgumentError(f"{self.name}: {error}")
 
     def _place_outputs(self, framework: Framework, row: typing.List[typing.Any], out: typing.Any) -> typing.Any:
         """Puts the outputs into the row, and says what the caller gets."""

@@ -101,13 +101,16 @@ class Torch(Framework):
                                     "but got one that requires one; call it under torch.no_grad(), or on "
                                     "tensor.detach()")
             tensor = tensor.detach()
+        if tensor.is_neg():
+            raise ArgumentError("expected the numbers that lie in memory, but got a view that negates them; call it on "
+                                "tensor.resolve_neg()")
         return self.to_dlpack(tensor)
 
     def empty(self, shape: typing.Tuple[int, ...], like: typing.Any) -> typing.Any:
         return like.new_empty(shape)
 
     def as_parameter(self, tensor: typing.Any, dtype: str) -> typing.Any:
-        return self.to_dlpack(tensor.detach().to(self.dtypes[dtype]))
+        return self.to_dlpack(tensor.detach().to(self.dtypes[dtype]).resolve_neg())
 
     def to_numpy(self, tensor: typing.Any) -> np.ndarray:
         whole = not tensor.dtype.is_floating_point

@@ -40,6 +40,9 @@ struct DtypeText {
   char text[24];
 };
 
+/// Codes of DLPack that no tensor of a library has.
+constexpr uint8_t opaque = 3, complexNumber = 5, boolean = 6;
+
 DtypeText describe(DLDataType dtype) {
   DtypeText result;
   for (const DtypeFacts &facts : dtypes)
@@ -50,6 +53,10 @@ DtypeText describe(DLDataType dtype) {
   // NumPy's arrays are of f64 unless something else is asked for.
   if (dtype.lanes == 1 && dtype.code <= kDLFloat)
     snprintf(result.text, sizeof(result.text), "%c%d", "iuf"[dtype.code], dtype.bits);
+  else if (dtype.lanes == 1 && (dtype.code == complexNumber || dtype.code == boolean))
+    snprintf(result.text, sizeof(result.text), "%s", dtype.code == boolean ? "bool" : "complex numbers");
+  else if (dtype.lanes == 1 && dtype.code == opaque)
+    snprintf(result.text, sizeof(result.text), "another %d-bit type", dtype.bits);
   else
     snprintf(result.text, sizeof(result.text), "{%d, %d, %d}", dtype.code, dtype.bits, dtype.lanes);
   return result;

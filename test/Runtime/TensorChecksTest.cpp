@@ -60,6 +60,21 @@ const Mistake mistakes[] = {
      "toy_run: argument 'q': expected dtype f32, but got {2, 32, 2}; convert the tensor or compile the library for "
      "that "
      "dtype"},
+    {"complexDtype",
+     [](Case &c) {
+       c.q.tensor.dtype = {5, 64, 1};
+     },
+     "toy_run: argument 'q': expected dtype f32, but got complex numbers; convert the tensor or compile the library for "
+     "that dtype"},
+    {"opaqueDtype",
+     [](Case &c) {
+       c.q.tensor.dtype = {3, 32, 1};
+     },
+     "toy_run: argument 'q': expected dtype f32, but got another 32-bit type; convert the tensor or compile the library "
+     "for that dtype"},
+    {"inPlace", [](Case &c) { c.q.tensor.data = c.o.tensor.data; },
+     "toy_run: argument 'o': expected memory of its own, but got that of argument 'q', which is read while the output is "
+     "written"},
     {"device",
      [](Case &c) {
        c.o.tensor.device.device_type = kDLCUDA;

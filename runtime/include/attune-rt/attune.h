@@ -48,7 +48,7 @@
  *     Strides of dimensions of size 1 are not looked at; strides == NULL means row-major. A stride of 0 (one row
  *     standing for many) is for inputs and parameters only;
  *   - rank, sizes, dtype and device are those that the library's header states.
- * Outputs must not overlap the inputs or each other; that is not checked.
+ * Outputs must not overlap the inputs or each other. Only an output that starts where an input does is refused.
  */
 #if !defined(DLPACK_DLPACK_H_) && !defined(ATTUNE_DLPACK_DECLARED)
 #define ATTUNE_DLPACK_DECLARED 1

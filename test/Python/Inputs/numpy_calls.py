@@ -142,6 +142,8 @@ class Wrong(unittest.TestCase):
             r"'v': expected size 70 \(keys of argument 'k'\) in dimension 2, but got 9": {"v": given["v"][:, :, :9]},
             r"argument 'q': expected dtype f32, but got f16": {"q": given["q"].astype(np.float16)},
             r"argument 'q': expected dtype f32, but got f64": {"q": given["q"].astype(np.float64)},
+            r"argument 'q': expected dtype f32, but got complex numbers": {"q": given["q"].astype(np.complex64)},
+            r"argument 'q': expected dtype f32, but got another 32-bit type": {"q": given["q"].astype(">f4")},
             r"argument 'q': expected rank 4, but got rank 3": {"q": given["q"][0]},
             r"argument 'k': expected a tensor .*, but got list": {"k": [1.0]},
             r"expected inputs among q, k, v, but got 'mask'": {"mask": given["q"]},
@@ -150,6 +152,8 @@ class Wrong(unittest.TestCase):
             with self.subTest(text):
                 self.fails(attune.ArgumentError, text, attend, **{**given, **change})
         self.fails(attune.ArgumentError, "got none; give v=", attend, q=given["q"], k=given["k"])
+        self.fails(attune.ArgumentError, r"linear: expected tensors by name, f\(q=…, k=…, v=…\), but got 3 without",
+                   attend, *given.values())
 
     def test_an_output_that_cannot_be_written(self):
         attend, out = attune.compile(linear()), np.zeros((2, 4, 70, 32), np.float32)
@@ -158,6 +162,11 @@ class Wrong(unittest.TestCase):
         self.fails(attune.ArgumentError, "expected outputs among o, but got 'p'", attend, **tokens(), out={"p": out})
         short = np.zeros((2, 4, 3, 32), np.float32)
         self.fails(attune.ArgumentError, "'o': expected size 70", attend, **tokens(), out=short)
+
+    def test_an_output_in_the_place_of_an_input(self):
+        attend, given = attune.compile(linear()), tokens()
+        self.fails(attune.ArgumentError, "'o': expected memory of its own, but got that of argument 'v'", attend,
+                   **given, out=given["v"])
 
     def test_parameters(self):
         attend, omega = attune.compile(performer()), attune.init(performer())["omega"]

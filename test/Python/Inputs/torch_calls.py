@@ -65,6 +65,14 @@ class Tensors(unittest.TestCase):
         with self.assertRaisesRegex(NotImplementedError, "no backward pass"):
             attune.torch.attend(linear(), **given).sum().backward()
 
+    def test_memory_that_is_not_what_the_tensor_is(self):
+        attend, q = attune.compile(linear()), tensors()["q"]
+        for other, text in [(q.to("meta"), "'q': expected a tensor whose memory can be read"),
+                            (q.to_sparse(), "'q': expected a tensor whose memory can be read"),
+                            (torch._neg_view(q), "'q': expected the numbers that lie in memory.*resolve_neg")]:
+            with self.subTest(text), self.assertRaisesRegex(attune.ArgumentError, text):
+                attend(**{**tensors(), "q": other})
+
     def test_float64_is_refused(self):
         with self.assertRaisesRegex(attune.ArgumentError, "expected dtype f32, but got f64"):
             attune.compile(linear())(**{name: tensor.double() for name, tensor in tensors().items()})
