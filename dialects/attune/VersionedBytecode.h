@@ -9,7 +9,12 @@
 // Bytecode of a dialect carries the number of its form. A change of an op, attribute or type that makes old files
 // unreadable, or mean something else, adds an upgrade to the end of the dialect's list, which makes the number larger by
 // one, and a golden file to test/Bytecode. Files of all earlier numbers are then brought up step by step; a file of a later
-// number is refused. Attributes are stored as text, so what reads their old text is the dialect's parser.
+// number is refused.
+//
+// Upgrades see ops that were read. How they are read follows the change: attributes of types of ours are stored as text,
+// so the dialect's parser reads the old text. The attributes of an op are stored one after another without names: an op
+// that gains, loses or renames one sets `useCustomPropertiesEncoding`, and its `readProperties` asks `versionRead` what
+// is there. test/Unit/Bytecode/ReleasesTest.cpp does both.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_VERSIONEDBYTECODE_H
@@ -23,6 +28,12 @@ struct BytecodeVersion : mlir::DialectVersion {
   explicit BytecodeVersion(uint64_t number) : number(number) {}
   uint64_t number;
 };
+
+/// The version of the dialect in the file that is read; 0 if the file does not say.
+inline uint64_t versionRead(const mlir::DialectBytecodeReader &reader, mlir::StringRef dialect) {
+  mlir::FailureOr<const mlir::DialectVersion *> version = reader.getDialectVersion(dialect);
+  return succeeded(version) && *version ? static_cast<const BytecodeVersion *>(*version)->number : 0;
+}
 
 /// Brings all of a dialect under `root` from one version to the next; errors are emitted.
 using BytecodeUpgrade = mlir::LogicalResult (*)(mlir::Operation *root);
