@@ -147,6 +147,7 @@ bool attune::raise::readMasks(Terms &terms, const SoftmaxMatch &match, Visibilit
   for (TermRef mask : match.logits.masks)
     masks.push_back(resolve(terms, mask));
   llvm::erase_if(masks, [](TermRef mask) { return mask->kind == Kind::Number && mask->number == 0; });
+  llvm::erase_if(masks, [&](TermRef mask) { return readLengths(terms, mask, match, visibility); });
   if (masks.empty())
     return true;
   if (!llvm::all_of(masks, [&](TermRef mask) { return isKnown(terms, mask, match.root, refusal); }))
@@ -169,7 +170,7 @@ bool attune::raise::readMasks(Terms &terms, const SoftmaxMatch &match, Visibilit
   table.sees.resize(table.rows * table.columns);
   if (!fill(terms, masks, visibility.query, match.keys[0], table, match.root, refusal))
     return false;
-  std::optional<unsigned> query = visibility.query;
+  Visibility read = visibility;
   std::optional<Visibility> words = guess(table, refusal, match.root);
   if (!words)
     return false;
@@ -178,6 +179,9 @@ bool attune::raise::readMasks(Terms &terms, const SoftmaxMatch &match, Visibilit
         "expected a mask that is causal order, windows or a number of keys, but got another pattern; "
         "causal order is key <= query + keys - queries",
         match.root);
-  visibility = *words, visibility.query = query;
+  if (words->length >= 0 && read.lengths)
+    return refusal.because("expected one number of keys, but got an input and a constant", match.root);
+  visibility = *words;
+  visibility.query = read.query, visibility.lengths = read.lengths, visibility.batch = read.batch;
   return true;
 }

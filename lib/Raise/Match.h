@@ -50,6 +50,9 @@ struct Visibility {
   int64_t window = 0;
   /// Keys that exist; −1: all.
   int64_t length = -1;
+  /// Or numbers of keys that are an input, and the index of the batch that counts them.
+  mlir::Value lengths;
+  std::optional<unsigned> batch;
   /// The index of the query that a mask depends on, if one does.
   std::optional<unsigned> query;
 };
@@ -58,6 +61,8 @@ bool matchSoftmax(Terms &terms, mlir::Value root, SoftmaxMatch &match, Refusal &
 /// The same for softmax over the features of q and over the keys of k: logits are entries of q and k, without a scale.
 bool matchEfficient(Terms &terms, mlir::Value root, SoftmaxMatch &match, Refusal &refusal);
 bool readLogits(Terms &terms, TermRef term, SoftmaxMatch &match, Refusal &refusal);
+/// Takes a mask that hides the keys from an input's number on; false if it is another mask.
+bool readLengths(Terms &terms, TermRef mask, const SoftmaxMatch &match, Visibility &visibility);
 bool readMasks(Terms &terms, const SoftmaxMatch &match, Visibility &visibility, Refusal &refusal);
 /// The op in place of the root, between reshapes and transposes; null if the dimensions play no roles that attn knows.
 mlir::Value buildSoftmax(mlir::OpBuilder &builder, Terms &terms, const SoftmaxMatch &match,
@@ -68,6 +73,8 @@ mlir::Value buildEfficient(mlir::OpBuilder &builder, Terms &terms, const Softmax
 
 /// Whether `sum` adds up `body` over these indices, whatever it calls them.
 bool isSumOver(Terms &terms, TermRef sum, TermRef body, llvm::ArrayRef<unsigned> indices);
+/// The numbers of keys as attn takes them: i32, of keys that are there.
+mlir::Value buildLengths(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value lengths, int64_t keys);
 /// The tensor behind casts and changes of shape, slices excepted: a slice is an operand as it is.
 TermRef behindReshapes(Terms &terms, TermRef element);
 

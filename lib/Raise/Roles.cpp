@@ -110,7 +110,13 @@ void RoleFinder::chooseQueries(Roles &roles, Indices own) {
 }
 
 bool RoleFinder::chooseBatch(Roles &roles, Indices shared) {
-  bool single = shared.size() == 1 && roles.query.size() >= 4 && roles.groupHeads.empty() &&
+  // What numbers of keys are counted by is the batch.
+  auto counted = visibility.batch ? llvm::find(shared, *visibility.batch) : shared.begin();
+  if (visibility.batch && counted == shared.end())
+    return refusal.because(
+        "expected a number of keys for each entry of the batch, but got numbers of another dimension", match.root);
+  std::rotate(shared.begin(), counted, shared.end() == counted ? counted : std::next(counted));
+  bool single = !visibility.batch && shared.size() == 1 && roles.query.size() >= 4 && roles.groupHeads.empty() &&
                 !ShapedType::isDynamic(terms.extent(shared[0]));
   size_t inBatch = shared.empty() || single ? 0 : 1;
   roles.batch.assign(shared.begin(), shared.begin() + inBatch);
@@ -203,8 +209,12 @@ static Value build(OpBuilder &builder, Terms &terms, const SoftmaxMatch &match, 
   Roles roles;
   if (!RoleFinder(terms, match, visibility, refusal).find(roles))
     return {};
-  if (visibility.length >= 0 && ShapedType::isDynamic(countOf(terms, roles.batch)))
+  bool counted = visibility.length >= 0 || visibility.lengths;
+  if (counted && ShapedType::isDynamic(countOf(terms, roles.batch)))
     return refusal.because("expected a static batch beside a number of keys, but got a dynamic one", match.root),
+           Value();
+  if (visibility.lengths && ShapedType::isDynamic(countOf(terms, roles.keys)))
+    return refusal.because("expected static keys beside numbers of them, but got a dynamic dimension", match.root),
            Value();
   Location loc = match.root.getLoc();
   Indices allHeads = roles.heads;
@@ -216,7 +226,9 @@ static Value build(OpBuilder &builder, Terms &terms, const SoftmaxMatch &match, 
   operands.query = bring(match.logits.query, roles.query, {roles.batch, allHeads, roles.queries, roles.features});
   operands.key = bring(match.logits.key, roles.key, {roles.batch, roles.heads, roles.keys, roles.features});
   operands.value = bring(match.value, roles.value, {roles.batch, roles.heads, roles.keys, roles.values});
-  if (visibility.length >= 0)
+  if (visibility.lengths)
+    operands.lengths = buildLengths(builder, loc, visibility.lengths, countOf(terms, roles.keys));
+  else if (visibility.length >= 0)
     operands.lengths = lengthsOf(builder, loc, countOf(terms, roles.batch), visibility.length);
   operands.type = RankedTensorType::get({countOf(terms, roles.batch), countOf(terms, allHeads),
                                          countOf(terms, roles.queries), countOf(terms, roles.values)},

@@ -20,6 +20,8 @@ def wave(index, kind):
     *sizes, element = kind.split("x")
     sizes = [DYNAMIC if size == "?" else int(size) for size in sizes]
     shape = "x".join(map(str, sizes))
+    if element in ("i32", "i64"):  # numbers of keys
+        return f"%a{index} = arith.constant dense<{[3 + place for place in range(sizes[0])]}> : tensor<{kind}>", f"%a{index}"
     static = f"{shape}xf32"
     dims = ", ".join(f"d{place}" for place in range(len(sizes)))
     loops = ", ".join(['"parallel"'] * len(sizes))

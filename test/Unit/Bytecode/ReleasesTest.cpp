@@ -75,8 +75,8 @@ namespace {
 /// A module with one op of a release, as bytecode.
 template <typename OpType> std::string written(ArrayRef<int64_t> numbers) {
   MLIRContext context;
-  context.loadDialect<typename std::conditional_t<std::is_same_v<OpType, first::TokensOp>, first::ToyDialect,
-                                                  second::ToyDialect>>();
+  context.loadDialect<
+      typename std::conditional_t<std::is_same_v<OpType, first::TokensOp>, first::ToyDialect, second::ToyDialect>>();
   OpBuilder builder(&context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
   builder.setInsertionPointToStart(module->getBody());
@@ -115,9 +115,10 @@ TEST(Releases, TheFirstRefusesTheSecond) {
   std::string said;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) { said += diagnostic.str() + "\n"; });
   EXPECT_FALSE(parseSourceString<ModuleOp>(written<second::TokensOp>({21, 7}), &context));
-  EXPECT_NE(said.find("expected bytecode of toy of version 1 to 1, but got version 2; read it with the Attune that wrote "
-                      "it, or a later one"),
-            std::string::npos)
+  EXPECT_NE(
+      said.find("expected bytecode of toy of version 1 to 1, but got version 2; read it with the Attune that wrote "
+                "it, or a later one"),
+      std::string::npos)
       << said;
 }
 
