@@ -189,7 +189,10 @@ static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, con
       (maps.query.elementwise + maps.key.elementwise + 4 * z.m + 2 * T + 2 * z.dv + queryOps(shape) +
        readKeyOps(shape) + outputOps(shape));
   work.elementwise += points * rows * (T + z.m) * z.operandMoves();
-  if (shape.runningMaximum) {
+  if (shape.runningMaximum && z.schedule.getTarget() == tile::TargetKind::CPU) {
+    // All chunks but the first few are steady (lib/Kernel/FavorChunked.cpp): the largest keys, and the units of the queries.
+    work.elementwise += points * rows * 3 * z.m;
+  } else if (shape.runningMaximum) {
     addOwnMaxima(work, shape, z, 0, z.keyTiles);
     work.exps += points * z.keyTiles * z.m;
     work.elementwise += points * (rows * 2 * z.m + z.keyTiles * z.m * (z.dv + 1));

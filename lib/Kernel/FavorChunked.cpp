@@ -11,7 +11,16 @@
 //                    a = g(q) 2^(L(q) + M − c);   num = a S + w v;   den = a z + w 1;   o = num / guard(den)
 //                    M, z, S = M', 2^(M − M') (z, S) + bᵀ [1 v]
 //
-// z and S are carried multiplied by 2^stateOffset, as are the features b that LogPairs has made.
+// z and S are carried multiplied by 2^stateOffset, as are the features b that LogPairs has made; not so beside steady chunks.
+//
+// On a CPU a chunk is steady if no logarithm of its keys is above M by more than `headroom`. Every row sees the keys that M
+// comes from, so M stays, and one product has the pairs:
+//
+//     c = max_f L(q) + M;   a = g(q) 2^(L(q) + M − c);   b = g(k) 2^(L(k) − M);   w = lt(a bᵀ)
+//     num = a S + w v;   den = a z + w 1;   z, S = (z, S) + bᵀ [1 v]
+//
+// The denominator is at least 1: what a 2^-126 loses of any feature is below its last place. Of the first keys, and of those that
+// rise further, the way above is taken.
 //
 //===----------------------------------------------------------------------===//
 #include "FeatureMaps.h"
@@ -19,11 +28,17 @@
 #include "LogPairs.h"
 #include "LogState.h"
 
+#include "attune/Tile/Any.h"
+
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
+
+/// Features of a steady chunk's keys are at most 2^headroom: sums of them times values are in range.
+static constexpr double headroom = 60;
 
 namespace {
 struct FavorHead {
@@ -35,6 +50,7 @@ struct FavorHead {
   Value limit;
   int64_t bands;
   attn::DenominatorAttr guard;
+  bool steady; ///< whether steady chunks have a way of their own
 };
 } // namespace
 
@@ -55,13 +71,21 @@ struct ChunkKeys {
 };
 } // namespace
 
-static ChunkKeys keysOf(TileBuilder &tiles, const FavorHead &at, Value first, Value before) {
+static ChunkKeys keysOf(TileBuilder &tiles, const FavorHead &at, Value first) {
   int64_t chunk = at.problem.keyTile();
   LogFeatures keys = at.map.logarithms(tiles, at.key, first, chunk, Side::Key, at.limit);             // [T, m]
   keys.exponents = tiles.mask(keys.exponents, -std::numeric_limits<double>::infinity(), tiles.sub(at.limit, first),
                               Value(), Value());
   Value v = tiles.cast(at.value.load(tiles, first, chunk, at.limit), tiles.builder.getF32Type());     // [T, dv]
-  return {keys, tiles.maximum(before, tiles.reduceMax(keys.exponents, 0)), v};
+  return {keys, Value(), v};
+}
+
+static Value nextMaximum(TileBuilder &tiles, const ChunkKeys &keys, Value before) {
+  return tiles.maximum(before, tiles.reduceMax(keys.features.exponents, 0));
+}
+
+static LogFeatures queriesOf(TileBuilder &tiles, const FavorHead &at, const GroupMember &member, Value first) {
+  return at.map.logarithms(tiles, member.query, first, at.problem.keyTile(), Side::Query);            // [T, m]
 }
 
 /// Writes the outputs of one query head; returns the features of the keys [T, m], relative to M', which are those of every
@@ -76,7 +100,7 @@ static Value writeRows(TileBuilder &tiles, const FavorHead &at, const GroupMembe
   if (guarded(at.guard))
     least = tiles.maximum(least, tiles.constant({chunk}, leastExponent(at.guard)));
   LogPairs pairs = logPairs(tiles, queries, keys.features, keys.maximum, least, at.bands);
-  Value down = tiles.plus(pairs.scale, tiles.constant({chunk}, stateOffset));
+  Value down = at.steady ? pairs.scale : tiles.plus(pairs.scale, tiles.constant({chunk}, stateOffset));
   Value a = queries.at(tiles, tiles.minus(t, tiles.expand(down, 1, shape)));                          // [T, m]
   Value before = tiles.dot(a, carried[2], tiles.constant({chunk, problem.valueWidth()}, 0));          // [T, dv]
   Value sumBefore = tiles.reduceAdd(tiles.times(a, tiles.expand(carried[1], 0, shape)), 1);           // [T]
@@ -84,20 +108,92 @@ static Value writeRows(TileBuilder &tiles, const FavorHead &at, const GroupMembe
   Value denominator = tiles.plus(tiles.reduceAdd(pairs.weights, 1), sumBefore);                       // [T]
   Value o = normalizeInUnit(tiles, at.guard, numerator, denominator, pairs.scale);                    // [T, dv]
   storeOutput(tiles, at.frame, problem, member.point, first, o);
-  return pairs.features;
+  if (!at.steady)
+    return pairs.features;
+  return tiles.times(pairs.features, tiles.constant(shape, std::exp2(-stateOffset)));
 }
+
+//===----------------------------------------------------------------------===//
+// Steady chunks
+//===----------------------------------------------------------------------===//
+
+/// 1 if a key's logarithm is above M [m] by more than the headroom, else 0.
+static Value rises(TileBuilder &tiles, Value exponents, Value maximum) {
+  Value bound = tiles.plus(maximum, tiles.constant(tiles.shape(maximum), headroom));                  // [m]
+  Value excess = tiles.minus(tiles.reduceMax(exponents, 0), bound);                                   // [m]
+  return tile::AnyOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), excess);
+}
+
+/// Writes the rows of one query head in a steady chunk: b [T, m] are the features of the keys, z and S carried.
+static void writeSteadyRows(TileBuilder &tiles, const FavorHead &at, const GroupMember &member, Value first,
+                            const LogFeatures &queries, Value maximum, Value b, Value v, ValueRange carried) {
+  const Problem &problem = at.problem;
+  int64_t chunk = problem.keyTile();
+  SmallVector<int64_t> shape(tiles.shape(b));
+  Value t = tiles.plus(queries.exponents, tiles.expand(maximum, 0, shape));                           // [T, m]
+  Value c = tiles.reduceMax(t, 1);                                                                    // [T]
+  if (guarded(at.guard))
+    c = tiles.maximum(c, tiles.constant({chunk}, leastExponent(at.guard)));
+  Value a = queries.at(tiles, tiles.minus(t, tiles.expand(c, 1, shape)));                             // [T, m]
+  Value w = tiles.dot(a, b, tiles.constant({chunk, chunk}, 0), false, true);
+  w = tiles.mask(w, 0, Value(), Value(), tiles.index(0));                                             // [T, T], j ≤ i
+  Value before = tiles.dot(a, carried[1], tiles.constant({chunk, problem.valueWidth()}, 0));          // [T, dv]
+  Value sumBefore = tiles.reduceAdd(tiles.times(a, tiles.expand(carried[0], 0, shape)), 1);           // [T]
+  Value numerator = tiles.dot(w, v, before);                                                          // [T, dv]
+  Value denominator = tiles.plus(tiles.reduceAdd(w, 1), sumBefore);                                   // [T]
+  storeOutput(tiles, at.frame, problem, member.point, first,
+              normalizeInUnit(tiles, at.guard, numerator, denominator, c));
+}
+
+/// Both ways of a chunk, one of which is taken; returns the next M, z, S. Heads of a group map their queries on that way: their
+/// exponents would all be held at once before it.
+static SmallVector<Value> branch(TileBuilder &tiles, const FavorHead &at, Value first, const LogFeatures &queries,
+                                 ChunkKeys keys, ValueRange carried) {
+  const LogFeatures &logs = keys.features;
+  Value rising = rises(tiles, logs.exponents, carried[0]), maximum = carried[0];
+  auto eachHead = [&](TileBuilder &inside, auto &&write) {
+    for (const GroupMember &member : at.group)
+      write(member, at.group.size() == 1 ? queries : queriesOf(inside, at, member, first));
+  };
+  auto steady = [&](TileBuilder &inside, Value, ValueRange before) -> SmallVector<Value> {
+    Value below = inside.expand(maximum, 0, inside.shape(logs.exponents));
+    Value b = logs.at(inside, inside.minus(logs.exponents, below));                                   // [T, m]
+    eachHead(inside, [&](const GroupMember &member, const LogFeatures &own) {
+      writeSteadyRows(inside, at, member, first, own, maximum, b, keys.v, before);
+    });
+    return {inside.plus(before[0], inside.reduceAdd(b, 0)), inside.dot(b, keys.v, before[1], /*transposeA=*/true)};
+  };
+  auto rise = [&](TileBuilder &inside, Value, ValueRange before) -> SmallVector<Value> {
+    Value b;
+    keys.maximum = nextMaximum(inside, keys, before[0]);
+    eachHead(inside, [&](const GroupMember &member, const LogFeatures &own) {
+      b = writeRows(inside, at, member, first, own, keys, before);
+    });
+    return nextState(inside, before, keys.maximum, b, keys.v);
+  };
+  SmallVector<Value> sums =
+      loop(tiles, tile::Carry::Sum, rising, tiles.index(1), 1, carried.drop_front(), steady);
+  return loop(tiles, tile::Carry::Softmax, tiles.index(0), rising, 1, {maximum, sums[0], sums[1]}, rise);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
 
 /// Writes the chunk's outputs; returns the next M [m], z [m], S [m, dv].
 static SmallVector<Value> step(TileBuilder &tiles, const FavorHead &at, Value first, ValueRange carried) {
-  std::optional<ChunkKeys> keys;
+  LogFeatures queries = queriesOf(tiles, at, at.group.front(), first);
+  ChunkKeys keys = keysOf(tiles, at, first);
+  if (at.steady)
+    return branch(tiles, at, first, queries, keys, carried);
+  keys.maximum = nextMaximum(tiles, keys, carried[0]);
   Value b;
   for (const GroupMember &member : at.group) {
-    LogFeatures queries = at.map.logarithms(tiles, member.query, first, at.problem.keyTile(), Side::Query); // [T, m]
-    if (!keys)
-      keys = keysOf(tiles, at, first, carried[0]);
-    b = writeRows(tiles, at, member, first, queries, *keys, carried);
+    if (b)
+      queries = queriesOf(tiles, at, member, first);
+    b = writeRows(tiles, at, member, first, queries, keys, carried);
   }
-  return nextState(tiles, carried, keys->maximum, b, keys->v);
+  return nextState(tiles, carried, keys.maximum, b, keys.v);
 }
 
 void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map,
@@ -117,7 +213,8 @@ void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const Fe
                reader(problem.value),
                keyLimit(frame, tiles, problem, point),
                attn::bandCount(map.map, map.width),
-               guard};
+               guard,
+               problem.schedule.getTarget() == tile::TargetKind::CPU};
   loop(tiles, tile::Carry::Softmax, tiles.index(0), queryCount(tiles, problem, frame[problem.query.memory]),
        problem.keyTile(), emptyLogState(tiles, map.features, problem.valueWidth()),
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });

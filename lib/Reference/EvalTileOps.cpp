@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "TileFrame.h"
 
+#include "attune/Tile/Any.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <cmath>
@@ -134,6 +135,12 @@ std::optional<LogicalResult> attune::reference::evalTileOp(Frame &frame, Operati
     return evalIota(frame, iota);
   if (auto permute = dyn_cast<tile::PermuteColumnsOp>(op))
     return evalPermute(frame, permute);
+  if (auto any = dyn_cast<tile::AnyOp>(op)) {
+    // What is not a number is not at most 0 either.
+    bool found = llvm::any_of(frame.tile(any.getTile()).elements, [](double x) { return !(x <= 0); });
+    frame.set(any, int64_t(found));
+    return success();
+  }
   if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
     frame.set(id, frame.point[*frame.kernel.getGridPosition(id.getAxis())]);
     return success();

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "attune/Tile/Any.h"
 #include "attune/Tile/Arrive.h"
 #include "attune/VersionedBytecode.h"
 
@@ -48,7 +49,7 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "attune/Tile/TileOps.cpp.inc"
       >();
-  addOperations<ArriveOp>();
+  addOperations<AnyOp, ArriveOp>();
   addInterface(std::make_unique<VersionedBytecode>(this));
 }
 
@@ -130,7 +131,10 @@ void LoopOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-SmallVector<Region *> LoopOp::getLoopRegions() { return {&getBody()}; }
+/// None of a branch: what it computes stays there, as it may not run.
+SmallVector<Region *> LoopOp::getLoopRegions() {
+  return isBranch(*this) ? SmallVector<Region *>() : SmallVector<Region *>{&getBody()};
+}
 MutableArrayRef<OpOperand> LoopOp::getInitsMutable() { return getInitArgsMutable(); }
 Block::BlockArgListType LoopOp::getRegionIterArgs() { return getCarried(); }
 std::optional<MutableArrayRef<OpOperand>> LoopOp::getYieldedValuesMutable() { return getYield()->getOpOperands(); }

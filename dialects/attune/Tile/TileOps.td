@@ -401,6 +401,7 @@ def Tile_WorkspaceOp : Tile_Op<"workspace", [MemoryEffects<[MemAlloc]>]> {
   let hasVerifier = 1;
 }
 
+include "attune/Tile/TileAny.td"
 include "attune/Tile/TileArrive.td"
 include "attune/Tile/TileElementwise.td"
 include "attune/Tile/TileLayouts.td"

@@ -14,6 +14,7 @@
 #include "Orders.h"
 
 #include "attune/Lowering/CPU/Passes.h"
+#include "attune/Tile/Any.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -70,10 +71,17 @@ private:
   double vectors(ArrayRef<int64_t> shape, Order order) const {
     return double(outerSize(shape, order)) * double(roundUp(innerSize(shape, order), lanes) / lanes);
   }
+  /// Of a branch, the way that begins at what numbers decide is the usual one.
+  static double steps(tile::LoopOp loop) {
+    if (!tile::isBranch(loop))
+      return loopWeight;
+    return loop.getUpper().getDefiningOp<tile::AnyOp>() ? 1 / loopWeight : 1;
+  }
   static double weight(Operation *op) {
     double result = 1;
     for (; op; op = op->getParentOp())
-      result *= isa_and_nonnull<tile::LoopOp>(op->getParentOp()) ? loopWeight : 1;
+      if (auto loop = dyn_cast_if_present<tile::LoopOp>(op->getParentOp()))
+        result *= steps(loop);
     return result;
   }
   void collect(Operation *op);

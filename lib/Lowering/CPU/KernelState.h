@@ -16,6 +16,7 @@
 #include "mlir/IR/IRMapping.h"
 
 namespace attune::tile {
+class AnyOp;
 class ArriveOp;
 }
 
@@ -102,6 +103,7 @@ void provideOrders(KernelState &state, ValueRange tiles);
 LogicalResult emitLoop(KernelState &state, tile::LoopOp loop);
 /// Says at a counter that the grid point has stored its part; the op's result is whether it is the last one.
 void emitArrive(KernelState &state, tile::ArriveOp op);
+void emitAny(KernelState &state, tile::AnyOp op);
 /// Emits the ops of a block.
 /// Puts a table (isTable) into the library; the kernel reads it there.
 void emitTable(KernelState &state, Operation *op);

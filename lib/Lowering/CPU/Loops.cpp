@@ -54,8 +54,27 @@ static void promiseCarry(KernelState &state, const Stages &stages, Value next, V
     state.promise(dot.getAcc(), buffer);
 }
 
+/// Whether what a step of a loop does with a carried tile is to hand it through loops of its body, back to its own place.
+static bool goesThroughLoops(Value carried) {
+  auto argument = dyn_cast<BlockArgument>(carried);
+  auto outer = argument ? dyn_cast<tile::LoopOp>(argument.getOwner()->getParentOp()) : tile::LoopOp();
+  Value value = carried;
+  while (outer && value.hasOneUse()) {
+    OpOperand &use = *value.use_begin();
+    if (use.getOwner() == outer.getYield())
+      return use.getOperandNumber() + 1 == argument.getArgNumber();
+    auto inner = dyn_cast<tile::LoopOp>(use.getOwner());
+    if (!inner || inner->getBlock() != argument.getOwner())
+      return false;
+    value = inner.getTiedLoopResult(&use);
+  }
+  return false;
+}
+
 /// The buffer of a carried tile: that of its initial value if nobody else wants it, else a copy.
 static Buffer carryBuffer(KernelState &state, Value init, Order order) {
+  if (std::optional<Buffer> place = state.find(init, order); place && goesThroughLoops(init))
+    return *place;
   bool owned = init.hasOneUse() && init.getDefiningOp<tile::LoopOp>() && orderOf(init) == order;
   if (owned) {
     state.keep(init);

@@ -14,6 +14,7 @@
 
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
+#include "attune/Tile/Any.h"
 #include "attune/Tile/Arrive.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -161,9 +162,11 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
       emitPlace(state, cast<tile::LoadOp>(stage.ops[0]));
     else if (stage.kind == Stage::Kind::Arrive)
       emitArrive(state, cast<tile::ArriveOp>(stage.ops[0]));
+    else if (stage.kind == Stage::Kind::Any)
+      emitAny(state, cast<tile::AnyOp>(stage.ops[0]));
     else if (failed(emitLoop(state, cast<tile::LoopOp>(stage.ops[0]))))
       return failure();
-    if (stage.kind != Stage::Kind::Loop && stage.kind != Stage::Kind::Arrive)
+    if (stage.kind == Stage::Kind::Nest || stage.kind == Stage::Kind::Dot || stage.kind == Stage::Kind::Place)
       for (Operation *op : stage.ops)
         provideOrders(state, op->getResults());
     releaseAfter(state, stages, position);

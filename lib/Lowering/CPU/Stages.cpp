@@ -14,6 +14,7 @@
 
 #include "DotForms.h"
 
+#include "attune/Tile/Any.h"
 #include "attune/Tile/Arrive.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -179,6 +180,8 @@ void Stages::place(Operation *op) {
     anyLoad = anyStore = true, lastLoad = lastStore = list.size();
     return append(isa<tile::LoopOp>(op) ? Stage::Kind::Loop : Stage::Kind::Arrive, op);
   }
+  if (isa<tile::AnyOp>(op))
+    return append(Stage::Kind::Any, op);
   if (auto load = dyn_cast<tile::LoadOp>(op); load && readInPlace(load, target)) {
     lastLoad = list.size(), anyLoad = true;
     return append(Stage::Kind::Place, op);

@@ -17,7 +17,7 @@ namespace attune::cpu {
 
 /// A loop nest over one tile shape, a dot, a load that is read in place, a loop over the sequence, or an arrival.
 struct Stage {
-  enum class Kind { Nest, Dot, Place, Loop, Arrive };
+  enum class Kind { Nest, Dot, Place, Loop, Arrive, Any };
   Kind kind;
   SmallVector<Operation *> ops; ///< of a nest: in program order; otherwise the one op
   SmallVector<int64_t> shape;   ///< of a nest

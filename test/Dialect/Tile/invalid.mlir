@@ -851,3 +851,19 @@ func.func @f(%counters: memref<4x2xi32>, %i: index) {
   %last = tile.arrive %counters[%i] of %i : memref<4x2xi32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>) {
+  // expected-error @below {{expected a tile of rank 1 in f32, but got 'tensor<4x4xf32>'}}
+  %any = tile.any %x : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf16>) {
+  // expected-error @below {{expected a tile of rank 1 in f32, but got 'tensor<4xf16>'}}
+  %any = tile.any %x : tensor<4xf16>
+  return
+}

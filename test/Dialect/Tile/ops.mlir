@@ -209,3 +209,17 @@ tile.kernel @arrive(%counters: memref<?x4x2xi32>, %b: index, %pieces: index) gri
   }
   tile.return
 }
+
+// CHECK-LABEL: tile.kernel @any
+tile.kernel @any(%memory: memref<256xf32>) grid(head) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %excess = tile.load %memory[%c0] : memref<256xf32> -> tensor<256xf32>
+  // CHECK: %[[FAR:.*]] = tile.any %{{.*}} : tensor<256xf32>
+  %far = tile.any %excess : tensor<256xf32>
+  // CHECK: tile.loop sum %{{.*}} = %[[FAR]] to %{{.*}} step 1
+  tile.loop sum %once = %far to %c1 step 1 {
+    tile.yield
+  }
+  tile.return
+}

@@ -33,6 +33,31 @@ TEST(EvalTileControlTest, LoopCarriesInOrder) {
   EXPECT_EQ(out({0}), 0);
 }
 
+TEST(EvalTileControlTest, NumbersChooseOneOfTwoWays) {
+  Program program(kernelText("memref<3xf32>", "memref<1xf32>", R"(
+    %c1 = arith.constant 1 : index
+    %one = arith.constant dense<1.0> : tensor<1xf32>
+    %ten = arith.constant dense<10.0> : tensor<1xf32>
+    %x = tile.load %in[%c0] : memref<3xf32> -> tensor<3xf32>
+    %any = tile.any %x : tensor<3xf32>
+    %a = tile.loop sum %i = %any to %c1 step 1 carries(%acc = %one) : (tensor<1xf32>) {
+      %next = arith.addf %acc, %acc : tensor<1xf32>
+      tile.yield %next : tensor<1xf32>
+    }
+    %b = tile.loop sum %i = %c0 to %any step 1 carries(%acc = %a) : (tensor<1xf32>) {
+      %next = arith.mulf %acc, %ten : tensor<1xf32>
+      tile.yield %next : tensor<1xf32>
+    }
+    tile.store %b, %out[%c0] : tensor<1xf32>, memref<1xf32>)"));
+  double nan = std::nan("");
+  for (auto [numbers, expected] : std::vector<std::pair<std::vector<double>, double>>{
+           {{0, -1, -INFINITY}, 2}, {{0, 0, 1e-30}, 10}, {{-1, nan, -1}, 10}, {{INFINITY, 0, 0}, 10}}) {
+    Array out({1});
+    ASSERT_TRUE(runBody(program, makeArray({3}, numbers), out)) << program.messages;
+    EXPECT_EQ(out({0}), expected);
+  }
+}
+
 TEST(EvalTileControlTest, YieldMayExchangeTheCarriedTiles) {
   Program program(kernelText("memref<1xf32>", "memref<2x1xf32>", R"(
     %c1 = arith.constant 1 : index

@@ -62,6 +62,17 @@ def late_giants(run, draw):
         yield form, run(fields, tensors | late)[:, :, :32], run(fields, tensors)[:, :, :32]
 
 
+@holds("§5 keys of favor that rise above all before them, chunk after chunk, by any amount")
+def rising_keys(run, draw):
+    """The shorter a key, the larger its features: by 2^60 and more from one chunk to the next, then by less."""
+    mechanism = {"kind": "kernel", "feature_map": {"kind": "favor", "features": 12}}
+    forms = {form: draw.spec(mechanism, causal=True, pin={"linearize": form}, head_dim=64) for form in ("chunked", "quadratic")}
+    tensors = draw.tensors(forms["chunked"], 400)
+    lengths = np.repeat([48, 48, 20, 20, 10, 8, 1, 4], 50)[:, None]
+    tensors["k"] = np.float32(tensors["k"] * lengths / np.linalg.norm(tensors["k"], axis=-1, keepdims=True))
+    yield "chunked", run(forms["chunked"], tensors), run(forms["quadratic"], tensors)
+
+
 @holds("§0 outputs of a prefix are a prefix of the outputs")
 def prefixes(run, draw):
     for name, fields, tensors in causal_specs(draw):
