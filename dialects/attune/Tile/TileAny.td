@@ -22,9 +22,6 @@ def Tile_AnyOp : Op<Tile_Dialect, "any", [Pure]> {
 
     ```mlir
     %far = tile.any %excess : tensor<256xf32>
-    tile.loop sum %once = %far to %c1 step 1 {
-      tile.yield
-    }
     ```
   }];
   let arguments = (ins AnyRankedTensor:$tile);
