@@ -22,6 +22,10 @@ static bool isKey(Terms &terms, TermRef term, const SoftmaxMatch &match) {
 
 /// The number of keys that the condition compares the key with, and whether keys exist where it holds.
 static std::pair<TermRef, bool> comparedWith(Terms &terms, TermRef condition, const SoftmaxMatch &match) {
+  // JAX writes masks that it combines, though there is one.
+  for (unsigned side : {0, 1})
+    if (condition->is(Function::And) && terms.constant(condition->operands[side]) == 1.0)
+      condition = condition->operands[1 - side];
   bool below = condition->is(Function::Less) || condition->is(Function::Greater);
   if (!below && !condition->is(Function::LessEqual) && !condition->is(Function::GreaterEqual))
     return {};
