@@ -9,10 +9,14 @@
 // Greedy: an op joins the first nest of its shape and order that comes late enough for its operands, else it opens a
 // new one. Moving an op forward is free, as tiles are immutable; only loads and stores keep their order.
 //
+// What is made of memory alone waits for the first op that needs it and joins its nest: nine shifted loads of a
+// convolution that is added to a product are read where they are added, and not kept until the product is done.
+//
 //===----------------------------------------------------------------------===//
 #include "Stages.h"
 
 #include "DotForms.h"
+#include "VectorOps.h"
 
 #include "attune/Tile/Any.h"
 #include "attune/Tile/Arrive.h"
@@ -142,16 +146,46 @@ unsigned Stages::earliest(Operation *op) const {
   unsigned result = 0;
   for (Value operand : op->getOperands())
     if (isTile(operand))
-      result = std::max(result, ready(operand));
+      result = std::max(result, waits(operand) ? earliest(operand.getDefiningOp()) : ready(operand));
   if (auto permute = dyn_cast<tile::PermuteColumnsOp>(op))
     result = readyForPermutation(permute);
   if (auto store = dyn_cast<tile::StoreOp>(op))
     result = std::max(result, afterLoads(store));
-  if (isa<tile::LoadOp>(op) && anyStore)
+  if (auto load = waiting.find(op); load != waiting.end())
+    result = std::max(result, load->second);
+  else if (isa<tile::LoadOp>(op) && anyStore)
     result = std::max(result, lastStore + 1);
   if (isa<tile::StoreOp>(op))
     result = std::max({result, anyLoad ? lastLoad : 0, anyStore ? lastStore : 0});
   return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops that wait for the first use
+//===----------------------------------------------------------------------===//
+
+bool Stages::waits(Value tile) const { return waiting.contains(tile.getDefiningOp()); }
+
+/// Whether every use is an op of a nest of this block that reads the tile at its own place.
+bool Stages::usedInNests(Value tile) const {
+  return !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) {
+    bool nest = isa<tile::ReduceOp, tile::MaskOp>(user) || isElementwise(user) ||
+                (isa<tile::StoreOp>(user) && user->getOperand(0) == tile);
+    return nest && user->getBlock() == &block && !absorbed(user);
+  });
+}
+
+/// Whether the op is made of memory that the kernel only reads, of constants and of expansions.
+bool Stages::mayWait(Operation *op) const {
+  auto load = dyn_cast<tile::LoadOp>(op);
+  if ((!load && !isElementwise(op)) || !usedInNests(op->getResult(0)))
+    return false;
+  if (!load)
+    return llvm::all_of(op->getOperands(), [&](Value tile) { return isFree(tile) || waits(tile); });
+  bool stored = false;
+  op->getParentOfType<tile::KernelOp>()->walk(
+      [&](tile::StoreOp store) { stored |= store.getTarget() == load.getSource(); });
+  return !stored;
 }
 
 static bool accepts(const Stage &stage, const Stage &wanted) {
@@ -186,12 +220,44 @@ void Stages::place(Operation *op) {
     lastLoad = list.size(), anyLoad = true;
     return append(Stage::Kind::Place, op);
   }
+  if (mayWait(op))
+    waiting[op] = isa<tile::LoadOp>(op) && anyStore ? lastStore + 1 : 0;
+  else
+    placeInNest(op);
+}
+
+/// Gives nests of their own to those that wait for the op and cannot be computed beside it.
+void Stages::settleOperands(Operation *op) {
+  Stage nest = nestFor(op);
+  for (Value operand : op->getOperands()) {
+    if (!isTile(operand) || !waits(operand))
+      continue;
+    Operation *definition = operand.getDefiningOp();
+    Stage own = nestFor(definition);
+    if (own.shape == nest.shape && own.order == nest.order)
+      settleOperands(definition);
+    else
+      placeInNest(definition);
+  }
+}
+
+void Stages::placeInNest(Operation *op) {
+  settleOperands(op);
   Stage wanted = nestFor(op);
   unsigned position = earliest(op);
   while (position < list.size() && !accepts(list[position], wanted))
     ++position;
   if (position == list.size())
     list.push_back(wanted);
+  join(op, position, wanted);
+}
+
+/// Adds the op, and before it what waits for it, to a nest.
+void Stages::join(Operation *op, unsigned position, const Stage &wanted) {
+  waiting.erase(op);
+  for (Value operand : op->getOperands())
+    if (isTile(operand) && waits(operand))
+      join(operand.getDefiningOp(), position, nestFor(operand.getDefiningOp()));
   Stage &stage = list[position];
   stage.ops.push_back(op);
   stage.keepsInner |= wanted.keepsInner, stage.keepsOuter |= wanted.keepsOuter;

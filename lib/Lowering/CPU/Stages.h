@@ -48,8 +48,16 @@ private:
   unsigned lastLoad = 0, lastStore = 0;
   bool anyLoad = false, anyStore = false;
   SmallVector<Operation *> accesses; ///< loads and stores of this block
+  /// Ops that join the nest of their first use; of loads the first stage in which memory is as they want it.
+  llvm::DenseMap<Operation *, unsigned> waiting;
 
   void place(Operation *op);
+  void placeInNest(Operation *op);
+  void settleOperands(Operation *op);
+  void join(Operation *op, unsigned position, const Stage &wanted);
+  bool mayWait(Operation *op) const;
+  bool waits(Value tile) const;
+  bool usedInNests(Value tile) const;
   void append(Stage::Kind kind, Operation *op);
   bool absorbed(Operation *op) const;
   unsigned earliest(Operation *op) const;
