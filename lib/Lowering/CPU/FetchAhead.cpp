@@ -11,6 +11,7 @@
 #include "KernelState.h"
 #include "MemoryAccess.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -112,15 +113,73 @@ static SmallVector<tile::LoadOp> loadsToFetch(tile::LoopOp loop) {
   return loads;
 }
 
+//===----------------------------------------------------------------------===//
+// Kernels without a loop
+//===----------------------------------------------------------------------===//
+
+/// Whether an index follows the blocks of queries or the windows of the grid.
+static bool followsBlocks(Value index) {
+  Operation *op = index.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto id = dyn_cast<tile::ProgramIdOp>(op))
+    return id.getAxis() == tile::Axis::QueryBlock || id.getAxis() == tile::Axis::Batch;
+  return isa<arith::ArithDialect>(op->getDialect()) && llvm::any_of(op->getOperands(), followsBlocks);
+}
+
+/// An index as another one and a constant distance from it.
+static std::pair<Value, int64_t> withDistance(Value index) {
+  APInt distance;
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (sum && matchPattern(sum.getRhs(), m_ConstantInt(&distance)))
+    return {sum.getLhs(), distance.getSExtValue()};
+  return {index, 0};
+}
+
+/// Where a load's rows begin, as an index and a distance: in the memory, or of a fold in the window.
+static std::pair<Value, int64_t> firstRow(tile::LoadOp load) {
+  return withDistance(load.getFold() ? load.getFold() : load.getIndices()[load.getIndices().size() - 2]);
+}
+
+/// Whether two loads read the same tile of a memory but for a shift, as the taps of a convolution do.
+static bool isShifted(tile::LoadOp a, tile::LoadOp b) {
+  auto column = [](tile::LoadOp load) { return load.getIndices().back(); };
+  return a.getSource() == b.getSource() && shapeOf(a.getResult()) == shapeOf(b.getResult()) &&
+         !a.getFold() == !b.getFold() && firstRow(a).first == firstRow(b).first && column(a) == column(b);
+}
+
+/// Of shifted loads one is fetched: in a window the one that reads all of it, else the last, whose tile has what the
+/// block before has not read.
+static bool fetchedInstead(tile::LoadOp a, tile::LoadOp b) {
+  int64_t first = firstRow(a).second, second = firstRow(b).second;
+  return a.getFold() ? std::abs(first) < std::abs(second) : first > second;
+}
+
+/// The loads of a kernel without a loop that the next grid point has elsewhere.
+static SmallVector<tile::LoadOp> loadsOfBlock(Block &body) {
+  SmallVector<tile::LoadOp> loads;
+  for (auto load : body.getOps<tile::LoadOp>()) {
+    if (rowsToNext(load) == 0 || !followsBlocks(load.getIndices()[load.getIndices().size() - 2]))
+      continue;
+    auto shifted = llvm::find_if(loads, [&](tile::LoadOp other) { return isShifted(load, other); });
+    if (shifted == loads.end())
+      loads.push_back(load);
+    else if (fetchedInstead(load, *shifted))
+      *shifted = load;
+  }
+  return loads;
+}
+
 void cpu::assignFetches(KernelState &state, Block &body) {
   auto loop = dyn_cast<tile::LoopOp>(body.getParentOp());
-  if (!loop)
+  auto kernel = dyn_cast<tile::KernelOp>(body.getParentOp());
+  if (!loop && !(kernel && body.getOps<tile::LoopOp>().empty()))
     return;
   SmallVector<Fetcher> fetchers;
   for (auto dot : body.getOps<tile::DotOp>())
     if (!resultDiagonal(dot) && !operandDiagonal(dot)) // below a diagonal blocks are left out
       fetchers.push_back({dot, 0, {}});
-  for (tile::LoadOp load : loadsToFetch(loop)) {
+  for (tile::LoadOp load : loop ? loadsToFetch(loop) : loadsOfBlock(body)) {
     FetchShape shape = nextShape(load);
     Fetcher *fetcher = leastBusy(fetchers, shape);
     if (!fetcher)

@@ -209,6 +209,11 @@ Value MemoryAccess::load(Emit &emit, Value outer, Value inner, int64_t valid) co
   Value pointer = address(emit, outer, inner), keep = mask(emit, inner, valid);
   VectorType type = emit.vectorOf(storageOf(element));
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  if (keep && valid == 1 && !columns && stride) { // a column: an element of each row
+    Value zero = arith::ConstantOp::create(emit, emit.getZeroAttr(type));
+    Value one = emit.load(pointer, type.getElementType(), bytes);
+    return toFloats(emit, vector::InsertOp::create(emit, one, zero, ArrayRef<int64_t>{0}), element);
+  }
   return toFloats(emit, keep ? emit.maskedLoad(pointer, keep, type) : emit.load(pointer, type, bytes), element);
 }
 

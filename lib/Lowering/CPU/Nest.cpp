@@ -334,9 +334,11 @@ void NestEmitter::outerLoop() {
     for (tile::ReduceOp reduce : reductions)
       sums.push_back(initial(reduce));
     sums = strips(outer, sums);
-    for (auto [reduce, sum] : llvm::zip(reductions, sums))
-      emit.store(acrossLanes(emit, reduce.getKind(), sum),
-                 emit.offset(results.lookup(reduce).pointer, outer, emit.getF32Type()));
+    for (auto [reduce, sum] : llvm::zip(reductions, sums)) {
+      Value all = innerExtent() == 1 ? vector::ExtractOp::create(emit, sum, ArrayRef<int64_t>{0}).getResult()
+                                     : acrossLanes(emit, reduce.getKind(), sum);
+      emit.store(all, emit.offset(results.lookup(reduce).pointer, outer, emit.getF32Type()));
+    }
   });
 }
 
