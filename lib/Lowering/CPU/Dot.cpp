@@ -50,15 +50,18 @@ struct DotShape {
   std::optional<int64_t> operandDiagonal; ///< A is zero where k > i + diagonal
   bool stores, storesBelow;               ///< C is scaled and stored to memory, be it only rows below a bound
   bool pairs;                             ///< of bf16 numbers: steps of S count these, rows of V are pairs
+  Fold scalarFold, vectorFold, storeFold; ///< of the rows of S, V and the memory that C is stored to
   SmallVector<FetchShape, 2> fetches;     ///< what is fetched on the way
 
   std::string name() const;
+  std::string foldNames() const;
 };
 
 /// Where a scaled result is stored.
 struct StorePlace {
   Value step, bound, dump; ///< from row to row; rows before it exist; where the others go
   Value scale;             ///< a factor for each row
+  FoldPlace place;
 };
 
 /// Emits the body of a dot function.
@@ -66,6 +69,7 @@ struct DotBody {
   Emit &emit;
   DotShape shape;
   Value result, accumulator, scalars, vectors, rowStep, innerStep, vectorStep, scale;
+  FoldPlace scalarPlace = {}, vectorPlace = {};
   StorePlace stored = {};
   SmallVector<FetchPlace, 2> fetches = {};
   Value number = {}; ///< of blocks before the current one
@@ -77,12 +81,21 @@ struct DotBody {
   Value accumulated(Value sum, Value row, Value column, Value place);
   void block(Value row, int64_t rows, Value column, int64_t count);
   void store(ArrayRef<Value> sums, Value row, Value column);
+  SmallVector<Value, 12> scalarRows(Value row, int64_t rows);
   SmallVector<Value> product(Value row, int64_t rows, Value column, int64_t count);
   SmallVector<Value> productOfPairs(Value row, int64_t rows, Value column, int64_t count);
   SmallVector<Value> addPair(Value row, int64_t rows, Value column, int64_t count, Value pair, ValueRange sums,
                              bool half);
 };
 } // namespace
+
+std::string DotShape::foldNames() const {
+  std::string text;
+  for (auto [mark, fold] : {std::pair("_sf", scalarFold), std::pair("_vf", vectorFold), std::pair("_cf", storeFold)})
+    if (fold)
+      text += mark + fold.name();
+  return text;
+}
 
 std::string DotShape::name() const {
   std::string fetched;
@@ -101,7 +114,7 @@ std::string DotShape::name() const {
          (storesBelow ? "_storebelow"
           : stores    ? "_store"
                       : "") +
-         fetched;
+         foldNames() + fetched;
 }
 
 /// The terms of the sums that a block needs: k ≤ (its largest i) + diagonal.
@@ -112,9 +125,22 @@ Value DotBody::innerEnd(Value row, int64_t rows, Value column, int64_t count) {
   return emit.max(emit.min(emit.add(last, *shape.operandDiagonal), emit.constant(shape.inner)), emit.constant(0));
 }
 
+/// Where the rows of S of a block begin: in a window its rows, else all of them, are equally far apart.
+SmallVector<Value, 12> DotBody::scalarRows(Value row, int64_t rows) {
+  Type f32 = emit.getF32Type();
+  bool together = !shape.scalarFold || (shape.scalarFold.run % rows == 0 && shape.rows % rows == 0);
+  auto at = [&](Value i) {
+    return emit.offset(scalars, emit.mul(foldedRow(emit, shape.scalarFold, scalarPlace, i), rowStep), f32);
+  };
+  SmallVector<Value, 12> starts{at(row)};
+  for (int64_t i = 1; i < rows; ++i)
+    starts.push_back(together ? emit.offset(starts[0], emit.mul(emit.constant(i), rowStep), f32) : at(emit.add(row, i)));
+  return starts;
+}
+
 SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64_t count) {
   Type f32 = emit.getF32Type();
-  Value firstScalar = emit.offset(scalars, emit.mul(row, rowStep), f32);
+  SmallVector<Value, 12> rowsOfS = scalarRows(row, rows);
   Value firstVector = emit.offset(vectors, column, f32);
   SmallVector<Value> zeros(rows * count, emit.splat(0.0));
   std::optional<BlockFetch> fetch;
@@ -124,13 +150,13 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
     SmallVector<Value> next(sums), v;
     if (fetch)
       fetch->emitStep(emit, k);
-    Value vectorRow = emit.offset(firstVector, emit.mul(k, vectorStep), f32);
+    Value place = foldedRow(emit, shape.vectorFold, vectorPlace, k);
+    Value vectorRow = emit.offset(firstVector, emit.mul(place, vectorStep), f32);
     for (int64_t j = 0; j < count; ++j)
       v.push_back(emit.load(emit.offset(vectorRow, emit.constant(j * emit.lanes()), f32), emit.floats()));
-    Value scalarColumn = emit.offset(firstScalar, emit.mul(k, innerStep), f32);
+    Value column = emit.mul(k, innerStep);
     for (int64_t i = 0; i < rows; ++i) {
-      Value address = emit.offset(scalarColumn, emit.mul(emit.constant(i), rowStep), f32);
-      Value s = emit.splat(emit.load(address, f32));
+      Value s = emit.splat(emit.load(emit.offset(rowsOfS[i], column, f32), f32));
       for (int64_t j = 0; j < count; ++j)
         next[i * count + j] = LLVM::FMAOp::create(emit, s, v[j], sums[i * count + j]);
     }
@@ -193,7 +219,8 @@ Value DotBody::accumulated(Value sum, Value row, Value column, Value place) {
 /// Stores a row of the block, in the scratch or, scaled, in memory.
 void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
   Type f32 = emit.getF32Type();
-  Value start = emit.offset(result, emit.mul(row, shape.stores ? stored.step : emit.constant(shape.resultStep)), f32);
+  Value place = shape.storeFold ? foldedRow(emit, shape.storeFold, stored.place, row) : row;
+  Value start = emit.offset(result, emit.mul(place, shape.stores ? stored.step : emit.constant(shape.resultStep)), f32);
   if (shape.storesBelow)
     start = emit.select(emit.less(row, stored.bound), start, stored.dump);
   Value factor = shape.stores ? emit.splat(emit.load(emit.offset(stored.scale, row, f32), f32)) : Value();
@@ -279,6 +306,9 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
   SmallVector<Type> arguments = {pointer, pointer, pointer, pointer, i64, i64, i64, pointer};
   if (shape.stores)
     arguments.append({i64, i64, pointer, pointer});
+  for (const Fold &fold : {shape.scalarFold, shape.vectorFold, shape.storeFold})
+    if (fold)
+      arguments.append({i64, i64});
   for (size_t i = 0; i < shape.fetches.size(); ++i)
     arguments.append({pointer, i64, i64});
   LLVM::LLVMFuncOp op = emit.function(state.module, name, arguments);
@@ -302,9 +332,14 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
   unsigned at = fixedArguments;
   if (shape.stores) {
     body.stored = {block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2),
-                   block.getArgument(at + 3)};
+                   block.getArgument(at + 3), {}};
     at += 4;
   }
+  for (auto [fold, place] : {std::pair(&shape.scalarFold, &body.scalarPlace),
+                             std::pair(&shape.vectorFold, &body.vectorPlace),
+                             std::pair(&shape.storeFold, &body.stored.place)})
+    if (*fold)
+      *place = {block.getArgument(at), block.getArgument(at + 1)}, at += 2;
   for (; at < block.getNumArguments(); at += 3)
     body.fetches.push_back({block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2)});
   body.run();
@@ -329,7 +364,7 @@ static ScalarOperand requireScalars(KernelState &state, OpOperand &use) {
       strides(state.emit, scalars, order, rows ? dot.getTransposeB() : dot.getTransposeA());
   if (rows) // S[i = column of B, k = row of B]
     std::swap(rowStep, columnStep);
-  return {scalars.pointer, rowStep, columnStep};
+  return {scalars.pointer, rowStep, columnStep, scalars.fold, scalars.place};
 }
 
 void cpu::emitDot(KernelState &state, tile::DotOp dot) {
@@ -339,7 +374,8 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   bool rows = order == Order::Column;
   OpOperand &scalarUse = dot->getOpOperand(rows ? 1 : 0), &vectorUse = dot->getOpOperand(rows ? 0 : 1);
   bool pairs = takesPairs(dot, emit.isa);
-  auto [scalars, rowStep, columnStep] = pairs ? requirePairs(state, scalarUse) : requireScalars(state, scalarUse);
+  auto [scalars, rowStep, columnStep, scalarFold, scalarPlace] =
+      pairs ? requirePairs(state, scalarUse) : requireScalars(state, scalarUse);
   Buffer vectors = pairs ? requireVectorPairs(state, vectorUse) : state.require(vectorUse.get(), orderOfUse(vectorUse));
   std::optional<ScaledAccumulator> scaled = scaledAccumulator(dot);
   bool accumulates = splatValue(dot.getAcc()) != 0.0;
@@ -371,12 +407,20 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                  stored.has_value(),
                  stored && access->rowsThatExist(),
                  pairs,
+                 scalarFold,
+                 vectors.fold,
+                 stored ? foldOf(stored->store) : Fold(),
                  {}};
   SmallVector<Value> arguments = {result.pointer, accumulator.pointer, scalars,        vectors.pointer,
                                   rowStep,        columnStep,          vectors.stride, factor.pointer};
   if (stored)
     arguments.append({access->stride, shape.storesBelow ? access->rowsThatExist() : emit.constant(0), state.dumpRow(),
                       state.require(stored->scale, Order::Row).pointer});
+  FoldPlace storePlace = stored ? access->placeOfFold(emit) : FoldPlace();
+  for (auto [fold, place] : {std::pair(shape.scalarFold, scalarPlace), std::pair(shape.vectorFold, vectors.place),
+                             std::pair(shape.storeFold, storePlace)})
+    if (fold)
+      arguments.append({place.first, place.jump});
   for (tile::LoadOp load : state.fetches.lookup(dot)) {
     FetchPlace next = MemoryAccess(state, load).nextPlace(emit, load);
     shape.fetches.push_back(nextShape(load));

@@ -32,7 +32,7 @@ static bool storesWholeVectors(tile::StoreOp store, int64_t lanes) {
   Value tile = store.getValue();
   auto memory = cast<MemRefType>(store.getTarget().getType());
   APInt column;
-  if (store.getFold() || store.getLower() || rankOf(tile) != 2 || !memory.getElementType().isF32() ||
+  if (store.getLower() || rankOf(tile) != 2 || !memory.getElementType().isF32() ||
       shapeOf(tile)[1] % lanes != 0 || memory.isDynamicDim(memory.getRank() - 1) ||
       !matchPattern(store.getIndices().back(), m_ConstantInt(&column)) ||
       column.getSExtValue() + shapeOf(tile)[1] > memory.getDimSize(memory.getRank() - 1))
@@ -124,6 +124,16 @@ int64_t cpu::depthAxis(tile::DotOp dot, unsigned operand) {
   return operand == 0 ? !dot.getTransposeA() : dot.getTransposeB();
 }
 
+/// Whether a dot reads the tile of a window row by row, as it lies: as vectors of whole rows, or as numbers along a row.
+static bool readsRowsOfWindow(OpOperand &use, int64_t lanes) {
+  auto dot = dyn_cast<tile::DotOp>(use.getOwner());
+  if (!dot || use.getOperandNumber() == 2 || orderOfUse(use) == Order::Column)
+    return false;
+  bool rows = orderOf(dot.getResult()) == Order::Column, vectors = (use.getOperandNumber() == 0) == rows;
+  bool depthAlong = depthAxis(dot, use.getOperandNumber()) == 1;
+  return vectors ? !depthAlong && shapeOf(use.get())[1] % lanes == 0 : depthAlong;
+}
+
 /// Whether a dot can read the tile as it lies in memory, or pairs be made of it by whole vectors.
 static bool readsPairsInPlace(OpOperand &use, int64_t lanes) {
   auto dot = cast<tile::DotOp>(use.getOwner());
@@ -141,12 +151,14 @@ bool cpu::readInPlace(tile::LoadOp load, const Isa &target) {
   Value tile = load.getResult();
   auto memory = cast<MemRefType>(load.getSource().getType());
   APInt column;
-  if (load.getFold() || !(pairs || tileType(tile).getElementType().isF32()) || rankOf(tile) != 2 ||
+  if ((load.getFold() && pairs) || !(pairs || tileType(tile).getElementType().isF32()) || rankOf(tile) != 2 ||
       memory.isDynamicDim(memory.getRank() - 1) || !matchPattern(load.getIndices().back(), m_ConstantInt(&column)) ||
       column.getSExtValue() + shapeOf(tile)[1] > memory.getDimSize(memory.getRank() - 1))
     return false;
   if (overwritten(load))
     return false;
+  if (load.getFold())
+    return llvm::all_of(tile.getUses(), [&](OpOperand &use) { return readsRowsOfWindow(use, lanes); });
   if (pairs)
     return llvm::all_of(tile.getUses(), [&](OpOperand &use) { return readsPairsInPlace(use, lanes); });
   bool wholeRows = shapeOf(tile)[1] % lanes == 0, wholeColumns = shapeOf(tile)[0] % lanes == 0;

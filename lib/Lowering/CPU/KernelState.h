@@ -9,6 +9,7 @@
 #define ATTUNE_LOWERING_CPU_KERNELSTATE_H
 
 #include "Emit.h"
+#include "FoldedRows.h"
 #include "Orders.h"
 #include "Slots.h"
 #include "Stages.h"
@@ -27,6 +28,8 @@ namespace attune::cpu {
 struct Buffer {
   Value pointer;
   Value stride; ///< elements from one row (or column) to the next
+  Fold fold = {};  ///< of a window that dots read where it lies
+  FoldPlace place = {};
 };
 
 /// What the parts of the lowering share about one kernel and one instruction set.

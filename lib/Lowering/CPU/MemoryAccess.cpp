@@ -157,6 +157,10 @@ Value MemoryAccess::missesRow(Emit &emit, int64_t count) const {
   return after && early ? arith::OrIOp::create(emit, after, early).getResult() : after ? after : early;
 }
 
+FoldPlace MemoryAccess::placeOfFold(Emit &emit) const {
+  return {first ? first : emit.constant(0), emit.constant(foldStride - foldColumns)};
+}
+
 /// Rows of the memory from `base` on. Token w of a window is w + (w div columns)·(stride − columns) rows on.
 Value MemoryAccess::row(Emit &emit, Value outer) const {
   if (!first || foldColumns == foldStride)

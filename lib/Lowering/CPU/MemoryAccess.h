@@ -9,6 +9,7 @@
 #define ATTUNE_LOWERING_CPU_MEMORYACCESS_H
 
 #include "FetchAhead.h"
+#include "FoldedRows.h"
 #include "KernelState.h"
 
 namespace attune::cpu {
@@ -36,6 +37,7 @@ public:
   /// Fetches the line of (outer, inner) of the next step of the loop over the sequence into the second-level cache.
   void prefetchNext(Emit &emit, Value outer, Value inner) const;
   bool moves() const { return ahead != 0; }
+  Type elementType() const { return element; }
   /// Elements of a cache line of 64 bytes.
   int64_t lineElements() const { return 8 * cacheLineBytes / element.getIntOrFloatBitWidth(); }
 
@@ -45,6 +47,8 @@ public:
   bool wholeRows() const { return !rows && !before; }
   /// Rows before this one exist; null if all do.
   Value rowsThatExist() const { return rows; }
+  /// Of a fold the tile's place in its window.
+  FoldPlace placeOfFold(Emit &emit) const;
   /// i1: a row does not exist.
   Value missesRow(Emit &emit, int64_t count) const;
   Value base;   ///< element (0, 0); of a fold that of the window's token 0

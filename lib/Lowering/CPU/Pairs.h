@@ -16,6 +16,8 @@ namespace attune::cpu {
 /// steps count bf16 numbers.
 struct ScalarOperand {
   Value pointer, step, innerStep;
+  Fold fold = {}; ///< of its rows
+  FoldPlace place = {};
 };
 
 /// Whether the use is an operand of a dot that multiplies pairs of bf16 numbers.

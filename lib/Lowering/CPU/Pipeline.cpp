@@ -28,6 +28,7 @@ std::string cpu::workspaceName(StringRef name, StringRef isa) { return variantNa
 void cpu::buildTileToCpuPipeline(OpPassManager &manager, const CpuOptions &options) {
   // Storage, then code with vectors and structured loops.
   if (!options.device) {
+    manager.addPass(createInlineLoops());
     manager.addPass(createFoldAccumulators());
     manager.addPass(createAssignOrders());
   }

@@ -42,6 +42,23 @@ def AssignOrders : Pass<"cpu-assign-orders", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numColumn", "column-major", "Number of tiles stored column-major">];
 }
 
+def InlineLoops : Pass<"cpu-inline-loops", "::mlir::ModuleOp"> {
+  let summary = "Remove loops of one step and of none";
+  let description = [{
+    A window that fits into one tile has one step of its loop over the keys, and none of the loop over those that need a
+    mask. Without the loop the state that a softmax begins with is known: nothing is rescaled, and the product with the
+    values can be divided and stored as it ends.
+
+    ```mlir
+    %o = tile.loop sum %j = %c0 to %c49 step 49 carries(%acc = %zero) : (tensor<49x64xf32>) {
+      %next = tile.dot %w, %v, %acc : tensor<49x49xf32>, tensor<49x64xf32> -> tensor<49x64xf32>
+      tile.yield %next : tensor<49x64xf32>
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numInlined", "inlined", "Number of loops removed">];
+}
+
 def FoldAccumulators : Pass<"cpu-fold-accumulators", "::mlir::ModuleOp"> {
   let summary = "Let a dot add the tile that is added to its result";
   let description = [{
