@@ -22,6 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "DotForms.h"
+#include "DotTail.h"
 #include "FetchAhead.h"
 #include "KernelState.h"
 #include "MemoryAccess.h"
@@ -51,6 +52,7 @@ struct DotShape {
   bool stores, storesBelow;               ///< C is scaled and stored to memory, be it only rows below a bound
   bool pairs;                             ///< of bf16 numbers: steps of S count these, rows of V are pairs
   Fold scalarFold, vectorFold, storeFold; ///< of the rows of S, V and the memory that C is stored to
+  int64_t tail;                           ///< rows of the result that are computed one by one (DotTail.h)
   SmallVector<FetchShape, 2> fetches;     ///< what is fetched on the way
 
   std::string name() const;
@@ -70,11 +72,13 @@ struct DotBody {
   DotShape shape;
   Value result, accumulator, scalars, vectors, rowStep, innerStep, vectorStep, scale;
   FoldPlace scalarPlace = {}, vectorPlace = {};
+  Value tailStart = {}, tailStep = {}; ///< the first row of the tail, and from row to row
   StorePlace stored = {};
   SmallVector<FetchPlace, 2> fetches = {};
   Value number = {}; ///< of blocks before the current one
 
   void run();
+  void tail();
   void strip(Value column, int64_t count);
   void blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height, Value before);
   Value innerEnd(Value row, int64_t rows, Value column, int64_t count);
@@ -114,7 +118,7 @@ std::string DotShape::name() const {
          (storesBelow ? "_storebelow"
           : stores    ? "_store"
                       : "") +
-         foldNames() + fetched;
+         (tail ? "_tail" : "") + foldNames() + fetched;
 }
 
 /// The terms of the sums that a block needs: k ≤ (its largest i) + diagonal.
@@ -246,7 +250,10 @@ void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
 
 /// Blocks of equal height if there is a good height that divides the rows; otherwise the last ones are one lower.
 void DotBody::strip(Value column, int64_t count) {
-  int64_t most = emit.isa.blockRows, number = (shape.rows + most - 1) / most;
+  int64_t most = emit.isa.blockRows;
+  if (count > emit.isa.blockVectors) // registers for the sums, a row of vectors and a broadcast
+    most = (2 * emit.lanes() - count - 1) / count;
+  int64_t number = (shape.rows + most - 1) / most;
   for (int64_t more = 0; more < 3; ++more)
     if (shape.rows % (number + more) == 0 && shape.rows / (number + more) * 2 >= most) {
       number += more;
@@ -285,12 +292,24 @@ void DotBody::blocks(Value column, int64_t count, int64_t from, int64_t to, int6
   });
 }
 
+/// The last rows of the result, which fill no vector.
+void DotBody::tail() {
+  Type f32 = emit.getF32Type();
+  for (int64_t i = 0; i < shape.tail; ++i) {
+    Value row = emit.offset(tailStart, emit.mul(tailStep, i), f32);
+    Value place = emit.offset(result, emit.constant(shape.columns - shape.tail + i), f32);
+    DotTail{row, shape.inner, shape.rows, place, shape.resultStep, [&](Value j) { return scalarRows(j, 1)[0]; }}.emit(emit);
+  }
+}
+
 void DotBody::run() {
-  int64_t lanes = emit.lanes(), most = emit.isa.blockVectors, count = (shape.columns + lanes - 1) / lanes;
-  int64_t looped = count / most * most;
+  int64_t lanes = emit.lanes(), most = emit.isa.blockVectors;
+  int64_t count = (shape.columns - shape.tail + lanes - 1) / lanes;
+  int64_t looped = count == most + 1 ? 0 : count / most * most; // three vectors are one strip
   emit.loop(emit.constant(0), emit.constant(looped * lanes), most * lanes, [&](Value column) { strip(column, most); });
   if (count > looped)
     strip(emit.constant(looped * lanes), count - looped);
+  tail();
 }
 
 /// Arguments of a dot function before those of its store and of its fetches.
@@ -309,6 +328,8 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
   for (const Fold &fold : {shape.scalarFold, shape.vectorFold, shape.storeFold})
     if (fold)
       arguments.append({i64, i64});
+  if (shape.tail)
+    arguments.append({pointer, i64});
   for (size_t i = 0; i < shape.fetches.size(); ++i)
     arguments.append({pointer, i64, i64});
   LLVM::LLVMFuncOp op = emit.function(state.module, name, arguments);
@@ -340,6 +361,8 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
                              std::pair(&shape.storeFold, &body.stored.place)})
     if (*fold)
       *place = {block.getArgument(at), block.getArgument(at + 1)}, at += 2;
+  if (shape.tail)
+    body.tailStart = block.getArgument(at), body.tailStep = block.getArgument(at + 1), at += 2;
   for (; at < block.getNumArguments(); at += 3)
     body.fetches.push_back({block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2)});
   body.run();
@@ -410,6 +433,7 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                  scalarFold,
                  vectors.fold,
                  stored ? foldOf(stored->store) : Fold(),
+                 tailRows(state, dot),
                  {}};
   SmallVector<Value> arguments = {result.pointer, accumulator.pointer, scalars,        vectors.pointer,
                                   rowStep,        columnStep,          vectors.stride, factor.pointer};
@@ -421,6 +445,11 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                              std::pair(shape.storeFold, storePlace)})
     if (fold)
       arguments.append({place.first, place.jump});
+  if (shape.tail) {
+    Buffer rowsOfA = *state.find(dot.getA(), Order::Row);
+    Value first = emit.mul(rowsOfA.stride, dot.getM() - shape.tail);
+    arguments.append({emit.offset(rowsOfA.pointer, first, emit.getF32Type()), rowsOfA.stride});
+  }
   for (tile::LoadOp load : state.fetches.lookup(dot)) {
     FetchPlace next = MemoryAccess(state, load).nextPlace(emit, load);
     shape.fetches.push_back(nextShape(load));

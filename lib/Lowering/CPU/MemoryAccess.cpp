@@ -181,10 +181,26 @@ Value MemoryAccess::address(Emit &emit, Value outer, Value inner) const {
   return emit.offset(start, inner, element);
 }
 
+/// Of a window: the next tile of the keys, after the last the first again; or the next block of queries, after the last
+/// the first of the window to the right.
+FetchPlace MemoryAccess::nextInWindow(Emit &emit, tile::LoadOp load) const {
+  Value rowBytes = emit.mul(stride, element.getIntOrFloatBitWidth() / 8), zero = emit.constant(0);
+  Value right = emit.offset(base, emit.mul(stride, rowsToNext(load)), element);
+  auto loop = dyn_cast<tile::LoopOp>(load->getParentOp());
+  Value end = loop ? loop.getUpper() : load.getRows();
+  APInt tokens;
+  if (!end || !matchPattern(end, m_ConstantInt(&tokens)))
+    return {right, rowBytes, first};
+  Value next = emit.add(first, loop ? static_cast<int64_t>(loop.getStep()) : shapeOf(load.getResult())[0]);
+  Value inside = emit.less(next, emit.constant(tokens.getSExtValue()));
+  return {loop ? base : emit.select(inside, base, right), rowBytes, emit.select(inside, next, zero)};
+}
+
 FetchPlace MemoryAccess::nextPlace(Emit &emit, tile::LoadOp load) const {
+  if (first)
+    return nextInWindow(emit, load);
   Value step = emit.mul(stride, rowsToNext(load));
-  return {emit.offset(base, step, element), emit.mul(stride, element.getIntOrFloatBitWidth() / 8),
-          first ? first : emit.constant(0)};
+  return {emit.offset(base, step, element), emit.mul(stride, element.getIntOrFloatBitWidth() / 8), emit.constant(0)};
 }
 
 void MemoryAccess::prefetchNext(Emit &emit, Value outer, Value inner) const {

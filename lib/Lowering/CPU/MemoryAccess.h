@@ -64,6 +64,7 @@ private:
   int64_t ahead = 0; ///< rows to the next step's tile; 0 if it does not move with a loop, or if a dot fetches it
   Value edgeRow;
 
+  FetchPlace nextInWindow(Emit &emit, tile::LoadOp load) const;
   Value row(Emit &emit, Value outer) const;
   Value address(Emit &emit, Value outer, Value inner) const;
   Value mask(Emit &emit, Value inner, int64_t valid) const;
