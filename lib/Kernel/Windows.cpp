@@ -26,10 +26,10 @@ using namespace attune::kernel;
 //===----------------------------------------------------------------------===//
 
 int64_t Problem::queryTile() const {
-  return window ? (getenv("WQ") ? atoi(getenv("WQ")) : tile::windowTile(window.getLength(), schedule.getQueryTile())) : schedule.getQueryTile();
+  return window ? tile::windowTile(window.getLength(), schedule.getQueryTile()) : schedule.getQueryTile();
 }
 int64_t Problem::keyTile() const {
-  return window ? (getenv("WK") ? atoi(getenv("WK")) : tile::windowTile(window.getLength(), schedule.getKeyTile())) : schedule.getKeyTile();
+  return window ? tile::windowTile(window.getLength(), schedule.getKeyTile()) : schedule.getKeyTile();
 }
 
 //===----------------------------------------------------------------------===//

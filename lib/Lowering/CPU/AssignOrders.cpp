@@ -144,8 +144,10 @@ void KernelOrders::priceFixed(Operation *op) {
 double KernelOrders::priceDot(tile::DotOp dot, bool rows, llvm::DenseMap<void *, Prices> &prices) {
   double times = weight(dot);
   Order order = rows ? Order::Column : Order::Row;
-  want(prices, rows ? dot.getA() : dot.getB(),
-       (rows ? dot.getTransposeA() : dot.getTransposeB()) != rows ? Order::Column : Order::Row, times);
+  // A tile is transposed where it is made, which may be outside of the dot's loop.
+  Value read = rows ? dot.getA() : dot.getB();
+  double made = read.getDefiningOp() ? weight(read.getDefiningOp()) : times;
+  want(prices, read, (rows ? dot.getTransposeA() : dot.getTransposeB()) != rows ? Order::Column : Order::Row, made);
   want(prices, dot.getResult(), order, times);
   return times * double(dot.getK()) * vectors(shapeOf(dot.getResult()), order);
 }

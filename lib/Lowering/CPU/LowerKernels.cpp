@@ -67,31 +67,29 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
   bool apart = pairs && llvm::any_of(tile.getUses(), [&](OpOperand &use) { return readsRowsOfPairs(use, emit.isa); });
   if (access.wholeRows() && !apart)
     return state.place(tile, Order::Row, {access.base, access.stride});
-  Fold fold = foldOf(load);
-  Value none = emit.constant(0);
-  FoldPlace place = access.placeOfFold(emit);
   Buffer copy = pairs ? state.allocateBf16(shapeOf(tile), Order::Row) : state.allocate(shapeOf(tile), Order::Row);
   state.own(tile, copy.pointer);
   if (apart) {
     copyRows(emit, access, tile, copy, pairs);
     return state.place(tile, Order::Row, copy);
   }
-  auto choice =
-      scf::IfOp::create(emit, TypeRange{emit.pointerType(), emit.getI64Type(), emit.getI64Type(), emit.getI64Type()},
-                        access.missesRow(emit, rows), true);
+  Buffer there = access.buffer(emit, foldOf(load));
+  SmallVector<Value> inMemory{there.pointer, there.stride}, inCopy{copy.pointer, copy.stride};
+  if (there.fold) // the rows of the copy follow each other
+    inMemory.append({there.place.first, there.place.jump}), inCopy.append(2, emit.constant(0));
+  auto choice = scf::IfOp::create(emit, TypeRange(ValueRange(inMemory)), access.missesRow(emit, rows), true);
   {
     OpBuilder::InsertionGuard guard(emit);
     emit.setInsertionPointToStart(&choice.getThenRegion().front());
     copyRows(emit, access, tile, copy, pairs);
-    scf::YieldOp::create(emit, ValueRange{copy.pointer, copy.stride, none, none});
+    scf::YieldOp::create(emit, inCopy);
     emit.setInsertionPointToStart(&choice.getElseRegion().front());
-    Value base = access.base;
-    if (!fold) // of a window of whole rows
-      base = emit.offset(base, emit.mul(place.first, access.stride), access.elementType());
-    scf::YieldOp::create(emit, ValueRange{base, access.stride, fold ? place.first : none, place.jump});
+    scf::YieldOp::create(emit, inMemory);
   }
-  state.place(tile, Order::Row,
-              {choice.getResult(0), choice.getResult(1), fold, {choice.getResult(2), choice.getResult(3)}});
+  Buffer chosen{choice.getResult(0), choice.getResult(1)};
+  if (there.fold)
+    chosen.fold = there.fold, chosen.place = {choice.getResult(2), choice.getResult(3)};
+  state.place(tile, Order::Row, chosen);
 }
 
 /// Tiles of the result's shape that a stage is the last to read, each element where the result's is written.

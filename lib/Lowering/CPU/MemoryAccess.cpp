@@ -161,6 +161,12 @@ FoldPlace MemoryAccess::placeOfFold(Emit &emit) const {
   return {first ? first : emit.constant(0), emit.constant(foldStride - foldColumns)};
 }
 
+Buffer MemoryAccess::buffer(Emit &emit, const Fold &fold) const {
+  FoldPlace place = placeOfFold(emit);
+  Value start = fold || !first ? base : emit.offset(base, emit.mul(first, stride), element);
+  return {start, stride, fold, place};
+}
+
 /// Rows of the memory from `base` on. Token w of a window is w + (w div columns)·(stride − columns) rows on.
 Value MemoryAccess::row(Emit &emit, Value outer) const {
   if (!first || foldColumns == foldStride)

@@ -37,7 +37,6 @@ public:
   /// Fetches the line of (outer, inner) of the next step of the loop over the sequence into the second-level cache.
   void prefetchNext(Emit &emit, Value outer, Value inner) const;
   bool moves() const { return ahead != 0; }
-  Type elementType() const { return element; }
   /// Elements of a cache line of 64 bytes.
   int64_t lineElements() const { return 8 * cacheLineBytes / element.getIntOrFloatBitWidth(); }
 
@@ -49,6 +48,8 @@ public:
   Value rowsThatExist() const { return rows; }
   /// Of a fold the tile's place in its window.
   FoldPlace placeOfFold(Emit &emit) const;
+  /// The tile where it lies; of a window that has whole rows of the image they follow each other.
+  Buffer buffer(Emit &emit, const Fold &fold) const;
   /// i1: a row does not exist.
   Value missesRow(Emit &emit, int64_t count) const;
   Value base;   ///< element (0, 0); of a fold that of the window's token 0

@@ -3,7 +3,7 @@
 // Scores whose rows are reduced: column-major, so that the queries lie in the lanes. The query is transposed once; the
 // keys are read as scalars and stay as they are in memory.
 // CHECK-LABEL: tile.kernel @scores
-// CHECK:         %[[Q:.*]] = arith.mulf {{.*}} {attune.column}
+// CHECK:         %[[Q:.*]] = arith.mulf {{.*}} : tensor<64x64xf32>
 // CHECK:         tile.loop
 // CHECK:           %[[K:.*]] = tile.load
 // CHECK-NOT:       attune.column

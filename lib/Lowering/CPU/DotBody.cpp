@@ -1,0 +1,234 @@
+//===- DotBody.cpp - A block of a dot's result in registers -------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "DotBody.h"
+
+#include "DotTail.h"
+#include "Pairs.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::cpu;
+
+std::string DotShape::foldNames() const {
+  std::string text;
+  for (auto [mark, fold] : {std::pair("_sf", scalarFold), std::pair("_vf", vectorFold), std::pair("_cf", storeFold)})
+    if (fold)
+      text += mark + fold.name();
+  return text;
+}
+
+std::string DotShape::name() const {
+  std::string fetched;
+  for (const FetchShape &fetch : fetches)
+    fetched += fetch.name();
+  auto text = [](int64_t step) { return step < 0 ? "x" + std::to_string(-step) : std::to_string(step); };
+  return (pairs ? "dot_bf16_" : "dot_") + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
+         std::to_string(inner) + "_s" + text(rowStep) + "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" + text(resultStep) +
+         (accumulates ? "_add" : "") +
+         (scale == Scale::Rows      ? "_rows"
+          : scale == Scale::Columns ? "_columns"
+                                    : "") +
+         (resultDiagonal || operandDiagonal ? transposed ? "_t" : "_n" : "") +
+         (resultDiagonal ? "_below" + text(*resultDiagonal) : "") +
+         (operandDiagonal ? "_sums" + text(*operandDiagonal) : "") +
+         (storesBelow ? "_storebelow"
+          : stores    ? "_store"
+                      : "") +
+         (tail ? "_tail" : "") + foldNames() + fetched;
+}
+
+/// The terms of the sums that a block needs: k ≤ (its largest i) + diagonal.
+Value DotBody::innerEnd(Value row, int64_t rows, Value column, int64_t count) {
+  if (!shape.operandDiagonal)
+    return emit.constant(shape.inner);
+  Value last = shape.transposed ? emit.add(column, count * emit.lanes()) : emit.add(row, rows);
+  return emit.max(emit.min(emit.add(last, *shape.operandDiagonal), emit.constant(shape.inner)), emit.constant(0));
+}
+
+/// Where the rows of S of a block begin: in a window its rows, else all of them, are equally far apart.
+SmallVector<Value, 12> DotBody::scalarRows(Value row, int64_t rows) {
+  Type f32 = emit.getF32Type();
+  bool together = !shape.scalarFold || (shape.scalarFold.run % rows == 0 && shape.rows % rows == 0);
+  auto at = [&](Value i) {
+    return emit.offset(scalars, emit.mul(foldedRow(emit, shape.scalarFold, scalarPlace, i), rowStep), f32);
+  };
+  SmallVector<Value, 12> starts{at(row)};
+  for (int64_t i = 1; i < rows; ++i)
+    starts.push_back(together ? emit.offset(starts[0], emit.mul(emit.constant(i), rowStep), f32) : at(emit.add(row, i)));
+  return starts;
+}
+
+SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64_t count) {
+  Type f32 = emit.getF32Type();
+  SmallVector<Value, 12> rowsOfS = scalarRows(row, rows);
+  Value firstVector = emit.offset(vectors, column, f32);
+  SmallVector<Value> zeros(rows * count, emit.splat(0.0));
+  std::optional<BlockFetch> fetch;
+  if (!fetches.empty())
+    fetch.emplace(emit, shape.fetches, fetches, number, shape.inner, result);
+  return emit.loop(emit.constant(0), innerEnd(row, rows, column, count), 1, zeros, [&](Value k, ValueRange sums) {
+    SmallVector<Value> next(sums), v;
+    if (fetch)
+      fetch->emitStep(emit, k);
+    Value place = foldedRow(emit, shape.vectorFold, vectorPlace, k);
+    Value vectorRow = emit.offset(firstVector, emit.mul(place, vectorStep), f32);
+    for (int64_t j = 0; j < count; ++j)
+      v.push_back(emit.load(emit.offset(vectorRow, emit.constant(j * emit.lanes()), f32), emit.floats()));
+    Value column = emit.mul(k, innerStep);
+    for (int64_t i = 0; i < rows; ++i) {
+      Value s = emit.splat(emit.load(emit.offset(rowsOfS[i], column, f32), f32));
+      for (int64_t j = 0; j < count; ++j)
+        next[i * count + j] = LLVM::FMAOp::create(emit, s, v[j], sums[i * count + j]);
+    }
+    return next;
+  });
+}
+
+/// The sums with the products of pair `pair`; of its first numbers alone if `half`.
+SmallVector<Value> DotBody::addPair(Value row, int64_t rows, Value column, int64_t count, Value pair, ValueRange sums,
+                                    bool half) {
+  Type i16 = emit.getI16Type(), i32 = emit.getI32Type();
+  SmallVector<Value> next(sums), v;
+  Value vectorRow = emit.offset(vectors, emit.add(emit.mul(pair, vectorStep), column), i32);
+  for (int64_t j = 0; j < count; ++j) {
+    Value read = emit.load(emit.offset(vectorRow, emit.constant(j * emit.lanes()), i32), emit.vectorOf(i32));
+    // What is beside the last number may be anything, and 0 · NaN is NaN.
+    v.push_back(half ? arith::AndIOp::create(emit, read, emit.splat(emit.number(0xffff))).getResult() : read);
+  }
+  Value scalarPair = emit.offset(scalars, emit.add(emit.mul(row, rowStep), emit.mul(pair, innerStep)), i16);
+  for (int64_t i = 0; i < rows; ++i) {
+    Value address = emit.offset(scalarPair, emit.mul(emit.constant(i), rowStep), i16);
+    Value read = half ? arith::ExtUIOp::create(emit, i32, emit.load(address, i16, 2)).getResult()
+                      : emit.load(address, i32, 2);
+    Value s = emit.splat(read);
+    for (int64_t j = 0; j < count; ++j)
+      next[i * count + j] = addProductsOfPairs(emit, sums[i * count + j], s, v[j]);
+  }
+  return next;
+}
+
+/// Sums over pairs. Of a sum that ends within a pair the rest of that pair is zero, or the tile's own depth ends there.
+SmallVector<Value> DotBody::productOfPairs(Value row, int64_t rows, Value column, int64_t count) {
+  SmallVector<Value> sums(rows * count, emit.splat(0.0));
+  Value end = innerEnd(row, rows, column, count), last = emit.constant(shape.inner / 2);
+  if (shape.operandDiagonal)
+    last = emit.min(arith::ShRUIOp::create(emit, emit.add(end, 1), emit.constant(1)), last);
+  std::optional<BlockFetch> fetch;
+  if (!fetches.empty() && shape.inner > 1)
+    fetch.emplace(emit, shape.fetches, fetches, number, shape.inner / 2, result);
+  sums = emit.loop(emit.constant(0), last, 1, sums, [&](Value pair, ValueRange before) {
+    if (fetch)
+      fetch->emitStep(emit, pair);
+    return addPair(row, rows, column, count, pair, before, /*half=*/false);
+  });
+  if (shape.inner % 2)
+    sums = addPair(row, rows, column, count, emit.constant(shape.inner / 2), sums, /*half=*/true);
+  return sums;
+}
+
+Value DotBody::accumulated(Value sum, Value row, Value column, Value place) {
+  Type f32 = emit.getF32Type();
+  Value before = emit.load(emit.offset(accumulator, place, f32), emit.floats());
+  if (shape.scale == Scale::None)
+    return arith::AddFOp::create(emit, before, sum);
+  Value factor = shape.scale == Scale::Rows ? emit.splat(emit.load(emit.offset(scale, row, f32), f32))
+                                            : emit.load(emit.offset(scale, column, f32), emit.floats());
+  return LLVM::FMAOp::create(emit, before, factor, sum);
+}
+
+/// Stores a row of the block, in the scratch or, scaled, in memory.
+void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
+  Type f32 = emit.getF32Type();
+  Value place = shape.storeFold ? foldedRow(emit, shape.storeFold, stored.place, row) : row;
+  Value start = emit.offset(result, emit.mul(place, shape.stores ? stored.step : emit.constant(shape.resultStep)), f32);
+  if (shape.storesBelow)
+    start = emit.select(emit.less(row, stored.bound), start, stored.dump);
+  Value factor = shape.stores ? emit.splat(emit.load(emit.offset(stored.scale, row, f32), f32)) : Value();
+  for (auto [j, sum] : llvm::enumerate(sums)) {
+    Value value = factor ? arith::MulFOp::create(emit, sum, factor).getResult() : sum;
+    emit.store(value, emit.offset(start, emit.add(column, static_cast<int64_t>(j) * emit.lanes()), f32));
+  }
+}
+
+void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
+  SmallVector<Value> sums =
+      shape.pairs ? productOfPairs(row, rows, column, count) : product(row, rows, column, count);
+  Value first = emit.add(emit.mul(row, shape.resultStep), column);
+  for (int64_t i = 0; i < rows; ++i) {
+    MutableArrayRef<Value> line = MutableArrayRef(sums).slice(i * count, count);
+    for (int64_t j = 0; shape.accumulates && j < count; ++j) {
+      Value place = emit.add(first, i * shape.resultStep + j * emit.lanes());
+      line[j] = accumulated(line[j], emit.add(row, i), emit.add(column, j * emit.lanes()), place);
+    }
+    store(line, emit.add(row, i), column);
+  }
+}
+
+/// Blocks of equal height if there is a good height that divides the rows; otherwise the last ones are one lower.
+void DotBody::strip(Value column, int64_t count) {
+  int64_t most = emit.isa.blockRows;
+  if (count > emit.isa.blockVectors) // registers for the sums, a row of vectors and a broadcast
+    most = (2 * emit.lanes() - count - 1) / count;
+  int64_t number = (shape.rows + most - 1) / most;
+  for (int64_t more = 0; more < 3; ++more)
+    if (shape.rows % (number + more) == 0 && shape.rows / (number + more) * 2 >= most) {
+      number += more;
+      break;
+    }
+  int64_t height = (shape.rows + number - 1) / number, low = number * height - shape.rows;
+  int64_t tall = (number - low) * height;
+  // Blocks of the strips before this one.
+  Value before = emit.constant(0);
+  if (!fetches.empty())
+    before = emit.mul(
+        arith::DivUIOp::create(emit, column, emit.constant(emit.isa.blockVectors * emit.lanes())).getResult(), number);
+  blocks(column, count, 0, tall, height, before);
+  blocks(column, count, tall, shape.rows, height - 1, emit.add(before, number - low));
+}
+
+/// Blocks of one height, from row `from` to row `to`, as far as they are needed.
+void DotBody::blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height, Value before) {
+  if (from == to)
+    return;
+  Value lower = emit.constant(from), upper = emit.constant(to);
+  if (shape.resultDiagonal && shape.transposed) {
+    // The smallest column of the block, its first row, is at most the largest row of the strip plus the diagonal.
+    upper = emit.min(upper, emit.add(column, count * emit.lanes() + *shape.resultDiagonal));
+  } else if (shape.resultDiagonal) {
+    // The first block whose last row plus the diagonal reaches the strip's first column.
+    Value missing = emit.max(emit.sub(column, emit.constant(*shape.resultDiagonal + from)), emit.constant(0));
+    Value skipped = arith::DivUIOp::create(emit, missing, emit.constant(height));
+    lower = emit.add(emit.mul(skipped, height), from);
+  }
+  emit.loop(lower, upper, height, [&](Value row) {
+    if (!fetches.empty())
+      number = emit.add(
+          before, arith::DivUIOp::create(emit, emit.sub(row, emit.constant(from)), emit.constant(height)).getResult());
+    block(row, height, column, count);
+  });
+}
+
+/// The last rows of the result, which fill no vector.
+void DotBody::tail() {
+  Type f32 = emit.getF32Type();
+  for (int64_t i = 0; i < shape.tail; ++i) {
+    Value row = emit.offset(tailStart, emit.mul(tailStep, i), f32);
+    Value place = emit.offset(result, emit.constant(shape.columns - shape.tail + i), f32);
+    DotTail{row, shape.inner, shape.rows, place, shape.resultStep, [&](Value j) { return scalarRows(j, 1)[0]; }}.emit(emit);
+  }
+}
+
+void DotBody::run() {
+  int64_t lanes = emit.lanes(), most = emit.isa.blockVectors;
+  int64_t count = (shape.columns - shape.tail + lanes - 1) / lanes;
+  int64_t looped = count == most + 1 ? 0 : count / most * most; // three vectors are one strip
+  emit.loop(emit.constant(0), emit.constant(looped * lanes), most * lanes, [&](Value column) { strip(column, most); });
+  if (count > looped)
+    strip(emit.constant(looped * lanes), count - looped);
+  tail();
+}

@@ -1,0 +1,91 @@
+//===- DotBody.h - A block of a dot's result in registers ---------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   for strip of vectors of the result's adjacent elements (J)
+//     for block of rows (I)
+//       sum[rows × vectors] = 0
+//       for k:  sum += S[row, k] (broadcast) · V[k, vectors]
+//       C[row, vectors] = acc + sum
+//
+// S is A and V is B if the result is row-major; S is B and V is A transposed if it is column-major: then J are its
+// rows. The products of one dot are summed apart and added to the accumulator last, so that the sums inside a block of
+// keys do not depend on what came before. Padding of V and C is computed along: nobody reads it.
+//
+// Of bf16 numbers, on a processor that has their dot products, k counts pairs and S and V are of 32 bits.
+//
+// Below a diagonal (causal weights inside a chunk) only the blocks and the terms of the sums that count are computed.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LOWERING_CPU_DOTBODY_H
+#define ATTUNE_LOWERING_CPU_DOTBODY_H
+
+#include "FetchAhead.h"
+#include "FoldedRows.h"
+
+namespace attune::cpu {
+
+/// What the accumulator is multiplied by before it is added.
+enum class Scale { None, Rows, Columns };
+
+/// What a dot function is made for. Strides that are only known at run time are -1 and come as arguments.
+struct DotShape {
+  int64_t rows, columns, inner; ///< I, J (of the orientation above), K
+  int64_t rowStep, innerStep;   ///< strides of S
+  int64_t vectorStep;           ///< stride of V
+  int64_t resultStep;           ///< stride of the accumulator and, in the scratch, of C
+  bool accumulates;
+  Scale scale;
+  bool transposed;                        ///< I are the columns of the result, J its rows
+  std::optional<int64_t> resultDiagonal;  ///< only elements j ≤ i + diagonal are needed
+  std::optional<int64_t> operandDiagonal; ///< A is zero where k > i + diagonal
+  bool stores, storesBelow;               ///< C is scaled and stored to memory, be it only rows below a bound
+  bool pairs;                             ///< of bf16 numbers: steps of S count these, rows of V are pairs
+  Fold scalarFold, vectorFold, storeFold; ///< of the rows of S, V and the memory that C is stored to
+  int64_t tail;                           ///< rows of the result that are computed one by one (DotTail.h)
+  SmallVector<FetchShape, 2> fetches;     ///< what is fetched on the way
+
+  std::string name() const;
+  std::string foldNames() const;
+};
+
+/// Where a scaled result is stored.
+struct StorePlace {
+  Value step, bound, dump; ///< from row to row; rows before it exist; where the others go
+  Value scale;             ///< a factor for each row
+  FoldPlace place;
+};
+
+/// Emits the body of a dot function.
+struct DotBody {
+  Emit &emit;
+  DotShape shape;
+  Value result, accumulator, scalars, vectors, rowStep, innerStep, vectorStep, scale;
+  FoldPlace scalarPlace = {}, vectorPlace = {};
+  Value tailStart = {}, tailStep = {}; ///< the first row of the tail, and from row to row
+  StorePlace stored = {};
+  SmallVector<FetchPlace, 2> fetches = {};
+  Value number = {}; ///< of blocks before the current one
+
+  void run();
+  void tail();
+  void strip(Value column, int64_t count);
+  void blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height, Value before);
+  Value innerEnd(Value row, int64_t rows, Value column, int64_t count);
+  Value accumulated(Value sum, Value row, Value column, Value place);
+  void block(Value row, int64_t rows, Value column, int64_t count);
+  void store(ArrayRef<Value> sums, Value row, Value column);
+  SmallVector<Value, 12> scalarRows(Value row, int64_t rows);
+  SmallVector<Value> product(Value row, int64_t rows, Value column, int64_t count);
+  SmallVector<Value> productOfPairs(Value row, int64_t rows, Value column, int64_t count);
+  SmallVector<Value> addPair(Value row, int64_t rows, Value column, int64_t count, Value pair, ValueRange sums,
+                             bool half);
+};
+
+} // namespace attune::cpu
+
+#endif // ATTUNE_LOWERING_CPU_DOTBODY_H
