@@ -20,12 +20,21 @@ static bool isKey(Terms &terms, TermRef term, const SoftmaxMatch &match) {
          terms.simplify(term->at[0]) == terms.simplify(terms.expr(match.keys[0]));
 }
 
+/// x of "x and true": JAX combines masks even where there is only one.
+static TermRef withoutTrue(Terms &terms, TermRef condition) {
+  while (condition->is(Function::And)) {
+    auto isTrue = [&](TermRef term) { return terms.constant(term) == 1.0; };
+    auto other = llvm::find_if_not(condition->operands, isTrue);
+    if (other == condition->operands.end() || !llvm::any_of(condition->operands, isTrue))
+      break;
+    condition = *other;
+  }
+  return condition;
+}
+
 /// The number of keys that the condition compares the key with, and whether keys exist where it holds.
 static std::pair<TermRef, bool> comparedWith(Terms &terms, TermRef condition, const SoftmaxMatch &match) {
-  // JAX writes masks that it combines, though there is one.
-  for (unsigned side : {0, 1})
-    if (condition->is(Function::And) && terms.constant(condition->operands[side]) == 1.0)
-      condition = condition->operands[1 - side];
+  condition = withoutTrue(terms, condition);
   bool below = condition->is(Function::Less) || condition->is(Function::Greater);
   if (!below && !condition->is(Function::LessEqual) && !condition->is(Function::GreaterEqual))
     return {};
