@@ -39,6 +39,7 @@ static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation, ModuleOp mod
   PassManager manager(&compilation.context());
   device::GpuOptions options;
   options.chip = compilation.target().str();
+  options.products = compilation.products() == "wgmma" ? device::Products::Wgmma : device::Products::MmaSync;
   device::buildTileToGpuPipeline(manager, options);
   return succeeded(manager.run(*device)) ? std::move(device) : OwningOpRef<ModuleOp>();
 }

@@ -97,6 +97,26 @@ std::optional<WgmmaAsm> attune::findWgmmaAsm(llvm::StringRef text, llvm::StringR
   return product;
 }
 
+std::string WgmmaOrderAsm::text() const {
+  return wait ? "wgmma.wait_group.sync.aligned $" + std::to_string(2 * registers()) + ";" : "wgmma.fence.sync.aligned;";
+}
+
+std::string WgmmaOrderAsm::constraints() const {
+  std::string list;
+  for (unsigned i = 0; i < registers(); ++i)
+    list += i < floats ? "=f," : "=r,";
+  for (unsigned i = 0; i < registers(); ++i)
+    list += std::to_string(i) + ",";
+  return wait ? list + "n" : list.substr(0, list.size() - 1);
+}
+
+std::optional<WgmmaOrderAsm> attune::findWgmmaOrderAsm(llvm::StringRef text, llvm::StringRef constraints) {
+  WgmmaOrderAsm order{text.starts_with("wgmma.wait_group"), unsigned(constraints.count("=f")),
+                      unsigned(constraints.count("=r"))};
+  bool known = order.registers() && order.text() == text && order.constraints() == constraints;
+  return known ? std::optional(order) : std::nullopt;
+}
+
 const EmulatedAsm *attune::findEmulatedAsm(llvm::StringRef text) {
   for (const EmulatedAsm &entry : table)
     if (entry.text == text.trim())

@@ -24,6 +24,8 @@ std::optional<DeviceInstruction> findScalarInstruction(llvm::StringRef name);
 
 /// wgmma.mma_async, which is inline assembly.
 DeviceInstruction warpgroupProduct(const WgmmaAsm &product);
+/// wgmma.fence and wgmma.wait_group with registers.
+DeviceInstruction warpgroupOrder(WgmmaOrderAsm order);
 
 } // namespace attune::emulator
 

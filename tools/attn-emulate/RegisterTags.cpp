@@ -60,7 +60,8 @@ void RegisterTags::checkUses(Instruction &value) {
       if (auto *call = dyn_cast<CallInst>(instruction); !call || !isProduct(*call))
         users.insert(instruction);
   for (Instruction *user : users) {
-    IRBuilder<> builder(user);
+    auto *call = dyn_cast<CallInst>(user);
+    IRBuilder<> builder(call && isWait(*call) ? user->getNextNode() : user);
     makeCheck(builder, *user, tagOf(&value));
   }
 }

@@ -8,7 +8,8 @@
 //
 // The results of an asynchronous product are names of registers that are filled later. Beside each value that may be
 // such a result goes a tag, the product's number, through the same extractions, phis and choices; where the value is
-// used for anything but another product, the tag is checked.
+// used for anything but another product, the tag is checked. At a wait that the value goes through it is checked behind:
+// what comes out must have been waited for.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_REGISTERTAGS_H
@@ -24,12 +25,13 @@ namespace attune::emulator {
 
 class RegisterTags {
 public:
+  /// Is a call such a product, or a wait with registers?
   using IsProduct = std::function<bool(const llvm::CallInst &)>;
   using MakeTag = std::function<llvm::Value *(llvm::IRBuilder<> &)>;
   using MakeCheck = std::function<void(llvm::IRBuilder<> &, llvm::Instruction &user, llvm::Value *tag)>;
 
-  RegisterTags(IsProduct isProduct, MakeTag makeTag, MakeCheck makeCheck)
-      : isProduct(std::move(isProduct)), makeTag(std::move(makeTag)), makeCheck(std::move(makeCheck)) {}
+  RegisterTags(IsProduct isProduct, IsProduct isWait, MakeTag makeTag, MakeCheck makeCheck)
+      : isProduct(std::move(isProduct)), isWait(std::move(isWait)), makeTag(std::move(makeTag)), makeCheck(std::move(makeCheck)) {}
 
   void run(llvm::Function &function);
 
@@ -39,7 +41,7 @@ private:
   llvm::Value *join(llvm::Instruction &at, llvm::Value *first, llvm::Value *second);
   void checkUses(llvm::Instruction &value);
 
-  IsProduct isProduct;
+  IsProduct isProduct, isWait;
   MakeTag makeTag;
   MakeCheck makeCheck;
   llvm::DenseMap<llvm::Value *, llvm::Value *> tags;

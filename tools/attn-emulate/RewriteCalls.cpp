@@ -43,6 +43,8 @@ Expected<DeviceInstruction> Rewriter::instructionOf(const CallInst &call) {
   if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
     if (auto product = findWgmmaAsm(assembly->getAsmString(), withoutClobbers(assembly->getConstraintString())))
       return warpgroupProduct(*product);
+    if (auto order = findWgmmaOrderAsm(assembly->getAsmString(), withoutClobbers(assembly->getConstraintString())))
+      return warpgroupOrder(*order);
     const EmulatedAsm *entry = findEmulatedAsm(assembly->getAsmString());
     if (!entry || entry->constraints != withoutClobbers(assembly->getConstraintString()))
       return refusal("inline assembly that the emulator does not model: \"" + assembly->getAsmString() + "\", \"" +
@@ -155,6 +157,13 @@ void Rewriter::tagProducts(Function &function) {
       [](const CallInst &call) {
         auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand());
         return assembly && findWgmmaAsm(assembly->getAsmString(), withoutClobbers(assembly->getConstraintString()));
+      },
+      [](const CallInst &call) {
+        auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand());
+        auto order = assembly ? findWgmmaOrderAsm(assembly->getAsmString(),
+                                                  withoutClobbers(assembly->getConstraintString()))
+                              : std::nullopt;
+        return order && order->wait;
       },
       [&](IRBuilder<> &builder) -> Value * {
         return builder.CreateCall(tagType, address(reinterpret_cast<void *>(lastProduct)), {address(machine)});

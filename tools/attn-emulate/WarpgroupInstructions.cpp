@@ -183,6 +183,22 @@ DeviceInstruction emulator::warpgroupProduct(const WgmmaAsm &product) {
   });
 }
 
+/// The registers go through; what is in flight in them is checked where they are used (RegisterTags.h).
+static void order(const WarpCall &call, const WgmmaOrderAsm &shape) {
+  if (shape.wait)
+    call.machine.finishProducts(call.warp, uint64_t(call.lane(0).argument<int32_t>(shape.registers())));
+  call.warp.products.fenced = !shape.wait;
+  for (uint32_t rest = call.mask; rest; rest &= rest - 1) {
+    LaneCall part = call.lane(unsigned(std::countr_zero(rest)));
+    for (unsigned i = 0; i < shape.registers(); ++i)
+      part.give(part.argument<uint32_t>(i), i);
+  }
+}
+
+DeviceInstruction emulator::warpgroupOrder(WgmmaOrderAsm shape) {
+  return DeviceInstruction::byWarp([=](const WarpCall &call) { order(call, shape); });
+}
+
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//

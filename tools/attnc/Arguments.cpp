@@ -127,6 +127,9 @@ static const OptionInfo options[] = {
     {"--plot", "a file", "s", "draw errors over times, as SVG", takePlot},
     {"--dump", "a folder", "c", "also write the module after each stage, as 0-attn.mlir, 1-graph.mlir …",
      [](Arguments &a, StringRef v) { return a.dump = v.str(), !v.empty(); }},
+    {"--gpu-products", "one of mma.sync, wgmma", "cr",
+     "the matrix instructions of f16 and bf16 on sm_90a (default: mma.sync)",
+     [](Arguments &a, StringRef v) { return oneOf({"mma.sync", "wgmma"}, v, a.products); }},
     {"--in", "a folder of .npy files or one .safetensors file", "rs", "the inputs and parameters",
      [](Arguments &a, StringRef v) { return a.in = v.str(), !v.empty(); }},
     {"--out", "a folder", "ir", "where to write the tensors",
@@ -281,6 +284,8 @@ static bool checkComplete(const Arguments &arguments) {
     return complain("a GPU target with --emulate", "cpu", "add --target sm_80"), false;
   if (arguments.command == Command::Run && arguments.json && !arguments.emulate)
     return complain("--emulate with --json", "nothing", "only the emulator counts what kernels do"), false;
+  if (arguments.products == "wgmma" && arguments.target != "sm_90a" && !llvm::is_contained(arguments.targets, "sm_90a"))
+    return complain("--target sm_90a with --gpu-products wgmma", arguments.target, "other targets do not have it"), false;
   bool deviceStage = arguments.emit == "ptx" || arguments.emit == "cubin";
   if (deviceStage && arguments.target == "cpu")
     return complain("a GPU target with --emit " + arguments.emit, "cpu", "add --target sm_80"), false;

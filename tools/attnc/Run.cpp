@@ -193,6 +193,6 @@ int attune::attnc::run(const Arguments &arguments) {
     return status;
   if (!arguments.device.empty())
     compilation->priceFor(arguments.device);
-  compilation->planFor(pricedThreads(arguments));
+  compilation->planFor(pricedThreads(arguments)), compilation->multiplyBy(arguments.products);
   return arguments.reference ? runReference(arguments, *compilation) : runCompiled(arguments, *compilation);
 }

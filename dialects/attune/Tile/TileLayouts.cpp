@@ -37,10 +37,18 @@ LogicalResult SliceAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
   return verifyGrid(emitError, warps);
 }
 
-LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns) {
+LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
+                                 int64_t panel) {
   if (rows < 1 || columns < 1 || columns % blockSize != 0)
     return emitError() << "expected rows and a multiple of " << blockSize << " columns, but got " << rows << " x "
                        << columns;
+  if (panel == 0)
+    return success();
+  if (panel != 16 && panel != 32 && panel != 64)
+    return emitError() << "expected panels of 16, 32 or 64 columns, but got " << panel;
+  if (columns % panel != 0 || rows % blockSize != 0)
+    return emitError() << "expected whole panels of " << panel << " columns and rows in eights, but got " << rows
+                       << " x " << columns;
   return success();
 }
 
@@ -140,7 +148,7 @@ std::optional<int64_t> SliceLayout::elementAt(RegisterPlace place) const {
 //===----------------------------------------------------------------------===//
 
 int64_t SharedLayout::swizzlePeriod() const {
-  return std::min<int64_t>(8, int64_t(1) << llvm::countr_zero(static_cast<uint64_t>(chunksPerRow())));
+  return std::min<int64_t>(8, int64_t(1) << llvm::countr_zero(static_cast<uint64_t>(chunksPerPanel())));
 }
 
 int64_t SharedLayout::swizzle(int64_t row) const {
@@ -151,8 +159,8 @@ int64_t SharedLayout::swizzle(int64_t row) const {
 }
 
 int64_t SharedLayout::offsetOf(int64_t row, int64_t column) const {
-  int64_t chunk = column / elementsPerChunk() ^ swizzle(row);
-  return row * rowBytes() + chunk * 16 + column % elementsPerChunk() * elementBytes;
+  int64_t chunk = column % panel / elementsPerChunk() ^ swizzle(row);
+  return column / panel * panelBytes() + row * rowBytes() + chunk * 16 + column % elementsPerChunk() * elementBytes;
 }
 
 SharedAttr attune::tile::sharedFor(RankedTensorType tile) {

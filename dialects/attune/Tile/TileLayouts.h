@@ -97,6 +97,10 @@
 //
 // and rows must be whole multiples of 128 bytes: `columns` is padded to 32.
 //
+// *Panels.* A warpgroup's product reads 16-bit operands of rows of 32, 64 or 128 bytes. Wider tiles are cut into panels of
+// such rows, one after another; within a panel places are those above, which is what the instruction demands: see
+// Warpgroup.h.
+//
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_TILE_TILELAYOUTS_H
 #define ATTUNE_TILE_TILELAYOUTS_H
@@ -170,14 +174,23 @@ struct SliceLayout {
 /// A tile in shared memory.
 struct SharedLayout {
   int64_t rows, columns, elementBytes;
+  int64_t panel; // columns of a panel; all of them if the tile is not cut into panels
+  int64_t alignment;
 
   SharedLayout(SharedAttr attr, mlir::Type element)
-      : rows(attr.getRows()), columns(attr.getColumns()), elementBytes(element.getIntOrFloatBitWidth() / 8) {}
+      : rows(attr.getRows()), columns(attr.getColumns()), elementBytes(element.getIntOrFloatBitWidth() / 8),
+        panel(attr.getPanel() ? attr.getPanel() : columns), alignment(attr.getPanel() ? patternBytes() : 128) {}
 
   int64_t bytes() const { return rows * columns * elementBytes; }
-  int64_t rowBytes() const { return columns * elementBytes; }
-  int64_t chunksPerRow() const { return rowBytes() / 16; }
+  /// From one row to the next, in a panel.
+  int64_t rowBytes() const { return panel * elementBytes; }
+  int64_t panels() const { return columns / panel; }
+  int64_t panelBytes() const { return rows * rowBytes(); }
+  int64_t chunksPerRow() const { return columns * elementBytes / 16; }
+  int64_t chunksPerPanel() const { return rowBytes() / 16; }
   int64_t elementsPerChunk() const { return 16 / elementBytes; }
+  /// Eight rows of a panel, after which the swizzle begins anew.
+  int64_t patternBytes() const { return blockSize * rowBytes(); }
   /// The power of two s of the essay, for 16-bit elements.
   int64_t swizzlePeriod() const;
   /// x(row): what the number of a chunk is XORed with; depends on row mod 8 alone.

@@ -59,11 +59,22 @@ def Tile_SharedAttr : AttrDef<Tile_Dialect, "Shared"> {
     `rows` × `columns` elements are reserved; what is outside the tile's shape is zero where a matrix instruction could
     meet it. The swizzle follows from `columns` and the element type.
 
+    With `panel` the columns lie in panels of so many, one panel with all rows after another, each as a tile of its own:
+    so the descriptors of a warpgroup's products name it. Rows of a panel are 32, 64 or 128 bytes.
+
+    Constraints: a multiple of 8 columns; with `panel`, 16, 32 or 64 of them a panel and whole panels, and rows in eights.
+
     ```mlir
     #tile.shared<rows = 64, columns = 64>
     ```
+    ```mlir
+    #tile.shared<rows = 64, columns = 128, panel = 64>
+    ```
   }];
-  let parameters = (ins "int64_t":$rows, "int64_t":$columns);
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, DefaultValuedParameter<"int64_t", "0">:$panel);
+  let builders = [AttrBuilder<(ins "int64_t":$rows, "int64_t":$columns), [{
+    return $_get($_ctxt, rows, columns, /*panel=*/0);
+  }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -48,6 +48,21 @@ struct WgmmaAsm {
   std::string constraints() const;
 };
 
+/// wgmma.fence, or wgmma.wait_group, with the registers that it orders: they come in and go out again, floats (sums)
+/// first, then words (A). Nothing that computes with them can then move to the other side. A wait takes the number of
+/// groups that may be in flight after it, an i32 constant, as its last operand.
+struct WgmmaOrderAsm {
+  bool wait = false;
+  unsigned floats = 0, words = 0;
+
+  unsigned registers() const { return floats + words; }
+  std::string text() const;
+  std::string constraints() const;
+};
+
+/// The order that a string stands for, if it is one of these and has a register.
+std::optional<WgmmaOrderAsm> findWgmmaOrderAsm(llvm::StringRef text, llvm::StringRef constraints);
+
 /// The product that a string stands for, if it is one of these.
 std::optional<WgmmaAsm> findWgmmaAsm(llvm::StringRef text, llvm::StringRef constraints);
 

@@ -70,6 +70,9 @@ public:
   /// Code for one instruction set of the CPU ("avx2", "avx512", "avx512_bf16") in place of all; nothing for another name.
   void limitTo(llvm::StringRef isa);
 
+  /// From now on products on a GPU are made by "mma.sync", as at first, or "wgmma" where the target has it and it can.
+  void multiplyBy(llvm::StringRef products) { productsName = products.str(); }
+
   /// LLVM generates code for a CPU as it comes, for tests of many specs.
   void leaveUnoptimized() { optimize = false; }
 
@@ -87,6 +90,7 @@ public:
   llvm::StringRef path() const { return sourcePath; }
   llvm::StringRef target() const { return targetName; }
   llvm::StringRef device() const { return deviceName; }
+  llvm::StringRef products() const { return productsName; }
   bool isGpu() const { return targetName != "cpu"; }
   /// Absent for a .mlir file.
   const std::optional<Spec> &spec() const { return parsed; }
@@ -114,7 +118,7 @@ private:
   mlir::LogicalResult describe();
 
   llvm::raw_ostream &errors;
-  std::string sourcePath, targetName, deviceName, libraryName, dumpFolder;
+  std::string sourcePath, targetName, deviceName, libraryName, dumpFolder, productsName = "mma.sync";
   mlir::MLIRContext mlirContext;
   llvm::SourceMgr sources;
   std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler; ///< by its own type: the destructor of its base is not virtual

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "VectorAxes.h"
+#include "Warpgroups.h"
 
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Tile/TileLayouts.h"
@@ -40,8 +41,11 @@ static RankedTensorType tileType(Value value) { return dyn_cast<RankedTensorType
 namespace {
 class Assigner {
 public:
-  Assigner(KernelOp kernel, const VectorAxes &axes)
-      : kernel(kernel), axes(axes), context(kernel.getContext()), warps(kernel.getSchedule()->getWarpGrid()) {}
+  Assigner(KernelOp kernel, const VectorAxes &axes, device::Products products)
+      : kernel(kernel), axes(axes), context(kernel.getContext()), warps(kernel.getSchedule()->getWarpGrid()) {
+    if (products == device::Products::Wgmma)
+      byWarpgroups = device::productsByWarpgroups(kernel, warps);
+  }
 
   LogicalResult run() {
     combineEarly();
@@ -70,12 +74,15 @@ private:
   void assignLoad(LoadOp load);
   void assignLoop(LoopOp loop);
   void assignDot(DotOp dot);
+  bool isReadByWarpgroups(Value tile) const;
+  void assignWarpgroupDot(DotOp dot);
   void assignWidening(arith::ExtFOp widen);
   void assignElementwise(Operation *op);
   void eraseDeadConstants();
 
   KernelOp kernel;
   const VectorAxes &axes;
+  llvm::DenseSet<Operation *> byWarpgroups; // products
   MLIRContext *context;
   WarpGrid warps;
   bool failed = false;
@@ -144,7 +151,8 @@ static bool comesByChunks(RankedTensorType tile) {
 void Assigner::assignLoad(LoadOp load) {
   Value result = load.getResult();
   bool staged = !isVector(result) && (comesByChunks(tileType(result)) || llvm::any_of(result.getUses(), isStaged));
-  assign(result, staged ? Attribute(sharedFor(tileType(result))) : computed(result));
+  SharedAttr shared = isReadByWarpgroups(result) ? warpgroupSharedFor(tileType(result)) : sharedFor(tileType(result));
+  assign(result, staged ? Attribute(shared) : computed(result));
 }
 
 void Assigner::assignLoop(LoopOp loop) {
@@ -159,7 +167,28 @@ void Assigner::assignLoop(LoopOp loop) {
     use(operand, tileType(result).getEncoding());
 }
 
+/// True if products take a tile, all of them by warpgroups.
+bool Assigner::isReadByWarpgroups(Value tile) const {
+  auto dots = llvm::make_filter_range(tile.getUsers(), [](Operation *user) { return isa<DotOp>(user); });
+  return !dots.empty() && llvm::all_of(dots, [&](Operation *dot) { return byWarpgroups.contains(dot); });
+}
+
+/// What is computed is the first operand as it lies in registers, what is loaded comes from shared memory.
+void Assigner::assignWarpgroupDot(DotOp dot) {
+  RankedTensorType a = tileType(dot.getA());
+  bool sharesA = device::isInPanels(a) && device::readsFirstFromShared(dot, warps);
+  if (device::needsFirstInShared(dot, warps))
+    use(dot.getAMutable(), warpgroupSharedFor(a));
+  else if (!sharesA)
+    use(dot.getAMutable(), operand(FragmentRole::A, a.getElementType()));
+  use(dot.getBMutable(), warpgroupSharedFor(tileType(dot.getB())));
+  use(dot.getAccMutable(), accumulator());
+  assign(dot.getResult(), accumulator());
+}
+
 void Assigner::assignDot(DotOp dot) {
+  if (byWarpgroups.contains(dot))
+    return assignWarpgroupDot(dot);
   RankedTensorType a = tileType(dot.getA()), b = tileType(dot.getB());
   use(dot.getAMutable(), dot.getTransposeA() ? Attribute(sharedFor(a)) : operand(FragmentRole::A, a.getElementType()));
   auto fragment = dyn_cast_or_null<FragmentAttr>(b.getEncoding());
@@ -285,12 +314,14 @@ void Assigner::eraseDeadConstants() {
 
 namespace {
 struct AssignLayoutsPass : device::impl::AssignLayoutsBase<AssignLayoutsPass> {
+  using AssignLayoutsBase::AssignLayoutsBase;
+
   void runOnOperation() override {
     WalkResult result = getOperation().walk([&](KernelOp kernel) {
       if (!kernel.getSchedule() || kernel.getSchedule()->getTarget() != TargetKind::GPU)
         return WalkResult::skip();
       VectorAxes axes(kernel);
-      Assigner assigner(kernel, axes);
+      Assigner assigner(kernel, axes, products);
       if (failed(assigner.run()))
         return WalkResult::interrupt();
       numConversions += assigner.conversions;

@@ -31,25 +31,12 @@ struct Copy {
 
   DeviceBuilder &code() { return state.code; }
   const tile::SharedLayout &layout() const { return target.layout; }
-  Value swizzled(Value row, Value chunk);
   Value source(Value row, Value column, int64_t rowsBefore);
   void chunk(Value first, int64_t rowsBefore);
   void chunks();
   void element(Value id);
 };
 } // namespace
-
-/// chunk ^ x(row), x as in SharedLayout::swizzle.
-static Value swizzleOf(DeviceBuilder &code, const tile::SharedLayout &layout, Value row) {
-  if (layout.elementBytes == 4)
-    return code.mul(code.exclusiveOr(code.rem(row, 4), code.rem(code.div(row, 4), 2)), 2);
-  int64_t period = layout.swizzlePeriod();
-  return code.rem(code.div(row, 8 / period), period);
-}
-
-Value Copy::swizzled(Value row, Value chunk) {
-  return code().exclusiveOr(chunk, swizzleOf(code(), layout(), row));
-}
 
 /// The address of an element: of the row that the thread copies first, and a step that is the same for all threads. In a
 /// window rows do not follow one another, so each is found for itself.
@@ -70,7 +57,7 @@ void Copy::chunk(Value first, int64_t rowsBefore) {
   bool sameSwizzle = rowsBefore % 8 == 0;
   int64_t known = sameSwizzle ? rowsBefore * layout().rowBytes() : 0;
   Value place = sameSwizzle ? firstRow : row;
-  Value offset = code().add(code().mul(place, layout().rowBytes()), code().mul(swizzled(place, chunk), 16));
+  Value offset = chunkOffset(code(), layout(), place, chunk);
   Value column = code().mul(chunk, elements);
   Value inside = isInside(state, access, row), size = code().i32(16);
   if (!access.allColumns || layout().columns != tile.getDimSize(1)) {
@@ -110,9 +97,8 @@ void Copy::element(Value id) {
     builder.setInsertionPointToStart(read.elseBlock());
     scf::YieldOp::create(builder, code().loc, code().zero(target.element));
   }
-  Value chunk = swizzled(row, code().div(column, perChunk));
-  Value offset = code().add(code().mul(row, layout().rowBytes()),
-                            code().add(code().mul(chunk, 16), code().mul(code().rem(column, perChunk), bytes)));
+  Value offset = code().add(chunkOffset(code(), layout(), row, code().div(column, perChunk)),
+                            code().mul(code().rem(column, perChunk), bytes));
   code().store(read.getResult(0), state.addressIn(target, offset, 0), bytes);
 }
 

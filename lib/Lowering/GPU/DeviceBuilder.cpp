@@ -102,6 +102,12 @@ Value DeviceBuilder::fromLane(Value value, Value lane) {
 
 void DeviceBuilder::barrier() { NVVM::BarrierOp::create(builder, loc); }
 
+void DeviceBuilder::fenceForProducts() {
+  MLIRContext *context = builder.getContext();
+  NVVM::FenceProxyOp::create(builder, loc, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+                             NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+}
+
 void DeviceBuilder::ifThen(Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
   auto op = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
   OpBuilder::InsertionGuard guard(builder);

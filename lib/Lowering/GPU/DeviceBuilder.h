@@ -58,6 +58,8 @@ public:
   Value exchange(Value value, int64_t laneMask); ///< shuffle: the value of lane ^ laneMask
   Value fromLane(Value value, Value lane);        ///< shuffle: the value of that lane
   void barrier();
+  /// What this thread has written to shared memory is there for what reads it by itself, once others have seen it.
+  void fenceForProducts();
 
   void ifThen(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
   /// for (i = first; i < end; i += step), i32.

@@ -26,14 +26,22 @@ int64_t device::sharedMemoryLimit(StringRef chip) {
       .Default(64 * 1024);
 }
 
+bool device::hasProducts(StringRef chip, Products products) {
+  return products == Products::MmaSync || chip == "sm_90a"; // wgmma is of this architecture alone
+}
+
 void device::buildTileToGpuPipeline(OpPassManager &pm, const GpuOptions &options) {
   // Layouts.
   pm.addPass(createCSEPass());
-  pm.addPass(createAssignLayouts());
+  AssignLayoutsOptions layouts;
+  layouts.products = hasProducts(options.chip, options.products) ? options.products : Products::MmaSync;
+  pm.addPass(createAssignLayouts(layouts));
   // Threads.
   TileToGpuOptions lowering;
   lowering.sharedLimit = options.sharedLimit ? options.sharedLimit : sharedMemoryLimit(options.chip);
   pm.addPass(createTileToGpu(lowering));
+  if (layouts.products == Products::Wgmma)
+    pm.addPass(createOrderProducts());
   // The LLVM dialect. A kernel has 10,000 operations, and LLVM simplifies them once more: one sweep here leaves the same PTX
   // as simplification to the end, before and after, which took a tenth of the time from spec to PTX.
   GreedyRewriteConfig once;
@@ -50,12 +58,17 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<int64_t> sharedLimit{*this, "shared-limit",
                               llvm::cl::desc("bytes of shared memory that a block may use; 0: what the chip has"),
                               llvm::cl::init(0)};
+  Option<device::Products> products{
+      *this, "products", llvm::cl::desc("the matrix instructions of f16 and bf16, where the chip has them"),
+      llvm::cl::init(device::Products::MmaSync),
+      llvm::cl::values(clEnumValN(device::Products::MmaSync, "mma.sync", "of a warp (sm_80)"),
+                       clEnumValN(device::Products::Wgmma, "wgmma", "of four warps, from shared memory (sm_90a)"))};
 };
 } // namespace
 
 void device::registerTileToGpuPipeline() {
   PassPipelineRegistration<PipelineOptions>("tile-to-gpu-pipeline", "Kernels of the tile dialect to device code",
                                             [](OpPassManager &pm, const PipelineOptions &options) {
-                                              buildTileToGpuPipeline(pm, {options.chip, options.sharedLimit});
+                                              buildTileToGpuPipeline(pm, {options.chip, options.sharedLimit, options.products});
                                             });
 }

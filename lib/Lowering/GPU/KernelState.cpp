@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
+#include "Warpgroups.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -33,6 +34,8 @@ KernelState::KernelState(tile::KernelOp kernel, OpBuilder &builder)
   for (Value memory : stored)
     if (loaded.contains(memory))
       exchanged.insert(memory);
+  if (hasPanels(kernel))
+    sharedUse.readByProducts();
 }
 
 Value KernelState::rootOf(Value memory) {
@@ -43,7 +46,7 @@ Value KernelState::rootOf(Value memory) {
 
 SharedTile KernelState::newSharedTile(tile::SharedAttr attr, Type element, int64_t copies) {
   tile::SharedLayout layout(attr, element);
-  SharedBuffer buffer = sharedUse.allocate(llvm::alignTo(layout.bytes(), 128) * copies);
+  SharedBuffer buffer = sharedUse.allocate(llvm::alignTo(layout.bytes(), layout.alignment) * copies, layout.alignment);
   return {sharedBase, buffer.begin, layout, element, buffer.id};
 }
 

@@ -134,6 +134,8 @@ void loadToShared(KernelState &state, tile::LoadOp load);
 mlir::LogicalResult lowerLoop(KernelState &state, tile::LoopOp loop);
 
 // SharedFragments.cpp: shared memory ↔ fragments.
+/// Bytes from a tile's begin to a chunk of a row (i32).
+mlir::Value chunkOffset(DeviceBuilder &code, const tile::SharedLayout &layout, mlir::Value row, mlir::Value chunk);
 mlir::LogicalResult lowerConvertLayout(KernelState &state, tile::ConvertLayoutOp convert);
 /// A place in shared memory: a constant and, where it depends on the warp, a value to add (i32, a multiple of 8).
 struct SharedPlace {
@@ -165,6 +167,9 @@ bool isWithin(const tile::FragmentLayout &layout, int64_t block, int64_t limit);
 
 // MmaSm80.cpp
 mlir::LogicalResult lowerDot(KernelState &state, tile::DotOp dot);
+
+// WgmmaSm90.cpp: products whose second operand lies in panels.
+mlir::LogicalResult lowerWarpgroupDot(KernelState &state, tile::DotOp dot);
 
 // Reductions.cpp
 void lowerReduce(KernelState &state, tile::ReduceOp reduce);

@@ -94,7 +94,7 @@ void StagedLoop::findLoads() {
 
 SharedTile StagedLoop::stageOf(const StagedLoad &staged, Value stage) {
   SharedTile tile = staged.first;
-  tile.base = code().offset(tile.base, code().mul(stage, llvm::alignTo(tile.layout.bytes(), 128)));
+  tile.base = code().offset(tile.base, code().mul(stage, llvm::alignTo(tile.layout.bytes(), tile.layout.alignment)));
   return tile;
 }
 

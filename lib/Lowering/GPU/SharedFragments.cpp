@@ -20,12 +20,39 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::device;
 
-/// x(row) for a row in 0 … 7 that depends on the lane.
-static Value swizzleOf(DeviceBuilder &code, const tile::SharedLayout &layout, Value row) {
-  if (layout.elementBytes == 4)
-    return code.mul(code.exclusiveOr(code.rem(row, 4), code.div(row, 4)), 2);
+/// x(row), as SharedLayout::swizzle; `inPattern`: the row is one of 0 … 7.
+static Value swizzleOf(DeviceBuilder &code, const tile::SharedLayout &layout, Value row, bool inPattern) {
+  if (layout.elementBytes == 4) {
+    Value half = inPattern ? code.div(row, 4) : code.rem(code.div(row, 4), 2);
+    return code.mul(code.exclusiveOr(code.rem(row, 4), half), 2);
+  }
   int64_t period = layout.swizzlePeriod();
   return code.rem(code.div(row, 8 / period), period);
+}
+
+/// Bytes to a chunk of row `row`, which is `swizzleRow` modulo 8; `inPattern` is of that.
+static Value placeOf(DeviceBuilder &code, const tile::SharedLayout &layout, Value row, Value chunk, Value swizzleRow,
+                     bool inPattern) {
+  Value first = code.mul(row, layout.rowBytes());
+  if (layout.panels() > 1) {
+    first = code.add(first, code.mul(code.div(chunk, layout.chunksPerPanel()), layout.panelBytes()));
+    chunk = code.rem(chunk, layout.chunksPerPanel());
+  }
+  return code.add(first, code.mul(code.exclusiveOr(chunk, swizzleOf(code, layout, swizzleRow, inPattern)), 16));
+}
+
+Value device::chunkOffset(DeviceBuilder &code, const tile::SharedLayout &layout, Value row, Value chunk) {
+  return placeOf(code, layout, row, chunk, row, /*inPattern=*/false);
+}
+
+/// Of the chunks before `chunk`, how many bytes they take whatever the lane adds (0 or 1); and how many they are.
+static std::pair<int64_t, int64_t> knownChunks(const tile::SharedLayout &layout, int64_t chunk, bool isKnown) {
+  if (layout.panels() == 1) // whole multiples of 8 chunks are outside what the swizzle changes
+    return {chunk / 8 * 8 * 16, chunk / 8 * 8};
+  int64_t perPanel = layout.chunksPerPanel(), panel = chunk / perPanel;
+  if (!isKnown || chunk % perPanel + 1 == perPanel)
+    return {0, 0};
+  return {panel * layout.panelBytes(), panel * perPanel};
 }
 
 /// The address of byte `inChunk` of chunk `laneChunk` of row `laneRow` (less than 8 in `swizzleRow`), counted from `place`.
@@ -33,17 +60,16 @@ static Value chunkAddress(KernelState &state, const SharedTile &tile, const Shar
                           Value swizzleRow, Value laneChunk, Value inChunk) {
   DeviceBuilder &code = state.code;
   const tile::SharedLayout &layout = tile.layout;
-  // Whole multiples of 8 chunks are outside what the swizzle changes.
-  int64_t knownChunk = place.column / layout.elementsPerChunk(), outside = knownChunk / 8 * 8;
-  Value chunk = code.add(laneChunk, knownChunk - outside);
+  int64_t knownChunk = place.column / layout.elementsPerChunk();
+  auto [knownBytes, known] = knownChunks(layout, knownChunk, !place.addColumn);
+  Value chunk = code.add(laneChunk, knownChunk - known);
   if (place.addColumn)
     chunk = code.add(chunk, code.div(place.addColumn, layout.elementsPerChunk()));
   Value row = place.addRow ? code.add(laneRow, place.addRow) : laneRow;
-  Value bytes = code.add(code.mul(row, layout.rowBytes()),
-                         code.mul(code.exclusiveOr(chunk, swizzleOf(code, layout, swizzleRow)), 16));
+  Value bytes = placeOf(code, layout, row, chunk, swizzleRow, /*inPattern=*/true);
   if (inChunk)
     bytes = code.add(bytes, inChunk);
-  return state.addressIn(tile, bytes, place.row * layout.rowBytes() + outside * 16);
+  return state.addressIn(tile, bytes, place.row * layout.rowBytes() + knownBytes);
 }
 
 SmallVector<Value> device::loadMatrices(KernelState &state, const SharedTile &tile, SharedPlace place, int count,

@@ -12,7 +12,6 @@
 using namespace mlir;
 using namespace attune::device;
 
-static constexpr int64_t alignment = 128;
 /// A small buffer rather takes new memory than wait for the last users of old.
 static constexpr int64_t smallBytes = 2048;
 
@@ -25,7 +24,7 @@ bool SharedMemoryUse::isDirty(SharedRange range) const {
 }
 
 /// The lowest free range; `clean`: one that nobody may still be reading, and which does not make the whole much larger.
-std::optional<SharedRange> SharedMemoryUse::findFree(int64_t bytes, bool clean) const {
+std::optional<SharedRange> SharedMemoryUse::findFree(int64_t bytes, int64_t alignment, bool clean) const {
   SmallVector<int64_t> starts{0};
   for (auto [begin, end] : taken)
     starts.push_back(end);
@@ -33,7 +32,8 @@ std::optional<SharedRange> SharedMemoryUse::findFree(int64_t bytes, bool clean) 
     for (SharedRange range : left)
       starts.push_back(range.end);
   llvm::sort(starts);
-  for (int64_t start : starts) {
+  for (int64_t end : starts) {
+    int64_t start = llvm::alignTo(end, alignment);
     SharedRange range{start, start + bytes};
     bool isFree = llvm::none_of(taken, [&](auto each) { return range.overlaps({each.first, each.second}); });
     bool grows = range.end > highest && bytes > smallBytes;
@@ -43,11 +43,11 @@ std::optional<SharedRange> SharedMemoryUse::findFree(int64_t bytes, bool clean) 
   return std::nullopt;
 }
 
-SharedBuffer SharedMemoryUse::allocate(int64_t bytes) {
-  bytes = llvm::alignTo(bytes, alignment);
-  std::optional<SharedRange> range = findFree(bytes, /*clean=*/true);
+SharedBuffer SharedMemoryUse::allocate(int64_t bytes, int64_t alignment) {
+  bytes = llvm::alignTo(bytes, smallestAlignment);
+  std::optional<SharedRange> range = findFree(bytes, alignment, /*clean=*/true);
   if (!range)
-    range = findFree(bytes, /*clean=*/false); // behind everything at the latest
+    range = findFree(bytes, alignment, /*clean=*/false); // behind everything at the latest
   taken[range->begin] = range->end;
   ranges.insert({++lastBuffer, *range});
   highest = std::max(highest, range->end);
@@ -67,6 +67,8 @@ void SharedMemoryUse::release(int buffer) {
 //===----------------------------------------------------------------------===//
 
 void SharedMemoryUse::barrier(DeviceBuilder &code) {
+  if (fencesWrites)
+    code.fenceForProducts();
   code.barrier();
   written.clear(), read.clear(), left.clear(), loaded.clear(), stored.clear();
   unordered = false;

@@ -30,12 +30,13 @@ struct SharedRange {
 
 struct SharedBuffer {
   int id;
-  int64_t begin; // a multiple of 128
+  int64_t begin; // a multiple of the alignment asked for
 };
 
 class SharedMemoryUse {
 public:
-  SharedBuffer allocate(int64_t bytes);
+  static constexpr int64_t smallestAlignment = 128;
+  SharedBuffer allocate(int64_t bytes, int64_t alignment = smallestAlignment);
   void release(int buffer);
   /// The most bytes in use at a time.
   int64_t peak() const { return highest; }
@@ -45,18 +46,20 @@ public:
   /// Whatever is written next waits for everyone.
   void waitBeforeNextWrite() { unordered = true; }
   void barrier(DeviceBuilder &code);
+  /// Products read shared memory by themselves: what threads have written must be made known to them before a barrier.
+  void readByProducts() { fencesWrites = true; }
 
   /// Loads and stores of a global memory through which threads of the block exchange what they have.
   void beforeLoad(DeviceBuilder &code, mlir::Value memory);
   void beforeStore(DeviceBuilder &code, mlir::Value memory);
 
 private:
-  std::optional<SharedRange> findFree(int64_t bytes, bool clean) const;
+  std::optional<SharedRange> findFree(int64_t bytes, int64_t alignment, bool clean) const;
   bool isDirty(SharedRange range) const;
 
   int64_t highest = 0;
   int lastBuffer = 0;
-  bool unordered = false;
+  bool unordered = false, fencesWrites = false;
   std::map<int64_t, int64_t> taken;            // begin → end
   llvm::DenseMap<int, SharedRange> ranges;     // of the buffers in use
   llvm::DenseSet<int> written, read;           // since the last barrier

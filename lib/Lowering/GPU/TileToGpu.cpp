@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "ElementRun.h"
 #include "KernelState.h"
+#include "Warpgroups.h"
 
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Tile/Arrive.h"
@@ -82,7 +83,9 @@ static LogicalResult lowerOperation(KernelState &state, Operation *op) {
       .Case([&](tile::LoadOp load) { return lowerLoad(state, load), success(); })
       .Case([&](tile::StoreOp store) { return lowerStoreInOrder(state, store), success(); })
       .Case([&](memref::CollapseShapeOp collapse) { return lowerCollapse(state, collapse), success(); })
-      .Case([&](tile::DotOp dot) { return lowerDot(state, dot); })
+      .Case([&](tile::DotOp dot) {
+        return isInPanels(dot.getB().getType()) ? lowerWarpgroupDot(state, dot) : lowerDot(state, dot);
+      })
       .Case([&](tile::LoopOp loop) { return lowerLoop(state, loop); })
       .Case([&](tile::ArriveOp arrive) { return lowerArrive(state, arrive), success(); })
       .Case([&](tile::ReduceOp reduce) { return lowerReduce(state, reduce), success(); })
@@ -339,10 +342,12 @@ static LogicalResult lowerKernel(tile::KernelOp kernel, OpBuilder &moduleBuilder
   return refuse(kernel, sharedBytes, sharedLimit);
 }
 
-static void declareShared(OpBuilder &builder, Location loc) {
+/// Aligned for tiles in panels, where there are any: to the pattern of eight rows of 128 bytes.
+static void declareShared(OpBuilder &builder, Location loc, ArrayRef<tile::KernelOp> kernels) {
+  int64_t alignment = llvm::any_of(kernels, hasPanels) ? 1024 : SharedMemoryUse::smallestAlignment;
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
   LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false, LLVM::Linkage::External, sharedName, Attribute(),
-                         /*alignment=*/128, sharedSpace);
+                         alignment, sharedSpace);
 }
 
 /// The host functions of the kernels go with them; they are lowered in a copy of the module.
@@ -374,7 +379,7 @@ struct TileToGpuPass : device::impl::TileToGpuBase<TileToGpuPass> {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     auto device = mlir::gpu::GPUModuleOp::create(builder, module.getLoc(), kernelModuleName);
     builder.setInsertionPointToEnd(device.getBody());
-    declareShared(builder, module.getLoc());
+    declareShared(builder, module.getLoc(), kernels);
     for (tile::KernelOp kernel : kernels)
       if (failed(lowerKernel(kernel, builder, sharedLimit)))
         return signalPassFailure();

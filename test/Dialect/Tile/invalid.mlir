@@ -867,3 +867,18 @@ func.func @f(%x: tensor<4xf16>) {
   %any = tile.any %x : tensor<4xf16>
   return
 }
+
+// -----
+
+// expected-error @below {{expected panels of 16, 32 or 64 columns, but got 48}}
+func.func @f(%k: tensor<64x96xf16, #tile.shared<rows = 64, columns = 96, panel = 48>>)
+
+// -----
+
+// expected-error @below {{expected whole panels of 64 columns and rows in eights, but got 64 x 96}}
+func.func @f(%k: tensor<64x96xf16, #tile.shared<rows = 64, columns = 96, panel = 64>>)
+
+// -----
+
+// expected-error @below {{expected whole panels of 32 columns and rows in eights, but got 12 x 32}}
+func.func @f(%k: tensor<12x32xf16, #tile.shared<rows = 12, columns = 32, panel = 32>>)

@@ -197,6 +197,11 @@ func.func @layouts(%w: tensor<64x64xf16, #tile.fragment<role = c, inner = 16, wa
   return
 }
 
+// CHECK-LABEL: func.func private @panels
+// CHECK-SAME: tensor<64x128xf16, #tile.shared<rows = 64, columns = 128, panel = 64>>, tensor<64x64xf16, #tile.shared<rows = 64, columns = 64>>
+func.func private @panels(tensor<64x128xf16, #tile.shared<rows = 64, columns = 128, panel = 64>>,
+                          tensor<64x64xf16, #tile.shared<rows = 64, columns = 64, panel = 0>>)
+
 // CHECK-LABEL: tile.kernel @arrive
 tile.kernel @arrive(%counters: memref<?x4x2xi32>, %b: index, %pieces: index) grid(head, key_piece) {
   %h = tile.program_id head

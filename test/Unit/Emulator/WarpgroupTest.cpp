@@ -60,7 +60,32 @@ struct Operands {
   WgmmaAsm shape;
   Layout a, b;
   bool transposedA = false, transposedB = false;
+  bool ordered = false; ///< fence and wait have the registers
 };
+
+/// `%name = …`: registers go through a fence or a wait; parts of the result are %name0, %name1, …
+static std::string orderOf(const std::string &name, const WgmmaOrderAsm &shape,
+                           const std::vector<std::string> &registers) {
+  std::string type = "{ ", operands, parts;
+  for (unsigned i = 0; i < shape.registers(); ++i) {
+    std::string each = i < shape.floats ? "float" : "i32";
+    type += (i ? ", " : "") + each;
+    operands += (i ? ", " : "") + each + " " + registers[i];
+  }
+  type += " }";
+  for (unsigned i = 0; i < shape.registers(); ++i)
+    parts += "  %" + name + std::to_string(i) + " = extractvalue " + type + " %" + name + ", " + std::to_string(i) + "\n";
+  return "  %" + name + " = call " + type + " asm sideeffect \"" + shape.text() + "\", \"" + shape.constraints() +
+         "\"(" + operands + (shape.wait ? ", i32 0" : "") + ")\n" + parts;
+}
+
+/// Names %name0, %name1, ….
+static std::vector<std::string> numbered(const std::string &name, unsigned count) {
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < count; ++i)
+    names.push_back("%" + name + std::to_string(i));
+  return names;
+}
 
 /// The image comes to shared memory; one product, to which the sums 1 are added; sums go to memory, a thread's
 /// together.
@@ -75,21 +100,25 @@ static std::string program(const Operands &operands) {
             "\n  store <4 x i32> %v" + n + ", ptr addrspace(3) %s" + n + "\n";
   }
   body += std::string(proxyFence) + "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n";
-  std::string arguments;
+  std::string arguments, fence = registerFence;
+  std::vector<std::string> entering(shape.sums(), "1.0");
   for (unsigned i = 0; i < shape.sums(); ++i)
-    arguments += "float 1.0, ";
+    arguments += operands.ordered ? "float %f" + std::to_string(i) + ", " : "float 1.0, ";
   if (shape.registersOfA)
     for (unsigned r = 0; r < 4; ++r) {
       std::string n = std::to_string(r);
       body += "  %ai" + n + " = add i64 %t, " + std::to_string(128 * r) + "\n  %ap" + n +
               " = getelementptr i32, ptr %a, i64 %ai" + n + "\n  %a" + n + " = load i32, ptr %ap" + n + "\n";
-      arguments += "i32 %a" + n + ", ";
+      arguments += operands.ordered ? "i32 %f" + std::to_string(shape.sums() + r) + ", " : "i32 %a" + n + ", ";
+      entering.push_back("%a" + n);
     }
   else {
     body += operands.a.descriptor("da");
     arguments += "i64 %da, ";
   }
-  body += operands.b.descriptor("db") + registerFence;
+  if (operands.ordered)
+    fence = orderOf("f", {false, shape.sums(), shape.registersOfA ? 4u : 0u}, entering);
+  body += operands.b.descriptor("db") + fence;
   arguments += "i64 %db, i32 1, i32 1, i32 1";
   if (shape.depth == 16)
     arguments += (shape.registersOfA ? "" : ", i32 " + std::to_string(operands.transposedA)) + ", i32 " +
@@ -99,12 +128,17 @@ static std::string program(const Operands &operands) {
     type += ", float";
   type += " }";
   body += "  %d = call " + type + " asm sideeffect \"" + escaped(shape.text()) + "\", \"" + shape.constraints() +
-          "\"(" + arguments + ")\n" + commit + waitProducts;
+          "\"(" + arguments + ")\n" + commit;
+  std::string parts, ready = operands.ordered ? "w" : "p";
+  for (unsigned i = 0; i < shape.sums(); ++i)
+    parts += "  %p" + std::to_string(i) + " = extractvalue " + type + " %d, " + std::to_string(i) + "\n";
+  body += operands.ordered ? parts + orderOf("w", {true, shape.sums(), 0}, numbered("p", shape.sums()))
+                           : waitProducts + parts;
   for (unsigned i = 0; i < shape.sums(); ++i) {
     std::string n = std::to_string(i);
-    body += "  %e" + n + " = extractvalue " + type + " %d, " + n + "\n  %oi" + n + " = mul i64 %t, " +
+    body += "  %oi" + n + " = mul i64 %t, " +
             std::to_string(shape.sums()) + "\n  %oj" + n + " = add i64 %oi" + n + ", " + n + "\n  %o" + n +
-            " = getelementptr float, ptr %out, i64 %oj" + n + "\n  store float %e" + n + ", ptr %o" + n + "\n";
+            " = getelementptr float, ptr %out, i64 %oj" + n + "\n  store float %" + ready + n + ", ptr %o" + n + "\n";
   }
   return kernel("ptr %in, ptr %a, ptr %out", body,
                 "@image = internal addrspace(3) global [" + std::to_string(imageBytes) + " x i8] undef, align 1024\n");
@@ -233,6 +267,18 @@ TEST(Wgmma, FirstOperandInRegisters) {
   expectProduct(out, shape);
 }
 
+TEST(Wgmma, RegistersGoThroughFenceAndWait) {
+  for (bool registersOfA : {false, true}) {
+    WgmmaAsm shape{16, 16, "f16", registersOfA};
+    Operands operands = byRows(shape, 128, 32);
+    operands.ordered = true;
+    std::vector<float> out;
+    Program run = multiply(program(operands), imageByRows(shape, 128, 32), shape, out);
+    EXPECT_TRUE(run.report().clean()) << run.findings();
+    expectProduct(out, shape);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Planted faults
 //===----------------------------------------------------------------------===//
@@ -269,6 +315,27 @@ TEST(WgmmaFault, NoCommit) { EXPECT_GT(faulty(commit, "").total(FindingKind::Reg
 TEST(WgmmaFault, NoRegisterFence) {
   Program run = faulty(registerFence, "");
   EXPECT_THAT(run.findings(), HasSubstr("expected wgmma.fence"));
+}
+
+/// What a wait gives is checked behind it.
+TEST(WgmmaFault, WaitWithRegistersForAnOlderGroup) {
+  Operands operands = byRows(small, 128, 0);
+  operands.ordered = true;
+  std::string text = program(operands);
+  size_t at = text.rfind(", i32 0)\n");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, 8, ", i32 1)");
+  std::vector<float> out;
+  Program run = multiply(text, imageByRows(small, 128, 0), small, out);
+  EXPECT_GT(run.total(FindingKind::RegisterInFlight), 0u) << run.findings();
+}
+
+TEST(WgmmaFault, OrderOfOtherRegistersIsRefused) {
+  Operands operands = byRows(small, 128, 0);
+  operands.ordered = true;
+  std::string text = program(operands), fence = WgmmaOrderAsm{false, small.sums(), 0}.text();
+  text.replace(text.find(fence), fence.size(), "wgmma.fence.sync.unaligned;");
+  EXPECT_THAT(Program(text).error, HasSubstr("inline assembly that the emulator does not model"));
 }
 
 TEST(WgmmaFault, OperandOverwrittenBeforeTheWait) {

@@ -12,6 +12,7 @@
 
 #include "attune/Emulator/DeviceEmulator.h"
 #include "attune/Tile/Tile.h"
+#include "attune/Lowering/GPU/Passes.h"
 #include "attune/Target/EmitDevice.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -35,7 +36,8 @@ struct DevicePlan {
 };
 
 /// Lowers the kernels of a module. Null, after diagnostics, if that fails.
-std::optional<DevicePlan> lowerPlan(mlir::OwningOpRef<mlir::ModuleOp> module, const std::string &chip = "sm_80");
+std::optional<DevicePlan> lowerPlan(mlir::OwningOpRef<mlir::ModuleOp> module, const std::string &chip = "sm_80",
+                                    device::Products products = device::Products::MmaSync);
 
 /// Cuts `source` into kernels and lowers them. Null, after diagnostics, if that fails.
 std::optional<DevicePlan> compilePlan(mlir::MLIRContext &context, const std::string &source,

@@ -27,7 +27,8 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::test;
 
-std::optional<DevicePlan> test::lowerPlan(OwningOpRef<ModuleOp> module, const std::string &chip) {
+std::optional<DevicePlan> test::lowerPlan(OwningOpRef<ModuleOp> module, const std::string &chip,
+                                          device::Products products) {
   PassManager fold(module->getContext());
   fold.addPass(device::createFoldGrids());
   if (failed(fold.run(*module)))
@@ -37,7 +38,7 @@ std::optional<DevicePlan> test::lowerPlan(OwningOpRef<ModuleOp> module, const st
   for (auto host : llvm::make_early_inc_range(plan.kernels->getOps<func::FuncOp>()))
     host.erase();
   PassManager lower(plan.kernels->getContext());
-  device::buildTileToGpuPipeline(lower, {chip, 0});
+  device::buildTileToGpuPipeline(lower, {chip, 0, products});
   return failed(lower.run(*plan.kernels)) ? std::nullopt : std::optional<DevicePlan>(std::move(plan));
 }
 

@@ -39,6 +39,7 @@ struct Product {
   bool computed = false; ///< operands are twice what memory has, made in registers
   std::string precision; ///< " precision tf32"
   int64_t warps = 4, warpColumns = 1;
+  bool byWarpgroups = false; ///< wgmma is asked for, and must come
 
   int64_t rowsA() const { return transposeA ? k : m; }
   int64_t columnsA() const { return transposeA ? m : k; }
@@ -52,7 +53,8 @@ struct Product {
   std::string describe() const {
     return dtype + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) +
            (transposeA ? " A'" : "") + (transposeB ? " B'" : "") + (computed ? " computed" : "") + precision + " warps " +
-           std::to_string(warps) + " columns " + std::to_string(warpColumns);
+           std::to_string(warps) + " columns " + std::to_string(warpColumns) +
+           (byWarpgroups ? " wgmma" : "");
   }
   std::string source() const;
   double bound() const;
@@ -66,9 +68,11 @@ struct Products : public ::testing::Test {
                         mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect>();
   }
 
-  std::optional<DevicePlan> compile(const std::string &source) {
+  std::optional<DevicePlan> compile(const std::string &source, bool wgmma = false) {
     auto module = mlir::parseSourceString<mlir::ModuleOp>(source, &context);
-    return module ? lowerPlan(std::move(module)) : std::nullopt;
+    if (!module)
+      return std::nullopt;
+    return wgmma ? lowerPlan(std::move(module), "sm_90a", device::Products::Wgmma) : lowerPlan(std::move(module));
   }
 
   /// The largest error in units of Σ |a| |b| over the elements.
@@ -185,10 +189,22 @@ static void expectClean(const EmulatorReport &report, const std::string &name, b
       EXPECT_EQ(use.waves, use.phases) << name << ": bank conflicts at " << use.instruction;
 }
 
+/// Products of a warpgroup, and of a warp.
+static std::pair<int64_t, int64_t> instructionsOf(const DevicePlan &plan) {
+  std::pair<int64_t, int64_t> count;
+  mlir::ModuleOp kernels = *plan.kernels;
+  kernels.walk([&](mlir::LLVM::InlineAsmOp op) { count.first += op.getAsmString().contains("wgmma.mma_async"); });
+  kernels.walk([&](mlir::NVVM::MmaOp) { ++count.second; });
+  return count;
+}
+
 double Products::run(const Product &product) {
-  std::optional<DevicePlan> plan = compile(product.source());
+  std::optional<DevicePlan> plan = compile(product.source(), product.byWarpgroups);
   if (!plan)
     return INFINITY;
+  auto [ofGroups, ofWarps] = instructionsOf(*plan);
+  EXPECT_EQ(ofGroups > 0, product.byWarpgroups) << product.describe();
+  EXPECT_EQ(ofWarps > 0, !product.byWarpgroups) << product.describe();
   EmulatedPlan emulated(*plan);
   Matrix a(product.dtype, product.rowsA(), product.columnsA(), 1);
   Matrix b(product.dtype, product.rowsB(), product.columnsB(), 2), c("f32", product.m, product.n, 3);
@@ -237,6 +253,49 @@ TEST_F(Products, OnGridsOfWarps) {
           check({m, n, k, dtype, transposed, !transposed, /*computed=*/true, "", warps, columns});
   check({64, 256, 64, "f32", false, true, false, "", 8, 2});
   check({16, 1024, 16, "f32", false, false, false, "", 8, 8});
+}
+
+TEST_F(Products, ByWarpgroups) {
+  const int64_t sizes[][3] = {{64, 128, 64}, {64, 64, 128}, {128, 72, 80}, {64, 8, 32}, {64, 40, 48}, {192, 256, 16}};
+  const char *dtype = "f16", *other = "bf16";
+  for (auto [m, n, k] : sizes)
+    for (bool transposeA : {false, true})
+      for (bool transposeB : {false, true}) {
+        for (bool computed : {false, true})
+          check({m, n, k, dtype, transposeA, transposeB, computed, "", 4, 1, /*byWarpgroups=*/true});
+        std::swap(dtype, other);
+      }
+}
+
+// Rows that fill no block: A in registers. Eight warps: two groups, over each other or side by side.
+TEST_F(Products, ByWarpgroupsOnGrids) {
+  for (int64_t m : {1, 40, 72, 100})
+    for (bool computed : {false, true})
+      check({m, 32, 32, "f16", false, true, computed, "", 4, 1, true});
+  for (bool transposed : {false, true})
+    for (bool computed : {false, true}) {
+      check({128, 64, 64, "f16", transposed, transposed, computed, "", 8, 1, true});
+      check({100, 64, 64, "bf16", false, transposed, computed, "", 8, 1, true});
+      check({64, 128, 64, "f16", transposed, !transposed, computed, "", 8, 2, true});
+      check({64, 64, 64, "bf16", transposed, transposed, computed, "", 8, 2, true});
+      check({128, 256, 32, "f16", transposed, !transposed, computed, "", 16, 2, true});
+    }
+}
+
+// What warpgroups cannot make is made by mma.sync: the same values.
+TEST_F(Products, RefusedByWarpgroups) {
+  auto refused = [&](Product product) {
+    std::optional<DevicePlan> plan = compile(product.source(), /*wgmma=*/true);
+    ASSERT_TRUE(plan) << product.describe();
+    EXPECT_EQ(instructionsOf(*plan).first, 0) << product.describe();
+    EXPECT_GT(instructionsOf(*plan).second, 0) << product.describe();
+  };
+  refused({64, 64, 40, "f16"});                                  // half a step of k
+  refused({64, 64, 64, "f32"});                                  // not 16 bits
+  refused({64, 64, 64, "f16", false, false, false, "", 2, 1});   // no four rows of warps
+  refused({64, 264, 64, "f16"});                                 // more than 256 columns
+  refused({40, 64, 64, "f16", true});                            // rows of A in shared memory that are not there
+  refused({64, 192, 64, "f16", false, false, false, "", 8, 2});  // 96 columns from the middle of a panel on
 }
 
 // One product of tf32 is off by what tf32 drops; three are as good as f32, and no worse where a number has a large rest.

@@ -19,6 +19,11 @@ class OpPassManager;
 }
 
 namespace attune::device {
+/// The matrix instructions that multiply tiles of 16-bit elements, by generation.
+enum class Products { MmaSync, Wgmma };
+/// Has a chip such instructions?
+bool hasProducts(llvm::StringRef chip, Products products);
+
 #define GEN_PASS_DECL
 #include "attune/Lowering/GPU/Passes.h.inc"
 
@@ -40,6 +45,8 @@ struct GpuOptions {
   std::string chip = "sm_80";
   /// Shared memory that a block may use; 0: what the chip has.
   int64_t sharedLimit = 0;
+  /// Where a chip has them; a product that they cannot make is made by mma.sync.
+  Products products = Products::MmaSync;
 };
 
 /// Bytes of shared memory that one block may use on a chip.
@@ -48,7 +55,7 @@ int64_t sharedMemoryLimit(llvm::StringRef chip);
 /// Kernels of the tile dialect to the LLVM dialect in gpu.module @attune_kernels.
 void buildTileToGpuPipeline(mlir::OpPassManager &pm, const GpuOptions &options = {});
 
-/// The pipeline as `tile-to-gpu-pipeline` of attn-opt, with the options `chip` and `shared-limit`.
+/// The pipeline as `tile-to-gpu-pipeline` of attn-opt, with the options `chip`, `shared-limit` and `products`.
 void registerTileToGpuPipeline();
 
 } // namespace attune::device

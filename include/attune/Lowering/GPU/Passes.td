@@ -10,13 +10,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+defvar productsValues = [{::llvm::cl::values(
+    clEnumValN(::attune::device::Products::MmaSync, "mma.sync", "of a warp (sm_80)"),
+    clEnumValN(::attune::device::Products::Wgmma, "wgmma", "of four warps, from shared memory (sm_90a)"))}];
+
 def AssignLayouts : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "Say where every tile of a GPU kernel lives";
   let description = [{
     Gives each tile value of a kernel with `target = gpu` a layout as its encoding, and makes every move between layouts
     a `tile.convert_layout`. Products decide: accumulators are `c` fragments, and so is all that is computed elementwise;
     the first operand is an `a` fragment, which costs nothing when it was made as `c`; the second, and a transposed first,
-    come through shared memory. Reductions and products move up to where their operands are, which frees registers. Rank-1 tiles are slices of `c`, by the axis along which they are reduced or expanded.
+    come through shared memory. With `products=wgmma` what the products of a warpgroup can read comes in panels, and a
+    first operand that is loaded stays in shared memory. Reductions and products move up to where their operands are, which frees registers. Rank-1 tiles are slices of `c`, by the axis along which they are reduced or expanded.
 
     ```mlir
     tile.kernel @copy(%in: memref<?x64xf32>, %out: memref<?x64xf32>) grid(query_block)
@@ -31,6 +36,8 @@ def AssignLayouts : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [Option<"products", "products", "::attune::device::Products", "::attune::device::Products::MmaSync",
+                        "the matrix instructions of f16 and bf16", productsValues>];
   let statistics = [Statistic<"numConversions", "conversions", "Number of layout conversions">,
                     Statistic<"numFree", "free-conversions", "Number of them that move nothing">];
   let dependentDialects = ["::attune::tile::TileDialect", "::mlir::arith::ArithDialect"];
@@ -65,7 +72,8 @@ def TileToGpu : Pass<"tile-to-gpu", "::mlir::ModuleOp"> {
     Replaces the kernels with `target = gpu` by functions `nvvm.kernel` of one `gpu.module @attune_kernels`, in their
     order. Functions that launch them are removed: a copy of the module is lowered for the host (`cpu-lower-plans` with
     `device`). Every tile becomes the registers that one thread holds of it. Loads that come through shared memory are copied
-    asynchronously, `stages` deep in loops; products are mma.sync; reductions are shuffles.
+    asynchronously, `stages` deep in loops; products are mma.sync, or wgmma where the second operand lies in panels;
+    reductions are shuffles.
 
     A function takes the 8-byte slots of its arguments one by one and has the attributes `attune.block_size` and
     `attune.shared_bytes` (dynamic shared memory). A kernel that needs more shared memory than `shared-limit` is an error.
@@ -87,6 +95,23 @@ def TileToGpu : Pass<"tile-to-gpu", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numKernels", "kernels", "Number of kernels lowered">];
   let dependentDialects = ["::attune::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
+}
+
+def OrderProducts : Pass<"gpu-order-products", "::mlir::ModuleOp"> {
+  let summary = "Fences, groups and waits around the products of warpgroups";
+  let description = [{
+    Products by `wgmma.mma_async` run while the thread goes on. Those that follow each other become one group: a fence before
+    them, with the registers that they read; a commit behind them; a wait with their sums before the first use of one,
+    the next barrier, the next operation with a region, or the end of the block.
+
+    ```mlir
+    llvm.func @nothing() {
+      llvm.return
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numGroups", "groups", "Number of groups">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
 def ThreadsToLlvm : Pass<"threads-to-llvm", "::mlir::ModuleOp"> {
