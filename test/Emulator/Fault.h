@@ -64,6 +64,7 @@ llvm::ArrayRef<Fault> tileFaults();     ///< TileFaults.cpp: masks, bounds, carr
 llvm::ArrayRef<Fault> orderFaults();    ///< OrderFaults.cpp: barriers, waits, stages
 llvm::ArrayRef<Fault> placeFaults();    ///< PlaceFaults.cpp: swizzles, bounds, alignment, sizes
 llvm::ArrayRef<Fault> fragmentFaults(); ///< FragmentFaults.cpp: matrix operands, shuffles
+llvm::ArrayRef<Fault> warpgroupFaults(); ///< WarpgroupFaults.cpp: order and operands of wgmma
 
 } // namespace attune::test
 

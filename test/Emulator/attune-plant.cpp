@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   attune-plant TARGET SPEC FOLDER [FAULT …]
+//   attune-plant TARGET[:PRODUCTS] SPEC FOLDER [FAULT …]
+//
+// PRODUCTS are the matrix instructions, as attnc takes them after --gpu-products.
 //
 // Runs the kernels of a spec in the emulator on the tensors of a folder: first as they are, which must give no finding,
 // the interpreter's values, and no bank conflict in a loop; then with each fault of the tables that belongs to a spec
@@ -39,7 +41,7 @@ using llvm::StringRef;
 
 namespace {
 struct Plant {
-  std::string target, spec, folder;
+  std::string target, products, spec, folder;
   std::vector<double> expected;
   double tolerance = 0;
 
@@ -117,6 +119,8 @@ Plant::Outcome Plant::run(const Fault *fault) {
   };
   int status = 0;
   auto compilation = Compilation::open(spec, target, status);
+  if (compilation && !products.empty())
+    compilation->multiplyBy(products);
   if (!compilation || failed(compilation->advance(Stage::Tile)))
     return stopped("the spec does not compile");
   if (fault && fault->inTiles)
@@ -206,10 +210,11 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::SmallVector<StringRef> arguments(argv + 1, argv + argc);
   if (arguments.size() < 3) {
-    llvm::errs() << "error: expected TARGET SPEC FOLDER [FAULT …]\n";
+    llvm::errs() << "error: expected TARGET[:PRODUCTS] SPEC FOLDER [FAULT …]\n";
     return 1;
   }
-  Plant plant{arguments[0].str(), arguments[1].str(), arguments[2].str(), {}};
+  auto [target, products] = arguments[0].split(':');
+  Plant plant{target.str(), products.str(), arguments[1].str(), arguments[2].str(), {}};
   if (llvm::Error error = plant.interpret()) {
     llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
     return 1;
@@ -218,7 +223,7 @@ int main(int argc, char **argv) {
   llvm::ArrayRef<StringRef> listed = llvm::ArrayRef(arguments).drop_front(3);
   StringRef name = llvm::sys::path::stem(plant.spec);
   unsigned run = 0;
-  for (llvm::ArrayRef<Fault> table : {orderFaults(), placeFaults(), fragmentFaults(), tileFaults()})
+  for (llvm::ArrayRef<Fault> table : {orderFaults(), placeFaults(), fragmentFaults(), tileFaults(), warpgroupFaults()})
     for (const Fault &fault : table)
       if (listed.empty() ? fault.spec == name : llvm::is_contained(listed, fault.name)) {
         good &= runFault(plant, fault);
