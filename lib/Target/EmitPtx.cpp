@@ -16,6 +16,9 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
@@ -56,6 +59,18 @@ std::vector<DeviceKernel> attune::deviceKernels(ModuleOp module) {
   return kernels;
 }
 
+/// What all lanes of a warp perform together must not come under a condition in which they differ. Intrinsics say so
+/// themselves; of inline assembly MLIR cannot.
+static void markConvergent(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *call = dyn_cast<llvm::CallInst>(&instruction);
+      auto *assembly = call ? dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (assembly && StringRef(assembly->getAsmString()).contains(".aligned"))
+        call->setConvergent();
+    }
+}
+
 FailureOr<std::unique_ptr<llvm::Module>> attune::translateDeviceModule(ModuleOp module, llvm::LLVMContext &context) {
   mlir::gpu::GPUModuleOp device = deviceModule(module);
   if (!device)
@@ -71,6 +86,7 @@ FailureOr<std::unique_ptr<llvm::Module>> attune::translateDeviceModule(ModuleOp 
   if (!result)
     return device.emitError() << "expected device code that translates to LLVM IR";
   result->setTargetTriple(llvm::Triple(triple));
+  markConvergent(*result);
   return result;
 }
 

@@ -114,7 +114,8 @@ def compile_library(args, spec, library):
     """Once more where a busy machine let the assembler run out of its time."""
     for last in (False, True):
         try:
-            attnc(args.attnc, "compile", spec, "--target", args.target, "-o", library)
+            products = ["--gpu-products", args.gpu_products] if args.gpu_products else []
+            attnc(args.attnc, "compile", spec, "--target", args.target, *products, "-o", library)
             return strip(library)
         except Failed as failure:
             if last or TIMED_OUT not in str(failure):
@@ -282,6 +283,7 @@ def parse():
                         "FOLDER.tar.xz is written beside it")
     parser.add_argument("--attnc", default=SOURCE / "build" / "bin" / "attnc")
     parser.add_argument("--target", default="sm_90a", help="as attnc compile takes it; cpu for a dry run")
+    parser.add_argument("--gpu-products", help="as attnc compile takes it: wgmma beside mma.sync on sm_90a")
     parser.add_argument("--examples", type=int, help="only the first so many")
     parser.add_argument("--dtypes", type=lambda text: text.split(","), default=[None],
                         help="storage types of the examples, with commas (default: each its own)")

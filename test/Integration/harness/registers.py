@@ -31,6 +31,7 @@ def assemble(args, fields, target, folder):
     path, cubin = folder / "spec.yaml", folder / "spec.cubin"
     path.write_text(yaml.safe_dump(fields, sort_keys=False), encoding="utf-8")
     command = [shutil.which(args.attnc), "compile", path, "--target", target, "--emit", "cubin", "-o", cubin]
+    command += ["--gpu-products", args.gpu_products] if args.gpu_products else []
     run = subprocess.run(command, capture_output=True, text=True)
     return (None if run.returncode else Cubin(cubin.read_bytes()).kernels()), run.stderr.strip()
 
@@ -73,6 +74,7 @@ def main():
     parser.add_argument("--attnc", default="attnc")
     parser.add_argument("--targets", default=TARGETS, help="with commas")
     parser.add_argument("--dtypes", default="f32,f16,bf16", help="storage types, with commas")
+    parser.add_argument("--gpu-products", help="as attnc takes it")
     parser.add_argument("--forms", action="store_true", help="pin each form of linear mechanisms, too")
     parser.add_argument("--known", default="", metavar="SPEC:DTYPE:FORM,...",
                         help=f"forms whose kernels may spill up to {MOST_KNOWN_STACK} bytes")
