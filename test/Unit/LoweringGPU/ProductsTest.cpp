@@ -23,6 +23,10 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
@@ -296,6 +300,23 @@ TEST_F(Products, RefusedByWarpgroups) {
   refused({64, 264, 64, "f16"});                                 // more than 256 columns
   refused({40, 64, 64, "f16", true});                            // rows of A in shared memory that are not there
   refused({64, 192, 64, "f16", false, false, false, "", 8, 2});  // 96 columns from the middle of a panel on
+}
+
+// LLVM may not put them under a condition in which the threads of a group differ.
+TEST_F(Products, WarpgroupsStayTogether) {
+  std::optional<DevicePlan> plan = compile(Product{64, 64, 64, "f16"}.source(), /*wgmma=*/true);
+  ASSERT_TRUE(plan);
+  llvm::LLVMContext llvmContext;
+  auto device = translateDeviceModule(*plan->kernels, llvmContext);
+  ASSERT_TRUE(succeeded(device));
+  int64_t found = 0;
+  for (llvm::Function &function : **device)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->isInlineAsm()) {
+        EXPECT_TRUE(call->isConvergent());
+        ++found;
+      }
+  EXPECT_EQ(found, 5); // four steps of k, and the wait with their sums; the fence has no registers
 }
 
 // One product of tf32 is off by what tf32 drops; three are as good as f32, and no worse where a number has a large rest.
