@@ -36,7 +36,14 @@ bool device::readsFirstFromShared(DotOp dot, WarpGrid warps) {
   return true;
 }
 
-bool device::needsFirstInShared(DotOp dot, WarpGrid warps) { return dot.getTransposeA() || warps.columns > 1; }
+/// Is the last step along k whole? If not, the copies that load an operand fill it up with zeros.
+static bool hasWholeSteps(DotOp dot) { return dot.getK() % warpgroupDepth == 0; }
+
+static bool isLoaded(Value tile) { return isa_and_nonnull<LoadOp>(tile.getDefiningOp()); }
+
+bool device::needsFirstInShared(DotOp dot, WarpGrid warps) {
+  return dot.getTransposeA() || warps.columns > 1 || !hasWholeSteps(dot);
+}
 
 /// Can each column of warps read its columns of the second operand?
 static bool readsSecond(DotOp dot, const FragmentLayout &sums) {
@@ -53,8 +60,8 @@ std::optional<std::string> device::whyNotByWarpgroups(DotOp dot, WarpGrid warps)
     return "operands of f16 or bf16";
   if (warps.rows % warpsPerGroup != 0)
     return "rows of warps in fours";
-  if (dot.getK() % warpgroupDepth != 0)
-    return "an inner size in sixteens";
+  if (!hasWholeSteps(dot) && !(isLoaded(dot.getA()) && isLoaded(dot.getB())))
+    return "loaded operands, or an inner size in sixteens";
   FragmentLayout sums = sumsOf(dot, warps);
   if (sums.warpColumns() > warpgroupColumns)
     return "at most " + std::to_string(warpgroupColumns) + " columns a warpgroup";

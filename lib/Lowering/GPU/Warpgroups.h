@@ -22,7 +22,7 @@ namespace attune::device {
 std::optional<std::string> whyNotByWarpgroups(tile::DotOp dot, tile::WarpGrid warps);
 /// Can each warpgroup read its rows of the first operand from shared memory?
 bool readsFirstFromShared(tile::DotOp dot, tile::WarpGrid warps);
-/// Must it, since the operand lies across, or several warps share a row?
+/// Must it, since the operand lies across, several warps share a row, or the last step of k is not whole?
 bool needsFirstInShared(tile::DotOp dot, tile::WarpGrid warps);
 
 /// The products of a kernel that warpgroups make: those that they can, of operands in shared memory that they read alone. What

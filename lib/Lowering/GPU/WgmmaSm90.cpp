@@ -159,8 +159,8 @@ LogicalResult device::lowerWarpgroupDot(KernelState &state, tile::DotOp dot) {
     return refuse(dot, *reason);
   const ThreadTile &a = state.tileOf(dot.getA()), &b = state.tileOf(dot.getB());
   bool sharesA = isInPanels(dot.getA().getType());
-  if (a.shared && !sharesA)
-    return refuse(dot, "a first operand in registers or panels");
+  if (!sharesA && (a.shared || needsFirstInShared(dot, state.grid)))
+    return refuse(dot, "a first operand in panels");
   if (sharesA && !readsFirstFromShared(dot, state.grid))
     return refuse(dot, "rows in whole blocks of the warpgroups");
   // A again, for a barrier that B wants comes before both are read, and starts the book anew.

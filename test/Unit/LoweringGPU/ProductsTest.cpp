@@ -271,6 +271,15 @@ TEST_F(Products, ByWarpgroups) {
       }
 }
 
+// The last step along k is filled up with zeros as operands are copied.
+TEST_F(Products, ByWarpgroupsOfAnyDepth) {
+  for (int64_t k : {8, 20, 33, 72, 136})
+    for (bool transposeA : {false, true})
+      for (bool transposeB : {false, true})
+        check({64, 40, k, "f16", transposeA, transposeB, false, "", 4, 1, /*byWarpgroups=*/true});
+  check({128, 64, 24, "bf16", false, true, false, "", 8, 2, true});
+}
+
 // Rows that fill no block: A in registers. Eight warps: two groups, over each other or side by side.
 TEST_F(Products, ByWarpgroupsOnGrids) {
   for (int64_t m : {1, 40, 72, 100})
@@ -294,7 +303,8 @@ TEST_F(Products, RefusedByWarpgroups) {
     EXPECT_EQ(instructionsOf(*plan).first, 0) << product.describe();
     EXPECT_GT(instructionsOf(*plan).second, 0) << product.describe();
   };
-  refused({64, 64, 40, "f16"});                                  // half a step of k
+  refused({64, 64, 40, "f16", false, false, /*computed=*/true}); // half a step of k, which nothing fills up
+  refused({40, 64, 40, "f16"});                                  // the same in registers
   refused({64, 64, 64, "f32"});                                  // not 16 bits
   refused({64, 64, 64, "f16", false, false, false, "", 2, 1});   // no four rows of warps
   refused({64, 264, 64, "f16"});                                 // more than 256 columns
