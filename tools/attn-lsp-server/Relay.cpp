@@ -55,8 +55,11 @@ void Relay::seeHover(const json::Object &message, const json::Object &params) {
   const json::Value *id = message.get("id");
   if (!document || !position || !id)
     return;
-  StringRef name = nameAt(texts.lookup(document->getString("uri").value_or("")),
-                          position->getInteger("line").value_or(0), position->getInteger("character").value_or(0));
+  auto text = texts.find(document->getString("uri").value_or(""));
+  if (text == texts.end())
+    return;
+  StringRef name =
+      nameAt(text->second, position->getInteger("line").value_or(0), position->getInteger("character").value_or(0));
   if (StringRef page = pageOf(name); !page.empty()) {
     std::lock_guard<std::mutex> lock(askedMutex);
     asked[keyOf(*id)] = page;
