@@ -34,7 +34,7 @@ static void forEachMessage(std::FILE *from, std::FILE *to, function_ref<void(std
 
 /// The op's name at a place. The protocol counts UTF-16 units.
 static StringRef nameAt(StringRef text, int64_t line, int64_t character) {
-  for (; line > 0; --line)
+  for (; line > 0 && !text.empty(); --line)
     text = text.split('\n').second;
   text = text.split('\n').first;
   auto isContinuation = [](char byte) { return (byte & 0xC0) == 0x80; };
