@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Cost/ChooseSchedule.h"
 #include "BlockNeed.h"
+#include "attune/Cost/KernelPrice.h"
 
 using namespace attune;
 using namespace attune::cost;
@@ -45,6 +46,34 @@ static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::Type s
       break;
   }
   return schedule;
+}
+
+/// Kernel attention in chunks whose tokens lie in memory.
+static bool isChunked(const AttentionShape &shape) {
+  bool projects = shape.queryModel || shape.keyModel || shape.valueModel || shape.outputModel;
+  return shape.family == Family::Kernel && shape.form == attn::Form::Chunked && !projects;
+}
+
+/// Half the rows if that is cheaper in a long sequence: shorter chunks have fewer pairs, and touch the state more often.
+/// Below 32 rows they are no faster.
+static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
+                                    const DeviceDescription &device) {
+  constexpr int64_t fewestRows = 32, longSequence = 4096;
+  int64_t rows = schedule.getQueryTile() / 2;
+  if (rows < fewestRows || !llvm::all_of(shapes, isChunked))
+    return schedule;
+  auto seconds = [&](tile::ScheduleAttr candidate) {
+    double total = 0;
+    for (AttentionShape shape : shapes) {
+      shape.queries = shape.keys = longSequence;
+      for (const KernelWork &kernel : attentionWork(shape, candidate))
+        total += priceOf(kernel.work, device).seconds();
+    }
+    return total;
+  };
+  auto shorter = tile::ScheduleAttr::get(schedule.getContext(), schedule.getTarget(), rows, rows, schedule.getPiece(),
+                                         schedule.getOperand(), schedule.getWarps(), schedule.getStages());
+  return seconds(shorter) < seconds(schedule) ? shorter : schedule;
 }
 
 namespace {
@@ -154,5 +183,5 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<Attention
     if (!smallest || schedule.getQueryTile() < smallest.getQueryTile())
       smallest = schedule;
   }
-  return smallest;
+  return shortened(ones, smallest, device);
 }
