@@ -39,7 +39,10 @@ bool device::readsFirstFromShared(DotOp dot, WarpGrid warps) {
 /// Is the last step along k whole? If not, the copies that load an operand fill it up with zeros.
 static bool hasWholeSteps(DotOp dot) { return dot.getK() % warpgroupDepth == 0; }
 
-static bool isLoaded(Value tile) { return isa_and_nonnull<LoadOp>(tile.getDefiningOp()); }
+/// Rows narrower than a copy come to registers.
+static bool isLoaded(Value tile) {
+  return isa_and_nonnull<LoadOp>(tile.getDefiningOp()) && cast<RankedTensorType>(tile.getType()).getDimSize(1) >= blockSize;
+}
 
 bool device::needsFirstInShared(DotOp dot, WarpGrid warps) {
   return dot.getTransposeA() || warps.columns > 1 || !hasWholeSteps(dot);

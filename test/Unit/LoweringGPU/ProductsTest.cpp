@@ -305,6 +305,7 @@ TEST_F(Products, RefusedByWarpgroups) {
   };
   refused({64, 64, 40, "f16", false, false, /*computed=*/true}); // half a step of k, which nothing fills up
   refused({40, 64, 40, "f16"});                                  // the same in registers
+  refused({64, 40, 7, "f16", false, true});                      // rows narrower than a copy
   refused({64, 64, 64, "f32"});                                  // not 16 bits
   refused({64, 64, 64, "f16", false, false, false, "", 2, 1});   // no four rows of warps
   refused({64, 264, 64, "f16"});                                 // more than 256 columns
