@@ -10,6 +10,9 @@
 using namespace attune;
 using namespace attune::cost;
 
+/// Passes over a row of the query and of the output besides those that a long row of keys hides.
+static constexpr double windowPasses = 4;
+
 KernelWorks cost::softmaxWork(const AttentionShape &shape, const Sizes &z) {
   double points = z.points();
   WorkEstimate work;
@@ -18,6 +21,10 @@ KernelWorks cost::softmaxWork(const AttentionShape &shape, const Sizes &z) {
   work.exps = points * z.pairs * z.Tq * (z.Tk + 1);
   // Row maximum, subtraction, row sum; the accumulator rescaled; then the query scaled and the output divided.
   work.elementwise = points * (z.pairs * z.Tq * (3 * z.Tk + z.dv) + z.rows() * (z.d + z.dv));
+  // In a window few keys share what a query takes: it is copied and transposed, its scores fill their last vectors or
+  // fragments in part, and the output is scaled as it is stored.
+  if (shape.window)
+    work.elementwise += points * z.rows() * windowPasses * (z.d + z.dv);
   work.elementwise += points * z.pairs * z.Tq * z.Tk * z.operandMoves();
   work.elementwise += points * (z.rows() * (queryOps(shape) + outputOps(shape)) + z.pairs * z.Tk * keyOps(shape));
   work.mainBytes = z.tensorBytes() + (shape.lse ? 4 * points * z.n : 0);
