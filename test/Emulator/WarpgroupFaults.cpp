@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In the order of the code there are the products of scores (A and B by descriptors) and those of values (A in registers),
-// each with a fence, a commit and a wait.
+// In the order of the code there are the products of scores (A and B by descriptors) and those of values (A in
+// registers), each with a fence, a commit and a wait.
 //
 //===----------------------------------------------------------------------===//
 #include "DeviceSearch.h"

@@ -6,15 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// wgmma.mma_async computes C[64, n] += A[64, 16] B[16, n], with n a multiple of 8 up to 256, by the four warps of a group.
-// Warp w of the group holds rows 16 w … 16 w + 15 of C as m16n8k16 would, n / 8 blocks side by side: the `c` fragment of
-// TileLayouts.h on a grid of four rows of warps. A comes from registers, as the `a` fragment of each warp, or like B from
-// shared memory, named by a descriptor of 64 bits.
+// wgmma.mma_async computes C[64, n] += A[64, 16] B[16, n], with n a multiple of 8 up to 256, by the four warps of a
+// group. Warp w of the group holds rows 16 w … 16 w + 15 of C as m16n8k16 would, n / 8 blocks side by side: the `c`
+// fragment of TileLayouts.h on a grid of four rows of warps. A comes from registers, as the `a` fragment of each warp,
+// or like B from shared memory, named by a descriptor of 64 bits.
 //
 // ## Where the instruction looks
 //
 // Let i count along m or n. The operand lies *k first* if elements that follow one another have neighbouring k (keys in
-// Q Kᵀ), else *i first* (values in P V). A swizzle of W = 32, 64 or 128 bytes exchanges the 16-byte chunks of an address:
+// Q Kᵀ), else *i first* (values in P V). A swizzle of W = 32, 64 or 128 bytes exchanges the 16-byte chunks of an
+// address:
 //
 //     swizzled(p) = p ^ (p / 128 mod W / 16) · 16
 //
@@ -25,17 +26,17 @@
 //
 // ## A tile in panels is that
 //
-// Rows of a panel are W bytes, and chunk c of row r is at c ^ x(r) (TileLayouts.h). With W = 128: eight chunks a row, x(r) = r
-// mod 8; the row's number is p / 128, so the places agree if the tile begins at a multiple of 8 · 128. With W = 64 a row is half
-// of 128 bytes, and p / 128 mod 4 = r / 2 mod 4 = x(r); with W = 32, p / 128 mod 2 = r / 4 mod 2 = x(r). So with `begin` a
-// multiple of 8 W, B = panel · rows · W bytes a panel, and 16 of k from k₀ on:
+// Rows of a panel are W bytes, and chunk c of row r is at c ^ x(r) (TileLayouts.h). With W = 128: eight chunks a row,
+// x(r) = r mod 8; the row's number is p / 128, so the places agree if the tile begins at a multiple of 8 · 128. With W
+// = 64 a row is half of 128 bytes, and p / 128 mod 4 = r / 2 mod 4 = x(r); with W = 32, p / 128 mod 2 = r / 4 mod 2 =
+// x(r). So with `begin` a multiple of 8 W, B = panel · rows · W bytes a panel, and 16 of k from k₀ on:
 //
 //     k first (rows are i)    p₀ = begin + k₀ / panel · B + i₀ W + 2 (k₀ mod panel)       stride = 8 W
 //     i first (rows are k)    p₀ = begin + i₀ / panel · B + k₀ W + 2 (i₀ mod panel)       stride = 8 W, leading = B
 //
-// k₀ is a multiple of 16, so a step along k stays within a row of the panel: 2 (k₀ mod panel) + 32 ≤ W. The start changes bits
-// 5 and 6 of the address alone then, and the exchange, which goes by bits 7 to 9, is that of the row. Along i the instruction
-// itself goes from panel to panel, by `leading`, if i₀ begins one.
+// k₀ is a multiple of 16, so a step along k stays within a row of the panel: 2 (k₀ mod panel) + 32 ≤ W. The start
+// changes bits 5 and 6 of the address alone then, and the exchange, which goes by bits 7 to 9, is that of the row.
+// Along i the instruction itself goes from panel to panel, by `leading`, if i₀ begins one.
 //
 //     tile           W     panels    B        step of 16 k: k first     i first
 //     64 × 64 f16    128   1         8,192    32                         2,048

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// wgmma.mma_async runs while the thread goes on: its registers may be touched only once its group has been waited for, and
-// what the thread did with them before comes first only if wgmma.fence stands between. Products that follow each other,
-// with nothing between them that takes their sums, are one group:
+// wgmma.mma_async runs while the thread goes on: its registers may be touched only once its group has been waited for,
+// and what the thread did with them before comes first only if wgmma.fence stands between. Products that follow each
+// other, with nothing between them that takes their sums, are one group:
 //
 //     s, p = wgmma.fence s, p                   sums that are added to, and A where it is in registers
 //     s = wgmma.mma_async s, p, …               as often as there are products
@@ -16,8 +16,9 @@
 //     …                                         what needs neither the sums nor a barrier
 //     s = wgmma.wait_group 0, s                 before their first use, the next barrier, or the end of the block
 //
-// Fence and wait have the registers as operands and results: nothing in LLVM would otherwise keep arithmetic on registers
-// on its side of an instruction that does not name them. Before a barrier, since it may hand the operands' buffers on.
+// Fence and wait have the registers as operands and results: nothing in LLVM would otherwise keep arithmetic on
+// registers on its side of an instruction that does not name them. Before a barrier, since it may hand the operands'
+// buffers on.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Lowering/GPU/Passes.h"
@@ -127,9 +128,8 @@ static Value order(OpBuilder &builder, Location loc, const WgmmaOrderAsm &shape,
 }
 
 static Value partOf(OpBuilder &builder, Location loc, Value all, int64_t number) {
-  return isa<LLVM::LLVMStructType>(all.getType())
-             ? LLVM::ExtractValueOp::create(builder, loc, all, number).getResult()
-             : all;
+  return isa<LLVM::LLVMStructType>(all.getType()) ? LLVM::ExtractValueOp::create(builder, loc, all, number).getResult()
+                                                  : all;
 }
 
 /// Sums are registers that products change, so each operand has its own. A is only read, once for all products.
@@ -162,8 +162,8 @@ void Groups::fence() {
 
 void Groups::wait(Operation *at) {
   auto isOutside = [&](OpOperand &use) { return !isProduct(use.getOwner()); };
-  SmallVector<Value> results = llvm::filter_to_vector(
-      sums, [&](Value sum) { return llvm::any_of(sum.getUses(), isOutside); });
+  SmallVector<Value> results =
+      llvm::filter_to_vector(sums, [&](Value sum) { return llvm::any_of(sum.getUses(), isOutside); });
   OpBuilder builder(at);
   Location loc = products.back()->getLoc();
   if (results.empty()) {

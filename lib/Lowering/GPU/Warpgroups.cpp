@@ -41,7 +41,8 @@ static bool hasWholeSteps(DotOp dot) { return dot.getK() % warpgroupDepth == 0; 
 
 /// Rows narrower than a copy come to registers.
 static bool isLoaded(Value tile) {
-  return isa_and_nonnull<LoadOp>(tile.getDefiningOp()) && cast<RankedTensorType>(tile.getType()).getDimSize(1) >= blockSize;
+  return isa_and_nonnull<LoadOp>(tile.getDefiningOp()) &&
+         cast<RankedTensorType>(tile.getType()).getDimSize(1) >= blockSize;
 }
 
 bool device::needsFirstInShared(DotOp dot, WarpGrid warps) {

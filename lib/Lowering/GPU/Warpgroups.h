@@ -17,16 +17,16 @@
 
 namespace attune::device {
 
-/// Why the warpgroups of a grid cannot make a product, as what it was expected to have; nothing if they can. It looks at
-/// shapes and types alone.
+/// Why the warpgroups of a grid cannot make a product, as what it was expected to have; nothing if they can. It looks
+/// at shapes and types alone.
 std::optional<std::string> whyNotByWarpgroups(tile::DotOp dot, tile::WarpGrid warps);
 /// Can each warpgroup read its rows of the first operand from shared memory?
 bool readsFirstFromShared(tile::DotOp dot, tile::WarpGrid warps);
 /// Must it, since the operand lies across, several warps share a row, or the last step of k is not whole?
 bool needsFirstInShared(tile::DotOp dot, tile::WarpGrid warps);
 
-/// The products of a kernel that warpgroups make: those that they can, of operands in shared memory that they read alone. What
-/// one product takes from panels no other product may want without.
+/// The products of a kernel that warpgroups make: those that they can, of operands in shared memory that they read
+/// alone. What one product takes from panels no other product may want without.
 llvm::DenseSet<mlir::Operation *> productsByWarpgroups(tile::KernelOp kernel, tile::WarpGrid warps);
 
 /// Is the layout that of a tile in panels, as warpgroups read it?

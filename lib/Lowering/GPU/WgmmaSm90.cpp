@@ -10,9 +10,10 @@
 //     for each 16 of k:
 //       one m64nNk16: A from registers or a descriptor, B from a descriptor, N the columns of a warp
 //
-// Sums lie as those of mma.sync do, so nothing around a product knows how it was made. The products are left unordered here:
-// gpu-order-products puts the fences, groups and waits around them. What of A is in registers, and what descriptors are
-// computed from, comes before the first product, so that the products of one `tile.dot` follow each other.
+// Sums lie as those of mma.sync do, so nothing around a product knows how it was made. The products are left unordered
+// here: gpu-order-products puts the fences, groups and waits around them. What of A is in registers, and what
+// descriptors are computed from, comes before the first product, so that the products of one `tile.dot` follow each
+// other.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"

@@ -36,19 +36,20 @@ struct Decoded {
   int64_t start, leading, stride, width;
   explicit Decoded(uint64_t bits)
       : start((bits & 0x3fff) * 16), leading((bits >> 16 & 0x3fff) * 16), stride((bits >> 32 & 0x3fff) * 16),
-        width(bits >> 62 == 1 ? 128 : bits >> 62 == 2 ? 64 : 32) {}
+        width(bits >> 62 == 1   ? 128
+              : bits >> 62 == 2 ? 64
+                                : 32) {}
 
   int64_t exchanged(int64_t address) const { return address ^ (address / 128 % (width / 16) * 16); }
-  int64_t kFirst(int64_t i, int64_t k) const {
-    return exchanged(start + i / 8 * stride + i % 8 * width + 2 * k);
-  }
+  int64_t kFirst(int64_t i, int64_t k) const { return exchanged(start + i / 8 * stride + i % 8 * width + 2 * k); }
   int64_t iFirst(int64_t i, int64_t k) const {
     return exchanged(start + 2 * i / width * leading + k / 8 * stride + k % 8 * width + 2 * i % width);
   }
 };
 } // namespace
 
-static constexpr int64_t sizes[][2] = {{64, 64}, {64, 128}, {128, 64}, {32, 256}, {16, 16}, {64, 32}, {80, 192}, {64, 80}};
+static constexpr int64_t sizes[][2] = {{64, 64}, {64, 128}, {128, 64}, {32, 256},
+                                       {16, 16}, {64, 32},  {80, 192}, {64, 80}};
 
 TEST_F(Warpgroup, KeysAreReadWhereTheyLie) {
   for (auto [rows, columns] : sizes) {
@@ -131,7 +132,8 @@ TEST_F(Warpgroup, OnePanelIsTheTile) {
   }
 }
 
-/// Warp w of a group has rows 16 w … of C: sum 4 j + 2 h + e of a lane is of row lane / 4 + 8 h, column 8 j + 2 (lane % 4) + e.
+/// Warp w of a group has rows 16 w … of C: sum 4 j + 2 h + e of a lane is of row lane / 4 + 8 h, column 8 j + 2 (lane %
+/// 4) + e.
 TEST_F(Warpgroup, SumsAreTheFragment) {
   for (WarpGrid grid : {WarpGrid{4, 1}, WarpGrid{4, 2}, WarpGrid{8, 1}})
     for (int64_t columns : {8, 64, 128, 256}) {
@@ -140,12 +142,14 @@ TEST_F(Warpgroup, SumsAreTheFragment) {
       int64_t width = columns / grid.columns;
       for (int64_t row = 0; row < rows; ++row)
         for (int64_t column = 0; column < columns / 8 / grid.columns * 8 * grid.columns; ++column) {
-          int64_t group = row / warpgroupRows + column / width * (grid.rows / 4), inRow = row % 64, inColumn = column % width;
+          int64_t group = row / warpgroupRows + column / width * (grid.rows / 4), inRow = row % 64,
+                  inColumn = column % width;
           if (width % 8 != 0)
             continue;
           RegisterPlace want{4 * group + inRow / 16, inRow % 8 * 4 + inColumn % 8 / 2,
                              inColumn / 8 * 4 + inRow / 8 % 2 * 2 + inColumn % 2};
-          ASSERT_EQ(sums.placeOf(row, column), want) << grid.rows << "x" << grid.columns << ": " << row << ", " << column;
+          ASSERT_EQ(sums.placeOf(row, column), want)
+              << grid.rows << "x" << grid.columns << ": " << row << ", " << column;
         }
     }
 }
