@@ -54,8 +54,8 @@ static bool isChunked(const AttentionShape &shape) {
   return shape.family == Family::Kernel && shape.form == attn::Form::Chunked && !projects;
 }
 
-/// Half the rows if that is cheaper in a long sequence: shorter chunks have fewer pairs, and touch the state more often.
-/// Below 32 rows they are no faster.
+/// Half the rows if that is cheaper in a long sequence: shorter chunks have fewer pairs, and touch the state more
+/// often. Below 32 rows they are no faster.
 static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
                                     const DeviceDescription &device) {
   constexpr int64_t fewestRows = 32, longSequence = 4096;

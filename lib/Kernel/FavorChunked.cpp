@@ -11,16 +11,17 @@
 //                    a = g(q) 2^(L(q) + M − c);   num = a S + w v;   den = a z + w 1;   o = num / guard(den)
 //                    M, z, S = M', 2^(M − M') (z, S) + bᵀ [1 v]
 //
-// z and S are carried multiplied by 2^stateOffset, as are the features b that LogPairs has made; not so beside steady chunks.
+// z and S are carried multiplied by 2^stateOffset, as are the features b that LogPairs has made; not so beside steady
+// chunks.
 //
-// On a CPU a chunk is steady if no logarithm of its keys is above M by more than `headroom`. Every row sees the keys that M
-// comes from, so M stays, and one product has the pairs:
+// On a CPU a chunk is steady if no logarithm of its keys is above M by more than `headroom`. Every row sees the keys
+// that M comes from, so M stays, and one product has the pairs:
 //
 //     c = max_f L(q) + M;   a = g(q) 2^(L(q) + M − c);   b = g(k) 2^(L(k) − M);   w = lt(a bᵀ)
 //     num = a S + w v;   den = a z + w 1;   z, S = (z, S) + bᵀ [1 v]
 //
-// The denominator is at least 1: what a 2^-126 loses of any feature is below its last place. Of the first keys, and of those that
-// rise further, the way above is taken.
+// The denominator is at least 1: what a 2^-126 loses of any feature is below its last place. Of the first keys, and of
+// those that rise further, the way above is taken.
 //
 //===----------------------------------------------------------------------===//
 #include "FeatureMaps.h"
@@ -145,8 +146,8 @@ static void writeSteadyRows(TileBuilder &tiles, const FavorHead &at, const Group
               normalizeInUnit(tiles, at.guard, numerator, denominator, c));
 }
 
-/// Both ways of a chunk, one of which is taken; returns the next M, z, S. Heads of a group map their queries on that way: their
-/// exponents would all be held at once before it.
+/// Both ways of a chunk, one of which is taken; returns the next M, z, S. Heads of a group map their queries on that
+/// way: their exponents would all be held at once before it.
 static SmallVector<Value> branch(TileBuilder &tiles, const FavorHead &at, Value first, const LogFeatures &queries,
                                  ChunkKeys keys, ValueRange carried) {
   const LogFeatures &logs = keys.features;

@@ -54,7 +54,8 @@ static void promiseCarry(KernelState &state, const Stages &stages, Value next, V
     state.promise(dot.getAcc(), buffer);
 }
 
-/// Whether what a step of a loop does with a carried tile is to hand it through loops of its body, back to its own place.
+/// Whether what a step of a loop does with a carried tile is to hand it through loops of its body, back to its own
+/// place.
 static bool goesThroughLoops(Value carried) {
   auto argument = dyn_cast<BlockArgument>(carried);
   auto outer = argument ? dyn_cast<tile::LoopOp>(argument.getOwner()->getParentOp()) : tile::LoopOp();
