@@ -183,5 +183,6 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<Attention
     if (!smallest || schedule.getQueryTile() < smallest.getQueryTile())
       smallest = schedule;
   }
-  return shortened(ones, smallest, device);
+  // A function without attention has no schedule.
+  return smallest ? shortened(ones, smallest, device) : smallest;
 }
