@@ -15,12 +15,28 @@
 #include "Compression.h"
 
 #include "FeatureMaps.h"
+#include "attune/Tile/KernelSizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
+
+int64_t kernel::slotCount(Value weight) {
+  auto type = cast<MemRefType>(weight.getType());
+  return type.getDimSize(type.getRank() == 4 ? 2 : 1);
+}
+
+Value kernel::loadSlotWeights(TileBuilder &tiles, Value weight, Value own, Value slot, Value token,
+                              ArrayRef<int64_t> shape) {
+  if (cast<MemRefType>(weight.getType()).getRank() == 3)
+    return tiles.load(weight, {own, slot, token}, shape);
+  Value block = tiles.div(token, tile::slotTokens);
+  bool whole = shape[1] == tile::slotTokens;
+  Value column = whole ? tiles.index(0) : tiles.sub(token, tiles.mul(block, tile::slotTokens));
+  return tiles.load(weight, {own, block, slot, column}, shape);
+}
 
 /// Σ_j E [T, j] · k [j, width] of the slots first … over the keys from ≤ j < end, block by block of the width.
 using KeyBlocks = llvm::function_ref<Features(TileBuilder &tiles, Value first)>;
@@ -30,9 +46,9 @@ static SmallVector<Value> compress(TileBuilder &tiles, const Problem &problem, c
   int64_t keyTile = problem.keyTile();
   Type operand = problem.schedule.getOperand();
   auto step = [&](TileBuilder &inner, Value j, ValueRange carried) {
-    Value e = inner.load(weight, {place[0], place[1], j}, {slots.tile, keyTile}); // [T, Tk]
+    Value e = loadSlotWeights(inner, weight, place[0], place[1], j, {slots.tile, keyTile}); // [T, Tk]
     SmallVector<Value> next;
-    for (auto [k, sum] : llvm::zip_equal(keys(inner, j), carried))                // [Tk, width]
+    for (auto [k, sum] : llvm::zip_equal(keys(inner, j), carried))                          // [Tk, width]
       next.push_back(inner.dot(inner.cast(e, operand), inner.cast(k, operand), sum));
     return next;
   };
@@ -97,7 +113,7 @@ void kernel::buildSlotMerge(BuildSite &site, const Problem &problem, const Slots
 void kernel::buildCompression(BuildSite &site, const Problem &problem, Value weight, const Tokens &result,
                               const FeatureMap *map) {
   auto shape = cast<MemRefType>(weight.getType());
-  int64_t count = shape.getDimSize(1);
+  int64_t count = slotCount(weight);
   Slots slots{count, std::min(count, problem.schedule.getQueryTile()), result.width, result.heads,
               shape.getDimSize(0)};
   TileBuilder host(site.host, site.loc);

@@ -19,6 +19,12 @@ struct Slots {
   int64_t blocks() const { return llvm::divideCeil(count, tile); }
 };
 
+/// The slots of a weight [W, k, N], or packed [W, N / 64, k, 64].
+int64_t slotCount(mlir::Value weight);
+/// E [T, Tk] of its head `own`, from slot and token on; of packed weights Tk divides 64 and `token`.
+mlir::Value loadSlotWeights(TileBuilder &tiles, mlir::Value weight, mlir::Value own, mlir::Value slot, mlir::Value token,
+                            llvm::ArrayRef<int64_t> shape);
+
 /// result [batch, heads, k, width] = the sum of `pieces` [batch, heads, pieces, k, width], in their order.
 void buildSlotMerge(BuildSite &site, const Problem &problem, const Slots &slots, mlir::Value pieces,
                     const Tokens &result);

@@ -108,7 +108,7 @@ void buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens
                            mlir::Value bias, mlir::Value result);
 
 /// result [batch, G, k, width] = weight [1 or G, k, N] · problem.key, of whose tokens those past the lengths are 0.
-/// With `map` the features of the tokens are compressed in the place of the tokens, and 0 past the lengths.
+/// A prepared weight is [1 or G, N / 64, k, 64]. With `map` the features of the tokens are compressed in the place of the tokens, and 0 past the lengths.
 void buildCompression(BuildSite &site, const Problem &problem, mlir::Value weight, const Tokens &result,
                       const FeatureMap *map = nullptr);
 

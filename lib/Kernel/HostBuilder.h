@@ -69,6 +69,7 @@ private:
   mlir::LogicalResult readAll(llvm::ArrayRef<std::pair<mlir::Value, Tokens *>> values);
 
   mlir::Value weightOf(attn::ProjectOp op) const;
+  mlir::Value weightOf(attn::CompressOp op) const;
   /// A workspace for tokens of the type of `value`; a dynamic size is that of `like`, a memory [batch, heads, tokens, …].
   Tokens workspaceFor(mlir::Value value, mlir::Value like);
   /// The memory of an argument or optional result; null for a null value and for others.

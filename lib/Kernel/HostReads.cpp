@@ -14,6 +14,7 @@
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/InReader.h"
+#include "attune/Tile/KernelSizes.h"
 
 using namespace mlir;
 using namespace attune;
@@ -160,10 +161,17 @@ Value HostBuilder::weightOf(attn::ProjectOp op) const {
   return packed ? packed : memory(op.getWeight());
 }
 
+/// E of a compression, packed if `prepare` packs it and a tile of tokens lies within a block.
+Value HostBuilder::weightOf(attn::CompressOp op) const {
+  std::optional<PreparedWeight> weight = packedWeight(op);
+  Value packed = weight && tile::slotTokens % schedule.getKeyTile() == 0 ? prepared.lookup(*weight).matrix : Value();
+  return packed ? packed : memory(op.getWeight());
+}
+
 /// E goes first: the input is compressed once for all heads, and for keys and values if they have one E; then slots are
 /// projected.
 FailureOr<Tokens> HostBuilder::computeSlots(attn::CompressOp op, attn::ProjectOp project) {
-  Value source = memory(project.getSource()), weight = memory(op.getWeight()), bias = memory(project.getBias());
+  Value source = memory(project.getSource()), weight = weightOf(op), bias = memory(project.getBias());
   if (!source || ShapedType::isDynamic(cast<MemRefType>(source.getType()).getDimSize(2)))
     return op.emitOpError() << "expected an argument of known width to compress before its projection (others are not "
                                "supported yet)";
@@ -204,6 +212,6 @@ FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
   std::optional<FeatureMap> features;
   if (map)
     features = FeatureMap{map.getFeatureMapAttr(), memory(map.getParameter()), Value(), shape[3]};
-  buildCompression(site, problem, memory(op.getWeight()), result, features ? &*features : nullptr);
+  buildCompression(site, problem, weightOf(op), result, features ? &*features : nullptr);
   return result;
 }

@@ -28,7 +28,7 @@ static int64_t sizeOf(Value memory, unsigned dimension) { return cast<MemRefType
 
 /// The slots of E x, a head for each block of columns.
 static Slots slotsOf(const Problem &problem, Value x, Value weight) {
-  int64_t count = sizeOf(weight, 1), columns = std::min(attn::inputColumns, sizeOf(x, 2));
+  int64_t count = slotCount(weight), columns = std::min(attn::inputColumns, sizeOf(x, 2));
   int64_t heads = sizeOf(weight, 0) * llvm::divideCeil(sizeOf(x, 2), columns);
   return {count, std::min(count, problem.schedule.getQueryTile()), columns, heads, sizeOf(weight, 0)};
 }
@@ -57,7 +57,7 @@ static void buildPieces(BuildSite &site, const Problem &problem, const Slots &sl
   Value limit = tokensOf(frame, tiles, problem, x, batch);
   Value end = tiles.min(tiles.add(from, tiles.index(problem.schedule.getPiece())), limit);
   auto step = [&](TileBuilder &inner, Value j, ValueRange carried) -> SmallVector<Value> {
-    Value e = inner.load(frame[weight], {own, slot, j}, {slots.tile, rows});                  // [T, Tk]
+    Value e = loadSlotWeights(inner, frame[weight], own, slot, j, {slots.tile, rows});      // [T, Tk]
     Value tokens = inner.load(frame[x], {batch, j, column}, {rows, slots.width}, limit);      // [Tk, 64]
     return {inner.dot(inner.cast(e, operand), inner.cast(tokens, operand), carried[0])};
   };
@@ -91,7 +91,7 @@ Value kernel::buildSlotSums(BuildSite &site, const Problem &problem, Value x, Va
   Value slot = tiles.mul(tiles.programId(tile::Axis::QueryBlock), slots.tile);
   Value limit = tokensOf(frame, tiles, problem, x, batch);
   auto step = [&](TileBuilder &inner, Value j, ValueRange carried) -> SmallVector<Value> {
-    Value e = inner.load(frame[weight], {own, slot, j}, {slots.tile, rows});                  // [T, Tk]
+    Value e = loadSlotWeights(inner, frame[weight], own, slot, j, {slots.tile, rows});      // [T, Tk]
     Value existing = inner.mask(inner.cast(e, inner.builder.getF32Type()), 0, Value(), inner.sub(limit, j), Value());
     return {inner.plus(carried[0], inner.reduceAdd(existing, 1))};                            // [T]
   };

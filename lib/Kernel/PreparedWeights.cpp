@@ -1,4 +1,4 @@
-//===- PreparedWeights.cpp - Weights of projections, packed or folded ----===//
+//===- PreparedWeights.cpp - Weights packed or folded once ----------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 //   pack:        parallel over (head, block of D)     W [64, d of the head]
+//   pack:        parallel over (head, blocks of N, k) E [64 slots, 64 tokens]; past N it is 0
 //   fold:        parallel over (head, block of D)     P [64, m] = W [64, d of the head] ωᵀ
 //   fold_bias:   parallel over (head)                 c [m] = ω b
 //
@@ -21,6 +22,7 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 using tile::modelTile;
+using tile::slotTokens;
 
 //===----------------------------------------------------------------------===//
 // What to prepare
@@ -62,6 +64,19 @@ std::optional<PreparedWeight> kernel::packedWeight(attn::ProjectOp op) {
                         MemRefType::get({heads, type.getDimSize(0), d}, type.getElementType()), MemRefType()};
 }
 
+/// A tile of E as it is has each row on a page of its own, and rows a power of two apart fall into few sets of the cache.
+std::optional<PreparedWeight> kernel::packedWeight(attn::CompressOp op) {
+  auto type = cast<RankedTensorType>(op.getWeight().getType());
+  std::optional<unsigned> weight = parameterNumber(op.getWeight());
+  if (!weight || !type.hasStaticShape() || type.getDimSize(2) <= slotTokens)
+    return std::nullopt;
+  int64_t blocks = llvm::divideCeil(type.getDimSize(2), slotTokens);
+  return PreparedWeight{
+      *weight, std::nullopt, std::nullopt, slotTokens,
+      MemRefType::get({type.getDimSize(0), blocks, type.getDimSize(1), slotTokens}, type.getElementType()),
+      MemRefType()};
+}
+
 FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::FuncOp> plans, tile::TargetKind target) {
   SmallVector<PreparedWeight> all;
   auto place = [](const PreparedWeight &one) { return std::pair(one.weight, one.folded()); };
@@ -83,6 +98,10 @@ FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::Fu
           add(*packed);
       }
     }
+  for (func::FuncOp plan : plans)
+    for (auto op : plan.getOps<attn::CompressOp>())
+      if (std::optional<PreparedWeight> packed = packedWeight(op); packed && target == tile::TargetKind::CPU)
+        add(*packed);
   llvm::stable_sort(all, [&](const PreparedWeight &a, const PreparedWeight &b) { return place(a) < place(b); });
   return all;
 }
@@ -152,8 +171,24 @@ static void buildPacked(BuildSite &site, const Problem &problem, const PreparedW
   frame.finish(site, gridOf(host, prepared));
 }
 
+static void buildPackedSlots(BuildSite &site, const Problem &problem, const PreparedWeight &prepared, Value weight,
+                             Value result) {
+  KernelFrame frame(site, problem, "pack", {tile::Axis::Head, tile::Axis::QueryBlock}, {weight, result});
+  TileBuilder &tiles = frame.tiles;
+  ArrayRef<int64_t> shape = prepared.matrix.getShape(); // [W, blocks, k, 64]
+  int64_t rows = std::min(shape[2], slotTokens), slotBlocks = llvm::divideCeil(shape[2], rows);
+  Value head = tiles.programId(tile::Axis::Head), number = tiles.programId(tile::Axis::QueryBlock);
+  Value block = tiles.div(number, slotBlocks), slot = tiles.mul(tiles.sub(number, tiles.mul(block, slotBlocks)), rows);
+  Value e = tiles.load(frame[weight], {head, slot, tiles.mul(block, slotTokens)}, {rows, slotTokens}); // [64, 64]
+  tiles.store(e, frame[result], {head, block, slot, tiles.index(0)});
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, {host.index(shape[0]), host.index(shape[1] * slotBlocks)});
+}
+
 void kernel::buildPreparedWeight(BuildSite &site, const Problem &problem, const PreparedWeight &prepared, Value weight,
                                  Value bias, Value omega, const WeightMemory &result) {
+  if (prepared.ofSlots())
+    return buildPackedSlots(site, problem, prepared, weight, result.matrix);
   if (!prepared.folded())
     return buildPacked(site, problem, prepared, weight, result.matrix);
   buildMatrix(site, problem, prepared, weight, omega, result.matrix);

@@ -1,4 +1,4 @@
-//===- PreparedWeights.h - Weights of projections, packed or folded -*- C++ -*-===//
+//===- PreparedWeights.h - Weights packed or folded once -*- C++ -*------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,16 +15,18 @@
 namespace attune::kernel {
 
 /// What `prepare` makes of the weight W [D, heads·d] of one projection: packed, each head's columns in the order in which the
-/// kernel reads them, or folded, P = W ωᵀ and c = b ωᵀ. The weights are numbers of arguments of the attn function.
+/// kernel reads them, or folded, P = W ωᵀ and c = b ωᵀ. Of E [W, k, N] of a compression: blocks of its tokens, one after
+/// another. The weights are numbers of arguments of the attn function.
 struct PreparedWeight {
   unsigned weight;
   std::optional<unsigned> omega, bias; ///< only of folded ones
-  int64_t width;                       ///< d
-  mlir::MemRefType matrix;             ///< [heads, D, d], or P [H, D, m]: as many heads as there are features of
+  int64_t width;                       ///< d, or the tokens of a block
+  mlir::MemRefType matrix;             ///< [heads, D, d]; P [H, D, m], as many heads as there are features of; [W, N / 64, k, 64]
   mlir::MemRefType shift;              ///< c [H·m]; null without a bias
   unsigned copy = 0;                   ///< its number among the different ones that are made of the weight
 
   bool folded() const { return omega.has_value(); }
+  bool ofSlots() const { return matrix.getRank() == 4; }
   /// Whether both are one tensor (identity I23): the same parameters in the same way.
   bool sameAs(const PreparedWeight &other) const {
     return std::tie(weight, omega, bias, width) == std::tie(other.weight, other.omega, other.bias, other.width) &&
@@ -37,11 +39,12 @@ struct WeightMemory {
   mlir::Value matrix, shift;
 };
 
-/// What a folded projection reads, or an error if it cannot be; what another one reads if it is packed.
+/// What a folded projection reads, or an error if it cannot be; what another one, or a compression, reads if it is packed.
 mlir::FailureOr<PreparedWeight> foldedWeight(attn::ProjectOp op);
 std::optional<PreparedWeight> packedWeight(attn::ProjectOp op);
+std::optional<PreparedWeight> packedWeight(attn::CompressOp op);
 
-/// Those of the projections of all plans of a library; an error at one that is marked as folded and cannot be.
+/// Those of the projections and compressions of all plans of a library; an error at one that is marked as folded and cannot be.
 mlir::FailureOr<llvm::SmallVector<PreparedWeight>> preparedWeights(llvm::ArrayRef<mlir::func::FuncOp> plans,
                                                                    tile::TargetKind target);
 

@@ -32,6 +32,46 @@ func.func @as_it_is(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70x3xf
 
 // -----
 
+// E of a compression, for keys and values once: blocks of 64 tokens, of which a tile is one run of memory. Past the tokens
+// it is 0.
+// CHECK-LABEL: func.func @slots__prepare(
+// CHECK-SAME:    memref<1x2x6x64xbf16> {attune.dims = "....", attune.name = "e.packed", attune.role = "prepared"
+// CHECK-NOT:     "e.packed.2"
+// CHECK:         tile.launch @slots__prepare_e_packed_pack grid(%c1{{[_0-9]*}}, %c2{{[_0-9]*}}) (%arg0, %arg1)
+// CHECK-LABEL: func.func @slots(
+// CHECK-COUNT-2: tile.launch @slots_{{[23]}}_compress grid({{.*}}) (%{{.*}}, %arg5, %{{.*}})
+// CHECK-LABEL: tile.kernel @slots__prepare_e_packed_pack(
+// CHECK:         %[[E:.*]] = tile.load %arg0[%{{.*}}, %{{.*}}, %{{.*}}] : memref<1x6x70xbf16{{.*}}> -> tensor<6x64xbf16>
+// CHECK:         tile.store %[[E]], %arg1[%{{.*}}, %{{.*}}, %{{.*}}, %c0{{[_0-9]*}}]
+// CHECK-LABEL: tile.kernel @slots_2_compress(
+// CHECK:         tile.loop sum %[[TOKEN:[a-z0-9]+]] =
+// CHECK:           %[[BLOCK:.*]] = arith.divui %[[TOKEN]], %c64
+// CHECK:           tile.load %{{.*}}[%{{.*}}, %[[BLOCK]], %{{.*}}, %c0{{[_0-9]*}}] : memref<1x2x6x64xbf16> -> tensor<6x64xbf16>
+func.func @slots(%q: tensor<1x2x70x8xbf16> {attn.name = "q"}, %k: tensor<1x2x70x8xbf16> {attn.name = "k"},
+                 %v: tensor<1x2x70x8xbf16> {attn.name = "v"},
+                 %e: tensor<1x6x70xbf16> {attn.name = "e", attn.parameter}) -> tensor<1x2x70x8xbf16> {
+  %ck = attn.compress %k, %e : tensor<1x2x70x8xbf16>, tensor<1x6x70xbf16> -> tensor<1x2x6x8xf32>
+  %cv = attn.compress %v, %e : tensor<1x2x70x8xbf16>, tensor<1x6x70xbf16> -> tensor<1x2x6x8xf32>
+  %o = attn.softmax %q, %ck, %cv {scale = 1.0 : f64} : tensor<1x2x70x8xbf16>, tensor<1x2x6x8xf32>, tensor<1x2x6x8xf32> -> tensor<1x2x70x8xbf16>
+  return %o : tensor<1x2x70x8xbf16>
+}
+
+// -----
+
+// E that every run is given, or of one block: read as it lies.
+// CHECK-LABEL: func.func @slots_as_they_are(
+// CHECK-NOT:     prepared
+func.func @slots_as_they_are(%q: tensor<1x1x70x8xf32> {attn.name = "q"}, %k: tensor<1x1x70x8xf32> {attn.name = "k"},
+                             %v: tensor<1x1x64x8xf32> {attn.name = "v"}, %e: tensor<1x6x70xf32> {attn.name = "e"},
+                             %f: tensor<1x6x64xf32> {attn.name = "f", attn.parameter}) -> tensor<1x1x70x8xf32> {
+  %ck = attn.compress %k, %e : tensor<1x1x70x8xf32>, tensor<1x6x70xf32> -> tensor<1x1x6x8xf32>
+  %cv = attn.compress %v, %f : tensor<1x1x64x8xf32>, tensor<1x6x64xf32> -> tensor<1x1x6x8xf32>
+  %o = attn.softmax %q, %ck, %cv {scale = 1.0 : f64} : tensor<1x1x70x8xf32>, tensor<1x1x6x8xf32>, tensor<1x1x6x8xf32> -> tensor<1x1x70x8xf32>
+  return %o : tensor<1x1x70x8xf32>
+}
+
+// -----
+
 // Folded: omega times the weight, and times the bias.
 // CHECK-LABEL: func.func @folded__prepare(
 // CHECK-SAME:    memref<2x70x4xf32> {attune.dims = "...", attune.name = "wq.folded"

@@ -15,6 +15,9 @@ namespace attune::tile {
 /// Columns of the model that a projection takes at a time.
 inline constexpr int64_t modelTile = 64;
 
+/// Tokens of a block of packed weights of a compression.
+inline constexpr int64_t slotTokens = 64;
+
 /// Keys that enter every slice of a sketch's state before the next ones do: those and the state fit a cache of the
 /// second level.
 inline constexpr int64_t keysOfSketchBlock = 512;

@@ -109,7 +109,7 @@ static SmallVector<tile::LoadOp> loadsToFetch(tile::LoopOp loop) {
     for (auto load : loop->getBlock()->getOps<tile::LoadOp>())
       if (load->isBeforeInBlock(loop))
         loads.push_back(load);
-  llvm::erase_if(loads, [](tile::LoadOp load) { return rowsToNext(load) == 0; });
+  llvm::erase_if(loads, [](tile::LoadOp load) { return rowsToNext(load) == 0 && blocksToNext(load) == 0; });
   return loads;
 }
 

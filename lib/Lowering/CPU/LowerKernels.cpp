@@ -51,6 +51,13 @@ static void copyRows(Emit &emit, const MemoryAccess &access, Value tile, Buffer 
   });
 }
 
+/// Rows that a product reads side by side may be a power of two apart: they would share a few sets of the first-level
+/// cache. Not those that are a few lines long and follow each other.
+static bool liesClose(const MemoryAccess &access) {
+  std::optional<int64_t> stride = Emit::known(access.stride);
+  return stride && *stride <= 4 * access.lineElements();
+}
+
 void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
   Emit &emit = state.emit;
   MemoryAccess access(state, load);
@@ -61,10 +68,9 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
       for (int64_t column = 0; column < columns; column += access.lineElements())
         access.prefetchNext(emit, row, emit.constant(column));
     });
-  // Rows that a product reads side by side may be a power of two apart: they would share a few sets of the first-level
-  // cache.
   bool pairs = heldAsBf16(tile, emit.isa);
-  bool apart = pairs && llvm::any_of(tile.getUses(), [&](OpOperand &use) { return readsRowsOfPairs(use, emit.isa); });
+  bool apart = pairs && !liesClose(access) &&
+               llvm::any_of(tile.getUses(), [&](OpOperand &use) { return readsRowsOfPairs(use, emit.isa); });
   if (access.wholeRows() && !apart)
     return state.place(tile, Order::Row, {access.base, access.stride});
   Buffer copy = pairs ? state.allocateBf16(shapeOf(tile), Order::Row) : state.allocate(shapeOf(tile), Order::Row);
@@ -86,7 +92,10 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
     emit.setInsertionPointToStart(&choice.getElseRegion().front());
     scf::YieldOp::create(emit, inMemory);
   }
-  Buffer chosen{choice.getResult(0), choice.getResult(1)};
+  // A stride that is known stays so where both places have it.
+  auto known = Emit::known(copy.stride);
+  bool same = known && known == Emit::known(access.stride);
+  Buffer chosen{choice.getResult(0), same ? copy.stride : choice.getResult(1)};
   if (there.fold)
     chosen.fold = there.fold, chosen.place = {choice.getResult(2), choice.getResult(3)};
   state.place(tile, Order::Row, chosen);

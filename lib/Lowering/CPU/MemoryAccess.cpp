@@ -73,6 +73,19 @@ int64_t cpu::rowsToNext(tile::LoadOp load) {
   return row == loop.getInductionVar() ? loop.getStep() : 0;
 }
 
+int64_t cpu::blocksToNext(tile::LoadOp load) {
+  auto loop = dyn_cast<tile::LoopOp>(load->getParentOp());
+  OperandRange indices = load.getIndices();
+  if (!loop || load.getFold() || rankOf(load.getResult()) != 2 || indices.size() < 3)
+    return 0;
+  auto block = indices[indices.size() - 3].getDefiningOp<arith::DivUIOp>();
+  APInt length;
+  if (!block || block.getLhs() != loop.getInductionVar() || !matchPattern(block.getRhs(), m_ConstantInt(&length)))
+    return 0;
+  int64_t step = loop.getStep(), each = length.getSExtValue();
+  return each > 0 && step % each == 0 ? step / each : 0;
+}
+
 FetchShape cpu::nextShape(tile::LoadOp load) {
   ArrayRef<int64_t> shape = shapeOf(load.getResult());
   int64_t bytes = shape[1] * cast<MemRefType>(load.getSource().getType()).getElementTypeBitWidth() / 8;
@@ -140,6 +153,8 @@ MemoryAccess::MemoryAccess(KernelState &state, Operation *op) {
   if (shape.size() == 1)
     return;
   stride = memory.strides[token];
+  if (token > 0)
+    blockStride = memory.strides[token - 1];
   ahead = rowsFetchedHere(state, op);
   if (!operands.fold) {
     rows = existing(emit, memory.sizes[token], indices[token], operands.rows, shape[0]);
@@ -205,7 +220,8 @@ FetchPlace MemoryAccess::nextInWindow(Emit &emit, tile::LoadOp load) const {
 FetchPlace MemoryAccess::nextPlace(Emit &emit, tile::LoadOp load) const {
   if (first)
     return nextInWindow(emit, load);
-  Value step = emit.mul(stride, rowsToNext(load));
+  int64_t number = rowsToNext(load);
+  Value step = number ? emit.mul(stride, number) : emit.mul(blockStride, blocksToNext(load));
   return {emit.offset(base, step, element), emit.mul(stride, element.getIntOrFloatBitWidth() / 8), emit.constant(0)};
 }
 

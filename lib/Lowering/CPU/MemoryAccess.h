@@ -17,6 +17,8 @@ namespace attune::cpu {
 /// Rows of the memory from the load's tile to the one that it reads next, in the next step of the loop around it, in the
 /// next block of queries or, of a fold, in the window to the right; 0 if it does not move.
 int64_t rowsToNext(tile::LoadOp load);
+/// The same of a memory in blocks, [.., blocks, rows, columns], that a loop over a length takes block by block.
+int64_t blocksToNext(tile::LoadOp load);
 /// The tile that it reads next.
 FetchShape nextShape(tile::LoadOp load);
 
@@ -63,7 +65,7 @@ private:
   Value first;   ///< of a fold: the tile's first token in the window
   int64_t foldColumns = 0, foldStride = 0;
   int64_t ahead = 0; ///< rows to the next step's tile; 0 if it does not move with a loop, or if a dot fetches it
-  Value edgeRow;
+  Value edgeRow, blockStride;
 
   FetchPlace nextInWindow(Emit &emit, tile::LoadOp load) const;
   Value row(Emit &emit, Value outer) const;

@@ -56,7 +56,7 @@ func.func @plan(%x: memref<?x40xf32>, %y: memref<?x40xf32>) {
 // CHECK:             scf.yield
 // CHECK:           } else {
 // CHECK-NEXT:        scf.yield
-// CHECK:           llvm.call @[[DOT:dot_64x64x64_s1_x1_vx1_c64_add_f64x4__avx512]](%[[S:[0-9]+]], %[[S]], %[[K]]#0, %[[K]]#0,
+// CHECK:           llvm.call @[[DOT:dot_64x64x64_s1_64_v64_c64_add_f64x4__avx512]](%[[S:[0-9]+]], %[[S]], %[[K]]#0, %[[K]]#0,
 // CHECK-NEXT:    }
 // CHECK:         scf.for
 // CHECK:           llvm.intr.masked.store
@@ -107,7 +107,7 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
 
 // A loop without dots fetches the rows of its next step where it loads. With dots, one of them fetches that tile, a line in each
 // step of its sums: row k, of which the block of the result decides the line. Of windows the one to the right is fetched; its
-// tokens are seven and seven in rows 56 apart.
+// tokens are seven and seven in rows 56 apart. Of a memory in blocks of 64 columns the next block's rows are.
 // CHECK-LABEL: llvm.func @stream__avx512
 // CHECK:         scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i64
 // CHECK:           llvm.intr.prefetch
@@ -115,6 +115,7 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
 // CHECK-NOT:     llvm.intr.prefetch
 // CHECK:         llvm.call @dot_64x64x64_{{.*}}_add_f64x4__avx512(
 // CHECK-LABEL: llvm.func internal @dot_64x64x64
+// CHECK:         arith.cmpi ult
 // CHECK:         %[[LINE:.*]] = arith.muli %{{.*}}, %c64_i64{{.*}}
 // CHECK:         %[[PLACE:.*]] = llvm.getelementptr %arg8[%[[LINE]]]
 // CHECK:         %[[BASE:.*]] = arith.select %{{.*}}, %[[PLACE]], %arg0
@@ -134,6 +135,11 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
 // CHECK:           %[[JUMPS:.*]] = arith.muli %[[ABOVE]], %c49_i64{{.*}}
 // CHECK:           arith.addi %[[TOKEN]], %[[JUMPS]]
 // CHECK:           llvm.intr.prefetch
+// CHECK-LABEL: llvm.func @packed__avx512
+// CHECK:           %[[BLOCK:.*]] = arith.divui %{{.*}}, %c64_i64
+// CHECK:           %[[HERE:.*]] = arith.muli %[[BLOCK]], %c4096_i64
+// CHECK:           %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[%c4096_i64{{.*}}]
+// CHECK:           llvm.call @dot_64x64x64_s64_1_v64_c64_add_f64x4__avx512({{.*}}, %[[NEXT]], %c256_i64
 tile.kernel @stream(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(batch) {
   %c0 = arith.constant 0 : index
   %n = memref.dim %K, %c0 : memref<?x64xf32>
@@ -168,6 +174,21 @@ tile.kernel @windows(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(query_bloc
     tile.yield %next : tensor<64x64xf32>
   }
   tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+tile.kernel @packed(%E: memref<?x64x64xf32>, %S: memref<64x64xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %blocks = memref.dim %E, %c0 : memref<?x64x64xf32>
+  %n = arith.muli %blocks, %c64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %block = arith.divui %j, %c64 : index
+    %e = tile.load %E[%block, %c0, %c0] : memref<?x64x64xf32> -> tensor<64x64xf32>
+    %next = tile.dot %e, %e, %acc : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  tile.store %s, %S[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   tile.return
 }
 
