@@ -66,7 +66,7 @@ static SmallVector<Value> step(TileBuilder &tiles, const ChunkedHead &at, Value 
   for (const GroupMember &member : at.group) {
     Features a = at.map.features(tiles, member.query, first, chunk, Side::Query);               // [T, m]
     // What the state gives comes first: it alone needs the features in f32, and registers are scarce.
-    auto [before, sumBefore] = readState(tiles, carried, a);                                    // [T, dv], [T]
+    auto [before, sumBefore] = readState(tiles, carried, a, tiles.builder.getF32Type());         // [T, dv], [T]
     if (!keys)
       keys = keysOf(tiles, at, first);
     writeRows(tiles, at, member, first, a, *keys, before, sumBefore);

@@ -22,7 +22,9 @@ using namespace attune;
 using namespace attune::kernel;
 
 /// o [Tq, dv] of queries g 2^L, their logarithms [Tq, m].
-static Value outputOf(TileBuilder &tiles, attn::DenominatorAttr guard, const LogFeatures &q, ValueRange state) {
+static Value outputOf(TileBuilder &tiles, const Problem &problem, attn::DenominatorAttr guard, const LogFeatures &q,
+                      ValueRange state) {
+  Type operand = stateOperand(problem, tiles);
   SmallVector<int64_t> shape(tiles.shape(q.exponents)), rows{shape[0]};
   Value t = tiles.plus(q.exponents, tiles.expand(state[0], 0, shape));                      // [Tq, m]
   Value c = tiles.reduceMax(t, 1);                                                          // [Tq]
@@ -30,7 +32,7 @@ static Value outputOf(TileBuilder &tiles, attn::DenominatorAttr guard, const Log
     c = tiles.maximum(c, tiles.constant(rows, leastExponent(guard)));
   Value a = q.at(tiles, tiles.minus(t, tiles.expand(c, 1, shape)));                         // [Tq, m]
   Value none = tiles.constant({shape[0], tiles.shape(state[2])[1]}, 0);
-  Value numerator = tiles.dot(a, state[2], none);                                           // [Tq, dv]
+  Value numerator = tiles.dot(tiles.cast(a, operand), tiles.cast(state[2], operand), none); // [Tq, dv]
   Value denominator = tiles.reduceAdd(tiles.times(a, tiles.expand(state[1], 0, shape)), 1); // [Tq]
   return normalizeInUnit(tiles, guard, numerator, denominator, c);
 }
@@ -45,7 +47,7 @@ static void buildReadout(BuildSite &site, const Problem &problem, const FeatureM
     MapAtPoint mapped(tiles, frame, problem, map, point);
     SmallVector<Value> state = loadLogState(tiles, frame, states, {point.batch, shared}); // [m], [m], [m, dv]
     LogFeatures q = mapped.logarithms(tiles, query, firstQuery, problem.queryTile(), Side::Query); // [Tq, m]
-    return outputOf(tiles, guard, q, state);
+    return outputOf(tiles, problem, guard, q, state);
   };
   buildQueryBlocks(site, problem, "readout", values, read);
 }
@@ -65,7 +67,7 @@ void kernel::buildFavorState(BuildSite &site, const Problem &problem, const Feat
   if (!problem.fused)
     return buildReadout(site, problem, map, builder.build(map.parameter, false, prepare), guard);
   auto read = [&](TileBuilder &tiles, const TokenReader &query, Value first, ValueRange state) {
-    return outputOf(tiles, guard, mapped->logarithms(tiles, query, first, problem.queryTile(), Side::Query), state);
+    return outputOf(tiles, problem, guard, mapped->logarithms(tiles, query, first, problem.queryTile(), Side::Query), state);
   };
   builder.buildFused(map.parameter, false, prepare, read);
 }

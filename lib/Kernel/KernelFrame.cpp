@@ -216,3 +216,8 @@ Type kernel::kernelOperand(const Problem &problem, TileBuilder &tiles) {
   Type operand = problem.schedule.getOperand();
   return operand.isF16() ? tiles.builder.getF32Type() : operand;
 }
+
+Type kernel::stateOperand(const Problem &problem, TileBuilder &tiles) {
+  bool gpu = problem.schedule.getTarget() == tile::TargetKind::GPU;
+  return gpu ? Type(tiles.builder.getF32Type()) : kernelOperand(problem, tiles);
+}

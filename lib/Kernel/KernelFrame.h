@@ -155,6 +155,8 @@ mlir::Value normalize(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Val
 /// The element type of features and of their products as operands: the schedule's, unless that is f16. Features pass its
 /// range below (φ of −30 is 1e-13) and weights above (|φ(q)||φ(k)| may be more than 65504), so then it is f32.
 mlir::Type kernelOperand(const Problem &problem, TileBuilder &tiles);
+/// The same where a whole state is read, after its last key: a GPU's products take it as it was summed.
+mlir::Type stateOperand(const Problem &problem, TileBuilder &tiles);
 
 } // namespace attune::kernel
 

@@ -49,8 +49,9 @@ struct KeysAtPoint {
 } // namespace
 
 /// o [Tq, dv] of features a [Tq, m].
-static Value outputOf(TileBuilder &tiles, attn::DenominatorAttr guard, const Features &a, ValueRange state) {
-  auto [numerator, denominator] = readState(tiles, state, a); // [Tq, dv], [Tq]
+static Value outputOf(TileBuilder &tiles, const Problem &problem, attn::DenominatorAttr guard, const Features &a,
+                      ValueRange state) {
+  auto [numerator, denominator] = readState(tiles, state, a, stateOperand(problem, tiles)); // [Tq, dv], [Tq]
   return normalize(tiles, guard, numerator, denominator);
 }
 
@@ -140,7 +141,7 @@ static void buildReadout(BuildSite &site, const Problem &problem, const FeatureM
     MapAtPoint mapped(tiles, frame, problem, map, point);
     Features a = mapped.features(tiles, query, firstQuery, problem.queryTile(), Side::Query); // [Tq, m]
     StatePlace place{frame[state], frame[sum], {point.batch, shared}};
-    return outputOf(tiles, guard, a, loadState(tiles, map, problem.valueWidth(), place));     // of [m, dv], [m]
+    return outputOf(tiles, problem, guard, a, loadState(tiles, map, problem.valueWidth(), place));     // of [m, dv], [m]
   };
   buildQueryBlocks(site, problem, "readout", hostValues({&problem.query}, {map.parameter, state, sum}), read);
 }
@@ -155,7 +156,7 @@ static void buildFused(BuildSite &site, const Problem &problem, const FeatureMap
     steps.add = [=](TileBuilder &tiles, Value first, ValueRange state) { return keys->add(tiles, first, state); };
     steps.read = [=, &problem](TileBuilder &tiles, const TokenReader &query, Value first, ValueRange state) {
       Features a = keys->mapped.features(tiles, query, first, problem.queryTile(), Side::Query); // [Tq, m]
-      return outputOf(tiles, guard, a, state);
+      return outputOf(tiles, problem, guard, a, state);
     };
     if (problem.finalState)
       steps.finish = [=, &frame, &problem, &map, &point](TileBuilder &tiles, ValueRange state) {

@@ -57,13 +57,13 @@ SmallVector<Value> kernel::addKeys(TileBuilder &tiles, ValueRange state, const F
   return next;
 }
 
-std::pair<Value, Value> kernel::readState(TileBuilder &tiles, ValueRange state, const Features &a) {
+std::pair<Value, Value> kernel::readState(TileBuilder &tiles, ValueRange state, const Features &a, Type operand) {
   Value numerator, denominator;
   for (auto [block, features] : llvm::enumerate(a)) {
     SmallVector<int64_t> shape(tiles.shape(features));
     Value matrix = state[2 * block], sum = state[2 * block + 1];
     Value before = numerator ? numerator : tiles.constant({shape[0], tiles.shape(matrix)[1]}, 0);
-    numerator = tiles.dot(features, matrix, before);                                        // [T, dv]
+    numerator = tiles.dot(tiles.cast(features, operand), tiles.cast(matrix, operand), before); // [T, dv]
     Value part = tiles.reduceAdd(tiles.times(features, tiles.expand(sum, 0, shape)), 1);    // [T]
     denominator = denominator ? tiles.plus(denominator, part) : part;
   }

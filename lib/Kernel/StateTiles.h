@@ -33,7 +33,8 @@ llvm::SmallVector<mlir::Value> addKeys(TileBuilder &tiles, mlir::ValueRange stat
                                        mlir::Type operand);
 
 /// a S [rows, dv] and a z [rows].
-std::pair<mlir::Value, mlir::Value> readState(TileBuilder &tiles, mlir::ValueRange state, const Features &a);
+std::pair<mlir::Value, mlir::Value> readState(TileBuilder &tiles, mlir::ValueRange state, const Features &a,
+                                                mlir::Type operand);
 
 } // namespace attune::kernel
 

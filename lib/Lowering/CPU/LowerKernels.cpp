@@ -51,11 +51,24 @@ static void copyRows(Emit &emit, const MemoryAccess &access, Value tile, Buffer 
   });
 }
 
-/// Rows that a product reads side by side may be a power of two apart: they would share a few sets of the first-level
-/// cache. Not those that are a few lines long and follow each other.
-static bool liesClose(const MemoryAccess &access) {
+/// Why a tile is not read where it is in memory.
+struct CopyReasons {
+  bool always = false;
+  Value sometimes; ///< i1; null: never
+};
+
+/// If rows do not exist. `aside`: rows that a product reads side by side may be a power of two apart, where they would share
+/// a few sets of the first-level cache; not if they are a few lines long and follow each other.
+static CopyReasons whyCopied(Emit &emit, const MemoryAccess &access, int64_t rows, bool aside) {
+  int64_t close = 4 * access.lineElements();
+  Value misses = access.wholeRows() ? Value() : access.missesRow(emit, rows);
   std::optional<int64_t> stride = Emit::known(access.stride);
-  return stride && *stride <= 4 * access.lineElements();
+  if (!aside || (stride && *stride <= close))
+    return {false, misses};
+  if (stride)
+    return {true, Value()};
+  Value far = emit.less(emit.constant(close), access.stride);
+  return {false, misses ? arith::OrIOp::create(emit, misses, far).getResult() : far};
 }
 
 void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
@@ -69,13 +82,13 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
         access.prefetchNext(emit, row, emit.constant(column));
     });
   bool pairs = heldAsBf16(tile, emit.isa);
-  bool apart = pairs && !liesClose(access) &&
-               llvm::any_of(tile.getUses(), [&](OpOperand &use) { return readsRowsOfPairs(use, emit.isa); });
-  if (access.wholeRows() && !apart)
+  bool aside = pairs && llvm::any_of(tile.getUses(), [&](OpOperand &use) { return readsRowsOfPairs(use, emit.isa); });
+  CopyReasons reasons = whyCopied(emit, access, rows, aside);
+  if (!reasons.always && !reasons.sometimes)
     return state.place(tile, Order::Row, {access.base, access.stride});
   Buffer copy = pairs ? state.allocateBf16(shapeOf(tile), Order::Row) : state.allocate(shapeOf(tile), Order::Row);
   state.own(tile, copy.pointer);
-  if (apart) {
+  if (reasons.always) {
     copyRows(emit, access, tile, copy, pairs);
     return state.place(tile, Order::Row, copy);
   }
@@ -83,7 +96,7 @@ void cpu::emitPlace(KernelState &state, tile::LoadOp load) {
   SmallVector<Value> inMemory{there.pointer, there.stride}, inCopy{copy.pointer, copy.stride};
   if (there.fold) // the rows of the copy follow each other
     inMemory.append({there.place.first, there.place.jump}), inCopy.append(2, emit.constant(0));
-  auto choice = scf::IfOp::create(emit, TypeRange(ValueRange(inMemory)), access.missesRow(emit, rows), true);
+  auto choice = scf::IfOp::create(emit, TypeRange(ValueRange(inMemory)), reasons.sometimes, true);
   {
     OpBuilder::InsertionGuard guard(emit);
     emit.setInsertionPointToStart(&choice.getThenRegion().front());

@@ -111,6 +111,14 @@ static bool roundedLater(Operation *op) {
   return llvm::all_of(op->getUsers(), [](Operation *user) { return isa<tile::StoreOp, tile::DotOp>(user); });
 }
 
+/// A power of which a bf16 output needs four digits. Not a factor of rows: those of many steps are multiplied.
+static bool isWeight(Operation *op) {
+  auto kernel = op->getParentOfType<tile::KernelOp>();
+  std::optional<tile::ScheduleAttr> schedule = kernel ? kernel.getSchedule() : std::nullopt;
+  return schedule && schedule->getOperand().isBF16() &&
+         cast<ShapedType>(op->getResult(0).getType()).getRank() == 2;
+}
+
 Value cpu::emitElementwise(Emit &emit, Operation *op, ValueRange operands) {
   if (isa<arith::ExtFOp>(op))
     return operands[0];
@@ -131,6 +139,8 @@ Value cpu::emitElementwise(Emit &emit, Operation *op, ValueRange operands) {
       state.addAttribute(attribute.getName(), attribute.getValue());
   if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
     state.attributes.set("fastmath", arith::FastMathFlagsAttr::get(emit.getContext(), arith::FastMathFlags::contract));
+  if (isa<math::Exp2Op>(op) && isWeight(op))
+    state.attributes.set("fastmath", arith::FastMathFlagsAttr::get(emit.getContext(), arith::FastMathFlags::afn));
   return emit.create(state)->getResult(0);
 }
 
