@@ -154,7 +154,10 @@ LogicalResult HostBuilder::writeProjection(attn::ProjectOutputOp op, const Outpu
   FailureOr<Tokens> source = read(op.getSource());
   if (failed(source))
     return failure();
-  buildOutputProjection(site, startProblem(), *source, memory(op.getWeight()), memory(op.getBias()), output.memory);
+  std::optional<PreparedWeight> packed = packedWeight(op);
+  Value weight = packed ? prepared.lookup(*packed).matrix : Value();
+  buildOutputProjection(site, startProblem(), *source, weight ? weight : memory(op.getWeight()), memory(op.getBias()),
+                        output.memory);
   return success();
 }
 

@@ -17,6 +17,7 @@
 #include "KernelFrame.h"
 #include "attune/Tile/KernelSizes.h"
 #include "attune/Attn/Folded.h"
+#include "attune/Attn/InEpilogue.h"
 
 using namespace mlir;
 using namespace attune;
@@ -77,6 +78,18 @@ std::optional<PreparedWeight> kernel::packedWeight(attn::CompressOp op) {
       MemRefType()};
 }
 
+/// Tiles of W [H·dv, D] as it is have rows D numbers apart, which are copied before every product.
+std::optional<PreparedWeight> kernel::packedWeight(attn::ProjectOutputOp op) {
+  auto type = cast<RankedTensorType>(op.getWeight().getType());
+  std::optional<unsigned> weight = parameterNumber(op.getWeight());
+  if (!weight || attn::isInEpilogue(op) || !type.hasStaticShape() || !type.getElementType().isF32() ||
+      type.getDimSize(1) <= modelTile)
+    return std::nullopt;
+  int64_t blocks = llvm::divideCeil(type.getDimSize(1), modelTile);
+  return PreparedWeight{*weight, std::nullopt, std::nullopt, modelTile,
+                        MemRefType::get({blocks, type.getDimSize(0), modelTile}, type.getElementType()), MemRefType()};
+}
+
 FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::FuncOp> plans, tile::TargetKind target) {
   SmallVector<PreparedWeight> all;
   auto place = [](const PreparedWeight &one) { return std::pair(one.weight, one.folded()); };
@@ -86,6 +99,10 @@ FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::Fu
     next.copy = llvm::count_if(all, [&](const PreparedWeight &other) { return place(other) == place(next); });
     all.push_back(next);
   };
+  for (func::FuncOp plan : plans)
+    for (auto op : plan.getOps<attn::ProjectOutputOp>())
+      if (std::optional<PreparedWeight> packed = packedWeight(op); packed && target == tile::TargetKind::CPU)
+        add(*packed);
   for (func::FuncOp plan : plans)
     for (auto op : plan.getOps<attn::ProjectOp>()) {
       if (attn::isFolded(op)) {

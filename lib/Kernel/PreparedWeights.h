@@ -43,6 +43,8 @@ struct WeightMemory {
 mlir::FailureOr<PreparedWeight> foldedWeight(attn::ProjectOp op);
 std::optional<PreparedWeight> packedWeight(attn::ProjectOp op);
 std::optional<PreparedWeight> packedWeight(attn::CompressOp op);
+/// What an output projection reads that is a kernel of its own: blocks of 64 columns in the place of heads.
+std::optional<PreparedWeight> packedWeight(attn::ProjectOutputOp op);
 
 /// Those of the projections and compressions of all plans of a library; an error at one that is marked as folded and cannot be.
 mlir::FailureOr<llvm::SmallVector<PreparedWeight>> preparedWeights(llvm::ArrayRef<mlir::func::FuncOp> plans,

@@ -92,15 +92,21 @@ void kernel::buildOutputProjection(BuildSite &site, const Problem &problem, cons
   Type operand = problem.schedule.getOperand();
   Value batch = tiles.programId(tile::Axis::Batch), c0 = tiles.index(0);
   Value first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
-  Value column = tiles.mul(tiles.programId(tile::Axis::ValueBlock), modelTile);
+  Value block = tiles.programId(tile::Axis::ValueBlock), column = tiles.mul(block, modelTile);
   Value heads = frame[source.memory], weights = frame[weight];
-  auto step = [&](TileBuilder &inner, Value head, ValueRange carried) -> SmallVector<Value> {
+  // A loop over rows of packed weights, so that a product fetches the rows of the next one.
+  bool packed = cast<MemRefType>(weight.getType()).getRank() == 3;
+  auto step = [&](TileBuilder &inner, Value at, ValueRange carried) -> SmallVector<Value> {
+    Value head = packed ? inner.div(at, width) : at;
     Value o = inner.load(heads, {batch, head, first, c0}, {rows, width});                        // [T, dv]
-    Value w = inner.load(weights, {inner.mul(head, width), column}, {width, modelTile});         // [dv, 64]
+    SmallVector<Value, 3> place{block, at, c0};
+    if (!packed)
+      place = {inner.mul(head, width), column};
+    Value w = inner.load(weights, place, {width, modelTile});                                    // [dv, 64]
     return {inner.dot(inner.cast(o, operand), inner.cast(w, operand), carried[0])};
   };
-  Value zero = tiles.constant({rows, modelTile}, 0);
-  Value merged = loop(tiles, tile::Carry::Sum, c0, tiles.index(source.heads), 1, zero, step)[0]; // [T, 64]
+  Value zero = tiles.constant({rows, modelTile}, 0), end = tiles.index(source.heads * (packed ? width : 1));
+  Value merged = loop(tiles, tile::Carry::Sum, c0, end, packed ? width : 1, zero, step)[0];      // [T, 64]
   tiles.store(addBias(tiles, merged, frame[bias], column), frame[result], {batch, first, column});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(result, 0), host.ceilDiv(host.dim(result, 1), rows),
