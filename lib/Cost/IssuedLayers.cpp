@@ -37,7 +37,7 @@ static IssuedWork issuedProjectOutput(const AttentionShape &shape, const Sizes &
   work.move(z.batch * blocks * z.n * z.heads * z.d);
   work.move(tiles * z.heads * z.d * model, z.o);
   work.loadAlongColumns(shape.bias ? tiles * model : 0, z.o);
-  work.multiply(tiles * blocks * z.heads, z.Tq, modelTile, z.d, Operands::Storage);
+  work.multiply(tiles * blocks * z.heads, z.Tq, modelTile, z.d, shape.sums ? Operands::Features : Operands::Storage);
   work.move(z.batch * z.n * model, z.o);
   return work;
 }

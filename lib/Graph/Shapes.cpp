@@ -8,6 +8,7 @@
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
+#include "attune/Attn/HeadRange.h"
 #include "attune/Attn/InEpilogue.h"
 #include "attune/Attn/InReader.h"
 #include "attune/Attn/MapAlone.h"
@@ -248,7 +249,7 @@ static Shape shapeOf(attn::ProjectOutputOp op) {
   shape.family = Family::ProjectOutput;
   shape.batch = source[0], shape.heads = source[1], shape.queries = shape.keys = source[2], shape.width = source[3];
   shape.model = shapeOf(op.getResult())[2], shape.elementBytes = bytesOf(op.getResult());
-  shape.bias = static_cast<bool>(op.getBias());
+  shape.bias = static_cast<bool>(op.getBias()), shape.sums = attn::areSums(op.getSource());
   return shape;
 }
 

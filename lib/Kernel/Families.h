@@ -104,8 +104,9 @@ void buildProjection(BuildSite &site, const Problem &problem, mlir::Value x, mli
                      const Tokens &result);
 
 /// result [batch, tokens, D] = the heads of `source` side by side · weight [heads·width, D] + bias [D] or none.
-void buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens &source, mlir::Value weight,
-                           mlir::Value bias, mlir::Value result);
+/// `areSums` says that nothing has divided them (attune/Attn/HeadRange.h).
+void buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens &source, bool areSums,
+                           mlir::Value weight, mlir::Value bias, mlir::Value result);
 
 /// result [batch, G, k, width] = weight [1 or G, k, N] · problem.key, of whose tokens those past the lengths are 0.
 /// A prepared weight is [1 or G, N / 64, k, 64]. With `map` the features of the tokens are compressed in the place of the tokens, and 0 past the lengths.

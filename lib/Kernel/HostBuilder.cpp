@@ -9,6 +9,7 @@
 
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
+#include "attune/Attn/HeadRange.h"
 #include "attune/Attn/InEpilogue.h"
 #include "attune/Attn/Together.h"
 
@@ -156,8 +157,8 @@ LogicalResult HostBuilder::writeProjection(attn::ProjectOutputOp op, const Outpu
     return failure();
   std::optional<PreparedWeight> packed = packedWeight(op);
   Value weight = packed ? prepared.lookup(*packed).matrix : Value();
-  buildOutputProjection(site, startProblem(), *source, weight ? weight : memory(op.getWeight()), memory(op.getBias()),
-                        output.memory);
+  buildOutputProjection(site, startProblem(), *source, attn::areSums(op.getSource()),
+                        weight ? weight : memory(op.getWeight()), memory(op.getBias()), output.memory);
   return success();
 }
 

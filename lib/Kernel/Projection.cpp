@@ -82,14 +82,14 @@ void kernel::buildProjection(BuildSite &site, const Problem &problem, Value x, V
   markProduct(frame, problem, x, weight, bias, result);
 }
 
-void kernel::buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens &source, Value weight,
-                                   Value bias, Value result) {
+void kernel::buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens &source, bool areSums,
+                                   Value weight, Value bias, Value result) {
   KernelFrame frame(site, problem, "project_output",
                     {tile::Axis::Batch, tile::Axis::QueryBlock, tile::Axis::ValueBlock},
                     {source.memory, weight, bias, result});
   TileBuilder &tiles = frame.tiles;
   int64_t rows = problem.schedule.getQueryTile(), width = source.width;
-  Type operand = problem.schedule.getOperand();
+  Type operand = areSums ? kernelOperand(problem, tiles) : problem.schedule.getOperand();
   Value batch = tiles.programId(tile::Axis::Batch), c0 = tiles.index(0);
   Value first = tiles.mul(tiles.programId(tile::Axis::QueryBlock), rows);
   Value block = tiles.programId(tile::Axis::ValueBlock), column = tiles.mul(block, modelTile);

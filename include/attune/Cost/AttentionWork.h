@@ -49,6 +49,7 @@ struct AttentionShape {
   int64_t model = 0; ///< D of projections, whose result has `heads` of `width`
   bool queryRope = false, queryNorm = false, keyRope = false, keyNorm = false; ///< done in the loads
   bool queryFolded = false, keyFolded = false; ///< tokens come as omega x, m wide; queryFolded of a projection: as that
+  bool sums = false;                           ///< of an output projection: heads that nothing divides, f32 in place of f16
   bool bias = false;                           ///< of a projection, or of the convolution in the epilogue
   bool tapsInWindow = false;                   ///< of that convolution: neighbours outside the window are 0
   bool grouped = false; ///< chunked: one state for the query heads of a key-value head, which follow one another
@@ -69,7 +70,7 @@ struct AttentionShape {
                            runningMaximum, rank, sharedWeights, degree, sketch, localExact, agents, chunk, local,
                            excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, queryFolded, keyFolded, taps,
                            tapColumns, tapBytes, tapsInWindow, bias, guarded, grouped, fused, merged, keysMapped,
-                           queryModel, keyModel, valueModel, outputModel);
+                           queryModel, keyModel, valueModel, outputModel, sums);
   }
 };
 

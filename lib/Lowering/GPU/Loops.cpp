@@ -18,7 +18,8 @@
 //
 // The barrier serves both ways: what was copied is visible to all, and all have left the buffers that are next.
 //
-// Loops of one body that follow each other are one (LoopRun.h).
+// Loops of one body that follow each other are one (LoopRun.h). A loop that cannot have a second step, such as that of the keys
+// at the diagonal, is a condition: what lives through a loop is held all the while, and the assembler spills what it cannot hold.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
@@ -26,6 +27,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -51,6 +53,7 @@ struct StagedLoop {
   KernelState &state;
   tile::LoopOp loop;
   Value lower, upper; // i64
+  bool isSingleStep;
   SmallVector<StagedLoad> loads;
 
   DeviceBuilder &code() { return state.code; }
@@ -59,6 +62,8 @@ struct StagedLoop {
   void copyStep(Value induction, Value stage);
   void prologue();
   LogicalResult emit(SmallVector<Value> &carried);
+  LogicalResult emitSteps(SmallVector<Value> &carried);
+  LogicalResult emitStep(SmallVector<Value> &carried);
   LogicalResult body(Value induction, ValueRange carried, Value stage);
 };
 } // namespace
@@ -126,18 +131,41 @@ LogicalResult StagedLoop::body(Value induction, ValueRange carried, Value stage)
   if (!loads.empty()) {
     waitForCopies(state, ahead - 1);
     state.sharedUse.barrier(code());
+  }
+  if (!loads.empty() && !isSingleStep) {
     Value next = code().add(stage, ahead), wrapped = code().sub(next, code().i32(state.stages));
     Value target = code().select(code().less(next, code().i32(state.stages)), next, wrapped);
     copyStep(code().add(induction, ahead * static_cast<int64_t>(loop.getStep())), target);
-  } else if (state.needsBarriers(loop)) {
-    state.sharedUse.barrier(code());
   }
+  if (loads.empty() && state.needsBarriers(loop))
+    state.sharedUse.barrier(code());
   for (StagedLoad &staged : loads)
     state.tiles[staged.load.getResult()].shared = stageOf(staged, stage);
   return lowerBlock(state, loop.getBody().front());
 }
 
 LogicalResult StagedLoop::emit(SmallVector<Value> &carried) {
+  return isSingleStep ? emitStep(carried) : emitSteps(carried);
+}
+
+LogicalResult StagedLoop::emitStep(SmallVector<Value> &carried) {
+  OpBuilder &builder = code().builder;
+  auto op = scf::IfOp::create(builder, code().loc, ValueRange(carried).getTypes(), code().less(lower, upper),
+                              /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(op.thenBlock());
+  if (failed(body(lower, carried, code().i32(0))))
+    return failure();
+  if (carried.empty()) // the blocks have their ends
+    return success();
+  scf::YieldOp::create(builder, code().loc, flatten(state, loop.getYield()->getOperands()));
+  builder.setInsertionPointToStart(op.elseBlock());
+  scf::YieldOp::create(builder, code().loc, carried);
+  carried.assign(op.getResults().begin(), op.getResults().end());
+  return success();
+}
+
+LogicalResult StagedLoop::emitSteps(SmallVector<Value> &carried) {
   OpBuilder &builder = code().builder;
   SmallVector<Value> inits(carried);
   inits.push_back(code().i32(0)); // the stage of this step
@@ -158,9 +186,9 @@ LogicalResult StagedLoop::emit(SmallVector<Value> &carried) {
 }
 
 /// One loop from `lower` to `upper`; `carried` are the registers before and after it.
-static LogicalResult lowerRange(KernelState &state, tile::LoopOp loop, Value lower, Value upper,
+static LogicalResult lowerRange(KernelState &state, tile::LoopOp loop, Value lower, Value upper, bool isSingleStep,
                                 SmallVector<Value> &carried) {
-  StagedLoop staged{state, loop, lower, upper, {}};
+  StagedLoop staged{state, loop, lower, upper, isSingleStep, {}};
   staged.findLoads();
   staged.prologue();
   if (failed(staged.emit(carried)))
@@ -203,7 +231,8 @@ static LogicalResult lowerRanges(KernelState &state, LoopRun &run, SmallVector<V
     for (auto &[value, values] : differing)
       state.scalars[value] = ofRange(code, range, values);
     carried.assign(outer.getRegionIterArgs().begin(), outer.getRegionIterArgs().end());
-    if (failed(lowerRange(state, run.loops.front(), ofRange(code, range, lower), ofRange(code, range, upper), carried)))
+    if (failed(lowerRange(state, run.loops.front(), ofRange(code, range, lower), ofRange(code, range, upper),
+                          /*isSingleStep=*/false, carried)))
       return failure();
     scf::YieldOp::create(code.builder, code.loc, carried);
   }
@@ -213,6 +242,15 @@ static LogicalResult lowerRanges(KernelState &state, LoopRun &run, SmallVector<V
   return success();
 }
 
+/// Is `upper` at most `lower` + `step`, as far as can be read off it?
+static bool isWithinStep(Value lower, Value upper, int64_t step) {
+  if (auto least = upper.getDefiningOp<arith::MinSIOp>())
+    return isWithinStep(lower, least.getLhs(), step) || isWithinStep(lower, least.getRhs(), step);
+  auto sum = upper.getDefiningOp<arith::AddIOp>();
+  APInt added;
+  return sum && sum.getLhs() == lower && matchPattern(sum.getRhs(), m_ConstantInt(&added)) && added.sle(step);
+}
+
 LogicalResult device::lowerLoop(KernelState &state, tile::LoopOp loop) {
   if (loop.getNumResults() && state.tiles.contains(loop.getResult(0)))
     return success(); // as one with a loop before it
@@ -220,7 +258,8 @@ LogicalResult device::lowerLoop(KernelState &state, tile::LoopOp loop) {
   SmallVector<Value> carried = flatten(state, loop.getInitArgs());
   LogicalResult lowered = run.loops.size() > 1
                               ? lowerRanges(state, run, carried)
-                              : lowerRange(state, loop, state.scalar(loop.getLower()), state.scalar(loop.getUpper()), carried);
+                              : lowerRange(state, loop, state.scalar(loop.getLower()), state.scalar(loop.getUpper()),
+                                           isWithinStep(loop.getLower(), loop.getUpper(), loop.getStep()), carried);
   if (failed(lowered))
     return failure();
   for (tile::LoopOp joined : run.loops)

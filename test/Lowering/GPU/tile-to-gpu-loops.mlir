@@ -84,3 +84,52 @@ tile.kernel @other(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %m: index, %n: inde
   tile.store %second, %C[%c0, %c0] : tensor<64x8xf32>, memref<?x8xf32>
   tile.return
 }
+
+// -----
+
+// Keys at the diagonal: one step at most, which is a condition.
+// CHECK-LABEL: llvm.func @diagonal
+// CHECK-NOT: scf.for
+// CHECK: scf.if {{.*}} -> (f32, f32, f32, f32)
+// CHECK-COUNT-4: ex2.approx
+// CHECK-NOT: ex2.approx
+// CHECK: llvm.return
+tile.kernel @diagonal(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %first: index, %n: index) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %next = arith.addi %first, %c1 : index
+  %end = arith.minsi %next, %n : index
+  %sum = tile.loop sum %i = %first to %end step 64 carries(%before = %zero) : (tensor<64x8xf32>) {
+    %a = tile.load %A[%i, %c0] rows(%n) : memref<?x8xf32> -> tensor<64x8xf32>
+    %e = math.exp2 %a : tensor<64x8xf32>
+    %after = arith.addf %before, %e : tensor<64x8xf32>
+    tile.yield %after : tensor<64x8xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// -----
+
+// One more key, and there may be a second step.
+// CHECK-LABEL: llvm.func @two_steps
+// CHECK: scf.for
+// CHECK: llvm.return
+tile.kernel @two_steps(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %first: index, %n: index) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c65 = arith.constant 65 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %next = arith.addi %first, %c65 : index
+  %end = arith.minsi %next, %n : index
+  %sum = tile.loop sum %i = %first to %end step 64 carries(%before = %zero) : (tensor<64x8xf32>) {
+    %a = tile.load %A[%i, %c0] rows(%n) : memref<?x8xf32> -> tensor<64x8xf32>
+    %e = math.exp2 %a : tensor<64x8xf32>
+    %after = arith.addf %before, %e : tensor<64x8xf32>
+    tile.yield %after : tensor<64x8xf32>
+  }
+  tile.store %sum, %C[%c0, %c0] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
