@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A denominator makes an output an average of values, which lies among them. Without one it is a sum, as large as features and
-// keys make it. The output projection may bring such heads back into the range of the storage type, so it must not round
-// them to f16 before.
+// A denominator makes an output an average of values, which lies among them. Without one it is a sum, as large as
+// features and keys make it. The output projection may bring such heads back into the range of the storage type, so it
+// must not round them to f16 before.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_DIALECTS_ATTUNE_ATTN_HEADRANGE_H

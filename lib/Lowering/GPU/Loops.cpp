@@ -18,8 +18,9 @@
 //
 // The barrier serves both ways: what was copied is visible to all, and all have left the buffers that are next.
 //
-// Loops of one body that follow each other are one (LoopRun.h). A loop that cannot have a second step, such as that of the keys
-// at the diagonal, is a condition: what lives through a loop is held all the while, and the assembler spills what it cannot hold.
+// Loops of one body that follow each other are one (LoopRun.h). A loop that cannot have a second step, such as that of
+// the keys at the diagonal, is a condition: what lives through a loop is held all the while, and the assembler spills
+// what it cannot hold.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
