@@ -58,6 +58,25 @@ func.func @slots(%q: tensor<1x2x70x8xbf16> {attn.name = "q"}, %k: tensor<1x2x70x
 
 // -----
 
+// W of an output projection that is a kernel of its own: blocks of 64 of its columns, whose rows follow one another. Past the
+// columns it is 0.
+// CHECK-LABEL: func.func @output__prepare(
+// CHECK-SAME:    memref<2x8x64xf32> {attune.dims = "...", attune.name = "wo.packed", attune.role = "prepared"
+// CHECK:         tile.launch @output__prepare_wo_packed_pack grid({{.*}}) (%arg0, %arg1)
+// CHECK-LABEL: tile.kernel @output__prepare_wo_packed_pack(
+// CHECK:         %[[W:.*]] = tile.load %arg0[%{{.*}}, %{{.*}}] : memref<8x70xf32{{.*}}> -> tensor<64x64xf32>
+// CHECK:         tile.store %[[W]], %arg1[
+// CHECK-LABEL: tile.kernel @output_2_project_output(
+// CHECK:         tile.loop sum %[[ROW:[a-z0-9]+]] = {{.*}} step 4
+// CHECK:           tile.load %{{.*}}[%{{.*}}, %[[ROW]], %{{.*}}] : memref<2x8x64xf32> -> tensor<4x64xf32>
+func.func @output(%q: tensor<1x2x9x4xf32> {attn.name = "q"}, %wo: tensor<8x70xf32> {attn.name = "wo", attn.parameter}) -> tensor<1x9x70xf32> {
+  %o = attn.softmax %q, %q, %q {scale = 1.0 : f64} : tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32> -> tensor<1x2x9x4xf32>
+  %r = attn.project_output %o, %wo : tensor<1x2x9x4xf32>, tensor<8x70xf32> -> tensor<1x9x70xf32>
+  return %r : tensor<1x9x70xf32>
+}
+
+// -----
+
 // E that every run is given, or of one block: read as it lies.
 // CHECK-LABEL: func.func @slots_as_they_are(
 // CHECK-NOT:     prepared

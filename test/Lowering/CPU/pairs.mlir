@@ -49,3 +49,47 @@ tile.kernel @values(%w: memref<16x17xf32>, %v: memref<17x32xbf16>, %o: memref<16
   tile.store %s, %o[%c0, %c0] : tensor<16x32xf32>, memref<16x32xf32>
   tile.return
 }
+
+// -----
+
+// Where operands are bf16, exponentials of matrices may be approximate; factors of rows, which are multiplied step by step, not.
+// CHECK-LABEL: llvm.func @weights__avx512_bf16
+// CHECK:         math.exp2 {{.*}} fastmath<afn> : vector<16xf32>
+// CHECK:         math.exp2 %{{[0-9]+}} : vector<16xf32>
+// CHECK-LABEL: llvm.func @weights_f32__avx512_bf16
+// CHECK-NOT:     fastmath
+// CHECK:         math.exp2 %{{[0-9]+}} : vector<16xf32>
+// CHECK-LABEL: llvm.func @close_rows__avx512_bf16
+#bf16 = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = bf16, warps = 1, stages = 1>
+#f32 = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>
+tile.kernel @weights(%a: memref<16x32xf32>, %l: memref<16xf32>, %w: memref<16x32xf32>, %f: memref<16xf32>) grid(batch)
+    attributes {schedule = #bf16} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0, %c0] : memref<16x32xf32> -> tensor<16x32xf32>
+  %y = math.exp2 %x : tensor<16x32xf32>
+  tile.store %y, %w[%c0, %c0] : tensor<16x32xf32>, memref<16x32xf32>
+  %m = tile.load %l[%c0] : memref<16xf32> -> tensor<16xf32>
+  %n = math.exp2 %m : tensor<16xf32>
+  tile.store %n, %f[%c0] : tensor<16xf32>, memref<16xf32>
+  tile.return
+}
+tile.kernel @weights_f32(%a: memref<16x32xf32>, %w: memref<16x32xf32>) grid(batch) attributes {schedule = #f32} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0, %c0] : memref<16x32xf32> -> tensor<16x32xf32>
+  %y = math.exp2 %x : tensor<16x32xf32>
+  tile.store %y, %w[%c0, %c0] : tensor<16x32xf32>, memref<16x32xf32>
+  tile.return
+}
+
+// Pairs are read in place where rows lie close, which is known when the kernel runs: 128 numbers are four lines of a cache.
+// CHECK:         %[[FAR:.*]] = arith.cmpi slt, %c128{{.*}}, %{{.*}} : i64
+// CHECK:         scf.if %[[FAR]] -> (!llvm.ptr, i64)
+tile.kernel @close_rows(%a: memref<16x32xbf16, strided<[?, 1]>>, %b: memref<16x32xbf16>, %o: memref<16x16xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %x = tile.load %a[%c0, %c0] : memref<16x32xbf16, strided<[?, 1]>> -> tensor<16x32xbf16>
+  %y = tile.load %b[%c0, %c0] : memref<16x32xbf16> -> tensor<16x32xbf16>
+  %s = tile.dot %x, %y, %zero {transpose_b} : tensor<16x32xbf16>, tensor<16x32xbf16> -> tensor<16x16xf32>
+  tile.store %s, %o[%c0, %c0] : tensor<16x16xf32>, memref<16x16xf32>
+  tile.return
+}
