@@ -38,6 +38,10 @@ class Row:
     def ratio(self):
         return statistics.median(self.ratios(self.fastest)) if self.fastest else None
 
+    def fraction_at(self, ratio):
+        """Of the limit, that it would take to be so many times as fast as the fastest peer."""
+        return self.fraction * ratio / self.ratio
+
     @property
     def gain(self):
         """Of several threads: the time of one to theirs, round by round; none if one was not timed beside them."""
@@ -79,6 +83,9 @@ def speed(goal, rows):
         names = [row.fastest for row in rows if row.fastest]
         usual = max(sorted(set(names)), key=names.count)
         said.append(f"{span(ratios, lambda r: f'{r:.1f}×')} {usual}{' and others' if len(set(names)) > 1 else ''}")
+    wanted = [row.fraction_at(goal.ratio) for row in rows if row.fastest and row.ratio < goal.ratio]
+    if wanted:
+        said.append(f"{goal.ratio:g}× would take {span(wanted, hundredths)} of the limit where it is missed")
     return said, [count(value >= goal.fraction for value in fractions), count(value >= goal.ratio for value in ratios)]
 
 

@@ -73,6 +73,7 @@ def report_is_right():
         "fraction": (row.fraction, 0.5),
         "fastest": (row.fastest, "sdpa"),
         "ratio of rounds": (row.ratio, 2.0),
+        "fraction at a ratio": (row.fraction_at(3), 0.75),
         "error of the model": (round(row.error, 6), 0.2),
         "span": (cpu_report.span([1.0, 3.0, 2.0], cpu_report.hundredths), "**2.00** (1.00 … 3.00)"),
         "verdict": (cpu_report.verdict([(2, 2), (1, 2), (0, 0)], True), "yes; **no**, 1 of 2; no peer"),
