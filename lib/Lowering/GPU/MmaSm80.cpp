@@ -291,16 +291,23 @@ static void step(Product &product, int64_t kBlock, ColumnRange range, MutableArr
   }
 }
 
-/// What the assembler reads of B ahead of its use, and keeps of it for the next product, it keeps in parts: twice the
-/// registers. It reads nothing ahead past a barrier of the warp.
+/// Words that a lane reads for 16 of k of the operand of which it reads more: of A, where that is in shared memory,
+/// eight a row block, of B four a column block.
+static int64_t wordsOfStep(Product &product, ColumnRange range) {
+  int64_t ofA = product.a.shared ? 8 * product.rowBlocks : 0;
+  return std::max(ofA, 4 * (range.end - range.begin));
+}
+
+/// What the assembler reads of shared memory ahead of its use, and keeps of it for the next product, it keeps in
+/// parts: twice the registers. It reads nothing ahead past a barrier of the warp.
 static void endReadingAhead(Product &product) {
   DeviceBuilder &code = product.state.code;
   NVVM::SyncWarpOp::create(code.builder, code.loc, code.i32(-1));
 }
 
 static void multiplyColumns(Product &product, ColumnRange range, MutableArrayRef<Value> sums) {
-  constexpr int64_t mostAhead = 48;                         // words of B
-  int64_t words = 4 * (range.end - range.begin), ahead = 0; // 16 of k, 8 columns a block, over 32 lanes
+  constexpr int64_t mostAhead = 48; // words of an operand
+  int64_t words = wordsOfStep(product, range), ahead = 0;
   for (int64_t kBlock = 0; kBlock < product.kBlocks; kBlock += 2) {
     if (product.isSplit() && (kBlock == 0 || ahead + words > mostAhead)) {
       endReadingAhead(product);
