@@ -38,7 +38,12 @@ def assemble(args, fields, target, folder):
 
 def known(args, spec, dtype, form, stack):
     """Is it one of the forms that are known to spill a little?"""
-    return ":".join([spec.stem, dtype, form or "chosen"]) in args.known.split(",") and stack <= MOST_KNOWN_STACK
+    name = ":".join([spec.stem, dtype, form or "chosen"])
+    most = {}
+    for entry in filter(None, args.known.split(",")):
+        *fields, number = (entry if entry.count(":") == 3 else f"{entry}:{MOST_KNOWN_STACK}").split(":")
+        most[":".join(fields)] = int(number)
+    return stack <= most.get(name, -1)
 
 
 def check(args, spec, dtype, target, form):
@@ -76,8 +81,8 @@ def main():
     parser.add_argument("--dtypes", default="f32,f16,bf16", help="storage types, with commas")
     parser.add_argument("--gpu-products", help="as attnc takes it")
     parser.add_argument("--forms", action="store_true", help="pin each form of linear mechanisms, too")
-    parser.add_argument("--known", default="", metavar="SPEC:DTYPE:FORM,...",
-                        help=f"forms whose kernels may spill up to {MOST_KNOWN_STACK} bytes")
+    parser.add_argument("--known", default="", metavar="SPEC:DTYPE:FORM[:BYTES],...",
+                        help=f"forms whose kernels may spill up to BYTES, {MOST_KNOWN_STACK} if not said")
     parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args()
     specs = [path for spec in args.specs for path in (sorted(spec.glob("*.yaml")) if spec.is_dir() else [spec])]
