@@ -30,6 +30,19 @@ static tile::LoopOp successor(tile::LoopOp loop) {
   return isOnly ? next : nullptr;
 }
 
+/// Does one of the values stand for itself somewhere, and for another one elsewhere? Comparing bodies asks about different
+/// values alone.
+static bool isAlsoItself(tile::LoopOp one, tile::LoopOp other, const llvm::MapVector<Value, Value> &differing) {
+  auto operandsOf = [](tile::LoopOp loop) {
+    SmallVector<Value> operands;
+    loop.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { llvm::append_range(operands, op->getOperands()); });
+    return operands;
+  };
+  return llvm::any_of(llvm::zip_equal(operandsOf(one), operandsOf(other)), [&](auto both) {
+    return std::get<0>(both) == std::get<1>(both) && differing.contains(std::get<0>(both));
+  });
+}
+
 /// Two bodies that are the same, but for scalars from outside: those of the second, by those of the first.
 static std::optional<llvm::MapVector<Value, Value>> compareBodies(tile::LoopOp one, tile::LoopOp other) {
   llvm::DenseMap<Value, Value> inside;
@@ -49,7 +62,7 @@ static std::optional<llvm::MapVector<Value, Value>> compareBodies(tile::LoopOp o
                                                   OperationEquivalence::IgnoreLocations))
     return std::nullopt;
   outside.remove_if([](auto &entry) { return entry.first == entry.second; });
-  return outside;
+  return isAlsoItself(one, other, outside) ? std::nullopt : std::optional(std::move(outside));
 }
 
 bool LoopRun::append(tile::LoopOp next) {

@@ -32,6 +32,33 @@ tile.kernel @ranges(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %m: index, %n: ind
 
 // -----
 
+// A bound of the first body is its column, too, and the second body has another bound in the same column: no scalar of the one
+// stands for one of the other, so each range has a body.
+// CHECK-LABEL: llvm.func @column
+// CHECK-COUNT-8: ex2.approx
+// CHECK: llvm.return
+tile.kernel @column(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %m: index, %n: index) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x8xf32>
+  %first = tile.loop sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
+    %a = tile.load %A[%i, %c0] rows(%c0) : memref<?x8xf32> -> tensor<64x8xf32>
+    %e = math.exp2 %a : tensor<64x8xf32>
+    %next = arith.addf %sum, %e : tensor<64x8xf32>
+    tile.yield %next : tensor<64x8xf32>
+  }
+  %second = tile.loop sum %i = %m to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
+    %a = tile.load %A[%i, %c0] rows(%n) : memref<?x8xf32> -> tensor<64x8xf32>
+    %e = math.exp2 %a : tensor<64x8xf32>
+    %next = arith.addf %sum, %e : tensor<64x8xf32>
+    tile.yield %next : tensor<64x8xf32>
+  }
+  tile.store %second, %C[%c0, %c0] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// -----
+
 // What the first loop carries is stored as well: it must be there between the two.
 // CHECK-LABEL: llvm.func @used
 // CHECK-COUNT-8: ex2.approx
