@@ -90,20 +90,7 @@ static bool takeFactors(Terms &terms, const Product &product, ArrayRef<TermRef> 
 }
 
 bool attune::raise::matchEfficient(Terms &terms, Value root, SoftmaxMatch &match, Refusal &refusal) {
-  match.root = root;
-  SmallVector<AffineExpr> at;
-  for (int64_t size : cast<RankedTensorType>(root.getType()).getShape()) {
-    match.indices.push_back(terms.newIndex(size));
-    at.push_back(terms.expr(match.indices.back()));
-  }
-  Product product = readContraction(terms, terms.element(root, at));
-  if (product.indices.empty())
-    return false;
-  return anyOrder(terms, product, 3, [&](const Product &out, ArrayRef<TermRef> factors) {
-    SoftmaxMatch tried = match;
-    if (!takeFactors(terms, out, factors, tried, refusal))
-      return false;
-    match = tried;
-    return true;
+  return matchContraction(terms, root, match, [&](const Product &product, ArrayRef<TermRef> factors, SoftmaxMatch &tried) {
+    return takeFactors(terms, product, factors, tried, refusal);
   });
 }

@@ -75,6 +75,8 @@ mlir::Value buildEfficient(mlir::OpBuilder &builder, Terms &terms, const Softmax
 bool isSumOver(Terms &terms, TermRef sum, TermRef body, llvm::ArrayRef<unsigned> indices);
 /// The numbers of keys as attn takes them: i32, of keys that are there.
 mlir::Value buildLengths(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value lengths, int64_t keys);
+/// An entry of `root`, the root of the match, at indices that the match names.
+TermRef entryOf(Terms &terms, mlir::Value root, SoftmaxMatch &match);
 /// The tensor behind casts and changes of shape, slices excepted: a slice is an operand as it is.
 TermRef behindReshapes(Terms &terms, TermRef element);
 

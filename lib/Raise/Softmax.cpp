@@ -151,14 +151,18 @@ TermRef attune::raise::behindReshapes(Terms &terms, TermRef element) {
   return element;
 }
 
-bool attune::raise::matchSoftmax(Terms &terms, Value root, SoftmaxMatch &match, Refusal &refusal) {
+TermRef attune::raise::entryOf(Terms &terms, Value root, SoftmaxMatch &match) {
   match.root = root;
   SmallVector<AffineExpr> at;
   for (int64_t size : cast<RankedTensorType>(root.getType()).getShape()) {
     match.indices.push_back(terms.newIndex(size));
     at.push_back(terms.expr(match.indices.back()));
   }
-  TermRef term = terms.expand(terms.element(root, at));
+  return terms.element(root, at);
+}
+
+bool attune::raise::matchSoftmax(Terms &terms, Value root, SoftmaxMatch &match, Refusal &refusal) {
+  TermRef term = terms.expand(entryOf(terms, root, match));
   if (!term || (!isProduct(term) && term->kind != Kind::Sum))
     return false;
   Product product;
