@@ -99,26 +99,24 @@ FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::Fu
     next.copy = llvm::count_if(all, [&](const PreparedWeight &other) { return place(other) == place(next); });
     all.push_back(next);
   };
-  for (func::FuncOp plan : plans)
-    for (auto op : plan.getOps<attn::ProjectOutputOp>())
-      if (std::optional<PreparedWeight> packed = packedWeight(op); packed && target == tile::TargetKind::CPU)
-        add(*packed);
-  for (func::FuncOp plan : plans)
+  auto addPacked = [&](auto op) {
+    if (std::optional<PreparedWeight> packed = packedWeight(op); packed && target == tile::TargetKind::CPU)
+      add(*packed);
+  };
+  for (func::FuncOp plan : plans) {
     for (auto op : plan.getOps<attn::ProjectOp>()) {
       if (attn::isFolded(op)) {
         FailureOr<PreparedWeight> folded = foldedWeight(op);
         if (failed(folded))
           return failure();
         add(*folded);
-      } else if (target == tile::TargetKind::CPU) {
-        if (std::optional<PreparedWeight> packed = packedWeight(op))
-          add(*packed);
+      } else {
+        addPacked(op);
       }
     }
-  for (func::FuncOp plan : plans)
-    for (auto op : plan.getOps<attn::CompressOp>())
-      if (std::optional<PreparedWeight> packed = packedWeight(op); packed && target == tile::TargetKind::CPU)
-        add(*packed);
+    llvm::for_each(plan.getOps<attn::ProjectOutputOp>(), addPacked);
+    llvm::for_each(plan.getOps<attn::CompressOp>(), addPacked);
+  }
   llvm::stable_sort(all, [&](const PreparedWeight &a, const PreparedWeight &b) { return place(a) < place(b); });
   return all;
 }

@@ -63,6 +63,13 @@ template <typename Op> Change erase(Op op) {
   op->erase();
   return {1, 0, 0};
 }
+/// The first operation of its kind in a loop.
+template <typename Op> std::optional<Change> noneInLoop(DeviceCode &code) {
+  for (auto op : all<Op>(code))
+    if (inLoop(op))
+      return erase(op);
+  return std::nullopt;
+}
 
 /// The wait at the begin of an iteration of a loop whose copies run ahead.
 llvm::SmallVector<mlir::NVVM::CpAsyncWaitGroupOp> waitsInLoops(DeviceCode &code);

@@ -85,13 +85,6 @@ static Result wrongGroup(DeviceCode &code) {
   return Change{0, 0, 1};
 }
 
-static Result noCommit(DeviceCode &code) {
-  for (auto commit : all<NVVM::CpAsyncCommitGroupOp>(code))
-    if (inLoop(commit))
-      return erase(commit);
-  return {};
-}
-
 /// The last iteration copies once more.
 static Result copiesPastTheEnd(DeviceCode &code) {
   auto waits = waitsInLoops(code);
@@ -188,7 +181,7 @@ llvm::ArrayRef<Fault> test::orderFaults() {
       {"causal", "no-wait", "no wait for the copies of a tile", reported(FindingKind::CopyInFlight), nullptr, noWait},
       {"causal", "wrong-group", "a wait that leaves one group too many in flight", reported(FindingKind::CopyInFlight),
        nullptr, wrongGroup},
-      {"causal", "no-commit", "copies of no group", reported(FindingKind::CopyInFlight), nullptr, noCommit},
+      {"causal", "no-commit", "copies of no group", reported(FindingKind::CopyInFlight), nullptr, noneInLoop<NVVM::CpAsyncCommitGroupOp>},
       {"causal", "copies-past-the-end", "the last iteration starts copies that nothing waits for",
        reported(FindingKind::CopyNotWaited), nullptr, copiesPastTheEnd},
       {"causal", "stage-not-advanced", "every iteration reads the same stage", wrongValues, nullptr, stageNotAdvanced},

@@ -67,30 +67,9 @@ static Change bypass(LLVM::InlineAsmOp order) {
 // Order
 //===----------------------------------------------------------------------===//
 
-static Result noProxyFence(DeviceCode &code) {
-  for (auto fence : all<NVVM::FenceProxyOp>(code))
-    if (inLoop(fence))
-      return erase(fence);
-  return {};
-}
-
-static Result noFence(DeviceCode &code) {
-  for (auto fence : all<NVVM::WgmmaFenceAlignedOp>(code))
-    if (inLoop(fence))
-      return erase(fence);
-  return {};
-}
-
 static Result noFenceOfRegisters(DeviceCode &code) {
   auto fences = inlineAsm(code, "wgmma.fence");
   return fences.empty() ? Result() : Result(bypass(fences.front()));
-}
-
-static Result noCommit(DeviceCode &code) {
-  for (auto commit : all<NVVM::WgmmaGroupSyncAlignedOp>(code))
-    if (inLoop(commit))
-      return erase(commit);
-  return {};
 }
 
 static Result noWait(DeviceCode &code) {
@@ -182,13 +161,13 @@ static Result lowAlignment(DeviceCode &code) {
 llvm::ArrayRef<Fault> test::warpgroupFaults() {
   static const Fault faults[] = {
       {"warpgroups", "no-proxy-fence", "what threads have copied is not made known to the products",
-       reported(FindingKind::ProxyOrder), nullptr, noProxyFence},
+       reported(FindingKind::ProxyOrder), nullptr, noneInLoop<NVVM::FenceProxyOp>},
       {"warpgroups", "no-product-fence", "no wgmma.fence before the products of scores",
-       reported(FindingKind::RegisterInFlight), nullptr, noFence},
+       reported(FindingKind::RegisterInFlight), nullptr, noneInLoop<NVVM::WgmmaFenceAlignedOp>},
       {"warpgroups", "no-register-fence", "no wgmma.fence before the products of values",
        reported(FindingKind::RegisterInFlight), nullptr, noFenceOfRegisters},
       {"warpgroups", "no-product-commit", "products of no group", reported(FindingKind::RegisterInFlight), nullptr,
-       noCommit},
+       noneInLoop<NVVM::WgmmaGroupSyncAlignedOp>},
       {"warpgroups", "no-product-wait", "scores are used without a wait", reported(FindingKind::RegisterInFlight),
        nullptr, noWait},
       {"warpgroups", "older-product-group", "a wait that leaves the group of the scores in flight",
