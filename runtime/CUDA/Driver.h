@@ -27,7 +27,13 @@ enum CuAttribute : int {
   cuCapabilityMinor = 76
 };
 enum CuMemory : int { cuMemoryDevice = 2 };
-enum CuError : int { cuInvalidImage = 200, cuNoBinaryForGpu = 209 };
+enum CuError : int {
+  cuInvalidImage = 200,
+  cuNoBinaryForGpu = 209,
+  cuInvalidPtx = 218,
+  cuUnsupportedPtxVersion = 222,
+  cuInvalidSource = 300
+};
 constexpr int cuFunctionMaxDynamicSharedBytes = 8;
 constexpr int cuJitErrorLogBuffer = 5;
 constexpr int cuJitErrorLogBufferBytes = 6;
@@ -87,8 +93,9 @@ struct CudaDriver {
 attune_status loadCudaDriver(const Place &place, const CudaDriver **driver);
 
 /// Turns a result of `call` (the driver's name of it) into a status whose message names the error as the driver does, and
-/// says what to do about those that the caller can do something about.
-attune_status checkCuda(const Place &place, const CudaDriver &driver, CuResult result, const char *call);
+/// says what to do about it. `of` is what the call was about: a kernel, a number of bytes.
+attune_status checkCuda(const Place &place, const CudaDriver &driver, CuResult result, const char *call,
+                        const char *of = nullptr);
 
 } // namespace attune::rt
 

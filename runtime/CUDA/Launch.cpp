@@ -80,7 +80,7 @@ extern "C" void attune_rt_launch_device(void *context, int64_t index, const void
   CuResult result = code.driver->launchKernel(code.functions[index], blocks(gx), blocks(gy), blocks(gz),
                                               blocks(kernel.block[0]), blocks(kernel.block[1]), blocks(kernel.block[2]),
                                               blocks(kernel.shared_bytes), launcher.stream, parameters, nullptr);
-  launcher.status = checkCuda(launcher.place, *code.driver, result, "cuLaunchKernel");
+  launcher.status = checkCuda(launcher.place, *code.driver, result, "cuLaunchKernel", kernel.name);
 }
 
 attune_status attune::rt::runOnCuda(attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan,

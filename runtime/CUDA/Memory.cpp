@@ -8,6 +8,8 @@
 
 #include "Memory.h"
 
+#include <cstdio>
+
 using namespace attune::rt;
 
 namespace {
@@ -18,9 +20,11 @@ CuAddress addressOf(const char *data) { return reinterpret_cast<CuAddress>(data)
 
 attune_status DeviceMemory::allocate(const CudaCode &of, const Place &place, size_t bytes) {
   CuAddress address = 0;
-  if (attune_status status =
-          checkCuda(place, *of.driver, of.driver->memoryAllocate(&address, bytes ? bytes : 1), "cuMemAlloc"))
-    return status;
+  if (CuResult result = of.driver->memoryAllocate(&address, bytes ? bytes : 1)) {
+    char size[32];
+    snprintf(size, sizeof(size), "%zu bytes", bytes);
+    return checkCuda(place, *of.driver, result, "cuMemAlloc", size);
+  }
   code = &of;
   data = reinterpret_cast<char *>(address);
   return ATTUNE_OK;
@@ -61,8 +65,9 @@ attune_status attune::rt::fetchFromDevice(const CudaCode &code, const Place &pla
   size_t bytes = static_cast<size_t>(after - before + 1) * elementBytes;
   int64_t start = before * static_cast<int64_t>(elementBytes);
   if (!host.allocate(bytes, alignof(uint64_t)))
-    return fail(ATTUNE_ERROR_MEMORY, "%s_%s: expected %zu bytes to read a parameter from the device, but they are not "
-                                     "there",
+    return fail(ATTUNE_ERROR_MEMORY,
+                "%s_%s: expected %zu bytes to read a parameter from the device, but they are not "
+                "there",
                 place.library, place.function, bytes);
   CuResult result = code.driver->copyToHost(host.data, addressOf(view.data()) + static_cast<CuAddress>(start), bytes);
   view.slots[0] = reinterpret_cast<uint64_t>(host.data) - static_cast<uint64_t>(start);

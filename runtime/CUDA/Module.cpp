@@ -52,14 +52,18 @@ attune_status openImage(const Place &place, const StoredImage &stored, Memory &m
   memory.data[stored.unpacked] = 0;
   image = memory.data;
   if (unpack(reinterpret_cast<uint8_t *>(memory.data), stored.unpacked, static_cast<const uint8_t *>(stored.data),
-              stored.bytes))
+             stored.bytes))
     return ATTUNE_OK;
-  return fail(ATTUNE_ERROR_LIBRARY, "%s_%s: expected a %s that unpacks, but got a damaged one; compile the library again",
-              place.library, place.function, stored.what);
+  return fail(ATTUNE_ERROR_LIBRARY,
+              "%s_%s: expected a %s that unpacks, but got a damaged one; compile the library again", place.library,
+              place.function, stored.what);
 }
 
-/// What a driver says of machine code that a later assembler than its own has made.
-bool isRefusal(CuResult result) { return result == cuInvalidImage || result == cuNoBinaryForGpu; }
+/// What drivers say of machine code that a later assembler than their own has made.
+bool isRefusal(CuResult result) {
+  return result == cuInvalidImage || result == cuNoBinaryForGpu || result == cuInvalidPtx ||
+         result == cuUnsupportedPtxVersion || result == cuInvalidSource;
+}
 
 attune_status loadCubin(CudaCode &code, const Place &place, const void *image, bool &refused) {
   CuResult result = code.driver->moduleLoad(&code.module, image, 0, nullptr, nullptr);
@@ -78,7 +82,7 @@ attune_status loadPtx(CudaCode &code, const Place &place, const void *image) {
   attune_status status = checkCuda(place, *code.driver, result, "cuModuleLoadDataEx (PTX)");
   if (!log[0])
     return status;
-  char before[400];
+  char before[512];
   snprintf(before, sizeof(before), "%s", attune_rt_message());
   return fail(status, "%s; the driver's assembler says: %.*s", before, static_cast<int>(sizeof(log) - 1), log);
 }
@@ -125,7 +129,7 @@ attune_status findKernels(CudaCode &code, const Place &place) {
     const attune_rt_device_kernel &kernel = variant.kernels[i];
     CuFunction &function = code.functions[i];
     if (attune_status status = checkCuda(place, driver, driver.moduleGetFunction(&function, code.module, kernel.name),
-                                         "cuModuleGetFunction"))
+                                         "cuModuleGetFunction", kernel.name))
       return status;
     if (kernel.shared_bytes > sharedLimit)
       return fail(ATTUNE_ERROR_UNSUPPORTED,
@@ -135,7 +139,7 @@ attune_status findKernels(CudaCode &code, const Place &place) {
     if (kernel.shared_bytes <= sharedWithoutOptIn)
       continue;
     CuResult result = driver.functionSetAttribute(function, cuFunctionMaxDynamicSharedBytes, kernel.shared_bytes);
-    if (attune_status status = checkCuda(place, driver, result, "cuFuncSetAttribute"))
+    if (attune_status status = checkCuda(place, driver, result, "cuFuncSetAttribute", kernel.name))
       return status;
   }
   if (code.functions)
@@ -150,8 +154,12 @@ attune_status findContext(CudaCode &code, const Place &place) {
   CuDevice device;
   if (attune_status status = checkCuda(place, driver, driver.contextGetCurrent(&code.context), "cuCtxGetCurrent"))
     return status;
-  if (code.context && driver.contextGetDevice(&device) == 0 && device == code.device)
-    return ATTUNE_OK;
+  if (code.context) {
+    if (attune_status status = checkCuda(place, driver, driver.contextGetDevice(&device), "cuCtxGetDevice"))
+      return status;
+    if (device == code.device)
+      return ATTUNE_OK;
+  }
   code.context = nullptr;
   CuResult retained = driver.primaryContextRetain(&code.context, code.device);
   code.isPrimary = retained == 0;
@@ -188,8 +196,7 @@ void freeCode(CudaCode *code) {
 }
 
 attune_status load(CudaCode &code, const Place &place, int32_t arch) {
-  snprintf(code.archName, sizeof(code.archName), "sm_%d%s", code.variant->arch,
-           code.variant->arch_specific ? "a" : "");
+  snprintf(code.archName, sizeof(code.archName), "sm_%d%s", code.variant->arch, code.variant->arch_specific ? "a" : "");
   CudaScope scope(code, place);
   if (scope.status)
     return scope.status;

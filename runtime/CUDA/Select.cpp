@@ -95,6 +95,12 @@ attune_status attune::rt::findDevice(const attune_rt_handle &handle, const Place
   int count = 0, major = 0, minor = 0, ordinal = handle.device.device_id;
   if (attune_status status = checkCuda(place, driver, driver.deviceGetCount(&count), "cuDeviceGetCount"))
     return status;
+  if (count == 0)
+    return fail(
+        ATTUNE_ERROR_UNSUPPORTED,
+        "%s_%s: expected a GPU, but the driver has none; check with nvidia-smi, and CUDA_VISIBLE_DEVICES, that one "
+        "is there, or ask for the CPU if the library holds code for it",
+        place.library, place.function);
   if (ordinal < 0 || ordinal >= count)
     return fail(ATTUNE_ERROR_ARGUMENT,
                 "%s_%s: option 'device_id': expected an ordinal below %d (the number of GPUs), but "

@@ -131,7 +131,7 @@ TEST_F(Cuda, PtxServesDriversOlderThanTheCubin) {
   EXPECT_EQ(standIn->modules, 0);
   variants[0].ptx = nullptr;
   EXPECT_EQ(create(), ATTUNE_ERROR_DEVICE);
-  EXPECT_EQ(message().find("toy_create: cuModuleLoadDataEx (cubin): expected success, but got CUDA_ERROR_OTHER (209)"), 0u)
+  EXPECT_EQ(message().find("toy_create: cuModuleLoadDataEx (cubin): expected success, but got CUDA_ERROR_NO_BINARY_FOR_GPU (209)"), 0u)
       << message();
   EXPECT_EQ(standIn->retained, 0);
   EXPECT_EQ(standIn->depth, 0);
@@ -280,7 +280,7 @@ TEST_F(Cuda, NamesTheDriversErrors) {
   moveToDevice(c);
   standIn->failing = "cuLaunchKernel";
   EXPECT_EQ(toy_run(handle.get(), &c.tensors, nullptr, 0, nullptr), ATTUNE_ERROR_DEVICE);
-  EXPECT_EQ(message(), "toy_run: cuLaunchKernel: expected success, but got CUDA_ERROR_LAUNCH_FAILED (719): unspecified "
+  EXPECT_EQ(message(), "toy_run: cuLaunchKernel of large: expected success, but got CUDA_ERROR_LAUNCH_FAILED (719): unspecified "
                        "launch failure; the device's context is lost: start the process again, and look for the kernel "
                        "at fault with compute-sanitizer");
   EXPECT_EQ(standIn->depth, 0);

@@ -9,6 +9,7 @@
 #include "CUDA/Driver.h"
 
 #include "CUDA/Blas.h"
+#include "StandIn/Errors.h"
 
 #include <gtest/gtest.h>
 
@@ -93,7 +94,18 @@ TEST(Headers, DriverNumbers) {
   EXPECT_EQ(cuJitErrorLogBufferBytes, static_cast<int>(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES));
   EXPECT_EQ(static_cast<int>(cuInvalidImage), static_cast<int>(CUDA_ERROR_INVALID_IMAGE));
   EXPECT_EQ(static_cast<int>(cuNoBinaryForGpu), static_cast<int>(CUDA_ERROR_NO_BINARY_FOR_GPU));
+  EXPECT_EQ(static_cast<int>(cuInvalidPtx), static_cast<int>(CUDA_ERROR_INVALID_PTX));
+  EXPECT_EQ(static_cast<int>(cuUnsupportedPtxVersion), static_cast<int>(CUDA_ERROR_UNSUPPORTED_PTX_VERSION));
+  EXPECT_EQ(static_cast<int>(cuInvalidSource), static_cast<int>(CUDA_ERROR_INVALID_SOURCE));
 }
+
+#if CUDA_VERSION >= 13000
+TEST(Headers, DriverErrors) {
+#define COMPARE(name, number) EXPECT_EQ(number, static_cast<int>(CUDA_ERROR_##name));
+  STAND_IN_ERRORS(COMPARE)
+#undef COMPARE
+}
+#endif
 
 TEST(Headers, DriverStructs) {
   EXPECT_EQ(sizeof(CuCopy2D), sizeof(CUDA_MEMCPY2D));

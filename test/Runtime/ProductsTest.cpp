@@ -278,6 +278,46 @@ TEST_F(Products, ErrorsAreNamed) {
   EXPECT_EQ(standIn->depth, 0);
 }
 
+TEST_F(Products, ErrorsOfCopiesAreNamed) {
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  Case c(driver, ATTUNE_RT_BF16, 2, 9, {3, 0, -1}); // one row for all
+  ASSERT_EQ(c.prepare(handle), ATTUNE_OK) << message();
+  standIn->failing = "cuMemcpyDtoDAsync_v2";
+  EXPECT_EQ(c.run(handle), ATTUNE_ERROR_DEVICE);
+  EXPECT_EQ(message().find("layer_run: cuMemcpyDtoDAsync: expected success, but got CUDA_ERROR_LAUNCH_FAILED"), 0u)
+      << message();
+  EXPECT_EQ(standIn->depth, 0);
+}
+
+/// A trial that the driver ends leaves the kernel in its place.
+TEST_F(Products, EachCallOfTheDriverMayFailInCreate) {
+  int trials = 0;
+  for (int at = 1;; ++at) {
+    int blocks = standIn->blocks;
+    standIn->made = standIn->calls = 0;
+    standIn->failingAt = at;
+    attune_status status = create();
+    bool reached = standIn->made >= at;
+    // A context that cannot be made current is gone, and with it what is there.
+    bool lost = reached && strcmp(standIn->called[at - 1], "cuCtxPushCurrent_v2") == 0;
+    standIn->failingAt = 0;
+    if (status == ATTUNE_OK) {
+      Case c(driver, ATTUNE_RT_BF16, 2, 9);
+      ASSERT_EQ(c.prepare(handle), ATTUNE_OK) << message();
+      standIn->launches = 0;
+      ASSERT_EQ(c.run(handle), ATTUNE_OK) << message();
+      EXPECT_EQ(c.wrong(), 0) << at;
+      trials += standIn->launches;
+    }
+    release();
+    EXPECT_EQ(standIn->retained, 0) << at;
+    EXPECT_LE(standIn->blocks, blocks + lost) << at;
+    if (!reached)
+      break;
+  }
+  EXPECT_GE(trials, 5) << "push, allocation, two copies and the wait of a trial";
+}
+
 /// With files on the path that are no libraries.
 TEST_F(NoProducts, WithoutTheLibraryTheKernelStays) {
   if (!getenv("ATTUNE_TEST_NO_BLAS"))

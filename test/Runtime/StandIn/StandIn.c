@@ -8,6 +8,8 @@
 
 #include "StandIn.h"
 
+#include "Errors.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +19,10 @@ StandIn standIn = {.devices = 1, .major = 8, .sharedLimit = 166912};
 static char context, module;
 
 static int note(const char *name) {
+  int fails = standIn.failing && strcmp(standIn.failing, name) == 0;
   if (standIn.calls < standInMaxCalls)
     standIn.called[standIn.calls++] = name;
-  if (!standIn.failing || strcmp(standIn.failing, name) != 0)
+  if (++standIn.made != standIn.failingAt && !fails)
     return 0;
   return standIn.error ? standIn.error : 719;
 }
@@ -36,11 +39,18 @@ int cuInit(unsigned flags) {
   return flags == 0 ? 0 : 1;
 }
 int cuGetErrorName(int error, const char **name) {
-  *name = error == 719   ? "CUDA_ERROR_LAUNCH_FAILED"
-          : error == 218 ? "CUDA_ERROR_INVALID_PTX"
-          : error == 2   ? "CUDA_ERROR_OUT_OF_MEMORY"
-                         : "CUDA_ERROR_OTHER";
-  return 0;
+#define NAME(name, number) {number, "CUDA_ERROR_" #name},
+  static const struct {
+    int number;
+    const char *name;
+  } errors[] = {STAND_IN_ERRORS(NAME)};
+#undef NAME
+  size_t i;
+  for (i = 0; i < sizeof(errors) / sizeof(errors[0]); ++i)
+    if (errors[i].number == error)
+      return *name = errors[i].name, 0;
+  *name = NULL;
+  return 1;
 }
 int cuGetErrorString(int error, const char **text) {
   *text = error == 719   ? "unspecified launch failure"
@@ -76,11 +86,11 @@ int cuDevicePrimaryCtxRetain(void **result, int device) {
   *result = &context;
   return 0;
 }
+/* What gives back does so, too, when it reports an error: one of earlier work, as a driver does. */
 int cuDevicePrimaryCtxRelease_v2(int device) {
-  CALL;
   (void)device;
   --standIn.retained;
-  return 0;
+  return note(__func__);
 }
 int cuCtxGetCurrent(void **current) {
   CALL;
@@ -103,10 +113,9 @@ int cuCtxPushCurrent_v2(void *pushed) {
   return pushed == &context || pushed == standIn.current ? 0 : 201;
 }
 int cuCtxPopCurrent_v2(void **popped) {
-  CALL;
   --standIn.depth;
   *popped = &context;
-  return 0;
+  return note(__func__);
 }
 int cuModuleLoadDataEx(void **result, const void *image, unsigned count, int *options, void **values) {
   unsigned i;
@@ -119,7 +128,7 @@ int cuModuleLoadDataEx(void **result, const void *image, unsigned count, int *op
   if (standIn.depth != 1)
     return 201;
   if (standIn.refused && strncmp((const char *)image, standIn.refused, strlen(standIn.refused)) == 0)
-    return 209;
+    return standIn.error ? standIn.error : 209;
   ++standIn.modules;
   standIn.image = image;
   strncpy(standIn.imageText, (const char *)image, sizeof(standIn.imageText) - 1);
@@ -127,9 +136,11 @@ int cuModuleLoadDataEx(void **result, const void *image, unsigned count, int *op
   return 0;
 }
 int cuModuleUnload(void *unloaded) {
-  CALL;
+  int failed = note(__func__);
+  if (unloaded != &module || standIn.depth != 1)
+    return 201;
   --standIn.modules;
-  return unloaded == &module && standIn.depth == 1 ? 0 : 201;
+  return failed;
 }
 int cuModuleGetFunction(void **function, void *from, const char *name) {
   CALL;
@@ -164,14 +175,13 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
   return 0;
 }
 int cuMemFree_v2(uint64_t address) {
-  StandInBlock *block;
-  CALL;
-  block = blockOf(address, 1);
+  StandInBlock *block = blockOf(address, 1);
+  int failed = note(__func__);
   if (standIn.depth == 0 || !block || block->address != address)
     return 1;
   free(hostMemory(address));
   *block = standIn.block[--standIn.blocks];
-  return 0;
+  return failed;
 }
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
   CALL;

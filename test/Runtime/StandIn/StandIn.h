@@ -49,8 +49,9 @@ typedef struct StandIn {
   /* Obeyed. */
   int devices, major, minor, sharedLimit;
   const char *failing;  /* the function that fails from now on; null: none */
+  int failingAt;        /* the call that fails, whatever it is, counted by `made` from 1; 0: none */
   int error;            /* that it fails with; 0: 719 */
-  const char *refused;  /* modules that begin so are no code for the device; null: all are */
+  const char *refused;  /* modules that begin so are refused with the error, 0: 209; null: none */
   void *current;        /* the caller's context; null: none */
   int currentDevice;    /* which is of this device */
   int parametersToRead; /* of each launch */
@@ -58,7 +59,7 @@ typedef struct StandIn {
   /* Computes a launch if it is there; device addresses among the parameters have become host addresses. */
   void (*compute)(const char *kernel, const unsigned grid[3], const uint64_t *parameters);
   /* Recorded. */
-  int calls;
+  int calls, made; /* those that are named below, and all */
   const char *called[standInMaxCalls];
   const void *pushed;    /* the last context */
   int depth;             /* contexts pushed and not popped */
