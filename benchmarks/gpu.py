@@ -225,7 +225,7 @@ def time_peer(bench, make, expected):
         return {"skip": str(reason)}
     except Exception as failure:  # a peer's own failure (no memory, no such backend) is a result, not an end
         torch.cuda.empty_cache()
-        return {"skip": f"{type(failure).__name__}: {str(failure).splitlines()[0] if str(failure) else ''}"[:120]}
+        return {"failed": f"{type(failure).__name__}: {str(failure).splitlines()[0] if str(failure) else ''}"[:160]}
 
 
 def time_library(machine, args, spec, entry, n):

@@ -28,6 +28,17 @@ def cells(row):
             milliseconds(row["peers"].get("eager", {})), error]
 
 
+def troubles(rows):
+    """A line for each peer that is wrong or failed, with the number of cases and what the first of them says."""
+    found = {}
+    for row in rows:
+        for name, peer in row["peers"].items():
+            reason = f"wrong, error {peer['error']:.1e}" if peer.get("wrong") else peer.get("failed")
+            if reason:
+                found.setdefault(name, []).append(reason)
+    return [f"{name} has no time in {len(reasons)} cases; the first: {reasons[0]}." for name, reasons in found.items()]
+
+
 def table(report):
     facts = ", ".join(f"{key} {value}" for key, value in report.items()
                       if key not in ("rows", "left_out", "refused") and not key.endswith("per_second"))
@@ -36,6 +47,8 @@ def table(report):
     lines = ["# Times on a GPU", "", f"{facts}; {rates}.", "",
              "| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
     lines += ["| " + " | ".join(map(str, cells(row))) + " |" for row in report["rows"]]
+    for trouble in troubles(report["rows"]):
+        lines += ["", trouble]
     if report["left_out"]:
         lines += ["", f"{report['left_out']} cases were left out: the time was up."]
     if report["refused"]:
