@@ -29,7 +29,7 @@ sys.path.append(str(here.parent / "utils" / "python"))
 
 from journal import BROKEN, NO_DEVICE, TIME_UP, Journal, supervise  # noqa: E402
 from library import opened  # noqa: E402
-from memory import Cuda, Host  # noqa: E402
+from memory import Cuda, Host, why_not  # noqa: E402
 from storage import from_storage, to_storage  # noqa: E402
 
 TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
@@ -345,7 +345,7 @@ def work(args, manifest, path, stamp):
     try:
         machine = OnCpu() if args.dry_run else OnGpu()
     except (ImportError, RuntimeError, AssertionError) as error:
-        print(f"SKIP: no GPU that PyTorch can use: {str(error).splitlines()[0]}")
+        print(f"SKIP: no GPU that PyTorch can use: {why_not(error)}")
         return NO_DEVICE
     if args.dry_run:
         print("SKIP: a dry run on the CPU: no peers, no device times")

@@ -74,6 +74,6 @@ attune_status attune::rt::checkCuda(const Place &place, const CudaDriver &driver
   driver.getErrorString(result, &text);
   return fail(result == outOfMemory ? ATTUNE_ERROR_MEMORY : ATTUNE_ERROR_DEVICE,
               "%s_%s: %s%s%s: expected success, but got %s (%d): %s; %s", place.library, place.function, call,
-              of ? " of " : "", of ? of : "", name ? name : "an error without a name", result,
+              of ? " of " : "", of ? of : "", name ? name : nameFor(result), result,
               text ? text : "the driver says no more", remedyFor(result));
 }

@@ -10,6 +10,18 @@
 
 using namespace attune::rt;
 
+const char *attune::rt::nameFor(CuResult error) {
+  switch (error) {
+#define CASE(name, number, text)                                                                                       \
+  case number:                                                                                                         \
+    return "CUDA_ERROR_" #name;
+    ATTUNE_CUDA_REMEDIES(CASE)
+#undef CASE
+  default:
+    return "an error without a name";
+  }
+}
+
 const char *attune::rt::remedyFor(CuResult error) {
   switch (error) {
 #define CASE(name, number, text)                                                                                       \

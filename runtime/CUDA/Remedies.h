@@ -81,6 +81,8 @@
 
 namespace attune::rt {
 
+/// For drivers that do not name their errors, as the stub of the driver; never null.
+const char *nameFor(CuResult error);
 /// What a user can do about an error; never null.
 const char *remedyFor(CuResult error);
 

@@ -208,6 +208,9 @@ TEST_F(CudaErrors, AreNamedAsTheDriverNamesThem) {
             "other; compile the library again");
   standIn->error = 12345;
   EXPECT_THAT(use().message, HasSubstr("expected success, but got an error without a name (12345): "));
+  standIn->nameless = 1;
+  standIn->error = 500;
+  EXPECT_THAT(use().message, HasSubstr("expected success, but got CUDA_ERROR_NOT_FOUND (500): the driver says no more; "));
 }
 
 TEST_F(CudaErrors, MemoryIsSaidInBytes) {

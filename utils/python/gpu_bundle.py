@@ -257,14 +257,24 @@ def commit():
     return run.stdout.strip() or "unknown"
 
 
+PROGRAM = """#!/bin/sh
+here="$(dirname "$0")"
+python3 -c 'import sys, numpy; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || {
+  echo "{name}: expected python3 of 3.9 or later with NumPy and PyTorch, but got $(python3 --version 2>&1) without NumPy or \
+older at '$(command -v python3)'; pip install numpy torch, or put the python3 that has them first on PATH" >&2
+  exit 1
+}
+exec python3 "$here/python/{module}" --bundle "$here" "$@"
+"""
+
+
 def copy_client(bundle):
     (bundle / "python").mkdir()
     for path in CLIENT:
         shutil.copy(SOURCE / path, bundle / "python")
     for name, module in (("run-check", "gpu_check.py"), ("run-bench", "gpu.py")):
         program = bundle / name
-        program.write_text('#!/bin/sh\nhere="$(dirname "$0")"\n'
-                           f'exec python3 "$here/python/{module}" --bundle "$here" "$@"\n', encoding="utf-8")
+        program.write_text(PROGRAM.replace("{name}", name).replace("{module}", module), encoding="utf-8")
         program.chmod(0o755)
 
 

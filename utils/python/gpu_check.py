@@ -23,7 +23,7 @@ from accuracy import storage_error
 from case_tensors import unpack
 from journal import BROKEN, NO_DEVICE, TIME_UP, Journal, supervise
 from library import opened
-from memory import Cuda, Host
+from memory import Cuda, Host, why_not
 from storage import from_storage, to_storage
 
 SANITIZERS = ["memcheck", "racecheck", "initcheck", "synccheck"]
@@ -221,7 +221,7 @@ def open_memory(dry_run):
     try:
         return Cuda(), ""
     except (ImportError, RuntimeError, AssertionError) as error:
-        return None, str(error).splitlines()[0]
+        return None, why_not(error)
 
 
 def work(args, entries):

@@ -5,12 +5,23 @@ bf16 and i32; NumPy keeps bf16 as its 16 bits.
 """
 
 import ctypes
+import sys
 
 import numpy as np
 
 from storage import DTYPES, to_storage
 
 WORKSPACE_ALIGNMENT = 64
+
+
+def why_not(error):
+    """Of an error that Cuda() raised: why there is no GPU, and what to do."""
+    if isinstance(error, ModuleNotFoundError):
+        return f"{sys.executable} has no {error.name}; install it (pip install {error.name}), or put the python3 that has " \
+               "it first on PATH"
+    first = (str(error).splitlines() or [type(error).__name__])[0]
+    return f"{first}; check with nvidia-smi, and CUDA_VISIBLE_DEVICES, that a GPU is there, and that " \
+           "this PyTorch is one for CUDA"
 
 
 def in_storage(array, dtype):

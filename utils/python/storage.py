@@ -13,6 +13,9 @@ def bf16_bits(x):
 
 
 def to_storage(x, dtype):
+    if dtype == "f16":
+        with np.errstate(over="ignore"):  # what f16 does not hold is infinite, as it is meant to be
+            return np.ascontiguousarray(x, np.float16)
     return bf16_bits(x) if dtype == "bf16" else np.ascontiguousarray(x, DTYPES[dtype])
 
 

@@ -47,12 +47,14 @@ int cuGetErrorName(int error, const char **name) {
 #undef NAME
   size_t i;
   for (i = 0; i < sizeof(errors) / sizeof(errors[0]); ++i)
-    if (errors[i].number == error)
+    if (errors[i].number == error && !standIn.nameless)
       return *name = errors[i].name, 0;
   *name = NULL;
   return 1;
 }
 int cuGetErrorString(int error, const char **text) {
+  if (standIn.nameless)
+    return *text = NULL, 1;
   *text = error == 719   ? "unspecified launch failure"
           : error == 218 ? "a PTX JIT compilation failed"
           : error == 2   ? "out of memory"

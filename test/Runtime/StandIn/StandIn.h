@@ -51,6 +51,7 @@ typedef struct StandIn {
   const char *failing;  /* the function that fails from now on; null: none */
   int failingAt;        /* the call that fails, whatever it is, counted by `made` from 1; 0: none */
   int error;            /* that it fails with; 0: 719 */
+  int nameless;         /* whether errors have neither name nor text */
   const char *refused;  /* modules that begin so are refused with the error, 0: 209; null: none */
   void *current;        /* the caller's context; null: none */
   int currentDevice;    /* which is of this device */
