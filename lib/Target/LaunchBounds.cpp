@@ -8,8 +8,9 @@
 //
 // Left alone, the assembler aims at several blocks on a multiprocessor, and for that it spills a few registers of a kernel
 // that needs slightly more than its share. Told `.minnctapersm 1` it takes what the kernel needs, but of kernels that fit
-// into less, too; and some kernels, which it then schedules more boldly, spill with the bound alone. So a kernel that
-// spills in a loop is tried the other way, unless it had all registers without the bound: there is no more to get with it.
+// into less, too; and some kernels, which it then schedules more boldly, spill with the bound alone. Which it will be cannot
+// be told beforehand, not even of kernels that have all registers either way. So each kernel that spills in a loop is tried
+// the other way.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Target/EmitDevice.h"
@@ -20,7 +21,6 @@ using namespace mlir;
 using namespace attune;
 
 static constexpr llvm::StringLiteral threadCount = ".reqntid", oneBlock = ".minnctapersm 1\n";
-static constexpr int64_t mostRegisters = 255; // of a thread
 
 namespace {
 /// Where the text of a kernel has its bounds; npos where it has none.
@@ -58,11 +58,10 @@ static std::pair<int64_t, int64_t> costOfSpills(const KernelResources &kernel) {
   return {kernel.inLoops.value_or(bytes), bytes};
 }
 
-/// Kernels that spill in loops and may not with the other bound.
-static std::vector<KernelResources> worthTurning(StringRef ptx, ArrayRef<KernelResources> kernels) {
+static std::vector<KernelResources> spillingInLoops(ArrayRef<KernelResources> kernels) {
   std::vector<KernelResources> result;
   for (const KernelResources &kernel : kernels)
-    if (kernel.spillsInLoops() && (kernel.registers < mostRegisters || BoundsPlace(ptx, kernel.name).isBounded()))
+    if (kernel.spillsInLoops())
       result.push_back(kernel);
   return result;
 }
@@ -81,7 +80,7 @@ FailureOr<Cubin> attune::emitCubinInRegisters(Location loc, std::string &ptx, St
   FailureOr<Cubin> first = emitCubin(loc, ptx, chip, /*allowSpills=*/true);
   if (failed(first))
     return failure();
-  std::vector<KernelResources> spilling = worthTurning(ptx, first->kernels);
+  std::vector<KernelResources> spilling = spillingInLoops(first->kernels);
   if (spilling.empty())
     return first;
   std::string other = withOtherBounds(ptx, spilling);
