@@ -210,7 +210,8 @@ TEST_F(CudaErrors, AreNamedAsTheDriverNamesThem) {
   EXPECT_THAT(use().message, HasSubstr("expected success, but got an error without a name (12345): "));
   standIn->nameless = 1;
   standIn->error = 500;
-  EXPECT_THAT(use().message, HasSubstr("expected success, but got CUDA_ERROR_NOT_FOUND (500): the driver says no more; "));
+  EXPECT_THAT(use().message,
+              HasSubstr("expected success, but got CUDA_ERROR_NOT_FOUND (500): the driver says no more; "));
 }
 
 TEST_F(CudaErrors, MemoryIsSaidInBytes) {
@@ -256,6 +257,20 @@ TEST_F(CudaErrors, NoDevice) {
   EXPECT_EQ(outcome.message,
             "kit_create: expected a GPU, but the driver has none; check with nvidia-smi, and "
             "CUDA_VISIBLE_DEVICES, that one is there, or ask for the CPU if the library holds code for it");
+}
+
+TEST_F(CudaErrors, OnlyRunCanBeCaptured) {
+  attune_options options = ATTUNE_OPTIONS_INIT;
+  options.device_type = kDLCUDA;
+  Handle handle = prepared::create(options, library);
+  ASSERT_EQ(prepare(handle, c), ATTUNE_OK) << message();
+  standIn->capturing = 1;
+  EXPECT_EQ(prepare(handle, c), ATTUNE_ERROR_DEVICE);
+  EXPECT_EQ(message(),
+            "kit_prepare: cuCtxSynchronize: expected success, but got CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900): "
+            "other; end the stream's capture first: only run can be captured");
+  EXPECT_EQ(run(handle, c), ATTUNE_OK) << message();
+  standIn->capturing = 0;
 }
 
 using CudaErrorsDeathTest = CudaErrors;

@@ -1,7 +1,6 @@
 """What an architecture adds to a compiled library, with its kernels as PTX and, where ptxas is found, as cubin, both packed:
 the second of two, by the size of the files; with --each every one of several, by what is packed in one file: its cubin, and
-an equal part of the PTX of all. Prints a
-table; exits 1 if one adds too much.
+an equal part of the PTX of all. Prints a table; exits 1 if one adds too much.
 """
 
 import argparse

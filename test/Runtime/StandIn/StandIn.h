@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { standInMaxCalls = 256, standInMaxLaunches = 8, standInMaxParameters = 96, standInMaxBlocks = 64 };
+enum { standInMaxCalls = 256, standInMaxLaunches = 8, standInMaxParameters = 96, standInMaxBlocks = 4096 };
 
 /* Device addresses lie this far from the host memory behind them, so that neither can be taken for the other. */
 #define STAND_IN_DEVICE ((uint64_t)1 << 62)
@@ -51,6 +51,7 @@ typedef struct StandIn {
   const char *failing;  /* the function that fails from now on; null: none */
   int failingAt;        /* the call that fails, whatever it is, counted by `made` from 1; 0: none */
   int error;            /* that it fails with; 0: 719 */
+  int capturing;        /* whether a stream is captured, so that most calls fail with 900 */
   int nameless;         /* whether errors have neither name nor text */
   const char *refused;  /* modules that begin so are refused with the error, 0: 209; null: none */
   void *current;        /* the caller's context; null: none */
@@ -73,5 +74,8 @@ typedef struct StandIn {
   int blocks; /* allocated now */
   StandInBlock block[standInMaxBlocks];
 } StandIn;
+
+/* For hosts that know no struct. */
+void standInCapture(int capturing);
 
 #endif

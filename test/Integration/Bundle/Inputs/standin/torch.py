@@ -41,8 +41,10 @@ context = start()
 @contextlib.contextmanager
 def current():
     call("cuCtxPushCurrent_v2", context)
-    yield
-    call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
+    try:
+        yield
+    finally:
+        call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 
 
 class Block:
@@ -143,4 +145,8 @@ class cuda:
             os.abort()
         if str(graphs) == os.environ.get("ATTUNE_HANG_AT"):
             time.sleep(600)
-        yield
+        driver.standInCapture(1)  # from here on, what cannot be captured fails
+        try:
+            yield
+        finally:
+            driver.standInCapture(0)
