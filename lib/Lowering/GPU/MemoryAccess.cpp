@@ -58,6 +58,8 @@ struct AccessBuilder {
   MemRefType type() const { return cast<MemRefType>(operands.memory.getType()); }
   TileAccess build();
   Value end();
+  /// Elements of 16 bytes, what one lane can ask for at once.
+  int64_t elementsPerPiece() const { return 128 / memory.element.getIntOrFloatBitWidth(); }
   void boundRows();
   void boundColumns();
 };
@@ -96,7 +98,7 @@ void AccessBuilder::boundColumns() {
   access.rowStride = memory.strides[first];
   APInt index;
   if (!matchPattern(column, m_ConstantInt(&index)) || !index.isZero())
-    access.aligned = code().both(access.aligned, code().equal(code().rem(at[first + 1], 8), 0));
+    access.aligned = code().both(access.aligned, code().equal(code().rem(at[first + 1], elementsPerPiece()), 0));
   access.allColumns = coversStatically(type(), first + 1, column, operands.tile.getDimSize(1));
   Value left = code().clampToI32(code().sub(memory.sizes[first + 1], at[first + 1]));
   access.columnLimit = access.allColumns ? wanted : code().smaller(left, wanted);

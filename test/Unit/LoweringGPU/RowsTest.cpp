@@ -41,6 +41,7 @@ struct Case {
   std::string dtype = "f32"; ///< of what is stored
   Place from = {}, to = {};
   int64_t warps = 4, warpColumns = 1;
+  int64_t first = 0; ///< column of the memory that is the tile's first
 
   std::string describe() const;
   std::string source() const;
@@ -49,7 +50,7 @@ struct Case {
 /// Rows of numbers below 256, which every storage type holds, with a canary around them.
 class Rows {
 public:
-  Rows(const std::string &dtype, int64_t rows, int64_t columns, Place place);
+  Rows(const std::string &dtype, int64_t rows, int64_t columns, int64_t first, Place place);
   uint32_t get(int64_t index) const;
   void set(int64_t index, uint32_t bits) { std::memcpy(at(index), &bits, bytes); }
   int64_t index(int64_t i, int64_t j) const { return place.shift + i * stride() + j; }
@@ -58,13 +59,14 @@ public:
   uint32_t bitsOf(int64_t number) const;
   Tensor tensor() { return {at(place.shift), {1, 1, rows, columns}, {rows * stride(), rows * stride(), stride(), 1}}; }
   bool wide() const {
-    return (place.shift * bytes) % 16 == 0 && (stride() * bytes) % 16 == 0 && (columns * bytes) % 16 == 0;
+    return (place.shift * bytes) % 16 == 0 && (stride() * bytes) % 16 == 0 && (columns * bytes) % 16 == 0 &&
+           (first * bytes) % 16 == 0;
   }
-  int64_t size() const { return rows * columns * bytes; }
+  int64_t size() const { return rows * (columns - first) * bytes; }
 
 private:
   char *at(int64_t index) const { return (char *)storage.data() + index * bytes; }
-  int64_t rows, columns, bytes;
+  int64_t rows, columns, first, bytes;
   const llvm::fltSemantics &semantics;
   Place place;
   std::vector<uint64_t> storage; // aligned for 16 bytes by the allocator
@@ -87,9 +89,9 @@ static const llvm::fltSemantics &semanticsOf(const std::string &dtype) {
                           : llvm::APFloat::BFloat();
 }
 
-Rows::Rows(const std::string &dtype, int64_t rows, int64_t columns, Place place)
-    : rows(rows), columns(columns), bytes(dtype == "f32" ? 4 : 2), semantics(semanticsOf(dtype)), place(place),
-      storage((count() * bytes + 7) / 8) {
+Rows::Rows(const std::string &dtype, int64_t rows, int64_t columns, int64_t first, Place place)
+    : rows(rows), columns(columns), first(first), bytes(dtype == "f32" ? 4 : 2), semantics(semanticsOf(dtype)),
+      place(place), storage((count() * bytes + 7) / 8) {
   for (int64_t i = 0; i < count(); ++i)
     set(i, bitsOf(-1));
 }
@@ -111,7 +113,7 @@ std::string Case::describe() const {
   auto text = [](Place place) { return std::to_string(place.pad) + "+" + std::to_string(place.shift); };
   return std::to_string(rows) + "x" + std::to_string(columns) + " in " + std::to_string(tileRows) + "x" +
          std::to_string(tileColumns) + " " + dtype + " from " + text(from) + " to " + text(to) + " warps " +
-         std::to_string(warps) + "/" + std::to_string(warpColumns);
+         std::to_string(warps) + "/" + std::to_string(warpColumns) + " column " + std::to_string(first);
 }
 
 std::string Case::source() const {
@@ -124,13 +126,14 @@ std::string Case::source() const {
     return "tensor<" + std::to_string(tileRows) + "x" + std::to_string(tileColumns) + "x" + element + ">";
   };
   bool narrow = dtype != "f32";
-  std::string A = memory("f32"), C = memory(dtype), at = "[%c0, %c0, %c0, %c0] : ";
+  std::string A = memory("f32"), C = memory(dtype), at = "[%c0, %c0, %c0, %first] : ";
   return "tile.kernel @move(%A: " + A + ", %C: " + C +
          ") grid(batch) attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = "
          "2048, "
          "operand = f32, warps = " +
          std::to_string(warps) + ", stages = 1, warp_columns = " + std::to_string(warpColumns) +
-         ">} {\n%c0 = arith.constant 0 : index\n%a = tile.load %A" + at + A + " -> " + tile("f32") + "\n" +
+         ">} {\n%c0 = arith.constant 0 : index\n%first = arith.constant " + std::to_string(first) +
+         " : index\n%a = tile.load %A" + at + A + " -> " + tile("f32") + "\n" +
          (narrow ? "%c = arith.truncf %a : " + tile("f32") + " to " + tile(dtype) + "\n" : "") + "tile.store " +
          (narrow ? "%c" : "%a") + ", %C" + at + tile(dtype) + ", " + C + "\ntile.return\n}\n" +
          "func.func @plan(%A: " + A + ", %C: " + C +
@@ -143,12 +146,14 @@ void RowMoves::check(const Case &one) {
   ASSERT_TRUE(module) << one.source();
   std::optional<DevicePlan> plan = lowerPlan(std::move(module));
   ASSERT_TRUE(plan) << one.describe();
-  Rows from("f32", one.rows, one.columns, one.from), to(one.dtype, one.rows, one.columns, one.to);
+  Rows from("f32", one.rows, one.columns, one.first, one.from), to(one.dtype, one.rows, one.columns, one.first, one.to);
   Rows expected = to;
   for (int64_t i = 0; i < one.rows; ++i)
     for (int64_t j = 0; j < one.columns; ++j) {
       int64_t number = (37 * i + 5 * j) % 251;
-      from.set(from.index(i, j), from.bitsOf(number)), expected.set(expected.index(i, j), expected.bitsOf(number));
+      from.set(from.index(i, j), from.bitsOf(number));
+      if (j >= one.first)
+        expected.set(expected.index(i, j), expected.bitsOf(number));
     }
   EmulatedPlan emulated(*plan);
   emulated.run({from.tensor(), to.tensor()});
@@ -181,6 +186,13 @@ TEST_F(RowMoves, OfMemoryThatEndsBeforeTheTile) {
     for (int64_t rows : {1, 9, 33, 64})
       for (int64_t columns : {8, 20, 36, 40, 64})
         check({rows, columns, 64, 64, dtype});
+}
+
+// Of rows of several heads a tile has one: 16 bytes are four columns of f32, eight of the others.
+TEST_F(RowMoves, OfColumnsFromTheMiddle) {
+  for (const char *dtype : {"f32", "f16"})
+    for (int64_t first : {4, 8, 20, 6})
+      check({33, 40, 64, 40, dtype, {}, {}, 4, 1, first});
 }
 
 // A row's padding is not the tile's, and rows that begin or follow one another at odd places are moved in smaller
