@@ -56,6 +56,29 @@ TEST_F(SharedLayouts, EveryElementHasItsOwnPlace) {
       }
 }
 
+/// What instructions read of a tile at once: rows of matrices, words, pairs.
+static void expectNoConflict(const SharedLayout &shared);
+
+// The layout that a tile of any size is given: padded to whole fragments, every element in one place, no conflict.
+TEST_F(SharedLayouts, TilesOfEverySize) {
+  for (mlir::Type element : {f16(), f32()})
+    for (int64_t rows : {7, 33})
+      for (int64_t columns = 1; columns <= 136; ++columns) {
+        SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns));
+        SharedLayout shared(sharedFor(mlir::RankedTensorType::get({rows, columns}, element)), element);
+        ASSERT_TRUE(shared.rows >= rows && shared.rows % 8 == 0 && shared.columns >= columns);
+        std::vector<bool> taken(shared.bytes() / shared.elementBytes);
+        for (int64_t row = 0; row < shared.rows; ++row)
+          for (int64_t column = 0; column < shared.columns; ++column) {
+            int64_t offset = shared.offsetOf(row, column);
+            ASSERT_TRUE(0 <= offset && offset < shared.bytes() && offset % shared.elementBytes == 0);
+            ASSERT_FALSE(taken[offset / shared.elementBytes]);
+            taken[offset / shared.elementBytes] = true;
+          }
+        expectNoConflict(shared);
+      }
+}
+
 // The swizzle keeps chunks of 16 bytes whole, and depends on the row modulo 8 alone.
 TEST_F(SharedLayouts, ChunksStayWhole) {
   for (bool wide : {false, true})
@@ -113,6 +136,22 @@ TEST_F(SharedLayouts, PairsOfHalvesDoNotConflict) {
     for (int64_t column = 0; column < columns; column += 8)
       ASSERT_EQ(waves(lanes(0, 32, [&](int g, int t) { return shared.offsetOf(g, column + 2 * t); }), 4), 1);
   }
+}
+
+static void expectNoConflict(const SharedLayout &shared) {
+  for (int64_t row = 0; row < shared.rows; row += 8)
+    for (int64_t column = 0; column < shared.columns; column += 8) {
+      auto at = [&](int64_t i, int64_t j) { return shared.offsetOf(row + i, column + j); };
+      if (shared.elementBytes == 2) {
+        ASSERT_EQ(waves({at(0, 0), at(1, 0), at(2, 0), at(3, 0), at(4, 0), at(5, 0), at(6, 0), at(7, 0)}, 16), 1);
+        ASSERT_EQ(waves(lanes(0, 32, [&](int g, int t) { return at(g, 2 * t); }), 4), 1);
+        continue;
+      }
+      for (int second : {0, 1})
+        ASSERT_EQ(waves(lanes(0, 32, [&](int g, int t) { return at(2 * t + second, g); }), 4), 1);
+      for (int half : {0, 16})
+        ASSERT_EQ(waves(lanes(half, half + 16, [&](int g, int t) { return at(g, 2 * t); }), 8), 1);
+    }
 }
 
 // What the banks would do without the swizzle: the test can tell.

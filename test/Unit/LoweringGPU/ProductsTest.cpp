@@ -44,6 +44,8 @@ struct Product {
   std::string precision; ///< " precision tf32"
   int64_t warps = 4, warpColumns = 1;
   bool byWarpgroups = false; ///< wgmma is asked for, and must come
+  int sizeA = 0, sizeB = 0;  ///< exponents of 2 that the numbers of an operand are multiplied by
+  int spread = 0;            ///< of these exponents, to either side, from number to number
 
   int64_t rowsA() const { return transposeA ? k : m; }
   int64_t columnsA() const { return transposeA ? m : k; }
@@ -56,9 +58,10 @@ struct Product {
   }
   std::string describe() const {
     return dtype + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) +
-           (transposeA ? " A'" : "") + (transposeB ? " B'" : "") + (computed ? " computed" : "") + precision + " warps " +
-           std::to_string(warps) + " columns " + std::to_string(warpColumns) +
-           (byWarpgroups ? " wgmma" : "");
+           (transposeA ? " A'" : "") + (transposeB ? " B'" : "") + (computed ? " computed" : "") + precision +
+           " warps " + std::to_string(warps) + " columns " + std::to_string(warpColumns) +
+           (byWarpgroups ? " wgmma" : "") + " sizes " + std::to_string(sizeA) + " " + std::to_string(sizeB) + " +- " +
+           std::to_string(spread);
   }
   std::string source() const;
   double bound() const;
@@ -141,6 +144,8 @@ public:
   Matrix(const std::string &dtype, int64_t rows, int64_t columns, unsigned seed);
   double get(int64_t i, int64_t j) const;
   void set(int64_t i, int64_t j, double value);
+  /// Multiplies the numbers by 2^(exponent ± spread).
+  void scale(int exponent, int spread);
   Tensor tensor() { return {bits.data(), {1, 1, rows, columns}, {rows * columns, rows * columns, columns, 1}}; }
 
 private:
@@ -183,6 +188,14 @@ void Matrix::set(int64_t i, int64_t j, double value) {
   std::memcpy(place(i, j), &word, bytes);
 }
 
+void Matrix::scale(int exponent, int spread) {
+  std::mt19937 random(7);
+  std::uniform_int_distribution<int> draw(exponent - spread, exponent + spread);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      set(i, j, std::ldexp(get(i, j), draw(random)));
+}
+
 static void expectClean(const EmulatorReport &report, const std::string &name, bool conflictFree) {
   std::string findings;
   llvm::raw_string_ostream stream(findings);
@@ -212,6 +225,7 @@ double Products::run(const Product &product) {
   EmulatedPlan emulated(*plan);
   Matrix a(product.dtype, product.rowsA(), product.columnsA(), 1);
   Matrix b(product.dtype, product.rowsB(), product.columnsB(), 2), c("f32", product.m, product.n, 3);
+  a.scale(product.sizeA, product.spread), b.scale(product.sizeB, product.spread);
   emulated.run({a.tensor(), b.tensor(), c.tensor()});
   expectClean(emulated.report(), product.describe(), product.aligned());
   double worst = 0, factor = product.computed ? 4 : 1;
@@ -338,6 +352,18 @@ TEST_F(Products, OfF32KeepItsBits) {
   double relaxed = run(product);
   EXPECT_LE(relaxed, product.bound());
   EXPECT_GT(relaxed, 100 * exact);
+}
+
+// The parts of an operand are as far from each other whatever its size; so are those of its neighbours in a sum.
+TEST_F(Products, OfF32OfEverySize) {
+  const int sizes[][2] = {{50, 50}, {-50, -50}, {100, -100}, {-90, 110}, {0, -90}, {90, 0}};
+  for (auto [sizeA, sizeB] : sizes)
+    for (bool transposed : {false, true})
+      for (int spread : {0, 12}) {
+        Product product{64, 40, 72, "f32", transposed, !transposed, /*computed=*/!transposed};
+        product.sizeA = sizeA, product.sizeB = sizeB, product.spread = spread;
+        check(product);
+      }
 }
 
 // A sum that only grows, over many tiles: the matrix unit alone would lose more than 2e-5 of it.
