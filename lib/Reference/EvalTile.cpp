@@ -25,8 +25,24 @@ void Frame::setTile(mlir::Value value, TileValue tile) {
   set(value, std::make_shared<const TileValue>(std::move(tile)));
 }
 
+/// Whether an op of a kernel is only counted; its results are tiles without elements.
+static bool isOnlyCounted(Frame &frame, Operation &op) {
+  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  bool ofTiles = isa<tile::StoreOp>(op) || llvm::any_of(op.getResultTypes(), isTile);
+  if (!frame.kernel || !frame.options.count || op.getNumRegions() || !ofTiles)
+    return false;
+  auto integer = [&](mlir::Value value) { return frame.integer(value); };
+  auto memory = [&](mlir::Value value) -> const Array & { return frame.memory(value); };
+  frame.options.count({op, integer, memory});
+  for (mlir::Value result : op.getResults())
+    frame.set(result, std::make_shared<const TileValue>());
+  return true;
+}
+
 LogicalResult attune::reference::evalBlock(Frame &frame, mlir::Block &block) {
   for (Operation &op : block.without_terminator()) {
+    if (isOnlyCounted(frame, op))
+      continue;
     std::optional<LogicalResult> result;
     for (auto eval : {evalIndexOp, evalElementwise, evalMemoryOp, evalTileOp, evalArriveOp, evalControl, evalHostOp})
       if ((result = eval(frame, op)))

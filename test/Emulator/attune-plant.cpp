@@ -11,11 +11,12 @@
 // PRODUCTS are the matrix instructions, as attnc takes them after --gpu-products.
 //
 // Runs the kernels of a spec in the emulator on the tensors of a folder: first as they are, which must give no finding,
-// the interpreter's values, and no bank conflict in a loop; then with each fault of the tables that belongs to a spec
-// of this name, or those listed. Prints a line for each; exits 1 if a fault was not caught, or did not change what it
-// says.
+// the interpreter's values, no bank conflict in a loop, and as many shuffles as the layouts call for; then with each
+// fault of the tables that belongs to a spec of this name, or those listed. Prints a line for each; exits 1 if a fault
+// was not caught, or did not change what it says.
 //
 //===----------------------------------------------------------------------===//
+#include "ExpectedShuffles.h"
 #include "Fault.h"
 #include "RunTensors.h"
 
@@ -51,6 +52,7 @@ struct Plant {
     double error = 0;    // of the output, relative
     std::string problem; // what went wrong before that
     std::optional<Change> claimed, seen;
+    std::optional<uint64_t> shuffles; // that layouts call for, without a fault
   };
   Outcome run(const Fault *fault);
 };
@@ -137,6 +139,8 @@ Plant::Outcome Plant::run(const Fault *fault) {
     return stopped(llvm::toString(tensors.takeError()));
   if (llvm::Error error = attnc::makeOutputs(compilation->interface(), *tensors))
     return stopped(llvm::toString(std::move(error)));
+  if (!fault)
+    outcome.shuffles = expectedShuffles(*compilation, *tensors);
   llvm::Error error = emulate(*code, target, tensors->all(compilation->interface()), outcome.report);
   std::string message = llvm::toString(std::move(error));
   if (!message.empty() && outcome.report.clean())
@@ -168,7 +172,7 @@ static std::string describe(const Plant &plant, const Plant::Outcome &outcome) {
   if (outcome.problem.empty())
     os << llvm::format("relative error %.1e, tolerance %.0e; bank conflicts of ", outcome.error, plant.tolerance)
        << conflicts(outcome.report, true).size() << " instructions in loops and of "
-       << conflicts(outcome.report, false).size() << " outside";
+       << conflicts(outcome.report, false).size() << " outside; " << outcome.report.counters.shuffles << " shuffles";
   return text;
 }
 
@@ -187,8 +191,13 @@ static bool isCaught(const Plant &plant, const Plant::Outcome &outcome, const Sy
 static bool runAsIs(Plant &plant) {
   Plant::Outcome outcome = plant.run(nullptr);
   bool noConflict = conflicts(outcome.report, true).empty();
-  bool good = outcome.problem.empty() && outcome.report.clean() && outcome.error <= plant.tolerance && noConflict;
+  uint64_t shuffles = outcome.report.counters.shuffles;
+  bool good = outcome.problem.empty() && outcome.report.clean() && outcome.error <= plant.tolerance && noConflict &&
+              outcome.shuffles == shuffles;
   llvm::outs() << (good ? "as it is: " : "FAIL as it is: ") << describe(plant, outcome) << "\n";
+  if (outcome.problem.empty() && outcome.shuffles != shuffles)
+    llvm::outs() << "  " << shuffles << " shuffles, where the layouts call for " << outcome.shuffles.value_or(0)
+                 << "\n";
   if (!outcome.report.clean())
     outcome.report.printFindings(llvm::outs());
   for (bool inLoops : {true, false})

@@ -24,9 +24,17 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <functional>
 #include <variant>
 
 namespace attune::reference {
+
+/// An op of a kernel that is about to be executed, at one grid point: what its indices and memories are there.
+struct ExecutedOp {
+  mlir::Operation &op;
+  llvm::function_ref<int64_t(mlir::Value)> integer;
+  llvm::function_ref<const Array &(mlir::Value)> memory;
+};
 
 struct EvalTileOptions {
   Precision precision = Precision::Ideal;
@@ -34,6 +42,9 @@ struct EvalTileOptions {
   uint64_t seed = 0;
   /// An element that one grid point of a launch writes and another one reads or writes is an error.
   bool checkRaces = true;
+  /// If set, it is called for each op of a kernel that makes or stores a tile, and no tile is computed: what is
+  /// executed depends on scalars alone.
+  std::function<void(const ExecutedOp &)> count = nullptr;
 };
 
 /// An index, i64 or i32; an f32; a memory.

@@ -1,4 +1,5 @@
-"""Runs the kernels of specs in the emulator as they are: no finding, the interpreter's values, no bank conflict in a loop.
+"""Runs the kernels of specs in the emulator as they are: no finding, the interpreter's values, no bank conflict in a loop,
+as many shuffles as the layouts of the tiles call for.
 
 Each run may take ten seconds of the processor.
 """
