@@ -76,7 +76,7 @@ KernelWorks cost::attentionWork(const AttentionShape &shape, tile::ScheduleAttr 
   }
   for (auto [kernel, issued] : llvm::zip_equal(kernels, issuedWork(shape, sizes))) {
     kernel.work.products = issued.products, kernel.work.tf32Products = issued.tf32Products;
-    kernel.work.nearBytes = issued.bytes;
+    kernel.work.nearBytes = issued.bytes, kernel.work.wideBytes = issued.wideBytes;
   }
   return kernels;
 }

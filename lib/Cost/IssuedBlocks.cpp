@@ -22,9 +22,10 @@ static IssuedWork issuedEffattState(const AttentionShape &shape, const Sizes &z)
   IssuedWork work(z);
   loadKeys(work, z, points * z.N);
   loadTurns(work, z, points * z.pieces, shape.keyRope);
-  work.move(points * z.N * z.dv, z.k);
+  work.move(points * z.N, z.dv, z.k);
   work.multiply(tiles, z.d, z.dv, z.Tk, Operands::Features);
-  work.move(points * z.pieces * z.d * (z.dv + 2));
+  work.move(points * z.pieces * z.d, z.dv);
+  work.storeVector(points * z.pieces * z.d * 2);
   return work;
 }
 
@@ -33,7 +34,7 @@ static IssuedWork issuedEffattReadout(const AttentionShape &shape, const Sizes &
   IssuedWork work(z);
   loadQueries(work, z, points * z.n);
   loadTurns(work, z, tiles, shape.queryRope);
-  work.move(tiles * z.d * z.dv);
+  work.move(tiles * z.d, z.dv);
   work.multiply(tiles, z.Tq, z.dv, z.d, Operands::F32);
   storeOutput(work, shape, z);
   return work;
@@ -54,7 +55,7 @@ IssuedWorks cost::issuedAgent(const AttentionShape &shape, const Sizes &z) {
   double run = std::floor(z.n / std::max(agents, 1.0));
   loadQueries(pool, z, heads * agents * run);
   loadTurns(pool, z, heads * agents, shape.queryRope);
-  pool.move(heads * agents * z.d);
+  pool.move(heads * agents, z.d);
   IssuedWorks kernels{pool};
   for (const AttentionShape &part : agentParts(shape))
     kernels.append(issuedPairs(part, Sizes(part, z.schedule)));
@@ -79,14 +80,16 @@ static void summarize(IssuedWork &work, const AttentionShape &shape, const Sizes
   for (double keys : ranges) {
     double tiles = count * std::ceil(keys / tile);
     loadKeys(work, z, count * keys * 2); // for the mean, then for the logits
-    work.move(count * keys * z.dv, z.k);
+    work.move(count * keys, z.dv, z.k);
     work.multiply(tiles, 1, tile, z.d, Operands::F32);
     work.multiply(tiles, 1, z.dv, tile, Operands::F32);
   }
   double queries = std::floor(z.n * static_cast<double>(shape.chunk) / z.N);
   loadQueries(work, z, count * queries);
   loadTurns(work, z, count, hasRope(shape));
-  work.move(count * (z.d + z.dv + 1));
+  work.move(count, z.d);
+  work.move(count, z.dv);
+  work.storeVector(count);
 }
 
 static IssuedWork issuedSummaries(const AttentionShape &shape, const Sizes &z) {
@@ -202,12 +205,13 @@ static IssuedWork issuedMix(const AttentionShape &shape, const Sizes &z) {
     double tile = std::min<double>(static_cast<double>(at.local), z.Tk);
     Summaries local = localRead(shape, at, tile);
     loadKeys(work, z, heads * local.rows);
-    work.move(heads * local.rows * z.dv, z.k);
+    work.move(heads * local.rows, z.dv, z.k);
     work.multiply(heads * local.tiles, z.Tq, tile, z.d, Operands::F32);
     work.multiply(heads * local.tiles, z.Tq, z.dv, tile, Operands::F32);
   }
   Summaries chunks = summariesRead(shape, at);
-  work.move(heads * chunks.rows * (z.d + z.dv));
+  work.move(heads * chunks.rows, z.d);
+  work.move(heads * chunks.rows, z.dv);
   work.loadAlongColumns(heads * chunks.rows);
   work.multiply(heads * chunks.tiles, z.Tq, z.Tk, z.d, Operands::F32);
   work.multiply(heads * chunks.tiles, z.Tq, z.dv, z.Tk, Operands::F32);

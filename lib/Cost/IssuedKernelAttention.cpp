@@ -22,6 +22,12 @@ using namespace attune::cost;
 /// Vectors beside the matrix of a state: the sum, and the maxima.
 static double vectorsOf(const AttentionShape &shape) { return shape.runningMaximum ? 2 : 1; }
 
+/// The matrices and vectors of `times` states.
+static void storeState(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times) {
+  work.move(times * z.m, z.dv);
+  work.storeVector(times * z.m * vectorsOf(shape));
+}
+
 /// A product of features by features, [rows, columns], for `times` tiles.
 static void multiplyFeatures(IssuedWork &work, const AttentionShape &shape, double times, double rows, double columns,
                              Operands operands) {
@@ -43,7 +49,7 @@ static IssuedWork issuedKeyMaximum(const AttentionShape &shape, const Sizes &z) 
   loadKeys(work, z, points * z.N);
   loadTurns(work, z, points, shape.keyRope);
   mapQueries(work, shape, z, points * z.keyTiles, z.Tk);
-  work.move(points);
+  work.storeVector(points);
   return work;
 }
 
@@ -56,11 +62,11 @@ static IssuedWork issuedQuadratic(const AttentionShape &shape, const Sizes &z) {
   double points = z.points(), pairs = points * z.pairs, keys = points * z.keysRead;
   IssuedWork work(z);
   loadMap(work, shape, z, points * z.blocks);
-  work.move(shape.keyMaximum ? points * z.blocks : 0);
+  work.move(shape.keyMaximum ? points * z.blocks : 0, 1);
   loadQueries(work, z, points * z.n);
   loadKeys(work, z, keys);
   loadTurns(work, z, points * z.blocks, hasRope(shape));
-  work.move(keys * z.dv, z.k);
+  work.move(keys, z.dv, z.k);
   mapQueries(work, shape, z, points * z.blocks, z.Tq);
   mapKeys(work, shape, z, pairs, z.Tk);
   double diagonal = shape.runningMaximum && shape.causal ? points * z.blocks : 0;
@@ -77,19 +83,19 @@ static IssuedWork issuedState(const AttentionShape &shape, const Sizes &z) {
   double points = z.batch * z.features, tiles = points * tilesOfPieces(z);
   IssuedWork work(z);
   loadMap(work, shape, z, points * z.pieces);
-  work.move(shape.keyMaximum ? points * z.pieces : 0);
+  work.move(shape.keyMaximum ? points * z.pieces : 0, 1);
   loadKeys(work, z, points * z.N);
   loadTurns(work, z, points * z.pieces, shape.keyRope);
-  work.move(points * z.N * z.dv, z.k);
+  work.move(points * z.N, z.dv, z.k);
   mapKeys(work, shape, z, tiles, z.Tk);
   addToState(work, shape, z, tiles, Operands::Features);
-  work.move(points * z.pieces * z.m * (z.dv + vectorsOf(shape)));
+  storeState(work, shape, z, points * z.pieces);
   return work;
 }
 
 /// `times` reads of the state by tiles of `rows` queries.
 static void loadState(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times) {
-  work.move(times * z.m * z.dv);
+  work.move(times * z.m, z.dv);
   work.loadAlongColumns(times * z.m * vectorsOf(shape));
 }
 
@@ -112,18 +118,18 @@ static IssuedWork issuedFused(const AttentionShape &shape, const Sizes &z) {
   double points = z.points(), tiles = points * z.blocks;
   IssuedWork work(z);
   loadMap(work, shape, z, states);
-  work.move(shape.keyMaximum ? states : 0);
+  work.move(shape.keyMaximum ? states : 0, 1);
   loadKeys(work, z, states * z.N);
   loadQueries(work, z, points * z.n);
   loadTurns(work, z, states, hasRope(shape));
-  work.move(states * z.N * z.dv, z.k);
+  work.move(states * z.N, z.dv, z.k);
   mapKeys(work, shape, z, keyTiles, z.Tk);
   addToState(work, shape, z, keyTiles, Operands::Features);
   mapQueries(work, shape, z, tiles, z.Tq);
   multiplyFeatures(work, shape, tiles, z.Tq, z.dv, Operands::F32);
   storeOutput(work, shape, z);
   if (shape.finalState)
-    work.move(states * z.m * (z.dv + vectorsOf(shape)));
+    storeState(work, shape, z, states);
   return work;
 }
 
@@ -136,7 +142,7 @@ static IssuedWork issuedChunked(const AttentionShape &shape, const Sizes &z) {
   loadQueries(work, z, points * z.n);
   loadKeys(work, z, sharing * z.N);
   loadTurns(work, z, sharing, hasRope(shape));
-  work.move(sharing * z.N * z.dv, z.k);
+  work.move(sharing * z.N, z.dv, z.k);
   if (shape.initialState)
     loadState(work, shape, z, sharing);
   mapQueries(work, shape, z, tiles, T);
@@ -160,8 +166,8 @@ static IssuedWork issuedSlots(const AttentionShape &shape, const Sizes &z, doubl
   double points = z.batch * heads, k = static_cast<double>(shape.rank), tile = std::min(k, z.Tq);
   double slots = std::ceil(k / tile), tiles = points * slots * tilesOfPieces(z), columns = 0;
   IssuedWork work(z);
-  work.move(points * k * z.N, storageBytes(z));
-  work.move(points * slots * z.N * width, z.k);
+  work.move(points * k, z.N, storageBytes(z));
+  work.move(points * slots * z.N, width, z.k);
   if (maps) {
     loadMap(work, shape, z, points * slots * z.pieces);
     loadTurns(work, z, points * slots * z.pieces, shape.keyRope);
@@ -169,7 +175,7 @@ static IssuedWork issuedSlots(const AttentionShape &shape, const Sizes &z, doubl
   }
   for (double block : blocks)
     work.multiply(tiles, tile, block, z.Tk, Operands::Storage), columns += block;
-  work.move(points * z.pieces * k * columns);
+  work.move(points * z.pieces * k, columns);
   return work;
 }
 
@@ -177,9 +183,10 @@ static IssuedWork issuedSlots(const AttentionShape &shape, const Sizes &z, doubl
 static IssuedWork issuedSlotState(const AttentionShape &shape, const Sizes &z) {
   double points = z.batch * z.features, k = static_cast<double>(shape.rank);
   IssuedWork work(z);
-  work.move(points * k * (z.m + z.dv));
+  work.move(points * k, z.m);
+  work.move(points * k, z.dv);
   work.multiply(points * std::ceil(k / z.Tk), z.m, z.dv, z.Tk, Operands::Features);
-  work.move(points * z.m * z.dv);
+  work.move(points * z.m, z.dv);
   return work;
 }
 
@@ -222,10 +229,12 @@ IssuedWorks cost::issuedKernelAttention(const AttentionShape &shape, const Sizes
   if (shape.form == attn::Form::State || (shape.form == attn::Form::Chunked && shape.finalState)) {
     IssuedWork merge = issuedMerge(z, z.batch * z.features, z.m, z.dv, vectorsOf(shape), shape.initialState);
     kernels.push_back(issuedState(shape, z));
-    if (shape.merged) // an arrival is two exchanges: the first one finds what is there
+    if (shape.merged) { // an arrival is two exchanges: the first one finds what is there
       kernels.back().bytes += merge.bytes + z.batch * z.features * z.pieces * 2 * counterBytes;
-    else
+      kernels.back().wideBytes += merge.wideBytes;
+    } else {
       kernels.push_back(merge);
+    }
   }
   if (shape.form == attn::Form::State)
     kernels.push_back(issuedReadout(shape, z));

@@ -23,22 +23,22 @@ static IssuedWork issuedProject(const AttentionShape &shape, const Sizes &z) {
   double weightBytes = shape.queryFolded ? 4 : z.o;
   Operands operands = shape.queryFolded ? Operands::Exact : Operands::Storage;
   IssuedWork work(z);
-  work.move(points * z.n * model, z.o);
-  work.move(tiles * model * z.d, weightBytes);
+  work.move(points * z.n, model, z.o);
+  work.moveHeads(z.batch * z.blocks * model, z.d, z.heads, weightBytes);
   work.loadAlongColumns(shape.bias ? tiles * z.d : 0, weightBytes);
   work.multiply(tiles * std::ceil(model / modelTile), z.Tq, z.d, modelTile, operands);
-  work.move(points * z.n * z.d);
+  work.move(points * z.n, z.d);
   return work;
 }
 
 static IssuedWork issuedProjectOutput(const AttentionShape &shape, const Sizes &z) {
   double model = static_cast<double>(shape.model), blocks = std::ceil(model / modelTile), tiles = z.batch * z.blocks;
   IssuedWork work(z);
-  work.move(z.batch * blocks * z.n * z.heads * z.d);
-  work.move(tiles * z.heads * z.d * model, z.o);
+  work.move(z.batch * blocks * z.n * z.heads, z.d);
+  work.move(tiles * z.heads * z.d, model, z.o);
   work.loadAlongColumns(shape.bias ? tiles * model : 0, z.o);
   work.multiply(tiles * blocks * z.heads, z.Tq, modelTile, z.d, shape.sums ? Operands::Features : Operands::Storage);
-  work.move(z.batch * z.n * model, z.o);
+  work.move(z.batch * z.n, model, z.o);
   return work;
 }
 
@@ -47,14 +47,14 @@ static IssuedWork issuedCompress(const AttentionShape &shape, const Sizes &z) {
   double points = z.batch * z.shared, k = static_cast<double>(shape.rank), tile = std::min(k, z.Tq);
   double slots = std::ceil(k / tile), tiles = points * slots * tilesOfPieces(z);
   IssuedWork work(z);
-  work.move(points * k * z.N, z.o);
+  work.move(points * k, z.N, z.o);
   if (shape.model) // the last block may be narrower
-    work.move(z.batch * static_cast<double>(shape.sharedWeights * shape.model) * slots * z.N, z.k);
+    work.move(z.batch * static_cast<double>(shape.sharedWeights) * slots * z.N, static_cast<double>(shape.model), z.k);
   else
     loadKeys(work, z, points * slots * z.N);
   loadTurns(work, z, points * slots * z.pieces, shape.keyRope);
   work.multiply(tiles, tile, z.d, z.Tk, Operands::Storage);
-  work.move(points * z.pieces * k * z.d);
+  work.move(points * z.pieces * k, z.d);
   return work;
 }
 
@@ -64,22 +64,22 @@ static IssuedWork issuedProjectSlots(const AttentionShape &shape, const Sizes &z
   double slots = std::ceil(k / tile), model = static_cast<double>(shape.model);
   double width = std::min<double>(attn::inputColumns, model), blocks = std::ceil(model / width);
   IssuedWork work(z);
-  work.move(points * k * blocks * width);
-  work.move(points * slots * model * z.d, z.o);
+  work.move(points * k * blocks, width);
+  work.moveHeads(z.batch * slots * model, z.d, z.heads, z.o);
   work.multiply(points * slots * blocks, tile, z.d, width, Operands::Storage);
   if (shape.bias) {
     work.loadAlongColumns(points * slots * z.d, z.o);
     work.loadAlongRows(points * k);
   }
-  work.move(points * k * z.d);
+  work.move(points * k, z.d);
   return work;
 }
 
 static IssuedWork issuedSlotSums(const AttentionShape &shape, const Sizes &z) {
   double points = z.batch * static_cast<double>(shape.sharedWeights), k = static_cast<double>(shape.rank);
   IssuedWork work(z);
-  work.move(points * k * z.N, z.o);
-  work.move(points * k);
+  work.move(points * k, z.N, z.o);
+  work.storeVector(points * k);
   return work;
 }
 

@@ -17,10 +17,10 @@ IssuedWorks cost::issuedPairs(const AttentionShape &shape, const Sizes &z) {
   loadQueries(work, z, points * z.n);
   loadKeys(work, z, keys);
   loadTurns(work, z, points * z.blocks, hasRope(shape));
-  work.move(keys * z.dv, z.k);
+  work.move(keys, z.dv, z.k);
   work.multiply(pairs, z.Tq, z.Tk, z.d, operands);
   work.multiply(pairs, z.Tq, z.dv, z.Tk, operands);
   storeOutput(work, shape, z);
-  work.move(shape.lse ? points * z.n : 0);
+  work.storeVector(shape.lse ? points * z.n : 0);
   return {work};
 }

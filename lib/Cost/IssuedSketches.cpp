@@ -37,7 +37,7 @@ struct SketchKernel {
   void loadExactQueries(double rows);
   void multiplyPairs(double tiles, double rows, bool exact);
   void ownBlocks(double tilesOfLast);
-  void clearState(double times) { work.move(times * at.r * (at.r * (z.dv + 1) + 1)); }
+  void clearState(double times);
   void loadSlices(double times);
   void readState(double tiles, double rows);
   void addToSlices(double times, double tiles, double rows);
@@ -48,6 +48,11 @@ struct SketchKernel {
 void SketchKernel::startRows(double rows) {
   if (shape.guarded)
     work.loadAlongRows(rows * (running() ? 2 : 1));
+}
+
+void SketchKernel::clearState(double times) {
+  work.move(times * at.r * at.r, z.dv);
+  work.storeVector(times * at.r * (at.r + 1));
 }
 
 void SketchKernel::loadExactQueries(double rows) {
@@ -61,10 +66,10 @@ void SketchKernel::multiplyPairs(double tiles, double rows, bool exact) {
   if (exact)
     loadKeys(work, z, rows);
   else
-    work.move(rows * at.r);
+    work.move(rows, at.r);
   if (!exact && running())
     work.loadAlongColumns(rows), work.loadAlongRows(tiles * at.T);
-  work.move(rows * z.dv, z.k);
+  work.move(rows, z.dv, z.k);
   work.multiply(tiles, at.T, at.T, exact ? z.d : at.r, Operands::F32);
   work.multiply(tiles, at.T, z.dv, at.T, Operands::F32);
 }
@@ -81,16 +86,16 @@ void SketchKernel::ownBlocks(double tilesOfLast) {
 }
 
 void SketchKernel::loadSlices(double times) {
-  work.move(times * at.r * at.r * z.dv);
+  work.move(times * at.r * at.r, z.dv);
   work.loadAlongColumns(times * at.r * at.r);
   work.loadAlongRows(times * at.r);
 }
 
 /// Every slice of the state, by tiles of queries with `rows` rows in all.
 void SketchKernel::readState(double tiles, double rows) {
-  work.move(rows * at.r); // the sketches
-  work.move(rows * at.r); // and each column of them once more
-  work.move(tiles * at.r * at.r * z.dv);
+  work.move(rows, at.r);     // the sketches
+  work.move(rows * at.r, 1); // and each column of them once more
+  work.move(tiles * at.r * at.r, z.dv);
   work.loadAlongColumns(tiles * at.r * at.r);
   if (running())
     work.loadAlongRows(rows);
@@ -101,8 +106,9 @@ void SketchKernel::readState(double tiles, double rows) {
 void SketchKernel::addToSlices(double times, double tiles, double rows) {
   loadSlices(times);
   clearState(times);
-  work.move(at.r * rows * (at.r + 1));
-  work.move(at.r * rows * z.dv, z.k);
+  work.move(at.r * rows, at.r);
+  work.move(at.r * rows, 1);
+  work.move(at.r * rows, z.dv, z.k);
   if (running())
     work.loadAlongRows(at.r * rows);
   work.multiply(tiles * at.r, at.r, z.dv, at.T, Operands::F32);
@@ -116,7 +122,7 @@ static IssuedWork issuedUnit(const AttentionShape &shape, const Sketches &at, co
   IssuedWork work(z);
   loadKeys(work, z, at.points * z.N);
   loadTurns(work, z, at.points, shape.keyRope);
-  work.move(at.points * (shape.causal ? z.n + z.N : 1));
+  work.storeVector(at.points * (shape.causal ? z.n + z.N : 1));
   return work;
 }
 
@@ -126,11 +132,12 @@ static IssuedWork issuedSketch(const AttentionShape &shape, const Sketches &at, 
   IssuedWork work(z);
   queries ? loadQueries(work, z, at.points * tokens) : loadKeys(work, z, at.points * tokens);
   loadTurns(work, z, tiles, queries ? shape.queryRope : shape.keyRope);
-  work.move(tiles * at.products);
+  work.move(tiles * at.products / at.r, at.r);
   Operands operands = at.passes > 1 ? Operands::Exact : Operands::F32;
   work.multiply(tiles * at.passes * at.leaves, z.Tq, at.r, z.d, operands);
   work.multiply(tiles * at.passes * sides, z.Tq, at.r, at.r, operands);
-  work.move(at.points * tokens * (at.r + (queries ? 1 : 0)));
+  work.move(at.points * tokens, at.r);
+  work.storeVector(queries ? at.points * tokens : 0);
   if (tile::sketchNeedsUnit(shape.degree) && !shape.causal)
     work.loadAlongRows(tiles);
   return work;
@@ -140,7 +147,7 @@ static IssuedWork issuedSketchedPairs(const AttentionShape &shape, const Sketche
   SketchKernel kernel(shape, at, z);
   double tiles = at.points * kernel.blocks() * kernel.tilesPerBlock();
   kernel.startRows(at.points * z.n);
-  kernel.work.move(at.points * z.n * at.r);
+  kernel.work.move(at.points * z.n, at.r);
   if (shape.causal) {
     // The keys before its block for each tile, then the block's own.
     auto block = static_cast<int64_t>(at.block), T = static_cast<int64_t>(at.T);
@@ -205,7 +212,7 @@ IssuedWorks cost::issuedPolysketch(const AttentionShape &shape, const Sizes &z) 
     // The matrices of all slices, a sum and a unit each.
     IssuedWork merge = issuedMerge(z, at.points, at.r * at.r, z.dv, 1, 0);
     merge.loadAlongRows(at.points * z.pieces * at.r);
-    merge.move(at.points * at.r);
+    merge.storeVector(at.points * at.r);
     kernels.append({merge, issuedSketchReadout(shape, at, z)});
   } else {
     kernels.push_back(shape.form == attn::Form::Chunked ? issuedSketchedBlocks(shape, at, z)

@@ -16,6 +16,23 @@ using namespace attune::cost;
 // Instructions
 //===----------------------------------------------------------------------===//
 
+/// Of a request of one lane, at most.
+static constexpr double pieceBytes = 16;
+
+void IssuedWork::move(double rows, double width, double bytesEach) {
+  bytes += rows * width * bytesEach;
+  wideBytes += std::fmod(width * bytesEach, pieceBytes) == 0 ? rows * width * bytesEach : 0;
+}
+
+void IssuedWork::moveHeads(double rows, double width, double heads, double bytesEach) {
+  double headBytes = width * bytesEach, wide = 0;
+  if (std::fmod(heads * headBytes, pieceBytes) == 0)
+    for (double head = 0; head < heads; ++head)
+      wide += std::fmod(head * headBytes, pieceBytes) == 0;
+  bytes += rows * heads * headBytes;
+  wideBytes += rows * wide * headBytes;
+}
+
 void IssuedWork::loadAlongRows(double elements, double bytesEach) {
   bytes += elements * bytesEach * schedule.getWarpGrid().columns;
 }
@@ -46,9 +63,9 @@ double cost::storageBytes(const Sizes &z) { return z.schedule.getOperand().getIn
 // Tokens
 //===----------------------------------------------------------------------===//
 
-void cost::loadQueries(IssuedWork &work, const Sizes &z, double rows) { work.move(rows * z.qw, z.q); }
+void cost::loadQueries(IssuedWork &work, const Sizes &z, double rows) { work.move(rows, z.qw, z.q); }
 
-void cost::loadKeys(IssuedWork &work, const Sizes &z, double rows) { work.move(rows * z.kw, z.k); }
+void cost::loadKeys(IssuedWork &work, const Sizes &z, double rows) { work.move(rows, z.kw, z.k); }
 
 void cost::loadTurns(IssuedWork &work, const Sizes &z, double blocks, bool rope) {
   work.loadAlongColumns(rope ? 3 * z.d * blocks : 0);
@@ -68,15 +85,15 @@ static double tapRows(const AttentionShape &shape, double n, double padding) {
 
 void cost::storeOutput(IssuedWork &work, const AttentionShape &shape, const Sizes &z) {
   double points = z.points();
-  work.move(points * z.n * z.dv, z.o);
+  work.move(points * z.n, z.dv, z.o);
   if (!shape.taps)
     return;
   // Outside windows neighbours come from the whole sequence.
   double padding = z.rows() - z.n;
   double rows = shape.tapsInWindow ? points * tapRows(shape, z.n, padding)
                                    : z.batch * z.heads * tapRows(shape, z.windows * z.n, padding);
-  work.move(rows * z.dv, static_cast<double>(shape.tapBytes));
-  work.move(points * z.blocks * shape.taps * z.dv, storageBytes(z));
+  work.move(rows, z.dv, static_cast<double>(shape.tapBytes));
+  work.move(points * z.blocks * z.dv, static_cast<double>(shape.taps), storageBytes(z));
   work.loadAlongColumns(shape.bias ? points * z.blocks * z.dv : 0, storageBytes(z));
 }
 
@@ -93,7 +110,7 @@ static bool loadsAgain(const Sizes &z) { return z.schedule.getStages() == 0; }
 
 void cost::loadMap(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double blocks) {
   if (isRandom(shape) && !(shape.queryFolded && shape.keyFolded) && !loadsAgain(z))
-    work.move(blocks * z.m * z.d, storageBytes(z));
+    work.move(blocks * z.m, z.d, storageBytes(z));
   if (shape.map && shape.map.getKind() == attn::FeatureKind::Focused)
     work.loadAlongColumns(blocks * z.d, storageBytes(z));
 }
@@ -103,7 +120,7 @@ static void mapRows(IssuedWork &work, const AttentionShape &shape, const Sizes &
   if (!isRandom(shape) || folded)
     return;
   work.multiply(times, rows, z.m, z.d, Operands::Exact, /*narrow=*/storageBytes(z) < 4);
-  work.move(loadsAgain(z) ? times * z.m * z.d : 0, storageBytes(z));
+  work.move(loadsAgain(z) ? times * z.m : 0, z.d, storageBytes(z));
 }
 
 void cost::mapQueries(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows) {
@@ -136,9 +153,9 @@ IssuedWork cost::issuedMerge(const Sizes &z, double points, double rows, double 
                              double initial) {
   IssuedWork work(z);
   double read = points * (z.pieces + initial);
-  work.move((read + points) * rows * columns);
+  work.move((read + points) * rows, columns);
   work.loadAlongRows(read * rows * vectors);
-  work.move(points * rows * vectors);
+  work.storeVector(points * rows * vectors);
   return work;
 }
 

@@ -31,9 +31,14 @@ class IssuedWork {
 public:
   explicit IssuedWork(const Sizes &z) : schedule(z.schedule) {}
 
-  /// Elements of rank-2 tiles that exist in memory, loaded or stored; each by one lane. Those of rank-1 tiles that are
-  /// stored, too.
-  void move(double elements, double bytesEach = 4) { bytes += elements * bytesEach; }
+  /// Rows of rank-2 tiles that exist in memory, `width` elements each, loaded or stored; each element by one lane.
+  /// Where a row is whole pieces of 16 bytes, they come and go as such.
+  void move(double rows, double width, double bytesEach = 4);
+  /// `rows` rows of `heads` tiles side by side, of which each comes by itself through shared memory: in pieces of 16
+  /// bytes if it begins at a multiple of them, as the first one does.
+  void moveHeads(double rows, double width, double heads, double bytesEach);
+  /// Elements of rank-1 tiles that are stored, each by one lane.
+  void storeVector(double elements, double bytesEach = 4) { bytes += elements * bytesEach; }
   /// Loads of rank-1 tiles: those along the rows of the tiles that they meet are the same in every column of the grid
   /// of warps, those along the columns in every row of it.
   void loadAlongRows(double elements, double bytesEach = 4);
@@ -42,6 +47,7 @@ public:
   void multiply(double times, double rows, double columns, double depth, Operands operands, bool narrow = false);
 
   double bytes = 0;
+  double wideBytes = 0; ///< of them those that are asked for by 16 a lane
   double products = 0; ///< multiply-adds of the matrix units, those of tf32 included
   double tf32Products = 0;
 

@@ -1,9 +1,9 @@
 """Compares the work that the cost model predicts for a GPU's kernels with what the emulator counts.
 
-Of every launch of a spec's plan: the bytes that warps ask of global memory, and the multiply-adds of the matrix units.
-Exits 1 if a kernel's are further apart than --within, or if the model has other kernels than ran. Every key exists: how
-many do is nothing that a prediction could know. Of the bytes issued, the last column is the part that was asked for by 16
-bytes a lane; --wide is the least that it may be.
+Of every launch of a spec's plan: the bytes that warps ask of global memory, those of them by 16 bytes a lane, and the
+multiply-adds of the matrix units. Exits 1 if a kernel's are further apart than --within, or if the model has other kernels
+than ran. Every key exists: how many do is nothing that a prediction could know. The last column is the part of the bytes that
+was asked for by 16 bytes a lane; --wide is the least that it may be.
 """
 
 import argparse
@@ -19,7 +19,8 @@ from attnc import Failed, attnc, read_spec, specs_of
 from run_case import SIZES
 
 # (name in the prediction, name of the counter)
-COUNTS = [("near_bytes", "global bytes of warps"), ("multiply_adds", "mma multiply-adds")]
+COUNTS = [("near_bytes", "global bytes of warps"), ("wide_bytes", "global bytes by 16 bytes a lane"),
+          ("multiply_adds", "mma multiply-adds")]
 
 
 def resolved(args, spec, dtype, pin, folder):
@@ -141,7 +142,7 @@ def parse():
 
 def main():
     args = parse()
-    print(f"  {'':39}  {'bytes predicted':>13} {'issued':>11}   ratio  {'mma predicted':>13} {'issued':>13}   ratio    wide")
+    print(f"  {'':39}" + "".join(f"  {what + ' predicted':>14} {'issued':>12}   ratio" for what in ("bytes", "wide", "mma")) + "    wide")
     results = [attempt(args, spec, dtype) for spec in specs_of(args.specs) for dtype in args.dtypes]
     print(f"{sum(results)} of {len(results)} specs agree")
     sys.exit(not results or not all(results))

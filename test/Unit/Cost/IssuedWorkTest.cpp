@@ -59,6 +59,34 @@ TEST_F(IssuedWork, ProductsArePadded) {
   EXPECT_EQ(kernels[0].work.nearBytes, 2 * (70 * (20 + 12) + 2 * 90 * (20 + 12)));
 }
 
+TEST_F(IssuedWork, RowsOfWholePiecesAreWide) {
+  // In f32 rows of 20 and 12 are 80 and 48 bytes, whole pieces of 16; in f16 they are 40 and 24.
+  WorkEstimate wide = work(shape(Family::Softmax, Form::Online, 70, 90, 4), f32())[0].work;
+  EXPECT_EQ(wide.wideBytes, wide.nearBytes);
+  AttentionShape narrow = shape(Family::Softmax, Form::Online, 70, 90, 2);
+  EXPECT_EQ(work(narrow, f16())[0].work.wideBytes, 0);
+  // Queries of 24 are 48 bytes, and so are keys; the rest is values.
+  narrow.width = 24;
+  EXPECT_EQ(work(narrow, f16())[0].work.wideBytes, 2 * 24 * (70 + 2 * 90));
+  // Of two states of 20 rows 12 numbers of f32 are wide, and the sum beside each is not.
+  auto kernels = work(shape(Family::Kernel, Form::State, 70, 70, 2), bf16(), 64, 64, /*piece=*/64);
+  EXPECT_EQ(kernels[0].work.wideBytes, 2 * 4 * 20 * 12);
+  EXPECT_EQ(kernels[1].work.wideBytes, 3 * 4 * 20 * 12);
+}
+
+TEST_F(IssuedWork, HeadsBeginWhereTheyBegin) {
+  // Weights [64, 2 · 20] of f16: 80 bytes a row, of which the second head has those from 40 on. Read for two tiles of
+  // tokens.
+  AttentionShape project = shape(Family::Project, Form::Online, 70, 70, 2);
+  project.model = 64, project.heads = 2;
+  WorkEstimate each = work(project, f16())[0].work;
+  EXPECT_EQ(each.nearBytes - each.wideBytes, 2 * 2 * 64 * 20);
+  // In f32 it begins at 80 of 160 bytes, five pieces of 16.
+  project.elementBytes = project.queryBytes = project.keyBytes = 4;
+  each = work(project, f32())[0].work;
+  EXPECT_EQ(each.nearBytes, each.wideBytes);
+}
+
 TEST_F(IssuedWork, F32TakesThreeProductsOfTf32) {
   // Depth 20 is padded to 24.
   auto kernels = work(shape(Family::Softmax, Form::Online, 70, 90, 4), f32());
