@@ -91,6 +91,10 @@ TEST_F(Resources, PtxHoldsWhatTheShapesAskFor) {
   EXPECT_EQ(count("mma.sync.aligned.m16n8k16"), 2u * 64);
   // Weights stay in registers: only K and V (16 of four 8×8 blocks each) come by ldmatrix, and Q once (4).
   EXPECT_EQ(count("ldmatrix.sync.aligned"), 2u * 32 + 4);
+  // Of a tile a thread has 32 weights and 2 rows, which a new maximum scales. An exponent takes one multiplication, by scale and
+  // log2(e) together; so do the 32 outputs and the 2 sums that are scaled, and each output at the end.
+  EXPECT_EQ(count("ex2.approx.ftz.f32"), 2u * (32 + 2));
+  EXPECT_EQ(count("mul.rn.f32"), 2u * (32 + 32 + 2) + 32);
   EXPECT_EQ(count("st.shared.v"), 0u);
   EXPECT_EQ(count(".local"), 0u);
   EXPECT_EQ(count("__nv_"), 0u);
