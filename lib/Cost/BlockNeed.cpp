@@ -239,10 +239,10 @@ static BlockNeed polysketchNeed(const Tiles &t) {
   int64_t r = t.shape.sketch, leaves = std::max<int64_t>(1, t.shape.degree / 2);
   BlockNeed sketch{t.operand(t.Tq, t.d, 4) + (leaves + 1) * t.held(t.Tq, r), 0};
   BlockNeed pairs = weightsNeed(t, std::max(t.d, r), 4);
-  int64_t state = t.held(r, t.dv); // one of its r slices
-  BlockNeed slice{2 * state + std::max(2 * t.held(t.Tk, r), t.apart(state)), 0};
+  int64_t state = t.held(r, t.dv); // one of its r slices; its products are of f32 whatever the storage
+  BlockNeed slice{2 * state + std::max(2 * t.held(t.Tk, r), state), 0};
   if (t.shape.form == attn::Form::Chunked)
-    pairs.registers += state + (t.isF32 ? t.held(t.Tq, r) : 0); // sketched queries stay from the state's loop to this one
+    pairs.registers += state + t.held(t.Tq, r); // sketched queries stay from the state's loop to this one
   return most({sketch, pairs, slice});
 }
 

@@ -99,7 +99,7 @@ void SketchKernel::readState(double tiles, double rows) {
   work.loadAlongColumns(tiles * at.r * at.r);
   if (running())
     work.loadAlongRows(rows);
-  work.multiply(tiles * at.r, at.T, z.dv, at.r, Operands::F32);
+  work.multiply(tiles * at.r, at.T, z.dv, at.r, Operands::Exact);
 }
 
 /// Keys enter all slices `times` times, in `tiles` tiles with `rows` rows in all.
@@ -111,7 +111,7 @@ void SketchKernel::addToSlices(double times, double tiles, double rows) {
   work.move(at.r * rows, z.dv, z.k);
   if (running())
     work.loadAlongRows(at.r * rows);
-  work.multiply(tiles * at.r, at.r, z.dv, at.T, Operands::F32);
+  work.multiply(tiles * at.r, at.r, z.dv, at.T, Operands::Exact, /*narrow=*/z.k < 4);
 }
 
 //===----------------------------------------------------------------------===//

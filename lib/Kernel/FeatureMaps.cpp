@@ -140,7 +140,8 @@ Value MapAtPoint::projection(TileBuilder &tiles, Value x, double factor, Side si
     x = tiles.times(x, tiles.constant(tiles.shape(x), factor * scale));
   if (side == Side::Query ? map.queryFolded : map.keyFolded)
     return x;
-  return tiles.exactDot(x, omega, tiles.constant({tiles.shape(x)[0], map.features}, 0), /*transposeB=*/true);
+  return tiles.exactDot(x, omega, tiles.constant({tiles.shape(x)[0], map.features}, 0), /*transposeA=*/false,
+                        /*transposeB=*/true);
 }
 
 /// |x'|²/2 in units of log 2: [rows].

@@ -31,7 +31,7 @@ Value kernel::addBias(TileBuilder &tiles, Value x, Value bias, Value first) {
 static Value timesWeight(TileBuilder &tiles, Type operand, Value x, Value w, Value acc) {
   Type f32 = tiles.builder.getF32Type();
   if (!operand.isF32() && cast<RankedTensorType>(w.getType()).getElementType().isF32())
-    return tiles.exactDot(tiles.cast(x, f32), w, acc, /*transposeB=*/false);
+    return tiles.exactDot(tiles.cast(x, f32), w, acc);
   return tiles.dot(tiles.cast(x, operand), tiles.cast(w, operand), acc);
 }
 

@@ -66,7 +66,7 @@ SmallVector<Value> SketchState::add(TileBuilder &tiles, ValueRange slice, Value 
   Value scaled = tiles.times(s, tiles.expand(repeat(tiles, each, size), 0, {rows, size}));           // [T, r]
   Value b = tiles.times(scaled, tiles.expand(factor, 1, {rows, size}));                              // [T, r]
   Value kept = tiles.times(slice[1], tiles.expand(repeat(tiles, before, size), 1, {size, valueWidth}));
-  Value next = tiles.dot(b, tiles.cast(v, tiles.builder.getF32Type()), kept, /*transposeA=*/true);   // [r, dv]
+  Value next = tiles.exactDot(b, tiles.cast(v, tiles.builder.getF32Type()), kept, /*transposeA=*/true); // [r, dv]
   Value sum = tiles.plus(tiles.times(slice[2], repeat(tiles, before, size)), tiles.reduceAdd(b, 0)); // [r]
   return {k, next, sum};
 }
@@ -104,7 +104,7 @@ SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, con
     Value scaledColumn = inner.times(column(inner, f), each);                                        // [Tq]
     Value a = inner.times(scaled, inner.expand(scaledColumn, 1, {rows, size}));                      // [Tq, r]
     Value den = inner.reduceAdd(inner.times(a, inner.expand(slice[2], 0, {rows, size})), 1);         // [Tq]
-    return {inner.plus(carried[0], den), inner.dot(a, slice[1], carried[1])};
+    return {inner.plus(carried[0], den), inner.exactDot(a, slice[1], carried[1])};
   };
   SmallVector<Value> sums =
       loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1,

@@ -81,8 +81,8 @@ Value TileBuilder::cast(Value tile, Type to) {
 Value TileBuilder::dot(Value a, Value b, Value acc, bool transposeA, bool transposeB) {
   return DotOp::create(builder, loc, acc.getType(), a, b, acc, transposeA, transposeB);
 }
-Value TileBuilder::exactDot(Value a, Value b, Value acc, bool transposeB) {
-  auto product = DotOp::create(builder, loc, acc.getType(), a, b, acc, /*transposeA=*/false, transposeB);
+Value TileBuilder::exactDot(Value a, Value b, Value acc, bool transposeA, bool transposeB) {
+  auto product = DotOp::create(builder, loc, acc.getType(), a, b, acc, transposeA, transposeB);
   product.setPrecision(Precision::F32);
   return product;
 }
