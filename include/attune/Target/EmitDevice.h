@@ -52,8 +52,9 @@ std::vector<DeviceKernel> deviceKernels(mlir::ModuleOp module);
 /// The gpu.module as an LLVM module for nvptx64, before optimisation. This is what an emulator takes.
 mlir::FailureOr<std::unique_ptr<llvm::Module>> translateDeviceModule(mlir::ModuleOp module, llvm::LLVMContext &context);
 
-/// PTX of the gpu.module for `chip` (sm_80, …). Works without any CUDA tool.
-mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, llvm::StringRef chip);
+/// PTX of the gpu.module for `chip` (sm_80, …), made by `threads` threads, 0: as many as there are processors; the text is the
+/// same. Works without any CUDA tool.
+mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, llvm::StringRef chip, unsigned threads = 0);
 
 struct Cubin {
   std::string bytes;

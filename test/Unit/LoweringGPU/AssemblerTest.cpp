@@ -97,3 +97,66 @@ TEST(Ptx, IsForEveryTarget) {
     EXPECT_THAT(*ptx, HasSubstr(std::string(".target ") + chip));
   }
 }
+
+/// Three kernels with loops, so with labels, and a table that two of them read.
+static constexpr llvm::StringLiteral loops = R"(
+  gpu.module @attune_kernels {
+    llvm.mlir.global internal constant @table(dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>) {addr_space = 1 : i32} : !llvm.array<4 x f32>
+    llvm.func @first(%memory: !llvm.ptr<1>, %n: i32) attributes {nvvm.kernel} {
+      %zero = llvm.mlir.constant(0 : i32) : i32
+      %one = llvm.mlir.constant(1 : i32) : i32
+      llvm.br ^step(%zero : i32)
+    ^step(%i: i32):
+      %place = llvm.getelementptr %memory[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+      llvm.store volatile %i, %place : i32, !llvm.ptr<1>
+      %next = llvm.add %i, %one : i32
+      %more = llvm.icmp "slt" %next, %n : i32
+      llvm.cond_br %more, ^step(%next : i32), ^end
+    ^end:
+      llvm.return
+    }
+    llvm.func @second(%memory: !llvm.ptr<1>, %n: i32) attributes {nvvm.kernel} {
+      %table = llvm.mlir.addressof @table : !llvm.ptr<1>
+      %place = llvm.getelementptr %table[%n] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+      %x = llvm.load %place : !llvm.ptr<1> -> f32
+      llvm.store %x, %memory : f32, !llvm.ptr<1>
+      llvm.return
+    }
+    llvm.func @third(%memory: !llvm.ptr<1>, %n: i32) attributes {nvvm.kernel} {
+      %table = llvm.mlir.addressof @table : !llvm.ptr<1>
+      %zero = llvm.mlir.constant(0 : i32) : i32
+      %one = llvm.mlir.constant(1 : i32) : i32
+      llvm.br ^step(%zero : i32)
+    ^step(%i: i32):
+      %from = llvm.getelementptr %table[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+      %x = llvm.load %from : !llvm.ptr<1> -> f32
+      %to = llvm.getelementptr %memory[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+      llvm.store volatile %x, %to : f32, !llvm.ptr<1>
+      %next = llvm.add %i, %one : i32
+      %more = llvm.icmp "slt" %next, %n : i32
+      llvm.cond_br %more, ^step(%next : i32), ^end
+    ^end:
+      llvm.return
+    }
+  })";
+
+/// What the compiler makes does not depend on how many processors it runs on.
+TEST(Ptx, IsTheSameWhoeverMakesIt) {
+  auto context = makeContext();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(loops, context.get());
+  ASSERT_TRUE(module);
+  auto one = emitPtx(*module, "sm_80", /*threads=*/1);
+  ASSERT_TRUE(mlir::succeeded(one));
+  for (unsigned threads : {2, 3, 8}) {
+    auto several = emitPtx(*module, "sm_80", threads);
+    ASSERT_TRUE(mlir::succeeded(several)) << threads;
+    EXPECT_EQ(*several, *one) << threads;
+  }
+  llvm::StringRef text(*one);
+  EXPECT_EQ(text.count(".b8 table["), 1u);
+  size_t second = text.find(".visible .entry second("), third = text.find(".visible .entry third(");
+  ASSERT_TRUE(text.find(".visible .entry first(") < second && second < third && third != llvm::StringRef::npos);
+  EXPECT_NE(text.take_front(second).find("$L__BB0_1:"), llvm::StringRef::npos);
+  EXPECT_NE(text.drop_front(third).find("$L__BB2_1:"), llvm::StringRef::npos);
+  EXPECT_EQ(text.drop_front(third).find("$L__BB0_"), llvm::StringRef::npos);
+}
