@@ -1,7 +1,7 @@
 """From spec to cubin: seconds that `attnc compile` takes, by the clock and of all processors together, for each storage type
 and target, as a table in Markdown. Kernels are assembled side by side, so the clock wants two processors that are free.
 
-A spec that has no device code is shown as refused.
+A spec that has no device code is shown as refused. With --most a compilation that takes more processor time is a failure.
 """
 
 import argparse
@@ -58,10 +58,11 @@ def main():
     parser.add_argument("--dtypes", default="f32,f16,bf16", help="storage types, with commas")
     parser.add_argument("--times", type=int, default=3, help="of which the median is taken")
     parser.add_argument("--pause", type=float, default=0, help="seconds before each, on a machine that others use too")
+    parser.add_argument("--most", type=float, help="seconds of all processors that a compilation may take")
     args = parser.parse_args()
     columns = [(target, dtype) for target in args.targets.split(",") for dtype in args.dtypes.split(",")]
     print(f"| spec | {' | '.join(' '.join(column) for column in columns)} |\n|---|{'---|' * len(columns)}")
-    slowest = {}
+    slowest, late = {}, []
     with tempfile.TemporaryDirectory() as folder:
         for spec in specs_of(args.specs):
             results = row(args, spec, columns, pathlib.Path(folder))
@@ -69,8 +70,14 @@ def main():
             for column, result in zip(columns, results):
                 if result and result[0] > slowest.get(column, (0, ""))[0]:
                     slowest[column] = (result[0], spec.stem)
+                if result and args.most and result[1] > args.most:
+                    late.append(f"{spec} {' '.join(column)}: expected at most {args.most} s of processor time from spec to "
+                                f"cubin, but got {result[1]:.2f}: see where it goes with --emit llvm and --emit ptx")
     print("\nSlowest by the clock: " +
           "; ".join(f"{' '.join(column)} {seconds:.2f} s ({spec})" for column, (seconds, spec) in slowest.items()) + ".")
+    for failure in late:
+        print(failure, file=sys.stderr)
+    return 1 if late else 0
 
 
-main()
+sys.exit(main())
