@@ -8,8 +8,8 @@
 //
 // The state of polysketch, S = Σ_j (s_j ⊗ s_j) [v_j 1] for sketches s_j of r entries, has r² rows: too many for registers. It
 // lies in memory as slices, one after another read, rescaled and added to. Its unit is K², where K is the largest |entry| of
-// the sketches so far: powers of long keys would overflow. What s_j ⊗ s_j and S are read with cancels, so nothing of them is
-// dropped in products, whatever the storage (docs/Rationale/Sketches.md).
+// the sketches so far: powers of long keys would overflow. What is read of S cancels, so products drop nothing of it or of
+// s_j ⊗ s_j, whatever the storage (docs/Rationale/Sketches.md).
 //
 // On a GPU there are r slices S_f = Σ_j s_jf s_j [v_j 1]. On a CPU each product of two entries is there once, in slices of
 // half the height (SketchProducts.cpp).

@@ -50,8 +50,8 @@ public:
   mlir::Value cast(mlir::Value tile, mlir::Type element);
   /// acc + A·B.
   mlir::Value dot(mlir::Value a, mlir::Value b, mlir::Value acc, bool transposeA = false, bool transposeB = false);
-  /// The same of f32 tiles, with nothing of them dropped whatever the storage: for what becomes an exponent, and for sums
-  /// that cancel.
+  /// The same of f32 tiles, with nothing of them dropped whatever the storage: for what becomes an exponent, and for
+  /// sums that cancel.
   mlir::Value exactDot(mlir::Value a, mlir::Value b, mlir::Value acc, bool transposeA = false, bool transposeB = false);
   mlir::Value plus(mlir::Value a, mlir::Value b);
   mlir::Value minus(mlir::Value a, mlir::Value b);
