@@ -24,11 +24,12 @@
 using namespace attune;
 
 namespace {
-enum Limit : int32_t { MultiplyAdds, Bf16Products, Exponentials, Read };
+enum Limit : int32_t { MultiplyAdds, Bf16Products, Exponentials, Read, Issue };
 } // namespace
 
 static constexpr int64_t dotRounds = 5000;
 static constexpr int dotChains = 24; // of the 32 registers
+static constexpr int64_t issueRounds = 500;
 
 /// Twenty-four chains of dot products of pairs in registers; the numbers are random, as the clock may depend on them.
 __attribute__((target("avx512f,avx512bf16"), noinline)) static float runBf16Products(int64_t rounds) {
@@ -67,6 +68,19 @@ static double probeBf16Products(double seconds) {
   return done / elapsed;
 }
 
+/// Instructions a second that do nothing: as many as the core can take in, so half of that where another program has
+/// its other hardware thread.
+static double probeIssue(double seconds) {
+  double start = threadSeconds(), done = 0, elapsed = 0;
+  do {
+    for (int64_t round = 0; round < issueRounds; ++round)
+      asm volatile(".rept 256\n\tnop\n\t.endr");
+    done += double(issueRounds) * 256;
+    elapsed = threadSeconds() - start;
+  } while (elapsed < seconds);
+  return done / elapsed;
+}
+
 static double probe(int32_t limit, llvm::ArrayRef<float> memory, double seconds) {
   switch (limit) {
   case MultiplyAdds:
@@ -77,6 +91,8 @@ static double probe(int32_t limit, llvm::ArrayRef<float> memory, double seconds)
     return probeExp2(seconds);
   case Read:
     return probeRead(memory, seconds);
+  case Issue:
+    return probeIssue(seconds);
   }
   return 0;
 }

@@ -14,7 +14,7 @@ import yaml
 import cpu_definitions
 import cpu_operations
 import cpu_rows
-from cpu_machine import Others, caches
+from cpu_machine import WHOLE_CORE, Others, caches
 from cpu_peers import PEERS, TOGETHER, Unavailable, array_of
 from cpu_public import PUBLIC
 from library import Library
@@ -28,6 +28,7 @@ TURN_SECONDS = 0.004  # a turn lasts at least as long
 WARM_SECONDS = 0.02   # what is shorter runs once before it is timed
 WAITED_MOST = 0.01    # of a turn with several threads
 TRIES = 4
+LONGEST_TRIES = 2.0   # seconds, after which a turn is not made again
 ALONE = "one thread"  # Attune's turns with one thread, where the point has several
 WHOLE = 0.9           # of the limit of one thread, times the threads: less, and the machine has not given all processors
 STARVED_MOST, STARVED_SECONDS = 50, 0.1
@@ -185,19 +186,23 @@ def candidates_of(point, files, inputs, drawn, limits, judge, wanted, clock):
     return ours, found, errors, {name: reason for name, reason in absent.items() if reason not in ABSENT}
 
 
-def turn(candidate, repeats, clock):
-    """Seconds a run, and the part of them that threads waited for a processor: with several threads such a turn is made again.
-    Threads that the system places may wait for each other, so of their turns the better of two counts."""
+def turn(candidate, repeats, clock, limits):
+    """Seconds a run, and what was lost to other programs: the part of the time that threads waited for a processor, or the part
+    of a core that was another's before or after. Such a turn is made again. Threads that the system places may wait for
+    each other, so of their turns the better of two counts."""
     clock.place(candidate.together)
     if len(clock.processors) > 1:
         time.sleep(0.005)  # threads of the candidate before stop spinning
-    best = None
-    for _ in range(2 if candidate.together else TRIES):
+    best, start = None, time.perf_counter()
+    for _ in range(2 if candidate.together and len(clock.processors) > 1 else TRIES):
+        part = limits.await_whole_cores()
         candidate.run(1)
         seconds, waited = clock.seconds(candidate.run, repeats, candidate.together)
-        if best is None or waited < best[1]:
-            best = seconds, waited
-        if waited <= WAITED_MOST:
+        part = min(part, limits.part_of_cores())
+        shared = 1 - part if part < WHOLE_CORE else 0.0
+        if best is None or waited + shared < best[1] + best[2]:
+            best = seconds, waited, shared
+        if waited <= WAITED_MOST and not shared or time.perf_counter() - start > LONGEST_TRIES:
             break
     return best
 
@@ -223,19 +228,20 @@ def whole_products(limits):
 def rounds_of(candidates, clock, limits, budget, least):
     """Turn after turn, round after round; the limits of products in each round."""
     repeats = {name: repeats_of(candidate, clock)[0] for name, candidate in candidates.items()}
-    seen, products, disturbed, starved = {name: [] for name in candidates}, [], 0, 0
+    seen, products, disturbed, starved, halved = {name: [] for name in candidates}, [], 0, 0, 0
     start = time.perf_counter()
     while len(products) < least or (time.perf_counter() - start < budget and len(products) < 15):
         rates, waits = whole_products(limits)
         products.append(rates)
         starved += waits
         for name, candidate in candidates.items():
-            seconds, waited = turn(candidate, repeats[name], clock)
+            seconds, waited, shared = turn(candidate, repeats[name], clock, limits)
             disturbed += waited > WAITED_MOST and not candidate.together
+            halved += shared > 0
             seen[name].append(seconds)
         if len(products) >= 3 and time.perf_counter() - start > 6 * budget:
             break
-    return seen, products, {"disturbed": disturbed, "starved": starved}
+    return seen, products, {"disturbed": disturbed, "starved": starved, "halved": round(halved / len(products) / len(candidates), 3)}
 
 
 def rounded(value):

@@ -210,8 +210,10 @@ def busy_line(rows):
     """How far the machine was quiet."""
     busy = sum(row.stored["others"] > BUSY for row in rows)
     disturbed = sum(row.stored["disturbed"] > 0 for row in rows)
+    halved = sum(row.stored.get("halved", 0) > BUSY for row in rows)
     return (f"Of {len(rows)} points {busy} were timed while other programs took more than a tenth of the processors; in {disturbed} "
-            "a thread had to wait for its processor in some turn.")
+            f"a thread had to wait for its processor in some turn, and in {halved} more than a tenth of the turns shared a core with a "
+            "program that no clock of this system shows.")
 
 
 def machine_lines(machine, rows):

@@ -158,9 +158,9 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
     Value first = emit.mul(rowsOfA.stride, dot.getM() - shape.tail);
     arguments.append({emit.offset(rowsOfA.pointer, first, emit.getF32Type()), rowsOfA.stride});
   }
-  for (tile::LoadOp load : state.fetches.lookup(dot)) {
-    FetchPlace next = MemoryAccess(state, load).nextPlace(emit, load);
-    shape.fetches.push_back(nextShape(load));
+  for (Operation *access : state.fetches.lookup(dot)) {
+    FetchPlace next = MemoryAccess(state, access).nextPlace(emit, access);
+    shape.fetches.push_back(nextShape(access));
     arguments.append({next.base, next.rowBytes, next.first});
   }
   LLVM::CallOp::create(emit, dotFunction(state, shape), arguments);

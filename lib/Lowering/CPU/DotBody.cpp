@@ -28,8 +28,8 @@ std::string DotShape::name() const {
     fetched += fetch.name();
   auto text = [](int64_t step) { return step < 0 ? "x" + std::to_string(-step) : std::to_string(step); };
   return (pairs ? "dot_bf16_" : "dot_") + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
-         std::to_string(inner) + "_s" + text(rowStep) + "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" + text(resultStep) +
-         (accumulates ? "_add" : "") +
+         std::to_string(inner) + "_s" + text(rowStep) + "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" +
+         text(resultStep) + (accumulates ? "_add" : "") +
          (scale == Scale::Rows      ? "_rows"
           : scale == Scale::Columns ? "_columns"
                                     : "") +
@@ -59,24 +59,43 @@ SmallVector<Value, 12> DotBody::scalarRows(Value row, int64_t rows) {
   };
   SmallVector<Value, 12> starts{at(row)};
   for (int64_t i = 1; i < rows; ++i)
-    starts.push_back(together ? emit.offset(starts[0], emit.mul(emit.constant(i), rowStep), f32) : at(emit.add(row, i)));
+    starts.push_back(together ? emit.offset(starts[0], emit.mul(emit.constant(i), rowStep), f32)
+                              : at(emit.add(row, i)));
   return starts;
+}
+
+/// Of a window: where the vectors of each step begin, from step 0 on.
+std::optional<RowWalk> DotBody::vectorWalk() {
+  if (!shape.vectorFold)
+    return std::nullopt;
+  Value place = emit.mul(foldedRow(emit, shape.vectorFold, vectorPlace, emit.constant(0)), vectorStep);
+  return RowWalk(emit, shape.vectorFold.columns, vectorPlace.first, place, vectorStep,
+                 emit.mul(vectorPlace.jump, vectorStep));
 }
 
 SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64_t count) {
   Type f32 = emit.getF32Type();
   SmallVector<Value, 12> rowsOfS = scalarRows(row, rows);
   Value firstVector = emit.offset(vectors, column, f32);
-  SmallVector<Value> zeros(rows * count, emit.splat(0.0));
+  SmallVector<Value> carried(rows * count, emit.splat(0.0));
   std::optional<BlockFetch> fetch;
   if (!fetches.empty())
     fetch.emplace(emit, shape.fetches, fetches, number, shape.inner, result);
-  return emit.loop(emit.constant(0), innerEnd(row, rows, column, count), 1, zeros, [&](Value k, ValueRange sums) {
+  std::optional<RowWalk> walk = vectorWalk();
+  if (walk)
+    llvm::append_range(carried, walk->start());
+  if (fetch)
+    llvm::append_range(carried, fetch->start());
+  Value end = innerEnd(row, rows, column, count);
+  carried = emit.loop(emit.constant(0), end, 1, carried, [&](Value k, ValueRange before) {
+    ValueRange sums = before.take_front(rows * count), rest = before.drop_front(rows * count);
     SmallVector<Value> next(sums), v;
+    Value place = walk ? rest[0] : emit.mul(k, vectorStep);
+    if (walk)
+      llvm::append_range(next, walk->next(emit, rest)), rest = rest.drop_front(2);
     if (fetch)
-      fetch->emitStep(emit, k);
-    Value place = foldedRow(emit, shape.vectorFold, vectorPlace, k);
-    Value vectorRow = emit.offset(firstVector, emit.mul(place, vectorStep), f32);
+      llvm::append_range(next, fetch->emitStep(emit, k, rest));
+    Value vectorRow = emit.offset(firstVector, place, f32);
     for (int64_t j = 0; j < count; ++j)
       v.push_back(emit.load(emit.offset(vectorRow, emit.constant(j * emit.lanes()), f32), emit.floats()));
     Value column = emit.mul(k, innerStep);
@@ -87,6 +106,8 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
     }
     return next;
   });
+  carried.truncate(rows * count);
+  return carried;
 }
 
 /// The sums with the products of pair `pair`; of its first numbers alone if `half`.
@@ -103,8 +124,8 @@ SmallVector<Value> DotBody::addPair(Value row, int64_t rows, Value column, int64
   Value scalarPair = emit.offset(scalars, emit.add(emit.mul(row, rowStep), emit.mul(pair, innerStep)), i16);
   for (int64_t i = 0; i < rows; ++i) {
     Value address = emit.offset(scalarPair, emit.mul(emit.constant(i), rowStep), i16);
-    Value read = half ? arith::ExtUIOp::create(emit, i32, emit.load(address, i16, 2)).getResult()
-                      : emit.load(address, i32, 2);
+    Value read =
+        half ? arith::ExtUIOp::create(emit, i32, emit.load(address, i16, 2)).getResult() : emit.load(address, i32, 2);
     Value s = emit.splat(read);
     for (int64_t j = 0; j < count; ++j)
       next[i * count + j] = addProductsOfPairs(emit, sums[i * count + j], s, v[j]);
@@ -121,11 +142,16 @@ SmallVector<Value> DotBody::productOfPairs(Value row, int64_t rows, Value column
   std::optional<BlockFetch> fetch;
   if (!fetches.empty() && shape.inner > 1)
     fetch.emplace(emit, shape.fetches, fetches, number, shape.inner / 2, result);
+  if (fetch)
+    llvm::append_range(sums, fetch->start());
   sums = emit.loop(emit.constant(0), last, 1, sums, [&](Value pair, ValueRange before) {
+    ValueRange now = before.take_front(rows * count);
+    SmallVector<Value> next = addPair(row, rows, column, count, pair, now, /*half=*/false);
     if (fetch)
-      fetch->emitStep(emit, pair);
-    return addPair(row, rows, column, count, pair, before, /*half=*/false);
+      llvm::append_range(next, fetch->emitStep(emit, pair, before.drop_front(rows * count)));
+    return next;
   });
+  sums.truncate(rows * count);
   if (shape.inner % 2)
     sums = addPair(row, rows, column, count, emit.constant(shape.inner / 2), sums, /*half=*/true);
   return sums;
@@ -156,8 +182,7 @@ void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
 }
 
 void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
-  SmallVector<Value> sums =
-      shape.pairs ? productOfPairs(row, rows, column, count) : product(row, rows, column, count);
+  SmallVector<Value> sums = shape.pairs ? productOfPairs(row, rows, column, count) : product(row, rows, column, count);
   Value first = emit.add(emit.mul(row, shape.resultStep), column);
   for (int64_t i = 0; i < rows; ++i) {
     MutableArrayRef<Value> line = MutableArrayRef(sums).slice(i * count, count);
@@ -175,8 +200,11 @@ void DotBody::strip(Value column, int64_t count) {
   if (count > emit.isa.blockVectors) // registers for the sums, a row of vectors and a broadcast
     most = (2 * emit.lanes() - count - 1) / count;
   int64_t number = (shape.rows + most - 1) / most;
+  // Of a window the rows that are not equally far apart take a register each: there blocks within a row of it may be
+  // low.
+  int64_t least = shape.scalarFold ? (most + 1) / 2 : (2 * most + 2) / 3;
   for (int64_t more = 0; more < 3; ++more)
-    if (shape.rows % (number + more) == 0 && shape.rows / (number + more) * 2 >= most) {
+    if (shape.rows % (number + more) == 0 && shape.rows / (number + more) >= least) {
       number += more;
       break;
     }

@@ -30,7 +30,7 @@ std::string FetchShape::name() const {
 BlockFetch::BlockFetch(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPlace> places, Value number,
                        int64_t steps, Value idle)
     : base(idle), rowBytes(emit.constant(0)), firstRow(emit.constant(0)) {
-  int64_t before = 0;
+  int64_t before = 0, columns = 0, stride = 0;
   for (auto [shape, place] : llvm::zip_equal(shapes, places)) {
     columns = shape.columns, stride = shape.stride;
     int64_t parts = shape.blocks(steps) / shape.lines;
@@ -42,22 +42,32 @@ BlockFetch::BlockFetch(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPl
     before += shape.blocks(steps);
     // The blocks of the tiles before have made their choice already.
     Value mine = arith::CmpIOp::create(emit, arith::CmpIPredicate::ult, own, emit.constant(shape.blocks(steps)));
-    Value start = emit.offset(place.base, emit.mul(line, cacheLineBytes), emit.getI8Type());
+    Value start = emit.offset(place.base, emit.mul(line, cacheLineBytes), emit.getI8Type()), bytes = place.rowBytes;
+    if (!columns) {
+      // Where rows follow each other their lines are fetched in their order, which the processor's own fetching
+      // follows.
+      Value follow =
+          arith::CmpIOp::create(emit, arith::CmpIPredicate::eq, bytes, emit.constant(shape.lines * cacheLineBytes));
+      row = emit.select(follow, emit.mul(own, steps), row);
+      start = emit.select(follow, place.base, start);
+      bytes = emit.select(follow, emit.constant(cacheLineBytes), bytes);
+    }
     base = emit.select(mine, start, base);
-    rowBytes = emit.select(mine, place.rowBytes, rowBytes);
+    rowBytes = emit.select(mine, bytes, rowBytes);
     firstRow = emit.select(mine, row, firstRow);
   }
+  if (!columns)
+    return;
+  Value above = arith::DivUIOp::create(emit, firstRow, emit.constant(columns));
+  Value jump = emit.mul(rowBytes, stride - columns);
+  walk.emplace(emit, columns, firstRow, emit.add(emit.mul(firstRow, rowBytes), emit.mul(above, jump)), rowBytes, jump);
 }
 
-void BlockFetch::emitStep(Emit &emit, Value k) const {
-  Value row = emit.add(firstRow, k);
-  if (columns) {
-    Value above = arith::DivUIOp::create(emit, row, emit.constant(columns));
-    row = emit.add(row, emit.mul(above, stride - columns));
-  }
+SmallVector<Value, 2> BlockFetch::emitStep(Emit &emit, Value k, ValueRange carried) const {
+  Value bytes = walk ? carried[0] : emit.mul(emit.add(firstRow, k), rowBytes);
   // Past the end of the memory a prefetch does nothing.
-  Value address = emit.offset(base, emit.mul(row, rowBytes), emit.getI8Type());
-  LLVM::Prefetch::create(emit, address, /*rw=*/0, /*hint=*/3, /*cache=*/1);
+  LLVM::Prefetch::create(emit, emit.offset(base, bytes, emit.getI8Type()), /*rw=*/0, /*hint=*/2, /*cache=*/1);
+  return walk ? walk->next(emit, carried) : SmallVector<Value, 2>();
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,8 +100,8 @@ static Fetcher *leastBusy(MutableArrayRef<Fetcher> fetchers, const FetchShape &s
   return best;
 }
 
-/// A loop of at most so many steps also fetches what the kernel loads before it, for the next grid point: in every step,
-/// as a dot does not know which one it is in.
+/// A loop of at most so many steps also fetches what the kernel loads before it, for the next grid point: in every
+/// step, as a dot does not know which one it is in.
 static constexpr int64_t fewSteps = 4;
 
 static bool hasFewSteps(tile::LoopOp loop) {
@@ -179,14 +189,20 @@ void cpu::assignFetches(KernelState &state, Block &body) {
   for (auto dot : body.getOps<tile::DotOp>())
     if (!resultDiagonal(dot) && !operandDiagonal(dot)) // below a diagonal blocks are left out
       fetchers.push_back({dot, 0, {}});
-  for (tile::LoadOp load : loop ? loadsToFetch(loop) : loadsOfBlock(body)) {
-    FetchShape shape = nextShape(load);
+  SmallVector<Operation *> accesses;
+  llvm::append_range(accesses, loop ? loadsToFetch(loop) : loadsOfBlock(body));
+  // A store reads its cache line first unless that is there already, and those behind it wait.
+  for (auto store : body.getOps<tile::StoreOp>())
+    if (rowsToNext(store) != 0)
+      accesses.push_back(store);
+  for (Operation *access : accesses) {
+    FetchShape shape = nextShape(access);
     Fetcher *fetcher = leastBusy(fetchers, shape);
     if (!fetcher)
       continue;
     fetcher->blocks += shape.blocks(fetcher->dot.getK());
     fetcher->shapes.push_back(shape);
-    state.fetches[fetcher->dot].push_back(load);
-    state.fetchedByDots.insert(load);
+    state.fetches[fetcher->dot].push_back(access);
+    state.fetchedByDots.insert(access);
   }
 }

@@ -14,6 +14,7 @@
 #define ATTUNE_LOWERING_CPU_FETCHAHEAD_H
 
 #include "Emit.h"
+#include "FoldedRows.h"
 
 #include "attune/Tile/Tile.h"
 
@@ -46,11 +47,14 @@ public:
   /// Of block `number` of a dot with sums of `steps` products; `idle` is a place for those that have nothing to fetch.
   BlockFetch(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPlace> places, Value number, int64_t steps,
              Value idle);
-  void emitStep(Emit &emit, Value k) const;
+  /// What the loop over the steps carries for it.
+  ValueRange start() const { return walk ? walk->start() : ValueRange(); }
+  /// Emits step k; what the next one carries.
+  SmallVector<Value, 2> emitStep(Emit &emit, Value k, ValueRange carried) const;
 
 private:
-  int64_t columns = 0, stride = 0;
   Value base, rowBytes, firstRow;
+  std::optional<RowWalk> walk; ///< of a window: bytes from `base`
 };
 
 /// Gives the loads of a loop's body that move on with it to the dots of that body, each to one, so that memory works

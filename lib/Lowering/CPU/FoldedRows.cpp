@@ -49,3 +49,15 @@ Value cpu::foldedRow(Emit &emit, const Fold &fold, const FoldPlace &place, Value
   Value above = arith::DivUIOp::create(emit, narrow, emit.number(static_cast<int32_t>(fold.columns)));
   return emit.add(token, emit.mul(arith::ExtUIOp::create(emit, i64, above), place.jump));
 }
+
+RowWalk::RowWalk(Emit &emit, int64_t columns, Value token, Value place, Value step, Value jump)
+    : columns(columns), step(step), stepAndJump(emit.add(step, jump)) {
+  Value passed = arith::RemUIOp::create(emit, token, emit.constant(columns));
+  first = {place, emit.sub(emit.constant(columns), passed)};
+}
+
+SmallVector<Value, 2> RowWalk::next(Emit &emit, ValueRange now) const {
+  Value last = arith::CmpIOp::create(emit, arith::CmpIPredicate::eq, now[1], emit.constant(1));
+  Value left = emit.select(last, emit.constant(columns), emit.sub(now[1], emit.constant(1)));
+  return {emit.add(now[0], emit.select(last, stepAndJump, step)), left};
+}

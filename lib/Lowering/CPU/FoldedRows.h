@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Token t of a window lies t + (t div columns) · jump rows of the memory behind its first token. A dot that reads its rows
-// one by one, or in blocks that do not cross the edge of the window, needs no copy of them.
+// Token t of a window lies t + (t div columns) · jump rows of the memory behind its first token. A dot that reads its
+// rows one by one, or in blocks that do not cross the edge of the window, needs no copy of them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LOWERING_CPU_FOLDEDROWS_H
@@ -39,6 +39,23 @@ Fold foldOf(tile::LoadOp load);
 Fold foldOf(tile::StoreOp store);
 /// Row i of the tile as rows of the memory from the window's first token on.
 Value foldedRow(Emit &emit, const Fold &fold, const FoldPlace &place, Value i);
+
+/// The rows of a window one after another, each place from that before by additions alone: a division and two products
+/// for every row take as long as the seven rows of products that a dot does with it.
+class RowWalk {
+public:
+  /// `place` of the first row, which is token `token` of the window; `step` to the next row, `jump` more after each row
+  /// of `columns` tokens.
+  RowWalk(Emit &emit, int64_t columns, Value token, Value place, Value step, Value jump);
+  /// What a loop over the rows carries: the place and how many tokens are left of the row of the window.
+  ValueRange start() const { return first; }
+  SmallVector<Value, 2> next(Emit &emit, ValueRange now) const;
+
+private:
+  int64_t columns;
+  Value step, stepAndJump;
+  SmallVector<Value, 2> first;
+};
 
 } // namespace attune::cpu
 

@@ -44,7 +44,7 @@ struct KernelState {
   Operation *entry = nullptr; ///< pointers into the scratch are made before it
   int64_t scratchBytes = 0;
   unsigned nests = 0, dots = 0;
-  llvm::DenseMap<Operation *, SmallVector<tile::LoadOp, 2>> fetches; ///< the loads whose next tiles a dot fetches
+  llvm::DenseMap<Operation *, SmallVector<Operation *, 2>> fetches; ///< the loads and stores whose next tiles a dot fetches
   llvm::DenseSet<Operation *> fetchedByDots;                         ///< those loads
 
   /// A part of the scratch, 64-byte aligned: a released one of the same size if there is one, the last released first.

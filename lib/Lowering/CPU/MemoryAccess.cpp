@@ -56,29 +56,41 @@ static Value windowTokens(Emit &emit, Value size, Value origin, int64_t columns,
   return emit.add(emit.mul(whole, columns), emit.min(rest, emit.constant(columns)));
 }
 
-int64_t cpu::rowsToNext(tile::LoadOp load) {
-  auto loop = dyn_cast<tile::LoopOp>(load->getParentOp());
-  auto kernel = dyn_cast<tile::KernelOp>(load->getParentOp());
-  if (rankOf(load.getResult()) != 2 || (kernel && !kernel.getGridPosition(tile::Axis::QueryBlock)))
+template <typename Op> static int64_t rowsToNextOf(Op access, ArrayRef<int64_t> shape) {
+  auto loop = dyn_cast<tile::LoopOp>(access->getParentOp());
+  auto kernel = dyn_cast<tile::KernelOp>(access->getParentOp());
+  if (shape.size() != 2 || (kernel && !kernel.getGridPosition(tile::Axis::QueryBlock)))
     return 0;
-  if (load.getFold())
-    return *load.getColumns();
+  if (access.getFold())
+    return *access.getColumns();
   if (kernel)
-    return shapeOf(load.getResult())[0];
+    return shape[0];
   if (!loop)
     return 0;
-  Value row = load.getIndices()[load.getIndices().size() - 2];
+  Value row = access.getIndices()[access.getIndices().size() - 2];
   if (auto sum = row.getDefiningOp<arith::AddIOp>()) // from a window's first token
     row = sum.getLhs() == loop.getInductionVar() ? sum.getLhs() : sum.getRhs();
   return row == loop.getInductionVar() ? loop.getStep() : 0;
 }
 
-int64_t cpu::blocksToNext(tile::LoadOp load) {
-  auto loop = dyn_cast<tile::LoopOp>(load->getParentOp());
-  OperandRange indices = load.getIndices();
-  if (!loop || load.getFold() || rankOf(load.getResult()) != 2 || indices.size() < 3)
+/// Calls `function` with the load or the store and the shape of its tile.
+template <typename Function> static auto visitAccess(Operation *op, Function function) {
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return function(load, shapeOf(load.getResult()), cast<MemRefType>(load.getSource().getType()));
+  auto store = cast<tile::StoreOp>(op);
+  return function(store, shapeOf(store.getValue()), cast<MemRefType>(store.getTarget().getType()));
+}
+
+int64_t cpu::rowsToNext(Operation *op) {
+  return visitAccess(op, [](auto access, ArrayRef<int64_t> shape, MemRefType) { return rowsToNextOf(access, shape); });
+}
+
+template <typename Op> static int64_t blocksToNextOf(Op access, ArrayRef<int64_t> shape) {
+  auto loop = dyn_cast<tile::LoopOp>(access->getParentOp());
+  OperandRange indices = access.getIndices();
+  if (!loop || access.getFold() || shape.size() != 2 || indices.size() < 3)
     return 0;
-  auto block = indices[indices.size() - 3].getDefiningOp<arith::DivUIOp>();
+  auto block = indices[indices.size() - 3].template getDefiningOp<arith::DivUIOp>();
   APInt length;
   if (!block || block.getLhs() != loop.getInductionVar() || !matchPattern(block.getRhs(), m_ConstantInt(&length)))
     return 0;
@@ -86,12 +98,18 @@ int64_t cpu::blocksToNext(tile::LoadOp load) {
   return each > 0 && step % each == 0 ? step / each : 0;
 }
 
-FetchShape cpu::nextShape(tile::LoadOp load) {
-  ArrayRef<int64_t> shape = shapeOf(load.getResult());
-  int64_t bytes = shape[1] * cast<MemRefType>(load.getSource().getType()).getElementTypeBitWidth() / 8;
-  bool jumps = load.getFold() && load.getColumns() != load.getStride();
-  int64_t columns = jumps ? *load.getColumns() : 0, stride = jumps ? *load.getStride() : 0;
-  return {shape[0], (bytes + cacheLineBytes - 1) / cacheLineBytes, columns, stride};
+int64_t cpu::blocksToNext(Operation *op) {
+  return visitAccess(op,
+                     [](auto access, ArrayRef<int64_t> shape, MemRefType) { return blocksToNextOf(access, shape); });
+}
+
+FetchShape cpu::nextShape(Operation *op) {
+  return visitAccess(op, [](auto access, ArrayRef<int64_t> shape, MemRefType memory) -> FetchShape {
+    int64_t bytes = shape[1] * memory.getElementTypeBitWidth() / 8;
+    bool jumps = access.getFold() && access.getColumns() != access.getStride();
+    int64_t columns = jumps ? *access.getColumns() : 0, stride = jumps ? *access.getStride() : 0;
+    return {shape[0], (bytes + cacheLineBytes - 1) / cacheLineBytes, columns, stride};
+  });
 }
 
 /// Rows that a load fetches ahead by itself: a kernel over query blocks reads the same keys for every block, and finds
@@ -204,24 +222,26 @@ Value MemoryAccess::address(Emit &emit, Value outer, Value inner) const {
 
 /// Of a window: the next tile of the keys, after the last the first again; or the next block of queries, after the last
 /// the first of the window to the right.
-FetchPlace MemoryAccess::nextInWindow(Emit &emit, tile::LoadOp load) const {
+FetchPlace MemoryAccess::nextInWindow(Emit &emit, Operation *op) const {
   Value rowBytes = emit.mul(stride, element.getIntOrFloatBitWidth() / 8), zero = emit.constant(0);
-  Value right = emit.offset(base, emit.mul(stride, rowsToNext(load)), element);
-  auto loop = dyn_cast<tile::LoopOp>(load->getParentOp());
-  Value end = loop ? loop.getUpper() : load.getRows();
+  Value right = emit.offset(base, emit.mul(stride, rowsToNext(op)), element);
+  auto loop = dyn_cast<tile::LoopOp>(op->getParentOp());
+  auto [end, length] = visitAccess(op, [&](auto access, ArrayRef<int64_t> shape, MemRefType) {
+    return std::pair<Value, int64_t>(loop ? loop.getUpper() : access.getRows(), shape[0]);
+  });
   APInt tokens;
   if (!end || !matchPattern(end, m_ConstantInt(&tokens)))
     return {right, rowBytes, first};
-  Value next = emit.add(first, loop ? static_cast<int64_t>(loop.getStep()) : shapeOf(load.getResult())[0]);
+  Value next = emit.add(first, loop ? static_cast<int64_t>(loop.getStep()) : length);
   Value inside = emit.less(next, emit.constant(tokens.getSExtValue()));
   return {loop ? base : emit.select(inside, base, right), rowBytes, emit.select(inside, next, zero)};
 }
 
-FetchPlace MemoryAccess::nextPlace(Emit &emit, tile::LoadOp load) const {
+FetchPlace MemoryAccess::nextPlace(Emit &emit, Operation *op) const {
   if (first)
-    return nextInWindow(emit, load);
-  int64_t number = rowsToNext(load);
-  Value step = number ? emit.mul(stride, number) : emit.mul(blockStride, blocksToNext(load));
+    return nextInWindow(emit, op);
+  int64_t number = rowsToNext(op);
+  Value step = number ? emit.mul(stride, number) : emit.mul(blockStride, blocksToNext(op));
   return {emit.offset(base, step, element), emit.mul(stride, element.getIntOrFloatBitWidth() / 8), emit.constant(0)};
 }
 

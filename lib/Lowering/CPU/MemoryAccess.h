@@ -14,13 +14,13 @@
 
 namespace attune::cpu {
 
-/// Rows of the memory from the load's tile to the one that it reads next, in the next step of the loop around it, in the
-/// next block of queries or, of a fold, in the window to the right; 0 if it does not move.
-int64_t rowsToNext(tile::LoadOp load);
+/// Rows of the memory from the load's tile to the one that it reads next, in the next step of the loop around it, in
+/// the next block of queries or, of a fold, in the window to the right; 0 if it does not move.
+int64_t rowsToNext(mlir::Operation *access);
 /// The same of a memory in blocks, [.., blocks, rows, columns], that a loop over a length takes block by block.
-int64_t blocksToNext(tile::LoadOp load);
+int64_t blocksToNext(mlir::Operation *access);
 /// The tile that it reads next.
-FetchShape nextShape(tile::LoadOp load);
+FetchShape nextShape(mlir::Operation *access);
 
 /// The place of a `tile.load` or `tile.store` in memory. A row that does not exist is replaced by a row of the scratch:
 /// zeros for loads, one that nobody reads for stores; so only the last vector of a row is ever masked.
@@ -35,7 +35,7 @@ public:
   void store(Emit &emit, Value value, Value outer, Value inner, int64_t valid) const;
 
   /// Where the tile lies that is read next.
-  FetchPlace nextPlace(Emit &emit, tile::LoadOp load) const;
+  FetchPlace nextPlace(Emit &emit, mlir::Operation *access) const;
   /// Fetches the line of (outer, inner) of the next step of the loop over the sequence into the second-level cache.
   void prefetchNext(Emit &emit, Value outer, Value inner) const;
   bool moves() const { return ahead != 0; }
@@ -67,7 +67,7 @@ private:
   int64_t ahead = 0; ///< rows to the next step's tile; 0 if it does not move with a loop, or if a dot fetches it
   Value edgeRow, blockStride;
 
-  FetchPlace nextInWindow(Emit &emit, tile::LoadOp load) const;
+  FetchPlace nextInWindow(Emit &emit, mlir::Operation *access) const;
   Value row(Emit &emit, Value outer) const;
   Value address(Emit &emit, Value outer, Value inner) const;
   Value mask(Emit &emit, Value inner, int64_t valid) const;

@@ -106,8 +106,9 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
 // -----
 
 // A loop without dots fetches the rows of its next step where it loads. With dots, one of them fetches that tile, a line in each
-// step of its sums: row k, of which the block of the result decides the line. Of windows the one to the right is fetched; its
-// tokens are seven and seven in rows 56 apart. Of a memory in blocks of 64 columns the next block's rows are.
+// step of its sums: row k, of which the block of the result decides the line; of rows that follow each other, 256 bytes apart, the
+// lines in their order. Of windows the one to the right is fetched; its tokens are seven and seven in rows 56 apart, and each step
+// finds its place by additions from that of the step before. Of a memory in blocks of 64 columns the next block's rows are.
 // CHECK-LABEL: llvm.func @stream__avx512
 // CHECK:         scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i64
 // CHECK:           llvm.intr.prefetch
@@ -118,8 +119,11 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
 // CHECK:         arith.cmpi ult
 // CHECK:         %[[LINE:.*]] = arith.muli %{{.*}}, %c64_i64{{.*}}
 // CHECK:         %[[PLACE:.*]] = llvm.getelementptr %arg8[%[[LINE]]]
-// CHECK:         %[[BASE:.*]] = arith.select %{{.*}}, %[[PLACE]], %arg0
-// CHECK:         %[[ROW_BYTES:.*]] = arith.select %{{.*}}, %arg9, %c0_i64{{.*}}
+// CHECK:         %[[FOLLOW:.*]] = arith.cmpi eq, %arg9, %c256_i64
+// CHECK:         %[[START:.*]] = arith.select %[[FOLLOW]], %arg8, %[[PLACE]]
+// CHECK:         %[[STEP:.*]] = arith.select %[[FOLLOW]], %c64_i64{{.*}}, %arg9
+// CHECK:         %[[BASE:.*]] = arith.select %{{.*}}, %[[START]], %arg0
+// CHECK:         %[[ROW_BYTES:.*]] = arith.select %{{.*}}, %[[STEP]], %c0_i64{{.*}}
 // CHECK:         scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args
 // CHECK:           %[[ROW:.*]] = arith.addi %{{.*}}, %[[K]]
 // CHECK:           %[[BYTES:.*]] = arith.muli %[[ROW]], %[[ROW_BYTES]]
@@ -129,12 +133,15 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
 // CHECK-NOT:     llvm.intr.prefetch
 // CHECK:         llvm.call @dot_64x64x49_{{.*}}_f49x4w7_56__avx512(
 // CHECK-LABEL: llvm.func internal @dot_64x64x49
-// CHECK:         scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args
-// CHECK:           %[[TOKEN:.*]] = arith.addi %{{.*}}, %[[K]]
-// CHECK:           %[[ABOVE:.*]] = arith.divui %[[TOKEN]], %c7_i64{{.*}}
-// CHECK:           %[[JUMPS:.*]] = arith.muli %[[ABOVE]], %c49_i64{{.*}}
-// CHECK:           arith.addi %[[TOKEN]], %[[JUMPS]]
-// CHECK:           llvm.intr.prefetch
+// CHECK:         %[[JUMP:.*]] = arith.muli %[[ROW:.*]], %c49_i64
+// CHECK:         %[[FAR:.*]] = arith.addi %[[ROW]], %[[JUMP]]
+// CHECK:         scf.for %{{.*}} iter_args
+// CHECK-NOT:       arith.divui
+// CHECK:           "llvm.intr.prefetch"
+// CHECK:           %[[LAST:.*]] = arith.cmpi eq, %[[LEFT:.*]], %c1_i64
+// CHECK:           arith.select %[[LAST]], %c7_i64{{.*}}, %{{.*}}
+// CHECK:           %[[STEP:.*]] = arith.select %[[LAST]], %[[FAR]], %[[ROW]]
+// CHECK:           arith.addi %{{.*}}, %[[STEP]]
 // CHECK-LABEL: llvm.func @packed__avx512
 // CHECK:           %[[BLOCK:.*]] = arith.divui %{{.*}}, %c64_i64
 // CHECK:           %[[HERE:.*]] = arith.muli %[[BLOCK]], %c4096_i64

@@ -5,7 +5,8 @@
 // is scaled and stored in its window (_cf) as the product ends. Every tile is fetched for the next window.
 // CHECK-LABEL: llvm.func @window__avx512
 // CHECK:         scf.if %{{.*}} -> (!llvm.ptr, i64, i64, i64)
-// CHECK:         llvm.call @dot_49x49x64_s64_1_v64_c64_tail_sf7r7_f49x4w7_56__avx512(
+// The first dot fetches the queries' and the output's next window, the second one keys and values.
+// CHECK:         llvm.call @dot_49x49x64_s64_1_v64_c64_tail_sf7r7_f49x4w7_56_f49x4w7_56__avx512(
 // CHECK:         llvm.call @dot_49x64x49_s1_64_v64_c64_storebelow_vf7r7_cf7r7_f49x4w7_56_f49x4w7_56__avx512(
 !m = memref<?x64xf32>
 tile.kernel @window(%Q: !m, %K: !m, %V: !m, %O: !m) grid(batch, query_block) {
@@ -33,7 +34,7 @@ tile.kernel @window(%Q: !m, %K: !m, %V: !m, %O: !m) grid(batch, query_block) {
 
 // A window that has whole rows of the image is consecutive: no fold in any dot.
 // CHECK-LABEL: llvm.func @stripe__avx512
-// CHECK:         llvm.call @dot_64x64x64_s64_1_v64_c64_f64x4__avx512(
+// CHECK:         llvm.call @dot_64x64x64_s64_1_v64_c64_f64x4_f64x4__avx512(
 !m = memref<?x64xf32>
 tile.kernel @stripe(%K: !m, %O: !m) grid(batch, query_block) {
   %c0 = arith.constant 0 : index
