@@ -92,8 +92,10 @@ LogicalResult Selector::makeCandidates() {
   bool unread = candidates.empty() && misfits.empty();
   if (unread || llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; }))
     return success();
-  auto error = emitError(function.getLoc()) << "expected a plan that " << options.device.name
-                                            << " can run, but found none" << (misfits.empty() ? "" : ": " + misfits.back().reason);
+  // The first plan has the pinned forms, and of other choices the plainest: what it lacks is what there is to say.
+  std::string reason = misfits.empty() ? "" : ": " + misfits.front().reason;
+  auto error = emitError(function.getLoc())
+               << "expected a plan that " << options.device.name << " can run, but found none" << reason;
   if (!options.pins.empty() && !candidates.empty())
     error.attachNote() << "without the pins there is one";
   return failure();

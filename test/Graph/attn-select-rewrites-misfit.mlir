@@ -13,6 +13,18 @@ func.func @wide(%q: tensor<1x1x9x2048xbf16>, %k: tensor<1x1x9x2048xbf16>, %v: te
 
 // -----
 
+// Features could be stored by a kernel of their own, too, which GPUs do not support. Told is what the plain form lacks. With the
+// smallest tiles, features of 16 queries, 16 keys and values, the features of the keys, and 16 × 16 weights; bf16, one stage:
+// (16 · 2048 + 16 · (2048 + 2048) + 16 · 2048 + 16 · 16) · 2 = 262,656 bytes.
+// expected-error @below {{can run, but found none: no schedule fits: expected tiles of at most 166912 bytes of shared memory on a100-40gb, but got 262656}}
+func.func @wide_features(%q: tensor<1x1x9x2048xbf16>, %k: tensor<1x1x9x2048xbf16>, %v: tensor<1x1x9x2048xbf16>) -> tensor<1x1x9x2048xbf16> {
+  %o = attn.kernel %q, %k, %v {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x1x9x2048xbf16>, tensor<1x1x9x2048xbf16>, tensor<1x1x9x2048xbf16> -> tensor<1x1x9x2048xbf16>
+  return %o : tensor<1x1x9x2048xbf16>
+}
+
+// -----
+
 // Eight warps side by side, 24 columns each, carry 176 · 192 / 256 = 132 elements a thread of a 176×176 state, beside 16 · 64 / 256 = 4
 // scores and 16 · 192 / 256 = 12 outputs of chunks of 16. So the chunked form is no plan, and the quadratic one runs at all
 // lengths: on 4×2 warps, as 4×1 would hold 32 scores, 88 outputs and 44 pairs of queries.

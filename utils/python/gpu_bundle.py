@@ -37,7 +37,7 @@ from random_grammar import Limits, draw_spec  # noqa: E402
 from random_tensors import draw_tensors  # noqa: E402
 from random_worker import tolerance  # noqa: E402
 
-REFUSED, TIMED_OUT = "not supported yet", "timed out"
+REFUSED, TIMED_OUT = ("not supported yet", "no schedule fits"), "timed out"
 MOST_BYTES = 50 << 20
 # For '?' of examples.
 SIZES = {"batch": 2, "queries": 150, "keys": 170}
@@ -130,7 +130,7 @@ def strip(library):
 
 def without_code(name, failure):
     """The entry of what the target does not support yet, or, which is an error in the end, of what did not compile."""
-    lines = [line for line in str(failure).splitlines() if REFUSED in line]
+    lines = [line for line in str(failure).splitlines() if any(words in line for words in REFUSED)]
     return {"name": name, "refused": lines[0]} if lines else {"name": name, "failed": str(failure)}
 
 
