@@ -139,10 +139,10 @@ def arguments():
     parser.add_argument("--device", help="as of attnc: prices plans; default the usual one of a CPU")
     parser.add_argument("--attnc", type=pathlib.Path, default=SOURCE / "build" / "bin" / "attnc")
     parser.add_argument("--limits", type=pathlib.Path, default=SOURCE / "build" / "lib" / "libattune-bench-limits.so")
-    parser.add_argument("--store", type=pathlib.Path, default=STORE)
+    parser.add_argument("--store", type=pathlib.Path, default=STORE, help="what was measured; another machine has one of its own")
     parser.add_argument("--work", type=pathlib.Path, default=SOURCE / "build" / "cpu-bench", help="folder of libraries")
     parser.add_argument("--list", action="store_true", help="name the points and what is left of them")
-    parser.add_argument("--report", action="store_true", help="measure nothing; write the tables and figures")
+    parser.add_argument("--report", action="store_true", help="measure nothing; write the tables and figures; with --store the tables alone, beside it")
     parser.add_argument("--json", action="store_true", help="print what is stored of the points")
     parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -152,7 +152,10 @@ def main():
     args = arguments()
     if args.report:
         import cpu_report
-        cpu_report.write(load(args.store), SOURCE)
+        if args.store == STORE:
+            cpu_report.write(load(args.store), SOURCE)
+        else:
+            cpu_report.write_beside(load(args.store), args.store)
     elif args.list:
         waiting = {point.name for point in left(args)}
         print("\n".join(f"{point.name}{'' if point.name in waiting else '  (measured)'}" for point in points_of(args)))

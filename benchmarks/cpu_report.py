@@ -271,6 +271,11 @@ def between(page, lines):
     return head + BEGIN + "\n\n" + "\n".join(lines) + "\n\n" + END + rest.split(END)[1]
 
 
+def write_beside(data, store):
+    """The tables alone, for a store of one's own: those of another machine."""
+    store.with_suffix(".md").write_text(result_text(data), encoding="utf-8")
+
+
 def write(data, source):
     (source / "benchmarks" / "results" / "cpu.md").write_text(result_text(data), encoding="utf-8")
     page = source / "docs" / "Performance.md"
