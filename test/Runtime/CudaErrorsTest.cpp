@@ -21,6 +21,7 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <set>
+#include <unistd.h>
 
 using namespace prepared;
 using testing::HasSubstr;
@@ -284,7 +285,8 @@ TEST_F(CudaErrorsDeathTest, TheFirstCall) {
     Outcome outcome = use();
     fprintf(stderr, "%s\n", outcome.message.c_str());
     standIn->failing = nullptr;
-    exit(outcome.status == ATTUNE_ERROR_DEVICE && use().status == ATTUNE_OK ? 7 : 1); // it is asked again
+    // It is asked again. The tensors on the stand-in stay: what this process leaves behind is no leak.
+    _exit(outcome.status == ATTUNE_ERROR_DEVICE && use().status == ATTUNE_OK ? 7 : 1);
   };
   EXPECT_EXIT(
       first(), testing::ExitedWithCode(7),
