@@ -188,6 +188,7 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
   memset(memory, 0xff, bytes);
   *address = STAND_IN_DEVICE + (uint64_t)(uintptr_t)memory;
   standIn.block[standIn.blocks].address = *address;
+  standIn.block[standIn.blocks].memory = memory;
   standIn.block[standIn.blocks++].bytes = bytes;
   return 0;
 }

@@ -28,6 +28,7 @@ typedef struct StandInLaunch {
 typedef struct StandInBlock {
   uint64_t address;
   size_t bytes;
+  void *memory; /* a pointer that a leak checker knows: what a driver loses is not its caller's leak */
 } StandInBlock;
 
 /* CUDA_MEMCPY2D. */
