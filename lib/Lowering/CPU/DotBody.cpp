@@ -64,15 +64,6 @@ SmallVector<Value, 12> DotBody::scalarRows(Value row, int64_t rows) {
   return starts;
 }
 
-/// Of a window: where the vectors of each step begin, from step 0 on.
-std::optional<RowWalk> DotBody::vectorWalk() {
-  if (!shape.vectorFold)
-    return std::nullopt;
-  Value place = emit.mul(foldedRow(emit, shape.vectorFold, vectorPlace, emit.constant(0)), vectorStep);
-  return RowWalk(emit, shape.vectorFold.columns, vectorPlace.first, place, vectorStep,
-                 emit.mul(vectorPlace.jump, vectorStep));
-}
-
 SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64_t count) {
   Type f32 = emit.getF32Type();
   SmallVector<Value, 12> rowsOfS = scalarRows(row, rows);
@@ -81,9 +72,11 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
   std::optional<BlockFetch> fetch;
   if (!fetches.empty())
     fetch.emplace(emit, shape.fetches, fetches, number, shape.inner, result);
-  std::optional<RowWalk> walk = vectorWalk();
-  if (walk)
+  std::optional<RowWalk> walk; // of a window: where the vectors of each step begin
+  if (shape.vectorFold) {
+    walk.emplace(emit, shape.vectorFold, vectorPlace, vectorStep);
     llvm::append_range(carried, walk->start());
+  }
   if (fetch)
     llvm::append_range(carried, fetch->start());
   Value end = innerEnd(row, rows, column, count);

@@ -81,7 +81,6 @@ struct DotBody {
   void store(ArrayRef<Value> sums, Value row, Value column);
   SmallVector<Value, 12> scalarRows(Value row, int64_t rows);
   SmallVector<Value> product(Value row, int64_t rows, Value column, int64_t count);
-  std::optional<RowWalk> vectorWalk();
   SmallVector<Value> productOfPairs(Value row, int64_t rows, Value column, int64_t count);
   SmallVector<Value> addPair(Value row, int64_t rows, Value column, int64_t count, Value pair, ValueRange sums,
                              bool half);

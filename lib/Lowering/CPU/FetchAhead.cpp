@@ -56,11 +56,8 @@ BlockFetch::BlockFetch(Emit &emit, ArrayRef<FetchShape> shapes, ArrayRef<FetchPl
     rowBytes = emit.select(mine, bytes, rowBytes);
     firstRow = emit.select(mine, row, firstRow);
   }
-  if (!columns)
-    return;
-  Value above = arith::DivUIOp::create(emit, firstRow, emit.constant(columns));
-  Value jump = emit.mul(rowBytes, stride - columns);
-  walk.emplace(emit, columns, firstRow, emit.add(emit.mul(firstRow, rowBytes), emit.mul(above, jump)), rowBytes, jump);
+  if (columns)
+    walk.emplace(emit, Fold{columns}, FoldPlace{firstRow, emit.constant(stride - columns)}, rowBytes);
 }
 
 SmallVector<Value, 2> BlockFetch::emitStep(Emit &emit, Value k, ValueRange carried) const {

@@ -50,10 +50,11 @@ Value cpu::foldedRow(Emit &emit, const Fold &fold, const FoldPlace &place, Value
   return emit.add(token, emit.mul(arith::ExtUIOp::create(emit, i64, above), place.jump));
 }
 
-RowWalk::RowWalk(Emit &emit, int64_t columns, Value token, Value place, Value step, Value jump)
-    : columns(columns), step(step), stepAndJump(emit.add(step, jump)) {
-  Value passed = arith::RemUIOp::create(emit, token, emit.constant(columns));
-  first = {place, emit.sub(emit.constant(columns), passed)};
+RowWalk::RowWalk(Emit &emit, const Fold &fold, const FoldPlace &place, Value step)
+    : columns(fold.columns), step(step), stepAndJump(emit.add(step, emit.mul(step, place.jump))) {
+  Value passed = arith::RemUIOp::create(emit, place.first, emit.constant(columns));
+  Value start = emit.mul(foldedRow(emit, fold, place, emit.constant(0)), step);
+  first = {start, emit.sub(emit.constant(columns), passed)};
 }
 
 SmallVector<Value, 2> RowWalk::next(Emit &emit, ValueRange now) const {

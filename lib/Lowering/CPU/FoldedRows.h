@@ -44,9 +44,8 @@ Value foldedRow(Emit &emit, const Fold &fold, const FoldPlace &place, Value i);
 /// for every row take as long as the seven rows of products that a dot does with it.
 class RowWalk {
 public:
-  /// `place` of the first row, which is token `token` of the window; `step` to the next row, `jump` more after each row
-  /// of `columns` tokens.
-  RowWalk(Emit &emit, int64_t columns, Value token, Value place, Value step, Value jump);
+  /// From the tile's row 0 on; places are in units of `step`, from row to row of the memory.
+  RowWalk(Emit &emit, const Fold &fold, const FoldPlace &place, Value step);
   /// What a loop over the rows carries: the place and how many tokens are left of the row of the window.
   ValueRange start() const { return first; }
   SmallVector<Value, 2> next(Emit &emit, ValueRange now) const;
