@@ -16,8 +16,8 @@
 //
 // ## Products of precision f32
 //
-// a = a1 + a2 with a1 = tf32(a), a2 = tf32(a - a1), and b likewise: a2 b1 + a1 b2 + a1 b1 is off by a2 b2 and by what a2 and
-// b2 lost, 2^-22 of a b each. But the unit cuts its sums off where f32 rounds: sums that only grow lose half a unit in the
+// a = a1 + a2 with a1 = tf32(a), a2 what the unit reads of a - a1, and b likewise: a2 b1 + a1 b2 + a1 b1 is off by a2 b2 and
+// by what a2 and b2 lost, 2^-22 of a b each. But the unit cuts its sums off where f32 rounds: sums that only grow lose half a unit in the
 // last place at each step, in one direction. Along 2,048 keys, 768 such steps, that would be 2e-5. So what is added to an
 // accumulator is summed from zero, over k of this product alone, and added by an addition that rounds.
 //
@@ -56,7 +56,7 @@ struct Product {
 /// half of k. Of B for one column block and 16 of k: [half], a pair of 16-bit elements or two words.
 struct Fragment {
   SmallVector<Value, 8> values; // tf32: what each word is rounded to
-  SmallVector<Value, 8> rests;  // tf32: what that left; empty if nothing, or if it is dropped
+  SmallVector<Value, 8> rests;  // tf32: what that left, in all its bits; empty if nothing, or if it is dropped
 
   ArrayRef<Value> half(int64_t number, int64_t size) const { return ArrayRef(values).slice(number * size, size); }
   ArrayRef<Value> restOfHalf(int64_t number, int64_t size) const { return ArrayRef(rests).slice(number * size, size); }
@@ -67,15 +67,26 @@ static Value toTf32(DeviceBuilder &code, Value number) {
   return code.intrinsic("llvm.nvvm.f2tf32.rna", code.builder.getI32Type(), number);
 }
 
-/// A word of an f32 operand.
+/// The tf32 number nearest to a number, ties away from zero; of some NaNs a zero.
+static Value nearestTf32(DeviceBuilder &code, Value number) {
+  constexpr int64_t unread = 13; // low bits, of which the unit takes no notice
+  Value bits = code.add(code.bitcast(number, code.builder.getI32Type()), int64_t(1) << (unread - 1));
+  return code.both(bits, code.i32(-(int64_t(1) << unread)));
+}
+
+/// A word of an f32 operand. Beside its tf32 a number of 24 bits has 12 more at most, of which the unit reads 11: off by one
+/// unit of the last place, as if they were rounded. What is left of a NaN is a NaN. So three instructions split a number; the
+/// two conversions and their difference are eight.
 static void appendWord(Product &product, Value number, Fragment &fragment) {
   DeviceBuilder &code = product.state.code;
-  Value rounded = toTf32(code, number);
-  fragment.values.push_back(rounded);
-  if (!product.isSplit())
+  if (!product.isSplit()) {
+    fragment.values.push_back(toTf32(code, number));
     return;
-  Value rest = arith::SubFOp::create(code.builder, code.loc, number, code.bitcast(rounded, number.getType()));
-  fragment.rests.push_back(toTf32(code, rest));
+  }
+  Value nearest = nearestTf32(code, number);
+  Value rest = arith::SubFOp::create(code.builder, code.loc, number, code.bitcast(nearest, number.getType()));
+  fragment.values.push_back(nearest);
+  fragment.rests.push_back(code.bitcast(rest, nearest.getType()));
 }
 
 /// The two elements of a 16-bit pair as words; f16 and bf16 are tf32 numbers as they are.
