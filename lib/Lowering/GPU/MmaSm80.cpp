@@ -27,6 +27,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <array>
 
@@ -44,6 +45,7 @@ struct Product {
   ThreadTile a, b;
   tile::FragmentLayout layout; // of C
   SmallVector<Value> sums;
+  Value addToKOfA, addToKOfB; // i32, elements: what k is more by, in a loop over it
 
   bool isTf32() const { return element.isF32(); }
   bool isSplit() { return isTf32() && dot.getPrecision().value_or(tile::Precision::F32) == tile::Precision::F32; }
@@ -127,12 +129,12 @@ static Fragment aFromShared(Product &product, int64_t rowBlock, int64_t kBlock) 
   Fragment fragment;
   if (!product.isTf32()) {
     int count = product.hasSecondHalf(kBlock) ? 4 : 2;
-    llvm::append_range(fragment.values, loadMatrices(state, tile, {0, k, row, {}}, count, /*columnsFirst=*/false,
+    llvm::append_range(fragment.values, loadMatrices(state, tile, {0, k, row, product.addToKOfA}, count, /*columnsFirst=*/false,
                                                      /*transposed=*/false));
     return fragment;
   }
   for (int64_t half = 0; half < (product.hasSecondHalf(kBlock) ? 2 : 1); ++half) {
-    Value above = readPair(state, tile, {0, k + half * 8, row, {}}), below = readPair(state, tile, {8, k + half * 8, row, {}});
+    Value above = readPair(state, tile, {0, k + half * 8, row, product.addToKOfA}), below = readPair(state, tile, {8, k + half * 8, row, product.addToKOfA});
     for (int64_t second = 0; second < 2; ++second)
       for (Value pair : {above, below})
         appendWord(product, state.code.element(pair, second), fragment);
@@ -148,14 +150,14 @@ static Fragment aTransposed(Product &product, int64_t rowBlock, int64_t kBlock) 
   Fragment fragment;
   if (!product.isTf32()) {
     int count = product.hasSecondHalf(kBlock) ? 4 : 2;
-    llvm::append_range(fragment.values, loadMatrices(state, tile, {k, 0, {}, column}, count, /*columnsFirst=*/true,
+    llvm::append_range(fragment.values, loadMatrices(state, tile, {k, 0, product.addToKOfA, column}, count, /*columnsFirst=*/true,
                                                      /*transposed=*/true));
     return fragment;
   }
   for (int64_t half = 0; half < (product.hasSecondHalf(kBlock) ? 2 : 1); ++half)
     for (int64_t second = 0; second < 2; ++second)
       for (int64_t below = 0; below < 2; ++below)
-        appendWord(product, readWord(state, tile, {k + half * 8, below * 8, {}, column}, second), fragment);
+        appendWord(product, readWord(state, tile, {k + half * 8, below * 8, product.addToKOfA, column}, second), fragment);
   return fragment;
 }
 
@@ -172,7 +174,7 @@ static Fragment fragmentOfA(Product &product, int64_t rowBlock, int64_t kBlock) 
 /// Where the operand B has k and a column block of this warp.
 static SharedPlace placeInB(Product &product, int64_t k, int64_t columnBlock) {
   auto [n, add] = columnPlace(product.state, product.layout, columnBlock, product.columnsOfB());
-  return product.dot.getTransposeB() ? SharedPlace{n, k, add, {}} : SharedPlace{k, n, {}, add};
+  return product.dot.getTransposeB() ? SharedPlace{n, k, add, product.addToKOfB} : SharedPlace{k, n, product.addToKOfB, add};
 }
 
 /// 16-bit pairs of one or two column blocks: [column block][half].
@@ -316,17 +318,90 @@ static void endReadingAhead(Product &product) {
   NVVM::SyncWarpOp::create(code.builder, code.loc, code.i32(-1));
 }
 
-static void multiplyColumns(Product &product, ColumnRange range, MutableArrayRef<Value> sums) {
+/// Blocks of k from `begin` to `end`, all in a row.
+static void multiplyBlocks(Product &product, int64_t begin, int64_t end, ColumnRange range,
+                           MutableArrayRef<Value> sums) {
   constexpr int64_t mostAhead = 48; // words of an operand
   int64_t words = wordsOfStep(product, range), ahead = 0;
-  for (int64_t kBlock = 0; kBlock < product.kBlocks; kBlock += 2) {
-    if (product.isSplit() && (kBlock == 0 || ahead + words > mostAhead)) {
+  for (int64_t kBlock = begin; kBlock < end; kBlock += 2) {
+    if (product.isSplit() && (kBlock == begin || ahead + words > mostAhead)) {
       endReadingAhead(product);
       ahead = 0;
     }
     step(product, kBlock, range, sums);
     ahead += words;
   }
+}
+
+//===----------------------------------------------------------------------===//
+// A loop over k
+//===----------------------------------------------------------------------===//
+
+/// About as many instructions as 16 of k take: products, and three to split a word.
+static int64_t instructionsOfStep(Product &product, ColumnRange range) {
+  int64_t columns = range.end - range.begin;
+  return 3 * (8 * product.rowBlocks + 4 * columns) + 6 * product.rowBlocks * columns;
+}
+
+/// Steps of 16 of k in the body of a loop over k; all of them if there is none. Where a barrier of the warp is due anyway, the
+/// assembler could have moved nothing past a loop's end. A loop takes 8 to 16 instructions a round for itself, eight of them
+/// addresses where the swizzle begins anew, after 32 of k, and one step is spared the half of those.
+static int64_t stepsOfBody(Product &product, ColumnRange range) {
+  constexpr int64_t fewest = 100; // instructions
+  int64_t steps = llvm::divideCeil(product.kBlocks, 2), best = steps, least = steps;
+  if (!product.isSplit() || !product.a.shared)
+    return steps;
+  for (int64_t body = 1; body <= steps / 2; body += body == 1 ? 1 : 2)
+    if (int64_t made = body + steps % body; body * instructionsOfStep(product, range) >= fewest && made < least)
+      best = body, least = made;
+  return best;
+}
+
+/// Moves an operand in shared memory `done` blocks of k further, a multiple of `unit`. Chunks are exchanged anew after eight
+/// rows, and in a row after eight of them: that far it is where the tile begins that moves; the rest is given back in elements.
+static Value moveAlong(DeviceBuilder &code, SharedTile &tile, bool kIsRows, Value done, int64_t unit) {
+  int64_t period = kIsRows ? 1 : 8 * tile.layout.elementsPerChunk() / tile::blockSize;
+  int64_t bytes = tile::blockSize * (kIsRows ? tile.layout.rowBytes() : tile.layout.elementBytes);
+  Value rest;
+  if (unit % period != 0) {
+    rest = code.mul(code.rem(done, period), tile::blockSize);
+    done = code.mul(code.div(done, period), period);
+  }
+  tile.base = code.offset(tile.base, code.mul(done, bytes));
+  return rest;
+}
+
+/// The product as it goes on after `done` blocks of k.
+static Product partOf(const Product &product, Value done, int64_t unit) {
+  Product part = product;
+  DeviceBuilder &code = part.state.code;
+  part.addToKOfA = moveAlong(code, *part.a.shared, part.dot.getTransposeA(), done, unit);
+  part.addToKOfB = moveAlong(code, *part.b.shared, !part.dot.getTransposeB(), done, unit);
+  return part;
+}
+
+/// Blocks of k before `end`, `unit` of them a round.
+static void multiplyInLoop(Product &product, int64_t end, int64_t unit, ColumnRange range,
+                           MutableArrayRef<Value> sums) {
+  DeviceBuilder &code = product.state.code;
+  OpBuilder &builder = code.builder;
+  auto loop = scf::ForOp::create(builder, code.loc, code.i32(0), code.i32(end), code.i32(unit), sums);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Product part = partOf(product, loop.getInductionVar(), unit);
+  SmallVector<Value> carried(loop.getRegionIterArgs());
+  multiplyBlocks(part, 0, unit, range, carried);
+  scf::YieldOp::create(builder, code.loc, carried);
+  llvm::copy(loop.getResults(), sums.begin());
+}
+
+static void multiplyColumns(Product &product, ColumnRange range, MutableArrayRef<Value> sums) {
+  int64_t unit = 2 * stepsOfBody(product, range), looped = product.kBlocks / unit * unit;
+  if (looped > unit)
+    multiplyInLoop(product, looped, unit, range, sums);
+  else
+    looped = 0;
+  multiplyBlocks(product, looped, product.kBlocks, range, sums);
 }
 
 /// acc + A·B, where A·B is summed from zero: see the head of this file. All columns at once: in several ranges what A was
@@ -357,7 +432,9 @@ LogicalResult device::lowerDot(KernelState &state, tile::DotOp dot) {
                   state.tileOf(dot.getA()),
                   state.tileOf(dot.getB()),
                   layout,
-                  state.tileOf(dot.getAcc()).registers};
+                  state.tileOf(dot.getAcc()).registers,
+                  {},
+                  {}};
   // A again, for a barrier that B wants comes before both are read, and starts the book anew.
   for (ThreadTile *operand : {&product.a, &product.b, &product.a})
     if (operand->shared)
