@@ -138,7 +138,7 @@ static llvm::SmallVector<tile::ScheduleAttr> gpuSchedules(mlir::Type storage) {
     for (tile::WarpGrid warps : grids)
       for (int64_t stages : {2, 1, 0}) // 0: what every step of a loop reads is loaded again
         schedules.push_back(tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece,
-                                                    storage, warps.count(), stages, warps.columns));
+                                                    storage, warps.count(), stages, warps.columns, /*parts=*/2));
   return schedules;
 }
 
@@ -169,6 +169,19 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionS
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + least->excess(device));
 }
 
+/// As many parts of a causal sequence as give each core one, and two at least.
+static tile::ScheduleAttr withParts(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr s,
+                                    const DeviceDescription &device) {
+  int64_t parts = 2;
+  for (const AttentionShape &shape : shapes)
+    if (shape.split) {
+      int64_t points = std::max<int64_t>(1, shape.batch) * shape.heads; // an unknown batch is 1
+      parts = std::max(parts, static_cast<int64_t>(device.cores) / points);
+    }
+  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), s.getQueryTile(), s.getKeyTile(), s.getPiece(),
+                                 s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(), parts);
+}
+
 llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
                                                         const DeviceDescription &device) {
   // One query and one key are enough to see what a tile takes.
@@ -184,5 +197,5 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<Attention
       smallest = schedule;
   }
   // A function without attention has no schedule.
-  return smallest ? shortened(ones, smallest, device) : smallest;
+  return smallest ? withParts(shapes, shortened(ones, smallest, device), device) : smallest;
 }

@@ -206,6 +206,21 @@ static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, con
   return work;
 }
 
+/// Parts of the sequence side by side: the states of the pieces before the last part, work that one part would not have, then
+/// chunks that begin at sums of them.
+static KernelWorks splitWork(const AttentionShape &shape, const Sizes &z, const Maps &maps) {
+  SplitSizes split(z, z.Tk);
+  Sizes before = z;
+  before.N = split.keys, before.keyTiles = split.keys / z.Tk, before.pieces = split.pieces;
+  WorkEstimate state = stateWork(shape, before, maps.key), chunks = chunkedWork(shape, z, maps);
+  state.usefulProducts = 0;
+  double merged = z.batch * z.heads * split.merges;
+  chunks.elementwise += merged * z.m * (z.dv + 1) * (shape.runningMaximum ? 3 : 1); // both sides are rescaled
+  chunks.nearBytes += merged * z.stateBytes();
+  chunks.grain *= split.parts;
+  return {{"state", state}, {"chunked", chunks}};
+}
+
 /// φ(K) or V compressed to `rank` slots, the naive low rank: Σ_j E [k, j] φ(k_j) [j, width].
 static WorkEstimate slotsWork(const AttentionShape &shape, const Sizes &z, double width, const MapCost &map) {
   double points = z.batch * (width == z.m ? z.features : z.shared), k = shape.rank, rows = z.keyRows();
@@ -258,7 +273,9 @@ KernelWorks cost::kernelAttentionWork(const AttentionShape &shape, const Sizes &
   };
   if (shape.form == attn::Form::Quadratic)
     kernels.push_back({"quadratic", quadraticWork(shape, z, maps)});
-  if (shape.form == attn::Form::Chunked) {
+  if (shape.form == attn::Form::Chunked && shape.split)
+    kernels.append(splitWork(shape, z, maps));
+  else if (shape.form == attn::Form::Chunked) {
     kernels.push_back({"chunked", chunkedWork(shape, z, maps)});
     if (shape.grouped)
       shareGroups(kernels.back().work, shape, z, maps.key);

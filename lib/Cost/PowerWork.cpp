@@ -182,6 +182,21 @@ static WorkEstimate unitWork(const AttentionShape &shape, const Sketches &at, co
   return work;
 }
 
+/// Parts of the sequence side by side: the states of the pieces before the last part, then blocks that begin at sums of them.
+static KernelWorks splitBlocks(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  SplitSizes split(z, at.block);
+  Sizes sizes = z;
+  Sketches before = at;
+  sizes.N = split.keys, sizes.pieces = split.pieces, before.keyTiles = std::ceil(split.keys / at.T);
+  WorkEstimate pieces = piecesWork(before, sizes), blocks = sketchedBlocks(shape, at, z);
+  pieces.usefulProducts = 0;
+  double merged = at.points * split.merges * at.stateBytes;
+  blocks.elementwise += merged; // both sides of each number of 4 bytes are rescaled, then added
+  blocks.nearBytes += merged;
+  blocks.workspaceBytes *= split.parts, blocks.grain *= split.parts;
+  return {{"pieces", pieces}, {"chunked", blocks}};
+}
+
 KernelWorks cost::polysketchWork(const AttentionShape &shape, const Sizes &z) {
   Sketches at(shape, z);
   KernelWorks kernels;
@@ -193,6 +208,8 @@ KernelWorks cost::polysketchWork(const AttentionShape &shape, const Sizes &z) {
     kernels.append({{"pieces", piecesWork(at, z)},
                     {"merge", mergePiecesWork(at, z)},
                     {"readout", readsWork(shape, at, z)}});
+  else if (shape.form == attn::Form::Chunked && shape.split)
+    kernels.append(splitBlocks(shape, at, z));
   else if (shape.form == attn::Form::Chunked)
     kernels.push_back({"chunked", sketchedBlocks(shape, at, z)});
   else

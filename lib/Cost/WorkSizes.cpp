@@ -8,6 +8,7 @@
 #include "WorkSizes.h"
 
 #include "attune/Attn/Exponents.h"
+#include "attune/Tile/KernelSizes.h"
 #include "attune/Tile/WindowTiles.h"
 
 #include "llvm/ADT/bit.h"
@@ -46,6 +47,14 @@ Sizes::Sizes(const AttentionShape &shape, tile::ScheduleAttr schedule)
   pairs = visibleTiles(queries, keys, shape.causal, queryTile, keyTile);
   keysRead = visibleKeys(queries, keys, shape.causal, queryTile, keyTile);
   visible = visiblePairs(queries, keys, shape.causal);
+}
+
+SplitSizes::SplitSizes(const Sizes &z, double chunk) {
+  auto most = static_cast<double>(z.schedule.getParts());
+  auto perPart = static_cast<double>(tile::piecesOfPart(z.schedule.getParts()));
+  double part = perPart * std::ceil(z.n / (most * perPart * chunk)) * chunk;
+  parts = std::ceil(z.n / part), pieces = (parts - 1) * perPart, keys = (parts - 1) * part;
+  merges = perPart * parts * (parts - 1) / 2;
 }
 
 double Sizes::tensorBytes() const {

@@ -42,6 +42,13 @@ struct Sizes {
   double visitedBytes() const;
 };
 
+/// A causal sequence whose parts run side by side (lib/Kernel/Pieces.h): `keys` of them lie before the last part and are summed
+/// up in `pieces`; together the parts begin at so many `merges` of a piece's state.
+struct SplitSizes {
+  SplitSizes(const Sizes &z, double chunk);
+  double parts, pieces, keys, merges;
+};
+
 /// What one token costs on its way through a feature map.
 struct MapCost {
   double products = 0, elementwise = 0, exps = 0;

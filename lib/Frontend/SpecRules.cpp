@@ -113,7 +113,7 @@ static void checkPins(RuleReporter &rules) {
                        "remove the pin: there is no state to go through");
   if (!rules.good({"causal"}))
     return;
-  if ((*form == "chunked" || *form == "grouped") && !spec.causal)
+  if (llvm::is_contained({"chunked", "split", "grouped"}, *form) && !spec.causal)
     return rules.atValue("pin.linearize", "quadratic or state with causal: false", "'" + *form + "'",
                   "chunks carry the state from the past to the future: only a causal spec has them");
   if (llvm::is_contained({"state", "fused_state", "merged_state"}, *form) && spec.causal)

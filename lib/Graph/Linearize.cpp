@@ -11,7 +11,8 @@
 //   fused_state the same, each head's state made and read in one kernel
 //   merged_state the same as state, the pieces of the keys merged by the grid point that stores the last of them
 //   chunked     the causal sums, a chunk at a time, from a carried state (I10)
-//   grouped     the same, the query heads of a key-value head one after another in each chunk: one φ(K) and one state (I15)
+//   split       the same, the sequence cut into parts: the states of all but the last first, then the parts side by side (I11)
+//   grouped     chunked, the query heads of a key-value head one after another in each chunk: one φ(K) and one state (I15)
 //
 // With φ(x) = S(x) ⊗ S(x) they are the forms of `attn.polysketch` as well. They are equal in real arithmetic. Keys
 // that do not exist have features 0, so that they are in none of the sums.
@@ -19,12 +20,14 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Metric.h"
 #include "attune/Graph/RewriteLaw.h"
+#include "attune/Tile/KernelSizes.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::attn;
 
-static constexpr StringLiteral groupedForm = "grouped", fusedForm = "fused_state", mergedForm = "merged_state";
+static constexpr StringLiteral groupedForm = "grouped", fusedForm = "fused_state", mergedForm = "merged_state",
+                        splitForm = "split";
 
 namespace {
 /// Types and values that the linear forms of one op share.
@@ -70,12 +73,14 @@ static SmallVector<Value> buildState(OpBuilder &builder, KernelOp op, StringRef 
   return terms.results(readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum());
 }
 
-static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op, bool grouped) {
+static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op, StringRef form) {
   Terms terms(builder, op);
   auto readout = CausalReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.state, terms.sum,
                                          terms.queryFeatures, terms.keyFeatures, op.getValue(), op.getLengths(),
                                          op.getInitialState(), op.getInitialSum());
-  readout.setGrouped(grouped);
+  readout.setGrouped(form == groupedForm);
+  if (form == splitForm)
+    readout->setAttr(graph::splitAttr, builder.getUnitAttr());
   return terms.results(readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum());
 }
 
@@ -100,7 +105,7 @@ static std::string quadraticRefusal(KernelOp op) {
 static std::string orderRefusal(bool causal, StringRef form) {
   if (isStateForm(form) && causal)
     return "one state for all queries would let a causal query see later keys";
-  if ((form == "chunked" || form == groupedForm) && !causal)
+  if ((form == "chunked" || form == splitForm || form == groupedForm) && !causal)
     return "chunks order queries and keys, and this attention is not causal";
   return "";
 }
@@ -118,8 +123,10 @@ static std::string groupRefusal(KernelOp op) {
 /// A sketched attention stays one op, which names its form: sketches are squared inside the kernels alone.
 static SmallVector<Value> buildSketched(OpBuilder &builder, PolysketchOp op, StringRef form) {
   auto copy = cast<PolysketchOp>(builder.clone(*op));
+  if (form == splitForm)
+    copy->setAttr(graph::splitAttr, builder.getUnitAttr());
   if (form != "quadratic")
-    copy.setForm(symbolizeForm(form));
+    copy.setForm(form == splitForm ? Form::Chunked : symbolizeForm(form));
   return {copy.getOutput()};
 }
 
@@ -127,6 +134,8 @@ static std::string sketchRefusal(PolysketchOp op, StringRef form) {
   std::string order = orderRefusal(op.getCausal(), form);
   if (order.empty() && form == groupedForm)
     return "every query head sketches the keys in a way of its own";
+  if (order.empty() && form == splitForm && tile::sketchNeedsUnit(op.getDegree()))
+    return "the unit of sketches of that degree runs along the sequence";
   if (order.empty() && form == fusedForm)
     return "the state of squared sketches is too large to stay in a kernel";
   if (order.empty() && form == mergedForm)
@@ -138,7 +147,8 @@ namespace {
 struct LinearizeLaw : graph::RewriteLaw {
   StringRef name() const override { return "linearize"; }
   ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"quadratic", "state", fusedForm, mergedForm, "chunked", groupedForm};
+    static constexpr StringLiteral all[] = {"quadratic", "state",   fusedForm, mergedForm,
+                                            "chunked",   splitForm, groupedForm};
     return all;
   }
   bool appliesTo(Operation *op) const override { return isa<KernelOp, PolysketchOp>(op); }
@@ -169,7 +179,7 @@ struct LinearizeLaw : graph::RewriteLaw {
       return op.decompose(builder);
     if (isStateForm(form))
       return buildState(builder, op, form);
-    return buildChunked(builder, op, form == groupedForm);
+    return buildChunked(builder, op, form);
   }
 };
 } // namespace

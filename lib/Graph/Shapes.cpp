@@ -155,7 +155,7 @@ static Shape chunkedShape(attn::NormalizeOp root) {
   AttentionShape shape = shapeOfFeatures(attn::Form::Chunked, readout.getQueryFeatures(), readout.getKeyFeatures(),
                                          readout.getValue(), root);
   shape.causal = true;
-  shape.grouped = readout.getGrouped();
+  shape.grouped = readout.getGrouped(), shape.split = readout->hasAttr(splitAttr);
   shape.initialState = static_cast<bool>(readout.getInitialState());
   shape.finalState = !readout.getState().use_empty() || !readout.getSum().use_empty();
   return shape;
@@ -194,7 +194,7 @@ static Shape shapeOf(attn::PolysketchOp op) {
   AttentionShape shape = shapeOf(op, Family::Polysketch, op.getForm().value_or(attn::Form::Quadratic));
   shape.causal = op.getCausal(), shape.degree = op.getDegree(), shape.sketch = op.getSize();
   shape.features = shape.sketch * shape.sketch, shape.featureHeads = shape.heads;
-  shape.localExact = op.getLocalExact().value_or(0);
+  shape.localExact = op.getLocalExact().value_or(0), shape.split = op->hasAttr(splitAttr);
   shape.guarded = op.getDenominator().getBias() != 0 || op.getDenominator().getFloor() != 0;
   return shape;
 }

@@ -11,12 +11,18 @@
 //                    num = a S + w v;  den = w 1 + a z;  o = num / guard(den)
 //                    S = S + bᵀ v;  z = z + bᵀ 1
 //
+// Split, the sequence is cut into parts: first the states of the keys of all parts but the last are summed up, piece by piece
+// (PieceStates.cpp), then the parts run side by side:
+//
+//   parallel over (batch, head, part);  S = S₀ + Σ_pieces before the part S, z alike;  its chunks as above
+//
 // The sum of a row starts from what the incoming state gives and goes on inside the chunk, in this order whoever computed
 // the state: a sequence that is cut at chunks gives the same bits as one that is not, if the states are the same.
 //
 //===----------------------------------------------------------------------===//
 #include "HeadGroup.h"
-#include "StateTiles.h"
+#include "PieceStates.h"
+#include "Pieces.h"
 
 using namespace mlir;
 using namespace attune;
@@ -83,9 +89,15 @@ static SmallVector<Value> initialState(TileBuilder &tiles, const KernelFrame &fr
                    {frame[problem.initialState], frame[problem.initialSum], {batch, stateHead}});
 }
 
-void kernel::buildChunked(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard) {
-  KernelFrame frame(site, problem, "chunked", {tile::Axis::Batch, tile::Axis::Head},
-                    hostValues(problem, {problem.initialState, problem.initialSum, map.parameter, map.shift}));
+/// The kernel of the chunks; `before`: the states of the pieces, where parts of the sequence run side by side.
+static void buildChunks(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
+                        const PieceStates &before) {
+  SmallVector<tile::Axis> grid{tile::Axis::Batch, tile::Axis::Head};
+  if (problem.split)
+    grid.push_back(tile::Axis::KeyPiece);
+  KernelFrame frame(site, problem, "chunked", grid,
+                    hostValues(problem, {problem.initialState, problem.initialSum, map.parameter, map.shift,
+                                         before.states, before.sums}));
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
   int64_t heads = gridHeads(problem);
@@ -94,14 +106,38 @@ void kernel::buildChunked(BuildSite &site, const Problem &problem, const Feature
   Value limit = keyLimit(frame, tiles, problem, point);
   ChunkedHead at{problem, MapAtPoint(tiles, frame, problem, map, point), guard, frame, group, reader(problem.key),
                  reader(problem.value), limit};
-  Value tokens = queryCount(tiles, problem, frame[problem.query.memory]);
   Value stateHead = tiles.div(point.head, heads / parameterHeads(problem, map));
-  SmallVector<Value> initial = initialState(tiles, frame, problem, map, point.batch, stateHead);
-  loop(tiles, tile::Carry::Sum, tiles.index(0), tokens, problem.keyTile(), initial,
+  SmallVector<Value> initial;
+  TokenRange tokens{tiles.index(0), Value()};
+  Pieces pieces(problem);
+  if (problem.split) {
+    Value part = tiles.programId(tile::Axis::KeyPiece);
+    tokens = pieces.tokensOfPart(tiles, frame, part);
+    initial = sumOfPieces(tiles, frame, problem, map, before, point.batch, stateHead, pieces.countBefore(tiles, part));
+  } else {
+    tokens.end = queryCount(tiles, problem, frame[problem.query.memory]);
+    initial = initialState(tiles, frame, problem, map, point.batch, stateHead);
+  }
+  loop(tiles, tile::Carry::Sum, tokens.first, tokens.end, problem.keyTile(), initial,
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
   TileBuilder host(site.host, site.loc);
-  frame.finish(site, {batchAxis(host, problem), host.index(heads)});
+  SmallVector<Value> sizes{batchAxis(host, problem), host.index(heads)};
+  if (problem.split)
+    sizes.push_back(pieces.partCount(host));
+  frame.finish(site, sizes);
+}
+
+void kernel::buildChunked(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard) {
+  PieceStates before;
+  if (problem.split) {
+    before = allocatePieces(site, problem, map);
+    buildPieces(site, problem, map, before);
+  }
+  buildChunks(site, problem, map, guard, before);
+  if (!problem.finalState)
+    return;
   // The heads of a group carry the same state, so one of them cannot own it: final states have kernels of their own.
-  if (problem.finalState)
-    buildState(site, problem, map, problem.finalState, problem.finalSum);
+  Problem whole = problem;
+  whole.split = false;
+  buildState(site, whole, map, problem.finalState, problem.finalSum);
 }

@@ -58,6 +58,7 @@ struct Problem {
   bool grouped = false; ///< chunks serve all query heads of a key-value head, which share a state
   bool fused = false;   ///< a state is read in the kernel that makes it
   bool merged = false;  ///< states of pieces are merged in the kernel that makes them
+  bool split = false;   ///< chunks of several parts of the sequence side by side (Pieces.h)
   attn::WindowAttr window; ///< null: the whole sequence
   // Memories of the host function; null if absent.
   mlir::Value lengths;             ///< [batch] i32
@@ -163,7 +164,7 @@ void buildState(BuildSite &site, const Problem &problem, const FeatureMap &map, 
 void buildStateAndReadout(BuildSite &site, const Problem &problem, const FeatureMap &map,
                           attn::DenominatorAttr guard);
 
-/// Causal kernel attention chunk by chunk, n = N.
+/// Causal kernel attention chunk by chunk, n = N; if problem.split, after the states of the parts before.
 void buildChunked(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
 
 } // namespace attune::kernel

@@ -24,10 +24,11 @@
 // those that rise further, the way above is taken.
 //
 //===----------------------------------------------------------------------===//
+#include "FavorPieces.h"
 #include "FeatureMaps.h"
 #include "HeadGroup.h"
 #include "LogPairs.h"
-#include "LogState.h"
+#include "Pieces.h"
 
 #include "attune/Tile/Any.h"
 
@@ -197,15 +198,19 @@ static SmallVector<Value> step(TileBuilder &tiles, const FavorHead &at, Value fi
   return nextState(tiles, carried, keys.maximum, b, keys.v);
 }
 
-void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map,
-                               attn::DenominatorAttr guard) {
-  KernelFrame frame(site, problem, "chunked", {tile::Axis::Batch, tile::Axis::Head}, hostValues(problem, map.parameter));
+/// The kernel of the chunks; `before`: the states of the pieces, where parts of the sequence run side by side.
+static void buildChunks(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
+                        const LogStates &before) {
+  SmallVector<tile::Axis> grid{tile::Axis::Batch, tile::Axis::Head};
+  SmallVector<Value> values = hostValues(problem, map.parameter);
+  if (problem.split)
+    grid.push_back(tile::Axis::KeyPiece), llvm::append_range(values, before.memories());
+  KernelFrame frame(site, problem, "chunked", grid, values);
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
+  int64_t heads = gridHeads(problem);
   std::deque<GroupMember> group = groupAt(tiles, frame, problem, point);
-  auto reader = [&](const Tokens &tokens) {
-    return TokenReader(tiles, frame, problem, tokens, point, gridHeads(problem));
-  };
+  auto reader = [&](const Tokens &tokens) { return TokenReader(tiles, frame, problem, tokens, point, heads); };
   FavorHead at{problem,
                MapAtPoint(tiles, frame, problem, map, point),
                frame,
@@ -216,9 +221,27 @@ void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const Fe
                attn::bandCount(map.map, map.width),
                guard,
                problem.schedule.getTarget() == tile::TargetKind::CPU};
-  loop(tiles, tile::Carry::Softmax, tiles.index(0), queryCount(tiles, problem, frame[problem.query.memory]),
-       problem.keyTile(), emptyLogState(tiles, map.features, problem.valueWidth()),
+  SmallVector<Value> initial;
+  TokenRange tokens{tiles.index(0), Value()};
+  Pieces pieces(problem);
+  if (problem.split) {
+    Value part = tiles.programId(tile::Axis::KeyPiece), head = tiles.div(point.head, heads / parameterHeads(problem, map));
+    tokens = pieces.tokensOfPart(tiles, frame, part);
+    initial = mergeOfPieces(tiles, frame, before, point.batch, head, pieces.countBefore(tiles, part));
+  } else {
+    tokens.end = queryCount(tiles, problem, frame[problem.query.memory]);
+    initial = emptyLogState(tiles, map.features, problem.valueWidth());
+  }
+  loop(tiles, tile::Carry::Softmax, tokens.first, tokens.end, problem.keyTile(), initial,
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
   TileBuilder host(site.host, site.loc);
-  frame.finish(site, {batchAxis(host, problem), host.index(gridHeads(problem))});
+  SmallVector<Value> sizes{batchAxis(host, problem), host.index(heads)};
+  if (problem.split)
+    sizes.push_back(pieces.partCount(host));
+  frame.finish(site, sizes);
+}
+
+void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map,
+                               attn::DenominatorAttr guard) {
+  buildChunks(site, problem, map, guard, problem.split ? buildFavorPieces(site, problem, map) : LogStates());
 }

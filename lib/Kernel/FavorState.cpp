@@ -13,8 +13,8 @@
 // Some feature has a = g, and its z counts its largest key as g: the denominator is about 1 at least.
 //
 //===----------------------------------------------------------------------===//
+#include "FavorPieces.h"
 #include "FeatureMaps.h"
-#include "LogState.h"
 #include "QueryBlocks.h"
 
 using namespace mlir;
@@ -52,18 +52,28 @@ static void buildReadout(BuildSite &site, const Problem &problem, const FeatureM
   buildQueryBlocks(site, problem, "readout", values, read);
 }
 
-void kernel::buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map,
-                             attn::DenominatorAttr guard) {
-  int64_t heads = parameterHeads(problem, map);
-  std::shared_ptr<MapAtPoint> mapped; // of the kernel that was begun last
-  auto prepare = [&](KernelFrame &frame, const Point &point, Value limit) -> LogStateBuilder::KeyLogarithms {
+/// What makes the logarithms of the keys at a point; `mapped` is the map of the kernel that was begun last.
+static auto keysOf(const Problem &problem, const FeatureMap &map, std::shared_ptr<MapAtPoint> &mapped) {
+  return [&](KernelFrame &frame, const Point &point, Value limit) -> LogStateBuilder::KeyLogarithms {
     mapped = std::make_shared<MapAtPoint>(frame.tiles, frame, problem, map, point);
-    auto key = std::make_shared<TokenReader>(frame.tiles, frame, problem, problem.key, point, heads);
+    auto key = std::make_shared<TokenReader>(frame.tiles, frame, problem, problem.key, point, parameterHeads(problem, map));
     return [=, &problem, mapped = mapped](TileBuilder &tiles, Value first) {
       return mapped->logarithms(tiles, *key, first, problem.keyTile(), Side::Key, limit);
     };
   };
-  LogStateBuilder builder(site, problem, heads, map.features);
+}
+
+LogStates kernel::buildFavorPieces(BuildSite &site, const Problem &problem, const FeatureMap &map) {
+  std::shared_ptr<MapAtPoint> mapped;
+  LogStateBuilder builder(site, problem, parameterHeads(problem, map), map.features);
+  return builder.buildPieces(map.parameter, keysOf(problem, map, mapped));
+}
+
+void kernel::buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map,
+                             attn::DenominatorAttr guard) {
+  std::shared_ptr<MapAtPoint> mapped;
+  auto prepare = keysOf(problem, map, mapped);
+  LogStateBuilder builder(site, problem, parameterHeads(problem, map), map.features);
   if (!problem.fused)
     return buildReadout(site, problem, map, builder.build(map.parameter, false, prepare), guard);
   auto read = [&](TileBuilder &tiles, const TokenReader &query, Value first, ValueRange state) {

@@ -13,11 +13,6 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-Value kernel::pieceCount(TileBuilder &host, const Problem &problem) {
-  Value count = host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
-  return problem.merged ? host.max(count, host.index(1)) : count;
-}
-
 Value kernel::counterWorkspace(BuildSite &site, Value batch, int64_t heads) {
   auto type = MemRefType::get({ShapedType::kDynamic, heads, 2}, site.host.getI32Type());
   return tile::WorkspaceOp::create(site.host, site.loc, type, batch);

@@ -12,9 +12,6 @@
 
 namespace attune::kernel {
 
-/// Pieces of the keys of a memory. Without keys there is one, of which the state is empty, where pieces are merged by the last.
-mlir::Value pieceCount(TileBuilder &host, const Problem &problem);
-
 /// A counter for each batch entry and head: a part of the workspace, which no kernel clears first.
 mlir::Value counterWorkspace(BuildSite &site, mlir::Value batch, int64_t heads);
 

@@ -14,6 +14,7 @@
 
 #include "FusedState.h"
 #include "LastPiece.h"
+#include "Pieces.h"
 
 #include <cmath>
 #include <limits>
@@ -151,16 +152,14 @@ void LogStateBuilder::buildPieces(Value count, ArrayRef<Value> values, Prepare p
                     {tile::Axis::Batch, tile::Axis::Head, tile::Axis::KeyPiece}, arguments);
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
-  Value piece = tiles.programId(tile::Axis::KeyPiece);
-  int64_t length = problem.schedule.getPiece();
-  Value first = tiles.mul(piece, length), limit = keyLimit(frame, tiles, problem, point);
-  Value end = tiles.min(tiles.add(first, tiles.index(length)), limit);
+  Value piece = tiles.programId(tile::Axis::KeyPiece), limit = keyLimit(frame, tiles, problem, point);
+  TokenRange range = Pieces(problem).tokens(tiles, frame, piece, limit);
   TokenReader value(tiles, frame, problem, problem.value, point, heads);
   KeyLogarithms logarithms = prepare(frame, point, limit);
   auto step = [&](TileBuilder &inner, Value j, ValueRange carried) {
     return addLogTile(inner, problem, carried, logarithms(inner, j), value, j, limit);
   };
-  SmallVector<Value> state = loop(tiles, tile::Carry::Softmax, first, end, problem.keyTile(),
+  SmallVector<Value> state = loop(tiles, tile::Carry::Softmax, range.first, range.end, problem.keyTile(),
                                   emptyLogState(tiles, features, problem.valueWidth()), step);
   storeLogState(tiles, frame, pieces, state, {point.batch, point.head, piece});
   if (counters)
@@ -177,12 +176,17 @@ void kernel::divideBySums(TileBuilder &tiles, SmallVector<Value> &state) {
   state[2] = tiles.times(state[2], tiles.expand(inverse, 1, tiles.shape(state[2])));
 }
 
-void LogStateBuilder::mergePieces(TileBuilder &tiles, const KernelFrame &frame, Value batch, Value head) const {
+SmallVector<Value> kernel::mergeOfPieces(TileBuilder &tiles, const KernelFrame &frame, const LogStates &pieces, Value batch,
+                                         Value head, Value count) {
   auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
     return mergeLogStates(inner, before, loadLogState(inner, frame, pieces, {batch, head, piece}));
   };
-  SmallVector<Value> state = loop(tiles, tile::Carry::Softmax, tiles.index(0), tiles.dim(frame[pieces.sum], 2), 1,
-                                  emptyLogState(tiles, features, problem.valueWidth()), step);
+  return loop(tiles, tile::Carry::Softmax, tiles.index(0), count, 1,
+              emptyLogState(tiles, pieces.features, pieces.valueWidth), step);
+}
+
+void LogStateBuilder::mergePieces(TileBuilder &tiles, const KernelFrame &frame, Value batch, Value head) const {
+  SmallVector<Value> state = mergeOfPieces(tiles, frame, pieces, batch, head, tiles.dim(frame[pieces.sum], 2));
   if (normalized)
     divideBySums(tiles, state);
   storeLogState(tiles, frame, result, state, {batch, head});
@@ -201,13 +205,21 @@ void LogStateBuilder::buildMerge() {
 LogStates LogStateBuilder::build(ArrayRef<Value> values, bool isNormalized, Prepare prepare) {
   TileBuilder host(site.host, site.loc);
   Value batch = host.dim(problem.key.memory, 0);
-  Value count = pieceCount(host, problem);
+  Value count = Pieces(problem).count(host);
   pieces = workspace(true, batch, count), result = workspace(false, batch, count), normalized = isNormalized;
   Value counters = problem.merged ? counterWorkspace(site, batch, heads) : Value();
   buildPieces(count, values, prepare, counters);
   if (!counters)
     buildMerge();
   return result;
+}
+
+LogStates LogStateBuilder::buildPieces(ArrayRef<Value> values, Prepare prepare) {
+  TileBuilder host(site.host, site.loc);
+  Value count = Pieces(problem).count(host);
+  pieces = workspace(true, host.dim(problem.key.memory, 0), count);
+  buildPieces(count, values, prepare, Value());
+  return pieces;
 }
 
 void LogStateBuilder::buildFused(ArrayRef<Value> values, bool normalized, Prepare prepare, ReadQueries read) {

@@ -63,6 +63,10 @@ llvm::SmallVector<mlir::Value> loadLogState(TileBuilder &tiles, const KernelFram
 void storeLogState(TileBuilder &tiles, const KernelFrame &frame, const LogStates &states, mlir::ValueRange state,
                    llvm::ArrayRef<mlir::Value> indices);
 
+/// Inside a kernel: the first `count` of the states of pieces, merged one after another.
+llvm::SmallVector<mlir::Value> mergeOfPieces(TileBuilder &tiles, const KernelFrame &frame, const LogStates &pieces,
+                                             mlir::Value batch, mlir::Value head, mlir::Value count);
+
 /// The state with the tile of keys at `first` added: `keys` are its features, of which those at or past `limit` do not exist.
 llvm::SmallVector<mlir::Value> addLogTile(TileBuilder &tiles, const Problem &problem, mlir::ValueRange state,
                                           LogFeatures keys, const TokenReader &value, mlir::Value first,
@@ -83,6 +87,8 @@ public:
   using Prepare = llvm::function_ref<KeyLogarithms(KernelFrame &frame, const Point &point, mlir::Value limit)>;
   /// `values`: what the kernel reads beside keys, values and lengths.
   LogStates build(llvm::ArrayRef<mlir::Value> values, bool normalized, Prepare prepare);
+  /// The states of the pieces alone (Pieces.h): [batch, heads, pieces, m, dv], [batch, heads, pieces, m] twice.
+  LogStates buildPieces(llvm::ArrayRef<mlir::Value> values, Prepare prepare);
   /// o [Tq, dv] of the queries first … of one head, from a state.
   using ReadQueries = std::function<mlir::Value(TileBuilder &tiles, const TokenReader &query, mlir::Value first,
                                                 mlir::ValueRange state)>;

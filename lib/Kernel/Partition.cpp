@@ -71,7 +71,7 @@ static LogicalResult matchChunked(attn::NormalizeOp root, Partition &result) {
   if (!readout || readout.getDenominator() != root.getDenominator())
     return failure();
   result.form = attn::Form::Chunked;
-  result.grouped = readout.getGrouped();
+  result.grouped = readout.getGrouped(), result.split = readout->hasAttr("attn.split");
   result.causal = true;
   result.value = readout.getValue();
   result.initialState = readout.getInitialState();

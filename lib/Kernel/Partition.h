@@ -28,6 +28,7 @@ struct Partition {
   bool grouped = false; ///< chunked: the query heads of a key-value head share its state
   bool fused = false;   ///< state: made and read in one kernel
   bool merged = false;  ///< state: its pieces are merged in the kernel that makes them
+  bool split = false;   ///< chunked: parts of the sequence side by side
   bool mapsAlone = false; ///< a kernel of its own maps the keys
 };
 

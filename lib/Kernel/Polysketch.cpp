@@ -14,11 +14,14 @@
 //               parallel over (batch, head, slice): the pieces merged; then a readout of the query tiles
 //   chunked:    parallel over (batch, head): block after block, every query tile reads the state of the blocks before and
 //               pairs with the keys of its own; then the block's keys enter the state
+//   split:      the states of pieces of the keys before the last part; then chunked, parallel over parts as well, from what
+//               the pieces before a part sum up to
 //
 // Both kinds of weights are squares: of ⟨S(q), S(k)⟩, and of ⟨q / |q|, k⟩^(p/2). They are carried relative to the largest of
 // their row (Power.h). A tile of queries never leaves its block.
 //
 //===----------------------------------------------------------------------===//
+#include "Pieces.h"
 #include "SketchedTiles.h"
 #include "SketchTree.h"
 #include "attune/Tile/KernelSizes.h"
@@ -153,39 +156,46 @@ static void buildPieces(BuildSite &site, const Sketches &at, const SketchState &
   QueryTile tile = queryTile(tiles, at, frame, point);
   SketchState state = inKernel(frame, at, pieces);
   state.piece = tiles.programId(tile::Axis::KeyPiece);
-  int64_t length = at.problem.schedule.getPiece();
-  Value start = tiles.mul(state.piece, length), limit = keyLimit(frame, tiles, at.problem, point);
-  Value end = tiles.min(tiles.add(start, tiles.index(length)), limit);
+  Value limit = keyLimit(frame, tiles, at.problem, point);
+  TokenRange range = Pieces(at.problem, at.block).tokens(tiles, frame, state.piece, limit);
   state.clear(tiles, point);
-  loop(tiles, tile::Carry::Sum, start, end, keysOfSketchBlock, {}, [&](TileBuilder &inner, Value first, ValueRange) {
-    addToSlices(inner, tile, state, first, inner.min(inner.add(first, inner.index(keysOfSketchBlock)), end), end);
+  // Tiles of keys do not leave the blocks of a causal attention.
+  int64_t step = at.problem.split ? at.block : keysOfSketchBlock;
+  loop(tiles, tile::Carry::Sum, range.first, range.end, step, {}, [&](TileBuilder &inner, Value first, ValueRange) {
+    addToSlices(inner, tile, state, first, inner.min(inner.add(first, inner.index(step)), range.end), range.end);
     return SmallVector<Value>();
   });
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads()), count});
 }
 
-/// The pieces, one after another, slice by slice.
+/// The first `count` pieces, one after another: slice `f` of their sum.
+static SmallVector<Value> sumOfPieces(TileBuilder &tiles, const SketchState &parts, const Point &point, Value f,
+                                      Value count) {
+  auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
+    SketchState part = parts;
+    part.piece = piece;
+    return part.merge(inner, before, part.load(inner, point, f));
+  };
+  return loop(tiles, tile::Carry::Sum, tiles.index(0), count, 1, parts.empty(tiles), step);
+}
+
+/// All pieces, slice by slice.
 static void buildMerge(BuildSite &site, const Sketches &at, const SketchState &pieces, const SketchState &result) {
   KernelFrame frame(site, at.problem, "merge", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::ValueBlock},
                     {pieces.state, pieces.sum, pieces.unit, result.state, result.sum, result.unit});
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, at.problem);
   SketchState state = inKernel(frame, at, result), parts = inKernel(frame, at, pieces);
-  Value f = tiles.programId(tile::Axis::ValueBlock), count = tiles.dim(parts.unit, 2);
-  auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
-    SketchState part = parts;
-    part.piece = piece;
-    return state.merge(inner, before, part.load(inner, point, f));
-  };
-  state.store(tiles, point, f, loop(tiles, tile::Carry::Sum, tiles.index(0), count, 1, state.empty(tiles), step));
+  Value f = tiles.programId(tile::Axis::ValueBlock);
+  state.store(tiles, point, f, sumOfPieces(tiles, parts, point, f, tiles.dim(parts.unit, 2)));
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads()), host.index(state.slices())});
 }
 
 static void buildSketchedState(BuildSite &site, const Sketches &at, const SketchState &state) {
   TileBuilder host(site.host, site.loc);
-  Value count = host.ceilDiv(host.dim(at.problem.key.memory, 2), at.problem.schedule.getPiece());
+  Value count = Pieces(at.problem, at.block).count(host);
   SketchState pieces = allocateState(site, at, count);
   buildPieces(site, at, pieces, count);
   buildMerge(site, at, pieces, state);
@@ -210,16 +220,38 @@ static void buildReadout(BuildSite &site, const Sketches &at, const SketchState 
 // Chunked
 //===----------------------------------------------------------------------===//
 
-static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &hostState) {
-  KernelFrame frame(site, at.problem, "chunked", {tile::Axis::Batch, tile::Axis::Head},
-                    at.values({hostState.state, hostState.sum, hostState.unit}));
+/// S, z and K at the beginning of a part: what the pieces before it sum up to.
+static void startPart(TileBuilder &tiles, const SketchState &state, const SketchState &pieces, const Point &point,
+                      Value count) {
+  loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(state.slices()), 1, {},
+       [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
+         state.store(inner, point, f, sumOfPieces(inner, pieces, point, f, count));
+         return {};
+       });
+}
+
+/// `hostPieces`: the states of the pieces, where parts of the sequence run side by side; the state has parts then.
+static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &hostState, const SketchState *hostPieces) {
+  SmallVector<tile::Axis> grid{tile::Axis::Batch, tile::Axis::Head};
+  SmallVector<Value> memories{hostState.state, hostState.sum, hostState.unit};
+  if (hostPieces)
+    grid.push_back(tile::Axis::KeyPiece), memories.append({hostPieces->state, hostPieces->sum, hostPieces->unit});
+  KernelFrame frame(site, at.problem, "chunked", grid, at.values(memories));
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, at.problem);
   QueryTile tile = queryTile(tiles, at, frame, point);
   SketchState state = inKernel(frame, at, hostState);
   tile.limit = keyLimit(frame, tiles, at.problem, point);
-  Value queries = tiles.dim(frame[at.problem.query.memory], 2), c0 = tiles.index(0);
-  state.clear(tiles, point);
+  Value queries = tiles.dim(frame[at.problem.query.memory], 2);
+  TokenRange tokens{tiles.index(0), queries};
+  Pieces cuts(at.problem, at.block);
+  if (hostPieces) {
+    state.piece = tiles.programId(tile::Axis::KeyPiece);
+    tokens = cuts.tokensOfPart(tiles, frame, state.piece);
+    startPart(tiles, state, inKernel(frame, at, *hostPieces), point, cuts.countBefore(tiles, state.piece));
+  } else {
+    state.clear(tiles, point);
+  }
   auto block = [&](TileBuilder &outer, Value start, ValueRange) -> SmallVector<Value> {
     Value end = outer.min(outer.add(start, outer.index(at.block)), queries);
     loop(outer, tile::Carry::Sum, start, end, at.rows, {}, [&](TileBuilder &inner, Value first, ValueRange) {
@@ -233,9 +265,23 @@ static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &
     addToSlices(outer, tile, state, start, outer.min(end, tile.limit), end);
     return {};
   };
-  loop(tiles, tile::Carry::Sum, c0, queries, at.block, {}, block);
+  loop(tiles, tile::Carry::Sum, tokens.first, tokens.end, at.block, {}, block);
   TileBuilder host(site.host, site.loc);
-  frame.finish(site, {host.dim(at.problem.query.memory, 0), host.index(at.problem.heads())});
+  SmallVector<Value> sizes{host.dim(at.problem.query.memory, 0), host.index(at.problem.heads())};
+  if (hostPieces)
+    sizes.push_back(cuts.partCount(host));
+  frame.finish(site, sizes);
+}
+
+static void buildParts(BuildSite &site, const Sketches &at) {
+  if (!at.problem.split)
+    return buildBlocks(site, at, allocateState(site, at), nullptr);
+  TileBuilder host(site.host, site.loc);
+  Pieces cuts(at.problem, at.block);
+  Value count = cuts.count(host);
+  SketchState pieces = allocateState(site, at, count);
+  buildPieces(site, at, pieces, count);
+  buildBlocks(site, at, allocateState(site, at, cuts.partCount(host)), &pieces);
 }
 
 //===----------------------------------------------------------------------===//
@@ -278,9 +324,9 @@ void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const Poly
               key.columns, query.rowScale, largest,      running,    tilesOf(problem, options)};
   if (options.form == "quadratic")
     return buildPairs(site, at);
-  SketchState state = allocateState(site, at);
   if (options.form == "chunked")
-    return buildBlocks(site, at, state);
+    return buildParts(site, at);
+  SketchState state = allocateState(site, at);
   buildSketchedState(site, at, state);
   buildReadout(site, at, state);
 }

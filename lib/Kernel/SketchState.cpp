@@ -114,7 +114,7 @@ SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, con
 
 SmallVector<Value> SketchState::carryOf(TileBuilder &tiles, const Point &point, const PowerCarry &power, Value rowUnit,
                                         Value den, Value num, Value factor) const {
-  Value k = tiles.load(unit, {point.batch, point.head, tiles.index(0)}, 1);                          // [1]
+  Value k = tiles.load(unit, indices(tiles, point, tiles.index(0), 0), 1);                           // [1]
   Value unitOfRows = tiles.times(repeat(tiles, k, power.rows), rowUnit);                             // [Tq]
   return power.startFrom(tiles, factor ? tiles.times(unitOfRows, factor) : unitOfRows, den, num);
 }

@@ -17,96 +17,18 @@
 //===----------------------------------------------------------------------===//
 #include "FusedState.h"
 #include "LastPiece.h"
+#include "PieceStates.h"
 #include "QueryBlocks.h"
-#include "StateTiles.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
-
-namespace {
-/// The keys that a grid point maps; those at or past `limit` do not exist.
-struct KeysAtPoint {
-  KeysAtPoint(KernelFrame &frame, const Problem &problem, const FeatureMap &map, const Point &point, Value limit)
-      : problem(problem), key(frame.tiles, frame, problem, problem.key, point, parameterHeads(problem, map)),
-        value(frame.tiles, frame, problem, problem.value, point, parameterHeads(problem, map)),
-        mapped(frame.tiles, frame, problem, map, point), limit(limit) {}
-
-  /// S[m, dv] and z[m] with the tile at j added.
-  SmallVector<Value> add(TileBuilder &tiles, Value j, ValueRange carried) const {
-    int64_t keyTile = problem.keyTile();
-    Features b = mapped.features(tiles, key, j, keyTile, Side::Key, limit); // [Tk, m]
-    b = clearRows(tiles, b, tiles.sub(limit, j)); // φ(0) ≠ 0: keys that do not exist are cleared after the map
-    Value v = value.load(tiles, j, keyTile, limit);                         // [Tk, dv]
-    return addKeys(tiles, carried, b, v, kernelOperand(problem, tiles));
-  }
-
-  const Problem &problem;
-  TokenReader key, value;
-  MapAtPoint mapped;
-  Value limit;
-};
-} // namespace
 
 /// o [Tq, dv] of features a [Tq, m].
 static Value outputOf(TileBuilder &tiles, const Problem &problem, attn::DenominatorAttr guard, const Features &a,
                       ValueRange state) {
   auto [numerator, denominator] = readState(tiles, state, a, stateOperand(problem, tiles)); // [Tq, dv], [Tq]
   return normalize(tiles, guard, numerator, denominator);
-}
-
-namespace {
-/// Memories of the host: states [batch, F, pieces, m, dv] and sums [batch, F, pieces, m] of the pieces, and what they are merged
-/// into [batch, F, m, dv], [batch, F, m].
-struct PieceStates {
-  Value states, sums, state, sum;
-};
-} // namespace
-
-/// S₀ (or 0) plus the pieces, one after another.
-static void mergePieces(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const FeatureMap &map,
-                        const PieceStates &memories, Value batch, Value head) {
-  int64_t width = problem.valueWidth();
-  SmallVector<Value> carried = zeroState(tiles, map, width);
-  if (problem.initialState)
-    carried = loadState(tiles, map, width, {frame[problem.initialState], frame[problem.initialSum], {batch, head}});
-  Value statesIn = frame[memories.states], sumsIn = frame[memories.sums];
-  auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
-    SmallVector<Value> next = loadState(inner, map, width, {statesIn, sumsIn, {batch, head, piece}});
-    for (auto [sum, part] : llvm::zip_equal(before, next))
-      part = inner.plus(sum, part);
-    return next;
-  };
-  carried = loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.dim(statesIn, 2), 1, carried, step);
-  storeState(tiles, map, carried, {frame[memories.state], frame[memories.sum], {batch, head}});
-}
-
-/// The states of the pieces; with `counters` the point of the last one merges them.
-static void buildPieces(BuildSite &site, const Problem &problem, const FeatureMap &map, const PieceStates &memories,
-                        Value pieces, Value counters) {
-  SmallVector<Value> values{problem.lengths, map.parameter, map.shift, memories.states, memories.sums};
-  if (counters)
-    values.append({counters, problem.initialState, problem.initialSum, memories.state, memories.sum});
-  KernelFrame frame(site, problem, counters ? "merged_state" : "state",
-                    {tile::Axis::Batch, tile::Axis::Head, tile::Axis::KeyPiece},
-                    hostValues({&problem.key, &problem.value}, values));
-  TileBuilder &tiles = frame.tiles;
-  Point point = gridPoint(frame, problem);
-  Value piece = tiles.programId(tile::Axis::KeyPiece);
-  int64_t length = problem.schedule.getPiece();
-  Value first = tiles.mul(piece, length);
-  Value limit = keyLimit(frame, tiles, problem, point);
-  Value end = tiles.min(tiles.add(first, tiles.index(length)), limit);
-  KeysAtPoint keys(frame, problem, map, point, limit);
-  SmallVector<Value> state =
-      loop(tiles, tile::Carry::Sum, first, end, problem.keyTile(), zeroState(tiles, map, problem.valueWidth()),
-           [&](TileBuilder &inner, Value j, ValueRange carried) { return keys.add(inner, j, carried); });
-  storeState(tiles, map, state, {frame[memories.states], frame[memories.sums], {point.batch, point.head, piece}});
-  if (counters)
-    inLastPiece(tiles, frame[counters], {point.batch, point.head}, tiles.dim(frame[memories.states], 2),
-                [&](TileBuilder &inner) { mergePieces(inner, frame, problem, map, memories, point.batch, point.head); });
-  TileBuilder host(site.host, site.loc);
-  frame.finish(site, {host.dim(problem.key.memory, 0), host.index(parameterHeads(problem, map)), pieces});
 }
 
 static void buildMerge(BuildSite &site, const Problem &problem, const FeatureMap &map, const PieceStates &memories) {
@@ -119,16 +41,13 @@ static void buildMerge(BuildSite &site, const Problem &problem, const FeatureMap
 }
 
 void kernel::buildState(BuildSite &site, const Problem &problem, const FeatureMap &map, Value state, Value sum) {
+  PieceStates memories = allocatePieces(site, problem, map);
+  memories.state = state, memories.sum = sum;
   TileBuilder host(site.host, site.loc);
-  int64_t heads = parameterHeads(problem, map);
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  Value batch = host.dim(problem.key.memory, 0);
-  Value pieces = pieceCount(host, problem);
-  Value states = site.workspace({dynamic, heads, dynamic, map.features, problem.valueWidth()}, {batch, pieces});
-  Value sums = site.workspace({dynamic, heads, dynamic, map.features}, {batch, pieces});
-  PieceStates memories{states, sums, state, sum};
-  Value counters = problem.merged ? counterWorkspace(site, batch, heads) : Value();
-  buildPieces(site, problem, map, memories, pieces, counters);
+  Value counters = problem.merged
+                       ? counterWorkspace(site, host.dim(problem.key.memory, 0), parameterHeads(problem, map))
+                       : Value();
+  buildPieces(site, problem, map, memories, counters);
   if (!counters)
     buildMerge(site, problem, map, memories);
 }

@@ -24,6 +24,8 @@ static constexpr FormText texts[] = {
     {"linearize", "fused_state", "state, with the sum and the reading in one kernel"},
     {"linearize", "merged_state", "state, with what pieces of the keys sum up to added up in the kernel that makes the last one"},
     {"linearize", "chunked", "causal, chunk by chunk; what earlier chunks sum up to is carried along: cost grows with n"},
+    {"linearize", "split",
+     "chunked, in parts of the sequence side by side, after what the keys of all but the last sum up to"},
     {"linearize", "grouped", "chunked, once for all query heads that share a key-value head"},
     {"fold", "apart", "tokens are projected, then multiplied by the random features"},
     {"fold", "folded", "weight and random features are multiplied by `prepare`, so that tokens meet one matrix"},

@@ -52,7 +52,8 @@ static constexpr ListedLaw laws[] = {
      "a quarter of an attention"},
     {"I10", "linearize", "o_i = A_i (S₀ + Σ_{j ≤ i} B_j v_jᵀ), in chunks", "causal, n = N",
      "PolySketchFormer (arXiv 2310.01655), theorem 3.1", LawPlace::Choice,
-     "chunked: n T (m + dv) + 2 n m dv with T tokens a chunk"},
+     "chunked: n T (m + dv) + 2 n m dv with T tokens a chunk; split: (1 - 1/P) (n m dv and a map of the keys) more, for P parts of "
+     "the sequence side by side, which wins where heads are fewer than cores"},
     {"I11", "pieces of the sequence", "Bᵀ V = Σ over pieces; softmax's with a rescaling", "the order of sums may change",
      "Transformers are RNNs (arXiv 2006.16236)", LawPlace::Schedule,
      "states and compressions in pieces of a fixed length, merged in order, so that bits depend on N alone"},

@@ -22,7 +22,7 @@ func.func @no_list(%q: tensor<1x1x64x128xf32>, %k: tensor<1x1x64x128xf32>, %v: t
 
 // -----
 
-// expected-error @+2 {{expected a form of linearize (quadratic, state, fused_state, merged_state, chunked, grouped) in a pin, but got 'stat'}}
+// expected-error @+2 {{expected a form of linearize (quadratic, state, fused_state, merged_state, chunked, split, grouped) in a pin, but got 'stat'}}
 // expected-note @+1 {{did you mean 'state'?}}
 func.func @no_form(%q: tensor<1x1x64x128xf32>, %k: tensor<1x1x64x128xf32>, %v: tensor<1x1x64x128xf32>) -> tensor<1x1x64x128xf32>
     attributes {attn.pin = {linearize = "stat"}} {

@@ -22,6 +22,10 @@ inline constexpr int64_t slotTokens = 64;
 /// second level.
 inline constexpr int64_t keysOfSketchBlock = 512;
 
+/// Pieces of one part of a causal sequence. The states of all parts but the last are summed up before any is read, by as
+/// many grid points as there are pieces of them: with few parts one piece each would leave a core without one.
+inline int64_t piecesOfPart(int64_t parts) { return parts <= 4 ? parts : 1; }
+
 /// Whether |k|^(p/2) leaves the range of f32 for magnitudes from 1e-4 to 1e4, so that sketched keys need a unit.
 inline bool sketchNeedsUnit(int64_t degree) { return degree >= 16; }
 

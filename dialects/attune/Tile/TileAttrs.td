@@ -128,7 +128,9 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     * `operand`: the element type of the operands of `tile.dot` (f32 on a CPU; the storage type on matrix units);
     * `warps`, `stages`: warps of a thread block and stages of the copies into shared memory (1, 1 on a CPU);
     * `warp_columns`: over how many warps the columns of a tile are spread (1 unless given); its rows are spread over the
-      other factor of `warps`.
+      other factor of `warps`;
+    * `parts`: in how many parts of equal length a causal sequence is cut where the parts of a head run side by side (2 unless
+      given).
 
     ```mlir
     #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>
@@ -142,10 +144,11 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     "::mlir::Type":$operand,
     "int64_t":$warps,
     "int64_t":$stages,
-    DefaultValuedParameter<"int64_t", "1">:$warp_columns);
+    DefaultValuedParameter<"int64_t", "1">:$warp_columns,
+    DefaultValuedParameter<"int64_t", "2">:$parts);
   let builders = [AttrBuilder<(ins "::attune::tile::TargetKind":$target, "int64_t":$query_tile, "int64_t":$key_tile,
       "int64_t":$piece, "::mlir::Type":$operand, "int64_t":$warps, "int64_t":$stages), [{
-    return $_get($_ctxt, target, query_tile, key_tile, piece, operand, warps, stages, /*warp_columns=*/1);
+    return $_get($_ctxt, target, query_tile, key_tile, piece, operand, warps, stages, /*warp_columns=*/1, /*parts=*/2);
   }]>];
   let extraClassDeclaration = [{
     ::attune::tile::WarpGrid getWarpGrid() const { return {getWarps() / getWarpColumns(), getWarpColumns()}; }

@@ -39,13 +39,15 @@ bool attune::tile::isMemory(Type type) {
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, TargetKind target, int64_t queryTile,
                                    int64_t keyTile, int64_t piece, Type operand, int64_t warps, int64_t stages,
-                                   int64_t warpColumns) {
+                                   int64_t warpColumns, int64_t parts) {
   // No stages: of what every step of a loop reads, nothing is kept.
   bool noStages = stages == 0 && target == TargetKind::GPU;
   if (queryTile < 1 || keyTile < 1 || piece < 1 || warps < 1 || (stages < 1 && !noStages))
     return emitError() << "expected positive tile sizes, piece, warps and stages";
   if (warpColumns < 1 || warps % warpColumns != 0)
     return emitError() << "expected warp_columns to divide " << warps << " warps, but got " << warpColumns;
+  if (parts < 1)
+    return emitError() << "expected at least 1 part, but got parts = " << parts;
   if (piece % keyTile != 0)
     return emitError() << "expected a piece of whole key tiles, but got piece = " << piece
                        << " with key_tile = " << keyTile;

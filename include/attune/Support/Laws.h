@@ -23,9 +23,9 @@ struct Law {
 
 /// φ(Q)(φ(K)ᵀV), of kernel attention and of polysketch, whose φ is the square of a sketch: the product in the order
 /// written, through the state, in several kernels, in one, or with the merge of its pieces in the kernel that makes them, chunk
-/// by chunk, or so for all query heads of a key-value head at once.
-inline constexpr llvm::StringLiteral linearizeForms[] = {"quadratic",    "state",   "fused_state",
-                                                       "merged_state", "chunked", "grouped"};
+/// by chunk, so in several parts of the sequence side by side, or for all query heads of a key-value head at once.
+inline constexpr llvm::StringLiteral linearizeForms[] = {"quadratic", "state", "fused_state", "merged_state",
+                                                         "chunked",   "split", "grouped"};
 
 /// A projection whose tokens meet random features at once: x W and then ω, or x (W ωᵀ) with the product made by `prepare`.
 inline constexpr llvm::StringLiteral foldForms[] = {"apart", "folded"};

@@ -110,3 +110,20 @@ func.func @sketched(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32>, %s: !s, %i: !i)
       : !h, !h, !h -> !h
   return %o : !h
 }
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the split form: the unit of sketches of that degree runs along the sequence"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+!h = tensor<1x1x64x8xf32>
+!s = tensor<1x16xf32>
+!i = tensor<1x16xi32>
+func.func @high_degree(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32>, %s: !s, %i: !i) -> !h {
+  %o = attn.polysketch %q, %k, %v signs(%l, %l, %l, %l, %l, %l, %l, %l, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s
+          : tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, 
+            !s, !s, !s, !s, !s, !s, !s, !s, !s, !s, !s, !s, !s, !s)
+      indices(%i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i
+          : !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i, !i)
+      {causal, degree = 16 : i64, denominator = #none, scale = 0.5 : f64, size = 16 : i64} : !h, !h, !h -> !h
+  return %o : !h
+}

@@ -210,7 +210,7 @@ class SpecDraw:
         kinds = {"softmax", "polynomial", "kernel", "effatt", "agent"}
         return (self.projection and self.projection["output"] and "parts" not in fields
                 and fields["mechanism"]["kind"] in kinds
-                and pin.get("linearize") not in ("fused_state", "chunked", "grouped"))
+                and pin.get("linearize") not in ("fused_state", "chunked", "split", "grouped"))
 
     def can_run_together(self, fields):
         """Whether the kernels of parts can share launches: those that compress features run before all parts."""

@@ -215,6 +215,50 @@ TEST_F(AttentionWork, ChunkedWithFinalState) {
   EXPECT_EQ(kernels[2].work.mainBytes, 360); // 72 · (3 pieces + initial + final)
 }
 
+TEST_F(AttentionWork, PartsSideBySide) {
+  // n = 10 in 2 parts of 8 tokens, each 2 pieces of 4: 2 pieces of 8 keys lie before the last part, which begins at their sum.
+  AttentionShape split = shape(Form::Chunked, 10, 10, /*causal=*/true);
+  split.split = true;
+  auto kernels = attentionWork(split, tiles(4, 4));
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].kernel, "state");
+  EXPECT_EQ(kernels[0].work.products, 120); // 8 · 3·5
+  EXPECT_EQ(kernels[0].work.usefulProducts, 0);
+  EXPECT_EQ(kernels[0].work.exps, 24);
+  EXPECT_EQ(kernels[0].work.elementwise, 120); // 8 · (3 · 3 + 2 · 3)
+  EXPECT_EQ(kernels[0].work.mainBytes, 400);   // 8 keys and values of 32 bytes, 2 states of 72
+  EXPECT_EQ(kernels[0].work.workspaceBytes, 144);
+  EXPECT_EQ(kernels[0].work.grain, 2);
+  EXPECT_EQ(kernels[1].kernel, "chunked");
+  EXPECT_EQ(kernels[1].work.products, 744); // as in Chunked
+  EXPECT_EQ(kernels[1].work.usefulProducts, 585);
+  EXPECT_EQ(kernels[1].work.elementwise, 612); // 576, and 2 states of 18 added
+  EXPECT_EQ(kernels[1].work.nearBytes, 784);   // 640 + 2 · 72
+  EXPECT_EQ(kernels[1].work.grain, 2);
+}
+
+TEST_F(AttentionWork, ManyPartsAreAPieceEach) {
+  // n = 40 in 5 parts of 8: the last begins at 4 pieces, the one before at 3 …, 10 in all.
+  AttentionShape split = shape(Form::Chunked, 40, 40, /*causal=*/true);
+  split.split = true;
+  auto five = tile::ScheduleAttr::get(&context, tile::TargetKind::CPU, 4, 4, 2048, mlir::Float32Type::get(&context), 1, 1,
+                                      /*warp_columns=*/1, /*parts=*/5);
+  auto kernels = attentionWork(split, five);
+  EXPECT_EQ(kernels[0].work.grain, 4);
+  EXPECT_EQ(kernels[0].work.products, 480);     // 32 · 3·5
+  EXPECT_EQ(kernels[1].work.elementwise, 2100); // 40 · 48 + 10 · 18
+  EXPECT_EQ(kernels[1].work.grain, 5);
+}
+
+TEST_F(AttentionWork, OneTokenIsOnePart) {
+  AttentionShape split = shape(Form::Chunked, 1, 1, /*causal=*/true);
+  split.split = true;
+  auto kernels = attentionWork(split, tiles(4, 4));
+  EXPECT_EQ(kernels[0].work.grain, 0);
+  EXPECT_EQ(kernels[0].work.products, 0);
+  EXPECT_EQ(kernels[1].work.grain, 1);
+}
+
 TEST_F(AttentionWork, LongSequencesDoNotOverflow) {
   // 2^20 tokens, 8 heads of 64, tiles of 64: 2^14 blocks, each with 2^14 tiles; 2^20 · 2^20 · 128 · 8 = 2^50.
   AttentionShape longest = shape(Form::Online, int64_t(1) << 20, int64_t(1) << 20);

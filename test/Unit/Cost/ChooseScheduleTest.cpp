@@ -82,6 +82,22 @@ TEST_F(ChooseSchedule, CpuStatesOfManyFeaturesShareTheCacheWithTheirTiles) {
   EXPECT_EQ(rows(wide(Form::State, 325)), 64);
 }
 
+TEST_F(ChooseSchedule, EachCoreHasAPart) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
+  device.cores.value = 8;
+  auto partsOf = [&](int64_t batch, int64_t heads, bool split) {
+    AttentionShape shape = wide(Form::Chunked, 64);
+    shape.batch = batch, shape.heads = shape.sharedHeads = heads, shape.split = split;
+    return llvm::cantFail(chooseSchedule(shape, mlir::Float32Type::get(&context), device)).getParts();
+  };
+  EXPECT_EQ(partsOf(1, 1, true), 8);
+  EXPECT_EQ(partsOf(1, 3, true), 2);                           // 6 points on 8 cores
+  EXPECT_EQ(partsOf(2, 1, true), 4);
+  EXPECT_EQ(partsOf(mlir::ShapedType::kDynamic, 2, true), 4);  // an unknown batch counts as 1
+  EXPECT_EQ(partsOf(1, 16, true), 2);
+  EXPECT_EQ(partsOf(1, 1, false), 2);
+}
+
 TEST_F(ChooseSchedule, GpuDropsAStageBeforeItRefuses) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
   auto bf16 = mlir::BFloat16Type::get(&context);

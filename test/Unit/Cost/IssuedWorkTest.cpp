@@ -29,7 +29,7 @@ protected:
                                         int64_t keyTile = 64, int64_t piece = 2048, int64_t warpColumns = 1,
                                         int64_t stages = 2) {
     return attentionWork(shape, tile::ScheduleAttr::get(&context, tile::TargetKind::GPU, queryTile, keyTile, piece,
-                                                        storage, /*warps=*/4, stages, warpColumns));
+                                                        storage, /*warps=*/4, stages, warpColumns, /*parts=*/2));
   }
   mlir::Type f16() { return mlir::Float16Type::get(&context); }
   mlir::Type bf16() { return mlir::BFloat16Type::get(&context); }

@@ -116,6 +116,6 @@ TEST(Sizes, ConditionsWaitForTheirSizes) {
 
 TEST(Laws, TheTable) {
   EXPECT_THAT(lawNames(), testing::Contains("linearize"));
-  EXPECT_THAT(formsOf("linearize"), testing::ElementsAre("quadratic", "state", "fused_state", "merged_state", "chunked", "grouped"));
+  EXPECT_THAT(formsOf("linearize"), testing::ElementsAre("quadratic", "state", "fused_state", "merged_state", "chunked", "split", "grouped"));
   EXPECT_TRUE(formsOf("none").empty());
 }

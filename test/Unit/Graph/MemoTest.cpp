@@ -68,7 +68,7 @@ TEST_F(MemoTest, APlanHasItsFormAndNothingElse) {
   auto laws = createLaws();
   Memo memo(*module->getOps<func::FuncOp>().begin(), laws);
   ArrayRef<Alternative> alternatives = memo.groups()[0].alternatives;
-  ASSERT_EQ(alternatives.size(), 6u);
+  ASSERT_EQ(alternatives.size(), 7u);
   EXPECT_EQ(alternatives[4].form, "chunked");
   EXPECT_FALSE(alternatives[4].feasible());
   // Two maps, then contract, contract, row_sum | state, readout; normalize; return.
@@ -91,9 +91,9 @@ TEST_F(MemoTest, WhichFormsAStateAllows) {
     return forms;
   };
   EXPECT_EQ(feasible({}), "quadratic state fused_state merged_state ");
-  EXPECT_EQ(feasible({.causal = true}), "quadratic chunked ");
-  EXPECT_EQ(feasible({.heads = 4, .sharedHeads = 2, .causal = true}), "quadratic chunked grouped ");
+  EXPECT_EQ(feasible({.causal = true}), "quadratic chunked split ");
+  EXPECT_EQ(feasible({.heads = 4, .sharedHeads = 2, .causal = true}), "quadratic chunked split grouped ");
   EXPECT_EQ(feasible({.final = true}), "state fused_state merged_state ");
-  EXPECT_EQ(feasible({.causal = true, .final = true}), "chunked ");
-  EXPECT_EQ(feasible({.causal = true, .initial = true}), "chunked ");
+  EXPECT_EQ(feasible({.causal = true, .final = true}), "chunked split ");
+  EXPECT_EQ(feasible({.causal = true, .initial = true}), "chunked split ");
 }

@@ -21,9 +21,10 @@ CASES |= {f"{name}, lengths": (mechanism, STATES[name], KEYS, 1) for name, mecha
 CASES |= {f"{name}, window": (mechanism | WINDOW, ("quadratic",), {}, 12) for name, mechanism in MAPS.items()}
 CASES |= {"flurka": (COMPRESSED["flurka"], ("quadratic", *THROUGH_STATE), {}, 1),
           "flurka, naive": (COMPRESSED["flurka, naive"], ("state",), {}, 1)}
-CAUSAL_CASES = {name: (mechanism, ("quadratic", "chunked"), {"causal": True}, mechanism.get("local_exact", 1))
+ORDERED = "quadratic", "chunked", "split"
+CAUSAL_CASES = {name: (mechanism, ORDERED, {"causal": True}, mechanism.get("local_exact", 1))
                 for name, mechanism in (SHARED | LOCAL).items()}
-CAUSAL_CASES |= {f"{name}, lengths": (mechanism, ("quadratic", "chunked"), {"causal": True, **KEYS}, mechanism.get("local_exact", 1))
+CAUSAL_CASES |= {f"{name}, lengths": (mechanism, ORDERED, {"causal": True, **KEYS}, mechanism.get("local_exact", 1))
                  for name, mechanism in (SHARED | LOCAL).items()}
 CAUSAL_CASES |= {f"{name}, window": (mechanism | WINDOW, ("quadratic",), {"causal": True}, 12) for name, mechanism in MAPS.items()}
 
@@ -71,7 +72,7 @@ def chunked(run, draw):
 
 @holds("§15 §12 I11 the forms over several pieces of the sequence", compiled_only=True)
 def pieces(run, draw):
-    for cases, form in (*((CASES, form) for form in THROUGH_STATE), (CAUSAL_CASES, "chunked")):
+    for cases, form in (*((CASES, form) for form in THROUGH_STATE), (CAUSAL_CASES, "chunked"), (CAUSAL_CASES, "split")):
         for name, (mechanism, forms, more, _) in draw.some(cases, "elu1").items():
             if form not in forms or "quadratic" not in forms:
                 continue

@@ -1,0 +1,56 @@
+//===- Pieces.cpp - Pieces of a sequence, and parts of several ------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Pieces.h"
+
+#include "attune/Tile/KernelSizes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+Pieces::Pieces(const Problem &problem, int64_t chunk)
+    : problem(problem), chunk(chunk), parts(problem.schedule.getParts()), perPart(tile::piecesOfPart(parts)) {}
+
+Value Pieces::length(TileBuilder &tiles, Value all) const {
+  if (!problem.split)
+    return tiles.index(problem.schedule.getPiece());
+  return tiles.mul(tiles.ceilDiv(all, parts * perPart * chunk), chunk);
+}
+
+/// ⌈a / b⌉.
+static Value ceilDivide(TileBuilder &tiles, Value a, Value b) {
+  return arith::CeilDivUIOp::create(tiles.builder, tiles.loc, a, b);
+}
+
+Value Pieces::partCount(TileBuilder &host) const {
+  Value all = tokenCount(host, problem.key.memory), part = host.mul(length(host, all), perPart);
+  return ceilDivide(host, all, host.max(part, host.index(1)));
+}
+
+Value Pieces::count(TileBuilder &host) const {
+  if (problem.split)
+    return host.mul(host.sub(host.max(partCount(host), host.index(1)), host.index(1)), perPart);
+  Value count = host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
+  return problem.merged ? host.max(count, host.index(1)) : count;
+}
+
+TokenRange Pieces::tokens(TileBuilder &tiles, const KernelFrame &frame, Value piece, Value limit) const {
+  Value size = length(tiles, tokenCount(tiles, frame[problem.key.memory]));
+  Value first = multiply(tiles, piece, size);
+  return {first, tiles.min(tiles.add(first, size), limit)};
+}
+
+TokenRange Pieces::tokensOfPart(TileBuilder &tiles, const KernelFrame &frame, Value part) const {
+  Value all = tokenCount(tiles, frame[problem.key.memory]), size = tiles.mul(length(tiles, all), perPart);
+  Value first = multiply(tiles, part, size);
+  return {first, tiles.min(tiles.add(first, size), all)};
+}
+
+Value Pieces::countBefore(TileBuilder &tiles, Value part) const { return tiles.mul(part, perPart); }

@@ -1,0 +1,57 @@
+//===- Pieces.h - Pieces of a sequence, and parts of several -*- C++ -*----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The keys of a sequence are cut into pieces, whose states are summed up side by side. Pieces have a fixed length; but where
+// a causal sequence is cut into parts that are chunked side by side, the parts have a fixed number and equal lengths of
+// whole chunks, and each is cut into equally many pieces. Either way the cuts depend on N alone.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_PIECES_H
+#define ATTUNE_LIB_KERNEL_PIECES_H
+
+#include "KernelFrame.h"
+
+namespace attune::kernel {
+
+/// Tokens first ≤ j < end.
+struct TokenRange {
+  mlir::Value first, end;
+};
+
+/// The pieces of a problem's keys whose states are summed up: all, or those before the last part. `chunk`: the tokens that no
+/// cut divides.
+class Pieces {
+public:
+  explicit Pieces(const Problem &problem) : Pieces(problem, problem.keyTile()) {}
+  Pieces(const Problem &problem, int64_t chunk);
+
+  /// How many there are, in the host. Without keys there is one, of which the state is empty, where pieces are merged by the
+  /// last.
+  mlir::Value count(TileBuilder &host) const;
+  /// How many parts have tokens, in the host.
+  mlir::Value partCount(TileBuilder &host) const;
+
+  // Inside a kernel that reads the keys.
+  /// The tokens of a piece below `limit`.
+  TokenRange tokens(TileBuilder &tiles, const KernelFrame &frame, mlir::Value piece, mlir::Value limit) const;
+  /// The tokens of a part.
+  TokenRange tokensOfPart(TileBuilder &tiles, const KernelFrame &frame, mlir::Value part) const;
+  /// How many pieces lie before a part.
+  mlir::Value countBefore(TileBuilder &tiles, mlir::Value part) const;
+
+private:
+  /// Tokens of a piece of `all`.
+  mlir::Value length(TileBuilder &tiles, mlir::Value all) const;
+
+  const Problem &problem;
+  int64_t chunk, parts, perPart;
+};
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_PIECES_H
