@@ -223,6 +223,8 @@ static BlockNeed kernelNeed(const Tiles &t) {
   case attn::Form::State:
     return logarithms ? logStateNeed(t) : stateNeed(t);
   case attn::Form::Chunked:
+    if (t.shape.split) // states of pieces first, with the same tiles
+      return logarithms ? most({logStateNeed(t), logChunkedNeed(t)}) : most({stateNeed(t), chunkedNeed(t)});
     return logarithms ? logChunkedNeed(t) : chunkedNeed(t);
   case attn::Form::Online:
   case attn::Form::Quadratic:

@@ -145,6 +145,19 @@ static llvm::SmallVector<tile::ScheduleAttr> gpuSchedules(mlir::Type storage) {
 /// How much more than what fits kernels of rotated tokens may hold.
 static constexpr double mostRotated = 2.4;
 
+/// As many parts of a causal sequence as give each core one, and two at least.
+static tile::ScheduleAttr withParts(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr s,
+                                    const DeviceDescription &device) {
+  int64_t parts = 2;
+  for (const AttentionShape &shape : shapes)
+    if (shape.split) {
+      int64_t points = std::max<int64_t>(1, shape.batch) * shape.heads; // an unknown batch is 1
+      parts = std::max(parts, static_cast<int64_t>(device.cores) / points);
+    }
+  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), s.getQueryTile(), s.getKeyTile(), s.getPiece(),
+                                 s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(), parts);
+}
+
 static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
                                                        const DeviceDescription &device) {
   llvm::SmallVector<tile::ScheduleAttr> schedules = gpuSchedules(storage);
@@ -169,27 +182,16 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionS
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + least->excess(device));
 }
 
-/// As many parts of a causal sequence as give each core one, and two at least.
-static tile::ScheduleAttr withParts(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr s,
-                                    const DeviceDescription &device) {
-  int64_t parts = 2;
-  for (const AttentionShape &shape : shapes)
-    if (shape.split) {
-      int64_t points = std::max<int64_t>(1, shape.batch) * shape.heads; // an unknown batch is 1
-      parts = std::max(parts, static_cast<int64_t>(device.cores) / points);
-    }
-  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), s.getQueryTile(), s.getKeyTile(), s.getPiece(),
-                                 s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(), parts);
-}
-
 llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
                                                         const DeviceDescription &device) {
   // One query and one key are enough to see what a tile takes.
   llvm::SmallVector<AttentionShape, 2> ones(shapes);
   for (AttentionShape &one : ones)
     one.batch = one.queries = one.keys = 1;
-  if (device.kind == tile::TargetKind::GPU)
-    return chooseForGpu(ones, storage, device);
+  if (device.kind == tile::TargetKind::GPU) {
+    llvm::Expected<tile::ScheduleAttr> schedule = chooseForGpu(ones, storage, device);
+    return schedule ? withParts(shapes, *schedule, device) : std::move(schedule);
+  }
   tile::ScheduleAttr smallest;
   for (const AttentionShape &one : ones) {
     tile::ScheduleAttr schedule = chooseForCpu(one, storage, device);

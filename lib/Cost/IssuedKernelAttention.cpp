@@ -156,6 +156,20 @@ static IssuedWork issuedChunked(const AttentionShape &shape, const Sizes &z) {
   return work;
 }
 
+/// Parts of the sequence side by side: the states of the pieces before the last part; then each part loads its parameters,
+/// and begins at the initial state and the sum of the pieces before it.
+static IssuedWorks issuedSplit(const AttentionShape &shape, const Sizes &z) {
+  SplitSizes split(z, z.Tk);
+  Sizes before = z;
+  before.N = split.keys, before.pieces = split.pieces;
+  IssuedWork chunks = issuedChunked(shape, z);
+  double others = z.points() * (split.parts - 1);
+  loadMap(chunks, shape, z, others);
+  loadTurns(chunks, z, others, hasRope(shape));
+  loadState(chunks, shape, z, z.points() * split.merges + (shape.initialState ? others : 0));
+  return {issuedState(shape, before), chunks};
+}
+
 //===----------------------------------------------------------------------===//
 // The naive low rank
 //===----------------------------------------------------------------------===//
@@ -220,7 +234,9 @@ IssuedWorks cost::issuedKernelAttention(const AttentionShape &shape, const Sizes
     kernels.push_back(issuedKeyMaximum(shape, z));
   if (shape.form == attn::Form::Quadratic)
     kernels.push_back(issuedQuadratic(shape, z));
-  if (shape.form == attn::Form::Chunked)
+  if (shape.form == attn::Form::Chunked && shape.split)
+    kernels.append(issuedSplit(shape, z));
+  else if (shape.form == attn::Form::Chunked)
     kernels.push_back(issuedChunked(shape, z));
   if (shape.form == attn::Form::State && shape.fused) {
     kernels.push_back(issuedFused(shape, z));

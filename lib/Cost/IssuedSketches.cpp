@@ -183,13 +183,39 @@ static IssuedWork issuedSketchedBlocks(const AttentionShape &shape, const Sketch
   return kernel.work;
 }
 
-static IssuedWork issuedSketchPieces(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+/// `keys`: those that enter all slices at a time.
+static IssuedWork issuedSketchPieces(const AttentionShape &shape, const Sketches &at, const Sizes &z,
+                                     double keys = tile::keysOfSketchBlock) {
   SketchKernel kernel(shape, at, z);
-  double keys = tile::keysOfSketchBlock, whole = std::floor(z.N / keys);
+  double whole = std::floor(z.N / keys);
   double tiles = whole * std::ceil(keys / at.T) + std::ceil((z.N - whole * keys) / at.T);
   kernel.clearState(at.points * z.pieces);
   kernel.addToSlices(at.points * std::ceil(z.N / keys), at.points * tiles, at.points * z.N);
   return kernel.work;
+}
+
+/// `points` sums of as many states of pieces as z has, slice by slice: the matrices of all slices, a sum and a unit each.
+static IssuedWork issuedSumOfPieces(const Sketches &at, const Sizes &z, double points) {
+  IssuedWork merge = issuedMerge(z, points, at.r * at.r, z.dv, 1, 0);
+  merge.loadAlongRows(points * z.pieces * at.r);
+  merge.storeVector(points * at.r);
+  return merge;
+}
+
+/// Parts of the sequence side by side: the states of the pieces before the last part; then blocks, of which each part begins
+/// at the sum of the pieces before it and not at nothing.
+static IssuedWorks issuedSplitBlocks(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
+  SplitSizes split(z, at.block);
+  Sizes before = z, own = z;
+  before.N = split.keys, before.pieces = split.pieces, own.pieces = split.merges / split.parts;
+  IssuedWork blocks = issuedSketchedBlocks(shape, at, z), starts = issuedSumOfPieces(at, own, at.points * split.parts);
+  SketchKernel nothing(shape, at, z);
+  nothing.clearState(at.points);
+  blocks.bytes += starts.bytes - nothing.work.bytes;
+  blocks.wideBytes += starts.wideBytes - nothing.work.wideBytes;
+  if (shape.localExact)
+    loadTurns(blocks, z, at.points * (split.parts - 1), hasRope(shape));
+  return {issuedSketchPieces(shape, at, before, at.block), blocks};
 }
 
 static IssuedWork issuedSketchReadout(const AttentionShape &shape, const Sketches &at, const Sizes &z) {
@@ -209,11 +235,9 @@ IssuedWorks cost::issuedPolysketch(const AttentionShape &shape, const Sizes &z) 
     kernels.push_back(issuedSketch(shape, at, z, queries));
   if (shape.form == attn::Form::State) {
     kernels.push_back(issuedSketchPieces(shape, at, z));
-    // The matrices of all slices, a sum and a unit each.
-    IssuedWork merge = issuedMerge(z, at.points, at.r * at.r, z.dv, 1, 0);
-    merge.loadAlongRows(at.points * z.pieces * at.r);
-    merge.storeVector(at.points * at.r);
-    kernels.append({merge, issuedSketchReadout(shape, at, z)});
+    kernels.append({issuedSumOfPieces(at, z, at.points), issuedSketchReadout(shape, at, z)});
+  } else if (shape.form == attn::Form::Chunked && shape.split) {
+    kernels.append(issuedSplitBlocks(shape, at, z));
   } else {
     kernels.push_back(shape.form == attn::Form::Chunked ? issuedSketchedBlocks(shape, at, z)
                                                         : issuedSketchedPairs(shape, at, z));

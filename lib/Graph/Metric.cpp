@@ -45,9 +45,6 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
   if (together && machine.kind == tile::TargetKind::GPU)
     return llvm::createStringError("a kernel of several bodies takes the registers and the shared memory of the largest one for "
                                    "every block (not supported yet)");
-  bool split = llvm::any_of(plan.attentions, [](const AttentionShape &shape) { return shape.split; });
-  if (split && machine.kind == tile::TargetKind::GPU)
-    return llvm::createStringError("the chunks of a GPU do not begin at states of pieces (not supported yet)");
   llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(plan.attentions, storageOf(function));
   if (!schedule)
     return schedule.takeError();

@@ -228,6 +228,9 @@ static void buildChunks(BuildSite &site, const Problem &problem, const FeatureMa
     Value part = tiles.programId(tile::Axis::KeyPiece), head = tiles.div(point.head, heads / parameterHeads(problem, map));
     tokens = pieces.tokensOfPart(tiles, frame, part);
     initial = mergeOfPieces(tiles, frame, before, point.batch, head, pieces.countBefore(tiles, part));
+    if (!at.steady) // as chunks carry z and S
+      for (Value &number : llvm::drop_begin(initial))
+        number = tiles.times(number, tiles.constant(tiles.shape(number), std::exp2(stateOffset)));
   } else {
     tokens.end = queryCount(tiles, problem, frame[problem.query.memory]);
     initial = emptyLogState(tiles, map.features, problem.valueWidth());

@@ -58,9 +58,6 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
   return writeAttention(op, output);
 }
 
-/// Whether chunks can begin at the states of pieces: a GPU's are in other units.
-static bool hasParts(const Problem &problem) { return problem.schedule.getTarget() == tile::TargetKind::CPU; }
-
 LogicalResult HostBuilder::writePolynomial(attn::PolynomialOp op, const Output &output) {
   Problem problem = startProblem();
   problem.causal = op.getCausal();
@@ -76,7 +73,7 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
   problem.causal = op.getCausal();
   if (failed(readMechanism(op, problem, output)))
     return failure();
-  problem.split = op->hasAttr("attn.split") && hasParts(problem) && !tile::sketchNeedsUnit(op.getDegree());
+  problem.split = op->hasAttr("attn.split") && !tile::sketchNeedsUnit(op.getDegree());
   const SketchMatrices &matrices = prepared.sketches.find(op)->second;
   PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
                             op.getScale().convertToDouble(), op.getDenominatorAttr(), matrices,
@@ -189,7 +186,7 @@ LogicalResult HostBuilder::writeAttention(Operation *root, const Output &output)
   problem.output = output;
   problem.causal = found->causal, problem.grouped = found->grouped, problem.fused = found->fused;
   problem.merged = found->merged, problem.window = found->window;
-  problem.split = found->split && hasParts(problem);
+  problem.split = found->split;
   problem.lengths = memory(found->lengths);
   problem.lse = memory(found->lse);
   problem.initialState = memory(found->initialState), problem.initialSum = memory(found->initialSum);

@@ -33,9 +33,10 @@ def resolved(args, spec, dtype, pin, folder):
 
 
 def predicted(args, spec):
-    """(kernel, work) of the plan that is taken."""
+    """(kernel, work) of the plan that is taken. Without grid points a kernel is not launched: states before the only part."""
     said = json.loads(attnc(args.attnc, "explain", spec, "--json", "--target", args.target))
-    return [(kernel["kernel"], kernel["work"]) for kernel in said["functions"][0]["kernels"]]
+    kernels = [(kernel["kernel"], kernel["work"]) for kernel in said["functions"][0]["kernels"]]
+    return [(kernel, work) for kernel, work in kernels if any(work[count] for count, _ in COUNTS)]
 
 
 def give_all_keys(folder, fields):
