@@ -191,7 +191,7 @@ FailureOr<Cubin> attune::emitCubin(Location loc, StringRef ptx, StringRef chip, 
   if (status != 0)
     return emitError(loc) << "expected ptxas to take the code, but got: " << said;
   Cubin cubin{files.output.read(), parseResources(said)};
-  findSpillsInLoops(cubin);
+  findSpillsInLoops(cubin, chip);
   if (!allowSpills && failed(rejectSpills(loc, cubin.kernels)))
     return failure();
   return cubin;

@@ -6,10 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The assembler says how many bytes a kernel spills, not where. What it puts away before a loop and takes back after it costs
-// nothing; what it reads in a loop is paid for at each step. So the code is asked: an instruction has 16 bytes, its kind in
-// the lowest 12 bits, and a branch the bytes that it jumps in bits 32 to 63, counted from the next instruction. A loop is
-// what lies between a branch back and its target. All of this holds for compute capabilities 7.0 to 9.0.
+// The assembler says how many bytes a kernel spills, not where. What it puts away before a loop and takes back after it
+// costs nothing; what it reads in a loop is paid for at each step. So the code is asked: an instruction has 16 bytes,
+// its kind in the lowest 12 bits. A loop is what lies between a branch back and its target. How far a branch jumps is
+// counted from the next instruction:
+//
+//     compute capability 7.0 … 8.9    bits 32 to 63, in bytes
+//                        9.0          bits 34 to 63 and, below them, 16 to 23, in words of 4 bytes
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Target/EmitDevice.h"
@@ -38,11 +41,20 @@ static uint64_t instruction(llvm::StringRef code, size_t place) {
   return llvm::support::endian::read64le(code.data() + place * instructionBytes);
 }
 
-static llvm::SmallVector<LoopRange> loopsOf(llvm::StringRef code) {
+/// Bytes that a branch jumps.
+static int64_t distanceOf(uint64_t bits, unsigned capability) {
+  auto high = static_cast<int32_t>(bits >> 32);
+  if (capability < 90)
+    return high;
+  constexpr int64_t bytesPerWord = 4, lowValues = 256;
+  return bytesPerWord * (lowValues * (high >> 2) + static_cast<int64_t>(bits >> 16 & 0xff));
+}
+
+static llvm::SmallVector<LoopRange> loopsOf(llvm::StringRef code, unsigned capability) {
   llvm::SmallVector<LoopRange> loops;
   for (int64_t place = 0, end = code.size() / instructionBytes; place < end; ++place) {
     uint64_t bits = instruction(code, place);
-    int64_t target = place + 1 + static_cast<int32_t>(bits >> 32) / static_cast<int64_t>(instructionBytes);
+    int64_t target = place + 1 + distanceOf(bits, capability) / static_cast<int64_t>(instructionBytes);
     // A branch to itself is what the rest of a section is filled with.
     if ((bits & kindMask) == jump && 0 <= target && target < place)
       loops.push_back({target, place});
@@ -50,8 +62,8 @@ static llvm::SmallVector<LoopRange> loopsOf(llvm::StringRef code) {
   return loops;
 }
 
-int64_t attune::countSpillsInLoops(llvm::StringRef code) {
-  llvm::SmallVector<LoopRange> loops = loopsOf(code);
+int64_t attune::countSpillsInLoops(llvm::StringRef code, unsigned capability) {
+  llvm::SmallVector<LoopRange> loops = loopsOf(code, capability);
   int64_t count = 0;
   for (int64_t place = 0, end = code.size() / instructionBytes; place < end; ++place) {
     uint64_t kind = instruction(code, place) & kindMask;
@@ -86,9 +98,17 @@ static llvm::StringMap<llvm::StringRef> codeOf(llvm::StringRef cubin) {
   return result;
 }
 
-void attune::findSpillsInLoops(Cubin &cubin) {
+/// 90 of sm_90a.
+static unsigned capabilityOf(llvm::StringRef chip) {
+  unsigned capability = 0;
+  chip.consume_front("sm_");
+  chip.consumeInteger(10, capability);
+  return capability;
+}
+
+void attune::findSpillsInLoops(Cubin &cubin, llvm::StringRef chip) {
   llvm::StringMap<llvm::StringRef> code = codeOf(cubin.bytes);
   for (KernelResources &kernel : cubin.kernels)
     if (auto found = code.find(kernel.name); found != code.end())
-      kernel.inLoops = countSpillsInLoops(found->second);
+      kernel.inLoops = countSpillsInLoops(found->second, capabilityOf(chip));
 }

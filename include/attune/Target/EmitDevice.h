@@ -85,10 +85,10 @@ mlir::FailureOr<Cubin> emitCubinInRegisters(mlir::Location loc, std::string &ptx
 /// Reads what `ptxas -v` prints.
 std::vector<KernelResources> parseResources(llvm::StringRef assemblerOutput);
 
-/// How many instructions of machine code write or read spilled registers in a loop.
-int64_t countSpillsInLoops(llvm::StringRef code);
+/// How many instructions of machine code write or read spilled registers in a loop; `capability`: 90 of sm_90a.
+int64_t countSpillsInLoops(llvm::StringRef code, unsigned capability);
 /// Asks the code of each kernel for it.
-void findSpillsInLoops(Cubin &cubin);
+void findSpillsInLoops(Cubin &cubin, llvm::StringRef chip);
 
 } // namespace attune
 

@@ -8,9 +8,11 @@
 //
 // One walk in program order. Products are the anchors, and one layout, `c`, is that of everything computed, so there is
 // little to solve: what varies is whether a load goes through shared memory, in which form a product takes its operands,
-// and along which axis a rank-1 tile lies. The last is found first (VectorAxes.h).
+// and along which axis a rank-1 tile lies. The last is found first (VectorAxes.h). Where the walk has copied the state of a
+// loop to shared memory, the state may wait there (ReadBack.h).
 //
 //===----------------------------------------------------------------------===//
+#include "ReadBack.h"
 #include "VectorAxes.h"
 #include "Warpgroups.h"
 
@@ -324,7 +326,7 @@ struct AssignLayoutsPass : device::impl::AssignLayoutsBase<AssignLayoutsPass> {
       Assigner assigner(kernel, axes, products);
       if (failed(assigner.run()))
         return WalkResult::interrupt();
-      numConversions += assigner.conversions;
+      numConversions += assigner.conversions + device::readBackStates(kernel);
       numFree += assigner.freeConversions;
       return WalkResult::skip();
     });

@@ -7,17 +7,22 @@ import struct
 SIZED, FRAME_SIZE, REGISTERS = 4, 0x11, 0x2F
 SECTION, SYMBOL_SIZE = struct.Struct("<IIQQQQIIQQ"), 24
 
-# Of machine code an instruction has 16 bytes, its kind in the lowest 12 bits; a branch jumps the bytes in bits 32 to 63,
-# counted from the next instruction. lib/Target/SpillsInLoops.cpp reads the same.
+# Of machine code an instruction has 16 bytes, its kind in the lowest 12 bits. lib/Target/SpillsInLoops.cpp reads the same.
 INSTRUCTION, KIND, READ_SPILLED, WRITE_SPILLED, BRANCH = struct.Struct("<IiQ"), 0xFFF, 0x983, 0x387, 0x947
+HOPPER = 90
 
 
-def spills_in_loops(code):
+def jumped(low, high, capability):
+    """Bytes that a branch jumps, counted from the next instruction."""
+    return high if capability < HOPPER else 4 * (256 * (high >> 2) + (low >> 16 & 0xFF))
+
+
+def spills_in_loops(code, capability):
     """How many instructions between a branch and a target before it write or read spilled registers."""
     kinds, loops = [], []
-    for at, (low, jump, _) in enumerate(INSTRUCTION.iter_unpack(code)):
+    for at, (low, high, _) in enumerate(INSTRUCTION.iter_unpack(code)):
         kinds.append(low & KIND)
-        target = at + 1 + jump // INSTRUCTION.size
+        target = at + 1 + jumped(low, high, capability) // INSTRUCTION.size
         if kinds[-1] == BRANCH and 0 <= target < at:
             loops.append(range(target, at + 1))
     return sum(kind in (READ_SPILLED, WRITE_SPILLED) and any(at in loop for loop in loops) for at, kind in enumerate(kinds))
@@ -54,9 +59,9 @@ class Cubin:
             at += 4 + (size if form == SIZED else 0)
         return numbers
 
-    def kernels(self):
-        """(name, registers, bytes of stack, instructions that spill in loops) of each kernel."""
+    def kernels(self, capability):
+        """(name, registers, bytes of stack, instructions that spill in loops) of each kernel; 90 is sm_90a."""
         registers, stacks = self.numbers(REGISTERS), self.numbers(FRAME_SIZE)
         codes = {name.removeprefix(".text."): self.bytes_of(header)
                  for name, header in self.sections.items() if name.startswith(".text.")}
-        return [(name, registers[name], stacks[name], spills_in_loops(code)) for name, code in codes.items()]
+        return [(name, registers[name], stacks[name], spills_in_loops(code, capability)) for name, code in codes.items()]

@@ -33,7 +33,8 @@ def assemble(args, fields, target, folder):
     command = [shutil.which(args.attnc), "compile", path, "--target", target, "--emit", "cubin", "-o", cubin]
     command += ["--gpu-products", args.gpu_products] if args.gpu_products else []
     run = subprocess.run(command, capture_output=True, text=True)
-    return (None if run.returncode else Cubin(cubin.read_bytes()).kernels()), run.stderr.strip()
+    capability = int(target.strip("sm_a"))
+    return (None if run.returncode else Cubin(cubin.read_bytes()).kernels(capability)), run.stderr.strip()
 
 
 def known(args, spec, dtype, form, stack):

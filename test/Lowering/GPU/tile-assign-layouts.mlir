@@ -90,3 +90,33 @@ tile.kernel @columns(%Q: !m, %K: !m, %V: !m, %O: memref<?x64xf32>, %L: memref<?x
   tile.store %l, %L[%c0] : tensor<64xf32>, memref<?xf32>
   tile.return
 }
+
+// The state of a loop, of which products read a copy in shared memory, comes back from it to be rescaled: in between it takes no
+// registers. The accumulator of a product stays where it is.
+// CHECK-LABEL: tile.kernel @rescaled
+tile.kernel @rescaled(%Q: memref<?x64xf32>, %F: memref<?xf32>, %O: memref<?x64xf32>, %n: index) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // CHECK: tile.loop {{.*}} carries(%[[SCALED:[^ ]+]] = {{[^,]*}}, %[[SUMMED:[^ ]+]] =
+  %state:2 = tile.loop sum %i = %c0 to %n step 64 carries(%scaled = %zero, %summed = %zero) : (tensor<64x64xf32>, tensor<64x64xf32>) {
+    // CHECK-DAG: %[[COPY:.*]] = tile.convert_layout %[[SCALED]] : {{.*}} -> tensor<64x64xf32, #tile.shared<rows = 64, columns = 64>>
+    // CHECK-DAG: %[[OTHER:.*]] = tile.convert_layout %[[SUMMED]] : {{.*}} -> tensor<64x64xf32, #tile.shared<rows = 64, columns = 64>>
+    %q = tile.load %Q[%i, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+    // CHECK: tile.dot %{{.*}}, %[[COPY]], %
+    %a = tile.dot %q, %scaled, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    // CHECK: tile.dot %{{.*}}, %[[OTHER]], %
+    %b = tile.dot %q, %summed, %a : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.store %b, %O[%i, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+    %f = tile.load %F[%c0] : memref<?xf32> -> tensor<64xf32>
+    %factor = tile.expand %f axis 1 : tensor<64xf32> -> tensor<64x64xf32>
+    // CHECK: tile.dot %{{.*}}, %{{.*}}, %[[SUMMED]] :
+    // CHECK-NOT: tile.convert_layout %[[OTHER]]
+    // CHECK: %[[BACK:.*]] = tile.convert_layout %[[COPY]] : {{.*}} -> tensor<64x64xf32, #tile.fragment<role = c
+    // CHECK: arith.mulf %[[BACK]], %
+    %next = arith.mulf %scaled, %factor : tensor<64x64xf32>
+    %sum = tile.dot %q, %b, %summed : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.yield %next, %sum : tensor<64x64xf32>, tensor<64x64xf32>
+  }
+  tile.return
+}

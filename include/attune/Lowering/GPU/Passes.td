@@ -22,6 +22,7 @@ def AssignLayouts : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
     the first operand is an `a` fragment, which costs nothing when it was made as `c`; the second, and a transposed first,
     come through shared memory. With `products=wgmma` what the products of a warpgroup can read comes in panels, and a
     first operand that is loaded stays in shared memory. Reductions and products move up to where their operands are, which frees registers. Rank-1 tiles are slices of `c`, by the axis along which they are reduced or expanded.
+    A tile that a loop carries and whose copy in shared memory products read is taken from that copy where it is rescaled.
 
     ```mlir
     tile.kernel @copy(%in: memref<?x64xf32>, %out: memref<?x64xf32>) grid(query_block)
