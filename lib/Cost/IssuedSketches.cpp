@@ -232,7 +232,7 @@ IssuedWorks cost::issuedPolysketch(const AttentionShape &shape, const Sizes &z) 
   if (tile::sketchNeedsUnit(shape.degree))
     kernels.push_back(issuedUnit(shape, at, z));
   for (bool queries : {true, false})
-    kernels.push_back(issuedSketch(shape, at, z, queries));
+    kernels.push_back(issuedSketch(shape, at, sizesOfSketch(shape, z), queries));
   if (shape.form == attn::Form::State) {
     kernels.push_back(issuedSketchPieces(shape, at, z));
     kernels.append({issuedSumOfPieces(at, z, at.points), issuedSketchReadout(shape, at, z)});

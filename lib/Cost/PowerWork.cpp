@@ -60,6 +60,14 @@ Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
   exactPairs = shape.localExact ? z.n * (block + 1) / 2 : 0;
 }
 
+Sizes cost::sizesOfSketch(const AttentionShape &shape, const Sizes &z) {
+  Sizes sizes = z;
+  sizes.schedule = tile::sketchSchedule(z.schedule, shape.width, shape.sketch);
+  if (sizes.schedule != z.schedule)
+    sizes.Tq = sizes.schedule.getQueryTile();
+  return sizes;
+}
+
 /// S of `tokens` tokens of every query head, into a workspace.
 static WorkEstimate sketchWork(const Sketches &at, const Sizes &z, double tokens, double bytes, double steps) {
   double rows = std::ceil(tokens / z.Tq) * z.Tq;
@@ -202,8 +210,9 @@ KernelWorks cost::polysketchWork(const AttentionShape &shape, const Sizes &z) {
   KernelWorks kernels;
   if (tile::sketchNeedsUnit(shape.degree))
     kernels.push_back({shape.causal ? "running" : "largest", unitWork(shape, at, z)});
-  kernels.append({{"sketch", sketchWork(at, z, z.n, z.q, queryOps(shape))},
-                  {"sketch", sketchWork(at, z, z.N, z.k, keyOps(shape))}});
+  Sizes own = sizesOfSketch(shape, z);
+  kernels.append({{"sketch", sketchWork(at, own, z.n, z.q, queryOps(shape))},
+                  {"sketch", sketchWork(at, own, z.N, z.k, keyOps(shape))}});
   if (shape.form == attn::Form::State)
     kernels.append({{"pieces", piecesWork(at, z)},
                     {"merge", mergePiecesWork(at, z)},

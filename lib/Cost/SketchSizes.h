@@ -26,6 +26,9 @@ struct Sketches {
   double exactPairs;                                 ///< (query, key) inside the blocks
 };
 
+/// The sizes of the kernels that sketch.
+Sizes sizesOfSketch(const AttentionShape &shape, const Sizes &z);
+
 } // namespace attune::cost
 
 #endif // ATTUNE_LIB_COST_SKETCHSIZES_H

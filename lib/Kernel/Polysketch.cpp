@@ -300,10 +300,12 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
   bool once = productsOnce(problem, options);
   int64_t width = once ? r + r / 2 : r;
   result.tokens = {site.workspace({dynamic, heads, dynamic, width}, {batch, count}), 0, heads, r, {}};
-  result.grid = {problem.schedule.getQueryTile(), problem.schedule.getQueryTile()};
   if (once) { // by the tiles of those who read columns
     result.grid = tilesOf(problem, options);
     result.columns = site.workspace({dynamic, heads, dynamic, r, result.grid.rows}, {batch, result.grid.count(host, count)});
+  } else {
+    problem.schedule = tile::sketchSchedule(problem.schedule, tokens.width, r);
+    result.grid = {problem.schedule.getQueryTile(), problem.schedule.getQueryTile()};
   }
   if (queries)
     result.rowScale = site.workspace({dynamic, heads, dynamic}, {batch, count});

@@ -8,6 +8,8 @@
 #ifndef ATTUNE_TILE_KERNELSIZES_H
 #define ATTUNE_TILE_KERNELSIZES_H
 
+#include "attune/Tile/Tile.h"
+
 #include <cstdint>
 
 namespace attune::tile {
@@ -32,6 +34,19 @@ inline bool sketchNeedsUnit(int64_t degree) { return degree >= 16; }
 /// Whether the tree of a sketch of `leaves` leaves and that size carries pairs of numbers, since sums in it may cancel
 /// all but the last digits of one.
 inline bool sketchHasPairs(int64_t leaves, int64_t size) { return leaves >= 16 || size <= 4; }
+
+/// The schedule of the kernels that sketch tokens of `width` elements into `size`. They need less of a block than what reads the
+/// sketches, and have the tiles of 64 rows that kernels have which are not short of room: then the sketches of two plans are
+/// equal kernels. Where that would take more than any device gives a block without being asked, they keep the tiles they have.
+inline ScheduleAttr sketchSchedule(ScheduleAttr schedule, int64_t width, int64_t size) {
+  constexpr int64_t rows = 64, warps = 4, mostBytes = 48 * 1024;
+  int64_t bytes = 4 * (rows * width + (width + size) * size);
+  if (schedule.getTarget() != TargetKind::GPU || schedule.getWarpColumns() != 1 || schedule.getQueryTile() != rows / 2 ||
+      schedule.getWarps() != warps / 2 || bytes > mostBytes)
+    return schedule;
+  return ScheduleAttr::get(schedule.getContext(), schedule.getTarget(), rows, rows, schedule.getPiece(),
+                           schedule.getOperand(), warps, schedule.getStages(), schedule.getWarpColumns());
+}
 
 } // namespace attune::tile
 
