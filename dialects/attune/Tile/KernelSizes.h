@@ -45,7 +45,8 @@ inline ScheduleAttr sketchSchedule(ScheduleAttr schedule, int64_t width, int64_t
       schedule.getWarps() != warps / 2 || bytes > mostBytes)
     return schedule;
   return ScheduleAttr::get(schedule.getContext(), schedule.getTarget(), rows, rows, schedule.getPiece(),
-                           schedule.getOperand(), warps, schedule.getStages(), schedule.getWarpColumns());
+                           schedule.getOperand(), warps, schedule.getStages(), schedule.getWarpColumns(),
+                           schedule.getParts());
 }
 
 } // namespace attune::tile
