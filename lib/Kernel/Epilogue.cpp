@@ -53,24 +53,29 @@ static Value clearWrapped(TileBuilder &tiles, const Convolution &at, Value v, in
   return tiles.select(outside, tiles.constant(shape, 0), v);
 }
 
-/// o [rows, width] + w_tap ⊙ v_{t + shift}.
-static Value addTap(TileBuilder &tiles, const Convolution &at, Value o, int64_t tap, int64_t shift, int64_t deltaX) {
-  SmallVector<int64_t> shape{at.rows, at.width};
+/// w_tap ⊙ v_{t + shift}: [rows, width].
+static Value tapProduct(TileBuilder &tiles, const Convolution &at, int64_t tap, int64_t shift) {
   Value first = shift == 0 ? at.first : tiles.add(at.first, tiles.index(shift));
   Value v = at.value.load(tiles, first, at.rows, at.limit, shift < 0 ? tiles.index(0) : Value()); // [rows, width]
-  v = clearWrapped(tiles, at, tiles.cast(v, tiles.builder.getF32Type()), deltaX);
-  return tiles.plus(o, tiles.times(v, tiles.expand(tapWeights(tiles, at, tap), 0, shape)));
+  Value weights = tiles.expand(tapWeights(tiles, at, tap), 0, {at.rows, at.width});
+  return tiles.times(tiles.cast(v, tiles.builder.getF32Type()), weights);
 }
 
+/// The three taps of a column of an image are summed first, as the same rows have no neighbour there.
 static Value convolve(TileBuilder &tiles, const Convolution &at, Value o) {
   if (!at.lepe.columns) {
     for (int64_t delta : {-1, 0, 1})
-      o = addTap(tiles, at, o, delta + 1, delta, delta);
+      o = tiles.plus(o, tapProduct(tiles, at, delta + 1, delta));
     return o;
   }
-  for (int64_t deltaY : {-1, 0, 1})
-    for (int64_t deltaX : {-1, 0, 1})
-      o = addTap(tiles, at, o, (deltaY + 1) * 3 + deltaX + 1, *at.lepe.columns * deltaY + deltaX, deltaX);
+  for (int64_t deltaX : {-1, 0, 1}) {
+    Value sum;
+    for (int64_t deltaY : {-1, 0, 1}) {
+      Value product = tapProduct(tiles, at, (deltaY + 1) * 3 + deltaX + 1, *at.lepe.columns * deltaY + deltaX);
+      sum = sum ? tiles.plus(sum, product) : product;
+    }
+    o = tiles.plus(o, clearWrapped(tiles, at, sum, deltaX));
+  }
   return o;
 }
 

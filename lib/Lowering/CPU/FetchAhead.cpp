@@ -10,6 +10,7 @@
 #include "DotForms.h"
 #include "KernelState.h"
 #include "MemoryAccess.h"
+#include "ShiftedLoads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -132,27 +133,6 @@ static bool followsBlocks(Value index) {
   if (auto id = dyn_cast<tile::ProgramIdOp>(op))
     return id.getAxis() == tile::Axis::QueryBlock || id.getAxis() == tile::Axis::Batch;
   return isa<arith::ArithDialect>(op->getDialect()) && llvm::any_of(op->getOperands(), followsBlocks);
-}
-
-/// An index as another one and a constant distance from it.
-static std::pair<Value, int64_t> withDistance(Value index) {
-  APInt distance;
-  auto sum = index.getDefiningOp<arith::AddIOp>();
-  if (sum && matchPattern(sum.getRhs(), m_ConstantInt(&distance)))
-    return {sum.getLhs(), distance.getSExtValue()};
-  return {index, 0};
-}
-
-/// Where a load's rows begin, as an index and a distance: in the memory, or of a fold in the window.
-static std::pair<Value, int64_t> firstRow(tile::LoadOp load) {
-  return withDistance(load.getFold() ? load.getFold() : load.getIndices()[load.getIndices().size() - 2]);
-}
-
-/// Whether two loads read the same tile of a memory but for a shift, as the taps of a convolution do.
-static bool isShifted(tile::LoadOp a, tile::LoadOp b) {
-  auto column = [](tile::LoadOp load) { return load.getIndices().back(); };
-  return a.getSource() == b.getSource() && shapeOf(a.getResult()) == shapeOf(b.getResult()) &&
-         !a.getFold() == !b.getFold() && firstRow(a).first == firstRow(b).first && column(a) == column(b);
 }
 
 /// Of shifted loads one is fetched: in a window the one that reads all of it, else the last, whose tile has what the

@@ -205,7 +205,9 @@ Value MemoryAccess::row(Emit &emit, Value outer) const {
   if (!first || foldColumns == foldStride)
     return first ? emit.add(first, outer) : outer;
   Value token = emit.add(first, outer);
-  Value above = arith::DivUIOp::create(emit, token, emit.constant(foldColumns));
+  // Of so many bits the division is a product and a shift.
+  Value within = arith::AndIOp::create(emit, token, emit.constant(0x7fffffff));
+  Value above = arith::DivUIOp::create(emit, within, emit.constant(foldColumns));
   return emit.add(token, emit.mul(above, foldStride - foldColumns));
 }
 

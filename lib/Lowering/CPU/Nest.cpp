@@ -12,6 +12,15 @@
 //         the ops, vector by vector         the ops
 //       store reductions                  sum across the lanes, store
 //
+// A convolution reads the same rows in several loads, each from another row on (ShiftedLoads.h). There
+//
+//     for block of rows
+//       for vector
+//         for row of the block: of every run of loads the last, the others from the row before; the ops
+//
+// so that a row is read once a run and what all rows share, as weights of channels, stays in registers. The rows of a
+// block are few enough that the first-level cache holds what they read until their last vector.
+//
 // Loops cover the whole vectors; the rest, with the vector that is not whole, follows as straight-line code. A
 // permutation of columns needs to know its place: with one, all strips are straight-line code.
 //
@@ -19,6 +28,7 @@
 #include "DotForms.h"
 #include "KernelState.h"
 #include "MemoryAccess.h"
+#include "ShiftedLoads.h"
 #include "VectorOps.h"
 
 #include "llvm/ADT/Sequence.h"
@@ -29,6 +39,8 @@ using namespace attune::cpu;
 
 /// Vectors of a strip: enough independent work to hide the latency of exp2, few enough for the registers.
 static constexpr int64_t stripVectors = 4;
+/// Rows of a block where rows slide.
+static constexpr int64_t slidingRows = 16;
 
 namespace {
 /// A vector of the nest.
@@ -52,7 +64,9 @@ private:
   llvm::DenseMap<Operation *, MemoryAccess> accesses;
   llvm::DenseMap<Operation *, Buffer> results; ///< of reductions and of tiles that leave the nest
   SmallVector<tile::ReduceOp> reductions;
+  SmallVector<RunOfLoads> runs;          ///< of loads that slide
   llvm::DenseMap<Value, Value> computed; ///< vectors of the current place
+  llvm::DenseMap<Value, Value> kept;     ///< vectors of the current place that other rows have, too
 
   int64_t outerExtent() const { return stage.shape.size() == 1 ? 1 : outerSize(stage.shape, stage.order); }
   int64_t innerExtent() const { return innerSize(stage.shape, stage.order); }
@@ -62,6 +76,9 @@ private:
                                  function_ref<SmallVector<Value>(Value, ValueRange)> body);
   void prepare();
   void outerLoop();
+  void slidingLoop();
+  void slide(Value from, Value to, SmallVector<Place> places);
+  llvm::DenseMap<Value, Value> sharedByRows(const Place &place);
   void stripLoop();
   SmallVector<Value> strips(Value outer, ValueRange sums);
   SmallVector<Value> strip(Value outer, Value inner, int64_t vectors, int64_t validInLast, ValueRange sums);
@@ -239,7 +256,7 @@ Value NestEmitter::initial(tile::ReduceOp reduce, bool scalar) {
 }
 
 void NestEmitter::vector(const Place &place, SmallVectorImpl<Value> &sums, int64_t stripSize, int64_t position) {
-  computed.clear();
+  computed = kept;
   SmallVector<std::pair<Value, Operation *>> stores;
   for (Operation *op : stage.ops) {
     if (auto store = dyn_cast<tile::StoreOp>(op)) {
@@ -255,7 +272,9 @@ void NestEmitter::vector(const Place &place, SmallVectorImpl<Value> &sums, int64
       sum = emitReduction(emit, reduce.getKind(), sum, next);
       continue;
     }
-    Value result = compute(op, place);
+    Value result = kept.lookup(op->getResult(0));
+    if (!result)
+      result = compute(op, place);
     computed[op->getResult(0)] = result;
     if (results.count(op))
       stores.push_back({result, op});
@@ -342,6 +361,67 @@ void NestEmitter::outerLoop() {
   });
 }
 
+/// What expands the same vector to all rows.
+llvm::DenseMap<Value, Value> NestEmitter::sharedByRows(const Place &place) {
+  computed.clear();
+  for (Operation *op : stage.ops)
+    for (Value operand : op->getOperands())
+      if (auto expand = operand.getDefiningOp<tile::ExpandOp>(); expand && expand.getAxis() == 0)
+        evaluate(operand, place);
+  return computed;
+}
+
+/// The vectors at `places` of the rows from `from` to `to`, with their outer index replaced.
+void NestEmitter::slide(Value from, Value to, SmallVector<Place> places) {
+  SmallVector<llvm::DenseMap<Value, Value>> shared;
+  SmallVector<Value> before;
+  auto read = [&](tile::LoadOp load, const Place &place) {
+    return accesses.find(load)->second.load(emit, place.outer, place.inner, place.valid);
+  };
+  for (Place &place : places) {
+    place.outer = from;
+    shared.push_back(sharedByRows(place));
+    for (const RunOfLoads &run : runs)
+      for (tile::LoadOp load : ArrayRef(run).drop_back())
+        before.push_back(read(load, place));
+  }
+  emit.loop(from, to, 1, before, [&](Value row, ValueRange carried) {
+    SmallVector<Value> next, none;
+    for (auto [place, same] : llvm::zip_equal(places, shared)) {
+      kept = same, place.outer = row;
+      for (const RunOfLoads &run : runs) {
+        for (tile::LoadOp load : ArrayRef(run).drop_back())
+          kept[load.getResult()] = carried.front(), carried = carried.drop_front();
+        tile::LoadOp last = run.back();
+        kept[last.getResult()] = read(last, place);
+        for (tile::LoadOp load : ArrayRef(run).drop_front())
+          next.push_back(kept[load.getResult()]);
+      }
+      vector(place, none, 0, 0);
+    }
+    kept.clear();
+    return next;
+  });
+}
+
+void NestEmitter::slidingLoop() {
+  // Of nine taps a vector keeps six rows in registers, of which there are twice as many as lanes.
+  int64_t lanes = emit.lanes(), extent = innerExtent(), width = lanes / 8 * lanes, whole = extent / width * width;
+  auto places = [&](Value inner, int64_t columns) {
+    SmallVector<Place> result;
+    for (int64_t at = 0; at < columns; at += lanes)
+      result.push_back({Value(), emit.add(inner, at), std::min(lanes, columns - at), at / lanes});
+    return result;
+  };
+  emit.loop(emit.constant(0), emit.constant(outerExtent()), slidingRows, [&](Value from) {
+    Value to = emit.min(emit.add(from, slidingRows), emit.constant(outerExtent()));
+    emit.loop(emit.constant(0), emit.constant(whole), width,
+              [&](Value inner) { slide(from, to, places(inner, width)); });
+    if (whole < extent)
+      slide(from, to, places(emit.constant(whole), extent - whole));
+  });
+}
+
 void NestEmitter::sumStrip(Value inner, int64_t vectors, int64_t validInLast) {
   SmallVector<Value> sums;
   for (tile::ReduceOp reduce : reductions)
@@ -384,8 +464,12 @@ void NestEmitter::prepare() {
 void NestEmitter::run() {
   prepare();
   ++state.nests;
+  if (stage.order == Order::Row && reductions.empty() && !permutes())
+    runs = runsOfLoads(stage.ops);
   if (stage.keepsInner)
     stripLoop();
+  else if (!runs.empty())
+    slidingLoop();
   else
     outerLoop();
 }

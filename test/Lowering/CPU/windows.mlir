@@ -52,12 +52,17 @@ tile.kernel @stripe(%K: !m, %O: !m) grid(batch, query_block) {
 
 // -----
 
-// A convolution that is added to a product: its shifted loads are in the nest of the sum, behind the product: two of
-// them and the product, four vectors each.
+// A convolution that is added to a product: its shifted loads are in the nest of the sum, behind the product. Two vectors
+// of 16 rows at a time: each row reads those of the later load and of the product, and has those of the other from the row
+// before, the first one from memory.
 // CHECK-LABEL: llvm.func @taps__avx512
 // CHECK:         llvm.call @dot_64x64x64_
 // CHECK:         scf.for
-// CHECK-COUNT-12: llvm.load {{.*}} -> vector<16xf32>
+// CHECK:           scf.for
+// CHECK-COUNT-2:     llvm.load {{.*}} -> vector<16xf32>
+// CHECK:             scf.for {{.*}} iter_args
+// CHECK-COUNT-4:       llvm.load {{.*}} -> vector<16xf32>
+// CHECK-NOT:     llvm.load {{.*}} -> vector<16xf32>
 // CHECK-NOT:     scf.for
 // CHECK:         llvm.func internal
 !m = memref<?x64xf32>

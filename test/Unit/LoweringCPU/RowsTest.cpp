@@ -82,6 +82,7 @@ protected:
   static std::optional<int64_t> rowOf(const Window &window, int64_t i);
   std::string header(const Window &window, bool known, const Matrix &numbers);
   void checkWindow(const Window &window, bool known);
+  void checkTaps(const Window &window);
   void checkPermutation(int64_t width, const std::vector<int64_t> &order, bool computed);
 };
 } // namespace
@@ -160,6 +161,50 @@ TEST_P(CpuRows, RowsBeforeTheFirst) {
   for (const Window &window : windows)
     for (bool known : {false, true})
       checkWindow(window, known);
+}
+
+/// (row before + 2 row + 4 row after) ⊙ weights: what one row reads, its neighbours read, too.
+void CpuRows::checkTaps(const Window &window) {
+  Matrix image(window.tokens, window.width, 1), out(window.rows, window.width), weights(1, window.width, 3),
+      numbers(1, 4);
+  std::string tile = tileType(window.rows, window.width), memory = memoryType(window.width);
+  std::string body = header(window, true, numbers), limit = window.limit ? " rows(%limit)" : "";
+  std::string fold = " columns " + text(window.columns) + " stride " + text(window.stride);
+  for (int64_t delta : {-1, 0, 1}) {
+    std::string name = text(delta + 1), first = "%first" + name;
+    body += "%delta" + name + " = arith.constant " + text(delta) + " : index\n" + first +
+            " = arith.addi %first, %delta" + name + " : index\n%t" + name + " = tile.load %A" +
+            (window.columns ? "[%origin, %c0]" : "[" + first + ", %c0]") + (delta < 0 ? " from(%c0)" : "") + limit +
+            (window.columns ? " fold(" + first + ")" + fold : "") + " : " + memory + " -> " + tile + "\n%f" + name +
+            " = arith.constant dense<" + text(1 << (delta + 1)) + ".0> : " + tile + "\n%p" + name + " = arith.mulf %t" +
+            name + ", %f" + name + " : " + tile + "\n";
+  }
+  std::string row = rowType(window.width);
+  run(body + "%two = arith.addf %p0, %p1 : " + tile + "\n%sum = arith.addf %two, %p2 : " + tile +
+          "\n%w = tile.load %C[%c0, %c0] : " + memory + " -> " + row + "\n%each = tile.expand %w axis 0 : " + row +
+          " -> " + tile + "\n%o = arith.mulf %sum, %each : " + tile + "\ntile.store %o, %B[%c0, %c0] : " + tile + ", " +
+          memory + "\n",
+      {&image, &out, &weights}, {"f32", "f32", "f32"});
+  for (int64_t i = 0; i < window.rows; ++i)
+    for (int64_t j = 0; j < window.width; ++j) {
+      float sum = 0;
+      for (int64_t delta : {-1, 0, 1}) {
+        Window shifted = window;
+        shifted.first += delta, shifted.lower = 0;
+        if (auto at = rowOf(shifted, i))
+          sum += static_cast<float>(1 << (delta + 1)) * image(*at, j);
+      }
+      ASSERT_EQ(out(i, j), sum * weights(0, j)) << window.rows << " x " << window.width << " at " << i << ", " << j;
+    }
+}
+
+TEST_P(CpuRows, ShiftedRows) {
+  Window windows[] = {{99, 14, 0, 3, 11, 9, 17, {}, 9},  {99, 14, 4, 3, 11, 9, 64, {}, 8},
+                      {99, 0, 0, 7, 11, 49, 40, {}, 49}, {99, 0, 7, 7, 11, 20, 33, {}, 49},
+                      {60, 0, 0, 0, 0, 37, 40, {}, {}},  {60, 0, 20, 0, 0, 64, 96, {}, 55},
+                      {60, 0, 59, 0, 0, 16, 16, {}, {}}, {60, 0, 3, 0, 0, 1, 5, {}, {}}};
+  for (const Window &window : windows)
+    checkTaps(window);
 }
 
 TEST_P(CpuRows, RowsBeforeTheFirstAsFactors) {
