@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Threads take pieces of the grid from a counter. Which thread computes a point changes only the scratch that is used,
-// so the result does not depend on the threads (decision D3).
+// Each body has a range of the grid and takes pieces from its front, then from those that are left of the others'. So a
+// core finds in its caches what it fetched for the next point, and neighbouring points, whose outputs may share a cache
+// line, are seldom two cores'. Which thread computes a point changes only the scratch that is used, so the result does
+// not depend on the threads (decision D3).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +23,23 @@ using namespace attune::rt;
 
 namespace {
 
+/// Points that are left, from `next` to before `end`.
+struct Range {
+  alignas(64) std::atomic<int64_t> next{0};
+  int64_t end = 0;
+};
+
+/// With more bodies than this several begin with the same range.
+constexpr int32_t mostRanges = 64;
+
 /// The points of several grids one after another, from 0 to the total.
 struct Points {
   attune_rt_handle &handle;
   const attune_rt_grid *grids;
   int64_t count;
   int64_t total = 0, grain = 1;
-  alignas(64) std::atomic<int64_t> next{0};
+  Range *ranges = nullptr;
+  int32_t rangeCount = 0;
 };
 
 int64_t sizeOf(const attune_rt_grid &grid) {
@@ -63,17 +75,21 @@ void computeRange(const Points &points, void *scratch, int64_t begin, int64_t en
   }
 }
 
+void *scratchOf(const attune_rt_handle &handle, int32_t body) {
+  return handle.scratch ? handle.scratch + handle.scratchStride * static_cast<size_t>(body) : nullptr;
+}
+
 void pointsBody(void *context, int32_t i) {
   Points &points = *static_cast<Points *>(context);
-  char *scratch = points.handle.scratch;
-  if (scratch)
-    scratch += points.handle.scratchStride * static_cast<size_t>(i);
-  for (;;) {
-    int64_t begin = points.next.fetch_add(points.grain, std::memory_order_relaxed);
-    if (begin >= points.total)
-      return;
-    int64_t end = begin + points.grain;
-    computeRange(points, scratch, begin, end < points.total ? end : points.total);
+  void *scratch = scratchOf(points.handle, i);
+  for (int32_t k = 0; k < points.rangeCount; ++k) {
+    Range &range = points.ranges[(i + k) % points.rangeCount];
+    for (;;) {
+      int64_t begin = range.next.fetch_add(points.grain, std::memory_order_relaxed), end = begin + points.grain;
+      if (begin >= range.end)
+        break;
+      computeRange(points, scratch, begin, end < range.end ? end : range.end);
+    }
   }
 }
 
@@ -81,6 +97,22 @@ void pointsBody(void *context, int32_t i) {
 int64_t grainOf(int64_t total, int32_t threads) {
   int64_t grain = total / (int64_t(32) * threads);
   return grain < 1 ? 1 : grain;
+}
+
+/// Computes all points on so many threads, each with a range of equal length to begin with.
+void computeOn(Points &points, int32_t bodies) {
+  Range ranges[mostRanges];
+  points.ranges = ranges, points.rangeCount = bodies < mostRanges ? bodies : mostRanges;
+  points.grain = grainOf(points.total, bodies);
+  for (int32_t i = 0; i < points.rangeCount; ++i) {
+    ranges[i].next.store(points.total * i / points.rangeCount, std::memory_order_relaxed);
+    ranges[i].end = points.total * (i + 1) / points.rangeCount;
+  }
+  attune_rt_handle &handle = points.handle;
+  if (handle.parallelFor)
+    handle.parallelFor(handle.parallelForContext, bodies, pointsBody, &points);
+  else
+    runBodies(handle.pool, bodies, pointsBody, &points);
 }
 
 } // namespace
@@ -93,13 +125,10 @@ extern "C" void attune_rt_launch_together(void *launcher, const attune_rt_grid *
   if (points.total == 0)
     return;
   int32_t bodies = points.total < handle.threads ? static_cast<int32_t>(points.total) : handle.threads;
-  points.grain = grainOf(points.total, bodies);
   if (bodies == 1)
-    pointsBody(&points, 0);
-  else if (handle.parallelFor)
-    handle.parallelFor(handle.parallelForContext, bodies, pointsBody, &points);
+    computeRange(points, scratchOf(handle, 0), 0, points.total);
   else
-    runBodies(handle.pool, bodies, pointsBody, &points);
+    computeOn(points, bodies);
 }
 
 extern "C" void attune_rt_launch(void *launcher, attune_rt_kernel kernel, const void *args, int64_t slots, int64_t gx,
