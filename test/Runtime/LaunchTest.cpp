@@ -9,7 +9,9 @@
 #include "CPU/Launch.h"
 
 #include <array>
+#include <atomic>
 #include <gtest/gtest.h>
+#include <thread>
 #include <vector>
 
 using namespace attune::rt;
@@ -52,6 +54,67 @@ TEST(Launch, EveryPointOfEveryGridComesOnce) {
         for (int64_t z = 0; z < gz; ++z)
           expected.push_back({x, y, z});
   EXPECT_EQ(points, expected);
+}
+
+//===----------------------------------------------------------------------===//
+// Several bodies
+//===----------------------------------------------------------------------===//
+
+constexpr int64_t manyPoints = 390;
+
+/// How often each point of a grid {1, 1, n} was visited, and the first one of all.
+struct Counts {
+  std::array<std::atomic<int32_t>, manyPoints> times{};
+  std::atomic<int64_t> first{-1};
+};
+
+void count(const void *args, int64_t, int64_t, int64_t z, void *) {
+  Counts &counts = **static_cast<Counts *const *>(args);
+  ++counts.times[static_cast<size_t>(z)];
+  int64_t none = -1;
+  counts.first.compare_exchange_strong(none, z);
+}
+
+/// One after another, the last body first.
+void backwards(void *, int32_t bodies, attune_body body, void *context) {
+  while (bodies-- > 0)
+    body(context, bodies);
+}
+
+void allAtOnce(void *, int32_t bodies, attune_body body, void *context) {
+  std::vector<std::thread> threads;
+  for (int32_t i = 0; i < bodies; ++i)
+    threads.emplace_back(body, context, i);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void launchOn(attune_parallel_for parallelFor, int32_t bodies, int64_t points, Counts &counts) {
+  attune_rt_handle handle{};
+  handle.threads = bodies, handle.parallelFor = parallelFor;
+  CpuLauncher launcher{handle};
+  Counts *args = &counts;
+  attune_rt_launch(&launcher, count, &args, 1, 1, 1, points);
+}
+
+TEST(Launch, BodiesComputeEveryPointOnceWhateverTheirOrder) {
+  for (attune_parallel_for parallelFor : {backwards, allAtOnce})
+    for (int32_t bodies : {2, 3, 7, 64, 70})
+      for (int64_t points : {int64_t(1), int64_t(5), int64_t(64), manyPoints}) {
+        Counts counts;
+        launchOn(parallelFor, bodies, points, counts);
+        for (int64_t z = 0; z < manyPoints; ++z)
+          ASSERT_EQ(counts.times[static_cast<size_t>(z)], z < points)
+              << z << " of " << points << ", " << bodies << " bodies";
+      }
+}
+
+TEST(Launch, EachBodyBeginsWithARangeOfItsOwn) {
+  for (auto [bodies, first] : {std::array<int32_t, 2>{2, 195}, {3, 260}}) {
+    Counts counts;
+    launchOn(backwards, bodies, manyPoints, counts);
+    EXPECT_EQ(counts.first, first) << bodies << " bodies, the last first";
+  }
 }
 
 } // namespace
