@@ -14,6 +14,7 @@ MULTIPLY_ADDS, BF16_PRODUCTS, EXPONENTIALS, READ, ISSUE = range(5)
 PROBE_SECONDS = 0.003
 ISSUE_SECONDS = 0.0002
 WHOLE_CORE = 0.93      # of the most instructions a second that were ever seen: less, and a program has the other half of a core
+SHARED_MOST = 16 << 20  # of a shared cache, about what the tensors of the usual points take; a guest of a large machine has not all of it
 AWAIT_SECONDS = 1.5    # for whole cores, before each turn
 
 
@@ -57,7 +58,7 @@ class Limits:
         """Medians of the rounds."""
         threads = len(self.processors)
         probes = {"f32": (MULTIPLY_ADDS, 0), "bf16": (BF16_PRODUCTS, 0), "exp": (EXPONENTIALS, 0),
-                  **{name: (READ, size // 2) for name, size in caches(threads)}, "memory": (READ, 4 * caches(threads)[-1][1])}
+                  **{name: (READ, min(size // 2, SHARED_MOST) if name == "L3" else size // 2) for name, size in caches(threads)}, "memory": (READ, 4 * caches(threads)[-1][1])}
         seen = {name: [] for name in probes}
         for _ in range(rounds):
             for name, probe in probes.items():
