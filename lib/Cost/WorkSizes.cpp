@@ -77,14 +77,13 @@ MapCost cost::mapCost(attn::FeatureMapAttr map, double d, double m) {
     return {0, m, 0};
   case attn::FeatureKind::Cosformer: // relu; two products a channel; sine and cosine of the place, some 8 each
     return {0, d + m + 16, 0};
-  // relu + ε, over softplus; over the maximum; two norms, one of powers raised to a least, and the factor; the power
-  case attn::FeatureKind::Focused: {
+  case attn::FeatureKind::Focused: { // relu + ε, over softplus; over the maximum; two norms and the factor; the power
     double power = map.getPower();
     // Exponents: two logarithms, three exponentials, the power in two parts.
     if (attn::carriesExponents(map, static_cast<int64_t>(d), 0, 0))
       return {0, 24 * d, 6 * d};
     bool whole = power == std::floor(power) && power <= 64;
-    return {0, 11 * d + (whole ? d * std::log2(power + 1) : 2 * d), whole ? 0 : 2 * d};
+    return {0, 10 * d + (whole ? d * std::log2(power + 1) : 2 * d), whole ? 0 : 2 * d};
   }
   case attn::FeatureKind::Favor: // √s·x, |x'|²; L less the norm and c, + ε, times m^{-1/2}
     return {d * m, 3 * d + 4 * m, m};

@@ -14,8 +14,6 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-static constexpr double leastNormal = std::numeric_limits<float>::min();
-
 int64_t kernel::parameterHeads(const Problem &problem, const FeatureMap &map) {
   if (map.keyFolded || map.keysMapped) // each head of the keys is ω·k of its own, or φ(k)
     return problem.key.heads;
@@ -84,25 +82,25 @@ Features MapAtPoint::cosformer(TileBuilder &tiles, Value x, Value first) const {
 /// The square root of Σ x² of each row: [rows].
 static Value norms(TileBuilder &tiles, Value x) { return tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1)); }
 
-/// (|y| / |y^p|) y^p with y = (relu(x) + ε) / softplus(focus). y is divided by its largest entry before the power,
-/// which cancels and keeps y^p and the squares in range. That entry's power is 1: what adds less than a rounding error
-/// to the norm is raised first, as squares below the normal range take some processors a hundred cycles each.
+/// (|y| / |y^p|) y^p with y = (relu(x) + ε) / softplus(focus). y is divided by its largest entry before the power, which
+/// cancels and keeps y^p and the squares in range. That entry becomes 2^k, not 1: squares of powers of ε would be below
+/// the normal range, where some processors take a hundred cycles for each. Rows of 2^15 entries do not overflow.
 Value MapAtPoint::focused(TileBuilder &tiles, Value x) const {
   SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
+  double power = map.map.getPower(), top = std::exp2(std::floor(56 / std::max(power, 1.0)));
   Value y = tiles.plus(relu(tiles, x), tiles.constant(shape, map.map.getEpsilon()));
   y = tiles.times(y, tiles.expand(inverse, 0, shape));                                     // [T, d]
-  Value largest = tiles.maximum(tiles.reduceMax(y, 1), tiles.constant(rows, leastNormal)); // [T]
-  Value unit = tiles.over(tiles.constant(rows, 1), largest);                               // [T]
-  y = tiles.times(y, tiles.expand(unit, 1, shape));
-  Value powers = tiles.power(y, map.map.getPower());                                       // [T, d]
-  Value counted = tiles.maximum(powers, tiles.constant(shape, 0x1p-40));                   // [T, d]
-  Value factor = tiles.times(largest, tiles.over(norms(tiles, y), norms(tiles, counted))); // [T]
+  Value largest = tiles.maximum(tiles.reduceMax(y, 1), tiles.constant(rows, 0x1p-60));     // [T]
+  y = tiles.times(y, tiles.expand(tiles.over(tiles.constant(rows, top), largest), 1, shape));
+  Value powers = tiles.power(y, power);                                                    // [T, d]
+  Value unit = tiles.times(largest, tiles.constant(rows, 1 / top));                        // [T]
+  Value factor = tiles.times(unit, tiles.over(norms(tiles, y), norms(tiles, powers)));     // [T]
   return tiles.times(powers, tiles.expand(factor, 1, shape));
 }
 
 /// e and x · 2^-e of x > 0, e integer and the other about 1.
 static std::pair<Value, Value> splitExponent(TileBuilder &tiles, Value x) {
-  Value least = tiles.constant(tiles.shape(x), leastNormal);
+  Value least = tiles.constant(tiles.shape(x), std::numeric_limits<float>::min());
   Value number = tiles.maximum(x, least), e = tiles.roundEven(tiles.log2(number));
   return {e, tiles.times(number, tiles.exp2(tiles.negate(e)))};
 }
