@@ -159,7 +159,7 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
     arguments.append({emit.offset(rowsOfA.pointer, first, emit.getF32Type()), rowsOfA.stride});
   }
   for (Operation *access : state.fetches.lookup(dot)) {
-    FetchPlace next = MemoryAccess(state, access).nextPlace(emit, access);
+    FetchPlace next = fetchPlace(state, dot, access, result.pointer);
     shape.fetches.push_back(nextShape(access));
     arguments.append({next.base, next.rowBytes, next.first});
   }

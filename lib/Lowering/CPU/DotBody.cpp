@@ -64,14 +64,30 @@ SmallVector<Value, 12> DotBody::scalarRows(Value row, int64_t rows) {
   return starts;
 }
 
-SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64_t count) {
+/// The sums with the products of step k; `place` is where its vectors are.
+SmallVector<Value> DotBody::addStep(ArrayRef<Value> rowsOfS, Value firstVector, Value k, Value place, ValueRange sums) {
   Type f32 = emit.getF32Type();
+  int64_t count = static_cast<int64_t>(sums.size() / rowsOfS.size());
+  SmallVector<Value> next(sums), v;
+  Value vectorRow = emit.offset(firstVector, place, f32), column = emit.mul(k, innerStep);
+  for (int64_t j = 0; j < count; ++j)
+    v.push_back(emit.load(emit.offset(vectorRow, emit.constant(j * emit.lanes()), f32), emit.floats()));
+  for (auto [i, start] : llvm::enumerate(rowsOfS)) {
+    Value s = emit.splat(emit.load(emit.offset(start, column, f32), f32));
+    for (int64_t j = 0; j < count; ++j)
+      next[i * count + j] = LLVM::FMAOp::create(emit, s, v[j], sums[i * count + j]);
+  }
+  return next;
+}
+
+SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64_t count) {
   SmallVector<Value, 12> rowsOfS = scalarRows(row, rows);
-  Value firstVector = emit.offset(vectors, column, f32);
+  Value firstVector = emit.offset(vectors, column, emit.getF32Type());
   SmallVector<Value> carried(rows * count, emit.splat(0.0));
+  int64_t pace = fetchPace();
   std::optional<BlockFetch> fetch;
   if (!fetches.empty())
-    fetch.emplace(emit, shape.fetches, fetches, number, shape.inner, result);
+    fetch.emplace(emit, shape.fetches, fetches, number, shape.inner / pace, result);
   std::optional<RowWalk> walk; // of a window: where the vectors of each step begin
   if (shape.vectorFold) {
     walk.emplace(emit, shape.vectorFold, vectorPlace, vectorStep);
@@ -81,21 +97,14 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
     llvm::append_range(carried, fetch->start());
   Value end = innerEnd(row, rows, column, count);
   carried = emit.loop(emit.constant(0), end, 1, carried, [&](Value k, ValueRange before) {
-    ValueRange sums = before.take_front(rows * count), rest = before.drop_front(rows * count);
-    SmallVector<Value> next(sums), v;
+    ValueRange rest = before.drop_front(rows * count);
     Value place = walk ? rest[0] : emit.mul(k, vectorStep);
+    SmallVector<Value> next = addStep(rowsOfS, firstVector, k, place, before.take_front(rows * count));
     if (walk)
       llvm::append_range(next, walk->next(emit, rest)), rest = rest.drop_front(2);
-    if (fetch)
-      llvm::append_range(next, fetch->emitStep(emit, k, rest));
-    Value vectorRow = emit.offset(firstVector, place, f32);
-    for (int64_t j = 0; j < count; ++j)
-      v.push_back(emit.load(emit.offset(vectorRow, emit.constant(j * emit.lanes()), f32), emit.floats()));
-    Value column = emit.mul(k, innerStep);
-    for (int64_t i = 0; i < rows; ++i) {
-      Value s = emit.splat(emit.load(emit.offset(rowsOfS[i], column, f32), f32));
-      for (int64_t j = 0; j < count; ++j)
-        next[i * count + j] = LLVM::FMAOp::create(emit, s, v[j], sums[i * count + j]);
+    if (fetch) {
+      Value line = pace == 1 ? k : arith::DivUIOp::create(emit, k, emit.constant(pace)).getResult();
+      llvm::append_range(next, fetch->emitStep(emit, line, rest));
     }
     return next;
   });
@@ -188,10 +197,9 @@ void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
 }
 
 /// Blocks of equal height if there is a good height that divides the rows; otherwise the last ones are one lower.
-void DotBody::strip(Value column, int64_t count) {
-  int64_t most = emit.isa.blockRows;
-  if (count > emit.isa.blockVectors) // registers for the sums, a row of vectors and a broadcast
-    most = (2 * emit.lanes() - count - 1) / count;
+DotBody::Heights DotBody::heights(int64_t count) const {
+  // Registers for the sums, a row of vectors and a broadcast.
+  int64_t most = std::min((2 * emit.lanes() - count - 1) / count, emit.isa.blockRows * emit.isa.blockVectors / 2);
   int64_t number = (shape.rows + most - 1) / most;
   // Of a window the rows that are not equally far apart take a register each: there blocks within a row of it may be
   // low.
@@ -201,13 +209,18 @@ void DotBody::strip(Value column, int64_t count) {
       number += more;
       break;
     }
-  int64_t height = (shape.rows + number - 1) / number, low = number * height - shape.rows;
+  int64_t height = (shape.rows + number - 1) / number;
+  return {number, height, number * height - shape.rows};
+}
+
+void DotBody::strip(Value column, int64_t count) {
+  auto [number, height, low] = heights(count);
   int64_t tall = (number - low) * height;
-  // Blocks of the strips before this one.
+  // Blocks of the strips before this one, which are as wide as they can be.
   Value before = emit.constant(0);
-  if (!fetches.empty())
-    before = emit.mul(
-        arith::DivUIOp::create(emit, column, emit.constant(emit.isa.blockVectors * emit.lanes())).getResult(), number);
+  if (int64_t wide = emit.isa.blockVectors; !fetches.empty())
+    before = emit.mul(arith::DivUIOp::create(emit, column, emit.constant(wide * emit.lanes())).getResult(),
+                      heights(wide).number);
   blocks(column, count, 0, tall, height, before);
   blocks(column, count, tall, shape.rows, height - 1, emit.add(before, number - low));
 }
@@ -244,12 +257,40 @@ void DotBody::tail() {
   }
 }
 
-void DotBody::run() {
+DotBody::Strips DotBody::strips() const {
   int64_t lanes = emit.lanes(), most = emit.isa.blockVectors;
   int64_t count = (shape.columns - shape.tail + lanes - 1) / lanes;
-  int64_t looped = count == most + 1 ? 0 : count / most * most; // three vectors are one strip
-  emit.loop(emit.constant(0), emit.constant(looped * lanes), most * lanes, [&](Value column) { strip(column, most); });
-  if (count > looped)
-    strip(emit.constant(looped * lanes), count - looped);
+  int64_t whole = count == most + 1 ? 0 : count / most; // one vector more is in the same strip
+  return {whole, count - whole * most};
+}
+
+/// Steps of the sums for each line that is fetched: as many as leave room for all lines. Lines that are asked for in
+/// every step of a few blocks wait in a queue, and loads of those blocks behind them; a line that is on its way may be
+/// asked for again.
+int64_t DotBody::fetchPace() const {
+  auto inWindow = [](const FetchShape &fetch) { return fetch.columns != 0; }; // its rows are walked step by step
+  if (fetches.empty() || llvm::any_of(shape.fetches, inWindow))
+    return 1;
+  auto [whole, rest] = strips();
+  int64_t blocks = whole * heights(emit.isa.blockVectors).number + (rest ? heights(rest).number : 0);
+  auto hasRoom = [&](int64_t pace) {
+    int64_t needed = 0;
+    for (const FetchShape &fetch : shape.fetches)
+      needed += fetch.blocks(shape.inner / pace);
+    return needed <= blocks;
+  };
+  for (int64_t pace : {4, 2})
+    if (shape.inner % pace == 0 && hasRoom(pace))
+      return pace;
+  return 1;
+}
+
+void DotBody::run() {
+  int64_t lanes = emit.lanes(), most = emit.isa.blockVectors;
+  auto [whole, rest] = strips();
+  emit.loop(emit.constant(0), emit.constant(whole * most * lanes), most * lanes,
+            [&](Value column) { strip(column, most); });
+  if (rest)
+    strip(emit.constant(whole * most * lanes), rest);
   tail();
 }

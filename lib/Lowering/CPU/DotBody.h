@@ -71,8 +71,20 @@ struct DotBody {
   SmallVector<FetchPlace, 2> fetches = {};
   Value number = {}; ///< of blocks before the current one
 
+  /// Of the strips of blockVectors vectors, and vectors of one more strip.
+  struct Strips {
+    int64_t whole, rest;
+  };
+  /// Of the register blocks of a strip: how many, rows of the first ones, and how many have one row less.
+  struct Heights {
+    int64_t number, height, low;
+  };
+
   void run();
   void tail();
+  Strips strips() const;
+  Heights heights(int64_t count) const;
+  int64_t fetchPace() const;
   void strip(Value column, int64_t count);
   void blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height, Value before);
   Value innerEnd(Value row, int64_t rows, Value column, int64_t count);
@@ -80,6 +92,7 @@ struct DotBody {
   void block(Value row, int64_t rows, Value column, int64_t count);
   void store(ArrayRef<Value> sums, Value row, Value column);
   SmallVector<Value, 12> scalarRows(Value row, int64_t rows);
+  SmallVector<Value> addStep(ArrayRef<Value> rowsOfS, Value firstVector, Value k, Value place, ValueRange sums);
   SmallVector<Value> product(Value row, int64_t rows, Value column, int64_t count);
   SmallVector<Value> productOfPairs(Value row, int64_t rows, Value column, int64_t count);
   SmallVector<Value> addPair(Value row, int64_t rows, Value column, int64_t count, Value pair, ValueRange sums,

@@ -98,33 +98,6 @@ static Fetcher *leastBusy(MutableArrayRef<Fetcher> fetchers, const FetchShape &s
   return best;
 }
 
-/// A loop of at most so many steps also fetches what the kernel loads before it, for the next grid point: in every
-/// step, as a dot does not know which one it is in.
-static constexpr int64_t fewSteps = 4;
-
-static bool hasFewSteps(tile::LoopOp loop) {
-  APInt lower, upper;
-  if (!matchPattern(loop.getLower(), m_ConstantInt(&lower)) || !matchPattern(loop.getUpper(), m_ConstantInt(&upper)))
-    return false;
-  int64_t length = upper.getSExtValue() - lower.getSExtValue();
-  return length > 0 && length <= fewSteps * static_cast<int64_t>(loop.getStep());
-}
-
-/// The loads that the dots of the loop fetch the next tiles of.
-static SmallVector<tile::LoadOp> loadsToFetch(tile::LoopOp loop) {
-  SmallVector<tile::LoadOp> loads(loop.getBody().front().getOps<tile::LoadOp>());
-  if (hasFewSteps(loop))
-    for (auto load : loop->getBlock()->getOps<tile::LoadOp>())
-      if (load->isBeforeInBlock(loop))
-        loads.push_back(load);
-  llvm::erase_if(loads, [](tile::LoadOp load) { return rowsToNext(load) == 0 && blocksToNext(load) == 0; });
-  return loads;
-}
-
-//===----------------------------------------------------------------------===//
-// Kernels without a loop
-//===----------------------------------------------------------------------===//
-
 /// Whether an index follows the blocks of queries or the windows of the grid.
 static bool followsBlocks(Value index) {
   Operation *op = index.getDefiningOp();
@@ -134,6 +107,32 @@ static bool followsBlocks(Value index) {
     return id.getAxis() == tile::Axis::QueryBlock || id.getAxis() == tile::Axis::Batch;
   return isa<arith::ArithDialect>(op->getDialect()) && llvm::any_of(op->getOperands(), followsBlocks);
 }
+
+/// Whether the rows of a load or a store follow the blocks of the grid.
+static bool rowsFollowBlocks(Operation *access) {
+  auto row = [](auto op) { return op.getIndices()[op.getIndices().size() - 2]; };
+  if (auto load = dyn_cast<tile::LoadOp>(access))
+    return rankOf(load.getResult()) == 2 && followsBlocks(row(load));
+  auto store = dyn_cast<tile::StoreOp>(access);
+  return store && rankOf(store.getValue()) == 2 && followsBlocks(row(store));
+}
+
+/// What the dots of the loop fetch the next tiles of: what it loads, and what the kernel loads before it, for the next
+/// grid point. What the kernel stores after it is fetched, too.
+static SmallVector<Operation *> accessesToFetch(tile::LoopOp loop) {
+  SmallVector<Operation *> accesses;
+  for (auto load : loop.getBody().front().getOps<tile::LoadOp>())
+    accesses.push_back(load);
+  for (Operation &op : *loop->getBlock())
+    if (rowsFollowBlocks(&op) && isa<tile::LoadOp>(op) == op.isBeforeInBlock(loop))
+      accesses.push_back(&op);
+  llvm::erase_if(accesses, [](Operation *access) { return rowsToNext(access) == 0 && blocksToNext(access) == 0; });
+  return accesses;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels without a loop
+//===----------------------------------------------------------------------===//
 
 /// Of shifted loads one is fetched: in a window the one that reads all of it, else the last, whose tile has what the
 /// block before has not read.
@@ -146,7 +145,7 @@ static bool fetchedInstead(tile::LoadOp a, tile::LoadOp b) {
 static SmallVector<tile::LoadOp> loadsOfBlock(Block &body) {
   SmallVector<tile::LoadOp> loads;
   for (auto load : body.getOps<tile::LoadOp>()) {
-    if (rowsToNext(load) == 0 || !followsBlocks(load.getIndices()[load.getIndices().size() - 2]))
+    if (rowsToNext(load) == 0 || !rowsFollowBlocks(load))
       continue;
     auto shifted = llvm::find_if(loads, [&](tile::LoadOp other) { return isShifted(load, other); });
     if (shifted == loads.end())
@@ -167,7 +166,10 @@ void cpu::assignFetches(KernelState &state, Block &body) {
     if (!resultDiagonal(dot) && !operandDiagonal(dot)) // below a diagonal blocks are left out
       fetchers.push_back({dot, 0, {}});
   SmallVector<Operation *> accesses;
-  llvm::append_range(accesses, loop ? loadsToFetch(loop) : loadsOfBlock(body));
+  if (loop)
+    accesses = accessesToFetch(loop);
+  else
+    llvm::append_range(accesses, loadsOfBlock(body));
   // A store reads its cache line first unless that is there already, and those behind it wait.
   for (auto store : body.getOps<tile::StoreOp>())
     if (rowsToNext(store) != 0)
@@ -182,4 +184,17 @@ void cpu::assignFetches(KernelState &state, Block &body) {
     state.fetches[fetcher->dot].push_back(access);
     state.fetchedByDots.insert(access);
   }
+}
+
+FetchPlace cpu::fetchPlace(KernelState &state, tile::DotOp dot, Operation *access, Value idle) {
+  Emit &emit = state.emit;
+  MemoryAccess memory(state, access);
+  if (access->getBlock() == dot->getBlock())
+    return memory.nextPlace(emit, access);
+  // Around the loop: in its last step, as what comes sooner may leave the cache again.
+  auto loop = cast<tile::LoopOp>(dot->getParentOp());
+  FetchPlace place = isa<tile::StoreOp>(access) ? memory.place(emit) : memory.nextPlace(emit, access);
+  Value next = emit.add(state.scalars.lookup(loop.getInductionVar()), static_cast<int64_t>(loop.getStep()));
+  Value more = emit.less(next, state.scalars.lookup(loop.getUpper()));
+  return {emit.select(more, idle, place.base), emit.select(more, emit.constant(0), place.rowBytes), place.first};
 }

@@ -58,8 +58,10 @@ private:
 };
 
 /// Gives the loads of a loop's body that move on with it to the dots of that body, each to one, so that memory works
-/// while they compute. If the loop has few steps, so does it with loads before it that move on with the grid.
+/// while they compute; and loads before the loop that move on with the grid, and stores after it.
 void assignFetches(KernelState &state, Block &body);
+/// What a dot fetches for one of them; `idle` is a place for the steps in which it has nothing to fetch.
+FetchPlace fetchPlace(KernelState &state, tile::DotOp dot, Operation *access, Value idle);
 
 } // namespace attune::cpu
 

@@ -239,6 +239,10 @@ FetchPlace MemoryAccess::nextInWindow(Emit &emit, Operation *op) const {
   return {loop ? base : emit.select(inside, base, right), rowBytes, emit.select(inside, next, zero)};
 }
 
+FetchPlace MemoryAccess::place(Emit &emit) const {
+  return {base, emit.mul(stride, element.getIntOrFloatBitWidth() / 8), first ? first : emit.constant(0)};
+}
+
 FetchPlace MemoryAccess::nextPlace(Emit &emit, Operation *op) const {
   if (first)
     return nextInWindow(emit, op);

@@ -34,6 +34,8 @@ public:
   Value loadStored(Emit &emit, Value outer, Value inner, int64_t count) const;
   void store(Emit &emit, Value value, Value outer, Value inner, int64_t valid) const;
 
+  /// Where the tile lies, as it is fetched.
+  FetchPlace place(Emit &emit) const;
   /// Where the tile lies that is read next.
   FetchPlace nextPlace(Emit &emit, mlir::Operation *access) const;
   /// Fetches the line of (outer, inner) of the next step of the loop over the sequence into the second-level cache.
