@@ -98,14 +98,13 @@ double attune::probeElementwise(double seconds) {
 // The coefficients of lib/Lowering/CPU/ExpandMath.cpp do not matter here, their number does: degree 5.
 static constexpr float powers[] = {0.69314700f, 0.24022242f, 0.05550734f, 0.00967152f, 0.00132647f};
 
-__attribute__((target("avx512f"), noinline)) static void exp2Tile512(const float *from, float *to) {
+__attribute__((target("avx512f,avx512dq"), noinline)) static void exp2Tile512(const float *from, float *to) {
   for (int64_t i = 0; i < tileElements; i += 16) {
-    __m512 x = _mm512_loadu_ps(from + i), clamped = _mm512_min_ps(_mm512_set1_ps(129), x);
-    __m512 n = _mm512_roundscale_ps(clamped, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    __m512 f = _mm512_sub_ps(clamped, n), p = _mm512_set1_ps(powers[4]);
+    __m512 x = _mm512_loadu_ps(from + i), p = _mm512_set1_ps(powers[4]);
+    __m512 f = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
     for (int term = 3; term >= 0; --term)
       p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(powers[term]));
-    p = _mm512_scalef_ps(_mm512_fmadd_ps(p, f, _mm512_set1_ps(1)), n);
+    p = _mm512_scalef_ps(_mm512_fmadd_ps(p, f, _mm512_set1_ps(1)), x);
     _mm512_storeu_ps(to + i, _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, _mm512_set1_ps(-126), _CMP_NLT_UQ), p));
   }
 }

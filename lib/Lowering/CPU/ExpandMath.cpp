@@ -6,14 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// exp2(x) = 2ⁿ · 2ᶠ with n = x rounded to the nearest integer and |f| ≤ 1/2. On that interval 2ᶠ is a polynomial of
-// degree 5 whose relative error was made as even as possible (least squares of the relative error at Chebyshev nodes,
-// reweighted by the error until it levels) with the constant held at 1, so that exp2(0) = 1 exactly: 9.2e-8 before
-// rounding. Rounding in f32 adds about as much. Where the op allows an approximation (`afn`: weights of bf16 attention) the degree
-// is 3 and the error 1.0e-4, a twentieth of what rounding to bf16 costs.
+// exp2(x) = 2ⁿ · 2ᶠ with an integer n and f = x − n. 2ᶠ is a polynomial of degree 5 whose relative error was made as
+// even as possible (least squares of the relative error at Chebyshev nodes, reweighted by the error until it levels)
+// with the constant held at 1, so that exp2(0) = 1 exactly: 9.2e-8 before rounding. Rounding in f32 adds about as much.
+// Where the op allows an approximation (`afn`: weights of bf16 attention) the degree is 3 and the error 1.0e-4, a
+// twentieth of what rounding to bf16 costs.
 //
-// The multiplication by 2ⁿ is `vscalefps` on AVX-512. On AVX2, x + 1.5·2²³ holds n in its low bits; shifted into the
-// exponent they are added to the bits of 2ᶠ. Below −126 the result is 0: no denormals, and −∞ needs no case of its own.
+// On AVX-512 n is x rounded down and 0 ≤ f < 1, as `vscalefps` multiplies by 2 to the power of its operand rounded down
+// and `vreduceps` takes that off, of ±∞ all: one instruction each, and neither x nor n needs another. On AVX2 n is the
+// nearest integer and |f| ≤ 1/2: x + 1.5·2²³ holds n in its low bits; shifted into the exponent they are added to the
+// bits of 2ᶠ. Below −126 the result is 0: no denormals, and −∞ needs no case of its own.
 //
 // log2(x) = e + log2(1 + …) with x = 2ᵉ·m, √½ ≤ m < √2, and, for s = (m − 1)/(m + 1), |s| ≤ 0.172,
 //     log2 m = 2/ln 2 · (s + s³/3 + s⁵/5 + s⁷/7 + s⁹/9)      (the next term is below 3e-10 of the first).
@@ -36,7 +38,11 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
 
-// Coefficients of f, f², … f⁵; that of 1 is 1.
+// Coefficients of f, f², … f⁵; that of 1 is 1. For 0 ≤ f ≤ 1:
+static constexpr double upwards[] = {0.6931513118098243, 0.24016445011627777, 0.05579991319980923, 0.00901703022487954,
+                                     0.0018671301049480449};
+static constexpr double fewerUpwards[] = {0.6951167872492524, 0.2276449891830957, 0.07706704316351884};
+// For |f| ≤ 1/2:
 static constexpr double powers[] = {0.6931470036506653, 0.24022242426872253, 0.05550733953714371, 0.009671523235738277,
                                     0.001326471334323287};
 static constexpr double fewerPowers[] = {0.6932829296271067, 0.24221099709429803, 0.055008946219351346};
@@ -66,20 +72,21 @@ static Value powerOfFraction(Vectors v, ArrayRef<double> coefficients, Value f) 
   return v.fma(p, f, v.emit.splat(1.0));
 }
 
+/// An instruction of AVX-512 with f32 results in all lanes, in the current mode of rounding.
+static Value inAllLanes(Emit &emit, StringRef name, Value first, Value second) {
+  Value all = arith::ConstantOp::create(emit, emit.getIntegerAttr(emit.getIntegerType(16), -1));
+  Value rounding = arith::ConstantOp::create(emit, emit.getI32IntegerAttr(4));
+  return LLVM::CallIntrinsicOp::create(emit, emit.floats(), emit.getStringAttr(name),
+                                       ValueRange{first, second, emit.splat(0.0), all, rounding})
+      .getResults();
+}
+
 static Value exp2Avx512(Vectors v, ArrayRef<double> coefficients, Value x) {
   Emit &emit = v.emit;
-  // The constant comes first, so that a NaN passes; +∞ − +∞ would make one.
-  Value most = emit.splat(overflow + 1);
-  Value clamped = emit.select(v.is(arith::CmpFPredicate::OLT, most, x), most, x);
-  Value n = LLVM::RoundEvenOp::create(emit, clamped);
-  Value p = powerOfFraction(v, coefficients, v.sub(clamped, n));
-  Type i16 = emit.getIntegerType(16), i32 = emit.getI32Type();
-  Value all = arith::ConstantOp::create(emit, emit.getIntegerAttr(i16, -1));
-  Value rounding = arith::ConstantOp::create(emit, emit.getIntegerAttr(i32, 4)); // the current mode
-  Value scaled =
-      LLVM::CallIntrinsicOp::create(emit, emit.floats(), emit.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
-                                    ValueRange{p, n, emit.splat(0.0), all, rounding})
-          .getResults();
+  Value down = arith::ConstantOp::create(emit, emit.getI32IntegerAttr(9)); // towards −∞, and nothing is said of it
+  Value f = inAllLanes(emit, "llvm.x86.avx512.mask.reduce.ps.512", x, down);
+  Value p = powerOfFraction(v, coefficients, f);
+  Value scaled = inAllLanes(emit, "llvm.x86.avx512.mask.scalef.ps.512", p, x);
   Value keep = v.is(arith::CmpFPredicate::UGE, x, emit.splat(smallest));
   return emit.select(keep, scaled, emit.splat(0.0));
 }
@@ -128,8 +135,9 @@ static Value expand(Operation *op, const Isa &isa) {
   if (isa_and_nonnull<math::Log2Op>(op))
     return log2(vectors, x);
   bool approximate = bitEnumContainsAll(cast<math::Exp2Op>(op).getFastmath(), arith::FastMathFlags::afn);
-  ArrayRef<double> coefficients = approximate ? ArrayRef(fewerPowers) : ArrayRef(powers);
-  return isa.lanes == 16 ? exp2Avx512(vectors, coefficients, x) : exp2Avx2(vectors, coefficients, x);
+  if (isa.lanes == 16)
+    return exp2Avx512(vectors, approximate ? ArrayRef(fewerUpwards) : ArrayRef(upwards), x);
+  return exp2Avx2(vectors, approximate ? ArrayRef(fewerPowers) : ArrayRef(powers), x);
 }
 
 namespace {

@@ -170,11 +170,12 @@ Value NestEmitter::mask(tile::MaskOp op, const Place &place) {
     Value limit = emit.add(emit.add(place.outer, diagonal), 1);
     below = below ? emit.min(below, limit) : limit;
   }
+  bool wholeRows = outerBound && !below; // the same lanes of all vectors of a row
   if (outerBound) {
     Value inside = emit.less(place.outer, outerBound);
-    below = emit.select(inside, below ? below : emit.constant(innerExtent()), emit.constant(0));
+    below = emit.select(inside, below ? below : emit.constant(emit.lanes()), emit.constant(0));
   }
-  Value keep = below ? emit.lanesBelow(emit.sub(below, place.inner)) : Value();
+  Value keep = below ? emit.lanesBelow(wholeRows ? below : emit.sub(below, place.inner)) : Value();
   if (!rowMajor && diagonal) {
     Value hidden = emit.lanesBelow(emit.sub(emit.sub(place.outer, diagonal), place.inner));
     keep = keep ? andNot(emit, keep, hidden) : andNot(emit, emit.lanesBelow(emit.lanes()), hidden);

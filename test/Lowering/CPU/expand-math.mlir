@@ -1,10 +1,15 @@
 // RUN: attn-opt %s -cpu-expand-math | FileCheck %s
 
+// What is below the largest integer of x is one instruction, and so is the multiplication by the power of that integer, which
+// takes x itself.
 // CHECK-LABEL: func.func @wide
+// CHECK-SAME:    %[[X:.*]]: vector<16xf32>
 // CHECK-NOT:     math.exp2
-// CHECK:         llvm.intr.roundeven
-// CHECK-COUNT-5: llvm.intr.fma
-// CHECK:         llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
+// CHECK:         %[[DOWN:.*]] = arith.constant 9 : i32
+// CHECK:         %[[F:.*]] = llvm.call_intrinsic "llvm.x86.avx512.mask.reduce.ps.512"(%[[X]], %[[DOWN]],
+// CHECK-COUNT-4: llvm.intr.fma(%{{.*}}, %[[F]], %{{.*}})
+// CHECK:         %[[P:.*]] = llvm.intr.fma(%{{.*}}, %[[F]], %{{.*}})
+// CHECK:         llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"(%[[P]], %[[X]],
 func.func @wide(%x: vector<16xf32>) -> vector<16xf32> {
   %w = math.exp2 %x : vector<16xf32>
   return %w : vector<16xf32>
