@@ -31,6 +31,18 @@ static OwningOpRef<ModuleOp> withFoldedGrids(Compilation &compilation) {
   return succeeded(manager.run(*module)) ? std::move(module) : OwningOpRef<ModuleOp>();
 }
 
+namespace {
+/// Lets passes run on several kernels at a time, for as long as it lives: elsewhere locks would cost more than they bring.
+class SideBySide {
+public:
+  explicit SideBySide(MLIRContext &context) : context(context) { context.enableMultithreading(); }
+  ~SideBySide() { context.disableMultithreading(); }
+
+private:
+  MLIRContext &context;
+};
+} // namespace
+
 /// The kernels alone, in the LLVM dialect of the chip.
 static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation, ModuleOp module) {
   OwningOpRef<ModuleOp> device(module.clone());
@@ -41,6 +53,7 @@ static OwningOpRef<ModuleOp> lowerKernels(Compilation &compilation, ModuleOp mod
   options.chip = compilation.target().str();
   options.products = compilation.products() == "wgmma" ? device::Products::Wgmma : device::Products::MmaSync;
   device::buildTileToGpuPipeline(manager, options);
+  SideBySide threads(compilation.context());
   return succeeded(manager.run(*device)) ? std::move(device) : OwningOpRef<ModuleOp>();
 }
 

@@ -115,7 +115,7 @@ def OrderProducts : Pass<"gpu-order-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
-def ThreadsToLlvm : Pass<"threads-to-llvm", "::mlir::ModuleOp"> {
+def ThreadsToLlvm : Pass<"threads-to-llvm"> {
   let summary = "The code of one thread to the LLVM dialect";
   let description = [{
     Replaces operations of `arith` and `cf`. Maxima and minima become intrinsics, which are one instruction of a GPU.
