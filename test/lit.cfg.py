@@ -1,6 +1,6 @@
 """The lit suite: substitutions and features that tests may use.
 
-Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`,
+Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`, `avx512_bf16`,
 `sanitizers`, `zsh`, `packages` (what makes Debian's), `debootstrap` (as root, with a network; only under check-all),
 `long` (sweeps, only under check-all), `python-package`, `torch`, `jax`, `chromium`.
 Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
@@ -58,9 +58,9 @@ def has_ptxas():
     return found or shutil.which("ptxas") is not None
 
 
-def has_avx512():
+def has_flag(flag):
     with open("/proc/cpuinfo", encoding="utf-8") as file:
-        return "avx512f" in file.read()
+        return flag in file.read()
 
 
 def has_driver():
@@ -104,7 +104,8 @@ for name, present in [
     ("zsh", shutil.which("zsh") is not None),
     ("packages", all(map(shutil.which, ["cpack", "dpkg-shlibdeps", "fakeroot"]))),
     ("debootstrap", can_make_root()),
-    ("avx512", has_avx512()),
+    ("avx512", has_flag("avx512f")),
+    ("avx512_bf16", has_flag("avx512_bf16")),
     ("sanitizers", config.attune_sanitize == "ON"),
     ("long", lit_config.params.get("long") == "1"),
 ]:

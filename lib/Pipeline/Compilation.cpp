@@ -35,8 +35,8 @@
 using namespace mlir;
 using namespace attune;
 
-/// The instruction set that multiplies pairs of bf16 numbers.
-static constexpr llvm::StringLiteral pairsIsa = "avx512_bf16";
+/// The instruction sets that multiply pairs of bf16 numbers, and tiles of them.
+static constexpr llvm::StringLiteral pairsIsa = "avx512_bf16", tilesIsa = "amx";
 
 static mlir::DialectRegistry registry() {
   mlir::DialectRegistry dialects;
@@ -193,7 +193,7 @@ static void describeSpec(const Spec &spec, target::LibraryDescription &descripti
 }
 
 void Compilation::limitTo(StringRef isa) {
-  if (llvm::is_contained(isas, isa) || isa == pairsIsa)
+  if (llvm::is_contained(isas, isa) || isa == pairsIsa || isa == tilesIsa)
     isas = {isa.str()};
 }
 
@@ -209,7 +209,7 @@ static bool hasPairs(ModuleOp module) {
 
 LogicalResult Compilation::runStage(Stage stage) {
   if (stage == Stage::Llvm && isas.size() == 2 && hasPairs(*root))
-    isas.push_back(pairsIsa.str());
+    isas.insert(isas.end(), {pairsIsa.str(), tilesIsa.str()});
   PassManager manager(&mlirContext);
   cpu::CpuOptions cpuOptions;
   cpuOptions.isas = isas;

@@ -24,8 +24,10 @@ struct IsaVariant {
 };
 } // namespace
 
-static const IsaVariant isaVariants[] = {
-    {"avx2", ATTUNE_RT_AVX2}, {"avx512", ATTUNE_RT_AVX512}, {"avx512_bf16", ATTUNE_RT_AVX512_BF16}};
+static const IsaVariant isaVariants[] = {{"avx2", ATTUNE_RT_AVX2},
+                                         {"avx512", ATTUNE_RT_AVX512},
+                                         {"avx512_bf16", ATTUNE_RT_AVX512_BF16},
+                                         {"amx", ATTUNE_RT_AMX}};
 
 /// The largest scratch memory of the kernels of one instruction set; plans share the threads' scratch.
 static int64_t scratchBytes(ModuleOp module, StringRef isa) {

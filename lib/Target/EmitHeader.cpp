@@ -134,6 +134,7 @@ void HeaderWriter::writePlans() {
     else
       out << (variant.target == ATTUNE_RT_AVX2     ? "avx2"
               : variant.target == ATTUNE_RT_AVX512 ? "avx512"
+              : variant.target == ATTUNE_RT_AMX    ? "amx"
                                                    : "avx512_bf16");
     ListSeparator separator(";");
     for (const PlanDescription &plan : variant.plans)

@@ -26,7 +26,7 @@ def compile(spec: SpecLike, target: typing.Union[str, typing.Sequence[str]] = "c
     target      "cpu", "sm_80", "sm_86", "sm_87", "sm_89" or "sm_90a"; several, for a library that runs on all of them
     threads     of a call on the CPU; 0: every CPU that the process may use
     device      what plans are priced for: a name of `attnc explain --list-devices`, or a path that ends in .yaml
-    isa         "avx2", "avx512" or, of a spec in bf16, "avx512_bf16" in place of the best that is there
+    isa         "avx2", "avx512" or, of a spec in bf16, "avx512_bf16" or "amx" in place of the best that is there
     parameters  as `Attention.prepare` takes them
 
     Raises SpecError (with the compiler's text, its place in `diagnostics`), CompileError, CompilerNotFoundError; for

@@ -9,7 +9,10 @@
 #include "Dispatch.h"
 
 #include <cpuid.h>
+#include <cstdlib>
 #include <cstring>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace attune::rt;
 
@@ -18,7 +21,8 @@ namespace {
 struct Features {
   bool avx2 = false;
   bool avx512 = false;
-  bool bf16 = false; ///< dot products of bf16 beside avx512
+  bool bf16 = false;  ///< dot products of bf16 beside avx512
+  bool tiles = false; ///< products of tiles of bf16 beside those, which the system still has to permit
 };
 
 /// The state components that the operating system saves: a feature that cpuid reports is unusable without its
@@ -48,9 +52,29 @@ Features detect() {
   uint32_t saved = savedState();
   features.avx2 = hasAll(b, avx2) && hasAll(saved, ymm);
   features.avx512 = features.avx2 && hasAll(b, avx512) && hasAll(saved, zmm);
+  constexpr uint32_t amx = 1u << 24 | 1u << 22, tiles = 0x60000; // amx_tile and amx_bf16; configuration and contents
+  bool hasTiles = hasAll(d, amx) && hasAll(saved, tiles);
   uint32_t a1;
   features.bf16 = features.avx512 && a >= 1 && __get_cpuid_count(7, 1, &a1, &b, &c, &d) && hasAll(a1, bit_AVX512BF16);
+  features.tiles = features.bf16 && hasTiles;
   return features;
+}
+
+/// Asks Linux once to let this process use tiles: it saves 8 kB more for each thread that does.
+bool permitsTiles() {
+#ifdef __linux__
+  constexpr long request = 0x1023, contents = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  static const bool permitted = syscall(SYS_arch_prctl, request, contents) == 0;
+  return permitted;
+#else
+  return false;
+#endif
+}
+
+/// Tests run the code on processors without the instructions, which something else executes there.
+bool assumesTiles() {
+  const char *text = getenv("ATTUNE_ASSUME_AMX");
+  return text && strcmp(text, "1") == 0;
 }
 
 struct CpuTarget {
@@ -63,7 +87,9 @@ struct CpuTarget {
 constexpr CpuTarget cpuTargets[] = {
     {ATTUNE_RT_AVX2, "avx2", "x86-64-v3 (avx2, fma, f16c, bmi2)"},
     {ATTUNE_RT_AVX512, "avx512", "x86-64-v4 (avx512 f, bw, cd, dq, vl)"},
-    {ATTUNE_RT_AVX512_BF16, "avx512_bf16", "x86-64-v4 (avx512 f, bw, cd, dq, vl) and avx512_bf16"}};
+    {ATTUNE_RT_AVX512_BF16, "avx512_bf16", "x86-64-v4 (avx512 f, bw, cd, dq, vl) and avx512_bf16"},
+    {ATTUNE_RT_AMX, "amx",
+     "x86-64-v4 (avx512 f, bw, cd, dq, vl), avx512_bf16, amx_tile and amx_bf16, and a system that permits their use"}};
 
 /// Null for what is no CPU.
 const CpuTarget *findTarget(uint32_t target) {
@@ -75,8 +101,8 @@ const CpuTarget *findTarget(uint32_t target) {
 
 bool isCpuTarget(uint32_t target) { return findTarget(target) != nullptr; }
 
-/// Which of the targets that a CPU supports is the better one. Intel's cores take as long for a dot product of bf16 as for
-/// the multiply-adds of f32 in its place, or longer: they have matrix units for it.
+/// Which of the targets that a CPU supports is the better one. Intel's cores take as long for a dot product of bf16 as
+/// for the multiply-adds of f32 in its place, or longer: they have matrix units for it.
 int64_t rank(uint32_t target) {
   uint32_t a, b, c, d;
   bool intel = __get_cpuid(0, &a, &b, &c, &d) && b == signature_INTEL_ebx;
@@ -112,8 +138,9 @@ attune_status selectNamed(const Place &place, const attune_rt_descriptor &descri
                 "leave the option null to take the best that is there",
                 place.library, place.function, requirements(target));
   }
-  return fail(ATTUNE_ERROR_ARGUMENT, "%s_%s: option 'isa': expected null, avx2, avx512 or avx512_bf16, but got '%s'",
-              place.library, place.function, isa);
+  return fail(ATTUNE_ERROR_ARGUMENT,
+              "%s_%s: option 'isa': expected null, avx2, avx512, avx512_bf16 or amx, but got '%s'", place.library,
+              place.function, isa);
 }
 
 } // namespace
@@ -129,6 +156,8 @@ bool attune::rt::cpuSupports(uint32_t target) {
     return features.avx512;
   case ATTUNE_RT_AVX512_BF16:
     return features.bf16;
+  case ATTUNE_RT_AMX:
+    return features.bf16 && (assumesTiles() || (features.tiles && permitsTiles()));
   default:
     return false;
   }

@@ -125,9 +125,12 @@ bool ThreadPool::start(int32_t wanted) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, stackBytes);
-  // The host's signal handlers belong on the host's threads.
+  // The host's signal handlers belong on the host's threads, but for signals of a thread's own instructions: these end the
+  // process where they are blocked, without its handler.
   sigset_t all, before;
   sigfillset(&all);
+  for (int own : {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV})
+    sigdelset(&all, own);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (threads < wanted) {
     Worker &worker = workers[threads];

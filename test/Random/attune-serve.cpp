@@ -14,7 +14,7 @@
 //   terms SPEC FOLDER RESULT.npy [3,1]         the same of the mechanisms' decompositions
 //   plans SPEC FOLDER RESULT.npy               every plan of the laws, and those that selection takes, one after another,
 //                                              by the interpreter; their names in RESULT.npy.txt, a line each
-//   library SPEC FOLDER RESULT.npy ISA         a library compiled for one instruction set of the CPU (avx2, avx512, or avx512_bf16 of a spec in bf16)
+//   library SPEC FOLDER RESULT.npy ISA         a library compiled for one instruction set of the CPU (avx2, avx512, or avx512_bf16 or amx of a spec in bf16)
 //   quick SPEC FOLDER RESULT.npy ISA           the same, unoptimised by LLVM
 //
 // Diagnostics go to standard error. For tests that draw many specs: a process for each would cost more than the work.

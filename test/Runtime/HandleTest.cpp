@@ -11,7 +11,9 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace toy;
 
@@ -42,7 +44,7 @@ TEST(Create, RefusesOptionsOutOfRange) {
   options = ATTUNE_OPTIONS_INIT;
   options.isa = "sse9";
   EXPECT_EQ(createWith(options), ATTUNE_ERROR_ARGUMENT);
-  EXPECT_EQ(message(), "toy_create: option 'isa': expected null, avx2, avx512 or avx512_bf16, but got 'sse9'");
+  EXPECT_EQ(message(), "toy_create: option 'isa': expected null, avx2, avx512, avx512_bf16 or amx, but got 'sse9'");
   options = ATTUNE_OPTIONS_INIT;
   options.version = 9;
   EXPECT_EQ(createWith(options), ATTUNE_ERROR_ARGUMENT);
@@ -126,12 +128,54 @@ TEST(Dispatch, TakesDotProductsOfBf16WhereTheyAreFast) {
   EXPECT_STREQ(info.isa, "avx512");
   if (!has) {
     EXPECT_EQ(all.create("avx512_bf16", &info), ATTUNE_ERROR_UNSUPPORTED);
-    EXPECT_EQ(message(), "toy_create: option 'isa': expected a CPU with x86-64-v4 (avx512 f, bw, cd, dq, vl) and "
-                         "avx512_bf16, but this one lacks some of them; leave the option null to take the best that is there");
+    EXPECT_EQ(message(),
+              "toy_create: option 'isa': expected a CPU with x86-64-v4 (avx512 f, bw, cd, dq, vl) and "
+              "avx512_bf16, but this one lacks some of them; leave the option null to take the best that is there");
     return;
   }
   ASSERT_EQ(all.create("avx512_bf16", &info), ATTUNE_OK) << message();
   EXPECT_STREQ(info.isa, "avx512_bf16");
+}
+
+/// Sets a variable of the environment for a while.
+struct Assumed {
+  Assumed() { setenv("ATTUNE_ASSUME_AMX", "1", 1); }
+  ~Assumed() { unsetenv("ATTUNE_ASSUME_AMX"); }
+};
+
+/// Whether the processor has tiles of bf16 numbers and the system lets this process use them.
+bool hasTiles() {
+  constexpr long request = 0x1023, contents = 18;
+  return __builtin_cpu_supports("amx-bf16") && syscall(SYS_arch_prctl, request, contents) == 0;
+}
+
+TEST(Dispatch, TakesTilesWhereTheyArePermitted) {
+  attune_info info = {};
+  info.size = sizeof(info);
+  if (!attune::rt::cpuSupports(ATTUNE_RT_AVX512_BF16))
+    GTEST_SKIP() << "this CPU lacks avx512_bf16";
+  Variants all({ATTUNE_RT_AVX512_BF16, ATTUNE_RT_AMX, ATTUNE_RT_AVX2, ATTUNE_RT_AVX512});
+  bool has = hasTiles();
+  EXPECT_EQ(attune::rt::cpuSupports(ATTUNE_RT_AMX), has);
+  ASSERT_EQ(all.create(nullptr, &info), ATTUNE_OK) << message();
+  EXPECT_EQ(strcmp(info.isa, "amx") == 0, has);
+  if (!has) {
+    EXPECT_EQ(all.create("amx", &info), ATTUNE_ERROR_UNSUPPORTED);
+    EXPECT_EQ(message(),
+              "toy_create: option 'isa': expected a CPU with x86-64-v4 (avx512 f, bw, cd, dq, vl), avx512_bf16, "
+              "amx_tile and amx_bf16, and a system that permits their use, but this one lacks some of them; leave "
+              "the option null to take the best that is there");
+  }
+  Assumed assumed;
+  ASSERT_EQ(all.create(nullptr, &info), ATTUNE_OK) << message();
+  EXPECT_STREQ(info.isa, "amx");
+  ASSERT_EQ(all.create("amx", &info), ATTUNE_OK) << message();
+  EXPECT_STREQ(info.isa, "amx");
+  Variants none({ATTUNE_RT_AVX512});
+  EXPECT_EQ(none.create("amx", &info), ATTUNE_ERROR_UNSUPPORTED);
+  EXPECT_EQ(message(),
+            "toy_create: option 'isa': expected an instruction set that the library holds, but got amx; leave the "
+            "option null to take the best that is there");
 }
 
 TEST(Dispatch, SaysWhatIsMissing) {

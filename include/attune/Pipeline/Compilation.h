@@ -67,7 +67,7 @@ public:
   /// From now on the plan at this place in the order of prices is taken; 0: the cheapest.
   void takePlan(int64_t place) { planPlace = place; }
 
-  /// Code for one instruction set of the CPU ("avx2", "avx512", "avx512_bf16") in place of all; nothing for another name.
+  /// Code for one instruction set of the CPU ("avx2", "avx512", "avx512_bf16", "amx") in place of all; nothing for another name.
   void limitTo(llvm::StringRef isa);
 
   /// From now on products on a GPU are made by "mma.sync", as at first, or "wgmma" where the target has it and it can.

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "Amx.h"
 #include "DotBody.h"
 #include "DotForms.h"
 #include "DotTail.h"
@@ -58,13 +59,13 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
                block.getArgument(7)};
   unsigned at = fixedArguments;
   if (shape.stores) {
-    body.stored = {block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2),
-                   block.getArgument(at + 3), {}};
+    body.stored = {
+        block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2), block.getArgument(at + 3), {}};
     at += 4;
   }
-  for (auto [fold, place] : {std::pair(&shape.scalarFold, &body.scalarPlace),
-                             std::pair(&shape.vectorFold, &body.vectorPlace),
-                             std::pair(&shape.storeFold, &body.stored.place)})
+  for (auto [fold, place] :
+       {std::pair(&shape.scalarFold, &body.scalarPlace), std::pair(&shape.vectorFold, &body.vectorPlace),
+        std::pair(&shape.storeFold, &body.stored.place)})
     if (*fold)
       *place = {block.getArgument(at), block.getArgument(at + 1)}, at += 2;
   if (shape.tail)
@@ -89,8 +90,7 @@ static ScalarOperand requireScalars(KernelState &state, OpOperand &use) {
   bool rows = orderOf(dot.getResult()) == Order::Column;
   Order order = orderOfUse(use);
   Buffer scalars = state.require(use.get(), order);
-  auto [rowStep, columnStep] =
-      strides(state.emit, scalars, order, rows ? dot.getTransposeB() : dot.getTransposeA());
+  auto [rowStep, columnStep] = strides(state.emit, scalars, order, rows ? dot.getTransposeB() : dot.getTransposeA());
   if (rows) // S[i = column of B, k = row of B]
     std::swap(rowStep, columnStep);
   return {scalars.pointer, rowStep, columnStep, scalars.fold, scalars.place};
@@ -114,9 +114,9 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   if (stored)
     access.emplace(state, stored->store);
   // What is stored needs no place of its own, but the accumulator's stride is that of a tile of the scratch.
-  Buffer result = stored ? Buffer{access->buffer(emit, storeFold).pointer,
-                                  state.strideOf(shapeOf(dot.getResult()), order)}
-                         : state.destination(dot.getResult(), order);
+  Buffer result = stored
+                      ? Buffer{access->buffer(emit, storeFold).pointer, state.strideOf(shapeOf(dot.getResult()), order)}
+                      : state.destination(dot.getResult(), order);
   Value added = scaled ? scaled->tile : dot.getAcc();
   Buffer accumulator = accumulates ? state.require(added, order) : result;
   Buffer factor = scaled ? state.require(scaled->scale, Order::Row) : result;
@@ -142,7 +142,9 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                  vectors.fold,
                  storeFold,
                  tailRows(state, dot),
-                 {}};
+                 pairs && takesTiles(dot, emit.isa)};
+  if (shape.tiles)
+    shape.tileRest = tileNames(dot->getParentOfType<tile::KernelOp>(), emit.isa)->rest;
   SmallVector<Value> arguments = {result.pointer, accumulator.pointer, scalars,        vectors.pointer,
                                   rowStep,        columnStep,          vectors.stride, factor.pointer};
   if (stored)

@@ -27,9 +27,11 @@ std::string DotShape::name() const {
   for (const FetchShape &fetch : fetches)
     fetched += fetch.name();
   auto text = [](int64_t step) { return step < 0 ? "x" + std::to_string(-step) : std::to_string(step); };
-  return (pairs ? "dot_bf16_" : "dot_") + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
-         std::to_string(inner) + "_s" + text(rowStep) + "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" +
-         text(resultStep) + (accumulates ? "_add" : "") +
+  return (tiles   ? tileRest ? "dot_tiles" + std::to_string(tileRest) + "_" : "dot_tiles_"
+          : pairs ? "dot_bf16_"
+                  : "dot_") +
+         std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner) + "_s" + text(rowStep) +
+         "_" + text(innerStep) + "_v" + text(vectorStep) + "_c" + text(resultStep) + (accumulates ? "_add" : "") +
          (scale == Scale::Rows      ? "_rows"
           : scale == Scale::Columns ? "_columns"
                                     : "") +
@@ -183,17 +185,18 @@ void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
   }
 }
 
+void DotBody::finishRow(MutableArrayRef<Value> sums, Value row, Value column) {
+  Value first = emit.add(emit.mul(row, shape.resultStep), column);
+  for (auto [j, sum] : llvm::enumerate(sums))
+    if (int64_t at = static_cast<int64_t>(j) * emit.lanes(); shape.accumulates)
+      sum = accumulated(sum, row, emit.add(column, at), emit.add(first, at));
+  store(sums, row, column);
+}
+
 void DotBody::block(Value row, int64_t rows, Value column, int64_t count) {
   SmallVector<Value> sums = shape.pairs ? productOfPairs(row, rows, column, count) : product(row, rows, column, count);
-  Value first = emit.add(emit.mul(row, shape.resultStep), column);
-  for (int64_t i = 0; i < rows; ++i) {
-    MutableArrayRef<Value> line = MutableArrayRef(sums).slice(i * count, count);
-    for (int64_t j = 0; shape.accumulates && j < count; ++j) {
-      Value place = emit.add(first, i * shape.resultStep + j * emit.lanes());
-      line[j] = accumulated(line[j], emit.add(row, i), emit.add(column, j * emit.lanes()), place);
-    }
-    store(line, emit.add(row, i), column);
-  }
+  for (int64_t i = 0; i < rows; ++i)
+    finishRow(MutableArrayRef(sums).slice(i * count, count), emit.add(row, i), column);
 }
 
 /// Blocks of equal height if there is a good height that divides the rows; otherwise the last ones are one lower.
@@ -286,6 +289,8 @@ int64_t DotBody::fetchPace() const {
 }
 
 void DotBody::run() {
+  if (shape.tiles)
+    return runTiles();
   int64_t lanes = emit.lanes(), most = emit.isa.blockVectors;
   auto [whole, rest] = strips();
   emit.loop(emit.constant(0), emit.constant(whole * most * lanes), most * lanes,

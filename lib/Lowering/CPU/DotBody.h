@@ -40,14 +40,16 @@ struct DotShape {
   int64_t resultStep;           ///< stride of the accumulator and, in the scratch, of C
   bool accumulates;
   Scale scale;
-  bool transposed;                        ///< I are the columns of the result, J its rows
-  std::optional<int64_t> resultDiagonal;  ///< only elements j ≤ i + diagonal are needed
-  std::optional<int64_t> operandDiagonal; ///< A is zero where k > i + diagonal
-  bool stores, storesBelow;               ///< C is scaled and stored to memory, be it only rows below a bound
-  bool pairs;                             ///< of bf16 numbers: steps of S count these, rows of V are pairs
-  Fold scalarFold, vectorFold, storeFold; ///< of the rows of S, V and the memory that C is stored to
-  int64_t tail;                           ///< rows of the result that are computed one by one (DotTail.h)
-  SmallVector<FetchShape, 2> fetches;     ///< what is fetched on the way
+  bool transposed;                         ///< I are the columns of the result, J its rows
+  std::optional<int64_t> resultDiagonal;   ///< only elements j ≤ i + diagonal are needed
+  std::optional<int64_t> operandDiagonal;  ///< A is zero where k > i + diagonal
+  bool stores, storesBelow;                ///< C is scaled and stored to memory, be it only rows below a bound
+  bool pairs;                              ///< of bf16 numbers: steps of S count these, rows of V are pairs
+  Fold scalarFold, vectorFold, storeFold;  ///< of the rows of S, V and the memory that C is stored to
+  int64_t tail;                            ///< rows of the result that are computed one by one (DotTail.h)
+  bool tiles = false;                      ///< products of tiles (DotTiles.cpp); S has rows of pairs
+  int64_t tileRest = 0;                    ///< pairs of the short tiles
+  SmallVector<FetchShape, 2> fetches = {}; ///< what is fetched on the way
 
   std::string name() const;
   std::string foldNames() const;
@@ -81,6 +83,7 @@ struct DotBody {
   };
 
   void run();
+  void runTiles();
   void tail();
   Strips strips() const;
   Heights heights(int64_t count) const;
@@ -88,6 +91,8 @@ struct DotBody {
   void strip(Value column, int64_t count);
   void blocks(Value column, int64_t count, int64_t from, int64_t to, int64_t height, Value before);
   Value innerEnd(Value row, int64_t rows, Value column, int64_t count);
+  /// Adds the accumulator to a row of sums and stores it.
+  void finishRow(MutableArrayRef<Value> sums, Value row, Value column);
   Value accumulated(Value sum, Value row, Value column, Value place);
   void block(Value row, int64_t rows, Value column, int64_t count);
   void store(ArrayRef<Value> sums, Value row, Value column);

@@ -20,7 +20,7 @@ FailureOr<SmallVector<const Isa *>> cpu::findIsas(ModuleOp module, ArrayRef<std:
   for (const std::string &name : names) {
     const Isa *isa = findIsa(name);
     if (!isa)
-      return module.emitError() << "expected instruction set avx2, avx512 or avx512_bf16, but got '" << name << "'";
+      return module.emitError() << "expected instruction set avx2, avx512, avx512_bf16 or amx, but got '" << name << "'";
     result.push_back(isa);
   }
   return result;

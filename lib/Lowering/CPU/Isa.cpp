@@ -18,12 +18,17 @@ static const llvm::StringRef avx512Bf16Features[] = {"+avx2",     "+fma",      "
                                                      "+lzcnt",    "+popcnt",   "+avx512f",  "+avx512bw",  "+avx512dq",
                                                      "+avx512vl", "+avx512bf16", "-prefer-256-bit"};
 
+static const llvm::StringRef amxFeatures[] = {"+avx2",     "+fma",        "+f16c",     "+bmi",      "+bmi2",
+                                              "+lzcnt",    "+popcnt",     "+avx512f",  "+avx512bw", "+avx512dq",
+                                              "+avx512vl", "+avx512bf16", "+amx-tile", "+amx-bf16", "-prefer-256-bit"};
+
 // A register block is blockRows × blockVectors accumulators, blockVectors of B and one broadcast: 6 × 4 + 4 + 1 of the
 // 32 registers of AVX-512, 6 × 2 + 2 + 1 of the 16 of AVX2.
 static const Isa isas[] = {
     {"avx2", "x86-64-v3", avx2Features, 8, 6, 2},
     {"avx512", "x86-64-v4", avx512Features, 16, 6, 4},
     {"avx512_bf16", "x86-64-v4", avx512Bf16Features, 16, 12, 2, /*bf16Dots=*/true},
+    {"amx", "x86-64-v4", amxFeatures, 16, 12, 2, /*bf16Dots=*/true, /*tiles=*/true},
     // Host functions that only launch: what every x86-64 has.
     {"host", "x86-64", {}, 4, 6, 2},
 };

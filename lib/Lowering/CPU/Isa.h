@@ -22,6 +22,7 @@ struct Isa {
   int64_t blockRows;                        ///< most rows of a dot's register block
   int64_t blockVectors;                     ///< most vectors of a row of it
   bool bf16Dots = false;                    ///< has dot products of pairs of bf16 numbers
+  bool tiles = false;                       ///< has products of tiles of them
 };
 
 /// The instruction set of that name; null if there is none.

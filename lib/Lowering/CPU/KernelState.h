@@ -70,6 +70,8 @@ struct KernelState {
   Buffer require(Value tile, Order order);
   /// Pairs of numbers that are adjacent along an axis, [pairs][other dimension], as 32 bits: those that were made before.
   llvm::DenseMap<std::pair<Value, int64_t>, Buffer> pairs;
+  /// The same, [other dimension][pairs].
+  llvm::DenseMap<std::pair<Value, int64_t>, Buffer> rowsOfPairs;
   /// The tile is not read any more: its buffers may hold others.
   void release(Value tile);
   /// Lets `next` be computed in the buffer of `last`, element by element, if `last` owns one of that order.

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "Amx.h"
 #include "DotForms.h"
 #include "FetchAhead.h"
 #include "KernelState.h"
@@ -260,11 +261,16 @@ static LogicalResult lowerKernel(tile::KernelOp kernel, const Isa &isa, unsigned
   // Everything that is emitted from here on comes after this op, and parts of the scratch before it.
   Value marker = emit.constant(0);
   state.entry = marker.getDefiningOp();
+  std::optional<TileNames> tiles = tileNames(kernel, isa);
+  if (tiles)
+    configureTiles(emit, module, *tiles);
   state.makeEdgeRows(kernel);
   if (failed(emitBlock(state, kernel.getBody().front())))
     return failure();
   if (state.scratchBytes > mostScratchBytes)
     return refuseSize(kernel, "tiles", state.scratchBytes);
+  if (tiles)
+    releaseTiles(emit);
   LLVM::ReturnOp::create(emit, ValueRange());
   op->setAttr(scratchBytesAttr, emit.getI64IntegerAttr(state.scratchBytes));
   nests += state.nests, dots += state.dots;

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "Pairs.h"
 
+#include "Amx.h"
 #include "DotForms.h"
 #include "VectorOps.h"
 
@@ -94,9 +95,7 @@ static Buffer makePairs(KernelState &state, Value tile, int64_t axis) {
   return target;
 }
 
-static int64_t depthOf(OpOperand &use) {
-  return depthAxis(cast<tile::DotOp>(use.getOwner()), use.getOperandNumber());
-}
+static int64_t depthOf(OpOperand &use) { return depthAxis(cast<tile::DotOp>(use.getOwner()), use.getOperandNumber()); }
 
 /// Whether the operand is read as vectors.
 static bool readsVectors(OpOperand &use) {
@@ -125,17 +124,38 @@ Buffer cpu::requireVectorPairs(KernelState &state, OpOperand &use) {
   return pairs;
 }
 
+/// Rows of pairs of a tile whose own rows lie across the depth.
+static Buffer requireRowsOfPairs(KernelState &state, OpOperand &use) {
+  std::pair<Value, int64_t> key{use.get(), depthOf(use)};
+  if (auto found = state.rowsOfPairs.find(key); found != state.rowsOfPairs.end())
+    return found->second;
+  int64_t pairs = (shapeOf(use.get())[key.second] + 1) / 2, other = shapeOf(use.get())[1 - key.second];
+  Buffer source = requireVectorPairs(state, use), target = state.allocate({other, pairs}, Order::Row);
+  emitTranspose(state, source, pairs, other, target);
+  if (!isFree(use.get())) {
+    state.own(use.get(), target.pointer);
+    state.rowsOfPairs[key] = target;
+  }
+  return target;
+}
+
 ScalarOperand cpu::requirePairs(KernelState &state, OpOperand &use) {
   Emit &emit = state.emit;
   if (liesInPairs(use, emit.isa)) {
     Buffer source = *state.find(use.get(), orderOf(use.get()));
     return {source.pointer, source.stride, emit.constant(2)};
   }
+  if (takesTiles(cast<tile::DotOp>(use.getOwner()), emit.isa)) {
+    Buffer rows = requireRowsOfPairs(state, use);
+    return {rows.pointer, emit.mul(rows.stride, 2), emit.constant(2)};
+  }
   Buffer pairs = requireVectorPairs(state, use);
   return {pairs.pointer, emit.constant(2), emit.mul(pairs.stride, 2)};
 }
 
 void cpu::providePairs(KernelState &state, OpOperand &use) {
-  if (readsVectors(use) || !liesInPairs(use, state.emit.isa))
+  if (readsVectors(use))
     (void)requireVectorPairs(state, use);
+  else if (!liesInPairs(use, state.emit.isa))
+    (void)requirePairs(state, use);
 }

@@ -117,7 +117,8 @@ typedef enum attune_rt_target {
   ATTUNE_RT_AVX2 = 0,   /* all of x86-64-v3 */
   ATTUNE_RT_AVX512 = 1, /* all of x86-64-v4 */
   ATTUNE_RT_CUDA = 2,
-  ATTUNE_RT_AVX512_BF16 = 3 /* x86-64-v4 and avx512_bf16 */
+  ATTUNE_RT_AVX512_BF16 = 3, /* x86-64-v4 and avx512_bf16 */
+  ATTUNE_RT_AMX = 4 /* that, amx_tile and amx_bf16 */
 } attune_rt_target;
 
 /* Code for one instruction set or GPU architecture. */

@@ -62,7 +62,7 @@ def parse():
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--dtypes", type=listed, default=["f32"])
     parser.add_argument("--ways", type=listed, default=["interpreter", "compiled"])
-    parser.add_argument("--isa", help="avx2, avx512 or avx512_bf16; default: the best that is there")
+    parser.add_argument("--isa", help="avx2, avx512, avx512_bf16 or amx; default: the best that is there")
     parser.add_argument("--filter", default="", help="only properties whose name contains this")
     parser.add_argument("--long", action="store_true", help="every entry of every table compiled")
     parser.add_argument("--times", action="store_true")

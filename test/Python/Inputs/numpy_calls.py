@@ -177,7 +177,7 @@ class Wrong(unittest.TestCase):
 
     def test_options(self):
         self.fails(attune.ArgumentError, "'threads': expected 0", attune.compile, linear(), threads=-1)
-        self.fails(attune.ArgumentError, "'isa': expected null, avx2, avx512 or avx512_bf16", attune.compile, linear(), isa="avx9")
+        self.fails(attune.ArgumentError, "'isa': expected null, avx2, avx512, avx512_bf16 or amx", attune.compile, linear(), isa="avx9")
         self.fails(attune.SpecError, "--target", attune.compile, linear(), target="sm_1")
 
     def test_specs(self):

@@ -14,10 +14,24 @@
 //===----------------------------------------------------------------------===//
 #include "TrapEmulator.h"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <dlfcn.h>
 
-__attribute__((constructor)) static void begin() { attune::test::amx::install(); }
+static bool installed = false;
+
+__attribute__((constructor)) static void begin() {
+  attune::test::amx::install();
+  installed = true;
+}
+
+/// Programs of LLVM take SIGILL for their own, to print a stack: here it stays the emulator's.
+extern "C" int sigaction(int signal, const struct sigaction *action, struct sigaction *before) noexcept {
+  using Function = int (*)(int, const struct sigaction *, struct sigaction *);
+  static const auto next = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "sigaction"));
+  return next(signal, signal == SIGILL && installed ? nullptr : action, before);
+}
 
 __attribute__((destructor)) static void end() {
   const char *path = getenv("ATTUNE_AMX_REPORT");

@@ -362,5 +362,5 @@ TEST_P(CpuFunctions, IntegersOfComparisons) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, CpuFunctions, ::testing::Values("avx2", "avx512", "avx512_bf16"),
+INSTANTIATE_TEST_SUITE_P(Isas, CpuFunctions, ::testing::Values("avx2", "avx512", "avx512_bf16", "amx"),
                          [](const auto &info) { return info.param; });

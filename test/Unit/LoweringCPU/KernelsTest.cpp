@@ -171,5 +171,5 @@ TEST_P(CpuKernels, LargeInputs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, CpuKernels, ::testing::Values("avx2", "avx512", "avx512_bf16"),
+INSTANTIATE_TEST_SUITE_P(Isas, CpuKernels, ::testing::Values("avx2", "avx512", "avx512_bf16", "amx"),
                          [](const auto &info) { return info.param; });

@@ -390,5 +390,5 @@ TEST_P(CpuRows, SelectsByExpandedTruthValues) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, CpuRows, ::testing::Values("avx2", "avx512", "avx512_bf16"),
+INSTANTIATE_TEST_SUITE_P(Isas, CpuRows, ::testing::Values("avx2", "avx512", "avx512_bf16", "amx"),
                          [](const auto &info) { return info.param; });

@@ -276,5 +276,5 @@ TEST_P(CpuTiles, NanPassesMaximum) {
     EXPECT_EQ(y(0, i), values[i]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, CpuTiles, ::testing::Values("avx2", "avx512", "avx512_bf16"),
+INSTANTIATE_TEST_SUITE_P(Isas, CpuTiles, ::testing::Values("avx2", "avx512", "avx512_bf16", "amx"),
                          [](const auto &info) { return info.param; });
