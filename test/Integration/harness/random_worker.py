@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import os
 import pathlib
 import sys
 import tempfile
@@ -34,7 +35,8 @@ def load_oracle(path):
 def available_isas():
     """The instruction sets of libraries that this machine can run; each seed is compiled for one of them."""
     flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    return ["avx2"] + ["avx512"] * ("avx512bw" in flags) + ["avx512_bf16"] * ("avx512_bf16" in flags)
+    tiles = "amx_bf16" in flags or os.environ.get("ATTUNE_ASSUME_AMX") == "1"  # there, or in an emulator that is preloaded
+    return ["avx2"] + ["avx512"] * ("avx512bw" in flags) + ["avx512_bf16"] * ("avx512_bf16" in flags) + ["amx"] * tiles
 
 
 def tolerance(case, tensors):

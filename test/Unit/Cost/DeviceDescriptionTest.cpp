@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 TEST(DeviceDescription, EveryEmbeddedOneLoads) {
   std::vector<std::string> names = DeviceDescription::names();
   EXPECT_THAT(names, ::testing::ElementsAre("a10", "a100-40gb", "a100-80gb", "h100-sxm", "h20", "h200",
-                                            "jetson-agx-orin", "l40s", "rtx-4090", "x86-64-avx2", "x86-64-avx512"));
+                                            "jetson-agx-orin", "l40s", "rtx-4090", "x86-64-amx", "x86-64-avx2", "x86-64-avx512"));
   for (const std::string &name : names) {
     llvm::Expected<DeviceDescription> device = DeviceDescription::named(name);
     ASSERT_TRUE(static_cast<bool>(device)) << llvm::toString(device.takeError());
