@@ -173,6 +173,9 @@ attune_status attune::rt::selectCpuVariant(const Place &place, const attune_rt_d
     const attune_rt_variant &candidate = descriptor.variants[i];
     if (!isCpuTarget(candidate.target))
       continue;
+    // Nobody has timed tiles yet, and their permission binds the whole process: they are taken where they are asked for.
+    if (candidate.target == ATTUNE_RT_AMX && !assumesTiles())
+      continue;
     if (!least || candidate.target < least->target)
       least = &candidate;
     if (cpuSupports(candidate.target) && (!*variant || rank(candidate.target) > rank((*variant)->target)))

@@ -30,8 +30,6 @@
 #include <chrono>
 #include <cmath>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 using namespace attune;
 using namespace attune::attnc;
@@ -229,13 +227,6 @@ static bool takesDotProductsOfBf16() {
   return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("x86-64-v4") && !__builtin_cpu_is("intel");
 }
 
-/// Whether the processor has tiles of bf16 numbers, and the system lets libraries use them.
-static bool takesTilesOfBf16() {
-  constexpr long request = 0x1023, contents = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
-  return __builtin_cpu_supports("amx-bf16") && __builtin_cpu_supports("avx512bf16") &&
-         syscall(SYS_arch_prctl, request, contents) == 0;
-}
-
 static DeviceDescription describe(const Figures &figures, const Bench &bench, StringRef name) {
   DeviceDescription device;
   int bits = probeVectorBits();
@@ -246,9 +237,7 @@ static DeviceDescription describe(const Figures &figures, const Bench &bench, St
   device.productsPerSecond =
       figures.multiplyAdds.fact(llvm::formatv("{0}-bit multiply-adds of f32 in registers", bits).str());
   device.f32ProductPasses = {1, "products of 16 bits have a number of their own on a CPU"};
-  if (takesTilesOfBf16())
-    device.bf16ProductPasses = {0.2, "predicted, not measured: as x86-64-amx has it"};
-  else if (takesDotProductsOfBf16())
+  if (takesDotProductsOfBf16())
     device.bf16ProductPasses = {0.58, "measured once, on an AMD EPYC: .50 to .64 in compiled kernels"};
   device.productEfficiency =
       figures.kernel.fact(llvm::formatv("a compiled kernel, quadratic relu attention of {0} tokens and width {1}",
