@@ -16,6 +16,9 @@
 
 using namespace attune::test;
 
+/// Every test of this program may run code with tiles.
+[[maybe_unused]] static const bool tilesAreThere = (installTiles = amx::install, true);
+
 namespace {
 /// A matrix of bf16 numbers between guard pages.
 struct Halves {

@@ -26,6 +26,8 @@ struct Tensor {
 
 /// Whether this machine runs code of an instruction set.
 bool machineHas(const std::string &isa);
+/// What executes the instructions of tiles in a program that tests them; null elsewhere, where no machine has them.
+extern void (*installTiles)();
 
 /// A module of `attn` or `tile`, compiled and loaded. Errors abort: this is for tests.
 class Jit {
