@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each body has a range of the grid and takes pieces from its front, then from those that are left of the others'. So a
-// core finds in its caches what it fetched for the next point, and neighbouring points, whose outputs may share a cache
-// line, are seldom two cores'. Which thread computes a point changes only the scratch that is used, so the result does
-// not depend on the threads (decision D3).
+// Each body has a range of each grid and takes pieces from its front, then from those that are left of the others'. So
+// the points of one grid, which take equally long, are shared evenly, as far as they go; and a core finds in its caches
+// what it fetched for the next point, and neighbouring points, whose outputs may share a cache line, are seldom two
+// cores'. Which thread computes a point changes only the scratch that is used, so the result does not depend on the
+// threads (decision D3).
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +30,7 @@ struct Range {
   int64_t end = 0;
 };
 
-/// With more bodies than this several begin with the same range.
+/// Of all grids together: with more bodies than there are ranges of a grid several begin with the same one.
 constexpr int32_t mostRanges = 64;
 
 /// The points of several grids one after another, from 0 to the total.
@@ -38,8 +39,8 @@ struct Points {
   const attune_rt_grid *grids;
   int64_t count;
   int64_t total = 0, grain = 1;
-  Range *ranges = nullptr;
-  int32_t rangeCount = 0;
+  Range *ranges = nullptr; ///< of each grid so many, one after another
+  int32_t rangeCount = 0, gridCount = 0;
 };
 
 int64_t sizeOf(const attune_rt_grid &grid) {
@@ -82,8 +83,9 @@ void *scratchOf(const attune_rt_handle &handle, int32_t body) {
 void pointsBody(void *context, int32_t i) {
   Points &points = *static_cast<Points *>(context);
   void *scratch = scratchOf(points.handle, i);
-  for (int32_t k = 0; k < points.rangeCount; ++k) {
-    Range &range = points.ranges[(i + k) % points.rangeCount];
+  for (int32_t k = 0; k < points.rangeCount * points.gridCount; ++k) {
+    int32_t grid = k % points.gridCount, place = (i + k / points.gridCount) % points.rangeCount;
+    Range &range = points.ranges[grid * points.rangeCount + place];
     for (;;) {
       int64_t begin = range.next.fetch_add(points.grain, std::memory_order_relaxed), end = begin + points.grain;
       if (begin >= range.end)
@@ -99,14 +101,23 @@ int64_t grainOf(int64_t total, int32_t threads) {
   return grain < 1 ? 1 : grain;
 }
 
-/// Computes all points on so many threads, each with a range of equal length to begin with.
+/// Computes all points on so many threads, each with a range of equal length of each grid to begin with. (More grids
+/// than ranges are taken for one.)
 void computeOn(Points &points, int32_t bodies) {
   Range ranges[mostRanges];
-  points.ranges = ranges, points.rangeCount = bodies < mostRanges ? bodies : mostRanges;
+  points.gridCount = points.count <= mostRanges ? static_cast<int32_t>(points.count) : 1;
+  int32_t most = mostRanges / points.gridCount;
+  points.ranges = ranges, points.rangeCount = bodies < most ? bodies : most;
   points.grain = grainOf(points.total, bodies);
-  for (int32_t i = 0; i < points.rangeCount; ++i) {
-    ranges[i].next.store(points.total * i / points.rangeCount, std::memory_order_relaxed);
-    ranges[i].end = points.total * (i + 1) / points.rangeCount;
+  int64_t first = 0;
+  for (int32_t grid = 0; grid < points.gridCount; ++grid) {
+    int64_t size = points.gridCount == 1 ? points.total : sizeOf(points.grids[grid]);
+    for (int32_t i = 0; i < points.rangeCount; ++i) {
+      Range &range = ranges[grid * points.rangeCount + i];
+      range.next.store(first + size * i / points.rangeCount, std::memory_order_relaxed);
+      range.end = first + size * (i + 1) / points.rangeCount;
+    }
+    first += size;
   }
   attune_rt_handle &handle = points.handle;
   if (handle.parallelFor)

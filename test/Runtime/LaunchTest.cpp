@@ -109,6 +109,46 @@ TEST(Launch, BodiesComputeEveryPointOnceWhateverTheirOrder) {
       }
 }
 
+TEST(Launch, BodiesComputeEveryPointOfSeveralGridsOnce) {
+  for (attune_parallel_for parallelFor : {backwards, allAtOnce})
+    for (int32_t bodies : {2, 3, 70})
+      for (size_t grids : {2u, 3u, 64u, 70u}) {
+        std::vector<Counts> counts(grids);
+        std::vector<Counts *> args;
+        for (Counts &each : counts)
+          args.push_back(&each);
+        auto pointsOf = [](size_t grid) { return int64_t(grid % 5) * 7; }; // some have none
+        std::vector<attune_rt_grid> all;
+        for (size_t i = 0; i < grids; ++i)
+          all.push_back({count, &args[i], {1, 1, pointsOf(i)}});
+        attune_rt_handle handle{};
+        handle.threads = bodies, handle.parallelFor = parallelFor;
+        CpuLauncher launcher{handle};
+        attune_rt_launch_together(&launcher, all.data(), int64_t(grids));
+        for (size_t i = 0; i < grids; ++i)
+          for (int64_t z = 0; z < manyPoints; ++z)
+            ASSERT_EQ(counts[i].times[static_cast<size_t>(z)], z < pointsOf(i))
+                << z << " of grid " << i << " of " << grids << ", " << bodies << " bodies";
+      }
+}
+
+TEST(Launch, EachBodyBeginsWithARangeOfEachGrid) {
+  // Four points, of which those of the second grid take longest: the last body begins with one of each.
+  Counts shortPoints, longPoints;
+  Counts *args[] = {&shortPoints, &longPoints};
+  attune_rt_grid grids[] = {{count, &args[0], {1, 1, 2}}, {count, &args[1], {1, 1, 2}}};
+  attune_rt_handle handle{};
+  handle.threads = 2;
+  handle.parallelFor = [](void *, int32_t bodies, attune_body body, void *context) {
+    for (int32_t i = bodies; i-- > 0;)
+      body(context, i);
+  };
+  CpuLauncher launcher{handle};
+  attune_rt_launch_together(&launcher, grids, 2);
+  EXPECT_EQ(shortPoints.first, 1);
+  EXPECT_EQ(longPoints.first, 1);
+}
+
 TEST(Launch, EachBodyBeginsWithARangeOfItsOwn) {
   for (auto [bodies, first] : {std::array<int32_t, 2>{2, 195}, {3, 260}}) {
     Counts counts;
