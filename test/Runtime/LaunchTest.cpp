@@ -138,11 +138,7 @@ TEST(Launch, EachBodyBeginsWithARangeOfEachGrid) {
   Counts *args[] = {&shortPoints, &longPoints};
   attune_rt_grid grids[] = {{count, &args[0], {1, 1, 2}}, {count, &args[1], {1, 1, 2}}};
   attune_rt_handle handle{};
-  handle.threads = 2;
-  handle.parallelFor = [](void *, int32_t bodies, attune_body body, void *context) {
-    for (int32_t i = bodies; i-- > 0;)
-      body(context, i);
-  };
+  handle.threads = 2, handle.parallelFor = backwards;
   CpuLauncher launcher{handle};
   attune_rt_launch_together(&launcher, grids, 2);
   EXPECT_EQ(shortPoints.first, 1);
