@@ -92,10 +92,8 @@ static SmallVector<Value> initialState(TileBuilder &tiles, const KernelFrame &fr
 /// The kernel of the chunks; `before`: the states of the pieces, where parts of the sequence run side by side.
 static void buildChunks(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
                         const PieceStates &before) {
-  SmallVector<tile::Axis> grid{tile::Axis::Batch, tile::Axis::Head};
-  if (problem.split)
-    grid.push_back(tile::Axis::KeyPiece);
-  KernelFrame frame(site, problem, "chunked", grid,
+  Pieces pieces(problem);
+  KernelFrame frame(site, problem, "chunked", pieces.grid(),
                     hostValues(problem, {problem.initialState, problem.initialSum, map.parameter, map.shift,
                                          before.states, before.sums}));
   TileBuilder &tiles = frame.tiles;
@@ -107,24 +105,14 @@ static void buildChunks(BuildSite &site, const Problem &problem, const FeatureMa
   ChunkedHead at{problem, MapAtPoint(tiles, frame, problem, map, point), guard, frame, group, reader(problem.key),
                  reader(problem.value), limit};
   Value stateHead = tiles.div(point.head, heads / parameterHeads(problem, map));
-  SmallVector<Value> initial;
-  TokenRange tokens{tiles.index(0), Value()};
-  Pieces pieces(problem);
-  if (problem.split) {
-    Value part = tiles.programId(tile::Axis::KeyPiece);
-    tokens = pieces.tokensOfPart(tiles, frame, part);
-    initial = sumOfPieces(tiles, frame, problem, map, before, point.batch, stateHead, pieces.countBefore(tiles, part));
-  } else {
-    tokens.end = queryCount(tiles, problem, frame[problem.query.memory]);
-    initial = initialState(tiles, frame, problem, map, point.batch, stateHead);
-  }
+  TokenRange tokens = pieces.tokensOfPoint(tiles, frame);
+  SmallVector<Value> initial = problem.split ? sumOfPieces(tiles, frame, problem, map, before, point.batch, stateHead,
+                                                           pieces.countBefore(tiles))
+                                             : initialState(tiles, frame, problem, map, point.batch, stateHead);
   loop(tiles, tile::Carry::Sum, tokens.first, tokens.end, problem.keyTile(), initial,
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
   TileBuilder host(site.host, site.loc);
-  SmallVector<Value> sizes{batchAxis(host, problem), host.index(heads)};
-  if (problem.split)
-    sizes.push_back(pieces.partCount(host));
-  frame.finish(site, sizes);
+  frame.finish(site, pieces.gridSizes(host, batchAxis(host, problem), host.index(heads)));
 }
 
 void kernel::buildChunked(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard) {

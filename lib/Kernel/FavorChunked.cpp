@@ -201,11 +201,11 @@ static SmallVector<Value> step(TileBuilder &tiles, const FavorHead &at, Value fi
 /// The kernel of the chunks; `before`: the states of the pieces, where parts of the sequence run side by side.
 static void buildChunks(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
                         const LogStates &before) {
-  SmallVector<tile::Axis> grid{tile::Axis::Batch, tile::Axis::Head};
+  Pieces pieces(problem);
   SmallVector<Value> values = hostValues(problem, map.parameter);
   if (problem.split)
-    grid.push_back(tile::Axis::KeyPiece), llvm::append_range(values, before.memories());
-  KernelFrame frame(site, problem, "chunked", grid, values);
+    llvm::append_range(values, before.memories());
+  KernelFrame frame(site, problem, "chunked", pieces.grid(), values);
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, problem);
   int64_t heads = gridHeads(problem);
@@ -221,27 +221,21 @@ static void buildChunks(BuildSite &site, const Problem &problem, const FeatureMa
                attn::bandCount(map.map, map.width),
                guard,
                problem.schedule.getTarget() == tile::TargetKind::CPU};
+  TokenRange tokens = pieces.tokensOfPoint(tiles, frame);
   SmallVector<Value> initial;
-  TokenRange tokens{tiles.index(0), Value()};
-  Pieces pieces(problem);
   if (problem.split) {
-    Value part = tiles.programId(tile::Axis::KeyPiece), head = tiles.div(point.head, heads / parameterHeads(problem, map));
-    tokens = pieces.tokensOfPart(tiles, frame, part);
-    initial = mergeOfPieces(tiles, frame, before, point.batch, head, pieces.countBefore(tiles, part));
+    Value head = tiles.div(point.head, heads / parameterHeads(problem, map));
+    initial = mergeOfPieces(tiles, frame, before, point.batch, head, pieces.countBefore(tiles));
     if (!at.steady) // as chunks carry z and S
       for (Value &number : llvm::drop_begin(initial))
         number = tiles.times(number, tiles.constant(tiles.shape(number), std::exp2(stateOffset)));
   } else {
-    tokens.end = queryCount(tiles, problem, frame[problem.query.memory]);
     initial = emptyLogState(tiles, map.features, problem.valueWidth());
   }
   loop(tiles, tile::Carry::Softmax, tokens.first, tokens.end, problem.keyTile(), initial,
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
   TileBuilder host(site.host, site.loc);
-  SmallVector<Value> sizes{batchAxis(host, problem), host.index(heads)};
-  if (problem.split)
-    sizes.push_back(pieces.partCount(host));
-  frame.finish(site, sizes);
+  frame.finish(site, pieces.gridSizes(host, batchAxis(host, problem), host.index(heads)));
 }
 
 void kernel::buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map,

@@ -47,10 +47,28 @@ TokenRange Pieces::tokens(TileBuilder &tiles, const KernelFrame &frame, Value pi
   return {first, tiles.min(tiles.add(first, size), limit)};
 }
 
-TokenRange Pieces::tokensOfPart(TileBuilder &tiles, const KernelFrame &frame, Value part) const {
+SmallVector<tile::Axis> Pieces::grid() const {
+  SmallVector<tile::Axis> axes{tile::Axis::Batch, tile::Axis::Head};
+  if (problem.split)
+    axes.push_back(tile::Axis::KeyPiece);
+  return axes;
+}
+
+SmallVector<Value> Pieces::gridSizes(TileBuilder &host, Value batch, Value heads) const {
+  SmallVector<Value> sizes{batch, heads};
+  if (problem.split)
+    sizes.push_back(partCount(host));
+  return sizes;
+}
+
+TokenRange Pieces::tokensOfPoint(TileBuilder &tiles, const KernelFrame &frame) const {
+  if (!problem.split)
+    return {tiles.index(0), queryCount(tiles, problem, frame[problem.query.memory])};
   Value all = tokenCount(tiles, frame[problem.key.memory]), size = tiles.mul(length(tiles, all), perPart);
-  Value first = multiply(tiles, part, size);
+  Value first = multiply(tiles, tiles.programId(tile::Axis::KeyPiece), size);
   return {first, tiles.min(tiles.add(first, size), all)};
 }
 
-Value Pieces::countBefore(TileBuilder &tiles, Value part) const { return tiles.mul(part, perPart); }
+Value Pieces::countBefore(TileBuilder &tiles) const {
+  return tiles.mul(tiles.programId(tile::Axis::KeyPiece), perPart);
+}

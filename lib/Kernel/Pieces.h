@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The keys of a sequence are cut into pieces, whose states are summed up side by side. Pieces have a fixed length; but where
-// a causal sequence is cut into parts that are chunked side by side, the parts have a fixed number and equal lengths of
-// whole chunks, and each is cut into equally many pieces. Either way the cuts depend on N alone.
+// The keys of a sequence are cut into pieces, whose states are summed up side by side. Pieces have a fixed length; but
+// where a causal sequence is cut into parts that are chunked side by side, the parts have a fixed number and equal
+// lengths of whole chunks, and each is cut into equally many pieces. Either way the cuts depend on N alone.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LIB_KERNEL_PIECES_H
@@ -23,26 +23,31 @@ struct TokenRange {
   mlir::Value first, end;
 };
 
-/// The pieces of a problem's keys whose states are summed up: all, or those before the last part. `chunk`: the tokens that no
-/// cut divides.
+/// The pieces of a problem's keys whose states are summed up: all, or those before the last part. `chunk`: the tokens
+/// that no cut divides.
 class Pieces {
 public:
   explicit Pieces(const Problem &problem) : Pieces(problem, problem.keyTile()) {}
   Pieces(const Problem &problem, int64_t chunk);
 
-  /// How many there are, in the host. Without keys there is one, of which the state is empty, where pieces are merged by the
-  /// last.
+  /// How many there are, in the host. Without keys there is one, of which the state is empty, where pieces are merged
+  /// by the last.
   mlir::Value count(TileBuilder &host) const;
   /// How many parts have tokens, in the host.
   mlir::Value partCount(TileBuilder &host) const;
 
+  // The grid of a kernel that walks a causal sequence: batch and head, and the part where parts run side by side.
+  mlir::SmallVector<tile::Axis> grid() const;
+  mlir::SmallVector<mlir::Value> gridSizes(TileBuilder &host, mlir::Value batch, mlir::Value heads) const;
+  // At a point of it:
+  /// The tokens of its part: all, if there are none.
+  TokenRange tokensOfPoint(TileBuilder &tiles, const KernelFrame &frame) const;
+  /// How many pieces lie before its part.
+  mlir::Value countBefore(TileBuilder &tiles) const;
+
   // Inside a kernel that reads the keys.
   /// The tokens of a piece below `limit`.
   TokenRange tokens(TileBuilder &tiles, const KernelFrame &frame, mlir::Value piece, mlir::Value limit) const;
-  /// The tokens of a part.
-  TokenRange tokensOfPart(TileBuilder &tiles, const KernelFrame &frame, mlir::Value part) const;
-  /// How many pieces lie before a part.
-  mlir::Value countBefore(TileBuilder &tiles, mlir::Value part) const;
 
 private:
   /// Tokens of a piece of `all`.

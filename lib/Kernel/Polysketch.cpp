@@ -232,23 +232,21 @@ static void startPart(TileBuilder &tiles, const SketchState &state, const Sketch
 
 /// `hostPieces`: the states of the pieces, where parts of the sequence run side by side; the state has parts then.
 static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &hostState, const SketchState *hostPieces) {
-  SmallVector<tile::Axis> grid{tile::Axis::Batch, tile::Axis::Head};
+  Pieces cuts(at.problem, at.block);
   SmallVector<Value> memories{hostState.state, hostState.sum, hostState.unit};
   if (hostPieces)
-    grid.push_back(tile::Axis::KeyPiece), memories.append({hostPieces->state, hostPieces->sum, hostPieces->unit});
-  KernelFrame frame(site, at.problem, "chunked", grid, at.values(memories));
+    memories.append({hostPieces->state, hostPieces->sum, hostPieces->unit});
+  KernelFrame frame(site, at.problem, "chunked", cuts.grid(), at.values(memories));
   TileBuilder &tiles = frame.tiles;
   Point point = gridPoint(frame, at.problem);
   QueryTile tile = queryTile(tiles, at, frame, point);
   SketchState state = inKernel(frame, at, hostState);
   tile.limit = keyLimit(frame, tiles, at.problem, point);
   Value queries = tiles.dim(frame[at.problem.query.memory], 2);
-  TokenRange tokens{tiles.index(0), queries};
-  Pieces cuts(at.problem, at.block);
+  TokenRange tokens = cuts.tokensOfPoint(tiles, frame);
   if (hostPieces) {
     state.piece = tiles.programId(tile::Axis::KeyPiece);
-    tokens = cuts.tokensOfPart(tiles, frame, state.piece);
-    startPart(tiles, state, inKernel(frame, at, *hostPieces), point, cuts.countBefore(tiles, state.piece));
+    startPart(tiles, state, inKernel(frame, at, *hostPieces), point, cuts.countBefore(tiles));
   } else {
     state.clear(tiles, point);
   }
@@ -267,10 +265,7 @@ static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &
   };
   loop(tiles, tile::Carry::Sum, tokens.first, tokens.end, at.block, {}, block);
   TileBuilder host(site.host, site.loc);
-  SmallVector<Value> sizes{host.dim(at.problem.query.memory, 0), host.index(at.problem.heads())};
-  if (hostPieces)
-    sizes.push_back(cuts.partCount(host));
-  frame.finish(site, sizes);
+  frame.finish(site, cuts.gridSizes(host, host.dim(at.problem.query.memory, 0), host.index(at.problem.heads())));
 }
 
 static void buildParts(BuildSite &site, const Sketches &at) {
