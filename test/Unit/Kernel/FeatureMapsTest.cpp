@@ -9,6 +9,7 @@
 // As KernelsTest: terms are cut into kernels, and the kernels are run by the interpreter of tile in its ideal mode.
 //
 //===----------------------------------------------------------------------===//
+#include "Drawn.h"
 #include "MapDefinition.h"
 
 #include "attune/Kernel/Passes.h"
@@ -20,7 +21,6 @@
 #include "mlir/Pass/PassManager.h"
 
 #include "gtest/gtest.h"
-#include <random>
 
 using namespace mlir;
 using namespace attune;
@@ -42,7 +42,6 @@ protected:
   MLIRContext context;
   std::mt19937_64 random{11};
 
-  reference::Array draw(ArrayRef<int64_t> shape, double first = 1, double last = 0);
   MapInputs drawInputs(const MapCase &c);
   std::string text(const MapCase &c, const MapInputs &in);
   void check(const MapCase &c, double tolerance = 1e-11);
@@ -50,59 +49,27 @@ protected:
 };
 } // namespace
 
-/// Normal; the magnitude of the rows goes from `first` to `last` (0: stays).
-reference::Array FeatureMaps::draw(ArrayRef<int64_t> shape, double first, double last) {
-  reference::Array array(shape);
-  std::normal_distribution<double> normal(0, 1);
-  int64_t rows = shape[shape.size() - 2], width = shape.back();
-  for (int64_t i = 0; i < array.bufferCount(); ++i) {
-    double part = last == 0 || rows == 1 ? 0 : double(i / width % rows) / double(rows - 1);
-    array.element(i) = normal(random) * (last == 0 ? first : first * std::pow(last / first, part));
-  }
-  return array;
-}
-
 MapInputs FeatureMaps::drawInputs(const MapCase &c) {
   const MapShape &s = c.shape;
   MapInputs in;
   in.shape = s;
   in.map = cast<attn::FeatureMapAttr>(parseAttribute("#attn.feature_map<" + c.map + ">", &context));
-  in.query = draw({s.batch, s.heads, s.queries, s.width}, c.magnitude, c.last);
-  in.key = draw({s.batch, s.sharedHeads, s.keys, s.width}, c.magnitude, c.last);
-  in.value = draw({s.batch, s.sharedHeads, s.keys, s.valueWidth});
+  in.query = drawNormal(random, {s.batch, s.heads, s.queries, s.width}, c.magnitude, c.last);
+  in.key = drawNormal(random, {s.batch, s.sharedHeads, s.keys, s.width}, c.magnitude, c.last);
+  in.value = drawNormal(random, {s.batch, s.sharedHeads, s.keys, s.valueWidth});
   in.causal = c.causal, in.window = c.window, in.bias = c.bias, in.floor = c.floor;
   if (in.map.getKind() == attn::FeatureKind::Focused)
-    in.parameter = draw({s.heads, s.width});
+    in.parameter = drawNormal(random, {s.heads, s.width});
   else if (in.map.hasParameter())
-    in.parameter = draw({c.perHead ? s.heads : 1, in.map.getFeatureCount(), s.width});
-  if (!c.lengths)
-    return in;
-  in.lengths = reference::Array({s.batch});
-  for (int64_t b = 0; b < s.batch; ++b) {
-    // The first entry has none, the last one all; rows that do not exist are NaN.
-    int64_t length = b == 0 ? 0 : b + 1 == s.batch ? s.keys : static_cast<int64_t>(random() % (s.keys + 1));
-    (*in.lengths)({b}) = static_cast<double>(length);
-    for (int64_t g = 0; g < s.sharedHeads; ++g)
-      for (int64_t j = length; j < s.keys; ++j) {
-        for (int64_t w = 0; w < s.width; ++w)
-          in.key({b, g, j, w}) = NAN;
-        for (int64_t w = 0; w < s.valueWidth; ++w)
-          in.value({b, g, j, w}) = NAN;
-      }
-  }
+    in.parameter = drawNormal(random, {c.perHead ? s.heads : 1, in.map.getFeatureCount(), s.width});
+  if (c.lengths)
+    in.lengths = drawLengths(random, in.key, in.value);
   return in;
 }
 
 //===----------------------------------------------------------------------===//
 // The function as text
 //===----------------------------------------------------------------------===//
-
-static std::string tensorType(ArrayRef<int64_t> sizes, StringRef element = "f32") {
-  std::string text = "tensor<";
-  for (int64_t size : sizes)
-    text += (size < 0 ? "?" : std::to_string(size)) + "x";
-  return text + element.str() + ">";
-}
 
 std::string FeatureMaps::text(const MapCase &c, const MapInputs &in) {
   const MapShape &s = c.shape;

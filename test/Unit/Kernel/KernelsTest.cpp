@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Definition.h"
+#include "Drawn.h"
 
 #include "attune/Attn/Attn.h"
 #include "attune/Kernel/Passes.h"
@@ -21,7 +22,6 @@
 #include "mlir/Pass/PassManager.h"
 
 #include "gtest/gtest.h"
-#include <random>
 
 using namespace mlir;
 using namespace attune;
@@ -42,13 +42,6 @@ protected:
   MLIRContext context;
   std::mt19937_64 random{7};
 
-  reference::Array draw(ArrayRef<int64_t> shape, double magnitude) {
-    reference::Array array(shape);
-    std::normal_distribution<double> normal(0, magnitude);
-    for (int64_t i = 0; i < array.bufferCount(); ++i)
-      array.element(i) = normal(random);
-    return array;
-  }
   Inputs drawInputs(const Case &c);
   OwningOpRef<ModuleOp> kernelsOf(const Case &c);
   void check(const Case &c);
@@ -59,44 +52,24 @@ Inputs Kernels::drawInputs(const Case &c) {
   const Shape &s = c.shape;
   Inputs in;
   in.shape = s;
-  in.query = draw({s.batch, s.heads, s.queries, s.width}, c.magnitude);
-  in.key = draw({s.batch, s.sharedHeads, s.keys, s.width}, c.magnitude);
-  in.value = draw({s.batch, s.sharedHeads, s.keys, s.valueWidth}, 1);
+  in.query = drawNormal(random, {s.batch, s.heads, s.queries, s.width}, c.magnitude);
+  in.key = drawNormal(random, {s.batch, s.sharedHeads, s.keys, s.width}, c.magnitude);
+  in.value = drawNormal(random, {s.batch, s.sharedHeads, s.keys, s.valueWidth});
   in.causal = c.causal, in.bias = c.bias, in.floor = c.floor, in.scale = 0.25;
   if (c.initial) {
-    in.initialState = draw({s.batch, s.sharedHeads, s.width, s.valueWidth}, 1);
-    in.initialSum = draw({s.batch, s.sharedHeads, s.width}, 1);
+    in.initialState = drawNormal(random, {s.batch, s.sharedHeads, s.width, s.valueWidth});
+    in.initialSum = drawNormal(random, {s.batch, s.sharedHeads, s.width});
     for (int64_t i = 0; i < in.initialSum->bufferCount(); ++i)
       in.initialSum->element(i) = std::abs(in.initialSum->element(i));
   }
-  if (!c.lengths)
-    return in;
-  in.lengths = reference::Array({s.batch});
-  for (int64_t b = 0; b < s.batch; ++b) {
-    // The first entry has none, the last one all; rows that do not exist are NaN.
-    int64_t length = b == 0 ? 0 : b + 1 == s.batch ? s.keys : static_cast<int64_t>(random() % (s.keys + 1));
-    (*in.lengths)({b}) = static_cast<double>(length);
-    for (int64_t g = 0; g < s.sharedHeads; ++g)
-      for (int64_t j = length; j < s.keys; ++j) {
-        for (int64_t w = 0; w < s.width; ++w)
-          in.key({b, g, j, w}) = NAN;
-        for (int64_t w = 0; w < s.valueWidth; ++w)
-          in.value({b, g, j, w}) = NAN;
-      }
-  }
+  if (c.lengths)
+    in.lengths = drawLengths(random, in.key, in.value);
   return in;
 }
 
 //===----------------------------------------------------------------------===//
 // The function as text
 //===----------------------------------------------------------------------===//
-
-static std::string tensorType(ArrayRef<int64_t> sizes, StringRef element = "f32") {
-  std::string text = "tensor<";
-  for (int64_t size : sizes)
-    text += (size < 0 ? "?" : std::to_string(size)) + "x";
-  return text + element.str() + ">";
-}
 
 /// The op of a form, its results named %o, %x, %y.
 static std::string opText(const Case &c, const std::string &q, const std::string &k, const std::string &v,
