@@ -77,6 +77,7 @@ KernelWorks cost::attentionWork(const AttentionShape &shape, tile::ScheduleAttr 
   for (auto [kernel, issued] : llvm::zip_equal(kernels, issuedWork(shape, sizes))) {
     kernel.work.products = issued.products, kernel.work.tf32Products = issued.tf32Products;
     kernel.work.nearBytes = issued.bytes, kernel.work.wideBytes = issued.wideBytes;
+    kernel.work.shuffles = issued.shuffles;
   }
   return kernels;
 }

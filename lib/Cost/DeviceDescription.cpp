@@ -47,6 +47,13 @@ template <typename Device, typename Visit> static void forEachFact(Device &devic
   visit("accumulators_per_thread", device.accumulatorsPerThread);
 }
 
+/// Those of one kind of machine, and what they are where a file does not tell them.
+template <typename Device, typename Visit> static void forEachOptionalFact(Device &device, Visit visit) {
+  const DeviceDescription otherwise;
+  visit("bf16_product_passes", device.bf16ProductPasses, otherwise.bf16ProductPasses);
+  visit("shuffles_per_second", device.shufflesPerSecond, otherwise.shufflesPerSecond);
+}
+
 template <> struct llvm::yaml::MappingTraits<DeviceDescription> {
   static void mapping(IO &io, DeviceDescription &device) {
     io.mapRequired("name", device.name);
@@ -55,7 +62,8 @@ template <> struct llvm::yaml::MappingTraits<DeviceDescription> {
     io.mapOptional("default", device.isDefault, false);
     device.kind = device.target == "cpu" ? tile::TargetKind::CPU : tile::TargetKind::GPU;
     forEachFact(device, [&](const char *name, Fact &fact) { io.mapRequired(name, fact); });
-    io.mapOptional("bf16_product_passes", device.bf16ProductPasses, DeviceDescription().bf16ProductPasses);
+    forEachOptionalFact(
+        device, [&](const char *name, Fact &fact, const Fact &otherwise) { io.mapOptional(name, fact, otherwise); });
   }
 };
 
@@ -101,6 +109,10 @@ std::string DeviceDescription::check() const {
     return llvm::formatv("bf16_product_passes: expected above 0 and at most 1, but got {0}", bf16ProductPasses.value);
   if (problem.empty() && f32ProductPasses < 1)
     return llvm::formatv("f32_product_passes: expected at least 1, but got {0}", f32ProductPasses.value);
+  if (problem.empty() &&
+      (!std::isfinite(shufflesPerSecond) || shufflesPerSecond < 0 || (mustFit() && shufflesPerSecond == 0)))
+    return llvm::formatv("shuffles_per_second: expected a positive number{0}, but got {1}",
+                         mustFit() ? " of a GPU" : " or 0", shufflesPerSecond.value);
   if (problem.empty() && cores != std::floor(cores))
     return llvm::formatv("cores: expected a whole number, but got {0}", cores.value);
   return problem;
@@ -205,7 +217,12 @@ void DeviceDescription::print(llvm::raw_ostream &out) const {
   out << "name: " << quoted(name) << "\nsummary: " << quoted(summary) << "\ntarget: " << target << "\n";
   if (isDefault)
     out << "default: true\n";
-  forEachFact(*this, [&](const char *field, const Fact &fact) {
+  auto line = [&](const char *field, const Fact &fact) {
     out << field << ": {value: " << llvm::format("%.17g", fact.value) << ", source: " << quoted(fact.source) << "}\n";
+  };
+  forEachFact(*this, line);
+  forEachOptionalFact(*this, [&](const char *field, const Fact &fact, const Fact &otherwise) {
+    if (fact.value != otherwise.value)
+      line(field, fact);
   });
 }

@@ -24,7 +24,11 @@ static IssuedWork issuedEffattState(const AttentionShape &shape, const Sizes &z)
   loadTurns(work, z, points * z.pieces, shape.keyRope);
   work.move(points * z.N, z.dv, z.k);
   work.multiply(tiles, z.d, z.dv, z.Tk, Operands::Features);
+  takeKeys(work, shape, z, tiles, z.Tk);
+  takeValues(work, z, tiles, z.Tk, Operands::Features);
+  work.reduceAlongColumns(tiles * 2, z.d); // the maximum and the sum of each channel
   work.move(points * z.pieces * z.d, z.dv);
+  work.storeRegisters(points * z.pieces, z.d, z.dv);
   work.storeVector(points * z.pieces * z.d * 2);
   return work;
 }
@@ -36,12 +40,14 @@ static IssuedWork issuedEffattReadout(const AttentionShape &shape, const Sizes &
   loadTurns(work, z, tiles, shape.queryRope);
   work.move(tiles * z.d, z.dv);
   work.multiply(tiles, z.Tq, z.dv, z.d, Operands::F32);
+  takeQueries(work, shape, z, tiles, z.Tq);
+  work.reduceAlongRows(tiles * 2, z.Tq); // the maximum and the sum of the weights
   storeOutput(work, shape, z);
   return work;
 }
 
 IssuedWorks cost::issuedEffatt(const AttentionShape &shape, const Sizes &z) {
-  return {issuedEffattState(shape, z), issuedMerge(z, z.batch * z.shared, z.d, z.dv, 2, 0),
+  return {issuedEffattState(shape, z), issuedMerge(z, z.batch * z.shared, z.d, z.dv, 2, 0, z.d),
           issuedEffattReadout(shape, z)};
 }
 
@@ -55,7 +61,11 @@ IssuedWorks cost::issuedAgent(const AttentionShape &shape, const Sizes &z) {
   double run = std::floor(z.n / std::max(agents, 1.0));
   loadQueries(pool, z, heads * agents * run);
   loadTurns(pool, z, heads * agents, shape.queryRope);
+  double tiles = heads * agents * std::ceil(run / z.Tk);
+  takeQueries(pool, shape, z, tiles, z.Tk);
+  pool.reduceAlongColumns(tiles, z.d);
   pool.move(heads * agents, z.d);
+  pool.storeRegisters(heads * agents, 1, z.d);
   IssuedWorks kernels{pool};
   for (const AttentionShape &part : agentParts(shape))
     kernels.append(issuedPairs(part, Sizes(part, z.schedule)));
@@ -83,12 +93,20 @@ static void summarize(IssuedWork &work, const AttentionShape &shape, const Sizes
     work.move(count * keys, z.dv, z.k);
     work.multiply(tiles, 1, tile, z.d, Operands::F32);
     work.multiply(tiles, 1, z.dv, tile, Operands::F32);
+    takeKeys(work, shape, z, tiles * 2, tile);
+    takeValues(work, z, tiles, tile, Operands::F32);
+    work.reduceAlongColumns(tiles, z.d); // the sum of the keys
+    work.reduceAlongRows(tiles * 2, 1);  // the maximum and the sum of the weights
   }
-  double queries = std::floor(z.n * static_cast<double>(shape.chunk) / z.N);
+  double queries = std::floor(z.n * static_cast<double>(shape.chunk) / z.N), tiles = count * std::ceil(queries / tile);
+  takeQueries(work, shape, z, tiles, tile);
+  work.reduceAlongColumns(tiles + count, z.d); // the sum of the queries; what comes of both as a row
   loadQueries(work, z, count * queries);
   loadTurns(work, z, count, hasRope(shape));
   work.move(count, z.d);
   work.move(count, z.dv);
+  work.storeRegisters(count, 1, z.d);
+  work.storeRegisters(count, 1, z.dv);
   work.storeVector(count);
 }
 
@@ -201,6 +219,7 @@ static IssuedWork issuedMix(const AttentionShape &shape, const Sizes &z) {
   IssuedWork work(z);
   loadQueries(work, z, heads * static_cast<double>(at.rows * at.count));
   loadTurns(work, z, tiles, hasRope(shape));
+  takeQueries(work, shape, z, tiles, z.Tq);
   if (at.local) {
     double tile = std::min<double>(static_cast<double>(at.local), z.Tk);
     Summaries local = localRead(shape, at, tile);
@@ -208,6 +227,9 @@ static IssuedWork issuedMix(const AttentionShape &shape, const Sizes &z) {
     work.move(heads * local.rows, z.dv, z.k);
     work.multiply(heads * local.tiles, z.Tq, tile, z.d, Operands::F32);
     work.multiply(heads * local.tiles, z.Tq, z.dv, tile, Operands::F32);
+    takeKeys(work, shape, z, heads * local.tiles, tile, Operands::F32);
+    takeValues(work, z, heads * local.tiles, tile, Operands::F32);
+    work.reduceAlongRows(heads * local.tiles * 2, z.Tq);
   }
   Summaries chunks = summariesRead(shape, at);
   work.move(heads * chunks.rows, z.d);
@@ -215,7 +237,8 @@ static IssuedWork issuedMix(const AttentionShape &shape, const Sizes &z) {
   work.loadAlongColumns(heads * chunks.rows);
   work.multiply(heads * chunks.tiles, z.Tq, z.Tk, z.d, Operands::F32);
   work.multiply(heads * chunks.tiles, z.Tq, z.dv, z.Tk, Operands::F32);
-  storeOutput(work, shape, z);
+  work.reduceAlongRows(heads * chunks.tiles * 2, z.Tq);
+  storeOutput(work, shape, z, tiles, z.Tq);
   return work;
 }
 

@@ -25,6 +25,8 @@ static double vectorsOf(const AttentionShape &shape) { return shape.runningMaxim
 /// The matrices and vectors of `times` states.
 static void storeState(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times) {
   work.move(times * z.m, z.dv);
+  for (double block : featureBlocks(shape))
+    work.storeRegisters(times, block, z.dv);
   work.storeVector(times * z.m * vectorsOf(shape));
 }
 
@@ -35,11 +37,23 @@ static void multiplyFeatures(IssuedWork &work, const AttentionShape &shape, doub
     work.multiply(times, rows, columns, block, operands);
 }
 
-/// S [m, dv] of a tile of keys.
+/// S [m, dv] of a tile of keys, and the sum and the maximum of each feature.
 static void addToState(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double tiles, Operands operands) {
-  for (double block : featureBlocks(shape))
+  for (double block : featureBlocks(shape)) {
     work.multiply(tiles, block, z.dv, z.Tk, operands);
+    work.reduceAlongColumns(tiles * vectorsOf(shape), block);
+  }
 }
+
+/// The denominator of tiles of `rows` queries that read a state: a sum for each block of features, or of exponents one
+/// and the row's maximum.
+static void reduceReadout(IssuedWork &work, const AttentionShape &shape, double tiles, double rows) {
+  work.reduceAlongRows(tiles * static_cast<double>(featureBlocks(shape).size()) * vectorsOf(shape), rows);
+}
+
+/// Sums and maxima of a tile's rows in `logPairs` and what goes before it: the largest exponent and the scale, and the
+/// sum of the weights; without exponents the last one alone.
+static constexpr double scaleOfPairs = 2, sumOfWeights = 1;
 
 /// The largest exponent of the keys.
 static IssuedWork issuedKeyMaximum(const AttentionShape &shape, const Sizes &z) {
@@ -48,7 +62,12 @@ static IssuedWork issuedKeyMaximum(const AttentionShape &shape, const Sizes &z) 
   loadMap(work, shape, z, points);
   loadKeys(work, z, points * z.N);
   loadTurns(work, z, points, shape.keyRope);
-  mapQueries(work, shape, z, points * z.keyTiles, z.Tk);
+  takeKeys(work, shape, z, points * z.keyTiles, z.Tk);
+  multiplyMap(work, shape, z, points * z.keyTiles, z.Tk, shape.queryFolded);
+  // |k|² unless queries leave theirs out as well, and the largest of each row; at the end that of all.
+  bool squares = !shape.map || shape.map.getStabilizer() != attn::Stabilizer::Projection;
+  work.reduceAlongRows(points * z.keyTiles * (1 + squares), z.Tk);
+  work.reduceAlongRows(points, 1);
   work.storeVector(points);
   return work;
 }
@@ -62,7 +81,7 @@ static IssuedWork issuedQuadratic(const AttentionShape &shape, const Sizes &z) {
   double points = z.points(), pairs = points * z.pairs, keys = points * z.keysRead;
   IssuedWork work(z);
   loadMap(work, shape, z, points * z.blocks);
-  work.move(shape.keyMaximum ? points * z.blocks : 0, 1);
+  spreadStabilizer(work, shape, points * z.blocks, z.Tk);
   loadQueries(work, z, points * z.n);
   loadKeys(work, z, keys);
   loadTurns(work, z, points * z.blocks, hasRope(shape));
@@ -75,6 +94,14 @@ static IssuedWork issuedQuadratic(const AttentionShape &shape, const Sizes &z) {
   if (diagonal > 0)
     multiplyFeatures(work, shape, diagonal * productsOfBands(shape, z), z.Tq, z.Tk, operands);
   work.multiply(pairs, z.Tq, z.dv, z.Tk, operands);
+  takeQueries(work, shape, z, points * z.blocks, z.Tq);
+  takeKeys(work, shape, z, pairs, z.Tk);
+  takeValues(work, z, pairs, z.Tk, operands);
+  work.reduceAlongRows(pairs * sumOfWeights, z.Tq);
+  if (shape.runningMaximum) { // maxima of features; of rows with them, or at the diagonal the scale
+    work.reduceAlongColumns(pairs, z.m);
+    work.reduceAlongRows((pairs - diagonal) + diagonal * scaleOfPairs, z.Tq);
+  }
   storeOutput(work, shape, z);
   return work;
 }
@@ -83,10 +110,12 @@ static IssuedWork issuedState(const AttentionShape &shape, const Sizes &z) {
   double points = z.batch * z.features, tiles = points * tilesOfPieces(z);
   IssuedWork work(z);
   loadMap(work, shape, z, points * z.pieces);
-  work.move(shape.keyMaximum ? points * z.pieces : 0, 1);
+  spreadStabilizer(work, shape, points * z.pieces, z.Tk);
   loadKeys(work, z, points * z.N);
   loadTurns(work, z, points * z.pieces, shape.keyRope);
   work.move(points * z.N, z.dv, z.k);
+  takeKeys(work, shape, z, tiles, z.Tk);
+  takeValues(work, z, tiles, z.Tk, Operands::Features);
   mapKeys(work, shape, z, tiles, z.Tk);
   addToState(work, shape, z, tiles, Operands::Features);
   storeState(work, shape, z, points * z.pieces);
@@ -99,15 +128,24 @@ static void loadState(IssuedWork &work, const AttentionShape &shape, const Sizes
   work.loadAlongColumns(times * z.m * vectorsOf(shape));
 }
 
+/// The same to go on with it.
+static void carryState(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times) {
+  loadState(work, shape, z, times);
+  for (double block : featureBlocks(shape))
+    work.loadToRegisters(times, block, z.dv);
+}
+
 static IssuedWork issuedReadout(const AttentionShape &shape, const Sizes &z) {
   double points = z.points(), tiles = points * z.blocks;
   IssuedWork work(z);
   loadMap(work, shape, z, tiles);
   loadQueries(work, z, points * z.n);
   loadTurns(work, z, tiles, shape.queryRope);
+  takeQueries(work, shape, z, tiles, z.Tq);
   mapQueries(work, shape, z, tiles, z.Tq);
   loadState(work, shape, z, tiles);
   multiplyFeatures(work, shape, tiles, z.Tq, z.dv, Operands::F32);
+  reduceReadout(work, shape, tiles, z.Tq);
   storeOutput(work, shape, z);
   return work;
 }
@@ -118,15 +156,19 @@ static IssuedWork issuedFused(const AttentionShape &shape, const Sizes &z) {
   double points = z.points(), tiles = points * z.blocks;
   IssuedWork work(z);
   loadMap(work, shape, z, states);
-  work.move(shape.keyMaximum ? states : 0, 1);
+  spreadStabilizer(work, shape, states, z.Tk);
   loadKeys(work, z, states * z.N);
   loadQueries(work, z, points * z.n);
   loadTurns(work, z, states, hasRope(shape));
   work.move(states * z.N, z.dv, z.k);
+  takeKeys(work, shape, z, keyTiles, z.Tk);
+  takeValues(work, z, keyTiles, z.Tk, Operands::Features);
   mapKeys(work, shape, z, keyTiles, z.Tk);
   addToState(work, shape, z, keyTiles, Operands::Features);
+  takeQueries(work, shape, z, tiles, z.Tq);
   mapQueries(work, shape, z, tiles, z.Tq);
   multiplyFeatures(work, shape, tiles, z.Tq, z.dv, Operands::F32);
+  reduceReadout(work, shape, tiles, z.Tq);
   storeOutput(work, shape, z);
   if (shape.finalState)
     storeState(work, shape, z, states);
@@ -139,15 +181,21 @@ static IssuedWork issuedChunked(const AttentionShape &shape, const Sizes &z) {
   double sharing = shape.grouped ? z.batch * z.shared : points, keyTiles = sharing * z.keyTiles;
   IssuedWork work(z);
   loadMap(work, shape, z, sharing);
+  spreadStabilizer(work, shape, sharing, T);
   loadQueries(work, z, points * z.n);
   loadKeys(work, z, sharing * z.N);
   loadTurns(work, z, sharing, hasRope(shape));
   work.move(sharing * z.N, z.dv, z.k);
   if (shape.initialState)
-    loadState(work, shape, z, sharing);
+    carryState(work, shape, z, sharing);
+  takeQueries(work, shape, z, tiles, T);
   mapQueries(work, shape, z, tiles, T);
+  takeKeys(work, shape, z, keyTiles, T);
   mapKeys(work, shape, z, keyTiles, T);
   Operands operands = shape.runningMaximum ? Operands::F32 : Operands::Features;
+  takeValues(work, z, keyTiles, T, operands);
+  reduceReadout(work, shape, tiles, T);
+  work.reduceAlongRows(tiles * (sumOfWeights + (shape.runningMaximum ? scaleOfPairs : 0)), T);
   multiplyFeatures(work, shape, tiles, T, z.dv, Operands::F32);
   multiplyFeatures(work, shape, tiles * (shape.runningMaximum ? productsOfBands(shape, z) : 1), T, T, operands);
   work.multiply(tiles, T, z.dv, T, operands);
@@ -166,7 +214,7 @@ static IssuedWorks issuedSplit(const AttentionShape &shape, const Sizes &z) {
   double others = z.points() * (split.parts - 1);
   loadMap(chunks, shape, z, others);
   loadTurns(chunks, z, others, hasRope(shape));
-  loadState(chunks, shape, z, z.points() * split.merges + (shape.initialState ? others : 0));
+  carryState(chunks, shape, z, z.points() * split.merges + (shape.initialState ? others : 0));
   return {issuedState(shape, before), chunks};
 }
 
@@ -182,25 +230,37 @@ static IssuedWork issuedSlots(const AttentionShape &shape, const Sizes &z, doubl
   IssuedWork work(z);
   work.move(points * k, z.N, storageBytes(z));
   work.move(points * slots * z.N, width, z.k);
+  work.loadToRegisters(tiles, tile, z.Tk, storageBytes(z), z.N);
   if (maps) {
     loadMap(work, shape, z, points * slots * z.pieces);
     loadTurns(work, z, points * slots * z.pieces, shape.keyRope);
+    spreadStabilizer(work, shape, points * slots * z.pieces, z.Tk);
+    takeKeys(work, shape, z, tiles, z.Tk);
     mapKeys(work, shape, z, tiles, z.Tk);
+  } else {
+    takeValues(work, z, tiles, z.Tk, Operands::Storage);
   }
-  for (double block : blocks)
+  for (double block : blocks) {
     work.multiply(tiles, tile, block, z.Tk, Operands::Storage), columns += block;
+    work.storeRegisters(points * z.pieces * slots, tile, block);
+  }
   work.move(points * z.pieces * k, columns);
   return work;
 }
 
 /// The state of the slots, one block a head.
 static IssuedWork issuedSlotState(const AttentionShape &shape, const Sizes &z) {
-  double points = z.batch * z.features, k = static_cast<double>(shape.rank);
+  double points = z.batch * z.features, k = static_cast<double>(shape.rank), tiles = points * std::ceil(k / z.Tk);
   IssuedWork work(z);
   work.move(points * k, z.m);
   work.move(points * k, z.dv);
-  work.multiply(points * std::ceil(k / z.Tk), z.m, z.dv, z.Tk, Operands::Features);
+  work.multiply(tiles, z.m, z.dv, z.Tk, Operands::Features);
+  if (!takesF32(z, Operands::Features)) {
+    work.loadToRegisters(tiles, z.Tk, z.m);
+    work.loadToRegisters(tiles, z.Tk, z.dv);
+  }
   work.move(points * z.m, z.dv);
+  work.storeRegisters(points, z.m, z.dv);
   return work;
 }
 
@@ -208,16 +268,17 @@ static IssuedWork issuedSlotReadout(const AttentionShape &shape, const Sizes &z)
   IssuedWork work = issuedReadout(shape, z);
   IssuedWork sums(z); // there is no denominator
   sums.loadAlongColumns(z.points() * z.blocks * z.m * vectorsOf(shape));
-  work.bytes -= sums.bytes;
+  reduceReadout(sums, shape, z.points() * z.blocks, z.Tq);
+  work.bytes -= sums.bytes, work.shuffles -= sums.shuffles;
   return work;
 }
 
 static IssuedWorks issuedNaiveLowRank(const AttentionShape &shape, const Sizes &z) {
-  double k = static_cast<double>(shape.rank);
+  double k = static_cast<double>(shape.rank), tile = std::min(k, z.Tq);
   return {issuedSlots(shape, z, z.features, z.d, featureBlocks(shape), /*maps=*/true),
-          issuedMerge(z, z.batch * z.features, k, z.m, 0, 0),
+          issuedMerge(z, z.batch * z.features, k, z.m, 0, 0, tile),
           issuedSlots(shape, z, z.shared, z.dv, {z.dv}, /*maps=*/false),
-          issuedMerge(z, z.batch * z.shared, k, z.dv, 0, 0),
+          issuedMerge(z, z.batch * z.shared, k, z.dv, 0, 0, tile),
           issuedSlotState(shape, z),
           issuedSlotReadout(shape, z)};
 }
@@ -243,11 +304,12 @@ IssuedWorks cost::issuedKernelAttention(const AttentionShape &shape, const Sizes
     return kernels;
   }
   if (shape.form == attn::Form::State || (shape.form == attn::Form::Chunked && shape.finalState)) {
-    IssuedWork merge = issuedMerge(z, z.batch * z.features, z.m, z.dv, vectorsOf(shape), shape.initialState);
+    IssuedWork merge = issuedMerge(z, z.batch * z.features, z.m, z.dv, vectorsOf(shape), shape.initialState,
+                                   featureBlocks(shape).front());
     kernels.push_back(issuedState(shape, z));
     if (shape.merged) { // an arrival is two exchanges: the first one finds what is there
       kernels.back().bytes += merge.bytes + z.batch * z.features * z.pieces * 2 * counterBytes;
-      kernels.back().wideBytes += merge.wideBytes;
+      kernels.back().wideBytes += merge.wideBytes, kernels.back().shuffles += merge.shuffles;
     } else {
       kernels.push_back(merge);
     }

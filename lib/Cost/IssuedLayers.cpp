@@ -27,7 +27,9 @@ static IssuedWork issuedProject(const AttentionShape &shape, const Sizes &z) {
   work.moveHeads(z.batch * z.blocks * model, z.d, z.heads, weightBytes);
   work.loadAlongColumns(shape.bias ? tiles * z.d : 0, weightBytes);
   work.multiply(tiles * std::ceil(model / modelTile), z.Tq, z.d, modelTile, operands);
+  work.loadToRegisters(tiles * std::ceil(model / modelTile), z.Tq, modelTile, z.o, model);
   work.move(points * z.n, z.d);
+  work.storeRegisters(tiles, z.Tq, z.d);
   return work;
 }
 
@@ -38,7 +40,9 @@ static IssuedWork issuedProjectOutput(const AttentionShape &shape, const Sizes &
   work.move(tiles * z.heads * z.d, model, z.o);
   work.loadAlongColumns(shape.bias ? tiles * model : 0, z.o);
   work.multiply(tiles * blocks * z.heads, z.Tq, modelTile, z.d, shape.sums ? Operands::Features : Operands::Storage);
+  work.loadToRegisters(tiles * blocks * z.heads, z.Tq, z.d);
   work.move(z.batch * z.n, model, z.o);
+  work.storeRegisters(tiles * blocks, z.Tq, modelTile, z.o, model);
   return work;
 }
 
@@ -54,7 +58,10 @@ static IssuedWork issuedCompress(const AttentionShape &shape, const Sizes &z) {
     loadKeys(work, z, points * slots * z.N);
   loadTurns(work, z, points * slots * z.pieces, shape.keyRope);
   work.multiply(tiles, tile, z.d, z.Tk, Operands::Storage);
+  work.loadToRegisters(tiles, tile, z.Tk, z.o, z.N);
+  takeKeys(work, shape, z, tiles, z.Tk, Operands::Storage);
   work.move(points * z.pieces * k, z.d);
+  work.storeRegisters(points * z.pieces * slots, tile, z.d);
   return work;
 }
 
@@ -71,14 +78,19 @@ static IssuedWork issuedProjectSlots(const AttentionShape &shape, const Sizes &z
     work.loadAlongColumns(points * slots * z.d, z.o);
     work.loadAlongRows(points * k);
   }
+  work.loadToRegisters(points * slots * blocks, tile, width);
   work.move(points * k, z.d);
+  work.storeRegisters(points * slots, tile, z.d);
   return work;
 }
 
 static IssuedWork issuedSlotSums(const AttentionShape &shape, const Sizes &z) {
   double points = z.batch * static_cast<double>(shape.sharedWeights), k = static_cast<double>(shape.rank);
   IssuedWork work(z);
+  double tile = std::min(k, z.Tq), tiles = points * std::ceil(k / tile) * z.keyTiles;
   work.move(points * k, z.N, z.o);
+  work.loadToRegisters(tiles, tile, z.Tk, z.o, z.N);
+  work.reduceAlongRows(tiles, tile);
   work.storeVector(points * k);
   return work;
 }
@@ -92,5 +104,6 @@ IssuedWorks cost::issuedLayer(const AttentionShape &shape, const Sizes &z) {
     return {issuedProjectSlots(shape, z)};
   if (shape.family == Family::SlotSums)
     return {issuedSlotSums(shape, z)};
-  return {issuedCompress(shape, z), issuedMerge(z, z.batch * z.shared, static_cast<double>(shape.rank), z.d, 0, 0)};
+  auto k = static_cast<double>(shape.rank);
+  return {issuedCompress(shape, z), issuedMerge(z, z.batch * z.shared, k, z.d, 0, 0, std::min(k, z.Tq))};
 }

@@ -20,6 +20,10 @@ IssuedWorks cost::issuedPairs(const AttentionShape &shape, const Sizes &z) {
   work.move(keys, z.dv, z.k);
   work.multiply(pairs, z.Tq, z.Tk, z.d, operands);
   work.multiply(pairs, z.Tq, z.dv, z.Tk, operands);
+  takeQueries(work, shape, z, points * z.blocks, z.Tq);
+  takeKeys(work, shape, z, pairs, z.Tk, operands);
+  takeValues(work, z, pairs, z.Tk, operands);
+  work.reduceAlongRows(pairs * 2, z.Tq); // the maximum and the sum of the weights
   storeOutput(work, shape, z);
   work.storeVector(shape.lse ? points * z.n : 0);
   return {work};

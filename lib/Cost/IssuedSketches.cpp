@@ -35,6 +35,7 @@ struct SketchKernel {
 
   void startRows(double rows);
   void loadExactQueries(double rows);
+  void takeExactQueries(double tiles);
   void multiplyPairs(double tiles, double rows, bool exact);
   void ownBlocks(double tilesOfLast);
   void clearState(double times);
@@ -52,6 +53,7 @@ void SketchKernel::startRows(double rows) {
 
 void SketchKernel::clearState(double times) {
   work.move(times * at.r * at.r, z.dv);
+  work.storeRegisters(times * at.r, at.r, z.dv);
   work.storeVector(times * at.r * (at.r + 1));
 }
 
@@ -59,6 +61,11 @@ void SketchKernel::loadExactQueries(double rows) {
   loadQueries(work, z, rows);
   if (running())
     work.loadAlongRows(rows);
+}
+
+void SketchKernel::takeExactQueries(double tiles) {
+  takeQueries(work, shape, z, tiles, at.T);
+  work.reduceAlongRows(tiles, at.T); // the norm
 }
 
 /// `tiles` pairs of tiles, whose keys have `rows` rows that exist.
@@ -70,6 +77,10 @@ void SketchKernel::multiplyPairs(double tiles, double rows, bool exact) {
   if (!exact && running())
     work.loadAlongColumns(rows), work.loadAlongRows(tiles * at.T);
   work.move(rows, z.dv, z.k);
+  if (exact)
+    takeKeys(work, shape, z, tiles, at.T, Operands::F32);
+  takeValues(work, z, tiles, at.T, Operands::F32);
+  work.reduceAlongRows(tiles * 2, at.T); // the largest logit and the sum of the weights
   work.multiply(tiles, at.T, at.T, exact ? z.d : at.r, Operands::F32);
   work.multiply(tiles, at.T, z.dv, at.T, Operands::F32);
 }
@@ -89,6 +100,7 @@ void SketchKernel::loadSlices(double times) {
   work.move(times * at.r * at.r, z.dv);
   work.loadAlongColumns(times * at.r * at.r);
   work.loadAlongRows(times * at.r);
+  work.loadToRegisters(times * at.r, at.r, z.dv);
 }
 
 /// Every slice of the state, by tiles of queries with `rows` rows in all.
@@ -99,6 +111,11 @@ void SketchKernel::readState(double tiles, double rows) {
   work.loadAlongColumns(tiles * at.r * at.r);
   if (running())
     work.loadAlongRows(rows);
+  work.loadToRegisters(tiles, at.T, at.r);
+  // The largest entry of a sketch; for each slice the column, which a sum turns into a vector, and the sum of the
+  // weights.
+  work.reduceAlongRows(tiles * (1 + 2 * at.r), at.T);
+  work.reduceAlongColumns(tiles * (running() ? 2 : 1), at.T); // units, one number for all rows
   work.multiply(tiles * at.r, at.T, z.dv, at.r, Operands::Exact);
 }
 
@@ -111,7 +128,14 @@ void SketchKernel::addToSlices(double times, double tiles, double rows) {
   work.move(at.r * rows, z.dv, z.k);
   if (running())
     work.loadAlongRows(at.r * rows);
-  work.multiply(tiles * at.r, at.r, z.dv, at.T, Operands::Exact, /*narrow=*/z.k < 4);
+  double slices = tiles * at.r;
+  work.loadToRegisters(slices, at.T, at.r);
+  takeValues(work, z, slices, at.T, Operands::F32);
+  work.reduceAlongRows(slices * 2, at.T);    // the column as a vector, the largest entry of each row
+  work.reduceAlongRows(slices, 1);           // and of all
+  work.reduceAlongColumns(slices, at.T);     // the unit, one number for all rows
+  work.reduceAlongColumns(slices * 3, at.r); // the same for all columns, new and before; the sum
+  work.multiply(slices, at.r, z.dv, at.T, Operands::Exact, /*narrow=*/z.k < 4);
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,6 +146,11 @@ static IssuedWork issuedUnit(const AttentionShape &shape, const Sketches &at, co
   IssuedWork work(z);
   loadKeys(work, z, at.points * z.N);
   loadTurns(work, z, at.points, shape.keyRope);
+  double tiles = at.points * z.keyTiles;
+  takeKeys(work, shape, z, tiles, z.Tk);
+  work.reduceAlongRows(tiles * (shape.causal ? 2 : 1), z.Tk); // the norm, and the largest up to each key
+  work.reduceAlongRows(tiles, 1);                             // the largest of all
+  work.reduceAlongColumns(shape.causal ? tiles : 0, z.Tk);    // the largest before, one number for all rows
   work.storeVector(at.points * (shape.causal ? z.n + z.N : 1));
   return work;
 }
@@ -136,10 +165,16 @@ static IssuedWork issuedSketch(const AttentionShape &shape, const Sketches &at, 
   Operands operands = at.passes > 1 ? Operands::Exact : Operands::F32;
   work.multiply(tiles * at.passes * at.leaves, z.Tq, at.r, z.d, operands);
   work.multiply(tiles * at.passes * sides, z.Tq, at.r, at.r, operands);
+  queries ? takeQueries(work, shape, z, tiles, z.Tq) : takeKeys(work, shape, z, tiles, z.Tq);
+  // The length; the largest entry on each side of a product, where numbers are pairs.
+  work.reduceAlongRows(tiles * (1 + (at.passes > 1 ? sides : 0)), z.Tq);
   work.move(at.points * tokens, at.r);
+  work.storeRegisters(tiles, z.Tq, at.r);
   work.storeVector(queries ? at.points * tokens : 0);
-  if (tile::sketchNeedsUnit(shape.degree) && !shape.causal)
+  if (tile::sketchNeedsUnit(shape.degree) && !shape.causal) {
     work.loadAlongRows(tiles);
+    work.reduceAlongColumns(tiles, z.Tq);
+  }
   return work;
 }
 
@@ -148,6 +183,7 @@ static IssuedWork issuedSketchedPairs(const AttentionShape &shape, const Sketche
   double tiles = at.points * kernel.blocks() * kernel.tilesPerBlock();
   kernel.startRows(at.points * z.n);
   kernel.work.move(at.points * z.n, at.r);
+  kernel.work.loadToRegisters(tiles, at.T, at.r);
   if (shape.causal) {
     // The keys before its block for each tile, then the block's own.
     auto block = static_cast<int64_t>(at.block), T = static_cast<int64_t>(at.T);
@@ -156,13 +192,14 @@ static IssuedWork issuedSketchedPairs(const AttentionShape &shape, const Sketche
     kernel.multiplyPairs(each * floorSum(blocks, T, block, T - 1), each * pairsOfBlocks * at.block, /*exact=*/false);
     if (shape.localExact) {
       kernel.loadExactQueries(at.points * z.n);
+      kernel.takeExactQueries(tiles);
       loadTurns(kernel.work, z, tiles, hasRope(shape));
     }
     kernel.ownBlocks(kernel.tilesPerBlock());
   } else {
     kernel.multiplyPairs(tiles * at.keyTiles, tiles * z.N, /*exact=*/false);
   }
-  storeOutput(kernel.work, shape, z);
+  storeOutput(kernel.work, shape, z, tiles, at.T);
   return kernel.work;
 }
 
@@ -175,11 +212,12 @@ static IssuedWork issuedSketchedBlocks(const AttentionShape &shape, const Sketch
   kernel.readState(tiles, at.points * z.n);
   if (shape.localExact) {
     kernel.loadExactQueries(at.points * z.n);
+    kernel.takeExactQueries(tiles);
     loadTurns(kernel.work, z, at.points, hasRope(shape));
   }
   kernel.ownBlocks(last);
   kernel.addToSlices(at.points * kernel.blocks(), tiles, at.points * z.N);
-  storeOutput(kernel.work, shape, z);
+  storeOutput(kernel.work, shape, z, tiles, at.T);
   return kernel.work;
 }
 
@@ -196,7 +234,8 @@ static IssuedWork issuedSketchPieces(const AttentionShape &shape, const Sketches
 
 /// `points` sums of as many states of pieces as z has, slice by slice: the matrices of all slices, a sum and a unit each.
 static IssuedWork issuedSumOfPieces(const Sketches &at, const Sizes &z, double points) {
-  IssuedWork merge = issuedMerge(z, points, at.r * at.r, z.dv, 1, 0);
+  IssuedWork merge = issuedMerge(z, points, at.r * at.r, z.dv, 1, 0, at.r);
+  merge.reduceAlongColumns(points * z.pieces * at.r * 2, at.r); // the unit of either side, one number for all rows
   merge.loadAlongRows(points * z.pieces * at.r);
   merge.storeVector(points * at.r);
   return merge;
@@ -213,6 +252,7 @@ static IssuedWorks issuedSplitBlocks(const AttentionShape &shape, const Sketches
   nothing.clearState(at.points);
   blocks.bytes += starts.bytes - nothing.work.bytes;
   blocks.wideBytes += starts.wideBytes - nothing.work.wideBytes;
+  blocks.shuffles += starts.shuffles - nothing.work.shuffles;
   if (shape.localExact)
     loadTurns(blocks, z, at.points * (split.parts - 1), hasRope(shape));
   return {issuedSketchPieces(shape, at, before, at.block), blocks};
@@ -222,7 +262,7 @@ static IssuedWork issuedSketchReadout(const AttentionShape &shape, const Sketche
   SketchKernel kernel(shape, at, z);
   kernel.startRows(at.points * z.n);
   kernel.readState(at.points * at.queryTiles, at.points * z.n);
-  storeOutput(kernel.work, shape, z);
+  storeOutput(kernel.work, shape, z, at.points * at.queryTiles, at.T);
   return kernel.work;
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "IssuedWork.h"
+#include "Shuffles.h"
 
 #include <cmath>
 
@@ -41,6 +42,28 @@ void IssuedWork::loadAlongColumns(double elements, double bytesEach) {
   bytes += elements * bytesEach * schedule.getWarpGrid().rows;
 }
 
+void IssuedWork::reduceAlongRows(double times, double rows) {
+  shuffles += times * shufflesAlongRows(schedule.getWarpGrid(), rows);
+}
+
+void IssuedWork::reduceAlongColumns(double times, double columns) {
+  shuffles += times * shufflesAlongColumns(schedule.getWarpGrid(), columns);
+}
+
+void IssuedWork::loadToRegisters(double times, double rows, double columns, double bytesEach, double width) {
+  if (bytesEach == 4)
+    storeRegisters(times, rows, columns, bytesEach, width); // a transposition is its own inverse
+}
+
+void IssuedWork::storeRegisters(double times, double rows, double columns, double bytesEach, double width) {
+  if (std::fmod((width > 0 ? width : columns) * bytesEach, pieceBytes) == 0)
+    shuffles += times * shufflesOfMove(schedule.getWarpGrid(), rows, columns, bytesEach);
+}
+
+void IssuedWork::swapHalves(double times, double rows, double columns) {
+  shuffles += times * shufflesOfHalves(schedule.getWarpGrid(), rows, static_cast<int64_t>(columns));
+}
+
 static double padded(double size, double unit) { return std::ceil(size / unit) * unit; }
 
 void IssuedWork::multiply(double times, double rows, double columns, double depth, Operands operands, bool narrow) {
@@ -67,6 +90,40 @@ void cost::loadQueries(IssuedWork &work, const Sizes &z, double rows) { work.mov
 
 void cost::loadKeys(IssuedWork &work, const Sizes &z, double rows) { work.move(rows, z.kw, z.k); }
 
+bool cost::takesF32(const Sizes &z, Operands operands) {
+  mlir::Type storage = z.schedule.getOperand();
+  return operands == Operands::Storage ? storage.isF32() : operands != Operands::Features || !storage.isBF16();
+}
+
+/// The halves of rows change places to be rotated, and a row is normalised by two sums.
+static void takeSteps(IssuedWork &work, double tiles, double rows, double width, bool halves, bool norm) {
+  if (halves)
+    work.swapHalves(tiles, rows, width);
+  if (norm)
+    work.reduceAlongRows(2 * tiles, rows);
+}
+
+void cost::takeQueries(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double tiles, double rows) {
+  work.loadToRegisters(tiles, rows, z.qw, z.q);
+  takeSteps(work, tiles, rows, z.d, shape.queryHalves, shape.queryNorm);
+}
+
+void cost::takeKeys(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double tiles, double rows) {
+  work.loadToRegisters(tiles, rows, z.kw, z.k);
+  takeSteps(work, tiles, rows, z.d, shape.keyHalves, shape.keyNorm);
+}
+
+void cost::takeKeys(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double tiles, double rows,
+                    Operands read) {
+  if (shape.keyRope || shape.keyNorm || !takesF32(z, read))
+    takeKeys(work, shape, z, tiles, rows);
+}
+
+void cost::takeValues(IssuedWork &work, const Sizes &z, double tiles, double rows, Operands read) {
+  if (!takesF32(z, read))
+    work.loadToRegisters(tiles, rows, z.dv, z.k);
+}
+
 void cost::loadTurns(IssuedWork &work, const Sizes &z, double blocks, bool rope) {
   work.loadAlongColumns(rope ? 3 * z.d * blocks : 0);
 }
@@ -83,11 +140,15 @@ static double tapRows(const AttentionShape &shape, double n, double padding) {
   return rows;
 }
 
-void cost::storeOutput(IssuedWork &work, const AttentionShape &shape, const Sizes &z) {
+void cost::storeOutput(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double tiles, double tileRows) {
   double points = z.points();
   work.move(points * z.n, z.dv, z.o);
+  work.storeRegisters(tiles, tileRows, z.dv, z.o);
   if (!shape.taps)
     return;
+  double taps = tiles * shape.taps; // values, and their weights, a column each, which a sum turns into a row
+  work.loadToRegisters(taps, tileRows, z.dv, shape.tapBytes);
+  work.reduceAlongRows(taps, z.dv);
   // Outside windows neighbours come from the whole sequence.
   double padding = z.rows() - z.n;
   double rows = shape.tapsInWindow ? points * tapRows(shape, z.n, padding)
@@ -105,6 +166,11 @@ static bool isRandom(const AttentionShape &shape) {
   return shape.map && (shape.map.isFavor() || shape.map.getKind() == attn::FeatureKind::FavorRelu);
 }
 
+/// Whether the squares of ω's rows stabilize exponents.
+static bool hasSquares(const AttentionShape &shape) {
+  return shape.map && shape.map.isFavor() && shape.map.getStabilizer() == attn::Stabilizer::Constant;
+}
+
 /// With no stages ω is loaded for each product that it is an operand of.
 static bool loadsAgain(const Sizes &z) { return z.schedule.getStages() == 0; }
 
@@ -113,24 +179,51 @@ void cost::loadMap(IssuedWork &work, const AttentionShape &shape, const Sizes &z
     work.move(blocks * z.m, z.d, storageBytes(z));
   if (shape.map && shape.map.getKind() == attn::FeatureKind::Focused)
     work.loadAlongColumns(blocks * z.d, storageBytes(z));
+  if (hasSquares(shape))
+    work.reduceAlongRows(shape.runningMaximum ? 0 : blocks, z.m);
 }
 
-static void mapRows(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows,
-                    bool folded) {
+void cost::multiplyMap(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows,
+                       bool folded) {
   if (!isRandom(shape) || folded)
     return;
   work.multiply(times, rows, z.m, z.d, Operands::Exact, /*narrow=*/storageBytes(z) < 4);
   work.move(loadsAgain(z) ? times * z.m : 0, z.d, storageBytes(z));
 }
 
+/// Sums and maxima of the rows of a token in its map (lib/Kernel/FeatureMaps.cpp).
+static double reductionsOfMap(const AttentionShape &shape, bool key) {
+  if (!shape.map)
+    return 0;
+  if (shape.map.getKind() == attn::FeatureKind::Focused) // the largest entry, the norms before the power and after it
+    return 3;
+  if (!shape.map.isFavor())
+    return 0;
+  if (key) // |k|²
+    return 1;
+  if (shape.runningMaximum) // that of a query is in its maximum, which is that of what reads it
+    return 0;
+  // |q|² or the row's maximum, which has it in it unless it is that of the projection alone.
+  return shape.map.getStabilizer() == attn::Stabilizer::Projection ? 2 : 1;
+}
+
 void cost::mapQueries(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows) {
-  mapRows(work, shape, z, times, rows, shape.queryFolded);
+  multiplyMap(work, shape, z, times, rows, shape.queryFolded);
+  work.reduceAlongRows(times * reductionsOfMap(shape, /*key=*/false), rows);
 }
 
 void cost::mapKeys(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows) {
-  mapRows(work, shape, z, times, rows, shape.keyFolded);
-  if (shape.keyMaximum) // the stabilizer [1, 1] for every row, by a product with ones
-    work.multiply(times, rows, 1, 1, Operands::Exact);
+  multiplyMap(work, shape, z, times, rows, shape.keyFolded);
+  work.reduceAlongRows(times * reductionsOfMap(shape, /*key=*/true), rows);
+}
+
+void cost::spreadStabilizer(IssuedWork &work, const AttentionShape &shape, double blocks, double rows) {
+  bool constant = hasSquares(shape) && !shape.runningMaximum;
+  if (shape.keyMaximum) {
+    work.move(blocks, 1);
+    work.multiply(blocks, rows, 1, 1, Operands::Exact);
+  }
+  work.reduceAlongRows(shape.keyMaximum || constant ? blocks : 0, rows);
 }
 
 llvm::SmallVector<double, 2> cost::featureBlocks(const AttentionShape &shape) {
@@ -149,11 +242,14 @@ double cost::tilesOfPieces(const Sizes &z) {
   return whole * std::ceil(piece / z.Tk) + std::ceil((z.N - whole * piece) / z.Tk);
 }
 
-IssuedWork cost::issuedMerge(const Sizes &z, double points, double rows, double columns, double vectors,
-                             double initial) {
+IssuedWork cost::issuedMerge(const Sizes &z, double points, double rows, double columns, double vectors, double initial,
+                             double tile) {
   IssuedWork work(z);
+  double tiles = std::ceil(rows / tile);
   double read = points * (z.pieces + initial);
   work.move((read + points) * rows, columns);
+  work.loadToRegisters(read * tiles, tile, columns);
+  work.storeRegisters(points * tiles, tile, columns);
   work.loadAlongRows(read * rows * vectors);
   work.storeVector(points * rows * vectors);
   return work;

@@ -17,7 +17,9 @@ const char *KernelPrice::limit() const {
   double longest = std::max({compute, nearMemory, mainMemory});
   if (launch > longest)
     return "launch";
-  return longest == compute ? "compute" : longest == nearMemory ? "near memory" : "main memory";
+  if (longest == compute)
+    return shuffles > 0 && shuffles >= compute ? "shuffles" : "compute";
+  return longest == nearMemory ? "near memory" : "main memory";
 }
 
 /// From the last store of a grid point to the first load of the one that waited for it, as a part of a launch: on a GPU two fences
@@ -37,6 +39,13 @@ static double lastSeconds(const WorkEstimate &work, const DeviceDescription &dev
   return std::max({compute, near, main}) + arrivalSeconds(device);
 }
 
+/// Of all warps on one core. Words between lanes go through the unit that serves shared memory, an instruction a cycle,
+/// as documented. What products and copies ask of that unit besides is not counted, so this is the least that it takes:
+/// a limit of its own, beside those of the matrix units and the arithmetic, and no addition to either.
+static double shuffleSeconds(const WorkEstimate &work, const DeviceDescription &device) {
+  return work.shuffles > 0 ? work.shuffles / device.shufflesPerSecond : 0;
+}
+
 double cost::computeSeconds(const WorkEstimate &work, const DeviceDescription &device) {
   // The work counts each of the three products of tf32 that make one of f32.
   double passes = work.products + work.tf32Products * (device.f32ProductPasses / 3 - 1);
@@ -44,7 +53,7 @@ double cost::computeSeconds(const WorkEstimate &work, const DeviceDescription &d
   double matrix = passes / (device.productsPerSecond * device.productEfficiency);
   double vector = (work.elementwise - work.lastOps) / device.elementwisePerSecond + work.exps / device.exp2PerSecond;
   bool sideBySide = device.kind == tile::TargetKind::GPU;
-  return sideBySide ? std::max(matrix, vector) : matrix + vector;
+  return sideBySide ? std::max({matrix, vector, shuffleSeconds(work, device)}) : matrix + vector;
 }
 
 KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &device) {
@@ -59,6 +68,7 @@ KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &dev
   KernelPrice price;
   price.launch = work.launches * device.launchSeconds;
   price.compute = work.grain > 0 ? total / work.grain * waves : 0;
+  price.shuffles = work.grain > 0 ? shuffleSeconds(work, device) / work.grain * waves : 0;
   double nearBytes = std::max(0.0, work.nearBytes - work.lastBytes);
   price.nearMemory = busy > 0 ? nearBytes * (overflows ? 2 : 1) / (device.nearBytesPerSecond * busy) : 0;
   price.mainMemory = std::max(0.0, work.mainBytes - work.lastBytes) / device.mainBytesPerSecond;

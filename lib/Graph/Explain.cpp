@@ -234,6 +234,12 @@ static void explainKernels(const FunctionSelection &function, llvm::raw_ostream 
   for (const KernelShare &kernel : function.kernels)
     rows.push_back({kernel.kernel, kernel.subject, printCount(kernel.work.products), printCount(kernel.work.exps),
                     printBytes(kernel.work.mainBytes), printSeconds(kernel.seconds), kernel.limit});
+  bool shuffles = llvm::any_of(function.kernels, [](const KernelShare &kernel) { return kernel.work.shuffles > 0; });
+  if (shuffles) { // a CPU has none
+    rows[0].insert(rows[0].begin() + 4, "shuffles");
+    for (auto [row, kernel] : llvm::zip_equal(llvm::drop_begin(rows), function.kernels))
+      row.insert(row.begin() + 4, printCount(kernel.work.shuffles));
+  }
   printTable(rows, out);
 }
 

@@ -15,17 +15,12 @@ static llvm::json::Object jsonOf(const Crossover &crossover) {
 }
 
 static llvm::json::Object jsonOf(const cost::WorkEstimate &work) {
-  return llvm::json::Object{{"multiply_adds", work.products},
-                            {"useful_multiply_adds", work.usefulProducts},
-                            {"elementwise", work.elementwise},
-                            {"exps", work.exps},
-                            {"main_bytes", work.mainBytes},
-                            {"near_bytes", work.nearBytes},
-                            {"wide_bytes", work.wideBytes},
-                            {"live_bytes", work.liveBytes},
-                            {"workspace_bytes", work.workspaceBytes},
-                            {"grid_points", work.grain},
-                            {"launches", work.launches}};
+  return llvm::json::Object{{"multiply_adds", work.products},  {"useful_multiply_adds", work.usefulProducts},
+                            {"elementwise", work.elementwise}, {"exps", work.exps},
+                            {"main_bytes", work.mainBytes},    {"near_bytes", work.nearBytes},
+                            {"wide_bytes", work.wideBytes},    {"shuffles", work.shuffles},
+                            {"live_bytes", work.liveBytes},    {"workspace_bytes", work.workspaceBytes},
+                            {"grid_points", work.grain},       {"launches", work.launches}};
 }
 
 static llvm::json::Object jsonOf(const Decision &decision) {

@@ -43,6 +43,8 @@ struct Source {
       if (!isa<attn::TakeHeadsOp, attn::RopeOp, attn::QkNormOp>(op))
         return;
       rope |= isa<attn::RopeOp>(op), norm |= isa<attn::QkNormOp>(op);
+      if (auto rotation = dyn_cast<attn::RopeOp>(op))
+        halves |= rotation.getHalf();
       memory = op->getOperand(0);
     }
   }
@@ -54,7 +56,7 @@ struct Source {
   }
 
   Value memory;
-  bool rope = false, norm = false;
+  bool rope = false, norm = false, halves = false;
 };
 } // namespace
 
@@ -87,8 +89,8 @@ static AttentionShape shapeOf(Family family, attn::Form form, Value query, Value
   shape.elementBytes = bytesOf(output);
   shape.queryBytes = bytesOf(querySource.memory), shape.keyBytes = bytesOf(keySource.memory);
   shape.fixedKeys = isa_and_present<attn::CompressOp>(keySource.memory.getDefiningOp());
-  shape.queryRope = querySource.rope, shape.queryNorm = querySource.norm;
-  shape.keyRope = keySource.rope, shape.keyNorm = keySource.norm;
+  shape.queryRope = querySource.rope, shape.queryNorm = querySource.norm, shape.queryHalves = querySource.halves;
+  shape.keyRope = keySource.rope, shape.keyNorm = keySource.norm, shape.keyHalves = keySource.halves;
   shape.queryModel = querySource.model(), shape.keyModel = keySource.model(), shape.valueModel = Source(value).model();
   addTaps(shape, output);
   if (attn::ProjectOutputOp project = attn::projectionInEpilogue(output))
@@ -325,7 +327,8 @@ static Shape shapeOf(attn::CompressOp op) {
   shape.width = source[3];
   shape.rank = shapeOf(op.getWeight())[1], shape.sharedWeights = shapeOf(op.getWeight())[0];
   shape.elementBytes = bytesOf(op.getWeight()), shape.keyBytes = bytesOf(tokens.memory);
-  shape.keyRope = tokens.rope, shape.keyNorm = tokens.norm, shape.keyModel = tokens.model();
+  shape.keyRope = tokens.rope, shape.keyNorm = tokens.norm, shape.keyHalves = tokens.halves;
+  shape.keyModel = tokens.model();
   return shape;
 }
 

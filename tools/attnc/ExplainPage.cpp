@@ -44,7 +44,7 @@ p{margin:4px 0;max-width:90ch}.quiet{color:var(--quiet)}
 .kernels{display:flex;flex-wrap:wrap;gap:4px}
 .kernel{min-width:132px;background:var(--box);border:1px solid var(--line);border-top:5px solid;border-radius:6px;padding:8px 10px}
 .kernel b,.kernel span{display:block;overflow-wrap:anywhere}
-.compute{border-top-color:var(--compute)}.near{border-top-color:var(--near)}.main{border-top-color:var(--main)}
+.compute,.shuffles{border-top-color:var(--compute)}.near{border-top-color:var(--near)}.main{border-top-color:var(--main)}
 .launch{border-top-color:var(--launch)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:14px}th{text-align:left;color:var(--quiet);font-weight:500}
 th,td{padding:4px 14px 4px 0;border-bottom:1px solid var(--line);white-space:nowrap}td.n{text-align:right}

@@ -48,6 +48,7 @@ struct AttentionShape {
   bool guarded = false; ///< of polysketch: the denominator has a bias or a floor
   int64_t model = 0; ///< D of projections, whose result has `heads` of `width`
   bool queryRope = false, queryNorm = false, keyRope = false, keyNorm = false; ///< done in the loads
+  bool queryHalves = false, keyHalves = false; ///< of a rotation: the halves of a row are its pairs
   bool queryFolded = false, keyFolded = false; ///< tokens come as omega x, m wide; queryFolded of a projection: as that
   bool sums = false;                           ///< of an output projection: heads that nothing divides, f32 in place of f16
   bool bias = false;                           ///< of a projection, or of the convolution in the epilogue
@@ -69,9 +70,9 @@ struct AttentionShape {
                            width, features, valueWidth, elementBytes, queryBytes, keyBytes, causal, lse, initialState,
                            finalState, window, fixedKeys, map.getAsOpaquePointer(), featureHeads, keyMaximum,
                            runningMaximum, rank, sharedWeights, degree, sketch, localExact, agents, chunk, local,
-                           excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, queryFolded, keyFolded, taps,
-                           tapColumns, tapBytes, tapsInWindow, bias, guarded, grouped, fused, merged, keysMapped,
-                           queryModel, keyModel, valueModel, outputModel, sums, split);
+                           excludeLocal, model, queryRope, queryNorm, keyRope, keyNorm, queryHalves, keyHalves,
+                           queryFolded, keyFolded, taps, tapColumns, tapBytes, tapsInWindow, bias, guarded, grouped,
+                           fused, merged, keysMapped, queryModel, keyModel, valueModel, outputModel, sums, split);
   }
 };
 

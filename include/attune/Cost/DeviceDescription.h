@@ -46,6 +46,8 @@ public:
   Fact productEfficiency;    ///< the part of that rate that tile kernels reach, 0 … 1
   Fact elementwisePerSecond; ///< other operations on f32 elements of tiles
   Fact exp2PerSecond;
+  /// Instructions by which the lanes of a warp exchange a word each; a CPU has none, and 0 says so.
+  Fact shufflesPerSecond{0, "kernels of a CPU have no lanes that exchange words"};
   Fact nearBytesPerSecond;    ///< from the level that feeds a core: L2, or the GPU's L2
   Fact mainBytesPerSecond;    ///< from main memory, of the whole device
   Fact launchSeconds;         ///< from the end of one kernel to the start of the next

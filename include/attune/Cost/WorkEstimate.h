@@ -16,7 +16,7 @@ namespace attune::cost {
 
 /// The work of one kernel over its whole grid, independent of the device. Counts are of what the kernel executes, tails
 /// of tiles included; `usefulProducts` is what the closed form needs, whatever a plan executes. With a GPU's schedule
-/// `products`, `nearBytes` and `wideBytes` are what its instructions do: see lib/Cost/IssuedWork.h.
+/// `products`, `nearBytes`, `wideBytes` and `shuffles` are what its instructions do: see lib/Cost/IssuedWork.h.
 struct WorkEstimate {
   double products = 0;       ///< multiply-adds in tile products (on matrix units where there are any)
   double tf32Products = 0;   ///< those of them on matrix units whose operands are tf32
@@ -27,6 +27,7 @@ struct WorkEstimate {
   double mainBytes = 0;      ///< each operand once
   double nearBytes = 0;      ///< what the grid points load and store, operands as often as they are read
   double wideBytes = 0;      ///< those of them on a GPU that are asked for by 16 bytes a lane
+  double shuffles = 0;       ///< on a GPU, of warps: elements that go to other lanes
   double liveBytes = 0;      ///< the tiles of one grid point
   double carriedBytes = 0;   ///< of tiles that are read and written once a step of a loop, at whose end they are needed
   double stepBytes = 0;      ///< what one such step touches
@@ -41,6 +42,7 @@ struct WorkEstimate {
     products += other.products, tf32Products += other.tf32Products, usefulProducts += other.usefulProducts;
     pairProducts += other.pairProducts, elementwise += other.elementwise, exps += other.exps;
     mainBytes += other.mainBytes, nearBytes += other.nearBytes, wideBytes += other.wideBytes;
+    shuffles += other.shuffles;
     liveBytes = std::max(liveBytes, other.liveBytes);
     carriedBytes += other.carriedBytes, stepBytes = std::max(stepBytes, other.stepBytes);
     workspaceBytes += other.workspaceBytes;

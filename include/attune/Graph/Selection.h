@@ -73,7 +73,7 @@ struct KernelShare {
   std::string kernel;  ///< state, merge, readout …
   std::string subject; ///< the tensor or weight, or the part, that it works on, where the name leaves that open
   double seconds = 0;
-  std::string limit; ///< what it waits for: compute, near memory, main memory or launch
+  std::string limit; ///< what it waits for: compute, shuffles, near memory, main memory or launch
   cost::WorkEstimate work;
 };
 

@@ -1,7 +1,7 @@
 """Compares the work that the cost model predicts for a GPU's kernels with what the emulator counts.
 
-Of every launch of a spec's plan: the bytes that warps ask of global memory, those of them by 16 bytes a lane, and the
-multiply-adds of the matrix units. Exits 1 if a kernel's are further apart than --within, or if the model has other kernels
+Of every launch of a spec's plan: the bytes that warps ask of global memory, those of them by 16 bytes a lane, the
+multiply-adds of the matrix units, and the shuffles of warps. Exits 1 if a kernel's are further apart than --within, or if the model has other kernels
 than ran. Every key exists: how many do is nothing that a prediction could know. The last column is the part of the bytes that
 was asked for by 16 bytes a lane; --wide is the least that it may be. A form for which the compiler says that the device has
 no room is none that could be compared.
@@ -21,7 +21,7 @@ from run_case import SIZES
 
 # (name in the prediction, name of the counter)
 COUNTS = [("near_bytes", "global bytes of warps"), ("wide_bytes", "global bytes by 16 bytes a lane"),
-          ("multiply_adds", "mma multiply-adds")]
+          ("multiply_adds", "mma multiply-adds"), ("shuffles", "shuffles")]
 # What the compiler says of a form that a law allows and no kernel of the device can hold.
 REFUSED = "expected a plan that"
 
@@ -154,7 +154,7 @@ def parse():
 
 def main():
     args = parse()
-    print(f"  {'':39}" + "".join(f"  {what + ' predicted':>14} {'issued':>12}   ratio" for what in ("bytes", "wide", "mma")) + "    wide")
+    print(f"  {'':39}" + "".join(f"  {what + ' predicted':>14} {'issued':>12}   ratio" for what in ("bytes", "wide", "mma", "shuffles")) + "    wide")
     results = [agrees(args, spec, dtype) for spec in specs_of(args.specs) for dtype in args.dtypes]
     print(f"{sum(results)} of {len(results)} specs agree")
     sys.exit(not results or not all(results))

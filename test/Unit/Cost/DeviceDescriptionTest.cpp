@@ -86,6 +86,7 @@ TEST(DeviceDescription, PrintedOnesAreReadBack) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
   device.name = "this: host", device.summary = "says \"hello\", then # stops";
   device.exp2PerSecond = {1.0 / 3, "µ, a \\ and a 'quote'"};
+  device.bf16ProductPasses = {0.58, "measured"};
   std::string text;
   llvm::raw_string_ostream stream(text);
   device.print(stream);
@@ -96,6 +97,9 @@ TEST(DeviceDescription, PrintedOnesAreReadBack) {
   EXPECT_EQ(back->exp2PerSecond.value, 1.0 / 3);
   EXPECT_EQ(back->exp2PerSecond.source, device.exp2PerSecond.source);
   EXPECT_FALSE(back->isDefault);
+  EXPECT_EQ(back->bf16ProductPasses, 0.58);
+  EXPECT_EQ(back->shufflesPerSecond, 0); // of a CPU it is not written
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("shuffles")));
 }
 
 TEST(DeviceDescription, ProblemsHaveTheirPlace) {
@@ -122,6 +126,8 @@ template <typename Change> static std::string checkAfter(Change change) {
 
 TEST(DeviceDescription, ImpossibleNumbersAreFound) {
   EXPECT_EQ(checkAfter([](DeviceDescription &) {}), "");
+  EXPECT_EQ(checkAfter([](DeviceDescription &d) { d.shufflesPerSecond.value = 0; }),
+            "shuffles_per_second: expected a positive number of a GPU, but got 0.00");
   EXPECT_EQ(checkAfter([](DeviceDescription &d) { d.name = ""; }), "name: expected a name, but got none");
   EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.cores.value = 0; }),
               HasSubstr("cores: expected a positive number"));

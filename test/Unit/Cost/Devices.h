@@ -25,6 +25,7 @@ inline cost::DeviceDescription madeUpDevice(tile::TargetKind kind) {
   set(device.productEfficiency, 0.5);
   set(device.elementwisePerSecond, 10);
   set(device.exp2PerSecond, 5);
+  set(device.shufflesPerSecond, kind == tile::TargetKind::GPU ? 20 : 0);
   set(device.nearBytesPerSecond, 100);
   set(device.mainBytesPerSecond, 50);
   set(device.launchSeconds, 0.25);

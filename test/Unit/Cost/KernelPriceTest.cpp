@@ -41,6 +41,25 @@ TEST(KernelPrice, ProductsOfF32TakeSeveralPassesOnAGpu) {
   EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::GPU)).compute, 3.25);
 }
 
+// 160 at 20 a second are 8 s of one core and pass beside the products; 240 are 12 s, over 4 cores, and what the rest
+// waits for.
+TEST(KernelPrice, ShufflesAreALimitOfTheirOwn) {
+  WorkEstimate work = sample();
+  work.shuffles = 160;
+  KernelPrice price = priceOf(work, madeUpDevice(tile::TargetKind::GPU));
+  EXPECT_DOUBLE_EQ(price.compute, 2.5);
+  EXPECT_DOUBLE_EQ(price.shuffles, 2);
+  EXPECT_STREQ(price.limit(), "compute");
+  work.shuffles = 240;
+  price = priceOf(work, madeUpDevice(tile::TargetKind::GPU));
+  EXPECT_DOUBLE_EQ(price.compute, 3);
+  EXPECT_STREQ(price.limit(), "shuffles");
+  EXPECT_DOUBLE_EQ(price.seconds(), 3.25);
+  work.grain = 1; // one core does everything
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::GPU)).compute, 12);
+  EXPECT_DOUBLE_EQ(priceTogether({work, work}, madeUpDevice(tile::TargetKind::GPU)).compute, 12); // a core each
+}
+
 TEST(KernelPrice, IdleCoresCost) {
   WorkEstimate work = sample();
   work.grain = 1; // one core does everything
