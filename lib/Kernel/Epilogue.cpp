@@ -10,13 +10,13 @@
 //   LePE, an image of C columns: L(v)_t = Σ_{δy, δx ∈ −1, 0, 1} w[:, δy + 1, δx + 1] ⊙ v_{t + C δy + δx}
 //
 // The rows v_{t+δ} are a load that begins δ earlier or later. Rows outside the sequence, the image or the window are zero in
-// the load; in two dimensions rows whose neighbour would wrap around to another row of the image are cleared.
+// the load; in two dimensions a tap is not added where the neighbour would wrap around to another row of the image.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelFrame.h"
+#include "Taps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace attune;
@@ -26,7 +26,8 @@ namespace {
 /// The convolution of one tile of tokens.
 struct Convolution {
   const Lepe &lepe;
-  Value weight;        ///< [heads, dv, taps]
+  Value weight;        ///< [heads, dv, taps]; packed [heads, taps, dv]
+  bool packed;
   Value head;          ///< of the part
   TokenReader value;
   Value first;         ///< token of row 0
@@ -38,19 +39,17 @@ struct Convolution {
 
 /// The weights of one tap of every channel: [width].
 static Value tapWeights(TileBuilder &tiles, const Convolution &at, int64_t tap) {
-  Value column = tiles.load(at.weight, {at.head, tiles.index(0), tiles.index(tap)}, {at.width, 1});
-  return tiles.reduceAdd(tiles.cast(column, tiles.builder.getF32Type()), 1);
+  if (at.packed)
+    return tiles.load(at.weight, {at.head, tiles.index(tap), tiles.index(0)}, at.width);
+  return weightsOfTap(tiles, at.weight, at.head, tap);
 }
 
-/// v [rows, width] with 0 in the rows whose neighbour δx lies in another row of the image.
-static Value clearWrapped(TileBuilder &tiles, const Convolution &at, Value v, int64_t deltaX) {
-  if (!at.column || deltaX == 0)
-    return v;
+/// Whether the neighbour δx of each token lies in another row of the image: i1 [rows, width].
+static Value isOutside(TileBuilder &tiles, const Convolution &at, int64_t deltaX) {
   SmallVector<int64_t> shape{at.rows, at.width};
   // δx = −1 is outside in column 0, δx = 1 in the last column.
   double edge = deltaX < 0 ? 0 : *at.lepe.columns - 1;
-  Value outside = tiles.compare(arith::CmpFPredicate::OEQ, tiles.expand(at.column, 1, shape), tiles.constant(shape, edge));
-  return tiles.select(outside, tiles.constant(shape, 0), v);
+  return tiles.compare(arith::CmpFPredicate::OEQ, tiles.expand(at.column, 1, shape), tiles.constant(shape, edge));
 }
 
 /// w_tap ⊙ v_{t + shift}: [rows, width].
@@ -61,22 +60,27 @@ static Value tapProduct(TileBuilder &tiles, const Convolution &at, int64_t tap, 
   return tiles.times(tiles.cast(v, tiles.builder.getF32Type()), weights);
 }
 
-/// The three taps of a column of an image are summed first, as the same rows have no neighbour there.
-static Value convolve(TileBuilder &tiles, const Convolution &at, Value o) {
+/// sum + w_tap ⊙ v_{t + shift}; of no sum the product.
+static Value addTap(TileBuilder &tiles, const Convolution &at, Value sum, int64_t tap, int64_t shift) {
+  Value product = tapProduct(tiles, at, tap, shift);
+  return sum ? tiles.plus(sum, product) : product;
+}
+
+/// L(v), added to `sum` if there is one. Of an image the tokens of an edge leave the three taps of a column out as one.
+static Value convolve(TileBuilder &tiles, const Convolution &at, Value sum) {
   if (!at.lepe.columns) {
     for (int64_t delta : {-1, 0, 1})
-      o = tiles.plus(o, tapProduct(tiles, at, delta + 1, delta));
-    return o;
+      sum = addTap(tiles, at, sum, delta + 1, delta);
+    return sum;
   }
-  for (int64_t deltaX : {-1, 0, 1}) {
-    Value sum;
-    for (int64_t deltaY : {-1, 0, 1}) {
-      Value product = tapProduct(tiles, at, (deltaY + 1) * 3 + deltaX + 1, *at.lepe.columns * deltaY + deltaX);
-      sum = sum ? tiles.plus(sum, product) : product;
-    }
-    o = tiles.plus(o, clearWrapped(tiles, at, sum, deltaX));
+  for (int64_t deltaX : {0, -1, 1}) {
+    Value before = sum;
+    for (int64_t deltaY : {-1, 0, 1})
+      sum = addTap(tiles, at, sum, (deltaY + 1) * 3 + deltaX + 1, *at.lepe.columns * deltaY + deltaX);
+    if (deltaX != 0)
+      sum = tiles.select(isOutside(tiles, at, deltaX), before, sum);
   }
-  return o;
+  return sum;
 }
 
 /// t mod columns of the tokens first … : [rows].
@@ -85,14 +89,6 @@ static Value columnsOf(TileBuilder &tiles, Value first, int64_t rows, int64_t co
   Value start = arith::RemUIOp::create(tiles.builder, tiles.loc, first, tiles.index(columns));
   Value token = tiles.iota(start, rows);
   return tiles.minus(token, tiles.times(floorDivide(tiles, token, columns), tiles.constant({rows}, columns)));
-}
-
-/// The memory with the last two dimensions of weight [heads, dv, 3, 3] as one.
-static Value flatTaps(TileBuilder &tiles, Value weight) {
-  if (cast<MemRefType>(weight.getType()).getRank() == 3)
-    return weight;
-  SmallVector<ReassociationIndices> groups{{0}, {1}, {2, 3}};
-  return memref::CollapseShapeOp::create(tiles.builder, tiles.loc, weight, groups);
 }
 
 static Value addConvolution(TileBuilder &tiles, const KernelFrame &frame, Problem problem, Point point, Value first,
@@ -110,13 +106,14 @@ static Value addConvolution(TileBuilder &tiles, const KernelFrame &frame, Proble
   Value limit = lepe.lengths ? keyLimit(frame, tiles, keys, point) : Value();
   TokenReader value(tiles, frame, problem, lepe.value, point, problem.heads());
   Value column = lepe.columns ? columnsOf(tiles, first, rows, *lepe.columns) : Value();
-  Convolution at{lepe,  flatTaps(tiles, frame[lepe.weight]), point.head, value, first, limit, column, rows,
-                 lepe.value.width};
+  Value weight = lepe.packed ? frame[lepe.weight] : flatTaps(tiles, frame[lepe.weight]);
+  Convolution at{lepe, weight, lepe.packed, point.head, value, first, limit, column, rows, lepe.value.width};
+  Value bias;
   if (lepe.bias) {
-    Value bias = tiles.load(frame[lepe.bias], {point.head, tiles.index(0)}, lepe.value.width); // [dv]
-    o = tiles.plus(o, tiles.expand(tiles.cast(bias, tiles.builder.getF32Type()), 0, {rows, at.width}));
+    bias = tiles.load(frame[lepe.bias], {point.head, tiles.index(0)}, lepe.value.width); // [dv]
+    bias = tiles.expand(tiles.cast(bias, tiles.builder.getF32Type()), 0, {rows, at.width});
   }
-  return convolve(tiles, at, o);
+  return tiles.plus(o, convolve(tiles, at, bias));
 }
 
 Value kernel::finishOutput(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,

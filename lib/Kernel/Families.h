@@ -24,7 +24,8 @@ namespace attune::kernel {
 
 /// The depthwise convolution of the values that is added to an output.
 struct Lepe {
-  mlir::Value weight;             ///< [heads, dv, 3] or [heads, dv, 3, 3]
+  mlir::Value weight;             ///< [heads, dv, 3] or [heads, dv, 3, 3]; packed [heads, 3 or 9, dv] in f32
+  bool packed = false;
   mlir::Value bias;               ///< [heads, dv]; null if there is none
   Tokens value;
   mlir::Value lengths;            ///< values at or past them are 0; null if all exist

@@ -138,7 +138,12 @@ LogicalResult HostBuilder::writeLepe(attn::LepeOp op, Output output) {
   if (failed(value))
     return failure();
   lepe.value = *value;
-  lepe.weight = memory(op.getWeight()), lepe.bias = memory(op.getBias()), lepe.lengths = memory(op.getLengths());
+  std::optional<PreparedWeight> packed = packedWeight(op);
+  lepe.weight = packed ? prepared.lookup(*packed).matrix : Value();
+  lepe.packed = static_cast<bool>(lepe.weight);
+  if (!lepe.packed)
+    lepe.weight = memory(op.getWeight());
+  lepe.bias = memory(op.getBias()), lepe.lengths = memory(op.getLengths());
   lepe.inWindow = static_cast<bool>(op.getWindow());
   if (op.getWindow() && op.getWindow()->isGrid())
     lepe.columns = op.getWindow()->getColumns();

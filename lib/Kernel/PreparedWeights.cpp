@@ -8,6 +8,7 @@
 //
 //   pack:        parallel over (head, block of D)     W [64, d of the head]
 //   pack:        parallel over (head, blocks of N, k) E [64 slots, 64 tokens]; past N it is 0
+//   pack:        parallel over (head)                 w [taps, dv] of a convolution
 //   fold:        parallel over (head, block of D)     P [64, m] = W [64, d of the head] ωᵀ
 //   fold_bias:   parallel over (head)                 c [m] = ω b
 //
@@ -15,6 +16,7 @@
 #include "PreparedWeights.h"
 
 #include "KernelFrame.h"
+#include "Taps.h"
 #include "attune/Tile/KernelSizes.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/InEpilogue.h"
@@ -90,6 +92,19 @@ std::optional<PreparedWeight> kernel::packedWeight(attn::ProjectOutputOp op) {
                         MemRefType::get({blocks, type.getDimSize(0), modelTile}, type.getElementType()), MemRefType()};
 }
 
+/// The weights of a tap as they are lie a number for each channel, and every tile of tokens would gather them.
+std::optional<PreparedWeight> kernel::packedWeight(attn::LepeOp op) {
+  auto type = cast<RankedTensorType>(op.getWeight().getType());
+  std::optional<unsigned> weight = parameterNumber(op.getWeight());
+  if (!weight || !type.hasStaticShape())
+    return std::nullopt;
+  int64_t heads = type.getDimSize(0), dv = type.getDimSize(1), taps = type.getNumElements() / (heads * dv);
+  PreparedWeight packed{*weight, std::nullopt, std::nullopt, dv,
+                        MemRefType::get({heads, taps, dv}, Float32Type::get(op.getContext())), MemRefType()};
+  packed.ofTaps = true;
+  return packed;
+}
+
 FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::FuncOp> plans, tile::TargetKind target) {
   SmallVector<PreparedWeight> all;
   auto place = [](const PreparedWeight &one) { return std::pair(one.weight, one.folded()); };
@@ -116,6 +131,7 @@ FailureOr<SmallVector<PreparedWeight>> kernel::preparedWeights(ArrayRef<func::Fu
     }
     llvm::for_each(plan.getOps<attn::ProjectOutputOp>(), addPacked);
     llvm::for_each(plan.getOps<attn::CompressOp>(), addPacked);
+    llvm::for_each(plan.getOps<attn::LepeOp>(), addPacked);
   }
   llvm::stable_sort(all, [&](const PreparedWeight &a, const PreparedWeight &b) { return place(a) < place(b); });
   return all;
@@ -200,8 +216,21 @@ static void buildPackedSlots(BuildSite &site, const Problem &problem, const Prep
   frame.finish(site, {host.index(shape[0]), host.index(shape[1] * slotBlocks)});
 }
 
+static void buildPackedTaps(BuildSite &site, const Problem &problem, const PreparedWeight &prepared, Value weight,
+                            Value result) {
+  KernelFrame frame(site, problem, "pack", {tile::Axis::Head}, {weight, result});
+  TileBuilder &tiles = frame.tiles;
+  Value head = tiles.programId(tile::Axis::Head), taps = flatTaps(tiles, frame[weight]);
+  for (int64_t tap = 0; tap < prepared.matrix.getDimSize(1); ++tap)
+    tiles.store(weightsOfTap(tiles, taps, head, tap), frame[result], {head, tiles.index(tap), tiles.index(0)}); // [dv]
+  TileBuilder host(site.host, site.loc);
+  frame.finish(site, host.index(prepared.matrix.getDimSize(0)));
+}
+
 void kernel::buildPreparedWeight(BuildSite &site, const Problem &problem, const PreparedWeight &prepared, Value weight,
                                  Value bias, Value omega, const WeightMemory &result) {
+  if (prepared.ofTaps)
+    return buildPackedTaps(site, problem, prepared, weight, result.matrix);
   if (prepared.ofSlots())
     return buildPackedSlots(site, problem, prepared, weight, result.matrix);
   if (!prepared.folded())

@@ -16,21 +16,23 @@ namespace attune::kernel {
 
 /// What `prepare` makes of the weight W [D, heads·d] of one projection: packed, each head's columns in the order in which the
 /// kernel reads them, or folded, P = W ωᵀ and c = b ωᵀ. Of E [W, k, N] of a compression: blocks of its tokens, one after
-/// another. The weights are numbers of arguments of the attn function.
+/// another. Of the weights of a convolution [heads, dv, 3] or [heads, dv, 3, 3]: those of each tap, channel after channel.
+/// The weights are numbers of arguments of the attn function.
 struct PreparedWeight {
   unsigned weight;
   std::optional<unsigned> omega, bias; ///< only of folded ones
-  int64_t width;                       ///< d, or the tokens of a block
-  mlir::MemRefType matrix;             ///< [heads, D, d]; P [H, D, m], as many heads as there are features of; [W, N / 64, k, 64]
+  int64_t width;                       ///< d, the tokens of a block, or the channels
+  mlir::MemRefType matrix;             ///< [heads, D, d]; P [H, D, m], as many heads as there are features of; [W, N / 64, k, 64]; [heads, taps, dv]
   mlir::MemRefType shift;              ///< c [H·m]; null without a bias
   unsigned copy = 0;                   ///< its number among the different ones that are made of the weight
+  bool ofTaps = false;                 ///< of a convolution
 
   bool folded() const { return omega.has_value(); }
   bool ofSlots() const { return matrix.getRank() == 4; }
   /// Whether both are one tensor (identity I23): the same parameters in the same way.
   bool sameAs(const PreparedWeight &other) const {
     return std::tie(weight, omega, bias, width) == std::tie(other.weight, other.omega, other.bias, other.width) &&
-           matrix == other.matrix;
+           matrix == other.matrix && ofTaps == other.ofTaps;
   }
 };
 
@@ -45,8 +47,10 @@ std::optional<PreparedWeight> packedWeight(attn::ProjectOp op);
 std::optional<PreparedWeight> packedWeight(attn::CompressOp op);
 /// What an output projection reads that is a kernel of its own: blocks of 64 columns in the place of heads.
 std::optional<PreparedWeight> packedWeight(attn::ProjectOutputOp op);
+/// What a convolution of the values reads: in f32, as it is computed.
+std::optional<PreparedWeight> packedWeight(attn::LepeOp op);
 
-/// Those of the projections and compressions of all plans of a library; an error at one that is marked as folded and cannot be.
+/// Those of the projections, compressions and convolutions of all plans of a library; an error at one that is marked as folded and cannot be.
 mlir::FailureOr<llvm::SmallVector<PreparedWeight>> preparedWeights(llvm::ArrayRef<mlir::func::FuncOp> plans,
                                                                    tile::TargetKind target);
 

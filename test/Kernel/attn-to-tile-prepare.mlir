@@ -91,6 +91,38 @@ func.func @slots_as_they_are(%q: tensor<1x1x70x8xf32> {attn.name = "q"}, %k: ten
 
 // -----
 
+// Weights of a convolution: those of each tap, channel after channel, in f32.
+// CHECK-LABEL: func.func @taps__prepare(
+// CHECK-SAME:    memref<2x9x5xf32> {attune.dims = "...", attune.name = "lepe_weight.packed", attune.role = "prepared"
+// CHECK:         tile.launch @taps__prepare_lepe_weight_packed_pack grid(%c2{{[_0-9]*}}) (%arg0, %arg1)
+// CHECK-LABEL: tile.kernel @taps__prepare_lepe_weight_packed_pack(
+// CHECK:         %[[COLUMN:.*]] = tile.load %{{.*}}[%{{.*}}, %{{.*}}, %c8{{[_0-9]*}}] : memref<2x5x9xbf16{{.*}}> -> tensor<5x1xbf16>
+// CHECK:         %[[WIDE:.*]] = arith.extf %[[COLUMN]]
+// CHECK:         %[[TAP:.*]] = tile.reduce add %[[WIDE]] axis 1
+// CHECK:         tile.store %[[TAP]], %arg1[%{{.*}}, %c8{{[_0-9]*}}, %c0{{[_0-9]*}}] : tensor<5xf32>, memref<2x9x5xf32>
+// CHECK-LABEL: tile.kernel @taps_softmax(
+// CHECK:         tile.load %{{.*}}[%{{.*}}, %c8{{[_0-9]*}}, %c0{{[_0-9]*}}] : memref<2x9x5xf32> -> tensor<5xf32>
+func.func @taps(%q: tensor<1x2x12x5xbf16> {attn.name = "q"},
+                %w: tensor<2x5x3x3xbf16> {attn.name = "lepe_weight", attn.parameter}) -> tensor<1x2x12x5xbf16> {
+  %o = attn.softmax %q, %q, %q {scale = 1.0 : f64} : tensor<1x2x12x5xbf16>, tensor<1x2x12x5xbf16>, tensor<1x2x12x5xbf16> -> tensor<1x2x12x5xbf16>
+  %r = attn.lepe %o, %q, %w {grid = array<i64: 3, 4>} : tensor<1x2x12x5xbf16>, tensor<1x2x12x5xbf16>, tensor<2x5x3x3xbf16> -> tensor<1x2x12x5xbf16>
+  return %r : tensor<1x2x12x5xbf16>
+}
+
+// -----
+
+// Weights of a convolution that every run is given: read as they lie.
+// CHECK-LABEL: func.func @taps_as_they_are(
+// CHECK-NOT:     prepared
+// CHECK:         tile.load %{{.*}}[%{{.*}}, %{{.*}}, %c2{{[_0-9]*}}] : memref<2x5x3xf32{{.*}}> -> tensor<5x1xf32>
+func.func @taps_as_they_are(%q: tensor<1x2x12x5xf32> {attn.name = "q"}, %w: tensor<2x5x3xf32> {attn.name = "w"}) -> tensor<1x2x12x5xf32> {
+  %o = attn.softmax %q, %q, %q {scale = 1.0 : f64} : tensor<1x2x12x5xf32>, tensor<1x2x12x5xf32>, tensor<1x2x12x5xf32> -> tensor<1x2x12x5xf32>
+  %r = attn.lepe %o, %q, %w : tensor<1x2x12x5xf32>, tensor<1x2x12x5xf32>, tensor<2x5x3xf32> -> tensor<1x2x12x5xf32>
+  return %r : tensor<1x2x12x5xf32>
+}
+
+// -----
+
 // Folded: omega times the weight, and times the bias.
 // CHECK-LABEL: func.func @folded__prepare(
 // CHECK-SAME:    memref<2x70x4xf32> {attune.dims = "...", attune.name = "wq.folded"

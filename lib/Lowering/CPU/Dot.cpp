@@ -32,6 +32,8 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
   SmallVector<Type> arguments = {pointer, pointer, pointer, pointer, i64, i64, i64, pointer};
   if (shape.stores)
     arguments.append({i64, i64, pointer, pointer});
+  if (shape.storesSum)
+    arguments.push_back(pointer);
   for (const Fold &fold : {shape.scalarFold, shape.vectorFold, shape.storeFold})
     if (fold)
       arguments.append({i64, i64});
@@ -60,8 +62,10 @@ static LLVM::LLVMFuncOp dotFunction(KernelState &state, const DotShape &shape) {
   unsigned at = fixedArguments;
   if (shape.stores) {
     body.stored = {
-        block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2), block.getArgument(at + 3), {}};
+        block.getArgument(at), block.getArgument(at + 1), block.getArgument(at + 2), block.getArgument(at + 3), {}, {}};
     at += 4;
+    if (shape.storesSum)
+      body.stored.addend = block.getArgument(at++);
   }
   for (auto [fold, place] :
        {std::pair(&shape.scalarFold, &body.scalarPlace), std::pair(&shape.vectorFold, &body.vectorPlace),
@@ -137,6 +141,7 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
                  operandDiagonal(dot),
                  stored.has_value(),
                  stored && access->rowsThatExist(),
+                 stored && stored->addend,
                  pairs,
                  scalarFold,
                  vectors.fold,
@@ -150,6 +155,8 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   if (stored)
     arguments.append({access->stride, shape.storesBelow ? access->rowsThatExist() : emit.constant(0), state.dumpRow(),
                       state.require(stored->scale, Order::Row).pointer});
+  if (shape.storesSum)
+    arguments.push_back(state.require(stored->addend, Order::Row).pointer);
   FoldPlace storePlace = stored ? access->placeOfFold(emit) : FoldPlace();
   for (auto [fold, place] : {std::pair(shape.scalarFold, scalarPlace), std::pair(shape.vectorFold, vectors.place),
                              std::pair(shape.storeFold, storePlace)})

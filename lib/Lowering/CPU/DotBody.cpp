@@ -41,7 +41,7 @@ std::string DotShape::name() const {
          (storesBelow ? "_storebelow"
           : stores    ? "_store"
                       : "") +
-         (tail ? "_tail" : "") + foldNames() + fetched;
+         (storesSum ? "_sum" : "") + (tail ? "_tail" : "") + foldNames() + fetched;
 }
 
 /// The terms of the sums that a block needs: k ≤ (its largest i) + diagonal.
@@ -171,6 +171,15 @@ Value DotBody::accumulated(Value sum, Value row, Value column, Value place) {
   return LLVM::FMAOp::create(emit, before, factor, sum);
 }
 
+/// A vector of what is stored to memory.
+Value DotBody::scaled(Value sum, Value factor, Value row, Value column) {
+  if (!shape.storesSum)
+    return arith::MulFOp::create(emit, sum, factor);
+  Type f32 = emit.getF32Type();
+  Value place = emit.add(emit.mul(row, shape.resultStep), column);
+  return LLVM::FMAOp::create(emit, sum, factor, emit.load(emit.offset(stored.addend, place, f32), emit.floats()));
+}
+
 /// Stores a row of the block, in the scratch or, scaled, in memory.
 void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
   Type f32 = emit.getF32Type();
@@ -180,8 +189,8 @@ void DotBody::store(ArrayRef<Value> sums, Value row, Value column) {
     start = emit.select(emit.less(row, stored.bound), start, stored.dump);
   Value factor = shape.stores ? emit.splat(emit.load(emit.offset(stored.scale, row, f32), f32)) : Value();
   for (auto [j, sum] : llvm::enumerate(sums)) {
-    Value value = factor ? arith::MulFOp::create(emit, sum, factor).getResult() : sum;
-    emit.store(value, emit.offset(start, emit.add(column, static_cast<int64_t>(j) * emit.lanes()), f32));
+    Value place = emit.add(column, static_cast<int64_t>(j) * emit.lanes());
+    emit.store(factor ? scaled(sum, factor, row, place) : sum, emit.offset(start, place, f32));
   }
 }
 

@@ -44,6 +44,7 @@ struct DotShape {
   std::optional<int64_t> resultDiagonal;   ///< only elements j ≤ i + diagonal are needed
   std::optional<int64_t> operandDiagonal;  ///< A is zero where k > i + diagonal
   bool stores, storesBelow;                ///< C is scaled and stored to memory, be it only rows below a bound
+  bool storesSum;                          ///< with another tile added to it, of the accumulator's stride
   bool pairs;                              ///< of bf16 numbers: steps of S count these, rows of V are pairs
   Fold scalarFold, vectorFold, storeFold;  ///< of the rows of S, V and the memory that C is stored to
   int64_t tail;                            ///< rows of the result that are computed one by one (DotTail.h)
@@ -59,6 +60,7 @@ struct DotShape {
 struct StorePlace {
   Value step, bound, dump; ///< from row to row; rows before it exist; where the others go
   Value scale;             ///< a factor for each row
+  Value addend;            ///< null if nothing is added
   FoldPlace place;
 };
 
@@ -96,6 +98,7 @@ struct DotBody {
   Value accumulated(Value sum, Value row, Value column, Value place);
   void block(Value row, int64_t rows, Value column, int64_t count);
   void store(ArrayRef<Value> sums, Value row, Value column);
+  Value scaled(Value sum, Value factor, Value row, Value column);
   SmallVector<Value, 12> scalarRows(Value row, int64_t rows);
   SmallVector<Value> addStep(ArrayRef<Value> rowsOfS, Value firstVector, Value k, Value place, ValueRange sums);
   SmallVector<Value> product(Value row, int64_t rows, Value column, int64_t count);

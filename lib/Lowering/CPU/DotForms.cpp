@@ -43,30 +43,53 @@ static bool storesWholeVectors(tile::StoreOp store, int64_t lanes) {
   return !read;
 }
 
+Operation *cpu::onlyUser(Operation *op) {
+  Operation *user = op->getResult(0).hasOneUse() ? *op->getResult(0).user_begin() : nullptr;
+  return user && user->getBlock() == op->getBlock() ? user : nullptr;
+}
+
 std::optional<ScaledStore> cpu::scaledStore(tile::DotOp dot, int64_t lanes) {
   Value result = dot.getResult();
-  auto product = result.hasOneUse() ? dyn_cast<arith::MulFOp>(*result.user_begin()) : arith::MulFOp();
-  bool once = product && product.getResult().hasOneUse();
-  auto store = once ? dyn_cast<tile::StoreOp>(*product->user_begin()) : tile::StoreOp();
-  if (!store || product->getBlock() != dot->getBlock() || store->getBlock() != dot->getBlock() ||
-      orderOf(result) != Order::Row || !storesWholeVectors(store, lanes))
+  auto product = dyn_cast_or_null<arith::MulFOp>(onlyUser(dot));
+  Operation *user = product ? onlyUser(product) : nullptr;
+  auto sum = dyn_cast_or_null<arith::AddFOp>(user);
+  auto store = dyn_cast_or_null<tile::StoreOp>(sum ? onlyUser(sum) : user);
+  if (!store || orderOf(result) != Order::Row || !storesWholeVectors(store, lanes))
     return std::nullopt;
   Value other = product.getLhs() == result ? product.getRhs() : product.getLhs();
   auto expand = other.getDefiningOp<tile::ExpandOp>();
   // The dot comes just before the product, so that the scale is there: cpu-fold-accumulators has moved it.
   if (!expand || expand.getAxis() != 1 || isFree(expand.getSource()) || dot->getNextNode() != product)
     return std::nullopt;
-  return ScaledStore{product, expand.getSource(), store};
+  if (!sum)
+    return ScaledStore{product, expand.getSource(), store};
+  Value addend = sum.getLhs() == product.getResult() ? sum.getRhs() : sum.getLhs();
+  if (isFree(addend) || product->getNextNode() != sum)
+    return std::nullopt;
+  return ScaledStore{product, expand.getSource(), store, sum, addend};
+}
+
+/// A dot whose result is a factor of the tile.
+static tile::DotOp factorOf(Value tile) {
+  if (auto product = tile.getDefiningOp<arith::MulFOp>())
+    for (Value operand : product->getOperands())
+      if (auto dot = operand.getDefiningOp<tile::DotOp>())
+        return dot;
+  return {};
 }
 
 tile::DotOp cpu::dotThatStores(Operation *op, int64_t lanes) {
-  Operation *product = isa<tile::StoreOp>(op) ? cast<tile::StoreOp>(op).getValue().getDefiningOp() : op;
-  if (!isa_and_nonnull<arith::MulFOp>(product))
+  auto store = dyn_cast<tile::StoreOp>(op);
+  Value tile = store ? store.getValue() : op->getNumResults() == 1 ? op->getResult(0) : Value();
+  if (!tile)
     return {};
-  for (Value operand : product->getOperands())
-    if (auto dot = operand.getDefiningOp<tile::DotOp>())
-      if (auto stored = scaledStore(dot, lanes); stored && stored->product == product)
-        return stored->product == op || stored->store == op ? dot : tile::DotOp();
+  SmallVector<Value, 3> products{tile};
+  if (auto sum = tile.getDefiningOp<arith::AddFOp>())
+    llvm::append_range(products, sum->getOperands());
+  for (Value product : products)
+    if (tile::DotOp dot = factorOf(product))
+      if (auto stored = scaledStore(dot, lanes); stored && stored->does(op))
+        return dot;
   return {};
 }
 

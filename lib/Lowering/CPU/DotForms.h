@@ -21,14 +21,22 @@ struct ScaledAccumulator {
 };
 std::optional<ScaledAccumulator> scaledAccumulator(tile::DotOp dot);
 
-/// A result whose rows are scaled, tile · expand(scale), and then only stored: the dot does both as it ends a block.
+/// The op that alone uses the op's result, if it is one of the same block; else null.
+Operation *onlyUser(Operation *op);
+
+/// A result whose rows are scaled, tile · expand(scale), to which another tile may be added, and which is then only
+/// stored: the dot does all of it as it ends a block.
 struct ScaledStore {
   Operation *product;
   Value scale;
   tile::StoreOp store;
+  Operation *sum = nullptr; ///< of the product and the addend
+  Value addend = {};
+
+  bool does(Operation *op) const { return op == product || op == store || (sum && op == sum); }
 };
 std::optional<ScaledStore> scaledStore(tile::DotOp dot, int64_t lanes);
-/// The dot that stores the op's operand, if that dot does the op's work: the product or the store of a scaled store.
+/// The dot that does the op's work: the product, the sum or the store of a scaled store.
 tile::DotOp dotThatStores(Operation *op, int64_t lanes);
 
 /// A result that is masked to j ≤ i + diagonal wherever it is used: what is masked need not be computed.

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Orders.h"
+#include "DotForms.h"
 
 #include "attune/Lowering/CPU/Passes.h"
 
@@ -43,16 +43,19 @@ static bool fold(arith::AddFOp sum) {
   return true;
 }
 
-/// Moves a dot whose only use scales its rows, for a store, to that use: the scale may be computed between them.
+/// Moves a dot whose only use scales its rows, for a store, to that use: the scale may be computed between them, and
+/// what is added to the scaled rows.
 static bool sink(tile::DotOp dot) {
-  Value result = dot.getResult();
-  auto product = result.hasOneUse() ? dyn_cast<arith::MulFOp>(*result.user_begin()) : arith::MulFOp();
-  bool stored = product && product->getBlock() == dot->getBlock() && product.getResult().hasOneUse() &&
-                isa<tile::StoreOp>(*product->user_begin());
-  if (!stored || dot->getNextNode() == product)
+  auto product = dyn_cast_or_null<arith::MulFOp>(onlyUser(dot));
+  Operation *user = product ? onlyUser(product) : nullptr;
+  auto sum = dyn_cast_or_null<arith::AddFOp>(user);
+  if (!isa_and_nonnull<tile::StoreOp>(sum ? onlyUser(sum) : user))
     return false;
+  bool moves = dot->getNextNode() != product || (sum && product->getNextNode() != sum);
+  if (sum)
+    product->moveBefore(sum);
   dot->moveBefore(product);
-  return true;
+  return moves;
 }
 
 namespace {

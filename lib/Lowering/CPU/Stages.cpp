@@ -166,8 +166,11 @@ unsigned Stages::earliest(Operation *op) const {
 
 bool Stages::waits(Value tile) const { return waiting.contains(tile.getDefiningOp()); }
 
-/// Whether every use is an op of a nest of this block that reads the tile at its own place.
+/// Whether every use is an op of a nest of this block that reads the tile at its own place, or the only one a dot that
+/// adds it to what it stores.
 bool Stages::usedInNests(Value tile) const {
+  if (tile::DotOp dot = tile.hasOneUse() ? dotThatStores(*tile.user_begin(), target.lanes) : tile::DotOp())
+    return dot->getBlock() == &block && scaledStore(dot, target.lanes)->addend == tile;
   return !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) {
     bool nest = isa<tile::ReduceOp, tile::MaskOp>(user) || isElementwise(user) ||
                 (isa<tile::StoreOp>(user) && user->getOperand(0) == tile);
@@ -201,13 +204,17 @@ void Stages::append(Stage::Kind kind, Operation *op) {
 
 void Stages::place(Operation *op) {
   if (auto dot = dyn_cast<tile::DotOp>(op)) {
-    if (auto scaled = scaledAccumulator(dot))
-      stageOf[scaled->product] = list.size();
     if (auto stored = scaledStore(dot, target.lanes)) {
+      if (stored->addend && waits(stored->addend))
+        placeAlone(stored->addend.getDefiningOp());
       stageOf[stored->product] = stageOf[stored->store] = list.size();
+      if (stored->sum)
+        stageOf[stored->sum] = list.size();
       accesses.push_back(stored->store);
       lastStore = list.size(), anyStore = true;
     }
+    if (auto scaled = scaledAccumulator(dot))
+      stageOf[scaled->product] = list.size();
     return append(Stage::Kind::Dot, op);
   }
   if (isa<tile::LoopOp, tile::ArriveOp>(op)) {
@@ -250,6 +257,13 @@ void Stages::placeInNest(Operation *op) {
   if (position == list.size())
     list.push_back(wanted);
   join(op, position, wanted);
+}
+
+/// Gives the op, with what waits for it, a nest of its own after all others.
+void Stages::placeAlone(Operation *op) {
+  settleOperands(op);
+  list.push_back(nestFor(op));
+  join(op, list.size() - 1, nestFor(op));
 }
 
 /// Adds the op, and before it what waits for it, to a nest.

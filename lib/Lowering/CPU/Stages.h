@@ -53,6 +53,7 @@ private:
 
   void place(Operation *op);
   void placeInNest(Operation *op);
+  void placeAlone(Operation *op);
   void settleOperands(Operation *op);
   void join(Operation *op, unsigned position, const Stage &wanted);
   bool mayWait(Operation *op) const;

@@ -45,3 +45,23 @@ tile.kernel @sunk(%X: !m, %O: !m, %W: !m) grid(batch) {
   tile.store %w, %W[%c0, %c0] : tensor<8x8xf32>, !m
   tile.return
 }
+
+// What is added to the scaled rows before they are stored is there, too.
+// CHECK-LABEL: tile.kernel @sunk_to_sum
+// CHECK:         %[[MORE:.*]] = arith.addf %[[X:.*]], %[[X]] : tensor<8x8xf32>
+// CHECK-NEXT:    %[[NUM:.*]] = tile.dot %[[X]], %[[X]], %{{.*}} : tensor
+// CHECK-NEXT:    %[[O:.*]] = arith.mulf %[[NUM]], %{{.*}}
+// CHECK-NEXT:    arith.addf %[[MORE]], %[[O]]
+tile.kernel @sunk_to_sum(%X: !m, %O: !m) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8x8xf32>
+  %x = tile.load %X[%c0, %c0] : !m -> tensor<8x8xf32>
+  %scale = tile.reduce add %x axis 1 : tensor<8x8xf32> -> tensor<8xf32>
+  %rows = tile.expand %scale axis 1 : tensor<8xf32> -> tensor<8x8xf32>
+  %num = tile.dot %x, %x, %zero : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  %o = arith.mulf %num, %rows : tensor<8x8xf32>
+  %more = arith.addf %x, %x : tensor<8x8xf32>
+  %sum = arith.addf %more, %o : tensor<8x8xf32>
+  tile.store %sum, %O[%c0, %c0] : tensor<8x8xf32>, !m
+  tile.return
+}

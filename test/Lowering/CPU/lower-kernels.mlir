@@ -241,6 +241,42 @@ tile.kernel @stores(%X: memref<64x64xf32>, %S: memref<64xf32>, %A: memref<64x64x
 
 // -----
 
+// What is added to the scaled rows, and made of memory alone, is computed just before the dot, which adds it as it stores.
+// CHECK-LABEL: llvm.func @stores_sum__avx512
+// CHECK:         scf.for
+// CHECK:           math.exp2
+// CHECK:         scf.for
+// CHECK-NOT:       math.exp2
+// CHECK:           arith.addf
+// CHECK:         llvm.call @dot_64x64x64_{{.*}}_storebelow_sum__avx512(
+// CHECK-NOT:     scf.for
+// CHECK:         llvm.return
+// CHECK-LABEL: llvm.func internal @dot_64x64x64_{{.*}}_storebelow_sum__avx512
+// CHECK:         %[[SUMS:.*]]:24 = scf.for
+// CHECK:         %[[PLACE:.*]] = llvm.getelementptr %arg12
+// CHECK:         %[[ADDEND:.*]] = llvm.load %[[PLACE]]
+// CHECK:         %[[SUM:.*]] = llvm.intr.fma(%[[SUMS]]#0, %{{.*}}, %[[ADDEND]])
+// CHECK:         llvm.store %[[SUM]],
+tile.kernel @stores_sum(%X: memref<64x64xf32>, %S: memref<64xf32>, %V: memref<?x64xf32>, %B: memref<?x64xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.load %X[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
+  %y = math.exp2 %x : tensor<64x64xf32>
+  %s = tile.load %S[%c0] : memref<64xf32> -> tensor<64xf32>
+  %rows = tile.expand %s axis 1 : tensor<64xf32> -> tensor<64x64xf32>
+  %v0 = tile.load %V[%c0, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  %v1 = tile.load %V[%c1, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
+  %v = arith.addf %v0, %v1 : tensor<64x64xf32>
+  %b0 = tile.dot %y, %y, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %b1 = arith.mulf %rows, %b0 : tensor<64x64xf32>
+  %b = arith.addf %b1, %v : tensor<64x64xf32>
+  tile.store %b, %B[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+  tile.return
+}
+
+// -----
+
 // In its last step a loop fetches the next block of queries, too, and the lines that the kernel will store to; what lies in one
 // place for all blocks it does not. In the other steps these fetches have a place that is in the cache already, and no distance
 // from row to row.

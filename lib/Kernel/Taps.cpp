@@ -1,0 +1,27 @@
+//===- Taps.cpp - Weights of a convolution, tap by tap ---------------------- ===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Taps.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+Value kernel::flatTaps(TileBuilder &tiles, Value weight) {
+  if (cast<MemRefType>(weight.getType()).getRank() == 3)
+    return weight;
+  SmallVector<ReassociationIndices> groups{{0}, {1}, {2, 3}};
+  return memref::CollapseShapeOp::create(tiles.builder, tiles.loc, weight, groups);
+}
+
+Value kernel::weightsOfTap(TileBuilder &tiles, Value weight, Value head, int64_t tap) {
+  int64_t width = cast<MemRefType>(weight.getType()).getDimSize(1);
+  Value column = tiles.load(weight, {head, tiles.index(0), tiles.index(tap)}, {width, 1});
+  return tiles.reduceAdd(tiles.cast(column, tiles.builder.getF32Type()), 1);
+}
