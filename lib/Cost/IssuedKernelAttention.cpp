@@ -213,6 +213,7 @@ static IssuedWorks issuedSplit(const AttentionShape &shape, const Sizes &z) {
   IssuedWork chunks = issuedChunked(shape, z);
   double others = z.points() * (split.parts - 1);
   loadMap(chunks, shape, z, others);
+  spreadStabilizer(chunks, shape, others, z.Tk);
   loadTurns(chunks, z, others, hasRope(shape));
   carryState(chunks, shape, z, z.points() * split.merges + (shape.initialState ? others : 0));
   return {issuedState(shape, before), chunks};

@@ -166,7 +166,7 @@ static bool isRandom(const AttentionShape &shape) {
   return shape.map && (shape.map.isFavor() || shape.map.getKind() == attn::FeatureKind::FavorRelu);
 }
 
-/// Whether the squares of ω's rows stabilize exponents.
+/// Whether the largest square of ω's rows stabilizes the exponents of keys.
 static bool hasSquares(const AttentionShape &shape) {
   return shape.map && shape.map.isFavor() && shape.map.getStabilizer() == attn::Stabilizer::Constant;
 }
@@ -179,8 +179,6 @@ void cost::loadMap(IssuedWork &work, const AttentionShape &shape, const Sizes &z
     work.move(blocks * z.m, z.d, storageBytes(z));
   if (shape.map && shape.map.getKind() == attn::FeatureKind::Focused)
     work.loadAlongColumns(blocks * z.d, storageBytes(z));
-  if (hasSquares(shape))
-    work.reduceAlongRows(shape.runningMaximum ? 0 : blocks, z.m);
 }
 
 void cost::multiplyMap(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows,
@@ -223,6 +221,9 @@ void cost::spreadStabilizer(IssuedWork &work, const AttentionShape &shape, doubl
     work.move(blocks, 1);
     work.multiply(blocks, rows, 1, 1, Operands::Exact);
   }
+  if (constant)
+    work.reduceAlongRows(blocks,
+                         static_cast<double>(shape.features)); // the squares; of queries alone nobody reads them
   work.reduceAlongRows(shape.keyMaximum || constant ? blocks : 0, rows);
 }
 

@@ -107,8 +107,8 @@ void loadMap(IssuedWork &work, const AttentionShape &shape, const Sizes &z, doub
 void multiplyMap(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows, bool folded);
 void mapQueries(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows);
 void mapKeys(IssuedWork &work, const AttentionShape &shape, const Sizes &z, double times, double rows);
-/// The stabilizer of the keys as a number for each of the `rows` of a tile, once in `blocks` grid points: that of [1,
-/// 1] by a product with ones and a sum.
+/// The stabilizer of the keys as a number for each of the `rows` of a tile, once in `blocks` grid points: a number from
+/// memory by a product with ones and a sum; the largest square of ω's rows by a sum of each and a maximum.
 void spreadStabilizer(IssuedWork &work, const AttentionShape &shape, double blocks, double rows);
 /// Features come in blocks of these widths.
 llvm::SmallVector<double, 2> featureBlocks(const AttentionShape &shape);

@@ -159,6 +159,15 @@ TEST_F(Shuffles, Chunks) {
   EXPECT_EQ(of(chunked, bf16()), Counts{2 * (6 * 16 + 2 * 3 * 24) + 2 * 8});
 }
 
+TEST_F(Shuffles, ConstantStabilizer) {
+  // 64 keys, 20 features: |k|², a sum along the 20 rows of omega and the largest of them for each key; along columns of
+  // features their sum, and a state of f32. Queries take the maximum of their row, and the denominator.
+  AttentionShape state = shape(Family::Kernel, Form::State, 64, 64, 2);
+  state.map =
+      attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/20, /*epsilon=*/1e-4); // constant
+  EXPECT_EQ(of(state, bf16()), (Counts{3 * 16 + 3 * 24 + 2 * 8, 2 * 2 * 8, 2 * 16}));
+}
+
 TEST_F(Shuffles, TapsAreSpread) {
   // Two windows of 49 tokens; the weights of a tap are a column of 12, summed along its rows to lie along columns.
   AttentionShape windowed = shape(Family::Softmax, Form::Online, 98, 98, 2);
