@@ -4,6 +4,14 @@
 // with its first token and the rows that are left out as arguments. Of 49 queries the last is a row by itself. The result
 // is scaled and stored in its window (_cf) as the product ends. Every tile is fetched for the next window.
 // CHECK-LABEL: llvm.func @window__avx512
+// 48 queries are transposed, read in quarters of vectors; the last one is moved number by number.
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %c48_i64
+// CHECK:           llvm.load %{{.*}} -> vector<4xf32>
+// CHECK:           vector.shuffle %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7] : vector<4xf32>, vector<4xf32>
+// CHECK:           llvm.store %{{.*}} : vector<16xf32>, !llvm.ptr
+// CHECK:         scf.for %{{.*}} to %c64_i64
+// CHECK-NOT:       vector
+// CHECK:           llvm.load %{{.*}} -> f32
 // CHECK:         scf.if %{{.*}} -> (!llvm.ptr, i64, i64, i64)
 // The first dot fetches the queries' and the output's next window, the second one keys and values.
 // CHECK:         llvm.call @dot_49x49x64_s64_1_v64_c64_tail_sf7r7_f49x4w7_56_f49x4w7_56__avx512(
