@@ -165,15 +165,17 @@ def hadamard(size):
 
 
 def transformed(xp, x, signs, columns):
-    """Chosen columns of the Hadamard transform of x, its signs flipped; signs [heads or 1, width], columns [.., r]."""
-    matrix = hadamard(x.shape[-1])
+    """Chosen columns of the Hadamard transform of x, its signs flipped; signs [heads or 1, size], columns [.., r]. The size is a
+    power of two; x is as wide, or counts as filled up with zeros."""
+    width = x.shape[-1]
+    matrix = hadamard(width)[:width]
     matrix = matrix if xp is np else xp.as_tensor(matrix, dtype=x.dtype, device=x.device)
-    dense = xp.stack([sign[:, None] * matrix[:, column] for sign, column in zip(signs, columns)])
+    dense = xp.stack([sign[:width, None] * matrix[:, column] for sign, column in zip(signs, columns)])
     return xp.einsum("bhnd,hdr->bhnr", x, spread(xp, dense, x.shape[1]))
 
 
 def sketch(xp, spec, parameters, x):
-    """S(x) [batch, heads, n, r] of half the degree: leaves, then pairs of neighbours; the width is a power of two."""
+    """S(x) [batch, heads, n, r] of half the degree: leaves, then pairs of neighbours."""
     leaves, root = spec.fields["mechanism"]["degree"] // 2, spec.fields["mechanism"]["size"] ** 0.5
 
     def part(y, place, side=""):
