@@ -270,7 +270,7 @@ static IssuedWork issuedSlotReadout(const AttentionShape &shape, const Sizes &z)
   IssuedWork sums(z); // there is no denominator
   sums.loadAlongColumns(z.points() * z.blocks * z.m * vectorsOf(shape));
   reduceReadout(sums, shape, z.points() * z.blocks, z.Tq);
-  work.bytes -= sums.bytes, work.shuffles -= sums.shuffles;
+  work.add(sums, -1);
   return work;
 }
 
@@ -309,8 +309,8 @@ IssuedWorks cost::issuedKernelAttention(const AttentionShape &shape, const Sizes
                                    featureBlocks(shape).front());
     kernels.push_back(issuedState(shape, z));
     if (shape.merged) { // an arrival is two exchanges: the first one finds what is there
-      kernels.back().bytes += merge.bytes + z.batch * z.features * z.pieces * 2 * counterBytes;
-      kernels.back().wideBytes += merge.wideBytes, kernels.back().shuffles += merge.shuffles;
+      kernels.back().add(merge);
+      kernels.back().bytes += z.batch * z.features * z.pieces * 2 * counterBytes;
     } else {
       kernels.push_back(merge);
     }

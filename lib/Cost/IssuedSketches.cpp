@@ -250,9 +250,8 @@ static IssuedWorks issuedSplitBlocks(const AttentionShape &shape, const Sketches
   IssuedWork blocks = issuedSketchedBlocks(shape, at, z), starts = issuedSumOfPieces(at, own, at.points * split.parts);
   SketchKernel nothing(shape, at, z);
   nothing.clearState(at.points);
-  blocks.bytes += starts.bytes - nothing.work.bytes;
-  blocks.wideBytes += starts.wideBytes - nothing.work.wideBytes;
-  blocks.shuffles += starts.shuffles - nothing.work.shuffles;
+  blocks.add(starts);
+  blocks.add(nothing.work, -1);
   if (shape.localExact)
     loadTurns(blocks, z, at.points * (split.parts - 1), hasRope(shape));
   return {issuedSketchPieces(shape, at, before, at.block), blocks};

@@ -42,6 +42,12 @@ void IssuedWork::loadAlongColumns(double elements, double bytesEach) {
   bytes += elements * bytesEach * schedule.getWarpGrid().rows;
 }
 
+void IssuedWork::add(const IssuedWork &other, double times) {
+  bytes += times * other.bytes, wideBytes += times * other.wideBytes;
+  products += times * other.products, tf32Products += times * other.tf32Products;
+  shuffles += times * other.shuffles;
+}
+
 void IssuedWork::reduceAlongRows(double times, double rows) {
   shuffles += times * shufflesAlongRows(schedule.getWarpGrid(), rows);
 }

@@ -57,6 +57,9 @@ public:
   /// The halves of the rows of `times` tiles change places.
   void swapHalves(double times, double rows, double columns);
 
+  /// What another piece of the kernel does, `times` times; -1: what was counted and is not done.
+  void add(const IssuedWork &other, double times = 1);
+
   double bytes = 0;
   double wideBytes = 0; ///< of them those that are asked for by 16 a lane
   double products = 0; ///< multiply-adds of the matrix units, those of tf32 included

@@ -22,7 +22,8 @@ struct PreparedWeight {
   unsigned weight;
   std::optional<unsigned> omega, bias; ///< only of folded ones
   int64_t width;                       ///< d, the tokens of a block, or the channels
-  mlir::MemRefType matrix;             ///< [heads, D, d]; P [H, D, m], as many heads as there are features of; [W, N / 64, k, 64]; [heads, taps, dv]
+  /// [heads, D, d]; P [H, D, m], as many heads as there are features of; [W, N / 64, k, 64]; [heads, taps, dv]
+  mlir::MemRefType matrix;
   mlir::MemRefType shift;              ///< c [H·m]; null without a bias
   unsigned copy = 0;                   ///< its number among the different ones that are made of the weight
   bool ofTaps = false;                 ///< of a convolution
@@ -50,7 +51,8 @@ std::optional<PreparedWeight> packedWeight(attn::ProjectOutputOp op);
 /// What a convolution of the values reads: in f32, as it is computed.
 std::optional<PreparedWeight> packedWeight(attn::LepeOp op);
 
-/// Those of the projections, compressions and convolutions of all plans of a library; an error at one that is marked as folded and cannot be.
+/// Those of the projections, compressions and convolutions of all plans of a library; an error at one that is marked as
+/// folded and cannot be.
 mlir::FailureOr<llvm::SmallVector<PreparedWeight>> preparedWeights(llvm::ArrayRef<mlir::func::FuncOp> plans,
                                                                    tile::TargetKind target);
 

@@ -1,4 +1,4 @@
-//===- Taps.cpp - Weights of a convolution, tap by tap ---------------------- ===//
+//===- Taps.cpp - Weights of a convolution, tap by tap --------------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

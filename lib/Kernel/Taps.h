@@ -1,4 +1,4 @@
-//===- Taps.h - Weights of a convolution, tap by tap -*- C++ -*------------ ===//
+//===- Taps.h - Weights of a convolution, tap by tap -*- C++ -*-------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -11,19 +11,15 @@
 // exists.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Cost/AttentionWork.h"
-
-#include "gtest/gtest.h"
+#include "IssuedShapes.h"
 
 using namespace attune;
 using namespace attune::cost;
 using attn::Form;
 
 namespace {
-class IssuedWork : public ::testing::Test {
+class IssuedWork : public cost::test::IssuedShapes {
 protected:
-  IssuedWork() { context.loadDialect<tile::TileDialect, attn::AttnDialect>(); }
-
   /// Four warps in one column.
   llvm::SmallVector<KernelWork, 3> work(const AttentionShape &shape, mlir::Type storage, int64_t queryTile = 64,
                                         int64_t keyTile = 64, int64_t piece = 2048, int64_t warpColumns = 1,
@@ -31,21 +27,6 @@ protected:
     return attentionWork(shape, tile::ScheduleAttr::get(&context, tile::TargetKind::GPU, queryTile, keyTile, piece,
                                                         storage, /*warps=*/4, stages, warpColumns, /*parts=*/2));
   }
-  mlir::Type f16() { return mlir::Float16Type::get(&context); }
-  mlir::Type bf16() { return mlir::BFloat16Type::get(&context); }
-  mlir::Type f32() { return mlir::Float32Type::get(&context); }
-
-  /// One head with d = m = 20 and dv = 12, stored in `bytes` bytes.
-  static AttentionShape shape(Family family, Form form, int64_t queries, int64_t keys, int64_t bytes) {
-    AttentionShape shape;
-    shape.family = family, shape.form = form;
-    shape.queries = queries, shape.keys = keys;
-    shape.width = shape.features = 20, shape.valueWidth = 12;
-    shape.elementBytes = shape.queryBytes = shape.keyBytes = bytes;
-    return shape;
-  }
-
-  mlir::MLIRContext context;
 };
 } // namespace
 

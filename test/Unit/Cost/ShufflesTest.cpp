@@ -11,21 +11,18 @@
 // one of 16-bit elements 16 for every two of them.
 //
 //===----------------------------------------------------------------------===//
-#include "Shuffles.h"
-#include "attune/Cost/AttentionWork.h"
-#include "attune/Tile/TileLayouts.h"
+#include "IssuedShapes.h"
 
-#include "gtest/gtest.h"
+#include "Shuffles.h"
+#include "attune/Tile/TileLayouts.h"
 
 using namespace attune;
 using namespace attune::cost;
 using attn::Form;
 
 namespace {
-class Shuffles : public ::testing::Test {
+class Shuffles : public cost::test::IssuedShapes {
 protected:
-  Shuffles() { context.loadDialect<tile::TileDialect, attn::AttnDialect>(); }
-
   /// Of each kernel.
   std::vector<double> of(const AttentionShape &shape, mlir::Type storage, int64_t tile = 64, int64_t piece = 2048,
                          int64_t warpColumns = 1) {
@@ -36,25 +33,10 @@ protected:
       shuffles.push_back(kernel.work.shuffles);
     return shuffles;
   }
-  mlir::Type f16() { return mlir::Float16Type::get(&context); }
-  mlir::Type bf16() { return mlir::BFloat16Type::get(&context); }
-  mlir::Type f32() { return mlir::Float32Type::get(&context); }
-
-  /// One head with d = m = 20 and dv = 12, stored in `bytes` bytes: in f16 no row is whole pieces of 16 bytes.
-  static AttentionShape shape(Family family, Form form, int64_t queries, int64_t keys, int64_t bytes) {
-    AttentionShape shape;
-    shape.family = family, shape.form = form;
-    shape.queries = queries, shape.keys = keys;
-    shape.width = shape.features = 20, shape.valueWidth = 12;
-    shape.elementBytes = shape.queryBytes = shape.keyBytes = bytes;
-    return shape;
-  }
   static AttentionShape whole(AttentionShape shape) {
     shape.width = shape.features = 24, shape.valueWidth = 16;
     return shape;
   }
-
-  mlir::MLIRContext context;
 };
 
 using Counts = std::vector<double>;
