@@ -12,6 +12,7 @@
 
 #include "Arguments.h"
 #include "Empty.h"
+#include "Registry.h"
 
 #include "CPU/Launch.h"
 #include "CUDA/Launch.h"
@@ -78,48 +79,54 @@ attune_status askAbout(attune_rt_handle &handle, const Place &place, const attun
 
 } // namespace
 
-attune_status attune_rt_workspace(attune_rt_handle *handle, const attune_rt_tensors *tensors, size_t *bytes) {
-  if (attune_status status = enterHandle(handle, "workspace"))
+attune_status attune_rt_workspace(attune_rt_handle *ticket, const attune_rt_tensors *tensors, size_t *bytes) {
+  HandleUse use(ticket, "workspace");
+  if (use.status)
+    return use.status;
+  attune_rt_handle &handle = *use;
+  QuestionLock lock(handle);
+  if (attune_status status = askAbout(handle, placeOf(handle, "workspace"), tensors, "bytes", bytes))
     return status;
-  QuestionLock lock(*handle);
-  if (attune_status status = askAbout(*handle, placeOf(*handle, "workspace"), tensors, "bytes", bytes))
-    return status;
-  *bytes = workspaceBytes(*handle, planFor(*handle, handle->question), handle->question);
+  *bytes = workspaceBytes(handle, planFor(handle, handle.question), handle.question);
   return ATTUNE_OK;
 }
 
-attune_status attune_rt_plan_index(attune_rt_handle *handle, const attune_rt_tensors *tensors, int32_t *index) {
-  if (attune_status status = enterHandle(handle, "plan"))
+attune_status attune_rt_plan_index(attune_rt_handle *ticket, const attune_rt_tensors *tensors, int32_t *index) {
+  HandleUse use(ticket, "plan");
+  if (use.status)
+    return use.status;
+  attune_rt_handle &handle = *use;
+  QuestionLock lock(handle);
+  if (attune_status status = askAbout(handle, placeOf(handle, "plan"), tensors, "index", index))
     return status;
-  QuestionLock lock(*handle);
-  if (attune_status status = askAbout(*handle, placeOf(*handle, "plan"), tensors, "index", index))
-    return status;
-  *index = static_cast<int32_t>(&planFor(*handle, handle->question) - handle->variant->plans);
+  *index = static_cast<int32_t>(&planFor(handle, handle.question) - handle.variant->plans);
   return ATTUNE_OK;
 }
 
-attune_status attune_rt_run(attune_rt_handle *handle, const attune_rt_tensors *tensors, void *workspace, size_t bytes,
+attune_status attune_rt_run(attune_rt_handle *ticket, const attune_rt_tensors *tensors, void *workspace, size_t bytes,
                             void *stream) {
-  if (attune_status status = enterHandle(handle, "run"))
-    return status;
-  Place place = placeOf(*handle, "run");
-  HandleLock lock(*handle, place);
+  HandleUse use(ticket, "run");
+  if (use.status)
+    return use.status;
+  attune_rt_handle &handle = *use;
+  Place place = placeOf(handle, "run");
+  HandleLock lock(handle, place);
   if (lock.status)
     return lock.status;
-  if (attune_status status = checkPrepared(*handle, place))
+  if (attune_status status = checkPrepared(handle, place))
     return status;
-  Arguments &arguments = handle->running;
-  if (attune_status status = collectArguments(*handle, place, tensors, /*data=*/true, arguments))
+  Arguments &arguments = handle.running;
+  if (attune_status status = collectArguments(handle, place, tensors, /*data=*/true, arguments))
     return status;
-  const attune_rt_plan &plan = planFor(*handle, arguments);
-  if (attune_status status = checkWorkspace(*handle, place, plan, arguments, workspace, bytes))
+  const attune_rt_plan &plan = planFor(handle, arguments);
+  if (attune_status status = checkWorkspace(handle, place, plan, arguments, workspace, bytes))
     return status;
-  if (nothingToCompute(*handle->descriptor, arguments))
+  if (nothingToCompute(*handle.descriptor, arguments))
     return ATTUNE_OK;
   arguments.slots[arguments.workspaceSlot] = reinterpret_cast<uint64_t>(workspace);
-  if (!onCpu(*handle))
-    return runOnCuda(*handle, place, plan, arguments.slots,
+  if (!onCpu(handle))
+    return runOnCuda(handle, place, plan, arguments.slots,
                      static_cast<char *>(workspace) + spareOffset(plan, arguments), stream);
-  runOnCpu(*handle, plan, arguments);
+  runOnCpu(handle, plan, arguments);
   return ATTUNE_OK;
 }

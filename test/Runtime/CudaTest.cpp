@@ -17,6 +17,8 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace toy;
 
@@ -331,6 +333,23 @@ TEST_F(Cuda, PassesOnWhatTheAssemblerSays) {
             "compilation failed; install a later driver; the driver's assembler says: ptxas line 3: bad");
   EXPECT_EQ(standIn->retained, 0);
   EXPECT_EQ(standIn->depth, 0);
+}
+
+TEST_F(Cuda, AChildOfAForkIsToldToCreateItsOwn) {
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  pid_t child = fork();
+  if (child == 0) {
+    Case c(1, 2, 3);
+    *standIn = StandIn{};
+    bool refused = toy_run(handle.get(), &c.tensors, nullptr, 0, nullptr) == ATTUNE_ERROR_STATE &&
+                   message() == "toy_run: argument 'handle': expected a handle that this process created, but got one for "
+                                "a GPU from before a fork; CUDA does not outlive a fork: fork first, then create";
+    toy_destroy(handle.get()); // asks nothing of the driver
+    _exit(refused && standIn->modules == 0 && standIn->depth == 0 && standIn->retained == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 } // namespace

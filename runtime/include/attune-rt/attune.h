@@ -15,7 +15,7 @@
  *     NAME_prepare     copies and checks the parameters, if there are any; allocates and computes all that runs need
  *     NAME_workspace   bytes of workspace for tensors of given sizes
  *     NAME_run         computes: never allocates, and checks everything before the first store
- *     NAME_destroy     waits for nothing, frees everything
+ *     NAME_destroy     frees everything, or leaves that to calls that other threads have begun
  *
  * Each returns an `attune_status`; after one that is not ATTUNE_OK, NAME_message() says, for the calling thread, which
  * argument was wrong, what was expected, what was found and what to do.
@@ -27,9 +27,14 @@
  * Threads: a handle may be used from any number of threads. On the CPU two runs of one handle never overlap: the second
  * waits (make one handle a thread, with threads = 1, to run side by side). On a GPU run only enqueues.
  *
- * Destroy every handle before the library is unloaded (dlclose): its threads run the library's code.
+ * A handle is a ticket, not an address. One that was destroyed, or that is not of this library, is refused with
+ * ATTUNE_ERROR_STATE by every call, and by destroy without a word.
  *
- * fork: in the child of a fork, a handle made before runs on the calling thread alone, with the same bits.
+ * Destroy every handle, and let its calls end, before the library is unloaded (dlclose): they run the library's code.
+ *
+ * fork: in the child of a fork, a handle for the CPU made before runs on the calling thread alone, with the same bits,
+ * whatever other threads of the parent did at that moment. (If one of them was within prepare, the child may be told to
+ * prepare again.) A handle for a GPU is refused there: CUDA does not outlive a fork.
  */
 #ifndef ATTUNE_RT_ATTUNE_H
 #define ATTUNE_RT_ATTUNE_H
