@@ -52,8 +52,11 @@
  *     (elements, not bytes), so that [batch, heads, n, d] and a view of [batch, n, heads, d] both pass without a copy.
  *     Strides of dimensions of size 1 are not looked at; strides == NULL means row-major. A stride of 0 (one row
  *     standing for many) is for inputs and parameters only;
- *   - rank, sizes, dtype and device are those that the library's header states.
- * Outputs must not overlap the inputs or each other. Only an output that starts where an input does is refused.
+ *   - rank, sizes, dtype and device are those that the library's header states;
+ *   - all its elements together, and the memory from the lowest to the highest, are at most 2^56 bytes.
+ * Elements of an output share bytes with nothing else: no other element, no input, no other output, nothing of the
+ * workspace that the run needs. Inputs may share memory, and slices of one tensor that interleave are fine as inputs and
+ * as outputs.
  */
 #if !defined(DLPACK_DLPACK_H_) && !defined(ATTUNE_DLPACK_DECLARED)
 #define ATTUNE_DLPACK_DECLARED 1
