@@ -147,7 +147,7 @@ static llvm::Expected<RunTensors> readForFunction(const Arguments &arguments, Co
     return source.takeError();
   RunTensors tensors;
   for (auto [name, type] : llvm::zip_equal(names, function.getArgumentTypes())) {
-    llvm::Expected<HostTensor> read = source->read(name);
+    llvm::Expected<HostTensor> read = readOfShape(*source, name, llvm::cast<mlir::ShapedType>(type).getShape());
     if (!read)
       return read.takeError();
     tensors.inputs.push_back({name, std::move(*read)});
