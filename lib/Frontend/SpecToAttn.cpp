@@ -9,6 +9,8 @@
 
 #include "AttnBuilder.h"
 
+#include "attune/Attn/PinPlaces.h"
+
 using namespace mlir;
 
 namespace attune {
@@ -30,6 +32,13 @@ static void setLaws(AttnBuilder &b, func::FuncOp function) {
     function->setAttr("attn.allow", b.builder.getStrArrayAttr(llvm::to_vector_of<llvm::StringRef>(b.spec.allow)));
 }
 
+static Location placeOf(AttnBuilder &b) {
+  SmallVector<NamedAttribute> places;
+  for (const Pin &pin : b.spec.pin)
+    places.push_back(b.builder.getNamedAttr(pin.law, b.at("pin." + pin.law)));
+  return attn::withPinPlaces(b.at("attention"), b.builder.getDictionaryAttr(places));
+}
+
 /// The function with its arguments and an empty body; the builder stands in it.
 static func::FuncOp buildSignature(AttnBuilder &b) {
   std::vector<SpecTensor> tensors = inputTensors(b.spec), parameters = parameterTensors(b.spec);
@@ -44,7 +53,7 @@ static func::FuncOp buildSignature(AttnBuilder &b) {
     places.push_back(NameLoc::get(names.back(), b.at(tensor.field)));
   }
   SpecTensor output = outputTensor(b.spec);
-  auto function = func::FuncOp::create(b.builder, b.at("attention"), b.spec.name,
+  auto function = func::FuncOp::create(b.builder, placeOf(b), b.spec.name,
                                        b.builder.getFunctionType(types, b.typeOf(output)));
   Block *body = b.builder.createBlock(&function.getBody(), {}, types, places);
   for (size_t i = 0; i < tensors.size(); ++i) {

@@ -107,6 +107,10 @@ static llvm::json::Object jsonOf(const FunctionSelection &function) {
     object["threads"] = function.threads;
   object["forms"] = function.takenForms;
   object["rejected"] = std::move(rejected);
+  llvm::json::Array unbound;
+  for (const Pin &pin : function.unbound)
+    unbound.push_back(pin.law + ": " + pin.form);
+  object["unbound_pins"] = std::move(unbound);
   object["curves"] = std::move(curves);
   if (function.exact) {
     llvm::json::Object exact{{"seconds", function.exact->seconds}};

@@ -72,17 +72,31 @@ SmallVector<SmallVector<unsigned>> Memo::feasible() const {
   return forms;
 }
 
-OwningOpRef<func::FuncOp> Memo::realize(ArrayRef<unsigned> chosen) const {
+/// Of ops that marks are about, which may be gone, whether the plan computes them.
+static llvm::SmallBitVector computedIn(func::FuncOp plan, ArrayRef<EqualForms> groups, ArrayRef<Operation *> marked,
+                                 ArrayRef<unsigned> choice) {
+  llvm::SmallPtrSet<Operation *, 16> left;
+  for (Operation &op : plan.getOps())
+    left.insert(&op);
+  llvm::SmallBitVector computed(groups.size(), true);
+  for (auto [index, op] : llvm::enumerate(marked))
+    computed[index] = !op || (left.contains(op) && groups[index].alternatives[choice[index]].law->isComputed(op));
+  return computed;
+}
+
+OwningOpRef<func::FuncOp> Memo::realize(ArrayRef<unsigned> chosen, llvm::SmallBitVector *computed) const {
   SmallVector<unsigned> choice(chosen);
   SmallVector<SmallVector<unsigned>> forms = feasible();
   for (size_t group = choice.size(); group < found.size(); ++group)
     choice.push_back(forms[group].front());
   IRMapping mapping;
   OwningOpRef<func::FuncOp> plan(cast<func::FuncOp>(scratch.get()->clone(mapping)));
+  SmallVector<Operation *> marked;
   for (auto [group, index] : llvm::zip_equal(found, choice)) {
     const Alternative &taken = group.alternatives[index];
-    if (taken.law->marks())
-      taken.law->mark(chosenOp(mapping, found, choice, group), taken.form);
+    marked.push_back(taken.law->marks() ? chosenOp(mapping, found, choice, group) : nullptr);
+    if (marked.back())
+      taken.law->mark(marked.back(), taken.form);
     else
       for (auto [result, value] : llvm::zip_equal(group.op->getResults(), taken.values))
         mapping.lookup(result).replaceAllUsesWith(mapping.lookup(value));
@@ -92,6 +106,8 @@ OwningOpRef<func::FuncOp> Memo::realize(ArrayRef<unsigned> chosen) const {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
+  if (computed)
+    *computed = computedIn(*plan, found, marked, choice);
   return plan;
 }
 

@@ -16,7 +16,8 @@ using namespace attune::graph;
 std::string Selector::formsOf(const Candidate &candidate) {
   std::string text;
   for (auto [group, choice] : llvm::enumerate(candidate.choice))
-    text += (text.empty() ? "" : ", ") + named(group, choice).name();
+    if (candidate.computed[group])
+      text += (text.empty() ? "" : ", ") + named(group, choice).name();
   return text;
 }
 

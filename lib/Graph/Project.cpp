@@ -13,6 +13,7 @@
 // part are done in the load anyway, after the product.
 //
 //===----------------------------------------------------------------------===//
+#include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/InReader.h"
 #include "attune/Graph/RewriteLaw.h"
 #include "attune/Support/Laws.h"
@@ -62,6 +63,8 @@ struct ProjectLaw : graph::RewriteLaw {
     if (form == inReaderForm)
       operation->setAttr(projectPlaceAttr, StringAttr::get(operation->getContext(), form));
   }
+  /// Not where `low_rank` compresses the input first: (E x) W needs no x W.
+  bool isComputed(Operation *operation) const override { return !projectsSlotsOnly(cast<ProjectOp>(operation)); }
 };
 } // namespace
 

@@ -37,10 +37,14 @@ static const Alternative *pinned(const EqualForms &group, const Pin &pin) {
   return place == group.alternatives.end() ? nullptr : place;
 }
 
+static bool takes(const EqualForms &group, const Pin &pin) {
+  const Alternative *wanted = pinned(group, pin);
+  return wanted && wanted->feasible();
+}
+
 LogicalResult Selector::checkPin(const Pin &pin) {
-  auto takes = [&](const EqualForms &group) { return pinned(group, pin) && pinned(group, pin)->feasible(); };
   const EqualForms *refusing = llvm::find_if(memo.groups(), [&](const auto &group) { return pinned(group, pin); });
-  if (refusing == memo.groups().end() || llvm::any_of(memo.groups(), takes))
+  if (refusing == memo.groups().end() || llvm::any_of(memo.groups(), [&](const auto &group) { return takes(group, pin); }))
     return success();
   auto error = emitError(refusing->op->getLoc())
                << "expected a form that this attention can take, but got the pin " << pin.law << ": " << pin.form
@@ -53,8 +57,23 @@ bool Selector::agrees(const EqualForms &group, const Alternative &alternative) c
   const Pin *pin = pinOf(*alternative.law);
   if (!pin || pin->form == alternative.form)
     return true;
-  const Alternative *wanted = pinned(group, *pin);
-  return !wanted || !wanted->feasible();
+  return !takes(group, *pin);
+}
+
+std::vector<Pin> Selector::unboundPins() const {
+  auto binds = [&](const Pin &pin, const Candidate &plan) {
+    for (auto [index, group] : llvm::enumerate(memo.groups())) {
+      const Alternative &taken = group.alternatives[plan.choice[index]];
+      if (taken.law->name() == pin.law && taken.form == pin.form && plan.computed[index])
+        return true;
+    }
+    return false;
+  };
+  std::vector<Pin> unbound;
+  for (const Pin &pin : options.pins)
+    if (llvm::none_of(segments, [&](const Segment &each) { return binds(pin, candidates[each.plan]); }))
+      unbound.push_back(pin);
+  return unbound;
 }
 
 //===----------------------------------------------------------------------===//
@@ -71,24 +90,40 @@ SmallVector<unsigned> Selector::formsToTry(const EqualForms &group) const {
   return forms;
 }
 
+void Selector::addCandidate(SmallVector<unsigned> choice, ArrayRef<SmallVector<unsigned>> forms) {
+  llvm::SmallBitVector computed;
+  OwningOpRef<func::FuncOp> plan = memo.realize(choice, &computed);
+  for (auto [group, tried] : llvm::enumerate(forms))
+    if (!computed[group] && choice[group] != tried.front())
+      return; // the same plan as with the first form
+  llvm::Expected<PricedPlan> priced = metric.partition(*plan);
+  if (!priced)
+    misfits.push_back({std::move(choice), llvm::toString(priced.takeError())});
+  else if (!priced->attentions.empty())
+    candidates.push_back({std::move(choice), std::move(plan), std::move(*priced), std::move(computed)});
+}
+
+bool Selector::isPinned(const EqualForms &group) const {
+  return llvm::any_of(options.pins, [&](const Pin &pin) { return takes(group, pin); });
+}
+
+void Selector::allowCandidates() {
+  constexpr unsigned noGroup = ~0u;
+  auto agreeing = [&](const Candidate &each) { return agreesBeside(each, noGroup); };
+  computePinned = true;
+  computePinned = llvm::any_of(candidates, agreeing);
+  for (Candidate &candidate : candidates)
+    candidate.allowed = agreeing(candidate);
+}
+
 LogicalResult Selector::makeCandidates() {
   SmallVector<SmallVector<unsigned>> forms =
       llvm::map_to_vector(memo.groups(), [&](const EqualForms &group) { return formsToTry(group); });
   Enumeration plans = enumeratePlans(forms, options.planBound);
   complete = plans.complete;
-  for (SmallVector<unsigned> &choice : plans.plans) {
-    OwningOpRef<func::FuncOp> plan = memo.realize(choice);
-    llvm::Expected<PricedPlan> priced = metric.partition(*plan);
-    if (!priced) {
-      misfits.push_back({std::move(choice), llvm::toString(priced.takeError())});
-      continue;
-    }
-    bool allowed = true;
-    for (auto [group, index] : llvm::zip_equal(memo.groups(), choice))
-      allowed &= agrees(group, group.alternatives[index]);
-    if (!priced->attentions.empty())
-      candidates.push_back({std::move(choice), std::move(plan), std::move(*priced), allowed});
-  }
+  for (SmallVector<unsigned> &choice : plans.plans)
+    addCandidate(std::move(choice), forms);
+  allowCandidates();
   bool unread = candidates.empty() && misfits.empty();
   if (unread || llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; }))
     return success();
@@ -160,6 +195,7 @@ FailureOr<FunctionPlans> Selector::run() {
     return failure();
   FunctionPlans result;
   describe(result.selection);
+  result.selection.unbound = unboundPins();
   for (const Segment &segment : segments) {
     Candidate &candidate = candidates[segment.plan];
     std::string forms = formsOf(candidate);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SelectPlan.h"
+#include "attune/Attn/PinPlaces.h"
 #include "attune/Graph/CanonicalLaws.h"
 #include "attune/Graph/Passes.h"
 #include "attune/Support/Laws.h"
@@ -130,6 +131,22 @@ static SelectOptions optionsFor(func::FuncOp function, const SelectOptions &opti
   return own;
 }
 
+/// Warns of the pins that bind nothing: of a function's own, and of the options' where that is so in every function.
+static void warnOfUnbound(func::FuncOp function, const FunctionSelection &selection, ArrayRef<FunctionPlans> all,
+                          const SelectOptions &options) {
+  auto unbound = [](const Pin &pin) {
+    return [&](const FunctionPlans &each) { return llvm::is_contained(each.selection.unbound, pin); };
+  };
+  for (const Pin &pin : selection.unbound) {
+    if (llvm::is_contained(options.pins, pin) && (&all.front().selection != &selection || !llvm::all_of(all, unbound(pin))))
+      continue;
+    InFlightDiagnostic warning = emitWarning(attn::placeOfPin(function.getLoc(), pin.law))
+                                 << "expected the pin " << pin.law << ": " << pin.form
+                                 << " to bind a form of this attention, but got a plan in which it binds nothing";
+    warning.attachNote() << "remove the pin; attn-opt --attn-list-laws says of what the forms of " << pin.law << " are";
+  }
+}
+
 FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions &options) {
   module.getContext()->getOrLoadDialect<tile::TileDialect>(); // of the schedules
   std::vector<std::unique_ptr<RewriteLaw>> laws = createLaws();
@@ -149,6 +166,8 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
       return failure();
     plans.push_back(std::move(*chosen));
   }
+  for (auto [function, chosen] : llvm::zip_equal(functions, plans))
+    warnOfUnbound(function, chosen.selection, plans, options);
   Selection selection;
   for (auto [function, chosen] : llvm::zip_equal(functions, plans)) {
     if (chosen.committed.empty())

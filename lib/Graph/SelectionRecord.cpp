@@ -21,9 +21,11 @@ static SmallVector<Operation *> attentionOps(func::FuncOp function) {
 }
 
 bool Selector::agreesBeside(const Candidate &candidate, unsigned group) const {
-  for (auto [index, forms] : llvm::enumerate(memo.groups()))
-    if (index != group && !agrees(forms, forms.alternatives[candidate.choice[index]]))
+  for (auto [index, forms] : llvm::enumerate(memo.groups())) {
+    bool gone = computePinned && !candidate.computed[index] && isPinned(forms);
+    if (index != group && (gone || !agrees(forms, forms.alternatives[candidate.choice[index]])))
       return false;
+  }
   return true;
 }
 
@@ -31,7 +33,7 @@ std::optional<unsigned> Selector::cheapestWith(unsigned group, unsigned alternat
   for (bool pinned : {true, false}) { // what a form costs is told beside the pinned ones of other ops, if that can run
     std::optional<unsigned> best;
     for (auto [index, candidate] : llvm::enumerate(candidates))
-      if (candidate.choice[group] == alternative && agreesBeside(candidate, group) == pinned &&
+      if (candidate.has(group, alternative) && agreesBeside(candidate, group) == pinned &&
           (!best || seconds(index, length) < seconds(*best, length)))
         best = index;
     if (best)
@@ -109,7 +111,7 @@ Decision Selector::describe(unsigned group, unsigned index) {
   PlanPrice price = metric.price(candidates[*best].priced, lengths->sizesAt(length));
   decision.seconds = price.seconds, decision.work = price.work;
   for (const Segment &segment : segments)
-    if (candidates[segment.plan].choice[group] == index && !decision.taken) {
+    if (candidates[segment.plan].has(group, index) && !decision.taken) {
       decision.taken = true;
       if (lengths->unknown())
         decision.from = segment.from;
@@ -130,7 +132,7 @@ Decision Selector::describe(unsigned group, unsigned index) {
 
 std::string Selector::whereCheapest(int64_t from, unsigned group, unsigned alternative) const {
   const Segment *next = llvm::find_if(segments, [&](const Segment &segment) {
-    return segment.from > from && candidates[segment.plan].choice[group] != alternative;
+    return segment.from > from && !candidates[segment.plan].has(group, alternative);
   });
   if (next == segments.end())
     return from == 0 ? "the cheapest at all lengths"

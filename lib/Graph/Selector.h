@@ -26,7 +26,10 @@ struct Candidate {
   llvm::SmallVector<unsigned> choice;
   mlir::OwningOpRef<mlir::func::FuncOp> function;
   PricedPlan priced;
-  bool allowed; ///< agrees with the pins
+  llvm::SmallBitVector computed; ///< of each group: the plan has what its choice is about
+  bool allowed = false;          ///< agrees with the pins
+
+  bool has(unsigned group, unsigned alternative) const { return choice[group] == alternative && computed[group]; }
 };
 
 /// Makes the choice for one function.
@@ -42,6 +45,10 @@ private:
   mlir::LogicalResult checkPin(const Pin &pin);
   /// Realizes the plans within the bound that the device can run.
   mlir::LogicalResult makeCandidates();
+  /// Adds one of them, or why the device cannot run it.
+  void addCandidate(llvm::SmallVector<unsigned> choice, llvm::ArrayRef<llvm::SmallVector<unsigned>> forms);
+  /// Allows those that agree with the pins. Those that do away with a pinned op are among them only if all that agree do.
+  void allowCandidates();
   /// Allowed candidates by their price at a length; of equally cheap ones the first comes first.
   llvm::SmallVector<unsigned> ranked(int64_t length);
   /// Finds the segments among the allowed candidates, or takes the one at the place that was asked for.
@@ -78,6 +85,10 @@ private:
   bool agrees(const EqualForms &group, const Alternative &alternative) const;
   /// Whether all other ops are in forms that the pins ask for.
   bool agreesBeside(const Candidate &candidate, unsigned group) const;
+  /// Whether the op can take a form that is pinned.
+  bool isPinned(const EqualForms &group) const;
+  /// The pins that are in none of the plans that were chosen.
+  std::vector<Pin> unboundPins() const;
   attn::Form formOf(const Candidate &candidate) const;
   /// Indices of the alternatives that can be built, pinned ones first.
   llvm::SmallVector<unsigned> formsToTry(const EqualForms &group) const;
@@ -105,6 +116,7 @@ private:
     std::string reason;
   };
   std::vector<Misfit> misfits;
+  bool computePinned = false; ///< a plan that does away with a pinned op does not agree with the pins
   bool complete = true;
 };
 

@@ -50,26 +50,40 @@ static LogicalResult evaluateForms(func::FuncOp function, ArrayRef<Array> argume
 // What selection takes
 //===----------------------------------------------------------------------===//
 
+/// A CPU runs every plan; what a GPU's kernels lack says so, and is told by its name.
+static LogicalResult refuse(ModuleOp module, StringRef device, StringRef said, EvaluatedPlans &plans) {
+  if (device == "cpu" || !said.contains("not supported yet"))
+    return module.emitError() << "expected a plan for " << device << ", but got: " << said;
+  plans.refused.push_back((device + ": " + said).str());
+  return success();
+}
+
 static LogicalResult evaluateSelected(ModuleOp module, StringRef device, ArrayRef<graph::Pin> pins,
-                                      ArrayRef<Array> arguments, std::vector<EvaluatedPlan> &plans) {
+                                      ArrayRef<Array> arguments, EvaluatedPlans &plans) {
   OwningOpRef<ModuleOp> copy(module.clone());
   graph::SelectOptions options{llvm::cantFail(cost::DeviceDescription::named(device)),
                                std::vector<graph::Pin>(pins.begin(), pins.end())};
-  {
-    ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
-    if (failed(graph::selectRewrites(*copy, options)))
-      return success(); // no plan fits the device
-  }
+  std::string said;
+  auto select = [&] {
+    ScopedDiagnosticHandler quiet(module.getContext(), [&](Diagnostic &diagnostic) {
+      said += said.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error ? diagnostic.str() : "";
+      return success();
+    });
+    return graph::selectRewrites(*copy, options);
+  };
+  if (failed(select()))
+    return refuse(module, device, said, plans);
   for (auto plan : copy->getOps<func::FuncOp>())
-    if (failed(evaluate(plan, ("selected for " + device + ": @" + plan.getName()).str(), arguments, plans)))
+    if (failed(evaluate(plan, ("selected for " + device + ": @" + plan.getName()).str(), arguments,
+                        plans.evaluated)))
       return failure();
   return success();
 }
 
-FailureOr<std::vector<EvaluatedPlan>> attune::random::evaluatePlans(ModuleOp module, ArrayRef<Array> arguments,
-                                                                    ArrayRef<graph::Pin> pins, int64_t bound) {
-  std::vector<EvaluatedPlan> plans;
-  if (failed(evaluateForms(*module.getOps<func::FuncOp>().begin(), arguments, bound, plans)))
+FailureOr<EvaluatedPlans> attune::random::evaluatePlans(ModuleOp module, ArrayRef<Array> arguments,
+                                                        ArrayRef<graph::Pin> pins, int64_t bound) {
+  EvaluatedPlans plans;
+  if (failed(evaluateForms(*module.getOps<func::FuncOp>().begin(), arguments, bound, plans.evaluated)))
     return failure();
   for (StringRef device : {"cpu", "sm_80"})
     if (failed(evaluateSelected(module, device, pins, arguments, plans)))

@@ -21,11 +21,16 @@ struct EvaluatedPlan {
   reference::Array output;
 };
 
+struct EvaluatedPlans {
+  std::vector<EvaluatedPlan> evaluated;
+  std::vector<std::string> refused; ///< "sm_80: expected a plan …", where a GPU does not support what is pinned
+};
+
 /// Every combination of the forms that the laws offer, at most `bound` of them, and the plans that selection takes for a
-/// CPU and for a GPU with these pins, of the one function of the module. Each is evaluated in its own order. A device that
-/// has no plan for the function is left out.
-mlir::FailureOr<std::vector<EvaluatedPlan>> evaluatePlans(mlir::ModuleOp module, llvm::ArrayRef<reference::Array> arguments,
-                                                          llvm::ArrayRef<graph::Pin> pins, int64_t bound = 48);
+/// CPU and for a GPU with these pins, of the one function of the module. Each is evaluated in its own order. No plan for the
+/// CPU is a failure.
+mlir::FailureOr<EvaluatedPlans> evaluatePlans(mlir::ModuleOp module, llvm::ArrayRef<reference::Array> arguments,
+                                              llvm::ArrayRef<graph::Pin> pins, int64_t bound = 48);
 
 } // namespace attune::random
 

@@ -13,7 +13,8 @@
 //                                              of those listed
 //   terms SPEC FOLDER RESULT.npy [3,1]         the same of the mechanisms' decompositions
 //   plans SPEC FOLDER RESULT.npy               every plan of the laws, and those that selection takes, one after another,
-//                                              by the interpreter; their names in RESULT.npy.txt, a line each
+//                                              by the interpreter; their names in RESULT.npy.txt, a line each, and in
+//                                              RESULT.npy.refused why a GPU has no plan
 //   library SPEC FOLDER RESULT.npy ISA         a library compiled for one instruction set of the CPU (avx2, avx512, or avx512_bf16 or amx of a spec in bf16)
 //   quick SPEC FOLDER RESULT.npy ISA           the same, unoptimised by LLVM
 //
@@ -89,19 +90,28 @@ static int writeResult(const std::string &path, const reference::Array &result) 
   return Done;
 }
 
-/// The outputs one after another, and their names.
-static int writePlans(const std::string &path, const std::vector<random::EvaluatedPlan> &plans) {
-  std::vector<int64_t> shape{static_cast<int64_t>(plans.size())};
-  llvm::append_range(shape, plans.front().output.shape());
-  std::vector<double> elements;
+static int writeLines(const std::string &path, llvm::ArrayRef<std::string> lines) {
   std::error_code code;
-  llvm::raw_fd_ostream names(path + ".txt", code);
+  llvm::raw_fd_ostream file(path, code);
   if (code)
     return fail("expected a file to write, but got " + code.message());
-  for (const random::EvaluatedPlan &plan : plans) {
+  for (llvm::StringRef line : lines)
+    file << line << "\n";
+  return Done;
+}
+
+/// The outputs one after another, and their names.
+static int writePlans(const std::string &path, const random::EvaluatedPlans &plans) {
+  std::vector<int64_t> shape{static_cast<int64_t>(plans.evaluated.size())};
+  llvm::append_range(shape, plans.evaluated.front().output.shape());
+  std::vector<double> elements;
+  std::vector<std::string> names;
+  for (const random::EvaluatedPlan &plan : plans.evaluated) {
     llvm::append_range(elements, plan.output.elements());
-    names << plan.name << "\n";
+    names.push_back(plan.name);
   }
+  if (writeLines(path + ".txt", names) != Done || writeLines(path + ".refused", plans.refused) != Done)
+    return Failed;
   return writeResult(path, reference::makeArray(shape, elements));
 }
 

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 #include <optional>
 
@@ -48,8 +49,10 @@ public:
   llvm::SmallVector<llvm::SmallVector<unsigned>> feasible() const;
 
   /// A copy of the function in which group g is in its alternative `choice[g]`, past the end of the choice in the first
-  /// that can be built, and nothing unused is left.
-  mlir::OwningOpRef<mlir::func::FuncOp> realize(llvm::ArrayRef<unsigned> choice) const;
+  /// that can be built, and nothing unused is left. `computed` gets a bit a group: whether the copy has what the choice is
+  /// about.
+  mlir::OwningOpRef<mlir::func::FuncOp> realize(llvm::ArrayRef<unsigned> choice,
+                                                llvm::SmallBitVector *computed = nullptr) const;
 
 private:
   mlir::OwningOpRef<mlir::func::FuncOp> scratch;

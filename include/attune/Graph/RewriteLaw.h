@@ -42,6 +42,9 @@ public:
   virtual bool marksAsWritten() const { return true; }
   /// Marks the op that computes what was chosen for `op`. Only after `refusal` was empty.
   virtual void mark(mlir::Operation *op, llvm::StringRef form) const {}
+  /// Whether a plan computes the op at all that a mark is about; where another form does away with it, the plan has no form
+  /// of the law.
+  virtual bool isComputed(mlir::Operation *op) const { return true; }
 };
 
 /// Kernel attention as pair weights, through the state, or chunk by chunk (identities I1 and I10).

@@ -24,6 +24,8 @@ namespace attune::graph {
 /// The user's `pin: {law: form}`: the form is taken whatever it costs.
 struct Pin {
   std::string law, form;
+
+  bool operator==(const Pin &) const = default;
 };
 
 struct SelectOptions {
@@ -123,6 +125,7 @@ struct FunctionSelection {
   std::vector<KernelShare> kernels; ///< of what runs at that length
   std::vector<Decision> decisions;
   std::vector<std::string> single; ///< attentions that have one form only
+  std::vector<Pin> unbound;        ///< pins that are in none of the plans
   bool isSoftmax = false; ///< the function is exact softmax
   std::optional<ExactComparison> exact; ///< none if it is that, or if the device cannot run it
   std::string takenForms;             ///< of the plan at that length: "linearize: state, fold wq: apart"; empty: no choice
@@ -139,7 +142,8 @@ struct Selection {
 /// Brings every function of mechanisms into the forms that are cheapest on the device: one function for known lengths,
 /// up to three with thresholds (`attn.plan`) for unknown ones. The module changes only if that succeeds for all
 /// functions; otherwise errors say why. Reports decisions as remarks (category `attn-select-rewrites`) as well. A function's
-/// attributes `attn.pin` and `attn.allow` add to the options' pins and consent; an option's pin goes first.
+/// attributes `attn.pin` and `attn.allow` add to the options' pins and consent; an option's pin goes first. A pin that binds
+/// nothing is a warning, at its place where the function's location knows it (Attn/PinPlaces.h).
 mlir::FailureOr<Selection> selectRewrites(mlir::ModuleOp module, const SelectOptions &options);
 
 } // namespace attune::graph

@@ -1,7 +1,7 @@
 """Golden data: inputs, parameters and outputs of small specs, kept beside the specs, a .safetensors file each.
 
-`--make` draws them and writes what the interpreter gives. Without it compiled code and the interpreter are held against the
-kept output; with `--oracle` the kept output is held against the oracle.
+utils/make_golden.py makes them with the oracle, of which each file says which one it was. Compiled code and the interpreter are
+held against the kept output; with `--oracle` the kept output is held against the oracle that is given.
 """
 
 import argparse
@@ -17,13 +17,13 @@ import reference
 from attnc import Failed, attnc, read_spec
 from judges import Case
 
-OUTPUT = "output"
+OUTPUT, MAKER = "output", "made_by"
 KINDS = {"F32": np.dtype("<f4"), "I32": np.dtype("<i4")}
 
 
-def write_safetensors(path, arrays):
-    """The header's length in 8 bytes, the header in JSON, the data."""
-    header, data = {}, b""
+def write_safetensors(path, arrays, maker=None):
+    """The header's length in 8 bytes, the header in JSON, the data; `maker`: who made the output."""
+    header, data = {"__metadata__": {MAKER: maker}} if maker else {}, b""
     for name, array in arrays.items():
         kind = "I32" if array.dtype.kind == "i" else "F32"
         raw = np.ascontiguousarray(array, KINDS[kind]).tobytes()
@@ -34,22 +34,19 @@ def write_safetensors(path, arrays):
 
 
 def read_safetensors(path):
+    """(the arrays, who made the output; empty if the file does not say)"""
     data = path.read_bytes()
     start = 8 + int.from_bytes(data[:8], "little")
-    arrays = {}
-    for name, entry in json.loads(data[8:start]).items():
+    header, arrays = json.loads(data[8:start]), {}
+    maker = header.pop("__metadata__", {}).get(MAKER, "")
+    for name, entry in header.items():
         first, end = entry["data_offsets"]
         arrays[name] = np.frombuffer(data[start + first:start + end], KINDS[entry["dtype"]]).reshape(entry["shape"])
-    return arrays
+    return arrays, maker
 
 
-def make(args, spec, data):
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        attnc(args.attnc, "init", spec, "--out", folder, "--inputs", "--seed", 11)
-        case = Case(spec, read_spec(spec), folder)
-        arrays = {**case.arrays(), OUTPUT: judges.by_interpreter(args.attnc, case, folder)}
-        write_safetensors(data, arrays)
+def data_of(spec):
+    return spec.parent / "data" / f"{spec.stem}.safetensors"
 
 
 def by_oracle(args, spec, kept, folder):
@@ -78,16 +75,18 @@ def verdict(case, way, got, golden):
     return error <= tolerance, f"relative error {error:.2e}, tolerance {tolerance:.0e}"
 
 
-def check(args, spec, data):
+def check(args, spec):
     """(what was compared, whether it is right, what to say)."""
-    kept = read_safetensors(data)
+    kept, maker = read_safetensors(data_of(spec))
     golden = kept.pop(OUTPUT).astype(np.float64)
+    if not maker.startswith("oracle "):
+        yield "maker", False, f"expected an output that an oracle made, but got one by '{maker}'; run utils/make_golden.py"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         if args.oracle:
             expected = by_oracle(args, spec, kept, folder)
             error = reference.relative_error(golden, expected)
-            yield "against the oracle", error <= judges.INTERPRETER_TOLERANCE, f"relative error {error:.2e}"
+            yield "against the oracle", error <= judges.INTERPRETER_TOLERANCE, f"relative error {error:.2e}, made by {maker}"
             return
         given = folder / "given.safetensors"
         write_safetensors(given, kept)
@@ -100,19 +99,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=pathlib.Path, help="of specs; the data lies in `data`")
     parser.add_argument("--attnc", default="attnc")
-    parser.add_argument("--make", action="store_true")
     parser.add_argument("--oracle")
     args = parser.parse_args()
     failed, specs = 0, sorted(args.folder.glob("*.yaml"))
     for spec in specs:
-        data = spec.parent / "data" / f"{spec.stem}.safetensors"
-        if args.make:
-            make(args, spec, data)
-            continue
-        for way, right, said in check(args, spec, data):
+        for way, right, said in check(args, spec):
             failed += not right
             print(f"{'pass' if right else 'FAIL'}: {spec.stem}: {way}: {said}")
     sys.exit(failed > 0 or not specs)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,8 @@ pinned, sizes at every residue, every storage type, large logits, NaN in rows th
 runs it, on the CPU every fourth one as libraries are optimised and the others not; inputs beyond the range of the tolerances must give a finite output and no more. A target that does not support
 a spec yet says so, and that is counted. With --oracle the interpreter's own output is held against the oracle's, its
 chosen rows against all of them; with --terms the mechanisms' decompositions against the mechanisms; with --plans every
-combination of the laws' forms, and the plans that selection takes for a CPU and a GPU, against the spec as it is written.
+combination of the laws' forms, and the plans that selection takes for a CPU and a GPU, against the spec as it is written: no
+plan for the CPU is a failure, and of GPUs, which lack some forms, at most three seeds in ten have none.
 """
 
 import argparse
@@ -18,6 +19,8 @@ import yaml
 import random_grammar
 from random_grammar import Limits, draw_spec
 from random_worker import Worker
+
+MOST_UNPLANNED = .3  # of the seeds: forms that no GPU has yet are pinned in about a sixth of them
 
 worker = None
 
@@ -73,22 +76,23 @@ def parse():
 
 def main():
     args = parse()
-    done = ran = refused = failed = in_range = conditioned = plans = 0
+    done = ran = refused = failed = in_range = conditioned = plans = unplanned = 0
     for outcome in outcomes(args, range(args.first, args.first + args.count)):
         if outcome.refused and args.all_supported:
             outcome.failures.append("expected every target to support the spec")
         done, ran, refused = done + 1, ran + outcome.ran, refused + outcome.refused
         failed, in_range = failed + bool(outcome.failures), in_range + outcome.in_range
         conditioned, plans = conditioned + outcome.conditioned, plans + outcome.plans
+        unplanned += outcome.unplanned
         if outcome.failures:
             report(args, outcome.seed, outcome.failures)
         if args.progress and done % args.progress == 0:
             print(f"after seed {outcome.seed}: {done} seeds, {failed} failed", flush=True)
     if args.plans:
-        print(f"{plans} plans interpreted")
+        print(f"{plans} plans interpreted; {unplanned} seeds without one for a GPU, which lacks what is pinned")
     print(f"{done} seeds, {ran} runs, {in_range} seeds within the range of the tolerances, "
           f"{conditioned} outputs judged by their condition, {refused} refused as not supported yet, {failed} failed")
-    sys.exit(failed > 0 or (bool(args.target) and not ran))
+    sys.exit(failed > 0 or (bool(args.target) and not ran) or unplanned > MOST_UNPLANNED * max(done, 10))
 
 
 if __name__ == "__main__":

@@ -70,6 +70,7 @@ class Outcome:
     refused: int = 0
     conditioned: int = 0
     plans: int = 0
+    unplanned: int = 0  # GPUs that have no plan with what is pinned
     in_range: bool = True
 
 
@@ -177,6 +178,7 @@ class Worker:
         outputs = self.interpret("plans", drawn)
         names = (drawn.folder / "plans-result.npy.txt").read_text(encoding="utf-8").splitlines()
         outcome.plans = len(names)
+        outcome.unplanned = len((drawn.folder / "plans-result.npy.refused").read_text(encoding="utf-8").splitlines())
         if not drawn.tensors.in_range:  # weights of f64 may underflow, in one order of products and not in another
             return []
         bound = PLAN_TOLERANCE * max(1, drawn.tensors.largest_logit / 1000)
