@@ -106,6 +106,9 @@ TEST(MatrixSums, TermsAreCutOffTowardsZeroBeforeTheyAreAdded) {
   // 1 - 2^-25, cut off as a whole, would be 1 - 2^-24.
   EXPECT_EQ(ampere(1, {{0, -0x1p-13f, 0x1p-12f}}), 1.0f);
   EXPECT_EQ(ampere(-1, {{0, 0x1p-13f, 0x1p-12f}}), -1.0f);
+  // Of 1.5 · 2^-24 one half is lost, whatever the sign.
+  EXPECT_EQ(ampere(1, repeated(0, 1, 0x1.8p-12f, 0x1p-12f)), 1 + 0x1p-23f);
+  EXPECT_EQ(ampere(1, repeated(0, 1, -0x1.8p-12f, 0x1p-12f)), 1 - 0x1p-23f);
   // Kept, and then cut off at f32: 1 + 2^-24 is 1, and -1 - 2^-24 is -1.
   EXPECT_EQ(ampere(1, {{0, 0x1p-12f, 0x1p-12f}}), 1.0f);
   EXPECT_EQ(ampere(-1, {{0, -0x1p-12f, 0x1p-12f}}), -1.0f);
