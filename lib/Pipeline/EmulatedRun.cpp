@@ -147,7 +147,8 @@ static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> compileHost(LibraryModu
   return std::move(*jit);
 }
 
-static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(DeviceCode &code, StringRef target) {
+static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(DeviceCode &code, StringRef target,
+                                                                    bool pessimistic) {
   llvm::Expected<cost::DeviceDescription> device = cost::DeviceDescription::named(target);
   if (!device)
     return device.takeError();
@@ -157,6 +158,8 @@ static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(DeviceCode &
     return llvm::createStringError("the device code could not be translated");
   EmulatorOptions options;
   options.sharedLimit = static_cast<size_t>(device->fastBytes);
+  options.pessimistic = pessimistic;
+  options.computeCapability = computeCapabilityOf(device->target).value_or(options.computeCapability);
   return DeviceEmulator::create(std::move(*module), std::move(context), options);
 }
 
@@ -217,8 +220,8 @@ static llvm::Error runPlans(DeviceCode &code, DeviceEmulator &emulator, const Te
 }
 
 llvm::Error attune::emulate(DeviceCode &code, StringRef target, llvm::ArrayRef<HostTensor *> given,
-                            EmulatorReport &report) {
-  auto emulator = makeEmulator(code, target);
+                            EmulatorReport &report, bool pessimistic) {
+  auto emulator = makeEmulator(code, target, pessimistic);
   if (!emulator)
     return emulator.takeError();
   Tensors tensors(code.host.description, given);
@@ -231,12 +234,12 @@ llvm::Error attune::emulate(DeviceCode &code, StringRef target, llvm::ArrayRef<H
 }
 
 llvm::Error attune::runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> given,
-                                std::vector<LaunchWork> *work) {
+                                std::vector<LaunchWork> *work, bool pessimistic) {
   std::optional<DeviceCode> code = compileForGpu(compilation);
   if (!code)
     return llvm::createStringError("the spec could not be compiled");
   EmulatorReport report;
-  llvm::Error error = emulate(*code, compilation.target(), given, report);
+  llvm::Error error = emulate(*code, compilation.target(), given, report, pessimistic);
   if (work)
     *work = report.launches;
   if (report.clean())

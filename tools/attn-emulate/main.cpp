@@ -48,7 +48,11 @@ static Opt<bool> counters("counters", cl::desc("Print counters and bank use"), c
 static Opt<bool> timing("time", cl::desc("Print the times of compiling and running"), cl::cat(category));
 static Opt<bool> noCheck("no-check", cl::desc("Compute values only"), cl::cat(category));
 static Opt<bool> drawnSchedule("shuffle", cl::desc("Run the warps in a drawn order"), cl::cat(category));
-static Opt<unsigned> seed("seed", cl::desc("Of drawn buffers and of the drawn order"), cl::init(1), cl::cat(category));
+static Opt<bool> pessimistic("pessimistic", cl::desc("Make the rounding errors that the device may make at worst"),
+                             cl::cat(category));
+static Opt<std::string> target("target", cl::desc("Whose matrix units --pessimistic follows: sm_80, sm_90a ..."),
+                               cl::init("sm_80"), cl::cat(category));
+static Opt<unsigned> seed("seed", cl::desc("Of drawn buffers, of the drawn order, and of --pessimistic"), cl::init(1), cl::cat(category));
 
 static Expected<Dim3> parseDim3(StringRef text) {
   Dim3 dims;
@@ -129,6 +133,12 @@ static Expected<bool> run() {
   options.check = !noCheck;
   options.shuffleSchedule = drawnSchedule;
   options.seed = seed;
+  options.pessimistic = pessimistic;
+  std::optional<unsigned> computeCapability = computeCapabilityOf(target);
+  if (!computeCapability)
+    return createStringError(inconvertibleErrorCode(),
+                             "expected a name like sm_80 or sm_90a after --target, but got '" + target + "'");
+  options.computeCapability = *computeCapability;
   auto start = std::chrono::steady_clock::now();
   auto emulator = DeviceEmulator::create(std::move(module), std::move(context), options);
   if (!emulator)

@@ -77,7 +77,7 @@ static void printWork(llvm::ArrayRef<LaunchWork> launches) {
 
 static int runInEmulator(const Arguments &arguments, Compilation &compilation, RunTensors &tensors) {
   std::vector<LaunchWork> work;
-  llvm::Error error = runEmulated(compilation, tensors.all(compilation.interface()), &work);
+  llvm::Error error = runEmulated(compilation, tensors.all(compilation.interface()), &work, arguments.pessimistic);
   if (!error && arguments.json)
     printWork(work);
   return error ? fail(std::move(error)) : static_cast<int>(Done);

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 namespace llvm {
 class LLVMContext;
@@ -33,11 +34,18 @@ namespace attune {
 struct EmulatorOptions {
   bool check = true;            ///< false: only values; an access out of bounds is then undefined
   bool shuffleSchedule = false; ///< run blocks and warps in a drawn order, switching between warps at warp instructions
-  uint64_t seed = 1;            ///< of the drawn order
+  uint64_t seed = 1;            ///< of the drawn order, and of the errors of approximations
+  /// Sums of matrix products as the worst of published measurements of `computeCapability`'s matrix units describe
+  /// them, and approximate instructions as far off as they may be; else both as exact as can be.
+  bool pessimistic = false;
+  unsigned computeCapability = 80; ///< sm_80 is 80
   size_t staticSharedLimit = 48 * 1024;
   size_t sharedLimit = 163 * 1024; ///< static and dynamic together; the limit of sm_80
   unsigned maxFindings = 64;       ///< kept with their text; all are counted
 };
+
+/// 80 of "sm_80", 90 of "sm_90a"; nothing of another name.
+std::optional<unsigned> computeCapabilityOf(llvm::StringRef target);
 
 class DeviceEmulator {
 public:

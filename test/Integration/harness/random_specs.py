@@ -58,6 +58,7 @@ def parse():
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--target", type=listed, default=["cpu"], help="targets, with commas; '' for none")
     parser.add_argument("--emulate", action="store_true")
+    parser.add_argument("--pessimistic", action="store_true", help="with --emulate: rounding errors at their worst")
     parser.add_argument("--gpu-products", help="as attnc takes it")
     parser.add_argument("--oracle", help="path of oracle.py: judges the interpreter")
     parser.add_argument("--terms", action="store_true", help="judge the mechanisms' decompositions")

@@ -197,6 +197,7 @@ class Worker:
             status, said = self.server.call(command, spec, drawn.folder, npy(drawn.folder, target), isa)
             return status, said, None if status else np.load(npy(drawn.folder, target))
         flags = ["--emulate"] if self.args.emulate else []
+        flags += ["--pessimistic"] if self.args.pessimistic else []
         flags += ["--gpu-products", self.args.gpu_products] if self.args.gpu_products else []
         status, said = self.server.call("run", spec, "--in", drawn.folder, "--out", result, "--target", target, *flags)
         return status, said, None if status else np.load(next(result.glob("*.npy")))
