@@ -45,8 +45,9 @@ def main():
     for name in SIZES:
         parser.add_argument(f"--{name}", type=int, help="for '?'")
     args = parser.parse_args()
-    good = True
-    for spec in specs_of(args.specs):
+    specs = specs_of(args.specs)
+    good = bool(specs)
+    for spec in specs:
         for dtype in args.dtypes.split(","):
             with tempfile.TemporaryDirectory() as folder:
                 right, said = run(args, spec, dtype, folder)

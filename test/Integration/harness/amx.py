@@ -91,7 +91,7 @@ def main():
                 done += 1
     print("\n".join(failures))
     print(f"{done} libraries, {len(failures)} failures")
-    sys.exit(bool(failures))
+    sys.exit(bool(failures) or not done)
 
 
 if __name__ == "__main__":

@@ -70,8 +70,8 @@ def parse():
 
 
 def run_property(args, each, ways, make_draw):
-    """How many failed."""
-    failed = 0
+    """(how many ran, how many of them failed)"""
+    ran = failed = 0
     for way in ways:
         is_compiled = isinstance(way, Compiled)
         if each.compiled_only and not is_compiled or each.compiled_long and is_compiled and not args.long:
@@ -84,8 +84,8 @@ def run_property(args, each, ways, make_draw):
         print(f"{'FAIL' if wrong else 'pass'}: {each.name}: {way.name}: {compared} pairs{spent}", flush=True)
         for message in wrong:
             print(f"    {message}", flush=True)
-        failed += bool(wrong)
-    return failed
+        ran, failed = ran + 1, failed + bool(wrong)
+    return np.array([ran, failed])
 
 
 def run_seed(args, seed, dtype, folder):
@@ -95,26 +95,27 @@ def run_seed(args, seed, dtype, folder):
     ways += [Compiled(sources, interpreter, args.isa)] if "compiled" in args.ways else []
     make_draw = lambda name, thorough: Draw(seed, name, dtype, interpreter.server, folder, thorough)
     print(f"seed {seed}, {dtype}:", flush=True)
-    failed = 0
+    totals = np.zeros(2, int)
     for each in PROPERTIES:
         if args.filter in each.name:
-            failed += run_property(args, each, ways, make_draw)
+            totals += run_property(args, each, ways, make_draw)
     for way in ways:
         way.close()
-    return failed
+    return totals
 
 
 def main():
     args = parse()
     for family in args.families or families():
         importlib.import_module(f"properties.{family}")
-    failed = 0
+    totals = np.zeros(2, int)
     for seed in range(args.first, args.first + args.seeds):
         for dtype in args.dtypes:
             with tempfile.TemporaryDirectory() as folder:
-                failed += run_seed(args, seed, dtype, pathlib.Path(folder))
-    print(f"{failed} failed")
-    sys.exit(failed > 0)
+                totals += run_seed(args, seed, dtype, pathlib.Path(folder))
+    ran, failed = totals
+    print(f"{failed} of {ran} failed")
+    sys.exit(bool(failed > 0 or not ran))
 
 
 if __name__ == "__main__":

@@ -48,13 +48,15 @@ def main():
     parser.add_argument("--kernel", type=int, required=True, help="lines that a kernel may have")
     parser.add_argument("--spec", type=int, required=True, help="lines that all kernels of a spec may have")
     args = parser.parse_args()
-    over = []
+    over, specs = [], specs_of(args.specs)
     print(f"{'spec':<28} {'dtype':<5} {'target':<8} {'':>3} {'all':>8} {'longest':>8}")
     with tempfile.TemporaryDirectory() as folder:
-        for spec in specs_of(args.specs):
+        for spec in specs:
             for dtype in args.dtypes.split(","):
                 for target in args.targets.split(","):
                     over += check(args, spec, dtype, target, pathlib.Path(folder))
+    if not specs:
+        sys.exit("expected specs, but got folders without any")
     if over:
         sys.exit(f"expected kernels of at most {args.kernel} lines and specs of at most {args.spec}, but got {', '.join(over)}")
 

@@ -125,15 +125,15 @@ def spec_outcomes(args, server, spec):
 
 
 def main():
-    args, server, failed = parse(), Server(), 0
+    args, server, failed, done = parse(), Server(), 0, 0
     for spec in [spec for path in args.specs for spec in (sorted(path.glob("*.yaml")) if path.is_dir() else [path])]:
         for at, right, said in spec_outcomes(args, server, spec):
-            failed += not right
+            failed, done = failed + (not right), done + 1
             print(f"{'pass' if right else 'FAIL'}: {spec.stem}{at}: {said}", flush=True)
     server.close()
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(f"{failed} failed, {resident / 2**20:.0f} MiB resident at most")
-    sys.exit(failed > 0 or resident > MOST_RESIDENT)
+    print(f"{failed} of {done} failed, {resident / 2**20:.0f} MiB resident at most")
+    sys.exit(failed > 0 or not done or resident > MOST_RESIDENT)
 
 
 if __name__ == "__main__":

@@ -89,9 +89,12 @@ def main():
     parser.add_argument("--dtypes", type=lambda text: text.split(","), help="with --each, in place of the specs' own")
     parser.add_argument("--known", type=lambda text: text.split(","), default=[], help="specs that may add more")
     args = parser.parse_args()
+    if not specs_of(args.specs):
+        sys.exit("expected specs, but got folders without any")
     over = print_each(args) if args.each else print_second(args)
     if over:
         sys.exit(f"expected at most {MOST_BYTES // 1000} kB more for an architecture, but got more for {', '.join(over)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -105,7 +105,7 @@ def main():
             failures += [message for message in messages if message]
     print("\n".join(failures[:20]))
     print(f"{done - len(failures)} of {done} drawn runs within the tolerance")
-    sys.exit(bool(failures))
+    sys.exit(bool(failures) or done < args.samples)
 
 
 if __name__ == "__main__":

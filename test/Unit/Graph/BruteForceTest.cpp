@@ -32,7 +32,7 @@ protected:
 };
 } // namespace
 
-/// Prices of all plans that the device can run, sorted.
+/// Prices of all plans that the device can run, sorted. Where a plan does away with an op, the forms of that op are no choice.
 static std::vector<double> allPrices(func::FuncOp function, const cost::DeviceDescription &device) {
   auto laws = createLaws();
   Memo memo(function, laws);
@@ -42,8 +42,11 @@ static std::vector<double> allPrices(func::FuncOp function, const cost::DeviceDe
     bool possible = true;
     for (auto [group, digit] : llvm::zip_equal(memo.groups(), digits))
       possible &= group.alternatives[digit].feasible();
+    llvm::SmallBitVector computed;
+    OwningOpRef<func::FuncOp> plan = possible ? memo.realize(digits, &computed) : OwningOpRef<func::FuncOp>();
+    for (size_t group = 0; plan && group < digits.size(); ++group)
+      possible &= computed[group] || digits[group] == 0;
     if (possible) {
-      OwningOpRef<func::FuncOp> plan = memo.realize(digits);
       llvm::Expected<PricedPlan> priced = Metric(device).partition(*plan);
       double seconds = 0;
       if (!priced)
