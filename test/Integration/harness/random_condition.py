@@ -1,24 +1,23 @@
-"""What error rounding to f32 must be expected to make in sketched attention, from the definition in float64.
+"""How far rounding may throw the rows of sketched attention, to first order.
 
-Roots of weights t = ⟨S(q), S(k)⟩ have signs, and all those of a row may cancel: a relative error u of what is added up
-becomes one of u Σ|terms| / |Σ terms|. To first order, with u = 2^-24 an operation and independent errors, each number is
-carried with its standard error: rows where the layer computes them, entries of the sketch, products, squares, the
-quotient. Where the tree works with pairs of f32 only its root is rounded (docs/Rationale/Sketches.md).
+Roots of weights t = ⟨S(q), S(k)⟩ have signs, and those of a row may cancel. Each entry of the rows S(q) and S(k) is moved by
+a relative error of at most u; the bound of a row is the largest norm of what that does to it, to first order, over the
+row's own norm: u Σ_c |S(q)_c| |∂o/∂S(q)_c| + u Σ_jc |S(k_j)_c| |∂o/∂S(k_j)_c|. An output projection is part of o. A row whose
+weights are all 0 only because they cancel has no bound.
 """
 
 import numpy as np
 
 from random_range import parts_seen, project
 
-UNIT = 2.0 ** -24
-# Of float64: a scale times exact rows is rounded there, and sums that are 0 become noise.
-EXACT_UNIT = 2.0 ** -53
-# Rounding errors are not independent, and there are more than the first order counts.
-SLACK = 4
+# What rows S(q), S(k) may be rounded to, by storage type (docs/Rationale/Sketches.md).
+UNIT = {"f32": 2.0 ** -24, "f16": 2.0 ** -11, "bf16": 2.0 ** -8}
+# Two evaluations in float64 differ by no more than this, nor by more than this many times what a relative error of 2^-53 may do.
+JUDGES_APART, FLOAT64_ERRORS = 1e-10, 2.0 ** 10
 
 
 #===------------------------------------------------------------------------------------------------------------------===#
-# Numbers with their standard error
+# Sketches
 #===------------------------------------------------------------------------------------------------------------------===#
 
 
@@ -28,102 +27,86 @@ def signs(sign, index):
     return sign[:, None] * (1 - 2 * odd)
 
 
-def times_signs(number, matrix, unit, zeros_hold):
-    """a M of a [.., c] with M of ±1; the sum of squares is what rounding the sum adds. Of given rows a sum that is 0
-    must be 0."""
-    value, error = number
-    own = unit * np.sqrt((value ** 2).sum(-1, keepdims=True))
-    # Column by column in one order: of equal columns the sums are equal, and so their differences exactly 0.
-    sums = np.stack([(value * column).sum(-1) for column in matrix.T], -1)
-    errors = np.sqrt((error ** 2).sum(-1, keepdims=True) + own ** 2)
-    return sums, np.where((sums == 0) & zeros_hold, 0, errors)
-
-
-def times(a, b, unit):
-    return a[0] * b[0], np.sqrt((a[0] * b[1]) ** 2 + (a[1] * b[0]) ** 2 + (a[1] * b[1]) ** 2 + (unit * a[0] * b[0]) ** 2)
-
-
-def has_pairs(mechanism):
-    """Whether the tree works with pairs of f32."""
-    return mechanism["degree"] >= 32 or mechanism["size"] <= 4
+def times_signs(rows, matrix):
+    """Column by column in one order: of equal columns the sums are equal, and so their differences exactly 0."""
+    return np.stack([(rows * column).sum(-1) for column in matrix.T], -1)
 
 
 def sketch(rows, mechanism, matrix):
-    """S of rows [n, d] given with their error, and its standard error: both [n, r]. `matrix` gives the ±1 by name."""
-    unit, zeros_hold = 0.0 if has_pairs(mechanism) else UNIT, (rows[1] < UNIT * np.abs(rows[0])).any()
-    root, width = np.sqrt(mechanism["size"]), rows[0].shape[-1]
-    scaled = lambda number: (number[0] / root, number[1] / root)
-    level = [scaled(times_signs(rows, matrix(f"leaf{i}", "")[:width], unit, zeros_hold)) for i in range(mechanism["degree"] // 2)]
+    """S of rows [n, d]: [n, r]. `matrix` gives the ±1 by name."""
+    root, width = np.sqrt(mechanism["size"]), rows.shape[-1]
+    level = [times_signs(rows, matrix(f"leaf{i}", "")[:width]) / root for i in range(mechanism["degree"] // 2)]
     node = 0
     while len(level) > 1:
         above = []
-        for i in range(0, len(level), 2):
-            sides = (times_signs(level[i + side], matrix(f"node{node}", name), unit, zeros_hold)
-                     for side, name in enumerate(["_a", "_b"]))
-            above.append(scaled(times(*sides, unit)))
+        for pair in zip(level[::2], level[1::2]):
+            a, b = (times_signs(side, matrix(f"node{node}", name)) for side, name in zip(pair, ["_a", "_b"]))
+            above.append(a * b / root)
             node += 1
         level = above
-    value, error = level[0]
-    return value, np.sqrt(error ** 2 + (UNIT * value) ** 2)
+    return level[0]
 
 
-def products(a, b):
-    """⟨a_i, b_j⟩, its standard error, and Σ|a_ic b_jc|: [n, N] each."""
-    squares = [[part ** 2 for part in number] for number in (a, b)]
-    # Also of the second order: both sums may be 0.
-    error = np.sqrt(squares[0][0] @ (squares[1][1] + UNIT ** 2 * squares[1][0]).T
-                    + squares[0][1] @ (squares[1][0] + squares[1][1]).T)
-    return a[0] @ b[0].T, error, np.abs(a[0]) @ np.abs(b[0]).T
+def matrices(parameter, prefix, head):
+    """The ±1 of one head by their names, made once."""
+    made = {}
+
+    def matrix(name, side):
+        if (name, side) not in made:
+            sign, index = (parameter(f"{prefix}sketch.{name}.{what}{side}")[head] for what in ("sign", "index"))
+            made[name, side] = signs(sign, index)
+        return made[name, side]
+    return matrix
 
 
 #===------------------------------------------------------------------------------------------------------------------===#
-# Attention
+# One head
 #===------------------------------------------------------------------------------------------------------------------===#
 
 
-def exact_roots(q, k, half):
-    """⟨q, k⟩^half with its error."""
-    t, error, added = products(q, k)
-    return t ** half, half * np.abs(t) ** (half - 1) * error, added ** half
-
-
-def row_errors(mechanism, roots, visible, v, from_state):
-    """o [n, dv] of one head and the standard error of its entries."""
-    t, error, added = (part * visible for part in roots)
+def attend(mechanism, roots, visible, v):
+    """o [n, c] and ∂o/∂t as factors: ∂o_i/∂t_ij = slope_ij (v_j − mean_i)."""
     guard = mechanism.get("denominator", {})
-    unit = np.maximum(np.abs(t), error).max(1, keepdims=True)
+    t = roots * visible
+    unit = np.abs(t).max(1, keepdims=True, initial=0.0)
     unit = np.where(unit > 0, unit, 1)
-    t, error, added = t / unit, error / unit, added / unit
-    bias, floor = (guard.get(name, 0) * unit[:, 0] ** -2.0 for name in ("bias", "floor"))
-    weight = t ** 2
-    denominator = np.maximum(weight.sum(1) + bias, floor)[:, None]
-    undecided = (denominator == 0) & (error > 0).any(1, keepdims=True)  # nobody can say that it is 0
+    weights = (t / unit) ** 2
+    bias, floor = (guard.get(name, 0) * unit ** -2.0 for name in ("bias", "floor"))
+    sums = weights.sum(1, keepdims=True) + bias
+    denominator = np.maximum(sums, floor)
     denominator = np.where(denominator > 0, denominator, np.inf)
-    o = weight @ v / denominator
-    bounds = np.abs(v).max(0) + np.abs(o)  # outputs are means
-    spread = (v[None] - o[:, None]) ** 2 if (floor == 0).all() else v[None] ** 2 + o[:, None] ** 2     # [n, N, dv]
-    moved = (2 * t * error) ** 2 + error ** 4
-    squares = np.einsum("ij,ijc->ic", moved, spread)
-    if from_state:  # Sums of s ⊗ s v are rounded before they cancel, each column of the state and the row sum for itself: a
-        # term four times, in both features, with its value and when it is read.
-        squares = squares + np.einsum("ij,ijc->ic", (2 * UNIT * added ** 2) ** 2, v[None] ** 2 + o[:, None] ** 2)
-    errors = np.hypot(np.sqrt(squares) / denominator, UNIT * o)
-    return o, np.minimum(np.where(undecided, np.inf, errors), bounds)
+    o = weights @ v / denominator
+    return o, 2 * (t / unit) / denominator / unit, np.where(sums < floor, 0, o), np.isinf(denominator[:, 0])
 
 
-def head_error(mechanism, matrix, q, k, v, visible, from_state=True, judged=None):
-    """(Σ error², Σ o²) of one head of one batch entry; q and k are rows with their errors. `judged`: the output by
-    another evaluation in float64; where the two differ, so may f32."""
-    t, error, added = products(sketch(q, mechanism, matrix), sketch(k, mechanism, matrix))
-    if "local_exact" in mechanism:
-        block = np.arange(len(v)) // mechanism["local_exact"]
-        inside = block[:, None] == block[None]
-        exact = exact_roots(q, k, mechanism["degree"] // 2)
-        t, error, added = (np.where(inside, e, s) for e, s in zip(exact, (t, error, added)))
-    o, errors = row_errors(mechanism, (t, error, added), visible, v, from_state)
-    if judged is not None:
-        errors = np.hypot(errors, o - judged)
-    return np.sum(errors ** 2), (o ** 2).sum()
+def distances(v, mean):
+    """|v_j − mean_i|: [n, N]."""
+    return np.sqrt(np.maximum((mean ** 2).sum(1)[:, None] + (v ** 2).sum(1) - 2 * mean @ v.T, 0))
+
+
+def head_bound(mechanism, matrix, q, k, v, places, visible):
+    """o [rows, c] of one head and, for u = 1, the bound of its absolute error [rows]; q are the rows at `places`."""
+    sq, sk = sketch(q, mechanism, matrix), sketch(k, mechanism, matrix)
+    t, sketched = sq @ sk.T, visible
+    if "local_exact" in mechanism:  # these weights have no sketch
+        block = mechanism["local_exact"]
+        inside = places[:, None] // block == np.arange(len(k)) // block
+        t, sketched = np.where(inside, (q @ k.T) ** (mechanism["degree"] // 2), t), visible & ~inside
+    o, slope, mean, empty = attend(mechanism, t, visible, v)
+    slope = slope * sketched
+    added = np.abs(sq) @ np.abs(sk).T
+    of_keys = (np.abs(slope) * added * distances(v, mean)).sum(1)
+    of_query = np.zeros(len(q))
+    for feature in range(sq.shape[1]):
+        steep = slope * sk[:, feature]
+        of_query += np.abs(sq[:, feature]) * np.linalg.norm(steep @ v - steep.sum(1, keepdims=True) * mean, axis=1)
+    undecided = empty & (added * sketched > 0).any(1)  # nobody can say that it is 0
+    return o, np.where(undecided, np.inf, of_keys + of_query)
+
+
+#===------------------------------------------------------------------------------------------------------------------===#
+# An output
+#===------------------------------------------------------------------------------------------------------------------===#
 
 
 def values_of(case, arrays, parameter):
@@ -144,61 +127,59 @@ def without_poison(case, arrays):
                                     arrays[name], 0) for name in keys}
 
 
-def matrices(parameter, prefix, head):
-    """The ±1 of one head by their names, made once."""
-    made = {}
-
-    def matrix(name, side):
-        if (name, side) not in made:
-            sign, index = (parameter(f"{prefix}sketch.{name}.{what}{side}")[head] for what in ("sign", "index"))
-            made[name, side] = signs(sign, index)
-        return made[name, side]
-    return matrix
+def visible_keys(case, arrays, entry, places):
+    """[rows, N] of one batch entry."""
+    seen = np.arange(case.keys) < arrays.get("key_lengths", np.full(case.batch, case.keys))[entry]
+    return seen & (np.arange(case.keys) <= places[:, None]) if case.fields["causal"] else np.tile(seen, (len(places), 1))
 
 
-def unit_of_rows(fields):
-    """Rows that the layer computes are rounded, given ones are not."""
-    if fields.keys() & {"projection", "rope", "qk_norm"}:
-        return UNIT
-    return EXACT_UNIT if fields.get("scale", 1) != 1 else 0.0
+class Conditions:
+    """Of the rows at `places` of an output that is `expected` [batch, H, rows, dv], or [batch, rows, D] behind an output
+    projection, in the batch `entries`: `bounds` for u = 1 of the relative error of each, and `apart`, how much farther than
+    two evaluations in float64 may be this one is from what is expected."""
 
+    def __init__(self, case, arrays, parameter, expected, entries, places):
+        self.case, self.parameter, self.expected, self.places = case, parameter, expected, places
+        self.arrays = without_poison(case, arrays)
+        self.projected = bool(case.fields.get("projection", {}).get("output"))
+        self.entries = range(case.batch)[entries]
+        self.v = values_of(case, self.arrays, parameter)
+        self.absolute, self.apart = np.zeros(expected.shape[:-1]), 0.0
+        self.add_parts()
+        size = np.linalg.norm(expected, axis=-1)
+        self.bounds = np.where(self.absolute == 0, 0.0, self.absolute / size)[entries]
 
-def part_errors(case, seen, parameter, prefix, v, visible, entries, judged):
-    """(Σ error², Σ o²) of one part, in its batch `entries`; `judged` [batch, part heads, n, dv] or None."""
-    f, unit = case.fields, unit_of_rows(case.fields)
-    rounded = lambda rows: (rows, unit * np.abs(rows))
-    group, sums = f["heads"] // f["kv_heads"], np.zeros(2)
-    from_state = f.get("pin", {}).get("linearize") != "quadratic"
-    for head in range(seen.q.shape[1]):
-        matrix = matrices(parameter, prefix, head)
-        for b in range(case.batch)[entries]:
-            q, k = rounded(f.get("scale", 1.0) * seen.q[b, head]), rounded(seen.k[b, head // group])
-            sums += head_error(seen.mechanism, matrix, q, k, v[b, head // group], visible[b], from_state,
-                               None if judged is None else judged[b, head])
-    return sums
+    def add_parts(self):
+        first = 0
+        for index, seen in enumerate(parts_seen(self.case, self.arrays, self.parameter)):
+            if seen.mechanism["kind"] == "polysketch":
+                prefix = f"part{index}." if "parts" in self.case.fields else ""
+                for head in range(seen.q.shape[1]):
+                    matrix = matrices(self.parameter, prefix, head)
+                    for entry in self.entries:
+                        self.add_head(seen, matrix, head, first + head, entry)
+            first += seen.q.shape[1]
 
+    def add_head(self, seen, matrix, head, place, entry):
+        """Head `head` of a part, `place` of the output."""
+        f = self.case.fields
+        group = f["heads"] // f["kv_heads"]
+        q = f.get("scale", 1.0) * seen.q[entry, head, self.places]
+        visible = visible_keys(self.case, self.arrays, entry, self.places)
+        v = self.v[entry, place // group]
+        if self.projected:
+            v = v @ self.parameter("wo")[place * v.shape[-1]:(place + 1) * v.shape[-1]]
+        o, bound = head_bound(seen.mechanism, matrix, q, seen.k[entry, head // group], v, self.places, visible)
+        if self.projected:  # errors of heads add up
+            self.absolute[entry] += bound
+            return
+        self.absolute[entry, place] = bound
+        if "lepe" not in seen.mechanism:
+            self.compare(o, bound, self.expected[entry, place])
 
-def expected_error(case, arrays, parameter, expected, entries=slice(None)):
-    """The relative Frobenius error that rounding is expected to make in the parts that are sketched of an output that is
-    `expected`, in the batch `entries`."""
-    arrays = without_poison(case, arrays)
-    f, v, sums, first = case.fields, values_of(case, arrays, parameter), np.zeros(2), 0
-    group = f["heads"] // f["kv_heads"]
-    lengths = arrays.get("key_lengths", np.full(case.batch, case.keys))
-    places = np.arange(case.keys)
-    visible = (places < lengths[:, None])[:, None] & (places <= np.arange(case.queries)[:, None] if f["causal"] else True)
-    visible = np.broadcast_to(visible, (case.batch, case.queries, case.keys))
-    for index, seen in enumerate(parts_seen(case, arrays, parameter)):
-        if seen.mechanism["kind"] == "polysketch":
-            prefix = f"part{index}." if "parts" in f else ""
-            heads = slice(first, first + seen.q.shape[1])
-            plain = "lepe" not in seen.mechanism and not f.get("projection", {}).get("output")
-            sums += part_errors(case, seen, parameter, prefix, v[:, first // group:], visible, entries,
-                                expected[:, heads] if plain else None)
-        first += seen.q.shape[1]
-    error, own = np.sqrt(sums)
-    if error == 0:
-        return 0.0
-    # An output projection scales error and output alike.
-    size = own if f.get("projection", {}).get("output") else np.linalg.norm(expected[entries])
-    return SLACK * error / size if size > 0 else np.inf
+    def compare(self, o, bound, expected):
+        size = np.linalg.norm(expected, axis=1)
+        allowed = JUDGES_APART * size + FLOAT64_ERRORS * 2.0 ** -53 * bound
+        difference = np.linalg.norm(o - expected, axis=1)
+        apart = np.where(difference == 0, 0.0, difference / allowed)
+        self.apart = max(self.apart, float(np.where(np.isnan(apart), np.inf, apart).max(initial=0.0)))
