@@ -93,7 +93,7 @@ def judge(got, expected, dtype, tolerance, bounds=None):
 def judge_rows(got, expected, dtype, tolerance, bounds):
     """Row by row, where one is conditioned."""
     exempt = conditioned(bounds, tolerance)
-    most = np.where(exempt, np.fmin(BOUND_FACTOR * np.nan_to_num(bounds, nan=np.inf), MOST_ERROR), tolerance)
+    most = np.where(exempt, np.fmin(BOUND_FACTOR * np.asarray(bounds), MOST_ERROR), tolerance)
     errors = row_errors(got, expected, dtype)
     lost = exempt & ~(np.isfinite(got) | (np.abs(expected) > (1 - MOST_ERROR) * LARGEST[dtype])).all(axis=-1)
     share = np.where(lost, np.inf, errors / most)

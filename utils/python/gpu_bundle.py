@@ -97,13 +97,16 @@ def draw_example(program, path, dtype, folder):
     return drawn
 
 
-def draw_random(program, seed, folder):
+def draw_random(args, seed, folder):
     """The first draw of the seed that says something."""
+    program, limits = args.attnc, Limits(cpu_forms=args.target == "cpu")
     init = lambda spec, tensors, sizes: attnc(program, "init", spec, "--out", tensors, "--seed", seed, *sizes)
     for attempt in range(random_draw.MOST_DRAWS):
-        random = random_draw.Drawn(seed, attempt, Limits(), folder / str(attempt), init)
+        random = random_draw.Drawn(seed, attempt, limits, folder / str(attempt), init)
         random.expected = interpret(program, random.spec, random.folder)
         unit = random.storage_unit()
+        if random.disagreement():
+            raise ValueError(f"seed {seed}: {random.disagreement()}")
         if not random.says_nothing(unit):
             bounds = random.bounds(unit)
             needed = bounds is not None and conditioned(bounds, random.tolerance).any()
@@ -158,7 +161,7 @@ def pack_one(job):
     args, bundle, what, dtype = job
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        draw = draw_random(args.attnc, what, folder) if isinstance(what, int) \
+        draw = draw_random(args, what, folder) if isinstance(what, int) \
             else draw_example(args.attnc, what, dtype, folder)
         return pack(args, draw, bundle)
 

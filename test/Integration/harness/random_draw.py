@@ -75,7 +75,7 @@ class Drawn:
         arrays = {name: self.rounded(array) for name, array in self.tensors.arrays.items()}
         parameter = functools.cache(lambda name: self.rounded(np.load(npy(self.folder, name))))
         entries = slice(int(self.tensors.spoiled), None)
-        return Conditions(self.case, arrays, parameter, self.expected.astype(np.float64), entries, self.places)
+        return Conditions(self.case, arrays, parameter, self.expected, entries, self.places)
 
     def bounds(self, unit):
         """Of the rows that are judged, where each number of a sketch is off by up to `unit`; None if no part is sketched."""
@@ -85,13 +85,17 @@ class Drawn:
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        return says_nothing(self.bounds(unit), self.tolerance)
+        """Too many rows are conditioned, or float64 cannot say what it is."""
+        if self.conditions is None or self.conditions.broken.any():
+            return False
+        return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any()
 
     def disagreement(self):
         """What is wrong with a judge, empty if nothing is."""
-        if self.conditions is None or self.conditions.apart <= 1:
+        if self.conditions is None or not self.conditions.broken.any():
             return ""
-        return f"judge disagreement: two evaluations in float64 are {self.conditions.apart:.1e} times as far apart as they may be"
+        rows = np.argwhere(self.conditions.broken)
+        return f"judge disagreement: two evaluations in float64 differ by more than it rounds in {len(rows)} rows, the first {rows[0]}"
 
     def judge(self, got, unit):
         """The verdict on an output of all rows."""

@@ -13,6 +13,8 @@ import numpy as np
 KINDS = ["softmax", "polynomial", "kernel", "polysketch", "effatt", "eva", "agent"]
 MAPS = ["favor", "favor_relu", "elu1", "relu", "cosformer", "focused"]
 SIZES = ["mixed", "small", "large"]
+# Forms that only a CPU has.
+CPU_FORMS = {"map": "alone", "project": "in_reader", "launch": "together", "project_out": "epilogue"}
 LARGE_ONE_IN, LARGEST_LENGTH, LARGEST_WIDTH = 8, 5003, 160
 
 
@@ -89,6 +91,7 @@ class Limits:
     width: int = 64
     sizes: str = "small"    # one of SIZES: within these two always, but for one in eight, or never
     work: float = 1e9       # of a large spec: multiply-adds of all pairs of tokens
+    cpu_forms: bool = True  # whether forms may be pinned that only a CPU has
 
 
 class SpecDraw:
@@ -97,6 +100,7 @@ class SpecDraw:
     def __init__(self, seed, limits):
         self.choices, sizes = Choices(seed, "spec"), Choices(seed, "sizes")
         self.kinds, self.maps, self.plain = limits.kinds, limits.maps, limits.plain
+        self.cpu_forms = limits.cpu_forms
         self.tokens, self.width, self.features, self.ranks = limits.tokens, limits.width, 70, [1, 4, 12, 16, 30]
         self.large = limits.sizes == "large" or limits.sizes == "mixed" and sizes.once(LARGE_ONE_IN)
         if self.large:
@@ -138,6 +142,8 @@ class SpecDraw:
         pin = {law: c.pick(options) for law, options in forms.items() if options and c.once(2)}
         if self.can_project_in_epilogue(fields, pin) and c.once(2):
             pin["project_out"] = c.pick(["alone", "epilogue"])
+        if not self.cpu_forms:
+            pin = {law: form for law, form in pin.items() if CPU_FORMS.get(law) != form}
         if pin:
             fields["pin"] = pin
         return Case(fields, self.batch, self.n, self.N)

@@ -59,7 +59,8 @@ class Worker:
 
     def __init__(self, args):
         self.args, self.server, self.isas = args, Server(), available_isas()
-        self.limits = Limits(args.kinds, args.maps, args.plain, args.tokens, args.width, args.sizes, args.work)
+        self.limits = Limits(args.kinds, args.maps, args.plain, args.tokens, args.width, args.sizes, args.work,
+                             all(target == "cpu" for target in args.target))
         self.oracle = load_oracle(pathlib.Path(args.oracle)) if args.oracle else None
         np.seterr(all="ignore")
 
