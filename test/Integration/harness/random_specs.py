@@ -68,8 +68,9 @@ def parse():
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--sizes", choices=random_grammar.SIZES, default="mixed", help="one in eight large, none, or all")
     parser.add_argument("--work", type=float, default=1e9, help="of a large spec: multiply-adds of all pairs of tokens")
+    parser.add_argument("--f32-sketches", action="store_true", help="judge as if every target kept sketches in f32, as the CPU does")
     parser.add_argument("--all-supported", action="store_true", help="a spec that a target does not support is a failure")
-    parser.add_argument("--refusals", type=float, default=25, metavar="PERCENT", help="most runs that may be refused")
+    parser.add_argument("--refusals", type=float, default=5, metavar="PERCENT", help="most runs that may be refused")
     parser.add_argument("--excused", type=float, default=1, metavar="PERCENT", help="most runs that may be right only by "
                         "the condition of rows")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))

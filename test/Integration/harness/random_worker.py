@@ -81,7 +81,7 @@ class Worker:
 
     def unit(self, target, drawn):
         """What numbers of a sketch are rounded to: the CPU keeps them in f32 whatever the storage."""
-        return UNIT["f32"] if target == "cpu" else drawn.storage_unit()
+        return UNIT["f32"] if target == "cpu" or self.args.f32_sketches else drawn.storage_unit()
 
     def draw(self, seed, folder, outcome):
         """The first draw of the seed that says something of every target."""
