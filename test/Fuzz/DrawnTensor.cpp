@@ -19,15 +19,21 @@ static constexpr int64_t edges[] = {-1, 0, 1, 2, 3, 8, 33, 100, 1 << 16, INT32_M
 // Drawing
 //===----------------------------------------------------------------------===//
 
-/// The element that stands first in memory at the buffer's begin, or the last one at its end.
-void DrawnTensor::place(bool atEnd) {
-  __int128 low, high;
-  bool fits = extent(low, high) && high - low <= __int128(GuardedBuffer::bytes);
-  uint8_t *address = !fits ? buffer->begin() : atEnd ? buffer->end() - int64_t(high) : buffer->begin() - int64_t(low);
-  tensor.data = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(address) - tensor.byte_offset);
+/// The byte that stands first at the buffer's begin, or the last one at its end; sometimes a few elements inside.
+void DrawnTensor::place(GuardedBuffer &where, Choices &choices) {
+  buffer = &where;
+  Wide low = 0, high = 0;
+  bool fits = extent(low, high) && high - low <= Wide(GuardedBuffer::bytes);
+  uint64_t bytes = info.dtype.bits / 8, inside = &where == own ? 0 : choices.ConsumeIntegralInRange<uint64_t>(0, 600) * bytes;
+  auto first = reinterpret_cast<uintptr_t>(where.begin());
+  if (fits && choices.ConsumeBool())
+    first = reinterpret_cast<uintptr_t>(where.end()) - static_cast<uint64_t>(high) - inside;
+  else if (fits)
+    first += inside - static_cast<uint64_t>(low);
+  tensor.data = reinterpret_cast<void *>(first - tensor.byte_offset);
 }
 
-void DrawnTensor::draw(Choices &choices, const Sizes &sizes) {
+void DrawnTensor::draw(Choices &choices, const Sizes &sizes, GuardedBuffer *other) {
   room = info.rank;
   shape.reset(new int64_t[room]), strides.reset(new int64_t[room]);
   isNull = false;
@@ -43,7 +49,7 @@ void DrawnTensor::draw(Choices &choices, const Sizes &sizes) {
     tensor.strides = strides.get();
   for (int changes = choices.ConsumeIntegralInRange(0, 15) - 13; changes > 0; --changes)
     spoil(choices);
-  place(choices.ConsumeBool());
+  place(other ? *other : *own, choices);
   if (choices.ConsumeIntegralInRange(0, 63) == 63)
     tensor.data = nullptr;
 }
@@ -111,18 +117,18 @@ int64_t DrawnTensor::stride(int dim) const {
   return static_cast<int64_t>(step);
 }
 
-bool DrawnTensor::extent(__int128 &low, __int128 &high) const {
-  constexpr __int128 limit = __int128(1) << 62;
-  low = 0, high = info.dtype.bits / 8;
+bool DrawnTensor::extent(Wide &low, Wide &high) const {
+  constexpr Wide most = Wide(1) << 56;
+  Wide count = high = info.dtype.bits / 8;
+  low = 0;
   for (int dim = 0; dim < room; ++dim) {
-    if (shape[dim] <= 1)
-      continue;
-    __int128 reach = __int128(shape[dim] - 1) * stride(dim);
-    if (reach < -limit || reach > limit)
+    Wide reach = shape[dim] <= 1 ? 0 : Wide(shape[dim] - 1) * stride(dim);
+    count *= shape[dim];
+    if (reach < -most || reach > most || count > most)
       return false;
     (reach < 0 ? low : high) += reach * (info.dtype.bits / 8);
   }
-  return high - low <= limit;
+  return high - low <= most;
 }
 
 bool DrawnTensor::hasSizes(Sizes &sizes) const {
@@ -156,8 +162,9 @@ bool DrawnTensor::isRight(Sizes &sizes) const {
     return false;
   if (isEmpty())
     return true;
-  __int128 low, high, address = __int128(reinterpret_cast<uintptr_t>(tensor.data)) + tensor.byte_offset;
-  return hasStrides() && extent(low, high) && tensor.data && address <= UINT64_MAX && address % (info.dtype.bits / 8) == 0;
+  Wide low, high, address = Wide(reinterpret_cast<uintptr_t>(tensor.data)) + tensor.byte_offset;
+  return hasStrides() && extent(low, high) && tensor.data && address + low >= 0 && address + high <= UINT64_MAX &&
+         address <= UINT64_MAX && address % (info.dtype.bits / 8) == 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -170,40 +177,20 @@ bool DrawnTensor::isInside() const {
     return false;
   if (isEmpty())
     return true;
-  __int128 low, high;
+  Wide low, high;
   return extent(low, high) && address() + low >= reinterpret_cast<uintptr_t>(buffer->begin()) &&
          address() + high <= reinterpret_cast<uintptr_t>(buffer->end());
 }
 
-/// Of every element, in elements from the address.
-std::vector<int64_t> DrawnTensor::offsets() const {
-  std::vector<int64_t> result = {0}, next;
+std::vector<uintptr_t> DrawnTensor::elements() const {
+  std::vector<uintptr_t> result, next;
+  if (!isNull && !isEmpty())
+    result.push_back(address());
   for (int dim = 0; dim < room; ++dim, result.swap(next)) {
     next.clear();
-    for (int64_t offset : result)
+    for (uintptr_t begin : result)
       for (int64_t i = 0; i < shape[dim]; ++i)
-        next.push_back(offset + (shape[dim] > 1 ? i * stride(dim) : 0));
+        next.push_back(begin + static_cast<uintptr_t>(shape[dim] > 1 ? i * stride(dim) : 0) * (info.dtype.bits / 8));
   }
   return result;
-}
-
-bool DrawnTensor::overlapsItself() const {
-  if (isNull || isEmpty())
-    return false;
-  std::vector<int64_t> all = offsets();
-  std::sort(all.begin(), all.end());
-  return std::adjacent_find(all.begin(), all.end()) != all.end();
-}
-
-bool DrawnTensor::leftAlone(uint8_t byte) const {
-  std::vector<bool> mine(GuardedBuffer::bytes, false);
-  int64_t bytes = info.dtype.bits / 8;
-  auto start = static_cast<int64_t>(address() - reinterpret_cast<uintptr_t>(buffer->begin()));
-  for (int64_t offset : isNull ? std::vector<int64_t>() : offsets())
-    for (int64_t i = 0; i < bytes; ++i)
-      mine[start + offset * bytes + i] = true;
-  for (size_t i = 0; i < mine.size(); ++i)
-    if (!mine[i] && buffer->begin()[i] != byte)
-      return false;
-  return true;
 }

@@ -22,24 +22,25 @@ namespace attune::fuzz {
 
 using Choices = FuzzedDataProvider;
 using Sizes = std::array<int64_t, 3>; // batch, queries, keys; -1: not known yet
+using Wide = __int128;
 
 /// One argument of run or prepare: right at first, then with a few fields changed.
 class DrawnTensor {
 public:
-  DrawnTensor(const attune_tensor_info &info, GuardedBuffer &buffer) : info(info), buffer(&buffer) {}
+  DrawnTensor(const attune_tensor_info &info, GuardedBuffer &buffer) : info(info), own(&buffer), buffer(&buffer) {}
 
-  void draw(Choices &choices, const Sizes &sizes);
+  /// Beside one end of its own buffer, or of another one.
+  void draw(Choices &choices, const Sizes &sizes, GuardedBuffer *other = nullptr);
   const DLTensor *get() const { return isNull ? nullptr : &tensor; }
 
   /// Whether attune.h says that it is accepted where these sizes are known so far; takes its sizes up.
   bool isRight(Sizes &sizes) const;
   /// Whether every element that it describes lies in the buffer; of one that is no tensor at all, false.
   bool isInside() const;
+  bool isLengths() const { return info.dtype.code == kDLInt; }
   bool isOutput() const { return info.role == ATTUNE_OUTPUT || info.role == ATTUNE_OPTIONAL_OUTPUT; }
-  /// Whether two of its elements are one.
-  bool overlapsItself() const;
-  /// Whether every byte of the buffer that is not one of an element is still this one.
-  bool leftAlone(uint8_t byte) const;
+  /// Where its elements begin, of one that is right and inside.
+  std::vector<uintptr_t> elements() const;
 
   void print() const;
 
@@ -48,15 +49,14 @@ private:
   bool hasSizes(Sizes &sizes) const;
   bool isEmpty() const;
   bool hasStrides() const;
-  /// Distances of the first and the last byte from the address; false if they are beyond what 64 bits hold.
-  bool extent(__int128 &low, __int128 &high) const;
+  /// Distances of the first byte and of the end from the address; false if they are too far apart.
+  bool extent(Wide &low, Wide &high) const;
   int64_t stride(int dim) const;
   uintptr_t address() const { return reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset; }
-  std::vector<int64_t> offsets() const;
-  void place(bool atEnd);
+  void place(GuardedBuffer &where, Choices &choices);
 
   attune_tensor_info info;
-  GuardedBuffer *buffer;
+  GuardedBuffer *own, *buffer; // `buffer`: where it lies this time
   DLTensor tensor{};
   // As long as they are told to be, on the heap: a step outside shows.
   std::unique_ptr<int64_t[]> shape, strides;

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 using namespace attune::fuzz;
 
@@ -55,6 +56,8 @@ struct Call {
   /// Takes up the sizes that the tensors show.
   bool isRight(Sizes &sizes) const;
   bool isInside() const;
+  /// Sorted, those of outputs or of all others; one that two tensors have comes twice.
+  std::vector<uintptr_t> elements(bool outputs) const;
 };
 
 struct Library {
@@ -65,8 +68,13 @@ struct Library {
 };
 
 void Call::draw(Choices &choices, const Sizes &sizes) {
-  for (DrawnTensor &tensor : tensors)
-    tensor.draw(choices, sizes);
+  for (DrawnTensor &tensor : tensors) {
+    bool moves = choices.ConsumeIntegralInRange(0, 31) == 31;
+    size_t other = moves ? choices.ConsumeIntegralInRange<size_t>(0, tensors.size() - 1) : 0;
+    // Key lengths are drawn into a buffer of their own.
+    moves = moves && !tensor.isLengths() && !tensors[other].isLengths();
+    tensor.draw(choices, sizes, moves ? buffers[other].get() : nullptr);
+  }
   for (const std::unique_ptr<GuardedBuffer> &buffer : buffers)
     buffer->fill(untouched);
 }
@@ -91,6 +99,22 @@ bool Call::isRight(Sizes &sizes) const {
 
 bool Call::isInside() const {
   return std::all_of(tensors.begin(), tensors.end(), [](const DrawnTensor &tensor) { return tensor.isInside(); });
+}
+
+std::vector<uintptr_t> Call::elements(bool outputs) const {
+  std::vector<uintptr_t> all;
+  for (const DrawnTensor &tensor : tensors)
+    if (std::vector<uintptr_t> own = tensor.elements(); tensor.isOutput() == outputs)
+      all.insert(all.end(), own.begin(), own.end());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// Every element is of four bytes and lies at a multiple of that, so two that share a byte are one.
+bool isApart(const Call &call) {
+  std::vector<uintptr_t> written = call.elements(true), read = call.elements(false), both;
+  std::set_intersection(written.begin(), written.end(), read.begin(), read.end(), std::back_inserter(both));
+  return both.empty() && std::adjacent_find(written.begin(), written.end()) == written.end();
 }
 
 void expect(const Call &call, bool right, attune_status status) {
@@ -124,9 +148,9 @@ Library::Library() {
     tensor.size = sizeof(tensor);
     if (fuzzed_tensor(handle, i, &tensor))
       fail("expected a tensor");
-    if (tensor.dtype.code == kDLInt)
-      keyLengths = run.tensors.size();
     (tensor.role == ATTUNE_PARAMETER ? prepare : run).add(tensor);
+    if (tensor.dtype.code == kDLInt)
+      keyLengths = run.tensors.size() - 1;
   }
   Choices none(nullptr, 0);
   callPrepare(*this, none);
@@ -143,15 +167,17 @@ bool drawKeyLengths(Library &library, Choices &choices, const Sizes &sizes) {
   return length <= keys || sizes[ATTUNE_RT_BATCH] == 0;
 }
 
-/// Whether every byte of an argument's buffer is as it was but for what an output's elements are.
-bool isKept(const DrawnTensor &tensor, GuardedBuffer &buffer, bool ran) {
-  return buffer.isFilled(untouched) || (ran && tensor.isOutput() && tensor.leftAlone(untouched));
-}
-
+/// Everything but elements of outputs and the key lengths is as it was.
 void checkMemory(const Library &library, bool ran) {
-  for (size_t i = 0; i < library.run.tensors.size(); ++i)
-    if (i != library.keyLengths && !isKept(library.run.tensors[i], *library.run.buffers[i], ran))
-      fail("expected that nothing but the outputs is written");
+  std::vector<uintptr_t> written = ran ? library.run.elements(true) : std::vector<uintptr_t>();
+  for (size_t i = 0; i < library.run.buffers.size(); ++i) {
+    GuardedBuffer &buffer = *library.run.buffers[i];
+    if (i == library.keyLengths || buffer.isFilled(untouched))
+      continue;
+    for (uint8_t *byte = buffer.begin(); byte != buffer.end(); ++byte)
+      if (*byte != untouched && !std::binary_search(written.begin(), written.end(), reinterpret_cast<uintptr_t>(byte) / 4 * 4))
+        fail("expected that nothing but the outputs is written");
+  }
 }
 
 /// Both answer alike; the bytes that a run needs.
@@ -167,13 +193,10 @@ size_t askBoth(void *handle, const attune_rt_tensors *tensors) {
 void runOn(Library &library, Choices &choices, const attune_rt_tensors *tensors, bool right, const Sizes &sizes) {
   static GuardedBuffer workspace;
   size_t bytes = askBoth(library.handle, tensors);
-  const std::vector<DrawnTensor> &drawn = library.run.tensors;
-  bool inside = library.run.isInside() && bytes <= GuardedBuffer::bytes;
-  // What lies elsewhere, or is written twice, is what the caller promised not to give.
-  if (right && (!inside || std::any_of(drawn.begin(), drawn.end(), [](const DrawnTensor &tensor) {
-        return tensor.isOutput() && tensor.overlapsItself();
-      })))
+  // What is right but lies elsewhere is the caller's promise.
+  if (right && (!library.run.isInside() || bytes > GuardedBuffer::bytes))
     return;
+  right = right && isApart(library.run);
   right = drawKeyLengths(library, choices, sizes) && right;
   bytes = std::min(bytes, GuardedBuffer::bytes);
   attune_status status =
