@@ -19,6 +19,8 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/JSON.h"
 
+#include <cmath>
+
 namespace attune {
 
 static constexpr int64_t longestHeader = 16 << 20;
@@ -48,6 +50,12 @@ static bool isShallow(llvm::StringRef json) {
   return true;
 }
 
+/// Below 2^63 in size: a double of 2^63 would be taken for an int64_t, which does not hold it.
+static std::optional<int64_t> integerOf(const llvm::json::Value &value) {
+  std::optional<double> number = value.getAsNumber();
+  return number && std::abs(*number) < 0x1p63 ? value.getAsInteger() : std::nullopt;
+}
+
 llvm::Error SafetensorsFile::addEntry(llvm::StringRef name, const void *jsonValue, int64_t dataBytes) {
   const auto *object = static_cast<const llvm::json::Value *>(jsonValue)->getAsObject();
   auto fail = [&](const llvm::Twine &message) {
@@ -61,12 +69,12 @@ llvm::Error SafetensorsFile::addEntry(llvm::StringRef name, const void *jsonValu
     return fail("expected dtype, shape and data_offsets, but got something else");
   entry.dtype = dtype->str();
   for (const llvm::json::Value &size : *shape) {
-    std::optional<int64_t> value = size.getAsInteger();
+    std::optional<int64_t> value = integerOf(size);
     if (!value || *value < 0)
       return fail("expected sizes >= 0, but got something else");
     entry.shape.push_back(*value);
   }
-  std::optional<int64_t> begin = (*offsets)[0].getAsInteger(), end = (*offsets)[1].getAsInteger();
+  std::optional<int64_t> begin = integerOf((*offsets)[0]), end = integerOf((*offsets)[1]);
   if (!begin || !end || *begin < 0 || *end < *begin || *end > dataBytes)
     return fail("expected data_offsets inside the " + llvm::Twine(dataBytes) + " bytes of data, but got others");
   entry.begin = *begin;

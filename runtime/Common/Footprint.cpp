@@ -102,9 +102,10 @@ Footprint attune::rt::footprintOf(const SlotView &view, uint32_t dtype) {
   result.begin = result.end = view.slots[0];
   result.run = bytes;
   for (uint32_t dim = 0; dim < view.rank; ++dim) {
-    int64_t count = view.size(dim), step = view.stride(dim) * bytes;
-    if (count == 1)
+    int64_t count = view.size(dim);
+    if (count == 1) // the stride is any number
       continue;
+    int64_t step = view.stride(dim) * bytes;
     (step < 0 ? result.begin : result.end) += static_cast<uint64_t>(step * (count - 1));
     step = step < 0 ? -step : step;
     uint32_t place = result.dims++;

@@ -83,6 +83,9 @@ TEST(Safetensors, RefusesWhatIsWrong) {
   EXPECT_THAT(entry(R"({"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]})"), HasSubstr("'F8_E4M3'"));
   EXPECT_THAT(entry(R"({"dtype":"F32","shape":[-1],"data_offsets":[0,4]})"), HasSubstr("sizes >= 0"));
   EXPECT_THAT(entry(R"({"dtype":"F32","shape":[1.5],"data_offsets":[0,4]})"), HasSubstr("sizes >= 0"));
+  // Doubles that are no int64_t.
+  EXPECT_THAT(entry(R"({"dtype":"F32","shape":[9223372036854775807e0],"data_offsets":[0,4]})"), HasSubstr("sizes >= 0"));
+  EXPECT_THAT(entry(R"({"dtype":"F32","shape":[1],"data_offsets":[0,9.3e18]})"), HasSubstr("data_offsets"));
   EXPECT_THAT(entry(R"({"dtype":"F32","shape":[1],"data_offsets":[0]})"), HasSubstr("data_offsets"));
   EXPECT_THAT(entry(R"({"dtype":"U8","shape":[3],"data_offsets":[0,3]})"), HasSubstr("expected 3 bytes of data"));
   EXPECT_THAT(entry(R"({"dtype":"U8","shape":[3],"data_offsets":[1,4]})"), HasSubstr("without gaps"));
