@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads device code (LLVM IR, bitcode, or a lowered gpu.module), runs a kernel on buffers made by the command line, and
+// Reads device code (PTX, LLVM IR, bitcode, or a lowered gpu.module), runs a kernel on buffers made by the command line, and
 // prints the buffers asked for and what the checks found. Exit status 1 if anything was found.
 //
 //===----------------------------------------------------------------------===//
@@ -114,23 +114,31 @@ static double milliseconds(std::chrono::steady_clock::time_point since) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
 }
 
+static Expected<std::unique_ptr<DeviceEmulator>> load(const EmulatorOptions &options) {
+  auto text = readInput(input);
+  if (!text)
+    return text.takeError();
+  if (isPtx((*text)->getBuffer()))
+    return DeviceEmulator::createFromPtx((*text)->getBuffer(), options);
+  auto context = std::make_unique<LLVMContext>();
+  std::unique_ptr<Module> module = readModule(**text, *context);
+  if (!module)
+    return createStringError(inconvertibleErrorCode(), "no device code");
+  return DeviceEmulator::create(std::move(module), std::move(context), options);
+}
+
 static Expected<bool> run() {
   std::vector<CommandBuffer> buffers;
   auto parameters = makeParameters(buffers);
   auto grid = parseDim3(gridText), block = parseDim3(blockText);
   if (Error error = joinErrors(joinErrors(grid.takeError(), block.takeError()), parameters.takeError()))
     return std::move(error);
-  auto context = std::make_unique<LLVMContext>();
-  std::unique_ptr<Module> module = readModule(input, *context);
-  if (!module)
-    return createStringError(inconvertibleErrorCode(), "no device code");
-
   EmulatorOptions options;
   options.check = !noCheck;
   options.shuffleSchedule = drawnSchedule;
   options.seed = seed;
   auto start = std::chrono::steady_clock::now();
-  auto emulator = DeviceEmulator::create(std::move(module), std::move(context), options);
+  auto emulator = load(options);
   if (!emulator)
     return emulator.takeError();
   std::vector<std::string> kernels = (*emulator)->kernels();

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 namespace llvm {
 class LLVMContext;
@@ -35,7 +36,8 @@ struct EmulatorOptions {
   bool shuffleSchedule = false; ///< run blocks and warps in a drawn order, switching between warps at warp instructions
   uint64_t seed = 1;            ///< of the drawn order
   size_t staticSharedLimit = 48 * 1024;
-  size_t sharedLimit = 163 * 1024; ///< static and dynamic together; the limit of sm_80
+  size_t sharedLimit = 163 * 1024; ///< static and dynamic together, of LLVM IR; PTX names an architecture
+  std::string chip;                ///< that PTX is loaded on, as sm_90a; empty: what the text is for
   unsigned maxFindings = 64;       ///< kept with their text; all are counted
 };
 
@@ -46,6 +48,10 @@ public:
   static llvm::Expected<std::unique_ptr<DeviceEmulator>> create(std::unique_ptr<llvm::Module> module,
                                                                 std::unique_ptr<llvm::LLVMContext> context,
                                                                 EmulatorOptions options = {});
+  /// Takes PTX text. Fails, with the line, if it is wrong, if it holds what is not modelled, or if the chip could not load
+  /// it. The text is not needed afterwards.
+  static llvm::Expected<std::unique_ptr<DeviceEmulator>> createFromPtx(llvm::StringRef text,
+                                                                       EmulatorOptions options = {});
   ~DeviceEmulator();
 
   /// Makes `bytes` bytes at `base` known as global memory; accesses outside all known buffers are findings.
