@@ -12,7 +12,6 @@
 // the result.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Cost/DeviceDescription.h"
 #include "attune/Emulator/DeviceEmulator.h"
 #include "attune/Pipeline/DeviceCode.h"
 #include "attune/Pipeline/LoadedLibrary.h"
@@ -147,20 +146,13 @@ static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> compileHost(LibraryModu
   return std::move(*jit);
 }
 
-static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(DeviceCode &code, StringRef target,
+/// What runs is the text that a library of this code holds.
+static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(const DeviceCode &code, StringRef target,
                                                                     bool pessimistic) {
-  llvm::Expected<cost::DeviceDescription> device = cost::DeviceDescription::named(target);
-  if (!device)
-    return device.takeError();
-  auto context = std::make_unique<llvm::LLVMContext>();
-  auto module = translateDeviceModule(*code.device, *context);
-  if (failed(module))
-    return llvm::createStringError("the device code could not be translated");
   EmulatorOptions options;
-  options.sharedLimit = static_cast<size_t>(device->fastBytes);
+  options.chip = target.str();
   options.pessimistic = pessimistic;
-  options.computeCapability = computeCapabilityOf(device->target).value_or(options.computeCapability);
-  return DeviceEmulator::create(std::move(*module), std::move(context), options);
+  return DeviceEmulator::createFromPtx(code.host.description.variants.front().ptx, options);
 }
 
 namespace {
@@ -238,6 +230,8 @@ llvm::Error attune::runEmulated(Compilation &compilation, llvm::ArrayRef<HostTen
   std::optional<DeviceCode> code = compileForGpu(compilation);
   if (!code)
     return llvm::createStringError("the spec could not be compiled");
+  if (failed(addPtx(compilation, *code)))
+    return llvm::createStringError("the device code could not be made PTX");
   EmulatorReport report;
   llvm::Error error = emulate(*code, compilation.target(), given, report, pessimistic);
   if (work)

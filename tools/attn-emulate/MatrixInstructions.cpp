@@ -136,9 +136,8 @@ static void multiplyAdd(const WarpCall &call, const MmaShape &shape) {
   MmaTiles tiles;
   gatherOperands(call, shape, tiles);
   gatherAccumulator(call, shape, tiles);
-  const EmulatorOptions &options = call.machine.options;
-  if (options.pessimistic)
-    MatrixSums::of(options.computeCapability, shape.operand, shape.halfAccumulator)
+  if (call.machine.options.pessimistic)
+    MatrixSums::of(call.machine.capability, shape.operand, shape.halfAccumulator)
         .add(shape.depth, tiles.a, *tiles.b, 8, *tiles.d, 8);
   else
     multiply(shape.depth, tiles);

@@ -9,22 +9,12 @@
 
 #include "Numbers.h"
 
-#include "attune/Emulator/DeviceEmulator.h"
-
 #include <algorithm>
 
-using namespace attune;
 using namespace attune::emulator;
 
-std::optional<unsigned> attune::computeCapabilityOf(llvm::StringRef target) {
-  unsigned number = 0;
-  if (!target.consume_front("sm_") || target.consumeInteger(10, number) || (target != "" && target != "a"))
-    return std::nullopt;
-  return number;
-}
-
-MatrixSums MatrixSums::of(unsigned computeCapability, Operand operand, bool halfSums) {
-  bool hopper = computeCapability >= 90, tf32 = operand == Operand::Tf32;
+MatrixSums MatrixSums::of(unsigned capability, Operand operand, bool halfSums) {
+  bool hopper = capability >= 90, tf32 = operand == Operand::Tf32;
   unsigned group = (hopper ? 16 : 8) / (tf32 ? 2 : 1);
   return {group, hopper ? 25 : 24, operand == Operand::Half ? -14 : -126, halfSums};
 }

@@ -26,7 +26,7 @@ struct MatrixSums {
   bool halfSums;     ///< sums are f16
 
   enum class Operand { Half, Bfloat, Tf32 };
-  static MatrixSums of(unsigned computeCapability, Operand operand, bool halfSums);
+  static MatrixSums of(unsigned capability, Operand operand, bool halfSums);
 
   /// sums[row][j] += Σ_k a[row][k] b[k][j], of 16 rows and 8 columns j. Neighbouring rows of `b` and of `sums` are so
   /// many numbers apart.

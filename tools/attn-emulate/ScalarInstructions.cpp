@@ -186,7 +186,7 @@ std::optional<DeviceInstruction> emulator::findScalarInstruction(llvm::StringRef
 
 std::optional<DeviceInstruction> emulator::findInstruction(llvm::StringRef name) {
   for (auto find : {findScalarInstruction, findMatrixInstruction, findWarpInstruction, findAsyncInstruction,
-                    findBlockInstruction, findWarpgroupInstruction})
+                    findBlockInstruction, findWarpgroupInstruction, findPtxInstruction})
     if (std::optional<DeviceInstruction> instruction = find(name))
       return instruction;
   return std::nullopt;

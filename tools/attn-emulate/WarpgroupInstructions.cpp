@@ -166,7 +166,7 @@ void Product::multiplyPessimistically(bool add, int sign) {
   auto operand = shape.depth != 16        ? MatrixSums::Operand::Tf32
                  : shape.element == "f16" ? MatrixSums::Operand::Half
                                           : MatrixSums::Operand::Bfloat;
-  MatrixSums rule = MatrixSums::of(call.machine.options.computeCapability, operand, false);
+  MatrixSums rule = MatrixSums::of(call.machine.capability, operand, false);
   for (unsigned column = 0; column < shape.columns; column += 8)
     rule.add(shape.depth, a, &b[0][column], 256, &sums[0][column], 256);
   forEachSum([](LaneCall part, unsigned s, float &sum) { part.give(sum, s); });

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads device code (LLVM IR, bitcode, or a lowered gpu.module), runs a kernel on buffers made by the command line, and
+// Reads device code (PTX, LLVM IR, bitcode, or a lowered gpu.module), runs a kernel on buffers made by the command line, and
 // prints the buffers asked for and what the checks found. Exit status 1 if anything was found.
 //
 //===----------------------------------------------------------------------===//
@@ -50,8 +50,8 @@ static Opt<bool> noCheck("no-check", cl::desc("Compute values only"), cl::cat(ca
 static Opt<bool> drawnSchedule("shuffle", cl::desc("Run the warps in a drawn order"), cl::cat(category));
 static Opt<bool> pessimistic("pessimistic", cl::desc("Make the rounding errors that the device may make at worst"),
                              cl::cat(category));
-static Opt<std::string> target("target", cl::desc("Whose matrix units --pessimistic follows: sm_80, sm_90a ..."),
-                               cl::init("sm_80"), cl::cat(category));
+static Opt<std::string> chip("chip", cl::desc("The device: sm_80, sm_90a ... (default: what PTX is for; else sm_80)"),
+                             cl::cat(category));
 static Opt<unsigned> seed("seed", cl::desc("Of drawn buffers, of the drawn order, and of --pessimistic"), cl::init(1), cl::cat(category));
 
 static Expected<Dim3> parseDim3(StringRef text) {
@@ -118,29 +118,33 @@ static double milliseconds(std::chrono::steady_clock::time_point since) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
 }
 
+static Expected<std::unique_ptr<DeviceEmulator>> load(const EmulatorOptions &options) {
+  auto text = readInput(input);
+  if (!text)
+    return text.takeError();
+  if (isPtx((*text)->getBuffer()))
+    return DeviceEmulator::createFromPtx((*text)->getBuffer(), options);
+  auto context = std::make_unique<LLVMContext>();
+  std::unique_ptr<Module> module = readModule(**text, *context);
+  if (!module)
+    return createStringError(inconvertibleErrorCode(), "no device code");
+  return DeviceEmulator::create(std::move(module), std::move(context), options);
+}
+
 static Expected<bool> run() {
   std::vector<CommandBuffer> buffers;
   auto parameters = makeParameters(buffers);
   auto grid = parseDim3(gridText), block = parseDim3(blockText);
   if (Error error = joinErrors(joinErrors(grid.takeError(), block.takeError()), parameters.takeError()))
     return std::move(error);
-  auto context = std::make_unique<LLVMContext>();
-  std::unique_ptr<Module> module = readModule(input, *context);
-  if (!module)
-    return createStringError(inconvertibleErrorCode(), "no device code");
-
   EmulatorOptions options;
   options.check = !noCheck;
   options.shuffleSchedule = drawnSchedule;
   options.seed = seed;
   options.pessimistic = pessimistic;
-  std::optional<unsigned> computeCapability = computeCapabilityOf(target);
-  if (!computeCapability)
-    return createStringError(inconvertibleErrorCode(),
-                             "expected a name like sm_80 or sm_90a after --target, but got '" + target + "'");
-  options.computeCapability = *computeCapability;
+  options.chip = chip;
   auto start = std::chrono::steady_clock::now();
-  auto emulator = DeviceEmulator::create(std::move(module), std::move(context), options);
+  auto emulator = load(options);
   if (!emulator)
     return emulator.takeError();
   std::vector<std::string> kernels = (*emulator)->kernels();

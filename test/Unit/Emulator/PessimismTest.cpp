@@ -32,7 +32,7 @@ struct Term {
 };
 
 struct Unit {
-  unsigned computeCapability;
+  unsigned capability;
   Operand operand = Operand::Half;
   bool halfSums = false;
 
@@ -46,7 +46,7 @@ struct Unit {
         row[term.k] = term.a;
       std::fill_n(b[term.k], 8, term.b);
     }
-    MatrixSums::of(computeCapability, operand, halfSums).add(operand == Operand::Tf32 ? 8 : 16, a, *b, 8, *sums, 8);
+    MatrixSums::of(capability, operand, halfSums).add(operand == Operand::Tf32 ? 8 : 16, a, *b, 8, *sums, 8);
     for (auto &row : sums)
       for (float sum : row)
         EXPECT_EQ(floatToBits(sum), floatToBits(sums[0][0]));
@@ -79,8 +79,8 @@ TEST(MatrixSums, OneBitBelowF32OnAmpereAndTwoOnHopper) {
 }
 
 TEST(MatrixSums, AllConsumerAmperesAndAdasAreAlike) {
-  for (unsigned computeCapability : {86, 87, 89})
-    EXPECT_EQ(Unit{computeCapability}(1, repeated(0, 3, 0x1p-13f, 0x1p-12f)), 1.0f) << computeCapability;
+  for (unsigned capability : {86, 87, 89})
+    EXPECT_EQ(Unit{capability}(1, repeated(0, 3, 0x1p-13f, 0x1p-12f)), 1.0f) << capability;
 }
 
 TEST(MatrixSums, GroupsOfEightOnAmpereAndSixteenOnHopper) {
@@ -249,13 +249,6 @@ TEST(ErrorBound, WhatTheManualFixesStays) {
 // In programs
 //===----------------------------------------------------------------------===//
 
-TEST(ComputeCapability, OfTargets) {
-  EXPECT_EQ(computeCapabilityOf("sm_80"), 80u);
-  EXPECT_EQ(computeCapabilityOf("sm_90a"), 90u);
-  for (const char *name : {"", "cpu", "sm_", "sm_80b", "80", "sm_80 "})
-    EXPECT_EQ(computeCapabilityOf(name), std::nullopt) << name;
-}
-
 /// Each of the products is 2^-25, beside 1; the kernel has eight of them.
 static std::vector<float> multipliedBeside1(EmulatorOptions options) {
   std::string operands, small = "i32 " + std::to_string(floatToBits(0x1p-13f));
@@ -277,8 +270,14 @@ TEST(Pessimistic, MmaOfEachArchitecture) {
   EXPECT_EQ(multipliedBeside1(options), std::vector<float>(128, 1 + 0x1p-22f));
   options.pessimistic = true;
   EXPECT_EQ(multipliedBeside1(options), std::vector<float>(128, 1.0f));
-  options.computeCapability = 90;
+  options.chip = "sm_90";
   EXPECT_EQ(multipliedBeside1(options), std::vector<float>(128, 1 + 0x1p-22f));
+}
+
+TEST(Pessimistic, AChipThatIsNone) {
+  EmulatorOptions options;
+  options.chip = "cpu";
+  EXPECT_EQ(Program(kernel("", ""), options).error, "expected a chip as sm_80, but got 'cpu'");
 }
 
 /// out[t] = function(in[t]).

@@ -283,7 +283,7 @@ TEST(Wgmma, RegistersGoThroughFenceAndWait) {
 TEST(Wgmma, AtItsWorst) {
   EmulatorOptions options;
   options.pessimistic = true;
-  options.computeCapability = 90;
+  options.chip = "sm_90a";
   for (bool registersOfA : {false, true}) {
     WgmmaAsm shape{16, 16, "f16", registersOfA};
     std::vector<float> out;
