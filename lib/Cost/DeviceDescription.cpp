@@ -8,11 +8,12 @@
 #include "attune/Cost/DeviceDescription.h"
 #include "EmbeddedDevices.h"
 
+#include "attune/Support/SourceFile.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/YAMLTraits.h"
 
 #include <cmath>
@@ -171,13 +172,14 @@ llvm::Expected<DeviceDescription> DeviceDescription::load(llvm::StringRef yaml, 
   return device;
 }
 
+static constexpr size_t largestDescription = 1 << 20; // as of a spec
+
 llvm::Expected<DeviceDescription> DeviceDescription::named(llvm::StringRef nameOrPath) {
   if (nameOrPath.ends_with(".yaml")) {
-    auto buffer = llvm::MemoryBuffer::getFile(nameOrPath, /*IsText=*/true);
-    if (!buffer)
-      return failure(nameOrPath + ": expected a readable device description, but got '" + buffer.getError().message() +
-                     "'");
-    return load((*buffer)->getBuffer(), nameOrPath);
+    llvm::Expected<SourceFile> file = SourceFile::read(nameOrPath, largestDescription);
+    if (!file)
+      return failure(nameOrPath + ": " + llvm::toString(file.takeError()));
+    return load(file->text(), nameOrPath);
   }
   for (const EmbeddedDevice &device : embeddedDevices())
     if (nameOrPath == device.name)

@@ -15,6 +15,7 @@
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Pipeline/Describe.h"
 #include "attune/Pipeline/Pipelines.h"
+#include "attune/Support/SourceFile.h"
 #include "attune/Support/UniqueFile.h"
 #include "attune/Tile/Tile.h"
 
@@ -106,14 +107,16 @@ static func::FuncOp findFunction(ModuleOp module, StringRef path) {
   return found;
 }
 
+/// Weights of any layer as text; what is larger may have no end, as a device.
+static constexpr size_t largestModule = size_t(256) << 20;
+
 bool Compilation::openModule(int &status) {
   status = 2;
-  auto buffer = llvm::MemoryBuffer::getFile(sourcePath, /*IsText=*/true);
-  if (std::error_code code = buffer.getError()) {
-    errors << sourcePath << ":1:1: error: expected a readable file, but got " << code.message() << "\n";
-    return false;
-  }
-  return useModule(std::move(*buffer), status);
+  llvm::Expected<SourceFile> file = SourceFile::read(sourcePath, largestModule);
+  if (file)
+    return useModule(llvm::MemoryBuffer::getMemBufferCopy(file->text(), sourcePath), status);
+  errors << sourcePath << ":1:1: error: " << llvm::toString(file.takeError()) << "\n";
+  return false;
 }
 
 bool Compilation::useModule(std::unique_ptr<llvm::MemoryBuffer> text, int &status) {

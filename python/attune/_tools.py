@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json as json_module
 import pathlib
+import re
 import tempfile
 import typing
 
 import numpy as np
 
 from . import _compiler
+from ._errors import ArgumentError
 from ._frameworks import framework_of
 from ._spec import SpecLike, read_spec
 
@@ -57,6 +59,8 @@ def suggest(spec: SpecLike, tensors: typing.Mapping[str, typing.Any], *, max_err
     options += ["--threads", str(threads)] * bool(threads) + ["--json"] * json
     with _compiler.spec_file(read) as path, tempfile.TemporaryDirectory(prefix="attune-") as folder:
         for name, tensor in tensors.items():
+            if not re.fullmatch(r"[A-Za-z_][\w.]*", name, re.A):  # it names a file
+                raise ArgumentError(f"expected names of tensors of letters, digits, '_' and '.', but got {name!r}")
             np.save(pathlib.Path(folder) / f"{name}.npy", framework_of(tensor).to_numpy(tensor))
         said = _compiler.call(read, "suggest", path, "--in", folder, *options)
     return json_module.loads(said) if json else said

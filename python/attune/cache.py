@@ -143,8 +143,9 @@ def _locked(root: pathlib.Path, key: str) -> typing.Iterator[None]:
 def _entries(root: pathlib.Path) -> typing.Iterator[pathlib.Path]:
     """Those of this and of former versions. In a folder that others may write, what looks like one may be a link to what
     nobody wants removed."""
-    if _reason_against(root) is None:
-        yield from root.glob("v[0-9]/??/*")
+    real, reason = _checked(root)
+    if reason is None:
+        yield from real.glob("v[0-9]/??/*")
 
 
 def _bytes(entry: pathlib.Path) -> int:
@@ -182,17 +183,17 @@ def _remove(entry: pathlib.Path) -> None:
         shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _reason_against(root: pathlib.Path) -> typing.Optional[str]:
-    """Why a folder cannot be the cache; None if it can."""
+def _checked(root: pathlib.Path) -> typing.Tuple[pathlib.Path, typing.Optional[str]]:
+    """The real path of a folder, and why it cannot be the cache; None if it can."""
     try:
         real = root.resolve(strict=True)
         str(real).encode()  # the native part takes no other paths
         reason = _trust.reason_against(real)
-        return reason or (None if os.access(real, os.W_OK | os.X_OK) else "it may not be written")
+        return real, reason or (None if os.access(real, os.W_OK | os.X_OK) else "it may not be written")
     except UnicodeEncodeError:
-        return "its name is not UTF-8"
+        return root, "its name is not UTF-8"
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle; ValueError: a zero byte
-        return str(error)
+        return root, str(error)
 
 
 _substitute: typing.Optional[pathlib.Path] = None
@@ -202,8 +203,8 @@ def _usable(root: pathlib.Path) -> pathlib.Path:
     """The real path of the cache, or where that cannot be used a folder that lives as long as this process."""
     with contextlib.suppress(OSError, ValueError):  # what is wrong is seen below
         _trust.make_folders(root)
-    reason = _reason_against(root)
-    return root.resolve() if reason is None else _substitute_for(root, reason)
+    real, reason = _checked(root)
+    return real if reason is None else _substitute_for(root, reason)
 
 
 def _substitute_for(root: pathlib.Path, reason: str) -> pathlib.Path:

@@ -13,7 +13,7 @@
 // FORM:    error: expected a form of linearize (quadratic, state, fused_state, merged_state, chunked, split, grouped) in a pin, but got 'recurrent'
 // TWICE:   error: expected one pin of linearize, but got several
 // DEVICE:  error: expected a device description ({{.*}}a100-40gb{{.*}}, a target, or a path that ends in .yaml), but got 'cray-1'
-// FILE:    error: /nowhere/cray-1.yaml: expected a readable device description, but got 'No such file or directory'
+// FILE:    error: /nowhere/cray-1.yaml: expected a readable file, but got No such file or directory
 // SOURCE:  source.yaml:4:1: cores: expected the source of the number, but got none
 // NUMBER:  number.yaml:4:1: cores: expected a positive number, but got -1
 // MISSING: missing.yaml:{{[0-9]+:[0-9]+}}: missing required key 'products_per_second'

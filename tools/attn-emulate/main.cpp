@@ -169,15 +169,26 @@ static Expected<bool> run() {
   return (*emulator)->report().clean();
 }
 
+/// Whether standard output has taken all that was printed: a disk may be full.
+static bool isWritten() {
+  outs().flush();
+  std::error_code code = outs().error();
+  outs().clear_error();
+  if (code)
+    WithColor::error(errs(), "attn-emulate") << "expected to write standard output, but got: " << code.message() << "\n";
+  return !code;
+}
+
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  removeOnSignals();
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "Runs device code on the CPU and checks it\n");
   Expected<bool> clean = run();
+  bool written = isWritten();
   if (!clean) {
-    outs().flush();
     logAllUnhandledErrors(clean.takeError(), WithColor::error(errs(), "attn-emulate"));
     return 1;
   }
-  return *clean ? 0 : 1;
+  return *clean && written ? 0 : 1;
 }

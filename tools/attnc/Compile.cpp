@@ -122,6 +122,8 @@ int attune::attnc::compile(const Arguments &arguments) {
   if (!arguments.emit.empty())
     return emitStage(arguments, *compilations.front());
   StringRef name = compilations.front()->name();
+  if (llvm::Error error = target::checkLibraryName(name)) // it becomes a part of paths
+    return fail(std::move(error), Wrong);
   std::string library = libraryPath(arguments, name);
   llvm::SmallString<128> folder(llvm::sys::path::parent_path(library));
   if (std::error_code code = folder.empty() ? std::error_code() : llvm::sys::fs::create_directories(folder))

@@ -11,8 +11,10 @@
 
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
 #include <new>
 #include <unistd.h>
 
@@ -72,6 +74,9 @@ static int afterOutput(int status) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // A file that is opened while standard output is closed would become standard output.
+  (void)llvm::sys::Process::FixupStandardFileDescriptors();
+  std::signal(SIGCHLD, SIG_DFL); // whoever ignores it does so for its children too, which then cannot wait for theirs
   attune::removeOnSignals();
   std::set_new_handler(endWithoutMemory);
   llvm::remove_bad_alloc_error_handler();

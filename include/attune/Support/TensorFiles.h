@@ -17,6 +17,10 @@ namespace attune {
 // Every function reads whole and checks everything: no file, however broken or hostile, reaches an assertion or makes
 // it allocate more than the file holds or the machine has. Errors are `PATH: error: expected …, but got …`.
 
+/// Whether a name is one of letters, digits, '_' and '.', and begins with no digit or '.': as such it names a file in a
+/// folder, and in C the member of a struct.
+bool isTensorName(llvm::StringRef name);
+
 /// What a file says of a tensor, which is cheap to know; its data is there, of the size that follows from it.
 struct TensorHeader {
   ElementType type = ElementType::F32;

@@ -173,7 +173,7 @@ class Trust(CacheCase):
         dear.mkdir(parents=True)
         cache.folder().mkdir(mode=0o777)
         cache.folder().chmod(0o777)
-        for version in ("v1", cache.VERSION):
+        for version in {"v1", cache.VERSION}:
             (cache.folder() / version).symlink_to(self.folder / "dear")
         self.assertEqual((cache.info().entries, cache.clear()), (0, 0))
         self.assertTrue(dear.exists())

@@ -34,6 +34,8 @@ class Commands(unittest.TestCase):
         self.assertIn("softmax", attune.suggest(spec, tokens(64, 1), threads=1))
         with self.assertRaisesRegex(attune.SpecError, "'?q'?"):
             attune.suggest(spec, {})
+        with self.assertRaisesRegex(attune.ArgumentError, "expected names of tensors of letters"):
+            attune.suggest(spec, {"../q": tokens(64, 1)["q"]})
 
 
 class Package(unittest.TestCase):
