@@ -5,6 +5,7 @@ import statistics
 
 import cpu_figures
 import cpu_goals
+import cpu_operations
 import cpu_rows
 
 BUSY = 0.1  # share of the processors that other programs take
@@ -54,8 +55,18 @@ class Row:
         return self.stored["predicted"] / self.ours - 1
 
 
+def bound_now(machine, point, stored):
+    """The limit that binds by today's count of what the function needs, at the rates that were measured beside it."""
+    if "limits" not in stored:
+        return {}
+    caches = [(name, size * (1 if name == "L3" else point.threads)) for name, size in machine["caches"].items()]
+    bound, limit = cpu_operations.binding(point, stored["limits"], caches)
+    return {"bound": bound, "limit": limit}
+
+
 def rows_of(data, points):
-    return [Row(point, data["points"][point.name]) for point in points if point.name in data["points"]]
+    return [Row(point, stored | bound_now(data["machine"], point, stored))
+            for point in points if (stored := data["points"].get(point.name))]
 
 
 #===----------------------------------------------------------------------------------------------------------------===#
