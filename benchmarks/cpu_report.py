@@ -1,15 +1,21 @@
 """The tables and figures of benchmarks/cpu.py, from what is stored."""
 
+import pathlib
 import re
 import statistics
+import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "utils" / "python"))
+
+# pylint: disable=wrong-import-position
 import cpu_figures
 import cpu_goals
 import cpu_operations
 import cpu_rows
+import freshness
 
 BUSY = 0.1  # share of the processors that other programs take
-BEGIN, END = "<!-- begin: goals, by benchmarks/cpu.py --report -->", "<!-- end: goals -->"
+BEGIN, END = "<!-- begin: goals of {}, by benchmarks/cpu.py --report -->", "<!-- end: goals -->"  # of a store, by its name
 
 
 class Row:
@@ -227,6 +233,14 @@ def busy_line(rows):
             "program that no clock of this system shows.")
 
 
+def age(commits):
+    """What a table says where the code has changed since; nothing where the history is not there to tell."""
+    try:
+        return f" {freshness.STALE}" if freshness.changed_since(commits, freshness.KERNELS) else ""
+    except freshness.NoHistory:
+        return ""
+
+
 def machine_lines(machine, rows):
     caches = ", ".join(f"{name} {size >> 10} KiB" for name, size in machine["caches"].items())
     yield f"{machine['processor']}, {machine['processors']} processors, {caches}; {machine['system']}."
@@ -236,7 +250,7 @@ def machine_lines(machine, rows):
     peers = ", ".join(f"{name} {version}" for name, version in machine["peers"].items())
     yield f"Peers: {peers or 'none were there'}."
     commits = sorted({row.stored["commit"] for row in rows})
-    yield f"Commits: {', '.join(commits)}."
+    yield f"Commits: {', '.join(commits)}.{age(commits)}"
     yield busy_line(rows)
 
 
@@ -276,22 +290,33 @@ def result_text(data):
     return "\n".join(lines)
 
 
-def between(page, lines):
-    """The page with its generated part replaced."""
-    head, rest = page.split(BEGIN)
-    return head + BEGIN + "\n\n" + "\n".join(lines) + "\n\n" + END + rest.split(END)[1]
+def between(page, begin, lines):
+    """The page with what its generated part after `begin` holds replaced; as it is if it has no such part."""
+    if begin not in page:
+        return page
+    head, rest = page.split(begin)
+    return head + begin + "\n\n" + "\n".join(lines) + "\n\n" + END + rest.split(END, 1)[1]
 
 
-def write_beside(data, store):
-    """The tables alone, for a store of one's own: those of another machine."""
+def good_rows(data):
+    return [row for row in rows_of(data, every_point(data)) if not row.failed]
+
+
+def page_with(page, data, store):
+    """The page with the goals of the store as they are."""
+    rows = good_rows(data)
+    commits = sorted({row.stored["commit"] for row in rows})
+    lines = [*goal_lines(data), "", f"{data['machine']['processor']}, commits {', '.join(commits)}.{age(commits)}",
+             model_line(data, every_point(data)), busy_line(rows)]
+    return between(page, BEGIN.format(store.stem), lines)
+
+
+def write(data, store, source):
+    """The tables beside the store, and its part of the page. The figures are those of the first machine, `cpu`."""
     store.with_suffix(".md").write_text(result_text(data), encoding="utf-8")
-
-
-def write(data, source):
-    (source / "benchmarks" / "results" / "cpu.md").write_text(result_text(data), encoding="utf-8")
     page = source / "docs" / "Performance.md"
-    rows = [row for row in rows_of(data, every_point(data)) if not row.failed]
-    lines = [*goal_lines(data), "", model_line(data, every_point(data)), busy_line(rows)]
-    page.write_text(between(page.read_text(encoding="utf-8"), lines), encoding="utf-8")
-    for name, text in cpu_figures.figures(rows).items():
-        (source / "docs" / "figures" / name).write_text(text, encoding="utf-8")
+    page.write_text(page_with(page.read_text(encoding="utf-8"), data, store), encoding="utf-8")
+    if store.stem == "cpu":
+        rows = good_rows(data)
+        for name, text in cpu_figures.figures(rows).items():
+            (source / "docs" / "figures" / name).write_text(text, encoding="utf-8")
