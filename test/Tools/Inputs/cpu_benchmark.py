@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "benchmarks
 
 # pylint: disable=wrong-import-position
 import cpu_definitions
+import cpu_goals
 import cpu_operations
 import cpu_peers
 import cpu_report
@@ -79,6 +80,9 @@ def report_is_right():
         "fraction at a ratio": (row.fraction_at(3), 0.75),
         "error of the model": (round(row.error, 6), 0.2),
         "span": (cpu_report.span([1.0, 3.0, 2.0], cpu_report.hundredths), "**2.00** (1.00 … 3.00)"),
+        "torch.compile at the goals": ([p.name for p in cpu_goals.points() if not cpu_peers.is_compiled(p)], []),
+        "torch.compile elsewhere": (cpu_peers.is_compiled(Point("softmax", "f32", 40, 256, 1)), False),
+        "batched convolutions": ([name for name in FAMILIES if cpu_peers.convolves_windows(Point(name, "f32", 64, 3136, 1))], ["elfatt"]),
         "verdict": (cpu_report.verdict([(2, 2), (1, 2), (0, 0)], True), "yes; **no**, 1 of 2; no peer"),
     }
     wrong = [name for name, (got, expected) in tests.items() if got != expected]
@@ -108,7 +112,7 @@ def error(got, expected):
 def peers_of(name, point, inputs, drawn, expected, skipped):
     """(wrong, right) of the peers that are there."""
     wrong = right = 0
-    for peer in ("eager", "chunked", "jax"):
+    for peer in ("eager", "chunked", "jax", "eager batched", "jax batched"):
         try:
             got = cpu_peers.array_of(cpu_peers.PEERS[peer](point, inputs, drawn)())
         except cpu_peers.Unavailable as reason:
