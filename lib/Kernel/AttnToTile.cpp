@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace attune::kernel {
 #define GEN_PASS_DEF_ATTNTOTILE
@@ -34,6 +35,38 @@ static LogicalResult checkAllUsed(func::FuncOp source) {
   return success();
 }
 
+static bool isTensorOfLibrary(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  Type element = tensor ? tensor.getElementType() : Type();
+  return element && tensor.getRank() > 0 &&
+         (element.isF32() || element.isF16() || element.isBF16() || element.isInteger(32));
+}
+
+/// What a library can take and give.
+static LogicalResult checkSignature(func::FuncOp source) {
+  if (!source.getBody().hasOneBlock())
+    return source.emitError() << "expected a function of one block, but got several";
+  for (Type type : llvm::concat<const Type>(source.getArgumentTypes(), source.getResultTypes()))
+    if (!isTensorOfLibrary(type))
+      return source.emitError() << "expected tensors of f32, f16, bf16 or i32 with at least one dimension, but got "
+                                << type;
+  llvm::SmallPtrSet<Value, 4> results;
+  for (Value result : source.getBody().front().getTerminator()->getOperands())
+    if (isa<BlockArgument>(result) || !results.insert(result).second)
+      return source.emitError() << "expected results that the attention computes, each once, but got an argument or one "
+                                   "result twice";
+  return success();
+}
+
+/// An output that no kernel writes would be whatever the caller's memory holds.
+static LogicalResult checkAllWritten(func::FuncOp source, const IRMapping &memories) {
+  for (OpOperand &result : source.getBody().front().getTerminator()->getOpOperands())
+    if (memories.lookup(result.get()).use_empty())
+      return source.emitError() << "expected every result to be an output of the attention, but result "
+                                << result.getOperandNumber() << " is not";
+  return success();
+}
+
 /// The storage type: that of the output.
 static Type storageOf(func::FuncOp source) {
   auto output = source.getNumResults() ? dyn_cast<RankedTensorType>(source.getResultTypes().front()) : RankedTensorType();
@@ -42,7 +75,7 @@ static Type storageOf(func::FuncOp source) {
 
 /// Why a function cannot be lowered, as an error.
 static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
-  if (failed(checkSupported(source)))
+  if (failed(checkSignature(source)) || failed(checkSupported(source)))
     return failure();
   Type storage = storageOf(source);
   if (!storage)
@@ -68,7 +101,8 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
   BuildSite site{module, builder, source.getLoc()};
   HostBuilder hostBuilder(site, memories, tensors, host.getName().str(), schedule);
   Value output = source.getBody().front().getTerminator()->getOperand(0);
-  if (failed(hostBuilder.write(output, Output{memories.lookup(output), 0, std::nullopt})))
+  if (failed(hostBuilder.write(output, Output{memories.lookup(output), 0, std::nullopt})) ||
+      failed(checkAllWritten(source, memories)))
     return failure();
   func::ReturnOp::create(builder, source.getLoc());
   source.erase();

@@ -19,6 +19,12 @@ Value kernel::evenPower(TileBuilder &tiles, Value x, int64_t degree) {
   return result;
 }
 
+Value kernel::unitFactor(TileBuilder &tiles, Value before, Value now, Value inverse, int64_t degree) {
+  ArrayRef<int64_t> shape = tiles.shape(now);
+  Value factor = evenPower(tiles, tiles.times(before, inverse), degree);
+  return tiles.select(tiles.compare(arith::CmpFPredicate::OEQ, before, now), tiles.constant(shape, 1), factor);
+}
+
 /// 1 / max(x, the smallest normal number).
 static Value inverse(TileBuilder &tiles, Value x) {
   ArrayRef<int64_t> shape = tiles.shape(x);
@@ -46,7 +52,7 @@ SmallVector<Value> PowerCarry::step(TileBuilder &tiles, ValueRange carried, Valu
   SmallVector<int64_t> pairs(tiles.shape(logits));
   Value m = tiles.maximum(carried[0], tiles.reduceMax(tiles.abs(logits), 1));             // [Tq]
   Value each = inverse(tiles, m);                                                          // [Tq]
-  Value before = evenPower(tiles, tiles.times(carried[0], each), degree);                  // [Tq]
+  Value before = unitFactor(tiles, carried[0], m, each, degree);                           // [Tq]
   Value w = evenPower(tiles, tiles.times(logits, tiles.expand(each, 1, pairs)), degree);   // [Tq, Tk]
   Value den = tiles.plus(tiles.times(carried[1], before), tiles.reduceAdd(w, 1));          // [Tq]
   Value num = tiles.times(carried[2], tiles.expand(before, 1, {rows, valueWidth}));        // [Tq, dv]

@@ -56,7 +56,7 @@ void SketchState::addProducts(TileBuilder &tiles, const Point &point, Value s, V
   Value before = loadUnit(tiles, point);                                                   // [1]
   Value k = tiles.maximum(largestEntry(tiles, s, before), tiles.constant({1}, leastUnit)); // [1]
   Value each = tiles.over(tiles.constant({1}, 1), k);                                      // [1]
-  Value kept = evenPower(tiles, tiles.times(before, each), 2);                             // [1]
+  Value kept = unitFactor(tiles, before, k, each, 2);                                      // [1]
   storeUnit(tiles, point, k);
   Value inverse = repeat(tiles, each, rows); // [T]
   auto add = [&](TileBuilder &inner, Value b, Value memory, Value f, Value x, ArrayRef<int64_t> shape) {

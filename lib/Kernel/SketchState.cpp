@@ -61,7 +61,7 @@ SmallVector<Value> SketchState::add(TileBuilder &tiles, ValueRange slice, Value 
   int64_t rows = tiles.shape(s)[0];
   Value k = largestEntry(tiles, s, slice[0]);                                                             // [1]
   Value each = tiles.over(tiles.constant({1}, 1), k);                                               // [1]
-  Value before = evenPower(tiles, tiles.times(slice[0], each), 2);                                   // [1]
+  Value before = unitFactor(tiles, slice[0], k, each, 2);                                            // [1]
   Value factor = tiles.times(column, repeat(tiles, each, rows));                                     // [T]
   Value scaled = tiles.times(s, tiles.expand(repeat(tiles, each, size), 0, {rows, size}));           // [T, r]
   Value b = tiles.times(scaled, tiles.expand(factor, 1, {rows, size}));                              // [T, r]
@@ -75,7 +75,7 @@ SmallVector<Value> SketchState::merge(TileBuilder &tiles, ValueRange a, ValueRan
   Value k = tiles.maximum(a[0], b[0]), each = tiles.over(tiles.constant({1}, 1), k);                 // [1]
   Value state, sum;                                                                                  // [height, dv], [r]
   for (ValueRange slice : {a, b}) {
-    Value square = evenPower(tiles, tiles.times(slice[0], each), 2);                                 // [1]
+    Value square = unitFactor(tiles, slice[0], k, each, 2);                                          // [1]
     Value factor = repeat(tiles, square, size), rows = height() == size ? factor : repeat(tiles, square, height());
     Value matrix = tiles.times(slice[1], tiles.expand(rows, 1, {height(), valueWidth}));             // [height, dv]
     Value row = tiles.times(slice[2], factor);                                                       // [r]

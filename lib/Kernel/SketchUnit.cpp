@@ -77,6 +77,7 @@ Value RunningUnit::ofKeys(TileBuilder &tiles, const Point &point, Value first, i
 }
 
 Value RunningUnit::ofState(TileBuilder &tiles, const Point &point, Value before, Value first, int64_t rows) const {
-  Value each = inverse(tiles, ofQueries(tiles, point, first, rows));                    // [Tq]
-  return evenPower(tiles, tiles.times(repeat(tiles, ofQueries(tiles, point, before, 1), rows), each), power);
+  Value now = ofQueries(tiles, point, first, rows);                                     // [Tq]
+  Value then = repeat(tiles, ofQueries(tiles, point, before, 1), rows);                 // [Tq]
+  return unitFactor(tiles, then, now, inverse(tiles, now), power);
 }

@@ -17,20 +17,19 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::target;
 
+static attn::PlanAttr planOf(func::FuncOp function) { return function->getAttrOfType<attn::PlanAttr>("attn.plan"); }
+
 SmallVector<func::FuncOp> attune::planFunctions(ModuleOp module) {
   SmallVector<func::FuncOp> plans(module.getOps<func::FuncOp>());
-  llvm::erase_if(plans, [](func::FuncOp plan) { return !plan->hasAttr("attn.plan"); });
-  llvm::stable_sort(plans, [](func::FuncOp a, func::FuncOp b) {
-    auto from = [](func::FuncOp plan) { return plan->getAttrOfType<attn::PlanAttr>("attn.plan").getFrom(); };
-    return from(a) < from(b);
-  });
+  llvm::erase_if(plans, [](func::FuncOp plan) { return !planOf(plan); });
+  llvm::stable_sort(plans, [](func::FuncOp a, func::FuncOp b) { return planOf(a).getFrom() < planOf(b).getFrom(); });
   return plans;
 }
 
 SmallVector<PlanName> attune::planNames(ModuleOp module) {
   SmallVector<PlanName> names;
   for (func::FuncOp plan : planFunctions(module)) {
-    auto attribute = plan->getAttrOfType<attn::PlanAttr>("attn.plan");
+    attn::PlanAttr attribute = planOf(plan);
     names.push_back({plan.getName().str(), attn::stringifyForm(attribute.getForm()).str(), attribute.getFrom()});
   }
   return names;
@@ -136,6 +135,15 @@ static llvm::Expected<TensorDescription> describeTensor(const Argument &argument
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
+
+/// An argument of the attn function becomes at most one of the host's.
+static llvm::Error checkPosition(const Argument &argument) {
+  auto position = argument.get<IntegerAttr>(kernel::argumentPositionAttr);
+  if (!position || position.getValue().ult(argument.host.getNumArguments()))
+    return llvm::Error::success();
+  return argument.refuse("a position below " + Twine(argument.host.getNumArguments()) + " in " +
+                         kernel::argumentPositionAttr);
+}
 
 /// Batch, n and N, read off the inputs and outputs that have them. Keys that none of them shows are those of
 /// self-attention over one sequence.
@@ -251,6 +259,8 @@ llvm::Expected<LibraryDescription> attune::describeInterface(ModuleOp module, St
     llvm::Expected<TensorDescription> tensor = describeTensor({host, i});
     if (!tensor)
       return tensor.takeError();
+    if (llvm::Error error = checkPosition({host, i}))
+      return std::move(error);
     library.tensors.push_back(std::move(*tensor));
   }
   if (llvm::Error error = checkSameArguments(plans))

@@ -12,7 +12,6 @@
 // the result.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Cost/DeviceDescription.h"
 #include "attune/Emulator/DeviceEmulator.h"
 #include "attune/Pipeline/DeviceCode.h"
 #include "attune/Pipeline/LoadedLibrary.h"
@@ -147,17 +146,13 @@ static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> compileHost(LibraryModu
   return std::move(*jit);
 }
 
-static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(DeviceCode &code, StringRef target) {
-  llvm::Expected<cost::DeviceDescription> device = cost::DeviceDescription::named(target);
-  if (!device)
-    return device.takeError();
-  auto context = std::make_unique<llvm::LLVMContext>();
-  auto module = translateDeviceModule(*code.device, *context);
-  if (failed(module))
-    return llvm::createStringError("the device code could not be translated");
+/// What runs is the text that a library of this code holds.
+static llvm::Expected<std::unique_ptr<DeviceEmulator>> makeEmulator(const DeviceCode &code, StringRef target,
+                                                                    bool pessimistic) {
   EmulatorOptions options;
-  options.sharedLimit = static_cast<size_t>(device->fastBytes);
-  return DeviceEmulator::create(std::move(*module), std::move(context), options);
+  options.chip = target.str();
+  options.pessimistic = pessimistic;
+  return DeviceEmulator::createFromPtx(code.host.description.variants.front().ptx, options);
 }
 
 namespace {
@@ -217,8 +212,8 @@ static llvm::Error runPlans(DeviceCode &code, DeviceEmulator &emulator, const Te
 }
 
 llvm::Error attune::emulate(DeviceCode &code, StringRef target, llvm::ArrayRef<HostTensor *> given,
-                            EmulatorReport &report) {
-  auto emulator = makeEmulator(code, target);
+                            EmulatorReport &report, bool pessimistic) {
+  auto emulator = makeEmulator(code, target, pessimistic);
   if (!emulator)
     return emulator.takeError();
   Tensors tensors(code.host.description, given);
@@ -231,12 +226,14 @@ llvm::Error attune::emulate(DeviceCode &code, StringRef target, llvm::ArrayRef<H
 }
 
 llvm::Error attune::runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> given,
-                                std::vector<LaunchWork> *work) {
+                                std::vector<LaunchWork> *work, bool pessimistic) {
   std::optional<DeviceCode> code = compileForGpu(compilation);
   if (!code)
     return llvm::createStringError("the spec could not be compiled");
+  if (failed(addPtx(compilation, *code)))
+    return llvm::createStringError("the device code could not be made PTX");
   EmulatorReport report;
-  llvm::Error error = emulate(*code, compilation.target(), given, report);
+  llvm::Error error = emulate(*code, compilation.target(), given, report, pessimistic);
   if (work)
     *work = report.launches;
   if (report.clean())

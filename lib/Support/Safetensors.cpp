@@ -19,6 +19,8 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/JSON.h"
 
+#include <cmath>
+
 namespace attune {
 
 static constexpr int64_t longestHeader = 16 << 20;
@@ -48,6 +50,12 @@ static bool isShallow(llvm::StringRef json) {
   return true;
 }
 
+/// Below 2^63 in size: a double of 2^63 would be taken for an int64_t, which does not hold it.
+static std::optional<int64_t> integerOf(const llvm::json::Value &value) {
+  std::optional<double> number = value.getAsNumber();
+  return number && std::abs(*number) < 0x1p63 ? value.getAsInteger() : std::nullopt;
+}
+
 llvm::Error SafetensorsFile::addEntry(llvm::StringRef name, const void *jsonValue, int64_t dataBytes) {
   const auto *object = static_cast<const llvm::json::Value *>(jsonValue)->getAsObject();
   auto fail = [&](const llvm::Twine &message) {
@@ -61,12 +69,12 @@ llvm::Error SafetensorsFile::addEntry(llvm::StringRef name, const void *jsonValu
     return fail("expected dtype, shape and data_offsets, but got something else");
   entry.dtype = dtype->str();
   for (const llvm::json::Value &size : *shape) {
-    std::optional<int64_t> value = size.getAsInteger();
+    std::optional<int64_t> value = integerOf(size);
     if (!value || *value < 0)
       return fail("expected sizes >= 0, but got something else");
     entry.shape.push_back(*value);
   }
-  std::optional<int64_t> begin = (*offsets)[0].getAsInteger(), end = (*offsets)[1].getAsInteger();
+  std::optional<int64_t> begin = integerOf((*offsets)[0]), end = integerOf((*offsets)[1]);
   if (!begin || !end || *begin < 0 || *end < *begin || *end > dataBytes)
     return fail("expected data_offsets inside the " + llvm::Twine(dataBytes) + " bytes of data, but got others");
   entry.begin = *begin;
@@ -138,7 +146,7 @@ std::vector<std::string> SafetensorsFile::names() const {
   return result;
 }
 
-llvm::Expected<HostTensor> SafetensorsFile::read(llvm::StringRef name) const {
+llvm::Expected<TensorHeader> SafetensorsFile::header(llvm::StringRef name) const {
   auto found = entries_.find(name);
   if (found == entries_.end())
     return tensorError(path_ + ": error: expected tensor " + quoted(name) + ", but got none of that name");
@@ -153,11 +161,21 @@ llvm::Expected<HostTensor> SafetensorsFile::read(llvm::StringRef name) const {
   if (!bytes || *bytes != entry.end - entry.begin)
     return fail("expected data_offsets that hold shape " + showShape(entry.shape) + " of " + entry.dtype +
                 ", but got " + llvm::Twine(entry.end - entry.begin) + " bytes");
+  return TensorHeader{*type, entry.shape};
+}
+
+llvm::Expected<HostTensor> SafetensorsFile::read(llvm::StringRef name) const {
+  llvm::Expected<TensorHeader> wanted = header(name);
+  if (!wanted)
+    return wanted.takeError();
   llvm::Expected<BoundedFile> file = BoundedFile::open(path_);
   if (!file)
     return file.takeError();
-  HostTensor tensor = HostTensor::zeros(*type, entry.shape);
-  if (llvm::Error error = file->read(dataStart_ + entry.begin, tensor.bytes.data(), *bytes))
+  llvm::Expected<HostTensor> tensor = HostTensor::allocate(wanted->type, wanted->shape);
+  if (!tensor)
+    return file->fail(llvm::toString(tensor.takeError()) + " in " + quoted(name));
+  int64_t start = dataStart_ + entries_.find(name)->second.begin;
+  if (llvm::Error error = file->read(start, tensor->bytes.data(), tensor->bytes.size()))
     return error;
   return tensor;
 }

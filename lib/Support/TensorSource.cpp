@@ -30,6 +30,10 @@ bool TensorSource::contains(llvm::StringRef name) const {
   return archive_ ? archive_->contains(name) : llvm::sys::fs::exists(placeOf(name));
 }
 
+llvm::Expected<TensorHeader> TensorSource::header(llvm::StringRef name) const {
+  return archive_ ? archive_->header(name) : readNpyHeader(placeOf(name));
+}
+
 llvm::Expected<HostTensor> TensorSource::read(llvm::StringRef name) const {
   return archive_ ? archive_->read(name) : readNpy(placeOf(name));
 }

@@ -8,7 +8,10 @@
 
 #include "attune/Target/LibraryDescription.h"
 
+#include "HeaderText.h"
+
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
 
@@ -36,6 +39,8 @@ Error checkName(StringRef name) {
 
 Error checkTensor(const TensorDescription &tensor) {
   auto wrong = [&](const Twine &message) { return refuse("tensor '" + tensor.name + "': " + message); };
+  if (!isIdentifier(fieldName(tensor)))
+    return wrong("expected a C identifier, or several with dots between them, as its name, but got another text");
   if (tensor.dims.size() > ATTUNE_RT_MAX_RANK)
     return wrong("expected a rank of at most " + Twine(ATTUNE_RT_MAX_RANK) + ", but got " + Twine(tensor.dims.size()));
   if (any_of(tensor.dims, [](int64_t dim) { return dim < -ATTUNE_RT_SYMBOL_COUNT; }))
@@ -49,9 +54,12 @@ Error checkTensor(const TensorDescription &tensor) {
 
 Error checkTensors(const LibraryDescription &description) {
   bool prepared = false;
+  StringSet<> fields;
   for (const TensorDescription &tensor : description.tensors) {
     if (Error error = checkTensor(tensor))
       return error;
+    if (!fields.insert(fieldName(tensor)).second)
+      return refuse("tensor '" + tensor.name + "': expected a name of its own, but got that of another tensor");
     if (prepared && tensor.role != ATTUNE_RT_PREPARED)
       return refuse("tensor '" + tensor.name + "': expected prepared tensors to come last, but got one before it");
     prepared |= tensor.role == ATTUNE_RT_PREPARED;

@@ -17,16 +17,13 @@
 
 #include "ParallelFor.h"
 
-#include <atomic>
+#include "Common/Process.h"
+
 #include <cstdlib>
 #include <ctime>
-#include <linux/futex.h>
 #include <new>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 using namespace attune::rt;
 
@@ -36,17 +33,6 @@ constexpr int64_t spinNanoseconds = 40'000;
 constexpr size_t stackBytes = 1 << 20; // kernels keep their tiles in scratch, not on the stack
 constexpr uint64_t openBit = uint64_t(1) << 31;
 constexpr uint64_t insideMask = openBit - 1;
-
-using Word = std::atomic<uint32_t>;
-static_assert(sizeof(Word) == 4, "a futex is a plain 32-bit word");
-
-void futexWait(Word &word, uint32_t value) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
-}
-
-void futexWakeAll(Word &word) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
-}
 
 int64_t nowNanoseconds() {
   timespec time;
@@ -84,7 +70,7 @@ public:
   int32_t asked = 0;   // key of the registry
   int32_t threads = 1; // with the caller
   int32_t users = 0;
-  pid_t process = getpid(); // a child of a fork inherits the pool without its threads
+  uint32_t process = processNumber(); // a child of a fork inherits the pool without its threads
   ThreadPool *next = nullptr;
 
 private:
@@ -107,7 +93,7 @@ private:
   std::atomic<bool> stopping{false};
   alignas(64) Word departures{0}; // rises as threads leave a closed job; the caller waits on it
   std::atomic<bool> callerSleeps{false};
-  pthread_mutex_t oneJob = PTHREAD_MUTEX_INITIALIZER;
+  ProcessLock oneJob;
   bool spin = true;
   Worker *workers = nullptr;
 };
@@ -148,7 +134,7 @@ bool ThreadPool::start(int32_t wanted) {
 void ThreadPool::stop() {
   stopping.store(true);
   wakeups.fetch_add(1);
-  futexWakeAll(wakeups);
+  futexWake(wakeups, INT32_MAX);
   for (int32_t index = 1; index < threads; ++index)
     pthread_join(workers[index].thread, nullptr);
   free(workers);
@@ -183,7 +169,7 @@ void ThreadPool::leave() {
     return;
   departures.fetch_add(1);
   if (callerSleeps.load())
-    futexWakeAll(departures);
+    futexWake(departures, INT32_MAX);
 }
 
 void ThreadPool::work(int32_t index) {
@@ -208,7 +194,7 @@ void ThreadPool::work(int32_t index) {
 }
 
 void ThreadPool::run(int32_t count, attune_body run, void *argument) {
-  pthread_mutex_lock(&oneJob);
+  oneJob.lock();
   body = run;
   context = argument;
   bodies = count;
@@ -216,7 +202,7 @@ void ThreadPool::run(int32_t count, attune_body run, void *argument) {
   job.store(number << 32 | openBit);
   wakeups.fetch_add(1);
   if (sleepers.load() > 0)
-    futexWakeAll(wakeups);
+    futexWake(wakeups, INT32_MAX);
 
   run(argument, 0);
 
@@ -229,11 +215,11 @@ void ThreadPool::run(int32_t count, attune_body run, void *argument) {
       futexWait(departures, ticket);
     callerSleeps.store(false);
   }
-  pthread_mutex_unlock(&oneJob);
+  oneJob.unlock();
 }
 
 namespace {
-pthread_mutex_t registryLock = PTHREAD_MUTEX_INITIALIZER;
+ProcessLock registryLock;
 ThreadPool *registry = nullptr;
 } // namespace
 
@@ -246,9 +232,9 @@ int32_t attune::rt::availableCpus() {
 }
 
 ThreadPool *attune::rt::acquirePool(int32_t threads) {
-  pthread_mutex_lock(&registryLock);
+  registryLock.lock();
   ThreadPool *pool = registry;
-  while (pool && (pool->asked != threads || pool->process != getpid()))
+  while (pool && (pool->asked != threads || pool->process != processNumber()))
     pool = pool->next;
   if (!pool) {
     void *memory = nullptr;
@@ -265,20 +251,20 @@ ThreadPool *attune::rt::acquirePool(int32_t threads) {
   }
   if (pool)
     ++pool->users;
-  pthread_mutex_unlock(&registryLock);
+  registryLock.unlock();
   return pool;
 }
 
 void attune::rt::releasePool(ThreadPool *pool) {
-  pthread_mutex_lock(&registryLock);
-  bool last = --pool->users == 0 && pool->process == getpid();
+  registryLock.lock();
+  bool last = --pool->users == 0 && pool->process == processNumber();
   if (last) {
     ThreadPool **link = &registry;
     while (*link != pool)
       link = &(*link)->next;
     *link = pool->next;
   }
-  pthread_mutex_unlock(&registryLock);
+  registryLock.unlock();
   if (!last)
     return;
   pool->stop();
@@ -288,7 +274,7 @@ void attune::rt::releasePool(ThreadPool *pool) {
 int32_t attune::rt::poolThreads(const ThreadPool *pool) { return pool->threads; }
 
 void attune::rt::runBodies(ThreadPool *pool, int32_t count, attune_body body, void *context) {
-  if (pool->process == getpid())
+  if (pool->process == processNumber())
     pool->run(count, body, context);
   else
     body(context, 0);

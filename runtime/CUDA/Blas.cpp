@@ -8,10 +8,11 @@
 
 #include "Blas.h"
 
+#include "Common/Process.h"
+
 #include <cstdio>
 #include <dlfcn.h>
 #include <initializer_list>
-#include <pthread.h>
 
 using namespace attune::rt;
 
@@ -21,7 +22,7 @@ namespace {
 constexpr size_t firstVersion = 110500, endVersion = 140000;
 constexpr const char *files[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"};
 
-pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+ProcessLock loading;
 bool loaded = false;
 Blas table;
 
@@ -68,8 +69,8 @@ bool isKnown(BlasReason &reason) {
 } // namespace
 
 const Blas *attune::rt::openBlas(BlasReason &reason) {
-  pthread_mutex_lock(&loading);
+  loading.lock();
   bool usable = open(reason) && isKnown(reason);
-  pthread_mutex_unlock(&loading);
+  loading.unlock();
   return usable ? &table : nullptr;
 }

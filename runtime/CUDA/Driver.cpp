@@ -8,10 +8,10 @@
 
 #include "Driver.h"
 
+#include "Common/Process.h"
 #include "Remedies.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 using namespace attune::rt;
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char *driverFile = "libcuda.so.1";
 
-pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+ProcessLock loading;
 bool loaded = false;
 CudaDriver table;
 
@@ -57,10 +57,10 @@ attune_status open(const Place &place) {
 } // namespace
 
 attune_status attune::rt::loadCudaDriver(const Place &place, const CudaDriver **driver) {
-  pthread_mutex_lock(&loading);
+  loading.lock();
   attune_status status = loaded ? ATTUNE_OK : open(place);
   loaded = status == ATTUNE_OK;
-  pthread_mutex_unlock(&loading);
+  loading.unlock();
   *driver = &table;
   return status;
 }

@@ -14,7 +14,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <pthread.h>
 
 using namespace attune::rt;
 
@@ -23,16 +22,8 @@ namespace {
 constexpr int32_t sharedWithoutOptIn = 48 * 1024;
 
 /// All code of this library that is loaded; held while code is loaded, so that no other thread loads the same.
-pthread_mutex_t listLock = PTHREAD_MUTEX_INITIALIZER;
+ProcessLock listLock;
 CudaCode *list = nullptr;
-
-class ListLock {
-public:
-  ListLock() { pthread_mutex_lock(&listLock); }
-  ~ListLock() { pthread_mutex_unlock(&listLock); }
-  ListLock(const ListLock &) = delete;
-  ListLock &operator=(const ListLock &) = delete;
-};
 
 /// An image as it lies in the library.
 struct StoredImage {
@@ -215,7 +206,7 @@ CudaCode *findLoaded(const CudaCode &like) {
 
 /// What is loaded already, or `code` once it is; `code` is freed unless it is the result.
 attune_status findOrLoad(CudaCode *code, const Place &place, int32_t arch, CudaCode **result) {
-  ListLock lock;
+  LockScope lock(listLock);
   attune_status status = findContext(*code, place);
   *result = status ? nullptr : findLoaded(*code);
   if (!status && !*result) {
@@ -263,7 +254,7 @@ attune_status attune::rt::loadCudaCode(attune_rt_handle &handle, const Place &pl
 }
 
 void attune::rt::unloadCudaCode(CudaCode *code) {
-  ListLock lock;
+  LockScope lock(listLock);
   if (--code->handles > 0)
     return;
   for (CudaCode **place = &list; *place; place = &(*place)->next)

@@ -198,12 +198,19 @@ Product *attune::rt::productFor(const attune_rt_handle &handle, int64_t kernel) 
   return nullptr;
 }
 
+/// Bytes of all tokens, one after another; the largest number there is where they are more.
+static int64_t tokenBytes(const attune_rt_product &product, int64_t batch, int64_t tokens) {
+  int64_t bytes = product.dtype == ATTUNE_RT_F32 ? 4 : 2;
+  if (batch <= 0 || tokens <= 0)
+    return 0;
+  bool fits = !__builtin_mul_overflow(bytes, product.depth, &bytes) && !__builtin_mul_overflow(bytes, tokens, &bytes) &&
+              !__builtin_mul_overflow(bytes, batch, &bytes);
+  return fits ? bytes : INT64_MAX;
+}
+
 size_t attune::rt::productWorkspace(const attune_rt_handle &handle, const Binding &binding) {
-  int64_t largest = 0;
-  for (uint32_t i = 0; i < handle.productCount; ++i) {
-    const attune_rt_product &asked = *handle.products[i].asked;
-    int64_t tokens = larger(binding.queries(), binding.keys());
-    largest = larger(largest, binding.batch() * tokens * asked.depth * (asked.dtype == ATTUNE_RT_F32 ? 4 : 2));
-  }
+  int64_t largest = 0, tokens = larger(binding.queries(), binding.keys());
+  for (uint32_t i = 0; i < handle.productCount; ++i)
+    largest = larger(largest, tokenBytes(*handle.products[i].asked, binding.batch(), tokens));
   return static_cast<size_t>(largest);
 }

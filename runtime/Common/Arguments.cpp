@@ -101,25 +101,6 @@ attune_status checkElements(attune_rt_handle &handle, const Place &place, const 
   return ATTUNE_OK;
 }
 
-/// An output in the place of an input would be read while it is written. Of other overlaps the caller takes care.
-attune_status checkOutputs(const attune_rt_descriptor &descriptor, const Place &place, const Arguments &arguments) {
-  auto dataOf = [&](uint32_t i, uint32_t role) -> char * {
-    if (descriptor.tensors[i].role != role)
-      return nullptr;
-    SlotView tensor = view(arguments, descriptor, i);
-    return tensor.present() && !tensor.empty() ? tensor.data() : nullptr;
-  };
-  for (uint32_t output = 0; output < descriptor.tensor_count; ++output)
-    if (char *data = dataOf(output, ATTUNE_RT_OUTPUT))
-      for (uint32_t input = 0; input < descriptor.tensor_count; ++input)
-        if (dataOf(input, ATTUNE_RT_INPUT) == data)
-          return fail(ATTUNE_ERROR_ARGUMENT,
-                      "%s_%s: argument '%s': expected memory of its own, but got that of argument '%s', which is read "
-                      "while the output is written",
-                      place.library, place.function, descriptor.tensors[output].name, descriptor.tensors[input].name);
-  return ATTUNE_OK;
-}
-
 } // namespace
 
 attune_status attune::rt::checkStruct(const attune_rt_descriptor &descriptor, const Place &place,
@@ -163,8 +144,6 @@ attune_status attune::rt::collectArguments(attune_rt_handle &handle, const Place
   if (attune_status status = checkConditions(descriptor, place, binding))
     return status;
   if (attune_status status = checkSizeRules(descriptor, place, binding))
-    return status;
-  if (attune_status status = data ? checkOutputs(descriptor, place, arguments) : ATTUNE_OK)
     return status;
   return data && onCpu(handle) ? checkElements(handle, place, arguments) : ATTUNE_OK;
 }

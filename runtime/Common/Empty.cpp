@@ -14,10 +14,6 @@ using namespace attune::rt;
 
 namespace {
 
-bool isOutput(const attune_rt_tensor &tensor) {
-  return tensor.role == ATTUNE_RT_OUTPUT || tensor.role == ATTUNE_RT_OPTIONAL_OUTPUT;
-}
-
 /// The bits of the value in an element of the dtype.
 uint32_t emptyBits(const attune_rt_tensor &tensor) {
   if (tensor.empty != ATTUNE_RT_EMPTY_MINUS_INFINITY)

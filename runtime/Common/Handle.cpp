@@ -13,8 +13,8 @@
 #include "CUDA/Memory.h"
 #include "CUDA/Module.h"
 #include "CUDA/Products.h"
+#include "Registry.h"
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -150,15 +150,6 @@ attune_status allocateSlots(attune_rt_handle &handle, const Place &place) {
   return ATTUNE_OK;
 }
 
-void initializeLocks(attune_rt_handle &handle) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-  pthread_mutex_init(&handle.lock, &attributes);
-  pthread_mutexattr_destroy(&attributes);
-  pthread_mutex_init(&handle.questionLock, nullptr);
-}
-
 /// Gives back what the handle has on its device.
 void releaseCuda(attune_rt_handle &handle) {
   freeOnDevice(*handle.cuda, handle.kept);
@@ -168,12 +159,25 @@ void releaseCuda(attune_rt_handle &handle) {
 
 } // namespace
 
-attune_status attune::rt::enterHandle(const attune_rt_handle *handle, const char *function) {
-  clearMessage();
-  if (handle && handle->magic == liveMagic)
+attune_status attune::rt::checkProcess(const attune_rt_handle &handle, const char *function) {
+  if (!handle.leftBehind)
     return ATTUNE_OK;
-  return fail(ATTUNE_ERROR_STATE, "%s: argument 'handle': expected a handle from create, but got %s", function,
-              handle ? "one that was destroyed or never made" : "null");
+  return fail(ATTUNE_ERROR_STATE,
+              "%s_%s: argument 'handle': expected a handle that this process created, but got one for a GPU from before a "
+              "fork; CUDA does not outlive a fork: fork first, then create",
+              handle.descriptor->name, function);
+}
+
+void attune::rt::leaveParent(attune_rt_handle &handle) {
+  handle.leftBehind = handle.cuda != nullptr;
+  handle.pool = nullptr;
+  if (!handle.parallelFor)
+    handle.threads = 1;
+  if (!handle.changing.load())
+    return;
+  handle.changing.store(false);
+  handle.prepared = false;
+  handle.kept = nullptr;
 }
 
 attune_status attune::rt::checkPrepared(const attune_rt_handle &handle, const Place &place) {
@@ -186,7 +190,9 @@ attune_status attune::rt::checkPrepared(const attune_rt_handle &handle, const Pl
 }
 
 HandleLock::HandleLock(attune_rt_handle &handle, const Place &place) : handle(handle) {
-  if (pthread_mutex_lock(&handle.lock) == EDEADLK)
+  if (!handle.lock.isMine())
+    handle.lock.lock();
+  else
     status = fail(ATTUNE_ERROR_STATE,
                   "%s_%s: expected a handle that this thread is not running already, but got one "
                   "whose run called back into it; give each of the host's threads a handle of its own",
@@ -195,7 +201,19 @@ HandleLock::HandleLock(attune_rt_handle &handle, const Place &place) : handle(ha
 
 HandleLock::~HandleLock() {
   if (!status)
-    pthread_mutex_unlock(&handle.lock);
+    handle.lock.unlock();
+}
+
+void attune::rt::freeHandle(attune_rt_handle &handle) {
+  if (handle.pool)
+    releasePool(handle.pool);
+  if (handle.cuda && !handle.leftBehind)
+    releaseCuda(handle);
+  else if (!handle.cuda)
+    free(handle.kept);
+  free(handle.scratch);
+  free(handle.slotMemory);
+  free(&handle);
 }
 
 attune_status attune_rt_create(const attune_rt_descriptor *descriptor, const attune_options *given,
@@ -216,32 +234,19 @@ attune_status attune_rt_create(const attune_rt_descriptor *descriptor, const att
   if (!handle)
     return fail(ATTUNE_ERROR_MEMORY, "%s_create: expected memory for a handle, but there is none", place.library);
   handle->descriptor = descriptor;
-  initializeLocks(*handle);
-  handle->magic = liveMagic;
   attune_status status = allocateSlots(*handle, place);
   if (!status)
     status = createOn(*handle, place, options);
+  attune_rt_handle *ticket = status ? nullptr : registerHandle(*handle);
+  if (!status && !ticket)
+    status = fail(ATTUNE_ERROR_MEMORY, "%s_create: expected room for one more handle, but there is none; destroy others",
+                  place.library);
   if (status) {
-    attune_rt_destroy(handle);
+    freeHandle(*handle);
     return status;
   }
-  *result = handle;
+  *result = ticket;
   return ATTUNE_OK;
 }
 
-void attune_rt_destroy(attune_rt_handle *handle) {
-  if (!handle || handle->magic != liveMagic)
-    return;
-  handle->magic = 0;
-  if (handle->pool)
-    releasePool(handle->pool);
-  if (handle->cuda)
-    releaseCuda(*handle);
-  else
-    free(handle->kept);
-  pthread_mutex_destroy(&handle->lock);
-  pthread_mutex_destroy(&handle->questionLock);
-  free(handle->scratch);
-  free(handle->slotMemory);
-  free(handle);
-}
+void attune_rt_destroy(attune_rt_handle *ticket) { unregisterHandle(ticket); }

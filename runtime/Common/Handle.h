@@ -8,9 +8,8 @@
 #ifndef ATTUNE_RT_COMMON_HANDLE_H
 #define ATTUNE_RT_COMMON_HANDLE_H
 
+#include "Process.h"
 #include "Tensor.h"
-
-#include <pthread.h>
 
 namespace attune::rt {
 class ThreadPool;
@@ -19,8 +18,8 @@ struct Product;
 } // namespace attune::rt
 
 struct attune_rt_handle {
-  /// `liveMagic` from create to destroy, to catch handles that are not.
-  uint32_t magic;
+  /// Of a GPU, in a child of a fork: the driver has no context there, and nothing can be asked of it.
+  bool leftBehind;
   const attune_rt_descriptor *descriptor;
   const attune_rt_variant *variant;
   DLDevice device;
@@ -31,22 +30,24 @@ struct attune_rt_handle {
   void *parallelForContext;
   attune::rt::ThreadPool *pool;
   char *scratch;
-  size_t scratchStride; // bytes from one thread's scratch to the next
+  size_t scratchStride, scratchBytes; // from one thread's scratch to the next, and all together
 
   // On a GPU.
   attune::rt::CudaCode *cuda;
   attune::rt::Product *products; ///< that cuBLASLt computes
   uint32_t productCount;
 
-  /// Held during prepare and run: `running` and scratch are the handle's. Error-checking, so that a host whose
-  /// parallel_for lets a waiting thread pick up another run of the same handle gets an error, not a deadlock.
-  pthread_mutex_t lock;
+  /// Held during prepare and run: `running` and scratch are the handle's. A host whose parallel_for lets a waiting thread
+  /// pick up another run of the same handle gets an error, not a deadlock.
+  attune::rt::ProcessLock lock;
   /// Held for a moment: by questions about sizes, which need not wait for a run, and by prepare when all that it made
   /// takes its place. Taken after `lock`.
-  pthread_mutex_t questionLock;
+  attune::rt::ProcessLock questionLock;
 
   // Written by create, then by prepare under both locks.
   bool prepared;
+  /// While prepare puts in its place what it made: a child of a fork would find some of it.
+  std::atomic<bool> changing;
   /// What the parameters bound; where every run begins.
   attune::rt::Binding binding;
   /// The parameters' copies and the prepared tensors; one block, in host memory or in the device's.
@@ -59,13 +60,18 @@ struct attune_rt_handle {
 
 namespace attune::rt {
 
-constexpr uint32_t liveMagic = 0x41545455;
 constexpr size_t pageBytes = 4096;
 
 inline size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// Checks that `handle` is one, and starts the message of an entry point afresh.
-attune_status enterHandle(const attune_rt_handle *handle, const char *function);
+/// Gives back everything that a handle has, itself too.
+void freeHandle(attune_rt_handle &handle);
+
+/// In a child of a fork, before the handle's first use there: the threads are gone, and what they had half done is undone.
+void leaveParent(attune_rt_handle &handle);
+
+/// Refuses a handle that has no device in this process.
+attune_status checkProcess(const attune_rt_handle &handle, const char *function);
 
 inline Place placeOf(const attune_rt_handle &handle, const char *function) {
   return {handle.descriptor->name, function};
@@ -90,15 +96,8 @@ private:
 };
 
 /// Holds the handle's question lock.
-class QuestionLock {
-public:
-  explicit QuestionLock(attune_rt_handle &handle) : handle(handle) { pthread_mutex_lock(&handle.questionLock); }
-  ~QuestionLock() { pthread_mutex_unlock(&handle.questionLock); }
-  QuestionLock(const QuestionLock &) = delete;
-  QuestionLock &operator=(const QuestionLock &) = delete;
-
-private:
-  attune_rt_handle &handle;
+struct QuestionLock : LockScope {
+  explicit QuestionLock(attune_rt_handle &handle) : LockScope(handle.questionLock) {}
 };
 
 } // namespace attune::rt

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Handle.h"
+#include "Registry.h"
 
 #include "CPU/Dispatch.h"
 #include "CUDA/Module.h"
@@ -23,9 +23,11 @@ static uint32_t shownTensors(const attune_rt_descriptor &descriptor) {
   return count;
 }
 
-attune_status attune_rt_info(attune_rt_handle *handle, attune_info *result) {
-  if (attune_status status = enterHandle(handle, "info"))
-    return status;
+attune_status attune_rt_info(attune_rt_handle *ticket, attune_info *result) {
+  HandleUse use(ticket, "info");
+  if (use.status)
+    return use.status;
+  attune_rt_handle *handle = &*use;
   const attune_rt_descriptor &descriptor = *handle->descriptor;
   if (!result || result->size < sizeof(size_t))
     return fail(ATTUNE_ERROR_ARGUMENT,
@@ -45,7 +47,7 @@ attune_status attune_rt_info(attune_rt_handle *handle, attune_info *result) {
   info.threads = handle->threads;
   {
     QuestionLock lock(*handle);
-    info.scratch_bytes = handle->scratch ? handle->scratchStride * static_cast<size_t>(handle->threads) : 0;
+    info.scratch_bytes = handle->scratch ? handle->scratchBytes : 0;
   }
   info.batch = descriptor.sizes[ATTUNE_RT_BATCH];
   info.queries = descriptor.sizes[ATTUNE_RT_QUERIES];
@@ -64,9 +66,11 @@ attune_status attune_rt_info(attune_rt_handle *handle, attune_info *result) {
   return ATTUNE_OK;
 }
 
-attune_status attune_rt_tensor_info(attune_rt_handle *handle, uint32_t index, attune_tensor_info *result) {
-  if (attune_status status = enterHandle(handle, "tensor"))
-    return status;
+attune_status attune_rt_tensor_info(attune_rt_handle *ticket, uint32_t index, attune_tensor_info *result) {
+  HandleUse use(ticket, "tensor");
+  if (use.status)
+    return use.status;
+  attune_rt_handle *handle = &*use;
   const attune_rt_descriptor &descriptor = *handle->descriptor;
   if (!result || result->size < sizeof(size_t))
     return fail(ATTUNE_ERROR_ARGUMENT,

@@ -8,6 +8,7 @@
 
 #include "Arguments.h"
 #include "Copy.h"
+#include "Registry.h"
 #include "Values.h"
 
 #include "CPU/Launch.h"
@@ -176,7 +177,7 @@ attune_status Preparation::allocateScratch() {
   auto *scratch = static_cast<char *>(aligned_alloc(pageBytes, bytes));
   if (scratch) {
     QuestionLock lock(handle); // info asks for it
-    handle.scratchStride = stride;
+    handle.scratchStride = stride, handle.scratchBytes = bytes;
     handle.scratch = scratch;
     return ATTUNE_OK;
   }
@@ -231,6 +232,7 @@ attune_status Preparation::launch(const attune_rt_plan &plan, const void *slots)
 
 void Preparation::commit() {
   QuestionLock lock(handle);
+  handle.changing.store(true);
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
     for (const Arguments *arguments : {&handle.running, &handle.question})
       if (isKept(i))
@@ -243,6 +245,7 @@ void Preparation::commit() {
   handle.kept = onCpu(handle) ? kept.take() : keptOnDevice.take();
   handle.binding = binding;
   handle.prepared = true;
+  handle.changing.store(false);
 }
 
 attune_status Preparation::prepare() {
@@ -279,12 +282,13 @@ attune_status Preparation::run() {
 
 } // namespace
 
-attune_status attune_rt_prepare(attune_rt_handle *handle, const attune_rt_tensors *parameters) {
-  if (attune_status status = enterHandle(handle, "prepare"))
-    return status;
-  Place place = placeOf(*handle, "prepare");
-  HandleLock lock(*handle, place);
+attune_status attune_rt_prepare(attune_rt_handle *ticket, const attune_rt_tensors *parameters) {
+  HandleUse use(ticket, "prepare");
+  if (use.status)
+    return use.status;
+  Place place = placeOf(*use, "prepare");
+  HandleLock lock(*use, place);
   if (lock.status)
     return lock.status;
-  return Preparation(*handle, place, parameters).run();
+  return Preparation(*use, place, parameters).run();
 }

@@ -10,8 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Apart.h"
 #include "Arguments.h"
 #include "Empty.h"
+#include "Registry.h"
 
 #include "CPU/Launch.h"
 #include "CUDA/Launch.h"
@@ -25,24 +27,37 @@ const attune_rt_plan &planFor(const attune_rt_handle &handle, const Arguments &a
   return handle.variant->plans[pickPlan(*handle.variant, arguments.binding.queries(), arguments.binding.keys())];
 }
 
-size_t planBytes(const attune_rt_plan &plan, const Arguments &arguments) {
-  int64_t bytes = plan.workspace ? plan.workspace(arguments.slots) : 0;
-  return bytes > 0 ? static_cast<size_t>(bytes) : 0;
+/// What a run needs of the caller's workspace.
+struct Needs {
+  size_t plan = 0; ///< bytes of the plan's own
+  size_t all = 0;  ///< with those of products, which begin at `spare`
+  size_t spare() const { return roundUp(plan, ATTUNE_WORKSPACE_ALIGNMENT); }
+};
+
+attune_status tooLarge(const Place &place, const Binding &binding) {
+  const attune_rt_tensor *tensor = binding.boundBy[ATTUNE_RT_QUERIES];
+  tensor = tensor ? tensor : binding.boundBy[ATTUNE_RT_KEYS];
+  tensor = tensor ? tensor : binding.boundBy[ATTUNE_RT_BATCH];
+  return fail(ATTUNE_ERROR_ARGUMENT,
+              "%s_%s: argument '%s': expected sizes that need at most " ATTUNE_RT_MOST_BYTES
+              " of workspace, but batch %lld with %lld queries and %lld keys needs more; split the batch or the sequence",
+              place.library, place.function, tensor ? tensor->name : "tensors", static_cast<long long>(binding.batch()),
+              static_cast<long long>(binding.queries()), static_cast<long long>(binding.keys()));
 }
 
-/// Where the workspace of products begins, behind the plan's own.
-size_t spareOffset(const attune_rt_plan &plan, const Arguments &arguments) {
-  return roundUp(planBytes(plan, arguments), ATTUNE_WORKSPACE_ALIGNMENT);
+/// The numbers of plans and of products end at the largest that there is instead of wrapping around.
+attune_status findNeeds(const attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan,
+                        const Arguments &arguments, Needs &needs) {
+  int64_t own = plan.workspace ? plan.workspace(arguments.slots) : 0;
+  size_t products = productWorkspace(handle, arguments.binding);
+  if (own > mostBytes || products > static_cast<size_t>(mostBytes))
+    return tooLarge(place, arguments.binding);
+  needs.plan = own > 0 ? static_cast<size_t>(own) : 0;
+  needs.all = products ? needs.spare() + products : needs.plan;
+  return ATTUNE_OK;
 }
 
-size_t workspaceBytes(const attune_rt_handle &handle, const attune_rt_plan &plan, const Arguments &arguments) {
-  size_t spare = productWorkspace(handle, arguments.binding);
-  return spare ? spareOffset(plan, arguments) + spare : planBytes(plan, arguments);
-}
-
-attune_status checkWorkspace(const attune_rt_handle &handle, const Place &place, const attune_rt_plan &plan,
-                             const Arguments &arguments, void *workspace, size_t bytes) {
-  size_t needed = workspaceBytes(handle, plan, arguments);
+attune_status checkWorkspace(const Place &place, size_t needed, void *workspace, size_t bytes) {
   if (needed == 0)
     return ATTUNE_OK;
   if (!workspace || bytes < needed)
@@ -78,48 +93,62 @@ attune_status askAbout(attune_rt_handle &handle, const Place &place, const attun
 
 } // namespace
 
-attune_status attune_rt_workspace(attune_rt_handle *handle, const attune_rt_tensors *tensors, size_t *bytes) {
-  if (attune_status status = enterHandle(handle, "workspace"))
+attune_status attune_rt_workspace(attune_rt_handle *ticket, const attune_rt_tensors *tensors, size_t *bytes) {
+  HandleUse use(ticket, "workspace");
+  if (use.status)
+    return use.status;
+  attune_rt_handle &handle = *use;
+  QuestionLock lock(handle);
+  if (attune_status status = askAbout(handle, placeOf(handle, "workspace"), tensors, "bytes", bytes))
     return status;
-  QuestionLock lock(*handle);
-  if (attune_status status = askAbout(*handle, placeOf(*handle, "workspace"), tensors, "bytes", bytes))
+  Needs needs;
+  attune_status status =
+      findNeeds(handle, placeOf(handle, "workspace"), planFor(handle, handle.question), handle.question, needs);
+  if (!status)
+    *bytes = needs.all;
+  return status;
+}
+
+attune_status attune_rt_plan_index(attune_rt_handle *ticket, const attune_rt_tensors *tensors, int32_t *index) {
+  HandleUse use(ticket, "plan");
+  if (use.status)
+    return use.status;
+  attune_rt_handle &handle = *use;
+  QuestionLock lock(handle);
+  if (attune_status status = askAbout(handle, placeOf(handle, "plan"), tensors, "index", index))
     return status;
-  *bytes = workspaceBytes(*handle, planFor(*handle, handle->question), handle->question);
+  *index = static_cast<int32_t>(&planFor(handle, handle.question) - handle.variant->plans);
   return ATTUNE_OK;
 }
 
-attune_status attune_rt_plan_index(attune_rt_handle *handle, const attune_rt_tensors *tensors, int32_t *index) {
-  if (attune_status status = enterHandle(handle, "plan"))
-    return status;
-  QuestionLock lock(*handle);
-  if (attune_status status = askAbout(*handle, placeOf(*handle, "plan"), tensors, "index", index))
-    return status;
-  *index = static_cast<int32_t>(&planFor(*handle, handle->question) - handle->variant->plans);
-  return ATTUNE_OK;
-}
-
-attune_status attune_rt_run(attune_rt_handle *handle, const attune_rt_tensors *tensors, void *workspace, size_t bytes,
+attune_status attune_rt_run(attune_rt_handle *ticket, const attune_rt_tensors *tensors, void *workspace, size_t bytes,
                             void *stream) {
-  if (attune_status status = enterHandle(handle, "run"))
-    return status;
-  Place place = placeOf(*handle, "run");
-  HandleLock lock(*handle, place);
+  HandleUse use(ticket, "run");
+  if (use.status)
+    return use.status;
+  attune_rt_handle &handle = *use;
+  Place place = placeOf(handle, "run");
+  HandleLock lock(handle, place);
   if (lock.status)
     return lock.status;
-  if (attune_status status = checkPrepared(*handle, place))
+  if (attune_status status = checkPrepared(handle, place))
     return status;
-  Arguments &arguments = handle->running;
-  if (attune_status status = collectArguments(*handle, place, tensors, /*data=*/true, arguments))
+  Arguments &arguments = handle.running;
+  if (attune_status status = collectArguments(handle, place, tensors, /*data=*/true, arguments))
     return status;
-  const attune_rt_plan &plan = planFor(*handle, arguments);
-  if (attune_status status = checkWorkspace(*handle, place, plan, arguments, workspace, bytes))
+  const attune_rt_plan &plan = planFor(handle, arguments);
+  Needs needs;
+  if (attune_status status = findNeeds(handle, place, plan, arguments, needs))
     return status;
-  if (nothingToCompute(*handle->descriptor, arguments))
+  if (attune_status status = checkWorkspace(place, needs.all, workspace, bytes))
+    return status;
+  if (attune_status status = checkApart(*handle.descriptor, place, arguments, workspace, needs.all))
+    return status;
+  if (nothingToCompute(*handle.descriptor, arguments))
     return ATTUNE_OK;
   arguments.slots[arguments.workspaceSlot] = reinterpret_cast<uint64_t>(workspace);
-  if (!onCpu(*handle))
-    return runOnCuda(*handle, place, plan, arguments.slots,
-                     static_cast<char *>(workspace) + spareOffset(plan, arguments), stream);
-  runOnCpu(*handle, plan, arguments);
+  if (!onCpu(handle))
+    return runOnCuda(handle, place, plan, arguments.slots, static_cast<char *>(workspace) + needs.spare(), stream);
+  runOnCpu(handle, plan, arguments);
   return ATTUNE_OK;
 }

@@ -26,11 +26,14 @@ constexpr DtypeFacts dtypes[] = {
 
 constexpr const char *symbolNames[] = {"batch", "queries", "keys"};
 
-/// One tensor under check, with the place that messages begin with.
+/// One tensor under check, with the place that messages begin with. Its shape and strides are copies, so that what is
+/// written to the slots is what was checked, whatever another thread does to the caller's.
 struct Subject {
   const TensorChecks &checks;
   const attune_rt_tensor &expected;
-  const DLTensor &tensor;
+  const DLTensor tensor;
+  int64_t shape[ATTUNE_RT_MAX_RANK];
+  int64_t strides[ATTUNE_RT_MAX_RANK];
 };
 
 #define AT "%s_%s: argument '%s': "
@@ -111,6 +114,21 @@ attune_status checkRank(const Subject &s) {
   return ATTUNE_OK;
 }
 
+/// "[2, 8, 64]": sizes or strides.
+struct ListText {
+  char text[ATTUNE_RT_MAX_RANK * 22 + 2];
+};
+
+ListText describe(const int64_t *numbers, uint32_t count) {
+  ListText result;
+  size_t length = 0;
+  for (uint32_t i = 0; i < count; ++i)
+    length += static_cast<size_t>(snprintf(result.text + length, sizeof(result.text) - length, "%s%lld", i ? ", " : "[",
+                                           static_cast<long long>(numbers[i])));
+  snprintf(result.text + length, sizeof(result.text) - length, count ? "]" : "[]");
+  return result;
+}
+
 /// What a message says of the place where a size was seen first.
 struct BoundText {
   char text[160];
@@ -130,7 +148,7 @@ BoundText describeBound(const Binding &binding, int symbol) {
 /// A dimension known only at run: the first tensor to show it binds it, the others must agree.
 attune_status bindSize(const Subject &s, uint32_t dim, Binding &binding) {
   int symbol = static_cast<int>(-1 - s.expected.dims[dim]);
-  int64_t have = s.tensor.shape[dim];
+  int64_t have = s.shape[dim];
   if (binding.sizes[symbol] < 0) {
     binding.sizes[symbol] = have;
     binding.boundBy[symbol] = &s.expected;
@@ -146,7 +164,7 @@ attune_status bindSize(const Subject &s, uint32_t dim, Binding &binding) {
 
 attune_status checkSizes(const Subject &s, Binding &binding) {
   for (uint32_t dim = 0; dim < s.expected.rank; ++dim) {
-    int64_t want = s.expected.dims[dim], have = s.tensor.shape[dim];
+    int64_t want = s.expected.dims[dim], have = s.shape[dim];
     if (have < 0)
       return fail(ATTUNE_ERROR_ARGUMENT, AT "expected a size of at least 0 in dimension %u, but got %lld",
                   AT_ARGUMENTS(s), dim, static_cast<long long>(have));
@@ -162,47 +180,84 @@ attune_status checkSizes(const Subject &s, Binding &binding) {
   return ATTUNE_OK;
 }
 
-void rowMajorStrides(const DLTensor &tensor, int64_t *strides) {
+void readShape(Subject &s) {
+  for (uint32_t dim = 0; dim < s.expected.rank; ++dim)
+    s.shape[dim] = s.tensor.shape[dim];
+}
+
+/// The caller's strides or, if there are none, those of rows one after another.
+void readStrides(Subject &s) {
   // Unsigned: of a tensor with an empty dimension the product of the others may pass 2^63, and is never used.
   uint64_t stride = 1;
-  for (int32_t dim = tensor.ndim - 1; dim >= 0; --dim) {
-    strides[dim] = static_cast<int64_t>(stride);
-    stride *= static_cast<uint64_t>(tensor.shape[dim]);
+  for (uint32_t dim = s.expected.rank; dim-- > 0;) {
+    s.strides[dim] = s.tensor.strides ? s.tensor.strides[dim] : static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(s.shape[dim]);
   }
 }
 
-/// The farthest element must be addressable: kernels then compute offsets without overflow.
-bool extentFits(const DLTensor &tensor, const int64_t *strides, int64_t bytes) {
-  int64_t extent = 0, reach;
-  for (int32_t dim = 0; dim < tensor.ndim; ++dim) {
-    if (tensor.shape[dim] <= 1)
+/// All elements together; strides of 0 do not make them fewer, as outputs and workspaces grow with the sizes.
+attune_status checkCount(const Subject &s) {
+  int64_t bytes = elementBytes(s.expected.dtype);
+  for (uint32_t dim = 0; dim < s.expected.rank; ++dim)
+    if (__builtin_mul_overflow(bytes, s.shape[dim], &bytes) || bytes > mostBytes)
+      return fail(ATTUNE_ERROR_ARGUMENT,
+                  AT "expected at most " ATTUNE_RT_MOST_BYTES " of elements, but got sizes %s; split the batch or the "
+                     "sequence",
+                  AT_ARGUMENTS(s), describe(s.shape, s.expected.rank).text);
+  return ATTUNE_OK;
+}
+
+/// Bytes from the first element's to the lowest and the highest one that elements begin at; false if they are too many.
+bool findReach(const Subject &s, int64_t &low, int64_t &high) {
+  low = high = 0;
+  int64_t bytes = elementBytes(s.expected.dtype);
+  for (uint32_t dim = 0; dim < s.expected.rank; ++dim) {
+    int64_t reach;
+    if (s.shape[dim] <= 1)
       continue;
-    int64_t stride = strides[dim];
-    if (stride == INT64_MIN || __builtin_mul_overflow(tensor.shape[dim] - 1, stride < 0 ? -stride : stride, &reach) ||
-        __builtin_add_overflow(extent, reach, &extent))
+    if (__builtin_mul_overflow(s.shape[dim] - 1, s.strides[dim], &reach) || __builtin_mul_overflow(reach, bytes, &reach) ||
+        reach > mostBytes || reach < -mostBytes)
       return false;
+    (reach < 0 ? low : high) += reach;
   }
-  return !__builtin_mul_overflow(extent, bytes, &reach) && reach <= (INT64_MAX >> 1);
+  return high - low <= mostBytes - bytes;
 }
 
-attune_status checkStrides(const Subject &s, const int64_t *strides) {
+/// No address of an element wraps around.
+attune_status checkReach(const Subject &s) {
+  int64_t low, high;
+  if (!findReach(s, low, high))
+    return fail(ATTUNE_ERROR_ARGUMENT,
+                AT "expected elements within " ATTUNE_RT_MOST_BYTES ", but sizes %s with strides %s reach past them",
+                AT_ARGUMENTS(s), describe(s.shape, s.expected.rank).text, describe(s.strides, s.expected.rank).text);
+  uint64_t address, first, past;
+  bool wraps = __builtin_add_overflow(reinterpret_cast<uint64_t>(s.tensor.data), s.tensor.byte_offset, &address) ||
+               __builtin_sub_overflow(address, static_cast<uint64_t>(-low), &first) ||
+               __builtin_add_overflow(address, static_cast<uint64_t>(high + elementBytes(s.expected.dtype)), &past);
+  if (!wraps || !s.checks.data)
+    return ATTUNE_OK;
+  return fail(ATTUNE_ERROR_ARGUMENT,
+              AT "expected elements within the address space, but data %p with byte_offset %llu, sizes %s and strides %s "
+                 "lead past its end",
+              AT_ARGUMENTS(s), s.tensor.data, static_cast<unsigned long long>(s.tensor.byte_offset),
+              describe(s.shape, s.expected.rank).text, describe(s.strides, s.expected.rank).text);
+}
+
+attune_status checkStrides(const Subject &s) {
   uint32_t rank = s.expected.rank;
-  bool written = s.expected.role == ATTUNE_RT_OUTPUT || s.expected.role == ATTUNE_RT_OPTIONAL_OUTPUT;
+  bool written = isOutput(s.expected);
   // A parameter is copied, so a transposed view will do.
-  if (rank > 0 && s.tensor.shape[rank - 1] > 1 && strides[rank - 1] != 1 && !isParameter(s.expected))
+  if (rank > 0 && s.shape[rank - 1] > 1 && s.strides[rank - 1] != 1 && !isParameter(s.expected))
     return fail(ATTUNE_ERROR_ARGUMENT,
                 AT "expected stride 1 in the innermost dimension %u, but got %lld; copy the tensor into rows of "
                    "adjacent elements",
-                AT_ARGUMENTS(s), rank - 1, static_cast<long long>(strides[rank - 1]));
+                AT_ARGUMENTS(s), rank - 1, static_cast<long long>(s.strides[rank - 1]));
   for (uint32_t dim = 0; written && dim < rank; ++dim)
-    if (s.tensor.shape[dim] > 1 && strides[dim] == 0)
+    if (s.shape[dim] > 1 && s.strides[dim] == 0)
       return fail(ATTUNE_ERROR_ARGUMENT,
                   AT
                   "expected a stride other than 0 in dimension %u of an output, but got 0; only inputs may repeat rows",
                   AT_ARGUMENTS(s), dim);
-  if (!extentFits(s.tensor, strides, elementBytes(s.expected.dtype)))
-    return fail(ATTUNE_ERROR_ARGUMENT, AT "expected sizes and strides within the address space, but they reach past it",
-                AT_ARGUMENTS(s));
   return ATTUNE_OK;
 }
 
@@ -230,18 +285,29 @@ attune_status leaveAbsent(const TensorChecks &checks, const attune_rt_tensor &ex
 
 bool isEmpty(const Subject &s) {
   for (uint32_t dim = 0; dim < s.expected.rank; ++dim)
-    if (s.tensor.shape[dim] == 0)
+    if (s.shape[dim] == 0)
       return true;
   return false;
 }
 
-void writeSlots(const Subject &s, uint64_t address, const int64_t *strides, uint64_t *slots) {
+void writeSlots(const Subject &s, uint64_t address, uint64_t *slots) {
   uint32_t rank = s.expected.rank;
   slots[0] = address;
   for (uint32_t dim = 0; dim < rank; ++dim) {
-    slots[1 + dim] = static_cast<uint64_t>(s.tensor.shape[dim]);
-    slots[1 + rank + dim] = static_cast<uint64_t>(strides[dim]);
+    slots[1 + dim] = static_cast<uint64_t>(s.shape[dim]);
+    slots[1 + rank + dim] = static_cast<uint64_t>(s.strides[dim]);
   }
+}
+
+/// Of a tensor that has elements.
+attune_status checkElements(const Subject &s, uint64_t address) {
+  if (attune_status status = checkCount(s))
+    return status;
+  if (attune_status status = checkStrides(s))
+    return status;
+  if (attune_status status = checkReach(s))
+    return status;
+  return s.checks.data ? checkAddress(s, address) : ATTUNE_OK;
 }
 
 } // namespace
@@ -274,9 +340,10 @@ attune_status attune::rt::checkTensor(const TensorChecks &checks, const attune_r
                                       const DLTensor *tensor, Binding &binding, uint64_t *slots) {
   if (!tensor)
     return leaveAbsent(checks, expected, slots);
-  Subject s{checks, expected, *tensor};
+  Subject s{checks, expected, *tensor, {}, {}};
   if (attune_status status = checkRank(s))
     return status;
+  readShape(s);
   if (attune_status status = checkType(s))
     return status;
   if (attune_status status = checkDevice(s))
@@ -284,22 +351,13 @@ attune_status attune::rt::checkTensor(const TensorChecks &checks, const attune_r
   if (attune_status status = checkSizes(s, binding))
     return status;
 
-  int64_t strides[ATTUNE_RT_MAX_RANK];
-  rowMajorStrides(*tensor, strides);
-  for (uint32_t dim = 0; tensor->strides && dim < expected.rank; ++dim)
-    strides[dim] = tensor->strides[dim];
-  uint64_t address = reinterpret_cast<uint64_t>(tensor->data) + tensor->byte_offset;
-  // Nothing of an empty tensor is touched, and frameworks give it any strides.
+  readStrides(s);
+  // Nothing of an empty tensor is touched, and frameworks give it any strides and no data.
   bool empty = isEmpty(s);
-  if (!empty)
-    if (attune_status status = checkStrides(s, strides))
-      return status;
-  if (!empty && checks.data)
-    if (attune_status status = checkAddress(s, address))
-      return status;
-  // A plan asks a slot whether the tensor is there; one that comes without data, to ask about sizes, is.
-  if (!checks.data && address == 0)
-    address = ATTUNE_WORKSPACE_ALIGNMENT;
-  writeSlots(s, address, strides, slots);
+  uint64_t address = reinterpret_cast<uint64_t>(s.tensor.data) + s.tensor.byte_offset;
+  if (attune_status status = empty ? ATTUNE_OK : checkElements(s, address))
+    return status;
+  // A plan asks a slot whether the tensor is there; one that comes without elements, or to ask about sizes, is.
+  writeSlots(s, empty || !checks.data ? ATTUNE_WORKSPACE_ALIGNMENT : address, slots);
   return ATTUNE_OK;
 }

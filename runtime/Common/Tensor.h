@@ -12,6 +12,11 @@
 
 namespace attune::rt {
 
+/// The most bytes of a tensor, from its first element to its last and all elements together, and of a workspace: more than
+/// any processor addresses. Sums and products of a few such numbers stay far below 2^63.
+constexpr int64_t mostBytes = int64_t(1) << 56;
+#define ATTUNE_RT_MOST_BYTES "2^56 bytes"
+
 /// What the sizes '?' are bound to: the first tensor to show one binds it, the others must agree.
 struct Binding {
   int64_t sizes[ATTUNE_RT_SYMBOL_COUNT];
@@ -79,6 +84,9 @@ inline uint32_t slotCount(const attune_rt_tensor &tensor) { return 1 + 2 * tenso
 
 inline bool isParameter(const attune_rt_tensor &tensor) { return tensor.role == ATTUNE_RT_PARAMETER; }
 inline bool isPrepared(const attune_rt_tensor &tensor) { return tensor.role == ATTUNE_RT_PREPARED; }
+inline bool isOutput(const attune_rt_tensor &tensor) {
+  return tensor.role == ATTUNE_RT_OUTPUT || tensor.role == ATTUNE_RT_OPTIONAL_OUTPUT;
+}
 /// Whether run is given the tensor.
 inline bool isGiven(const attune_rt_tensor &tensor) { return !isParameter(tensor) && !isPrepared(tensor); }
 

@@ -134,6 +134,8 @@ Plant::Outcome Plant::run(const Fault *fault) {
     plant([&] { return fault->inDevice(*code); }, *code->device, outcome);
   if (!outcome.problem.empty())
     return outcome;
+  if (failed(addPtx(*compilation, *code)))
+    return stopped("the kernels have no PTX");
   llvm::Expected<RunTensors> tensors = attnc::readTensors(*compilation->spec(), spec, folder);
   if (!tensors)
     return stopped(llvm::toString(tensors.takeError()));

@@ -36,3 +36,33 @@ func.func @folded(%x: tensor<1x9x8xf16>, %w: tensor<8x8xf16> {attn.parameter}) -
       : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
   return %o : tensor<1x1x9x8xf16>
 }
+
+// -----
+
+// expected-error @below {{expected tensors of f32, f16, bf16 or i32 with at least one dimension, but got 'index'}}
+func.func @no_tensor(%q: tensor<1x1x9x8xf16>) -> (tensor<1x1x9x8xf16>, index) {
+  %o = attn.softmax %q, %q, %q {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  %c = arith.constant 1 : index
+  return %o, %c : tensor<1x1x9x8xf16>, index
+}
+
+// -----
+
+// Nobody would write the second one.
+// expected-error @below {{expected every result to be an output of the attention, but result 1 is not}}
+func.func @unwritten(%q: tensor<1x1x9x8xf16>) -> (tensor<1x1x9x8xf16>, tensor<3xf32>) {
+  %o = attn.softmax %q, %q, %q {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  %c = arith.constant dense<1.0> : tensor<3xf32>
+  return %o, %c : tensor<1x1x9x8xf16>, tensor<3xf32>
+}
+
+// -----
+
+// expected-error @below {{expected results that the attention computes, each once, but got an argument or one result twice}}
+func.func @argument(%q: tensor<1x1x9x8xf16>) -> (tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>) {
+  %o = attn.softmax %q, %q, %q {scale = 1.0 : f64}
+      : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  return %o, %q : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>
+}

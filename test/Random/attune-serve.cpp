@@ -152,11 +152,12 @@ static int evaluate(const std::string &spec, const std::string &folder, const st
   return writeResult(result, results->front());
 }
 
-static llvm::Error runLibrary(Compilation &compilation, RunTensors &tensors) {
+/// By the code for `isa`, which a library may hold without taking it of itself.
+static llvm::Error runLibrary(Compilation &compilation, RunTensors &tensors, llvm::StringRef isa) {
   auto library = compileAndLoad(compilation);
   if (!library)
     return library.takeError();
-  if (llvm::Error error = (*library)->create(/*threads=*/1))
+  if (llvm::Error error = (*library)->create(/*threads=*/1, isa))
     return error;
   if (llvm::Error error = (*library)->prepare(tensors.kept(compilation.interface())))
     return error;
@@ -179,7 +180,7 @@ static int compiled(const std::string &path, const std::string &folder, const st
     return fail(tensors.takeError(), Wrong);
   if (llvm::Error error = makeOutputs(compilation->interface(), *tensors))
     return fail(std::move(error), Wrong);
-  if (llvm::Error error = runLibrary(*compilation, *tensors))
+  if (llvm::Error error = runLibrary(*compilation, *tensors, isa))
     return fail(std::move(error));
   llvm::Expected<HostTensor> widened = convertTensor(tensors->outputs.front().tensor, ElementType::F32);
   if (!widened)

@@ -17,6 +17,8 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace toy;
 
@@ -250,10 +252,8 @@ TEST_F(Cuda, RefusesTensorsOfAnotherDevice) {
 
 TEST_F(Cuda, GridsPastTheLimitAreRefusedWithTheRemedy) {
   ASSERT_EQ(create(), ATTUNE_OK) << message();
-  Case c(1, 1, 1);
+  Case c(70000, 1, 1);
   moveToDevice(c);
-  for (Tensor *tensor : {&c.q, &c.k, &c.v, &c.keyLengths, &c.o})
-    tensor->shape[0] = 70000;
   EXPECT_EQ(toy_run(handle.get(), &c.tensors, nullptr, 0, nullptr), ATTUNE_ERROR_ARGUMENT);
   EXPECT_EQ(message(),
             "toy_run: expected sizes whose grid is at most 2147483647 x 65535 x 65535 blocks, but kernel 'large' "
@@ -263,10 +263,8 @@ TEST_F(Cuda, GridsPastTheLimitAreRefusedWithTheRemedy) {
 
 TEST_F(Cuda, NoKernelRunsBeforeOneWhoseGridIsTooLarge) {
   ASSERT_EQ(create(), ATTUNE_OK) << message();
-  Case c(1, 1, 1);
+  Case c(1, 140000, 1);
   moveToDevice(c);
-  for (Tensor *tensor : {&c.q, &c.o})
-    tensor->shape[2] = 140000;
   EXPECT_EQ(toy_run(handle.get(), &c.tensors, nullptr, 0, nullptr), ATTUNE_ERROR_ARGUMENT);
   EXPECT_EQ(message(),
             "toy_run: expected sizes whose grid is at most 2147483647 x 65535 x 65535 blocks, but kernel 'small' "
@@ -331,6 +329,23 @@ TEST_F(Cuda, PassesOnWhatTheAssemblerSays) {
             "compilation failed; install a later driver; the driver's assembler says: ptxas line 3: bad");
   EXPECT_EQ(standIn->retained, 0);
   EXPECT_EQ(standIn->depth, 0);
+}
+
+TEST_F(Cuda, AChildOfAForkIsToldToCreateItsOwn) {
+  ASSERT_EQ(create(), ATTUNE_OK) << message();
+  pid_t child = fork();
+  if (child == 0) {
+    Case c(1, 2, 3);
+    *standIn = StandIn{};
+    bool refused = toy_run(handle.get(), &c.tensors, nullptr, 0, nullptr) == ATTUNE_ERROR_STATE &&
+                   message() == "toy_run: argument 'handle': expected a handle that this process created, but got one for "
+                                "a GPU from before a fork; CUDA does not outlive a fork: fork first, then create";
+    toy_destroy(handle.get()); // asks nothing of the driver
+    _exit(refused && standIn->modules == 0 && standIn->depth == 0 && standIn->retained == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 } // namespace

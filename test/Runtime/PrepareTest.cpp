@@ -136,7 +136,8 @@ const Mistake mistakes[] = {
        c.e.shape[1] = INT64_C(1) << 61;
        c.e.strides = {0, 0};
      },
-     "kit_prepare: argument 'e': expected a tensor that fits memory, but its sizes do not"},
+     "kit_prepare: argument 'e': expected at most 2^56 bytes of elements, but got sizes [2, 2305843009213693952]; split "
+     "the batch or the sequence"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, ParameterMistake, testing::ValuesIn(mistakes),

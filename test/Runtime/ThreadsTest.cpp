@@ -11,7 +11,6 @@
 
 #include <atomic>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -194,23 +193,6 @@ TEST(ParallelFor, ThatComesBackIntoTheSameHandleGetsAnError) {
   EXPECT_EQ(run(handle.get(), c.tensors), ATTUNE_OK) << message();
   EXPECT_EQ(c.wrongOutputs(), 0);
   EXPECT_EQ(innerStatus, ATTUNE_ERROR_STATE);
-}
-
-TEST(Fork, TheChildRunsOnItsOwnThreadWithTheSameResult) {
-  Handle handle = makeHandle(optionsWithThreads(3));
-  Case c(2, 50, 60);
-  ASSERT_EQ(run(handle.get(), c.tensors), ATTUNE_OK);
-  pid_t child = fork();
-  if (child == 0) {
-    Case again(2, 50, 60);
-    bool right = run(handle.get(), again.tensors) == ATTUNE_OK && again.wrongOutputs() == 0;
-    Handle fresh = makeHandle(optionsWithThreads(3)); // threads of the child's own
-    right = right && fresh && run(fresh.get(), again.tensors) == ATTUNE_OK;
-    _exit(right ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
 }
 
 } // namespace

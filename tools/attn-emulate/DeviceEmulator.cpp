@@ -9,6 +9,8 @@
 
 #include "Compile.h"
 #include "Machine.h"
+#include "Multiprocessor.h"
+#include "PtxTranslate.h"
 #include "Rewrite.h"
 
 #include "llvm/IR/DebugInfo.h"
@@ -33,7 +35,12 @@ struct DeviceEmulator::Impl {
   explicit Impl(EmulatorOptions given)
       : options(given), log(options.maxFindings), machine(options, shared, global, log), random(options.seed) {}
 
+  Error reserve();
+  Error readChip(Chip &chip) const;
   Error build(orc::ThreadSafeModule owned);
+  Error buildFromIr(orc::ThreadSafeModule owned);
+  Error buildFromPtx(StringRef text);
+  Error checkSize(const KernelInfo &kernel, Dim3 block, size_t dynamicBytes) const;
   Error checkLaunch(const KernelInfo &kernel, Dim3 grid, Dim3 block, size_t dynamicBytes, size_t parameters) const;
   Error launch(StringRef kernel, Dim3 grid, Dim3 block, size_t dynamicBytes, ArrayRef<uint64_t> params);
   std::vector<uint64_t> blocksInOrder(Dim3 grid);
@@ -49,7 +56,54 @@ struct DeviceEmulator::Impl {
   std::unique_ptr<orc::LLJIT> compiler;
   std::vector<std::pair<std::string, uint64_t>> constantSizes;
   std::mt19937_64 random; ///< the order of blocks
+  const Multiprocessor *multiprocessor = nullptr; ///< of PTX
 };
+
+Error DeviceEmulator::Impl::reserve() {
+  if (!shared.allocate(options.sharedLimit + arenaSlack))
+    return fail("expected memory for the shared memory of a block, but got none");
+  return Error::success();
+}
+
+/// Leaves it as it is if none was named.
+Error DeviceEmulator::Impl::readChip(Chip &chip) const {
+  if (!options.chip.empty() && !Chip::parse(options.chip, chip))
+    return fail("expected a chip as sm_80, but got '" + options.chip + "'");
+  return Error::success();
+}
+
+Error DeviceEmulator::Impl::buildFromIr(orc::ThreadSafeModule owned) {
+  Chip chip{machine.capability, false};
+  if (Error error = joinErrors(readChip(chip), reserve()))
+    return error;
+  machine.capability = chip.capability;
+  return build(std::move(owned));
+}
+
+Error DeviceEmulator::Impl::buildFromPtx(StringRef text) {
+  auto context = std::make_unique<LLVMContext>();
+  // The text says what it is for, which says how much there is; the base of shared memory does not change with its size.
+  Chip chip;
+  if (Error error = readChip(chip))
+    return error;
+  options.sharedLimit = std::max(options.sharedLimit, Multiprocessor::find(90)->sharedOfBlock);
+  if (Error error = reserve())
+    return error;
+  auto translated = ptx::translate(text, uint64_t(uintptr_t(shared.at(0))), *context);
+  if (!translated)
+    return translated.takeError();
+  Chip target{translated->target, translated->specific};
+  chip = options.chip.empty() ? target : chip;
+  multiprocessor = Multiprocessor::find(chip.capability);
+  if (!multiprocessor)
+    return fail("expected PTX for sm_80, sm_86, sm_87, sm_89 or sm_90, but got sm_" + Twine(chip.capability));
+  if (!chip.runs(target))
+    return fail("expected PTX that " + options.chip + " loads, but its .target is sm_" + Twine(target.capability) +
+                (target.specific ? "a" : ""));
+  options.sharedLimit = multiprocessor->sharedOfBlock;
+  machine.capability = chip.capability;
+  return build(orc::ThreadSafeModule(std::move(translated->module), std::move(context)));
+}
 
 Error DeviceEmulator::Impl::build(orc::ThreadSafeModule owned) {
   Module *module = owned.getModuleUnlocked();
@@ -59,8 +113,6 @@ Error DeviceEmulator::Impl::build(orc::ThreadSafeModule owned) {
   compiler = std::move(*host);
   module->setTargetTriple(compiler->getTargetTriple());
   module->setDataLayout(compiler->getDataLayout());
-  if (!shared.allocate(options.sharedLimit + arenaSlack))
-    return fail("expected memory for the shared memory of a block, but got none");
   auto rewritten = rewriteForHost(*module, shared, &machine, options.check);
   if (!rewritten)
     return rewritten.takeError();
@@ -98,15 +150,28 @@ Error DeviceEmulator::Impl::checkLaunch(const KernelInfo &kernel, Dim3 grid, Dim
     return fail("expected a grid and a block without empty dimension for kernel '" + kernel.name + "'");
   if (grid.y > 65535 || grid.z > 65535)
     return fail("expected a grid of at most 65535 in y and z, but got " + Twine(grid.y) + " and " + Twine(grid.z));
-  if (block.count() > kernel.maxThreads)
-    return fail("expected at most " + Twine(kernel.maxThreads) + " threads a block for kernel '" + kernel.name +
-                "', but got " + Twine(block.count()));
   if (parameters != kernel.parameters)
     return fail("expected " + Twine(kernel.parameters) + " parameters for kernel '" + kernel.name + "', but got " +
                 Twine(parameters));
-  if (shared.staticBytes() + dynamicBytes > options.sharedLimit)
+  return checkSize(kernel, block, dynamicBytes);
+}
+
+/// Of a block: what its kernel allows, and what a multiprocessor holds.
+Error DeviceEmulator::Impl::checkSize(const KernelInfo &kernel, Dim3 block, size_t dynamicBytes) const {
+  if (block.count() > kernel.maxThreads)
+    return fail("expected at most " + Twine(kernel.maxThreads) + " threads a block for kernel '" + kernel.name +
+                "', but got " + Twine(block.count()));
+  if (kernel.requiredThreads && block.count() != kernel.requiredThreads)
+    return fail("expected " + Twine(kernel.requiredThreads) + " threads a block, which kernel '" + kernel.name +
+                "' requires, but got " + Twine(block.count()));
+  size_t bytes = shared.staticBytes() + dynamicBytes;
+  if (bytes > options.sharedLimit)
     return fail("expected at most " + Twine(options.sharedLimit) + " bytes of shared memory, but got " +
                 Twine(shared.staticBytes()) + " static and " + Twine(dynamicBytes) + " dynamic");
+  uint64_t atOnce = multiprocessor ? multiprocessor->fitting(block.count(), bytes) : kernel.blocksAtOnce;
+  if (atOnce < kernel.blocksAtOnce)
+    return fail("expected " + Twine(kernel.blocksAtOnce) + " blocks of kernel '" + kernel.name +
+                "' on a multiprocessor, as its .minnctapersm says, but threads and shared memory allow " + Twine(atOnce));
   return Error::success();
 }
 
@@ -163,7 +228,14 @@ Expected<std::unique_ptr<DeviceEmulator>>
 DeviceEmulator::create(std::unique_ptr<Module> module, std::unique_ptr<LLVMContext> context, EmulatorOptions options) {
   auto impl = std::make_unique<Impl>(options);
   // Owned together, so that the module never outlives its context.
-  if (Error error = impl->build(orc::ThreadSafeModule(std::move(module), std::move(context))))
+  if (Error error = impl->buildFromIr(orc::ThreadSafeModule(std::move(module), std::move(context))))
+    return std::move(error);
+  return std::unique_ptr<DeviceEmulator>(new DeviceEmulator(std::move(impl)));
+}
+
+Expected<std::unique_ptr<DeviceEmulator>> DeviceEmulator::createFromPtx(StringRef text, EmulatorOptions options) {
+  auto impl = std::make_unique<Impl>(options);
+  if (Error error = impl->buildFromPtx(text))
     return std::move(error);
   return std::unique_ptr<DeviceEmulator>(new DeviceEmulator(std::move(impl)));
 }

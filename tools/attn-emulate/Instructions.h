@@ -21,6 +21,8 @@ std::optional<DeviceInstruction> findBlockInstruction(llvm::StringRef name);
 std::optional<DeviceInstruction> findAsyncInstruction(llvm::StringRef name);
 std::optional<DeviceInstruction> findWarpgroupInstruction(llvm::StringRef name);
 std::optional<DeviceInstruction> findScalarInstruction(llvm::StringRef name);
+/// What only PTX is translated to.
+std::optional<DeviceInstruction> findPtxInstruction(llvm::StringRef name);
 
 /// wgmma.mma_async, which is inline assembly.
 DeviceInstruction warpgroupProduct(const WgmmaAsm &product);

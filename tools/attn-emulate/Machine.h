@@ -194,6 +194,7 @@ public:
   WorkCounters &counters() { return log.report.counters; }
 
   const EmulatorOptions &options;
+  unsigned capability = 80; ///< of sm_80
   BlockLaunch launch;
   Dim3 blockIndex;
   OrderClock clock;

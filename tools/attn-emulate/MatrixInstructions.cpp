@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 #include "Instructions.h"
 #include "Machine.h"
+#include "MatrixSums.h"
 #include "Numbers.h"
 
 using namespace attune;
@@ -26,7 +27,7 @@ using namespace attune::emulator;
 
 namespace {
 
-enum class Operand { Half, Bfloat, Tf32 };
+using Operand = MatrixSums::Operand;
 
 struct MmaShape {
   unsigned depth; ///< k of m16n8k
@@ -135,7 +136,11 @@ static void multiplyAdd(const WarpCall &call, const MmaShape &shape) {
   MmaTiles tiles;
   gatherOperands(call, shape, tiles);
   gatherAccumulator(call, shape, tiles);
-  multiply(shape.depth, tiles);
+  if (call.machine.options.pessimistic)
+    MatrixSums::of(call.machine.capability, shape.operand, shape.halfAccumulator)
+        .add(shape.depth, tiles.a, *tiles.b, 8, *tiles.d, 8);
+  else
+    multiply(shape.depth, tiles);
   scatterResult(call, shape, tiles);
   WorkCounters &counters = call.machine.counters();
   uint64_t multiplyAdds = uint64_t(16) * 8 * shape.depth;

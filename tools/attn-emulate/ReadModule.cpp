@@ -49,16 +49,24 @@ static std::unique_ptr<Module> translateMlir(StringRef text, LLVMContext &contex
   return mlir::translateModuleToLLVMIR(*modules.begin(), context, "device");
 }
 
-std::unique_ptr<Module> emulator::readModule(StringRef path, LLVMContext &context) {
+Expected<std::unique_ptr<MemoryBuffer>> emulator::readInput(StringRef path) {
   auto buffer = MemoryBuffer::getFileOrSTDIN(path);
-  if (!buffer) {
-    errs() << "error: cannot read '" << path << "': " << buffer.getError().message() << "\n";
-    return nullptr;
-  }
-  if (isMlir((*buffer)->getBuffer()))
-    return translateMlir((*buffer)->getBuffer(), context);
+  if (!buffer)
+    return createStringError(buffer.getError(), "cannot read '" + path + "': " + buffer.getError().message());
+  return std::move(*buffer);
+}
+
+bool emulator::isPtx(StringRef text) {
+  for (text = text.ltrim(); text.starts_with("//"); text = text.ltrim())
+    text = text.split('\n').second;
+  return text.starts_with(".version");
+}
+
+std::unique_ptr<Module> emulator::readModule(MemoryBufferRef text, LLVMContext &context) {
+  if (isMlir(text.getBuffer()))
+    return translateMlir(text.getBuffer(), context);
   SMDiagnostic diagnostic;
-  std::unique_ptr<Module> module = parseIR((*buffer)->getMemBufferRef(), diagnostic, context);
+  std::unique_ptr<Module> module = parseIR(text, diagnostic, context);
   if (!module)
     diagnostic.print("attn-emulate", errs());
   return module;

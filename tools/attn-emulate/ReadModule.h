@@ -11,14 +11,21 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <memory>
 
 namespace attune::emulator {
 
-/// LLVM IR or bitcode; or MLIR: the first gpu.module of a file, already lowered to the LLVM and NVVM dialects. "-" is
-/// the standard input. Null after a message on the standard error.
-std::unique_ptr<llvm::Module> readModule(llvm::StringRef path, llvm::LLVMContext &context);
+/// The bytes of a file, or of the standard input for "-".
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef path);
+/// PTX begins with its version, behind comments.
+bool isPtx(llvm::StringRef text);
+
+/// LLVM IR or bitcode; or MLIR: the first gpu.module, already lowered to the LLVM and NVVM dialects. Null after a message
+/// on the standard error.
+std::unique_ptr<llvm::Module> readModule(llvm::MemoryBufferRef text, llvm::LLVMContext &context);
 
 } // namespace attune::emulator
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Machine.h"
+#include "PtxTranslate.h"
 #include "Rewriter.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -28,7 +29,7 @@ static bool isMemoryAccess(const llvm::Instruction &instruction) {
   return isa<LoadInst, StoreInst, AtomicRMWInst, AtomicCmpXchgInst>(instruction);
 }
 
-/// Prints the instructions before any is changed, as the reader knows them.
+/// Prints the instructions before any is changed, as the reader knows them. What comes from PTX has its text beside it.
 static void printInstructions(const Module &module, DenseMap<const llvm::Instruction *, std::string> &texts) {
   ModuleSlotTracker slots(&module);
   for (const Function &function : module) {
@@ -36,7 +37,8 @@ static void printInstructions(const Module &module, DenseMap<const llvm::Instruc
       continue;
     slots.incorporateFunction(function);
     for (const llvm::Instruction &instruction : instructions(function)) {
-      if (!isa<CallInst, FenceInst>(instruction) && !isMemoryAccess(instruction))
+      if ((!isa<CallInst, FenceInst>(instruction) && !isMemoryAccess(instruction)) ||
+          instruction.getMetadata(ptx::sourceMetadata))
         continue;
       std::string text;
       raw_string_ostream os(text);
@@ -53,6 +55,10 @@ Site &Rewriter::addSite(const llvm::Instruction &instruction) {
   site->text = texts[&instruction];
   if (const DebugLoc &location = instruction.getDebugLoc())
     site->location = (location->getFilename() + ":" + Twine(location.getLine()) + ":" + Twine(location.getCol())).str();
+  if (const MDNode *source = instruction.getMetadata(ptx::sourceMetadata)) {
+    site->text = cast<MDString>(source->getOperand(0))->getString().str();
+    site->location = cast<MDString>(source->getOperand(1))->getString().str();
+  }
   site->bankUse.kernel = site->function;
   site->bankUse.instruction = site->text;
   site->bankUse.location = site->location;
@@ -139,24 +145,21 @@ Error Rewriter::placeGlobals(RewriteResult &result) {
   return Error::success();
 }
 
-/// The block size that the attributes allow.
-static uint64_t maxThreads(const Function &kernel) {
-  uint64_t most = 1024;
-  for (StringRef name : {"nvvm.maxntid", "nvvm.reqntid"}) {
-    Attribute attribute = kernel.getFnAttribute(name);
-    if (!attribute.isValid())
-      continue;
-    uint64_t product = 1, size = 0;
-    for (StringRef part : split(attribute.getValueAsString(), ','))
-      product *= part.trim().getAsInteger(10, size) ? 1 : size;
-    most = std::min(most, product);
-  }
-  return most;
+/// The product of the numbers that an attribute lists; `otherwise` without it.
+static uint64_t productOf(const Function &kernel, StringRef name, uint64_t otherwise) {
+  Attribute attribute = kernel.getFnAttribute(name);
+  if (!attribute.isValid())
+    return otherwise;
+  uint64_t product = 1, size = 0;
+  for (StringRef part : split(attribute.getValueAsString(), ','))
+    product *= part.trim().getAsInteger(10, size) ? 1 : size;
+  return product;
 }
 
 Error Rewriter::addEntry(Function &kernel, RewriteResult &result) {
   KernelInfo info{kernel.getName().str(), "attune_entry_" + kernel.getName().str(), unsigned(kernel.arg_size()),
-                  maxThreads(kernel)};
+                  std::min<uint64_t>(1024, productOf(kernel, "nvvm.maxntid", 1024)), productOf(kernel, "nvvm.reqntid", 0),
+                  productOf(kernel, "nvvm.minctasm", 0)};
   auto *type = FunctionType::get(Type::getVoidTy(context), {pointer}, false);
   Function *entry = Function::Create(type, GlobalValue::ExternalLinkage, info.entry, module);
   IRBuilder<> builder(BasicBlock::Create(context, "", entry));

@@ -29,6 +29,8 @@ struct KernelInfo {
   std::string name, entry; ///< the symbol of the entry
   unsigned parameters = 0;
   uint64_t maxThreads = 1024; ///< from its attributes
+  uint64_t requiredThreads = 0; ///< .reqntid; 0: as many as one likes
+  uint64_t blocksAtOnce = 0;    ///< .minnctapersm
 };
 
 struct RewriteResult {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Machine.h"
+#include "PtxTranslate.h"
 #include "RegisterTags.h"
 #include "Rewriter.h"
 
@@ -52,6 +53,7 @@ Expected<DeviceInstruction> Rewriter::instructionOf(const CallInst &call) {
     return *findInstruction(entry->instruction);
   }
   StringRef name = call.getCalledFunction()->getName();
+  name.consume_front(ptx::devicePrefix);
   if (std::optional<DeviceInstruction> instruction = findInstruction(name))
     return *instruction;
   return refusal("intrinsic that the emulator does not model: '" + name + "'");
@@ -127,12 +129,13 @@ Error Rewriter::rewriteCall(CallInst &call) {
       call.setCallingConv(CallingConv::C);
       return Error::success();
     }
-    if (!callee->isIntrinsic())
+    bool ofPtx = name.starts_with(ptx::devicePrefix);
+    if (!callee->isIntrinsic() && !ofPtx)
       return refusal("call of '" + name + "', which is not defined in the module; library functions must be lowered to " +
                   "instructions first");
     if (lacksDeviceCode(name))
       return refusal("intrinsic that the device has no instruction for: '" + name + "'");
-    bool ofDevice = name.starts_with("llvm.nvvm.") || name == "llvm.trap";
+    bool ofDevice = ofPtx || name.starts_with("llvm.nvvm.") || name == "llvm.trap";
     if (!ofDevice && (callee->doesNotAccessMemory() || isAssumeLikeIntrinsic(&call)))
       return Error::success();
   }

@@ -6,10 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The approximate instructions give the correctly rounded result (or very nearly): a program must not depend on their
-// last bits. What must agree is the flushing of subnormal numbers.
+// The approximate instructions give the correctly rounded result (or very nearly), or, pessimistically, one that is as
+// far off as it may be: a program must not depend on their last bits. What must agree is the flushing of subnormal
+// numbers.
 //
 //===----------------------------------------------------------------------===//
+#include "Approximation.h"
 #include "Instructions.h"
 #include "Machine.h"
 #include "Numbers.h"
@@ -67,10 +69,20 @@ using Unary = float (*)(float);
 using Binary = float (*)(float, float);
 using Ternary = float (*)(float, float, float);
 
+/// What an approximate instruction gives.
+template <const ErrorBound &bound> static float approximated(float operand, float exact, uint32_t salt = 0) {
+  const EmulatorOptions &options = activeMachine()->options;
+  return options.pessimistic ? bound.worst(operand, exact, options.seed, salt) : exact;
+}
+
 /// An instruction that has a plain form and one that flushes subnormal operands and results.
-template <float (*function)(float)> static void addUnary(llvm::StringMap<void *> &table, llvm::StringRef stem) {
-  Unary plain = [](float x) { return special(function(x)); };
-  Unary flushing = [](float x) { return special(flushToZero(function(flushToZero(x)))); };
+template <float (*function)(float), const ErrorBound &bound = noError>
+static void addUnary(llvm::StringMap<void *> &table, llvm::StringRef stem) {
+  Unary plain = [](float x) { return special(approximated<bound>(x, function(x))); };
+  Unary flushing = [](float x) {
+    float operand = flushToZero(x);
+    return special(flushToZero(approximated<bound>(operand, function(operand))));
+  };
   for (llvm::StringRef suffix : {".f", ".f32"}) {
     table[(stem + suffix).str()] = reinterpret_cast<void *>(plain);
     table[(stem + ".ftz" + suffix).str()] = reinterpret_cast<void *>(flushing);
@@ -92,6 +104,8 @@ static float nanMinimum(float a, float b) { return a != a ? a : b != b ? b : std
 static float sum(float a, float b) { return a + b; }
 static float product(float a, float b) { return a * b; }
 static float quotient(float a, float b) { return a / b; }
+/// The divisor tells quotients of one dividend apart.
+static float nearQuotient(float a, float b) { return approximated<boundOfQuotient>(a, a / b, floatToBits(b)); }
 
 template <float (*function)(float, float)> static void addBinary(llvm::StringMap<void *> &table, llvm::StringRef stem) {
   Binary flushing = [](float a, float b) { return flushToZero(function(flushToZero(a), flushToZero(b))); };
@@ -100,16 +114,16 @@ template <float (*function)(float, float)> static void addBinary(llvm::StringMap
 }
 
 static void addApproximations(llvm::StringMap<void *> &table) {
-  addUnary<exp2Of>(table, "llvm.nvvm.ex2.approx");
-  addUnary<log2Of>(table, "llvm.nvvm.lg2.approx");
-  addUnary<reciprocal>(table, "llvm.nvvm.rcp.approx");
+  addUnary<exp2Of, boundOfExp2>(table, "llvm.nvvm.ex2.approx");
+  addUnary<log2Of, boundOfLog2>(table, "llvm.nvvm.lg2.approx");
+  addUnary<reciprocal, boundOfReciprocal>(table, "llvm.nvvm.rcp.approx");
   addUnary<reciprocal>(table, "llvm.nvvm.rcp.rn");
-  addUnary<rootReciprocal>(table, "llvm.nvvm.rsqrt.approx");
-  addUnary<squareRoot>(table, "llvm.nvvm.sqrt.approx");
+  addUnary<rootReciprocal, boundOfRootReciprocal>(table, "llvm.nvvm.rsqrt.approx");
+  addUnary<squareRoot, boundOfRoot>(table, "llvm.nvvm.sqrt.approx");
   addUnary<squareRoot>(table, "llvm.nvvm.sqrt.rn");
-  addUnary<sineOf>(table, "llvm.nvvm.sin.approx");
-  addUnary<cosineOf>(table, "llvm.nvvm.cos.approx");
-  addUnary<tangentOf>(table, "llvm.nvvm.tanh.approx");
+  addUnary<sineOf, boundOfSine>(table, "llvm.nvvm.sin.approx");
+  addUnary<cosineOf, boundOfSine>(table, "llvm.nvvm.cos.approx");
+  addUnary<tangentOf, boundOfTangent>(table, "llvm.nvvm.tanh.approx");
   table["llvm.nvvm.sqrt.f"] = table["llvm.nvvm.sqrt.rn.f"];
 }
 
@@ -118,9 +132,9 @@ static void addArithmetic(llvm::StringMap<void *> &table) {
   addBinary<minimum>(table, "llvm.nvvm.fmin");
   addBinary<sum>(table, "llvm.nvvm.add.rn");
   addBinary<product>(table, "llvm.nvvm.mul.rn");
-  addBinary<quotient>(table, "llvm.nvvm.div.approx");
+  addBinary<nearQuotient>(table, "llvm.nvvm.div.approx");
   addBinary<quotient>(table, "llvm.nvvm.div.rn");
-  table["llvm.nvvm.div.full"] = reinterpret_cast<void *>(Binary(quotient));
+  table["llvm.nvvm.div.full"] = reinterpret_cast<void *>(Binary(nearQuotient));
   table["llvm.nvvm.fmax.nan.f"] = reinterpret_cast<void *>(Binary(nanMaximum));
   table["llvm.nvvm.fmin.nan.f"] = reinterpret_cast<void *>(Binary(nanMinimum));
   Ternary fused = [](float a, float b, float c) { return std::fma(a, b, c); };
@@ -172,7 +186,7 @@ std::optional<DeviceInstruction> emulator::findScalarInstruction(llvm::StringRef
 
 std::optional<DeviceInstruction> emulator::findInstruction(llvm::StringRef name) {
   for (auto find : {findScalarInstruction, findMatrixInstruction, findWarpInstruction, findAsyncInstruction,
-                    findBlockInstruction, findWarpgroupInstruction})
+                    findBlockInstruction, findWarpgroupInstruction, findPtxInstruction})
     if (std::optional<DeviceInstruction> instruction = find(name))
       return instruction;
   return std::nullopt;

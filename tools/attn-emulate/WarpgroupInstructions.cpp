@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 #include "Instructions.h"
 #include "Machine.h"
+#include "MatrixSums.h"
 #include "Numbers.h"
 #include "TensorMap.h"
 
@@ -70,6 +71,12 @@ struct Product {
   template <typename Set> void readOperand(uint64_t bits, bool transposed, uint32_t first, uint32_t rows, Set set);
   void registersOfA(unsigned argument);
   void multiply(bool add, int sign);
+  void multiplyPessimistically(bool add, int sign);
+};
+
+/// Of the lane that holds it.
+struct SumPlace {
+  unsigned row, column;
 };
 
 } // namespace
@@ -125,17 +132,44 @@ void Product::registersOfA(unsigned argument) {
 }
 
 /// Sum 4 j + 2 h + e of a lane is of row lane / 4 + 8 h and column 8 j + 2 (lane % 4) + e.
+static SumPlace placeOf(unsigned lane, unsigned sum) {
+  return {lane / 4 + 8 * (sum / 2 % 2), 8 * (sum / 4) + 2 * (lane % 4) + sum % 2};
+}
+
 void Product::multiply(bool add, int sign) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     LaneCall part = call.lane(lane);
     for (unsigned s = 0; s < shape.sums(); ++s) {
-      unsigned row = lane / 4 + 8 * (s / 2 % 2), column = 8 * (s / 4) + 2 * (lane % 4) + s % 2;
+      auto [row, column] = placeOf(lane, s);
       double sum = add ? part.argument<float>(s) : 0.0;
       for (unsigned k = 0; k < shape.depth; ++k)
         sum += sign * double(a[row][k]) * b[k][column];
       part.give(cutOff(sum), s);
     }
   }
+}
+
+void Product::multiplyPessimistically(bool add, int sign) {
+  for (auto &row : a)
+    for (float &element : row)
+      element *= float(sign);
+  float sums[16][256] = {};
+  auto forEachSum = [&](auto visit) {
+    for (unsigned lane = 0; lane < 32; ++lane)
+      for (unsigned s = 0; s < shape.sums(); ++s) {
+        auto [row, column] = placeOf(lane, s);
+        visit(call.lane(lane), s, sums[row][column]);
+      }
+  };
+  if (add)
+    forEachSum([](LaneCall part, unsigned s, float &sum) { sum = part.argument<float>(s); });
+  auto operand = shape.depth != 16        ? MatrixSums::Operand::Tf32
+                 : shape.element == "f16" ? MatrixSums::Operand::Half
+                                          : MatrixSums::Operand::Bfloat;
+  MatrixSums rule = MatrixSums::of(call.machine.capability, operand, false);
+  for (unsigned column = 0; column < shape.columns; column += 8)
+    rule.add(shape.depth, a, &b[0][column], 256, &sums[0][column], 256);
+  forEachSum([](LaneCall part, unsigned s, float &sum) { part.give(sum, s); });
 }
 
 static void multiplyAdd(const WarpCall &call, const WgmmaAsm &shape) {
@@ -164,7 +198,10 @@ static void multiplyAdd(const WarpCall &call, const WgmmaAsm &shape) {
                          [&](uint32_t i, uint32_t k, float value) { product->a[i][k] = value; });
   product->readOperand(lane.argument<uint64_t>(descriptorOfB), transposedB, 0, shape.columns,
                        [&](uint32_t i, uint32_t k, float value) { product->b[k][i] = value; });
-  product->multiply(constant(0) != 0, constant(1) * constant(2));
+  if (machine.options.pessimistic)
+    product->multiplyPessimistically(constant(0) != 0, constant(1) * constant(2));
+  else
+    product->multiply(constant(0) != 0, constant(1) * constant(2));
   products.inFlight.push_back({++products.issued, std::move(product->reads)});
   for (unsigned i = 0; i < 32; ++i)
     call.warp.threads[i].productTag = products.issued;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads device code (LLVM IR, bitcode, or a lowered gpu.module), runs a kernel on buffers made by the command line, and
+// Reads device code (PTX, LLVM IR, bitcode, or a lowered gpu.module), runs a kernel on buffers made by the command line, and
 // prints the buffers asked for and what the checks found. Exit status 1 if anything was found.
 //
 //===----------------------------------------------------------------------===//
@@ -14,6 +14,7 @@
 #include "ReadModule.h"
 
 #include "attune/Emulator/DeviceEmulator.h"
+#include "attune/Support/UniqueFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -47,7 +48,11 @@ static Opt<bool> counters("counters", cl::desc("Print counters and bank use"), c
 static Opt<bool> timing("time", cl::desc("Print the times of compiling and running"), cl::cat(category));
 static Opt<bool> noCheck("no-check", cl::desc("Compute values only"), cl::cat(category));
 static Opt<bool> drawnSchedule("shuffle", cl::desc("Run the warps in a drawn order"), cl::cat(category));
-static Opt<unsigned> seed("seed", cl::desc("Of drawn buffers and of the drawn order"), cl::init(1), cl::cat(category));
+static Opt<bool> pessimistic("pessimistic", cl::desc("Make the rounding errors that the device may make at worst"),
+                             cl::cat(category));
+static Opt<std::string> chip("chip", cl::desc("The device: sm_80, sm_90a ... (default: what PTX is for; else sm_80)"),
+                             cl::cat(category));
+static Opt<unsigned> seed("seed", cl::desc("Of drawn buffers, of the drawn order, and of --pessimistic"), cl::init(1), cl::cat(category));
 
 static Expected<Dim3> parseDim3(StringRef text) {
   Dim3 dims;
@@ -101,11 +106,10 @@ static Error writeResults(ArrayRef<CommandBuffer> buffers) {
   for (StringRef text : dumped) {
     auto [name, path] = text.split('=');
     const CommandBuffer *buffer = findBuffer(buffers, name);
-    std::error_code code;
-    raw_fd_ostream file(path, code);
-    if (!buffer || code)
+    if (!buffer || path.empty())
       return createStringError(inconvertibleErrorCode(), "expected NAME=FILE of a buffer, but got '" + text + "'");
-    file.write(buffer->data(), buffer->bytes());
+    if (Error error = writeFile(path, [&](raw_ostream &os) { os.write(buffer->data(), buffer->bytes()); }))
+      return error;
   }
   return Error::success();
 }
@@ -114,23 +118,33 @@ static double milliseconds(std::chrono::steady_clock::time_point since) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
 }
 
+static Expected<std::unique_ptr<DeviceEmulator>> load(const EmulatorOptions &options) {
+  auto text = readInput(input);
+  if (!text)
+    return text.takeError();
+  if (isPtx((*text)->getBuffer()))
+    return DeviceEmulator::createFromPtx((*text)->getBuffer(), options);
+  auto context = std::make_unique<LLVMContext>();
+  std::unique_ptr<Module> module = readModule(**text, *context);
+  if (!module)
+    return createStringError(inconvertibleErrorCode(), "no device code");
+  return DeviceEmulator::create(std::move(module), std::move(context), options);
+}
+
 static Expected<bool> run() {
   std::vector<CommandBuffer> buffers;
   auto parameters = makeParameters(buffers);
   auto grid = parseDim3(gridText), block = parseDim3(blockText);
   if (Error error = joinErrors(joinErrors(grid.takeError(), block.takeError()), parameters.takeError()))
     return std::move(error);
-  auto context = std::make_unique<LLVMContext>();
-  std::unique_ptr<Module> module = readModule(input, *context);
-  if (!module)
-    return createStringError(inconvertibleErrorCode(), "no device code");
-
   EmulatorOptions options;
   options.check = !noCheck;
   options.shuffleSchedule = drawnSchedule;
   options.seed = seed;
+  options.pessimistic = pessimistic;
+  options.chip = chip;
   auto start = std::chrono::steady_clock::now();
-  auto emulator = DeviceEmulator::create(std::move(module), std::move(context), options);
+  auto emulator = load(options);
   if (!emulator)
     return emulator.takeError();
   std::vector<std::string> kernels = (*emulator)->kernels();

@@ -157,6 +157,8 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef) { return a.reference = true; }},
     {"--emulate", "", "r", "run a GPU target's device code on the CPU",
      [](Arguments &a, StringRef) { return a.emulate = true; }},
+    {"--pessimistic", "", "r", "with --emulate make the rounding errors that the device may make at worst",
+     [](Arguments &a, StringRef) { return a.pessimistic = true; }},
     {"--json", "", "ebs", "print JSON", [](Arguments &a, StringRef) { return a.json = true; }},
     {"--json", "", "r", "with --emulate print what each kernel did, as JSON",
      [](Arguments &a, StringRef) { return a.json = true; }},
@@ -282,6 +284,8 @@ static bool checkComplete(const Arguments &arguments) {
     return complain("--reference or --emulate", "both", "the interpreter has no device code to emulate"), false;
   if (arguments.emulate && arguments.target == "cpu")
     return complain("a GPU target with --emulate", "cpu", "add --target sm_80"), false;
+  if (arguments.pessimistic && !arguments.emulate)
+    return complain("--emulate with --pessimistic", "nothing", "only the emulator has numbers to choose from"), false;
   if (arguments.command == Command::Run && arguments.json && !arguments.emulate)
     return complain("--emulate with --json", "nothing", "only the emulator counts what kernels do"), false;
   if (arguments.products == "wgmma" && arguments.target != "sm_90a" && !llvm::is_contained(arguments.targets, "sm_90a"))

@@ -41,7 +41,7 @@ struct Arguments {
   int64_t threads = 0;            ///< 0: every CPU
   int64_t plan = 0;               ///< --plan: its place in the order of prices
   int64_t plans = 0;              ///< --plans: how many to time; 0: the chosen one, beside exact softmax
-  bool reference = false, emulate = false, json = false, listDevices = false, quick = false;
+  bool reference = false, emulate = false, pessimistic = false, json = false, listDevices = false, quick = false;
   bool help = false; ///< or --version: what was asked for has been printed
 };
 

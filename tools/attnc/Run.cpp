@@ -77,7 +77,7 @@ static void printWork(llvm::ArrayRef<LaunchWork> launches) {
 
 static int runInEmulator(const Arguments &arguments, Compilation &compilation, RunTensors &tensors) {
   std::vector<LaunchWork> work;
-  llvm::Error error = runEmulated(compilation, tensors.all(compilation.interface()), &work);
+  llvm::Error error = runEmulated(compilation, tensors.all(compilation.interface()), &work, arguments.pessimistic);
   if (!error && arguments.json)
     printWork(work);
   return error ? fail(std::move(error)) : static_cast<int>(Done);
@@ -147,7 +147,7 @@ static llvm::Expected<RunTensors> readForFunction(const Arguments &arguments, Co
     return source.takeError();
   RunTensors tensors;
   for (auto [name, type] : llvm::zip_equal(names, function.getArgumentTypes())) {
-    llvm::Expected<HostTensor> read = source->read(name);
+    llvm::Expected<HostTensor> read = readOfShape(*source, name, llvm::cast<mlir::ShapedType>(type).getShape());
     if (!read)
       return read.takeError();
     tensors.inputs.push_back({name, std::move(*read)});

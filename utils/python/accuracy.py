@@ -1,24 +1,106 @@
-"""How far an output in a storage type is from the exact one."""
+"""Whether an output in a storage type is right: the one judgement of tests, bundles and benchmarks.
+
+The tolerance is of the whole output (Frobenius norm). Rows of sketched heads whose weights cancel are conditioned: their
+first-order bound of what rounding does exceeds the tolerance. They may err by a few times that bound, up to a fixed share of
+their own norm; every other row of such an output is then judged by itself, so that none hides behind them.
+"""
+
+import dataclasses
 
 import numpy as np
+
+from storage import from_storage, to_storage
 
 # The largest number of a storage type.
 LARGEST = {"f32": (2 - 2.0 ** -23) * 2.0 ** 127, "f16": 65504.0, "bf16": (2 - 2.0 ** -7) * 2.0 ** 127}
 # What an output may be off near 0 whatever the exact one is: half the distance of f16's numbers there; below the normal numbers
 # of f32, whose exponents bf16 has too, arithmetic may give 0 (powers are rescaled, ex2.approx.ftz flushes).
 NEAR_ZERO = {"f32": 2.0 ** -126, "f16": 2.0 ** -25, "bf16": 2.0 ** -126}
+# A conditioned row may err by so many times its bound, but by no more than this share of its norm.
+BOUND_FACTOR, MOST_ERROR = 4, 0.25
+# An output with a larger share of conditioned rows says nothing.
+MOST_CONDITIONED = 0.2
 
 
-def storage_error(got, expected, dtype):
-    """Relative Frobenius error of an output in a storage type against the exact one.
+def unequal(got, expected, dtype):
+    """(entries by which an output differs from what its type holds of the exact one, entries that it should hold).
 
     What the type cannot hold is judged by what it holds in its place: beyond its largest number infinity, which counts
     as that number, and of an error what may be lost near 0.
     """
-    largest, lost = LARGEST[dtype], NEAR_ZERO[dtype]
+    largest = LARGEST[dtype]
     held, wanted = np.clip(got, -largest, largest), np.clip(expected, -largest, largest)
-    difference = np.linalg.norm(np.maximum(np.abs(held - wanted) - lost, 0).ravel())
-    if difference == 0:
-        return 0.0
-    size = np.linalg.norm(wanted.ravel())
-    return difference / size if size > 0 and np.isfinite(difference) else np.inf
+    return np.maximum(np.abs(held - wanted) - NEAR_ZERO[dtype], 0), wanted
+
+
+def ratio(difference, size):
+    """Of two norms: 0 for no difference, infinite where nothing was expected or a NaN came."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(difference == 0, 0.0, difference / size)
+    return np.where(np.isnan(share), np.inf, share)
+
+
+def storage_error(got, expected, dtype):
+    """Relative Frobenius error of an output in a storage type against the exact one."""
+    difference, wanted = unequal(got, expected, dtype)
+    return float(ratio(np.linalg.norm(difference.ravel()), np.linalg.norm(wanted.ravel())))
+
+
+def row_errors(got, expected, dtype):
+    """The same of each row: [.., c] -> [..]."""
+    difference, wanted = unequal(got, expected, dtype)
+    return ratio(np.linalg.norm(difference, axis=-1), np.linalg.norm(wanted, axis=-1))
+
+
+def conditioned(bounds, tolerance):
+    """Which rows are; a bound that is no number is none."""
+    return ~(np.asarray(bounds) <= tolerance)
+
+
+def says_nothing(bounds, tolerance):
+    return bounds is not None and conditioned(bounds, tolerance).mean() > MOST_CONDITIONED
+
+
+@dataclasses.dataclass
+class Verdict:
+    """`wrong` is empty if nothing is; `error` in units of the relative Frobenius error that the tolerance bounds."""
+    wrong: str = ""
+    error: float = 0.0
+    conditioned: int = 0   # rows
+    excused: int = 0       # of those, rows that err by more than the tolerance
+
+
+def finite(got, expected, dtype):
+    """Beyond the range of the tolerances an output is finite wherever its type holds what is expected."""
+    held = np.isfinite(from_storage(to_storage(expected, dtype), dtype))
+    return Verdict("" if np.isfinite(got[held]).all() else "expected a finite output")
+
+
+def judge(got, expected, dtype, tolerance, bounds=None):
+    """The verdict on an output [.., c]. `tolerance` None: beyond its range. `bounds` [..] of the relative error of each row, 0
+    where it has none; None if no row has."""
+    if got.shape != expected.shape:
+        return Verdict(f"expected shape {expected.shape}, but got {got.shape}", np.inf)
+    got, expected = got.astype(np.float64), expected.astype(np.float64)
+    if tolerance is None:
+        return finite(got, expected, dtype)
+    if bounds is not None and conditioned(bounds, tolerance).any():
+        return judge_rows(got, expected, dtype, tolerance, bounds)
+    error = storage_error(got, expected, dtype)
+    return Verdict("" if error <= tolerance else f"relative error {error:.2e}, tolerance {tolerance:.0e}", error)
+
+
+def judge_rows(got, expected, dtype, tolerance, bounds):
+    """Row by row, where one is conditioned."""
+    exempt = conditioned(bounds, tolerance)
+    most = np.where(exempt, np.fmin(BOUND_FACTOR * np.asarray(bounds), MOST_ERROR), tolerance)
+    errors = row_errors(got, expected, dtype)
+    lost = exempt & ~(np.isfinite(got) | (np.abs(expected) > (1 - MOST_ERROR) * LARGEST[dtype])).all(axis=-1)
+    share = np.where(lost, np.inf, errors / most)
+    worst = np.unravel_index(np.argmax(share), share.shape)
+    verdict = Verdict("", float(share[worst]) * tolerance, int(exempt.sum()), int((exempt & (errors > tolerance)).sum()))
+    if share[worst] > 1:
+        kind = f"a conditioned row, bound {bounds[worst]:.1e}" if exempt[worst] else "a row that is not conditioned"
+        verdict.wrong = f"relative error {errors[worst]:.2e} of row {tuple(map(int, worst))}, {kind}, " \
+                        f"at most {most[worst]:.1e}; {int((share > 1).sum())} such rows"
+    return verdict

@@ -49,18 +49,23 @@ def sixteen_bits(expected):
     return np.where(np.isfinite(expected), rounded, bits).astype(np.uint32).view(np.float32)
 
 
-def pack(path, arrays, drawn, expected, dtype):
-    """Writes what is not drawn again; uncompressed, for the whole bundle is compressed at once."""
+def pack(path, arrays, drawn, expected, bounds, dtype):
+    """Writes what is not drawn again; uncompressed, for the whole bundle is compressed at once. `bounds` of the rows' errors, or
+    None, as the judge takes them."""
     kept = {name: narrowed(array, dtype) for name, array in arrays.items() if name not in drawn}
-    np.savez(path, expected=expected if dtype == "f32" else sixteen_bits(expected), **kept)
+    judged = {"expected": expected if dtype == "f32" else sixteen_bits(expected)}
+    if bounds is not None:
+        judged["bounds"] = bounds.astype(np.float32)
+    np.savez(path, **judged, **kept)
 
 
 def unpack(path, drawn, dtype):
-    """(f32 and i32 arrays by name, expected). A ValueError if this machine draws other numbers."""
+    """(f32 and i32 arrays by name, expected, bounds or None). A ValueError if this machine draws other numbers."""
     with np.load(path) as file:
-        arrays = {name: file[name] if name == "expected" else widened(file[name], dtype) for name in file.files}
+        judged = {name: file[name] for name in ("expected", "bounds") if name in file.files}
+        arrays = {name: widened(file[name], dtype) for name in file.files if name not in judged}
     for name, how in drawn.items():
         arrays[name] = draw(how["seed"], how["shape"])
         if zlib.crc32(arrays[name].tobytes()) != how["sum"]:
             raise ValueError(f"{name}: expected the numbers that the bundle was made with, but this NumPy draws others")
-    return arrays, arrays.pop("expected")
+    return arrays, judged["expected"], judged.get("bounds")

@@ -29,15 +29,15 @@ sys.path[:0] = [str(SOURCE / "test" / "Integration" / "harness"), str(SOURCE / "
 
 import case_tensors  # noqa: E402
 import gpu_specs  # noqa: E402
-import random_condition  # noqa: E402
+import random_draw  # noqa: E402
+from accuracy import conditioned  # noqa: E402
 from attnc import Failed, attnc, read_spec  # noqa: E402
 from judges import Case as Judged  # noqa: E402
 from library import members  # noqa: E402
-from random_grammar import Limits, draw_spec  # noqa: E402
-from random_tensors import draw_tensors  # noqa: E402
-from random_worker import tolerance  # noqa: E402
+from random_grammar import Limits  # noqa: E402
+from refusals import reason  # noqa: E402
 
-REFUSED, TIMED_OUT = ("not supported yet", "no schedule fits"), "timed out"
+TIMED_OUT = "timed out"
 MOST_BYTES = 50 << 20
 # For '?' of examples.
 SIZES = {"batch": 2, "queries": 150, "keys": 170}
@@ -49,12 +49,15 @@ CLIENT = ["utils/python/gpu_check.py", "utils/python/accuracy.py", "utils/python
 
 @dataclasses.dataclass
 class Drawn:
-    """A spec file with its tensors in files of a folder; `tolerance` is None where no more than finiteness is asked."""
+    """A spec file with its tensors in files of a folder, and what is expected. `tolerance` is None where no more than
+    finiteness is asked."""
     name: str
     spec: pathlib.Path
     fields: dict
     tensors: pathlib.Path
-    tolerance: object                                       # of what is expected: the tolerance
+    expected: np.ndarray = None
+    tolerance: object = None
+    bounds: np.ndarray = None                               # of the rows that are judged, if some are conditioned
     drawn: dict = dataclasses.field(default_factory=dict)   # the inputs that are drawn again
     skipped: int = 0                                        # first batch entries that hold a NaN and are not judged
 
@@ -64,6 +67,13 @@ class Drawn:
     def write(self, arrays):
         for name, array in arrays.items():
             np.save(self.tensors / f"{name}.npy", array)
+
+
+def interpret(program, spec, tensors):
+    """The output of the interpreter in float64."""
+    with tempfile.TemporaryDirectory() as folder:
+        attnc(program, "run", spec, "--in", tensors, "--out", folder, "--reference")
+        return np.load(next(pathlib.Path(folder).glob("[oy].npy")))
 
 
 def size_arguments(fields, sizes):
@@ -77,37 +87,32 @@ def draw_example(program, path, dtype, folder):
         fields |= {"dtype": dtype, "attention": f"{fields['attention']}_{dtype}"}
     spec = folder / "spec.yaml"
     spec.write_text(yaml.safe_dump(fields, sort_keys=False), encoding="utf-8")
-    drawn = Drawn(fields["attention"], spec, fields, folder / "tensors", None)
+    drawn = Drawn(fields["attention"], spec, fields, folder / "tensors")
     attnc(program, "init", spec, "--out", drawn.tensors, "--inputs", "--seed", 7, *size_arguments(fields, SIZES))
     shapes = {name: drawn.array(name).shape for name in case_tensors.DRAWN if (drawn.tensors / f"{name}.npy").exists()}
     arrays, drawn.drawn = case_tensors.draw_inputs(shapes, zlib.crc32(drawn.name.encode()))
     drawn.write(arrays)
-    tolerance = Judged(spec, fields, drawn.tensors).tolerance()
-    drawn.tolerance = lambda expected: tolerance
+    drawn.tolerance = Judged(spec, fields, drawn.tensors).tolerance()
+    drawn.expected = interpret(program, spec, drawn.tensors)
     return drawn
 
 
-def draw_random(program, seed, folder):
-    case = draw_spec(seed, Limits())
-    spec = folder / "spec.yaml"
-    spec.write_text(yaml.safe_dump(case.fields, sort_keys=False), encoding="utf-8")
-    drawn = Drawn(case.fields["attention"], spec, case.fields, folder / "tensors", None)
-    attnc(program, "init", spec, "--out", drawn.tensors, "--seed", seed, *case.init_arguments())
-    parameter = lambda name: drawn.array(name).astype(np.float64)
-    tensors = draw_tensors(case, seed, parameter)
-    drawn.write(tensors.arrays)
-    drawn.skipped = int(tensors.spoiled)
-    drawn.tolerance = lambda expected: random_tolerance(case, tensors, parameter, expected)
-    return drawn
-
-
-def random_tolerance(case, tensors, parameter, expected):
-    """None beyond the range of the tolerances; what rounding is expected to do to sketches, where that is more."""
-    if not tensors.in_range:
-        return None
-    entries = slice(int(tensors.spoiled), None)
-    rounding = random_condition.expected_error(case, tensors.arrays, parameter, expected, entries)
-    return max(tolerance(case, tensors), rounding)
+def draw_random(args, seed, folder):
+    """The first draw of the seed that says something."""
+    program, limits = args.attnc, Limits(cpu_forms=args.target == "cpu")
+    init = lambda spec, tensors, sizes: attnc(program, "init", spec, "--out", tensors, "--seed", seed, *sizes)
+    for attempt in range(random_draw.MOST_DRAWS):
+        random = random_draw.Drawn(seed, attempt, limits, folder / str(attempt), init)
+        random.expected = interpret(program, random.spec, random.folder)
+        unit = random.storage_unit()
+        if random.disagreement():
+            raise ValueError(f"seed {seed}: {random.disagreement()}")
+        if not random.says_nothing(unit):
+            bounds = random.bounds(unit)
+            needed = bounds is not None and conditioned(bounds, random.tolerance).any()
+            return Drawn(random.case.fields["attention"], random.spec, random.case.fields, random.folder, random.expected,
+                         random.tolerance, bounds if needed else None, skipped=int(random.tensors.spoiled))
+    raise ValueError(f"expected a draw of seed {seed} that says something among {random_draw.MOST_DRAWS}, but got none")
 
 
 def compile_library(args, spec, library):
@@ -130,12 +135,12 @@ def strip(library):
 
 def without_code(name, failure):
     """The entry of what the target does not support yet, or, which is an error in the end, of what did not compile."""
-    lines = [line for line in str(failure).splitlines() if any(words in line for words in REFUSED)]
-    return {"name": name, "refused": lines[0]} if lines else {"name": name, "failed": str(failure)}
+    said = reason(str(failure))
+    return {"name": name, "refused": said} if said else {"name": name, "failed": str(failure)}
 
 
 def pack(args, drawn, bundle):
-    """Compiles, computes what is expected, and writes the case; returns its entry of the manifest."""
+    """Compiles, and writes the case; returns its entry of the manifest."""
     target = bundle / "cases" / drawn.name
     target.mkdir(parents=True)
     library = target / f"lib{drawn.name}.so"
@@ -144,17 +149,11 @@ def pack(args, drawn, bundle):
     except Failed as failure:
         shutil.rmtree(target)
         return without_code(drawn.name, failure)
-    attnc(args.attnc, "run", drawn.spec, "--in", drawn.tensors, "--out", target, "--reference")
-    result = next(target.glob("[oy].npy"))
-    expected = np.load(result)
-    result.unlink()
     arrays = {file.stem: np.load(file) for file in sorted(drawn.tensors.glob("*.npy"))}
     dtype = drawn.fields["dtype"]
-    case_tensors.pack(target / "tensors.npz", arrays, drawn.drawn, expected, dtype)
+    case_tensors.pack(target / "tensors.npz", arrays, drawn.drawn, drawn.expected, drawn.bounds, dtype)
     shutil.copy(drawn.spec, target / "spec.yaml")
-    tolerated = drawn.tolerance(expected)
-    return {"name": drawn.name, "dtype": dtype, "drawn": drawn.drawn, "skipped": drawn.skipped,
-            "tolerance": tolerated if tolerated is not None and np.isfinite(tolerated) else None}
+    return {"name": drawn.name, "dtype": dtype, "drawn": drawn.drawn, "skipped": drawn.skipped, "tolerance": drawn.tolerance}
 
 
 def pack_one(job):
@@ -162,7 +161,7 @@ def pack_one(job):
     args, bundle, what, dtype = job
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        draw = draw_random(args.attnc, what, folder) if isinstance(what, int) \
+        draw = draw_random(args, what, folder) if isinstance(what, int) \
             else draw_example(args.attnc, what, dtype, folder)
         return pack(args, draw, bundle)
 

@@ -19,12 +19,12 @@ import time
 
 import numpy as np
 
-from accuracy import storage_error
+from accuracy import judge
 from case_tensors import unpack
 from journal import BROKEN, NO_DEVICE, TIME_UP, Journal, supervise
 from library import opened
 from memory import Cuda, Host, why_not
-from storage import from_storage, to_storage
+from storage import from_storage
 
 SANITIZERS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 SAMPLE = 4  # cases for each of them
@@ -39,7 +39,7 @@ class Case:
 
     def __init__(self, folder, entry, memory, library):
         self.entry, self.memory, self.library = entry, memory, library
-        arrays, self.expected = unpack(folder / "tensors.npz", entry["drawn"], entry["dtype"])
+        arrays, self.expected, self.bounds = unpack(folder / "tensors.npz", entry["drawn"], entry["dtype"])
         inputs = {name: memory.put(arrays.pop(name), member.dtype)
                   for name, member in library.tensors.items() if name in arrays}
         # Every other library gets its parameters from the device's memory.
@@ -76,17 +76,11 @@ class Case:
         return np.array(self.memory.get(self.result))
 
     def judge(self, got):
-        if got.shape != self.expected.shape:
-            return f"expected shape {self.expected.shape}, but got {got.shape}"
-        dtype, judged = self.entry["dtype"], slice(self.entry["skipped"], None)
-        got, expected = got[judged], self.expected[judged]
-        if self.entry["tolerance"] is None:
-            held = np.isfinite(from_storage(to_storage(expected, dtype), dtype))
-            return "" if np.isfinite(got[held]).all() else "expected a finite output"
+        skipped = self.entry["skipped"]
         with np.errstate(invalid="ignore"):  # a NaN is an infinite error
-            self.error = storage_error(got.astype(np.float64), expected.astype(np.float64), dtype)
-        return "" if self.error <= self.entry["tolerance"] else \
-            f"relative error {self.error:.2e}, tolerance {self.entry['tolerance']:.0e}"
+            verdict = judge(got[skipped:], self.expected[skipped:], self.entry["dtype"], self.entry["tolerance"], self.bounds)
+        self.error = None if self.entry["tolerance"] is None else verdict.error
+        return verdict.wrong
 
     error = None
 

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 namespace llvm {
 class LLVMContext;
@@ -33,9 +34,13 @@ namespace attune {
 struct EmulatorOptions {
   bool check = true;            ///< false: only values; an access out of bounds is then undefined
   bool shuffleSchedule = false; ///< run blocks and warps in a drawn order, switching between warps at warp instructions
-  uint64_t seed = 1;            ///< of the drawn order
+  uint64_t seed = 1;            ///< of the drawn order, and of the errors of approximations
+  /// Sums of matrix products as published measurements of the chip's matrix units describe them, and approximate
+  /// instructions as far off as they may be; else both as exact as can be.
+  bool pessimistic = false;
   size_t staticSharedLimit = 48 * 1024;
-  size_t sharedLimit = 163 * 1024; ///< static and dynamic together; the limit of sm_80
+  size_t sharedLimit = 163 * 1024; ///< static and dynamic together, of LLVM IR; PTX names an architecture
+  std::string chip;                ///< that it runs on, as sm_90a; empty: what PTX is for, and sm_80 for LLVM IR
   unsigned maxFindings = 64;       ///< kept with their text; all are counted
 };
 
@@ -46,6 +51,10 @@ public:
   static llvm::Expected<std::unique_ptr<DeviceEmulator>> create(std::unique_ptr<llvm::Module> module,
                                                                 std::unique_ptr<llvm::LLVMContext> context,
                                                                 EmulatorOptions options = {});
+  /// Takes PTX text. Fails, with the line, if it is wrong, if it holds what is not modelled, or if the chip could not load
+  /// it. The text is not needed afterwards.
+  static llvm::Expected<std::unique_ptr<DeviceEmulator>> createFromPtx(llvm::StringRef text,
+                                                                       EmulatorOptions options = {});
   ~DeviceEmulator();
 
   /// Makes `bytes` bytes at `base` known as global memory; accesses outside all known buffers are findings.

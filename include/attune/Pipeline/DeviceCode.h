@@ -36,15 +36,16 @@ mlir::LogicalResult addImages(Compilation &compilation, DeviceCode &code);
 
 /// Runs device code that was compiled for `target` in the emulator, the prepare plan first, on tensors in the order of the
 /// interface (null: an optional one that is not wanted, and those that the prepare plan fills). Findings are in `report`; an
-/// error means that the kernels could not be run to their end. The host part is used up.
+/// error means that the kernels could not be run to their end. The host part is used up. `pessimistic` is that of the
+/// emulator's options.
 llvm::Error emulate(DeviceCode &code, llvm::StringRef target, llvm::ArrayRef<HostTensor *> tensors,
-                    EmulatorReport &report);
+                    EmulatorReport &report, bool pessimistic = false);
 
 /// Runs the spec in the emulator, its prepare plan first, on tensors in the order of the interface (null: an optional one
 /// that is not wanted, and those that the prepare plan fills). Findings of the emulator go to standard error and are an
 /// error. `work` takes what each launch did.
 llvm::Error runEmulated(Compilation &compilation, llvm::ArrayRef<HostTensor *> tensors,
-                        std::vector<LaunchWork> *work = nullptr);
+                        std::vector<LaunchWork> *work = nullptr, bool pessimistic = false);
 
 } // namespace attune
 

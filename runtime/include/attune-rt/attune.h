@@ -15,7 +15,7 @@
  *     NAME_prepare     copies and checks the parameters, if there are any; allocates and computes all that runs need
  *     NAME_workspace   bytes of workspace for tensors of given sizes
  *     NAME_run         computes: never allocates, and checks everything before the first store
- *     NAME_destroy     waits for nothing, frees everything
+ *     NAME_destroy     frees everything, or leaves that to calls that other threads have begun
  *
  * Each returns an `attune_status`; after one that is not ATTUNE_OK, NAME_message() says, for the calling thread, which
  * argument was wrong, what was expected, what was found and what to do.
@@ -27,9 +27,14 @@
  * Threads: a handle may be used from any number of threads. On the CPU two runs of one handle never overlap: the second
  * waits (make one handle a thread, with threads = 1, to run side by side). On a GPU run only enqueues.
  *
- * Destroy every handle before the library is unloaded (dlclose): its threads run the library's code.
+ * A handle is a ticket, not an address. One that was destroyed, or that is not of this library, is refused with
+ * ATTUNE_ERROR_STATE by every call, and by destroy without a word.
  *
- * fork: in the child of a fork, a handle made before runs on the calling thread alone, with the same bits.
+ * Destroy every handle, and let its calls end, before the library is unloaded (dlclose): they run the library's code.
+ *
+ * fork: in the child of a fork, a handle for the CPU made before runs on the calling thread alone, with the same bits,
+ * whatever other threads of the parent did at that moment. (If one of them was within prepare, the child may be told to
+ * prepare again.) A handle for a GPU is refused there: CUDA does not outlive a fork.
  */
 #ifndef ATTUNE_RT_ATTUNE_H
 #define ATTUNE_RT_ATTUNE_H
@@ -47,8 +52,11 @@
  *     (elements, not bytes), so that [batch, heads, n, d] and a view of [batch, n, heads, d] both pass without a copy.
  *     Strides of dimensions of size 1 are not looked at; strides == NULL means row-major. A stride of 0 (one row
  *     standing for many) is for inputs and parameters only;
- *   - rank, sizes, dtype and device are those that the library's header states.
- * Outputs must not overlap the inputs or each other. Only an output that starts where an input does is refused.
+ *   - rank, sizes, dtype and device are those that the library's header states;
+ *   - all its elements together, and the memory from the lowest to the highest, are at most 2^56 bytes.
+ * Elements of an output share bytes with nothing else: no other element, no input, no other output, nothing of the
+ * workspace that the run needs. Inputs may share memory, and slices of one tensor that interleave are fine as inputs and
+ * as outputs.
  */
 #if !defined(DLPACK_DLPACK_H_) && !defined(ATTUNE_DLPACK_DECLARED)
 #define ATTUNE_DLPACK_DECLARED 1

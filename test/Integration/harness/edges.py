@@ -60,7 +60,9 @@ def save(case, **arrays):
 
 
 def run(args, case, folder):
-    attnc(args.attnc, "run", case.spec, "--in", case.files, "--out", folder / "out", "--target", args.target, "--emulate")
+    flags = ["--pessimistic"] if args.pessimistic else []
+    attnc(args.attnc, "run", case.spec, "--in", case.files, "--out", folder / "out", "--target", args.target, "--emulate",
+          *flags)
     return judges.only_output(folder / "out")
 
 
@@ -161,6 +163,7 @@ def main():
     parser.add_argument("specs", nargs="+", type=pathlib.Path, help="files, or folders of them")
     parser.add_argument("--attnc", default="attnc")
     parser.add_argument("--target", default="sm_80")
+    parser.add_argument("--pessimistic", action="store_true", help="rounding errors at their worst")
     parser.add_argument("--dtypes", type=lambda text: text.split(","), default=["f32", "f16"], help="in turn, with commas")
     args = parser.parse_args()
     specs = specs_of(args.specs)

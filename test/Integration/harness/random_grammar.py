@@ -1,6 +1,8 @@
 """Random specs over the whole grammar, correct by construction.
 
 Everything depends on the seed alone. Sizes are drawn first and every block, chunk and tile is then one of their divisors.
+One spec in eight is large: thousands of tokens, so that a sequence has several pieces, or wide rows. Whether it is comes
+from a stream of its own, so that the others are as they are drawn with `sizes` small.
 """
 
 import dataclasses
@@ -10,6 +12,10 @@ import numpy as np
 
 KINDS = ["softmax", "polynomial", "kernel", "polysketch", "effatt", "eva", "agent"]
 MAPS = ["favor", "favor_relu", "elu1", "relu", "cosformer", "focused"]
+SIZES = ["mixed", "small", "large"]
+# Forms that only a CPU has.
+CPU_FORMS = {"map": "alone", "project": "in_reader", "launch": "together", "project_out": "epilogue"}
+LARGE_ONE_IN, LARGEST_LENGTH, LARGEST_WIDTH = 8, 5003, 160
 
 
 @dataclasses.dataclass
@@ -37,10 +43,10 @@ class Case:
 
 
 class Choices:
-    """Random choices by a seed and a name."""
+    """Random choices by a seed and a name; by a seed drawn again, which is (seed, how often)."""
 
     def __init__(self, seed, stream):
-        self.rng = np.random.default_rng([seed, *stream.encode()])
+        self.rng = np.random.default_rng([*(seed if isinstance(seed, tuple) else (seed,)), *stream.encode()])
 
     def below(self, bound):
         return int(self.rng.integers(bound))
@@ -83,16 +89,31 @@ class Limits:
     plain: bool = False     # nothing that modifies a mechanism, nothing around it, no parts
     tokens: int = 128
     width: int = 64
+    sizes: str = "small"    # one of SIZES: within these two always, but for one in eight, or never
+    work: float = 1e9       # of a large spec: multiply-adds of all pairs of tokens
+    cpu_forms: bool = True  # whether forms may be pinned that only a CPU has
 
 
 class SpecDraw:
     """One spec within the limits."""
 
     def __init__(self, seed, limits):
-        self.choices = Choices(seed, "spec")
+        self.choices, sizes = Choices(seed, "spec"), Choices(seed, "sizes")
         self.kinds, self.maps, self.plain = limits.kinds, limits.maps, limits.plain
-        self.tokens, self.width = limits.tokens, limits.width
-        self.name = f"random_{seed}"
+        self.cpu_forms = limits.cpu_forms
+        self.tokens, self.width, self.features, self.ranks = limits.tokens, limits.width, 70, [1, 4, 12, 16, 30]
+        self.large = limits.sizes == "large" or limits.sizes == "mixed" and sizes.once(LARGE_ONE_IN)
+        if self.large:
+            self.make_large(sizes, limits.work)
+        self.name = f"random_{seed[0] if isinstance(seed, tuple) else seed}"
+
+    def make_large(self, c, work):
+        """Either long or wide: the more tokens, the narrower."""
+        self.head_counts = c.pick([(1, 1), (1, 1), (1, 2), (2, 1)])
+        self.width = c.pick([16, 24, 40, 64, 96, LARGEST_WIDTH])
+        pairs = work / (2 * self.width * math.prod(self.head_counts))
+        self.tokens = max(129, min(LARGEST_LENGTH, int(math.sqrt(pairs))))
+        self.features, self.ranks = 200, [16, 64, 100, 200]
 
     def draw(self):
         c = self.choices
@@ -102,6 +123,8 @@ class SpecDraw:
         self.n = self.draw_length()
         self.N = self.n if not cross or c.once(2) or self.must_be_equal() else self.draw_length()
         self.batch, self.kv_heads, self.group = c.between(1, 3), c.between(1, 3), c.between(1, 3)
+        if self.large:
+            self.batch, (self.kv_heads, self.group) = 1, self.head_counts
         self.d = c.size(self.width)
         self.dv = self.d if c.once(2) else c.size(self.width)
         fields = self.head_fields()
@@ -119,6 +142,8 @@ class SpecDraw:
         pin = {law: c.pick(options) for law, options in forms.items() if options and c.once(2)}
         if self.can_project_in_epilogue(fields, pin) and c.once(2):
             pin["project_out"] = c.pick(["alone", "epilogue"])
+        if not self.cpu_forms:
+            pin = {law: form for law, form in pin.items() if CPU_FORMS.get(law) != form}
         if pin:
             fields["pin"] = pin
         return Case(fields, self.batch, self.n, self.N)
@@ -130,6 +155,9 @@ class SpecDraw:
     def draw_length(self):
         """Half of them with many divisors."""
         c = self.choices
+        if self.large:
+            length = c.pick([self.tokens, c.between(129, self.tokens), c.between(129, self.tokens)])
+            return length if c.once(2) else length // 48 * 48
         return c.size(self.tokens) if c.once(2) else min(c.pick([8, 12, 16, 36, 48, 60, 64, 72, 96, 120, 128]), self.tokens)
 
     def must_be_equal(self):
@@ -294,7 +322,7 @@ class SpecDraw:
         kind = c.pick(self.maps)
         fields = {"kind": kind}
         if kind in ("favor", "favor_relu"):
-            fields |= {"features": c.size(70), "per_head": c.once(2)}
+            fields |= {"features": c.size(self.features), "per_head": c.once(2)}
         if kind == "favor":
             fields |= {"epsilon": c.pick([0, 0, 1e-4, 0.1]), "stabilizer": c.pick(["constant", "max", "projection", "none"])}
         if kind == "favor_relu":
@@ -313,7 +341,7 @@ class SpecDraw:
         c = self.choices
         if self.causal or not self.modify(times):
             return False
-        m["low_rank"] = {"rank": c.pick([1, 4, 12, 16, 30]), "tied": c.once(2), "per_head": c.once(2),
+        m["low_rank"] = {"rank": c.pick(self.ranks), "tied": c.once(2), "per_head": c.once(2),
                          "order": c.pick(orders)}
         return True
 

@@ -1,23 +1,27 @@
 """Random specs of the whole grammar, judged by the float64 interpreter of attn, and the interpreter by the oracle.
 
 Each seed draws a spec and its tensors (random_grammar.py, random_tensors.py): every mechanism and what modifies it, forms
-pinned, sizes at every residue, every storage type, large logits, NaN in rows that do not exist. Each target compiles and
-runs it, on the CPU every fourth one as libraries are optimised and the others not; inputs beyond the range of the tolerances must give a finite output and no more. A target that does not support
-a spec yet says so, and that is counted. With --oracle the interpreter's own output is held against the oracle's, its
-chosen rows against all of them; with --terms the mechanisms' decompositions against the mechanisms; with --plans every
-combination of the laws' forms, and the plans that selection takes for a CPU and a GPU, against the spec as it is written: no
-plan for the CPU is a failure, and of GPUs, which lack some forms, at most three seeds in ten have none.
+pinned, sizes at every residue, one in eight of thousands of tokens or wide, every storage type, large logits, NaN in rows
+that do not exist. Each target compiles and runs it, on the CPU every fourth one as libraries are optimised and the others
+not; inputs beyond the range of the tolerances must give a finite output and no more. Rows of sketches that rounding may
+throw far are judged by their condition (random_condition.py); a spec with too many of them is drawn again. Each judge of an
+output must refuse mutants of it (random_mutants.py). What is counted has limits: specs that a target does not support
+(--refusals), outputs that only their condition excuses (--excused).
+
+With --oracle the interpreter's own output is held against the oracle's, its chosen rows against all of them; with --terms the
+mechanisms' decompositions against the mechanisms; with --plans every combination of the laws' forms, and the plans that
+selection takes for a CPU and a GPU, against the spec as it is written: no plan for the CPU is a failure, and of GPUs, which
+lack some forms, at most three seeds in ten have none. These draw no large specs.
 """
 
 import argparse
+import collections
 import multiprocessing
 import os
 import sys
 
-import yaml
-
 import random_grammar
-from random_grammar import Limits, draw_spec
+import refusals
 from random_worker import Worker
 
 MOST_UNPLANNED = .3  # of the seeds: forms that no GPU has yet are pinned in about a sixth of them
@@ -45,10 +49,8 @@ def outcomes(args, seeds):
         yield from pool.imap_unordered(run_seed, seeds)
 
 
-def report(args, seed, failures):
-    fields = draw_spec(seed, Limits(args.kinds, args.maps, args.plain, args.tokens, args.width)).fields
-    text = yaml.safe_dump(fields, sort_keys=False, default_flow_style=None, width=120)
-    print(f"FAIL: seed {seed}\n  " + "\n  ".join(failures) + "\n  " + "\n  ".join(text.splitlines()), flush=True)
+def report(outcome):
+    print(f"FAIL: seed {outcome.seed}\n  " + "\n  ".join(outcome.failures + outcome.spec.splitlines()), flush=True)
 
 
 def parse():
@@ -58,6 +60,7 @@ def parse():
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--target", type=listed, default=["cpu"], help="targets, with commas; '' for none")
     parser.add_argument("--emulate", action="store_true")
+    parser.add_argument("--pessimistic", action="store_true", help="with --emulate: rounding errors at their worst")
     parser.add_argument("--gpu-products", help="as attnc takes it")
     parser.add_argument("--oracle", help="path of oracle.py: judges the interpreter")
     parser.add_argument("--terms", action="store_true", help="judge the mechanisms' decompositions")
@@ -67,32 +70,82 @@ def parse():
     parser.add_argument("--plain", action="store_true", help="mechanisms alone: nothing that modifies them, no parts")
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--width", type=int, default=64)
+    parser.add_argument("--sizes", choices=random_grammar.SIZES, default="mixed", help="one in eight large, none, or all")
+    parser.add_argument("--work", type=float, default=1e9, help="of a large spec: multiply-adds of all pairs of tokens")
+    parser.add_argument("--f32-sketches", action="store_true", help="judge as if every target kept sketches in f32, as the CPU does")
     parser.add_argument("--all-supported", action="store_true", help="a spec that a target does not support is a failure")
+    parser.add_argument("--refusals", type=float, default=5, metavar="PERCENT", help="most runs that may be refused")
+    parser.add_argument("--excused", type=float, default=1, metavar="PERCENT", help="most runs that may be right only by "
+                        "the condition of rows")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--optimized", action="store_true", help="code for the CPU of every spec as libraries have it")
     parser.add_argument("--progress", type=int, default=0, help="say how far it is after so many seeds")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.oracle or args.terms or args.plans:
+        args.sizes = "small"
+    return args
+
+
+class Totals:
+    """What came of all seeds. `documented` says of a kind of refusal whether a page lists it."""
+
+    def __init__(self, documented=refusals.documented):
+        self.documented = documented
+        self.seeds = self.failed = self.in_range = 0
+        self.counts, self.refusals = collections.Counter(), collections.Counter()
+
+    def add(self, outcome):
+        self.seeds, self.failed = self.seeds + 1, self.failed + bool(outcome.failures)
+        self.in_range += outcome.in_range
+        self.refusals.update(map(refusals.kind, outcome.refusals))
+        for name in ("ran", "redrawn", "conditioned", "excused", "mutants", "left_out", "plans",
+                     "unplanned"):
+            self.counts[name] += getattr(outcome, name)
+
+    def refused(self):
+        return sum(self.refusals.values())
+
+    def say(self, args):
+        count = self.counts
+        if args.plans:
+            print(f"{count['plans']} plans interpreted; {count['unplanned']} seeds without one for a GPU, which lacks what is pinned")
+        for kind, times in self.refusals.most_common():
+            print(f"refused {times} times: {kind}")
+        if args.target:
+            print(f"{count['mutants']} wrong outputs judged, {count['left_out']} left out as no different")
+        print(f"{self.seeds} seeds, {count['redrawn']} draws that said nothing, {count['ran']} runs, {self.in_range} seeds within "
+              f"the range of the tolerances, {count['conditioned']} outputs with conditioned rows, {count['excused']} right "
+              f"only by them, {self.refused()} refused, {self.failed} failed")
+
+    def wrong(self, args):
+        """What is wrong with the run as a whole."""
+        runs = self.counts["ran"] + self.refused()
+        undocumented = [kind for kind in self.refusals if not self.documented(kind)]
+        return [text for text, holds in (
+            (f"{self.failed} seeds failed", self.failed),
+            (f"{self.counts['unplanned']} of {self.seeds} seeds without a plan for a GPU, at most {MOST_UNPLANNED:.0%}",
+             self.counts["unplanned"] > MOST_UNPLANNED * max(self.seeds, 10)),
+            ("no run", args.target and not self.counts["ran"]),
+            (f"expected refusals that docs/{refusals.PAGE} documents, but got: {'; '.join(undocumented)}", undocumented),
+            (f"{self.refused()} of {runs} runs refused, at most {args.refusals:g} %", 100 * self.refused() > args.refusals * runs),
+            (f"{self.counts['excused']} of {runs} runs right only by the condition of rows, at most {args.excused:g} %",
+             100 * self.counts["excused"] > args.excused * runs)) if holds]
 
 
 def main():
-    args = parse()
-    done = ran = refused = failed = in_range = conditioned = plans = unplanned = 0
+    args, totals = parse(), Totals()
     for outcome in outcomes(args, range(args.first, args.first + args.count)):
-        if outcome.refused and args.all_supported:
-            outcome.failures.append("expected every target to support the spec")
-        done, ran, refused = done + 1, ran + outcome.ran, refused + outcome.refused
-        failed, in_range = failed + bool(outcome.failures), in_range + outcome.in_range
-        conditioned, plans = conditioned + outcome.conditioned, plans + outcome.plans
-        unplanned += outcome.unplanned
+        if outcome.refusals and args.all_supported:
+            outcome.failures.append(f"expected every target to support the spec, but got: {outcome.refusals[0]}")
+        totals.add(outcome)
         if outcome.failures:
-            report(args, outcome.seed, outcome.failures)
-        if args.progress and done % args.progress == 0:
-            print(f"after seed {outcome.seed}: {done} seeds, {failed} failed", flush=True)
-    if args.plans:
-        print(f"{plans} plans interpreted; {unplanned} seeds without one for a GPU, which lacks what is pinned")
-    print(f"{done} seeds, {ran} runs, {in_range} seeds within the range of the tolerances, "
-          f"{conditioned} outputs judged by their condition, {refused} refused as not supported yet, {failed} failed")
-    sys.exit(failed > 0 or (bool(args.target) and not ran) or unplanned > MOST_UNPLANNED * max(done, 10))
+            report(outcome)
+        if args.progress and totals.seeds % args.progress == 0:
+            print(f"after seed {outcome.seed}: {totals.seeds} seeds, {totals.failed} failed", flush=True)
+    totals.say(args)
+    wrong = totals.wrong(args)
+    print("\n".join(f"FAIL: {text}" for text in wrong), end="\n" if wrong else "")
+    sys.exit(bool(wrong))
 
 
 if __name__ == "__main__":

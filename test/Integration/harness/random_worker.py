@@ -8,18 +8,16 @@ import sys
 import tempfile
 
 import numpy as np
-import yaml
 
-import judges
-import random_condition
+import random_mutants
 import reference
-from random_grammar import Limits, draw_spec
-from random_range import LARGE_DEGREE, LARGE_LOGIT
-from random_tensors import draw_tensors
+import refusals
+from random_condition import UNIT
+from random_draw import MOST_DRAWS, Drawn
+from random_grammar import Limits
 from server import Server, npy
 
 ORACLE_TOLERANCE, PLAN_TOLERANCE = 1e-11, 1e-10
-REFUSED = ("not supported yet", "no schedule fits")  # a kernel that is not there, or tiles too large for the device
 
 
 def load_oracle(path):
@@ -39,59 +37,22 @@ def available_isas():
     return ["avx2"] + ["avx512"] * ("avx512bw" in flags) + ["avx512_bf16"] * ("avx512_bf16" in flags) + ["amx"] * tiles
 
 
-def tolerance(case, tensors):
-    large = tensors.largest_logit > LARGE_LOGIT or any(m.get("degree", 1) >= LARGE_DEGREE for m in case.mechanisms())
-    return judges.TOLERANCE[case.fields["dtype"]] * (2 if large else 1)
-
-
-def judge_output(case, got, expected, tensors, condition):
-    """What is wrong with an output, empty if nothing is; and whether the tolerance is less than rounding is expected to
-    make of it: `condition` gives that."""
-    dtype = case.fields["dtype"]
-    if not tensors.in_range:
-        held = np.isfinite(reference.rounded(expected, dtype))
-        return "" if np.isfinite(got[held]).all() else "expected a finite output", False
-    error, bound = judges.storage_error(got, expected, dtype), tolerance(case, tensors)
-    if error <= bound:
-        return "", False
-    rounding = condition()
-    if error <= rounding:
-        return "", True
-    return f"relative error {error:.2e}, tolerance {bound:.0e}, expected of rounding {rounding:.0e}", False
-
-
 @dataclasses.dataclass
 class Outcome:
-    """Of one seed. Tensors beyond the range of the tolerances must give a finite output and no more; `conditioned` of its
-    outputs are as far off as their condition lets expect, and farther than the tolerance."""
+    """Of one seed. Tensors beyond the range of the tolerances must give a finite output and no more."""
     seed: int
     failures: list
     ran: int = 0
-    refused: int = 0
-    conditioned: int = 0
+    refusals: list = dataclasses.field(default_factory=list)   # why targets do not support the spec
+    redrawn: int = 0        # draws that said nothing
+    conditioned: int = 0    # outputs with conditioned rows
+    excused: int = 0        # of those, outputs that are right only because rows are conditioned
+    mutants: int = 0        # wrong outputs that were judged
+    left_out: int = 0       # mutants that differ too little to be wrong
     plans: int = 0
-    unplanned: int = 0  # GPUs that have no plan with what is pinned
+    unplanned: int = 0      # GPUs that have no plan with what is pinned
     in_range: bool = True
-
-
-@dataclasses.dataclass
-class Drawn:
-    """One seed's spec, and its tensors and results in a folder."""
-    seed: int
-    case: object
-    tensors: object
-    folder: pathlib.Path
-    parameter: object
-    expected: np.ndarray = None
-
-    def rounding(self):
-        """The error that rounding is expected to make in what is judged."""
-        entries = slice(1, None) if self.tensors.spoiled else slice(None)
-        return random_condition.expected_error(self.case, self.tensors.arrays, self.parameter, self.expected, entries)
-
-    def judged(self, array):
-        """The part of an output that a NaN in a row that exists does not reach."""
-        return array[1:] if self.tensors.spoiled else array
+    spec: str = ""          # its text
 
 
 class Worker:
@@ -99,7 +60,8 @@ class Worker:
 
     def __init__(self, args):
         self.args, self.server, self.isas = args, Server(), available_isas()
-        self.limits = Limits(args.kinds, args.maps, args.plain, args.tokens, args.width)
+        self.limits = Limits(args.kinds, args.maps, args.plain, args.tokens, args.width, args.sizes, args.work,
+                             all(target == "cpu" for target in args.target))
         self.oracle = load_oracle(pathlib.Path(args.oracle)) if args.oracle else None
         np.seterr(all="ignore")
 
@@ -115,20 +77,28 @@ class Worker:
         if status != 0:
             raise ServerFailed(f"{what} ended with {status}: {said}")
 
-    def draw(self, seed, folder):
-        case, spec = draw_spec(seed, self.limits), folder / "spec.yaml"
-        spec.write_text(yaml.safe_dump(case.fields, sort_keys=False), encoding="utf-8")
-        self.call("attnc init", "init", spec, "--out", folder, "--seed", seed, *case.init_arguments())
-        parameter = lambda name: np.load(npy(folder, name)).astype(np.float64)
-        tensors = draw_tensors(case, seed, parameter)
-        for name, array in tensors.arrays.items():
-            np.save(npy(folder, name), array)
-        return Drawn(seed, case, tensors, folder, parameter)
+    def init(self, seed):
+        return lambda spec, folder, sizes: self.call("attnc init", "init", spec, "--out", folder, "--seed", seed, *sizes)
+
+    def unit(self, target, drawn):
+        """What numbers of a sketch are rounded to: the CPU keeps them in f32 whatever the storage."""
+        return UNIT["f32"] if target == "cpu" or self.args.f32_sketches else drawn.storage_unit()
+
+    def draw(self, seed, folder, outcome):
+        """The first draw of the seed that says something of every target."""
+        for attempt in range(MOST_DRAWS):
+            drawn = Drawn(seed, attempt, self.limits, folder / str(attempt), self.init(seed))
+            drawn.expected = self.interpret("reference", drawn, *([] if drawn.all_rows else [listed(drawn.places)]))
+            if not any(drawn.says_nothing(self.unit(target, drawn)) for target in self.args.target):
+                return drawn
+            outcome.redrawn += 1
+        raise ServerFailed(f"expected a draw that says something among {MOST_DRAWS}, but got none")
 
     def run_in(self, seed, folder):
-        drawn = self.draw(seed, folder)
-        drawn.expected = self.interpret("reference", drawn)
-        outcome = Outcome(seed, [], in_range=drawn.tensors.in_range)
+        outcome = Outcome(seed, [])
+        drawn = self.draw(seed, folder, outcome)
+        outcome.spec = drawn.spec.read_text(encoding="utf-8")
+        outcome.in_range, outcome.failures = drawn.tensors.in_range, [drawn.disagreement()] if self.args.target else []
         if self.oracle:
             outcome.failures += [self.judge_interpreter(drawn), self.judge_rows(drawn)]
         if self.args.terms:
@@ -136,10 +106,7 @@ class Worker:
         if self.args.plans:
             outcome.failures += self.judge_plans(drawn, outcome)
         for target in self.args.target:
-            wrong = self.judge_target(target, drawn, outcome)
-            outcome.refused += wrong is None
-            outcome.ran += wrong is not None
-            outcome.failures.append(wrong)
+            outcome.failures.append(self.judge_target(target, drawn, outcome))
         outcome.failures = [failure for failure in outcome.failures if failure]
         return outcome
 
@@ -147,11 +114,11 @@ class Worker:
 
     def interpret(self, command, drawn, *rows):
         result = npy(drawn.folder, f"{command}-result")
-        self.call(f"the interpreter ({command})", command, drawn.folder / "spec.yaml", drawn.folder, result, *rows)
+        self.call(f"the interpreter ({command})", command, drawn.spec, drawn.folder, result, *rows)
         return np.load(result)
 
     def judge_interpreter(self, drawn):
-        _, expected = self.oracle.run(str(drawn.folder / "spec.yaml"), str(drawn.folder))
+        _, expected = self.oracle.run(str(drawn.spec), str(drawn.folder))
         got, expected = drawn.judged(drawn.expected), drawn.judged(expected)
         if not drawn.tensors.in_range:  # weights of f64 may underflow, in one order of products and not in another
             return "" if np.isfinite(got).all() or not np.isfinite(expected).all() else "interpreter: not finite"
@@ -160,10 +127,10 @@ class Worker:
         return "" if error <= bound else f"interpreter: relative error {error:.2e} against the oracle"
 
     def judge_rows(self, drawn):
-        rows = np.random.default_rng(drawn.seed).integers(0, drawn.case.queries, 3)
-        got = self.interpret("reference", drawn, ",".join(map(str, rows)))
-        same = np.array_equal(got, drawn.expected[..., rows, :], equal_nan=True)
-        return "" if same else f"interpreter: expected rows {rows} as among all rows"
+        chosen = np.random.default_rng(drawn.seed).integers(0, len(drawn.places), 3)
+        got = self.interpret("reference", drawn, listed(drawn.places[chosen]))
+        same = np.array_equal(got, drawn.expected[..., chosen, :], equal_nan=True)
+        return "" if same else f"interpreter: expected rows {drawn.places[chosen]} as among all rows"
 
     def judge_terms(self, drawn):
         got = drawn.judged(self.interpret("terms", drawn))
@@ -190,28 +157,47 @@ class Worker:
 
     def run_target(self, target, drawn):
         """(exit status, what was said, the output or None)."""
-        spec, result = drawn.folder / "spec.yaml", drawn.folder / target
+        spec, result = drawn.spec, drawn.folder / target
         if target == "cpu":
             command = "library" if drawn.seed % 4 == 0 or self.args.optimized else "quick"
             isa = self.isas[(drawn.seed + drawn.seed // 4) % len(self.isas)]  # each with each
             status, said = self.server.call(command, spec, drawn.folder, npy(drawn.folder, target), isa)
             return status, said, None if status else np.load(npy(drawn.folder, target))
         flags = ["--emulate"] if self.args.emulate else []
+        flags += ["--pessimistic"] if self.args.pessimistic else []
         flags += ["--gpu-products", self.args.gpu_products] if self.args.gpu_products else []
         status, said = self.server.call("run", spec, "--in", drawn.folder, "--out", result, "--target", target, *flags)
         return status, said, None if status else np.load(next(result.glob("*.npy")))
 
     def judge_target(self, target, drawn, outcome):
-        """What is wrong; None if the target does not support the spec yet."""
+        """What is wrong, empty if nothing is; a target that does not support the spec says why."""
         status, said, got = self.run_target(target, drawn)
+        if status > 0 and (reason := refusals.reason(said)):
+            outcome.refusals.append(reason)
+            return ""
+        outcome.ran += 1
         if status != 0:
-            return None if any(words in said for words in REFUSED) and status > 0 else f"{target}: ended with {status}: {said}"
-        if got.shape != drawn.expected.shape:
-            return f"{target}: expected shape {drawn.expected.shape}, but got {got.shape}"
-        got, expected = drawn.judged(got).astype(np.float64), drawn.judged(drawn.expected)
-        wrong, conditioned = judge_output(drawn.case, got, expected, drawn.tensors, drawn.rounding)
-        outcome.conditioned += conditioned
-        return f"{target}: {wrong}" if wrong else ""
+            return f"{target}: ended with {status}: {said}"
+        unit = self.unit(target, drawn)
+        verdict = drawn.judge(got, unit)
+        outcome.conditioned += verdict.conditioned > 0
+        outcome.excused += verdict.excused > 0 and not verdict.wrong
+        if verdict.wrong or drawn.tolerance is None:
+            return f"{target}: {verdict.wrong}" if verdict.wrong else ""
+        return self.judge_mutants(drawn, got[..., drawn.places, :], unit, outcome)
+
+    def judge_mutants(self, drawn, got, unit, outcome):
+        """The judge judged, by outputs that are wrong."""
+        names, judged, left_out = random_mutants.accepted(
+            drawn.judged(got).astype(np.float64), drawn.judged(drawn.expected), drawn.case.fields["dtype"], drawn.tolerance,
+            drawn.bounds(unit))
+        outcome.mutants += judged
+        outcome.left_out += left_out
+        return f"the judge accepts mutants of the output: {', '.join(names)}" if names else ""
+
+
+def listed(numbers):
+    return ",".join(map(str, numbers))
 
 
 class ServerFailed(Exception):

@@ -69,6 +69,7 @@ def judge(args, case, folder):
 def run_in_memory(args, case, folder):
     flags = ["--target", args.target] if args.target else []
     flags += ["--emulate"] if args.emulate else []
+    flags += ["--pessimistic"] if args.pessimistic else []
     flags += ["--gpu-products", args.gpu_products] if args.gpu_products else []
     attnc(args.attnc, "run", case.spec, "--in", case.files, "--out", folder / "run", *flags)
     return judges.only_output(folder / "run")
@@ -135,6 +136,7 @@ def parse():
         parser.add_argument(f"--{name}", type=int, help="for '?'")
     parser.add_argument("--target")
     parser.add_argument("--emulate", action="store_true")
+    parser.add_argument("--pessimistic", action="store_true", help="with --emulate: rounding errors at their worst")
     parser.add_argument("--gpu-products", help="as attnc takes it")
     parser.add_argument("--judge", choices=["reference", "oracle", "interpreter"], default="reference")
     parser.add_argument("--oracle", help="path of oracle.py")

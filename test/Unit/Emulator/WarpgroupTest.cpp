@@ -167,7 +167,8 @@ struct Image {
   }
 };
 
-static Program multiply(const std::string &text, const Image &image, const WgmmaAsm &shape, std::vector<float> &out) {
+static Program multiply(const std::string &text, const Image &image, const WgmmaAsm &shape, std::vector<float> &out,
+                        EmulatorOptions options = {}) {
   std::vector<uint8_t> in = image.bytes;
   std::vector<uint32_t> a(512);
   for (unsigned thread = 0; thread < 128; ++thread)
@@ -176,7 +177,7 @@ static Program multiply(const std::string &text, const Image &image, const Wgmma
       a[r * 128 + thread] = floatToHalf(elementOfA(row, k)) | uint32_t(floatToHalf(elementOfA(row, k + 1))) << 16;
     }
   out.assign(128 * shape.sums(), 0);
-  Program program(text);
+  Program program(text, options);
   EXPECT_EQ(program.buffer(in).buffer(a).buffer(out).run({128}), "");
   return program;
 }
@@ -276,6 +277,30 @@ TEST(Wgmma, RegistersGoThroughFenceAndWait) {
     Program run = multiply(program(operands), imageByRows(shape, 128, 32), shape, out);
     EXPECT_TRUE(run.report().clean()) << run.findings();
     expectProduct(out, shape);
+  }
+}
+
+TEST(Wgmma, AtItsWorst) {
+  EmulatorOptions options;
+  options.pessimistic = true;
+  options.chip = "sm_90a";
+  for (bool registersOfA : {false, true}) {
+    WgmmaAsm shape{16, 16, "f16", registersOfA};
+    std::vector<float> out;
+    multiply(program(byRows(shape, 128, 0)), imageByRows(shape, 128, 0), shape, out, options);
+    expectProduct(out, shape); // small integers are exact
+  }
+  // Sixteen of 2^-26 beside 1, each of which Hopper cuts off; exactly they are 2^-22.
+  WgmmaAsm shape{16, 16, "f16", false};
+  Image image{std::vector<uint8_t>(imageBytes, 0), "f16"};
+  for (uint32_t offset = 0; offset < imageBytes; offset += 2)
+    image.set(offset, 0x1p-13f);
+  for (bool pessimistic : {false, true}) {
+    options.pessimistic = pessimistic;
+    std::vector<float> out;
+    multiply(program(byRows(shape, 128, 0)), image, shape, out, options);
+    for (float sum : out)
+      EXPECT_EQ(sum, pessimistic ? 1.0f : 1 + 0x1p-22f);
   }
 }
 

@@ -1,0 +1,80 @@
+//===- Apart.cpp - What a run writes shares memory with nothing else ------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Apart.h"
+
+using namespace attune::rt;
+
+namespace {
+
+/// The tensors of a run, which checkTensor has let pass.
+struct Given {
+  const attune_rt_descriptor &descriptor;
+  const Place &place;
+  const Arguments &arguments;
+
+  const attune_rt_tensor &tensor(uint32_t i) const { return descriptor.tensors[i]; }
+  Footprint footprint(uint32_t i) const {
+    if (!isGiven(tensor(i)))
+      return Footprint();
+    return footprintOf(view(arguments, descriptor, i), tensor(i).dtype);
+  }
+};
+
+attune_status checkItself(const Given &given, uint32_t output, const Footprint &footprint) {
+  if (!overlapsItself(footprint))
+    return ATTUNE_OK;
+  return fail(ATTUNE_ERROR_ARGUMENT,
+              "%s_%s: argument '%s': expected strides that keep its elements apart, but some share an address; give the "
+              "output memory of its own",
+              given.place.library, given.place.function, given.tensor(output).name);
+}
+
+attune_status checkOther(const Given &given, uint32_t output, const Footprint &footprint, uint32_t other) {
+  if (!overlap(footprint, given.footprint(other)))
+    return ATTUNE_OK;
+  return fail(ATTUNE_ERROR_ARGUMENT,
+              "%s_%s: argument '%s': expected memory of its own, but got memory of argument '%s', which is %s while the "
+              "output is written",
+              given.place.library, given.place.function, given.tensor(output).name, given.tensor(other).name,
+              isOutput(given.tensor(other)) ? "written" : "read");
+}
+
+/// Pairs of outputs are looked at once.
+attune_status checkOutput(const Given &given, uint32_t output) {
+  Footprint footprint = given.footprint(output);
+  if (attune_status status = checkItself(given, output, footprint))
+    return status;
+  for (uint32_t other = 0; other < given.descriptor.tensor_count; ++other)
+    if (!isOutput(given.tensor(other)) || other > output)
+      if (attune_status status = checkOther(given, output, footprint, other))
+        return status;
+  return ATTUNE_OK;
+}
+
+/// The workspace is written too, so inputs must keep out of it as well.
+attune_status checkWorkspaceApart(const Given &given, const Footprint &workspace) {
+  for (uint32_t i = 0; i < given.descriptor.tensor_count; ++i)
+    if (overlap(workspace, given.footprint(i)))
+      return fail(ATTUNE_ERROR_ARGUMENT,
+                  "%s_%s: argument 'workspace': expected memory of its own, but got memory of argument '%s'",
+                  given.place.library, given.place.function, given.tensor(i).name);
+  return ATTUNE_OK;
+}
+
+} // namespace
+
+attune_status attune::rt::checkApart(const attune_rt_descriptor &descriptor, const Place &place,
+                                     const Arguments &arguments, const void *workspace, size_t bytes) {
+  Given given{descriptor, place, arguments};
+  for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
+    if (isOutput(descriptor.tensors[i]))
+      if (attune_status status = checkOutput(given, i))
+        return status;
+  return bytes ? checkWorkspaceApart(given, footprintOf(workspace, bytes)) : ATTUNE_OK;
+}

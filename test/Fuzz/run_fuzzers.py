@@ -1,0 +1,115 @@
+"""Runs the fuzzers of a build folder, each for a time, on its seeds and on what earlier runs found.
+
+  run_fuzzers.py BUILD [NAME...] [--seconds S] [--jobs J]
+
+Seeds are the tests' and examples' own files where there are such, and test/Fuzz/corpus/NAME: small files, among them what once
+was a fault. New inputs that reach new code stay in BUILD/fuzz/NAME/found for the next run. A crash, a sanitizer's report, a leak,
+more than 2 GB or more than 10 s for one input is a failure; the input lies in BUILD/fuzz/NAME/faults, and
+`BUILD/bin/fuzz-NAME FILE` shows it again.
+"""
+
+import argparse
+import concurrent.futures
+import glob
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent.parent
+NAMES = ["npy", "safetensors", "device", "spec", "module", "bytecode", "unpack", "arguments"]
+LONGEST = {"spec": 4096, "device": 8192, "module": 8192, "bytecode": 16384, "arguments": 512}
+
+
+def texts(pattern):
+    for path in sorted(glob.glob(str(SOURCE / pattern), recursive=True)):
+        yield path, pathlib.Path(path).read_bytes()
+
+
+def specs(_):
+    for pattern in ["examples/*.yaml", "test/Frontend/invalid/*.yaml"]:
+        yield from (text for _, text in texts(pattern))
+
+
+def devices(_):
+    yield from (text for _, text in texts("lib/Cost/devices/*.yaml"))
+
+
+def modules(_):
+    """What stands between the marks of a lit test, without its comments, which are no part of the language."""
+    for folder in ["Dialect", "Kernel", "Graph", "Lowering"]:
+        for _, text in texts(f"test/{folder}/**/*.mlir"):
+            for piece in re.split(rb"// -----.*\n", text):
+                yield re.sub(rb"(?m)^\s*//.*\n", b"", piece).strip() + b"\n"
+
+
+def bytecode(build):
+    """Of every module that is a valid one."""
+    yield from (text for _, text in texts("test/Bytecode/Inputs/**/*.mlirbc"))
+    command = [build / "bin" / "attn-opt", "--emit-bytecode", "-o", "-"]
+    for text in sorted(set(modules(build)))[::8]:
+        done = subprocess.run(command, input=text, capture_output=True, check=False)
+        if done.returncode == 0:
+            yield done.stdout
+
+
+SEEDS = {"spec": specs, "device": devices, "module": modules, "bytecode": bytecode}
+
+
+def write_seeds(build, name, folder):
+    if folder.exists():
+        return
+    folder.mkdir(parents=True)
+    for number, text in enumerate(SEEDS[name](build) if name in SEEDS else []):
+        if len(text) <= LONGEST.get(name, 4096):
+            (folder / str(number)).write_bytes(text)
+
+
+def run(build, name, seconds):
+    """The output, and whether it was a failure."""
+    work = build / "fuzz" / name
+    seeds, found, faults = work / "seeds", work / "found", work / "faults"
+    write_seeds(build, name, seeds)
+    found.mkdir(exist_ok=True), faults.mkdir(exist_ok=True)
+    corpora = [found, seeds] + [folder for folder in [HERE / "corpus" / name] if folder.exists()]
+    program = build / "bin" / ("fuzz-" + ("module" if name == "bytecode" else name))
+    command = [program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
+               f"-max_len={LONGEST.get(name, 4096)}", f"-artifact_prefix={faults}/", *corpora]
+    # Debian's MLIR is not instrumented: what it allocates or unpoisons ours does not see.
+    options = "allow_user_poisoning=0:detect_container_overflow=0:" + os.environ.get("ASAN_OPTIONS", "")
+    # A file a turn goes to memory where that can be.
+    memory = {"TMPDIR": "/dev/shm"} if os.access("/dev/shm", os.W_OK) else {}
+    done = subprocess.run(command, env={**os.environ, **memory, "ASAN_OPTIONS": options}, capture_output=True, check=False)
+    return done.stderr.decode("utf-8", "replace"), done.returncode != 0
+
+
+def report(name, output, failed):
+    facts = [f"{what.replace('_', ' ')} {count}" for what, count in
+             re.findall(r"stat::(number_of_executed_units|new_units_added|peak_rss_mb):\s+(\d+)", output)]
+    print(f"{'FAIL' if failed else 'PASS'}: fuzz-{name}: {', '.join(facts)}", flush=True)
+    if failed:
+        print(output[-8000:], flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("names", nargs="*", choices=[*NAMES, []], default=NAMES)
+    parser.add_argument("--seconds", type=int, default=30)
+    parser.add_argument("--jobs", type=int, default=1)
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        runs = {pool.submit(run, build, name, arguments.seconds): name for name in arguments.names or NAMES}
+        for done in concurrent.futures.as_completed(runs):
+            output, failed = done.result()
+            bad += failed
+            report(runs[done], output, failed)
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()

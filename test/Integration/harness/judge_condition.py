@@ -1,0 +1,163 @@
+"""The judge of outputs with conditioned rows judged: its bounds by sketches that are moved, its rules by outputs made for them, and
+both by specs that were once accepted with wrong outputs."""
+
+import sys
+import tempfile
+
+import numpy as np
+
+import random_condition
+import random_mutants
+from accuracy import judge
+from random_draw import Drawn
+from random_grammar import Limits
+from server import Server, npy
+
+STEP = 1e-7
+
+
+#===------------------------------------------------------------------------------------------------------------------===#
+# Bounds
+#===------------------------------------------------------------------------------------------------------------------===#
+
+
+class Moved:
+    """S with one entry of one row off by STEP of the row's norm; the calls are for q and k in turn."""
+
+    def __init__(self, sketch, side, row, entry):
+        self.sketch, self.side, self.row, self.entry, self.calls = sketch, side, row, entry, 0
+
+    def __call__(self, rows, mechanism, matrix):
+        value, error = self.sketch(rows, mechanism, matrix)
+        if self.calls == self.side:
+            value = value.copy()
+            value[self.row, self.entry] += STEP * np.linalg.norm(value[self.row])
+        self.calls += 1
+        return value, error
+
+
+def steepness(arguments, o, side, row, r):
+    """How far the rows of the output go for a row of S(q) (side 0) or S(k) that moves by its norm in the worst direction."""
+    exact, moved = random_condition.sketch, []
+    for entry in range(r):
+        random_condition.sketch = Moved(exact, side, row, entry)
+        moved.append((random_condition.attend_head(*arguments).o - o) / STEP)
+    random_condition.sketch = exact
+    return np.linalg.norm(np.array(moved).swapaxes(0, 1), 2, axis=(1, 2))
+
+
+def bounds_hold():
+    """Bounds are those of derivatives that are measured: a smaller one refuses what is right, a larger one excuses what is wrong."""
+    rng, apart, rows = np.random.default_rng(6), 0.0, 0
+    for guard, local in [({}, {}), ({"bias": 0.5}, {}), ({"floor": 4.0}, {}), ({}, {"local_exact": 2})]:
+        for n, keys in [(1, 1), (6, 2), (4, 4)]:
+            made = {}
+            matrix = lambda name, side: made.setdefault((name, side), random_condition.signs(
+                rng.choice([-1, 1], 8 if "leaf" in name else 4), rng.integers(0, 4, 4)))
+            mechanism = {"kind": "polysketch", "degree": 4, "size": 4, "denominator": guard} | local
+            q, k, v = (rng.standard_normal((count, width)) for count, width in ((n, 8), (keys, 8), (keys, 3)))
+            visible = np.tril(np.ones((n, keys), bool)) if n == keys else np.ones((n, keys), bool)
+            arguments = (mechanism, matrix, (q, 0 * q), (k, 0 * k), v, np.arange(n), visible)
+            head = random_condition.attend_head(*arguments)
+            measured = sum(steepness(arguments, head.o, side, row, 4) for side, count in ((0, n), (1, keys)) for row in range(count))
+            apart = max(apart, np.abs(measured - head.bound).max() / (1e-3 + head.bound.max()))
+            rows += n
+    print(f"{rows} rows: bounds and what is measured differ by {apart:.0e}")
+    return apart < 1e-4
+
+
+def cancelled_weights_have_no_bound():
+    """Where all weights of a row are 0 only because they cancel, nobody can say what it is; where sketches are 0, it is 0."""
+    sums = lambda name, side: np.ones((2, 2)) if name == "leaf1" else np.eye(2)  # S(x) = (x0 + x1) x
+    mechanism = {"kind": "polysketch", "degree": 4, "size": 2}
+    number = lambda row: (np.array([row]), np.zeros((1, 2)))
+    head = lambda q, k: random_condition.attend_head(mechanism, sums, number(q), number(k), np.ones((1, 1)), np.arange(1),
+                                                     np.ones((1, 1), bool))
+    cancelled, missing = head([1.0, 2.0], [2.0, -1.0]), head([1.0, -1.0], [2.0, -1.0])
+    return cancelled.o == 0 and np.isinf(cancelled.bound) and missing.o == 0 and missing.bound == 0
+
+
+#===------------------------------------------------------------------------------------------------------------------===#
+# Rules
+#===------------------------------------------------------------------------------------------------------------------===#
+
+
+def right(errors, bounds, tolerance=1e-3):
+    """Whether rows with these relative errors are."""
+    expected = np.ones((len(errors), 4))
+    return not judge(expected * (1 + np.array(errors))[:, None], expected, "f32", tolerance, np.array(bounds)).wrong
+
+
+def rules_hold():
+    inf, nan = np.inf, np.nan
+    return (right([9e-4, 0], [0, 0]) and right([1.3e-3, 0], [0, 0])      # of the whole output, where no row is conditioned
+            and not right([1.3e-3, 0], [0, 2e-3]) and right([9e-4, 0], [0, 2e-3])  # by itself, where one is
+            and right([0, 7e-3], [0, 2e-3]) and not right([0, 9e-3], [0, 2e-3])    # four times its bound
+            and right([0, 0.2], [0, 1]) and not right([0, 0.26], [0, 1])           # a quarter of its norm
+            and right([0, 0.2], [0, inf]) and not right([0, 0.26], [0, inf]) and not right([0, 0.26], [0, nan])
+            and not right([0, nan], [0, inf]) and not right([0, inf], [0, inf]) and not right([nan, 0], [0, inf])
+            and not right([nan, 0], [0, 0]))
+
+
+#===------------------------------------------------------------------------------------------------------------------===#
+# Specs
+#===------------------------------------------------------------------------------------------------------------------===#
+
+
+def draw(server, seed, kinds, folder):
+    def call(*words):
+        status, said = server.call(*words)
+        if status != 0:
+            sys.exit(f"{words[0]} ended with {status}: {said}")
+    init = lambda spec, where, sizes: call("init", spec, "--out", where, "--seed", seed, *sizes)
+    drawn = Drawn(seed, 0, Limits(kinds), f"{folder}/{seed}", init)
+    result = npy(drawn.folder, "result")
+    call("reference", drawn.spec, drawn.folder, result)
+    drawn.expected = np.load(result)
+    return drawn
+
+
+def refused(drawn, wrong):
+    """Whether the judge refuses each of the outputs, and takes what is expected."""
+    unit = drawn.storage_unit()
+    names = [name for name, output in wrong if not drawn.judge(output, unit).wrong]
+    exact = drawn.judge(drawn.rounded(drawn.expected), unit).wrong
+    print(f"seed {drawn.seed}: {len(wrong)} wrong outputs, accepted: {', '.join(names) or 'none'}; the exact one: {exact or 'right'}")
+    return not names and not exact and not drawn.disagreement()
+
+
+def sketches_refused(server, folder):
+    """Zero, negated, NaN."""
+    passed = True
+    for seed in (128, 172, 178, 183):
+        drawn = draw(server, seed, ["polysketch"], folder)
+        exempt = np.zeros(drawn.expected.shape[:-1], bool)
+        wrong = [(name, output) for name, output in random_mutants.mutants(drawn.expected, exempt)
+                 if random_mutants.differs(output, drawn.expected, drawn.case.fields["dtype"], drawn.tolerance, exempt)]
+        passed &= {"zero", "negated", "all NaN", "one row NaN"} <= {name for name, _ in wrong} and refused(drawn, wrong)
+    return passed
+
+
+def heads_refused(server, folder):
+    """Softmax heads beside sketched ones, a quarter wrong."""
+    drawn = draw(server, 395, ["polysketch", "softmax"], folder)
+    parts = drawn.case.parts()
+    place = [mechanism["kind"] for _, mechanism in parts].index("softmax")
+    first = sum(heads for heads, _ in parts[:place])
+    output = drawn.expected.copy()
+    output[:, first:first + parts[place][0]] *= 1.26
+    return "polysketch" in [mechanism["kind"] for _, mechanism in parts] and refused(drawn, [("softmax heads", output)])
+
+
+def main():
+    np.seterr(all="ignore")
+    server = Server()
+    with tempfile.TemporaryDirectory() as folder:
+        checks = {"bounds": bounds_hold(), "cancelled weights": cancelled_weights_have_no_bound(), "rules": rules_hold(),
+                  "sketches": sketches_refused(server, folder), "heads": heads_refused(server, folder)}
+    server.close()
+    print(", ".join(f"{name}: {'pass' if passed else 'FAIL'}" for name, passed in checks.items()))
+    sys.exit(not all(checks.values()))
+
+
+main()

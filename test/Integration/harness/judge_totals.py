@@ -1,0 +1,33 @@
+"""The limits of a run over random specs judged: what is refused, and what only the condition of rows excuses, may be no more than
+was allowed."""
+
+import argparse
+import sys
+
+from random_specs import Totals
+from random_worker import Outcome
+
+LIMITS = argparse.Namespace(target=["sm_80"], refusals=10, excused=1)
+KNOWN = "error: expected tiles that fit, but no schedule fits: 70000 bytes"
+
+
+def complaints(outcomes, documented=lambda kind: True):
+    totals = Totals(documented)
+    for outcome in outcomes:
+        totals.add(outcome)
+    return " ".join(totals.wrong(LIMITS))
+
+
+def main():
+    ran = lambda **more: Outcome(0, [], ran=1, **more)
+    refused = lambda: Outcome(0, [], refusals=[KNOWN])
+    checks = [not complaints([ran()] * 9 + [refused()]), "2 of 10 runs refused" in complaints([ran()] * 8 + [refused()] * 2),
+              "documents" in complaints([ran()] * 9 + [refused()], lambda kind: False),
+              not complaints([ran()] * 99 + [ran(excused=1)]), "2 of 100" in complaints([ran()] * 98 + [ran(excused=1)] * 2),
+              "no run" in complaints([]), "without a plan" in complaints([ran()] * 6 + [ran(unplanned=1)] * 4),
+               "1 seeds failed" in complaints([ran(), Outcome(0, ["wrong"], ran=1)])]
+    print("totals:", "pass" if all(checks) else f"FAIL {checks}")
+    sys.exit(not all(checks))
+
+
+main()

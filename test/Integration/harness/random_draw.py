@@ -1,0 +1,106 @@
+"""One seed's spec, its tensors in files, what its output is expected to be, and the judgement of an output."""
+
+import functools
+import pathlib
+
+import numpy as np
+import yaml
+
+import judges
+import reference
+from accuracy import judge, says_nothing
+from random_condition import UNIT, Conditions
+from random_grammar import Choices, draw_spec
+from random_range import LARGE_DEGREE, LARGE_LOGIT
+from random_tensors import draw_tensors
+from server import npy
+
+# Of a large spec so many rows are judged: the ends, rows beside multiples of 64, others.
+SAMPLED = 48
+# A seed whose draws say nothing is drawn again, up to so many times.
+MOST_DRAWS = 10
+
+
+def tolerance(case, tensors):
+    """None beyond the range of the tolerances."""
+    if not tensors.in_range:
+        return None
+    large = tensors.largest_logit > LARGE_LOGIT or any(m.get("degree", 1) >= LARGE_DEGREE for m in case.mechanisms())
+    return judges.TOLERANCE[case.fields["dtype"]] * (2 if large else 1)
+
+
+def rows_judged(case, key, all_below):
+    """Which queries; all if there are few."""
+    n = case.queries
+    if n <= all_below:
+        return np.arange(n)
+    rng = Choices(key, "rows").rng
+    beside = 64 * rng.integers(1, n // 64 + 1, SAMPLED // 3) + rng.integers(-1, 2, SAMPLED // 3)
+    return np.unique(np.concatenate([[0, 1, n - 1], beside[beside < n], rng.integers(0, n, SAMPLED - len(beside))]))
+
+
+class Drawn:
+    """`attempt` counts the draws of the seed that said nothing. `init(spec, folder, sizes)` writes the parameters."""
+
+    def __init__(self, seed, attempt, limits, folder, init):
+        self.seed, self.folder = seed, pathlib.Path(folder)
+        key = (seed, attempt) if attempt else seed
+        self.folder.mkdir()
+        self.case, self.spec = draw_spec(key, limits), self.folder / "spec.yaml"
+        self.spec.write_text(yaml.safe_dump(self.case.fields, sort_keys=False), encoding="utf-8")
+        init(self.spec, self.folder, self.case.init_arguments())
+        self.tensors = draw_tensors(self.case, key, lambda name: np.load(npy(self.folder, name)).astype(np.float64))
+        for name, array in self.tensors.arrays.items():
+            np.save(npy(self.folder, name), array)
+        self.tolerance = tolerance(self.case, self.tensors)
+        self.places = rows_judged(self.case, key, limits.tokens)
+        self.expected = None
+
+    @property
+    def all_rows(self):
+        return len(self.places) == self.case.queries
+
+    def rounded(self, array):
+        return array if array.dtype == np.int32 else reference.rounded(array, self.case.fields["dtype"])
+
+    def judged(self, array):
+        """The batch entries of an output that a NaN in a row that exists does not reach."""
+        return array[int(self.tensors.spoiled):]
+
+    @functools.cached_property
+    def conditions(self):
+        """None where no part is sketched, and beyond the range of the tolerances."""
+        if self.tolerance is None or not any(m["kind"] == "polysketch" for m in self.case.mechanisms()):
+            return None
+        arrays = {name: self.rounded(array) for name, array in self.tensors.arrays.items()}
+        parameter = functools.cache(lambda name: self.rounded(np.load(npy(self.folder, name))))
+        entries = slice(int(self.tensors.spoiled), None)
+        return Conditions(self.case, arrays, parameter, self.expected, entries, self.places)
+
+    def bounds(self, unit):
+        """Of the rows that are judged, where each number of a sketch is off by up to `unit`; None if no part is sketched."""
+        return None if self.conditions is None else unit * self.conditions.bounds
+
+    def storage_unit(self):
+        return UNIT[self.case.fields["dtype"]]
+
+    def says_nothing(self, unit):
+        """Too many rows are conditioned, or float64 cannot say what it is."""
+        if self.conditions is None or self.conditions.broken.any():
+            return False
+        return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any()
+
+    def disagreement(self):
+        """What is wrong with a judge, empty if nothing is."""
+        if self.conditions is None or not self.conditions.broken.any():
+            return ""
+        rows = np.argwhere(self.conditions.broken)
+        return f"judge disagreement: two evaluations in float64 differ by more than it rounds in {len(rows)} rows, the first {rows[0]}"
+
+    def judge(self, got, unit):
+        """The verdict on an output of all rows."""
+        got = self.judged(got)
+        if self.tolerance is not None and np.isnan(got).any():
+            return judge(got, np.zeros_like(got), self.case.fields["dtype"], self.tolerance)
+        return judge(got[..., self.places, :], self.judged(self.expected), self.case.fields["dtype"], self.tolerance,
+                     self.bounds(unit))
