@@ -142,7 +142,7 @@ def arguments():
     parser.add_argument("--store", type=pathlib.Path, default=STORE, help="what was measured; another machine has one of its own")
     parser.add_argument("--work", type=pathlib.Path, default=SOURCE / "build" / "cpu-bench", help="folder of libraries")
     parser.add_argument("--list", action="store_true", help="name the points and what is left of them")
-    parser.add_argument("--report", action="store_true", help="measure nothing; write the tables and figures; with --store the tables alone, beside it")
+    parser.add_argument("--report", action="store_true", help="measure nothing; write the tables and figures; with --store those of another machine")
     parser.add_argument("--json", action="store_true", help="print what is stored of the points")
     parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -152,10 +152,7 @@ def main():
     args = arguments()
     if args.report:
         import cpu_report
-        if args.store == STORE:
-            cpu_report.write(load(args.store), SOURCE)
-        else:
-            cpu_report.write_beside(load(args.store), args.store)
+        cpu_report.write(load(args.store), args.store, SOURCE)
     elif args.list:
         waiting = {point.name for point in left(args)}
         print("\n".join(f"{point.name}{'' if point.name in waiting else '  (measured)'}" for point in points_of(args)))

@@ -2,11 +2,12 @@
 
 
 class TorchOps:
-    """PyTorch's functions; `fused` takes scaled_dot_product_attention for every exact softmax."""
+    """PyTorch's functions; `fused` takes scaled_dot_product_attention for every exact softmax, `batched` one convolution for
+    all heads and windows."""
 
-    def __init__(self, fused=False):
+    def __init__(self, fused=False, batched=False):
         import torch
-        self.torch, self.functional, self.fused = torch, torch.nn.functional, fused
+        self.torch, self.functional, self.fused, self.batched = torch, torch.nn.functional, fused, batched
         self.exp, self.relu, self.where, self.einsum = torch.exp, torch.relu, torch.where, torch.einsum
         self.softmax, self.cumsum, self.concatenate, self.stack = torch.softmax, torch.cumsum, torch.cat, torch.stack
         self.amax, self.sin, self.cos, self.tril = torch.amax, torch.sin, torch.cos, torch.tril
@@ -43,9 +44,9 @@ class TorchOps:
 class JaxOps:
     fused = False
 
-    def __init__(self):
+    def __init__(self, batched=False):
         import jax
-        self.jax = jax
+        self.jax, self.batched = jax, batched
         numpy = self.numpy = jax.numpy
         self.exp, self.relu, self.where, self.einsum = numpy.exp, jax.nn.relu, numpy.where, numpy.einsum
         self.concatenate, self.stack, self.sin, self.cos, self.tril = (

@@ -45,17 +45,28 @@ def in_windows(ops, x, order, length):
     return x.reshape(x.shape[0], -1, length, x.shape[-1])
 
 
+def convolution_by_heads(ops, images, weight):
+    """Depthwise, of images [heads, windows, rows, columns, c], a head at a time; weight [heads, c, 3, 3]."""
+    return ops.stack([ops.convolution(own.swapaxes(1, 3).swapaxes(2, 3), taps).swapaxes(2, 3).swapaxes(1, 3)
+                      for own, taps in zip(images, weight)])
+
+
+def batched_convolution(ops, images, weight):
+    """The same in one call: a batch of windows whose channels are those of all heads."""
+    heads, windows, rows, columns, c = images.shape
+    channels = images.swapaxes(0, 1).swapaxes(2, 4).swapaxes(3, 4)  # [windows, heads, c, rows, columns]
+    result = ops.convolution(channels.reshape(windows, heads * c, rows, columns), weight.reshape(heads * c, 3, 3))
+    return result.reshape(windows, heads, c, rows, columns).swapaxes(3, 4).swapaxes(2, 4).swapaxes(0, 1)
+
+
 def windowed(ops, window, lepe, q, k, v):
     order, length = window_order(window, q.shape[2])
     queries, keys, values = (in_windows(ops, x, order, length) for x in (q, k, v))
     result = exact(ops, queries, keys, values)
     if lepe is not None:
-        heads = v.shape[1]
-        rows, columns = window["size"]
-        images = values.reshape(heads, -1, rows, columns, v.shape[-1])  # of one batch entry
-        result = result + ops.stack([
-            ops.convolution(images[h].swapaxes(1, 3).swapaxes(2, 3), lepe[h]).swapaxes(2, 3).swapaxes(1, 3)
-            for h in range(heads)]).reshape(result.shape)
+        images = values.reshape(v.shape[1], -1, *window["size"], v.shape[-1])  # of one batch entry
+        convolved = batched_convolution if ops.batched else convolution_by_heads
+        result = result + convolved(ops, images, lepe).reshape(result.shape)
     result = result.reshape(v.shape)
     return result if order is None else ops.take(result, ops.index(np.argsort(order)))
 

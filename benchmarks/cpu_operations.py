@@ -1,13 +1,12 @@
 """What a function needs, whatever computes it: the numerators of benchmarks/cpu.py's fractions.
 
 Multiply-adds are the least over the exact forms of the function (ATTENTION_MATH's closed forms, docs/Costs.md), causal
-linear forms in chunks of 64 tokens. Exponentials are those of the definition. Bytes are each input and output once.
+linear forms at their best length of a chunk. Exponentials are those of the definition. Bytes are each input and output once.
 The binding limit is the largest of the three times; docs/Performance.md has the formulas as a table.
 """
 
 import cpu_rows
 
-CHUNK = 64
 BYTES = {"f32": 4, "bf16": 2}
 
 
@@ -16,10 +15,11 @@ def pairs(point, keys, width, dv):
     return point.n * keys * (width + dv) * (0.5 if point.causal else 1)
 
 
-def states(point, keys, m, dv, score_width=None):
-    """Through a state of m features by the values and the sum of weights; scores inside a chunk may be narrower."""
-    if point.causal:
-        return point.n * (2 * m * (dv + 1) + CHUNK / 2 * ((score_width or m) + dv + 1))
+def states(point, keys, m, dv):
+    """Through a state of m features by the values and the sum of weights: each key is added to it, each query reads it.
+
+    If causal, chunks of C tokens need 2 (n - C) m (dv + 1) for the states and n (C + 1) / 2 pairs. That is linear in C, so the
+    least is one of all pairs, which `pairs` has, and of one token after another without a pair, which is this."""
     return (point.n + keys) * m * (dv + 1)
 
 
@@ -47,8 +47,9 @@ def polysketch(point, mechanism, keys):
     r, leaves, d = mechanism["size"], mechanism["degree"] // 2, point.d
     sketches = (point.n + keys) * (leaves * d * r + (leaves - 1) * 2 * r * r)
     local = mechanism.get("local_exact", 0)
-    weights = min(states(point, keys, r * (r + 1) / 2, d, r), pairs(point, keys, r, d))
-    return sketches + weights + point.n * local * d / 2, 0
+    inside = point.n * local / 2 * (2 * d + 1)  # pairs of exact weights in blocks of so many tokens
+    weights = min(states(point, keys, r * (r + 1) / 2, d), pairs(point, keys - local, r, d))
+    return sketches + weights + inside, 0
 
 
 def eva(point, mechanism, keys):

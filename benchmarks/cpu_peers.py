@@ -12,12 +12,13 @@ import numpy as np
 
 import cpu_arrays
 import cpu_formulas
+import cpu_goals
 import cpu_rows
 from storage import from_storage
 
 # A peer that would hold more than this is not asked to.
 MOST_BYTES = 3 << 30
-SECONDS_OF_COMPILATION = "takes seconds to compile: only at the usual sizes"
+SECONDS_OF_COMPILATION = "takes seconds to compile: only at the points of the goals"
 
 
 class Unavailable(Exception):
@@ -88,11 +89,26 @@ def torch_run(point, inputs, drawn, ops, in_chunks=False):
     return lambda: cpu_formulas.run(ops, point, tensors, parameters, in_chunks)
 
 
-def eager(point, inputs, drawn):
+def convolves_windows(point):
+    return any("lepe" in mechanism and "window" in mechanism for _, mechanism in point.parts)
+
+
+def only_batched(point):
+    if not convolves_windows(point):
+        raise Unavailable("no convolution inside windows")
+
+
+def eager(point, inputs, drawn, batched=False):
     """The formula in plain PyTorch."""
     torch_module()
     fits(all_weights(point), point)
-    return torch_run(point, inputs, drawn, cpu_arrays.TorchOps())
+    return torch_run(point, inputs, drawn, cpu_arrays.TorchOps(batched=batched))
+
+
+def eager_batched(point, inputs, drawn):
+    """The same with one convolution for all heads and windows."""
+    only_batched(point)
+    return eager(point, inputs, drawn, batched=True)
 
 
 def sdpa(point, inputs, drawn):
@@ -112,31 +128,54 @@ def chunked(point, inputs, drawn):
     return torch_run(point, inputs, drawn, cpu_arrays.TorchOps(), in_chunks=True)
 
 
-def compiled(point, inputs, drawn):
+@functools.cache
+def goal_points():
+    return {point.name for point in cpu_goals.points()}
+
+
+def is_compiled(point):
+    """Whether torch.compile is asked for a point: at all of the goals, and at the usual sizes."""
+    usual = point.d == cpu_rows.USUAL_WIDTH and point.n == cpu_rows.usual_length(point.family) and point.batch == 1
+    return usual or point.name in goal_points()
+
+
+def compiled(point, inputs, drawn, batched=False):
     """The formula by torch.compile; in chunks where it has them."""
     torch = torch_module()
-    if point.d != cpu_rows.USUAL_WIDTH or point.n != cpu_rows.usual_length(point.family) or point.batch > 1:
+    if not is_compiled(point):
         raise Unavailable(SECONDS_OF_COMPILATION)
     torch._dynamo.reset()
     in_chunks = has_chunks(point)
     fits(0 if in_chunks else all_weights(point), point)
-    run = torch_run(point, inputs, drawn, cpu_arrays.TorchOps(), in_chunks)
+    run = torch_run(point, inputs, drawn, cpu_arrays.TorchOps(batched=batched), in_chunks)
     return torch.compile(run, dynamic=False)
 
 
+def compiled_batched(point, inputs, drawn):
+    """The same with one convolution for all heads and windows."""
+    only_batched(point)
+    return compiled(point, inputs, drawn, batched=True)
+
+
 @functools.cache
-def jax_ops():
+def jax_ops(batched=False):
     try:
         import jax
     except ImportError as error:
         raise Unavailable("no JAX") from error
     jax.config.update("jax_platforms", "cpu")
-    return cpu_arrays.JaxOps()
+    return cpu_arrays.JaxOps(batched)
 
 
-def jitted(point, inputs, drawn):
+def jitted_batched(point, inputs, drawn):
+    """The formula by XLA with one convolution for all heads and windows."""
+    only_batched(point)
+    return jitted(point, inputs, drawn, batched=True)
+
+
+def jitted(point, inputs, drawn, batched=False):
     """The formula by XLA; in chunks where it has them."""
-    ops = jax_ops()
+    ops = jax_ops(batched)
     in_chunks = has_chunks(point)
     fits(state_numbers(point) if in_chunks else all_weights(point), point)
     kind = ops.numpy.bfloat16 if point.dtype == "bf16" else ops.numpy.float32
@@ -154,6 +193,7 @@ def array_of(output):
     return np.asarray(output).astype(np.float32)
 
 
-PEERS = {"sdpa": sdpa, "eager": eager, "chunked": chunked, "compile": compiled, "jax": jitted}
+PEERS = {"sdpa": sdpa, "eager": eager, "chunked": chunked, "compile": compiled, "jax": jitted, "eager batched": eager_batched,
+         "compile batched": compiled_batched, "jax batched": jitted_batched}
 # Whose work is done by threads of their own while the caller sleeps.
-TOGETHER = {"jax"}
+TOGETHER = {"jax", "jax batched"}

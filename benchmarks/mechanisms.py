@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The speed of every mechanism beside exact softmax: one head size, one thread, by `attnc bench`.
 
-  benchmarks/mechanisms.py [--tokens 4096] [--threads 1] [--only NAME…] > benchmarks/results/mechanisms.md
+  benchmarks/mechanisms.py [--tokens 4096] [--threads 1] [--only NAME…]
 
 Needs attnc on the path. The fraction is of the f32 multiply-add peak measured in the same process; operations are the
 closed-form minimum of the function (docs/Costs.md), never what the plan happened to execute.

@@ -2,7 +2,7 @@
 
 Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`, `avx512_bf16`,
 `sanitizers`, `zsh`, `packages` (what makes Debian's), `debootstrap` (as root, with a network; only under check-all),
-`long` (sweeps, only under check-all), `python-package`, `torch`, `jax`, `chromium`.
+`long` (sweeps, only under check-all), `history` (of git, whole), `python-package`, `torch`, `jax`, `chromium`.
 Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
 %mlir-include, %stock-mlir-opt, %plugin, %chromium, %examples.
 """
@@ -12,6 +12,7 @@ import glob
 import importlib.util
 import os
 import shutil
+import subprocess
 import sysconfig
 import urllib.request
 
@@ -71,6 +72,12 @@ def has_driver():
     return True
 
 
+def has_history():
+    """Commits that tables name: not in an archive, nor in a shallow clone."""
+    command = ["git", "-C", config.attune_source, "rev-parse", "--is-shallow-repository"]
+    return bool(shutil.which("git")) and subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() == "false"
+
+
 def can_make_root():
     """As root, and Debian's archive answers."""
     if os.geteuid() != 0 or not shutil.which("debootstrap") or lit_config.params.get("long") != "1":
@@ -99,6 +106,7 @@ for name, present in [
     ("jax", has_framework("jax")),
     ("chromium", shutil.which("chromium") is not None),
     ("driver", has_driver()),
+    ("history", has_history()),
     ("shared", os.path.exists(os.path.join(config.attune_shared, "reference", "oracle.py"))),
     ("ptxas", has_ptxas()),
     ("zsh", shutil.which("zsh") is not None),

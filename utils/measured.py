@@ -1,20 +1,32 @@
 """Brings the numbers on pages up to the tables in benchmarks/results; with --check only says which are behind.
 
-A comment before a table names the results and the rows that its own rows quote, in order:
+A comment before a table names the results and the rows that its own rows quote, in order; the line below it says how old they
+are (utils/python/freshness.py):
 
-    <!-- mechanisms.md: softmax softmax_causal -->
+    <!-- cpu-emerald-rapids.md: softmax softmax_causal -->
+    Commits 803c2c3. Stale: code that is measured here has changed since.
 
-A row's first cell is the page's own, and so are the cells after those that are quoted.
+A row's first cell is the page's own, and so are the cells after those that are quoted. With --ages the tables themselves are held
+to the history: each names its commits, and says whether the code has changed since. Without --check that is mended too.
 """
 
 import argparse
+import json
 import pathlib
 import re
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 RESULTS = SOURCE / "benchmarks" / "results"
-QUOTE = re.compile(r"^<!-- (\w+\.md): ([\w ]+) -->\n(\|.*\n\|[-|]+\n)((?:\|.*\n)+)", re.M)
+sys.path[:0] = [str(SOURCE / "utils" / "python"), str(SOURCE / "benchmarks")]
+
+# pylint: disable=wrong-import-position
+import cpu_report  # noqa: E402
+import freshness  # noqa: E402
+from cpu_rows import Point, usual_length  # noqa: E402
+
+QUOTE = re.compile(r"^<!-- ([\w-]+\.md): ([\w ]+) -->\n(?:Commits .*\n)?\n?(\|.*\n\|[-|]+\n)((?:\|.*\n)+)", re.M)
+FASTEST = "cpu-emerald-rapids"  # the newest of the tables of speeds
 
 
 def three_digits(value):
@@ -30,11 +42,16 @@ def kibibytes(value):
 
 
 def speeds():
-    """{row: milliseconds, fraction of the peak, times as fast as exact attention}"""
-    rows = re.findall(r"^(\w+) +\d+ +([\d.]+) .*? … +[\d.]+ +[\d.]+ +([\d.]+) +([\d.]+)$",
-                      (RESULTS / "mechanisms.md").read_text(encoding="utf-8"), re.M)
-    return {name: [three_digits(float(ms)), peak, "–" if name in ("softmax", "softmax_causal") else times(float(ratio))]
-            for name, ms, peak, ratio in rows}
+    """{family: milliseconds at its usual length, part of its limit, times as fast as exact attention of that length}"""
+    data = json.loads((RESULTS / f"{FASTEST}.json").read_text(encoding="utf-8"))
+    row_of = lambda family, n: next(iter(cpu_report.rows_of(data, [Point(family, "f32", 64, n, 1)])), None)
+    cells = {}
+    for family in cpu_report.cpu_rows.FAMILIES:
+        row = row_of(family, usual_length(family))
+        exact = row_of("softmax_causal" if row.point.causal else "softmax", usual_length(family))
+        ratio = times(exact.ours / row.ours) if exact and exact.point.family != family else "–"
+        cells[family] = [three_digits(1e3 * row.ours), f"{row.fraction:.2f}", ratio]
+    return cells
 
 
 def growth():
@@ -59,15 +76,44 @@ def renewed(text, results):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             quoted = results[source][name]
             rows.append("| " + " | ".join([cells[0], *quoted, *cells[1 + len(quoted):]]) + " |\n")
-        return f"<!-- {source}: {' '.join(names)} -->\n{head}" + "".join(rows)
+        return f"<!-- {source}: {' '.join(names)} -->\n{freshness.state_of(RESULTS / source)}\n\n{head}" + "".join(rows)
     return QUOTE.sub(table, text)
+
+
+def reports_behind():
+    """Stores whose tables, or whose goals on the page, are not what benchmarks/cpu.py --report writes; ages are another test's."""
+    plain = lambda text: text.replace(f" {freshness.STALE}", "")
+    page = (SOURCE / "docs" / "Performance.md").read_text(encoding="utf-8")
+    for store in sorted(RESULTS.glob("cpu*.json")):
+        data = json.loads(store.read_text(encoding="utf-8"))
+        same = plain(cpu_report.result_text(data)) == plain(store.with_suffix(".md").read_text(encoding="utf-8"))
+        if not same or plain(cpu_report.page_with(page, data, store)) != plain(page):
+            yield f"{store.name} (benchmarks/cpu.py --report)"
+
+
+def check_ages():
+    """1 if a table looks newer than it is."""
+    tables = sorted(RESULTS.glob("*.md"))
+    wrong = {table.name: said for table in tables if (said := freshness.wrong_with(table))}
+    for name, said in wrong.items():
+        print(f"FAIL: {name}: {said}")
+    print(f"{len(tables) - len(wrong)} of {len(tables)} tables say how old they are")
+    return 1 if wrong or not tables else 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
-    results, quotes, behind = {"mechanisms.md": speeds(), "growth.md": growth()}, 0, []
+    parser.add_argument("--ages", action="store_true")
+    args = parser.parse_args()
+    if args.ages:
+        return check_ages()
+    if not args.check:
+        for table in sorted(RESULTS.glob("*.md")):
+            if freshness.wrong_with(table):
+                freshness.mend(table)
+    check, results, quotes, behind = args.check, {f"{FASTEST}.md": speeds(), "growth.md": growth()}, 0, []
+    behind += reports_behind()
     for page in sorted((SOURCE / "docs").rglob("*.md")):
         old = page.read_text(encoding="utf-8")
         new = renewed(old, results)

@@ -55,7 +55,8 @@ static bool isChunked(const AttentionShape &shape) {
 }
 
 /// Half the rows if that is cheaper in a long sequence: shorter chunks have fewer pairs, and touch the state more
-/// often. Below 32 rows they are no faster.
+/// often. Below 32 rows they are no faster: in chunks of 32 and of 16 elu1 took .84 and .83 of the time of chunks of 64, FAVOR .92 and
+/// .92 (n = 4,096, f32, one thread of an EPYC with AVX-512; docs/perf-notes.md).
 static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
                                     const DeviceDescription &device) {
   constexpr int64_t fewestRows = 32, longSequence = 4096;
@@ -142,7 +143,8 @@ static llvm::SmallVector<tile::ScheduleAttr> gpuSchedules(mlir::Type storage) {
   return schedules;
 }
 
-/// How much more than what fits kernels of rotated tokens may hold.
+/// How much more than what fits kernels of rotated tokens may hold: a bound on what is assembled at all, not a rate. What such kernels
+/// spill is held by test/Integration/Emulated/registers_all.test; what it costs has not been measured, as no GPU has run them.
 static constexpr double mostRotated = 2.4;
 
 /// As many parts of a causal sequence as give each core one, and two at least.

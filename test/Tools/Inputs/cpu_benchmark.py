@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "benchmarks
 
 # pylint: disable=wrong-import-position
 import cpu_definitions
+import cpu_goals
 import cpu_operations
 import cpu_peers
 import cpu_report
@@ -29,14 +30,17 @@ NEEDS = {
     ("elu1", "f32", 4096): (136314880, 2097152, 16777216),
     # At 64 tokens all weights are less: 4 · 64 · 64 · 128 against 4 · 128 · 64 · 65
     ("elu1", "f32", 64): (2097152, 32768, 262144),
-    # 4 · 4096 · (2 · 64 · 65 + 32 · 129)
-    ("elu1_causal", "f32", 4096): (203948032, 2097152, 16777216),
+    # 4 · 4096 · 2 · 64 · 65: a token after another; and at 64 tokens 4 · 64 · 32 · 128 pairs
+    ("elu1_causal", "f32", 4096): (136314880, 2097152, 16777216),
+    ("elu1_causal", "f32", 64): (1048576, 32768, 262144),
     # maps 4 · 8192 · 256 · 64, state 4 · 8192 · 256 · 65; ω has 256 · 64 numbers
     ("favor", "f32", 4096): (1082130432, 8388608, 16842752),
     # E K and E V: 4 · 256 · 4096 · 128; then n 256 slots of 128; E has 256 · 4096 numbers
     ("linformer", "bf16", 4096): (1073741824, 4194304, 10485760),
-    # sketches 4 · 8192 · (2 · 64 · 32 + 2 · 32²), 4 · 4096 · (2 · 528 · 65 + 32 · 97)
-    ("polysketch_causal", "f32", 4096): (201326592 + 1175453696, 0, 16777216),
+    # sketches 4 · 8192 · (2 · 64 · 32 + 2 · 32²), 4 · 4096 · 2 · 528 · 65
+    ("polysketch_causal", "f32", 4096): (201326592 + 1124597760, 0, 16777216),
+    # the same, and 4 · 4096 · 128 · 129 pairs in blocks of 256 tokens
+    ("polysketch_local", "f32", 4096): (201326592 + 1124597760 + 270532608, 0, 16777216),
     # two heads 2 · 3136 · 64², two 3136 · 49 · 128, nine taps of all
     ("elfatt", "f32", 3136): (51380224 + 39337984 + 7225344, 802816 + 307328, 12845056),
 }
@@ -76,6 +80,9 @@ def report_is_right():
         "fraction at a ratio": (row.fraction_at(3), 0.75),
         "error of the model": (round(row.error, 6), 0.2),
         "span": (cpu_report.span([1.0, 3.0, 2.0], cpu_report.hundredths), "**2.00** (1.00 … 3.00)"),
+        "torch.compile at the goals": ([p.name for p in cpu_goals.points() if not cpu_peers.is_compiled(p)], []),
+        "torch.compile elsewhere": (cpu_peers.is_compiled(Point("softmax", "f32", 40, 256, 1)), False),
+        "batched convolutions": ([name for name in FAMILIES if cpu_peers.convolves_windows(Point(name, "f32", 64, 3136, 1))], ["elfatt"]),
         "verdict": (cpu_report.verdict([(2, 2), (1, 2), (0, 0)], True), "yes; **no**, 1 of 2; no peer"),
     }
     wrong = [name for name, (got, expected) in tests.items() if got != expected]
@@ -105,7 +112,7 @@ def error(got, expected):
 def peers_of(name, point, inputs, drawn, expected, skipped):
     """(wrong, right) of the peers that are there."""
     wrong = right = 0
-    for peer in ("eager", "chunked", "jax"):
+    for peer in ("eager", "chunked", "jax", "eager batched", "jax batched"):
         try:
             got = cpu_peers.array_of(cpu_peers.PEERS[peer](point, inputs, drawn)())
         except cpu_peers.Unavailable as reason:
