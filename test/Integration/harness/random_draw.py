@@ -9,11 +9,12 @@ import yaml
 import judges
 import reference
 from accuracy import judge, says_nothing
-from random_condition import UNIT, Conditions
+from random_condition import Conditions
 from random_grammar import Choices, draw_spec
 from random_range import LARGE_DEGREE, LARGE_LOGIT
 from random_tensors import draw_tensors
 from server import npy
+from sketch_bounds import UNIT
 
 # Of a large spec so many rows are judged: the ends, rows beside multiples of 64, others.
 SAMPLED = 48
