@@ -46,7 +46,7 @@ class Drawn:
     def __init__(self, seed, attempt, limits, folder, init):
         self.seed, self.folder = seed, pathlib.Path(folder)
         key = (seed, attempt) if attempt else seed
-        self.folder.mkdir()
+        self.folder.mkdir(parents=True)
         self.case, self.spec = draw_spec(key, limits), self.folder / "spec.yaml"
         self.spec.write_text(yaml.safe_dump(self.case.fields, sort_keys=False), encoding="utf-8")
         init(self.spec, self.folder, self.case.init_arguments())
