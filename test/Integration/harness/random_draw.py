@@ -9,11 +9,12 @@ import yaml
 import judges
 import reference
 from accuracy import judge, says_nothing
-from random_condition import UNIT, Conditions
+from random_condition import Conditions
 from random_grammar import Choices, draw_spec
 from random_range import LARGE_DEGREE, LARGE_LOGIT
 from random_tensors import draw_tensors
 from server import npy
+from sketch_bounds import UNIT
 
 # Of a large spec so many rows are judged: the ends, rows beside multiples of 64, others.
 SAMPLED = 48
@@ -45,7 +46,7 @@ class Drawn:
     def __init__(self, seed, attempt, limits, folder, init):
         self.seed, self.folder = seed, pathlib.Path(folder)
         key = (seed, attempt) if attempt else seed
-        self.folder.mkdir()
+        self.folder.mkdir(parents=True)
         self.case, self.spec = draw_spec(key, limits), self.folder / "spec.yaml"
         self.spec.write_text(yaml.safe_dump(self.case.fields, sort_keys=False), encoding="utf-8")
         init(self.spec, self.folder, self.case.init_arguments())

@@ -12,10 +12,10 @@ import numpy as np
 import random_mutants
 import reference
 import refusals
-from random_condition import UNIT
 from random_draw import MOST_DRAWS, Drawn
 from random_grammar import Limits
 from server import Server, npy
+from sketch_bounds import UNIT
 
 ORACLE_TOLERANCE, PLAN_TOLERANCE = 1e-11, 1e-10
 
