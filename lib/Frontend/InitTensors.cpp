@@ -7,11 +7,10 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecTensors.h"
+#include "attune/Support/MachineMemory.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/FileSystem.h"
-
-#include <unistd.h>
 
 namespace attune {
 
@@ -27,9 +26,8 @@ static std::string findOpenSize(llvm::ArrayRef<SpecTensor> tensors) {
 /// f64 besides.
 static std::string findTooLarge(const SpecTensor &tensor) {
   llvm::SmallVector<int64_t, 4> shape = llvm::map_to_vector<4>(tensor.shape, [](Size size) { return *size; });
-  int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
   std::optional<int64_t> bytes = byteCount(ElementType::F64, shape);
-  if (bytes && *bytes <= memory)
+  if (bytes && *bytes <= machineMemory())
     return "";
   return "expected '" + tensor.name + "' to fit this machine's memory, but got shape " + showShape(shape);
 }

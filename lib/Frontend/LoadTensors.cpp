@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecTensors.h"
+#include "attune/Support/MachineMemory.h"
 
 namespace attune {
 
@@ -24,47 +25,126 @@ static bool matches(llvm::ArrayRef<Size> expected, llvm::ArrayRef<int64_t> given
          });
 }
 
+//===----------------------------------------------------------------------===//
+// Headers
+//===----------------------------------------------------------------------===//
+
+/// What the files say of their tensors, in the order of the spec's. All is checked before any data is read.
+using Headers = std::vector<TensorHeader>;
+
+static llvm::Error failAt(const SpecTensor &wanted, const TensorSource &source, const llvm::Twine &message) {
+  return tensorError(source.placeOf(wanted.name) + ": error: " + message);
+}
+
+static llvm::Expected<Headers> readHeaders(llvm::ArrayRef<SpecTensor> wanted, const TensorSource &source) {
+  Headers headers;
+  for (const SpecTensor &tensor : wanted) {
+    llvm::Expected<TensorHeader> header = source.header(tensor.name);
+    if (!header)
+      return header.takeError();
+    // An empty tensor is converted as any other is: the same types pass, with the same message for the rest.
+    llvm::Expected<HostTensor> converted = convertTensor(HostTensor::zeros(header->type, {0}), tensor.type);
+    if (!converted)
+      return failAt(tensor, source, llvm::toString(converted.takeError()));
+    headers.push_back(std::move(*header));
+  }
+  return headers;
+}
+
+static llvm::Error checkShape(const SpecTensor &wanted, llvm::ArrayRef<int64_t> given, const TensorSource &source) {
+  if (matches(wanted.shape, given))
+    return llvm::Error::success();
+  // A compression is bound to one length, and what to do about another one changes the function.
+  const char *note = llvm::StringRef(wanted.field).ends_with("low_rank")
+                         ? "\nnote: for another length, pad it with zero columns, slice its columns, or draw it anew"
+                         : "";
+  return failAt(wanted, source, "expected shape " + showExpected(wanted.shape) + ", but got " + showShape(given) + note);
+}
+
+static llvm::Error checkShapes(llvm::ArrayRef<SpecTensor> wanted, const Headers &headers, const TensorSource &source) {
+  for (auto [tensor, header] : llvm::zip_equal(wanted, headers))
+    if (llvm::Error error = checkShape(tensor, header.shape, source))
+      return error;
+  return llvm::Error::success();
+}
+
+/// The tensors together, as they lie in the files, which is what reading them takes at least; adds to `bytes`.
+static llvm::Error checkMemory(llvm::ArrayRef<SpecTensor> wanted, const Headers &headers, const TensorSource &source,
+                               int64_t &bytes) {
+  for (auto [tensor, header] : llvm::zip_equal(wanted, headers)) {
+    int64_t more = byteCount(header.type, header.shape).value_or(0);
+    if (more > machineMemory() - bytes)
+      return failAt(tensor, source, "expected tensors that fit this machine's memory of " + llvm::Twine(machineMemory()) +
+                                        " bytes, but got shape " + showShape(header.shape) + " of " +
+                                        nameOf(header.type) + " beside " + llvm::Twine(bytes) + " bytes of others");
+    bytes += more;
+  }
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Data
+//===----------------------------------------------------------------------===//
+
 /// Signs are exact in every type, and judged before they are rounded.
 static llvm::Error checkSigns(const SpecTensor &wanted, const HostTensor &given, const TensorSource &source) {
   if (wanted.elements != Elements::Sign || !isFloat(given.type))
     return llvm::Error::success();
   for (double value : toDoubles(given))
     if (value != 1 && value != -1)
-      return tensorError(source.placeOf(wanted.name) + ": error: expected signs -1 and 1, but got " +
-                         std::to_string(value));
+      return failAt(wanted, source, "expected signs -1 and 1, but got " + std::to_string(value));
   return llvm::Error::success();
 }
 
 /// Reads one tensor in its storage type.
-static llvm::Expected<HostTensor> readTensor(const SpecTensor &wanted, const TensorSource &source) {
+static llvm::Expected<HostTensor> readTensor(const SpecTensor &wanted, const TensorHeader &header,
+                                             const TensorSource &source) {
   llvm::Expected<HostTensor> given = source.read(wanted.name);
   if (!given)
     return given.takeError();
+  if (!(TensorHeader{given->type, given->shape} == header))
+    return failAt(wanted, source, "expected a file that stays as it is while it is read, but got another header");
   if (llvm::Error error = checkSigns(wanted, *given, source))
     return error;
   llvm::Expected<HostTensor> converted = convertTensor(*given, wanted.type);
   if (!converted)
-    return tensorError(source.placeOf(wanted.name) + ": error: " + llvm::toString(converted.takeError()));
+    return failAt(wanted, source, llvm::toString(converted.takeError()));
   return converted;
 }
 
-static llvm::Error checkShape(const SpecTensor &wanted, const HostTensor &given, const TensorSource &source) {
-  if (matches(wanted.shape, given.shape))
+/// Indices lie in their range.
+static llvm::Error checkIndices(const SpecTensor &wanted, const HostTensor &given, const TensorSource &source) {
+  if (wanted.elements != Elements::Index)
     return llvm::Error::success();
-  // A compression is bound to one length, and what to do about another one changes the function.
-  const char *note = llvm::StringRef(wanted.field).ends_with("low_rank")
-                         ? "\nnote: for another length, pad it with zero columns, slice its columns, or draw it anew"
-                         : "";
-  return tensorError(source.placeOf(wanted.name) + ": error: expected shape " + showExpected(wanted.shape) +
-                     ", but got " + showShape(given.shape) + note);
+  for (int32_t value : llvm::ArrayRef(given.data<int32_t>(), given.count()))
+    if (value < 0 || value >= *wanted.bound)
+      return failAt(wanted, source, "expected values from 0 to " + llvm::Twine(*wanted.bound - 1) + ", but got " +
+                                        llvm::Twine(value));
+  return llvm::Error::success();
 }
 
+static llvm::Error readAll(llvm::ArrayRef<SpecTensor> wanted, const Headers &headers, const TensorSource &source,
+                           std::vector<NamedTensor> &out) {
+  for (auto [tensor, header] : llvm::zip_equal(wanted, headers)) {
+    llvm::Expected<HostTensor> read = readTensor(tensor, header, source);
+    if (!read)
+      return read.takeError();
+    if (llvm::Error error = checkIndices(tensor, *read, source))
+      return error;
+    out.push_back({tensor.name, std::move(*read)});
+  }
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// All of them
+//===----------------------------------------------------------------------===//
+
 /// Takes the '?' sizes off the inputs that have the right rank, and checks what waited for them.
-static llvm::Expected<Spec> resolveFrom(const Spec &spec, llvm::ArrayRef<NamedTensor> inputs,
-                                        llvm::StringRef specPath) {
+static llvm::Expected<Spec> resolveFrom(const Spec &spec, const Headers &inputs, llvm::StringRef specPath) {
   size_t rank = spec.projection ? 3 : 4;
-  const HostTensor &first = inputs.front().tensor;
-  const HostTensor &second = !spec.projection || spec.projection->cross ? inputs[1].tensor : first;
+  const TensorHeader &first = inputs.front();
+  const TensorHeader &second = !spec.projection || spec.projection->cross ? inputs[1] : first;
   if (first.shape.size() != rank || second.shape.size() != rank)
     return spec; // the shape check that follows says so
   auto positive = [](int64_t size) { return size > 0 ? Size(size) : std::nullopt; };
@@ -80,20 +160,6 @@ static llvm::Expected<Spec> resolveFrom(const Spec &spec, llvm::ArrayRef<NamedTe
     llvm::consumeError(file.takeError());
   print(diagnostics, file ? *file : SourceFile(specPath.str(), ""), os);
   return tensorError(llvm::StringRef(text).rtrim());
-}
-
-/// Indices lie in their range.
-static llvm::Error checkIndices(llvm::ArrayRef<SpecTensor> wanted, llvm::ArrayRef<NamedTensor> given,
-                                const TensorSource &source) {
-  for (auto [tensor, read] : llvm::zip_equal(wanted, given)) {
-    if (tensor.elements != Elements::Index)
-      continue;
-    for (int32_t value : llvm::ArrayRef(read.tensor.data<int32_t>(), read.tensor.count()))
-      if (value < 0 || value >= *tensor.bound)
-        return tensorError(source.placeOf(tensor.name) + ": error: expected values from 0 to " +
-                           llvm::Twine(*tensor.bound - 1) + ", but got " + llvm::Twine(value));
-  }
-  return llvm::Error::success();
 }
 
 /// All that is missing at once, with what the spec reads.
@@ -113,56 +179,61 @@ static llvm::Error checkThere(llvm::ArrayRef<SpecTensor> wanted, const TensorSou
                      "\nnote: " + note);
 }
 
-static llvm::Error readAll(llvm::ArrayRef<SpecTensor> wanted, const TensorSource &source,
-                           std::vector<NamedTensor> &out) {
-  for (const SpecTensor &tensor : wanted) {
-    llvm::Expected<HostTensor> read = readTensor(tensor, source);
-    if (!read)
-      return read.takeError();
-    out.push_back({tensor.name, std::move(*read)});
-  }
-  return llvm::Error::success();
+/// The spec with its sizes, which are those of the inputs.
+static llvm::Expected<Spec> resolveChecked(const Spec &spec, const Headers &inputs, llvm::StringRef specPath,
+                                           const TensorSource &source) {
+  // Shapes first against the spec as written: a mistake there would give the '?' a wrong size.
+  if (llvm::Error error = checkShapes(inputTensors(spec), inputs, source))
+    return error;
+  llvm::Expected<Spec> resolved = resolveFrom(spec, inputs, specPath);
+  if (!resolved)
+    return resolved;
+  if (llvm::Error error = checkShapes(inputTensors(*resolved), inputs, source))
+    return error;
+  for (const Size &size : {resolved->batch, resolved->queries, resolved->keys})
+    if (!size)
+      return failAt(inputTensors(spec).front(), source,
+                    "expected sizes >= 1, but got shape " + showShape(inputs.front().shape));
+  return resolved;
 }
 
-static llvm::Error checkAll(llvm::ArrayRef<SpecTensor> wanted, llvm::ArrayRef<NamedTensor> given,
-                            const TensorSource &source) {
-  for (size_t i = 0; i < wanted.size(); ++i)
-    if (llvm::Error error = checkShape(wanted[i], given[i].tensor, source))
-      return error;
-  return llvm::Error::success();
+static llvm::Expected<Headers> readParameterHeaders(const Spec &spec, const TensorSource &source) {
+  std::vector<SpecTensor> wanted = parameterTensors(spec);
+  if (llvm::Error error = checkThere(wanted, source, "attnc init draws parameters; trained ones go by these names"))
+    return error;
+  llvm::Expected<Headers> headers = readHeaders(wanted, source);
+  if (!headers)
+    return headers;
+  if (llvm::Error error = checkShapes(wanted, *headers, source))
+    return error;
+  return headers;
 }
 
 llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef specPath, const TensorSource &source) {
-  LoadedTensors result;
   if (llvm::Error error = checkThere(inputTensors(spec), source,
                                      "a spec with `projection` reads x (and context with `cross`), one without it q, k "
                                      "and v"))
     return error;
-  if (llvm::Error error = readAll(inputTensors(spec), source, result.inputs))
-    return error;
-  // Shapes first against the spec as written: a mistake there would give the '?' a wrong size.
-  if (llvm::Error error = checkAll(inputTensors(spec), result.inputs, source))
-    return error;
-  llvm::Expected<Spec> resolved = resolveFrom(spec, result.inputs, specPath);
+  llvm::Expected<Headers> inputs = readHeaders(inputTensors(spec), source);
+  if (!inputs)
+    return inputs.takeError();
+  llvm::Expected<Spec> resolved = resolveChecked(spec, *inputs, specPath, source);
   if (!resolved)
     return resolved.takeError();
+  llvm::Expected<Headers> parameters = readParameterHeaders(*resolved, source);
+  if (!parameters)
+    return parameters.takeError();
+  LoadedTensors result;
   result.spec = std::move(*resolved);
-  if (llvm::Error error = checkAll(inputTensors(result.spec), result.inputs, source))
+  std::vector<SpecTensor> given = inputTensors(result.spec), kept = parameterTensors(result.spec);
+  int64_t bytes = 0;
+  if (llvm::Error error = checkMemory(given, *inputs, source, bytes))
     return error;
-  for (const Size &size : {result.spec.batch, result.spec.queries, result.spec.keys})
-    if (!size)
-      return tensorError(source.placeOf(result.inputs.front().name) + ": error: expected sizes >= 1, but got shape " +
-                         showShape(result.inputs.front().tensor.shape));
-  if (llvm::Error error = checkIndices(inputTensors(result.spec), result.inputs, source))
+  if (llvm::Error error = checkMemory(kept, *parameters, source, bytes))
     return error;
-  std::vector<SpecTensor> parameters = parameterTensors(result.spec);
-  if (llvm::Error error = checkThere(parameters, source, "attnc init draws parameters; trained ones go by these names"))
+  if (llvm::Error error = readAll(given, *inputs, source, result.inputs))
     return error;
-  if (llvm::Error error = readAll(parameters, source, result.parameters))
-    return error;
-  if (llvm::Error error = checkAll(parameters, result.parameters, source))
-    return error;
-  if (llvm::Error error = checkIndices(parameters, result.parameters, source))
+  if (llvm::Error error = readAll(kept, *parameters, source, result.parameters))
     return error;
   return std::move(result);
 }

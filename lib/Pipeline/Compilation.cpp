@@ -15,6 +15,7 @@
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Pipeline/Describe.h"
 #include "attune/Pipeline/Pipelines.h"
+#include "attune/Support/UniqueFile.h"
 #include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -247,17 +248,10 @@ LogicalResult Compilation::dump(Stage stage, ModuleOp made, StringRef suffix) {
     return success();
   SmallString<128> path(dumpFolder);
   llvm::sys::path::append(path, std::to_string(static_cast<int>(stage)) + "-" + nameOf(stage) + suffix + ".mlir");
-  std::error_code code = llvm::sys::fs::create_directories(dumpFolder);
-  if (!code) {
-    llvm::raw_fd_ostream stream(path, code);
-    if (!code)
-      made.print(stream);
-    stream.close();
-    code = code ? code : stream.error();
-    stream.clear_error();
-  }
-  if (code)
+  if (std::error_code code = llvm::sys::fs::create_directories(dumpFolder))
     return made.emitError() << "expected to write " << path << ", but got: " << code.message();
+  if (llvm::Error error = writeFile(path, [&](llvm::raw_ostream &os) { made.print(os); }))
+    return made.emitError() << llvm::toString(std::move(error));
   return success();
 }
 

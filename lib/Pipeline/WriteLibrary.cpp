@@ -11,13 +11,12 @@
 
 #include "attune/Pipeline/DeviceCode.h"
 #include "attune/Pipeline/LoadedLibrary.h"
+#include "attune/Support/UniqueFile.h"
 #include "attune/Target/EmitHeader.h"
 #include "attune/Target/EmitLibrary.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 
 using namespace mlir;
 using namespace attune;
@@ -75,11 +74,11 @@ LogicalResult attune::writeLibrary(ArrayRef<std::unique_ptr<Compilation>> target
 }
 
 llvm::Expected<std::unique_ptr<LoadedLibrary>> attune::compileAndLoad(Compilation &compilation) {
-  SmallString<128> path;
-  if (std::error_code code = llvm::sys::fs::createTemporaryFile("attune", "so", path))
-    return llvm::createStringError("expected to write a temporary file, but got: " + code.message());
-  llvm::FileRemover remover(path);
-  if (failed(writeLibrary(compilation, path, /*headerPath=*/"")))
+  // Nobody else can write what is loaded.
+  llvm::Expected<UniqueFolder> folder = UniqueFolder::temporary();
+  if (!folder)
+    return folder.takeError();
+  if (failed(writeLibrary(compilation, folder->file(), /*headerPath=*/"")))
     return llvm::createStringError("the spec could not be compiled");
-  return LoadedLibrary::open(path, compilation.name());
+  return LoadedLibrary::open(folder->file(), compilation.name());
 }

@@ -7,10 +7,14 @@
 //===----------------------------------------------------------------------===//
 #include "BoundedFile.h"
 
+#include "attune/Support/UniqueFile.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace attune {
 
@@ -21,16 +25,17 @@ static llvm::Error failAt(llvm::StringRef path, const llvm::Twine &message) {
 llvm::Error BoundedFile::fail(const llvm::Twine &message) const { return failAt(path_, message); }
 
 llvm::Expected<BoundedFile> BoundedFile::open(llvm::StringRef path) {
-  std::string name = path.str();
-  struct stat facts;
-  if (::stat(name.c_str(), &facts) != 0)
+  // Opened first, so that what is looked at is what is read; without waiting, as a pipe would have it.
+  int descriptor = ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0)
     return failAt(path, "expected a tensor file, but got " + llvm::Twine(std::strerror(errno)));
-  if (!S_ISREG(facts.st_mode))
-    return failAt(path, "expected a tensor file, but got a folder or a device");
-  std::FILE *file = std::fopen(name.c_str(), "rb");
-  if (!file)
-    return failAt(path, "expected a readable file, but got " + llvm::Twine(std::strerror(errno)));
-  return BoundedFile(path, file, facts.st_size);
+  struct stat facts;
+  bool known = ::fstat(descriptor, &facts) == 0;
+  std::FILE *file = known && S_ISREG(facts.st_mode) ? ::fdopen(descriptor, "rb") : nullptr;
+  if (file)
+    return BoundedFile(path, file, facts.st_size);
+  ::close(descriptor);
+  return failAt(path, "expected a tensor file, but got a folder or a device");
 }
 
 BoundedFile::~BoundedFile() {
@@ -49,19 +54,11 @@ llvm::Error BoundedFile::read(int64_t offset, char *out, int64_t count) {
 }
 
 llvm::Error writeWhole(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts) {
-  std::string name = path.str(), draft = name + ".part";
-  std::FILE *file = std::fopen(draft.c_str(), "wb");
-  if (!file)
-    return failAt(path, "expected a file that can be written, but got " + llvm::Twine(std::strerror(errno)));
-  bool good = true;
-  for (llvm::StringRef part : parts)
-    good = good && std::fwrite(part.data(), 1, part.size(), file) == part.size();
-  good = std::fclose(file) == 0 && good;
-  if (good && std::rename(draft.c_str(), name.c_str()) == 0)
-    return llvm::Error::success();
-  std::string reason = std::strerror(errno);
-  std::remove(draft.c_str());
-  return failAt(path, "expected to write the whole file, but got " + reason);
+  llvm::Error error = writeFile(path, [&](llvm::raw_ostream &os) {
+    for (llvm::StringRef part : parts)
+      os << part;
+  });
+  return error ? failAt(path, llvm::toString(std::move(error))) : llvm::Error::success();
 }
 
 } // namespace attune

@@ -34,7 +34,7 @@ private:
   int64_t size_;
 };
 
-/// Writes all of `parts` to `path`, through a new file beside it that replaces it only when it is complete.
+/// Writes all of `parts` to `path`, which is there whole or not at all.
 llvm::Error writeWhole(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts);
 
 } // namespace attune

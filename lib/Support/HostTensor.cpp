@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Support/HostTensor.h"
 
+#include "attune/Support/MachineMemory.h"
+
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -41,6 +43,14 @@ HostTensor HostTensor::zeros(ElementType type, llvm::ArrayRef<int64_t> shape) {
   result.shape.assign(shape.begin(), shape.end());
   result.bytes.resize(byteCount(type, shape).value_or(0));
   return result;
+}
+
+llvm::Expected<HostTensor> HostTensor::allocate(ElementType type, llvm::ArrayRef<int64_t> shape) {
+  std::optional<int64_t> bytes = byteCount(type, shape);
+  if (bytes && *bytes <= machineMemory())
+    return zeros(type, shape);
+  return tensorError("expected a tensor that fits this machine's memory of " + llvm::Twine(machineMemory()) +
+                     " bytes, but got shape " + showShape(shape) + " of " + nameOf(type));
 }
 
 std::string showShape(llvm::ArrayRef<int64_t> shape) {

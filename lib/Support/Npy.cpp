@@ -31,6 +31,13 @@ struct Preamble {
   std::string header;
   int64_t dataStart = 0;
 };
+
+/// A file whose header has been read and suits its size.
+struct OpenNpy {
+  BoundedFile file;
+  NpyHeader header;
+  int64_t dataStart = 0;
+};
 } // namespace
 
 static llvm::Expected<Preamble> readPreamble(BoundedFile &file) {
@@ -90,7 +97,7 @@ static void transposeFortran(HostTensor &tensor) {
   tensor.bytes = std::move(rows);
 }
 
-llvm::Expected<HostTensor> readNpy(llvm::StringRef path) {
+static llvm::Expected<OpenNpy> openNpy(llvm::StringRef path) {
   llvm::Expected<BoundedFile> file = BoundedFile::open(path);
   if (!file)
     return file.takeError();
@@ -107,13 +114,29 @@ llvm::Expected<HostTensor> readNpy(llvm::StringRef path) {
   if (*bytes != given)
     return file->fail("expected " + llvm::Twine(*bytes) + " bytes of data for shape " + showShape(header->shape) +
                       ", but got " + llvm::Twine(given));
-  HostTensor tensor = HostTensor::zeros(header->type, header->shape);
-  if (llvm::Error error = file->read(preamble->dataStart, tensor.bytes.data(), *bytes))
+  return OpenNpy{std::move(*file), std::move(*header), preamble->dataStart};
+}
+
+llvm::Expected<TensorHeader> readNpyHeader(llvm::StringRef path) {
+  llvm::Expected<OpenNpy> npy = openNpy(path);
+  if (!npy)
+    return npy.takeError();
+  return TensorHeader{npy->header.type, npy->header.shape};
+}
+
+llvm::Expected<HostTensor> readNpy(llvm::StringRef path) {
+  llvm::Expected<OpenNpy> npy = openNpy(path);
+  if (!npy)
+    return npy.takeError();
+  llvm::Expected<HostTensor> tensor = HostTensor::allocate(npy->header.type, npy->header.shape);
+  if (!tensor)
+    return npy->file.fail(llvm::toString(tensor.takeError()));
+  if (llvm::Error error = npy->file.read(npy->dataStart, tensor->bytes.data(), tensor->bytes.size()))
     return error;
-  if (header->bigEndian)
-    swapBytes(tensor);
-  if (header->fortranOrder)
-    transposeFortran(tensor);
+  if (npy->header.bigEndian)
+    swapBytes(*tensor);
+  if (npy->header.fortranOrder)
+    transposeFortran(*tensor);
   return tensor;
 }
 

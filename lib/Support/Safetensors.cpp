@@ -146,7 +146,7 @@ std::vector<std::string> SafetensorsFile::names() const {
   return result;
 }
 
-llvm::Expected<HostTensor> SafetensorsFile::read(llvm::StringRef name) const {
+llvm::Expected<TensorHeader> SafetensorsFile::header(llvm::StringRef name) const {
   auto found = entries_.find(name);
   if (found == entries_.end())
     return tensorError(path_ + ": error: expected tensor " + quoted(name) + ", but got none of that name");
@@ -161,11 +161,21 @@ llvm::Expected<HostTensor> SafetensorsFile::read(llvm::StringRef name) const {
   if (!bytes || *bytes != entry.end - entry.begin)
     return fail("expected data_offsets that hold shape " + showShape(entry.shape) + " of " + entry.dtype +
                 ", but got " + llvm::Twine(entry.end - entry.begin) + " bytes");
+  return TensorHeader{*type, entry.shape};
+}
+
+llvm::Expected<HostTensor> SafetensorsFile::read(llvm::StringRef name) const {
+  llvm::Expected<TensorHeader> wanted = header(name);
+  if (!wanted)
+    return wanted.takeError();
   llvm::Expected<BoundedFile> file = BoundedFile::open(path_);
   if (!file)
     return file.takeError();
-  HostTensor tensor = HostTensor::zeros(*type, entry.shape);
-  if (llvm::Error error = file->read(dataStart_ + entry.begin, tensor.bytes.data(), *bytes))
+  llvm::Expected<HostTensor> tensor = HostTensor::allocate(wanted->type, wanted->shape);
+  if (!tensor)
+    return file->fail(llvm::toString(tensor.takeError()) + " in " + quoted(name));
+  int64_t start = dataStart_ + entries_.find(name)->second.begin;
+  if (llvm::Error error = file->read(start, tensor->bytes.data(), tensor->bytes.size()))
     return error;
   return tensor;
 }

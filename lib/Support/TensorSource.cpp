@@ -5,11 +5,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "attune/Support/Diagnostics.h"
 #include "attune/Support/TensorFiles.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 #include "llvm/Support/FileSystem.h"
 
 namespace attune {
+
+bool isTensorName(llvm::StringRef name) {
+  return !name.empty() && (llvm::isAlpha(name.front()) || name.front() == '_') &&
+         llvm::all_of(name, [](char letter) { return llvm::isAlnum(letter) || letter == '_' || letter == '.'; });
+}
+
+/// The path of a file that lies in the folder, whatever an argument of a file of ops is called.
+static llvm::Error checkName(llvm::StringRef name) {
+  if (isTensorName(name))
+    return llvm::Error::success();
+  return tensorError("expected a tensor's name of letters, digits, '_' and '.', but got " + quoted(name));
+}
 
 llvm::Expected<TensorSource> TensorSource::open(llvm::StringRef path) {
   TensorSource result;
@@ -27,10 +42,18 @@ llvm::Expected<TensorSource> TensorSource::open(llvm::StringRef path) {
 }
 
 bool TensorSource::contains(llvm::StringRef name) const {
-  return archive_ ? archive_->contains(name) : llvm::sys::fs::exists(placeOf(name));
+  return archive_ ? archive_->contains(name) : isTensorName(name) && llvm::sys::fs::exists(placeOf(name));
+}
+
+llvm::Expected<TensorHeader> TensorSource::header(llvm::StringRef name) const {
+  if (llvm::Error error = checkName(name))
+    return error;
+  return archive_ ? archive_->header(name) : readNpyHeader(placeOf(name));
 }
 
 llvm::Expected<HostTensor> TensorSource::read(llvm::StringRef name) const {
+  if (llvm::Error error = checkName(name))
+    return error;
   return archive_ ? archive_->read(name) : readNpy(placeOf(name));
 }
 

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Target/EmitDevice.h"
 
+#include "attune/Support/RunProgram.h"
+#include "attune/Support/UniqueFile.h"
+
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace attune;
@@ -76,34 +76,6 @@ std::vector<KernelResources> attune::parseResources(StringRef output) {
 // Assembling
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A temporary file that goes with its scope.
-struct TemporaryFile {
-  SmallString<128> path;
-  llvm::FileRemover remover;
-
-  std::error_code create(StringRef suffix) {
-    std::error_code error = llvm::sys::fs::createTemporaryFile("attune", suffix, path);
-    if (!error)
-      remover.setFile(path);
-    return error;
-  }
-  std::string read() const {
-    auto buffer = llvm::MemoryBuffer::getFile(path);
-    return buffer ? (*buffer)->getBuffer().str() : std::string();
-  }
-};
-} // namespace
-
-static LogicalResult writeFile(Location loc, StringRef path, StringRef text) {
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error);
-  if (error)
-    return emitError(loc) << "expected to write " << path << ", but got: " << error.message();
-  stream << text;
-  return success();
-}
-
 static LogicalResult rejectSpills(Location loc, ArrayRef<KernelResources> kernels) {
   for (const KernelResources &kernel : kernels)
     if (kernel.spills())
@@ -126,12 +98,10 @@ unsigned attune::parseRelease(StringRef output) {
 }
 
 static unsigned releaseOf(StringRef ptxas) {
-  TemporaryFile output;
-  if (output.create("txt"))
-    return 0;
-  std::optional<StringRef> redirects[] = {StringRef(), output.path.str(), StringRef()};
-  int status = llvm::sys::ExecuteAndWait(ptxas, {ptxas, "--version"}, std::nullopt, redirects, /*SecondsToWait=*/30);
-  return status == 0 ? parseRelease(output.read()) : 0;
+  llvm::Expected<ProgramRun> run = runProgram({ptxas, "--version"}, /*seconds=*/30);
+  if (!run)
+    return llvm::consumeError(run.takeError()), 0;
+  return run->status == 0 ? parseRelease(run->said) : 0;
 }
 
 std::string attune::whyPtxasCannot(StringRef ptxas, StringRef chip) {
@@ -153,44 +123,53 @@ std::string attune::whyPtxasCannot(StringRef ptxas, StringRef chip) {
 namespace {
 struct Assembly {
   StringRef ptxas, chip;
-  TemporaryFile input, output, messages;
+  UniqueFile input, output;
 };
 } // namespace
 
-/// What became of it: the exit status, and what ptxas said.
-static std::pair<int, std::string> run(const Assembly &files, ArrayRef<StringRef> further) {
-  std::string architecture = ("-arch=" + files.chip).str(), error;
-  SmallVector<StringRef> arguments{files.ptxas, "-v", "-O3", architecture, files.input.path, "-o", files.output.path};
-  llvm::append_range(arguments, further);
-  std::optional<StringRef> redirects[] = {StringRef(), files.messages.path.str(), files.messages.path.str()};
-  int status = llvm::sys::ExecuteAndWait(files.ptxas, arguments, std::nullopt, redirects, /*SecondsToWait=*/120, 0, &error);
-  std::string said = files.messages.read();
-  return {status, said.empty() ? error : said};
+static llvm::Expected<Assembly> makeFiles(StringRef ptxas, StringRef chip, StringRef ptx) {
+  llvm::Expected<UniqueFile> input = UniqueFile::temporary("ptx");
+  if (!input)
+    return input.takeError();
+  llvm::Expected<UniqueFile> output = UniqueFile::temporary("cubin");
+  if (!output)
+    return output.takeError();
+  if (llvm::Error error = input->write(ptx))
+    return std::move(error);
+  return Assembly{ptxas, chip, std::move(*input), std::move(*output)};
+}
+
+static llvm::Expected<ProgramRun> run(const Assembly &files, ArrayRef<StringRef> further) {
+  std::string architecture = ("-arch=" + files.chip).str();
+  SmallVector<StringRef> command{files.ptxas,        "-v", "-O3", architecture, files.input.path(), "-o",
+                                 files.output.path()};
+  llvm::append_range(command, further);
+  return runProgram(command);
 }
 
 /// Kernels are assembled side by side, by as many threads as there are processors (0): the code is the same. An older ptxas
 /// that does not know the option names it in its complaint.
-static std::pair<int, std::string> runSideBySide(const Assembly &files) {
+static llvm::Expected<ProgramRun> runSideBySide(const Assembly &files) {
   auto result = run(files, {"--split-compile=0"});
-  bool unknown = result.first != 0 && StringRef(result.second).contains("split-compile");
-  return unknown ? run(files, {}) : result;
+  bool unknown = result && result->status != 0 && StringRef(result->said).contains("split-compile");
+  return unknown ? run(files, {}) : std::move(result);
 }
 
 FailureOr<Cubin> attune::emitCubin(Location loc, StringRef ptx, StringRef chip, bool allowSpills) {
   std::optional<std::string> ptxas = findPtxas();
   if (!ptxas)
     return emitError(loc) << "expected ptxas in CUDA_HOME, CUDA_ROOT or PATH, but got none; emit PTX instead";
-  Assembly files{*ptxas, chip, {}, {}, {}};
-  for (auto [file, suffix] :
-       {std::pair(&files.input, "ptx"), std::pair(&files.output, "cubin"), std::pair(&files.messages, "txt")})
-    if (std::error_code error = file->create(suffix))
-      return emitError(loc) << "expected a temporary file, but got: " << error.message();
-  if (failed(writeFile(loc, files.input.path, ptx)))
-    return failure();
-  auto [status, said] = runSideBySide(files);
-  if (status != 0)
-    return emitError(loc) << "expected ptxas to take the code, but got: " << said;
-  Cubin cubin{files.output.read(), parseResources(said)};
+  llvm::Expected<Assembly> files = makeFiles(*ptxas, chip, ptx);
+  if (!files)
+    return emitError(loc) << llvm::toString(files.takeError());
+  llvm::Expected<ProgramRun> assembled = runSideBySide(*files);
+  if (!assembled)
+    return emitError(loc) << llvm::toString(assembled.takeError());
+  if (assembled->status != 0)
+    return emitError(loc) << "expected ptxas to take the code, but got: " << assembled->said;
+  Cubin cubin{files->output.read(), parseResources(assembled->said)};
+  if (cubin.bytes.empty())
+    return emitError(loc) << "expected ptxas to write a cubin, but got an empty file; emit PTX instead";
   findSpillsInLoops(cubin, chip);
   if (!allowSpills && failed(rejectSpills(loc, cubin.kernels)))
     return failure();

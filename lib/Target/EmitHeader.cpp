@@ -11,9 +11,10 @@
 #include "CommonHeader.h"
 #include "HeaderText.h"
 
+#include "attune/Support/UniqueFile.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -256,15 +257,5 @@ std::string attune::target::emitHeader(const LibraryDescription &description) {
 }
 
 Error attune::target::writeHeader(const LibraryDescription &description, StringRef path) {
-  std::error_code code;
-  raw_fd_ostream stream(path, code);
-  if (!code) {
-    stream << emitHeader(description);
-    stream.close();
-    code = stream.error();
-    stream.clear_error();
-  }
-  if (code)
-    return createStringError(code, "expected to write '" + path + "', but could not: " + code.message());
-  return Error::success();
+  return writeFile(path, [&](raw_ostream &out) { out << emitHeader(description); });
 }

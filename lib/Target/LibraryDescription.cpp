@@ -9,6 +9,7 @@
 #include "attune/Target/LibraryDescription.h"
 
 #include "HeaderText.h"
+#include "attune/Support/TensorFiles.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -26,21 +27,10 @@ bool isIdentifier(StringRef name) {
   return !name.empty() && !isDigit(name.front()) && all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
 }
 
-Error checkName(StringRef name) {
-  if (!isIdentifier(name))
-    return refuse("expected a C identifier as the library's name, but got '" + name + "'");
-  // The types of the common header and the runtime's own functions begin so.
-  if (name == "attune" || name == "attune_rt")
-    return refuse("expected a library name other than 'attune' and 'attune_rt', which belong to the common header, but "
-                  "got '" +
-                  name + "'; rename the attention");
-  return Error::success();
-}
-
 Error checkTensor(const TensorDescription &tensor) {
   auto wrong = [&](const Twine &message) { return refuse("tensor '" + tensor.name + "': " + message); };
-  if (!isIdentifier(fieldName(tensor)))
-    return wrong("expected a C identifier, or several with dots between them, as its name, but got another text");
+  if (!attune::isTensorName(tensor.name))
+    return wrong("expected a name of letters, digits, '_' and '.', but got another");
   if (tensor.dims.size() > ATTUNE_RT_MAX_RANK)
     return wrong("expected a rank of at most " + Twine(ATTUNE_RT_MAX_RANK) + ", but got " + Twine(tensor.dims.size()));
   if (any_of(tensor.dims, [](int64_t dim) { return dim < -ATTUNE_RT_SYMBOL_COUNT; }))
@@ -103,8 +93,19 @@ Error checkVariant(const VariantDescription &variant) {
 
 } // namespace
 
+Error attune::target::checkLibraryName(StringRef name) {
+  if (!isIdentifier(name))
+    return refuse("expected a C identifier as the library's name, but got '" + name + "'");
+  // The types of the common header and the runtime's own functions begin so.
+  if (name == "attune" || name == "attune_rt")
+    return refuse("expected a library name other than 'attune' and 'attune_rt', which belong to the common header, but "
+                  "got '" +
+                  name + "'; rename the attention");
+  return Error::success();
+}
+
 Error attune::target::checkDescription(const LibraryDescription &description) {
-  if (Error error = checkName(description.name))
+  if (Error error = checkLibraryName(description.name))
     return error;
   if (Error error = checkTensors(description))
     return error;

@@ -13,14 +13,13 @@
 
 #include "attune/Target/LinkLibrary.h"
 
+#include "attune/Support/RunProgram.h"
+#include "attune/Support/UniqueFile.h"
+
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <link.h>
 
@@ -94,52 +93,51 @@ SmallVector<std::string> linkCommand(StringRef linker, ArrayRef<std::string> obj
 }
 
 /// The first lines that the linker wrote, on one line.
-std::string firstLines(StringRef file) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> text = MemoryBuffer::getFile(file);
-  if (!text)
-    return "it said nothing";
+std::string firstLines(StringRef text) {
   SmallVector<StringRef, 8> lines;
-  (*text)->getBuffer().split(lines, '\n', /*MaxSplit=*/6, /*KeepEmpty=*/false);
+  text.split(lines, '\n', /*MaxSplit=*/6, /*KeepEmpty=*/false);
   if (lines.size() > 6)
     lines.pop_back();
   return lines.empty() ? "it said nothing" : join(lines, "; ");
 }
 
-Error runLinker(ArrayRef<std::string> command, StringRef log) {
+Error runLinker(ArrayRef<std::string> command, std::optional<unsigned> seconds) {
   SmallVector<StringRef> arguments(command.begin(), command.end());
-  std::optional<StringRef> streams[] = {StringRef(), log, log};
-  std::string reason;
-  int status = sys::ExecuteAndWait(command.front(), arguments, std::nullopt, streams, 0, 0, &reason);
-  if (status == 0)
+  Expected<attune::ProgramRun> run = attune::runProgram(arguments, seconds);
+  if (!run)
+    return run.takeError();
+  if (run->status == 0)
     return Error::success();
   return refuse("expected " + sys::path::filename(command.front()) +
-                " to link the library, but it failed: " + (reason.empty() ? firstLines(log) : reason));
+                " to link the library, but it failed: " + firstLines(run->said));
 }
 
-/// A file that is gone at the end of the scope.
-struct TemporaryFile {
-  SmallString<128> path;
-  FileRemover remover;
-  Error create(StringRef suffix) {
-    if (std::error_code code = sys::fs::createTemporaryFile("attune", suffix, path))
-      return refuse("expected to write a temporary file, but could not: " + code.message());
-    remover.setFile(path);
-    return Error::success();
+/// The objects in files of their own, for as long as those live.
+Expected<std::vector<attune::UniqueFile>> writeObjects(ArrayRef<SmallVector<char, 0>> objects) {
+  std::vector<attune::UniqueFile> files;
+  for (ArrayRef<char> object : objects) {
+    Expected<attune::UniqueFile> file = attune::UniqueFile::temporary("o");
+    if (!file)
+      return file.takeError();
+    if (Error error = file->write(StringRef(object.data(), object.size())))
+      return std::move(error);
+    files.push_back(std::move(*file));
   }
-};
+  return std::move(files);
+}
 
-Error writeBytes(ArrayRef<char> bytes, StringRef path) {
-  std::error_code code;
-  raw_fd_ostream stream(path, code);
-  if (!code) {
-    stream.write(bytes.data(), bytes.size());
-    stream.close();
-    code = stream.error();
-    stream.clear_error();
-  }
-  if (code)
-    return refuse("expected to write '" + path + "', but could not: " + code.message());
-  return Error::success();
+/// Written beside its place and moved there: a program that has the old one mapped keeps it whole.
+Error copyTo(StringRef place, StringRef from) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> library = MemoryBuffer::getFile(from, /*IsText=*/false, false);
+  if (!library || (*library)->getBufferSize() == 0)
+    return refuse("expected the linker to write the library, but got " +
+                  (library ? "an empty file" : library.getError().message()));
+  Expected<attune::UniqueFile> output = attune::UniqueFile::beside(place, /*mode=*/0777);
+  if (!output)
+    return output.takeError();
+  if (Error error = output->write((*library)->getBuffer()))
+    return error;
+  return output->moveTo(place);
 }
 
 } // namespace
@@ -154,26 +152,17 @@ Error attune::target::linkLibrary(ArrayRef<SmallVector<char, 0>> objects, String
   if (!linker)
     return linker.takeError();
 
-  TemporaryFile log;
-  if (Error error = log.create("log"))
-    return error;
-  std::vector<TemporaryFile> files(objects.size());
+  Expected<std::vector<UniqueFile>> files = writeObjects(objects);
+  if (!files)
+    return files.takeError();
   SmallVector<std::string> paths;
-  for (auto [file, bytes] : zip_equal(files, objects)) {
-    if (Error error = file.create("o"))
-      return error;
-    if (Error error = writeBytes(bytes, file.path))
-      return error;
-    paths.push_back(file.path.str().str());
-  }
-  // Linked beside its place and moved there: a program that has the old one mapped keeps it whole.
-  SmallString<128> output;
-  sys::fs::createUniquePath(path + ".%%%%%%", output, /*MakeAbsolute=*/false);
-  FileRemover outputRemover(output);
-  if (Error error = runLinker(linkCommand(*linker, paths, *archive, soname, output), log.path))
+  for (const UniqueFile &file : *files)
+    paths.push_back(file.path().str());
+  // An ld.lld takes no folder that has '%' in its name. Until it is done nobody else shall write what will be loaded.
+  Expected<UniqueFolder> linked = UniqueFolder::temporary();
+  if (!linked)
+    return linked.takeError();
+  if (Error error = runLinker(linkCommand(*linker, paths, *archive, soname, linked->file()), options.seconds))
     return error;
-  if (std::error_code code = sys::fs::rename(output, path))
-    return refuse("expected to write '" + path + "', but could not: " + code.message());
-  outputRemover.releaseFile();
-  return Error::success();
+  return copyTo(throughLinks(path), linked->file());
 }

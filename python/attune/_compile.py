@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pathlib
 import typing
 
@@ -13,8 +14,9 @@ from ._errors import ArgumentError, LibraryError
 from ._frameworks import CPU, Device
 from ._spec import Spec, SpecLike, normalized, read_spec
 
-FORMAT = 1  # of what an entry of the cache holds
+FORMAT = 2  # of what an entry of the cache holds
 TRIES = 3
+MOST_THREADS = 1024
 
 
 def compile(spec: SpecLike, target: typing.Union[str, typing.Sequence[str]] = "cpu", *, threads: int = 0,
@@ -34,8 +36,8 @@ def compile(spec: SpecLike, target: typing.Union[str, typing.Sequence[str]] = "c
     """
     read = read_spec(spec)
     targets = target.split(",") if isinstance(target, str) else list(target)
-    if not isinstance(threads, int) or not 0 <= threads <= 1024:
-        raise ArgumentError(f"option 'threads': expected 0 (every CPU) or 1 ... 1024, but got {threads!r}")
+    if not isinstance(threads, int) or not 0 <= threads <= MOST_THREADS:
+        raise ArgumentError(f"option 'threads': expected 0 (every CPU) or 1 ... {MOST_THREADS}, but got {threads!r}")
     opened = _opened(read, targets, device, threads, isa)
     return opened.prepare(parameters) if parameters else opened
 
@@ -55,20 +57,23 @@ def _opened(spec: Spec, targets: typing.List[str], device: typing.Optional[str],
 
 
 def _library(spec: Spec, targets: typing.List[str], device: typing.Optional[str]) -> pathlib.Path:
-    options = ["--target", ",".join(targets)] if not device else ["--device", device]
-    if device and targets != ["cpu"]:
+    options = ["--device", device] if device else []
+    if not device or targets != ["cpu"]:
         options += ["--target", ",".join(targets)]
+    if not device and "cpu" in targets:  # said, so that the key has the very number that plans are priced for
+        options += ["--threads", str(min(len(os.sched_getaffinity(0)), MOST_THREADS))]
 
     def make(folder: pathlib.Path) -> None:
         with _compiler.spec_file(spec) as path:
             _compiler.call(spec, "compile", path, "-o", f"{folder}/", *options)
 
-    folder = cache.fetch(_key(spec, options, device), make)
-    return next(folder.glob("lib*.so"), folder / "lib.so")
+    return cache.fetch(_key(spec, targets, options, device), make)
 
 
-def _key(spec: Spec, options: typing.List[str], device: typing.Optional[str]) -> str:
+def _key(spec: Spec, targets: typing.List[str], options: typing.List[str], device: typing.Optional[str]) -> str:
     """All that the compiled library depends on."""
     described = pathlib.Path(device).read_text(encoding="utf-8") if device and pathlib.Path(device).is_file() else None
-    content = [FORMAT, spec.suffix, normalized(spec), options, described, _compiler.identity(), _compiler.host_cpu()]
+    assembler = None if targets == ["cpu"] else _compiler.assembler_identity()
+    content = [FORMAT, spec.suffix, normalized(spec), options, described, _compiler.identity(), assembler,
+               _compiler.host_cpu()]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -20,6 +20,7 @@ VARIABLE = "ATTUNE_ATTNC"
 INSIDE = pathlib.Path(__file__).parent / "bin" / "attnc"
 SPEC_IS_WRONG = 2
 WORK_FAILED = 1
+ASSEMBLED_BY = "cubins: by "  # in what `attnc --version` prints
 PROGRAM_HEADER_NOTE, NOTE_BUILD_ID = 4, 3
 
 
@@ -47,7 +48,10 @@ def spec_file(spec: Spec) -> typing.Iterator[pathlib.Path]:
     """The spec in a file of its own, which nobody changes while it is compiled."""
     with tempfile.TemporaryDirectory(prefix="attune-") as folder:
         path = pathlib.Path(folder) / f"spec{spec.suffix}"
-        path.write_text(spec.text, encoding="utf-8")
+        try:
+            path.write_text(spec.text, encoding="utf-8")
+        except UnicodeEncodeError as error:
+            raise SpecError(f"{spec.shown}: error: expected text that can be written as UTF-8, but got: {error}") from error
         yield path
 
 
@@ -82,6 +86,27 @@ def identity() -> str:
     program = find()
     archive = os.environ.get("ATTUNE_RUNTIME_ARCHIVE") or program.resolve().parent.parent / "lib" / "libattune_rt.a"
     return f"{_file_identity(program)}+{_file_identity(archive)}"
+
+
+def assembler_identity() -> str:
+    """Which ptxas, if any, turns the compiler's PTX into machine code: its path and its content."""
+    places = tuple(os.environ.get(name) for name in ("CUDA_HOME", "CUDA_ROOT", "PATH"))
+    path = _assembler_path(str(find()), identity(), places)
+    return f"{path}={_file_identity(path)}" if path else "none"
+
+
+@functools.lru_cache(maxsize=None)
+def _assembler_path(program: str, version: str, places: typing.Tuple[typing.Optional[str], ...]) -> typing.Optional[str]:
+    """The compiler knows where it looks; it says so among its facts."""
+    del version, places  # they make the answer another one
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, errors="surrogateescape", check=False)
+    except OSError as error:
+        raise CompilerNotFoundError(f"expected the compiler {program} to start, but got: {error}") from error
+    for line in said.stdout.splitlines():
+        if line.startswith(ASSEMBLED_BY):
+            return line[len(ASSEMBLED_BY):]
+    return None
 
 
 def _file_identity(path: typing.Union[str, pathlib.Path]) -> str:

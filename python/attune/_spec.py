@@ -31,7 +31,7 @@ def read_spec(spec: SpecLike) -> Spec:
     path = pathlib.Path(spec)
     try:
         return Spec(path.read_text(encoding="utf-8"), path.suffix or ".yaml", str(path))
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # ValueError: no UTF-8, or a zero byte in the path
         raise SpecError(f"{path}:1:1: error: expected a readable file, but got {error}; a spec that is given as text "
                         "has a line break") from error
 
@@ -55,17 +55,38 @@ def _plain(value: typing.Any) -> typing.Any:
 
 def normalized(spec: Spec) -> str:
     """The text without what does not count: comments, empty lines, white space at the ends of lines, for mappings also
-    the order of fields."""
+    the order of fields. SpecError for a mapping in JSON that has a field twice: `json` would keep the last."""
     if spec.suffix == ".mlir":
         return spec.text
     try:
-        return json.dumps(json.loads(spec.text), sort_keys=True)
-    except ValueError:
-        lines = (_without_comment(line).rstrip() for line in spec.text.splitlines())
-        return "\n".join(line for line in lines if line)
+        return json.dumps(json.loads(spec.text, object_pairs_hook=lambda pairs: _mapping(spec, pairs)), sort_keys=True)
+    except SpecError:
+        raise
+    except (ValueError, RecursionError):
+        return _without_comments(spec.text)
 
 
-def _without_comment(line: str) -> str:
+def _mapping(spec: Spec, pairs: typing.List[typing.Tuple[str, typing.Any]]) -> typing.Dict[str, typing.Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SpecError(f"{spec.shown}: error: expected {json.dumps(twice)} once, but got it again; remove one of the two")
+    return fields
+
+
+def _without_comments(text: str) -> str:
+    """As it is where a line of Python's may not be one of YAML's, or a quoted text may go over several."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    kept = [_without_comment(line) for line in lines]
+    if None in kept or any(ord(letter) < 32 and letter not in "\t\n" for letter in "".join(lines)):
+        return text
+    stripped = (line.rstrip(" \t") for line in typing.cast(typing.List[str], kept))
+    return "\n".join(line for line in stripped if line)
+
+
+def _without_comment(line: str) -> typing.Optional[str]:
+    """None if a quote is open at its end."""
     quote = None
     for position, letter in enumerate(line):
         if quote:
@@ -74,4 +95,4 @@ def _without_comment(line: str) -> str:
             quote = letter
         elif letter == "#" and (position == 0 or line[position - 1] in " \t"):
             return line[:position]
-    return line
+    return None if quote else line

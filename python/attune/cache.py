@@ -4,6 +4,9 @@ An entry is a folder named by a hash of all that its content depends on: the spe
 compiler, the processor. It is filled beside its place and renamed into it, so whoever sees an entry sees a whole one; a
 lock makes processes that want the same entry at the same time compile it once. What was used least recently goes
 when the entries together exceed $ATTUNE_CACHE_SIZE bytes (1 GiB unless set).
+
+Entries are code. The cache is used only where nobody else can have put them: it must be this user's, and nobody else may
+write it nor a folder above it. Elsewhere a warning says what to do, and specs are compiled for the process alone.
 """
 
 from __future__ import annotations
@@ -11,7 +14,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import fcntl
-import json
 import os
 import pathlib
 import shutil
@@ -20,9 +22,11 @@ import time
 import typing
 import warnings
 
-VERSION = "v1"
+from . import _entry, _trust
+from ._errors import LibraryError
+
+VERSION = "v2"
 DEFAULT_SIZE = 1 << 30
-MANIFEST = "entry.json"
 ABANDONED_SECONDS = 3600
 
 
@@ -40,8 +44,12 @@ def folder() -> pathlib.Path:
     named = os.environ.get("ATTUNE_CACHE_DIR")
     if named:
         return pathlib.Path(named).absolute()
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return pathlib.Path(home).absolute() / "attune"
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(home):  # its specification says that others are ignored
+        home = os.path.join(os.path.expanduser("~"), ".cache")
+    if not os.path.isabs(home):  # a user without a home: never what happens to lie in the working folder
+        home = "/nonexistent"
+    return pathlib.Path(home) / "attune"
 
 
 def info() -> CacheInfo:
@@ -70,52 +78,48 @@ def clear() -> int:
 
 
 def fetch(key: str, make: typing.Callable[[pathlib.Path], None]) -> pathlib.Path:
-    """The entry's folder; where there is none, `make` fills one, in one of however many threads and processes."""
+    """The library of an entry; where there is none, `make` fills a folder, in one of however many threads and
+    processes."""
     root = _usable(folder())
+    try:
+        return _fetched(root, key, make)
+    except OSError as error:  # a full disk, say, or one without locks
+        if root == _substitute:
+            raise LibraryError(f"expected a folder in which to compile, but got: {error}; set TMPDIR to another") from error
+        return _fetched(_substitute_for(root, str(error)), key, make)
+
+
+def _fetched(root: pathlib.Path, key: str, make: typing.Callable[[pathlib.Path], None]) -> pathlib.Path:
     place = root / VERSION / key[:2] / key
-    if _is_whole(place):
+    library = _entry.library_of(place, root)
+    if library:
         _mark_used(place)
-        return place
+        return library
     with _locked(root, key):
-        if not _is_whole(place):
+        library = _entry.library_of(place, root)
+        if not library:
             _fill(root, place, make)
             _trim(root, place)
-    return place
+            library = _entry.library_of(place, root)
+    if not library:
+        raise OSError(f"the entry {place} is not as it was written")
+    return library
 
 
 def _fill(root: pathlib.Path, place: pathlib.Path, make: typing.Callable[[pathlib.Path], None]) -> None:
-    made = pathlib.Path(tempfile.mkdtemp(dir=_made(root / "tmp")))
+    made = pathlib.Path(tempfile.mkdtemp(dir=_trust.make_folders(root / "tmp")))
     try:
         make(made)
-        sizes = {file.name: file.stat().st_size for file in made.iterdir()}
-        (made / MANIFEST).write_text(json.dumps({"sizes": sizes}), encoding="utf-8")
-        for file in made.iterdir():
-            _sync(file)
-        if place.exists():  # damaged, or an entry would have been found
+        _entry.seal(made, place.name)
+        for file in made.iterdir():  # whatever the umask: nobody else reads code that somebody's model is made of
+            file.chmod(0o600)
+        if os.path.lexists(place):  # damaged, or an entry would have been found
             _remove(place)
-        _made(place.parent)
+        _trust.make_folders(place.parent)
         os.rename(made, place)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
-
-
-def _sync(file: pathlib.Path) -> None:
-    """Onto the disk before the rename is, so that no power cut leaves a name without its content."""
-    descriptor = os.open(file, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _is_whole(place: pathlib.Path) -> bool:
-    """Whether all files of an entry are there, as long as they were when it was made."""
-    try:
-        sizes = json.loads((place / MANIFEST).read_text(encoding="utf-8"))["sizes"]
-        return all((place / name).stat().st_size == size for name, size in sizes.items())
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
-        return False
 
 
 def _mark_used(place: pathlib.Path) -> None:
@@ -127,7 +131,8 @@ def _mark_used(place: pathlib.Path) -> None:
 def _locked(root: pathlib.Path, key: str) -> typing.Iterator[None]:
     """Alone with the keys that begin as this one does, among all processes and threads. The file stays: removing it
     would let two hold it."""
-    descriptor = os.open(_made(root / "locks") / key[:2], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    path = _trust.make_folders(root / "locks") / key[:2]
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -136,7 +141,10 @@ def _locked(root: pathlib.Path, key: str) -> typing.Iterator[None]:
 
 
 def _entries(root: pathlib.Path) -> typing.Iterator[pathlib.Path]:
-    return (root / VERSION).glob("??/*")
+    """Those of this and of former versions. In a folder that others may write, what looks like one may be a link to what
+    nobody wants removed."""
+    if _reason_against(root) is None:
+        yield from root.glob("v[0-9]/??/*")
 
 
 def _bytes(entry: pathlib.Path) -> int:
@@ -169,33 +177,55 @@ def _trim(root: pathlib.Path, keep: pathlib.Path) -> None:
 def _remove(entry: pathlib.Path) -> None:
     """Out of sight in one step, then gone; another process may have been first."""
     with contextlib.suppress(OSError):
-        hidden = tempfile.mkdtemp(dir=_made(entry.parents[2] / "tmp"))
+        hidden = tempfile.mkdtemp(dir=_trust.make_folders(entry.parents[2] / "tmp"))
         os.rename(entry, os.path.join(hidden, "removed"))
         shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _made(path: pathlib.Path) -> pathlib.Path:
-    """Code is loaded from here: nobody else may write."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
+def _reason_against(root: pathlib.Path) -> typing.Optional[str]:
+    """Why a folder cannot be the cache; None if it can."""
+    try:
+        real = root.resolve(strict=True)
+        str(real).encode()  # the native part takes no other paths
+        reason = _trust.reason_against(real)
+        return reason or (None if os.access(real, os.W_OK | os.X_OK) else "it may not be written")
+    except UnicodeEncodeError:
+        return "its name is not UTF-8"
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle; ValueError: a zero byte
+        return str(error)
 
 
-_substitute: typing.Optional[str] = None
+_substitute: typing.Optional[pathlib.Path] = None
 
 
 def _usable(root: pathlib.Path) -> pathlib.Path:
-    """The cache, or where it cannot be written a folder that lives as long as this process."""
+    """The real path of the cache, or where that cannot be used a folder that lives as long as this process."""
+    with contextlib.suppress(OSError, ValueError):  # what is wrong is seen below
+        _trust.make_folders(root)
+    reason = _reason_against(root)
+    return root.resolve() if reason is None else _substitute_for(root, reason)
+
+
+def _substitute_for(root: pathlib.Path, reason: str) -> pathlib.Path:
     global _substitute
-    try:
-        _made(root)
-        if os.access(root, os.W_OK | os.X_OK):
-            return root
-        reason = "it may not be written"
-    except OSError as error:
-        reason = str(error)
     if _substitute is None:
-        _substitute = tempfile.mkdtemp(prefix="attune-cache-")
-        atexit.register(shutil.rmtree, _substitute, ignore_errors=True)
-        warnings.warn(f"compiled specs are not kept: expected a cache in {root}, but {reason}; set ATTUNE_CACHE_DIR to "
-                      "a folder that may be written", RuntimeWarning, stacklevel=4)
-    return pathlib.Path(_substitute)
+        _substitute = _made_for_this_process()
+        warnings.warn(f"compiled specs are not kept: expected a cache in {root} that only you may write, but {reason}; set "
+                      "ATTUNE_CACHE_DIR to a folder of yours", RuntimeWarning, stacklevel=6)
+    return _substitute
+
+
+def _made_for_this_process() -> pathlib.Path:
+    parent = pathlib.Path(tempfile.gettempdir()).resolve()
+    reason = _trust.reason_against(parent, own=False)
+    if reason is not None:
+        raise LibraryError(f"expected a folder for temporary files in which only you may change your own, but {reason}; set "
+                           "TMPDIR to another, or ATTUNE_CACHE_DIR to a folder of yours")
+    made, maker = pathlib.Path(tempfile.mkdtemp(prefix="attune-cache-", dir=parent)), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == maker:  # not a child, whose parent goes on
+            shutil.rmtree(made, ignore_errors=True)
+
+    atexit.register(remove)
+    return made

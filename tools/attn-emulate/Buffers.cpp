@@ -8,7 +8,10 @@
 #include "Buffers.h"
 #include "Numbers.h"
 
+#include "attune/Support/MachineMemory.h"
+
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <cstring>
@@ -103,14 +106,25 @@ static double drawn(uint64_t seed, uint64_t index) {
   return double(int64_t(x ^ (x >> 31))) * 0x1p-63;
 }
 
+/// Known before the buffer is made: a file may say that it is larger than any memory.
+static Error checkSize(StringRef path, uint64_t bytes) {
+  sys::fs::file_status status;
+  if (std::error_code code = sys::fs::status(path, status))
+    return fail("cannot read '" + path + "': " + code.message());
+  if (!sys::fs::is_regular_file(status))
+    return fail("expected a file of raw bytes, but '" + path + "' is a folder or a device");
+  if (status.getSize() != bytes)
+    return fail("expected " + Twine(bytes) + " bytes in '" + path + "', but got " + Twine(status.getSize()));
+  return Error::success();
+}
+
 static Error fillFromFile(CommandBuffer &buffer, StringRef path) {
-  auto file = MemoryBuffer::getFile(path);
+  auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
     return fail("cannot read '" + path + "': " + file.getError().message());
-  if ((*file)->getBufferSize() != buffer.bytes())
-    return fail("expected " + Twine(buffer.bytes()) + " bytes in '" + path + "', but got " +
-                Twine((*file)->getBufferSize()));
-  std::memcpy(buffer.data(), (*file)->getBufferStart(), buffer.bytes());
+  if (Error error = checkSize(path, buffer.bytes()))
+    return error;
+  std::memcpy(buffer.data(), (*file)->getBufferStart(), std::min((*file)->getBufferSize(), buffer.bytes()));
   return Error::success();
 }
 
@@ -135,6 +149,13 @@ Expected<CommandBuffer> emulator::parseBuffer(StringRef text, uint64_t seed) {
   Expected<ElementType> type = parseElementType(parts[1]);
   if (!type)
     return type.takeError();
+  uint64_t memory = machineMemory();
+  if (count > memory / bytesOf(*type))
+    return fail("expected a buffer that fits this machine's memory of " + Twine(memory) + " bytes, but got " +
+                Twine(count) + " elements of " + parts[1] + " for " + parts[0]);
+  if (StringRef path = parts[3]; path.consume_front("@"))
+    if (Error error = checkSize(path, count * bytesOf(*type)))
+      return std::move(error);
   CommandBuffer buffer{parts[0].str(), *type, count, std::vector<char>(count * bytesOf(*type) + 2 * alignment)};
   if (Error error = fill(buffer, parts[3], seed))
     return std::move(error);

@@ -14,6 +14,7 @@
 #include "ReadModule.h"
 
 #include "attune/Emulator/DeviceEmulator.h"
+#include "attune/Support/UniqueFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -101,11 +102,10 @@ static Error writeResults(ArrayRef<CommandBuffer> buffers) {
   for (StringRef text : dumped) {
     auto [name, path] = text.split('=');
     const CommandBuffer *buffer = findBuffer(buffers, name);
-    std::error_code code;
-    raw_fd_ostream file(path, code);
-    if (!buffer || code)
+    if (!buffer || path.empty())
       return createStringError(inconvertibleErrorCode(), "expected NAME=FILE of a buffer, but got '" + text + "'");
-    file.write(buffer->data(), buffer->bytes());
+    if (Error error = writeFile(path, [&](raw_ostream &os) { os.write(buffer->data(), buffer->bytes()); }))
+      return error;
   }
   return Error::success();
 }

@@ -19,13 +19,13 @@
 #include "attune/Cost/DeviceDescription.h"
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Pipeline/MachineProbes.h"
+#include "attune/Support/UniqueFile.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 #include <chrono>
 #include <cmath>
@@ -278,16 +278,13 @@ static std::string unsteady(Figures &figures) {
 }
 
 static int write(const Arguments &arguments, const DeviceDescription &device, const std::string &busy) {
-  std::error_code code;
-  llvm::ToolOutputFile file(arguments.output.empty() ? "-" : arguments.output, code, llvm::sys::fs::OF_Text);
-  if (code)
-    return fail("expected to write " + arguments.output + ", but got: " + code.message(), Wrong);
-  file.os() << "# Measured by attnc calibrate. Rates are of f32 and of one core.\n";
-  if (!busy.empty())
-    file.os() << "# The machine was busy: " << busy << ".\n";
-  device.print(file.os());
-  file.keep();
-  return Done;
+  llvm::Error error = writeFile(arguments.output.empty() ? "-" : arguments.output, [&](llvm::raw_ostream &os) {
+    os << "# Measured by attnc calibrate. Rates are of f32 and of one core.\n";
+    if (!busy.empty())
+      os << "# The machine was busy: " << busy << ".\n";
+    device.print(os);
+  });
+  return error ? fail(std::move(error), Wrong) : static_cast<int>(Done);
 }
 
 int attune::attnc::calibrate(const Arguments &arguments) {

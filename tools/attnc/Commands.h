@@ -10,7 +10,6 @@
 
 #include "Arguments.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
@@ -25,9 +24,6 @@ int explain(const Arguments &arguments);
 int bench(const Arguments &arguments);
 int suggest(const Arguments &arguments);
 int calibrate(const Arguments &arguments);
-
-/// Writes a file of text; an error names it.
-llvm::Error writeText(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
 
 /// Prints `attnc: error: message` and returns `status`.
 int fail(const llvm::Twine &message, ExitStatus status = Failed);

@@ -9,13 +9,13 @@
 
 #include "attune/Pipeline/Compilation.h"
 #include "attune/Pipeline/DeviceCode.h"
+#include "attune/Support/UniqueFile.h"
 #include "attune/Target/EmitLibrary.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace attune;
@@ -24,13 +24,8 @@ using llvm::StringRef;
 
 /// Writes to -o, or to standard output.
 template <typename Print> static int writeText(const Arguments &arguments, Print print) {
-  std::error_code code;
-  llvm::ToolOutputFile file(arguments.output.empty() ? "-" : arguments.output, code, llvm::sys::fs::OF_None);
-  if (code)
-    return fail("expected to write " + arguments.output + ", but got: " + code.message(), Wrong);
-  print(file.os());
-  file.keep();
-  return Done;
+  llvm::Error error = writeFile(arguments.output.empty() ? "-" : arguments.output, print);
+  return error ? fail(std::move(error), Wrong) : static_cast<int>(Done);
 }
 
 static int emitCpuStage(const Arguments &arguments, Compilation &compilation) {
@@ -127,6 +122,8 @@ int attune::attnc::compile(const Arguments &arguments) {
   if (!arguments.emit.empty())
     return emitStage(arguments, *compilations.front());
   StringRef name = compilations.front()->name();
+  if (llvm::Error error = target::checkLibraryName(name)) // it becomes a part of paths
+    return fail(std::move(error), Wrong);
   std::string library = libraryPath(arguments, name);
   llvm::SmallString<128> folder(llvm::sys::path::parent_path(library));
   if (std::error_code code = folder.empty() ? std::error_code() : llvm::sys::fs::create_directories(folder))

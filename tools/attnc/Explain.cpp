@@ -13,6 +13,7 @@
 
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Graph/Explain.h"
+#include "attune/Support/UniqueFile.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -92,12 +93,12 @@ struct Explanation {
   llvm::Error write(mlir::ModuleOp before, mlir::ModuleOp after, llvm::StringRef title) const {
     if (!arguments.plot.empty()) {
       const graph::FunctionSelection &first = selection.functions.front();
-      if (llvm::Error error = writeText(arguments.plot, [&](llvm::raw_ostream &os) { drawPrices(first, os); }))
+      if (llvm::Error error = writeFile(arguments.plot, [&](llvm::raw_ostream &os) { drawPrices(first, os); }))
         return error;
     }
     if (arguments.html.empty())
       return llvm::Error::success();
-    return writeText(arguments.html,
+    return writeFile(arguments.html,
                      [&](llvm::raw_ostream &os) { writePage(selection, before, after, json(), title, os); });
   }
 };

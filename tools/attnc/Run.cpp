@@ -29,6 +29,8 @@ static llvm::Error writeOutputs(const Arguments &arguments, const RunTensors &te
   if (std::error_code code = llvm::sys::fs::create_directories(arguments.out))
     return llvm::createStringError("expected to make the folder " + arguments.out + ", but got: " + code.message());
   for (const NamedTensor &output : tensors.outputs) {
+    if (!isTensorName(output.name))
+      return llvm::createStringError("expected an output's name of letters, digits, '_' and '.', but got '" + output.name + "'");
     llvm::Expected<HostTensor> widened = convertTensor(output.tensor, ElementType::F32);
     if (!widened)
       return widened.takeError();
@@ -147,7 +149,7 @@ static llvm::Expected<RunTensors> readForFunction(const Arguments &arguments, Co
     return source.takeError();
   RunTensors tensors;
   for (auto [name, type] : llvm::zip_equal(names, function.getArgumentTypes())) {
-    llvm::Expected<HostTensor> read = source->read(name);
+    llvm::Expected<HostTensor> read = readOfShape(*source, name, llvm::cast<mlir::ShapedType>(type).getShape());
     if (!read)
       return read.takeError();
     tensors.inputs.push_back({name, std::move(*read)});

@@ -10,6 +10,9 @@
 #include "attune/Frontend/SpecTensors.h"
 #include "attune/Pipeline/LoadedLibrary.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 using namespace attune;
 using namespace attune::attnc;
 using attune::target::LibraryDescription;
@@ -63,6 +66,24 @@ llvm::Expected<RunTensors> attune::attnc::readTensors(const Spec &spec, llvm::St
   return RunTensors{std::move(loaded->inputs), std::move(loaded->parameters), {}};
 }
 
+/// `[2, ?]`: a negative size is an open one.
+static std::string showOpen(llvm::ArrayRef<int64_t> shape) {
+  auto show = [](int64_t size) { return size < 0 ? std::string("?") : std::to_string(size); };
+  return "[" + llvm::join(llvm::map_range(shape, show), ", ") + "]";
+}
+
+llvm::Expected<HostTensor> attune::attnc::readOfShape(const TensorSource &source, llvm::StringRef name,
+                                                      llvm::ArrayRef<int64_t> shape) {
+  llvm::Expected<TensorHeader> header = source.header(name);
+  if (!header)
+    return header.takeError();
+  auto suits = [](auto pair) { return std::get<0>(pair) < 0 || std::get<0>(pair) == std::get<1>(pair); };
+  if (header->shape.size() != shape.size() || !llvm::all_of(llvm::zip(shape, header->shape), suits))
+    return llvm::createStringError(source.placeOf(name) + ": error: expected shape " + showOpen(shape) + ", but got " +
+                                   showShape(header->shape));
+  return source.read(name);
+}
+
 llvm::Expected<RunTensors> attune::attnc::readTensors(const LibraryDescription &interface, llvm::StringRef from) {
   llvm::Expected<TensorSource> source = TensorSource::open(from);
   if (!source)
@@ -72,7 +93,7 @@ llvm::Expected<RunTensors> attune::attnc::readTensors(const LibraryDescription &
     bool absent = tensor.role == ATTUNE_RT_OPTIONAL_INPUT && !source->contains(tensor.name);
     if (isOutput(tensor) || isPrepared(tensor) || absent)
       continue;
-    llvm::Expected<HostTensor> read = source->read(tensor.name);
+    llvm::Expected<HostTensor> read = readOfShape(*source, tensor.name, tensor.dims);
     if (!read)
       return read.takeError();
     llvm::Expected<HostTensor> converted = convertTensor(*read, elementTypeOf(tensor.dtype));
@@ -94,9 +115,10 @@ llvm::Error attune::attnc::makeOutputs(const LibraryDescription &interface, RunT
     llvm::SmallVector<int64_t, 4> shape;
     for (int64_t dim : tensor.dims)
       shape.push_back(dim >= 0 ? dim : sizes[-1 - dim]);
-    if (!byteCount(elementTypeOf(tensor.dtype), shape))
-      return llvm::createStringError("expected an output that fits memory, but got shape " + showShape(shape));
-    tensors.outputs.push_back({tensor.name, HostTensor::zeros(elementTypeOf(tensor.dtype), shape)});
+    llvm::Expected<HostTensor> output = HostTensor::allocate(elementTypeOf(tensor.dtype), shape);
+    if (!output)
+      return llvm::createStringError("output " + tensor.name + ": " + llvm::toString(output.takeError()));
+    tensors.outputs.push_back({tensor.name, std::move(*output)});
   }
   return llvm::Error::success();
 }

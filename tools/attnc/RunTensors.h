@@ -29,7 +29,10 @@ struct RunTensors {
 /// The tensors of a spec, from a folder or an archive, checked against it.
 llvm::Expected<RunTensors> readTensors(const Spec &spec, llvm::StringRef specPath, llvm::StringRef source);
 
-/// Without a spec the interface tells what to read; the library checks the shapes.
+/// One tensor, of this shape; its header is checked first. A negative size is an open one.
+llvm::Expected<HostTensor> readOfShape(const TensorSource &source, llvm::StringRef name, llvm::ArrayRef<int64_t> shape);
+
+/// Without a spec the interface tells what to read.
 llvm::Expected<RunTensors> readTensors(const target::LibraryDescription &interface, llvm::StringRef source);
 
 /// Adds outputs of the interface's shapes, zeroed; the sizes are those of the inputs.

@@ -21,6 +21,7 @@
 #include "attune/Graph/Selection.h"
 #include "attune/Pipeline/Compilation.h"
 #include "attune/Pipeline/Pipelines.h"
+#include "attune/Support/UniqueFile.h"
 
 #include <chrono>
 #include <cmath>
@@ -258,7 +259,7 @@ static llvm::Error fill(SuggestReport &report, const Spec &resolved, Setting &se
 
 static int writeFiles(const SuggestReport &report, const Spec &spec, const Arguments &arguments) {
   if (!arguments.plot.empty())
-    if (llvm::Error error = writeText(arguments.plot, [&](llvm::raw_ostream &os) { drawReport(report, os); }))
+    if (llvm::Error error = writeFile(arguments.plot, [&](llvm::raw_ostream &os) { drawReport(report, os); }))
       return fail(std::move(error));
   if (arguments.output.empty())
     return Done;
@@ -266,7 +267,7 @@ static int writeFiles(const SuggestReport &report, const Spec &spec, const Argum
     return fail("no attention within --max-error is faster than exact softmax, so there is no spec to write to " +
                 arguments.output + "; see the table, or allow a larger error");
   Spec chosen = adopt(spec, report.tried[*report.chosen].spec);
-  llvm::Error error = writeText(arguments.output, [&](llvm::raw_ostream &os) { os << writeSpec(chosen); });
+  llvm::Error error = writeFile(arguments.output, [&](llvm::raw_ostream &os) { os << writeSpec(chosen); });
   return error ? fail(std::move(error)) : static_cast<int>(Done);
 }
 

@@ -7,8 +7,14 @@
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
 
+#include "attune/Support/CleanUp.h"
+
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <new>
+#include <unistd.h>
 
 using namespace attune::attnc;
 
@@ -27,28 +33,51 @@ int attune::attnc::fail(llvm::Error error, ExitStatus status) {
   return status;
 }
 
+/// There is nothing left to print with, but for what the system does itself.
+[[noreturn]] static void endWithoutMemory() {
+  constexpr llvm::StringLiteral message =
+      "attnc: error: expected more memory, but this machine or this process may have none; make the sizes smaller\n";
+  (void)!::write(STDERR_FILENO, message.data(), message.size());
+  attune::removeAll();
+  ::_exit(Failed);
+}
+
+static int execute(const Arguments &arguments) {
+  switch (arguments.command) {
+  case Command::Compile:
+    return compile(arguments);
+  case Command::Init:
+    return attune::attnc::init(arguments);
+  case Command::Run:
+    return run(arguments);
+  case Command::Explain:
+    return explain(arguments);
+  case Command::Bench:
+    return bench(arguments);
+  case Command::Suggest:
+    return suggest(arguments);
+  case Command::Calibrate:
+    return calibrate(arguments);
+  }
+  return Failed;
+}
+
+/// The status, unless standard output could not take all that was printed: a full disk.
+static int afterOutput(int status) {
+  llvm::outs().flush();
+  std::error_code code = llvm::outs().error();
+  llvm::outs().clear_error();
+  return code ? fail("expected to write standard output, but got: " + code.message()) : status;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  attune::removeOnSignals();
+  std::set_new_handler(endWithoutMemory);
+  llvm::remove_bad_alloc_error_handler();
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { endWithoutMemory(); });
   std::optional<Arguments> arguments = parseArguments(argc, argv);
   if (!arguments)
     return Wrong;
-  if (arguments->help)
-    return Done;
-  switch (arguments->command) {
-  case Command::Compile:
-    return compile(*arguments);
-  case Command::Init:
-    return attune::attnc::init(*arguments);
-  case Command::Run:
-    return run(*arguments);
-  case Command::Explain:
-    return explain(*arguments);
-  case Command::Bench:
-    return bench(*arguments);
-  case Command::Suggest:
-    return suggest(*arguments);
-  case Command::Calibrate:
-    return calibrate(*arguments);
-  }
-  return Failed;
+  return afterOutput(arguments->help ? static_cast<int>(Done) : execute(*arguments));
 }

@@ -27,6 +27,8 @@ struct HostTensor {
 
   /// Zeros. The shape must have passed `byteCount`.
   static HostTensor zeros(ElementType type, llvm::ArrayRef<int64_t> shape);
+  /// Zeros of a shape that a user has given: an error unless it is one and this machine's memory can hold it.
+  static llvm::Expected<HostTensor> allocate(ElementType type, llvm::ArrayRef<int64_t> shape);
 
   int64_t count() const { return static_cast<int64_t>(bytes.size() / bytesOf(type)); }
   template <typename T> T *data() { return reinterpret_cast<T *>(bytes.data()); }

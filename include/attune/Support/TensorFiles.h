@@ -15,10 +15,23 @@
 namespace attune {
 
 // Every function reads whole and checks everything: no file, however broken or hostile, reaches an assertion or makes
-// it allocate more than the file holds. Errors are `PATH: error: expected …, but got …`.
+// it allocate more than the file holds or the machine has. Errors are `PATH: error: expected …, but got …`.
+
+/// Whether a name is one of letters, digits, '_' and '.', and begins with no digit or '.': as such it names a file in a
+/// folder, and in C the member of a struct.
+bool isTensorName(llvm::StringRef name);
+
+/// What a file says of a tensor, which is cheap to know; its data is there, of the size that follows from it.
+struct TensorHeader {
+  ElementType type = ElementType::F32;
+  llvm::SmallVector<int64_t, 4> shape;
+
+  friend bool operator==(const TensorHeader &a, const TensorHeader &b) { return a.type == b.type && a.shape == b.shape; }
+};
 
 /// NumPy's format, versions 1.0 to 3.0, both byte orders, C and Fortran order (the latter is transposed).
 llvm::Expected<HostTensor> readNpy(llvm::StringRef path);
+llvm::Expected<TensorHeader> readNpyHeader(llvm::StringRef path);
 /// Version 1.0, C order. bf16, which NumPy does not have, is widened to f32.
 llvm::Error writeNpy(llvm::StringRef path, const HostTensor &tensor);
 
@@ -35,6 +48,7 @@ public:
 
   bool contains(llvm::StringRef name) const { return entries_.contains(name); }
   std::vector<std::string> names() const;
+  llvm::Expected<TensorHeader> header(llvm::StringRef name) const;
   llvm::Expected<HostTensor> read(llvm::StringRef name) const;
 
 private:
@@ -59,6 +73,7 @@ public:
   static llvm::Expected<TensorSource> open(llvm::StringRef path);
 
   bool contains(llvm::StringRef name) const;
+  llvm::Expected<TensorHeader> header(llvm::StringRef name) const;
   llvm::Expected<HostTensor> read(llvm::StringRef name) const;
   /// What to call the tensor in a message: `DIR/NAME.npy`, or `FILE: NAME`.
   std::string placeOf(llvm::StringRef name) const;

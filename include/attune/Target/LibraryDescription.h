@@ -112,6 +112,9 @@ struct LibraryDescription {
 /// Checks what the runtime and the header rely on: names, limits, order of the plans.
 llvm::Error checkDescription(const LibraryDescription &description);
 
+/// Its check of the library's name alone, for whoever makes paths of it.
+llvm::Error checkLibraryName(llvm::StringRef name);
+
 /// Name and version of this compiler.
 llvm::StringRef compilerVersion();
 

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <optional>
 #include <string>
 
 namespace attune::target {
@@ -23,6 +24,8 @@ struct LinkOptions {
   /// The linker, by name or path: an ld.lld, or a compiler driver such as cc; empty: the first of ld.lld-22, ld.lld,
   /// cc, gcc, clang that is on PATH.
   std::string linker = {};
+  /// How long the linker may take; absent: `toolSeconds` of Support/RunProgram.h.
+  std::optional<unsigned> seconds = {};
 };
 
 /// Path of libattune_rt.a: the environment's ATTUNE_RUNTIME_ARCHIVE, else beside the program that runs (`../lib`, which

@@ -1,5 +1,6 @@
 """The cache of compiled specs."""
 
+import json
 import os
 import pathlib
 import stat
@@ -12,6 +13,7 @@ from unittest import mock
 
 import attune
 from attune import _compiler, cache
+from cache_case import CacheCase
 from support import linear, tokens
 
 PROCESSES = 8
@@ -24,34 +26,7 @@ assert np.allclose(attend(q=q, k=q, v=q), 1, atol=1e-5)
 """
 
 
-class Cache(unittest.TestCase):
-    """Each test has a cache of its own, and a compiler that counts its calls."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.counter = self.folder / "calls"
-        self.counter.touch()
-        self.compiler = self.counting_compiler("attnc")
-        environment = {"ATTUNE_CACHE_DIR": str(self.folder / "cache"), "ATTUNE_ATTNC": str(self.compiler),
-                       "ATTUNE_RUNTIME_ARCHIVE": str(_compiler.INSIDE.parents[1] / "lib" / "libattune_rt.a")}
-        patch = mock.patch.dict(os.environ, environment)
-        patch.start()
-        self.addCleanup(patch.stop)
-
-    def counting_compiler(self, name, remark=""):
-        path = self.folder / name
-        path.write_text(f"#!/bin/sh\n# {remark}\necho call >> {self.counter}\nexec {_compiler.INSIDE} \"$@\"\n")
-        path.chmod(0o755)
-        return path
-
-    def calls(self):
-        return len(self.counter.read_text().splitlines())
-
-    def entries(self):
-        return cache.info().entries
-
+class Cache(CacheCase):
     def test_processes_that_compile_at_once_make_one_entry(self):
         program = ONE.format(spec=linear())
         processes = [subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE) for _ in range(PROCESSES)]
@@ -90,6 +65,46 @@ class Cache(unittest.TestCase):
         os.environ["ATTUNE_ATTNC"] = str(self.counting_compiler("newer", "another version"))
         attune.compile(linear())
         self.assertEqual((self.entries(), self.calls()), (6, 6))
+
+    def test_another_number_of_processors_misses(self):
+        attune.compile(linear())
+        with mock.patch.object(os, "sched_getaffinity", lambda process: set(range(7))):
+            attune.compile(linear())  # prices assume 7 threads
+            attune.compile(linear(), device="x86-64-avx2")
+        attune.compile(linear(), device="x86-64-avx2")  # those of the device, wherever that is
+        self.assertEqual((self.entries(), self.calls()), (3, 3))
+
+    def test_another_assembler_misses(self):
+        assembler = self.folder / "bin" / "ptxas"
+        assembler.parent.mkdir()
+        os.environ["CUDA_HOME"] = str(self.folder)
+        for remark in ("first", "second"):
+            assembler.write_text(f"#!/bin/sh\n# {remark}\necho no release\n")  # the library then holds PTX alone
+            assembler.chmod(0o755)
+            attune.compile(linear())
+            attune.compile(linear(), target="sm_80")
+            attune.compile(linear(), target="sm_80")
+        self.assertEqual((self.entries(), self.calls()), (3, 3))
+
+    def test_a_field_twice_is_refused_although_the_last_is_known(self):
+        attune.compile(linear(heads=2))
+        text = json.dumps(linear(heads=2))
+        twice = text.replace('"heads"', '"heads": 4, "heads"')
+        for wrong in (twice, {**linear(heads=2), 1: 2, "1": 2}, text.replace('"kind"', '"kind": "softmax", "kind"')):
+            with self.assertRaisesRegex(attune.SpecError, "once, but got it again"):
+                attune.compile(wrong)
+
+    def test_texts_that_read_otherwise_are_others(self):
+        text = ("attention: a\ndtype: f32\nbatch: '?'\nqueries: '?'\nheads: 2\nhead_dim: 16\nmechanism: {kind: softmax}\n")
+        attune.compile(text)
+        for wrong in (text.replace("heads: 2\n", "heads: 2\x0c"), text.replace("f32\n", "'f32\n # '\n")):
+            with self.assertRaises(attune.SpecError):
+                attune.compile(wrong)
+
+    def test_what_is_no_text_is_an_error_of_the_spec(self):
+        for wrong in ("attention: \udc80\n", "a\0b.yaml", "{" * 100000):
+            with self.assertRaises(attune.SpecError):
+                attune.compile(wrong)
 
     def test_a_failure_leaves_nothing(self):
         for _ in range(2):

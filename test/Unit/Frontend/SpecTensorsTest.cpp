@@ -8,6 +8,7 @@
 #include "SpecText.h"
 
 #include "attune/Frontend/SpecTensors.h"
+#include "attune/Support/MachineMemory.h"
 
 #include <gmock/gmock.h>
 
@@ -108,6 +109,66 @@ TEST(LoadTensors, ChecksTheConditionsThatWaited) {
                                  "mechanism: {kind: kernel, feature_map: {kind: elu1}}\n"));
   EXPECT_THAT(load(spec, {2, 4, 5, 16}, {2, 4, 7, 16}, {2, 4, 7, 16}),
               HasSubstr("probe.yaml:9:19: error: expected queries = keys with causal kernel, but got 5 and 7"));
+}
+
+namespace {
+
+/// A file of that header and of the size that it asks for, of which only the header lies on the disk.
+void writeSparse(const TemporaryFolder &folder, llvm::StringRef name, llvm::StringRef descr, llvm::StringRef shape,
+                 int64_t bytes) {
+  std::string header = ("{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n").str();
+  std::string lead("\x93NUMPY\x01\x00", 8);
+  lead += {static_cast<char>(header.size()), '\0'};
+  std::string path = folder.file((name + ".npy").str());
+  std::error_code code;
+  llvm::raw_fd_ostream(path, code) << lead << header;
+  ASSERT_EQ(::truncate(path.c_str(), static_cast<int64_t>(lead.size() + header.size()) + bytes), 0);
+}
+
+/// The message of loading the tensors that are in a folder.
+std::string loadFrom(const TemporaryFolder &folder, const Spec &spec) {
+  llvm::Expected<LoadedTensors> loaded = loadTensors(spec, "probe.yaml", *TensorSource::open(folder.str()));
+  return loaded ? "" : llvm::toString(loaded.takeError());
+}
+
+constexpr int64_t fourTebibytes = int64_t(1) << 42;
+
+} // namespace
+
+TEST(LoadTensors, JudgesHeadersBeforeItReads) {
+  Spec spec = parseGood(specText("queries: '?'\nmechanism: {kind: softmax}\n"));
+  TemporaryFolder folder;
+  for (const char *name : {"q", "k", "v"})
+    writeSparse(folder, name, "<f4", "(2, 8, 1073741824, 64)", fourTebibytes);
+  EXPECT_THAT(loadFrom(folder, spec),
+              HasSubstr("q.npy: error: expected shape [2, 4, ?, 16], but got [2, 8, 1073741824, 64]"));
+  for (const char *name : {"q", "k", "v"})
+    writeSparse(folder, name, "<i4", "(2, 4, 8589934592, 16)", fourTebibytes);
+  EXPECT_THAT(loadFrom(folder, spec), HasSubstr("q.npy: error: expected f32, but got i32"));
+}
+
+TEST(LoadTensors, JudgesParametersBeforeItReads) {
+  Spec spec = parseGood(specText("queries: '?'\nkeys: 9\nmechanism: {kind: softmax, low_rank: {rank: 4}}\n"));
+  TemporaryFolder folder;
+  write(folder, "q", ElementType::F32, {2, 4, 3, 16});
+  for (const char *name : {"k", "v"})
+    write(folder, name, ElementType::F32, {2, 4, 9, 16});
+  for (const SpecTensor &tensor : parameterTensors(spec))
+    writeSparse(folder, tensor.name, "<f4", "(1048576, 1048576)", fourTebibytes);
+  EXPECT_THAT(loadFrom(folder, spec), HasSubstr("e.npy: error: expected shape [1, 4, 9], but got [1048576, 1048576]"));
+}
+
+TEST(LoadTensors, RefusesWhatNoMemoryHolds) {
+  Spec spec = parseGood(specText("queries: '?'\nmechanism: {kind: softmax}\n"));
+  TemporaryFolder folder;
+  for (const char *name : {"q", "k", "v"})
+    writeSparse(folder, name, "<f4", "(2, 4, 8589934592, 16)", fourTebibytes);
+  EXPECT_THAT(loadFrom(folder, spec), HasSubstr("q.npy: error: expected tensors that fit this machine's memory of "));
+  // Each of them fits, all together do not.
+  int64_t rows = machineMemory() * 2 / 5 / 512;
+  for (const char *name : {"q", "k", "v"})
+    writeSparse(folder, name, "<f4", "(2, 4, " + std::to_string(rows) + ", 16)", rows * 512);
+  EXPECT_THAT(loadFrom(folder, spec), testing::ContainsRegex("v.npy: error: .* beside [0-9]+ bytes of others"));
 }
 
 TEST(LoadTensors, RefusesLengthsBeyondTheKeys) {

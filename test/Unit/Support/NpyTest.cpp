@@ -10,6 +10,8 @@
 #include "TemporaryFolder.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace attune;
 using testing::ElementsAre;
@@ -122,6 +124,28 @@ TEST(Npy, RefusesSizesThatOverflow) {
   std::string longHeader = "\x93NUMPY";
   longHeader += std::string("\x02\x00\xff\xff\xff\xff", 6);
   EXPECT_THAT(messageOf(readBytes(longHeader)), HasSubstr("a header of at most"));
+}
+
+/// Files that are as large as they say, and of which nothing but the header lies on the disk.
+TEST(Npy, RefusesWhatNoMemoryHolds) {
+  TemporaryFolder folder;
+  for (auto [shape, order] : {std::pair("(1099511627776,)", "False"), std::pair("(1024, 1048576, 1024)", "True")}) {
+    std::string path = folder.fileOf(
+        "t.npy", npy("{'descr': '<f4', 'fortran_order': " + std::string(order) + ", 'shape': " + shape + ", }", ""));
+    uint64_t header = 0;
+    ASSERT_FALSE(llvm::sys::fs::file_size(path, header));
+    ASSERT_EQ(::truncate(path.c_str(), header + (int64_t(4) << 40)), 0);
+    llvm::Expected<TensorHeader> known = readNpyHeader(path);
+    ASSERT_TRUE(static_cast<bool>(known)) << llvm::toString(known.takeError());
+    EXPECT_EQ(known->shape.size(), llvm::StringRef(shape).count(' ') + 1);
+    EXPECT_THAT(messageOf(readNpy(path)), HasSubstr("t.npy: error: expected a tensor that fits this machine's memory of "));
+  }
+}
+
+TEST(Npy, DoesNotWaitForAPipe) {
+  TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("t.npy").c_str(), 0600), 0);
+  EXPECT_THAT(messageOf(readNpy(folder.file("t.npy"))), HasSubstr("a folder or a device"));
 }
 
 TEST(Npy, EveryTruncationIsAnError) {

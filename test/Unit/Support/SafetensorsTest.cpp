@@ -12,6 +12,7 @@
 #include "llvm/Support/Endian.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 using namespace attune;
 using testing::ElementsAre;
@@ -94,6 +95,20 @@ TEST(Safetensors, RefusesWhatIsWrong) {
   EXPECT_THAT(failure(archive(std::string(1 << 20, '['), "")), HasSubstr("nested too deeply"));
   EXPECT_THAT(failure("\xff\xff\xff\xff\xff\xff\xff\xff{}"), HasSubstr("a header of at most"));
   EXPECT_THAT(failure("short"), HasSubstr("5 bytes"));
+}
+
+/// A file that is as large as it says, and of which nothing but the header lies on the disk.
+TEST(Safetensors, RefusesWhatNoMemoryHolds) {
+  TemporaryFolder folder;
+  std::string header = R"({"t":{"dtype":"F32","shape":[1048576,1048576],"data_offsets":[0,4398046511104]}})";
+  std::string path = folder.fileOf("a.safetensors", archive(header, ""));
+  ASSERT_EQ(::truncate(path.c_str(), 8 + header.size() + (int64_t(4) << 40)), 0);
+  llvm::Expected<SafetensorsFile> file = SafetensorsFile::open(path);
+  ASSERT_TRUE(static_cast<bool>(file)) << llvm::toString(file.takeError());
+  llvm::Expected<TensorHeader> known = file->header("t");
+  ASSERT_TRUE(static_cast<bool>(known)) << llvm::toString(known.takeError());
+  EXPECT_THAT(known->shape, ElementsAre(1048576, 1048576));
+  EXPECT_THAT(messageOf(file->read("t")), HasSubstr("a.safetensors: error: expected a tensor that fits this machine's memory"));
 }
 
 TEST(Safetensors, EveryTruncationIsAnError) {
