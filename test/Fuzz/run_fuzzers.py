@@ -93,7 +93,7 @@ def report(name, output, failed):
              re.findall(r"stat::(number_of_executed_units|new_units_added|peak_rss_mb):\s+(\d+)", output)]
     print(f"{'FAIL' if failed else 'PASS'}: fuzz-{name}: {', '.join(facts)}", flush=True)
     if failed:
-        print(output[-8000:], flush=True)
+        print(re.sub(r"(?m)^#\d+\s+(NEW|REDUCE|pulse|RELOAD).*\n", "", output)[-8000:], flush=True)
 
 
 def main():
@@ -106,9 +106,13 @@ def main():
     build = arguments.build.resolve()
     if unknown := set(arguments.names) - set(NAMES):
         parser.error(f"expected names of {', '.join(NAMES)}, but got {', '.join(sorted(unknown))}")
-    bad = 0
+    names = arguments.names or NAMES
+    built = [name for name in names if program_of(build, name).exists()]
+    for name in set(names) - set(built):
+        print(f"SKIP: fuzz-{name}: {program_of(build, name)} is not built", flush=True)
+    bad = not built
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        runs = {pool.submit(run, build, name, arguments.seconds): name for name in arguments.names or NAMES}
+        runs = {pool.submit(run, build, name, arguments.seconds): name for name in built}
         for done in concurrent.futures.as_completed(runs):
             output, failed = done.result()
             bad += failed
