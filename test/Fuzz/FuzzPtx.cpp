@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A text is refused with its line, or becomes LLVM IR that is valid. It is not run: the emulator watches what programs do,
-// and a program may loop for ever.
+// A text is refused with its line, or becomes LLVM IR that is valid. It is not run: the emulator watches what programs
+// do, and a program may loop for ever.
 //
 //===----------------------------------------------------------------------===//
 #include "TextMutator.h"
@@ -23,9 +23,10 @@
 using namespace attune;
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t mostBytes, unsigned seed) {
-  static const fuzz::Words words = {".u16", ".u32",  ".u64",  ".s32",   ".b16",    ".b32",   ".b64",  ".f16",   ".bf16",
-                                    ".f32", ".f64",  ".pred", ".x2",    ".f16x2",  ".v2",    ".v4",   ".shared", ".global",
-                                    ".lo",  ".wide", ".sat",  ".ftz",   ".rn",     ".aligned", ".sync", ".trans", ".to"};
+  static const fuzz::Words words = {".u16", ".u32",  ".u64",     ".s32",    ".b16",   ".b32",  ".b64",
+                                    ".f16", ".bf16", ".f32",     ".f64",    ".pred",  ".x2",   ".f16x2",
+                                    ".v2",  ".v4",   ".shared",  ".global", ".lo",    ".wide", ".sat",
+                                    ".ftz", ".rn",   ".aligned", ".sync",   ".trans", ".to"};
   return fuzz::mutateText(data, size, mostBytes, seed, words);
 }
 
