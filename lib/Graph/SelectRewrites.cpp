@@ -87,9 +87,15 @@ static LogicalResult checkPins(Location module, ArrayRef<std::unique_ptr<Rewrite
 // Commit
 //===----------------------------------------------------------------------===//
 
+/// Plans are priced for the type of the output.
+static bool hasOutput(func::FuncOp function) {
+  Type storage = storageOf(function);
+  return storage && (storage.isF32() || storage.isF16() || storage.isBF16());
+}
+
 /// Whether a function has attention that nobody has selected for yet.
 static bool isOpen(func::FuncOp function) {
-  return !function.isDeclaration() && !function->hasAttr("attn.plan") &&
+  return !function.isDeclaration() && !function->hasAttr("attn.plan") && hasOutput(function) &&
          llvm::any_of(function.getOps(), [](Operation &op) { return isMechanism(&op); });
 }
 

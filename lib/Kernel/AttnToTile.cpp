@@ -58,6 +58,15 @@ static LogicalResult checkSignature(func::FuncOp source) {
   return success();
 }
 
+/// What prepare computes from is copied by it.
+static LogicalResult checkSketches(func::FuncOp source) {
+  for (auto op : source.getOps<attn::PolysketchOp>())
+    for (ValueRange values : {ValueRange(op.getSigns()), ValueRange(op.getIndices())})
+      if (!llvm::all_of(values, parameterNumber))
+        return op.emitOpError() << "expected signs and indices that are arguments with attn.parameter, but got others";
+  return success();
+}
+
 /// An output that no kernel writes would be whatever the caller's memory holds.
 static LogicalResult checkAllWritten(func::FuncOp source, const IRMapping &memories) {
   for (OpOperand &result : source.getBody().front().getTerminator()->getOpOperands())
@@ -75,11 +84,13 @@ static Type storageOf(func::FuncOp source) {
 
 /// Why a function cannot be lowered, as an error.
 static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
-  if (failed(checkSignature(source)) || failed(checkSupported(source)))
+  if (failed(checkSignature(source)) || failed(checkSupported(source)) || failed(checkSketches(source)))
     return failure();
   Type storage = storageOf(source);
   if (!storage)
     return source.emitError() << "expected a function that returns an attention output, but got no results";
+  if (!isa<FloatType>(storage))
+    return source.emitError() << "expected an attention output of f32, f16 or bf16 as the first result, but got " << storage;
   return checkAllUsed(source);
 }
 

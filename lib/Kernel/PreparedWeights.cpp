@@ -31,8 +31,7 @@ using tile::slotTokens;
 // What to prepare
 //===----------------------------------------------------------------------===//
 
-/// The number of an argument of the attn function that is a parameter; none for other values.
-static std::optional<unsigned> parameterNumber(Value value) {
+std::optional<unsigned> kernel::parameterNumber(Value value) {
   auto argument = dyn_cast_or_null<BlockArgument>(value);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
   bool parameter = function && function.getArgAttr(argument.getArgNumber(), "attn.parameter");

@@ -42,6 +42,9 @@ struct WeightMemory {
   mlir::Value matrix, shift;
 };
 
+/// The number of an argument of the attn function that is a parameter; none for other values.
+std::optional<unsigned> parameterNumber(mlir::Value value);
+
 /// What a folded projection reads, or an error if it cannot be; what another one, or a compression, reads if it is packed.
 mlir::FailureOr<PreparedWeight> foldedWeight(attn::ProjectOp op);
 std::optional<PreparedWeight> packedWeight(attn::ProjectOp op);

@@ -12,8 +12,24 @@
 
 using namespace attune::fuzz;
 
-static constexpr int64_t edges[] = {-1, 0, 1, 2, 3, 8, 33, 100, 1 << 16, INT32_MAX, int64_t(1) << 31, int64_t(1) << 32,
-                                    int64_t(1) << 61, int64_t(1) << 62, INT64_MAX, INT64_MIN, INT64_MIN + 1, -8};
+static constexpr int64_t edges[] = {-1,
+                                    0,
+                                    1,
+                                    2,
+                                    3,
+                                    8,
+                                    33,
+                                    100,
+                                    1 << 16,
+                                    INT32_MAX,
+                                    int64_t(1) << 31,
+                                    int64_t(1) << 32,
+                                    int64_t(1) << 61,
+                                    int64_t(1) << 62,
+                                    INT64_MAX,
+                                    INT64_MIN,
+                                    INT64_MIN + 1,
+                                    -8};
 
 //===----------------------------------------------------------------------===//
 // Drawing
@@ -24,7 +40,8 @@ void DrawnTensor::place(GuardedBuffer &where, Choices &choices) {
   buffer = &where;
   Wide low = 0, high = 0;
   bool fits = extent(low, high) && high - low <= Wide(GuardedBuffer::bytes);
-  uint64_t bytes = info.dtype.bits / 8, inside = &where == own ? 0 : choices.ConsumeIntegralInRange<uint64_t>(0, 600) * bytes;
+  uint64_t bytes = info.dtype.bits / 8,
+           inside = &where == own ? 0 : choices.ConsumeIntegralInRange<uint64_t>(0, 600) * bytes;
   auto first = reinterpret_cast<uintptr_t>(where.begin());
   if (fits && choices.ConsumeBool())
     first = reinterpret_cast<uintptr_t>(where.end()) - static_cast<uint64_t>(high) - inside;
@@ -93,8 +110,8 @@ void DrawnTensor::spoil(Choices &choices) {
 
 /// One line to standard error, for the report of a fault.
 void DrawnTensor::print() const {
-  std::fprintf(stderr, "%s: %sndim %d, dtype {%d, %d, %d}, device {%d, %d}, data %p, byte_offset %lld, shape %s", info.name,
-               isNull ? "null; " : "", tensor.ndim, tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes,
+  std::fprintf(stderr, "%s: %sndim %d, dtype {%d, %d, %d}, device {%d, %d}, data %p, byte_offset %lld, shape %s",
+               info.name, isNull ? "null; " : "", tensor.ndim, tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes,
                tensor.device.device_type, tensor.device.device_id, tensor.data,
                static_cast<long long>(tensor.byte_offset), tensor.shape ? "" : "null ");
   for (int dim = 0; dim < room; ++dim)

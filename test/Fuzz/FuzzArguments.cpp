@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Inputs/fuzzed.yaml, compiled and linked in with a runtime that is instrumented. Each input is one call of prepare or run
-// on tensors that are right but for a few fields. The call must answer as attune.h says, touch nothing outside of its
-// tensors, and nothing at all where it refuses.
+// Inputs/fuzzed.yaml, compiled and linked in with a runtime that is instrumented. Each input is one call of prepare or
+// run on tensors that are right but for a few fields. The call must answer as attune.h says, touch nothing outside of
+// its tensors, and nothing at all where it refuses.
 //
 //===----------------------------------------------------------------------===//
 #include "DrawnTensor.h"
@@ -175,7 +175,8 @@ void checkMemory(const Library &library, bool ran) {
     if (i == library.keyLengths || buffer.isFilled(untouched))
       continue;
     for (uint8_t *byte = buffer.begin(); byte != buffer.end(); ++byte)
-      if (*byte != untouched && !std::binary_search(written.begin(), written.end(), reinterpret_cast<uintptr_t>(byte) / 4 * 4))
+      if (*byte != untouched &&
+          !std::binary_search(written.begin(), written.end(), reinterpret_cast<uintptr_t>(byte) / 4 * 4))
         fail("expected that nothing but the outputs is written");
   }
 }
@@ -212,8 +213,7 @@ void callRun(Library &library, Choices &choices) {
   library.run.draw(choices, drawn);
   bool right = library.run.isRight(shown);
   auto packed = library.run.pack(choices, right);
-  runOn(library, choices, reinterpret_cast<const attune_rt_tensors *>(packed.get()), right,
-        right ? shown : drawn);
+  runOn(library, choices, reinterpret_cast<const attune_rt_tensors *>(packed.get()), right, right ? shown : drawn);
 }
 
 } // namespace

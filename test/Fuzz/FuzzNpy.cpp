@@ -20,7 +20,8 @@ using namespace attune;
 static constexpr fuzz::Frame frame{8, 2, 10};
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t mostBytes, unsigned seed) {
-  static const fuzz::Words words = {"descr", "fortran_order", "shape", "True", "False", "b1", "f2", "f4", "f8", "u8", "i8"};
+  static const fuzz::Words words = {"descr", "fortran_order", "shape", "True", "False", "b1", "f2", "f4", "f8", "u8",
+                                    "i8"};
   return fuzz::mutateFramed(frame, data, size, mostBytes, seed, words);
 }
 

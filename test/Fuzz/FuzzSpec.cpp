@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A spec that the parser takes is written and parsed again, and goes as far as `attnc explain` and `attnc compile --emit
-// tile` go, for the CPU or a GPU as the text's hash says.
+// A spec that the parser takes is written and parsed again, and goes as far as `attnc explain` and `attnc compile
+// --emit tile` go, for the CPU or a GPU as the text's hash says.
 //
 //===----------------------------------------------------------------------===//
 #include "TextMutator.h"

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The first byte says how many changes there are to a packed stream: a place (two bytes) and a byte each. With 255 of them
-// the rest is the stream itself, after two bytes that say how large its contents are; else the contents, which are packed
-// here. What was not changed comes back as it was.
+// The first byte says how many changes there are to a packed stream: a place (two bytes) and a byte each. With 255 of
+// them the rest is the stream itself, after two bytes that say how large its contents are; else the contents, which are
+// packed here. What was not changed comes back as it was.
 //
 //===----------------------------------------------------------------------===//
 #include "PackImage.h"

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <iterator>
 #include <random>
+#include <sstream>
 
 using namespace attune::fuzz;
 
@@ -40,11 +42,13 @@ std::vector<Token> tokensOf(const std::string &text) {
 }
 
 /// What is at the edge of some type or of some rule.
-const char *const edgeNumbers[] = {"0",    "1",     "2",     "3",          "7",          "8",          "16",
-                                   "17",   "63",    "64",    "65",         "128",        "1024",       "65536",
-                                   "-1",   "-2",    "0.5",   "1e-30",      "1e308",      "2147483647", "2147483648",
-                                   "1e39", "4e18",  "?",     "4294967296", "1073741824", "nan",        "inf",
-                                   "-0.0", "1e400", "65535", "9223372036854775807", "-9223372036854775808", "18446744073709551615"};
+const Words &edgeNumbers() {
+  static std::istringstream text("0 1 2 3 7 8 16 17 63 64 65 128 1024 65535 65536 1073741824 2147483647 2147483648 "
+                                 "4294967296 9223372036854775807 -9223372036854775808 18446744073709551615 -1 -2 -0.0 "
+                                 "0.5 1e-30 1e39 4e18 1e308 1e400 nan inf ?");
+  static const Words words{std::istream_iterator<std::string>(text), {}};
+  return words;
+}
 
 /// A text under change.
 class Change {
@@ -88,7 +92,7 @@ void Change::changeNumber() {
   if (!pick(Kind::Number, token))
     return;
   if (below(2))
-    return put(token, oneOf(edgeNumbers));
+    return put(token, oneOf(edgeNumbers()));
   unsigned long long number = std::strtoull(at(token).c_str(), nullptr, 10);
   const unsigned long long near[] = {number + 1, number - (number > 0), number * 2, number / 2, number * number};
   put(token, std::to_string(oneOf(near)));

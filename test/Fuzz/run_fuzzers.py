@@ -19,8 +19,8 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
-NAMES = ["npy", "safetensors", "device", "spec", "module", "bytecode", "unpack", "arguments"]
-LONGEST = {"spec": 4096, "device": 8192, "module": 8192, "bytecode": 16384, "arguments": 512}
+NAMES = ["npy", "safetensors", "device", "spec", "module", "bytecode", "unpack", "arguments", "ptx"]
+LONGEST = {"spec": 4096, "device": 8192, "module": 8192, "bytecode": 16384, "ptx": 8192, "arguments": 512}
 
 
 def texts(pattern):
@@ -67,6 +67,10 @@ def write_seeds(build, name, folder):
             (folder / str(number)).write_bytes(text)
 
 
+def program_of(build, name):
+    return build / "bin" / ("fuzz-" + ("module" if name == "bytecode" else name))
+
+
 def run(build, name, seconds):
     """The output, and whether it was a failure."""
     work = build / "fuzz" / name
@@ -74,8 +78,7 @@ def run(build, name, seconds):
     write_seeds(build, name, seeds)
     found.mkdir(exist_ok=True), faults.mkdir(exist_ok=True)
     corpora = [found, seeds] + [folder for folder in [HERE / "corpus" / name] if folder.exists()]
-    program = build / "bin" / ("fuzz-" + ("module" if name == "bytecode" else name))
-    command = [program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
+    command = [program_of(build, name), f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
                f"-max_len={LONGEST.get(name, 4096)}", f"-artifact_prefix={faults}/", *corpora]
     # Debian's MLIR is not instrumented: what it allocates or unpoisons ours does not see.
     options = "allow_user_poisoning=0:detect_container_overflow=0:" + os.environ.get("ASAN_OPTIONS", "")
@@ -90,20 +93,26 @@ def report(name, output, failed):
              re.findall(r"stat::(number_of_executed_units|new_units_added|peak_rss_mb):\s+(\d+)", output)]
     print(f"{'FAIL' if failed else 'PASS'}: fuzz-{name}: {', '.join(facts)}", flush=True)
     if failed:
-        print(output[-8000:], flush=True)
+        print(re.sub(r"(?m)^#\d+\s+(NEW|REDUCE|pulse|RELOAD).*\n", "", output)[-8000:], flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("names", nargs="*", choices=[*NAMES, []], default=NAMES)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default: all")
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    bad = 0
+    if unknown := set(arguments.names) - set(NAMES):
+        parser.error(f"expected names of {', '.join(NAMES)}, but got {', '.join(sorted(unknown))}")
+    names = arguments.names or NAMES
+    built = [name for name in names if program_of(build, name).exists()]
+    for name in set(names) - set(built):
+        print(f"SKIP: fuzz-{name}: {program_of(build, name)} is not built", flush=True)
+    bad = not built
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        runs = {pool.submit(run, build, name, arguments.seconds): name for name in arguments.names or NAMES}
+        runs = {pool.submit(run, build, name, arguments.seconds): name for name in built}
         for done in concurrent.futures.as_completed(runs):
             output, failed = done.result()
             bad += failed

@@ -127,6 +127,14 @@ func.func @unread(%q: tensor<1x1x9x8xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @unread_softmax(
+// CHECK-NOT:     attn.plan
+// CHECK:         return
+func.func @unread_softmax(%q: tensor<1x1x9x8xf32>) {
+  %o = attn.softmax %q, %q, %q {scale = 1.0 : f64} : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  return
+}
+
 // Empty sequences and batches are priced like any other.
 // CHECK-LABEL: func.func @empty(
 // CHECK-SAME:    attn.plan = #attn.plan<form = quadratic, from = 0>

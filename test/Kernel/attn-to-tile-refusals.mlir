@@ -66,3 +66,14 @@ func.func @argument(%q: tensor<1x1x9x8xf16>) -> (tensor<1x1x9x8xf16>, tensor<1x1
       : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
   return %o, %q : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>
 }
+
+// -----
+
+func.func @signs(%q: tensor<1x1x9x8xf32>, %s: tensor<1x8xf32>, %t: tensor<1x4xf32>, %i: tensor<1x4xi32>) -> tensor<1x1x9x8xf32> {
+  // expected-error @below {{expected signs and indices that are arguments with attn.parameter, but got others}}
+  %o = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x4xf32>, tensor<1x4xf32>)
+      indices(%i, %i, %i, %i : tensor<1x4xi32>, tensor<1x4xi32>, tensor<1x4xi32>, tensor<1x4xi32>)
+      {degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64}
+      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  return %o : tensor<1x1x9x8xf32>
+}
