@@ -35,16 +35,17 @@ namespace {
 /// What attune_rt_launch_device gets as its launcher.
 struct Launcher {
   DeviceEmulator &emulator;
-  llvm::ArrayRef<DeviceKernel> kernels;
+  llvm::ArrayRef<DeviceKernelDescription> kernels;
   std::string message; // of the first launch that failed
 
   void launch(int64_t index, const uint64_t *slots, int64_t count, Dim3 grid) {
-    const DeviceKernel &kernel = kernels[index];
+    const DeviceKernelDescription &kernel = kernels[index];
     if (!message.empty() || grid.count() == 0)
       return;
-    Dim3 block{static_cast<uint32_t>(kernel.blockSize), 1, 1};
+    auto size = [](int32_t value) { return static_cast<uint32_t>(value); };
+    Dim3 block{size(kernel.block[0]), size(kernel.block[1]), size(kernel.block[2])};
     llvm::ArrayRef<uint64_t> params(slots, static_cast<size_t>(count));
-    if (llvm::Error error = emulator.launch(kernel.name, grid, block, kernel.sharedBytes, params))
+    if (llvm::Error error = emulator.launch(kernel.name, grid, block, static_cast<size_t>(kernel.sharedBytes), params))
       message = llvm::toString(std::move(error));
   }
 };
@@ -159,7 +160,7 @@ namespace {
 /// Runs plans; their workspaces live as long as it does, since the emulator knows them.
 class PlanRunner {
 public:
-  PlanRunner(DeviceEmulator &emulator, llvm::ArrayRef<DeviceKernel> kernels, llvm::orc::LLJIT &jit)
+  PlanRunner(DeviceEmulator &emulator, llvm::ArrayRef<DeviceKernelDescription> kernels, llvm::orc::LLJIT &jit)
       : emulator(emulator), kernels(kernels), jit(jit) {}
 
   llvm::Error run(const PlanDescription &plan, std::vector<uint64_t> slots) {
@@ -193,7 +194,7 @@ private:
   }
 
   DeviceEmulator &emulator;
-  llvm::ArrayRef<DeviceKernel> kernels;
+  llvm::ArrayRef<DeviceKernelDescription> kernels;
   llvm::orc::LLJIT &jit;
   std::vector<std::unique_ptr<void, Free>> workspaces;
 };
@@ -204,7 +205,7 @@ static llvm::Error runPlans(DeviceCode &code, DeviceEmulator &emulator, const Te
   if (!jit)
     return jit.takeError();
   const VariantDescription &variant = code.host.description.variants.front();
-  PlanRunner runner(emulator, code.kernels, **jit);
+  PlanRunner runner(emulator, variant.kernels, **jit);
   if (variant.prepare)
     if (llvm::Error error = runner.run(*variant.prepare, tensors.prepareSlots()))
       return error;

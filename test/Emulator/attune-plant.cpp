@@ -51,6 +51,8 @@ struct Plant {
     EmulatorReport report;
     double error = 0;    // of the output, relative
     std::string problem; // what went wrong before that
+    std::string refusal; // why the kernels were not accepted, or not run to their end
+    std::string edit;    // of PTX
     std::optional<Change> claimed, seen;
     std::optional<uint64_t> shuffles; // that layouts call for, without a fault
   };
@@ -113,6 +115,16 @@ template <typename PlantIt> static void plant(PlantIt plantIt, mlir::ModuleOp mo
     outcome.problem = "the code is not valid";
 }
 
+/// Changes the text that is shipped, which is what the emulator runs.
+static void plantInPtx(const PtxEdit &edit, std::string &text, Plant::Outcome &outcome) {
+  std::string before = text;
+  std::optional<std::string> said = edit.apply(text);
+  if (!said || text == before)
+    outcome.problem = "PTX has no such place";
+  else
+    outcome.edit = *said + "; ";
+}
+
 Plant::Outcome Plant::run(const Fault *fault) {
   Outcome outcome;
   auto stopped = [&](const llvm::Twine &problem) {
@@ -136,6 +148,10 @@ Plant::Outcome Plant::run(const Fault *fault) {
     return outcome;
   if (failed(addPtx(*compilation, *code)))
     return stopped("the kernels have no PTX");
+  if (fault && fault->inPtx)
+    plantInPtx(*fault->inPtx, code->host.description.variants.front().ptx, outcome);
+  if (!outcome.problem.empty())
+    return outcome;
   llvm::Expected<RunTensors> tensors = attnc::readTensors(*compilation->spec(), spec, folder);
   if (!tensors)
     return stopped(llvm::toString(tensors.takeError()));
@@ -145,8 +161,11 @@ Plant::Outcome Plant::run(const Fault *fault) {
     outcome.shuffles = expectedShuffles(*compilation, *tensors);
   llvm::Error error = emulate(*code, target, tensors->all(compilation->interface()), outcome.report);
   std::string message = llvm::toString(std::move(error));
-  if (!message.empty() && outcome.report.clean())
-    return stopped(message);
+  if (!message.empty() && outcome.report.clean()) {
+    if (!fault || fault->symptom.kind != Symptom::Refused)
+      return stopped(message);
+    outcome.refusal = message;
+  }
   const HostTensor &output = tensors->outputs.front().tensor;
   tolerance = toleranceOf(output.type);
   outcome.error = message.empty() ? relativeError(toDoubles(output), expected) : INFINITY;
@@ -166,8 +185,12 @@ static std::vector<const BankUse *> conflicts(const EmulatorReport &report, bool
 }
 
 static std::string describe(const Plant &plant, const Plant::Outcome &outcome) {
-  std::string text = outcome.problem;
+  std::string text = outcome.edit + outcome.problem;
   llvm::raw_string_ostream os(text);
+  if (!outcome.refusal.empty()) {
+    os << "refused: " << outcome.refusal;
+    return text;
+  }
   for (unsigned kind = 0; kind < numFindingKinds; ++kind)
     if (outcome.report.totals[kind])
       os << findingName(FindingKind(kind)) << " " << outcome.report.totals[kind] << "; ";
@@ -182,6 +205,8 @@ static bool isCaught(const Plant &plant, const Plant::Outcome &outcome, const Sy
   bool clean = outcome.report.clean(), right = outcome.error <= plant.tolerance;
   if (!outcome.problem.empty())
     return false;
+  if (symptom.kind == Symptom::Refused)
+    return !outcome.refusal.empty();
   if (symptom.kind == Symptom::Reported)
     return outcome.report.total(symptom.finding) != 0;
   if (symptom.kind == Symptom::WrongValues)
@@ -234,7 +259,8 @@ int main(int argc, char **argv) {
   llvm::ArrayRef<StringRef> listed = llvm::ArrayRef(arguments).drop_front(3);
   StringRef name = llvm::sys::path::stem(plant.spec);
   unsigned run = 0;
-  for (llvm::ArrayRef<Fault> table : {orderFaults(), placeFaults(), fragmentFaults(), tileFaults(), warpgroupFaults()})
+  for (llvm::ArrayRef<Fault> table : {orderFaults(), placeFaults(), fragmentFaults(), tileFaults(), warpgroupFaults(),
+                                      ptxOperandFaults(), ptxImmediateFaults(), ptxOrderFaults(), ptxTypeFaults()})
     for (const Fault &fault : table)
       if (listed.empty() ? fault.spec == name : llvm::is_contained(listed, fault.name)) {
         good &= runFault(plant, fault);

@@ -288,6 +288,7 @@ bool Parser::three(std::array<uint64_t, 3> &sizes) {
 bool Parser::bounds(Bounds &bounds) {
   uint64_t ignored = 0;
   StringRef name = token.text;
+  unsigned line = token.line;
   advance();
   if (name == "maxntid")
     return three(bounds.most);
@@ -298,7 +299,7 @@ bool Parser::bounds(Bounds &bounds) {
                                                             fail(token.line, "expected 1 … 64 blocks"));
   if (name == "maxnreg")
     return integer(ignored, "a number of registers");
-  return fail(token.line, "directive of an entry that is not modelled: '." + name + "'");
+  return fail(line, "directive of an entry that is not modelled: '." + name + "'");
 }
 
 llvm::Expected<Module> attune::ptx::parse(StringRef text) { return Parser(text).run(); }

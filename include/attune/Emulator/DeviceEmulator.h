@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Executes the kernels of an LLVM module made for nvptx64 on this CPU and checks them while they run: bounds,
+// Executes kernels, as PTX text or as an LLVM module for nvptx64, on this CPU and checks them while they run: bounds,
 // alignment, uninitialised reads, races, copies in flight, divergence, deadlocks, bank conflicts. Each GPU thread is a
 // fiber; the blocks of a launch run one after another. What it does not model is refused by name when the emulator is
 // created.

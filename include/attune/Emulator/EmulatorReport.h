@@ -62,8 +62,8 @@ struct Finding {
   uint64_t address = 0; ///< byte offset from that buffer's begin, or the address itself
   uint32_t bytes = 0;
   std::string message;
-  std::string instruction; ///< the LLVM IR instruction
-  std::string location;    ///< file:line:column, if the module has debug locations
+  std::string instruction; ///< its text: PTX, or LLVM IR
+  std::string location;    ///< ptx:line; of LLVM IR file:line:column, if the module has debug locations
   uint64_t count = 1;      ///< how often this kind happened at this instruction
 };
 

@@ -33,6 +33,7 @@ std::string gpuSource(const Problem &problem, tile::WarpGrid warps = {4, 1});
 /// A plan for a GPU: its kernels, lowered, and its host function, which the tests interpret.
 struct DevicePlan {
   mlir::OwningOpRef<mlir::ModuleOp> kernels, host;
+  std::string chip;
 };
 
 /// Lowers the kernels of a module. Null, after diagnostics, if that fails.

@@ -33,7 +33,7 @@ std::optional<DevicePlan> test::lowerPlan(OwningOpRef<ModuleOp> module, const st
   fold.addPass(device::createFoldGrids());
   if (failed(fold.run(*module)))
     return std::nullopt;
-  DevicePlan plan{std::move(module), nullptr};
+  DevicePlan plan{std::move(module), nullptr, chip};
   plan.host = plan.kernels->clone();
   for (auto host : llvm::make_early_inc_range(plan.kernels->getOps<func::FuncOp>()))
     host.erase();
@@ -44,13 +44,12 @@ std::optional<DevicePlan> test::lowerPlan(OwningOpRef<ModuleOp> module, const st
 
 EmulatedPlan::EmulatedPlan(const DevicePlan &plan, bool shuffled, uint64_t seed)
     : host(*plan.host), kernels(deviceKernels(*plan.kernels)) {
-  auto context = std::make_unique<llvm::LLVMContext>();
-  auto device = translateDeviceModule(*plan.kernels, *context);
-  if (failed(device))
+  auto ptx = emitPtx(*plan.kernels, plan.chip, /*threads=*/1);
+  if (failed(ptx))
     llvm::report_fatal_error("the kernels do not translate");
   EmulatorOptions options;
-  options.shuffleSchedule = shuffled, options.seed = seed;
-  emulator = llvm::cantFail(DeviceEmulator::create(std::move(*device), std::move(context), options));
+  options.shuffleSchedule = shuffled, options.seed = seed, options.chip = plan.chip;
+  emulator = llvm::cantFail(DeviceEmulator::createFromPtx(*ptx, options));
 }
 
 namespace {
