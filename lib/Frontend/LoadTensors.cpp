@@ -58,7 +58,8 @@ static llvm::Error checkShape(const SpecTensor &wanted, llvm::ArrayRef<int64_t> 
   const char *note = llvm::StringRef(wanted.field).ends_with("low_rank")
                          ? "\nnote: for another length, pad it with zero columns, slice its columns, or draw it anew"
                          : "";
-  return failAt(wanted, source, "expected shape " + showExpected(wanted.shape) + ", but got " + showShape(given) + note);
+  return failAt(wanted, source,
+                "expected shape " + showExpected(wanted.shape) + ", but got " + showShape(given) + note);
 }
 
 static llvm::Error checkShapes(llvm::ArrayRef<SpecTensor> wanted, const Headers &headers, const TensorSource &source) {
@@ -74,9 +75,10 @@ static llvm::Error checkMemory(llvm::ArrayRef<SpecTensor> wanted, const Headers 
   for (auto [tensor, header] : llvm::zip_equal(wanted, headers)) {
     int64_t more = byteCount(header.type, header.shape).value_or(0);
     if (more > machineMemory() - bytes)
-      return failAt(tensor, source, "expected tensors that fit this machine's memory of " + llvm::Twine(machineMemory()) +
-                                        " bytes, but got shape " + showShape(header.shape) + " of " +
-                                        nameOf(header.type) + " beside " + llvm::Twine(bytes) + " bytes of others");
+      return failAt(tensor, source,
+                    "expected tensors that fit this machine's memory of " + llvm::Twine(machineMemory()) +
+                        " bytes, but got shape " + showShape(header.shape) + " of " + nameOf(header.type) + " beside " +
+                        llvm::Twine(bytes) + " bytes of others");
     bytes += more;
   }
   return llvm::Error::success();
@@ -118,8 +120,8 @@ static llvm::Error checkIndices(const SpecTensor &wanted, const HostTensor &give
     return llvm::Error::success();
   for (int32_t value : llvm::ArrayRef(given.data<int32_t>(), given.count()))
     if (value < 0 || value >= *wanted.bound)
-      return failAt(wanted, source, "expected values from 0 to " + llvm::Twine(*wanted.bound - 1) + ", but got " +
-                                        llvm::Twine(value));
+      return failAt(wanted, source,
+                    "expected values from 0 to " + llvm::Twine(*wanted.bound - 1) + ", but got " + llvm::Twine(value));
   return llvm::Error::success();
 }
 

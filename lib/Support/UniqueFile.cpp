@@ -80,7 +80,8 @@ static Expected<std::string> temporaryFolder() {
   if (keepsFiles(folder))
     return folder.str().str();
   return createStringError("expected a folder for temporary files that only you may write, or with the sticky bit, but "
-                           "got " + folder + "; set TMPDIR to another, or chmod go-w " + folder);
+                           "got " +
+                           folder + "; set TMPDIR to another, or chmod go-w " + folder);
 }
 
 Expected<UniqueFile> UniqueFile::temporary(StringRef ending) {
@@ -116,6 +117,8 @@ Error UniqueFile::moveTo(StringRef place) {
   bool taken = ::stat(place.str().c_str(), &former) == 0;
   if (taken && !S_ISREG(former.st_mode))
     return failure(place, "a folder or a device there");
+  if (taken && ::faccessat(AT_FDCWD, place.str().c_str(), W_OK, AT_EACCESS) != 0) // renaming would not ask
+    return failure(place, lastError().message());
   if (taken && ::chmod(path_.c_str(), former.st_mode & 07777) != 0)
     code = lastError();
   if (!code)

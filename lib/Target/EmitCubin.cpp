@@ -141,14 +141,13 @@ static llvm::Expected<Assembly> makeFiles(StringRef ptxas, StringRef chip, Strin
 
 static llvm::Expected<ProgramRun> run(const Assembly &files, ArrayRef<StringRef> further) {
   std::string architecture = ("-arch=" + files.chip).str();
-  SmallVector<StringRef> command{files.ptxas,        "-v", "-O3", architecture, files.input.path(), "-o",
-                                 files.output.path()};
+  SmallVector<StringRef> command{files.ptxas, "-v", "-O3", architecture, files.input.path(), "-o", files.output.path()};
   llvm::append_range(command, further);
   return runProgram(command);
 }
 
-/// Kernels are assembled side by side, by as many threads as there are processors (0): the code is the same. An older ptxas
-/// that does not know the option names it in its complaint.
+/// Kernels are assembled side by side, by as many threads as there are processors (0): the code is the same. An older
+/// ptxas that does not know the option names it in its complaint.
 static llvm::Expected<ProgramRun> runSideBySide(const Assembly &files) {
   auto result = run(files, {"--split-compile=0"});
   bool unknown = result && result->status != 0 && StringRef(result->said).contains("split-compile");

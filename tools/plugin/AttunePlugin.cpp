@@ -21,9 +21,9 @@
 /// Of no plugin: the program then refuses this one by itself.
 static constexpr uint32_t noVersion = 0;
 
-/// MLIR's number for plugins has not changed since there are plugins, its classes change with every release of LLVM. So the
-/// program is asked which one it has, by a function of LLVM's C interface, which stays as it is; it is looked up, as a
-/// program may have none. Patches of one release fit each other.
+/// MLIR's number for plugins has not changed since there are plugins, its classes change with every release of LLVM. So
+/// the program is asked which one it has, by a function of LLVM's C interface, which stays as it is; it is looked up,
+/// as a program may have none. Patches of one release fit each other.
 static uint32_t versionForProgram() {
   using GetVersion = void (*)(unsigned *major, unsigned *minor, unsigned *patch);
   auto ask = reinterpret_cast<GetVersion>(dlsym(RTLD_DEFAULT, "LLVMGetVersion"));
@@ -35,8 +35,9 @@ static uint32_t versionForProgram() {
   char found[64] = "one that does not say its version";
   if (ask)
     std::snprintf(found, sizeof(found), "%u.%u.%u", major, minor, patch);
-  std::fprintf(stderr, "error: AttunePlugin: expected a program with LLVM and MLIR %d.%d, but got %s; load it in the mlir-opt "
-                       "that it was built for, or build Attune for this one\n",
+  std::fprintf(stderr,
+               "error: AttunePlugin: expected a program with LLVM and MLIR %d.%d, but got %s; load it in the mlir-opt "
+               "that it was built for, or build Attune for this one\n",
                LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR, found);
   return noVersion;
 }

@@ -23,8 +23,8 @@ struct ProgramRun {
   std::string said;
 };
 
-/// Seconds that a program may take unless the caller says: the environment's ATTUNE_TOOL_SECONDS, else 120. An error for
-/// anything but 1 … 86400.
+/// Seconds that a program may take unless the caller says: the environment's ATTUNE_TOOL_SECONDS, else 120. An error
+/// for anything but 1 … 86400.
 llvm::Expected<unsigned> toolSeconds();
 
 /// Runs the program of this path with these arguments, the first of which is its name, and nothing to read. It is ended

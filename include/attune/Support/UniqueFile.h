@@ -21,8 +21,8 @@
 
 namespace attune {
 
-/// A file that this program has made, under a drawn name. It is gone with its scope, and when a signal ends a program that
-/// cleans up (CleanUp.h), unless it was moved to a place of its own.
+/// A file that this program has made, under a drawn name. It is gone with its scope, and when a signal ends a program
+/// that cleans up (CleanUp.h), unless it was moved to a place of its own.
 class UniqueFile {
 public:
   /// In the folder of `place`; the umask is taken off the mode.
@@ -55,8 +55,8 @@ private:
   std::optional<SignalRemoval> removal_;
 };
 
-/// A folder for one temporary file, which this user alone may enter: for programs that make files as the umask lets them.
-/// It is gone with its scope, with all that is in it, and as a UniqueFile is.
+/// A folder for one temporary file, which this user alone may enter: for programs that make files as the umask lets
+/// them. It is gone with its scope, with all that is in it, and as a UniqueFile is.
 class UniqueFolder {
 public:
   static llvm::Expected<UniqueFolder> temporary();

@@ -171,6 +171,15 @@ class Compiler(unittest.TestCase):
                 with self.assertRaisesRegex(attune.CompilerNotFoundError, "libmlir-22"):
                     attune.compile(linear())
 
+    def test_it_makes_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "attnc"
+            path.write_text("#!/bin/sh\nexit 0\n")
+            path.chmod(0o755)
+            with mock.patch.dict(os.environ, {"ATTUNE_ATTNC": str(path), "ATTUNE_CACHE_DIR": folder}):
+                with self.assertRaisesRegex(attune.CompileError, "expected the compiler to make one library, but got nothing"):
+                    attune.compile(linear())
+
     def test_it_dies(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "attnc"

@@ -29,8 +29,9 @@ TEST(RunProgram, GivesTheStatusAndWhatWasSaid) {
 
 TEST(RunProgram, EndsOneThatTakesTooLong) {
   std::string message = messageOf(shell("exec sleep 600", 1));
-  EXPECT_EQ(message, "expected /bin/sh to end within 1 s, but it did not; if it needs longer, set ATTUNE_TOOL_SECONDS to more "
-                     "seconds");
+  EXPECT_EQ(message,
+            "expected /bin/sh to end within 1 s, but it did not; if it needs longer, set ATTUNE_TOOL_SECONDS to more "
+            "seconds");
   std::string elsewhere;
   std::thread([&] { elsewhere = messageOf(shell("exec sleep 600", 1)); }).join();
   EXPECT_EQ(elsewhere, message);

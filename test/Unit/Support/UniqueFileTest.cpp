@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Support/TensorFiles.h"
 #include "attune/Support/UniqueFile.h"
+#include "attune/Support/TensorFiles.h"
 
 #include "TemporaryFolder.h"
 
@@ -68,6 +68,16 @@ TEST(WriteFile, TakesThePlaceOfAFileAndItsMode) {
   EXPECT_EQ(contentOf(path), "after");
   EXPECT_EQ(modeOf(path), 0640u);
   EXPECT_EQ(filesIn(folder.str()), std::vector<std::string>{"a"});
+}
+
+TEST(WriteFile, KeepsWhatMayNotBeWritten) {
+  if (::geteuid() == 0)
+    GTEST_SKIP() << "root may write everything";
+  TemporaryFolder folder;
+  std::string path = folder.fileOf("a", "before");
+  ASSERT_EQ(::chmod(path.c_str(), 0444), 0);
+  EXPECT_EQ(written(path, "after"), "expected to write " + path + ", but got: Permission denied");
+  EXPECT_EQ(contentOf(path), "before");
 }
 
 TEST(WriteFile, GoesWhereALinkPoints) {
