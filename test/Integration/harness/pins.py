@@ -54,8 +54,10 @@ def wrong_in_choices(explained, pins):
             taken = [decision["form"] for decision in group if decision["taken"]]
             possible = [decision["form"] for decision in group if decision["possible"]]
             bound |= form in taken
-            if form in possible and taken not in ([form], []):
-                yield f"pin {law}: {form}: {name} is {' and '.join(taken)}"
+            # Where the input is compressed first, and that is pinned as well, there is no projection to speak of.
+            none = law == "project" and pins.get("low_rank") == "compress_first" and not taken
+            if form in possible and taken != [form] and not none:
+                yield f"pin {law}: {form}: {name} is {' and '.join(taken) or 'in none of its forms'}"
             if any(decision["pinned"] != (decision["form"] == form) for decision in group):
                 yield f"pin {law}: {form}: {name} is not told as pinned"
         if bound == (f"{law}: {form}" in unbound):

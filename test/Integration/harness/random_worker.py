@@ -9,6 +9,7 @@ import tempfile
 
 import numpy as np
 
+import pins
 import random_mutants
 import reference
 import refusals
@@ -53,6 +54,15 @@ class Outcome:
     unplanned: int = 0      # GPUs that have no plan with what is pinned
     in_range: bool = True
     spec: str = ""          # its text
+
+
+def judge_pins(target, drawn):
+    """What is pinned must be what is compiled: what is wrong, empty if nothing is."""
+    pinned = drawn.case.fields.get("pin")
+    try:
+        return "; ".join(pins.wrong_pins("attnc", drawn.spec, pinned, target)) if pinned else ""
+    except pins.Refused as refused:
+        return f"compiled, but not explained: {refused}"
 
 
 class Worker:
@@ -178,6 +188,8 @@ class Worker:
         outcome.ran += 1
         if status != 0:
             return f"{target}: ended with {status}: {said}"
+        if wrong := judge_pins(target, drawn):
+            return f"{target}: {wrong}"
         unit = self.unit(target, drawn)
         verdict = drawn.judge(got, unit)
         outcome.conditioned += verdict.conditioned > 0
