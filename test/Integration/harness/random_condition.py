@@ -5,7 +5,7 @@ sketch_bounds.py for every head of a drawn case.
 import numpy as np
 
 from random_range import parts_seen, project
-from sketch_bounds import EXACT_UNIT, attend_head, signs
+from sketch_bounds import EXACT_UNIT, UNIT, attend_head, signs
 
 # Two evaluations in float64 of what it can hold differ by no more than this; in a bundle what is expected is rounded to f32.
 JUDGES_APART = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
@@ -49,16 +49,20 @@ def visible_keys(case, arrays, entry, places):
     return seen & (np.arange(case.keys) <= places[:, None]) if case.fields["causal"] else np.tile(seen, (len(places), 1))
 
 
-def given(case, rows):
-    """(rows, what they may be off): those that a layer computes are rounded, and those that are scaled."""
-    computed = case.fields.keys() & {"projection", "rope", "qk_norm"} or case.fields.get("scale", 1) != 1
-    return rows, (4 if computed else 0) * EXACT_UNIT * np.abs(rows)
+COMPUTED = ("projection", "rope", "qk_norm")
+
+
+def off_in_float64(fields, rows):
+    """What rows may be off that a layer computes, and those that are scaled."""
+    computed = fields.keys() & set(COMPUTED) or fields.get("scale", 1) != 1
+    return (4 if computed else 0) * EXACT_UNIT * np.abs(rows)
 
 
 class Conditions:
     """Of the rows at `places` of an output that is `expected` [batch, H, rows, dv], or [batch, rows, D] behind an output
-    projection, in the batch `entries`: `bounds` for u = 1 of the relative error of each. `disagree` [batch, rows …]: where
-    this evaluation and what is expected differ; `noise`: by how much float64 lets them."""
+    projection, in the batch `entries`: `bounds` for u = 1 of the relative error of each. Of all of them: `disagree`, where this
+    evaluation and what is expected differ, or cannot be compared though float64 may make noise of them; `broken`, where they differ
+    by more than that; `moved`, the relative error to first order where a layer computes the rows of q and k in f32."""
 
     def __init__(self, case, arrays, parameter, expected, entries, places):
         self.case, self.parameter, self.expected, self.places = case, parameter, expected, places
@@ -66,12 +70,12 @@ class Conditions:
         self.projected = bool(case.fields.get("projection", {}).get("output"))
         self.entries = range(case.batch)[entries]
         self.v = values_of(case, self.arrays, parameter)
-        self.absolute, self.noise = np.zeros(expected.shape[:-1]), np.zeros(expected.shape[:-1])
+        self.absolute, self.noise, self.moved = (np.zeros(expected.shape[:-1]) for _ in range(3))
         self.o, self.known = np.zeros(expected.shape), np.zeros(expected.shape[:-1], bool)
         self.add_parts()
         self.compare()
         size = np.linalg.norm(expected, axis=-1)
-        self.bounds = np.where(self.absolute == 0, 0.0, self.absolute / size)[entries]
+        self.bounds, self.moved = (np.where(error == 0, 0.0, error / size)[entries] for error in (self.absolute, self.moved))
 
     def add_parts(self):
         first, plain = 0, lambda mechanism: mechanism["kind"] == "polysketch" and "lepe" not in mechanism
@@ -98,16 +102,19 @@ class Conditions:
         v = self.v[entry, place // group]
         if self.projected:
             v = v @ self.parameter("wo")[place * v.shape[-1]:(place + 1) * v.shape[-1]]
-        result = attend_head(seen.mechanism, matrix, given(self.case, q), given(self.case, k), v, self.places, visible)
         at = entry if self.projected else (entry, place)
+        head = lambda off: attend_head(seen.mechanism, matrix, (q, off(q)), (k, off(k)), v, self.places, visible)
+        result = head(lambda rows: off_in_float64(f, rows))
         self.o[at] += result.o
         self.absolute[at] += result.bound
         self.noise[at] += result.noise
+        if f.keys() & set(COMPUTED):
+            self.moved[at] += head(lambda rows: UNIT["f32"] * np.abs(rows)).noise
 
     def compare(self):
-        difference = np.where(self.known, np.linalg.norm(self.o - self.expected, axis=-1), 0)
         size = np.linalg.norm(self.expected, axis=-1)
         if self.projected:  # heads may cancel
             size = size + np.linalg.norm(self.o, axis=-1).max(initial=0)
+        difference = np.where(self.known, np.linalg.norm(self.o - self.expected, axis=-1), self.noise)
         self.disagree = ~(difference <= JUDGES_APART[self.expected.dtype] * size)
-        self.broken = self.disagree & ~(difference <= NOISE_FACTOR * self.noise)
+        self.broken = self.known & self.disagree & ~(difference <= NOISE_FACTOR * self.noise)

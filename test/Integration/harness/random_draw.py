@@ -8,7 +8,7 @@ import yaml
 
 import judges
 import reference
-from accuracy import judge, says_nothing
+from accuracy import MOST_ERROR, judge, says_nothing
 from random_condition import Conditions
 from random_grammar import Choices, draw_spec
 from random_range import LARGE_DEGREE, LARGE_LOGIT
@@ -86,10 +86,12 @@ class Drawn:
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        """Too many rows are conditioned, or float64 cannot say what it is."""
+        """Too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can."""
         if self.conditions is None or self.conditions.broken.any():
             return False
-        return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any()
+        moved = self.conditions.moved
+        return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
+            says_nothing(moved, self.tolerance) or (moved > MOST_ERROR).any()
 
     def disagreement(self):
         """What is wrong with a judge, empty if nothing is."""
