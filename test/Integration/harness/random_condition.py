@@ -4,8 +4,9 @@ sketch_bounds.py for every head of a drawn case.
 
 import numpy as np
 
+from accuracy import ratio
 from random_range import parts_seen, project
-from sketch_bounds import EXACT_UNIT, UNIT, attend_head, signs
+from sketch_bounds import EXACT_UNIT, UNIT, attend_head, evaluate, signs
 
 # Two evaluations in float64 of what it can hold differ by no more than this; in a bundle what is expected is rounded to f32.
 JUDGES_APART = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
@@ -60,9 +61,9 @@ def off_in_float64(fields, rows):
 
 class Conditions:
     """Of the rows at `places` of an output that is `expected` [batch, H, rows, dv], or [batch, rows, D] behind an output
-    projection, in the batch `entries`: `bounds` for u = 1 of the relative error of each. Of all of them: `disagree`, where this
-    evaluation and what is expected differ, or cannot be compared though float64 may make noise of them; `broken`, where they differ
-    by more than that; `moved`, the relative error to first order where a layer computes the rows of q and k in f32."""
+    projection, in the batch `entries`: `bounds` for u = 1 of the relative error of each; `disagree`, where this evaluation and
+    what is expected differ or, as they cannot be compared, this one and one whose sums go the other way; `broken`, where they
+    differ by more than float64 may be off. `moved`: the relative error of the whole where a layer computes rows of q and k in f32."""
 
     def __init__(self, case, arrays, parameter, expected, entries, places):
         self.case, self.parameter, self.expected, self.places = case, parameter, expected, places
@@ -70,12 +71,15 @@ class Conditions:
         self.projected = bool(case.fields.get("projection", {}).get("output"))
         self.entries = range(case.batch)[entries]
         self.v = values_of(case, self.arrays, parameter)
-        self.absolute, self.noise, self.moved = (np.zeros(expected.shape[:-1]) for _ in range(3))
-        self.o, self.known = np.zeros(expected.shape), np.zeros(expected.shape[:-1], bool)
+        self.absolute, self.noise = np.zeros(expected.shape[:-1]), np.zeros(expected.shape[:-1])
+        self.o, self.change, self.backwards = (np.zeros(expected.shape) for _ in range(3))
+        self.known, self.rng = np.zeros(expected.shape[:-1], bool), np.random.default_rng(1)
         self.add_parts()
         self.compare()
         size = np.linalg.norm(expected, axis=-1)
-        self.bounds, self.moved = (np.where(error == 0, 0.0, error / size)[entries] for error in (self.absolute, self.moved))
+        self.bounds = np.where(self.absolute == 0, 0.0, self.absolute / size)[entries]
+        self.disagree, self.broken = self.disagree[entries], self.broken[entries]
+        self.moved = float(ratio(np.linalg.norm(self.change[entries]), np.linalg.norm(expected[entries])))
 
     def add_parts(self):
         first, plain = 0, lambda mechanism: mechanism["kind"] == "polysketch" and "lepe" not in mechanism
@@ -103,18 +107,25 @@ class Conditions:
         if self.projected:
             v = v @ self.parameter("wo")[place * v.shape[-1]:(place + 1) * v.shape[-1]]
         at = entry if self.projected else (entry, place)
-        head = lambda off: attend_head(seen.mechanism, matrix, (q, off(q)), (k, off(k)), v, self.places, visible)
-        result = head(lambda rows: off_in_float64(f, rows))
+        exact = lambda rows: (rows, off_in_float64(f, rows))
+        result = attend_head(seen.mechanism, matrix, exact(q), exact(k), v, self.places, visible)
         self.o[at] += result.o
         self.absolute[at] += result.bound
         self.noise[at] += result.noise
+        again = lambda q, k, step=1: evaluate(seen.mechanism, matrix, q, k, v, self.places, visible, step)
+        self.backwards[at] += again(q, k, -1) - result.o
         if f.keys() & set(COMPUTED):
-            self.moved[at] += head(lambda rows: UNIT["f32"] * np.abs(rows)).noise
+            self.change[at] += again(self.in_f32(q), self.in_f32(k)) - result.o
+
+    def in_f32(self, rows):
+        """As a layer may have rounded them."""
+        return rows * (1 + UNIT["f32"] * self.rng.uniform(-1, 1, rows.shape))
 
     def compare(self):
         size = np.linalg.norm(self.expected, axis=-1)
         if self.projected:  # heads may cancel
             size = size + np.linalg.norm(self.o, axis=-1).max(initial=0)
-        difference = np.where(self.known, np.linalg.norm(self.o - self.expected, axis=-1), self.noise)
+        difference = np.where(self.known, np.linalg.norm(self.o - self.expected, axis=-1),
+                              np.linalg.norm(self.backwards, axis=-1))
         self.disagree = ~(difference <= JUDGES_APART[self.expected.dtype] * size)
         self.broken = self.known & self.disagree & ~(difference <= NOISE_FACTOR * self.noise)

@@ -8,7 +8,7 @@ import yaml
 
 import judges
 import reference
-from accuracy import MOST_ERROR, judge, says_nothing
+from accuracy import judge, says_nothing
 from random_condition import Conditions
 from random_grammar import Choices, draw_spec
 from random_range import LARGE_DEGREE, LARGE_LOGIT
@@ -89,9 +89,8 @@ class Drawn:
         """Too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can."""
         if self.conditions is None or self.conditions.broken.any():
             return False
-        moved = self.conditions.moved
         return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
-            says_nothing(moved, self.tolerance) or (moved > MOST_ERROR).any()
+            self.conditions.moved > self.tolerance / 2
 
     def disagreement(self):
         """What is wrong with a judge, empty if nothing is."""
