@@ -27,8 +27,8 @@ class Moved:
     def __init__(self, sketch, side, row, entry):
         self.sketch, self.side, self.row, self.entry, self.calls = sketch, side, row, entry, 0
 
-    def __call__(self, rows, mechanism, matrix):
-        value, error = self.sketch(rows, mechanism, matrix)
+    def __call__(self, rows, mechanism, matrix, step):
+        value, error = self.sketch(rows, mechanism, matrix, step)
         if self.calls == self.side:
             value = value.copy()
             value[self.row, self.entry] += STEP * np.linalg.norm(value[self.row])

@@ -4,8 +4,9 @@ sketch_bounds.py for every head of a drawn case.
 
 import numpy as np
 
+from accuracy import ratio
 from random_range import parts_seen, project
-from sketch_bounds import EXACT_UNIT, attend_head, signs
+from sketch_bounds import EXACT_UNIT, UNIT, attend_head, evaluate, signs
 
 # Two evaluations in float64 of what it can hold differ by no more than this; in a bundle what is expected is rounded to f32.
 JUDGES_APART = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
@@ -49,16 +50,20 @@ def visible_keys(case, arrays, entry, places):
     return seen & (np.arange(case.keys) <= places[:, None]) if case.fields["causal"] else np.tile(seen, (len(places), 1))
 
 
-def given(case, rows):
-    """(rows, what they may be off): those that a layer computes are rounded, and those that are scaled."""
-    computed = case.fields.keys() & {"projection", "rope", "qk_norm"} or case.fields.get("scale", 1) != 1
-    return rows, (4 if computed else 0) * EXACT_UNIT * np.abs(rows)
+COMPUTED = ("projection", "rope", "qk_norm")
+
+
+def off_in_float64(fields, rows):
+    """What rows may be off that a layer computes, and those that are scaled."""
+    computed = fields.keys() & set(COMPUTED) or fields.get("scale", 1) != 1
+    return (4 if computed else 0) * EXACT_UNIT * np.abs(rows)
 
 
 class Conditions:
     """Of the rows at `places` of an output that is `expected` [batch, H, rows, dv], or [batch, rows, D] behind an output
-    projection, in the batch `entries`: `bounds` for u = 1 of the relative error of each. `disagree` [batch, rows …]: where
-    this evaluation and what is expected differ; `noise`: by how much float64 lets them."""
+    projection, in the batch `entries`: `bounds` for u = 1 of the relative error of each; `disagree`, where this evaluation and
+    what is expected differ or, as they cannot be compared, this one and one whose sums go the other way; `broken`, where they
+    differ by more than float64 may be off. `moved`: the relative error of the whole where a layer computes rows of q and k in f32."""
 
     def __init__(self, case, arrays, parameter, expected, entries, places):
         self.case, self.parameter, self.expected, self.places = case, parameter, expected, places
@@ -67,11 +72,14 @@ class Conditions:
         self.entries = range(case.batch)[entries]
         self.v = values_of(case, self.arrays, parameter)
         self.absolute, self.noise = np.zeros(expected.shape[:-1]), np.zeros(expected.shape[:-1])
-        self.o, self.known = np.zeros(expected.shape), np.zeros(expected.shape[:-1], bool)
+        self.o, self.change, self.backwards = (np.zeros(expected.shape) for _ in range(3))
+        self.known, self.rng = np.zeros(expected.shape[:-1], bool), np.random.default_rng(1)
         self.add_parts()
         self.compare()
         size = np.linalg.norm(expected, axis=-1)
         self.bounds = np.where(self.absolute == 0, 0.0, self.absolute / size)[entries]
+        self.disagree, self.broken = self.disagree[entries], self.broken[entries]
+        self.moved = float(ratio(np.linalg.norm(self.change[entries]), np.linalg.norm(expected[entries])))
 
     def add_parts(self):
         first, plain = 0, lambda mechanism: mechanism["kind"] == "polysketch" and "lepe" not in mechanism
@@ -98,16 +106,26 @@ class Conditions:
         v = self.v[entry, place // group]
         if self.projected:
             v = v @ self.parameter("wo")[place * v.shape[-1]:(place + 1) * v.shape[-1]]
-        result = attend_head(seen.mechanism, matrix, given(self.case, q), given(self.case, k), v, self.places, visible)
         at = entry if self.projected else (entry, place)
+        exact = lambda rows: (rows, off_in_float64(f, rows))
+        result = attend_head(seen.mechanism, matrix, exact(q), exact(k), v, self.places, visible)
         self.o[at] += result.o
         self.absolute[at] += result.bound
         self.noise[at] += result.noise
+        again = lambda q, k, step=1: evaluate(seen.mechanism, matrix, q, k, v, self.places, visible, step)
+        self.backwards[at] += again(q, k, -1) - result.o
+        if f.keys() & set(COMPUTED):
+            self.change[at] += again(self.in_f32(q), self.in_f32(k)) - result.o
+
+    def in_f32(self, rows):
+        """As a layer may have rounded them."""
+        return rows * (1 + UNIT["f32"] * self.rng.uniform(-1, 1, rows.shape))
 
     def compare(self):
-        difference = np.where(self.known, np.linalg.norm(self.o - self.expected, axis=-1), 0)
         size = np.linalg.norm(self.expected, axis=-1)
         if self.projected:  # heads may cancel
             size = size + np.linalg.norm(self.o, axis=-1).max(initial=0)
+        difference = np.where(self.known, np.linalg.norm(self.o - self.expected, axis=-1),
+                              np.linalg.norm(self.backwards, axis=-1))
         self.disagree = ~(difference <= JUDGES_APART[self.expected.dtype] * size)
-        self.broken = self.disagree & ~(difference <= NOISE_FACTOR * self.noise)
+        self.broken = self.known & self.disagree & ~(difference <= NOISE_FACTOR * self.noise)

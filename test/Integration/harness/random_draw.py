@@ -86,10 +86,11 @@ class Drawn:
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        """Too many rows are conditioned, or float64 cannot say what it is."""
+        """Too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can."""
         if self.conditions is None or self.conditions.broken.any():
             return False
-        return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any()
+        return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
+            self.conditions.moved > self.tolerance / 2
 
     def disagreement(self):
         """What is wrong with a judge, empty if nothing is."""

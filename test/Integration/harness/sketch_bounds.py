@@ -30,10 +30,11 @@ def signs(sign, index):
     return sign[:, None] * (1 - 2 * odd)
 
 
-def times_signs(number, matrix):
-    """Column by column in one order: of equal columns the sums are equal, and so their differences exactly 0."""
+def times_signs(number, matrix, step=1):
+    """Column by column in one order: of equal columns the sums are equal, and so their differences exactly 0. `step` -1 is the
+    other order."""
     rows, error = number
-    sums = np.stack([(rows * column).sum(-1) for column in matrix.T], -1)
+    sums = np.stack([(rows * column)[..., ::step].sum(-1) for column in matrix.T], -1)
     return sums, np.broadcast_to((error + EXACT_UNIT * np.abs(rows)).sum(-1, keepdims=True), sums.shape)
 
 
@@ -42,16 +43,16 @@ def times(a, b):
     return value, np.abs(a[0]) * b[1] + np.abs(b[0]) * a[1] + a[1] * b[1] + EXACT_UNIT * np.abs(value)
 
 
-def sketch(number, mechanism, matrix):
+def sketch(number, mechanism, matrix, step=1):
     """S of rows [n, d], [n, r], with what float64 may be off. `matrix` gives the ±1 by name."""
     root, width = np.sqrt(mechanism["size"]), number[0].shape[-1]
     scaled = lambda number: (number[0] / root, number[1] / root)
-    level = [scaled(times_signs(number, matrix(f"leaf{i}", "")[:width])) for i in range(mechanism["degree"] // 2)]
+    level = [scaled(times_signs(number, matrix(f"leaf{i}", "")[:width], step)) for i in range(mechanism["degree"] // 2)]
     node = 0
     while len(level) > 1:
         above = []
         for pair in zip(level[::2], level[1::2]):
-            sides = (times_signs(side, matrix(f"node{node}", name)) for side, name in zip(pair, ["_a", "_b"]))
+            sides = (times_signs(side, matrix(f"node{node}", name), step) for side, name in zip(pair, ["_a", "_b"]))
             above.append(scaled(times(*sides)))
             node += 1
         level = above
@@ -107,8 +108,8 @@ class Roots:
     sk: np.ndarray
 
 
-def roots_of(mechanism, matrix, q, k, places, visible):
-    (sq, q_error), (sk, k_error) = sketch(q, mechanism, matrix), sketch(k, mechanism, matrix)
+def roots_of(mechanism, matrix, q, k, places, visible, step=1):
+    (sq, q_error), (sk, k_error) = (sketch(rows, mechanism, matrix, step) for rows in (q, k))
     t, sketched = sq @ sk.T, visible
     off = np.abs(sq) @ (k_error + EXACT_UNIT * np.abs(sk)).T + q_error @ (np.abs(sk) + k_error).T
     if "local_exact" in mechanism:  # these weights have no sketch
@@ -117,6 +118,12 @@ def roots_of(mechanism, matrix, q, k, places, visible):
         t, sketched = np.where(inside, (q[0] @ k[0].T) ** half, t), visible & ~inside
         off = np.where(inside, exact_error(q, k, half), off)
     return Roots(t * visible, off * visible, sketched, sq, sk)
+
+
+def evaluate(mechanism, matrix, q, k, v, places, visible, step=1):
+    """The output alone, with sums in that order."""
+    rows = ((number, np.zeros_like(number)) for number in (q, k))
+    return attend(mechanism, roots_of(mechanism, matrix, *rows, places, visible, step).t, v)[0]
 
 
 def attend_head(mechanism, matrix, q, k, v, places, visible):
