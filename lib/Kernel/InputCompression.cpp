@@ -35,10 +35,8 @@ static Slots slotsOf(const Problem &problem, Value x, Value weight) {
 
 /// Tokens of a batch entry that exist.
 static Value tokensOf(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, Value x, Value batch) {
-  if (!problem.lengths)
-    return tiles.dim(frame[x], 1);
-  Point point{batch, Value(), Value(), Value()};
-  return keyLimit(frame, tiles, problem, point);
+  Value count = tiles.dim(frame[x], 1);
+  return problem.lengths ? lengthOf(frame, tiles, problem, batch, count) : count;
 }
 
 /// The sums of the pieces into `pieces` [batch, heads of E · blocks, pieces, k, columns].

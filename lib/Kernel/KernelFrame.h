@@ -100,6 +100,11 @@ struct VisibleKeys {
 VisibleKeys visibleKeys(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, const Point &point,
                         mlir::Value firstQuery);
 
+/// The key length of a batch entry, which has `count` tokens: within 0 … count whatever the memory holds, as it may change
+/// after the runtime has looked at it, and on a device nobody has.
+mlir::Value lengthOf(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, mlir::Value batch,
+                     mlir::Value count);
+
 /// Keys of the window, or of all, that exist.
 mlir::Value keyLimit(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, const Point &point);
 

@@ -181,11 +181,16 @@ static Value tokensBelow(TileBuilder &tiles, attn::WindowAttr window, Value orig
   return tiles.min(tiles.add(tiles.mul(rows, window.getColumns()), inLast), tiles.index(window.getLength()));
 }
 
+Value kernel::lengthOf(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, Value batch, Value count) {
+  Value length = memref::LoadOp::create(tiles.builder, tiles.loc, frame[problem.lengths], batch);
+  length = arith::IndexCastOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), length);
+  return tiles.min(tiles.max(length, tiles.index(0)), count);
+}
+
 Value kernel::keyLimit(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, const Point &point) {
   if (!problem.lengths)
     return keyCount(tiles, problem, frame[problem.key.memory]);
-  Value length = memref::LoadOp::create(tiles.builder, tiles.loc, frame[problem.lengths], point.batch);
-  length = arith::IndexCastOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), length);
+  Value length = lengthOf(frame, tiles, problem, point.batch, tokenCount(tiles, frame[problem.key.memory]));
   return problem.window ? tokensBelow(tiles, problem.window, point.origin, length) : length;
 }
 

@@ -36,12 +36,15 @@ func.func @softmax(%q: tensor<?x4x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tenso
 
 // -----
 
-// Causal with key lengths and lse: the limit is read from memory, the mask has columns and a diagonal.
+// Causal with key lengths and lse: the limit is read from memory and kept within 0 … keys, the mask has columns and a diagonal.
 // CHECK-LABEL: func.func @masked
 // CHECK-SAME:    memref<?xi32> {attune.argument = 3 : i64, attune.dims = "b", attune.key_lengths, attune.name = "key_lengths"
 // CHECK-SAME:    memref<?x4x?xf32, strided<[?, ?, 1]>> {attune.dims = "b.q", attune.empty = "minus_infinity", attune.name = "lse", attune.role = "optional_output"
 // CHECK-LABEL: tile.kernel @masked_softmax
-// CHECK:         memref.load
+// CHECK:         %[[READ:.*]] = memref.load
+// CHECK-NEXT:    %[[LENGTH:.*]] = arith.index_cast %[[READ]]
+// CHECK:         %[[FROM:.*]] = arith.maxsi %[[LENGTH]]
+// CHECK-NEXT:    arith.minsi %[[FROM]]
 // CHECK:         tile.mask %{{.*}} fill 0xFF800000 cols(%{{.*}}) diagonal(%{{.*}})
 // CHECK:         math.log2
 // CHECK:         tile.store %{{.*}} : tensor<64xf32>, memref<?x4x?xf32, strided<[?, ?, 1]>>

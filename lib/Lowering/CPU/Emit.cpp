@@ -8,6 +8,7 @@
 #include "Emit.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace attune;
@@ -30,6 +31,8 @@ FailureOr<SmallVector<const Isa *>> cpu::findIsas(ModuleOp module, ArrayRef<std:
 // Scalars
 //===----------------------------------------------------------------------===//
 
+static constexpr int64_t largest = std::numeric_limits<int64_t>::max();
+
 std::optional<int64_t> Emit::known(Value value) {
   APInt constant;
   if (value && matchPattern(value, m_ConstantInt(&constant)))
@@ -42,10 +45,12 @@ Value Emit::constant(int64_t value) { return arith::ConstantOp::create(*this, ge
 Value Emit::add(Value a, Value b) {
   auto x = known(a), y = known(b);
   if (x && y)
-    return constant(*x + *y);
+    return constant(saturates ? llvm::checkedAdd(*x, *y).value_or(largest) : *x + *y);
   if (x && *x == 0)
     return b;
-  return y && *y == 0 ? a : arith::AddIOp::create(*this, a, b).getResult();
+  if (y && *y == 0)
+    return a;
+  return saturates ? LLVM::SAddSat::create(*this, a, b).getResult() : arith::AddIOp::create(*this, a, b).getResult();
 }
 
 Value Emit::sub(Value a, Value b) {
@@ -58,12 +63,22 @@ Value Emit::sub(Value a, Value b) {
 Value Emit::mul(Value a, Value b) {
   auto x = known(a), y = known(b);
   if (x && y)
-    return constant(*x * *y);
+    return constant(saturates ? llvm::checkedMul(*x, *y).value_or(largest) : *x * *y);
   if ((x && *x == 0) || (y && *y == 0))
     return constant(0);
   if (x && *x == 1)
     return b;
-  return y && *y == 1 ? a : arith::MulIOp::create(*this, a, b).getResult();
+  if (y && *y == 1)
+    return a;
+  return saturates ? saturatingProduct(a, b) : arith::MulIOp::create(*this, a, b).getResult();
+}
+
+/// Of sizes, none of which is negative.
+Value Emit::saturatingProduct(Value a, Value b) {
+  auto type = LLVM::LLVMStructType::getLiteral(getContext(), {getI64Type(), getI1Type()});
+  Value both = LLVM::SMulWithOverflowOp::create(*this, type, a, b);
+  Value product = LLVM::ExtractValueOp::create(*this, both, 0), overflows = LLVM::ExtractValueOp::create(*this, both, 1);
+  return select(overflows, constant(largest), product);
 }
 
 Value Emit::min(Value a, Value b) {

@@ -32,6 +32,8 @@ public:
   Emit(Location loc, OpBuilder at, const Isa &isa) : ImplicitLocOpBuilder(loc, at), isa(isa) {}
 
   const Isa &isa;
+  /// Sums and products of scalars end at the largest number instead of wrapping around.
+  bool saturates = false;
   int64_t lanes() const { return isa.lanes; }
   VectorType vectorOf(Type element) { return VectorType::get({lanes()}, element); }
   VectorType floats() { return vectorOf(getF32Type()); }
@@ -73,6 +75,9 @@ public:
   SmallVector<Value> loop(Value lower, Value upper, int64_t step, ValueRange inits,
                           function_ref<SmallVector<Value>(Value, ValueRange)> body);
   void loop(Value lower, Value upper, int64_t step, function_ref<void(Value)> body);
+
+  /// A product that ends at the largest number.
+  Value saturatingProduct(Value a, Value b);
 
   /// A function of the module with the attributes of the instruction set, and an entry block; the builder stays.
   LLVM::LLVMFuncOp function(ModuleOp module, StringRef name, ArrayRef<Type> arguments, Type result = Type());

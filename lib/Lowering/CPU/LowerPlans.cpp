@@ -258,6 +258,8 @@ static LogicalResult lowerPlan(func::FuncOp host, const Isa &isa, bool device) {
   LLVM::LLVMFuncOp plan = emit.function(module, variantName(host.getName(), isa.name), {pointer, pointer});
   if (failed(PlanEmitter(emit, plan, /*launches=*/true, device).run(host)))
     return failure();
+  // A plan runs once the runtime has found its workspace to be one that can be; until then sizes may be anything.
+  emit.saturates = true;
   LLVM::LLVMFuncOp size = emit.function(module, workspaceName(host.getName(), isa.name), {pointer}, emit.getI64Type());
   return PlanEmitter(emit, size, /*launches=*/false, device).run(host);
 }

@@ -135,8 +135,12 @@ LogicalResult cpu::emitScalar(Emit &emit, Operation *op, IRMapping &scalars, llv
     Value zero = emit.constant(0);
     set(emit.sub(zero, floorDivide(emit, emit.sub(zero, operand(0)), operand(1))));
   } else if (isa<arith::CeilDivUIOp>(op)) {
-    // Sizes are far from 2⁶³, so the sum does not wrap.
+    // Sizes of a run are far from 2⁶³, and those that its workspace may come to saturate: the sum does not wrap.
     set(arith::DivUIOp::create(emit, emit.add(operand(0), emit.sub(operand(1), emit.constant(1))), operand(1)));
+  } else if (emit.saturates && isa<arith::MulIOp>(op) && op->getResult(0).getType().isIndex()) {
+    set(emit.mul(operand(0), operand(1)));
+  } else if (emit.saturates && isa<arith::AddIOp>(op) && op->getResult(0).getType().isIndex()) {
+    set(emit.add(operand(0), operand(1)));
   } else if (isa<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0) {
     cloneScalar(emit, op, scalars);
   } else {

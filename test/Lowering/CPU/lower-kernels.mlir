@@ -304,3 +304,27 @@ tile.kernel @around(%Q: memref<?x64xf32>, %K: memref<?x64xf32>, %O: memref<?x64x
   tile.store %s, %O[%i, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.return
 }
+
+// -----
+
+// The function that tells a workspace is asked for any sizes: its sums and products end at the largest number. The plan runs for
+// those that the runtime let pass.
+// CHECK-LABEL: llvm.func @sizes__avx512(
+// CHECK-NOT:     with.overflow
+// CHECK-NOT:     sadd.sat
+// CHECK-LABEL: llvm.func @sizes__avx512_workspace
+// CHECK:         "llvm.intr.smul.with.overflow"
+// CHECK:         arith.select
+// CHECK:         llvm.intr.sadd.sat
+// CHECK-NOT:     arith.muli
+// CHECK-NOT:     arith.addi
+// CHECK:         llvm.return
+func.func @sizes(%x: memref<?x40xf32>) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %rows = memref.dim %x, %c0 : memref<?x40xf32>
+  %thrice = arith.muli %rows, %c3 : index
+  %more = arith.addi %thrice, %rows : index
+  %w = tile.workspace(%more, %rows) : memref<?x7x?xf32>
+  return
+}
