@@ -141,7 +141,7 @@ bool DrawnTensor::extent(Wide &low, Wide &high) const {
   for (int dim = 0; dim < room; ++dim) {
     Wide reach = shape[dim] <= 1 ? 0 : Wide(shape[dim] - 1) * stride(dim);
     count *= shape[dim];
-    if (reach < -most || reach > most || count > most)
+    if (shape[dim] < 0 || reach < -most || reach > most || count > most)
       return false;
     (reach < 0 ? low : high) += reach * (info.dtype.bits / 8);
   }

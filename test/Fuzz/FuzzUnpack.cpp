@@ -16,6 +16,7 @@
 #include "Common/Unpack.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <cstdlib>
 #include <memory>

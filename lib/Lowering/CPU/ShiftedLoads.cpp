@@ -40,12 +40,14 @@ static bool beginsWithMemory(tile::LoadOp load) { return !load.getLower() || mat
 
 /// Whether row r + 1 of `a` is row r of `b`, be it one that does not exist.
 static bool follows(tile::LoadOp a, tile::LoadOp b) {
+  if (!isShifted(a, b)) // of another memory, perhaps of another rank
+    return false;
   bool bounds =
       a.getRows() == b.getRows() && (a.getLower() == b.getLower() || (beginsWithMemory(a) && beginsWithMemory(b)));
   bool place = a.getColumns() == b.getColumns() && a.getStride() == b.getStride();
   for (unsigned i = 0, end = a.getIndices().size(); i < end; ++i)
     place &= a.getIndices()[i] == b.getIndices()[i] || (i == rowDimension(a) && !a.getFold());
-  return bounds && place && isShifted(a, b) && firstRow(b).second == firstRow(a).second + 1;
+  return bounds && place && firstRow(b).second == firstRow(a).second + 1;
 }
 
 SmallVector<RunOfLoads> cpu::runsOfLoads(ArrayRef<Operation *> ops) {
