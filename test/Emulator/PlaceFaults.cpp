@@ -111,7 +111,7 @@ static Result halfAPiece(DeviceCode &code) {
 //===----------------------------------------------------------------------===//
 
 static Result shortBuffer(DeviceCode &code) {
-  for (DeviceKernel &kernel : code.kernels)
+  for (target::DeviceKernelDescription &kernel : code.host.description.variants.front().kernels)
     kernel.sharedBytes -= 128;
   return Change{}; // a number of the launch, not of the code
 }

@@ -55,7 +55,7 @@ struct DeviceEmulator::Impl {
   RewriteResult program;
   std::unique_ptr<orc::LLJIT> compiler;
   std::vector<std::pair<std::string, uint64_t>> constantSizes;
-  std::mt19937_64 random; ///< the order of blocks
+  std::mt19937_64 random;                         ///< the order of blocks
   const Multiprocessor *multiprocessor = nullptr; ///< of PTX
 };
 
@@ -82,7 +82,8 @@ Error DeviceEmulator::Impl::buildFromIr(orc::ThreadSafeModule owned) {
 
 Error DeviceEmulator::Impl::buildFromPtx(StringRef text) {
   auto context = std::make_unique<LLVMContext>();
-  // The text says what it is for, which says how much there is; the base of shared memory does not change with its size.
+  // The text says what it is for, which says how much there is; the base of shared memory does not change with its
+  // size.
   Chip chip;
   if (Error error = readChip(chip))
     return error;
@@ -171,7 +172,8 @@ Error DeviceEmulator::Impl::checkSize(const KernelInfo &kernel, Dim3 block, size
   uint64_t atOnce = multiprocessor ? multiprocessor->fitting(block.count(), bytes) : kernel.blocksAtOnce;
   if (atOnce < kernel.blocksAtOnce)
     return fail("expected " + Twine(kernel.blocksAtOnce) + " blocks of kernel '" + kernel.name +
-                "' on a multiprocessor, as its .minnctapersm says, but threads and shared memory allow " + Twine(atOnce));
+                "' on a multiprocessor, as its .minnctapersm says, but threads and shared memory allow " +
+                Twine(atOnce));
   return Error::success();
 }
 

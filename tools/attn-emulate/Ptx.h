@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the reader makes of PTX: sections 4 to 11 of the PTX ISA 9.0, as far as a compiler's output needs them. Names are
-// resolved where the ISA asks for a declaration first (registers); labels and variables, which may come later, keep their
-// names. Text is that of the source, which must live as long as the tree.
+// What the reader makes of PTX: sections 4 to 11 of the PTX ISA 9.0, as far as a compiler's output needs them. Names
+// are resolved where the ISA asks for a declaration first (registers); labels and variables, which may come later, keep
+// their names. Text is that of the source, which must live as long as the tree.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_PTX_H
@@ -107,8 +107,8 @@ struct Entry {
 };
 
 struct Module {
-  unsigned version = 0; ///< 10 · major + minor
-  unsigned target = 0;  ///< 80 of sm_80
+  unsigned version = 0;  ///< 10 · major + minor
+  unsigned target = 0;   ///< 80 of sm_80
   bool specific = false; ///< sm_90a: runs on no other
   std::vector<Variable> variables;
   std::vector<Entry> entries;

@@ -14,7 +14,8 @@ using namespace llvm;
 // cp.async
 //===----------------------------------------------------------------------===//
 
-/// 9.7.9.25.3.1: cp.async.{ca,cg}.shared.global{.L2::…} [dst], [src], cp-size{, src-size}. What is beyond src-size is zeros.
+/// 9.7.9.25.3.1: cp.async.{ca,cg}.shared.global{.L2::…} [dst], [src], cp-size{, src-size}. What is beyond src-size is
+/// zeros.
 static void copy(Emitter &e) {
   StringRef cache = e.modifierOf({"ca", "cg"});
   e.modifierOf({"shared", "shared::cta"});

@@ -108,7 +108,8 @@ static void barrier(Emitter &e) {
   bool arrives = kind == "arrive";
   e.end(arrives ? 2 : 1, 2);
   Participants threads = participants(e, 0, e.operandCount() == 2);
-  e.device(("llvm.nvvm.barrier.cta." + kind + aligned + threads.suffix).str(), e.builder.getVoidTy(), threads.arguments);
+  e.device(("llvm.nvvm.barrier.cta." + kind + aligned + threads.suffix).str(), e.builder.getVoidTy(),
+           threads.arguments);
 }
 
 void attune::ptx::addControlHandlers(HandlerTable &table) {

@@ -147,8 +147,8 @@ static void convertFloats(Emitter &e, const Conversion &c) {
 //===----------------------------------------------------------------------===//
 
 static void convert(Emitter &e) {
-  static constexpr StringRef types[] = {"u8", "u16", "u32", "u64", "s8", "s16", "s32",
-                                        "s64", "f16", "f32", "f64", "bf16"};
+  static constexpr StringRef types[] = {"u8",  "u16", "u32", "u64", "s8",  "s16",
+                                        "s32", "s64", "f16", "f32", "f64", "bf16"};
   if (e.nextModifier() == "rna")
     return convertToTf32(e);
   Conversion c;

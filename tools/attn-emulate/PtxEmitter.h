@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A handler reads the modifiers from the first to the last, then its operands, and emits. What goes wrong is kept (`fail`)
-// and handlers go on with values that nobody will use, so that they read as the ISA's tables do.
+// A handler reads the modifiers from the first to the last, then its operands, and emits. What goes wrong is kept
+// (`fail`) and handlers go on with values that nobody will use, so that they read as the ISA's tables do.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_PTXEMITTER_H
@@ -37,10 +37,10 @@ public:
   void needs(unsigned version, unsigned target, bool specific = false);
 
   // Modifiers, in the order of the ISA's syntax.
-  bool modifier(llvm::StringRef name);                                         ///< taken if it is next
-  llvm::StringRef modifierOf(llvm::ArrayRef<llvm::StringRef> names);           ///< one of these, or fails
-  llvm::StringRef optionalModifier(llvm::ArrayRef<llvm::StringRef> names);     ///< one of these, or empty
-  void require(llvm::StringRef names);                                         ///< all of these, as in "sync.aligned"
+  bool modifier(llvm::StringRef name);                                     ///< taken if it is next
+  llvm::StringRef modifierOf(llvm::ArrayRef<llvm::StringRef> names);       ///< one of these, or fails
+  llvm::StringRef optionalModifier(llvm::ArrayRef<llvm::StringRef> names); ///< one of these, or empty
+  void require(llvm::StringRef names);                                     ///< all of these, as in "sync.aligned"
   DataType typeModifier();
   DataType typeOf(llvm::ArrayRef<llvm::StringRef> names);
   llvm::StringRef nextModifier() const;
@@ -77,7 +77,9 @@ public:
   llvm::Value *asBits(llvm::Value *value);
   llvm::CallInst *device(llvm::StringRef name, llvm::Type *result, llvm::ArrayRef<llvm::Value *> arguments);
   llvm::Type *words(unsigned count); ///< a struct of so many i32; of one the i32
-  llvm::BasicBlock *block() { return llvm::BasicBlock::Create(context, "", function); } ///< at the end, unless entered elsewhere
+  llvm::BasicBlock *block() {
+    return llvm::BasicBlock::Create(context, "", function);
+  } ///< at the end, unless entered elsewhere
   llvm::BasicBlock *labelOf(const Operand &operand);
 
   // Registers that products of warpgroups fill (PtxWarpgroup.cpp).

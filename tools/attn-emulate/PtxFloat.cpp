@@ -21,7 +21,8 @@ using namespace llvm;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// {.rn}{.ftz}{.sat}.type: .ftz makes subnormal operands and results zeros of their sign, .sat cuts to [0, 1] and NaN to 0.
+/// {.rn}{.ftz}{.sat}.type: .ftz makes subnormal operands and results zeros of their sign, .sat cuts to [0, 1] and NaN
+/// to 0.
 struct Mode {
   bool flush = false, saturate = false;
   DataType type;
@@ -102,7 +103,8 @@ template <bool absolute> static void changeSign(Emitter &e) {
   mode.result(e, absolute ? e.builder.CreateUnaryIntrinsic(Intrinsic::fabs, a) : e.builder.CreateFNeg(a));
 }
 
-/// 9.7.3.11, 9.7.3.12: min, max{.ftz}{.NaN}.f32 d, a, b. Of a number and NaN the number; with .NaN, NaN. +0 is more than -0.
+/// 9.7.3.11, 9.7.3.12: min, max{.ftz}{.NaN}.f32 d, a, b. Of a number and NaN the number; with .NaN, NaN. +0 is more
+/// than -0.
 template <bool greatest> static void extremum(Emitter &e) {
   Mode mode;
   mode.flush = e.modifier("ftz");

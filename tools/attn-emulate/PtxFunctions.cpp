@@ -18,7 +18,8 @@ static uint32_t bfloatOf(float value) { return floatToBfloat(value); }
 static float ofHalf(uint32_t bits) { return halfToFloat(uint16_t(bits)); }
 static float ofBfloat(uint32_t bits) { return bfloatToFloat(uint16_t(bits)); }
 
-/// 9.7.14.5.17: element (i, j) of the 8x8 matrix goes to (j, i); lane l holds row l / 4, columns 2 (l % 4) and the next.
+/// 9.7.14.5.17: element (i, j) of the 8x8 matrix goes to (j, i); lane l holds row l / 4, columns 2 (l % 4) and the
+/// next.
 static void transpose(const WarpCall &call) {
   if (call.mask != ~0u)
     return call.machine.report(FindingKind::Divergence, call.site, call.warp.threads[0],

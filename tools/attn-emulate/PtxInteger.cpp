@@ -47,8 +47,8 @@ static Value *productOf(Emitter &e, StringRef half, DataType type, Value *a, Val
   return half == "wide" ? wide : e.builder.CreateTrunc(e.builder.CreateLShr(wide, type.bits), e.bits(type.bits));
 }
 
-/// 9.7.1.3: mul.{hi,lo,wide}.type d, a, b; 9.7.1.4: mad.{hi,lo,wide}.type d, a, b, c. Those of .wide have results, and c,
-/// of twice the width.
+/// 9.7.1.3: mul.{hi,lo,wide}.type d, a, b; 9.7.1.4: mad.{hi,lo,wide}.type d, a, b, c. Those of .wide have results, and
+/// c, of twice the width.
 template <bool add> static void multiply(Emitter &e) {
   StringRef half = e.modifierOf({"lo", "hi", "wide"});
   DataType type = e.typeOf(allTypes), result = type;
@@ -105,7 +105,9 @@ template <bool absolute> static void changeSign(Emitter &e) {
 template <bool greatest> static void extremum(Emitter &e) {
   DataType type = e.typeOf(allTypes);
   e.end(3);
-  auto id = type.isSigned() ? (greatest ? Intrinsic::smax : Intrinsic::smin) : greatest ? Intrinsic::umax : Intrinsic::umin;
+  auto id = type.isSigned() ? (greatest ? Intrinsic::smax : Intrinsic::smin)
+            : greatest      ? Intrinsic::umax
+                            : Intrinsic::umin;
   Value *a = e.read(1, type), *b = e.read(2, type);
   e.write(0, type, e.builder.CreateBinaryIntrinsic(id, a, b));
 }
@@ -136,8 +138,8 @@ static Value *lowByte(Emitter &e, unsigned operand, unsigned width) {
   return e.builder.CreateZExtOrTrunc(e.builder.CreateAnd(e.read(operand, u32), 255), e.bits(width));
 }
 
-/// 9.7.1.19: bfe.type d, a, b, c extracts c bits of a from bit b on. Beyond the end of a, and of a signed type beyond the
-/// field, bits are those of the sign: of the field's last bit, or a's if the field goes on beyond it.
+/// 9.7.1.19: bfe.type d, a, b, c extracts c bits of a from bit b on. Beyond the end of a, and of a signed type beyond
+/// the field, bits are those of the sign: of the field's last bit, or a's if the field goes on beyond it.
 static void extract(Emitter &e) {
   DataType type = e.typeOf({"u32", "u64", "s32", "s64"});
   e.end(4);

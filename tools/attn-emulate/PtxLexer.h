@@ -12,8 +12,8 @@
 
 namespace attune::ptx {
 
-/// A word of the text (4.1 to 4.4 of the PTX ISA). `Dotted` is a directive or a modifier; its text has no dot. Punctuation is
-/// one character.
+/// A word of the text (4.1 to 4.4 of the PTX ISA). `Dotted` is a directive or a modifier; its text has no dot.
+/// Punctuation is one character.
 struct Token {
   enum Kind { End, Identifier, Dotted, Number, String, Punctuation, Unknown };
   Kind kind = End;

@@ -32,7 +32,8 @@ static void invert(Emitter &e) {
   e.write(0, type, e.builder.CreateNot(e.read(1, type)));
 }
 
-/// 9.7.8.6: lop3.b32 d, a, b, c, immLut: bit i of the table is the result where the operands' bits are i = 4 a + 2 b + c.
+/// 9.7.8.6: lop3.b32 d, a, b, c, immLut: bit i of the table is the result where the operands' bits are i = 4 a + 2 b +
+/// c.
 static void combineThree(Emitter &e) {
   e.require("b32");
   e.end(5);
@@ -78,8 +79,8 @@ static void shiftRight(Emitter &e) {
   e.write(0, type, e.builder.CreateSelect(beyond, e.number(type.bits, 0), e.builder.CreateLShr(a, by)));
 }
 
-/// 9.7.8.7: shf.{l,r}.{clamp,wrap}.b32 d, a, b, c shifts [b, a], b being the high half; l takes the high half of the result,
-/// r the low one. clamp cuts the amount to 32, wrap takes it modulo 32.
+/// 9.7.8.7: shf.{l,r}.{clamp,wrap}.b32 d, a, b, c shifts [b, a], b being the high half; l takes the high half of the
+/// result, r the low one. clamp cuts the amount to 32, wrap takes it modulo 32.
 static void funnelShift(Emitter &e) {
   bool left = e.modifierOf({"l", "r"}) == "l", clamp = e.modifierOf({"clamp", "wrap"}) == "clamp";
   e.require("b32");
@@ -87,7 +88,8 @@ static void funnelShift(Emitter &e) {
   auto &builder = e.builder;
   Value *low = builder.CreateZExt(e.read(1, b32), e.bits(64)), *high = builder.CreateZExt(e.read(2, b32), e.bits(64));
   Value *amount = e.read(3, u32);
-  amount = clamp ? builder.CreateBinaryIntrinsic(Intrinsic::umin, amount, e.number(32, 32)) : builder.CreateAnd(amount, 31);
+  amount =
+      clamp ? builder.CreateBinaryIntrinsic(Intrinsic::umin, amount, e.number(32, 32)) : builder.CreateAnd(amount, 31);
   Value *both = builder.CreateOr(builder.CreateShl(high, 32), low), *by = builder.CreateZExt(amount, e.bits(64));
   Value *shifted = left ? builder.CreateLShr(builder.CreateShl(both, by), 32) : builder.CreateLShr(both, by);
   e.write(0, b32, builder.CreateTrunc(shifted, e.bits(32)));
@@ -163,8 +165,8 @@ static void compareIntegers(Emitter &e) {
 
 /// 9.7.6.2, floating-point numbers.
 static void compareFloats(Emitter &e) {
-  StringRef operation = e.modifierOf(
-      {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
+  StringRef operation =
+      e.modifierOf({"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
   StringRef combination = e.optionalModifier({"and", "or", "xor"});
   DataType type = e.typeOf({"f32", "f64"});
   e.end(combination.empty() ? 3 : 4);

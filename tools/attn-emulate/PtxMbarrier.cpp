@@ -72,7 +72,8 @@ static void wait(Emitter &e, bool tries) {
   Value *place = e.address(1, Space::Shared), *wanted = e.read(2, parity ? u32 : b64);
   if (e.operandCount() == 4)
     e.read(3, u32); // a time that nobody may rely on
-  std::string name = std::string("llvm.nvvm.mbarrier.") + (tries ? "try.wait" : "test.wait") + (parity ? ".parity" : "");
+  std::string name =
+      std::string("llvm.nvvm.mbarrier.") + (tries ? "try.wait" : "test.wait") + (parity ? ".parity" : "");
   e.write(0, predicate, e.device(name, e.bits(1), {place, wanted}));
 }
 

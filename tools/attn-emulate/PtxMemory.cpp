@@ -42,9 +42,10 @@ static SyncScope::ID scopeNamed(Emitter &e, StringRef name) {
 
 /// Hints about caches change no values.
 static void takeCacheHints(Emitter &e) {
-  while (!e.optionalModifier({"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1::evict_normal", "L1::evict_unchanged",
-                              "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B"})
-              .empty())
+  while (
+      !e.optionalModifier({"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1::evict_normal", "L1::evict_unchanged",
+                           "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B"})
+           .empty())
     ;
 }
 
@@ -80,7 +81,8 @@ static Access takeAccess(Emitter &e, StringRef strongest, AtomicOrdering order, 
   takeCacheHints(e);
   StringRef vector = e.optionalModifier({"v2", "v4"});
   access.count = vector == "v4" ? 4 : vector == "v2" ? 2 : 1;
-  access.type = e.typeOf({"b8", "b16", "b32", "b64", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f32", "f64"});
+  access.type =
+      e.typeOf({"b8", "b16", "b32", "b64", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f32", "f64"});
   e.end(2);
   bool ordered = access.order != AtomicOrdering::NotAtomic;
   if (access.count * access.type.bits > 128 || (ordered && (access.count > 1 || access.type.bits < 32)))

@@ -52,7 +52,8 @@ static void unpack(Emitter &e, const Operand &vector, DataType type) {
     return;
   Value *whole = e.read(1, type);
   for (unsigned i = 0; i < vector.parts.size(); ++i)
-    e.write(vector.parts[i], part, e.builder.CreateTrunc(e.builder.CreateLShr(whole, i * part.bits), e.bits(part.bits)));
+    e.write(vector.parts[i], part,
+            e.builder.CreateTrunc(e.builder.CreateLShr(whole, i * part.bits), e.bits(part.bits)));
 }
 
 /// 9.7.9.3: mov.type d, a, a being a register, a constant, a special register or the address of a variable.
@@ -82,7 +83,8 @@ static void move(Emitter &e) {
 // cvta, prmt
 //===----------------------------------------------------------------------===//
 
-/// 9.7.9.20: cvta.space.u64 p, a makes an address generic; cvta.to.space.u64 p, a is the other way. a may be a variable.
+/// 9.7.9.20: cvta.space.u64 p, a makes an address generic; cvta.to.space.u64 p, a is the other way. a may be a
+/// variable.
 static void convertAddress(Emitter &e) {
   bool back = e.modifier("to");
   StringRef name = e.modifierOf({"global", "const", "shared", "shared::cta"});
@@ -98,8 +100,8 @@ static void convertAddress(Emitter &e) {
   e.write(0, u64, back ? address : e.toHost(address, space));
 }
 
-/// 9.7.9.7: prmt.b32 d, a, b, c: byte i of d is that of {b, a} which nibble i of c numbers (a has 0 to 3); with the nibble's
-/// high bit, eight times the sign of that byte.
+/// 9.7.9.7: prmt.b32 d, a, b, c: byte i of d is that of {b, a} which nibble i of c numbers (a has 0 to 3); with the
+/// nibble's high bit, eight times the sign of that byte.
 static void permute(Emitter &e) {
   e.require("b32");
   e.end(4);

@@ -189,8 +189,8 @@ void Emitter::writeExtended(const Operand &operand, DataType type, Value *value)
     return write(operand, type, value);
   if (type.kind == DataType::Float || type.kind == DataType::Bfloat)
     return fail("expected a register of this instruction's size, but got '" + operand.name + "'");
-  write(operand, operand.type, type.isSigned() ? builder.CreateSExt(value, bits(width))
-                                               : builder.CreateZExt(value, bits(width)));
+  write(operand, operand.type,
+        type.isSigned() ? builder.CreateSExt(value, bits(width)) : builder.CreateZExt(value, bits(width)));
 }
 
 void Emitter::writeVector(unsigned index, unsigned count, Value *record) {

@@ -88,7 +88,8 @@ bool Parser::integer(uint64_t &value, const Twine &what) {
 }
 
 bool Parser::declare(llvm::StringSet<> &names, StringRef name) {
-  return names.insert(name).second || fail(token.line, "expected a name that is not taken, but got '" + name + "' again");
+  return names.insert(name).second ||
+         fail(token.line, "expected a name that is not taken, but got '" + name + "' again");
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,8 +213,8 @@ bool Parser::initial(Variable &variable) {
     variable.initial.push_back(value.bits);
   } while (list && take(','));
   if (variable.initial.size() > variable.count)
-    return fail(token.line, "expected at most " + Twine(variable.count) + " values, but got " +
-                                Twine(variable.initial.size()));
+    return fail(token.line,
+                "expected at most " + Twine(variable.count) + " values, but got " + Twine(variable.initial.size()));
   return !list || require('}');
 }
 
@@ -284,7 +285,8 @@ bool Parser::three(std::array<uint64_t, 3> &sizes) {
   return true;
 }
 
-/// 11.4: .maxntid, .reqntid, .minnctapersm; .maxnreg, which changes no values, and .pragma are taken and mean nothing here.
+/// 11.4: .maxntid, .reqntid, .minnctapersm; .maxnreg, which changes no values, and .pragma are taken and mean nothing
+/// here.
 bool Parser::bounds(Bounds &bounds) {
   uint64_t ignored = 0;
   StringRef name = token.text;
@@ -295,8 +297,8 @@ bool Parser::bounds(Bounds &bounds) {
   if (name == "reqntid")
     return three(bounds.required);
   if (name == "minnctapersm")
-    return integer(bounds.blocks, "a number of blocks") && ((bounds.blocks > 0 && bounds.blocks <= 64) ||
-                                                            fail(token.line, "expected 1 … 64 blocks"));
+    return integer(bounds.blocks, "a number of blocks") &&
+           ((bounds.blocks > 0 && bounds.blocks <= 64) || fail(token.line, "expected 1 … 64 blocks"));
   if (name == "maxnreg")
     return integer(ignored, "a number of registers");
   return fail(line, "directive of an entry that is not modelled: '." + name + "'");

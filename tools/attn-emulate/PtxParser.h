@@ -17,8 +17,8 @@
 
 namespace attune::ptx {
 
-/// Recursive descent without recursion: nothing nests but scopes, which are a list. Each method takes what it is named after
-/// and gives false once something is wrong, which `problem` then says: what comes first.
+/// Recursive descent without recursion: nothing nests but scopes, which are a list. Each method takes what it is named
+/// after and gives false once something is wrong, which `problem` then says: what comes first.
 class Parser {
 public:
   explicit Parser(llvm::StringRef text) : text(text), lexer(text), token(lexer.next()) {}

@@ -58,7 +58,8 @@ llvm::Error Emitter::addVariables() {
     bytes += variable.count * variable.type.bytes();
     if (variable.space == Space::Local || bytes > (uint64_t(1) << 28))
       return errorAt(variable.line, "expected variables of at most 2^28 bytes outside local memory, which is not "
-                                    "modelled, but got '" + variable.name + "'");
+                                    "modelled, but got '" +
+                                        variable.name + "'");
     if (variables.contains(variable.name))
       return errorAt(variable.line, "expected a name that no entry's variable has, but got '" + variable.name + "'");
     addVariable(variable);

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A register is a variable of its bits, which promotion turns into values; a label is a block, a guard a branch around its
-// instruction. Arithmetic becomes LLVM IR, with the results that the PTX ISA 9.0 asks for where the two differ (shifts by
-// more than the width, division by zero, conversions out of range). What a device does and a host does not becomes a
-// call of `attune.device.<name>`, where the name is that of an instruction of the machine (`findInstruction`). The handlers
-// take operands by their position in the ISA's syntax, and name its section.
+// A register is a variable of its bits, which promotion turns into values; a label is a block, a guard a branch around
+// its instruction. Arithmetic becomes LLVM IR, with the results that the PTX ISA 9.0 asks for where the two differ
+// (shifts by more than the width, division by zero, conversions out of range). What a device does and a host does not
+// becomes a call of `attune.device.<name>`, where the name is that of an instruction of the machine
+// (`findInstruction`). The handlers take operands by their position in the ISA's syntax, and name its section.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_PTXTRANSLATE_H

@@ -10,7 +10,8 @@
 using namespace attune::ptx;
 using namespace llvm;
 
-/// 9.7.9.6: shfl.sync.mode.b32 d{|p}, a, b, c, membermask. b is the lane, or its distance; c holds clamp and segment mask.
+/// 9.7.9.6: shfl.sync.mode.b32 d{|p}, a, b, c, membermask. b is the lane, or its distance; c holds clamp and segment
+/// mask.
 static void shuffle(Emitter &e) {
   e.require("sync");
   StringRef mode = e.modifierOf({"up", "down", "bfly", "idx"});
@@ -56,7 +57,9 @@ static void reduce(Emitter &e) {
   e.needs(70, 80);
   bool isUnsigned = type == u32 && (operation == "min" || operation == "max");
   Value *value = e.read(1, type), *mask = e.read(2, b32);
-  e.write(0, type, e.device(("llvm.nvvm.redux.sync." + Twine(isUnsigned ? "u" : "") + operation).str(), e.bits(32), {value, mask}));
+  e.write(
+      0, type,
+      e.device(("llvm.nvvm.redux.sync." + Twine(isUnsigned ? "u" : "") + operation).str(), e.bits(32), {value, mask}));
 }
 
 /// 9.7.13.14: elect.sync d|p, membermask

@@ -62,9 +62,8 @@ static void multiplyAdd(Emitter &e) {
   }
   for (unsigned i = 6; i < e.operandCount(); ++i)
     arguments.push_back(e.number(32, e.immediate(i, 1)));
-  std::string name = ("attune.wgmma.m64n" + Twine(product.columns) + "." + product.element +
-                      (registersOfA ? ".registers" : ""))
-                         .str();
+  std::string name =
+      ("attune.wgmma.m64n" + Twine(product.columns) + "." + product.element + (registersOfA ? ".registers" : "")).str();
   e.writeVector(0, product.sums(), e.device(name, e.words(product.sums()), arguments));
   Value *tag = e.device("attune.wgmma.tag", e.bits(64), {});
   for (unsigned operand : {0u, 1u})

@@ -15,8 +15,8 @@ using namespace attune;
 using namespace attune::test;
 
 namespace {
-/// Operands a, b, c come in %d1, %d2, %d3, and their low bits in %r1 …, %h1 …; %p1 and %p2 are false and true. The result is
-/// %d9, %r9, %h9 or %p9.
+/// Operands a, b, c come in %d1, %d2, %d3, and their low bits in %r1 …, %h1 …; %p1 and %p2 are false and true. The
+/// result is %d9, %r9, %h9 or %p9.
 struct Case {
   const char *text;
   uint64_t a, b, c, expected;
@@ -24,10 +24,11 @@ struct Case {
 } // namespace
 
 static std::string entryOf(const Case &one, size_t number) {
-  std::string text = ".visible .entry k" + std::to_string(number) +
-                     "(.param .u64 p0)\n{\n.reg .pred %p<10>;\n.reg .b16 %h<10>;\n.reg .b32 %r<10>;\n.reg .b64 %d<10>;\n"
-                     "mov.pred %p1, 0;\nmov.pred %p2, 1;\nmov.pred %p9, 0;\nmov.b64 %d9, 0;\nmov.b32 %r9, 0;\n"
-                     "mov.b16 %h9, 0;\nld.param.u64 %d0, [p0];\n";
+  std::string text =
+      ".visible .entry k" + std::to_string(number) +
+      "(.param .u64 p0)\n{\n.reg .pred %p<10>;\n.reg .b16 %h<10>;\n.reg .b32 %r<10>;\n.reg .b64 %d<10>;\n"
+      "mov.pred %p1, 0;\nmov.pred %p2, 1;\nmov.pred %p9, 0;\nmov.b64 %d9, 0;\nmov.b32 %r9, 0;\n"
+      "mov.b16 %h9, 0;\nld.param.u64 %d0, [p0];\n";
   for (unsigned i = 0; i < 3; ++i) {
     std::string n = std::to_string(i + 1);
     text += "ld.global.u64 %d" + n + ", [%d0+" + std::to_string(8 * i) + "];\ncvt.u32.u64 %r" + n + ", %d" + n +
@@ -190,7 +191,8 @@ TEST(PtxArithmetic, FloatingPoint) {
       {"ex2.approx.ftz.f32 %r9, %r1;", f(-3), 0, 0, f(0.125f)},
       {"lg2.approx.ftz.f32 %r9, %r1;", f(8), 0, 0, f(3)},
       {"rsqrt.approx.ftz.f32 %r9, %r1;", f(16), 0, 0, f(0.25f)},
-      {"fma.rn.f64 %d9, %d1, %d2, %d3;", 0x4000000000000000, 0x4008000000000000, 0x3ff0000000000000, 0x401c000000000000},
+      {"fma.rn.f64 %d9, %d1, %d2, %d3;", 0x4000000000000000, 0x4008000000000000, 0x3ff0000000000000,
+       0x401c000000000000},
   });
 }
 

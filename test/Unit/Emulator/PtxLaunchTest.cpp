@@ -96,9 +96,10 @@ TEST(PtxLaunch, PromisedBlocksMustFit) {
   std::string two = ".extern .shared .b8 s[];\n" + ptxKernel(0, "", ".maxntid 1024\n.minnctapersm 2\n");
   PtxProgram sm80(ptxText(two, "sm_80")), sm89(ptxText(two, "sm_89"));
   EXPECT_EQ(sm80.run({1024, 1, 1}, {}, 81 * 1024), "");
-  EXPECT_EQ(sm80.run({1024, 1, 1}, {}, 82 * 1024), // a KiB of each block is the system's
-            "expected 2 blocks of kernel 'k' on a multiprocessor, as its .minnctapersm says, but threads and shared memory "
-            "allow 1");
+  EXPECT_EQ(
+      sm80.run({1024, 1, 1}, {}, 82 * 1024), // a KiB of each block is the system's
+      "expected 2 blocks of kernel 'k' on a multiprocessor, as its .minnctapersm says, but threads and shared memory "
+      "allow 1");
   EXPECT_NE(sm89.run({1024, 1, 1}, {}, 0), ""); // 1536 threads
 }
 
@@ -113,7 +114,8 @@ TEST(PtxLaunch, FindingsNameTheLine) {
 
 // What nothing has written is NaN, and no address.
 TEST(PtxLaunch, RegistersBeginAsNothingUseful) {
-  PtxProgram program(ptxText(ptxKernel(1, "ld.param.u64 %d1, [p0];\nst.global.u32 [%d1], %r7;\nst.global.u32 [%d9], %r7;")));
+  PtxProgram program(
+      ptxText(ptxKernel(1, "ld.param.u64 %d1, [p0];\nst.global.u32 [%d1], %r7;\nst.global.u32 [%d9], %r7;")));
   std::vector<uint32_t> out(1);
   EXPECT_EQ(program.buffer(out).run({1, 1, 1}), "");
   EXPECT_EQ(out[0], 0x7fff7fffu);

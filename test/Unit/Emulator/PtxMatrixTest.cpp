@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where an element of a fragment lies is computed from its number i as sections 9.7.14.5.7 and 9.7.14.5.8 of the PTX ISA
-// state it.
+// Where an element of a fragment lies is computed from its number i as sections 9.7.14.5.7 and 9.7.14.5.8 of the PTX
+// ISA state it.
 //
 //===----------------------------------------------------------------------===//
 #include "PtxProgram.h"

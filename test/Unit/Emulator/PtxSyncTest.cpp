@@ -53,7 +53,8 @@ TEST(PtxSync, VotesAndReductions) {
   expectEach(less + "vote.sync.all.pred %p2, %p1, -1; selp.u32 %r9, 1, 0, %p2;", [](uint32_t) { return 0u; });
   expectEach("redux.sync.add.u32 %r9, %r0, -1;", [](uint32_t) { return 496u; });
   expectEach("neg.s32 %r1, %r0; redux.sync.min.s32 %r9, %r1, -1;", [](uint32_t) { return uint32_t(-31); });
-  expectEach("shr.u32 %r1, %r0, 3; match.any.sync.b32 %r9, %r1, -1;", [](uint32_t lane) { return 0xffu << lane / 8 * 8; });
+  expectEach("shr.u32 %r1, %r0, 3; match.any.sync.b32 %r9, %r1, -1;",
+             [](uint32_t lane) { return 0xffu << lane / 8 * 8; });
   expectEach("elect.sync %r1|%p1, -1; selp.u32 %r9, 7, %r1, %p1;", [](uint32_t lane) { return lane ? 0u : 7u; });
 }
 
@@ -128,8 +129,7 @@ TEST(PtxSync, CopiesLandWhenWaitedFor) {
 
 /// A bulk copy of 512 bytes by thread 0, which all wait for.
 static std::string bulk(const std::string &expect, const std::string &wait) {
-  return ptxText(".shared .align 16 .b8 s[512];\n.shared .align 8 .b64 bar;\n" +
-                 ptxKernel(2, R"(
+  return ptxText(".shared .align 16 .b8 s[512];\n.shared .align 8 .b64 bar;\n" + ptxKernel(2, R"(
   ld.param.u64 %d1, [p0];
   ld.param.u64 %d5, [p1];
   mad.wide.u32 %d2, %r0, 4, %d5;
@@ -171,11 +171,12 @@ TEST(PtxSync, BulkCopiesTellTheirBarrier) {
 // Products of warpgroups
 //===----------------------------------------------------------------------===//
 
-// A [64, 16] and the transpose of B [16, 8], bf16, lie in 8 x 16-byte pieces without swizzle: the next piece along k is 128
-// bytes on, the next 8 rows 256. Element (i, k) of A is i, that of B is 1 where k = n, so D (i, n) is i.
+// A [64, 16] and the transpose of B [16, 8], bf16, lie in 8 x 16-byte pieces without swizzle: the next piece along k is
+// 128 bytes on, the next 8 rows 256. Element (i, k) of A is i, that of B is 1 where k = n, so D (i, n) is i.
 static std::string product(const std::string &fence, const std::string &order, const std::string &wait,
                            const std::string &operands = "%d5, %d6, %p1, 1, 1, 0, 0") {
-  return ptxText(".shared .align 128 .b8 s[2304];\n" + ptxKernel(1, R"(
+  return ptxText(".shared .align 128 .b8 s[2304];\n" +
+                 ptxKernel(1, R"(
   ld.param.u64 %d1, [p0];
   mov.u32 %r1, s;
   setp.ge.u32 %p2, %r0, 64;
@@ -210,8 +211,8 @@ READY:
   add.s64 %d6, %d5, 128;
   mov.b32 %r40, 0f42C80000; mov.b32 %r41, %r40; mov.b32 %r42, %r40; mov.b32 %r43, %r40;
   mov.pred %p1, 0;
-  )" + order + "\nwgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%r40, %r41, %r42, %r43}, " + operands +
-                                                     ";\nwgmma.commit_group.sync.aligned;\n" + wait + R"(
+  )" + order + "\nwgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%r40, %r41, %r42, %r43}, " +
+                                  operands + ";\nwgmma.commit_group.sync.aligned;\n" + wait + R"(
   mad.wide.u32 %d2, %r0, 16, %d1;
   st.global.v4.b32 [%d2], {%r40, %r41, %r42, %r43};)"));
 }

@@ -23,7 +23,8 @@ TEST(PtxText, Header) {
   EXPECT_EQ(refusal("// comment\n/* and\nanother */ .version 7.8\n.target sm_80\n.address_size 64\n"), "");
   EXPECT_EQ(refusal(""), "ptx:1: expected .version at the beginning, but got 'the end of the text'");
   EXPECT_EQ(refusal("\n.version x\n"), "ptx:2: expected the number of a version, but got 'x'");
-  EXPECT_EQ(refusal(".version 7.8\n.target compute_80\n"), "ptx:2: expected an architecture, as sm_80, but got 'compute_80'");
+  EXPECT_EQ(refusal(".version 7.8\n.target compute_80\n"),
+            "ptx:2: expected an architecture, as sm_80, but got 'compute_80'");
   EXPECT_EQ(refusal(".version 7.8\n.target sm_80\n.address_size 32\n"), "ptx:4: expected .address_size 64, but got 32");
   EXPECT_EQ(refusal(".version 7.8\n.target sm_70\n.address_size 64\n"),
             "expected PTX for sm_80, sm_86, sm_87, sm_89 or sm_90, but got sm_70");
@@ -90,7 +91,8 @@ TEST(PtxText, RefusesWrongOperands) {
   contains("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r1,%r2,%r3,%r4}, {%r1,%r2}, {%r1,%r2,%r3,%r4}, "
            "{%r1,%r2,%r3,%r4};",
            "expected a vector of 4 registers as operand 2");
-  contains("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1}, {%r1}, {%r1}, {%r1};", "product that is not modelled");
+  contains("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1}, {%r1}, {%r1}, {%r1};",
+           "product that is not modelled");
   contains(".reg .b32 %r<4>;", "expected a register that is not declared yet");
   contains(".reg .b32 %x<4000000000>;", "expected at most 1048576 registers");
   contains(".local .b8 depot[16];", "local memory, which is not modelled");
@@ -118,8 +120,9 @@ static std::string translated(const std::string &text) {
 // Each prefix of a text, and each text with one character replaced, is taken or refused, with the line.
 TEST(PtxText, BrokenTextIsRefused) {
   std::string text = ptxText(".global .align 4 .b8 table[4] = {1, 2, 3, 4};\n" +
-                             ptxKernel(1, "@!%p1 bra A;\nld.global.v2.f32 {%r1, %r2}, [%d1+-4];\n{ .reg .pred q;\n"
-                                          "setp.ne.b32 q|%p2, %r1, -1; }\nA: mov.b32 %r3, 0f3F800000;",
+                             ptxKernel(1,
+                                       "@!%p1 bra A;\nld.global.v2.f32 {%r1, %r2}, [%d1+-4];\n{ .reg .pred q;\n"
+                                       "setp.ne.b32 q|%p2, %r1, -1; }\nA: mov.b32 %r3, 0f3F800000;",
                                        ".maxntid 32, 1, 1\n.minnctapersm 1\n"));
   ASSERT_EQ(refusal(text), "");
   for (size_t length = 0; length < text.size() - 2; ++length)
