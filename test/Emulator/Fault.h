@@ -46,13 +46,14 @@ private:
 struct Symptom {
   enum Kind { Reported, WrongValues, BankConflict, Refused } kind;
   FindingKind finding = FindingKind::Race; // of `Reported`
+  llvm::StringRef said = "";               // of `Refused`: a part of the reason
 };
 inline Symptom reported(FindingKind finding) { return {Symptom::Reported, finding}; }
 inline constexpr Symptom wrongValues{Symptom::WrongValues};
 /// Values are right, but an instruction in a loop takes more than one wave a phase.
 inline constexpr Symptom bankConflict{Symptom::BankConflict};
 /// The kernels are not accepted, or not launched.
-inline constexpr Symptom refused{Symptom::Refused};
+inline Symptom refused(llvm::StringRef said) { return {Symptom::Refused, FindingKind::Race, said}; }
 
 struct Fault {
   llvm::StringRef spec; ///< name of the spec whose kernels have the place

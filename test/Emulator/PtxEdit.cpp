@@ -40,10 +40,10 @@ static llvm::SmallVector<Part> partsOf(StringRef statement) {
 static llvm::Regex compile(StringRef statement) {
   std::string pattern = "\n[ \t]*";
   for (const Part &part : partsOf(statement))
-    pattern += part.kind == Part::Blank             ? "[ \t\n]+"
-               : part.kind == Part::Text            ? llvm::Regex::escape(part.text)
-               : part.text.ends_with("...>")        ? "([^]{}[]+)"
-                                                    : "([^], \t\n;{}[]+)";
+    pattern += part.kind == Part::Blank      ? "[ \t\n]+"
+               : part.kind == Part::Text     ? llvm::Regex::escape(part.text)
+               : part.text.ends_with("...>") ? "([^]{}[]+)"
+                                             : "([^], \t\n;{}[]+)";
   return llvm::Regex(pattern);
 }
 

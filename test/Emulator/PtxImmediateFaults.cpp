@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Constants of a descriptor of wgmma (PTX ISA, 9.7.15.5.1): here one with keys first, swizzled 128 bytes wide, has
-// 1 << 62 | 64 << 32 | 1 << 16 beside its address: the swizzle, the stride of 1024 bytes, the leading offset of 16.
+// A descriptor of wgmma (PTX ISA, "Matrix Descriptor Format") with keys first, swizzled 128 bytes wide, has beside its
+// address 1 << 62 | 64 << 32 | 1 << 16: the swizzle, the stride of 1024 bytes, the leading offset of 16.
 //
 //===----------------------------------------------------------------------===//
 #include "Fault.h"
@@ -44,8 +44,9 @@ llvm::ArrayRef<Fault> test::ptxImmediateFaults() {
             {"bfe.u32 <d>, <a>, 2, 3;", "bfe.u32 <d>, <a>, 3, 2;"}),
       inPtx("causal", "ptx-shfl-clamp", "every lane is the last of its segment", wrongValues,
             {"shfl.sync.bfly.b32 <d>, <a>, 1, 31, -1; max.f32", "shfl.sync.bfly.b32 <d>, <a>, 1, 0, -1; max.f32"}),
-      inPtx("causal", "ptx-shfl-lanes", "sums of other rows", wrongValues,
-            {"shfl.sync.bfly.b32 <d>, <a>, 2, 31, -1; add.rn.f32", "shfl.sync.bfly.b32 <d>, <a>, 4, 31, -1; add.rn.f32"}),
+      inPtx(
+          "causal", "ptx-shfl-lanes", "sums of other rows", wrongValues,
+          {"shfl.sync.bfly.b32 <d>, <a>, 2, 31, -1; add.rn.f32", "shfl.sync.bfly.b32 <d>, <a>, 4, 31, -1; add.rn.f32"}),
       inPtx("causal", "ptx-shfl-members", "lanes that shuffle and are no members", reported(FindingKind::InactiveLane),
             {"shfl.sync.bfly.b32 <d>, <a>, 1, 31, -1;", "shfl.sync.bfly.b32 <d>, <a>, 1, 31, 65535;"}),
       inPtx("causal", "ptx-first-maximum", "a maximum that begins with infinity", wrongValues,
@@ -55,7 +56,8 @@ llvm::ArrayRef<Fault> test::ptxImmediateFaults() {
       inPtx("causal", "ptx-grid-step", "blocks half as far apart", wrongValues,
             {"mul.wide.s32 <d>, <a>, 64;", "mul.wide.s32 <d>, <a>, 32;"}),
       inPtx("causal", "ptx-tile-step", "every second tile of keys", wrongValues,
-            {"add.s64 <d>, <a>, 64;", "add.s64 <d>, <a>, 128;", "cp.async.wait_group 0; bar.sync 0; add.s32 <a>, <b>, 1;"}),
+            {"add.s64 <d>, <a>, 64;", "add.s64 <d>, <a>, 128;",
+             "cp.async.wait_group 0; bar.sync 0; add.s32 <a>, <b>, 1;"}),
       inPtx("causal", "ptx-parameter", "another stride of the output", reported(FindingKind::OutOfBounds),
             {"ld.param.b64 <d>, [causal_softmax_param_34];", "ld.param.b64 <d>, [causal_softmax_param_33];"}),
       inPtx("lengths", "ptx-width", "the last columns of a row are not stored", wrongValues,

@@ -18,7 +18,8 @@ static PtxEdit behind(std::string statement, PtxEdit edit) {
 
 llvm::ArrayRef<Fault> test::ptxOperandFaults() {
   static const Fault faults[] = {
-      inPtx("causal", "ptx-mma-rows", "registers of A: upper and lower rows", wrongValues, exchange(mmaF16, "a0", "a1")),
+      inPtx("causal", "ptx-mma-rows", "registers of A: upper and lower rows", wrongValues,
+            exchange(mmaF16, "a0", "a1")),
       inPtx("causal", "ptx-mma-columns", "registers of A: left and right columns", wrongValues,
             exchange(mmaF16, "a1", "a2")),
       inPtx("causal", "ptx-mma-b", "registers of B", wrongValues, exchange(mmaF16, "b0", "b1")),

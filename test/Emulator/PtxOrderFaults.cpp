@@ -26,9 +26,9 @@ llvm::ArrayRef<Fault> test::ptxOrderFaults() {
             {"cp.async.wait_group 0; bar.sync 0; add.s32", "cp.async.wait_group 0; add.s32"}),
       inPtx("causal", "ptx-barrier-count", "a barrier of half the threads", reported(FindingKind::Race),
             {"bar.sync 0;", "bar.sync 0, 64;"}),
-      inPtx("causal", "ptx-barrier-predicate", "a barrier that some threads pass by", reported(FindingKind::Divergence),
-            {"cp.async.wait_group 0; bar.sync 0;",
-             "cp.async.wait_group 0; setp.lt.s32 %p1, %r1, 100; @%p1 bar.sync 0;"}),
+      inPtx(
+          "causal", "ptx-barrier-predicate", "a barrier that some threads pass by", reported(FindingKind::Divergence),
+          {"cp.async.wait_group 0; bar.sync 0;", "cp.async.wait_group 0; setp.lt.s32 %p1, %r1, 100; @%p1 bar.sync 0;"}),
       inPtx("favor", "ptx-no-exchange-barrier", "no barrier between the stores of a tile and its loads",
             reported(FindingKind::Race), {"bar.sync 0;", "", "st.shared.v2.b32 [<to>], {<a>, <b>};", 0, true}),
       inPtx("merged", "ptx-no-release", "no fence before the counter", reported(FindingKind::Race),

@@ -206,7 +206,7 @@ static bool isCaught(const Plant &plant, const Plant::Outcome &outcome, const Sy
   if (!outcome.problem.empty())
     return false;
   if (symptom.kind == Symptom::Refused)
-    return !outcome.refusal.empty();
+    return !outcome.refusal.empty() && StringRef(outcome.refusal).contains(symptom.said);
   if (symptom.kind == Symptom::Reported)
     return outcome.report.total(symptom.finding) != 0;
   if (symptom.kind == Symptom::WrongValues)

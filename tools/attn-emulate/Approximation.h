@@ -30,15 +30,15 @@ struct ErrorBound {
 };
 
 inline constexpr ErrorBound noError;
-inline constexpr ErrorBound boundOfExp2{2}; ///< section 9.7.3.21
+inline constexpr ErrorBound boundOfExp2{2};       ///< section 9.7.3.21
 inline constexpr ErrorBound boundOfReciprocal{2}; ///< section 9.7.3.13 has 1
 /// Section 9.7.3.16 has 2^-22.9, which is one unit or two.
 inline constexpr ErrorBound boundOfRootReciprocal{2};
 /// Section 9.7.3.20: absolute 2^-22 between 1/2 and 2, where the result is below 1, and relative 2^-22 elsewhere.
 inline constexpr ErrorBound boundOfLog2{2, 0x1p-22, 0x1p-22};
-inline constexpr ErrorBound boundOfRoot{0, 0x1p-23};    ///< section 9.7.3.15
-inline constexpr ErrorBound boundOfTangent{0, 0x1p-11}; ///< section 9.7.3.22
-inline constexpr ErrorBound boundOfQuotient{2};         ///< section 9.7.3.8: div.approx and div.full
+inline constexpr ErrorBound boundOfRoot{0, 0x1p-23};           ///< section 9.7.3.15
+inline constexpr ErrorBound boundOfTangent{0, 0x1p-11};        ///< section 9.7.3.22
+inline constexpr ErrorBound boundOfQuotient{2};                ///< section 9.7.3.8: div.approx and div.full
 inline constexpr ErrorBound boundOfSine{0, 0, 0x1.6a09e6p-21}; ///< section 9.7.3.18: 2^-20.5, of angles up to 2 pi
 
 } // namespace attune::emulator

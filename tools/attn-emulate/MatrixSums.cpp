@@ -113,7 +113,7 @@ void MatrixSums::add(unsigned depth, const float (&a)[16][16], const float *b, s
   }
   for (unsigned row = 0; row < 16; ++row)
     for (unsigned from = 0; from < depth; from += group)
-      addGroup<columns>(
-          *this, {from, std::min(depth, from + group), a[row], b, pitchOfB, exponents.a[row], *exponents.b},
-          sums + row * pitchOfSums);
+      addGroup<columns>(*this,
+                        {from, std::min(depth, from + group), a[row], b, pitchOfB, exponents.a[row], *exponents.b},
+                        sums + row * pitchOfSums);
 }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sums are probed as the papers do it (docs/Rationale/Emulator.md): one large term, and small ones that are kept or lost
-// by where they stand and how small they are. All values are worked out by hand from the published figures.
+// Sums are probed as the papers do it (docs/Rationale/Emulator.md): one large term, and small ones that are kept or
+// lost by where they stand and how small they are. All values are worked out by hand from the published figures.
 //
 //===----------------------------------------------------------------------===//
 #include "Program.h"
@@ -162,8 +162,8 @@ TEST(MatrixSums, WhatIsNotFiniteStaysInItsColumn) {
 
 TEST(MatrixSums, SumsInHalfAreRoundedAfterEachGroup) {
   Unit ampereHalf{80, Operand::Half, true}, hopperHalf{90, Operand::Half, true};
-  EXPECT_EQ(ampereHalf(1, {{0, 0x1p-11f}}), 1.0f);                             // a tie, to even
-  EXPECT_EQ(ampereHalf(1 + 0x1p-10f, {{0, 0x1p-11f}}), 1 + 0x1p-9f);           // a tie, to even
+  EXPECT_EQ(ampereHalf(1, {{0, 0x1p-11f}}), 1.0f);                                  // a tie, to even
+  EXPECT_EQ(ampereHalf(1 + 0x1p-10f, {{0, 0x1p-11f}}), 1 + 0x1p-9f);                // a tie, to even
   EXPECT_EQ(ampereHalf(1, {{0, 0x1p-11f}, {1, 0x1p-12f, 0x1p-12f}}), 1 + 0x1p-10f); // above a tie
   EXPECT_EQ(ampereHalf(1, {{0, 0x1p-11f}, {8, 0x1p-11f}}), 1.0f);
   EXPECT_EQ(hopperHalf(1, {{0, 0x1p-11f}, {8, 0x1p-11f}}), 1 + 0x1p-10f);
