@@ -153,8 +153,9 @@ static bool comesByChunks(RankedTensorType tile) {
 void Assigner::assignLoad(LoadOp load) {
   Value result = load.getResult();
   bool staged = !isVector(result) && (comesByChunks(tileType(result)) || llvm::any_of(result.getUses(), isStaged));
-  SharedAttr shared = isReadByWarpgroups(result) ? warpgroupSharedFor(tileType(result)) : sharedFor(tileType(result));
-  assign(result, staged ? Attribute(shared) : computed(result));
+  if (!staged) // a vector has no columns to lay out in shared memory
+    return assign(result, computed(result));
+  assign(result, isReadByWarpgroups(result) ? warpgroupSharedFor(tileType(result)) : sharedFor(tileType(result)));
 }
 
 void Assigner::assignLoop(LoopOp loop) {
