@@ -55,6 +55,15 @@ IssuedWorks cost::issuedEffatt(const AttentionShape &shape, const Sizes &z) {
 // Agents
 //===----------------------------------------------------------------------===//
 
+/// How many agents there are is known to the compiler, so scores behind the last of them are masked by constants, and the code
+/// generator makes no products of 8 columns that nobody reads. Where warps stand side by side, the columns of one are not known.
+static void dropScores(IssuedWork &work, const Sizes &z) {
+  if (z.schedule.getWarpGrid().columns > 1)
+    return;
+  double last = std::fmod(z.N, z.Tk), beyond = last ? std::floor((z.Tk - last) / 8) * 8 : 0;
+  work.multiply(-z.points() * z.blocks, z.Tq, beyond, z.d, Operands::Storage);
+}
+
 IssuedWorks cost::issuedAgent(const AttentionShape &shape, const Sizes &z) {
   double heads = z.batch * z.heads, agents = static_cast<double>(shape.agents);
   IssuedWork pool(z);
@@ -69,6 +78,7 @@ IssuedWorks cost::issuedAgent(const AttentionShape &shape, const Sizes &z) {
   IssuedWorks kernels{pool};
   for (const AttentionShape &part : agentParts(shape))
     kernels.append(issuedPairs(part, Sizes(part, z.schedule)));
+  dropScores(kernels.back(), Sizes(agentParts(shape).back(), z.schedule));
   return kernels;
 }
 
