@@ -42,6 +42,8 @@ private:
   mlir::LogicalResult checkPin(const Pin &pin);
   /// Realizes the plans within the bound that the device can run.
   mlir::LogicalResult makeCandidates();
+  /// Says what the first plan lacks, which has the pinned forms, and of other choices the plainest.
+  mlir::LogicalResult refuse();
   /// Allowed candidates by their price at a length; of equally cheap ones the first comes first.
   llvm::SmallVector<unsigned> ranked(int64_t length);
   /// Finds the segments among the allowed candidates, or takes the one at the place that was asked for.
