@@ -8,6 +8,7 @@
 #include "attune/Cost/ChooseSchedule.h"
 #include "BlockNeed.h"
 #include "attune/Cost/KernelPrice.h"
+#include "attune/Tile/KernelSizes.h"
 
 using namespace attune;
 using namespace attune::cost;
@@ -181,7 +182,7 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionS
   // Wide rotated tokens have no other grid to go to: some registers on the stack are better than no kernel.
   if (fewestRegisters && llvm::any_of(shapes, rotates) && accumulators <= mostRotated * device.accumulatorsPerThread)
     return fewestRegisters;
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), "no schedule fits: " + least->excess(device));
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), tile::noScheduleFits + least->excess(device));
 }
 
 llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "LimitNote.h"
 #include "Selector.h"
 
 #include <cmath>
@@ -116,6 +117,21 @@ void Selector::allowCandidates() {
     candidate.allowed = agreeing(candidate);
 }
 
+LogicalResult Selector::refuse() {
+  OwningOpRef<func::FuncOp> plan;
+  if (!misfits.empty())
+    plan = memo.realize(misfits.front().choice);
+  std::optional<Limit> limit = plan ? limitOf(*plan, options.device) : std::nullopt;
+  std::string reason = misfits.empty() ? "" : ": " + misfits.front().reason;
+  auto error = emitError(limit ? limit->place : function.getLoc())
+               << "expected a plan that " << options.device.name << " can run, but found none" << reason;
+  if (limit)
+    error.attachNote() << limit->remedy;
+  if (!options.pins.empty() && !candidates.empty())
+    error.attachNote() << "without the pins there is one";
+  return failure();
+}
+
 LogicalResult Selector::makeCandidates() {
   SmallVector<SmallVector<unsigned>> forms =
       llvm::map_to_vector(memo.groups(), [&](const EqualForms &group) { return formsToTry(group); });
@@ -127,13 +143,7 @@ LogicalResult Selector::makeCandidates() {
   bool unread = candidates.empty() && misfits.empty();
   if (unread || llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; }))
     return success();
-  // The first plan has the pinned forms, and of other choices the plainest: what it lacks is what there is to say.
-  std::string reason = misfits.empty() ? "" : ": " + misfits.front().reason;
-  auto error = emitError(function.getLoc())
-               << "expected a plan that " << options.device.name << " can run, but found none" << reason;
-  if (!options.pins.empty() && !candidates.empty())
-    error.attachNote() << "without the pins there is one";
-  return failure();
+  return refuse();
 }
 
 //===----------------------------------------------------------------------===//

@@ -49,6 +49,8 @@ private:
   void addCandidate(llvm::SmallVector<unsigned> choice, llvm::ArrayRef<llvm::SmallVector<unsigned>> forms);
   /// Allows those that agree with the pins. Those that do away with a pinned op are among them only if all that agree do.
   void allowCandidates();
+  /// Says what the first plan lacks, which has the pinned forms, and of other choices the plainest.
+  mlir::LogicalResult refuse();
   /// Allowed candidates by their price at a length; of equally cheap ones the first comes first.
   llvm::SmallVector<unsigned> ranked(int64_t length);
   /// Finds the segments among the allowed candidates, or takes the one at the place that was asked for.

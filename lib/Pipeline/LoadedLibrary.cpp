@@ -118,6 +118,12 @@ llvm::Error LoadedLibrary::create(int32_t threads, llvm::StringRef isa) {
   return impl->check(impl->entry.create(&options, &impl->handle));
 }
 
+llvm::Error LoadedLibrary::createOnGpu() {
+  attune_options options = ATTUNE_OPTIONS_INIT;
+  options.device_type = kDLCUDA;
+  return impl->check(impl->entry.create(&options, &impl->handle));
+}
+
 static DLDataType dataType(ElementType type) {
   switch (type) {
   case ElementType::F16:
@@ -131,7 +137,9 @@ static DLDataType dataType(ElementType type) {
   }
 }
 
-static TensorStruct pack(llvm::ArrayRef<HostTensor *> tensors) {
+/// Tensors of the host, or at addresses of a GPU.
+static TensorStruct pack(llvm::ArrayRef<HostTensor *> tensors, llvm::ArrayRef<uint64_t> addresses = {}) {
+  DLDevice device{addresses.empty() ? kDLCPU : kDLCUDA, 0};
   TensorStruct packed;
   packed.tensors.resize(tensors.size());
   packed.shapes.resize(tensors.size());
@@ -141,8 +149,9 @@ static TensorStruct pack(llvm::ArrayRef<HostTensor *> tensors) {
     if (!tensors[i])
       continue;
     packed.shapes[i].assign(tensors[i]->shape.begin(), tensors[i]->shape.end());
-    packed.tensors[i] = {tensors[i]->bytes.data(), {kDLCPU, 0}, static_cast<int32_t>(packed.shapes[i].size()),
-                         dataType(tensors[i]->type), packed.shapes[i].data(), nullptr, 0};
+    void *data = addresses.empty() ? tensors[i]->bytes.data() : reinterpret_cast<void *>(addresses[i]);
+    packed.tensors[i] = {data, device, static_cast<int32_t>(packed.shapes[i].size()), dataType(tensors[i]->type),
+                         packed.shapes[i].data(), nullptr, 0};
     packed.storage[i + 1] = &packed.tensors[i];
   }
   return packed;
@@ -152,8 +161,9 @@ llvm::Error LoadedLibrary::prepare(llvm::ArrayRef<HostTensor *> parameters) {
   return impl->check(impl->entry.prepare(impl->handle, pack(parameters).get()));
 }
 
-llvm::Expected<size_t> LoadedLibrary::workspaceBytes(llvm::ArrayRef<HostTensor *> tensors) {
-  TensorStruct packed = pack(tensors);
+llvm::Expected<size_t> LoadedLibrary::workspaceBytes(llvm::ArrayRef<HostTensor *> tensors,
+                                                     llvm::ArrayRef<uint64_t> addresses) {
+  TensorStruct packed = pack(tensors, addresses);
   size_t bytes = 0;
   if (llvm::Error error = impl->check(impl->entry.workspace(impl->handle, packed.get(), &bytes)))
     return error;
@@ -173,6 +183,13 @@ llvm::Error LoadedLibrary::run(llvm::ArrayRef<HostTensor *> tensors) {
     impl->workspaceBytes = bytes;
   }
   return impl->check(impl->entry.run(impl->handle, packed.get(), impl->workspace.get(), impl->workspaceBytes, nullptr));
+}
+
+llvm::Error LoadedLibrary::run(llvm::ArrayRef<HostTensor *> tensors, llvm::ArrayRef<uint64_t> addresses,
+                               uint64_t workspace, size_t workspaceBytes) {
+  TensorStruct packed = pack(tensors, addresses);
+  auto *place = reinterpret_cast<void *>(workspace);
+  return impl->check(impl->entry.run(impl->handle, packed.get(), place, workspaceBytes, nullptr));
 }
 
 llvm::Expected<attune_info> LoadedLibrary::info() {

@@ -45,7 +45,7 @@ static const CommandInfo commands[] = {
     {"init", 'i', Command::Init, "attnc init SPEC --out DIR [options]",
      "write parameters, and with --inputs inputs, as .npy"},
     {"run", 'r', Command::Run, "attnc run SPEC --in DIR --out DIR [options]",
-     "compile in memory, run, write the output"},
+     "compile in memory, run on the CPU or the first GPU, write the output"},
     {"explain", 'e', Command::Explain, "attnc explain SPEC [options]", "show the plan: forms, prices, thresholds"},
     {"bench", 'b', Command::Bench, "attnc bench SPEC... [options]",
      "time against the exact softmax and the machine's limit"},

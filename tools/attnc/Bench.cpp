@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
+#include "DeviceBench.h"
 #include "DrawnLibrary.h"
 #include "PlanBench.h"
 #include "UsefulOperations.h"
@@ -133,11 +134,16 @@ static int benchPlans(llvm::ArrayRef<Spec> specs, const Arguments &arguments) {
 }
 
 int attune::attnc::bench(const Arguments &arguments) {
-  if (arguments.target != "cpu")
-    return fail("expected --target cpu, but got " + arguments.target + " (not supported yet)");
+  bool onGpu = arguments.target != "cpu";
+  if (onGpu && arguments.plans > 0)
+    return fail("expected --target cpu with --plans, but got " + arguments.target +
+                    ": plans are timed beside one another on processors alone; leave --plans out",
+                Wrong);
   std::vector<Spec> specs;
   if (int status = loadSpecs(arguments, specs))
     return status;
+  if (onGpu)
+    return benchOnGpu(specs, arguments);
   if (arguments.plans > 0)
     return benchPlans(specs, arguments);
   std::vector<BenchRow> rows;

@@ -11,6 +11,7 @@
 #include "attune/Emulator/EmulatorReport.h"
 #include "attune/Pipeline/Compilation.h"
 #include "attune/Pipeline/DeviceCode.h"
+#include "attune/Pipeline/DeviceRun.h"
 #include "attune/Pipeline/LoadedLibrary.h"
 #include "attune/Reference/EvalAttn.h"
 #include "attune/Reference/HostArrays.h"
@@ -50,6 +51,29 @@ static int finish(const Arguments &arguments, const RunTensors &tensors) {
 //===----------------------------------------------------------------------===//
 // The compiled library
 //===----------------------------------------------------------------------===//
+
+/// On the first GPU. What the library says of the machine has the remedy; here there is one more.
+static int runOnGpu(const Arguments &, Compilation &compilation, RunTensors &tensors) {
+  auto library = compileAndLoad(compilation);
+  if (!library)
+    return fail(library.takeError());
+  if (llvm::Error error = (*library)->createOnGpu())
+    return fail(llvm::toString(std::move(error)) + "; --emulate runs the device code on the CPU");
+  if (llvm::Error error = (*library)->prepare(tensors.kept(compilation.interface())))
+    return fail(std::move(error), Wrong);
+  auto device = CudaDevice::open();
+  if (!device)
+    return fail(device.takeError());
+  auto placed = DeviceRun::make(**library, *device, tensors.given(compilation.interface()));
+  if (!placed)
+    return fail(placed.takeError());
+  if (llvm::Error error = (*placed)->run())
+    return fail(std::move(error), Wrong);
+  for (NamedTensor &output : tensors.outputs)
+    if (llvm::Error error = (*placed)->fetch(output.tensor))
+      return fail(std::move(error));
+  return Done;
+}
 
 static int runLibrary(const Arguments &arguments, Compilation &compilation, RunTensors &tensors) {
   auto library = compileAndLoad(compilation);
@@ -91,9 +115,6 @@ static llvm::Expected<RunTensors> readForInterface(const Arguments &arguments, C
 }
 
 static int runCompiled(const Arguments &arguments, Compilation &compilation) {
-  if (compilation.isGpu() && !arguments.emulate)
-    return fail("expected --emulate with --target " + arguments.target + ": attnc moves no tensors to a device (not "
-                "supported yet); compile a library and call it with device tensors");
   if (failed(compilation.advance(Stage::Tile)))
     return Failed;
   llvm::Expected<RunTensors> tensors = readForInterface(arguments, compilation);
@@ -101,7 +122,7 @@ static int runCompiled(const Arguments &arguments, Compilation &compilation) {
     return fail(tensors.takeError(), Wrong);
   if (llvm::Error error = makeOutputs(compilation.interface(), *tensors))
     return fail(std::move(error), Wrong);
-  auto execute = arguments.emulate ? runInEmulator : runLibrary;
+  auto execute = arguments.emulate ? runInEmulator : compilation.isGpu() ? runOnGpu : runLibrary;
   int code = execute(arguments, compilation, *tensors);
   return code ? code : finish(arguments, *tensors);
 }

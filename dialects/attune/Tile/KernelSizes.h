@@ -14,6 +14,10 @@
 
 namespace attune::tile {
 
+/// The words with which sizes are refused that no block of a GPU has room for (docs/Limits.md), whoever finds it out: tests and
+/// tools know a refusal by them.
+inline constexpr llvm::StringLiteral noScheduleFits = "no schedule fits: ";
+
 /// Columns of the model that a projection takes at a time.
 inline constexpr int64_t modelTile = 64;
 

@@ -38,6 +38,9 @@ public:
   /// Makes the handle. 0 threads: every CPU; an empty `isa`: the best that is there.
   llvm::Error create(int32_t threads = 0, llvm::StringRef isa = "");
 
+  /// Makes the handle for the first GPU, which the library's code must be for.
+  llvm::Error createOnGpu();
+
   /// Gives it the parameters, in the order of the library's interface. Needed before a run, even if there are none; the
   /// tensors need not outlive the call.
   llvm::Error prepare(llvm::ArrayRef<HostTensor *> parameters = {});
@@ -46,8 +49,12 @@ public:
   /// in the library's element types. Allocates the workspace on the first call for its sizes and keeps it.
   llvm::Error run(llvm::ArrayRef<HostTensor *> tensors);
 
-  /// Bytes of workspace for these tensors.
-  llvm::Expected<size_t> workspaceBytes(llvm::ArrayRef<HostTensor *> tensors);
+  /// The same on a GPU: `addresses` are where the tensors lie in its memory, 0 for those that are null. Enqueues.
+  llvm::Error run(llvm::ArrayRef<HostTensor *> tensors, llvm::ArrayRef<uint64_t> addresses, uint64_t workspace,
+                  size_t workspaceBytes);
+
+  /// Bytes of workspace for these tensors; with `addresses`, on a GPU.
+  llvm::Expected<size_t> workspaceBytes(llvm::ArrayRef<HostTensor *> tensors, llvm::ArrayRef<uint64_t> addresses = {});
   llvm::Expected<attune_info> info();
 
 private:

@@ -11,6 +11,7 @@
 
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Tile/Arrive.h"
+#include "attune/Tile/KernelSizes.h"
 #include "attune/Tile/Product.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -293,10 +294,11 @@ static LLVM::LLVMFuncOp makeFunction(tile::KernelOp kernel, OpBuilder &builder) 
 
 static LogicalResult refuse(tile::KernelOp kernel, int64_t needed, int64_t limit) {
   tile::ScheduleAttr schedule = *kernel.getSchedule();
-  InFlightDiagnostic diagnostic = kernel.emitError()
-                                  << "expected at most " << limit << " bytes of shared memory, but got " << needed;
+  InFlightDiagnostic diagnostic = kernel.emitError() << tile::noScheduleFits << "expected at most " << limit
+                                                     << " bytes of shared memory, but got " << needed;
   diagnostic.attachNote() << "the tiles of " << schedule.getQueryTile() << " queries and " << schedule.getKeyTile()
-                          << " keys do not fit, even in one stage; choose smaller tiles";
+                          << " keys do not fit, even in one stage; narrower heads, fewer features and 16-bit types have smaller "
+                             "ones, and `--target cpu` has no such limit (docs/Limits.md)";
   return diagnostic;
 }
 

@@ -1,0 +1,96 @@
+//===- LimitNote.cpp - Which attention no schedule fits, and what would fit ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "LimitNote.h"
+
+#include "attune/Cost/ChooseSchedule.h"
+#include "attune/Graph/Metric.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::graph;
+using cost::AttentionShape;
+
+namespace {
+/// A field of a spec, or two, as sizes of a shape.
+struct Size {
+  std::string field;
+  int64_t now;
+  void (*set)(AttentionShape &, int64_t);
+  bool powersOfTwo = false;
+};
+} // namespace
+
+static bool fits(const AttentionShape &shape, Type storage, const cost::DeviceDescription &device) {
+  llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(shape, storage, device);
+  if (schedule)
+    return true;
+  llvm::consumeError(schedule.takeError());
+  return false;
+}
+
+/// Whether features are products with a matrix, as many as a user likes.
+static bool hasFeatures(const AttentionShape &shape) {
+  return shape.map && (shape.map.isFavor() || shape.map.getKind() == attn::FeatureKind::FavorRelu);
+}
+
+/// The width of the queries, and of what follows it: other features are one or two for each channel.
+static void setWidth(AttentionShape &shape, int64_t width) {
+  if (!hasFeatures(shape))
+    shape.features = shape.features / shape.width * width;
+  shape.width = width;
+}
+
+static void setValueWidth(AttentionShape &shape, int64_t width) { shape.valueWidth = width; }
+static void setBoth(AttentionShape &shape, int64_t width) { setWidth(shape, width), setValueWidth(shape, width); }
+static void setFeatures(AttentionShape &shape, int64_t features) { shape.features = features; }
+static void setSketch(AttentionShape &shape, int64_t size) { shape.sketch = size; }
+
+/// The largest size below the present one that fits; 0 if none does.
+static int64_t largestThatFits(const AttentionShape &shape, const Size &size, Type storage,
+                               const cost::DeviceDescription &device) {
+  for (int64_t value = size.powersOfTwo ? size.now / 2 : size.now - 1; value > 0;
+       value = size.powersOfTwo ? value / 2 : value - 1) {
+    AttentionShape smaller = shape;
+    size.set(smaller, value);
+    if (fits(smaller, storage, device))
+      return value;
+  }
+  return 0;
+}
+
+/// The sizes that a user can make smaller.
+static SmallVector<Size, 4> sizesOf(const AttentionShape &shape) {
+  SmallVector<Size, 4> sizes;
+  if (hasFeatures(shape))
+    sizes.push_back({"features", shape.features, setFeatures});
+  if (shape.family == cost::Family::Polysketch)
+    sizes.push_back({"size", shape.sketch, setSketch, /*powersOfTwo=*/true});
+  if (shape.width == shape.valueWidth)
+    sizes.push_back({"head_dim and value_dim", shape.width, setBoth});
+  sizes.push_back({"head_dim", shape.width, setWidth});
+  sizes.push_back({"value_dim", shape.valueWidth, setValueWidth});
+  return sizes;
+}
+
+static std::string remedyFor(const AttentionShape &shape, Type storage, const cost::DeviceDescription &device) {
+  SmallVector<std::string> texts;
+  for (const Size &size : sizesOf(shape))
+    if (int64_t value = largestThatFits(shape, size, storage, device))
+      texts.push_back(size.field + " up to " + std::to_string(value));
+  std::string cpu = "`--target cpu` has no such limit (docs/Limits.md)";
+  return texts.empty() ? cpu : "what would fit, other sizes as they are: " + llvm::join(texts, ", or ") + "; " + cpu;
+}
+
+std::optional<Limit> graph::limitOf(func::FuncOp plan, const cost::DeviceDescription &device) {
+  for (auto [shape, op] : llvm::zip_equal(attentionsOf(plan), opsOfAttentions(plan)))
+    if (shape.family < cost::Family::Project && !fits(shape, storageOf(plan), device))
+      return Limit{op->getLoc(), remedyFor(shape, storageOf(plan), device)};
+  return std::nullopt;
+}
