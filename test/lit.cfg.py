@@ -35,7 +35,12 @@ for name in ["CUDA_HOME", "CUDA_ROOT", "HOME", "CCACHE_DIR", "CCACHE_SLOPPINESS"
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# AddressSanitizer's library, to be preloaded; the folder is named by the version.
+asan = next(iter(sorted(glob.glob(os.path.join(config.llvm_tools, "..", "lib", "clang", "*", "lib", "*",
+                                               "libclang_rt.asan-x86_64.so")))), "")
+
 for name, value in [
+    ("%asan", os.path.normpath(asan)),
     ("%python", config.python),
     ("%source", config.attune_source),
     ("%build", config.attune_build),
@@ -107,6 +112,7 @@ for name, present in [
     ("avx512", has_flag("avx512f")),
     ("avx512_bf16", has_flag("avx512_bf16")),
     ("sanitizers", config.attune_sanitize == "ON"),
+    ("address-sanitizer", bool(asan and shutil.which("clang-22"))),
     ("long", lit_config.params.get("long") == "1"),
 ]:
     if present:

@@ -18,6 +18,7 @@ LIT_OUTCOME = {"PASS": "passed", "FLAKYPASS": "passed", "XFAIL": "passed", "UNSU
 UNAVAILABLE = "unavailable features: "
 FEATURES = {"shared": "the oracle beside the checkout", "long": "`ninja -C build check-all`", "ptxas": "ptxas",
             "avx512": "a processor with AVX-512", "sanitizers": "the preset sanitize",
+            "address-sanitizer": "clang-22 with its AddressSanitizer",
             "python-package": "Python's headers, and the wheels that utils/setup fetches",
             "torch": "PyTorch (`utils/setup --frameworks`)", "jax": "JAX (`utils/setup --frameworks`)"}
 

@@ -13,11 +13,13 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/Instrumentation/AddressSanitizer.h"
 
 #include <mutex>
 
@@ -66,6 +68,21 @@ void prepareModule(Module &module, const TargetMachine &machine) {
   module.setPICLevel(PICLevel::BigPIC);
 }
 
+/// Whether the environment asks for code that checks the address of every load and store: for tests, which link it with
+/// AddressSanitizer's library themselves.
+bool checksAddresses() { return sys::Process::GetEnv("ATTUNE_SANITIZE") == "address"; }
+
+/// The last pass sees what is left to execute.
+void addAddressChecks(Module &module, PassBuilder &builder) {
+  for (Function &function : module)
+    if (!function.isDeclaration())
+      function.addFnAttr(Attribute::SanitizeAddress);
+  builder.registerOptimizerLastEPCallback(
+      [](ModulePassManager &passes, OptimizationLevel, ThinOrFullLTOPhase) {
+        passes.addPass(AddressSanitizerPass(AddressSanitizerOptions()));
+      });
+}
+
 void optimizeModule(Module &module, TargetMachine &machine, const ObjectOptions &options) {
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = options.vectorizeLoops;
@@ -73,6 +90,8 @@ void optimizeModule(Module &module, TargetMachine &machine, const ObjectOptions 
   tuning.LoopInterleaving = options.vectorizeLoops;
   tuning.LoopUnrolling = options.unrollLoops;
   PassBuilder builder(&machine, tuning);
+  if (checksAddresses())
+    addAddressChecks(module, builder);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager callGraph;

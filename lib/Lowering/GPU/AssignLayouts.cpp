@@ -153,7 +153,7 @@ static bool comesByChunks(RankedTensorType tile) {
 void Assigner::assignLoad(LoadOp load) {
   Value result = load.getResult();
   bool staged = !isVector(result) && (comesByChunks(tileType(result)) || llvm::any_of(result.getUses(), isStaged));
-  if (!staged) // a vector has no layout in shared memory
+  if (!staged) // a vector has no columns to lay out in shared memory
     return assign(result, computed(result));
   assign(result, isReadByWarpgroups(result) ? warpgroupSharedFor(tileType(result)) : sharedFor(tileType(result)));
 }
