@@ -111,14 +111,15 @@ def report(name, output, failed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default: all")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default: all but bytecode")
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     if unknown := set(arguments.names) - set(NAMES):
         parser.error(f"expected names of {', '.join(NAMES)}, but got {', '.join(sorted(unknown))}")
-    names = arguments.names or NAMES
+    # Broken bytecode keeps MLIR's own reader busy for minutes (docs/Rationale/Testing.md): only by name.
+    names = arguments.names or [name for name in NAMES if name != "bytecode"]
     built = [name for name in names if program_of(build, name).exists()]
     for name in set(names) - set(built):
         print(f"SKIP: fuzz-{name}: {program_of(build, name)} is not built", flush=True)
