@@ -21,7 +21,7 @@ import lit.formats
 config.name = "Attune"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".mlir", ".yaml", ".test", ".py"]
-config.excludes = ["CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py", "Inputs", "Unit", "Random", "harness", "lit.local.cfg"]
+config.excludes = ["CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py", "Inputs", "Unit", "Random", "Fuzz", "harness", "lit.local.cfg"]
 config.test_source_root = os.path.join(config.attune_source, "test")
 config.test_exec_root = os.path.join(config.attune_build, "test")
 

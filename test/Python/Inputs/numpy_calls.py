@@ -165,7 +165,7 @@ class Wrong(unittest.TestCase):
 
     def test_an_output_in_the_place_of_an_input(self):
         attend, given = attune.compile(linear()), tokens()
-        self.fails(attune.ArgumentError, "'o': expected memory of its own, but got that of argument 'v'", attend,
+        self.fails(attune.ArgumentError, "'o': expected memory of its own, but got memory of argument 'v'", attend,
                    **given, out=given["v"])
 
     def test_parameters(self):

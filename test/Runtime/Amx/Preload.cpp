@@ -8,8 +8,8 @@
 //
 //   LD_PRELOAD=libattune-amx.so ATTUNE_ASSUME_AMX=1 PROGRAM ...
 //
-// With ATTUNE_AMX_REPORT=FILE a line with the number of products is appended to the file when the program ends: a test
-// sees that it has run them.
+// With ATTUNE_AMX_REPORT=FILE a line with the number of products is appended to the file when the program ends, or one that says that
+// the processor has tiles of its own: a test sees who has run them.
 //
 //===----------------------------------------------------------------------===//
 #include "TrapEmulator.h"
@@ -38,6 +38,9 @@ __attribute__((destructor)) static void end() {
   FILE *file = path ? fopen(path, "a") : nullptr;
   if (!file)
     return;
-  fprintf(file, "products: %llu\n", static_cast<unsigned long long>(attune::test::amx::productsExecuted()));
+  if (attune::test::amx::processorHasTiles())
+    fprintf(file, "products: by the processor\n");
+  else
+    fprintf(file, "products: %llu\n", static_cast<unsigned long long>(attune::test::amx::productsExecuted()));
   fclose(file);
 }

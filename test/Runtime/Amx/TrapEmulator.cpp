@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <immintrin.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -232,7 +233,16 @@ static void onIllegal(int, siginfo_t *, void *context) {
   machine[REG_RIP] = next;
 }
 
+bool attune::test::amx::processorHasTiles() {
+  constexpr long request = 0x1023, contents = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  static const bool has = __builtin_cpu_supports("amx-bf16") && syscall(SYS_arch_prctl, request, contents) == 0;
+  return has;
+}
+
 void attune::test::amx::install() {
+  // Such a processor takes configurations without a signal, so all or nothing is its own.
+  if (processorHasTiles())
+    return;
   struct sigaction action = {};
   action.sa_sigaction = onIllegal;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;

@@ -57,7 +57,10 @@ struct TileFile {
 /// address of the next instruction.
 std::string execute(const Instruction &instruction, const int64_t registers[16], int64_t next, TileFile &file);
 
-/// From now on AMX instructions of this process are executed here, but for those that the processor executes.
+/// Whether the processor has tiles and this process may use them; it asks for that.
+bool processorHasTiles();
+
+/// From now on AMX instructions of this process are executed here, unless the processor has tiles: then it executes all.
 void install();
 
 /// Products of tiles that threads of this process have executed here.
