@@ -33,11 +33,11 @@ struct Mode {
 };
 } // namespace
 
-static Mode modeOf(Emitter &e, bool canSaturate = true) {
+static Mode modeOf(Emitter &e, bool canSaturate = true, ArrayRef<StringRef> types = {"f32", "f64"}) {
   Mode mode;
   mode.flush = e.modifier("ftz");
   mode.saturate = canSaturate && e.modifier("sat");
-  mode.type = e.typeOf({"f32", "f64"});
+  mode.type = e.typeOf(types);
   if ((mode.flush || mode.saturate) && mode.type != f32)
     e.fail("expected .f32 behind .ftz and .sat");
   return mode;
@@ -66,10 +66,11 @@ void Mode::result(Emitter &e, Value *value) const {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// 9.7.3.3 to 9.7.3.5: add, sub, mul{.rn}{.ftz}{.sat}.type d, a, b
+/// 9.7.3.3 to 9.7.3.5: add, sub, mul{.rn}{.ftz}{.sat}.type d, a, b, and 9.7.4.1 to 9.7.4.3, which have .f16 and .bf16: there
+/// the host computes in f32 and rounds once more, which is exact, as f32 has more than twice their digits.
 template <llvm::Instruction::BinaryOps operation> static void compute(Emitter &e) {
   e.modifier("rn");
-  Mode mode = modeOf(e);
+  Mode mode = modeOf(e, /*canSaturate=*/true, {"f32", "f64", "f16", "bf16"});
   e.end(3);
   Value *a = mode.operand(e, 1), *b = mode.operand(e, 2);
   mode.result(e, e.builder.CreateBinOp(operation, a, b));
