@@ -196,6 +196,20 @@ TEST(PtxArithmetic, FloatingPoint) {
   });
 }
 
+// 1 is 0x3c00 as an f16 with 10 bits behind the point, 0x3f80 as a bf16 with 7; ties go to even.
+TEST(PtxArithmetic, SixteenBits) {
+  check({
+      {"add.rn.f16 %h9, %h1, %h2;", 0x3c00, 0x1400, 0, 0x3c01}, // 1 + 2^-10
+      {"add.rn.f16 %h9, %h1, %h2;", 0x3c00, 0x1000, 0, 0x3c00}, // 1 + 2^-11
+      {"add.rn.f16 %h9, %h1, %h2;", 0x3c01, 0x1000, 0, 0x3c02},
+      {"sub.rn.f16 %h9, %h1, %h2;", 0x3c00, 0x4000, 0, 0xbc00}, // 1 - 2
+      {"mul.rn.f16 %h9, %h1, %h2;", 0x7800, 0x4000, 0, 0x7c00}, // 2^15 * 2 is beyond the range
+      {"mul.rn.f16 %h9, %h1, %h2;", 0x0001, 0x4000, 0, 0x0002}, // subnormal numbers stay
+      {"add.rn.bf16 %h9, %h1, %h2;", 0x3f80, 0x3c00, 0, 0x3f81}, // 1 + 2^-7
+      {"add.rn.bf16 %h9, %h1, %h2;", 0x3f80, 0x3b80, 0, 0x3f80}, // 1 + 2^-8
+  });
+}
+
 // The kind of NaN is nobody's business.
 TEST(PtxArithmetic, NanOfExtrema) {
   check({

@@ -47,7 +47,7 @@ TEST(PtxText, RefusesByNameAndLine) {
   EXPECT_EQ(refusalOf("add.cc.u32 %r1, %r2, %r3;"),
             "ptx:12: expected one of .u16, .u32, .u64, .s16, .s32, .s64, but got '.cc', in 'add.cc.u32 %r1, %r2, %r3'");
   EXPECT_EQ(refusalOf("mul.rz.f32 %r1, %r2, %r3;"),
-            "ptx:12: expected one of .f32, .f64, but got '.rz', in 'mul.rz.f32 %r1, %r2, %r3'");
+            "ptx:12: expected one of .f32, .f64, .f16, .bf16, but got '.rz', in 'mul.rz.f32 %r1, %r2, %r3'");
   EXPECT_EQ(refusalOf("mov.u32 %r1, %clock;"),
             "ptx:12: operation that is not modelled: 'llvm.nvvm.read.ptx.sreg.clock', in 'mov.u32 %r1, %clock'");
   EXPECT_EQ(refusal(ptxText(".func f() { ret; }")),
