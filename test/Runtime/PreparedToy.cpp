@@ -12,7 +12,7 @@
 
 using namespace prepared;
 
-bool prepared::misaligned = false;
+std::atomic<bool> prepared::misaligned = false;
 
 namespace {
 
@@ -25,7 +25,8 @@ struct Kept {
       : e(slots), sign(e + slotsOfE), index(sign + slotsOfSign), factor(index + slotsOfIndex),
         count(factor + slotsOfFactor), workspace(count + slotsOfCount) {
     for (const int64_t *tensor : {e, sign, index, factor, count})
-      misaligned |= *tensor % 64 != 0;
+      if (*tensor % 64 != 0)
+        misaligned = true;
   }
   template <typename T> static T *data(const int64_t *tensor) { return reinterpret_cast<T *>(*tensor); }
   int64_t keys() const { return e[2]; }

@@ -17,6 +17,7 @@
 #ifndef ATTUNE_TEST_RUNTIME_PREPAREDTOY_H
 #define ATTUNE_TEST_RUNTIME_PREPAREDTOY_H
 
+#include <atomic>
 #include "ToyData.h"
 
 namespace prepared {
@@ -34,7 +35,7 @@ void computeOnHost(const char *kernel, const unsigned grid[3], const uint64_t *s
 enum { K, O, E, Sign, Index, Factor, Count, TensorCount };
 
 /// Whether a plan has seen a parameter or a prepared tensor that does not start at a multiple of 64 bytes.
-extern bool misaligned;
+extern std::atomic<bool> misaligned;
 
 struct Parameters {
   size_t size;
