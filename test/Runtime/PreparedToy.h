@@ -17,8 +17,9 @@
 #ifndef ATTUNE_TEST_RUNTIME_PREPAREDTOY_H
 #define ATTUNE_TEST_RUNTIME_PREPAREDTOY_H
 
-#include <atomic>
 #include "ToyData.h"
+
+#include <atomic>
 
 namespace prepared {
 
