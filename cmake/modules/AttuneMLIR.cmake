@@ -15,3 +15,7 @@ set(LLVM_LINK_LLVM_DYLIB ON)
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 separate_arguments(ATTUNE_LLVM_DEFINITIONS NATIVE_COMMAND ${LLVM_DEFINITIONS})
 add_definitions(${ATTUNE_LLVM_DEFINITIONS})
+if(ATTUNE_SANITIZE)
+  # With assertions every file begins with the declarations whose layout they would change.
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/StatisticsOfRelease.h>")
+endif()

@@ -14,6 +14,8 @@
 #include "ProjectionInEpilogue.h"
 #include "ProjectionInLoad.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace attune;
 using namespace attune::cost;
 
@@ -41,7 +43,7 @@ static KernelWorks familyWork(const AttentionShape &shape, const Sizes &sizes) {
   case Family::SlotSums:
     return slotWork(shape, sizes);
   }
-  return {};
+  llvm_unreachable("every family is above");
 }
 
 /// Of the kernels of a family on a CPU the products that stay in f32 where operands are bf16: those of maps and sketches.
@@ -53,7 +55,7 @@ static llvm::SmallVector<double> wideProducts(const KernelWorks &kernels, Attent
   if (shape.family != Family::Kernel)
     return wide;
   shape.queryFolded = shape.keyFolded = true; // the same without what the maps multiply
-  for (auto [products, kernel, plain] : llvm::zip(wide, kernels, familyWork(shape, Sizes(shape, schedule))))
+  for (auto [products, kernel, plain] : llvm::zip_equal(wide, kernels, familyWork(shape, Sizes(shape, schedule))))
     products = kernel.work.products - plain.work.products;
   return wide;
 }

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "BlockNeed.h"
 
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace attune;
@@ -230,7 +231,7 @@ static BlockNeed kernelNeed(const Tiles &t) {
   case attn::Form::Quadratic:
     return logarithms ? logQuadraticNeed(t) : quadraticNeed(t);
   }
-  return {};
+  llvm_unreachable("every form is above");
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Cost/FlurkaEquations.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace attune;
 using namespace attune::cost;
 
@@ -20,7 +22,7 @@ double cost::flurkaEquation(FlurkaLayer layer, const FlurkaSizes &sizes) {
   case FlurkaLayer::Fused: // (8): E X and F X; Q; K and V of the slots; both maps; the state; its readout
     return 2 * N * k * D + N * D * D + 2 * k * D * D + N * D + D * k + k * D * d + N * d * D;
   }
-  return 0;
+  llvm_unreachable("every layer is above");
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "AttnBuilder.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace mlir;
 
 namespace attune {
@@ -129,7 +131,7 @@ Value MechanismBuilder::build() {
   case MechanismKind::Agent:
     return buildAgent();
   }
-  return {};
+  llvm_unreachable("every kind of mechanism is above");
 }
 
 attn::WindowAttr buildWindow(AttnBuilder &b, const Mechanism &mechanism) {

@@ -20,7 +20,7 @@ static std::string showExpected(llvm::ArrayRef<Size> shape) {
 }
 
 static bool matches(llvm::ArrayRef<Size> expected, llvm::ArrayRef<int64_t> given) {
-  return expected.size() == given.size() && llvm::all_of(llvm::zip(expected, given), [](auto pair) {
+  return expected.size() == given.size() && llvm::all_of(llvm::zip_equal(expected, given), [](auto pair) {
            return !std::get<0>(pair) || *std::get<0>(pair) == std::get<1>(pair);
          });
 }

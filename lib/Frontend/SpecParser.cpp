@@ -10,6 +10,8 @@
 #include "ParseFields.h"
 #include "SpecRules.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 namespace attune {
 
 int exitStatus(SpecStatus status) {
@@ -21,7 +23,7 @@ int exitStatus(SpecStatus status) {
   case SpecStatus::Invalid:
     return 2;
   }
-  return 2;
+  llvm_unreachable("every status is above");
 }
 
 SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostics) {

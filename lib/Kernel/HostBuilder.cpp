@@ -13,6 +13,7 @@
 #include "attune/Attn/HeadRange.h"
 #include "attune/Attn/InEpilogue.h"
 #include "attune/Attn/Together.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 using namespace attune;
@@ -74,7 +75,7 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
   if (failed(readMechanism(op, problem, output)))
     return failure();
   problem.split = op->hasAttr("attn.split") && !tile::sketchNeedsUnit(op.getDegree());
-  const SketchMatrices &matrices = prepared.sketches.find(op)->second;
+  const SketchMatrices &matrices = prepared.sketches.at(op);
   PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
                             op.getScale().convertToDouble(), op.getDenominatorAttr(), matrices,
                             attn::stringifyForm(op.getForm().value_or(attn::Form::Quadratic))};
@@ -319,5 +320,5 @@ LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &prob
     buildChunked(site, problem, map, partition.guard);
     return success();
   }
-  return failure();
+  llvm_unreachable("every form is above");
 }

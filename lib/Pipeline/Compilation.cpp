@@ -27,6 +27,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -67,7 +68,7 @@ llvm::StringRef attune::nameOf(Stage stage) {
   case Stage::Llvm:
     return "llvm";
   }
-  return "";
+  llvm_unreachable("every stage is above");
 }
 
 //===----------------------------------------------------------------------===//

@@ -55,7 +55,7 @@ struct LoadedLibrary::Impl {
 std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> attune::bindSizes(const target::LibraryDescription &interface,
                                                               llvm::ArrayRef<HostTensor *> tensors) {
   std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> sizes = interface.sizes;
-  for (auto [tensor, description] : llvm::zip(tensors, interface.tensors))
+  for (auto [tensor, description] : llvm::zip_equal(tensors, interface.tensors))
     for (size_t dim = 0; tensor && dim < std::min(tensor->shape.size(), description.dims.size()); ++dim)
       if (description.dims[dim] < 0)
         sizes[-1 - description.dims[dim]] = tensor->shape[dim];

@@ -123,7 +123,7 @@ static std::optional<double> entryOf(Value tensor, ArrayRef<int64_t> at) {
   if (!resource && !attribute)
     return std::nullopt;
   int64_t place = 0;
-  for (auto [coordinate, size] : llvm::zip(at, constant.getShapedType().getShape())) {
+  for (auto [coordinate, size] : llvm::zip_equal(at, constant.getShapedType().getShape())) {
     if (coordinate < 0 || coordinate >= size)
       return std::nullopt;
     place = place * size + coordinate;

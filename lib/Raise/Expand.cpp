@@ -61,7 +61,7 @@ TermRef Terms::readLinalg(linalg::LinalgOp op, OpResult result, ArrayRef<AffineE
   AffineMap map = op.getIndexingMapMatchingResult(result);
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<AffineExpr> places(op.getNumLoops());
-  for (auto [place, coordinate] : llvm::zip(map.getResults(), at)) {
+  for (auto [place, coordinate] : llvm::zip_equal(map.getResults(), at)) {
     if (auto dim = dyn_cast<AffineDimExpr>(place))
       places[dim.getPosition()] = coordinate;
     else if (!isa<AffineConstantExpr>(place))
@@ -184,7 +184,7 @@ TermRef Terms::readReshape(Operation *op, ArrayRef<AffineExpr> at) {
   }
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
-    for (auto [group, place] : llvm::zip(collapse.getReassociationIndices(), at))
+    for (auto [group, place] : llvm::zip_equal(collapse.getReassociationIndices(), at))
       if (!splitCoordinate(*this, place, shape.slice(group.front(), group.size()), places))
         return nullptr;
     // A scalar tensor made of unit dimensions has no coordinates to split.
@@ -194,7 +194,7 @@ TermRef Terms::readReshape(Operation *op, ArrayRef<AffineExpr> at) {
   auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
   if (!slice || slice.getSourceType().getRank() != slice.getResultType().getRank())
     return nullptr;
-  for (auto [place, offset, stride] : llvm::zip(at, slice.getStaticOffsets(), slice.getStaticStrides())) {
+  for (auto [place, offset, stride] : llvm::zip_equal(at, slice.getStaticOffsets(), slice.getStaticStrides())) {
     if (ShapedType::isDynamic(offset) || ShapedType::isDynamic(stride))
       return nullptr;
     places.push_back(place * stride + offset);

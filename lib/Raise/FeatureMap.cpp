@@ -21,7 +21,8 @@ using attune::attn::FeatureKind;
 static constexpr unsigned deepest = 16;
 
 static bool sameEntry(Terms &terms, TermRef a, TermRef b) {
-  return a->value == b->value && a->at.size() == b->at.size() && llvm::all_of(llvm::zip(a->at, b->at), [&](auto pair) {
+  return a->value == b->value && a->at.size() == b->at.size() &&
+         llvm::all_of(llvm::zip_equal(a->at, b->at), [&](auto pair) {
            return terms.simplify(std::get<0>(pair)) == terms.simplify(std::get<1>(pair));
          });
 }

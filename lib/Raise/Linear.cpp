@@ -41,7 +41,7 @@ static bool sameWeights(Terms &terms, const Weights &a, const Product &ofA, cons
   auto rename = [&](ArrayRef<unsigned> from, ArrayRef<unsigned> to) {
     if (from.size() != to.size())
       return false;
-    for (auto [x, y] : llvm::zip(from, to)) {
+    for (auto [x, y] : llvm::zip_equal(from, to)) {
       if (terms.extent(x) != terms.extent(y))
         return false;
       renamed[x] = y;
@@ -50,7 +50,7 @@ static bool sameWeights(Terms &terms, const Weights &a, const Product &ofA, cons
   };
   return rename(a.keys, b.keys) && rename(a.features, b.features) && ofA.choices.size() == ofB.choices.size() &&
          terms.same(a.query, b.query, renamed) && terms.same(a.key, b.key, renamed) &&
-         llvm::all_of(llvm::zip(ofA.choices, ofB.choices), [&](auto pair) {
+         llvm::all_of(llvm::zip_equal(ofA.choices, ofB.choices), [&](auto pair) {
            auto &[x, y] = pair;
            return x.second == y.second && terms.same(x.first, y.first, renamed);
          });

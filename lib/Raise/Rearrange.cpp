@@ -51,7 +51,7 @@ static std::optional<SmallVector<unsigned, 2>> indicesOf(Terms &terms, AffineExp
 std::optional<Grouping> attune::raise::groupingOf(Terms &terms, ArrayRef<AffineExpr> at, ArrayRef<int64_t> shape) {
   Grouping grouping;
   llvm::SmallDenseSet<unsigned> seen;
-  for (auto [place, size] : llvm::zip(at, shape)) {
+  for (auto [place, size] : llvm::zip_equal(at, shape)) {
     std::optional<SmallVector<unsigned, 2>> indices = indicesOf(terms, place, size);
     if (!indices)
       return std::nullopt;

@@ -72,7 +72,7 @@ bool attune::raise::isSumOver(Terms &terms, TermRef sum, TermRef body, ArrayRef<
   if (sum->kind != Kind::Sum || sum->indices.size() != indices.size())
     return false;
   DenseMap<unsigned, unsigned> renamed;
-  for (auto [from, to] : llvm::zip(sum->indices, indices)) {
+  for (auto [from, to] : llvm::zip_equal(sum->indices, indices)) {
     if (terms.extent(from) != terms.extent(to))
       return false;
     renamed[from] = to;
@@ -129,7 +129,7 @@ static bool isRowWithoutKeys(Terms &terms, TermRef condition, bool value, TermRe
   if (value || term->kind != Kind::Maximum || term->indices.size() != keys.size())
     return false;
   DenseMap<unsigned, unsigned> renamed;
-  for (auto [from, to] : llvm::zip(term->indices, keys)) {
+  for (auto [from, to] : llvm::zip_equal(term->indices, keys)) {
     if (terms.extent(from) != terms.extent(to))
       return false;
     renamed[from] = to;

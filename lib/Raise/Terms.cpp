@@ -144,7 +144,7 @@ bool Terms::same(TermRef a, TermRef b, DenseMap<unsigned, unsigned> renamed, uns
     return simplify(simplify(expr).replaceDims(dims));
   };
   auto samePlaces = [&] {
-    return a->at.size() == b->at.size() && llvm::all_of(llvm::zip(a->at, b->at), [&](auto pair) {
+    return a->at.size() == b->at.size() && llvm::all_of(llvm::zip_equal(a->at, b->at), [&](auto pair) {
              return rename(std::get<0>(pair)) == simplify(std::get<1>(pair));
            });
   };
@@ -157,11 +157,11 @@ bool Terms::same(TermRef a, TermRef b, DenseMap<unsigned, unsigned> renamed, uns
       a->indices.size() != b->indices.size() || a->value != b->value || a->number != b->number || a->op != b->op ||
       !samePlaces())
     return false;
-  for (auto [fromA, fromB] : llvm::zip(a->indices, b->indices)) {
+  for (auto [fromA, fromB] : llvm::zip_equal(a->indices, b->indices)) {
     if (extents[fromA] != extents[fromB])
       return false;
     renamed[fromA] = fromB;
   }
-  return llvm::all_of(llvm::zip(a->operands, b->operands),
+  return llvm::all_of(llvm::zip_equal(a->operands, b->operands),
                       [&](auto pair) { return same(std::get<0>(pair), std::get<1>(pair), renamed, depth + 1); });
 }

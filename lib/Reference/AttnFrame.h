@@ -28,7 +28,7 @@ public:
   AttnFrame(const EvalAttnOptions &options, Demands demands) : options(options), demands(std::move(demands)) {}
 
   const Array &operator[](mlir::Value value) const { return get(value).array; }
-  const AttnValue &get(mlir::Value value) const { return values.find(value)->second; }
+  const AttnValue &get(mlir::Value value) const { return values.at(value); }
   std::optional<Array> optional(mlir::Value value) const {
     return value ? std::optional((*this)[value]) : std::nullopt;
   }

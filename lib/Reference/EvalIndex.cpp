@@ -13,6 +13,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -98,7 +99,7 @@ static bool holds(arith::CmpIPredicate predicate, int64_t a, int64_t b, Type typ
   case P::ugt: return ua > ub;
   case P::uge: return ua >= ub;
   }
-  return false;
+  llvm_unreachable("every predicate is above");
 }
 
 /// Casts between integers.

@@ -37,13 +37,13 @@ class Frame {
 public:
   Frame(const EvalTileOptions &options, RaceCheck *races) : options(options), races(races) {}
 
-  int64_t integer(mlir::Value value) const { return std::get<int64_t>(values.find(value)->second); }
-  double number(mlir::Value value) const { return std::get<double>(values.find(value)->second); }
-  const Array &memory(mlir::Value value) const { return std::get<Array>(values.find(value)->second); }
+  int64_t integer(mlir::Value value) const { return std::get<int64_t>(values.at(value)); }
+  double number(mlir::Value value) const { return std::get<double>(values.at(value)); }
+  const Array &memory(mlir::Value value) const { return std::get<Array>(values.at(value)); }
   const TileValue &tile(mlir::Value value) const {
-    return *std::get<std::shared_ptr<const TileValue>>(values.find(value)->second);
+    return *std::get<std::shared_ptr<const TileValue>>(values.at(value));
   }
-  const Value &get(mlir::Value value) const { return values.find(value)->second; }
+  const Value &get(mlir::Value value) const { return values.at(value); }
 
   void set(mlir::Value value, Value held) { values.insert_or_assign(value, std::move(held)); }
   /// Rounds the elements to the value's element type if the mode is faithful.

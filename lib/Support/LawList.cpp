@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Support/LawList.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace attune;
 
 static constexpr ListedLaw laws[] = {
@@ -116,7 +118,7 @@ llvm::StringRef attune::nameOf(LawPlace place) {
   case LawPlace::Consent:
     return "consent";
   }
-  return "";
+  llvm_unreachable("every place is above");
 }
 
 static llvm::StringRef exactness(const ListedLaw &law) { return law.exact ? "exact" : "approximate"; }

@@ -174,7 +174,7 @@ llvm::Expected<HostTensor> SafetensorsFile::read(llvm::StringRef name) const {
   llvm::Expected<HostTensor> tensor = HostTensor::allocate(wanted->type, wanted->shape);
   if (!tensor)
     return file->fail(llvm::toString(tensor.takeError()) + " in " + quoted(name));
-  int64_t start = dataStart_ + entries_.find(name)->second.begin;
+  int64_t start = dataStart_ + entries_.at(name).begin;
   if (llvm::Error error = file->read(start, tensor->bytes.data(), tensor->bytes.size()))
     return error;
   return tensor;

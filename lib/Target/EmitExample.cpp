@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace attune::target;
@@ -30,7 +31,7 @@ StringRef dtypeInitializer(attune_rt_dtype dtype) {
   case ATTUNE_RT_I32:
     return "{kDLInt, 32, 1}";
   }
-  return "";
+  llvm_unreachable("every type is above");
 }
 
 /// Writes `int NAME_example(...)`: the tensors that must be there, the life of a handle, the message of a failure.

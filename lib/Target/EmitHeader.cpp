@@ -15,6 +15,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -157,7 +158,7 @@ static std::string meaningOf(const SizeRule &rule) {
   case ATTUNE_RT_BLOCKS:
     return "This mechanism needs N / " + value + " to divide n.";
   }
-  return "";
+  llvm_unreachable("every kind of rule is above");
 }
 
 void HeaderWriter::writeEssay() {

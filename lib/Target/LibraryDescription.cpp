@@ -15,6 +15,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace attune::target;
 using namespace llvm;
@@ -132,7 +133,7 @@ StringRef attune::target::dtypeName(attune_rt_dtype dtype) {
   case ATTUNE_RT_I32:
     return "i32";
   }
-  return "unknown";
+  llvm_unreachable("every type is above");
 }
 
 /// A parameter of a sketch, by the last part of its name.

@@ -11,6 +11,7 @@
 #include "attune/Support/MachineMemory.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -47,7 +48,7 @@ size_t emulator::bytesOf(ElementType type) {
   case ElementType::I64:
     return 8;
   }
-  return 0;
+  llvm_unreachable("every type is above");
 }
 
 /// Device allocations are aligned to 256 bytes.
@@ -79,7 +80,7 @@ double CommandBuffer::get(size_t index) const {
   case ElementType::I64:
     return double(readAt<int64_t>(place));
   }
-  return 0;
+  llvm_unreachable("every type is above");
 }
 
 void CommandBuffer::set(size_t index, double value) {

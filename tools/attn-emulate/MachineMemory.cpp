@@ -8,6 +8,7 @@
 #include "Machine.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
 #include <bit>
@@ -54,7 +55,7 @@ static const char *verb(SharedAccess kind) {
   case SharedAccess::AsyncRead:
     return "reads, by the async proxy,";
   }
-  return "touches";
+  llvm_unreachable("every access is above");
 }
 
 void Machine::describeSharedFault(Site &site, Thread &thread, const SharedFault &fault, SharedAccess kind) {

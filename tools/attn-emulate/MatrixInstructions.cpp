@@ -22,6 +22,8 @@
 #include "MatrixSums.h"
 #include "Numbers.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace attune;
 using namespace attune::emulator;
 
@@ -57,7 +59,7 @@ static float decode(Operand operand, uint32_t bits, unsigned part) {
   case Operand::Tf32:
     return truncateToTf32(bitsToFloat(bits));
   }
-  return 0;
+  llvm_unreachable("every operand is above");
 }
 
 static void gatherOperands(const WarpCall &call, const MmaShape &shape, MmaTiles &tiles) {

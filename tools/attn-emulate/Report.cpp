@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Emulator/EmulatorReport.h"
 
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -43,7 +44,7 @@ llvm::StringRef attune::findingName(FindingKind kind) {
   case FindingKind::BarrierMisuse:
     return "mbarrier misuse";
   }
-  return "unknown";
+  llvm_unreachable("every finding is above");
 }
 
 bool EmulatorReport::clean() const {

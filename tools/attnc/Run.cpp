@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
+#include "Opening.h"
 #include "RunTensors.h"
 
 #include "attune/Emulator/EmulatorReport.h"
@@ -148,7 +149,7 @@ static std::vector<std::string> namesOf(mlir::func::FuncOp function, bool result
 static int nameByInterface(const Arguments &arguments, std::vector<std::string> &inputs,
                            std::vector<std::string> &outputs) {
   int status = Failed;
-  auto compilation = Compilation::open(arguments.specs.front(), arguments.target, status);
+  auto compilation = openWithin(arguments.specs.front(), arguments.target, status);
   if (!compilation)
     return status;
   if (failed(compilation->advance(Stage::Tile)))
@@ -204,14 +205,14 @@ static int runReference(const Arguments &arguments, Compilation &compilation) {
   auto results = reference::evalAttn(function, inputs);
   if (failed(results))
     return Wrong;
-  for (auto [name, result] : llvm::zip(outputs, *results))
+  for (auto [name, result] : llvm::zip_equal(outputs, *results))
     tensors->outputs.push_back({name, reference::toHostTensor(result, ElementType::F32)});
   return finish(arguments, *tensors);
 }
 
 int attune::attnc::run(const Arguments &arguments) {
   int status = Failed;
-  auto compilation = Compilation::open(arguments.specs.front(), arguments.target, status);
+  auto compilation = openWithin(arguments.specs.front(), arguments.target, status);
   if (!compilation)
     return status;
   if (!arguments.device.empty())

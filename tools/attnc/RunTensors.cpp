@@ -78,7 +78,7 @@ llvm::Expected<HostTensor> attune::attnc::readOfShape(const TensorSource &source
   if (!header)
     return header.takeError();
   auto suits = [](auto pair) { return std::get<0>(pair) < 0 || std::get<0>(pair) == std::get<1>(pair); };
-  if (header->shape.size() != shape.size() || !llvm::all_of(llvm::zip(shape, header->shape), suits))
+  if (header->shape.size() != shape.size() || !llvm::all_of(llvm::zip_equal(shape, header->shape), suits))
     return llvm::createStringError(source.placeOf(name) + ": error: expected shape " + showOpen(shape) + ", but got " +
                                    showShape(header->shape));
   return source.read(name);

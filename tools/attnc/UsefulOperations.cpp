@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "UsefulOperations.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <algorithm>
 
 using namespace attune;
@@ -66,7 +68,7 @@ static double mechanismOperations(const Mechanism &m, const HeadSizes &s) {
   case MechanismKind::Agent:
     return 2 * (s.n + s.N) * static_cast<double>(m.agents) * (s.d + s.dv);
   }
-  return 0;
+  llvm_unreachable("every kind of mechanism is above");
 }
 
 static double partOperations(const Spec &spec, const Part &part) {

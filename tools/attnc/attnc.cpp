@@ -61,7 +61,7 @@ static int execute(const Arguments &arguments) {
   case Command::Calibrate:
     return calibrate(arguments);
   }
-  return Failed;
+  llvm_unreachable("every command is above");
 }
 
 /// The status, unless standard output could not take all that was printed: a full disk.

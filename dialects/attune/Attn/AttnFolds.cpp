@@ -91,7 +91,7 @@ struct FlattenConcat : OpRewritePattern<ConcatHeadsOp> {
 struct JoinTakes : OpRewritePattern<ConcatHeadsOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConcatHeadsOp op, PatternRewriter &rewriter) const override {
-    for (auto [place, pair] : llvm::enumerate(llvm::zip(op.getParts().drop_back(), op.getParts().drop_front()))) {
+    for (auto [place, pair] : llvm::enumerate(llvm::zip_equal(op.getParts().drop_back(), op.getParts().drop_front()))) {
       auto left = std::get<0>(pair).getDefiningOp<TakeHeadsOp>(),
            right = std::get<1>(pair).getDefiningOp<TakeHeadsOp>();
       if (!left || !right || left.getSource() != right.getSource() ||

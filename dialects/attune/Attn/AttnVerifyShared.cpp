@@ -46,7 +46,7 @@ LogicalResult checks::checkShape(Operation *op, StringRef what, Type type, Array
   };
   ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
   bool fits = shape.size() == expected.size() &&
-              llvm::all_of(llvm::zip(shape, expected), [](auto pair) { return std::apply(checks::agree, pair); });
+              llvm::all_of(llvm::zip_equal(shape, expected), [](auto pair) { return std::apply(checks::agree, pair); });
   if (fits)
     return success();
   return op->emitOpError() << "expected " << what << " of " << print(expected) << ", but got " << print(shape);

@@ -100,7 +100,7 @@ void KernelOrders::collect(Operation *op) {
     tie(dot.getResult(), dot.getAcc());
   } else if (auto loop = dyn_cast<tile::LoopOp>(op)) {
     for (auto [init, carried, result, yielded] :
-         llvm::zip(loop.getInitArgs(), loop.getCarried(), loop.getResults(), loop.getYield()->getOperands())) {
+         llvm::zip_equal(loop.getInitArgs(), loop.getCarried(), loop.getResults(), loop.getYield()->getOperands())) {
       tie(result, carried);
       tie(result, yielded);
       tie(result, init);

@@ -35,7 +35,7 @@ static std::optional<int64_t> fewSteps(tile::LoopOp loop) {
 /// What an op on the empty state of a softmax leaves: a maximum the other operand, a sum of zero likewise, and a product
 /// with zero is zero, since its factor exp2(−∞ − m) is 0 or else the row has a NaN in its weights.
 static Value withEmptyState(Operation *op, tile::LoopOp loop) {
-  for (auto [carried, init] : llvm::zip(loop.getCarried(), loop.getInitArgs())) {
+  for (auto [carried, init] : llvm::zip_equal(loop.getCarried(), loop.getInitArgs())) {
     std::optional<double> start = splatValue(init);
     if (!start || op->getNumOperands() != 2 || !llvm::is_contained(op->getOperands(), carried))
       continue;
@@ -72,7 +72,7 @@ static void inlineLoop(tile::LoopOp loop, int64_t steps) {
     if (loop.getCarry() == tile::Carry::Softmax)
       simplify(loop);
     loop.getInductionVar().replaceAllUsesWith(loop.getLower());
-    for (auto [carried, init] : llvm::zip(loop.getCarried(), loop.getInitArgs()))
+    for (auto [carried, init] : llvm::zip_equal(loop.getCarried(), loop.getInitArgs()))
       carried.replaceAllUsesWith(init);
     results.assign(loop.getYield()->operand_begin(), loop.getYield()->operand_end());
     for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))

@@ -111,7 +111,7 @@ static void emitYield(KernelState &state, tile::LoopOp loop, ArrayRef<Buffer> bu
   }
   if (!crossing)
     return;
-  for (auto [move, source] : llvm::zip(moves, sources)) {
+  for (auto [move, source] : llvm::zip_equal(moves, sources)) {
     Order order = orderAt(move.second);
     state.place(move.first, order, source);
     emitCopy(state, move.first, order, move.second);
@@ -121,13 +121,13 @@ static void emitYield(KernelState &state, tile::LoopOp loop, ArrayRef<Buffer> bu
 LogicalResult cpu::emitLoop(KernelState &state, tile::LoopOp loop) {
   Emit &emit = state.emit;
   SmallVector<Buffer> buffers;
-  for (auto [init, result] : llvm::zip(loop.getInitArgs(), loop.getResults()))
+  for (auto [init, result] : llvm::zip_equal(loop.getInitArgs(), loop.getResults()))
     buffers.push_back(carryBuffer(state, init, orderOf(result)));
-  for (auto [carried, buffer] : llvm::zip(loop.getCarried(), buffers))
+  for (auto [carried, buffer] : llvm::zip_equal(loop.getCarried(), buffers))
     state.place(carried, rankOf(carried) == 1 ? Order::Row : orderOf(carried), buffer);
   Block &body = loop.getBody().front();
   Stages stages(body, emit.isa);
-  for (auto [next, carried, buffer] : llvm::zip(loop.getYield()->getOperands(), loop.getCarried(), buffers))
+  for (auto [next, carried, buffer] : llvm::zip_equal(loop.getYield()->getOperands(), loop.getCarried(), buffers))
     promiseCarry(state, stages, next, carried, buffer);
   LogicalResult result = success();
   emit.loop(state.scalars.lookup(loop.getLower()), state.scalars.lookup(loop.getUpper()), loop.getStep(),
@@ -138,7 +138,7 @@ LogicalResult cpu::emitLoop(KernelState &state, tile::LoopOp loop) {
               if (succeeded(result))
                 emitYield(state, loop, buffers);
             });
-  for (auto [value, buffer] : llvm::zip(loop.getResults(), buffers)) {
+  for (auto [value, buffer] : llvm::zip_equal(loop.getResults(), buffers)) {
     state.place(value, rankOf(value) == 1 ? Order::Row : orderOf(value), buffer);
     state.own(value, buffer.pointer);
   }

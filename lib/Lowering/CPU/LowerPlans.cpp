@@ -162,7 +162,7 @@ LogicalResult PlanEmitter::conditional(scf::IfOp op) {
   for (Type type : op.getResultTypes())
     types.push_back(type.isIndex() ? emit.getI64Type() : type);
   auto clone = scf::IfOp::create(emit, types, scalars.lookup(op.getCondition()), !op.getElseRegion().empty());
-  for (auto [from, to] : llvm::zip(op->getRegions(), clone->getRegions())) {
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), clone->getRegions())) {
     if (from.empty())
       continue;
     OpBuilder::InsertionGuard guard(emit);

@@ -153,11 +153,11 @@ MemoryAccess::MemoryAccess(KernelState &state, Operation *op) {
   AccessOperands operands = operandsOf(state, op);
   ArrayRef<Value> indices = operands.indices;
   ArrayRef<int64_t> shape = shapeOf(operands.tile);
-  const Memory &memory = state.memories.find(operands.memory)->second;
+  const Memory &memory = state.memories.at(operands.memory);
   element = memory.type.getElementType();
   edgeRow = isa<tile::LoadOp>(op) ? state.zeroRow() : state.dumpRow();
   Value position = emit.constant(0);
-  for (auto [index, step] : llvm::zip(indices, memory.strides))
+  for (auto [index, step] : llvm::zip_equal(indices, memory.strides))
     position = emit.add(position, emit.mul(index, step));
   base = emit.offset(memory.pointer, position, element);
   unsigned last = indices.size() - 1, token = indices.size() - shape.size();

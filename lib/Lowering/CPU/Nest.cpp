@@ -237,7 +237,7 @@ Value NestEmitter::compute(Operation *op, const Place &place) {
   if (auto op1 = dyn_cast<tile::PermuteColumnsOp>(op))
     return permute(op1, place);
   if (isa<tile::LoadOp>(op)) {
-    const MemoryAccess &access = accesses.find(op)->second;
+    const MemoryAccess &access = accesses.at(op);
     if (place.position * emit.lanes() % access.lineElements() == 0)
       access.prefetchNext(emit, place.outer, place.inner);
     return access.load(emit, place.outer, place.inner, place.valid);
@@ -283,7 +283,7 @@ void NestEmitter::vector(const Place &place, SmallVectorImpl<Value> &sums, int64
   // Last, as a carried tile's buffer may be that of a tile that was read above.
   for (auto [value, op] : stores) {
     if (isa<tile::StoreOp>(op))
-      accesses.find(op)->second.store(emit, value, place.outer, place.inner, place.valid);
+      accesses.at(op).store(emit, value, place.outer, place.inner, place.valid);
     else if (heldAsBf16(op->getResult(0), emit.isa))
       emit.store(roundedToBf16(emit, value), address(results.lookup(op), place, emit.getI16Type()), 2);
     else
@@ -354,7 +354,7 @@ void NestEmitter::outerLoop() {
     for (tile::ReduceOp reduce : reductions)
       sums.push_back(initial(reduce));
     sums = strips(outer, sums);
-    for (auto [reduce, sum] : llvm::zip(reductions, sums)) {
+    for (auto [reduce, sum] : llvm::zip_equal(reductions, sums)) {
       Value all = innerExtent() == 1 ? vector::ExtractOp::create(emit, sum, ArrayRef<int64_t>{0}).getResult()
                                      : acrossLanes(emit, reduce.getKind(), sum);
       emit.store(all, emit.offset(results.lookup(reduce).pointer, outer, emit.getF32Type()));
@@ -377,7 +377,7 @@ void NestEmitter::slide(Value from, Value to, SmallVector<Place> places) {
   SmallVector<llvm::DenseMap<Value, Value>> shared;
   SmallVector<Value> before;
   auto read = [&](tile::LoadOp load, const Place &place) {
-    return accesses.find(load)->second.load(emit, place.outer, place.inner, place.valid);
+    return accesses.at(load).load(emit, place.outer, place.inner, place.valid);
   };
   for (Place &place : places) {
     place.outer = from;

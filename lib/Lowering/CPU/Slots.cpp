@@ -78,7 +78,7 @@ static Value convertIndex(Emit &emit, Value value, Type to) {
 
 static Value loadScalar(Emit &emit, memref::LoadOp load, const IRMapping &scalars, const Memory &memory) {
   Value position = emit.constant(0);
-  for (auto [index, stride] : llvm::zip(load.getIndices(), memory.strides))
+  for (auto [index, stride] : llvm::zip_equal(load.getIndices(), memory.strides))
     position = emit.add(position, emit.mul(scalars.lookup(index), stride));
   Type element = memory.type.getElementType();
   return emit.load(emit.offset(memory.pointer, position, element), element, element.getIntOrFloatBitWidth() / 8);

@@ -53,7 +53,7 @@ struct KernelState {
   KernelState(tile::KernelOp kernel, mlir::OpBuilder &builder);
 
   int64_t threads() const { return grid.count() * tile::lanesPerWarp; }
-  const ThreadTile &tileOf(mlir::Value value) const { return tiles.find(value)->second; }
+  const ThreadTile &tileOf(mlir::Value value) const { return tiles.at(value); }
   tile::FragmentLayout fragment(mlir::Value value) const;
 
   /// A scalar of the kernel as a scalar of the thread; index is i64.

@@ -103,6 +103,11 @@ class Plan:
         users = [user for user in self.ops if op[1][0] in user[2]]
         return bool(users) and all(user[0] == "compress" and "{compress_first" in user[3] for user in users)
 
+    def of_features(self, op):
+        """Whether a compression makes slots of a map's features, or those of the values beside such."""
+        states = [user for user in self.ops if user[0] == "state" and op[1][0] in user[2]]
+        return any(self.made_by.get(state[2][0], "?")[0] == "compress" for state in states)
+
     def linearized(self, op):
         """The form of a mechanism with features."""
         if op[0] == "polysketch":
@@ -127,8 +132,7 @@ class Plan:
         return "alone" if any(found) else "in_reader"
 
     def forms(self, offered):
-        """Every choice and its form. `offered`: of what laws speak, for not every weight meets random features, and features
-        that are compressed have no other form."""
+        """Every choice and its form. `offered`: of what laws speak, for not every weight meets random features."""
         found, mechanisms = collections.Counter(), [op for op in self.ops if op[0] in MECHANISMS]
         for op in self.ops:
             if op[0] == "project" and f"fold {self.subject(op)}" in offered:
@@ -139,10 +143,9 @@ class Plan:
                 found[f"project_out {self.subject(op)}: {place(op, 'epilogue', 'alone')}"] += 1
             if op[0] == "concat_heads":
                 found[f"launch: {'together' if 'attn.launch' in op[3] else 'in_turn'}"] += 1
-            if op[0] == "compress" and self.projection_of(op[2][0]):
+            if op[0] == "compress" and self.projection_of(op[2][0]) and not self.of_features(op):
                 form = "compress_first" if "{compress_first" in op[3] else "project_first"
-                name = f"low_rank {self.subject(self.projection_of(op[2][0]))}"
-                found[f"{name}: {form}"] += name in offered
+                found[f"low_rank {self.subject(self.projection_of(op[2][0]))}: {form}"] += 1
             if op[0] in ("normalize", "polysketch"):
                 part = f"part{mechanisms.index(op)} " if len(mechanisms) > 1 else ""
                 found[f"{part}linearize: {self.linearized(op)}"] += 1
@@ -162,9 +165,10 @@ def plans_of(graph):
 
 
 def kernels_of(tile, function):
-    """The kernels that a function launches when it runs, by their kinds."""
+    """The kernels that a function launches when it runs, by their kinds: names end with them, or with a number that tells equal
+    ones apart."""
     body = re.search(rf"^  func\.func @{function}\(.*?^  }}", tile, re.M | re.S)[0]
-    names = [re.sub(r"^(?:_\d+)?_", "", name.removeprefix(function)) for name in re.findall(r"tile\.launch @(\w+)", body)]
+    names = [re.sub(r"^(?:_\d+)?_|_\d+$", "", name.removeprefix(function)) for name in re.findall(r"tile\.launch @(\w+)", body)]
     return collections.Counter("sketch" if name in SKETCHES else name for name in names)
 
 

@@ -12,6 +12,8 @@ from sketch_bounds import EXACT_UNIT, UNIT, attend_head, evaluate, signs
 JUDGES_APART = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
 # Noise is first order only.
 NOISE_FACTOR = 16
+# How often the definition is evaluated in f32.
+SAMPLES = 4
 
 
 def matrices(parameter, prefix, head):
@@ -74,6 +76,7 @@ class Conditions:
         self.absolute, self.noise = np.zeros(expected.shape[:-1]), np.zeros(expected.shape[:-1])
         self.o, self.change, self.backwards = (np.zeros(expected.shape) for _ in range(3))
         self.known, self.rng = np.zeros(expected.shape[:-1], bool), np.random.default_rng(1)
+        self.sketched, self.entries_judged = [], entries
         self.add_parts()
         self.compare()
         size = np.linalg.norm(expected, axis=-1)
@@ -114,12 +117,29 @@ class Conditions:
         self.noise[at] += result.noise
         again = lambda q, k, step=1: evaluate(seen.mechanism, matrix, q, k, v, self.places, visible, step)
         self.backwards[at] += again(q, k, -1) - result.o
-        if f.keys() & set(COMPUTED):
-            self.change[at] += again(self.in_f32(q), self.in_f32(k)) - result.o
+        if self.is_computed():
+            self.change[at] += again(self.near(q, UNIT["f32"]), self.near(k, UNIT["f32"])) - result.o
+        in_f32 = lambda rows, unit: self.near(rows, unit).astype(np.float32)
+        self.sketched.append((at, lambda unit: again(in_f32(q, unit), in_f32(k, unit)) - result.o))
 
-    def in_f32(self, rows):
-        """As a layer may have rounded them."""
-        return rows * (1 + UNIT["f32"] * self.rng.uniform(-1, 1, rows.shape))
+    def is_computed(self):
+        """Whether rows of q and k are what a layer computes."""
+        return bool(self.case.fields.keys() & set(COMPUTED))
+
+    def near(self, rows, unit):
+        """As something may have rounded them."""
+        return rows * (1 + unit * self.rng.uniform(-1, 1, rows.shape))
+
+    def rounded(self, unit):
+        """The relative error of each row where the definition is evaluated in f32 up to the roots, and rows that a layer computes are
+        rounded to `unit`: the largest of several, as such errors are noise."""
+        unit, largest = unit if self.is_computed() else UNIT["f32"], 0
+        for _ in range(SAMPLES):
+            change = np.zeros(self.expected.shape)
+            for at, once in self.sketched:
+                change[at] += once(unit)
+            largest = np.maximum(largest, np.linalg.norm(change, axis=-1))
+        return ratio(largest, np.linalg.norm(self.expected, axis=-1))[self.entries_judged]
 
     def compare(self):
         size = np.linalg.norm(self.expected, axis=-1)

@@ -8,7 +8,7 @@ import yaml
 
 import judges
 import reference
-from accuracy import judge, says_nothing
+from accuracy import conditioned, judge, says_nothing
 from random_condition import Conditions
 from random_grammar import Choices, draw_spec
 from random_range import LARGE_DEGREE, LARGE_LOGIT
@@ -86,11 +86,14 @@ class Drawn:
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        """Too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can."""
+        """Too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can, or the definition in
+        f32, of a layer's rows to `unit`, misses a row that is judged by itself."""
         if self.conditions is None or self.conditions.broken.any():
             return False
+        exempt = conditioned(self.bounds(unit), self.tolerance)
         return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
-            self.conditions.moved > self.tolerance / 2
+            self.conditions.moved > self.tolerance / 2 or \
+            (exempt.any() and (self.conditions.rounded(unit)[~exempt] > self.tolerance / 4).any())
 
     def disagreement(self):
         """What is wrong with a judge, empty if nothing is."""

@@ -10,6 +10,7 @@ carried with what that may add, and where two evaluations differ by no more, nob
 """
 
 import dataclasses
+import math
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def times_signs(number, matrix, step=1):
     """Column by column in one order: of equal columns the sums are equal, and so their differences exactly 0. `step` -1 is the
     other order."""
     rows, error = number
-    sums = np.stack([(rows * column)[..., ::step].sum(-1) for column in matrix.T], -1)
+    sums = np.stack([(rows * column)[..., ::step].sum(-1) for column in matrix.T.astype(rows.dtype)], -1)
     return sums, np.broadcast_to((error + EXACT_UNIT * np.abs(rows)).sum(-1, keepdims=True), sums.shape)
 
 
@@ -44,8 +45,8 @@ def times(a, b):
 
 
 def sketch(number, mechanism, matrix, step=1):
-    """S of rows [n, d], [n, r], with what float64 may be off. `matrix` gives the ±1 by name."""
-    root, width = np.sqrt(mechanism["size"]), number[0].shape[-1]
+    """S of rows [n, d], [n, r], with what float64 may be off, in the rows' own type. `matrix` gives the ±1 by name."""
+    root, width = math.sqrt(mechanism["size"]), number[0].shape[-1]
     scaled = lambda number: (number[0] / root, number[1] / root)
     level = [scaled(times_signs(number, matrix(f"leaf{i}", "")[:width], step)) for i in range(mechanism["degree"] // 2)]
     node = 0
@@ -121,9 +122,9 @@ def roots_of(mechanism, matrix, q, k, places, visible, step=1):
 
 
 def evaluate(mechanism, matrix, q, k, v, places, visible, step=1):
-    """The output alone, with sums in that order."""
+    """The output alone, with sums in that order; of rows in f32 their sketches and roots are so too."""
     rows = ((number, np.zeros_like(number)) for number in (q, k))
-    return attend(mechanism, roots_of(mechanism, matrix, *rows, places, visible, step).t, v)[0]
+    return attend(mechanism, roots_of(mechanism, matrix, *rows, places, visible, step).t.astype(float), v)[0]
 
 
 def attend_head(mechanism, matrix, q, k, v, places, visible):
