@@ -43,12 +43,23 @@ def run_ctest(build, jobs, include_long):
     command = ["ctest", "--output-on-failure", "--no-tests=ignore", "-j", jobs, "--output-junit", str(report)]
     if not include_long:
         command += ["-LE", "long"]
-    subprocess.run(command, cwd=build, check=False)
-    for case in xml.parse(report).iter("testcase") if report.exists() else []:
-        status = case.get("status")
-        outcome = "passed" if status == "run" else "skipped" if status in ("notrun", "disabled") else "failed"
-        reason = skip_reason(case.findtext("system-out") or "") if outcome == "skipped" else ""
-        yield outcome, case.get("name"), reason
+    code = subprocess.run(command, cwd=build, check=False).returncode
+    if not report.exists():
+        yield "failed", "ctest", f"ctest ended with {code} and left no report"
+        return
+    outcomes = [judged(case) for case in xml.parse(report).iter("testcase")]
+    yield from outcomes
+    if code != 0 and not any(outcome == "failed" for outcome, _, _ in outcomes):
+        yield "failed", "ctest", f"ctest ended with {code}"
+
+
+def judged(case):
+    """(outcome, name, reason) of a test in ctest's report. One that did not run and does not say why has no program."""
+    status, reason = case.get("status"), skip_reason(case.findtext("system-out") or "")
+    if status == "run":
+        return "passed", case.get("name"), ""
+    skipped = status in ("notrun", "disabled") and reason
+    return ("skipped", case.get("name"), reason) if skipped else ("failed", case.get("name"), "")
 
 
 def run_lit(build, lit, jobs, include_long, only):

@@ -67,38 +67,42 @@ class Verdict:
     wrong: str = ""
     error: float = 0.0
     conditioned: int = 0   # rows
-    excused: int = 0       # of those, rows that err by more than the tolerance
+    excused: int = 0       # rows that err by more than the tolerance
 
 
 def finite(got, expected, dtype):
     """Beyond the range of the tolerances an output is finite wherever its type holds what is expected."""
+    if np.isnan(expected).any():
+        return Verdict("expected a number to judge by, but got NaN")
     held = np.isfinite(from_storage(to_storage(expected, dtype), dtype))
     return Verdict("" if np.isfinite(got[held]).all() else "expected a finite output")
 
 
-def judge(got, expected, dtype, tolerance, bounds=None):
+def judge(got, expected, dtype, tolerance, bounds=None, noise=None):
     """The verdict on an output [.., c]. `tolerance` None: beyond its range. `bounds` [..] of the relative error of each row, 0
-    where it has none; None if no row has."""
+    where it has none; None if no row has. `noise` [..], if known: by how much the definition in f32 misses each row."""
     if got.shape != expected.shape:
         return Verdict(f"expected shape {expected.shape}, but got {got.shape}", np.inf)
     got, expected = got.astype(np.float64), expected.astype(np.float64)
     if tolerance is None:
         return finite(got, expected, dtype)
     if bounds is not None and conditioned(bounds, tolerance).any():
-        return judge_rows(got, expected, dtype, tolerance, bounds)
+        return judge_rows(got, expected, dtype, tolerance, bounds, noise)
     error = storage_error(got, expected, dtype)
     return Verdict("" if error <= tolerance else f"relative error {error:.2e}, tolerance {tolerance:.0e}", error)
 
 
-def judge_rows(got, expected, dtype, tolerance, bounds):
-    """Row by row, where one is conditioned."""
+def judge_rows(got, expected, dtype, tolerance, bounds, noise=None):
+    """Row by row, where one is conditioned. What f32 misses a row by counts as a bound where it is above the tolerance by the
+    same factor."""
     exempt = conditioned(bounds, tolerance)
-    most = np.where(exempt, np.fmin(BOUND_FACTOR * np.asarray(bounds), MOST_ERROR), tolerance)
+    allowed = lambda bounds: np.fmin(BOUND_FACTOR * np.asarray(bounds), MOST_ERROR)
+    most = np.where(exempt, allowed(bounds), tolerance if noise is None else np.fmax(tolerance, allowed(noise)))
     errors = row_errors(got, expected, dtype)
     lost = exempt & ~(np.isfinite(got) | (np.abs(expected) > (1 - MOST_ERROR) * LARGEST[dtype])).all(axis=-1)
     share = np.where(lost, np.inf, errors / most)
     worst = np.unravel_index(np.argmax(share), share.shape)
-    verdict = Verdict("", float(share[worst]) * tolerance, int(exempt.sum()), int((exempt & (errors > tolerance)).sum()))
+    verdict = Verdict("", float(share[worst]) * tolerance, int(exempt.sum()), int((errors > tolerance).sum()))
     if share[worst] > 1:
         kind = f"a conditioned row, bound {bounds[worst]:.1e}" if exempt[worst] else "a row that is not conditioned"
         verdict.wrong = f"relative error {errors[worst]:.2e} of row {tuple(map(int, worst))}, {kind}, " \

@@ -8,6 +8,7 @@ the same flow without a GPU, so that tests know it works.
 """
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -162,7 +163,16 @@ def check_supervised(args, entries):
 
 def stamp(args):
     """Another bundle is another run."""
-    return hashlib.sha256((args.bundle / "manifest.json").read_bytes()).hexdigest()[:16]
+    return digest(args.bundle)
+
+
+@functools.cache
+def digest(bundle):
+    """Of all that is judged: the list of cases, their libraries and tensors."""
+    total = hashlib.sha256((bundle / "manifest.json").read_bytes())
+    for path in sorted(path for path in (bundle / "cases").rglob("*") if path.is_file()):
+        total.update(str(path.relative_to(bundle)).encode() + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()[:16]
 
 
 def find_sanitizer():
@@ -181,8 +191,10 @@ def sanitize(args, entries):
     names = [entry["name"] for entry in entries[::step]][:SAMPLE]
     deadline, failed = time.monotonic() + SANITIZER_SECONDS, []
     for tool in SANITIZERS:
+        results = args.results / f"sanitizer-{tool}"
+        shutil.rmtree(results, ignore_errors=True)  # every run is judged by what it did itself
         command = [program, "--tool", tool, "--error-exitcode", "9", sys.executable, __file__, "--bundle", args.bundle,
-                   "--cases", ",".join(names), "--worker", "--results", args.results / f"sanitizer-{tool}"]
+                   "--cases", ",".join(names), "--worker", "--results", results]
         left = deadline - time.monotonic()
         try:
             run = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,
@@ -190,9 +202,10 @@ def sanitize(args, entries):
         except subprocess.TimeoutExpired:
             print(f"SKIP: compute-sanitizer {tool}: the {SANITIZER_SECONDS} s for all of them are up", flush=True)
             continue
-        state = "pass" if run.returncode == 0 else "FAIL"
-        print(f"{state}: compute-sanitizer {tool} on {', '.join(names)}", flush=True)
-        if run.returncode != 0:
+        checked = Journal(results / "checked.jsonl", stamp(args)).results
+        right = run.returncode == 0 and all(name in checked and not checked[name]["wrong"] for name in names)
+        print(f"{'pass' if right else 'FAIL'}: compute-sanitizer {tool} on {', '.join(names)}", flush=True)
+        if not right:
             failed.append(tool)
             print("\n".join((run.stdout + run.stderr).splitlines()[-20:]))
     return failed

@@ -84,8 +84,6 @@ def largest_logit(case):
     sized = random_grammar.Case({"kv_heads": fields["heads"], "causal": False} | fields,
                                 *(arrays["q"].shape[0::2] if "q" in arrays else arrays["x"].shape)[:2],
                                 arrays["k"].shape[2] if "k" in arrays else arrays.get("context", arrays["x"]).shape[1])
-    if not any(map(random_grammar.has_scale, sized.mechanisms())):
-        return 0.0
     return random_range.largest_logit(sized, arrays, lambda name: arrays[name].astype(float))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import random_mutants
 import sketch_bounds
-from accuracy import judge
+from accuracy import judge, says_nothing
 from random_draw import Drawn
 from random_grammar import Limits
 from server import Server, npy
@@ -82,10 +82,10 @@ def cancelled_weights_have_no_bound():
 #===------------------------------------------------------------------------------------------------------------------===#
 
 
-def right(errors, bounds, tolerance=1e-3):
+def right(errors, bounds, noise=None, tolerance=1e-3):
     """Whether rows with these relative errors are."""
     expected = np.ones((len(errors), 4))
-    return not judge(expected * (1 + np.array(errors))[:, None], expected, "f32", tolerance, np.array(bounds)).wrong
+    return not judge(expected * (1 + np.array(errors))[:, None], expected, "f32", tolerance, np.array(bounds), noise).wrong
 
 
 def rules_hold():
@@ -96,7 +96,29 @@ def rules_hold():
             and right([0, 0.2], [0, 1]) and not right([0, 0.26], [0, 1])           # a quarter of its norm
             and right([0, 0.2], [0, inf]) and not right([0, 0.26], [0, inf]) and not right([0, 0.26], [0, nan])
             and not right([0, nan], [0, inf]) and not right([0, inf], [0, inf]) and not right([nan, 0], [0, inf])
-            and not right([nan, 0], [0, 0]))
+            and not right([nan, 0], [0, 0])
+            and right([7e-3, 0], [0, 2e-3], [2e-3, 0]) and not right([9e-3, 0], [0, 2e-3], [2e-3, 0])  # four times what f32 misses it by
+            and right([9e-4, 0], [0, 2e-3], [1e-5, 0]) and not right([1.1e-3, 0], [0, 2e-3], [1e-5, 0])
+            and not right([0.26, 0], [0, 1], [inf, 0]) and not right([nan, 0], [0, 1], [inf, 0])
+            and not right([7e-3, 0], [0, 0], [2e-3, 0])                            # where no row is conditioned, the whole output
+            and not says_nothing(np.array([1] + 4 * [0]), 1e-3) and says_nothing(np.array([1] * 2 + 7 * [0]), 1e-3))
+
+
+def f32_holds_powers():
+    """The definition in f32 loses digits, whatever the length of the rows: their powers leave f32."""
+    rng, worst = np.random.default_rng(3), 0.0
+    matrix = lambda name, side, made={}: made.setdefault((name, side), sketch_bounds.signs(
+        rng.choice([-1, 1], 16 if "leaf" in name else 8), rng.integers(0, 8, 8)))
+    for length in (1e-3, 1.0, 1e3):
+        for local in ({}, {"local_exact": 2}):
+            mechanism = {"kind": "polysketch", "degree": 32, "size": 8} | local
+            q, k, v = (rng.uniform(.5, 1, (count, width)) * length for count, width in ((6, 16), (6, 16), (6, 3)))
+            arguments = (mechanism, matrix, q, k, v, np.arange(6), np.tril(np.ones((6, 6), bool)))
+            exact, rounded = sketch_bounds.evaluate(*arguments), sketch_bounds.evaluate_in_f32(*arguments)
+            error = np.linalg.norm(rounded - exact) / np.linalg.norm(exact)
+            worst = max(worst, error if error > 0 else np.inf)
+    print(f"of degree 32 f32 misses rows by {worst:.0e}")
+    return worst < 1e-3
 
 
 #===------------------------------------------------------------------------------------------------------------------===#
@@ -163,7 +185,7 @@ def main():
     np.seterr(all="ignore")
     server = Server()
     with tempfile.TemporaryDirectory() as folder:
-        checks = {"bounds": bounds_hold(), "cancelled weights": cancelled_weights_have_no_bound(), "rules": rules_hold(),
+        checks = {"bounds": bounds_hold(), "cancelled weights": cancelled_weights_have_no_bound(), "rules": rules_hold(), "f32": f32_holds_powers(),
                   "sketches": sketches_refused(server, folder), "heads": heads_refused(server, folder),
                   "evaluations": evaluations_compared(server, folder)}
     server.close()

@@ -7,7 +7,7 @@ import sys
 from random_specs import Totals
 from random_worker import Outcome
 
-LIMITS = argparse.Namespace(target=["sm_80"], refusals=10, excused=1)
+LIMITS = argparse.Namespace(target=["sm_80"], refusals=10, excused=1, redrawn=5)
 KNOWN = "error: expected tiles that fit, but no schedule fits: 70000 bytes"
 
 
@@ -25,7 +25,10 @@ def main():
               "documents" in complaints([ran()] * 9 + [refused()], lambda kind: False),
               not complaints([ran()] * 99 + [ran(excused=1)]), "2 of 100" in complaints([ran()] * 98 + [ran(excused=1)] * 2),
               "no run" in complaints([]), "without a plan" in complaints([ran()] * 6 + [ran(unplanned=1)] * 4),
-               "1 seeds failed" in complaints([ran(), Outcome(0, ["wrong"], ran=1)])]
+              "1 seeds failed" in complaints([ran(), Outcome(0, ["wrong"], ran=1)]),
+              not complaints([ran()] * 95 + [ran(redrawn=1)] * 5), "said nothing" in complaints([ran()] * 94 + [ran(redrawn=1)] * 6),
+              not complaints([ran(mutants=1)] * 20 + [ran(left_out=1)] * 20), "left out" in complaints([ran(left_out=1)] * 20),
+              "within the range" in complaints([ran(in_range=False)] * 10), not complaints([ran(in_range=False)] * 9 + [ran()])]
     print("totals:", "pass" if all(checks) else f"FAIL {checks}")
     sys.exit(not all(checks))
 

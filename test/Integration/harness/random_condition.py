@@ -6,7 +6,7 @@ import numpy as np
 
 from accuracy import ratio
 from random_range import parts_seen, project
-from sketch_bounds import EXACT_UNIT, UNIT, attend_head, evaluate, signs
+from sketch_bounds import EXACT_UNIT, UNIT, attend_head, evaluate, evaluate_in_f32, signs
 
 # Two evaluations in float64 of what it can hold differ by no more than this; in a bundle what is expected is rounded to f32.
 JUDGES_APART = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
@@ -73,7 +73,7 @@ class Conditions:
         self.projected = bool(case.fields.get("projection", {}).get("output"))
         self.entries = range(case.batch)[entries]
         self.v = values_of(case, self.arrays, parameter)
-        self.absolute, self.noise = np.zeros(expected.shape[:-1]), np.zeros(expected.shape[:-1])
+        self.absolute, self.unsure = np.zeros(expected.shape[:-1]), np.zeros(expected.shape[:-1])
         self.o, self.change, self.backwards = (np.zeros(expected.shape) for _ in range(3))
         self.known, self.rng = np.zeros(expected.shape[:-1], bool), np.random.default_rng(1)
         self.sketched, self.entries_judged = [], entries
@@ -114,30 +114,31 @@ class Conditions:
         result = attend_head(seen.mechanism, matrix, exact(q), exact(k), v, self.places, visible)
         self.o[at] += result.o
         self.absolute[at] += result.bound
-        self.noise[at] += result.noise
+        self.unsure[at] += result.noise
         again = lambda q, k, step=1: evaluate(seen.mechanism, matrix, q, k, v, self.places, visible, step)
         self.backwards[at] += again(q, k, -1) - result.o
         if self.is_computed():
-            self.change[at] += again(self.near(q, UNIT["f32"]), self.near(k, UNIT["f32"])) - result.o
-        in_f32 = lambda rows, unit: self.near(rows, unit).astype(np.float32)
-        self.sketched.append((at, lambda unit: again(in_f32(q, unit), in_f32(k, unit)) - result.o))
+            self.change[at] += again(*self.near((q, k), UNIT["f32"], self.rng)) - result.o
+        self.sketched.append((at, lambda unit, rng: evaluate_in_f32(
+            seen.mechanism, matrix, *self.near((q, k), unit, rng), v, self.places, visible) - result.o))
 
     def is_computed(self):
         """Whether rows of q and k are what a layer computes."""
         return bool(self.case.fields.keys() & set(COMPUTED))
 
-    def near(self, rows, unit):
-        """As something may have rounded them."""
-        return rows * (1 + unit * self.rng.uniform(-1, 1, rows.shape))
+    @staticmethod
+    def near(tensors, unit, rng):
+        """Rows as something may have rounded them."""
+        return [rows * (1 + unit * rng.uniform(-1, 1, rows.shape)) for rows in tensors]
 
-    def rounded(self, unit):
+    def noise(self, unit):
         """The relative error of each row where the definition is evaluated in f32 up to the roots, and rows that a layer computes are
-        rounded to `unit`: the largest of several, as such errors are noise."""
-        unit, largest = unit if self.is_computed() else UNIT["f32"], 0
+        rounded to `unit`: the largest of several, as such errors are chance. The same at every call."""
+        unit, largest, rng = unit if self.is_computed() else UNIT["f32"], 0, np.random.default_rng(2)
         for _ in range(SAMPLES):
             change = np.zeros(self.expected.shape)
             for at, once in self.sketched:
-                change[at] += once(unit)
+                change[at] += once(unit, rng)
             largest = np.maximum(largest, np.linalg.norm(change, axis=-1))
         return ratio(largest, np.linalg.norm(self.expected, axis=-1))[self.entries_judged]
 
@@ -148,4 +149,4 @@ class Conditions:
         difference = np.where(self.known, np.linalg.norm(self.o - self.expected, axis=-1),
                               np.linalg.norm(self.backwards, axis=-1))
         self.disagree = ~(difference <= JUDGES_APART[self.expected.dtype] * size)
-        self.broken = self.known & self.disagree & ~(difference <= NOISE_FACTOR * self.noise)
+        self.broken = self.known & self.disagree & ~(difference <= NOISE_FACTOR * self.unsure)

@@ -8,7 +8,7 @@ import yaml
 
 import judges
 import reference
-from accuracy import conditioned, judge, says_nothing
+from accuracy import BOUND_FACTOR, Verdict, conditioned, judge, says_nothing
 from random_condition import Conditions
 from random_grammar import Choices, draw_spec
 from random_range import LARGE_DEGREE, LARGE_LOGIT
@@ -82,18 +82,28 @@ class Drawn:
         """Of the rows that are judged, where each number of a sketch is off by up to `unit`; None if no part is sketched."""
         return None if self.conditions is None else unit * self.conditions.bounds
 
+    def noise(self, unit):
+        """Of the rows that are judged, what the definition in f32 misses them by, a layer's rows rounded to `unit`; None unless rows are
+        judged by themselves."""
+        bounds = self.bounds(unit)
+        if bounds is None or not conditioned(bounds, self.tolerance).any():
+            return None
+        return self.conditions.noise(unit)
+
+    def is_noisy(self, unit):
+        """Whether what f32 misses a row by makes it right that is not conditioned."""
+        noise = self.noise(unit)
+        return noise is not None and (BOUND_FACTOR * noise[~conditioned(self.bounds(unit), self.tolerance)] > self.tolerance).any()
+
     def storage_unit(self):
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        """Too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can, or the definition in
-        f32, of a layer's rows to `unit`, misses a row that is judged by itself."""
+        """Too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can."""
         if self.conditions is None or self.conditions.broken.any():
             return False
-        exempt = conditioned(self.bounds(unit), self.tolerance)
         return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
-            self.conditions.moved > self.tolerance / 2 or \
-            (exempt.any() and (self.conditions.rounded(unit)[~exempt] > self.tolerance / 4).any())
+            self.conditions.moved > self.tolerance / 2
 
     def disagreement(self):
         """What is wrong with a judge, empty if nothing is."""
@@ -105,7 +115,7 @@ class Drawn:
     def judge(self, got, unit):
         """The verdict on an output of all rows."""
         got = self.judged(got)
-        if self.tolerance is not None and np.isnan(got).any():
-            return judge(got, np.zeros_like(got), self.case.fields["dtype"], self.tolerance)
+        if np.isnan(got).any():
+            return Verdict("expected no NaN, but got some", np.inf)
         return judge(got[..., self.places, :], self.judged(self.expected), self.case.fields["dtype"], self.tolerance,
-                     self.bounds(unit))
+                     self.bounds(unit), self.noise(unit))

@@ -379,5 +379,10 @@ def has_scale(mechanism):
         favor.get("normalize", False)
 
 
+def has_logits(mechanism):
+    """Whether exponentials of scale · ⟨q, k⟩ are its weights, or what its map approximates."""
+    return mechanism["kind"] in ("softmax", "eva", "agent") or mechanism.get("feature_map", {}).get("kind") == "favor"
+
+
 def draw_spec(seed, limits=None):
     return SpecDraw(seed, limits or Limits()).draw()

@@ -41,7 +41,7 @@ def differs(mutant, expected, dtype, tolerance, exempt):
     return difference.sum() > tolerance ** 2 * wanted.sum()
 
 
-def accepted(got, expected, dtype, tolerance, bounds):
+def accepted(got, expected, dtype, tolerance, bounds, noise=None):
     """(names of mutants that the judge accepts, how many were judged, how many left out)."""
     exempt = np.zeros(expected.shape[:-1], bool) if bounds is None else conditioned(bounds, tolerance)
     names, judged, left_out = [], 0, 0
@@ -50,6 +50,6 @@ def accepted(got, expected, dtype, tolerance, bounds):
             left_out += 1
             continue
         judged += 1
-        if not judge(mutant, expected, dtype, tolerance, bounds).wrong:
+        if not judge(mutant, expected, dtype, tolerance, bounds, noise).wrong:
             names.append(name)
     return names, judged, left_out

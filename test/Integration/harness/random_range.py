@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from random_grammar import has_logits
+
 LARGE_LOGIT, LARGE_DEGREE = 32, 8
 POWERS = ("polynomial", "polysketch")
 UNLIMITED = 1e3  # the norm of what is drawn for a mechanism without a limit
@@ -132,9 +134,8 @@ def excess(case, arrays, parameter):
 def largest_logit(case, arrays, parameter):
     """|scale · ⟨q, k⟩| at most, of the parts that have logits."""
     largest = 0.0
-    for seen in parts_seen(case, arrays, parameter):
-        powers = seen.mechanism["kind"] in POWERS
-        scale = case.fields.get("scale", 1.0 if powers else case.fields["head_dim"] ** -0.5)
+    for seen in filter(lambda seen: has_logits(seen.mechanism), parts_seen(case, arrays, parameter)):
+        scale = case.fields.get("scale", case.fields["head_dim"] ** -0.5)
         keys = seen.key_rows()[-1]
         q = seen.q.reshape(seen.q.shape[0], keys.shape[1], -1, seen.q.shape[-1])
         largest = max(largest, scale * float(np.abs(q @ np.swapaxes(keys, -1, -2)).max(initial=0.0)))

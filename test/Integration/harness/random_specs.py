@@ -24,6 +24,8 @@ import random_grammar
 import refusals
 from random_worker import Worker
 
+# Of so few seeds shares say nothing.
+FEW = 10
 MOST_UNPLANNED = .3  # of the seeds: forms that no GPU has yet are pinned in about a sixth of them
 
 worker = None
@@ -77,10 +79,13 @@ def parse():
     parser.add_argument("--refusals", type=float, default=5, metavar="PERCENT", help="most runs that may be refused")
     parser.add_argument("--excused", type=float, default=1, metavar="PERCENT", help="most runs that may be right only by "
                         "the condition of rows")
+    parser.add_argument("--redrawn", type=float, default=5, metavar="PERCENT", help="most draws that may say nothing, of the seeds")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--optimized", action="store_true", help="code for the CPU of every spec as libraries have it")
     parser.add_argument("--progress", type=int, default=0, help="say how far it is after so many seeds")
     args = parser.parse_args()
+    if not (args.target or args.oracle or args.terms or args.plans):
+        parser.error("expected --target, --oracle, --terms or --plans, but got nothing to judge")
     if args.oracle or args.terms or args.plans:
         args.sizes = "small"
     return args
@@ -126,6 +131,11 @@ class Totals:
             (f"{self.counts['unplanned']} of {self.seeds} seeds without a plan for a GPU, at most {MOST_UNPLANNED:.0%}",
              self.counts["unplanned"] > MOST_UNPLANNED * max(self.seeds, 10)),
             ("no run", args.target and not self.counts["ran"]),
+            (f"no seed of {self.seeds} within the range of the tolerances", self.seeds >= FEW and not self.in_range),
+            (f"{self.counts['left_out']} wrong outputs left out, more than the {self.counts['mutants']} that were judged",
+             self.counts["left_out"] > max(self.counts["mutants"], FEW)),
+            (f"{self.counts['redrawn']} draws of {self.seeds} seeds said nothing, at most {args.redrawn:g} %",
+             100 * self.counts["redrawn"] > args.redrawn * max(self.seeds, 4 * FEW)),
             (f"expected refusals that docs/{refusals.PAGE} documents, but got: {'; '.join(undocumented)}", undocumented),
             (f"{self.refused()} of {runs} runs refused, at most {args.refusals:g} %", 100 * self.refused() > args.refusals * runs),
             (f"{self.counts['excused']} of {runs} runs right only by the condition of rows, at most {args.excused:g} %",

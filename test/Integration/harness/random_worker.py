@@ -202,7 +202,7 @@ class Worker:
         """The judge judged, by outputs that are wrong."""
         names, judged, left_out = random_mutants.accepted(
             drawn.judged(got).astype(np.float64), drawn.judged(drawn.expected), drawn.case.fields["dtype"], drawn.tolerance,
-            drawn.bounds(unit))
+            drawn.bounds(unit), drawn.noise(unit))
         outcome.mutants += judged
         outcome.left_out += left_out
         return f"the judge accepts mutants of the output: {', '.join(names)}" if names else ""

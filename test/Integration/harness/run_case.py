@@ -140,7 +140,10 @@ def parse():
     parser.add_argument("--gpu-products", help="as attnc takes it")
     parser.add_argument("--judge", choices=["reference", "oracle", "interpreter"], default="reference")
     parser.add_argument("--oracle", help="path of oracle.py")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if not args.ways:
+        parser.error("expected --ways of run, library and reference, but got none")
+    return args
 
 
 def main():

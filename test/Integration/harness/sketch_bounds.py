@@ -35,7 +35,7 @@ def times_signs(number, matrix, step=1):
     """Column by column in one order: of equal columns the sums are equal, and so their differences exactly 0. `step` -1 is the
     other order."""
     rows, error = number
-    sums = np.stack([(rows * column)[..., ::step].sum(-1) for column in matrix.T.astype(rows.dtype)], -1)
+    sums = np.stack([(rows * column)[..., ::step].sum(-1) for column in matrix.T], -1)
     return sums, np.broadcast_to((error + EXACT_UNIT * np.abs(rows)).sum(-1, keepdims=True), sums.shape)
 
 
@@ -45,7 +45,7 @@ def times(a, b):
 
 
 def sketch(number, mechanism, matrix, step=1):
-    """S of rows [n, d], [n, r], with what float64 may be off, in the rows' own type. `matrix` gives the ±1 by name."""
+    """S of rows [n, d], [n, r], with what float64 may be off. `matrix` gives the ±1 by name."""
     root, width = math.sqrt(mechanism["size"]), number[0].shape[-1]
     scaled = lambda number: (number[0] / root, number[1] / root)
     level = [scaled(times_signs(number, matrix(f"leaf{i}", "")[:width], step)) for i in range(mechanism["degree"] // 2)]
@@ -122,9 +122,9 @@ def roots_of(mechanism, matrix, q, k, places, visible, step=1):
 
 
 def evaluate(mechanism, matrix, q, k, v, places, visible, step=1):
-    """The output alone, with sums in that order; of rows in f32 their sketches and roots are so too."""
+    """The output alone, with sums in that order."""
     rows = ((number, np.zeros_like(number)) for number in (q, k))
-    return attend(mechanism, roots_of(mechanism, matrix, *rows, places, visible, step).t.astype(float), v)[0]
+    return attend(mechanism, roots_of(mechanism, matrix, *rows, places, visible, step).t, v)[0]
 
 
 def attend_head(mechanism, matrix, q, k, v, places, visible):
@@ -138,6 +138,62 @@ def attend_head(mechanism, matrix, q, k, v, places, visible):
     bound = (reach * lengths).sum(1) + length * steepest(slope * roots.sketched, roots.sk, v, mean)
     undecided = empty & (lengths > 0).any(1)  # nobody can say that it is 0
     return Head(o, np.where(undecided, np.inf, bound), noise)
+
+
+#===------------------------------------------------------------------------------------------------------------------===#
+# In f32
+#===------------------------------------------------------------------------------------------------------------------===#
+
+
+@dataclasses.dataclass
+class Scaled:
+    """Rows [n, c] of f32 times 2^power [n, 1], the largest entry of each between 1/2 and 1: no power of theirs leaves f32."""
+    rows: np.ndarray
+    power: np.ndarray
+
+    @staticmethod
+    def of(rows, power=0):
+        step = np.frexp(np.abs(rows).max(-1, keepdims=True, initial=0.0))[1]
+        return Scaled(np.ldexp(rows, -step).astype(np.float32), power + step)
+
+    def times_signs(self, matrix):
+        return np.stack([(self.rows * column).sum(-1) for column in matrix.T.astype(np.float32)], -1)
+
+    def products(self, other):
+        """With each row of another, in f32: (numbers, powers of two)."""
+        return (self.rows @ other.rows.T).astype(float), self.power + other.power.T
+
+
+def sketch_in_f32(rows, mechanism, matrix):
+    """S of rows [n, d]."""
+    root, rows = np.float32(math.sqrt(mechanism["size"])), Scaled.of(rows)
+    level = [Scaled.of(rows.times_signs(matrix(f"leaf{i}", "")[:rows.rows.shape[-1]]) / root, rows.power)
+             for i in range(mechanism["degree"] // 2)]
+    node = 0
+    while len(level) > 1:
+        above = []
+        for a, b in zip(level[::2], level[1::2]):
+            sides = (side.times_signs(matrix(f"node{node}", name)) for side, name in ((a, "_a"), (b, "_b")))
+            above.append(Scaled.of(np.multiply(*sides) / root, a.power + b.power))
+            node += 1
+        level = above
+    return level[0]
+
+
+def evaluate_in_f32(mechanism, matrix, q, k, v, places, visible):
+    """The output where rows, sketches and roots are computed in f32."""
+    t = np.ldexp(*sketch_in_f32(q, mechanism, matrix).products(sketch_in_f32(k, mechanism, matrix)))
+    if "local_exact" in mechanism:
+        block, half = mechanism["local_exact"], mechanism["degree"] // 2
+        inside = places[:, None] // block == np.arange(len(k)) // block
+        pairs, power = Scaled.of(q).products(Scaled.of(k))
+        t = np.where(inside, np.ldexp(pairs ** half, half * power), t)
+    return attend(mechanism, t * visible, v)[0]
+
+
+#===------------------------------------------------------------------------------------------------------------------===#
+# What helps
+#===------------------------------------------------------------------------------------------------------------------===#
 
 
 def steepest(slope, sk, v, mean):

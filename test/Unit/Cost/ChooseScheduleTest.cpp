@@ -174,7 +174,7 @@ TEST_F(ChooseSchedule, RandomFeaturesAreHeldAndOmegaIsRead) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
   device.accumulatorsPerThread.value = 144;
   AttentionShape shape = wide(Form::Quadratic, 64);
-  shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::FavorRelu);
+  shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::FavorRelu, /*features=*/128);
   shape.features = 128;
   auto choose = [&] { return llvm::cantFail(chooseSchedule(shape, mlir::Float16Type::get(&context), device)); };
   // Over 128 threads outputs of 64·64 are 32, f32 features of the queries 64·128, 64 more, and those of the keys 64 beside

@@ -32,7 +32,7 @@ protected:
     shape.family = Family::Kernel, shape.form = form;
     shape.queries = shape.keys = 8;
     shape.width = 3, shape.features = 7, shape.valueWidth = 5;
-    shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/7);
+    shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/7, /*epsilon=*/0, /*scale=*/.5);
     shape.causal = form == Form::Chunked;
     return shape;
   }

@@ -47,7 +47,7 @@ protected:
   /// FAVOR with m = 7 features.
   AttentionShape favor(Form form, int64_t queries, int64_t keys) {
     AttentionShape result = shape(Family::Kernel, form, queries, keys, form == Form::Chunked);
-    result.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/7);
+    result.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/7, /*epsilon=*/0, /*scale=*/.5);
     result.features = 7;
     return result;
   }

@@ -133,7 +133,7 @@ TEST_F(Shuffles, Chunks) {
   chunked.causal = true;
   EXPECT_EQ(of(chunked, bf16()), Counts{2 * (2 * 16 + 3 * 24)});
   // Exponents: |k|² and the largest below the diagonal, two for the scale; maximum and sum of each feature.
-  chunked.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/20);
+  chunked.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/20, /*epsilon=*/0, /*scale=*/.5);
   chunked.runningMaximum = true;
   EXPECT_EQ(of(chunked, bf16()), Counts{2 * (6 * 16 + 2 * 3 * 24)});
   // A state of f32 to begin with.
@@ -146,7 +146,7 @@ TEST_F(Shuffles, ConstantStabilizer) {
   // features their sum, and a state of f32. Queries take the maximum of their row, and the denominator.
   AttentionShape state = shape(Family::Kernel, Form::State, 64, 64, 2);
   state.map =
-      attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/20, /*epsilon=*/1e-4); // constant
+      attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/20, /*epsilon=*/1e-4, /*scale=*/.5); // constant
   EXPECT_EQ(of(state, bf16()), (Counts{3 * 16 + 3 * 24 + 2 * 8, 2 * 2 * 8, 2 * 16}));
 }
 
