@@ -11,6 +11,7 @@
 #include "llvm/Support/ErrorHandling.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace attune;
 using namespace attune::cost;
@@ -29,9 +30,10 @@ void IssuedWork::move(double rows, double width, double bytesEach) {
 
 void IssuedWork::moveHeads(double rows, double width, double heads, double bytesEach) {
   double headBytes = width * bytesEach, wide = 0;
+  // Of so many heads the first begins where a piece does, and every head that does so begins as many pieces on.
+  double period = pieceBytes / std::gcd(static_cast<int64_t>(headBytes), static_cast<int64_t>(pieceBytes));
   if (std::fmod(heads * headBytes, pieceBytes) == 0)
-    for (double head = 0; head < heads; ++head)
-      wide += std::fmod(head * headBytes, pieceBytes) == 0;
+    wide = std::ceil(heads / period);
   bytes += rows * heads * headBytes;
   wideBytes += rows * wide * headBytes;
 }

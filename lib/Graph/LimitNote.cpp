@@ -52,17 +52,24 @@ static void setBoth(AttentionShape &shape, int64_t width) { setWidth(shape, widt
 static void setFeatures(AttentionShape &shape, int64_t features) { shape.features = features; }
 static void setSketch(AttentionShape &shape, int64_t size) { shape.sketch = size; }
 
-/// The largest size below the present one that fits; 0 if none does.
+/// The largest size below the present one that fits; 0 if none does. Of sizes that are halved the first that fits is found, then
+/// all up to twice as many are tried: tiles that are padded fit some sizes and not all smaller ones, but none so far away.
 static int64_t largestThatFits(const AttentionShape &shape, const Size &size, Type storage,
                                const cost::DeviceDescription &device) {
-  for (int64_t value = size.powersOfTwo ? size.now / 2 : size.now - 1; value > 0;
-       value = size.powersOfTwo ? value / 2 : value - 1) {
+  auto holds = [&](int64_t value) {
     AttentionShape smaller = shape;
     size.set(smaller, value);
-    if (fits(smaller, storage, device))
-      return value;
-  }
-  return 0;
+    return fits(smaller, storage, device);
+  };
+  int64_t most = size.powersOfTwo ? size.now / 2 : size.now - 1, value = most;
+  while (value > 0 && !holds(value))
+    value /= 2;
+  if (size.powersOfTwo || value == 0)
+    return value;
+  for (int64_t larger = std::min(most, 2 * value); larger > value; --larger)
+    if (holds(larger))
+      return larger;
+  return value;
 }
 
 /// The sizes that a user can make smaller.

@@ -62,6 +62,11 @@ TEST_F(IssuedWork, HeadsBeginWhereTheyBegin) {
   project.model = 64, project.heads = 2;
   WorkEstimate each = work(project, f16())[0].work;
   EXPECT_EQ(each.nearBytes - each.wideBytes, 2 * 2 * 64 * 20);
+  // As every second one does, of however many.
+  project.heads = project.sharedHeads = 2147483646;
+  each = work(project, f16())[0].work;
+  EXPECT_EQ(each.nearBytes - each.wideBytes, 2 * 2 * 64 * 20 * 1073741823.0);
+  project.heads = project.sharedHeads = 2;
   // In f32 it begins at 80 of 160 bytes, five pieces of 16.
   project.elementBytes = project.queryBytes = project.keyBytes = 4;
   each = work(project, f32())[0].work;

@@ -122,7 +122,7 @@ TEST_F(Shuffles, States) {
   state.merged = false, state.fused = true;
   EXPECT_EQ(of(state, bf16(), 64, /*piece=*/64), Counts{2 * 3 * 24 + 2 * 16});
   // cosFormer has two states of half as many rows, two sums, and two parts of the denominator.
-  state.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Cosformer, 0);
+  state.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Cosformer, 0, 0, 0, 0, /*maxPosition=*/100);
   state.features = 40;
   EXPECT_EQ(of(state, bf16(), 64, /*piece=*/64), Counts{2 * 2 * 3 * 24 + 2 * 2 * 16});
 }
