@@ -10,6 +10,8 @@
 #include "attune/Cost/KernelPrice.h"
 #include "attune/Tile/KernelSizes.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace attune;
 using namespace attune::cost;
 
@@ -47,6 +49,20 @@ static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::Type s
       break;
   }
   return schedule;
+}
+
+/// An error where even the smallest tiles are far more than a thread may hold, which the lowering would find out
+/// exactly: before that, tables of so many channels would fill the memory.
+static llvm::Error checkTiles(const AttentionShape &shape, tile::ScheduleAttr schedule,
+                              const DeviceDescription &device) {
+  constexpr double most = 16.0 * tile::mostScratchBytes;
+  double bytes = largestTiles(shape, schedule);
+  if (bytes <= most)
+    return llvm::Error::success();
+  return llvm::createStringError(tile::noScheduleFits +
+                                 llvm::formatv("expected tiles of at most {0} bytes on {1}, but got {2:F0}",
+                                               tile::mostScratchBytes, device.name, bytes)
+                                     .str());
 }
 
 /// Kernel attention in chunks whose tokens lie in memory.
@@ -198,6 +214,8 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<Attention
   tile::ScheduleAttr smallest;
   for (const AttentionShape &one : ones) {
     tile::ScheduleAttr schedule = chooseForCpu(one, storage, device);
+    if (llvm::Error error = checkTiles(one, schedule, device))
+      return error;
     if (!smallest || schedule.getQueryTile() < smallest.getQueryTile())
       smallest = schedule;
   }

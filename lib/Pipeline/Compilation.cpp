@@ -15,10 +15,13 @@
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Pipeline/Describe.h"
 #include "attune/Pipeline/Pipelines.h"
+#include "attune/Pipeline/VetBytecode.h"
+#include "attune/Support/RunProgram.h"
 #include "attune/Support/SourceFile.h"
 #include "attune/Support/UniqueFile.h"
 #include "attune/Tile/Tile.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -111,12 +114,21 @@ static func::FuncOp findFunction(ModuleOp module, StringRef path) {
 /// Weights of any layer as text; what is larger may have no end, as a device.
 static constexpr size_t largestModule = size_t(256) << 20;
 
+/// An error for bytecode that MLIR's reader does not survive.
+static llvm::Error vet(llvm::MemoryBufferRef text) {
+  if (!isBytecode(text))
+    return llvm::Error::success();
+  llvm::Expected<unsigned> seconds = toolSeconds();
+  return seconds ? vetBytecode(text, *seconds) : seconds.takeError();
+}
+
 bool Compilation::openModule(int &status) {
   status = 2;
   llvm::Expected<SourceFile> file = SourceFile::read(sourcePath, largestModule);
-  if (file)
+  llvm::Error error = file ? vet({file->text(), sourcePath}) : file.takeError();
+  if (!error)
     return useModule(llvm::MemoryBuffer::getMemBufferCopy(file->text(), sourcePath), status);
-  errors << sourcePath << ":1:1: error: " << llvm::toString(file.takeError()) << "\n";
+  errors << sourcePath << ":1:1: error: " << llvm::toString(std::move(error)) << "\n";
   return false;
 }
 

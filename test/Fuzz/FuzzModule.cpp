@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Text and bytecode, from the parser to LLVM IR, for the target that the bytes' hash says. Nothing here is from our own
-// front end: verifiers and passes must refuse what they cannot take.
+// Text and bytecode that MLIR's own reader survives, from the parser to LLVM IR, for the target that the bytes' hash
+// says. Nothing here is from our own front end: verifiers and passes must refuse what they cannot take.
 //
 //===----------------------------------------------------------------------===//
 #include "TextMutator.h"
@@ -15,7 +15,9 @@
 #include "attune/InitAll.h"
 #include "attune/Pipeline/Compilation.h"
 #include "attune/Pipeline/DeviceCode.h"
+#include "attune/Pipeline/VetBytecode.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/xxhash.h"
@@ -43,7 +45,15 @@ static fuzz::Words wordsOfModules() {
   return words;
 }
 
-static bool isBytecode(const uint8_t *data, size_t size) { return size >= 4 && data[0] == 'M' && data[1] == 'L'; }
+static bool isBytecode(const uint8_t *data, size_t size) {
+  return mlir::isBytecode(llvm::MemoryBufferRef(llvm::StringRef(reinterpret_cast<const char *>(data), size), "fuzz"));
+}
+
+/// Whether MLIR's reader survives it, within what an input may take.
+static bool isRead(llvm::StringRef text) {
+  llvm::Error error = vetBytecode(llvm::MemoryBufferRef(text, "fuzz"), /*seconds=*/4);
+  return error ? (llvm::consumeError(std::move(error)), false) : true;
+}
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t mostBytes, unsigned seed) {
   static const fuzz::Words words = wordsOfModules();
@@ -58,6 +68,8 @@ extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t oneSize, 
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   llvm::StringRef text(reinterpret_cast<const char *>(data), size);
+  if (isBytecode(data, size) && !isRead(text))
+    return 0;
   static constexpr llvm::StringLiteral targets[] = {"cpu", "sm_80", "cpu", "sm_90a"};
   uint64_t choice = llvm::xxh3_64bits(text) % 4;
   auto compilation = open(text, targets[choice]);

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
-#include "Opening.h"
 
 #include "attune/Pipeline/Compilation.h"
 #include "attune/Pipeline/DeviceCode.h"
@@ -102,7 +101,7 @@ static int openTargets(const Arguments &arguments, std::vector<std::unique_ptr<C
   std::vector<std::string> targets = arguments.targets.empty() ? std::vector{arguments.target} : arguments.targets;
   for (const std::string &target : targets) {
     int status = Failed;
-    auto compilation = openWithin(arguments.specs.front(), target, status);
+    auto compilation = Compilation::open(arguments.specs.front(), target, status);
     if (!compilation)
       return status;
     if (!arguments.device.empty())

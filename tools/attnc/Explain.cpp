@@ -9,7 +9,6 @@
 #include "ExplainPage.h"
 #include "ExplainPlot.h"
 #include "FlurkaView.h"
-#include "Opening.h"
 #include "PricedSpec.h"
 
 #include "attune/Frontend/SpecParser.h"
@@ -27,7 +26,7 @@ using namespace attune::attnc;
 static std::unique_ptr<Compilation> openResolved(const Arguments &arguments, int &status) {
   const std::string &path = arguments.specs.front();
   if (llvm::StringRef(path).ends_with(".mlir"))
-    return openWithin(path, arguments.target, status);
+    return Compilation::open(path, arguments.target, status);
   Spec spec;
   if (SpecStatus good = loadSpec(path, spec, llvm::errs()); good != SpecStatus::Good) {
     status = exitStatus(good);

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
-#include "Opening.h"
 #include "RunTensors.h"
 
 #include "attune/Emulator/EmulatorReport.h"
@@ -149,7 +148,7 @@ static std::vector<std::string> namesOf(mlir::func::FuncOp function, bool result
 static int nameByInterface(const Arguments &arguments, std::vector<std::string> &inputs,
                            std::vector<std::string> &outputs) {
   int status = Failed;
-  auto compilation = openWithin(arguments.specs.front(), arguments.target, status);
+  auto compilation = Compilation::open(arguments.specs.front(), arguments.target, status);
   if (!compilation)
     return status;
   if (failed(compilation->advance(Stage::Tile)))
@@ -212,7 +211,7 @@ static int runReference(const Arguments &arguments, Compilation &compilation) {
 
 int attune::attnc::run(const Arguments &arguments) {
   int status = Failed;
-  auto compilation = openWithin(arguments.specs.front(), arguments.target, status);
+  auto compilation = Compilation::open(arguments.specs.front(), arguments.target, status);
   if (!compilation)
     return status;
   if (!arguments.device.empty())

@@ -14,9 +14,13 @@
 
 namespace attune::tile {
 
-/// The words with which sizes are refused that no block of a GPU has room for (docs/Limits.md), whoever finds it out: tests and
-/// tools know a refusal by them.
+/// The words with which sizes are refused that no block of a GPU (docs/Limits.md), or no thread, has room for, whoever
+/// finds it out: tests and tools know a refusal by them.
 inline constexpr llvm::StringLiteral noScheduleFits = "no schedule fits: ";
+
+/// The most scratch memory of a thread of a CPU: many times what a core's second-level cache holds, and 2 GiB with 64
+/// threads.
+inline constexpr int64_t mostScratchBytes = int64_t(32) << 20;
 
 /// Columns of the model that a projection takes at a time.
 inline constexpr int64_t modelTile = 64;

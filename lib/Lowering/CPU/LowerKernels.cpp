@@ -17,6 +17,7 @@
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Tile/Any.h"
 #include "attune/Tile/Arrive.h"
+#include "attune/Tile/KernelSizes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -208,9 +209,8 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult refuseSize(Operation *op, StringRef what, int64_t bytes) {
-  InFlightDiagnostic diagnostic = op->emitOpError()
-                                  << "expected " << what << " of at most " << mostScratchBytes << " bytes, but got "
-                                  << bytes;
+  InFlightDiagnostic diagnostic = op->emitOpError() << "expected " << what << " of at most " << tile::mostScratchBytes
+                                                    << " bytes, but got " << bytes;
   diagnostic.attachNote() << "every thread holds the tiles of its kernel at once; choose smaller tiles";
   return diagnostic;
 }
@@ -223,7 +223,7 @@ static LogicalResult checkTiles(Operation *op) {
       double bytes = 4;
       for (int64_t size : shapeOf(result))
         bytes *= static_cast<double>(size);
-      if (bytes > mostScratchBytes)
+      if (bytes > tile::mostScratchBytes)
         return refuseSize(op, "a tile", static_cast<int64_t>(std::min(bytes, 0x1p62)));
     }
   return success();
@@ -267,7 +267,7 @@ static LogicalResult lowerKernel(tile::KernelOp kernel, const Isa &isa, unsigned
   state.makeEdgeRows(kernel);
   if (failed(emitBlock(state, kernel.getBody().front())))
     return failure();
-  if (state.scratchBytes > mostScratchBytes)
+  if (state.scratchBytes > tile::mostScratchBytes)
     return refuseSize(kernel, "tiles", state.scratchBytes);
   if (tiles)
     releaseTiles(emit);

@@ -38,8 +38,6 @@ std::string variantName(llvm::StringRef name, llvm::StringRef isa);
 std::string workspaceName(llvm::StringRef name, llvm::StringRef isa);
 /// On every lowered kernel: bytes of scratch memory it needs (integer attribute).
 inline constexpr llvm::StringLiteral scratchBytesAttr = "attune.scratch_bytes";
-/// The most scratch memory of a thread: many times what a core's second-level cache holds, and 2 GiB with 64 threads.
-inline constexpr int64_t mostScratchBytes = int64_t(32) << 20;
 
 /// Tile kernels and host functions to a module of the llvm dialect.
 void buildTileToCpuPipeline(mlir::OpPassManager &manager, const CpuOptions &options = {});
