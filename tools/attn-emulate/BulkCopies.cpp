@@ -27,7 +27,7 @@ void Machine::startBulkLoad(const LaneCall &call, char *address, std::vector<Cop
     if (!accessShared(site, call.thread, piece.to, SharedAccess::CopyBegin, piece.bytes, false))
       continue;
     auto *source = const_cast<char *>(piece.from);
-    if (source && !accessGlobal(site, call.thread, source, piece.bytes, false, false))
+    if (source && !accessGlobal(site, call.thread, source, piece.bytes, false, Atomicity::None))
       piece.from = nullptr;
     copy.pieces.push_back(piece);
     site.sectorUse.sectors += source ? (uintptr_t(source) % 32 + piece.bytes + 31) / 32 : 0;
@@ -58,7 +58,7 @@ void Machine::startBulkStore(const LaneCall &call, std::vector<CopyPiece> pieces
   for (const CopyPiece &piece : pieces) {
     site.bytes = piece.bytes;
     auto *source = const_cast<char *>(piece.from);
-    if (!accessGlobal(site, call.thread, piece.to, piece.bytes, true, false) ||
+    if (!accessGlobal(site, call.thread, piece.to, piece.bytes, true, Atomicity::None) ||
         !accessShared(site, call.thread, source, SharedAccess::AsyncRead, piece.bytes, false))
       continue;
     copy.pieces.push_back(piece);

@@ -65,7 +65,9 @@ std::optional<GlobalConflict> GlobalMemory::access(Buffer &buffer, const void *a
   std::optional<GlobalConflict> conflict;
   for (size_t offset = begin; offset < begin + bytes; ++offset) {
     Writer &writer = buffer.writers.get()[offset];
-    bool written = writer.block && !(writer.atomic && access.atomic);
+    // 8.7: two atomic accesses do not race if the scope of each includes the other's thread.
+    Atomicity enough = writer.block == access.block + 1 ? Atomicity::Block : Atomicity::Device;
+    bool written = writer.block && !(writer.atomic >= enough && access.atomic >= enough);
     auto isOrdered = [&] {
       if (writer.block != access.block + 1)
         return order.sees(clock, {access.block, access.thread}, {writer.block - 1, writer.thread}, writer.time);

@@ -32,12 +32,15 @@ struct GlobalConflict {
   uint16_t thread; ///< the other thread
 };
 
+/// Among which threads an access is one step.
+enum class Atomicity : uint16_t { None, Block, Device };
+
 class GlobalMemory {
 public:
   struct Writer {
     uint32_t block; ///< linear index + 1; 0: not written in this launch
     uint16_t thread;
-    uint16_t atomic;
+    Atomicity atomic;
     uint32_t time;
   };
   struct FreeShadow {
@@ -62,7 +65,8 @@ public:
   struct Access {
     uint32_t block; ///< linear index
     uint16_t thread;
-    bool store, atomic;
+    bool store;
+    Atomicity atomic;
   };
   /// Of the blocks of the launch.
   BlockOrder order;

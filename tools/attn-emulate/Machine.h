@@ -74,7 +74,7 @@ struct Thread {
   const char *arguments = nullptr;
   uint32_t mask = 0;
   unsigned barrier = 0;
-  uint32_t predicates = 0; ///< true predicates at the barrier it has passed
+  uint32_t predicates = 0, atBarrier = 0; ///< true predicates, and threads, at the barrier it has passed
   // cp.async: copies in order of issue, of which `groups` hold the ends of the committed groups.
   std::vector<AsyncCopy> copies;
   std::vector<size_t> groups;
@@ -98,6 +98,13 @@ struct WarpProducts {
   std::vector<size_t> groups; ///< ends of the committed ones
   uint64_t issued = 0, finished = 0;
   bool fenced = false; ///< wgmma.fence since the start or the last wait
+  /// What a warpgroup's products were given by those of its warps that have come to them; kept by its first warp.
+  struct Given {
+    const Site *site;
+    std::vector<uint64_t> operands;
+    unsigned warps;
+  };
+  std::map<uint64_t, Given> given; ///< by number
 };
 
 struct Warp {
@@ -126,10 +133,18 @@ struct Mbarrier {
   unsigned waiting = 0;
 };
 
+/// What an instruction says of its barrier.
+struct BarrierUse {
+  unsigned id = 0, count = 0; ///< of threads
+  bool reduces = false;
+};
+
 /// A barrier of the block by its number. `arrived` also counts bar.arrive, which does not wait.
 struct Barrier {
-  unsigned arrived = 0, expected = 0;
-  uint32_t warps = 0; ///< that have arrived, at least in part
+  BarrierUse use;
+  unsigned arrived = 0;                              ///< by whole warps
+  unsigned threads = 0;                              ///< that exist
+  std::array<uint32_t, OrderClock::maxWarps> lanes{}; ///< that have arrived, by warp
   OrderClock::Row published{};
   uint32_t predicates = 0; ///< arrivals with a true predicate, for the reductions
 };
@@ -156,7 +171,7 @@ public:
 
   // For the instructions.
   Thread &current() { return *running; }
-  void barrierArrive(const LaneCall &call, unsigned id, unsigned count, bool wait, bool predicate);
+  void barrierArrive(const LaneCall &call, const BarrierUse &use, bool wait, bool predicate);
   void startCopy(const LaneCall &call, uint32_t bytes, uint32_t sourceBytes);
   void commitCopies(Thread &thread);
   void waitCopies(Thread &thread, size_t pendingGroups);
@@ -209,11 +224,11 @@ private:
   void meetWarp(const LaneCall &call, uint32_t mask);
   void maybeSwitchWarp();
   void completeBarrier(unsigned id);
-  void checkAlignedBarrier(const Thread &thread);
+  void checkArrival(const LaneCall &call, const Barrier &barrier, const BarrierUse &use);
   std::string explainStop();
 
   char *accessShared(Site &site, Thread &thread, char *address, SharedAccess kind, uint32_t bytes, bool wholeWarp);
-  char *accessGlobal(Site &site, Thread &thread, char *address, uint32_t bytes, bool store, bool atomic);
+  char *accessGlobal(Site &site, Thread &thread, char *address, uint32_t bytes, bool store, Atomicity atomic);
   bool checkAlignment(Site &site, Thread &thread, const void *address, uint32_t alignment);
   void describeSharedFault(Site &site, Thread &thread, const SharedFault &fault, SharedAccess kind);
   void joinRequest(Site &site, const Thread &thread, MemorySpace space, uint64_t address);

@@ -117,7 +117,8 @@ char *Machine::accessShared(Site &site, Thread &thread, char *address, SharedAcc
   return address;
 }
 
-char *Machine::accessGlobal(Site &site, Thread &thread, char *address, uint32_t bytes, bool store, bool atomic) {
+char *Machine::accessGlobal(Site &site, Thread &thread, char *address, uint32_t bytes, bool store,
+                             Atomicity atomic) {
   GlobalMemory::Buffer *buffer = global.find(address, bytes);
   if (!buffer) {
     if (log.repeats(FindingKind::OutOfBounds, site))
@@ -151,6 +152,10 @@ void Machine::orderFence(Ordering ordering) {
   clock.advance();
 }
 
+static Atomicity atomicityOf(const Site &site) {
+  return site.ordering.atomic ? Atomicity::Device : site.atomic() ? Atomicity::Block : Atomicity::None;
+}
+
 void *Machine::access(Site &site, void *pointer) {
   Thread &thread = *running;
   char *address = static_cast<char *>(pointer);
@@ -170,7 +175,7 @@ void *Machine::access(Site &site, void *pointer) {
     if (usable)
       joinRequest(site, thread, MemorySpace::Shared, shared.offsetOf(address));
   } else {
-    usable = accessGlobal(site, thread, address, site.bytes, site.store, site.atomic());
+    usable = accessGlobal(site, thread, address, site.bytes, site.store, atomicityOf(site));
     counters().globalLoadBytes += site.load ? site.bytes : 0;
     counters().globalStoreBytes += site.store ? site.bytes : 0;
     if (usable)
@@ -197,6 +202,10 @@ char *Machine::matrixRow(Site &site, Thread &thread, void *address, bool store) 
 //===----------------------------------------------------------------------===//
 
 void Machine::startCopy(const LaneCall &call, uint32_t bytes, uint32_t sourceBytes) {
+  if (sourceBytes > bytes)
+    report(FindingKind::OutOfBounds, call.site, call.thread,
+           "expected a src-size of at most the " + llvm::Twine(bytes) + " bytes of cp-size, but got " +
+               llvm::Twine(sourceBytes));
   AsyncCopy copy{call.argument<char *>(0), call.argument<const char *>(1), bytes, std::min(bytes, sourceBytes),
                  &call.site};
   ++counters().asyncCopies;
@@ -210,7 +219,7 @@ void Machine::startCopy(const LaneCall &call, uint32_t bytes, uint32_t sourceByt
       return;
     joinRequest(call.site, thread, MemorySpace::Shared, shared.offsetOf(copy.destination));
     auto *source = const_cast<char *>(copy.source);
-    if (copy.sourceBytes && accessGlobal(call.site, thread, source, copy.sourceBytes, false, false))
+    if (copy.sourceBytes && accessGlobal(call.site, thread, source, copy.sourceBytes, false, Atomicity::None))
       joinRequest(call.site, thread, MemorySpace::Global, uint64_t(uintptr_t(source)));
     else
       copy.sourceBytes = 0;

@@ -121,7 +121,7 @@ static std::string translated(const std::string &text) {
 TEST(PtxText, BrokenTextIsRefused) {
   std::string text = ptxText(".global .align 4 .b8 table[4] = {1, 2, 3, 4};\n" +
                              ptxKernel(1,
-                                       "@!%p1 bra A;\nld.global.v2.f32 {%r1, %r2}, [%d1+-4];\n{ .reg .pred q;\n"
+                                       "ld.param.u64 %d1, [p0];\nsetp.eq.u32 %p1, %r0, 0;\n@!%p1 bra A;\nld.global.v2.f32 {%r1, %r2}, [%d1+-4];\n{ .reg .pred q;\n"
                                        "setp.ne.b32 q|%p2, %r1, -1; }\nA: mov.b32 %r3, 0f3F800000;",
                                        ".maxntid 32, 1, 1\n.minnctapersm 1\n"));
   ASSERT_EQ(refusal(text), "");
