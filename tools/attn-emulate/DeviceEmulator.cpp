@@ -162,9 +162,13 @@ Error DeviceEmulator::Impl::checkSize(const KernelInfo &kernel, Dim3 block, size
   if (block.count() > kernel.maxThreads)
     return fail("expected at most " + Twine(kernel.maxThreads) + " threads a block for kernel '" + kernel.name +
                 "', but got " + Twine(block.count()));
-  if (kernel.requiredThreads && block.count() != kernel.requiredThreads)
-    return fail("expected " + Twine(kernel.requiredThreads) + " threads a block, which kernel '" + kernel.name +
-                "' requires, but got " + Twine(block.count()));
+  if (block.z > 64)
+    return fail("expected at most 64 threads a block in z, but got " + Twine(block.z));
+  auto [x, y, z] = kernel.required; // 11.4.3: each dimension is
+  auto text = [](uint64_t x, uint64_t y, uint64_t z) { return (Twine(x) + ", " + Twine(y) + ", " + Twine(z)).str(); };
+  if (x && (block.x != x || block.y != y || block.z != z))
+    return fail("expected a block of " + text(x, y, z) + " threads, which kernel '" + kernel.name +
+                "' requires, but got " + text(block.x, block.y, block.z));
   size_t bytes = shared.staticBytes() + dynamicBytes;
   if (bytes > options.sharedLimit)
     return fail("expected at most " + Twine(options.sharedLimit) + " bytes of shared memory, but got " +

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Machine.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 
@@ -46,6 +47,7 @@ void Machine::prepareThreads() {
     thread.stores.clear();
     thread.storeGroups.clear();
     thread.productTag = 0;
+    thread.asked.clear();
     // The stacks begin at different cache lines; at equal distances they would fall into few sets of the cache.
     prepareFiber(thread.fiber, stacks.base(i), FiberStacks::stackBytes - i % 128 * 832, threadMain);
     warp.index = i / 32;
@@ -132,9 +134,14 @@ void Machine::endThread() {
   if (options.check && !thread.copies.empty())
     report(FindingKind::CopyNotWaited, *thread.copies.front().site, thread,
            "the thread ends, but its cp.async copies are in flight; wait for all groups before the end");
-  if (options.check && !thread.stores.empty())
-    report(FindingKind::CopyNotWaited, *thread.stores.front().site, thread,
-           "the thread ends, but its bulk stores still read shared memory; wait for all bulk groups before the end");
+  if (size_t stored = size_t(std::ranges::find(thread.stores, false, &BulkCopy::read) - thread.stores.begin());
+      stored < thread.stores.size()) {
+    if (options.check)
+      report(FindingKind::CopyNotWaited, *thread.stores[stored].site, thread,
+             "the thread ends, but its bulk stores still read shared memory; wait for all bulk groups before the end");
+  } else {
+    landStores(thread, stored);
+  }
   yield();
 }
 

@@ -28,6 +28,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 
 namespace attune::emulator {
 
@@ -51,6 +52,8 @@ struct BulkCopy {
   uint32_t bytes; ///< that it tells its mbarrier
   Site *site;
   Thread *thread;
+  bool read = false; ///< of a store: its bytes are in `data`, on their way
+  std::vector<char> data;
 };
 
 /// The phase of an mbarrier that a thread waits for: by its parity, or by what its arrival gave.
@@ -85,6 +88,7 @@ struct Thread {
   uint32_t mbarrier = 0;
   PhaseWanted wanted{};
   bool blocking = false, phaseDone = false;
+  std::set<std::tuple<uint32_t, uint64_t, bool>> asked; ///< phases it has asked for once: mbarrier, value, parity
   uint64_t productTag = 0; ///< of its last wgmma
 };
 
@@ -182,6 +186,8 @@ public:
   Mbarrier *mbarrierOf(const LaneCall &call, char *address);
   /// Gives the phase that the arrival belongs to.
   uint64_t arriveMbarrier(const LaneCall &call, uint32_t count, int64_t bytes);
+  /// Reports an arrival that says it leaves its phase incomplete, but does not.
+  void checkIncomplete(const LaneCall &call, uint32_t count);
   void addTransactions(const LaneCall &call, int64_t bytes);
   bool waitMbarrier(const LaneCall &call, PhaseWanted wanted, bool blocking);
   void arriveAfterCopies(const LaneCall &call, bool counted);
@@ -190,7 +196,8 @@ public:
   void startBulkStore(const LaneCall &call, std::vector<CopyPiece> pieces);
   bool isGlobal(const void *address, size_t bytes) { return global.find(address, bytes) != nullptr; }
   void commitBulkStores(Thread &thread);
-  void waitBulkStores(Thread &thread, size_t pendingGroups);
+  /// `onlyRead`: what is stored has been read, but need not be there.
+  void waitBulkStores(Thread &thread, size_t pendingGroups, bool onlyRead);
   /// 16 bytes of shared memory that a product reads, from a descriptor's address; null if out of bounds.
   char *productRow(Site &site, Thread &thread, uint32_t windowAddress, std::vector<uint32_t> &reads);
   void finishProducts(Warp &warp, size_t pendingGroups);
@@ -241,6 +248,8 @@ private:
   void land(Thread &thread, size_t count);
   void land(Thread &thread, const AsyncCopy &copy);
   void land(BulkCopy &copy);
+  void readForStore(BulkCopy &copy);
+  void landStores(Thread &thread, size_t count);
   bool overlapsMbarrier(uint32_t offset, uint32_t bytes) const;
   void settle(uint32_t offset, Mbarrier &mbarrier, const LaneCall *call, bool wanted);
   void landFor(Mbarrier &mbarrier);

@@ -205,6 +205,11 @@ TEST(PtxArithmetic, SixteenBits) {
       {"sub.rn.f16 %h9, %h1, %h2;", 0x3c00, 0x4000, 0, 0xbc00}, // 1 - 2
       {"mul.rn.f16 %h9, %h1, %h2;", 0x7800, 0x4000, 0, 0x7c00}, // 2^15 * 2 is beyond the range
       {"mul.rn.f16 %h9, %h1, %h2;", 0x0001, 0x4000, 0, 0x0002}, // subnormal numbers stay
+      {"add.ftz.f16 %h9, %h1, %h2;", 0x0001, 0x0400, 0, 0x0400}, // 2^-24 + 2^-14
+      {"sub.rn.ftz.f16 %h9, %h1, %h2;", 0x0400, 0x0401, 0, 0x8000}, // -2^-24
+      {"mul.ftz.f16 %h9, %h1, %h2;", 0x83ff, 0x7800, 0, 0x8000},
+      {"add.sat.f16 %h9, %h1, %h2;", 0x3c00, 0x3c00, 0, 0x3c00},
+      {"add.ftz.sat.f16 %h9, %h1, %h2;", 0x7e00, 0x3c00, 0, 0}, // NaN
       {"add.rn.bf16 %h9, %h1, %h2;", 0x3f80, 0x3c00, 0, 0x3f81}, // 1 + 2^-7
       {"add.rn.bf16 %h9, %h1, %h2;", 0x3f80, 0x3b80, 0, 0x3f80}, // 1 + 2^-8
   });
