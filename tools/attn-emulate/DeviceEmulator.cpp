@@ -54,7 +54,7 @@ struct DeviceEmulator::Impl {
   Machine machine;
   RewriteResult program;
   std::unique_ptr<orc::LLJIT> compiler;
-  std::vector<std::pair<std::string, uint64_t>> constantSizes;
+  std::vector<std::tuple<std::string, uint64_t, bool>> constantSizes; ///< with their bytes; of .const?
   std::mt19937_64 random;                         ///< the order of blocks
   const Multiprocessor *multiprocessor = nullptr; ///< of PTX
 };
@@ -122,8 +122,9 @@ Error DeviceEmulator::Impl::build(orc::ThreadSafeModule owned) {
     return fail("expected at most " + Twine(options.staticSharedLimit) + " bytes of static shared memory, but got " +
                 Twine(shared.staticBytes()) + "; use dynamic shared memory for the rest");
   for (const std::string &name : program.constants)
-    constantSizes.push_back(
-        {name, module->getDataLayout().getTypeAllocSize(module->getGlobalVariable(name)->getValueType())});
+    if (const GlobalVariable *variable = module->getGlobalVariable(name))
+      constantSizes.push_back({name, module->getDataLayout().getTypeAllocSize(variable->getValueType()),
+                               variable->getAddressSpace() == 4});
   StripDebugInfo(*module);
   if (Error error = addModule(*compiler, std::move(owned)))
     return error;
@@ -136,10 +137,10 @@ Error DeviceEmulator::Impl::build(orc::ThreadSafeModule owned) {
 }
 
 void DeviceEmulator::Impl::registerConstants() {
-  for (auto &[name, bytes] : constantSizes) {
+  for (auto &[name, bytes, constant] : constantSizes) {
     auto symbol = compiler->lookup(name);
     if (symbol)
-      global.add(symbol->toPtr<void *>(), bytes, name);
+      global.add(symbol->toPtr<void *>(), bytes, name, constant);
     else
       consumeError(symbol.takeError());
   }

@@ -30,6 +30,7 @@ struct GlobalConflict {
   uint64_t offset; ///< in the buffer
   uint32_t block;  ///< linear index of the other block
   uint16_t thread; ///< the other thread
+  bool constant = false; ///< nobody may write, for ld.global.nc has read there; who has, is not known
 };
 
 /// Among which threads an access is one step.
@@ -51,9 +52,11 @@ public:
     size_t bytes;
     std::string name;
     std::unique_ptr<Writer, FreeShadow> writers;
+    bool constant = false;          ///< of the state space .const
+    std::vector<bool> readConstant; ///< bytes that ld.global.nc has read in this launch
   };
 
-  void add(void *base, size_t bytes, llvm::StringRef name);
+  void add(void *base, size_t bytes, llvm::StringRef name, bool constant = false);
   void clear() { buffers.clear(); }
   void beginLaunch();
 
@@ -67,6 +70,7 @@ public:
     uint16_t thread;
     bool store;
     Atomicity atomic;
+    bool constant = false; ///< ld.global.nc: of memory that nobody writes in this launch
   };
   /// Of the blocks of the launch.
   BlockOrder order;
@@ -75,6 +79,8 @@ public:
                                        const Access &access);
 
 private:
+  std::optional<GlobalConflict> accessConstant(Buffer &buffer, size_t begin, size_t bytes, const Access &access);
+
   std::vector<Buffer> buffers; ///< by address
   size_t last = 0;
 };

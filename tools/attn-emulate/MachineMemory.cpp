@@ -130,14 +130,21 @@ char *Machine::accessGlobal(Site &site, Thread &thread, char *address, uint32_t 
             " bytes at " + (near ? place(near->name, at, near->bytes) : "an address below every global buffer"));
     return nullptr;
   }
-  GlobalMemory::Access access{linearBlock(), uint16_t(thread.index), store, atomic};
+  // A generic address may be one of constants; ld.const takes those, and no other instruction does.
+  bool generic = site.space != MemorySpace::Global && !store;
+  if (buffer->constant != site.ofConstants && !(generic && buffer->constant))
+    report(FindingKind::OutOfBounds, site, thread,
+           "expected an address of " + llvm::Twine(site.ofConstants ? "constant" : "global") + " memory, but '" +
+               buffer->name + "' is not there" + (store ? ", or is not written" : ""));
+  GlobalMemory::Access access{linearBlock(), uint16_t(thread.index), store, atomic, site.readsConstant};
   auto conflict = global.access(*buffer, address, bytes, clock, access);
   if (conflict && !log.repeats(FindingKind::Race, site))
     add(FindingKind::Race, site, thread, buffer->name, conflict->offset, bytes,
         "thread " + std::to_string(thread.index) + " of block " + std::to_string(access.block) +
             (store ? " writes " : " reads ") + place(buffer->name, int64_t(conflict->offset), buffer->bytes) +
-            ", which thread " + std::to_string(conflict->thread) + " of block " + std::to_string(conflict->block) +
-            " wrote in the same launch");
+            (conflict->constant ? ", which ld.global.nc has read in the same launch"
+                                : ", which thread " + std::to_string(conflict->thread) + " of block " +
+                                      std::to_string(conflict->block) + " wrote in the same launch"));
   return address;
 }
 

@@ -103,7 +103,7 @@ static void quotient(Emitter &e) {
   Value *a = mode.operand(e, 1), *b = mode.operand(e, 2);
   if (kind == "rn" || mode.type != f32)
     return mode.result(e, e.builder.CreateFDiv(a, b));
-  mode.result(e, e.device("llvm.nvvm.div.approx.f", a->getType(), {a, b}));
+  mode.result(e, e.device(kind == "full" ? "llvm.nvvm.div.full" : "llvm.nvvm.div.approx.f", a->getType(), {a, b}));
 }
 
 /// 9.7.3.9, 9.7.3.10: abs, neg{.ftz}.type d, a change the sign alone.

@@ -92,6 +92,8 @@ struct Site {
   // Accesses to memory.
   MemorySpace space = MemorySpace::Generic;
   bool load = false, store = false;
+  bool readsConstant = false; ///< ld.global.nc: of memory that nobody writes
+  bool ofConstants = false;   ///< in the state space .const
   uint32_t bytes = 0, alignment = 1;
   Ordering ordering; ///< of an atomic access of the device's scope, or of a fence
   // Layout of a call's arguments and results.

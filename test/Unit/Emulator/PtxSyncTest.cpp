@@ -115,6 +115,37 @@ TEST(PtxSync, AtomicsOfABlockRaceWithOthers) {
   EXPECT_TRUE(races(both, {2, 1, 1}, {1, 1, 1}));
 }
 
+// What ld.global.nc reads is written by nobody in the launch, before or after, ordered or not.
+TEST(PtxSync, ConstantLoadsAreOfWhatNobodyWrites) {
+  auto races = [](const std::string &body) {
+    PtxProgram program(ptxText(ptxKernel(1, "ld.param.u64 %d1, [p0];\n" + body)));
+    std::vector<uint32_t> memory(2);
+    EXPECT_EQ(program.buffer(memory).run({1, 1, 1}), "");
+    return program.total(FindingKind::Race) != 0;
+  };
+  EXPECT_FALSE(races("ld.global.nc.u32 %r1, [%d1]; st.global.u32 [%d1+4], %r1;"));
+  EXPECT_TRUE(races("ld.global.nc.u32 %r1, [%d1]; st.global.u32 [%d1], %r1;"));
+  EXPECT_TRUE(races("st.global.u32 [%d1], %r0; membar.gl; ld.global.nc.u32 %r1, [%d1];"));
+  EXPECT_TRUE(races("ld.global.nc.u32 %r1, [%d1]; red.global.add.u32 [%d1], 1;"));
+  EXPECT_FALSE(races("st.global.u32 [%d1], %r0; ld.global.u32 %r1, [%d1];"));
+}
+
+// Constants have a state space of their own; a generic address may be one of them, to be read.
+TEST(PtxSync, ConstantsAreNotGlobal) {
+  auto strays = [](const std::string &body) {
+    PtxProgram program(ptxText(".const .b32 few[2] = {8, 9};\n.global .b32 many[2];\n" +
+                               ptxKernel(0, "mov.u64 %d1, few; mov.u64 %d2, many;\n" + body)));
+    EXPECT_EQ(program.run({1, 1, 1}), "");
+    return program.total(FindingKind::OutOfBounds) != 0;
+  };
+  EXPECT_FALSE(strays("ld.const.u32 %r1, [%d1+4]; ld.global.u32 %r1, [%d2]; st.global.u32 [%d2], %r1;"));
+  EXPECT_FALSE(strays("cvta.const.u64 %d3, %d1; ld.u32 %r1, [%d3];"));
+  EXPECT_TRUE(strays("ld.const.u32 %r1, [%d2];"));
+  EXPECT_TRUE(strays("ld.global.u32 %r1, [%d1];"));
+  EXPECT_TRUE(strays("st.global.u32 [%d2+8], %r0;"));
+  EXPECT_TRUE(strays("cvta.const.u64 %d3, %d2; ld.const.u32 %r1, [%d3];"));
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//

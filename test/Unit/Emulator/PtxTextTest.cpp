@@ -93,6 +93,18 @@ TEST(PtxText, RefusesWrongOperands) {
            "expected a vector of 4 registers as operand 2");
   contains("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1}, {%r1}, {%r1}, {%r1};",
            "product that is not modelled");
+  contains("mov.u32 %r1, %warpid;", "operation that is not modelled");
+  contains("mov.u32 %r1, %nwarpid;", "operation that is not modelled");
+  contains("setp.eq.u32 %p1, %r0, 0; @%p1 bra.uni A; A:", "expected no guard with .uni");
+  contains("setp.eq.u32 %p1, %r0, 0; @%p1 ret.uni;", "expected no guard with .uni");
+  contains("ld.acquire.gpu.global.cg.u32 %r1, [%d0];", "expected one of .b8"); // what is ordered has no .cop
+  contains("ld.relaxed.gpu.global.nc.u32 %r1, [%d0];", "expected one of .b8");
+  contains("ld.shared.nc.u32 %r1, [%r0];", "expected one of .b8");
+  contains("ld.nc.u32 %r1, [%d0];", "expected one of .b8");
+  contains("ld.global.wb.u32 %r1, [%d0];", "expected one of .b8");
+  contains("st.global.nc.u32 [%d0], %r0;", "expected one of .b8");
+  contains("st.global.ca.u32 [%d0], %r0;", "expected one of .b8");
+  contains("st.release.gpu.global.wt.u32 [%d0], %r0;", "expected one of .b8");
   contains("mma;", "expected .sync, but got no modifier");
   contains("mma.sync;", "expected .aligned, but got no modifier");
   contains("max.ftz.f64 %d1, %d0, %d0;", "expected no .ftz and .sat with this type");
@@ -107,6 +119,14 @@ TEST(PtxText, RefusesWrongOperands) {
   contains(".local .b8 depot[16];", "local memory, which is not modelled");
   contains("add.s32 %r1, %r2, %r3", "expected ';' at the end of an instruction");
   contains("{", "expected '}' at the end of an entry");
+}
+
+TEST(PtxText, TakesCacheHintsInTheirPlaces) {
+  for (std::string body : {"ld.global.cg.u32 %r1, [%d0];", "ld.global.nc.u32 %r1, [%d0];", "ld.cv.u32 %r1, [%d0];",
+                           "ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%r1, %r2, %r3, %r4}, [%d0];",
+                           "ld.relaxed.gpu.global.L1::no_allocate.u32 %r1, [%d0];", "st.global.wt.u32 [%d0], %r0;",
+                           "st.global.L1::evict_last.u32 [%d0], %r0;", "bra.uni A; A:"})
+    EXPECT_EQ(refusalOf(body), "") << body;
 }
 
 TEST(PtxText, NeedsVersionAndTarget) {
