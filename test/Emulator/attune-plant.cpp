@@ -49,7 +49,8 @@ struct Plant {
   llvm::Error interpret();
   struct Outcome {
     EmulatorReport report;
-    double error = 0;    // of the output, relative
+    double error = 0;    // of the output, relative; infinite without one
+    bool ended = false;  // all kernels have run, and there is an output
     std::string problem; // what went wrong before that
     std::string refusal; // why the kernels were not accepted, or not run to their end
     std::string edit;    // of PTX
@@ -168,7 +169,8 @@ Plant::Outcome Plant::run(const Fault *fault) {
   }
   const HostTensor &output = tensors->outputs.front().tensor;
   tolerance = toleranceOf(output.type);
-  outcome.error = message.empty() ? relativeError(toDoubles(output), expected) : INFINITY;
+  outcome.ended = message.empty();
+  outcome.error = outcome.ended ? relativeError(toDoubles(output), expected) : INFINITY;
   return outcome;
 }
 
@@ -210,7 +212,7 @@ static bool isCaught(const Plant &plant, const Plant::Outcome &outcome, const Sy
   if (symptom.kind == Symptom::Reported)
     return outcome.report.total(symptom.finding) != 0;
   if (symptom.kind == Symptom::WrongValues)
-    return !right;
+    return outcome.ended && !right;
   return clean && right && !conflicts(outcome.report, true).empty();
 }
 

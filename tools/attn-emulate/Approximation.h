@@ -39,7 +39,10 @@ inline constexpr ErrorBound boundOfLog2{2, 0x1p-22, 0x1p-22};
 inline constexpr ErrorBound boundOfRoot{0, 0x1p-23};           ///< section 9.7.3.15
 inline constexpr ErrorBound boundOfTangent{0, 0x1p-11};        ///< section 9.7.3.22
 inline constexpr ErrorBound boundOfQuotient{2};                ///< section 9.7.3.8: div.approx and div.full
-inline constexpr ErrorBound boundOfSine{0, 0, 0x1.6a09e6p-21}; ///< section 9.7.3.18: 2^-20.5, of angles up to 2 pi
+/// Section 9.7.3.18: 2^-20.5 of angles up to 2 pi, 2^-14.7 up to 100 pi, and nothing is said of others.
+inline constexpr ErrorBound boundOfSine{0, 0, 0x1.6a09e6p-21}, boundOfLargeSine{0, 0, 0x1.3b2c48p-15},
+    boundOfAnySine{0, 0, 1};
+inline constexpr float boundedAngle = 0x1.921fb6p+2f;
 
 } // namespace attune::emulator
 

@@ -20,9 +20,11 @@ using namespace attune::emulator;
 // mbarrier
 //===----------------------------------------------------------------------===//
 
-static DeviceInstruction arrival(bool counted, bool expects) {
+static DeviceInstruction arrival(bool counted, bool expects, bool partial = false) {
   return DeviceInstruction::byLane([=](const LaneCall &call) {
     uint32_t operand = counted || expects ? call.argument<uint32_t>(1) : 1;
+    if (partial)
+      call.machine.checkIncomplete(call, operand);
     uint64_t phase = call.machine.arriveMbarrier(call, expects ? 1 : operand, expects ? operand : 0);
     if (!call.site.resultOffsets.empty())
       call.give(phase);
@@ -33,13 +35,17 @@ static DeviceInstruction arrival(bool counted, bool expects) {
 static DeviceInstruction wait(bool parity) {
   return DeviceInstruction::byLane([=](const LaneCall &call) {
     uint64_t value = parity ? call.argument<uint32_t>(1) : call.argument<uint64_t>(1);
+    if (parity && value > 1)
+      call.machine.report(FindingKind::BarrierMisuse, call.site, call.thread,
+                          "expected a parity of 0 or 1, but got " + llvm::Twine(value));
     call.give(uint8_t(call.machine.waitMbarrier(call, {value, parity}, /*blocking=*/false)));
   });
 }
 
 static std::optional<DeviceInstruction> findMbarrier(llvm::StringRef name) {
   bool scoped = name.consume_back(".scope.cta.space.cta");
-  scoped &&name.consume_back(".relaxed"); // weaker orders are not modelled: a relaxed arrival orders here
+  if (name.ends_with(".relaxed")) // orders nothing, which is not modelled
+    return std::nullopt;
   name.consume_back(".shared");
   if (name == "init")
     return DeviceInstruction::byLane(
@@ -49,7 +55,7 @@ static std::optional<DeviceInstruction> findMbarrier(llvm::StringRef name) {
   if (name == "arrive")
     return arrival(scoped, false);
   if (name == "arrive.noComplete")
-    return arrival(true, false);
+    return arrival(true, false, /*partial=*/true);
   if (name == "arrive.expect.tx")
     return arrival(false, true);
   if (name == "expect.tx" || name == "complete.tx")
@@ -147,6 +153,14 @@ static const TensorMap *mapOf(const LaneCall &call, unsigned operand, unsigned r
   return nullptr;
 }
 
+static bool isBoxAligned(const LaneCall &call, const char *box) {
+  if (uintptr_t(box) % 128 == 0)
+    return true;
+  call.machine.report(FindingKind::Misaligned, call.site, call.thread,
+                      "expected a place of a tensor's box that is a multiple of 128");
+  return false;
+}
+
 /// Operands: to, mbarrier, descriptor, coordinates, and for clusters a mask of blocks; a hint; which of the two are
 /// given; for clusters the group of blocks.
 static void tensorLoad(const LaneCall &call, unsigned rank, bool cluster) {
@@ -154,18 +168,15 @@ static void tensorLoad(const LaneCall &call, unsigned rank, bool cluster) {
   const TensorMap *map = mapOf(call, 2, rank);
   if (!map || (cluster && leavesBlock(call, 5 + rank)))
     return;
-  if (uintptr_t(to) % 128) {
-    call.machine.report(FindingKind::Misaligned, call.site, call.thread,
-                        "expected a place of a tensor's box that is a multiple of 128");
+  if (!isBoxAligned(call, to))
     return;
-  }
   call.machine.startBulkLoad(call, mbarrier, map->piecesOf(to, coordinates(call, 3, rank)), map->boxBytes());
 }
 
 static void tensorStore(const LaneCall &call, unsigned rank) {
   auto *from = call.argument<char *>(0);
   const TensorMap *map = mapOf(call, 1, rank);
-  if (!map)
+  if (!map || !isBoxAligned(call, from))
     return;
   std::vector<CopyPiece> stores;
   for (const CopyPiece &piece : map->piecesOf(from, coordinates(call, 2, rank)))
@@ -197,8 +208,9 @@ static std::optional<DeviceInstruction> findBulkCopy(llvm::StringRef name) {
   if (name == "commit.group")
     return DeviceInstruction::byLane([](const LaneCall &call) { call.machine.commitBulkStores(call.thread); });
   if (name == "wait.group" || name == "wait.group.read")
-    return DeviceInstruction::byLane(
-        [](const LaneCall &call) { call.machine.waitBulkStores(call.thread, call.argument<uint32_t>(0)); });
+    return DeviceInstruction::byLane([onlyRead = name.ends_with("read")](const LaneCall &call) {
+      call.machine.waitBulkStores(call.thread, call.argument<uint32_t>(0), onlyRead);
+    });
   return std::nullopt;
 }
 

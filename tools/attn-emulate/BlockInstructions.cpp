@@ -8,6 +8,8 @@
 #include "Instructions.h"
 #include "Machine.h"
 
+#include <bit>
+
 using namespace attune;
 using namespace attune::emulator;
 
@@ -15,22 +17,40 @@ using namespace attune::emulator;
 // barrier.cta.{sync,arrive,red.*}[.aligned].{all,count}
 //===----------------------------------------------------------------------===//
 
-static unsigned barrierCount(const LaneCall &call, bool counted) {
-  return counted ? call.argument<uint32_t>(1) : unsigned(call.machine.launch.block.count());
+/// Without a count all of the block, as devices count it: by warps.
+static BarrierUse barrierUse(const LaneCall &call, bool counted, bool reduces) {
+  auto threads = unsigned(call.machine.launch.block.count());
+  return {call.argument<uint32_t>(0), counted ? call.argument<uint32_t>(1) : (threads + 31) / 32 * 32, reduces};
 }
 
-static std::optional<DeviceInstruction> findReducingBarrier(llvm::StringRef operation, bool counted) {
+/// The lanes of a warp reach an aligned barrier at one instruction, and mean the same barrier.
+static DeviceInstruction barrierBy(bool aligned, bool counted, LaneAction arrive) {
+  if (!aligned)
+    return DeviceInstruction::byLane(std::move(arrive));
+  auto meet = [=](const WarpCall &call) {
+    LaneCall first = call.lane(unsigned(std::countr_zero(call.mask)));
+    for (uint32_t rest = call.mask; rest; rest &= rest - 1) {
+      LaneCall other = call.lane(unsigned(std::countr_zero(rest)));
+      for (unsigned operand = 0; operand <= unsigned(counted); ++operand)
+        if (other.argument<uint32_t>(operand) != first.argument<uint32_t>(operand))
+          return call.machine.report(FindingKind::Divergence, call.site, other.thread,
+                                     "expected one barrier and one count for all lanes of the warp, but got others");
+    }
+  };
+  return DeviceInstruction::byBoth(meet, std::move(arrive));
+}
+
+static std::optional<DeviceInstruction> findReducingBarrier(llvm::StringRef operation, bool aligned, bool counted) {
   if (operation != "and" && operation != "or" && operation != "popc")
     return std::nullopt;
-  return DeviceInstruction::byLane([=, operation = operation.str()](const LaneCall &call) {
-    unsigned count = barrierCount(call, counted);
+  return barrierBy(aligned, counted, [=, operation = operation.str()](const LaneCall &call) {
     bool predicate = call.argument<uint8_t>(counted ? 2 : 1) & 1;
-    call.machine.barrierArrive(call, call.argument<uint32_t>(0), count, true, predicate);
+    call.machine.barrierArrive(call, barrierUse(call, counted, /*reduces=*/true), true, predicate);
     uint32_t sum = call.thread.predicates;
     if (operation == "popc")
       call.give(sum);
     else
-      call.give(uint8_t(operation == "and" ? sum == count : sum != 0));
+      call.give(uint8_t(operation == "and" ? sum == call.thread.atBarrier : sum != 0));
   });
 }
 
@@ -38,14 +58,14 @@ static std::optional<DeviceInstruction> findBarrier(llvm::StringRef name) {
   bool counted = name.consume_back(".count");
   if (!counted && !name.consume_back(".all"))
     return std::nullopt;
-  name.consume_back(".aligned");
+  bool aligned = name.consume_back(".aligned");
   if (name.consume_front("red."))
-    return findReducingBarrier(name, counted);
+    return findReducingBarrier(name, aligned, counted);
   if (name != "sync" && name != "arrive")
     return std::nullopt;
   bool wait = name == "sync";
-  return DeviceInstruction::byLane([=](const LaneCall &call) {
-    call.machine.barrierArrive(call, call.argument<uint32_t>(0), barrierCount(call, counted), wait, false);
+  return barrierBy(aligned, counted, [=](const LaneCall &call) {
+    call.machine.barrierArrive(call, barrierUse(call, counted, /*reduces=*/false), wait, false);
   });
 }
 

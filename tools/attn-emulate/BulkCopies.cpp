@@ -27,7 +27,7 @@ void Machine::startBulkLoad(const LaneCall &call, char *address, std::vector<Cop
     if (!accessShared(site, call.thread, piece.to, SharedAccess::CopyBegin, piece.bytes, false))
       continue;
     auto *source = const_cast<char *>(piece.from);
-    if (source && !accessGlobal(site, call.thread, source, piece.bytes, false, false))
+    if (source && !accessGlobal(site, call.thread, source, piece.bytes, false, Atomicity::None))
       piece.from = nullptr;
     copy.pieces.push_back(piece);
     site.sectorUse.sectors += source ? (uintptr_t(source) % 32 + piece.bytes + 31) / 32 : 0;
@@ -58,7 +58,7 @@ void Machine::startBulkStore(const LaneCall &call, std::vector<CopyPiece> pieces
   for (const CopyPiece &piece : pieces) {
     site.bytes = piece.bytes;
     auto *source = const_cast<char *>(piece.from);
-    if (!accessGlobal(site, call.thread, piece.to, piece.bytes, true, false) ||
+    if (!accessGlobal(site, call.thread, piece.to, piece.bytes, true, Atomicity::None) ||
         !accessShared(site, call.thread, source, SharedAccess::AsyncRead, piece.bytes, false))
       continue;
     copy.pieces.push_back(piece);
@@ -73,17 +73,39 @@ void Machine::startBulkStore(const LaneCall &call, std::vector<CopyPiece> pieces
 
 void Machine::commitBulkStores(Thread &thread) { thread.storeGroups.push_back(thread.stores.size()); }
 
-void Machine::waitBulkStores(Thread &thread, size_t pendingGroups) {
+void Machine::readForStore(BulkCopy &copy) {
+  if (copy.read)
+    return;
+  Accessor who{uint16_t(copy.thread->warp->index), uint8_t(copy.thread->lane)};
+  for (const CopyPiece &piece : copy.pieces) {
+    copy.data.insert(copy.data.end(), piece.from, piece.from + piece.bytes);
+    shared.endAsyncRead(clock, who, shared.offsetOf(piece.from), piece.bytes);
+  }
+  copy.read = true;
+}
+
+/// The first `count` stores of a thread come to global memory.
+void Machine::landStores(Thread &thread, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const char *from = thread.stores[i].data.data();
+    for (const CopyPiece &piece : thread.stores[i].pieces) {
+      std::memcpy(piece.to, from, piece.bytes);
+      from += piece.bytes;
+    }
+  }
+  thread.stores.erase(thread.stores.begin(), thread.stores.begin() + ptrdiff_t(count));
+}
+
+/// 9.7.9.25.3.4: with .read the sources may be written again, but nobody may rely on what was stored.
+void Machine::waitBulkStores(Thread &thread, size_t pendingGroups, bool onlyRead) {
   if (thread.storeGroups.size() <= pendingGroups)
     return;
   size_t groups = thread.storeGroups.size() - pendingGroups, done = thread.storeGroups[groups - 1];
-  Accessor who{uint16_t(thread.warp->index), uint8_t(thread.lane)};
   for (size_t i = 0; i < done; ++i)
-    for (const CopyPiece &piece : thread.stores[i].pieces) {
-      std::memcpy(piece.to, piece.from, piece.bytes);
-      shared.endAsyncRead(clock, who, shared.offsetOf(piece.from), piece.bytes);
-    }
-  thread.stores.erase(thread.stores.begin(), thread.stores.begin() + ptrdiff_t(done));
+    readForStore(thread.stores[i]);
+  if (onlyRead)
+    return;
+  landStores(thread, done);
   thread.storeGroups.erase(thread.storeGroups.begin(), thread.storeGroups.begin() + ptrdiff_t(groups));
   for (size_t &end : thread.storeGroups)
     end -= done;

@@ -54,7 +54,7 @@ struct DeviceEmulator::Impl {
   Machine machine;
   RewriteResult program;
   std::unique_ptr<orc::LLJIT> compiler;
-  std::vector<std::pair<std::string, uint64_t>> constantSizes;
+  std::vector<std::tuple<std::string, uint64_t, bool>> constantSizes; ///< with their bytes; of .const?
   std::mt19937_64 random;                         ///< the order of blocks
   const Multiprocessor *multiprocessor = nullptr; ///< of PTX
 };
@@ -122,8 +122,9 @@ Error DeviceEmulator::Impl::build(orc::ThreadSafeModule owned) {
     return fail("expected at most " + Twine(options.staticSharedLimit) + " bytes of static shared memory, but got " +
                 Twine(shared.staticBytes()) + "; use dynamic shared memory for the rest");
   for (const std::string &name : program.constants)
-    constantSizes.push_back(
-        {name, module->getDataLayout().getTypeAllocSize(module->getGlobalVariable(name)->getValueType())});
+    if (const GlobalVariable *variable = module->getGlobalVariable(name))
+      constantSizes.push_back({name, module->getDataLayout().getTypeAllocSize(variable->getValueType()),
+                               variable->getAddressSpace() == 4});
   StripDebugInfo(*module);
   if (Error error = addModule(*compiler, std::move(owned)))
     return error;
@@ -136,10 +137,10 @@ Error DeviceEmulator::Impl::build(orc::ThreadSafeModule owned) {
 }
 
 void DeviceEmulator::Impl::registerConstants() {
-  for (auto &[name, bytes] : constantSizes) {
+  for (auto &[name, bytes, constant] : constantSizes) {
     auto symbol = compiler->lookup(name);
     if (symbol)
-      global.add(symbol->toPtr<void *>(), bytes, name);
+      global.add(symbol->toPtr<void *>(), bytes, name, constant);
     else
       consumeError(symbol.takeError());
   }
@@ -162,9 +163,13 @@ Error DeviceEmulator::Impl::checkSize(const KernelInfo &kernel, Dim3 block, size
   if (block.count() > kernel.maxThreads)
     return fail("expected at most " + Twine(kernel.maxThreads) + " threads a block for kernel '" + kernel.name +
                 "', but got " + Twine(block.count()));
-  if (kernel.requiredThreads && block.count() != kernel.requiredThreads)
-    return fail("expected " + Twine(kernel.requiredThreads) + " threads a block, which kernel '" + kernel.name +
-                "' requires, but got " + Twine(block.count()));
+  if (block.z > 64)
+    return fail("expected at most 64 threads a block in z, but got " + Twine(block.z));
+  auto [x, y, z] = kernel.required; // 11.4.3: each dimension is
+  auto text = [](uint64_t x, uint64_t y, uint64_t z) { return (Twine(x) + ", " + Twine(y) + ", " + Twine(z)).str(); };
+  if (x && (block.x != x || block.y != y || block.z != z))
+    return fail("expected a block of " + text(x, y, z) + " threads, which kernel '" + kernel.name +
+                "' requires, but got " + text(block.x, block.y, block.z));
   size_t bytes = shared.staticBytes() + dynamicBytes;
   if (bytes > options.sharedLimit)
     return fail("expected at most " + Twine(options.sharedLimit) + " bytes of shared memory, but got " +

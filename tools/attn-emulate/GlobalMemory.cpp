@@ -11,8 +11,8 @@
 
 namespace attune::emulator {
 
-void GlobalMemory::add(void *base, size_t bytes, llvm::StringRef name) {
-  Buffer buffer{static_cast<char *>(base), bytes, name.str(), nullptr};
+void GlobalMemory::add(void *base, size_t bytes, llvm::StringRef name, bool constant) {
+  Buffer buffer{static_cast<char *>(base), bytes, name.str(), nullptr, constant, {}};
   auto place = std::upper_bound(buffers.begin(), buffers.end(), buffer.begin,
                                 [](char *address, const Buffer &other) { return address < other.begin; });
   buffers.insert(place, std::move(buffer));
@@ -21,7 +21,7 @@ void GlobalMemory::add(void *base, size_t bytes, llvm::StringRef name) {
 void GlobalMemory::beginLaunch() {
   order.beginLaunch();
   for (Buffer &buffer : buffers)
-    buffer.writers.reset();
+    buffer.writers.reset(), buffer.readConstant.clear();
 }
 
 static bool holds(const GlobalMemory::Buffer &buffer, const char *address, size_t bytes) {
@@ -51,21 +51,42 @@ const GlobalMemory::Buffer *GlobalMemory::before(const void *pointer) const {
   return after == buffers.begin() ? nullptr : &*std::prev(after);
 }
 
+/// What ld.global.nc reads stays as it is for the whole of the launch, before and after, whatever orders.
+std::optional<GlobalConflict> GlobalMemory::accessConstant(Buffer &buffer, size_t begin, size_t bytes,
+                                                           const Access &access) {
+  if (access.constant && buffer.readConstant.empty())
+    buffer.readConstant.resize(buffer.bytes);
+  for (size_t offset = begin; offset < begin + bytes; ++offset) {
+    const Writer writer = buffer.writers ? buffer.writers.get()[offset] : Writer{};
+    if (access.constant && writer.block)
+      return GlobalConflict{offset, writer.block - 1, writer.thread};
+    if (access.store && !buffer.readConstant.empty() && buffer.readConstant[offset])
+      return GlobalConflict{offset, 0, 0, /*constant=*/true};
+    if (access.constant)
+      buffer.readConstant[offset] = true;
+  }
+  return std::nullopt;
+}
+
 std::optional<GlobalConflict> GlobalMemory::access(Buffer &buffer, const void *address, size_t bytes,
                                                    const OrderClock &clock, const Access &access) {
+  size_t begin = size_t(static_cast<const char *>(address) - buffer.begin);
+  std::optional<GlobalConflict> conflict;
+  if (access.constant || (access.store && !buffer.readConstant.empty()))
+    conflict = accessConstant(buffer, begin, bytes, access);
   if (!buffer.writers) {
     if (!access.store)
-      return std::nullopt;
+      return conflict;
     // Zero pages come from the system as they are touched.
     buffer.writers.reset(static_cast<Writer *>(std::calloc(buffer.bytes, sizeof(Writer))));
     if (!buffer.writers)
-      return std::nullopt;
+      return conflict;
   }
-  size_t begin = size_t(static_cast<const char *>(address) - buffer.begin);
-  std::optional<GlobalConflict> conflict;
   for (size_t offset = begin; offset < begin + bytes; ++offset) {
     Writer &writer = buffer.writers.get()[offset];
-    bool written = writer.block && !(writer.atomic && access.atomic);
+    // 8.7: two atomic accesses do not race if the scope of each includes the other's thread.
+    Atomicity enough = writer.block == access.block + 1 ? Atomicity::Block : Atomicity::Device;
+    bool written = writer.block && !(writer.atomic >= enough && access.atomic >= enough);
     auto isOrdered = [&] {
       if (writer.block != access.block + 1)
         return order.sees(clock, {access.block, access.thread}, {writer.block - 1, writer.thread}, writer.time);

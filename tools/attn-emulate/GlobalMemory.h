@@ -30,14 +30,18 @@ struct GlobalConflict {
   uint64_t offset; ///< in the buffer
   uint32_t block;  ///< linear index of the other block
   uint16_t thread; ///< the other thread
+  bool constant = false; ///< nobody may write, for ld.global.nc has read there; who has, is not known
 };
+
+/// Among which threads an access is one step.
+enum class Atomicity : uint16_t { None, Block, Device };
 
 class GlobalMemory {
 public:
   struct Writer {
     uint32_t block; ///< linear index + 1; 0: not written in this launch
     uint16_t thread;
-    uint16_t atomic;
+    Atomicity atomic;
     uint32_t time;
   };
   struct FreeShadow {
@@ -48,9 +52,11 @@ public:
     size_t bytes;
     std::string name;
     std::unique_ptr<Writer, FreeShadow> writers;
+    bool constant = false;          ///< of the state space .const
+    std::vector<bool> readConstant; ///< bytes that ld.global.nc has read in this launch
   };
 
-  void add(void *base, size_t bytes, llvm::StringRef name);
+  void add(void *base, size_t bytes, llvm::StringRef name, bool constant = false);
   void clear() { buffers.clear(); }
   void beginLaunch();
 
@@ -62,7 +68,9 @@ public:
   struct Access {
     uint32_t block; ///< linear index
     uint16_t thread;
-    bool store, atomic;
+    bool store;
+    Atomicity atomic;
+    bool constant = false; ///< ld.global.nc: of memory that nobody writes in this launch
   };
   /// Of the blocks of the launch.
   BlockOrder order;
@@ -71,6 +79,8 @@ public:
                                        const Access &access);
 
 private:
+  std::optional<GlobalConflict> accessConstant(Buffer &buffer, size_t begin, size_t bytes, const Access &access);
+
   std::vector<Buffer> buffers; ///< by address
   size_t last = 0;
 };

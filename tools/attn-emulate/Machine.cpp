@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Machine.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 
@@ -46,6 +47,7 @@ void Machine::prepareThreads() {
     thread.stores.clear();
     thread.storeGroups.clear();
     thread.productTag = 0;
+    thread.asked.clear();
     // The stacks begin at different cache lines; at equal distances they would fall into few sets of the cache.
     prepareFiber(thread.fiber, stacks.base(i), FiberStacks::stackBytes - i % 128 * 832, threadMain);
     warp.index = i / 32;
@@ -132,9 +134,14 @@ void Machine::endThread() {
   if (options.check && !thread.copies.empty())
     report(FindingKind::CopyNotWaited, *thread.copies.front().site, thread,
            "the thread ends, but its cp.async copies are in flight; wait for all groups before the end");
-  if (options.check && !thread.stores.empty())
-    report(FindingKind::CopyNotWaited, *thread.stores.front().site, thread,
-           "the thread ends, but its bulk stores still read shared memory; wait for all bulk groups before the end");
+  if (size_t stored = size_t(std::ranges::find(thread.stores, false, &BulkCopy::read) - thread.stores.begin());
+      stored < thread.stores.size()) {
+    if (options.check)
+      report(FindingKind::CopyNotWaited, *thread.stores[stored].site, thread,
+             "the thread ends, but its bulk stores still read shared memory; wait for all bulk groups before the end");
+  } else {
+    landStores(thread, stored);
+  }
   yield();
 }
 
@@ -157,13 +164,13 @@ void Machine::maybeSwitchWarp() {
 
 void Machine::call(Site &site, char *result, const char *arguments) {
   LaneCall call{*this, site, *running, result, arguments};
-  if (site.instruction.lane) {
-    site.instruction.lane(call);
-    return;
+  if (site.instruction.warp) {
+    uint32_t mask =
+        site.instruction.maskArgument < 0 ? ~0u : call.argument<uint32_t>(unsigned(site.instruction.maskArgument));
+    meetWarp(call, mask & running->warp->lanes);
   }
-  uint32_t mask =
-      site.instruction.maskArgument < 0 ? ~0u : call.argument<uint32_t>(unsigned(site.instruction.maskArgument));
-  meetWarp(call, mask & running->warp->lanes);
+  if (site.instruction.lane)
+    site.instruction.lane(call);
 }
 
 static bool allAtSite(const Warp &warp, const Site *site, uint32_t mask) {
@@ -206,61 +213,73 @@ void Machine::meetWarp(const LaneCall &call, uint32_t mask) {
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// An aligned barrier must be reached by the lanes of a warp at one instruction.
-void Machine::checkAlignedBarrier(const Thread &thread) {
-  if (thread.site->text.find(".aligned") == std::string::npos)
+/// 9.7.13.1: the threads of a count are whole warps; all who use a barrier at a time name one count, and reductions go
+/// with nothing else.
+void Machine::checkArrival(const LaneCall &call, const Barrier &barrier, const BarrierUse &use) {
+  auto misuse = [&](const llvm::Twine &message) {
+    report(FindingKind::BarrierMisuse, call.site, call.thread, message);
+  };
+  if (use.count == 0 || use.count % 32)
+    misuse("expected a number of threads that is a positive multiple of 32, but got " + llvm::Twine(use.count));
+  if (barrier.arrived == 0)
     return;
-  for (uint32_t rest = thread.warp->lanes; rest; rest &= rest - 1) {
-    const Thread &other = thread.warp->threads[std::countr_zero(rest)];
-    if (other.state == ThreadState::AtBarrier && other.site != thread.site) {
-      report(FindingKind::Divergence, *thread.site, thread,
-             "lane " + llvm::Twine(thread.lane) + " is at this barrier, but lane " + llvm::Twine(other.lane) +
-                 " of the same warp at " + other.site->text);
-      return;
-    }
-  }
+  if (barrier.use.count != use.count)
+    misuse("expected the " + llvm::Twine(barrier.use.count) + " threads of those who are at barrier " +
+           llvm::Twine(use.id) + ", but got " + llvm::Twine(use.count));
+  if (barrier.use.reduces != use.reduces)
+    misuse("expected no reduction at barrier " + llvm::Twine(use.id) +
+           " together with other instructions of barriers, but got one");
 }
 
-void Machine::barrierArrive(const LaneCall &call, unsigned id, unsigned count, bool wait, bool predicate) {
+void Machine::barrierArrive(const LaneCall &call, const BarrierUse &use, bool wait, bool predicate) {
   Thread &thread = call.thread;
-  if (id >= barriers.size()) {
-    report(FindingKind::Deadlock, call.site, thread, "expected a barrier number below 16, but got " + llvm::Twine(id));
+  if (use.id >= barriers.size()) {
+    report(FindingKind::Deadlock, call.site, thread,
+           "expected a barrier number below 16, but got " + llvm::Twine(use.id));
     return;
   }
-  Barrier &barrier = barriers[id];
+  Barrier &barrier = barriers[use.id];
+  checkArrival(call, barrier, use);
   if (barrier.arrived == 0) {
     barrier.published = {};
-    barrier.warps = 0;
-    barrier.predicates = 0;
+    barrier.lanes.fill(0);
+    barrier.predicates = barrier.threads = 0;
   }
-  barrier.expected = count;
+  barrier.use = use;
   barrier.predicates += predicate;
-  ++barrier.arrived;
-  barrier.warps |= 1u << thread.warp->index;
+  ++barrier.threads;
+  // The last warp of a block counts whole, as on the device, though some of its lanes do not exist.
+  barrier.arrived += thread.lane == 0 ? 33 - unsigned(std::popcount(thread.warp->lanes)) : 1;
+  barrier.lanes[thread.warp->index] |= 1u << thread.lane;
   clock.release(thread.warp->index, barrier.published);
   thread.site = &call.site;
-  thread.barrier = id;
+  thread.barrier = use.id;
   if (wait) {
     thread.state = ThreadState::AtBarrier;
     thread.warp->ready &= ~(1u << thread.lane);
-    checkAlignedBarrier(thread);
   } else {
     clock.advance(); // what the thread does from here on is after its arrival
   }
-  if (barrier.arrived >= barrier.expected)
-    completeBarrier(id);
+  if (barrier.arrived >= barrier.use.count)
+    completeBarrier(use.id);
   if (wait && thread.state == ThreadState::AtBarrier)
     yield();
 }
 
 void Machine::completeBarrier(unsigned id) {
   Barrier &barrier = barriers[id];
+  for (const Warp &warp : warps)
+    if (uint32_t came = barrier.lanes[warp.index]; came && came != warp.lanes)
+      report(FindingKind::Divergence, *running->site, *running,
+             "the barrier is complete, but of warp " + llvm::Twine(warp.index) + " only " +
+                 llvm::Twine(unsigned(std::popcount(came))) + " lanes are there; devices count whole warps");
   for (Thread &thread : threads) {
     if (thread.state != ThreadState::AtBarrier || thread.barrier != id)
       continue;
     thread.state = ThreadState::Ready;
     thread.warp->ready |= 1u << thread.lane;
     thread.predicates = barrier.predicates;
+    thread.atBarrier = barrier.threads;
     clock.acquire(thread.warp->index, barrier.published);
   }
   barrier.arrived = 0;
@@ -311,7 +330,7 @@ std::string Machine::explainStop() {
     report(FindingKind::Divergence, *atInstruction->site, *atInstruction, message);
   } else {
     const Barrier &barrier = barriers[waiting->barrier];
-    message = "barrier " + std::to_string(waiting->barrier) + " waits for " + std::to_string(barrier.expected) +
+    message = "barrier " + std::to_string(waiting->barrier) + " waits for " + std::to_string(barrier.use.count) +
               " threads, but " + std::to_string(barrier.arrived) + " are there and " + std::to_string(ended) +
               " have ended";
     report(FindingKind::Deadlock, *waiting->site, *waiting, message);

@@ -28,6 +28,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 
 namespace attune::emulator {
 
@@ -51,6 +52,8 @@ struct BulkCopy {
   uint32_t bytes; ///< that it tells its mbarrier
   Site *site;
   Thread *thread;
+  bool read = false; ///< of a store: its bytes are in `data`, on their way
+  std::vector<char> data;
 };
 
 /// The phase of an mbarrier that a thread waits for: by its parity, or by what its arrival gave.
@@ -74,7 +77,7 @@ struct Thread {
   const char *arguments = nullptr;
   uint32_t mask = 0;
   unsigned barrier = 0;
-  uint32_t predicates = 0; ///< true predicates at the barrier it has passed
+  uint32_t predicates = 0, atBarrier = 0; ///< true predicates, and threads, at the barrier it has passed
   // cp.async: copies in order of issue, of which `groups` hold the ends of the committed groups.
   std::vector<AsyncCopy> copies;
   std::vector<size_t> groups;
@@ -85,6 +88,7 @@ struct Thread {
   uint32_t mbarrier = 0;
   PhaseWanted wanted{};
   bool blocking = false, phaseDone = false;
+  std::set<std::tuple<uint32_t, uint64_t, bool>> asked; ///< phases it has asked for once: mbarrier, value, parity
   uint64_t productTag = 0; ///< of its last wgmma
 };
 
@@ -98,6 +102,13 @@ struct WarpProducts {
   std::vector<size_t> groups; ///< ends of the committed ones
   uint64_t issued = 0, finished = 0;
   bool fenced = false; ///< wgmma.fence since the start or the last wait
+  /// What a warpgroup's products were given by those of its warps that have come to them; kept by its first warp.
+  struct Given {
+    const Site *site;
+    std::vector<uint64_t> operands;
+    unsigned warps;
+  };
+  std::map<uint64_t, Given> given; ///< by number
 };
 
 struct Warp {
@@ -126,10 +137,18 @@ struct Mbarrier {
   unsigned waiting = 0;
 };
 
+/// What an instruction says of its barrier.
+struct BarrierUse {
+  unsigned id = 0, count = 0; ///< of threads
+  bool reduces = false;
+};
+
 /// A barrier of the block by its number. `arrived` also counts bar.arrive, which does not wait.
 struct Barrier {
-  unsigned arrived = 0, expected = 0;
-  uint32_t warps = 0; ///< that have arrived, at least in part
+  BarrierUse use;
+  unsigned arrived = 0;                              ///< by whole warps
+  unsigned threads = 0;                              ///< that exist
+  std::array<uint32_t, OrderClock::maxWarps> lanes{}; ///< that have arrived, by warp
   OrderClock::Row published{};
   uint32_t predicates = 0; ///< arrivals with a true predicate, for the reductions
 };
@@ -156,7 +175,7 @@ public:
 
   // For the instructions.
   Thread &current() { return *running; }
-  void barrierArrive(const LaneCall &call, unsigned id, unsigned count, bool wait, bool predicate);
+  void barrierArrive(const LaneCall &call, const BarrierUse &use, bool wait, bool predicate);
   void startCopy(const LaneCall &call, uint32_t bytes, uint32_t sourceBytes);
   void commitCopies(Thread &thread);
   void waitCopies(Thread &thread, size_t pendingGroups);
@@ -167,6 +186,8 @@ public:
   Mbarrier *mbarrierOf(const LaneCall &call, char *address);
   /// Gives the phase that the arrival belongs to.
   uint64_t arriveMbarrier(const LaneCall &call, uint32_t count, int64_t bytes);
+  /// Reports an arrival that says it leaves its phase incomplete, but does not.
+  void checkIncomplete(const LaneCall &call, uint32_t count);
   void addTransactions(const LaneCall &call, int64_t bytes);
   bool waitMbarrier(const LaneCall &call, PhaseWanted wanted, bool blocking);
   void arriveAfterCopies(const LaneCall &call, bool counted);
@@ -175,7 +196,8 @@ public:
   void startBulkStore(const LaneCall &call, std::vector<CopyPiece> pieces);
   bool isGlobal(const void *address, size_t bytes) { return global.find(address, bytes) != nullptr; }
   void commitBulkStores(Thread &thread);
-  void waitBulkStores(Thread &thread, size_t pendingGroups);
+  /// `onlyRead`: what is stored has been read, but need not be there.
+  void waitBulkStores(Thread &thread, size_t pendingGroups, bool onlyRead);
   /// 16 bytes of shared memory that a product reads, from a descriptor's address; null if out of bounds.
   char *productRow(Site &site, Thread &thread, uint32_t windowAddress, std::vector<uint32_t> &reads);
   void finishProducts(Warp &warp, size_t pendingGroups);
@@ -209,11 +231,11 @@ private:
   void meetWarp(const LaneCall &call, uint32_t mask);
   void maybeSwitchWarp();
   void completeBarrier(unsigned id);
-  void checkAlignedBarrier(const Thread &thread);
+  void checkArrival(const LaneCall &call, const Barrier &barrier, const BarrierUse &use);
   std::string explainStop();
 
   char *accessShared(Site &site, Thread &thread, char *address, SharedAccess kind, uint32_t bytes, bool wholeWarp);
-  char *accessGlobal(Site &site, Thread &thread, char *address, uint32_t bytes, bool store, bool atomic);
+  char *accessGlobal(Site &site, Thread &thread, char *address, uint32_t bytes, bool store, Atomicity atomic);
   bool checkAlignment(Site &site, Thread &thread, const void *address, uint32_t alignment);
   void describeSharedFault(Site &site, Thread &thread, const SharedFault &fault, SharedAccess kind);
   void joinRequest(Site &site, const Thread &thread, MemorySpace space, uint64_t address);
@@ -226,6 +248,8 @@ private:
   void land(Thread &thread, size_t count);
   void land(Thread &thread, const AsyncCopy &copy);
   void land(BulkCopy &copy);
+  void readForStore(BulkCopy &copy);
+  void landStores(Thread &thread, size_t count);
   bool overlapsMbarrier(uint32_t offset, uint32_t bytes) const;
   void settle(uint32_t offset, Mbarrier &mbarrier, const LaneCall *call, bool wanted);
   void landFor(Mbarrier &mbarrier);

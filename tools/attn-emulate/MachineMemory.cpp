@@ -117,7 +117,8 @@ char *Machine::accessShared(Site &site, Thread &thread, char *address, SharedAcc
   return address;
 }
 
-char *Machine::accessGlobal(Site &site, Thread &thread, char *address, uint32_t bytes, bool store, bool atomic) {
+char *Machine::accessGlobal(Site &site, Thread &thread, char *address, uint32_t bytes, bool store,
+                             Atomicity atomic) {
   GlobalMemory::Buffer *buffer = global.find(address, bytes);
   if (!buffer) {
     if (log.repeats(FindingKind::OutOfBounds, site))
@@ -129,14 +130,21 @@ char *Machine::accessGlobal(Site &site, Thread &thread, char *address, uint32_t 
             " bytes at " + (near ? place(near->name, at, near->bytes) : "an address below every global buffer"));
     return nullptr;
   }
-  GlobalMemory::Access access{linearBlock(), uint16_t(thread.index), store, atomic};
+  // A generic address may be one of constants; ld.const takes those, and no other instruction does.
+  bool generic = site.space != MemorySpace::Global && !store;
+  if (buffer->constant != site.ofConstants && !(generic && buffer->constant))
+    report(FindingKind::OutOfBounds, site, thread,
+           "expected an address of " + llvm::Twine(site.ofConstants ? "constant" : "global") + " memory, but '" +
+               buffer->name + "' is not there" + (store ? ", or is not written" : ""));
+  GlobalMemory::Access access{linearBlock(), uint16_t(thread.index), store, atomic, site.readsConstant};
   auto conflict = global.access(*buffer, address, bytes, clock, access);
   if (conflict && !log.repeats(FindingKind::Race, site))
     add(FindingKind::Race, site, thread, buffer->name, conflict->offset, bytes,
         "thread " + std::to_string(thread.index) + " of block " + std::to_string(access.block) +
             (store ? " writes " : " reads ") + place(buffer->name, int64_t(conflict->offset), buffer->bytes) +
-            ", which thread " + std::to_string(conflict->thread) + " of block " + std::to_string(conflict->block) +
-            " wrote in the same launch");
+            (conflict->constant ? ", which ld.global.nc has read in the same launch"
+                                : ", which thread " + std::to_string(conflict->thread) + " of block " +
+                                      std::to_string(conflict->block) + " wrote in the same launch"));
   return address;
 }
 
@@ -149,6 +157,10 @@ void Machine::orderAccess(Site &site, const void *address, bool stores) {
 void Machine::orderFence(Ordering ordering) {
   global.order.fence(clock, {linearBlock(), uint16_t(running->index)}, ordering);
   clock.advance();
+}
+
+static Atomicity atomicityOf(const Site &site) {
+  return site.ordering.atomic ? Atomicity::Device : site.atomic() ? Atomicity::Block : Atomicity::None;
 }
 
 void *Machine::access(Site &site, void *pointer) {
@@ -170,7 +182,7 @@ void *Machine::access(Site &site, void *pointer) {
     if (usable)
       joinRequest(site, thread, MemorySpace::Shared, shared.offsetOf(address));
   } else {
-    usable = accessGlobal(site, thread, address, site.bytes, site.store, site.atomic());
+    usable = accessGlobal(site, thread, address, site.bytes, site.store, atomicityOf(site));
     counters().globalLoadBytes += site.load ? site.bytes : 0;
     counters().globalStoreBytes += site.store ? site.bytes : 0;
     if (usable)
@@ -197,6 +209,10 @@ char *Machine::matrixRow(Site &site, Thread &thread, void *address, bool store) 
 //===----------------------------------------------------------------------===//
 
 void Machine::startCopy(const LaneCall &call, uint32_t bytes, uint32_t sourceBytes) {
+  if (sourceBytes > bytes)
+    report(FindingKind::OutOfBounds, call.site, call.thread,
+           "expected a src-size of at most the " + llvm::Twine(bytes) + " bytes of cp-size, but got " +
+               llvm::Twine(sourceBytes));
   AsyncCopy copy{call.argument<char *>(0), call.argument<const char *>(1), bytes, std::min(bytes, sourceBytes),
                  &call.site};
   ++counters().asyncCopies;
@@ -210,7 +226,7 @@ void Machine::startCopy(const LaneCall &call, uint32_t bytes, uint32_t sourceByt
       return;
     joinRequest(call.site, thread, MemorySpace::Shared, shared.offsetOf(copy.destination));
     auto *source = const_cast<char *>(copy.source);
-    if (copy.sourceBytes && accessGlobal(call.site, thread, source, copy.sourceBytes, false, false))
+    if (copy.sourceBytes && accessGlobal(call.site, thread, source, copy.sourceBytes, false, Atomicity::None))
       joinRequest(call.site, thread, MemorySpace::Global, uint64_t(uintptr_t(source)));
     else
       copy.sourceBytes = 0;

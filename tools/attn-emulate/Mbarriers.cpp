@@ -152,6 +152,14 @@ uint64_t Machine::arriveMbarrier(const LaneCall &call, uint32_t count, int64_t b
   return phase;
 }
 
+void Machine::checkIncomplete(const LaneCall &call, uint32_t count) {
+  auto found = mbarriers.find(shared.offsetOf(call.argument<char *>(0)));
+  if (found != mbarriers.end() && found->second.pending <= int64_t(count))
+    report(FindingKind::BarrierMisuse, call.site, call.thread,
+           "expected that a phase of the mbarrier lacks more than these " + llvm::Twine(count) +
+               " arrivals, as .noComplete says, but it lacks " + llvm::Twine(found->second.pending));
+}
+
 void Machine::addTransactions(const LaneCall &call, int64_t bytes) {
   auto *address = call.argument<char *>(0);
   if (Mbarrier *mbarrier = mbarrierOf(call, address)) {
@@ -166,6 +174,11 @@ bool Machine::waitMbarrier(const LaneCall &call, PhaseWanted wanted, bool blocki
   if (!mbarrier)
     return true;
   uint32_t offset = shared.offsetOf(address);
+  // Who asks may ask too early, however much has been done: the first answer is no, which orders nothing.
+  std::tuple question(offset, wanted.value, wanted.parity);
+  if (!blocking && call.thread.asked.insert(question).second)
+    return false;
+  call.thread.asked.erase(question);
   if (!wanted.isDone(mbarrier->phase))
     settle(offset, *mbarrier, &call, /*wanted=*/true);
   if (wanted.isDone(mbarrier->phase)) {

@@ -35,15 +35,18 @@ static void copy(Emitter &e) {
 }
 
 /// 9.7.9.25.3.2: commit_group. 9.7.9.25.3.3: wait_group N, wait_all. N groups may be in flight behind it.
-static bool groups(Emitter &e, const std::string &stem) {
-  if (e.modifier("commit_group")) {
+static bool groups(Emitter &e, const std::string &stem, bool bulk) {
+  bool commits = e.modifier("commit_group"), waits = !commits && e.modifier("wait_group");
+  if (commits || waits)
+    bulk ? e.needs(80, 90) : e.needs(70, 80);
+  if (commits) {
     e.end(0);
     e.device(stem + "commit.group", e.builder.getVoidTy(), {});
     return true;
   }
-  if (!e.modifier("wait_group"))
+  if (!waits)
     return false;
-  bool reads = e.modifier("read");
+  bool reads = bulk && e.modifier("read");
   e.end(1);
   Value *pending = e.number(32, e.immediate(0, ~0u));
   e.device(stem + "wait.group" + (reads ? ".read" : ""), e.builder.getVoidTy(), pending);
@@ -134,11 +137,11 @@ static void asynchronous(Emitter &e) {
   if (e.modifier("bulk")) {
     if (e.modifier("tensor"))
       return copyTensor(e);
-    return groups(e, "llvm.nvvm.cp.async.bulk.") ? void() : copyBulk(e);
+    return groups(e, "llvm.nvvm.cp.async.bulk.", /*bulk=*/true) ? void() : copyBulk(e);
   }
   if (e.modifier("mbarrier"))
     return arriveAfterCopies(e);
-  if (groups(e, "llvm.nvvm.cp.async."))
+  if (groups(e, "llvm.nvvm.cp.async.", /*bulk=*/false))
     return;
   if (!e.modifier("wait_all"))
     return copy(e);

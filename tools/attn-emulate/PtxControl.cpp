@@ -14,9 +14,15 @@ using namespace llvm;
 // Control flow
 //===----------------------------------------------------------------------===//
 
+/// With .uni all threads that are there go the same way. Whether those behind a guard do is not modelled.
+static void takeUniform(Emitter &e) {
+  if (e.modifier("uni") && e.current->guard)
+    e.fail("expected no guard with .uni");
+}
+
 /// 9.7.12.3: bra{.uni} label
 static void branch(Emitter &e) {
-  e.modifier("uni");
+  takeUniform(e);
   e.end(1);
   BasicBlock *target = e.labelOf(e.operand(0));
   e.builder.CreateBr(target);
@@ -24,7 +30,7 @@ static void branch(Emitter &e) {
 
 /// 9.7.12.6, 9.7.12.7: ret, exit
 static void finish(Emitter &e) {
-  e.modifier("uni");
+  takeUniform(e);
   e.end(0);
   e.builder.CreateRetVoid();
 }

@@ -10,7 +10,8 @@
 //   cvt.rn.f16x2.f32                          d, a, b     a becomes the upper half, b the lower
 //   cvt.rna.tf32.f32                          d, a
 //
-// Conversions to integers cut to the range of the type, and NaN gives 0.
+// Conversions to integers cut to the range of the type. NaN gives 0 if both are narrower than 64 bits, else the highest bit
+// of the type.
 //
 //===----------------------------------------------------------------------===//
 #include "PtxEmitter.h"
@@ -110,7 +111,12 @@ static void toInteger(Emitter &e, const Conversion &c) {
   Value *value = rounded(e, c.integerRounding, e.readFloat(1, c.from));
   auto id = c.to.isSigned() ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat;
   Type *type = e.bits(c.to.bits);
-  e.writeExtended(e.operand(0), c.to, e.builder.CreateIntrinsic(id, {type, value->getType()}, {value}));
+  Value *integer = e.builder.CreateIntrinsic(id, {type, value->getType()}, {value});
+  if (c.from.bits == 64 || c.to.bits == 64) {
+    Value *highest = e.number(c.to.bits, uint64_t(1) << (c.to.bits - 1));
+    integer = e.builder.CreateSelect(e.builder.CreateFCmpUNO(value, value), highest, integer);
+  }
+  e.writeExtended(e.operand(0), c.to, integer);
 }
 
 static void fromHalf(Emitter &e, const Conversion &c) {

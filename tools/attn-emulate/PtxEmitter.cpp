@@ -61,10 +61,10 @@ AllocaInst *Emitter::variable(DenseMap<unsigned, AllocaInst *> &table, unsigned 
   return slot;
 }
 
-/// What nothing has written is NaN in each format, and no address.
+/// What nothing has written is read by nobody (PtxAssignment.cpp), but by products whose sums begin with zero: to others
+/// it is NaN.
 AllocaInst *Emitter::registerOf(const Operand &operand) {
-  bool isPredicate = operand.type == predicate;
-  return variable(registers, operand.number, operand.type.bits, isPredicate ? 0 : 0x7fff7fff7fff7fff);
+  return variable(registers, operand.number, operand.type.bits, 0x7fff7fff7fff7fff);
 }
 
 /// Without the builder, which would note their source: they do not last.
@@ -75,37 +75,11 @@ void Emitter::store(Value *value, AllocaInst *slot) { new StoreInst(value, slot,
 
 void Emitter::promote() {
   SmallVector<AllocaInst *> slots;
-  for (auto *table : {&registers, &tags})
+  for (auto *table : {&registers, &notes})
     for (auto [number, slot] : *table)
       slots.push_back(slot);
   DominatorTree dominators(*function);
   PromoteMemToReg(slots, dominators);
-}
-
-//===----------------------------------------------------------------------===//
-// Registers of products
-//===----------------------------------------------------------------------===//
-
-/// Whose number a register has beside it: of the last product that reads or fills it.
-void Emitter::tagRegister(const Operand &operand, Value *tag) {
-  if (operand.kind == Operand::Register && owned.contains(operand.number))
-    store(tag ? tag : number(64, 0), variable(tags, operand.number, 64, 0));
-}
-
-/// 9.7.15.7.3: to touch a product's registers before its group has been waited for is undefined.
-void Emitter::checkRegister(unsigned number) {
-  if (!owned.contains(number) || current->opcode == "wgmma")
-    return;
-  Value *tag = load(variable(tags, number, 64, 0));
-  device("attune.wgmma.check", Type::getVoidTy(context), {tag});
-}
-
-void Emitter::ownRegisters(const Instruction &product) {
-  for (const Operand &operand : product.operands)
-    if (operand.kind == Operand::Vector)
-      for (const Operand &part : operand.parts)
-        if (part.kind == Operand::Register)
-          owned.insert(part.number);
 }
 
 //===----------------------------------------------------------------------===//

@@ -82,10 +82,15 @@ public:
   } ///< at the end, unless entered elsewhere
   llvm::BasicBlock *labelOf(const Operand &operand);
 
-  // Registers that products of warpgroups fill (PtxWarpgroup.cpp).
+  /// A value that was read may be of a register that nothing has written.
+  void allowUnwritten(llvm::Value *value) { readers.erase(llvm::dyn_cast<llvm::Instruction>(value)); }
+  // Registers that products of warpgroups read and fill (PtxProducts.cpp).
   void ownRegisters(const Instruction &product);
-  void tagRegister(const Operand &operand, llvm::Value *tag);
-  void checkRegister(unsigned number);
+  void useRegister(unsigned number);  ///< another instruction reads or writes it
+  void writeRegister(unsigned number); ///< another instruction has written it
+  void beginProduct(unsigned shape);
+  void endProduct(unsigned shape, llvm::Value *tag);
+  void fenceRegisters();
 
   llvm::Error emit(const Entry &entry);
   llvm::Error addVariables();
@@ -103,6 +108,12 @@ private:
   llvm::AllocaInst *variable(llvm::DenseMap<unsigned, llvm::AllocaInst *> &table, unsigned number, unsigned width,
                              uint64_t initial);
   llvm::AllocaInst *registerOf(const Operand &operand);
+  /// What is noted beside a register: the last products that fill it and that read it, as what it is filled, and before
+  /// which of the fences another instruction used it.
+  enum class Note : unsigned { FilledBy, ReadBy, FilledAs, UsedBefore };
+  llvm::AllocaInst *note(unsigned number, Note kind);
+  llvm::AllocaInst *fenceCount();
+  llvm::Error checkAssignments() const; ///< PtxAssignment.cpp
   llvm::Value *load(llvm::AllocaInst *slot);
   void store(llvm::Value *value, llvm::AllocaInst *slot);
   bool fits(DataType registerType, DataType type) const;
@@ -119,7 +130,9 @@ private:
   llvm::BasicBlock *head = nullptr; ///< holds the registers
   llvm::MDNode *here = nullptr;     ///< source of the current instruction
   llvm::StringMap<std::pair<llvm::GlobalVariable *, Space>> variables;
-  llvm::DenseMap<unsigned, llvm::AllocaInst *> registers, tags;
+  llvm::DenseMap<unsigned, llvm::AllocaInst *> registers, notes;
+  /// Who reads a register, and its name.
+  llvm::DenseMap<const llvm::Instruction *, std::pair<const Instruction *, llvm::StringRef>> readers;
   llvm::DenseSet<unsigned> owned; ///< registers of products
   llvm::DenseMap<std::pair<llvm::StringRef, unsigned>, llvm::BasicBlock *> labels;
 };

@@ -33,22 +33,30 @@ struct Mode {
 };
 } // namespace
 
+/// f32 and f16 are the types that have .ftz and .sat; an instruction without f16 has not taken it.
+static void checkMode(Emitter &e, const Mode &mode) {
+  bool has = mode.type.kind == DataType::Float && mode.type.bits <= 32;
+  if ((mode.flush || mode.saturate) && !has)
+    e.fail("expected no .ftz and .sat with this type");
+}
+
 static Mode modeOf(Emitter &e, bool canSaturate = true, ArrayRef<StringRef> types = {"f32", "f64"}) {
   Mode mode;
   mode.flush = e.modifier("ftz");
   mode.saturate = canSaturate && e.modifier("sat");
   mode.type = e.typeOf(types);
-  if ((mode.flush || mode.saturate) && mode.type != f32)
-    e.fail("expected .f32 behind .ftz and .sat");
+  checkMode(e, mode);
   return mode;
 }
 
 Value *Mode::flushed(Emitter &e, Value *value) const {
-  if (!flush)
+  if (!flush || e.failed())
     return value;
-  Value *bits = e.asBits(value), *exponent = e.builder.CreateAnd(bits, 0x7f800000);
-  Value *small = e.builder.CreateICmpEQ(exponent, e.number(32, 0));
-  return e.asFloat(e.builder.CreateSelect(small, e.builder.CreateAnd(bits, 0x80000000), bits));
+  Value *exponentBits = e.number(type.bits, type.bits == 16 ? 0x7c00 : 0x7f800000);
+  Value *bits = e.asBits(value), *exponent = e.builder.CreateAnd(bits, exponentBits);
+  Value *small = e.builder.CreateICmpEQ(exponent, e.number(type.bits, 0));
+  Value *sign = e.builder.CreateAnd(bits, e.number(type.bits, uint64_t(1) << (type.bits - 1)));
+  return e.builder.CreateBitCast(e.builder.CreateSelect(small, sign, bits), e.floatType(type));
 }
 
 void Mode::result(Emitter &e, Value *value) const {
@@ -71,6 +79,8 @@ void Mode::result(Emitter &e, Value *value) const {
 template <llvm::Instruction::BinaryOps operation> static void compute(Emitter &e) {
   e.modifier("rn");
   Mode mode = modeOf(e, /*canSaturate=*/true, {"f32", "f64", "f16", "bf16"});
+  if (mode.type.kind == DataType::Bfloat)
+    e.needs(78, 90);
   e.end(3);
   Value *a = mode.operand(e, 1), *b = mode.operand(e, 2);
   mode.result(e, e.builder.CreateBinOp(operation, a, b));
@@ -93,7 +103,7 @@ static void quotient(Emitter &e) {
   Value *a = mode.operand(e, 1), *b = mode.operand(e, 2);
   if (kind == "rn" || mode.type != f32)
     return mode.result(e, e.builder.CreateFDiv(a, b));
-  mode.result(e, e.device("llvm.nvvm.div.approx.f", a->getType(), {a, b}));
+  mode.result(e, e.device(kind == "full" ? "llvm.nvvm.div.full" : "llvm.nvvm.div.approx.f", a->getType(), {a, b}));
 }
 
 /// 9.7.3.9, 9.7.3.10: abs, neg{.ftz}.type d, a change the sign alone.
@@ -111,6 +121,9 @@ template <bool greatest> static void extremum(Emitter &e) {
   mode.flush = e.modifier("ftz");
   bool keepNan = e.modifier("NaN");
   mode.type = e.typeOf({"f32", "f64"});
+  checkMode(e, mode);
+  if (keepNan && mode.type != f32)
+    e.fail("expected .f32 behind .NaN");
   e.end(3);
   auto id = greatest ? (keepNan ? Intrinsic::maximum : Intrinsic::maximumnum)
                      : (keepNan ? Intrinsic::minimum : Intrinsic::minimumnum);

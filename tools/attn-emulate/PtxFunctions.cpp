@@ -63,5 +63,12 @@ std::optional<DeviceInstruction> emulator::findPtxInstruction(llvm::StringRef na
   if (name == "attune.wgmma.check")
     return DeviceInstruction::byLane(
         [](const LaneCall &call) { call.machine.checkProduct(call.site, call.argument<uint64_t>(0)); });
+  if (name == "attune.wgmma.fenced")
+    return DeviceInstruction::byLane([](const LaneCall &call) {
+      if (!(call.argument<uint8_t>(0) & 1))
+        call.machine.report(FindingKind::RegisterInFlight, call.site, call.thread,
+                            "expected wgmma.fence between the last other instruction on its registers and this "
+                            "product, but got none");
+    });
   return std::nullopt;
 }

@@ -39,6 +39,8 @@ static constexpr Shape shapes[] = {
 /// 9.7.14.5.14: mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype d, a, b, c
 static void multiplyAdd(Emitter &e) {
   e.require("sync.aligned");
+  if (e.failed())
+    return;
   const Shape *shape = find_if(
       shapes, [&](const Shape &known) { return join(drop_begin(e.current->modifiers, 2), ".") == known.modifiers; });
   if (shape == std::end(shapes))

@@ -15,9 +15,14 @@ static void takeShared(Emitter &e) {
   e.require("b64");
 }
 
+/// A relaxed operation orders nothing, which the machine has no such arrivals and waits for.
 static void takeSemantics(Emitter &e, StringRef strong) {
-  if (!e.optionalModifier({strong, "relaxed"}).empty())
+  if (e.nextModifier() == "relaxed")
+    e.fail("expected ." + strong + ", but got '.relaxed', which is not modelled");
+  if (e.modifier(strong)) {
     e.require("cta");
+    e.needs(80, 90);
+  }
 }
 
 /// 9.7.13.15.9: mbarrier.init.shared.b64 [addr], count
@@ -54,10 +59,17 @@ static void arrive(Emitter &e) {
   takeShared(e);
   e.end(expects || partial ? 3 : 2, 3);
   bool counted = e.operandCount() == 3;
+  if (expects)
+    e.needs(80, 90);
+  else if (counted && !partial)
+    e.needs(78, 90);
   Emitter::Values arguments = {e.address(1, Space::Shared)};
   if (counted)
     arguments.push_back(e.read(2, u32));
-  StringRef name = expects ? "arrive.expect.tx" : counted ? "arrive.noComplete" : "arrive";
+  StringRef name = expects ? "arrive.expect.tx"
+                   : partial ? "arrive.noComplete"
+                   : counted ? "arrive.scope.cta.space.cta"
+                             : "arrive";
   e.write(0, b64, e.device(("llvm.nvvm.mbarrier." + name).str(), e.bits(64), arguments));
 }
 

@@ -40,13 +40,20 @@ static SyncScope::ID scopeNamed(Emitter &e, StringRef name) {
                        : e.context.getOrInsertSyncScopeID(name == "cta" ? "block" : "device");
 }
 
-/// Hints about caches change no values.
-static void takeCacheHints(Emitter &e) {
-  while (
-      !e.optionalModifier({"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1::evict_normal", "L1::evict_unchanged",
-                           "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B"})
-           .empty())
-    ;
+/// 9.7.9.8 to 9.7.9.11: .cop of weak accesses, or {.level::eviction}{.level::prefetch} with, in global loads, .nc before.
+/// They change no values, but .nc says that nobody writes there.
+static bool takeCacheHints(Emitter &e, bool writes, bool weak, Space space) {
+  bool near = space == Space::Shared || space == Space::Param;
+  if (weak && !near) // after .ca to .cv the syntax has .nc alone
+    writes ? e.optionalModifier({"wb", "cg", "cs", "wt"}) : e.optionalModifier({"ca", "cg", "cs", "lu", "cv"});
+  bool constant = !writes && weak && space == Space::Global && e.modifier("nc");
+  if (near)
+    return false;
+  e.optionalModifier({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
+                      "L1::no_allocate"});
+  if (!writes)
+    e.optionalModifier({"L2::64B", "L2::128B", "L2::256B"});
+  return constant;
 }
 
 //===----------------------------------------------------------------------===//
@@ -59,6 +66,7 @@ struct Access {
   AtomicOrdering order = AtomicOrdering::NotAtomic;
   SyncScope::ID scope = SyncScope::System;
   Space space = Space::Generic;
+  bool constant = false; ///< .nc
   unsigned count = 1;
   DataType type;
 
@@ -78,7 +86,7 @@ static Access takeAccess(Emitter &e, StringRef strongest, AtomicOrdering order, 
     access.scope = scopeNamed(e, e.modifierOf({"cta", "gpu", "sys"}));
   }
   access.space = takeSpace(e, writes);
-  takeCacheHints(e);
+  access.constant = takeCacheHints(e, writes, access.order == AtomicOrdering::NotAtomic, access.space);
   StringRef vector = e.optionalModifier({"v2", "v4"});
   access.count = vector == "v4" ? 4 : vector == "v2" ? 2 : 1;
   access.type =
@@ -129,6 +137,8 @@ static void load(Emitter &e) {
   LoadInst *value = e.builder.CreateAlignedLoad(access.valueType(e), pointer(e, 1, access.space), access.alignment());
   if (access.order != AtomicOrdering::NotAtomic)
     value->setAtomic(access.order, access.scope);
+  if (access.constant)
+    value->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(e.context, {}));
   for (unsigned i = 0; i < access.count; ++i)
     e.writeExtended(targets[i], access.type, access.count == 1 ? value : e.builder.CreateExtractElement(value, i));
 }

@@ -102,9 +102,10 @@ Value *Emitter::read(const Operand &operand, DataType type) {
       fail("expected a register of this instruction's type, but got '" + operand.name + "'");
       return none;
     }
-    checkRegister(operand.number);
-    Value *value = load(registerOf(operand));
-    return operand.negated ? builder.CreateNot(value) : value;
+    useRegister(operand.number);
+    auto *value = cast<llvm::Instruction>(load(registerOf(operand)));
+    readers[value] = {current, operand.name};
+    return operand.negated ? builder.CreateNot(value) : static_cast<Value *>(value);
   }
   case Operand::Integer: {
     bool fitsSigned = isIntN(type.bits, int64_t(operand.bits)), fitsUnsigned = isUIntN(type.bits, operand.bits);
@@ -178,9 +179,9 @@ void Emitter::write(const Operand &operand, DataType type, Value *value) {
   if (operand.kind != Operand::Register || operand.negated || !fits(operand.type, type))
     return fail("expected a register of this instruction's type as destination" +
                 (operand.name.empty() ? Twine() : ", but got '" + operand.name + "'"));
-  checkRegister(operand.number);
+  useRegister(operand.number);
   store(value->getType()->isIntegerTy() ? value : asBits(value), registerOf(operand));
-  tagRegister(operand, nullptr);
+  writeRegister(operand.number);
 }
 
 void Emitter::writeExtended(const Operand &operand, DataType type, Value *value) {

@@ -125,6 +125,23 @@ bool Parser::header() {
   return integer(size, "64") && (size == 64 || fail(token.line, "expected .address_size 64, but got " + Twine(size)));
 }
 
+/// 11.1.2: the version of the ISA that brought an architecture; others are refused elsewhere.
+static unsigned firstVersionOf(unsigned target) {
+  switch (target) {
+  case 80:
+    return 70;
+  case 86:
+    return 71;
+  case 87:
+    return 74;
+  case 89:
+  case 90:
+    return 78;
+  default:
+    return 0;
+  }
+}
+
 bool Parser::target() {
   if (!token.isDotted("target"))
     return expected(".target");
@@ -134,6 +151,11 @@ bool Parser::target() {
   module.specific = name.consume_back("a");
   if (!known || name.getAsInteger(10, module.target))
     return expected("an architecture, as sm_80");
+  unsigned least = firstVersionOf(module.target);
+  if (module.version < (module.specific ? std::max(least, 80u) : least))
+    return fail(token.line, "expected a .version that has sm_" + Twine(module.target) +
+                                (module.specific ? "a" : "") + ", but got " + Twine(module.version / 10) + "." +
+                                Twine(module.version % 10));
   advance();
   return !token.is(',') || fail(token.line, "expected no options after the architecture of .target");
 }
@@ -208,8 +230,15 @@ bool Parser::initial(Variable &variable) {
   bool list = take('{');
   do {
     Operand value;
+    unsigned line = token.line, bits = variable.type.bits;
     if (!constant(value))
       return false;
+    bool real = variable.type.kind == DataType::Float || variable.type.kind == DataType::Bfloat;
+    bool fits = value.kind == Operand::Float
+                    ? value.type.bits == bits && (real || variable.type.kind == DataType::Bits)
+                    : !real && (llvm::isIntN(bits, int64_t(value.bits)) || llvm::isUIntN(bits, value.bits));
+    if (!fits)
+      return fail(line, "expected initial values of the type of '" + variable.name + "', but got another one");
     variable.initial.push_back(value.bits);
   } while (list && take(','));
   if (variable.initial.size() > variable.count)

@@ -148,7 +148,8 @@ void Emitter::emitGuarded(const Instruction &instruction) {
 llvm::Error Emitter::emit(const Entry &given) {
   entry = &given;
   registers.clear();
-  tags.clear();
+  notes.clear();
+  readers.clear();
   owned.clear();
   makeFunction();
   head = BasicBlock::Create(context, "", function);
@@ -176,6 +177,8 @@ llvm::Error Emitter::emit(const Entry &given) {
   if (!builder.GetInsertBlock()->getTerminator())
     builder.CreateRetVoid();
   BranchInst::Create(first, head);
+  if (llvm::Error error = checkAssignments())
+    return error;
   promote();
   return llvm::Error::success();
 }

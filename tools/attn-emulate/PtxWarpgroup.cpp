@@ -18,6 +18,7 @@ struct Product {
   unsigned columns = 0;
   StringRef element;
   bool wide() const { return element != "tf32"; } ///< 16 bits an element: A and B may lie transposed
+  unsigned shape() const { return 2 * columns + wide(); } ///< m64, n and k as one number
   unsigned sums() const { return columns / 2; }
 };
 } // namespace
@@ -47,7 +48,10 @@ static void multiplyAdd(Emitter &e) {
   e.needs(80, 90, true);
   if (e.failed())
     return;
+  e.beginProduct(product.shape());
   Emitter::Values arguments = e.readVector(0, product.sums());
+  for (Value *sum : arguments) // without scale-d nobody reads it
+    e.allowUnwritten(sum);
   if (registersOfA)
     arguments.append(e.readVector(1, 4));
   else
@@ -65,10 +69,7 @@ static void multiplyAdd(Emitter &e) {
   std::string name =
       ("attune.wgmma.m64n" + Twine(product.columns) + "." + product.element + (registersOfA ? ".registers" : "")).str();
   e.writeVector(0, product.sums(), e.device(name, e.words(product.sums()), arguments));
-  Value *tag = e.device("attune.wgmma.tag", e.bits(64), {});
-  for (unsigned operand : {0u, 1u})
-    for (const Operand &part : e.operand(operand).parts)
-      e.tagRegister(part, tag);
+  e.endProduct(product.shape(), e.device("attune.wgmma.tag", e.bits(64), {}));
 }
 
 /// 9.7.15.7.1: fence. 9.7.15.7.2: commit_group. 9.7.15.7.3: wait_group N.
@@ -80,6 +81,8 @@ static void order(Emitter &e, StringRef kind) {
   if (kind == "wait_group")
     arguments.push_back(e.number(64, e.immediate(0, 7)));
   e.device(("llvm.nvvm.wgmma." + kind + ".sync.aligned").str(), e.builder.getVoidTy(), arguments);
+  if (kind == "fence")
+    e.fenceRegisters();
 }
 
 static void warpgroup(Emitter &e) {

@@ -42,7 +42,7 @@ llvm::StringRef attune::findingName(FindingKind kind) {
   case FindingKind::RegisterInFlight:
     return "register in flight";
   case FindingKind::BarrierMisuse:
-    return "mbarrier misuse";
+    return "barrier misuse";
   }
   llvm_unreachable("every finding is above");
 }

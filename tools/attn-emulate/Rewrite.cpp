@@ -145,21 +145,24 @@ Error Rewriter::placeGlobals(RewriteResult &result) {
   return Error::success();
 }
 
-/// The product of the numbers that an attribute lists; `otherwise` without it.
-static uint64_t productOf(const Function &kernel, StringRef name, uint64_t otherwise) {
+/// The three numbers that an attribute lists, 1 where it has fewer; zeros without it.
+static std::array<uint64_t, 3> sizesOf(const Function &kernel, StringRef name) {
   Attribute attribute = kernel.getFnAttribute(name);
   if (!attribute.isValid())
-    return otherwise;
-  uint64_t product = 1, size = 0;
+    return {};
+  std::array<uint64_t, 3> sizes = {1, 1, 1};
+  unsigned i = 0;
   for (StringRef part : split(attribute.getValueAsString(), ','))
-    product *= part.trim().getAsInteger(10, size) ? 1 : size;
-  return product;
+    if (uint64_t size = 0; i < 3 && !part.trim().getAsInteger(10, size))
+      sizes[i++] = size;
+  return sizes;
 }
 
 Error Rewriter::addEntry(Function &kernel, RewriteResult &result) {
   KernelInfo info{kernel.getName().str(), "attune_entry_" + kernel.getName().str(), unsigned(kernel.arg_size()),
-                  std::min<uint64_t>(1024, productOf(kernel, "nvvm.maxntid", 1024)), productOf(kernel, "nvvm.reqntid", 0),
-                  productOf(kernel, "nvvm.minctasm", 0)};
+                  1024, sizesOf(kernel, "nvvm.reqntid"), sizesOf(kernel, "nvvm.minctasm")[0]};
+  if (auto [x, y, z] = sizesOf(kernel, "nvvm.maxntid"); x) // 11.4.2: all threads together count
+    info.maxThreads = std::min<uint64_t>(1024, x * y * z);
   auto *type = FunctionType::get(Type::getVoidTy(context), {pointer}, false);
   Function *entry = Function::Create(type, GlobalValue::ExternalLinkage, info.entry, module);
   IRBuilder<> builder(BasicBlock::Create(context, "", entry));

@@ -29,7 +29,7 @@ struct KernelInfo {
   std::string name, entry; ///< the symbol of the entry
   unsigned parameters = 0;
   uint64_t maxThreads = 1024; ///< from its attributes
-  uint64_t requiredThreads = 0; ///< .reqntid; 0: as many as one likes
+  std::array<uint64_t, 3> required{}; ///< .reqntid, in each dimension; 0: as many as one likes
   uint64_t blocksAtOnce = 0;    ///< .minnctapersm
 };
 

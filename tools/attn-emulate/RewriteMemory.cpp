@@ -116,6 +116,9 @@ Error Rewriter::guard(llvm::Instruction &instruction) {
   site.bytes = uint32_t(bytes);
   site.alignment = uint32_t(alignment.value());
   site.ordering = orderingOf(instruction);
+  site.ofConstants = target->getType()->getPointerAddressSpace() == 4;
+  site.readsConstant = space == MemorySpace::Global && instruction.hasMetadata(LLVMContext::MD_invariant_load);
+  instruction.setMetadata(LLVMContext::MD_invariant_load, nullptr); // the host compiler must not rely on it
 
   IRBuilder<> builder(&instruction);
   Value *generic = builder.CreateAddrSpaceCast(target, pointer);

@@ -29,6 +29,7 @@ static const Thread &self() { return activeMachine()->current(); }
 static const BlockLaunch &launchOf() { return activeMachine()->launch; }
 static const Dim3 &blockOf() { return activeMachine()->blockIndex; }
 
+/// %warpid and %nwarpid are not here: 10 says that they change while a thread runs, and are for diagnosis.
 static void addSpecialRegisters(llvm::StringMap<void *> &table) {
   auto add = [&](llvm::StringRef name, uint32_t (*read)()) {
     table["llvm.nvvm.read.ptx.sreg." + name.str()] = reinterpret_cast<void *>(read);
@@ -46,8 +47,6 @@ static void addSpecialRegisters(llvm::StringMap<void *> &table) {
   add("nctaid.y", [] { return launchOf().grid.y; });
   add("nctaid.z", [] { return launchOf().grid.z; });
   add("laneid", [] { return self().lane; });
-  add("warpid", [] { return self().warp->index; });
-  add("nwarpid", [] { return uint32_t((launchOf().block.count() + 31) / 32); });
   add("warpsize", [] { return 32u; });
   add("lanemask.eq", [] { return 1u << self().lane; });
   add("lanemask.lt", [] { return (1u << self().lane) - 1; });
@@ -96,6 +95,14 @@ static float rootReciprocal(float x) { return float(1 / std::sqrt(double(x))); }
 static float squareRoot(float x) { return std::sqrt(x); }
 static float sineOf(float x) { return std::sin(x); }
 static float cosineOf(float x) { return std::cos(x); }
+/// What sin.approx and cos.approx give: of larger angles the bound is larger, and beyond 100 pi there is none; there the
+/// result is that of no angle.
+template <float (*function)(float)> static float periodic(float x) {
+  float size = std::fabs(x), exact = function(x);
+  if (!activeMachine()->options.pessimistic || !std::isfinite(x) || size <= boundedAngle)
+    return approximated<boundOfSine>(x, exact);
+  return size <= 50 * boundedAngle ? approximated<boundOfLargeSine>(x, exact) : approximated<boundOfAnySine>(x, exact);
+}
 static float tangentOf(float x) { return std::tanh(x); }
 static float maximum(float a, float b) { return std::fmax(a, b); }
 static float minimum(float a, float b) { return std::fmin(a, b); }
@@ -106,6 +113,11 @@ static float product(float a, float b) { return a * b; }
 static float quotient(float a, float b) { return a / b; }
 /// The divisor tells quotients of one dividend apart.
 static float nearQuotient(float a, float b) { return approximated<boundOfQuotient>(a, a / b, floatToBits(b)); }
+/// 9.7.3.8: div.approx multiplies by a reciprocal, which is zero for divisors beyond 2^126.
+static float quickQuotient(float a, float b) {
+  float size = std::fabs(b);
+  return size > 0x1p126f && std::isfinite(size) ? a * std::copysign(0.0f, b) : nearQuotient(a, b);
+}
 
 template <float (*function)(float, float)> static void addBinary(llvm::StringMap<void *> &table, llvm::StringRef stem) {
   Binary flushing = [](float a, float b) { return flushToZero(function(flushToZero(a), flushToZero(b))); };
@@ -121,8 +133,8 @@ static void addApproximations(llvm::StringMap<void *> &table) {
   addUnary<rootReciprocal, boundOfRootReciprocal>(table, "llvm.nvvm.rsqrt.approx");
   addUnary<squareRoot, boundOfRoot>(table, "llvm.nvvm.sqrt.approx");
   addUnary<squareRoot>(table, "llvm.nvvm.sqrt.rn");
-  addUnary<sineOf, boundOfSine>(table, "llvm.nvvm.sin.approx");
-  addUnary<cosineOf, boundOfSine>(table, "llvm.nvvm.cos.approx");
+  addUnary<periodic<sineOf>>(table, "llvm.nvvm.sin.approx");
+  addUnary<periodic<cosineOf>>(table, "llvm.nvvm.cos.approx");
   addUnary<tangentOf, boundOfTangent>(table, "llvm.nvvm.tanh.approx");
   table["llvm.nvvm.sqrt.f"] = table["llvm.nvvm.sqrt.rn.f"];
 }
@@ -132,7 +144,7 @@ static void addArithmetic(llvm::StringMap<void *> &table) {
   addBinary<minimum>(table, "llvm.nvvm.fmin");
   addBinary<sum>(table, "llvm.nvvm.add.rn");
   addBinary<product>(table, "llvm.nvvm.mul.rn");
-  addBinary<nearQuotient>(table, "llvm.nvvm.div.approx");
+  addBinary<quickQuotient>(table, "llvm.nvvm.div.approx");
   addBinary<quotient>(table, "llvm.nvvm.div.rn");
   table["llvm.nvvm.div.full"] = reinterpret_cast<void *>(Binary(nearQuotient));
   table["llvm.nvvm.fmax.nan.f"] = reinterpret_cast<void *>(Binary(nanMaximum));

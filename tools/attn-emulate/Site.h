@@ -53,8 +53,8 @@ using LaneAction = std::function<void(const LaneCall &)>;
 using WarpAction = std::function<void(const WarpCall &)>;
 
 /// How the emulator performs an instruction: by each lane for itself, by the lanes of a warp together (then
-/// `maskArgument` tells which argument is the member mask; negative: the whole warp), or as a pure host function of the
-/// same signature.
+/// `maskArgument` tells which argument is the member mask; negative: the whole warp), by both, the lanes first together
+/// and then each for itself, or as a pure host function of the same signature.
 struct DeviceInstruction {
   LaneAction lane;
   WarpAction warp;
@@ -64,6 +64,9 @@ struct DeviceInstruction {
   static DeviceInstruction byLane(LaneAction action) { return {std::move(action), nullptr, -1, nullptr}; }
   static DeviceInstruction byWarp(WarpAction action, int maskArgument = -1) {
     return {nullptr, std::move(action), maskArgument, nullptr};
+  }
+  static DeviceInstruction byBoth(WarpAction together, LaneAction each) {
+    return {std::move(each), std::move(together), -1, nullptr};
   }
   static DeviceInstruction pure(void *function) { return {nullptr, nullptr, -1, function}; }
 };
@@ -89,6 +92,8 @@ struct Site {
   // Accesses to memory.
   MemorySpace space = MemorySpace::Generic;
   bool load = false, store = false;
+  bool readsConstant = false; ///< ld.global.nc: of memory that nobody writes
+  bool ofConstants = false;   ///< in the state space .const
   uint32_t bytes = 0, alignment = 1;
   Ordering ordering; ///< of an atomic access of the device's scope, or of a fence
   // Layout of a call's arguments and results.
@@ -100,7 +105,7 @@ struct Site {
   std::vector<WarpRequests> sharedRequests, globalRequests; ///< by warp
   bool flushPending = false;                                ///< some of them are open
 
-  bool atomic() const { return (load && store) || ordering.atomic; }
+  bool atomic() const { return (load && store) || ordering.atomic; } ///< at least within the block
 };
 
 template <typename T> T LaneCall::argument(unsigned index) const {

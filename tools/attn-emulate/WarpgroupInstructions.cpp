@@ -35,11 +35,11 @@ namespace {
 
 struct Descriptor {
   uint32_t address, leading, stride, width;
-  bool hasOffset;
+  bool hasOffset, hasOther; ///< bits that are no field's
 
   explicit Descriptor(uint64_t bits)
       : address(field(bits, 0) * 16), leading(field(bits, 16) * 16), stride(field(bits, 32) * 16),
-        hasOffset(bits >> 49 & 7) {
+        hasOffset(bits >> 49 & 7), hasOther(bits & 0x3ff1c000c000c000) {
     static constexpr uint32_t widths[] = {0, 128, 64, 32};
     width = widths[bits >> 62];
   }
@@ -97,6 +97,10 @@ void Product::readOperand(uint64_t bits, bool transposed, uint32_t first, uint32
     call.machine.report(
         FindingKind::Misaligned, call.site, thread(),
         "expected an operand at a multiple of its swizzle's pattern, but got a descriptor with an offset");
+  if (descriptor.hasOther)
+    call.machine.report(FindingKind::Misaligned, call.site, thread(),
+                        "expected a descriptor with zeros between its fields, but got others; an address or an offset "
+                        "may have left its 14 bits");
   uint32_t perPiece = 16 / elementBytes();
   auto piece = [&](uint32_t address, auto place) {
     const char *row = call.machine.productRow(call.site, thread(), address, reads);
@@ -172,6 +176,38 @@ void Product::multiplyPessimistically(bool add, int sign) {
   forEachSum([](LaneCall part, unsigned s, float &sum) { part.give(sum, s); });
 }
 
+/// 9.7.15.5.2: descriptors and scale-d are the same for all threads of the group, which come to one instruction.
+static void checkUniform(const WarpCall &call, unsigned first, unsigned last) {
+  auto operandsOf = [&](const LaneCall &lane) {
+    std::vector<uint64_t> operands;
+    for (unsigned i = first; i < last; ++i)
+      operands.push_back(lane.argument<uint64_t>(i));
+    operands.push_back(lane.argument<uint32_t>(last) != 0);
+    return operands;
+  };
+  auto differs = [&](const LaneCall &lane, const char *whose) {
+    call.machine.report(FindingKind::Divergence, call.site, lane.thread,
+                        llvm::Twine("expected descriptors and scale-d that are the same for all threads of a "
+                                    "warpgroup, but got others than ") +
+                            whose);
+  };
+  LaneCall own = call.lane(0);
+  std::vector<uint64_t> operands = operandsOf(own);
+  for (unsigned lane = 1; lane < 32; ++lane)
+    if (operandsOf(call.lane(lane)) != operands)
+      return differs(call.lane(lane), "lane 0 of the warp");
+  auto &given = (&call.warp - call.warp.index % 4)->products.given;
+  auto [known, isNew] = given.try_emplace(call.warp.products.issued + 1, WarpProducts::Given{&call.site, operands, 0});
+  if (known->second.site != &call.site)
+    call.machine.report(FindingKind::Divergence, call.site, own.thread,
+                        "expected the warpgroup's warps at one product, but another warp is at " +
+                            known->second.site->text);
+  else if (known->second.operands != operands)
+    differs(own, "another warp");
+  if (++known->second.warps == 4)
+    given.erase(known);
+}
+
 static void multiplyAdd(const WarpCall &call, const WgmmaAsm &shape) {
   Machine &machine = call.machine;
   WarpProducts &products = call.warp.products;
@@ -187,6 +223,7 @@ static void multiplyAdd(const WarpCall &call, const WgmmaAsm &shape) {
   LaneCall lane = call.lane(0);
   unsigned next = shape.sums(), rowsBefore = call.warp.index % 4 * 16;
   unsigned descriptorOfB = next + (shape.registersOfA ? 4 : 1), constants = descriptorOfB + 1;
+  checkUniform(call, shape.registersOfA ? descriptorOfB : next, constants);
   bool wide = shape.depth == 16;
   auto constant = [&](unsigned number) { return lane.argument<int32_t>(constants + number); };
   bool transposedA = wide && !shape.registersOfA && constant(3);

@@ -46,7 +46,7 @@ enum class FindingKind : uint8_t {
   Trap,              ///< the program's own trap
   ProxyOrder,        ///< the async proxy reads what threads wrote, without a proxy fence between
   RegisterInFlight,  ///< a result of wgmma used before it is there, or wgmma without its fence
-  BarrierMisuse,     ///< an mbarrier that is not one, or that more arrives at than it expects
+  BarrierMisuse,     ///< an mbarrier that is not one, or that more arrives at than it expects; a barrier's wrong count
 };
 constexpr unsigned numFindingKinds = 13;
 llvm::StringRef findingName(FindingKind kind);

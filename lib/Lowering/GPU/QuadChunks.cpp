@@ -97,8 +97,8 @@ void QuadChunks::transpose(Words &words) {
 QuadChunks::Words QuadChunks::wordsOf(const Group &group, ArrayRef<Value> elements) {
   Words words;
   for (int64_t unit = 0; unit < unitsOfQuad; ++unit) {
-    if (unit >= group.units()) {
-      words.append(wordsOfUnit, LLVM::UndefOp::create(code.builder, code.loc, word));
+    if (unit >= group.units()) { // goes through the exchange too, so it has a value
+      words.append(wordsOfUnit, code.i32(0));
       continue;
     }
     ArrayRef<Value> pair = elements.slice(elementAt(group, unit), 2);

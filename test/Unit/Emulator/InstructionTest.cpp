@@ -19,7 +19,7 @@ using namespace attune::test;
 TEST(Instruction, SpecialRegisters) {
   std::string body;
   const char *names[] = {"tid.x",   "tid.y",   "tid.z",    "ntid.x",   "ntid.y",   "ntid.z", "ctaid.x",
-                         "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z", "laneid", "warpid"};
+                         "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z", "laneid"};
   std::string linear = R"(  %bx = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %by = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
   %b0 = mul i32 %by, 2
@@ -31,24 +31,24 @@ TEST(Instruction, SpecialRegisters) {
   %l = add i32 %b1, %l0
   %l64 = zext i32 %l to i64
 )";
-  for (unsigned i = 0; i < 14; ++i) {
+  for (unsigned i = 0; i < 13; ++i) {
     std::string n = std::to_string(i);
     body += "  %v" + n + " = call i32 @llvm.nvvm.read.ptx.sreg." + names[i] + "()\n  %p" + n +
-            " = getelementptr [14 x i32], ptr %out, i64 %l64, i64 " + n + "\n  store i32 %v" + n + ", ptr %p" + n +
+            " = getelementptr [13 x i32], ptr %out, i64 %l64, i64 " + n + "\n  store i32 %v" + n + ", ptr %p" + n +
             "\n";
   }
   Program program(kernel("ptr %out", linear + body));
-  std::vector<uint32_t> out(6 * 48 * 14);
+  std::vector<uint32_t> out(6 * 48 * 13);
   ASSERT_EQ(program.buffer(out).run({24, 2, 1}, {2, 3, 1}), "");
   EXPECT_TRUE(program.report().clean()) << program.findings();
   size_t at = 0;
   for (uint32_t by = 0; by < 3; ++by)
     for (uint32_t bx = 0; bx < 2; ++bx)
       for (uint32_t ty = 0; ty < 2; ++ty)
-        for (uint32_t tx = 0; tx < 24; ++tx, at += 14) {
+        for (uint32_t tx = 0; tx < 24; ++tx, at += 13) {
           uint32_t index = ty * 24 + tx;
-          std::vector<uint32_t> want = {tx, ty, 0, 24, 2, 1, bx, by, 0, 2, 3, 1, index % 32, index / 32};
-          EXPECT_EQ(std::vector<uint32_t>(&out[at], &out[at] + 14), want);
+          std::vector<uint32_t> want = {tx, ty, 0, 24, 2, 1, bx, by, 0, 2, 3, 1, index % 32};
+          EXPECT_EQ(std::vector<uint32_t>(&out[at], &out[at] + 13), want);
         }
 }
 

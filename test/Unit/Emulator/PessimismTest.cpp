@@ -311,3 +311,14 @@ TEST(Pessimistic, ApproximationsAreTwoUnitsOffAndRoundedOnesAreNot) {
   for (std::string function : {"sqrt.rn.f", "rcp.rn.f"})
     EXPECT_EQ(evaluate(function, in, true), evaluate(function, in, false)) << function;
 }
+
+// Section 9.7.3.18: 2^-20.5 up to 2 pi, 2^-14.7 up to 100 pi, no bound beyond.
+TEST(Pessimistic, LargeAnglesHaveLargeErrors) {
+  for (std::string function : {"sin.approx.f", "cos.approx.f"}) {
+    std::vector<float> in = {1, -6.25f, 6.3f, -314, 315, 1e6f}, near = evaluate(function, in, false),
+                       far = evaluate(function, in, true);
+    double bounds[] = {0x1.6a09e6p-21, 0x1.6a09e6p-21, 0x1.3b2c48p-15, 0x1.3b2c48p-15, 1, 1};
+    for (size_t i = 0; i < in.size(); ++i)
+      EXPECT_NEAR(std::fabs(far[i] - near[i]), bounds[i], 1.2e-7) << function << " of " << in[i];
+  }
+}

@@ -16,7 +16,7 @@ using namespace attune::test;
 
 namespace {
 /// Operands a, b, c come in %d1, %d2, %d3, and their low bits in %r1 …, %h1 …; %p1 and %p2 are false and true. The
-/// result is %d9, %r9, %h9 or %p9.
+/// result is %d9, %r9, %h9 or %p9, whichever the text names; before, all of its bits are 0, and then once more 1.
 struct Case {
   const char *text;
   uint64_t a, b, c, expected;
@@ -27,16 +27,19 @@ static std::string entryOf(const Case &one, size_t number) {
   std::string text =
       ".visible .entry k" + std::to_string(number) +
       "(.param .u64 p0)\n{\n.reg .pred %p<10>;\n.reg .b16 %h<10>;\n.reg .b32 %r<10>;\n.reg .b64 %d<10>;\n"
-      "mov.pred %p1, 0;\nmov.pred %p2, 1;\nmov.pred %p9, 0;\nmov.b64 %d9, 0;\nmov.b32 %r9, 0;\n"
-      "mov.b16 %h9, 0;\nld.param.u64 %d0, [p0];\n";
+      "mov.pred %p1, 0;\nmov.pred %p2, 1;\nld.param.u64 %d0, [p0];\nld.global.u64 %d9, [%d0+24];\n"
+      "cvt.u32.u64 %r9, %d9;\ncvt.u16.u64 %h9, %d9;\nsetp.ne.u64 %p9, %d9, 0;\n";
   for (unsigned i = 0; i < 3; ++i) {
     std::string n = std::to_string(i + 1);
     text += "ld.global.u64 %d" + n + ", [%d0+" + std::to_string(8 * i) + "];\ncvt.u32.u64 %r" + n + ", %d" + n +
             ";\ncvt.u16.u64 %h" + n + ", %d" + n + ";\n";
   }
-  return text + one.text +
-         "\nselp.b64 %d4, 1, 0, %p9;\ncvt.u64.u16 %d5, %h9;\ncvt.u64.u32 %d6, %r9;\nor.b64 %d4, %d4, %d5;\n"
-         "or.b64 %d4, %d4, %d6;\nor.b64 %d4, %d4, %d9;\nst.global.u64 [%d0+24], %d4;\nret;\n}\n";
+  auto names = [&](const char *result) { return std::string(one.text).find(result) != std::string::npos; };
+  std::string widened = names("%p9")   ? "selp.b64 %d4, 1, 0, %p9;"
+                        : names("%h9") ? "cvt.u64.u16 %d4, %h9;"
+                        : names("%r9") ? "cvt.u64.u32 %d4, %r9;"
+                                       : "mov.b64 %d4, %d9;";
+  return text + one.text + "\n" + widened + "\nst.global.u64 [%d0+24], %d4;\nret;\n}\n";
 }
 
 static void check(llvm::ArrayRef<Case> cases) {
@@ -47,11 +50,12 @@ static void check(llvm::ArrayRef<Case> cases) {
   ASSERT_TRUE(program.emulator) << program.error;
   std::vector<uint64_t> memory(4);
   program.buffer(memory);
-  for (auto [number, one] : llvm::enumerate(cases)) {
-    memory = {one.a, one.b, one.c, 0};
-    ASSERT_EQ(program.run({1, 1, 1}, {}, 0, "k" + std::to_string(number)), "") << one.text;
-    EXPECT_EQ(memory[3], one.expected) << one.text;
-  }
+  for (auto [number, one] : llvm::enumerate(cases))
+    for (uint64_t before : {uint64_t(0), ~uint64_t(0)}) {
+      memory = {one.a, one.b, one.c, before};
+      ASSERT_EQ(program.run({1, 1, 1}, {}, 0, "k" + std::to_string(number)), "") << one.text;
+      EXPECT_EQ(memory[3], one.expected) << one.text << " from " << before;
+    }
 }
 
 static constexpr uint64_t f(float value) { return std::bit_cast<uint32_t>(value); }
@@ -162,11 +166,12 @@ TEST(PtxArithmetic, ComparisonAndSelection) {
       {"setp.eq.f32 %p9, %r1, 0fFF800000;", 0xff800000, 0, 0, 1},
       {"selp.b32 %r9, %r1, %r2, %p2;", 5, 6, 0, 5},
       {"selp.f32 %r9, 0f3F800000, %r2, %p1;", 5, 6, 0, 6},
-      {"@%p1 mov.b32 %r9, 1;", 0, 0, 0, 0},
+      {"mov.b32 %r9, 80; @%p1 mov.b32 %r9, 1;", 0, 0, 0, 80},
       {"@!%p1 mov.b32 %r9, 1;", 0, 0, 0, 1},
-      {"@%p2 bra A; mov.b32 %r9, 1; A: add.s32 %r9, %r9, 2;", 0, 0, 0, 2},
+      {"mov.b32 %r9, 80; @%p2 bra A; mov.b32 %r9, 1; A: add.s32 %r9, %r9, 2;", 0, 0, 0, 82},
       {"{ .reg .b32 %r<3>; mov.b32 %r1, 7; A: mov.b32 %r9, %r1; }", 1, 0, 0, 7}, // the inner %r1, the outer %r9
-      {"{ .reg .pred p; setp.ne.b32 p, 1, 0; @p bra B; mov.b32 %r9, 1; B: } { B: add.s32 %r9, %r9, 4; }", 0, 0, 0, 4},
+      {"mov.b32 %r9, 80; { .reg .pred p; setp.ne.b32 p, 1, 0; @p bra B; mov.b32 %r9, 1; B: } { B: add.s32 %r9, %r9, 4; }",
+       0, 0, 0, 84},
   });
 }
 
@@ -181,6 +186,11 @@ TEST(PtxArithmetic, FloatingPoint) {
       {"add.sat.f32 %r9, %r1, %r2;", nan32, f(5), 0, 0},
       {"fma.rn.f32 %r9, %r1, %r2, %r3;", f(1 + 0x1p-23f), f(1 - 0x1p-23f), f(-1), f(-0x1p-46f)},
       {"div.rn.f32 %r9, %r1, %r2;", f(1), f(3), 0, 0x3eaaaaab},
+      {"div.approx.f32 %r9, %r1, %r2;", f(6), f(3), 0, f(2)},
+      {"div.approx.f32 %r9, %r1, %r2;", f(0x1p127f), f(0x1p126f), 0, f(2)},
+      {"div.approx.f32 %r9, %r1, %r2;", f(0x1p127f), f(0x1.8p126f), 0, 0}, // 9.7.3.8: divisors beyond 2^126
+      {"div.approx.f32 %r8, %r1, %r2; setp.nan.f32 %p9, %r8, %r8;", f(INFINITY), f(0x1p127f), 0, 1},
+      {"div.full.f32 %r9, %r1, %r2;", f(0x1p127f), f(0x1p127f), 0, f(1)},
       {"rcp.rn.f32 %r9, %r1;", f(3), 0, 0, 0x3eaaaaab},
       {"sqrt.rn.f32 %r9, %r1;", f(2), 0, 0, 0x3fb504f3},
       {"abs.f32 %r9, %r1;", f(-2), 0, 0, f(2)},
@@ -205,6 +215,11 @@ TEST(PtxArithmetic, SixteenBits) {
       {"sub.rn.f16 %h9, %h1, %h2;", 0x3c00, 0x4000, 0, 0xbc00}, // 1 - 2
       {"mul.rn.f16 %h9, %h1, %h2;", 0x7800, 0x4000, 0, 0x7c00}, // 2^15 * 2 is beyond the range
       {"mul.rn.f16 %h9, %h1, %h2;", 0x0001, 0x4000, 0, 0x0002}, // subnormal numbers stay
+      {"add.ftz.f16 %h9, %h1, %h2;", 0x0001, 0x0400, 0, 0x0400}, // 2^-24 + 2^-14
+      {"sub.rn.ftz.f16 %h9, %h1, %h2;", 0x0400, 0x0401, 0, 0x8000}, // -2^-24
+      {"mul.ftz.f16 %h9, %h1, %h2;", 0x83ff, 0x7800, 0, 0x8000},
+      {"add.sat.f16 %h9, %h1, %h2;", 0x3c00, 0x3c00, 0, 0x3c00},
+      {"add.ftz.sat.f16 %h9, %h1, %h2;", 0x7e00, 0x3c00, 0, 0}, // NaN
       {"add.rn.bf16 %h9, %h1, %h2;", 0x3f80, 0x3c00, 0, 0x3f81}, // 1 + 2^-7
       {"add.rn.bf16 %h9, %h1, %h2;", 0x3f80, 0x3b80, 0, 0x3f80}, // 1 + 2^-8
   });
@@ -239,6 +254,12 @@ TEST(PtxArithmetic, Conversions) {
       {"cvt.rzi.s32.f32 %r9, %r1;", f(1e20f), 0, 0, 0x7fffffff},
       {"cvt.rzi.u32.f32 %r9, %r1;", f(-1), 0, 0, 0},
       {"cvt.rzi.s32.f32 %r9, %r1;", nan32, 0, 0, 0},
+      {"cvt.rzi.s64.f32 %d9, %r1;", nan32, 0, 0, 0x8000000000000000}, // of NaN 0 only below 64 bits
+      {"cvt.rzi.u64.f32 %d9, %r1;", nan32, 0, 0, 0x8000000000000000},
+      {"cvt.rzi.s64.f64 %d9, %d1;", 0x7ff8000000000000, 0, 0, 0x8000000000000000},
+      {"cvt.rzi.s32.f64 %r9, %d1;", 0x7ff8000000000000, 0, 0, 0x80000000},
+      {"cvt.rzi.u32.f64 %r9, %d1;", 0x7ff8000000000000, 0, 0, 0x80000000},
+      {"cvt.rzi.s64.f32 %d9, %r1;", f(-2.7f), 0, 0, uint64_t(-2)},
       {"cvt.rni.f32.f32 %r9, %r1;", f(3.5f), 0, 0, f(4)},
       {"cvt.rn.f16.f32 %h9, %r1;", f(1 + 0x1p-11f), 0, 0, 0x3c00},
       {"cvt.rn.f16.f32 %h9, %r1;", f(65520), 0, 0, 0x7c00},

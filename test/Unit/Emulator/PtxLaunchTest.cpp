@@ -63,10 +63,19 @@ TEST(PtxLaunch, VariablesHaveTheirPlaces) {
   EXPECT_EQ(program.emulator->staticSharedBytes(), 64u);
 }
 
+TEST(PtxLaunch, InitialValuesFitTheirTypes) {
+  auto refusal = [](const std::string &variable) { return PtxProgram(ptxText(".global " + variable + ";\n")).error; };
+  for (std::string good : {".b8 v[3] = {255, -128, 0}", ".f32 v = 0f3F800000", ".b64 v = 0d3FF0000000000000", ".u16 v = 65535"})
+    EXPECT_EQ(refusal(good), "") << good;
+  for (std::string bad : {".b8 v = 256", ".b8 v = -129", ".u16 v[2] = {1, 65536}", ".u32 v = 0x100000000", ".f32 v = 1",
+                          ".f32 v = 0d3FF0000000000000", ".b64 v = 0f3F800000", ".u32 v = 0f3F800000"})
+    EXPECT_EQ(refusal(bad), "ptx:4: expected initial values of the type of 'v', but got another one") << bad;
+}
+
 // A generic address is none of the shared window, and the other way about.
 TEST(PtxLaunch, AddressesMustBeConverted) {
-  for (std::string body : {"mov.u64 %d1, s; cvta.shared.u64 %d2, %d1; st.shared.u32 [%d2], %r1;",
-                           "mov.u64 %d1, s; st.u32 [%d1], %r1;", "mov.u64 %d1, s; st.global.u32 [%d1], %r1;"}) {
+  for (std::string body : {"mov.u64 %d1, s; cvta.shared.u64 %d2, %d1; st.shared.u32 [%d2], %r0;",
+                           "mov.u64 %d1, s; st.u32 [%d1], %r0;", "mov.u64 %d1, s; st.global.u32 [%d1], %r0;"}) {
     PtxProgram program(ptxText(".shared .b32 s[4];\n" + ptxKernel(0, body)));
     EXPECT_EQ(program.run({1, 1, 1}), "");
     EXPECT_EQ(program.total(FindingKind::OutOfBounds), 1u) << body;
@@ -79,7 +88,11 @@ TEST(PtxLaunch, BlocksAreBounded) {
   EXPECT_EQ(most.run({129, 1, 1}), "expected at most 128 threads a block for kernel 'k', but got 129");
   PtxProgram required(ptxText(ptxKernel(0, "", ".reqntid 96, 1, 1\n")));
   EXPECT_EQ(required.run({96, 1, 1}), "");
-  EXPECT_EQ(required.run({64, 1, 1}), "expected 96 threads a block, which kernel 'k' requires, but got 64");
+  EXPECT_EQ(required.run({64, 1, 1}), "expected a block of 96, 1, 1 threads, which kernel 'k' requires, but got 64, 1, 1");
+  EXPECT_EQ(required.run({48, 2, 1}), "expected a block of 96, 1, 1 threads, which kernel 'k' requires, but got 48, 2, 1");
+  PtxProgram free(ptxText(ptxKernel(0, "")));
+  EXPECT_EQ(free.run({1, 1, 64}), "");
+  EXPECT_EQ(free.run({1, 1, 65}), "expected at most 64 threads a block in z, but got 65");
 }
 
 TEST(PtxLaunch, SharedMemoryIsThatOfTheChip) {
@@ -110,14 +123,4 @@ TEST(PtxLaunch, FindingsNameTheLine) {
   ASSERT_EQ(program.emulator->report().findings.size(), 1u);
   EXPECT_EQ(program.emulator->report().findings[0].instruction, "st.global.u32 [%d1+8], %r0");
   EXPECT_EQ(program.emulator->report().findings[0].location, "ptx:13");
-}
-
-// What nothing has written is NaN, and no address.
-TEST(PtxLaunch, RegistersBeginAsNothingUseful) {
-  PtxProgram program(
-      ptxText(ptxKernel(1, "ld.param.u64 %d1, [p0];\nst.global.u32 [%d1], %r7;\nst.global.u32 [%d9], %r7;")));
-  std::vector<uint32_t> out(1);
-  EXPECT_EQ(program.buffer(out).run({1, 1, 1}), "");
-  EXPECT_EQ(out[0], 0x7fff7fffu);
-  EXPECT_EQ(program.total(FindingKind::OutOfBounds), 1u);
 }

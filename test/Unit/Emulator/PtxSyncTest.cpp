@@ -1,4 +1,4 @@
-//===- PtxSyncTest.cpp - Warp and block instructions of PTX, copies, products of warpgroups ===//
+//===- PtxSyncTest.cpp - Warp and block instructions of PTX, copies ===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -94,6 +94,58 @@ TEST(PtxSync, Atomics) {
   EXPECT_EQ(memory, (std::vector<uint32_t>{13, 3, 7, 9, 5, 0, 2, floatToBits(6)}));
 }
 
+// 8.7: atomic accesses of two blocks do not race only if both name a scope that has both.
+TEST(PtxSync, AtomicsOfABlockRaceWithOthers) {
+  auto races = [](const std::string &update, Dim3 grid, Dim3 block) {
+    PtxProgram program(ptxText(ptxKernel(1, "ld.param.u64 %d1, [p0];\n" + update)));
+    std::vector<float> sum(1);
+    EXPECT_EQ(program.buffer(sum).run(block, grid), "");
+    return program.total(FindingKind::Race) != 0;
+  };
+  for (std::string name : {"red%.global.add.f32 [%d1], 0f3F800000;", "atom%.global.add.u32 %r1, [%d1], 1;",
+                           "atom.relaxed%.global.cas.b32 %r1, [%d1], 0, 1;"}) {
+    auto scoped = [&](const std::string &scope) { return std::string(name).replace(name.find('%'), 1, scope); };
+    EXPECT_TRUE(races(scoped(".cta"), {2, 1, 1}, {1, 1, 1})) << name;
+    EXPECT_FALSE(races(scoped(".cta"), {1, 1, 1}, {64, 1, 1})) << name;
+    EXPECT_FALSE(races(scoped(".gpu"), {2, 1, 1}, {64, 1, 1})) << name;
+  }
+  EXPECT_FALSE(races("red.global.add.f32 [%d1], 0f3F800000;", {2, 1, 1}, {64, 1, 1})); // .gpu if none is named
+  const std::string both = "mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0;\n@%p1 red.gpu.global.add.u32 [%d1], 1;\n"
+                           "@!%p1 red.cta.global.add.u32 [%d1], 1;";
+  EXPECT_TRUE(races(both, {2, 1, 1}, {1, 1, 1}));
+}
+
+// What ld.global.nc reads is written by nobody in the launch, before or after, ordered or not.
+TEST(PtxSync, ConstantLoadsAreOfWhatNobodyWrites) {
+  auto races = [](const std::string &body) {
+    PtxProgram program(ptxText(ptxKernel(1, "ld.param.u64 %d1, [p0];\n" + body)));
+    std::vector<uint32_t> memory(2);
+    EXPECT_EQ(program.buffer(memory).run({1, 1, 1}), "");
+    return program.total(FindingKind::Race) != 0;
+  };
+  EXPECT_FALSE(races("ld.global.nc.u32 %r1, [%d1]; st.global.u32 [%d1+4], %r1;"));
+  EXPECT_TRUE(races("ld.global.nc.u32 %r1, [%d1]; st.global.u32 [%d1], %r1;"));
+  EXPECT_TRUE(races("st.global.u32 [%d1], %r0; membar.gl; ld.global.nc.u32 %r1, [%d1];"));
+  EXPECT_TRUE(races("ld.global.nc.u32 %r1, [%d1]; red.global.add.u32 [%d1], 1;"));
+  EXPECT_FALSE(races("st.global.u32 [%d1], %r0; ld.global.u32 %r1, [%d1];"));
+}
+
+// Constants have a state space of their own; a generic address may be one of them, to be read.
+TEST(PtxSync, ConstantsAreNotGlobal) {
+  auto strays = [](const std::string &body) {
+    PtxProgram program(ptxText(".const .b32 few[2] = {8, 9};\n.global .b32 many[2];\n" +
+                               ptxKernel(0, "mov.u64 %d1, few; mov.u64 %d2, many;\n" + body)));
+    EXPECT_EQ(program.run({1, 1, 1}), "");
+    return program.total(FindingKind::OutOfBounds) != 0;
+  };
+  EXPECT_FALSE(strays("ld.const.u32 %r1, [%d1+4]; ld.global.u32 %r1, [%d2]; st.global.u32 [%d2], %r1;"));
+  EXPECT_FALSE(strays("cvta.const.u64 %d3, %d1; ld.u32 %r1, [%d3];"));
+  EXPECT_TRUE(strays("ld.const.u32 %r1, [%d2];"));
+  EXPECT_TRUE(strays("ld.global.u32 %r1, [%d1];"));
+  EXPECT_TRUE(strays("st.global.u32 [%d2+8], %r0;"));
+  EXPECT_TRUE(strays("cvta.const.u64 %d3, %d2; ld.const.u32 %r1, [%d3];"));
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -121,6 +173,9 @@ TEST(PtxSync, CopiesLandWhenWaitedFor) {
                            "cp.async.wait_all;\n", memory);
   EXPECT_TRUE(cut.emulator->report().clean()) << cut.findings();
   EXPECT_EQ(memory[4 * 7], 0u);
+  PtxProgram more = copying("mov.b32 %r5, 20;\ncp.async.cg.shared.global [%r2], [%d2], 16, %r5;\n",
+                            "cp.async.wait_all;\n", memory);
+  EXPECT_NE(more.total(FindingKind::OutOfBounds), 0u); // 9.7.9.25.3.1: undefined
   PtxProgram late = copying(whole, "cp.async.wait_group 1;\n", memory);
   EXPECT_NE(late.total(FindingKind::CopyInFlight), 0u);
   PtxProgram crossed = copying("cp.async.cg.shared.global [%d2], [%d1], 16;\n", "", memory);
@@ -165,83 +220,4 @@ TEST(PtxSync, BulkCopiesTellTheirBarrier) {
   PtxProgram wrong(bulk(expect, "mbarrier.try_wait.parity.shared.b64 %p2, [%r2], 1;")); // the phase before is over
   EXPECT_EQ(wrong.buffer(in).buffer(out).run({128, 1, 1}), "");
   EXPECT_NE(wrong.total(FindingKind::CopyInFlight), 0u);
-}
-
-//===----------------------------------------------------------------------===//
-// Products of warpgroups
-//===----------------------------------------------------------------------===//
-
-// A [64, 16] and the transpose of B [16, 8], bf16, lie in 8 x 16-byte pieces without swizzle: the next piece along k is
-// 128 bytes on, the next 8 rows 256. Element (i, k) of A is i, that of B is 1 where k = n, so D (i, n) is i.
-static std::string product(const std::string &fence, const std::string &order, const std::string &wait,
-                           const std::string &operands = "%d5, %d6, %p1, 1, 1, 0, 0") {
-  return ptxText(".shared .align 128 .b8 s[2304];\n" +
-                 ptxKernel(1, R"(
-  ld.param.u64 %d1, [p0];
-  mov.u32 %r1, s;
-  setp.ge.u32 %p2, %r0, 64;
-  shr.u32 %r2, %r0, 3;
-  and.b32 %r3, %r0, 7;
-  mad.lo.u32 %r4, %r2, 256, %r1;
-  mad.lo.u32 %r4, %r3, 16, %r4;
-  cvt.rn.f32.u32 %r5, %r0;
-  cvt.rn.bf16x2.f32 %r6, %r5, %r5;
-  @%p2 bra B;
-  st.shared.v4.b32 [%r4], {%r6, %r6, %r6, %r6};
-  st.shared.v4.b32 [%r4+128], {%r6, %r6, %r6, %r6};
-  bra READY;
-B:
-  setp.ge.u32 %p3, %r0, 80;
-  @%p3 bra READY;
-  sub.u32 %r7, %r0, 64;
-  mad.lo.u32 %r8, %r7, 16, %r1;
-  mov.b32 %r9, 0;
-  st.shared.v4.b32 [%r8+2048], {%r9, %r9, %r9, %r9};
-  setp.ge.u32 %p4, %r0, 72;
-  @%p4 bra READY;
-  mad.lo.u32 %r8, %r7, 2, %r8;
-  mov.b16 %h1, 0x3f80;
-  st.shared.b16 [%r8+2048], %h1;
-READY:
-  )" + fence + R"(
-  bar.sync 0;
-  cvt.u64.u32 %d3, %r1;
-  shr.u64 %d3, %d3, 4;
-  or.b64 %d5, %d3, 0x1000080000;
-  add.s64 %d6, %d5, 128;
-  mov.b32 %r40, 0f42C80000; mov.b32 %r41, %r40; mov.b32 %r42, %r40; mov.b32 %r43, %r40;
-  mov.pred %p1, 0;
-  )" + order + "\nwgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%r40, %r41, %r42, %r43}, " +
-                                  operands + ";\nwgmma.commit_group.sync.aligned;\n" + wait + R"(
-  mad.wide.u32 %d2, %r0, 16, %d1;
-  st.global.v4.b32 [%d2], {%r40, %r41, %r42, %r43};)"));
-}
-
-TEST(PtxSync, ProductsOfWarpgroups) {
-  const std::string fence = "fence.proxy.async.shared::cta;", order = "wgmma.fence.sync.aligned;";
-  const std::string wait = "wgmma.wait_group.sync.aligned 0;";
-  std::vector<float> out(512);
-  auto run = [&](const std::string &text) {
-    PtxProgram program(text);
-    EXPECT_EQ(program.buffer(out).run({128, 1, 1}), "");
-    return program;
-  };
-  PtxProgram good = run(product(fence, order, wait));
-  EXPECT_TRUE(good.emulator->report().clean()) << good.findings();
-  for (unsigned thread = 0; thread < 128; ++thread)
-    for (unsigned i = 0; i < 4; ++i) // 9.7.15.5.1.1: row of the warp's 16, column 2 (lane % 4) and the next
-      EXPECT_EQ(out[thread * 4 + i], float(thread / 32 * 16 + thread % 32 / 4 + (i < 2 ? 0 : 8))) << thread << " " << i;
-  run(product(fence, order, wait, "%d5, %d6, %p1, -1, 1, 0, 0"));
-  EXPECT_EQ(out[4], -0.0f - 0); // row 0 of warp 0
-  EXPECT_EQ(out[16 * 4], -4.0f);
-  run(product(fence, order + "mov.pred %p1, 1;", wait));
-  EXPECT_EQ(out[16 * 4], 104.0f); // added to what was there
-  EXPECT_NE(run(product("", order, wait)).total(FindingKind::ProxyOrder), 0u);
-  EXPECT_NE(run(product(fence, "", wait)).total(FindingKind::RegisterInFlight), 0u);
-  EXPECT_NE(run(product(fence, order, "")).total(FindingKind::RegisterInFlight), 0u);
-  EXPECT_NE(run(product(fence, order, "wgmma.wait_group.sync.aligned 1;")).total(FindingKind::RegisterInFlight), 0u);
-  PtxProgram overwritten = run(product(fence, order, "mov.b32 %r41, 0; " + wait));
-  EXPECT_NE(overwritten.total(FindingKind::RegisterInFlight), 0u);
-  run(product(fence, order, wait, "%d6, %d5, %p1, 1, 1, 0, 0")); // operands exchanged
-  EXPECT_NE(out[16 * 4], 4.0f);
 }

@@ -93,11 +93,40 @@ TEST(PtxText, RefusesWrongOperands) {
            "expected a vector of 4 registers as operand 2");
   contains("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1}, {%r1}, {%r1}, {%r1};",
            "product that is not modelled");
+  contains("mov.u32 %r1, %warpid;", "operation that is not modelled");
+  contains("mov.u32 %r1, %nwarpid;", "operation that is not modelled");
+  contains("setp.eq.u32 %p1, %r0, 0; @%p1 bra.uni A; A:", "expected no guard with .uni");
+  contains("setp.eq.u32 %p1, %r0, 0; @%p1 ret.uni;", "expected no guard with .uni");
+  contains("ld.acquire.gpu.global.cg.u32 %r1, [%d0];", "expected one of .b8"); // what is ordered has no .cop
+  contains("ld.relaxed.gpu.global.nc.u32 %r1, [%d0];", "expected one of .b8");
+  contains("ld.shared.nc.u32 %r1, [%r0];", "expected one of .b8");
+  contains("ld.nc.u32 %r1, [%d0];", "expected one of .b8");
+  contains("ld.global.wb.u32 %r1, [%d0];", "expected one of .b8");
+  contains("st.global.nc.u32 [%d0], %r0;", "expected one of .b8");
+  contains("st.global.ca.u32 [%d0], %r0;", "expected one of .b8");
+  contains("st.release.gpu.global.wt.u32 [%d0], %r0;", "expected one of .b8");
+  contains("mma;", "expected .sync, but got no modifier");
+  contains("mma.sync;", "expected .aligned, but got no modifier");
+  contains("max.ftz.f64 %d1, %d0, %d0;", "expected no .ftz and .sat with this type");
+  contains("add.ftz.f64 %d1, %d0, %d0;", "expected no .ftz and .sat with this type");
+  contains("add.sat.bf16 %h1, %h0, %h0;", "expected no .ftz and .sat with this type");
+  contains("max.NaN.f64 %d1, %d0, %d0;", "expected .f32 behind .NaN");
+  contains("mbarrier.arrive.relaxed.cta.shared.b64 %d1, [%r0];", "expected .release, but got '.relaxed'");
+  contains("mbarrier.test_wait.parity.relaxed.cta.shared.b64 %p1, [%r0], 0;", "expected .acquire, but got '.relaxed'");
+  contains("mbarrier.try_wait.relaxed.cta.shared.b64 %p1, [%r0], %d0;", "expected .acquire, but got '.relaxed'");
   contains(".reg .b32 %r<4>;", "expected a register that is not declared yet");
   contains(".reg .b32 %x<4000000000>;", "expected at most 1048576 registers");
   contains(".local .b8 depot[16];", "local memory, which is not modelled");
   contains("add.s32 %r1, %r2, %r3", "expected ';' at the end of an instruction");
   contains("{", "expected '}' at the end of an entry");
+}
+
+TEST(PtxText, TakesCacheHintsInTheirPlaces) {
+  for (std::string body : {"ld.global.cg.u32 %r1, [%d0];", "ld.global.nc.u32 %r1, [%d0];", "ld.cv.u32 %r1, [%d0];",
+                           "ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%r1, %r2, %r3, %r4}, [%d0];",
+                           "ld.relaxed.gpu.global.L1::no_allocate.u32 %r1, [%d0];", "st.global.wt.u32 [%d0], %r0;",
+                           "st.global.L1::evict_last.u32 [%d0], %r0;", "bra.uni A; A:"})
+    EXPECT_EQ(refusalOf(body), "") << body;
 }
 
 TEST(PtxText, NeedsVersionAndTarget) {
@@ -106,8 +135,39 @@ TEST(PtxText, NeedsVersionAndTarget) {
   };
   EXPECT_EQ(on("sm_90a", "8.0", "wgmma.fence.sync.aligned;"), "");
   EXPECT_NE(on("sm_90", "8.0", "wgmma.fence.sync.aligned;").find("expected .target sm_90a"), std::string::npos);
-  EXPECT_NE(on("sm_90a", "7.8", "wgmma.fence.sync.aligned;").find("expected .version 8.0 or later"), std::string::npos);
+  EXPECT_NE(on("sm_90", "7.8", "fence.proxy.async;").find("expected .version 8.0 or later"), std::string::npos);
   EXPECT_NE(on("sm_80", "8.0", "fence.proxy.async;").find("expected .target sm_90 or later"), std::string::npos);
+  struct Need {
+    const char *body, *older, *version; ///< the version, and one that is too old
+  } needs[] = {
+      {"mov.b16 %h1, 0; add.bf16 %h2, %h1, %h1;", "", "7.8"},
+      {"mov.b16 %h1, 0; mul.bf16 %h2, %h1, %h1;", "", "7.8"},
+      {"mbarrier.arrive.expect_tx.shared.b64 %d1, [%r0], 16;", "7.8", "8.0"},
+      {"mbarrier.arrive.release.cta.shared.b64 %d1, [%r0];", "7.8", "8.0"},
+      {"mbarrier.try_wait.parity.acquire.cta.shared.b64 %p1, [%r0], 0;", "7.8", "8.0"},
+      {"mbarrier.arrive.shared.b64 %d1, [%r0], 2;", "", "7.8"},
+      {"cp.async.bulk.commit_group;", "7.8", "8.0"},
+      {"cp.async.bulk.wait_group 0;", "7.8", "8.0"},
+  };
+  for (const Need &need : needs) {
+    EXPECT_EQ(on("sm_90", need.version, need.body), "") << need.body;
+    EXPECT_NE(on("sm_80", need.version, need.body).find("expected .target sm_90"), std::string::npos) << need.body;
+    if (*need.older)
+      EXPECT_NE(on("sm_90", need.older, need.body).find("expected .version"), std::string::npos) << need.body;
+  }
+  EXPECT_EQ(on("sm_80", "7.0", "mbarrier.arrive.shared.b64 %d1, [%r0];"), "");
+  EXPECT_EQ(on("sm_80", "7.0", "mbarrier.arrive.noComplete.shared.b64 %d1, [%r0], 2;"), "");
+}
+
+TEST(PtxText, TargetsNeedTheirVersion) {
+  auto on = [](const std::string &target, const std::string &version) {
+    return refusal(".version " + version + "\n.target " + target + "\n.address_size 64\n");
+  };
+  for (auto [target, first, before] : {std::tuple("sm_80", "7.0", "6.5"), {"sm_86", "7.1", "7.0"}, {"sm_87", "7.4", "7.3"},
+                                       {"sm_89", "7.8", "7.7"}, {"sm_90", "7.8", "7.7"}, {"sm_90a", "8.0", "7.8"}}) {
+    EXPECT_EQ(on(target, first), "") << target;
+    EXPECT_EQ(on(target, before), std::string("ptx:2: expected a .version that has ") + target + ", but got " + before);
+  }
 }
 
 /// Without compiling what is right.
@@ -121,7 +181,7 @@ static std::string translated(const std::string &text) {
 TEST(PtxText, BrokenTextIsRefused) {
   std::string text = ptxText(".global .align 4 .b8 table[4] = {1, 2, 3, 4};\n" +
                              ptxKernel(1,
-                                       "@!%p1 bra A;\nld.global.v2.f32 {%r1, %r2}, [%d1+-4];\n{ .reg .pred q;\n"
+                                       "ld.param.u64 %d1, [p0];\nsetp.eq.u32 %p1, %r0, 0;\n@!%p1 bra A;\nld.global.v2.f32 {%r1, %r2}, [%d1+-4];\n{ .reg .pred q;\n"
                                        "setp.ne.b32 q|%p2, %r1, -1; }\nA: mov.b32 %r3, 0f3F800000;",
                                        ".maxntid 32, 1, 1\n.minnctapersm 1\n"));
   ASSERT_EQ(refusal(text), "");

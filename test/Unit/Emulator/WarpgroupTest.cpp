@@ -471,6 +471,31 @@ TEST(TensorCopy, ZerosOutsideCountAsBytes) {
   EXPECT_GT(run.total(FindingKind::BarrierMisuse), 0u) << run.findings();
 }
 
+// A box leaves from a multiple of 128 too.
+TEST(TensorCopy, StoresAreAligned) {
+  for (unsigned offset : {0u, 16u}) {
+    Tensor tensor(0);
+    Program run(kernel("ptr %map, ptr addrspace(1) %tensor",
+                       R"(  %own = getelementptr i32, ptr addrspace(3) @box, i64 %t
+  store i32 7, ptr addrspace(3) %own
+  call void @llvm.nvvm.fence.proxy.async.shared_cta()
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %first = icmp eq i32 %tid, 0
+  br i1 %first, label %store, label %end
+store:
+  %from = getelementptr i8, ptr addrspace(3) @box, i64 )" + std::to_string(offset) + R"(
+  call void @llvm.nvvm.cp.async.bulk.tensor.s2g.tile.2d(ptr addrspace(3) %from, ptr %map, i32 0, i32 0, i64 0, i1 false)
+  call void @llvm.nvvm.cp.async.bulk.commit.group()
+  call void @llvm.nvvm.cp.async.bulk.wait.group(i32 0)
+  br label %end
+end:)",
+                       "@box = internal addrspace(3) global [1040 x i8] undef, align 1024\n"));
+    EXPECT_EQ(run.buffer(tensor.map).buffer(tensor.elements).run({256}), "");
+    EXPECT_EQ(run.total(FindingKind::Misaligned) != 0, offset != 0) << run.findings();
+    EXPECT_EQ(tensor.elements[0], offset ? 1 : 7);
+  }
+}
+
 TEST(TensorCopy, NoDescriptor) {
   Tensor tensor(0);
   tensor.map[0].mark = 0;
