@@ -71,7 +71,8 @@ static std::optional<Expected<int>> waitUntil(pid_t child, unsigned seconds) {
     if (ended == child)
       return status;
     if (ended < 0 && errno != EINTR) // a host that ignores or collects its children
-      return createStringError(Twine("no word of how it ended, but ") + std::strerror(errno));
+      return createStringError(Twine("no word of how it ended (") + std::strerror(errno) +
+                               "); this process must neither ignore SIGCHLD nor wait for children that it did not start");
     std::chrono::nanoseconds taken = Clock::now() - start;
     if (taken >= std::chrono::seconds(seconds))
       return std::nullopt;

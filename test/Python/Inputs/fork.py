@@ -67,6 +67,16 @@ class Calls(unittest.TestCase):
                 thread.join()
 
 
+class Keys(unittest.TestCase):
+    def test_programs_of_xla_know_an_attention_of_one_process_only(self):
+        """The numbers that the child and the parent draw next."""
+        attune.compile(linear())._cpu.xla_key()
+        attend = attune.compile(linear())
+        read, write = os.pipe()
+        self.assertEqual(in_child(lambda: os.write(write, b"%d" % attend._cpu.xla_key())), 0)
+        self.assertNotEqual(int(os.read(read, 40)), attend._cpu.xla_key())
+
+
 class Child:
     """A child that was made inside of `context` and goes on after it."""
 
