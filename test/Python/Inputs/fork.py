@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import unittest
@@ -13,7 +14,7 @@ import attune
 import numpy as np
 from attune import _lock, cache
 from cache_case import CacheCase
-from forked import Meanwhile, in_child, until
+from forked import SECONDS, Meanwhile, in_child, until
 from support import Spy, linear, performer, tokens
 
 
@@ -70,8 +71,8 @@ class Calls(unittest.TestCase):
 class Keys(unittest.TestCase):
     def test_programs_of_xla_know_an_attention_of_one_process_only(self):
         """The numbers that the child and the parent draw next."""
-        attune.compile(linear())._cpu.xla_key()
-        attend = attune.compile(linear())
+        first, attend = attune.compile(linear()), attune.compile(linear())
+        first._cpu.xla_key()
         read, write = os.pipe()
         self.assertEqual(in_child(lambda: os.write(write, b"%d" % attend._cpu.xla_key())), 0)
         self.assertNotEqual(int(os.read(read, 40)), attend._cpu.xla_key())
@@ -110,23 +111,26 @@ class Caches(CacheCase):
             self.assertTrue(self.taken_elsewhere())
 
     def test_a_child_that_outlives_its_parent_keeps_nothing(self):
-        read, write = os.pipe()
+        (ready, say_ready), (dies, end_parent), (goes, end_child) = os.pipe(), os.pipe(), os.pipe()
         parent = os.fork()
-        if parent == 0:  # is killed while it holds the lock, and leaves a child
+        if parent == 0:
+            signal.alarm(SECONDS)
+            os.close(end_parent), os.close(end_child)
             with _lock.locked(self.lock()):
                 if os.fork() == 0:
-                    os.write(write, b"%d\n" % os.getpid())
-                    until(lambda: os.path.exists(self.folder / "end"))
+                    signal.alarm(SECONDS)
+                    os.write(say_ready, b".")
+                    os.read(goes, 1)
                     os._exit(0)
-                until(lambda: os.path.exists(self.folder / "kill"))
-                os._exit(0)  # no `finally` runs
-        os.read(read, 20)
-        self.assertFalse(self.taken_elsewhere())
-        (self.folder / "kill").touch()
+                os.read(dies, 1)
+                os._exit(0)  # while it holds the lock
+        os.read(ready, 1)
+        held = not self.taken_elsewhere()
+        os.close(end_parent)
         os.waitpid(parent, 0)
         free = self.taken_elsewhere()
-        (self.folder / "end").touch()
-        self.assertTrue(free)
+        os.close(end_child)
+        self.assertEqual((held, free), (True, True))
 
     def test_a_lock_that_is_never_free(self):
         made = cache.folder() / "locks"
