@@ -29,8 +29,7 @@ public:
   llvm::Error fail(const llvm::Twine &message) const;
 
 private:
-  BoundedFile(llvm::StringRef path, int descriptor, int64_t size)
-      : path_(path), descriptor_(descriptor), size_(size) {}
+  BoundedFile(llvm::StringRef path, int descriptor, int64_t size) : path_(path), descriptor_(descriptor), size_(size) {}
   std::string path_;
   int descriptor_;
   int64_t size_;

@@ -61,7 +61,8 @@ void removeAll() {
       ::kill(-group, SIGKILL);
   for (bool folders : {false, true})
     for (std::atomic<char *> &slot : slots)
-      if (char *path = slot.exchange(nullptr), *empty = nullptr; path && (folders ? ::rmdir(path) : ::unlink(path)) != 0)
+      if (char *path = slot.exchange(nullptr), *empty = nullptr;
+          path && (folders ? ::rmdir(path) : ::unlink(path)) != 0)
         (void)slot.compare_exchange_strong(empty, path);
 }
 

@@ -22,8 +22,8 @@ static std::string contentOf(const llvm::Twine &path) {
   return buffer ? (*buffer)->getBuffer().trim().str() : std::string();
 }
 
-/// The least of a group and of those that it is part of. In a container the names may be those outside of it, and only the
-/// last one is there.
+/// The least of a group and of those that it is part of. In a container the names may be those outside of it, and only
+/// the last one is there.
 static int64_t leastLimit(const std::string &mount, llvm::StringRef group, llvm::StringRef file) {
   int64_t least = INT64_MAX, limit = 0;
   for (bool last = false; !last; group = llvm::sys::path::parent_path(group)) {

@@ -71,8 +71,9 @@ static std::optional<Expected<int>> waitUntil(pid_t child, unsigned seconds) {
     if (ended == child)
       return status;
     if (ended < 0 && errno != EINTR) // a host that ignores or collects its children
-      return createStringError(Twine("no word of how it ended (") + std::strerror(errno) +
-                               "); this process must neither ignore SIGCHLD nor wait for children that it did not start");
+      return createStringError(
+          Twine("no word of how it ended (") + std::strerror(errno) +
+          "); this process must neither ignore SIGCHLD nor wait for children that it did not start");
     std::chrono::nanoseconds taken = Clock::now() - start;
     if (taken >= std::chrono::seconds(seconds))
       return std::nullopt;
@@ -116,8 +117,8 @@ Expected<ProgramRun> runProgram(ArrayRef<StringRef> command, std::optional<unsig
   }
   Expected<int> status = *ended ? exitStatus(**ended) : std::move(*ended);
   if (!status)
-    return createStringError("expected " + command.front() + " to end by itself, but got: " +
-                             toString(status.takeError()));
+    return createStringError("expected " + command.front() +
+                             " to end by itself, but got: " + toString(status.takeError()));
   return ProgramRun{*status, log->read()};
 }
 

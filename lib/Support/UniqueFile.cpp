@@ -123,11 +123,12 @@ Error UniqueFile::write(StringRef bytes) {
   return Error::success();
 }
 
-/// Whether no file can take the place of what is there: in a folder that may not be written or that lies on another disk,
-/// or of a file that is mounted on its own.
+/// Whether no file can take the place of what is there: in a folder that may not be written or that lies on another
+/// disk, or of a file that is mounted on its own.
 static bool keepsItsPlace(std::error_code renaming) {
-  for (std::errc reason : {std::errc::cross_device_link, std::errc::permission_denied, std::errc::operation_not_permitted,
-                           std::errc::read_only_file_system, std::errc::device_or_resource_busy})
+  for (std::errc reason :
+       {std::errc::cross_device_link, std::errc::permission_denied, std::errc::operation_not_permitted,
+        std::errc::read_only_file_system, std::errc::device_or_resource_busy})
     if (renaming == reason)
       return true;
   return false;

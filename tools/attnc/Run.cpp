@@ -180,7 +180,8 @@ static llvm::Expected<RunTensors> readForFunction(const Arguments &arguments, Co
   std::vector<WantedTensor> wanted;
   for (auto [name, type] : llvm::zip_equal(names, function.getArgumentTypes())) {
     auto tensor = llvm::cast<mlir::RankedTensorType>(type);
-    wanted.push_back({name, llvm::SmallVector<int64_t, 4>(tensor.getShape()), elementTypeOf(nameOf(tensor.getElementType()))});
+    wanted.push_back(
+        {name, llvm::SmallVector<int64_t, 4>(tensor.getShape()), elementTypeOf(nameOf(tensor.getElementType()))});
   }
   llvm::Expected<std::vector<NamedTensor>> read = readWanted(*source, wanted);
   if (!read)

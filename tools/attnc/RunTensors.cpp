@@ -91,8 +91,7 @@ static llvm::Error checkHeader(const TensorSource &source, const WantedTensor &w
     return header.takeError();
   auto suits = [](auto pair) { return std::get<0>(pair) < 0 || std::get<0>(pair) == std::get<1>(pair); };
   if (header->shape.size() != wanted.shape.size() || !llvm::all_of(llvm::zip_equal(wanted.shape, header->shape), suits))
-    return failAt(source, wanted,
-                  "expected shape " + showOpen(wanted.shape) + ", but got " + showShape(header->shape));
+    return failAt(source, wanted, "expected shape " + showOpen(wanted.shape) + ", but got " + showShape(header->shape));
   // An empty tensor is converted as any other is: the same types pass, with the same message for the rest.
   llvm::Expected<HostTensor> converted = inType(source, wanted, HostTensor::zeros(header->type, {0}));
   return converted ? memory.add(*header, source.placeOf(wanted.name)) : converted.takeError();

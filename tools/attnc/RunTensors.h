@@ -36,7 +36,8 @@ struct WantedTensor {
   std::optional<ElementType> type;
 };
 
-/// Tensors of these shapes, in these types. All headers are judged, and what they take together, before any data is read.
+/// Tensors of these shapes, in these types. All headers are judged, and what they take together, before any data is
+/// read.
 llvm::Expected<std::vector<NamedTensor>> readWanted(const TensorSource &source, llvm::ArrayRef<WantedTensor> wanted);
 
 /// Without a spec the interface tells what to read.

@@ -18,8 +18,8 @@ namespace attune {
 /// memory and of what its control groups allow, as containers do.
 int64_t machineMemory();
 
-/// The least limit of a process's control groups, of version 1 or 2, which are mounted at `mount` and listed in the file
-/// `list`; INT64_MAX if there is none.
+/// The least limit of a process's control groups, of version 1 or 2, which are mounted at `mount` and listed in the
+/// file `list`; INT64_MAX if there is none.
 int64_t groupMemory(llvm::StringRef mount = "/sys/fs/cgroup", llvm::StringRef list = "/proc/self/cgroup");
 
 } // namespace attune

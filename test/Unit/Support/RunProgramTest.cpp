@@ -87,7 +87,8 @@ TEST(RunProgram, EndsThemWithASignal) {
 
 TEST(RunProgram, SaysSoWhereTheHostCollectsItsChildren) {
   auto former = std::signal(SIGCHLD, SIG_IGN);
-  EXPECT_THAT(messageOf(shell("exit 0")), HasSubstr("but got: no word of how it ended (No child processes); this process must"));
+  EXPECT_THAT(messageOf(shell("exit 0")),
+              HasSubstr("but got: no word of how it ended (No child processes); this process must"));
   std::signal(SIGCHLD, former);
 }
 

@@ -113,12 +113,14 @@ TEST(Safetensors, RefusesWhatNoMemoryHolds) {
 
 /// One reader takes the first of two entries, another the last: nobody can say which was meant.
 TEST(Safetensors, RefusesAKeyTwice) {
-  std::string a = R"({"dtype":"U8","shape":[2],"data_offsets":[0,2]})", b = R"({"dtype":"U8","shape":[4],"data_offsets":[0,4]})";
+  std::string a = R"({"dtype":"U8","shape":[2],"data_offsets":[0,2]})",
+              b = R"({"dtype":"U8","shape":[4],"data_offsets":[0,4]})";
   auto fileOf = [&](const std::string &header) { return failure(archive(header, "abcd")); };
   EXPECT_THAT(fileOf(R"({"t":)" + a + R"(,"t":)" + b + "}"),
               HasSubstr("a.safetensors: error: expected each key of the header once, but got 't' again"));
   EXPECT_THAT(fileOf(R"({"t":)" + a + R"( , "\u0074" :)" + b + "}"), HasSubstr("but got 't' again"));
-  EXPECT_THAT(fileOf(R"({"t":{"dtype":"U8","shape":[4],"shape":[4],"data_offsets":[0,4]}})"), HasSubstr("but got 'shape' again"));
+  EXPECT_THAT(fileOf(R"({"t":{"dtype":"U8","shape":[4],"shape":[4],"data_offsets":[0,4]}})"),
+              HasSubstr("but got 'shape' again"));
   EXPECT_THAT(fileOf(R"({"__metadata__":{"\"t":"t","t":"\\"},"t":)" + b + "}"), testing::IsEmpty());
 }
 
