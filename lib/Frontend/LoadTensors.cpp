@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecTensors.h"
-#include "attune/Support/MachineMemory.h"
 
 namespace attune {
 
@@ -69,18 +68,12 @@ static llvm::Error checkShapes(llvm::ArrayRef<SpecTensor> wanted, const Headers 
   return llvm::Error::success();
 }
 
-/// The tensors together, as they lie in the files, which is what reading them takes at least; adds to `bytes`.
+/// The tensors together, as they lie in the files, which is what reading them takes at least.
 static llvm::Error checkMemory(llvm::ArrayRef<SpecTensor> wanted, const Headers &headers, const TensorSource &source,
-                               int64_t &bytes) {
-  for (auto [tensor, header] : llvm::zip_equal(wanted, headers)) {
-    int64_t more = byteCount(header.type, header.shape).value_or(0);
-    if (more > machineMemory() - bytes)
-      return failAt(tensor, source,
-                    "expected tensors that fit this machine's memory of " + llvm::Twine(machineMemory()) +
-                        " bytes, but got shape " + showShape(header.shape) + " of " + nameOf(header.type) + " beside " +
-                        llvm::Twine(bytes) + " bytes of others");
-    bytes += more;
-  }
+                               TensorMemory &memory) {
+  for (auto [tensor, header] : llvm::zip_equal(wanted, headers))
+    if (llvm::Error error = memory.add(header, source.placeOf(tensor.name)))
+      return error;
   return llvm::Error::success();
 }
 
@@ -228,10 +221,10 @@ llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef spec
   LoadedTensors result;
   result.spec = std::move(*resolved);
   std::vector<SpecTensor> given = inputTensors(result.spec), kept = parameterTensors(result.spec);
-  int64_t bytes = 0;
-  if (llvm::Error error = checkMemory(given, *inputs, source, bytes))
+  TensorMemory memory;
+  if (llvm::Error error = checkMemory(given, *inputs, source, memory))
     return error;
-  if (llvm::Error error = checkMemory(kept, *parameters, source, bytes))
+  if (llvm::Error error = checkMemory(kept, *parameters, source, memory))
     return error;
   if (llvm::Error error = readAll(given, *inputs, source, result.inputs))
     return error;

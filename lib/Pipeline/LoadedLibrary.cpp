@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
+#include <sys/statvfs.h>
 
 using namespace attune;
 
@@ -92,10 +93,18 @@ static bool resolve(void *library, llvm::StringRef name, const char *suffix, Fun
   return function != nullptr;
 }
 
+/// The loader only says that it could not map the file.
+static llvm::StringRef remedyFor(const std::string &path) {
+  struct statvfs facts;
+  bool executes = ::statvfs(path.c_str(), &facts) != 0 || !(facts.f_flag & ST_NOEXEC);
+  return executes ? "" : "; its file system is mounted noexec: set TMPDIR to a folder on another one";
+}
+
 llvm::Expected<std::unique_ptr<LoadedLibrary>> LoadedLibrary::open(llvm::StringRef path, llvm::StringRef name) {
   void *library = dlopen(path.str().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return llvm::createStringError("expected a library that loads, but got: " + llvm::StringRef(dlerror()));
+    return llvm::createStringError("expected a library that loads, but got: " + llvm::StringRef(dlerror()) +
+                                   remedyFor(path.str()));
   auto impl = std::make_unique<Impl>();
   impl->library = library;
   EntryPoints &entry = impl->entry;

@@ -10,7 +10,6 @@
 #include "attune/Support/UniqueFile.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,25 +30,29 @@ llvm::Expected<BoundedFile> BoundedFile::open(llvm::StringRef path) {
     return failAt(path, "expected a tensor file, but got " + llvm::Twine(std::strerror(errno)));
   struct stat facts;
   bool known = ::fstat(descriptor, &facts) == 0;
-  std::FILE *file = known && S_ISREG(facts.st_mode) ? ::fdopen(descriptor, "rb") : nullptr;
-  if (file)
-    return BoundedFile(path, file, facts.st_size);
+  if (known && S_ISREG(facts.st_mode))
+    return BoundedFile(path, descriptor, facts.st_size);
   ::close(descriptor);
   return failAt(path, "expected a tensor file, but got a folder or a device");
 }
 
 BoundedFile::~BoundedFile() {
-  if (file_)
-    std::fclose(static_cast<std::FILE *>(file_));
+  if (descriptor_ >= 0)
+    ::close(descriptor_);
 }
 
-llvm::Error BoundedFile::read(int64_t offset, char *out, int64_t count) {
+llvm::Error BoundedFile::read(int64_t offset, char *out, int64_t count) const {
   if (offset < 0 || count < 0 || offset > size_ || count > size_ - offset)
     return fail("expected " + llvm::Twine(count) + " bytes at " + llvm::Twine(offset) + ", but got a file of " +
                 llvm::Twine(size_));
-  auto *file = static_cast<std::FILE *>(file_);
-  if (::fseeko(file, offset, SEEK_SET) != 0 || std::fread(out, 1, count, file) != static_cast<size_t>(count))
-    return fail("expected " + llvm::Twine(count) + " readable bytes, but got an early end");
+  for (int64_t done = 0; done < count;) {
+    ssize_t more = ::pread(descriptor_, out + done, count - done, offset + done);
+    if (more == 0)
+      return fail("expected " + llvm::Twine(count) + " readable bytes, but got an early end");
+    if (more < 0 && errno != EINTR)
+      return fail("expected " + llvm::Twine(count) + " readable bytes, but got " + std::strerror(errno));
+    done += std::max<ssize_t>(more, 0);
+  }
   return llvm::Error::success();
 }
 

@@ -10,27 +10,28 @@
 
 #include "attune/Support/HostTensor.h"
 
+#include <utility>
+
 namespace attune {
 
 /// A regular file of known size; reading past its end is an error, never a wait or a large allocation.
 class BoundedFile {
 public:
   static llvm::Expected<BoundedFile> open(llvm::StringRef path);
-  BoundedFile(BoundedFile &&other) : path_(std::move(other.path_)), file_(other.file_), size_(other.size_) {
-    other.file_ = nullptr;
-  }
+  BoundedFile(BoundedFile &&other)
+      : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
   ~BoundedFile();
 
   int64_t size() const { return size_; }
   /// `count` bytes from `offset` into `out`, which has room for them.
-  llvm::Error read(int64_t offset, char *out, int64_t count);
+  llvm::Error read(int64_t offset, char *out, int64_t count) const;
   /// An error `PATH: error: message`.
   llvm::Error fail(const llvm::Twine &message) const;
 
 private:
-  BoundedFile(llvm::StringRef path, void *file, int64_t size) : path_(path), file_(file), size_(size) {}
+  BoundedFile(llvm::StringRef path, int descriptor, int64_t size) : path_(path), descriptor_(descriptor), size_(size) {}
   std::string path_;
-  void *file_; // std::FILE
+  int descriptor_;
   int64_t size_;
 };
 

@@ -28,22 +28,42 @@ SignalRemoval::SignalRemoval(llvm::StringRef text) : path(::strdup(text.str().c_
 
 SignalRemoval::SignalRemoval(SignalRemoval &&other) : path(std::exchange(other.path, nullptr)) {}
 
+/// What is in no slot is in use by a handler, and the program is about to end.
 SignalRemoval::~SignalRemoval() {
   for (std::atomic<char *> &slot : slots)
-    if (char *mine = path; mine && slot.compare_exchange_strong(mine, nullptr))
-      break;
-  std::free(path);
+    if (char *mine = path; mine && slot.compare_exchange_strong(mine, nullptr)) {
+      std::free(path);
+      return;
+    }
+}
+
+static std::atomic<pid_t> groups[64];
+
+SignalEnd::SignalEnd(pid_t group) : group(group) {
+  for (std::atomic<pid_t> &slot : groups)
+    if (pid_t empty = 0; slot.compare_exchange_strong(empty, group))
+      return;
+}
+
+SignalEnd::~SignalEnd() {
+  for (std::atomic<pid_t> &slot : groups)
+    if (pid_t mine = group; slot.compare_exchange_strong(mine, 0))
+      return;
 }
 
 static constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP};
 static struct sigaction former[std::size(ending)];
 
-/// Files first, so that folders are empty.
+/// A path is out of its slot while it is used, so that nobody frees it. Files first, so that folders are empty.
 void removeAll() {
+  for (std::atomic<pid_t> &slot : groups)
+    if (pid_t group = slot.exchange(0))
+      ::kill(-group, SIGKILL);
   for (bool folders : {false, true})
     for (std::atomic<char *> &slot : slots)
-      if (const char *path = slot.load())
-        (void)(folders ? ::rmdir(path) : ::unlink(path));
+      if (char *path = slot.exchange(nullptr), *empty = nullptr;
+          path && (folders ? ::rmdir(path) : ::unlink(path)) != 0)
+        (void)slot.compare_exchange_strong(empty, path);
 }
 
 /// The signal then does what it would without this handler.

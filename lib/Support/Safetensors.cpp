@@ -16,6 +16,7 @@
 #include "BoundedFile.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/JSON.h"
 
@@ -48,6 +49,28 @@ static bool isShallow(llvm::StringRef json) {
       --depth;
   }
   return true;
+}
+
+/// A key that an object of a JSON text has twice, which a parser would drop without a word. The text must be valid.
+static std::optional<std::string> repeatedKey(llvm::StringRef json) {
+  std::vector<llvm::StringSet<>> objects; // the keys so far of each that is open
+  for (size_t i = 0; i < json.size(); ++i) {
+    if (json[i] == '{' || json[i] == '[')
+      objects.emplace_back();
+    else if (json[i] == '}' || json[i] == ']')
+      objects.pop_back();
+    if (json[i] != '"')
+      continue;
+    size_t begin = i++;
+    while (json[i] != '"')
+      i += json[i] == '\\' ? 2 : 1;
+    if (!json.drop_front(i + 1).ltrim(" \t\r\n").starts_with(":"))
+      continue;
+    std::string key = llvm::cantFail(llvm::json::parse(json.slice(begin, i + 1))).getAsString()->str();
+    if (!objects.back().insert(key).second)
+      return key;
+  }
+  return std::nullopt;
 }
 
 /// Below 2^63 in size: a double of 2^63 would be taken for an int64_t, which does not hold it.
@@ -122,13 +145,16 @@ llvm::Expected<SafetensorsFile> SafetensorsFile::open(llvm::StringRef path) {
   llvm::Expected<llvm::json::Value> json = llvm::json::parse(header);
   if (!json)
     return file->fail("expected a JSON header, but got " + llvm::toString(json.takeError()));
+  if (std::optional<std::string> key = repeatedKey(header))
+    return file->fail("expected each key of the header once, but got " + quoted(*key) + " again");
   const llvm::json::Object *object = json->getAsObject();
   if (!object)
     return file->fail("expected a JSON object in the header, but got something else");
   SafetensorsFile result;
   result.path_ = path.str();
+  result.file_ = std::make_shared<BoundedFile>(std::move(*file));
   result.dataStart_ = 8 + static_cast<int64_t>(length);
-  int64_t dataBytes = file->size() - result.dataStart_;
+  int64_t dataBytes = result.file_->size() - result.dataStart_;
   for (const auto &[name, value] : *object)
     if (llvm::StringRef(name) != metadataKey)
       if (llvm::Error error = result.addEntry(name, &value, dataBytes))
@@ -168,14 +194,11 @@ llvm::Expected<HostTensor> SafetensorsFile::read(llvm::StringRef name) const {
   llvm::Expected<TensorHeader> wanted = header(name);
   if (!wanted)
     return wanted.takeError();
-  llvm::Expected<BoundedFile> file = BoundedFile::open(path_);
-  if (!file)
-    return file.takeError();
   llvm::Expected<HostTensor> tensor = HostTensor::allocate(wanted->type, wanted->shape);
   if (!tensor)
-    return file->fail(llvm::toString(tensor.takeError()) + " in " + quoted(name));
+    return file_->fail(llvm::toString(tensor.takeError()) + " in " + quoted(name));
   int64_t start = dataStart_ + entries_.at(name).begin;
-  if (llvm::Error error = file->read(start, tensor->bytes.data(), tensor->bytes.size()))
+  if (llvm::Error error = file_->read(start, tensor->bytes.data(), tensor->bytes.size()))
     return error;
   return tensor;
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Support/Diagnostics.h"
+#include "attune/Support/MachineMemory.h"
 #include "attune/Support/TensorFiles.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -17,6 +18,16 @@ namespace attune {
 bool isTensorName(llvm::StringRef name) {
   return !name.empty() && (llvm::isAlpha(name.front()) || name.front() == '_') &&
          llvm::all_of(name, [](char letter) { return llvm::isAlnum(letter) || letter == '_' || letter == '.'; });
+}
+
+llvm::Error TensorMemory::add(const TensorHeader &header, llvm::StringRef place) {
+  int64_t more = byteCount(header.type, header.shape).value_or(INT64_MAX);
+  if (more > machineMemory() - bytes_)
+    return tensorError(place + ": error: expected tensors that fit this machine's memory of " +
+                       llvm::Twine(machineMemory()) + " bytes, but got shape " + showShape(header.shape) + " of " +
+                       nameOf(header.type) + " beside " + llvm::Twine(bytes_) + " bytes of others");
+  bytes_ += more;
+  return llvm::Error::success();
 }
 
 /// The path of a file that lies in the folder, whatever an argument of a file of ops is called.

@@ -28,6 +28,20 @@ static Error failure(const Twine &shown, const Twine &reason) {
 }
 
 static std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
+static std::error_code lastErrorOf(int result) { return result == 0 ? std::error_code() : lastError(); }
+
+/// Why not all of it could be written; the stream forgets it, or its destructor would end the program.
+static std::error_code errorOf(raw_fd_ostream &stream) {
+  stream.flush();
+  std::error_code code = stream.error();
+  stream.clear_error();
+  return code;
+}
+
+static std::error_code writeDirectly(raw_fd_ostream &stream, function_ref<void(raw_ostream &)> write) {
+  write(stream);
+  return errorOf(stream);
+}
 
 //===----------------------------------------------------------------------===//
 // UniqueFile
@@ -62,9 +76,12 @@ Expected<UniqueFile> UniqueFile::create(StringRef folder, StringRef ending, unsi
   return failure(shown, "no name that is free");
 }
 
+static bool mayWrite(const Twine &path) { return ::faccessat(AT_FDCWD, path.str().c_str(), W_OK, AT_EACCESS) == 0; }
+
 Expected<UniqueFile> UniqueFile::beside(StringRef place, unsigned mode) {
   StringRef folder = sys::path::parent_path(place);
-  return create(folder.empty() ? "." : folder, "", mode, place);
+  folder = folder.empty() ? "." : folder;
+  return mayWrite(folder) || !mayWrite(place) ? create(folder, "", mode, place) : temporary("draft");
 }
 
 /// Whether nobody but this user, root and the folder's owner can rename what lies in it.
@@ -106,6 +123,26 @@ Error UniqueFile::write(StringRef bytes) {
   return Error::success();
 }
 
+/// Whether no file can take the place of what is there: in a folder that may not be written or that lies on another
+/// disk, or of a file that is mounted on its own.
+static bool keepsItsPlace(std::error_code renaming) {
+  for (std::errc reason :
+       {std::errc::cross_device_link, std::errc::permission_denied, std::errc::operation_not_permitted,
+        std::errc::read_only_file_system, std::errc::device_or_resource_busy})
+    if (renaming == reason)
+      return true;
+  return false;
+}
+
+/// The content of a file that is whole, into another that stays the one it is.
+static std::error_code copyInto(const Twine &place, StringRef content) {
+  int descriptor = ::open(place.str().c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (descriptor < 0)
+    return lastError();
+  raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+  return writeDirectly(stream, [&](raw_ostream &os) { os << content; });
+}
+
 std::error_code UniqueFile::close() {
   int open = std::exchange(descriptor_, -1);
   return open >= 0 && ::close(open) != 0 ? lastError() : std::error_code();
@@ -117,14 +154,18 @@ Error UniqueFile::moveTo(StringRef place) {
   bool taken = ::stat(place.str().c_str(), &former) == 0;
   if (taken && !S_ISREG(former.st_mode))
     return failure(place, "a folder or a device there");
-  if (taken && ::faccessat(AT_FDCWD, place.str().c_str(), W_OK, AT_EACCESS) != 0) // renaming would not ask
+  if (taken && !mayWrite(place)) // renaming would not ask
     return failure(place, lastError().message());
   if (taken && ::chmod(path_.c_str(), former.st_mode & 07777) != 0)
     code = lastError();
   if (!code)
     code = close(); // what the disk had no room for may be said only now
   if (!code)
-    code = sys::fs::rename(path_, place);
+    code = lastErrorOf(::rename(path_.c_str(), place.str().c_str()));
+  if (code && taken && keepsItsPlace(code)) {
+    code = copyInto(place, read());
+    return code ? failure(place, code.message()) : Error::success(); // the draft goes with its scope
+  }
   if (code)
     return failure(place, code.message());
   removal_.reset();
@@ -153,22 +194,20 @@ UniqueFolder::~UniqueFolder() {
 // writeFile
 //===----------------------------------------------------------------------===//
 
-/// Why not all of it could be written; the stream forgets it, or its destructor would end the program.
-static std::error_code errorOf(raw_fd_ostream &stream) {
-  stream.flush();
-  std::error_code code = stream.error();
-  stream.clear_error();
-  return code;
-}
-
-static std::error_code writeDirectly(raw_fd_ostream &stream, function_ref<void(raw_ostream &)> write) {
-  write(stream);
-  return errorOf(stream);
-}
-
 std::string throughLinks(StringRef path) {
-  SmallString<256> real;
-  return sys::fs::real_path(path, real) ? path.str() : real.str().str();
+  SmallString<256> place(path);
+  for (int links = 0; links < 40; ++links) { // as many as the system follows
+    char target[4096];
+    ssize_t length = ::readlink(place.c_str(), target, sizeof(target));
+    if (length < 0)
+      return place.str().str();
+    if (target[0] != '/')
+      sys::path::remove_filename(place);
+    else
+      place.clear();
+    sys::path::append(place, StringRef(target, length));
+  }
+  return path.str();
 }
 
 Error writeFile(StringRef path, function_ref<void(raw_ostream &)> write) {
@@ -182,7 +221,7 @@ Error writeFile(StringRef path, function_ref<void(raw_ostream &)> write) {
   } else {
     Expected<UniqueFile> file = UniqueFile::beside(place);
     if (!file)
-      return path == place ? file.takeError() : failure(path, toString(file.takeError()));
+      return file.takeError();
     raw_fd_ostream stream(file->descriptor(), /*shouldClose=*/false);
     code = writeDirectly(stream, write);
     if (!code)

@@ -30,18 +30,6 @@ namespace {
 
 Error refuse(const Twine &message) { return createStringError(inconvertibleErrorCode(), message); }
 
-Expected<std::string> findLinker(StringRef wanted) {
-  if (!wanted.empty()) {
-    if (ErrorOr<std::string> found = sys::findProgramByName(wanted))
-      return *found;
-    return refuse("expected the linker '" + wanted + "', but there is none; give its path or another");
-  }
-  for (StringRef name : {"ld.lld-22", "ld.lld", "cc", "gcc", "clang"})
-    if (ErrorOr<std::string> found = sys::findProgramByName(name))
-      return *found;
-  return refuse("expected a linker (ld.lld-22, ld.lld, cc, gcc or clang) on PATH, but there is none; install lld-22");
-}
-
 bool isLld(StringRef linker) { return sys::path::filename(linker).starts_with("ld.lld"); }
 
 /// The files of the C library that are loaded into this program. Before glibc 2.34 threads and dlopen were apart.
@@ -141,6 +129,18 @@ Error copyTo(StringRef place, StringRef from) {
 }
 
 } // namespace
+
+Expected<std::string> attune::target::findLinker(StringRef wanted) {
+  if (!wanted.empty()) {
+    if (ErrorOr<std::string> found = sys::findProgramByName(wanted))
+      return *found;
+    return refuse("expected the linker '" + wanted + "', but there is none; give its path or another");
+  }
+  for (StringRef name : {"ld.lld-22", "ld.lld", "cc", "gcc", "clang"})
+    if (ErrorOr<std::string> found = sys::findProgramByName(name))
+      return *found;
+  return refuse("expected a linker (ld.lld-22, ld.lld, cc, gcc or clang) on PATH, but there is none; install lld-22");
+}
 
 Error attune::target::linkLibrary(ArrayRef<SmallVector<char, 0>> objects, StringRef soname, StringRef path,
                                   const LinkOptions &options) {

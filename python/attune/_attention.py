@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pathlib
-import threading
 import typing
 
-from . import _native
+from . import _fork, _native
 from ._errors import ArgumentError, StateError
 from ._frameworks import CPU, Device, Framework, Jax, framework_of
 
@@ -46,7 +45,7 @@ class Attention:
         self.library = library
         self.name = name
         self._threads, self._isa = threads, isa
-        self._making = threading.Lock()
+        self._making, self._enqueuing = _fork.Lock(), _fork.Lock()
         self._parameters: typing.Dict[str, typing.Any] = {}
         self._handles: typing.Dict[Device, _native.Handle] = {}
         self._cpu: typing.Optional[_native.Handle] = None
@@ -139,9 +138,10 @@ class Attention:
         given = {**(parameters or {}), **more}
         self._any_handle()
         row = self._parameter_row(given)
-        for handle in list(self._handles.values()):
-            handle.prepare(row)
-        self._parameters, self._ready = given, True
+        with self._making, self._enqueuing:  # a handle of another device is made before, or finds these
+            for handle in self._handles.values():
+                handle.prepare(row)
+            self._parameters, self._ready = given, True
         return self
 
     def _parameter_row(self, given: typing.Mapping[str, typing.Any]) -> typing.Tuple[typing.Any, ...]:
@@ -263,12 +263,14 @@ class Attention:
             raise ArgumentError("expected tensors of PyTorch on a GPU, but got those of another framework; hand them "
                                 "over with torch.from_dlpack")
         handle = self._handle(device)
-        if given:
-            handle.prepare(self._parameter_row(given))
-        size = handle.workspace_bytes(views)
-        memory = torch.empty(size + WORKSPACE_ALIGNMENT, dtype=torch.uint8, device=first.device)
-        start = memory.data_ptr() + -memory.data_ptr() % WORKSPACE_ALIGNMENT
-        handle.run_in(views, start, size, torch.cuda.current_stream(first.device).cuda_stream)
+        row = self._parameter_row(given) if given else None
+        with self._enqueuing:  # nothing of another thread comes between parameters and their run
+            if row is not None:
+                handle.prepare(row)
+            size = handle.workspace_bytes(views)
+            memory = torch.empty(size + WORKSPACE_ALIGNMENT, dtype=torch.uint8, device=first.device)
+            start = memory.data_ptr() + -memory.data_ptr() % WORKSPACE_ALIGNMENT
+            handle.run_in(views, start, size, torch.cuda.current_stream(first.device).cuda_stream)
 
 
 def _listed(infos: typing.Sequence[TensorInfo]) -> str:

@@ -72,8 +72,15 @@ def _library(spec: Spec, targets: typing.List[str], device: typing.Optional[str]
 
 def _key(spec: Spec, targets: typing.List[str], options: typing.List[str], device: typing.Optional[str]) -> str:
     """All that the compiled library depends on."""
-    described = pathlib.Path(device).read_text(encoding="utf-8") if device and pathlib.Path(device).is_file() else None
     assembler = None if targets == ["cpu"] else _compiler.assembler_identity()
-    content = [FORMAT, spec.suffix, normalized(spec), options, described, _compiler.identity(), assembler,
+    content = [FORMAT, spec.suffix, normalized(spec), options, _described(device), _compiler.identity(), assembler,
                _compiler.host_cpu()]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _described(device: typing.Optional[str]) -> typing.Optional[str]:
+    """The content of a device's description; None for one that the compiler knows by its name."""
+    if not device or not device.endswith(".yaml"):
+        return None
+    path = pathlib.Path(device)
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import mmap
 import os
 import pathlib
 import shutil
@@ -20,7 +21,9 @@ VARIABLE = "ATTUNE_ATTNC"
 INSIDE = pathlib.Path(__file__).parent / "bin" / "attnc"
 SPEC_IS_WRONG = 2
 WORK_FAILED = 1
-ASSEMBLED_BY = "cubins: by "  # in what `attnc --version` prints
+# In what `attnc --version` prints, and the environment that decides it.
+ASSEMBLER, PARTS = "cubins: by ", ("program: ", "library: ", "linker: ", "runtime: ")
+PLACES = ("ATTUNE_RUNTIME_ARCHIVE", "CUDA_HOME", "CUDA_ROOT", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH")
 PROGRAM_HEADER_NOTE, NOTE_BUILD_ID = 4, 3
 
 
@@ -82,31 +85,34 @@ def size_options(**sizes: typing.Optional[int]) -> typing.List[str]:
 
 
 def identity() -> str:
-    """Which compiler this is: of the program and of the runtime that it links into libraries, not of their paths."""
+    """Which compiler this is: the program, the libraries of LLVM and MLIR that it loads, the linker that it calls and
+    the runtime that it links into libraries; what they are, not where."""
     program = find()
-    archive = os.environ.get("ATTUNE_RUNTIME_ARCHIVE") or program.resolve().parent.parent / "lib" / "libattune_rt.a"
-    return f"{_file_identity(program)}+{_file_identity(archive)}"
+    files = [program, *_named(program, PARTS)]
+    return "+".join(_file_identity(file) for file in files)
 
 
 def assembler_identity() -> str:
     """Which ptxas, if any, turns the compiler's PTX into machine code: its path and its content."""
-    places = tuple(os.environ.get(name) for name in ("CUDA_HOME", "CUDA_ROOT", "PATH"))
-    path = _assembler_path(str(find()), identity(), places)
-    return f"{path}={_file_identity(path)}" if path else "none"
+    paths = _named(find(), (ASSEMBLER,))
+    return f"{paths[0]}={_file_identity(paths[0])}" if paths else "none"
+
+
+def _named(program: pathlib.Path, facts: typing.Tuple[str, ...]) -> typing.List[str]:
+    """The files that the compiler names among its facts: it knows where it looks."""
+    places = tuple(os.environ.get(name) for name in PLACES)
+    return [line[len(fact):] for line in _facts(str(program), _file_identity(program), places)
+            for fact in facts if line.startswith(fact)]
 
 
 @functools.lru_cache(maxsize=None)
-def _assembler_path(program: str, version: str, places: typing.Tuple[typing.Optional[str], ...]) -> typing.Optional[str]:
-    """The compiler knows where it looks; it says so among its facts."""
+def _facts(program: str, version: str, places: typing.Tuple[typing.Optional[str], ...]) -> typing.List[str]:
     del version, places  # they make the answer another one
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, errors="surrogateescape", check=False)
     except OSError as error:
         raise CompilerNotFoundError(f"expected the compiler {program} to start, but got: {error}") from error
-    for line in said.stdout.splitlines():
-        if line.startswith(ASSEMBLED_BY):
-            return line[len(ASSEMBLED_BY):]
-    return None
+    return said.stdout.splitlines()
 
 
 def _file_identity(path: typing.Union[str, pathlib.Path]) -> str:
@@ -119,12 +125,14 @@ def _file_identity(path: typing.Union[str, pathlib.Path]) -> str:
 
 @functools.lru_cache(maxsize=None)
 def _identity_of(path: str, changed: int, size: int) -> str:
-    del changed, size  # they make the file another one
-    content = pathlib.Path(path).read_bytes()
-    return _build_id(content) or hashlib.sha256(content).hexdigest()
+    del changed  # it makes the file another one
+    if size == 0:  # of which nothing can be mapped
+        return "empty"
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return _build_id(content) or hashlib.sha256(content).hexdigest()
 
 
-def _build_id(elf: bytes) -> typing.Optional[str]:
+def _build_id(elf: mmap.mmap) -> typing.Optional[str]:
     """The linker's identifier of a 64-bit program, if it wrote one."""
     if elf[:6] != b"\x7fELF\x02\x01":
         return None

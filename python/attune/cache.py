@@ -6,28 +6,26 @@ lock makes processes that want the same entry at the same time compile it once. 
 when the entries together exceed $ATTUNE_CACHE_SIZE bytes (1 GiB unless set).
 
 Entries are code. The cache is used only where nobody else can have put them: it must be this user's, and nobody else may
-write it nor a folder above it. Elsewhere a warning says what to do, and specs are compiled for the process alone.
+write it nor a folder above it. Elsewhere a warning says what to do, and specs are compiled for the process alone. One
+that may only be read, of this user or of root, gives what it has.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import os
 import pathlib
 import shutil
 import tempfile
-import time
 import typing
 import warnings
 
-from . import _entry, _trust
-from ._errors import LibraryError
+from . import _entry, _lock, _store, _trust
+from ._errors import ArgumentError, LibraryError
 
 VERSION = "v2"
 DEFAULT_SIZE = 1 << 30
-ABANDONED_SECONDS = 3600
 
 
 class CacheInfo(typing.NamedTuple):
@@ -54,8 +52,8 @@ def folder() -> pathlib.Path:
 
 def info() -> CacheInfo:
     """What the cache holds."""
-    entries = list(_entries(folder()))
-    return CacheInfo(folder(), len(entries), sum(_bytes(entry) for entry in entries), limit())
+    sizes = [entry.bytes for entry in _entries()]
+    return CacheInfo(folder(), len(sizes), sum(sizes), limit())
 
 
 def limit() -> int:
@@ -66,56 +64,77 @@ def limit() -> int:
     try:
         return max(0, int(named))
     except ValueError:
-        raise ValueError(f"ATTUNE_CACHE_SIZE: expected a number of bytes, but got '{named}'") from None
+        raise ArgumentError(f"ATTUNE_CACHE_SIZE: expected a number of bytes, but got '{named}'") from None
 
 
 def clear() -> int:
     """Removes every entry, and says how many there were. Attentions that are open go on working."""
-    entries = list(_entries(folder()))
-    for entry in entries:
-        _remove(entry)
-    return len(entries)
+    root, _ = _checked(folder())
+    return sum(_store.remove(root, entry.names) for entry in _entries())
+
+
+def _entries() -> typing.List[_store.Entry]:
+    """All of them; none where others may write."""
+    root, reason = _checked(folder())
+    return [] if reason else list(_store.entries(root))
 
 
 def fetch(key: str, make: typing.Callable[[pathlib.Path], None]) -> pathlib.Path:
     """The library of an entry; where there is none, `make` fills a folder, in one of however many threads and
     processes."""
-    root = _usable(folder())
+    limit()  # a wrong one is said before anything is compiled
+    named = folder()
+    with contextlib.suppress(OSError, ValueError):  # what is wrong is seen next
+        _trust.make_folders(named)
+    root, reason = _checked(named)
     try:
-        return _fetched(root, key, make)
+        if reason is None:
+            return _fetched(root, key, make)
     except OSError as error:  # a full disk, say, or one without locks
-        if root == _substitute:
-            raise LibraryError(f"expected a folder in which to compile, but got: {error}; set TMPDIR to another") from error
-        return _fetched(_substitute_for(root, str(error)), key, make)
+        reason = str(error)
+    try:
+        return _fetched(_substitute_for(root, reason), key, make)
+    except OSError as error:
+        raise LibraryError(f"expected a folder in which to compile, but got: {error}; set TMPDIR to another") from error
 
 
 def _fetched(root: pathlib.Path, key: str, make: typing.Callable[[pathlib.Path], None]) -> pathlib.Path:
-    place = root / VERSION / key[:2] / key
+    names = (VERSION, key[:2], key)
+    place = root.joinpath(*names)
     library = _entry.library_of(place, root)
     if library:
         _mark_used(place)
         return library
-    with _locked(root, key):
+    _check_writable(root, names)
+    with _lock.locked(_trust.make_below(root, "locks") / key[:2]):
         library = _entry.library_of(place, root)
         if not library:
             _fill(root, place, make)
-            _trim(root, place)
+            _store.trim(root, names, limit())
             library = _entry.library_of(place, root)
     if not library:
         raise OSError(f"the entry {place} is not as it was written")
     return library
 
 
+def _check_writable(root: pathlib.Path, names: typing.Sequence[str]) -> None:
+    """What could not be found again is not put there."""
+    reason = _trust.reason_against_writing(root)
+    if reason:
+        raise PermissionError(reason)
+    _trust.make_below(root, *names[:-1])
+    _trust.make_below(root, "tmp")
+
+
 def _fill(root: pathlib.Path, place: pathlib.Path, make: typing.Callable[[pathlib.Path], None]) -> None:
-    made = pathlib.Path(tempfile.mkdtemp(dir=_trust.make_folders(root / "tmp")))
+    made = pathlib.Path(tempfile.mkdtemp(dir=root / "tmp"))
     try:
         make(made)
         _entry.seal(made, place.name)
         for file in made.iterdir():  # whatever the umask: nobody else reads code that somebody's model is made of
             file.chmod(0o600)
         if os.path.lexists(place):  # damaged, or an entry would have been found
-            _remove(place)
-        _trust.make_folders(place.parent)
+            _store.remove(root, place.relative_to(root).parts)
         os.rename(made, place)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
@@ -127,69 +146,12 @@ def _mark_used(place: pathlib.Path) -> None:
         os.utime(place)
 
 
-@contextlib.contextmanager
-def _locked(root: pathlib.Path, key: str) -> typing.Iterator[None]:
-    """Alone with the keys that begin as this one does, among all processes and threads. The file stays: removing it
-    would let two hold it."""
-    path = _trust.make_folders(root / "locks") / key[:2]
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _entries(root: pathlib.Path) -> typing.Iterator[pathlib.Path]:
-    """Those of this and of former versions. In a folder that others may write, what looks like one may be a link to what
-    nobody wants removed."""
-    real, reason = _checked(root)
-    if reason is None:
-        yield from real.glob("v[0-9]/??/*")
-
-
-def _bytes(entry: pathlib.Path) -> int:
-    total = 0
-    with contextlib.suppress(OSError):
-        for file in entry.iterdir():
-            total += file.stat().st_size
-    return total
-
-
-def _trim(root: pathlib.Path, keep: pathlib.Path) -> None:
-    """Removes what was used least recently until the rest is within the limit, and what killed processes left."""
-    known = []
-    for entry in _entries(root):
-        with contextlib.suppress(OSError):
-            known.append((entry.stat().st_mtime, _bytes(entry), entry))
-    total = sum(size for _, size, _ in known)
-    for _, size, entry in sorted(known):
-        if total <= limit():
-            break
-        if entry != keep:
-            _remove(entry)
-            total -= size
-    for left in (root / "tmp").iterdir():
-        with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
-                shutil.rmtree(left, ignore_errors=True)
-
-
-def _remove(entry: pathlib.Path) -> None:
-    """Out of sight in one step, then gone; another process may have been first."""
-    with contextlib.suppress(OSError):
-        hidden = tempfile.mkdtemp(dir=_trust.make_folders(entry.parents[2] / "tmp"))
-        os.rename(entry, os.path.join(hidden, "removed"))
-        shutil.rmtree(hidden, ignore_errors=True)
-
-
 def _checked(root: pathlib.Path) -> typing.Tuple[pathlib.Path, typing.Optional[str]]:
-    """The real path of a folder, and why it cannot be the cache; None if it can."""
+    """The real path of a folder, and why nothing can be loaded from it; None if it can."""
     try:
         real = root.resolve(strict=True)
         str(real).encode()  # the native part takes no other paths
-        reason = _trust.reason_against(real)
-        return real, reason or (None if os.access(real, os.W_OK | os.X_OK) else "it may not be written")
+        return real, _trust.reason_against(real)
     except UnicodeEncodeError:
         return root, "its name is not UTF-8"
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle; ValueError: a zero byte
@@ -199,21 +161,23 @@ def _checked(root: pathlib.Path) -> typing.Tuple[pathlib.Path, typing.Optional[s
 _substitute: typing.Optional[pathlib.Path] = None
 
 
-def _usable(root: pathlib.Path) -> pathlib.Path:
-    """The real path of the cache, or where that cannot be used a folder that lives as long as this process."""
-    with contextlib.suppress(OSError, ValueError):  # what is wrong is seen below
-        _trust.make_folders(root)
-    real, reason = _checked(root)
-    return real if reason is None else _substitute_for(root, reason)
-
-
 def _substitute_for(root: pathlib.Path, reason: str) -> pathlib.Path:
+    """A folder that lives as long as this process."""
     global _substitute
     if _substitute is None:
         _substitute = _made_for_this_process()
         warnings.warn(f"compiled specs are not kept: expected a cache in {root} that only you may write, but {reason}; set "
                       "ATTUNE_CACHE_DIR to a folder of yours", RuntimeWarning, stacklevel=6)
     return _substitute
+
+
+def _leave_parent() -> None:
+    """The parent removes its folder when it ends, whatever a child still has to load."""
+    global _substitute
+    _substitute = None
+
+
+os.register_at_fork(after_in_child=_leave_parent)
 
 
 def _made_for_this_process() -> pathlib.Path:

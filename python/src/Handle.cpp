@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <dlfcn.h>
 #include <new>
+#include <sys/statvfs.h>
 #include <type_traits>
 
+using namespace attune;
 using namespace attune::python;
 
 Handle::Handle(const std::string &path, const std::string &libraryName, attune_options options) : name(libraryName) {
@@ -35,10 +37,19 @@ Handle::~Handle() {
   dlclose(library);
 }
 
+/// The loader only says that it could not map the file.
+static std::string remedyFor(const std::string &path) {
+  struct statvfs facts;
+  if (statvfs(path.c_str(), &facts) != 0 || !(facts.f_flag & ST_NOEXEC))
+    return "";
+  return "; its file system is mounted noexec: set ATTUNE_CACHE_DIR to a folder on another one";
+}
+
 void Handle::open(const std::string &path) {
   library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    throw StatusError(ATTUNE_ERROR_LIBRARY, "expected a library that loads, but got: " + std::string(dlerror()));
+    throw StatusError(ATTUNE_ERROR_LIBRARY,
+                      "expected a library that loads, but got: " + std::string(dlerror()) + remedyFor(path));
   auto resolve = [&](const char *part, auto &function) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, (name + part).c_str()));
     if (!function)
@@ -83,7 +94,12 @@ attune_info Handle::info() const {
   return info;
 }
 
-void Handle::prepare(const TensorStruct &parameters) { check(entry.prepare(handle, parameters.get())); }
+void Handle::prepare(const TensorStruct &parameters) {
+  rt::LockScope lock(running);
+  prepareLocked(parameters);
+}
+
+void Handle::prepareLocked(const TensorStruct &parameters) { check(entry.prepare(handle, parameters.get())); }
 
 size_t Handle::workspaceBytes(const TensorStruct &tensors) const {
   size_t bytes = 0;
@@ -92,21 +108,21 @@ size_t Handle::workspaceBytes(const TensorStruct &tensors) const {
 }
 
 void Handle::run(const TensorStruct &tensors) {
-  std::lock_guard lock(running);
+  rt::LockScope lock(running);
   runLocked(tensors);
 }
 
 void Handle::prepareAndRun(const TensorStruct &parameters, const TensorStruct &tensors) {
-  std::lock_guard lock(running);
-  prepare(parameters);
+  rt::LockScope lock(running);
+  prepareLocked(parameters);
   runLocked(tensors);
 }
 
 void Handle::runLocked(const TensorStruct &tensors) {
   size_t bytes = workspaceBytes(tensors);
   if (bytes > memoryBytes) {
-    memory.reset(); // before the larger one is asked for
-    memoryBytes = 0;
+    memoryBytes = 0; // first: a child of a fork may go on from here
+    memory.reset();  // before the larger one is asked for
     memory.reset(new (std::nothrow) char[bytes + ATTUNE_WORKSPACE_ALIGNMENT]);
     if (!memory)
       throw StatusError(ATTUNE_ERROR_MEMORY,

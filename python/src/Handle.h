@@ -8,10 +8,10 @@
 #ifndef ATTUNE_PYTHON_HANDLE_H
 #define ATTUNE_PYTHON_HANDLE_H
 
+#include "Process.h"
 #include "attune-rt/attune.h"
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -72,6 +72,7 @@ public:
 private:
   void open(const std::string &path);
   void readTable();
+  void prepareLocked(const TensorStruct &parameters);
   void runLocked(const TensorStruct &tensors);
   void check(attune_status status) const;
 
@@ -81,10 +82,10 @@ private:
   EntryPoints entry{};
   std::vector<attune_tensor_info> table, given, prepared;
 
-  /// Held during a run: runs of one handle take turns anyway, and so one workspace serves them all.
-  std::mutex running;
+  /// Held during prepare and run: those of one handle take turns anyway, and so one workspace serves them all.
+  rt::ProcessLock running;
   std::unique_ptr<char[]> memory;
-  size_t memoryBytes = 0;
+  std::atomic<size_t> memoryBytes{0};
 };
 
 } // namespace attune::python

@@ -16,18 +16,22 @@
 #include "XlaTypes.h"
 
 #include <map>
-#include <mutex>
 #include <random>
 #include <string_view>
 
+using namespace attune;
 using namespace attune::python;
 
 namespace {
 
-std::mutex keysLock;
-std::map<int64_t, Handle *> &keys() {
-  static std::map<int64_t, Handle *> result;
-  return result;
+/// Attentions by the numbers that programs know them by, and the lock that they are looked up under.
+rt::ProcessLock keysLock;
+std::map<int64_t, Handle *> keys;
+
+/// Another one in a child of a fork than in its parent, so no generator of which the child has a copy.
+int64_t drawKey() {
+  std::random_device device;
+  return static_cast<int64_t>((uint64_t(device()) << 32 | device()) >> 1);
 }
 
 DLDataType dtypeOf(int32_t dtype) {
@@ -64,9 +68,9 @@ const void *findAttribute(const xla::Attributes &attributes, std::string_view na
 Handle &findHandle(const xla::CallFrame &frame) {
   auto *scalar = static_cast<const xla::Scalar *>(findAttribute(frame.attributes, "handle", xla::kScalar));
   int64_t key = *static_cast<const int64_t *>(scalar->value);
-  std::lock_guard lock(keysLock);
-  auto found = keys().find(key);
-  if (found == keys().end())
+  rt::LockScope lock(keysLock);
+  auto found = keys.find(key);
+  if (found == keys.end())
     throw StatusError(ATTUNE_ERROR_STATE,
                       "expected an attention of this process, but got a program that was compiled in "
                       "another one; trace the function again");
@@ -149,16 +153,15 @@ xla::Error *handleCall(xla::CallFrame *frame) {
 } // namespace
 
 int64_t attune::python::xlaKey(Handle &handle) {
-  static std::mt19937_64 random{std::random_device{}()};
-  std::lock_guard lock(keysLock);
-  for (auto [key, known] : keys())
+  rt::LockScope lock(keysLock);
+  for (auto [key, known] : keys)
     if (known == &handle)
       return key;
   int64_t key;
   do
-    key = static_cast<int64_t>(random() >> 1);
-  while (keys().count(key));
-  keys()[key] = &handle;
+    key = drawKey();
+  while (keys.count(key));
+  keys[key] = &handle;
   return key;
 }
 

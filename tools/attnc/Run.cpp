@@ -137,9 +137,10 @@ static std::vector<std::string> namesOf(mlir::func::FuncOp function, bool result
   unsigned count = results ? function.getNumResults() : function.getNumArguments();
   for (unsigned i = 0; i < count; ++i) {
     mlir::Attribute name = results ? function.getResultAttr(i, "attn.name") : function.getArgAttr(i, "attn.name");
-    if (!name)
+    auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(name);
+    if (!text)
       return {};
-    names.push_back(llvm::cast<mlir::StringAttr>(name).str());
+    names.push_back(text.str());
   }
   return names;
 }
@@ -161,6 +162,13 @@ static int nameByInterface(const Arguments &arguments, std::vector<std::string> 
   return Done;
 }
 
+/// As `elementTypeOf` knows a type.
+static std::string nameOf(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
 static llvm::Expected<RunTensors> readForFunction(const Arguments &arguments, Compilation &compilation,
                                                   mlir::func::FuncOp function, llvm::ArrayRef<std::string> names) {
   if (compilation.spec())
@@ -168,14 +176,33 @@ static llvm::Expected<RunTensors> readForFunction(const Arguments &arguments, Co
   llvm::Expected<TensorSource> source = TensorSource::open(arguments.in);
   if (!source)
     return source.takeError();
-  RunTensors tensors;
+  std::vector<WantedTensor> wanted;
   for (auto [name, type] : llvm::zip_equal(names, function.getArgumentTypes())) {
-    llvm::Expected<HostTensor> read = readOfShape(*source, name, llvm::cast<mlir::ShapedType>(type).getShape());
-    if (!read)
-      return read.takeError();
-    tensors.inputs.push_back({name, std::move(*read)});
+    auto tensor = llvm::cast<mlir::RankedTensorType>(type);
+    wanted.push_back(
+        {name, llvm::SmallVector<int64_t, 4>(tensor.getShape()), elementTypeOf(nameOf(tensor.getElementType()))});
   }
-  return tensors;
+  llvm::Expected<std::vector<NamedTensor>> read = readWanted(*source, wanted);
+  if (!read)
+    return read.takeError();
+  return RunTensors{std::move(*read), {}, {}};
+}
+
+/// A file of ops may have a function of anything.
+static bool checkTensors(mlir::func::FuncOp function) {
+  for (auto [position, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (!llvm::isa<mlir::RankedTensorType>(type)) {
+      mlir::emitError(function.getArgument(position).getLoc())
+          << "expected a tensor as argument " << position << " of @" << function.getName() << ", but got " << type;
+      return false;
+    }
+  for (auto [position, type] : llvm::enumerate(function.getResultTypes()))
+    if (!llvm::isa<mlir::RankedTensorType>(type)) {
+      function.emitError() << "expected a tensor as result " << position << " of @" << function.getName()
+                           << ", but got " << type;
+      return false;
+    }
+  return true;
 }
 
 static int runReference(const Arguments &arguments, Compilation &compilation) {
@@ -187,6 +214,8 @@ static int runReference(const Arguments &arguments, Compilation &compilation) {
   if (auto allowed = function->getAttrOfType<mlir::ArrayAttr>("attn.allow"); allowed && !allowed.empty())
     llvm::errs() << "attnc: note: --reference computes the function as it is written; compiled code may compute another "
                     "one, which `allow` permits: attnc explain says whether it does\n";
+  if (!checkTensors(function))
+    return Wrong;
   std::vector<std::string> names = namesOf(function, /*results=*/false), outputs = namesOf(function, /*results=*/true);
   if (names.empty() || outputs.empty())
     if (int status = nameByInterface(arguments, names, outputs))

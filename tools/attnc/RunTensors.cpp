@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace attune;
 using namespace attune::attnc;
@@ -72,35 +73,69 @@ static std::string showOpen(llvm::ArrayRef<int64_t> shape) {
   return "[" + llvm::join(llvm::map_range(shape, show), ", ") + "]";
 }
 
-llvm::Expected<HostTensor> attune::attnc::readOfShape(const TensorSource &source, llvm::StringRef name,
-                                                      llvm::ArrayRef<int64_t> shape) {
-  llvm::Expected<TensorHeader> header = source.header(name);
+static llvm::Error failAt(const TensorSource &source, const WantedTensor &wanted, const llvm::Twine &message) {
+  return tensorError(source.placeOf(wanted.name) + ": error: " + message);
+}
+
+/// `tensor` in the wanted type.
+static llvm::Expected<HostTensor> inType(const TensorSource &source, const WantedTensor &wanted, HostTensor tensor) {
+  if (!wanted.type)
+    return tensor;
+  llvm::Expected<HostTensor> converted = convertTensor(tensor, *wanted.type);
+  return converted ? std::move(converted) : failAt(source, wanted, llvm::toString(converted.takeError()));
+}
+
+static llvm::Error checkHeader(const TensorSource &source, const WantedTensor &wanted, TensorMemory &memory) {
+  llvm::Expected<TensorHeader> header = source.header(wanted.name);
   if (!header)
     return header.takeError();
   auto suits = [](auto pair) { return std::get<0>(pair) < 0 || std::get<0>(pair) == std::get<1>(pair); };
-  if (header->shape.size() != shape.size() || !llvm::all_of(llvm::zip_equal(shape, header->shape), suits))
-    return llvm::createStringError(source.placeOf(name) + ": error: expected shape " + showOpen(shape) + ", but got " +
-                                   showShape(header->shape));
-  return source.read(name);
+  if (header->shape.size() != wanted.shape.size() || !llvm::all_of(llvm::zip_equal(wanted.shape, header->shape), suits))
+    return failAt(source, wanted, "expected shape " + showOpen(wanted.shape) + ", but got " + showShape(header->shape));
+  // An empty tensor is converted as any other is: the same types pass, with the same message for the rest.
+  llvm::Expected<HostTensor> converted = inType(source, wanted, HostTensor::zeros(header->type, {0}));
+  return converted ? memory.add(*header, source.placeOf(wanted.name)) : converted.takeError();
+}
+
+llvm::Expected<std::vector<NamedTensor>> attune::attnc::readWanted(const TensorSource &source,
+                                                                   llvm::ArrayRef<WantedTensor> wanted) {
+  TensorMemory memory;
+  for (const WantedTensor &each : wanted)
+    if (llvm::Error error = checkHeader(source, each, memory))
+      return std::move(error);
+  std::vector<NamedTensor> tensors;
+  for (const WantedTensor &each : wanted) {
+    llvm::Expected<HostTensor> read = source.read(each.name);
+    if (!read)
+      return read.takeError();
+    llvm::Expected<HostTensor> converted = inType(source, each, std::move(*read));
+    if (!converted)
+      return converted.takeError();
+    tensors.push_back({each.name, std::move(*converted)});
+  }
+  return std::move(tensors);
 }
 
 llvm::Expected<RunTensors> attune::attnc::readTensors(const LibraryDescription &interface, llvm::StringRef from) {
   llvm::Expected<TensorSource> source = TensorSource::open(from);
   if (!source)
     return source.takeError();
-  RunTensors tensors;
+  std::vector<WantedTensor> wanted;
+  llvm::StringSet<> parameters;
   for (const TensorDescription &tensor : interface.tensors) {
     bool absent = tensor.role == ATTUNE_RT_OPTIONAL_INPUT && !source->contains(tensor.name);
     if (isOutput(tensor) || isPrepared(tensor) || absent)
       continue;
-    llvm::Expected<HostTensor> read = readOfShape(*source, tensor.name, tensor.dims);
-    if (!read)
-      return read.takeError();
-    llvm::Expected<HostTensor> converted = convertTensor(*read, elementTypeOf(tensor.dtype));
-    if (!converted)
-      return converted.takeError();
-    (isParameter(tensor) ? tensors.parameters : tensors.inputs).push_back({tensor.name, std::move(*converted)});
+    wanted.push_back({tensor.name, {tensor.dims.begin(), tensor.dims.end()}, elementTypeOf(tensor.dtype)});
+    if (isParameter(tensor))
+      parameters.insert(tensor.name);
   }
+  llvm::Expected<std::vector<NamedTensor>> read = readWanted(*source, wanted);
+  if (!read)
+    return read.takeError();
+  RunTensors tensors;
+  for (NamedTensor &tensor : *read)
+    (parameters.contains(tensor.name) ? tensors.parameters : tensors.inputs).push_back(std::move(tensor));
   return tensors;
 }
 

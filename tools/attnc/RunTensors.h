@@ -29,8 +29,16 @@ struct RunTensors {
 /// The tensors of a spec, from a folder or an archive, checked against it.
 llvm::Expected<RunTensors> readTensors(const Spec &spec, llvm::StringRef specPath, llvm::StringRef source);
 
-/// One tensor, of this shape; its header is checked first. A negative size is an open one.
-llvm::Expected<HostTensor> readOfShape(const TensorSource &source, llvm::StringRef name, llvm::ArrayRef<int64_t> shape);
+/// A tensor that a run reads. A negative size is an open one; without a type any will do.
+struct WantedTensor {
+  std::string name;
+  llvm::SmallVector<int64_t, 4> shape;
+  std::optional<ElementType> type;
+};
+
+/// Tensors of these shapes, in these types. All headers are judged, and what they take together, before any data is
+/// read.
+llvm::Expected<std::vector<NamedTensor>> readWanted(const TensorSource &source, llvm::ArrayRef<WantedTensor> wanted);
 
 /// Without a spec the interface tells what to read.
 llvm::Expected<RunTensors> readTensors(const target::LibraryDescription &interface, llvm::StringRef source);

@@ -12,7 +12,7 @@
 
 namespace attune::attnc {
 
-/// Versions of Attune and of LLVM, the targets, and with what cubins are made.
+/// Versions of Attune and of LLVM, the targets, with what cubins are made, and the files that make up the compiler.
 void printVersion(llvm::raw_ostream &out);
 
 } // namespace attune::attnc

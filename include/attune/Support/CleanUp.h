@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <sys/types.h>
+
 namespace attune {
 
 /// A file or an empty folder that a signal removes for as long as this lives: see `removeOnSignals`.
@@ -24,10 +26,21 @@ private:
   char *path; ///< in a slot that the handler sees; null: there was none left
 };
 
-/// Removes all of it now. Allocates nothing.
+/// A group of processes that is ended when this program is, for as long as this lives.
+class SignalEnd {
+public:
+  explicit SignalEnd(pid_t group);
+  SignalEnd(const SignalEnd &) = delete;
+  ~SignalEnd();
+
+private:
+  pid_t group;
+};
+
+/// Removes all of it and ends them now. Allocates nothing.
 void removeAll();
 
-/// From now on SIGINT, SIGTERM and SIGHUP remove what is to be removed before they do what they did. For the mains of
+/// From now on SIGINT, SIGTERM and SIGHUP end and remove what is to go before they do what they did. For the mains of
 /// programs: a library leaves signals to its host.
 void removeOnSignals();
 

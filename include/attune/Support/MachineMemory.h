@@ -8,13 +8,19 @@
 #ifndef ATTUNE_SUPPORT_MACHINEMEMORY_H
 #define ATTUNE_SUPPORT_MACHINEMEMORY_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
-#include <unistd.h>
 
 namespace attune {
 
-/// Bytes of memory that this machine has: what nothing that a user gives may exceed.
-inline int64_t machineMemory() { return static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGE_SIZE); }
+/// Bytes of memory that this process may have: what nothing that a user gives may exceed. The least of the machine's
+/// memory and of what its control groups allow, as containers do.
+int64_t machineMemory();
+
+/// The least limit of a process's control groups, of version 1 or 2, which are mounted at `mount` and listed in the
+/// file `list`; INT64_MAX if there is none.
+int64_t groupMemory(llvm::StringRef mount = "/sys/fs/cgroup", llvm::StringRef list = "/proc/self/cgroup");
 
 } // namespace attune
 

@@ -28,7 +28,8 @@ struct ProgramRun {
 llvm::Expected<unsigned> toolSeconds();
 
 /// Runs the program of this path with these arguments, the first of which is its name, and nothing to read. It is ended
-/// when its time is over. An error, which names the program and the limit, unless it ended by itself.
+/// when its time is over, with all that it has started. An error, which names the program and the limit, unless it
+/// ended by itself.
 llvm::Expected<ProgramRun> runProgram(llvm::ArrayRef<llvm::StringRef> command,
                                       std::optional<unsigned> seconds = std::nullopt);
 

@@ -12,6 +12,8 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <memory>
+
 namespace attune {
 
 // Every function reads whole and checks everything: no file, however broken or hostile, reaches an assertion or makes
@@ -41,7 +43,10 @@ struct NamedTensor {
   HostTensor tensor;
 };
 
-/// One .safetensors file: its header is read at once, each tensor when it is asked for.
+class BoundedFile;
+
+/// One .safetensors file: its header is read at once, each tensor when it is asked for, of the very same file: another
+/// that takes its name is not looked at.
 class SafetensorsFile {
 public:
   static llvm::Expected<SafetensorsFile> open(llvm::StringRef path);
@@ -61,11 +66,22 @@ private:
   llvm::Error checkCoverage(int64_t dataBytes) const;
 
   std::string path_;
+  std::shared_ptr<BoundedFile> file_;
   int64_t dataStart_ = 0;
   llvm::StringMap<Entry> entries_;
 };
 
 llvm::Error writeSafetensors(llvm::StringRef path, llvm::ArrayRef<NamedTensor> tensors);
+
+/// Adds up tensors that shall be in memory together.
+class TensorMemory {
+public:
+  /// An error that begins with `place`, unless this machine's memory holds this one beside the others.
+  llvm::Error add(const TensorHeader &header, llvm::StringRef place);
+
+private:
+  int64_t bytes_ = 0;
+};
 
 /// Where a command finds its tensors: a folder of NAME.npy files, or one .safetensors file.
 class TensorSource {

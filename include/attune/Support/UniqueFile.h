@@ -25,7 +25,8 @@ namespace attune {
 /// that cleans up (CleanUp.h), unless it was moved to a place of its own.
 class UniqueFile {
 public:
-  /// In the folder of `place`; the umask is taken off the mode.
+  /// In the folder of `place`; the umask is taken off the mode. Where that folder may not be written and a file may
+  /// that lies at `place`, it is a temporary one.
   static llvm::Expected<UniqueFile> beside(llvm::StringRef place, unsigned mode = 0666);
   /// In the folder for temporary files ($TMPDIR, else /tmp), for this user alone. An error where others could put
   /// another file in its place: the folder must be sticky if they may write it.
@@ -41,7 +42,8 @@ public:
   std::string read() const;
   /// Adds bytes; an error unless all are written.
   llvm::Error write(llvm::StringRef bytes);
-  /// Takes the name `place`, and the mode of the file that had it. An error if something else than a file has it.
+  /// Takes the name `place`, and the mode of the file that had it; a file that keeps its name, as one that is mounted
+  /// does, gets the content. An error if something else than a file has it.
   llvm::Error moveTo(llvm::StringRef place);
 
 private:
@@ -74,12 +76,13 @@ private:
   SignalRemoval fileRemoval, folderRemoval;
 };
 
-/// Where a path leads if it is a symbolic link, in the end; else the path.
+/// Where a path leads if it is a symbolic link, in the end, whether or not there is something; else the path.
 std::string throughLinks(llvm::StringRef path);
 
 /// Writes a file, which is there whole or not at all: what `write` prints goes to a file beside it that then takes its
-/// place, where a symbolic link points if it is one. "-" is standard output; it and devices are written directly. The
-/// error is `expected to write PATH, but got: …`, of opening, writing or closing.
+/// place, where a symbolic link points if it is one. Where no other can take its place it is overwritten. "-" is
+/// standard output; it and devices are written directly. The error is `expected to write PATH, but got: …`, of opening,
+/// writing or closing.
 llvm::Error writeFile(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
 
 } // namespace attune

@@ -21,8 +21,7 @@ namespace attune::target {
 struct LinkOptions {
   /// The runtime's archive; empty: findRuntimeArchive().
   std::string runtimeArchive = {};
-  /// The linker, by name or path: an ld.lld, or a compiler driver such as cc; empty: the first of ld.lld-22, ld.lld,
-  /// cc, gcc, clang that is on PATH.
+  /// As findLinker takes it.
   std::string linker = {};
   /// How long the linker may take; absent: `toolSeconds` of Support/RunProgram.h.
   std::optional<unsigned> seconds = {};
@@ -31,6 +30,10 @@ struct LinkOptions {
 /// Path of libattune_rt.a: the environment's ATTUNE_RUNTIME_ARCHIVE, else beside the program that runs (`../lib`, which
 /// serves both the build tree and the install tree).
 llvm::Expected<std::string> findRuntimeArchive();
+
+/// Path of a linker, given by name or path: an ld.lld, or a compiler driver such as cc; empty: the first of ld.lld-22,
+/// ld.lld, cc, gcc, clang that is on PATH.
+llvm::Expected<std::string> findLinker(llvm::StringRef wanted = "");
 
 /// Links a stripped shared library of the given soname at `path`, which appears whole or not at all. Only what the
 /// object exports is exported; it needs nothing but the C library.

@@ -5,11 +5,11 @@ another."""
 import collections
 import functools
 import json
-import threading
 import typing
 
 import torch
 
+from .. import _fork
 from .._attention import Attention
 from .._compile import compile
 from .._errors import ArgumentError
@@ -32,7 +32,7 @@ class _Prepared:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = _fork.Lock()
         self.known: "collections.OrderedDict[typing.Any, typing.Tuple[Attention, typing.List[torch.Tensor]]]" = \
             collections.OrderedDict()
 

@@ -1,5 +1,6 @@
 """Who may put code into the cache: planted, damaged and foreign entries, and where there can be no cache."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -78,14 +79,92 @@ class Trust(CacheCase):
         self.assertEqual(self.compiled() + self.compiled(), [])
         self.assertEqual((self.entries(), self.calls()), (1, 1))
 
+    @contextlib.contextmanager
+    def another_users(self):
+        """The cache is that of somebody who is neither this user nor root."""
+        with mock.patch.object(cache, "_substitute", None):
+            if os.getuid() == 0:
+                os.chown(cache.folder(), 12345, -1)
+                yield
+            else:
+                with mock.patch.object(os, "geteuid", lambda: os.getuid() + 1):
+                    yield
+
     def test_a_cache_of_another_user(self):
         self.plant(self.entry())
-        with mock.patch.object(cache, "_substitute", None), mock.patch.object(os, "geteuid", lambda: os.getuid() + 1):
-            with self.assertRaisesRegex(attune.LibraryError, "."), warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                attune.compile(linear())  # nor is what this process makes that user's
+        with self.another_users(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with contextlib.suppress(attune.LibraryError):  # where what this process makes is not that user's either
+                attune.compile(linear())
         self.assertIn("belongs to another user", str(caught[0].message))
         self.assertFalse(self.marker.exists())
+
+    # Levels below that others may write.
+
+    def test_a_level_below_that_others_may_write(self):
+        entry = self.entry()
+        for level in (entry.parents[1], entry.parent, cache.folder() / "tmp", cache.folder() / "locks"):
+            cache.clear()
+            level.chmod(0o777)
+            calls = self.calls()
+            with mock.patch.object(cache, "_substitute", None):
+                message, = self.compiled()
+                self.assertEqual(self.compiled(), [])
+            self.assertIn(f"others may write {level} (mode 777; chmod go-w {level} changes that)", message)
+            self.assertEqual(self.calls(), calls + 1)
+            level.chmod(0o700)
+
+    def test_what_lies_elsewhere_is_not_removed(self):
+        """A level was writable by others once, or still is: links lead to what is dear to this user."""
+        cache.folder().mkdir(mode=0o700)
+        project = self.folder / "project"
+        for mode in (0o777, 0o755):
+            for name in ("v1", cache.VERSION):
+                for link, at in (((name, "ab"), 1), ((name,), 0)):
+                    (project / "letters" / "ab").mkdir(parents=True, exist_ok=True)
+                    os.utime(project / "letters", (1, 1))
+                    shutil.rmtree(cache.folder() / name, ignore_errors=True)
+                    place = cache.folder().joinpath(*link)
+                    place.parent.mkdir(exist_ok=True)
+                    place.symlink_to(project)
+                    if at:
+                        place.parent.chmod(mode)
+                    self.assertEqual((cache.info().entries, cache.clear()), (0, 0))
+                    self.assertTrue((project / "letters" / "ab").exists())
+                    place.unlink()
+
+    def test_folders_left_over_elsewhere_are_not_removed(self):
+        project = self.folder / "project"
+        (project / "old").mkdir(parents=True)
+        os.utime(project / "old", (1, 1))
+        cache.folder().mkdir(mode=0o700)
+        (cache.folder() / "tmp").symlink_to(project)
+        with mock.patch.object(cache, "_substitute", None):
+            message, = self.compiled()
+        self.assertIn("tmp is no folder", message)
+        self.assertTrue((project / "old").exists())
+
+    # Caches that are only read.
+
+    def test_what_a_cache_has_that_may_not_be_written(self):
+        first = self.entry()
+        access = os.access
+        def refuses(path, mode):
+            return access(path, mode) and not (mode & os.W_OK and path == cache.folder())
+        with mock.patch.object(os, "access", refuses):
+            self.assertEqual(self.entry(), first)
+            with mock.patch.object(cache, "_substitute", None), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                attune.compile(linear(heads=2))
+        self.assertIn(f"{cache.folder()} may not be written", str(caught[0].message))
+        self.assertEqual(self.calls(), 2)
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can make files of root")
+    def test_what_a_cache_of_root_has(self):
+        first = self.entry()
+        with mock.patch.object(os, "geteuid", lambda: 12345):
+            self.assertEqual(self.compiled(), [])
+            self.assertEqual(self.entry(), first)
 
     def test_a_link_to_the_cache_is_followed_once(self):
         link = self.folder / "link"
@@ -216,6 +295,17 @@ class Trust(CacheCase):
         with mock.patch.object(cache, "_substitute", None):
             message, = self.compiled()
         self.assertIn("its name is not UTF-8", message)
+
+    def test_where_nothing_may_be_executed(self):
+        noexec = self.folder / "noexec"
+        noexec.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "none", str(noexec)], capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("this user may not mount")
+        self.addCleanup(subprocess.run, ["umount", "--lazy", str(noexec)], check=True)
+        os.environ["ATTUNE_CACHE_DIR"] = str(noexec / "cache")
+        with self.assertRaisesRegex(attune.LibraryError, "mounted noexec: set ATTUNE_CACHE_DIR to a folder on another one"):
+            attune.compile(linear())
 
     def test_nowhere(self):
         shared = self.folder / "shared"

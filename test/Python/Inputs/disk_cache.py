@@ -14,7 +14,7 @@ from unittest import mock
 import attune
 from attune import _compiler, cache
 from cache_case import CacheCase
-from support import linear, tokens
+from support import SOURCE, linear, tokens
 
 PROCESSES = 8
 ONE = """
@@ -85,6 +85,59 @@ class Cache(CacheCase):
             attune.compile(linear(), target="sm_80")
             attune.compile(linear(), target="sm_80")
         self.assertEqual((self.entries(), self.calls()), (3, 3))
+
+    def test_another_part_of_the_compiler_misses(self):
+        """All that `attnc --version` names: here the linker, and libraries that lie elsewhere than beside the program."""
+        parts = {name: self.folder / name for name in ("library", "linker", "runtime")}
+        for name, path in parts.items():
+            path.write_text("first")
+        lines = "".join(f"{name}: {path}\\n" for name, path in parts.items())
+        path = self.folder / "wrapped"
+        path.write_text(f"#!/bin/sh\n[ $1 = --version ] && printf '{lines}' && exit\nexec {self.compiler} \"$@\"\n")
+        path.chmod(0o755)
+        os.environ["ATTUNE_ATTNC"] = str(path)
+        for calls, name in enumerate([None, *parts], 1):
+            if name:
+                parts[name].write_text("second")
+            attune.compile(linear())
+            attune.compile(linear())
+            self.assertEqual(self.calls(), calls, name)
+
+    def test_the_compiler_names_its_parts(self):
+        named = {fact: _compiler._named(_compiler.find(), (fact,)) for fact in _compiler.PARTS}
+        for fact, paths in named.items():
+            for path in paths:
+                self.assertTrue(os.path.isfile(path), fact + path)
+        self.assertTrue(all(named[fact] for fact in ("program: ", "linker: ", "runtime: ")), named)
+        loaded = subprocess.run(["ldd", named["program: "][0]], capture_output=True, text=True, check=True).stdout
+        wanted = {line.split()[0] for line in loaded.splitlines() if line.strip().startswith(("libLLVM", "libMLIR"))}
+        self.assertEqual({os.path.basename(path) for path in named["library: "]}, wanted)
+
+    def test_a_name_is_no_path(self):
+        """A file of whatever content that is called as a device is."""
+        attune.compile(linear(), device="x86-64-avx2")
+        folder = os.getcwd()
+        self.addCleanup(os.chdir, folder)
+        os.chdir(self.folder)
+        (self.folder / "x86-64-avx2").write_bytes(b"\xff")
+        attune.compile(linear(), device="x86-64-avx2")
+        self.assertEqual(self.calls(), 1)
+
+    def test_a_description_counts_by_its_content(self):
+        path = self.folder / "mine.yaml"
+        source = next((SOURCE / "lib" / "Cost").rglob("x86-64-avx2.yaml"))
+        for calls, text in ((1, source.read_text()), (2, source.read_text() + "# another\n")):
+            path.write_text(text)
+            attune.compile(linear(), device=str(path))
+            attune.compile(linear(), device=str(path))
+            self.assertEqual(self.calls(), calls)
+
+    def test_a_size_that_is_none_is_said_before_anything_is_compiled(self):
+        os.environ["ATTUNE_CACHE_SIZE"] = "1 GiB"
+        for call in (lambda: attune.compile(linear()), cache.info):
+            with self.assertRaisesRegex(attune.ArgumentError, "ATTUNE_CACHE_SIZE: expected a number of bytes, but got '1 GiB'"):
+                call()
+        self.assertEqual(self.calls(), 0)
 
     def test_a_field_twice_is_refused_although_the_last_is_known(self):
         attune.compile(linear(heads=2))

@@ -2,10 +2,13 @@
 
 import threading
 import time
+import types
 import unittest
+from unittest import mock
 
 import attune
 import numpy as np
+from attune import _native
 from support import Spy, linear, performer, tokens
 
 THREADS = 8
@@ -65,6 +68,66 @@ class Threads(unittest.TestCase):
         thread.start()
         spy.attention(q=q, k=q)  # would fail after 20 seconds
         thread.join()
+
+
+class FakeHandle:
+    """Of a device that is not there: remembers what was done, slowly."""
+
+    def __init__(self):
+        self.done, self.slow = [], threading.Event()
+
+    def prepare(self, row):
+        self.slow.wait(0.05)
+        self.done.append(("prepare", row))
+
+    def workspace_bytes(self, views):
+        self.slow.wait(0.05)
+        return 0
+
+    def run_in(self, views, start, size, stream):
+        self.done.append(("run", views))
+
+
+class Memory:
+    def data_ptr(self):
+        return 0
+
+
+class FakeTorch:
+    """What a call on a GPU asks of PyTorch."""
+
+    uint8 = None
+    cuda = types.SimpleNamespace(current_stream=lambda device: types.SimpleNamespace(cuda_stream=0))
+    empty = staticmethod(lambda size, dtype, device: Memory())
+
+
+class Devices(unittest.TestCase):
+    def setUp(self):
+        self.attend = attune.compile(performer())
+        patch = mock.patch.object(self.attend, "_parameter_row", lambda given: given["omega"])
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_parameters_of_a_call_on_a_gpu_are_its_own(self):
+        handle = self.attend._handles[(2, 0)] = FakeHandle()
+        framework, first = types.SimpleNamespace(torch=FakeTorch), types.SimpleNamespace(device=None)
+        together(lambda i: self.attend._run_on_device((2, 0), framework, first, i, {"omega": i}))
+        self.assertEqual(len(handle.done), 2 * THREADS)
+        for (what, row), (then, views) in zip(handle.done[::2], handle.done[1::2]):
+            self.assertEqual((what, then, row), ("prepare", "run", views))
+
+    def test_a_device_that_is_opened_while_parameters_change(self):
+        """The first handle is slow to take them; meanwhile another thread opens a second one."""
+        first, second = FakeHandle(), FakeHandle()
+        self.attend._handles = {(2, 0): first}
+        self.attend._parameters, self.attend._ready = {"omega": "old"}, True
+        thread = threading.Thread(target=lambda: self.attend.prepare(omega="new"))
+        with mock.patch.object(_native, "Handle", lambda *arguments: second):
+            thread.start()
+            time.sleep(0.01)
+            self.attend._handle((2, 1))
+            thread.join()
+        self.assertEqual([first.done[-1], second.done[-1]], [("prepare", "new")] * 2)
 
 
 if __name__ == "__main__":

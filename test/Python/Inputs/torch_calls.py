@@ -11,6 +11,8 @@ import attune
 import attune.torch
 import numpy as np
 import torch
+from attune.torch import _op
+from forked import Meanwhile, in_child
 from support import Spy, linear, performer, tokens
 
 LOADED = """
@@ -146,6 +148,14 @@ class Operator(unittest.TestCase):
             attune.torch.attend(linear(), mask=given["q"], **given)
         with self.assertRaises(attune.SpecError):
             attune.torch.attend(linear(heads=0), **given)
+
+
+class Forks(unittest.TestCase):
+    def test_while_another_thread_prepares(self):
+        given = {name: tensor[:, :, :8].contiguous() for name, tensor in tensors().items()}
+        omega = torch.from_numpy(attune.init(performer())["omega"])
+        with Meanwhile(_op._prepared.lock):
+            self.assertEqual(in_child(lambda: attune.torch.attend(performer(), **given, omega=omega)), 0)
 
 
 if __name__ == "__main__":

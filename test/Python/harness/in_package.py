@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
-SOURCES = ["pyproject.toml", "README.md", "LICENSE", "python", "runtime/include"]
+SOURCES = ["pyproject.toml", "README.md", "LICENSE", "python", "runtime/include", "runtime/Common"]
 
 
 def fingerprint():

@@ -7,11 +7,16 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Support/RunProgram.h"
 
+#include "attune/Support/CleanUp.h"
+
 #include "TemporaryFolder.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace attune;
 using testing::HasSubstr;
@@ -40,6 +45,51 @@ TEST(RunProgram, EndsOneThatTakesTooLong) {
 TEST(RunProgram, SaysWhatBecameOfIt) {
   EXPECT_THAT(messageOf(runProgram({"/nowhere/ld"})), HasSubstr("expected /nowhere/ld to "));
   EXPECT_THAT(messageOf(shell("kill -9 $$")), HasSubstr("expected /bin/sh to end by itself, but got: Killed"));
+}
+
+/// What a caller has asked for comes to the caller.
+TEST(RunProgram, LeavesAlarmsAndTheirHandlerAlone) {
+  static volatile sig_atomic_t rung;
+  rung = 0;
+  auto former = std::signal(SIGALRM, [](int) { rung = 1; });
+  ::alarm(1);
+  llvm::Expected<ProgramRun> run = shell("sleep 2");
+  EXPECT_TRUE(static_cast<bool>(run)) << llvm::toString(run.takeError());
+  EXPECT_EQ(rung, 1);
+  ::alarm(0);
+  std::signal(SIGALRM, former);
+}
+
+TEST(RunProgram, EndsWhatTheProgramStarted) {
+  TemporaryFolder folder;
+  std::string message = messageOf(shell("(sleep 2; echo late > " + folder.file("late") + ") & wait", 1));
+  EXPECT_THAT(message, HasSubstr("within 1 s"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  EXPECT_FALSE(llvm::sys::fs::exists(folder.file("late")));
+}
+
+/// A signal that ends this program reaches what it has started, which is in no terminal's group.
+TEST(RunProgram, EndsThemWithASignal) {
+  TemporaryFolder folder;
+  pid_t child = ::fork();
+  if (child == 0) {
+    removeOnSignals();
+    std::thread([] { ::sleep(1), ::kill(::getpid(), SIGTERM); }).detach();
+    llvm::consumeError(shell("sleep 3; echo late > " + folder.file("late")).takeError());
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  ::sleep(3);
+  EXPECT_FALSE(llvm::sys::fs::exists(folder.file("late")));
+}
+
+TEST(RunProgram, SaysSoWhereTheHostCollectsItsChildren) {
+  auto former = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_THAT(messageOf(shell("exit 0")),
+              HasSubstr("but got: no word of how it ended (No child processes); this process must"));
+  std::signal(SIGCHLD, former);
 }
 
 TEST(RunProgram, TakesItsLimitFromTheEnvironment) {

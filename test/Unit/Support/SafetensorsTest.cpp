@@ -30,7 +30,7 @@ std::string archive(llvm::StringRef header, llvm::StringRef data) {
 std::string failure(const std::string &bytes) {
   TemporaryFolder folder;
   llvm::Expected<SafetensorsFile> file = SafetensorsFile::open(folder.fileOf("a.safetensors", bytes));
-  return file ? messageOf(file->read("t")) : llvm::toString(file.takeError());
+  return file ? llvm::toString(file->read("t").takeError()) : llvm::toString(file.takeError());
 }
 
 } // namespace
@@ -109,6 +109,32 @@ TEST(Safetensors, RefusesWhatNoMemoryHolds) {
   ASSERT_TRUE(static_cast<bool>(known)) << llvm::toString(known.takeError());
   EXPECT_THAT(known->shape, ElementsAre(1048576, 1048576));
   EXPECT_THAT(messageOf(file->read("t")), HasSubstr("a.safetensors: error: expected a tensor that fits this machine's memory"));
+}
+
+/// One reader takes the first of two entries, another the last: nobody can say which was meant.
+TEST(Safetensors, RefusesAKeyTwice) {
+  std::string a = R"({"dtype":"U8","shape":[2],"data_offsets":[0,2]})",
+              b = R"({"dtype":"U8","shape":[4],"data_offsets":[0,4]})";
+  auto fileOf = [&](const std::string &header) { return failure(archive(header, "abcd")); };
+  EXPECT_THAT(fileOf(R"({"t":)" + a + R"(,"t":)" + b + "}"),
+              HasSubstr("a.safetensors: error: expected each key of the header once, but got 't' again"));
+  EXPECT_THAT(fileOf(R"({"t":)" + a + R"( , "\u0074" :)" + b + "}"), HasSubstr("but got 't' again"));
+  EXPECT_THAT(fileOf(R"({"t":{"dtype":"U8","shape":[4],"shape":[4],"data_offsets":[0,4]}})"),
+              HasSubstr("but got 'shape' again"));
+  EXPECT_THAT(fileOf(R"({"__metadata__":{"\"t":"t","t":"\\"},"t":)" + b + "}"), testing::IsEmpty());
+}
+
+/// A file that takes the name of one that is open does not lend its bytes to the header of the other.
+TEST(Safetensors, ReadsTheFileThatWasOpened) {
+  TemporaryFolder folder;
+  std::string header = R"({"t":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})";
+  std::string path = folder.fileOf("a.safetensors", archive(header, "\1\2"));
+  llvm::Expected<SafetensorsFile> file = SafetensorsFile::open(path);
+  ASSERT_TRUE(static_cast<bool>(file)) << llvm::toString(file.takeError());
+  ASSERT_FALSE(llvm::sys::fs::rename(folder.fileOf("b", archive(header, "\3\4")), path));
+  llvm::Expected<HostTensor> tensor = file->read("t");
+  ASSERT_TRUE(static_cast<bool>(tensor)) << llvm::toString(tensor.takeError());
+  EXPECT_THAT(toDoubles(*tensor), ElementsAre(1, 2));
 }
 
 TEST(Safetensors, EveryTruncationIsAnError) {

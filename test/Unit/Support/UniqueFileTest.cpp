@@ -17,6 +17,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <gmock/gmock.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -87,6 +89,58 @@ TEST(WriteFile, GoesWhereALinkPoints) {
   EXPECT_EQ(written(link, "after"), "");
   EXPECT_EQ(contentOf(path), "after");
   EXPECT_TRUE(llvm::sys::fs::is_symlink_file(link));
+}
+
+TEST(WriteFile, GoesWhereALinkPointsThatIsNotThereYet) {
+  TemporaryFolder folder;
+  std::string link = folder.file("link");
+  ASSERT_EQ(::symlink("later", link.c_str()), 0);
+  EXPECT_EQ(written(link, "text"), "");
+  EXPECT_EQ(contentOf(folder.file("later")), "text");
+  EXPECT_TRUE(llvm::sys::fs::is_symlink_file(link));
+}
+
+/// What a child does with no rights of its own that a folder's mode does not give; whether it did.
+static bool asNobody(llvm::function_ref<bool()> body) {
+  pid_t child = ::fork();
+  if (child == 0)
+    ::_exit((::geteuid() != 0 || ::setuid(65534) == 0) && body() ? 0 : 1);
+  int status = -1;
+  return ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+TEST(WriteFile, WritesAFileWhoseFolderMayNotBeWritten) {
+  TemporaryFolder folder;
+  std::string path = folder.fileOf("a", "before");
+  ASSERT_EQ(::chmod(path.c_str(), 0666), 0);
+  ASSERT_EQ(::chmod(folder.str().c_str(), 0555), 0);
+  EXPECT_TRUE(asNobody([&] { return written(path, "after").empty(); }));
+  EXPECT_EQ(contentOf(path), "after");
+  EXPECT_EQ(modeOf(path), 0666u);
+  EXPECT_TRUE(asNobody([&] { // a new one
+    return written(folder.file("b"), "b") == "expected to write " + folder.file("b") + ", but got: Permission denied";
+  }));
+  ASSERT_EQ(::chmod(folder.str().c_str(), 0755), 0);
+  EXPECT_EQ(filesIn(folder.str()), std::vector<std::string>{"a"});
+}
+
+/// As containers do it with single files.
+TEST(WriteFile, WritesAFileThatIsMountedOnItsOwn) {
+  TemporaryFolder folder;
+  std::string path = folder.fileOf("a", "before"), under = folder.fileOf("under", "before");
+  pid_t child = ::fork();
+  if (child == 0) {
+    bool mounted = ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                   ::mount(path.c_str(), under.c_str(), nullptr, MS_BIND, nullptr) == 0;
+    ::_exit(!mounted ? 2 : written(under, "after").empty() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+    GTEST_SKIP() << "this user may not mount";
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(contentOf(path), "after");
+  EXPECT_EQ(filesIn(folder.str()), (std::vector<std::string>{"a", "under"}));
 }
 
 TEST(WriteFile, TakesNamesOfAllKinds) {
