@@ -44,7 +44,7 @@ using namespace attune;
 /// The instruction sets that multiply pairs of bf16 numbers, and tiles of them.
 static constexpr llvm::StringLiteral pairsIsa = "avx512_bf16", tilesIsa = "amx";
 
-static mlir::DialectRegistry registry() {
+mlir::DialectRegistry Compilation::registry() {
   mlir::DialectRegistry dialects;
   attune::registerAllDialects(dialects);
   dialects.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect>();

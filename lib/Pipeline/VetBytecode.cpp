@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Pipeline/VetBytecode.h"
 
-#include "attune/InitAll.h"
+#include "attune/Pipeline/Compilation.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
@@ -39,12 +39,11 @@ static void beQuiet() {
 
 [[noreturn]] static void readInChild(MemoryBufferRef bytes) {
   beQuiet();
-  mlir::DialectRegistry registry;
-  registerAllDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  mlir::MLIRContext context(Compilation::registry(), mlir::MLIRContext::Threading::DISABLED);
   mlir::ScopedDiagnosticHandler handler(&context, [](mlir::Diagnostic &) { return mlir::success(); });
   SourceMgr sources;
-  sources.AddNewSourceBuffer(MemoryBuffer::getMemBuffer(bytes, /*RequiresNullTerminator=*/false), SMLoc());
+  // A copy, which lies aligned as sections of bytecode may ask for.
+  sources.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(bytes.getBuffer(), bytes.getBufferIdentifier()), SMLoc());
   mlir::Block block;
   (void)mlir::parseSourceFile(sources, &block, mlir::ParserConfig(&context, /*verifyAfterParse=*/false));
   ::_exit(0);

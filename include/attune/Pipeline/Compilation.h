@@ -52,6 +52,8 @@ public:
   /// The text of a .mlir file; its name stands in messages.
   static std::unique_ptr<Compilation> fromModule(std::unique_ptr<llvm::MemoryBuffer> text, llvm::StringRef target,
                                                  int &status, llvm::raw_ostream &errors = llvm::errs());
+  /// The dialects of such a file.
+  static mlir::DialectRegistry registry();
   ~Compilation();
 
   /// From now on the module is written to `folder` after each stage, the one that it is at first, as N-stage.mlir.
