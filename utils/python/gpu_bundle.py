@@ -103,8 +103,8 @@ def draw_random(args, seed, folder):
     program, limits = args.attnc, Limits(cpu_forms=args.target == "cpu")
     init = lambda spec, tensors, sizes: attnc(program, "init", spec, "--out", tensors, "--seed", seed, *sizes)
     for attempt in range(random_draw.MOST_DRAWS):
-        random = random_draw.Drawn(seed, attempt, limits, folder / str(attempt), init)
-        random.expected = interpret(program, random.spec, random.folder)
+        random = random_draw.Drawn(seed, attempt, limits, folder / str(attempt), init,
+                                   lambda drawn, tensors: interpret(program, drawn.spec, tensors))
         unit = UNIT["f32"] if args.target == "cpu" else random.storage_unit()
         if random.disagreement():
             raise ValueError(f"seed {seed}: {random.disagreement()}")

@@ -9,8 +9,8 @@ import numpy as np
 import random_mutants
 import sketch_bounds
 from accuracy import judge, says_nothing
-from random_draw import Drawn
-from random_grammar import Limits
+from random_draw import MOST_NOISE, Drawn
+from random_grammar import KINDS, Limits
 from server import Server, npy
 
 STEP = 1e-7
@@ -132,11 +132,11 @@ def draw(server, seed, kinds, folder):
         if status != 0:
             sys.exit(f"{words[0]} ended with {status}: {said}")
     init = lambda spec, where, sizes: call("init", spec, "--out", where, "--seed", seed, *sizes)
-    drawn = Drawn(seed, 0, Limits(kinds), f"{folder}/{seed}", init)
-    result = npy(drawn.folder, "result")
-    call("reference", drawn.spec, drawn.folder, result)
-    drawn.expected = np.load(result)
-    return drawn
+    def interpret(drawn, tensors):
+        result = npy(drawn.folder, "result")
+        call("reference", drawn.spec, tensors, result)
+        return np.load(result)
+    return Drawn(seed, 0, Limits(kinds), f"{folder}/{seed}", init, interpret)
 
 
 def refused(drawn, wrong):
@@ -181,13 +181,24 @@ def evaluations_compared(server, folder):
         and noise.says_nothing(unit) and not noise.disagreement()
 
 
+def far_rows_are_drawn_again(server, folder):
+    """A row that last bits of the tensors move far says nothing; one that they move little stays, and is judged."""
+    far, near = draw(server, 3000969, KINDS, folder), draw(server, 2000133, KINDS, folder)
+    unit = near.storage_unit()
+    print(f"last bits move rows by {far.worst_noise(far.storage_unit()):.2f} and {near.worst_noise(unit):.0e}")
+    return far.worst_noise(far.storage_unit()) > MOST_NOISE and far.says_nothing(far.storage_unit()) \
+        and 0 < near.worst_noise(unit) < MOST_NOISE and near.noise(unit).tolist() == near.noise(unit).tolist()
+
+
 def main():
     np.seterr(all="ignore")
     server = Server()
     with tempfile.TemporaryDirectory() as folder:
-        checks = {"bounds": bounds_hold(), "cancelled weights": cancelled_weights_have_no_bound(), "rules": rules_hold(), "f32": f32_holds_powers(),
+        checks = {"bounds": bounds_hold(), "cancelled weights": cancelled_weights_have_no_bound(), "rules": rules_hold(),
+                  "f32": f32_holds_powers(),
                   "sketches": sketches_refused(server, folder), "heads": heads_refused(server, folder),
-                  "evaluations": evaluations_compared(server, folder)}
+                  "evaluations": evaluations_compared(server, folder),
+                  "far rows": far_rows_are_drawn_again(server, folder)}
     server.close()
     print(", ".join(f"{name}: {'pass' if passed else 'FAIL'}" for name, passed in checks.items()))
     sys.exit(not all(checks.values()))

@@ -8,8 +8,8 @@ import yaml
 
 import judges
 import reference
-from accuracy import BOUND_FACTOR, Verdict, conditioned, judge, says_nothing
-from random_condition import Conditions
+from accuracy import BOUND_FACTOR, Verdict, conditioned, judge, ratio, says_nothing
+from random_condition import SAMPLES, Conditions
 from random_grammar import Choices, draw_spec
 from random_range import LARGE_DEGREE, LARGE_LOGIT
 from random_tensors import draw_tensors
@@ -18,6 +18,8 @@ from sketch_bounds import UNIT
 
 # Of a large spec so many rows are judged: the ends, rows beside multiples of 64, others.
 SAMPLED = 48
+# Of a row that is judged by itself.
+MOST_NOISE = 1 / 8
 # A seed whose draws say nothing is drawn again, up to so many times.
 MOST_DRAWS = 10
 
@@ -41,9 +43,10 @@ def rows_judged(case, key, all_below):
 
 
 class Drawn:
-    """`attempt` counts the draws of the seed that said nothing. `init(spec, folder, sizes)` writes the parameters."""
+    """`attempt` counts the draws of the seed that said nothing. `init(spec, folder, sizes)` writes the parameters; `interpret(drawn,
+    folder)` gives the exact output of the tensors in a folder, its judged rows."""
 
-    def __init__(self, seed, attempt, limits, folder, init):
+    def __init__(self, seed, attempt, limits, folder, init, interpret):
         self.seed, self.folder = seed, pathlib.Path(folder)
         key = (seed, attempt) if attempt else seed
         self.folder.mkdir(parents=True)
@@ -55,7 +58,8 @@ class Drawn:
             np.save(npy(self.folder, name), array)
         self.tolerance = tolerance(self.case, self.tensors)
         self.places = rows_judged(self.case, key, limits.tokens)
-        self.expected = None
+        self.interpret = interpret
+        self.expected = interpret(self, self.folder)
 
     @property
     def all_rows(self):
@@ -83,27 +87,49 @@ class Drawn:
         return None if self.conditions is None else unit * self.conditions.bounds
 
     def noise(self, unit):
-        """Of the rows that are judged, what the definition in f32 misses them by, a layer's rows rounded to `unit`; None unless rows are
-        judged by themselves."""
+        """Of the rows that are judged, what the definition in f32 misses them by, a layer's rows rounded to `unit`, and how far they go
+        when the tensors' last bits do, whatever the mechanism; None unless rows are judged by themselves."""
         bounds = self.bounds(unit)
         if bounds is None or not conditioned(bounds, self.tolerance).any():
             return None
-        return self.conditions.noise(unit)
+        return np.fmax(self.conditions.noise(unit), self.spread)
+
+    @functools.cached_property
+    def spread(self):
+        """The largest relative change of each row in samples of the tensors moved by up to the storage type's unit."""
+        rng, expected = np.random.default_rng(4), self.judged(self.expected)
+        changes = [self.judged(self.moved(rng, self.folder / f"moved{i}")) - expected for i in range(SAMPLES)]
+        return ratio(np.linalg.norm(changes, axis=-1).max(0), np.linalg.norm(expected, axis=-1))
+
+    def moved(self, rng, folder):
+        """The exact output of tensors and parameters nearby. Signs and places, such as those of sketches, stay."""
+        folder.mkdir()
+        for path in self.folder.glob("*.npy"):
+            array = np.load(path)
+            if array.dtype == np.float32 and not np.isin(array, (-1, 1)).all():
+                array = (array * (1 + self.storage_unit() * rng.uniform(-1, 1, array.shape))).astype(np.float32)
+            np.save(folder / path.name, array)
+        return self.interpret(self, folder)
+
+    def worst_noise(self, unit):
+        """Of the rows that are judged by themselves and not conditioned; 0 if there are none."""
+        noise = self.noise(unit)
+        return 0 if noise is None else noise[~conditioned(self.bounds(unit), self.tolerance)].max(initial=0)
 
     def is_noisy(self, unit):
-        """Whether what f32 misses a row by makes it right that is not conditioned."""
-        noise = self.noise(unit)
-        return noise is not None and (BOUND_FACTOR * noise[~conditioned(self.bounds(unit), self.tolerance)] > self.tolerance).any()
+        """Whether a row that is not conditioned may err by more than the tolerance."""
+        return BOUND_FACTOR * self.worst_noise(unit) > self.tolerance
 
     def storage_unit(self):
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        """Too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can."""
+        """Too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can, or a row that is judged by
+        itself goes far with the tensors' last bits."""
         if self.conditions is None or self.conditions.broken.any():
             return False
         return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
-            self.conditions.moved > self.tolerance / 2
+            self.conditions.moved > self.tolerance / 2 or self.worst_noise(unit) > MOST_NOISE
 
     def disagreement(self):
         """What is wrong with a judge, empty if nothing is."""

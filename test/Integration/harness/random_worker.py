@@ -97,8 +97,7 @@ class Worker:
     def draw(self, seed, folder, outcome):
         """The first draw of the seed that says something of every target."""
         for attempt in range(MOST_DRAWS):
-            drawn = Drawn(seed, attempt, self.limits, folder / str(attempt), self.init(seed))
-            drawn.expected = self.interpret("reference", drawn, *([] if drawn.all_rows else [listed(drawn.places)]))
+            drawn = Drawn(seed, attempt, self.limits, folder / str(attempt), self.init(seed), self.reference)
             if not any(drawn.says_nothing(self.unit(target, drawn)) for target in self.args.target):
                 return drawn
             outcome.redrawn += 1
@@ -122,10 +121,13 @@ class Worker:
 
     #===-- The interpreter -------------------------------------------------------------------------------------------===#
 
-    def interpret(self, command, drawn, *rows):
+    def interpret(self, command, drawn, *rows, folder=None):
         result = npy(drawn.folder, f"{command}-result")
-        self.call(f"the interpreter ({command})", command, drawn.spec, drawn.folder, result, *rows)
+        self.call(f"the interpreter ({command})", command, drawn.spec, folder or drawn.folder, result, *rows)
         return np.load(result)
+
+    def reference(self, drawn, folder):
+        return self.interpret("reference", drawn, *([] if drawn.all_rows else [listed(drawn.places)]), folder=folder)
 
     def judge_interpreter(self, drawn):
         _, expected = self.oracle.run(str(drawn.spec), str(drawn.folder))
