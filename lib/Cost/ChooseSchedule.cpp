@@ -51,12 +51,14 @@ static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::Type s
   return schedule;
 }
 
-/// An error where even the smallest tiles are far more than a thread may hold, which the lowering would find out
-/// exactly: before that, tables of so many channels would fill the memory.
-static llvm::Error checkTiles(const AttentionShape &shape, tile::ScheduleAttr schedule,
-                              const DeviceDescription &device) {
+llvm::Error cost::checkTiles(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
+                             const DeviceDescription &device) {
   constexpr double most = 16.0 * tile::mostScratchBytes;
-  double bytes = largestTiles(shape, schedule);
+  double bytes = 0;
+  for (AttentionShape one : shapes) {
+    one.batch = one.queries = one.keys = 1;
+    bytes = std::max(bytes, largestTiles(one, schedule));
+  }
   if (bytes <= most)
     return llvm::Error::success();
   return llvm::createStringError(tile::noScheduleFits +
@@ -214,8 +216,6 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<Attention
   tile::ScheduleAttr smallest;
   for (const AttentionShape &one : ones) {
     tile::ScheduleAttr schedule = chooseForCpu(one, storage, device);
-    if (llvm::Error error = checkTiles(one, schedule, device))
-      return error;
     if (!smallest || schedule.getQueryTile() < smallest.getQueryTile())
       smallest = schedule;
   }

@@ -23,7 +23,11 @@ llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> a
   for (const AttentionShape &shape : attentions)
     if (shape.family < cost::Family::Project)
       mechanisms.push_back(shape);
-  return cost::chooseSchedule(mechanisms, storage, machine);
+  llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(mechanisms, storage, machine);
+  if (schedule && machine.kind == tile::TargetKind::CPU)
+    if (llvm::Error error = cost::checkTiles(mechanisms, *schedule, machine))
+      return error;
+  return schedule;
 }
 
 llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {

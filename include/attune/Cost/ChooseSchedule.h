@@ -19,6 +19,11 @@ namespace attune::cost {
 llvm::Expected<tile::ScheduleAttr> chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
                                                   const DeviceDescription &device);
 
+/// An error where the tiles of a CPU's schedule are far more than a thread may hold, which the lowering would find out
+/// exactly: before that, tables of so many channels would fill the memory.
+llvm::Error checkTiles(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
+                       const DeviceDescription &device);
+
 /// Bytes of shared memory that one thread block takes at most: queries, keys and values in every stage, and whatever else
 /// products read from there.
 int64_t sharedBytes(const AttentionShape &shape, tile::ScheduleAttr schedule);
