@@ -79,7 +79,7 @@ def parse():
     parser.add_argument("--refusals", type=float, default=5, metavar="PERCENT", help="most runs that may be refused")
     parser.add_argument("--excused", type=float, default=1, metavar="PERCENT", help="most runs that may be right only by "
                         "the condition of rows")
-    parser.add_argument("--redrawn", type=float, default=5, metavar="PERCENT", help="most draws that may say nothing, of the seeds")
+    parser.add_argument("--redrawn", type=float, default=10, metavar="PERCENT", help="most draws that may say nothing, of the seeds")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--optimized", action="store_true", help="code for the CPU of every spec as libraries have it")
     parser.add_argument("--progress", type=int, default=0, help="say how far it is after so many seeds")
