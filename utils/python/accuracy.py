@@ -2,7 +2,8 @@
 
 The tolerance is of the whole output (Frobenius norm). Rows of sketched heads whose weights cancel are conditioned: their
 first-order bound of what rounding does exceeds the tolerance. They may err by a few times that bound, up to a fixed share of
-their own norm; every other row of such an output is then judged by itself, so that none hides behind them.
+their own norm; every other row of such an output is then judged by itself, so that none hides behind them, and those of heads
+that are not sketched together as well.
 """
 
 import dataclasses
@@ -94,7 +95,7 @@ def judge(got, expected, dtype, tolerance, bounds=None, noise=None):
 
 def judge_rows(got, expected, dtype, tolerance, bounds, noise=None):
     """Row by row, where one is conditioned. What f32 misses a row by counts as a bound where it is above the tolerance by the
-    same factor."""
+    same factor; together rows without a bound keep the tolerance whatever it misses them by."""
     exempt = conditioned(bounds, tolerance)
     allowed = lambda bounds: np.fmin(BOUND_FACTOR * np.asarray(bounds), MOST_ERROR)
     most = np.where(exempt, allowed(bounds), tolerance if noise is None else np.fmax(tolerance, allowed(noise)))
@@ -103,6 +104,9 @@ def judge_rows(got, expected, dtype, tolerance, bounds, noise=None):
     share = np.where(lost, np.inf, errors / most)
     worst = np.unravel_index(np.argmax(share), share.shape)
     verdict = Verdict("", float(share[worst]) * tolerance, int(exempt.sum()), int((errors > tolerance).sum()))
+    plain = np.asarray(bounds) == 0
+    if (error := storage_error(got[plain], expected[plain], dtype)) > tolerance:
+        verdict.wrong = f"relative error {error:.2e} of the {plain.sum()} rows that are not sketched, tolerance {tolerance:.0e}"
     if share[worst] > 1:
         kind = f"a conditioned row, bound {bounds[worst]:.1e}" if exempt[worst] else "a row that is not conditioned"
         verdict.wrong = f"relative error {errors[worst]:.2e} of row {tuple(map(int, worst))}, {kind}, " \

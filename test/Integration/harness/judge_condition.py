@@ -97,9 +97,12 @@ def rules_hold():
             and right([0, 0.2], [0, inf]) and not right([0, 0.26], [0, inf]) and not right([0, 0.26], [0, nan])
             and not right([0, nan], [0, inf]) and not right([0, inf], [0, inf]) and not right([nan, 0], [0, inf])
             and not right([nan, 0], [0, 0])
-            and right([7e-3, 0], [0, 2e-3], [2e-3, 0]) and not right([9e-3, 0], [0, 2e-3], [2e-3, 0])  # four times what f32 misses it by
-            and right([9e-4, 0], [0, 2e-3], [1e-5, 0]) and not right([1.1e-3, 0], [0, 2e-3], [1e-5, 0])
-            and not right([0.26, 0], [0, 1], [inf, 0]) and not right([nan, 0], [0, 1], [inf, 0])
+            and right([7e-3, 0], [1e-9, 2e-3], [2e-3, 0]) and not right([9e-3, 0], [1e-9, 2e-3], [2e-3, 0])  # four times what f32 misses it by
+            and right([9e-4, 0], [1e-9, 2e-3], [1e-5, 0]) and not right([1.1e-3, 0], [1e-9, 2e-3], [1e-5, 0])
+            and not right([0.26, 0], [1e-9, 1], [inf, 0]) and not right([nan, 0], [1e-9, 1], [inf, 0])
+            and right([6.9e-3, 0, 0, 0], [0, 5e-3, 0, 0], [2e-3, 0, 0, 0], 4e-3)    # and those without a bound together
+            and not right([7.5e-3, 0, 0, 0], [0, 5e-3, 0, 0], [2e-3, 0, 0, 0], 4e-3)
+            and right([7.5e-3, 0, 0, 0], [1e-9, 5e-3, 0, 0], [2e-3, 0, 0, 0], 4e-3)
             and not right([7e-3, 0], [0, 0], [2e-3, 0])                            # where no row is conditioned, the whole output
             and not says_nothing(np.array([1] + 4 * [0]), 1e-3) and says_nothing(np.array([1] * 2 + 7 * [0]), 1e-3))
 

@@ -8,7 +8,7 @@ import yaml
 
 import judges
 import reference
-from accuracy import BOUND_FACTOR, Verdict, conditioned, judge, ratio, says_nothing
+from accuracy import BOUND_FACTOR, LARGEST, Verdict, conditioned, judge, ratio, says_nothing
 from random_condition import SAMPLES, Conditions
 from random_grammar import Choices, draw_spec
 from random_range import LARGE_DEGREE, LARGE_LOGIT
@@ -16,10 +16,12 @@ from random_tensors import draw_tensors
 from server import npy
 from sketch_bounds import UNIT
 
-# Of a large spec so many rows are judged: the ends, rows beside multiples of 64, others.
-SAMPLED = 48
+# Of a large spec these rows are judged: the ends, one of every so many, and a few beside multiples of them.
+TILE, BESIDE = 64, 16
 # Of a row that is judged by itself.
 MOST_NOISE = 1 / 8
+# Of the largest number of a storage type: rows that are not judged may be longer than those that are, but not by so much.
+MODERATE = 2 ** -8
 # A seed whose draws say nothing is drawn again, up to so many times.
 MOST_DRAWS = 10
 
@@ -37,9 +39,10 @@ def rows_judged(case, key, all_below):
     n = case.queries
     if n <= all_below:
         return np.arange(n)
-    rng = Choices(key, "rows").rng
-    beside = 64 * rng.integers(1, n // 64 + 1, SAMPLED // 3) + rng.integers(-1, 2, SAMPLED // 3)
-    return np.unique(np.concatenate([[0, 1, n - 1], beside[beside < n], rng.integers(0, n, SAMPLED - len(beside))]))
+    rng, starts = Choices(key, "rows").rng, np.arange(0, n, TILE)
+    beside = TILE * rng.integers(1, n // TILE + 1, BESIDE) + rng.integers(-1, 2, BESIDE)
+    of_tiles = starts + rng.integers(0, np.minimum(TILE, n - starts))
+    return np.unique(np.concatenate([[0, 1, n - 1], beside[beside < n], of_tiles]))
 
 
 class Drawn:
@@ -138,10 +141,15 @@ class Drawn:
         rows = np.argwhere(self.conditions.broken)
         return f"judge disagreement: two evaluations in float64 differ by more than it rounds in {len(rows)} rows, the first {rows[0]}"
 
+    def is_moderate(self):
+        """Whether no row, judged or not, can leave the range of the storage type."""
+        largest = np.abs(self.judged(self.expected)).max(initial=0)
+        return self.tolerance is not None and largest < MODERATE * LARGEST[self.case.fields["dtype"]]
+
     def judge(self, got, unit):
         """The verdict on an output of all rows."""
         got = self.judged(got)
-        if np.isnan(got).any():
-            return Verdict("expected no NaN, but got some", np.inf)
+        if np.isnan(got).any() or self.is_moderate() and np.isinf(got).any():
+            return Verdict("expected finite rows, judged or not, but got others", np.inf)
         return judge(got[..., self.places, :], self.judged(self.expected), self.case.fields["dtype"], self.tolerance,
                      self.bounds(unit), self.noise(unit))

@@ -16,6 +16,8 @@ SIZES = ["mixed", "small", "large"]
 # Forms that only a CPU has.
 CPU_FORMS = {"map": "alone", "project": "in_reader", "launch": "together", "project_out": "epilogue"}
 LARGE_ONE_IN, LARGEST_LENGTH, LARGEST_WIDTH = 8, 5003, 160
+# From this degree on a sketch's numbers are kept in a unit (sketchNeedsUnit).
+LONG_RANGE_DEGREE = 16
 
 
 @dataclasses.dataclass
@@ -92,6 +94,7 @@ class Limits:
     sizes: str = "small"    # one of SIZES: within these two always, but for one in eight, or never
     work: float = 1e9       # of a large spec: multiply-adds of all pairs of tokens
     cpu_forms: bool = True  # whether forms may be pinned that only a CPU has
+    dtypes: tuple = ("f32", "f16", "bf16")
 
 
 class SpecDraw:
@@ -100,7 +103,7 @@ class SpecDraw:
     def __init__(self, seed, limits):
         self.choices, sizes = Choices(seed, "spec"), Choices(seed, "sizes")
         self.kinds, self.maps, self.plain = limits.kinds, limits.maps, limits.plain
-        self.cpu_forms = limits.cpu_forms
+        self.cpu_forms, self.dtypes = limits.cpu_forms, limits.dtypes
         self.tokens, self.width, self.features, self.ranks = limits.tokens, limits.width, 70, [1, 4, 12, 16, 30]
         self.large = limits.sizes == "large" or limits.sizes == "mixed" and sizes.once(LARGE_ONE_IN)
         if self.large:
@@ -174,7 +177,7 @@ class SpecDraw:
     def head_fields(self):
         c = self.choices
         follows = self.N == self.n and c.once(2)
-        fields = {"attention": self.name, "dtype": c.pick(["f32", "f16", "bf16"]),
+        fields = {"attention": self.name, "dtype": c.pick(self.dtypes),
                   "batch": "?" if c.once(3) else self.batch, "queries": "?" if c.once(3) else self.n}
         if not follows:
             fields["keys"] = "?" if c.once(3) else self.N
@@ -206,10 +209,15 @@ class SpecDraw:
             after_map = mechanism.get("low_rank", {}).get("order") == "after_map"
             forms |= set() if after_map else {"quadratic"}
             forms |= set() if "window" in mechanism else {"chunked" if self.causal else "state"}
+            forms |= {"split"} if self.can_split(mechanism) else set()
             if mechanism["kind"] == "kernel" and "window" not in mechanism and not self.causal and not after_map:
                 forms |= {"fused_state", "merged_state"}
             forms |= {"grouped"} if self.can_group(mechanism) else set()
         return sorted(forms)
+
+    def can_split(self, mechanism):
+        """Whether a causal sequence can be cut: the unit of sketches of a higher degree runs along it."""
+        return self.causal and "window" not in mechanism and mechanism.get("degree", 0) < LONG_RANGE_DEGREE
 
     def can_group(self, mechanism):
         """Whether the query heads of a key-value head can share its state, chunk by chunk."""

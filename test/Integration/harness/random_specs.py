@@ -6,7 +6,8 @@ that do not exist. Each target compiles and runs it, on the CPU every fourth one
 not; inputs beyond the range of the tolerances must give a finite output and no more. Rows of sketches that rounding may
 throw far are judged by their condition (random_condition.py); a spec with too many of them is drawn again. Each judge of an
 output must refuse mutants of it (random_mutants.py). What is counted has limits: specs that a target does not support
-(--refusals), outputs that only their condition excuses (--excused).
+(--refusals), outputs with conditioned rows (--conditioned) and those that only their condition excuses (--excused), draws that
+said nothing (--redrawn).
 
 With --oracle the interpreter's own output is held against the oracle's, its chosen rows against all of them; with --terms the
 mechanisms' decompositions against the mechanisms; with --plans every combination of the laws' forms, and the plans that
@@ -24,8 +25,8 @@ import random_grammar
 import refusals
 from random_worker import Worker
 
-# Of so few seeds shares say nothing.
-FEW = 10
+# Of so few seeds shares say nothing, and of so few small ones.
+FEW, FEW_FOR_SMALL_SHARES = 10, 100
 MOST_UNPLANNED = .3  # of the seeds: forms that no GPU has yet are pinned in about a sixth of them
 
 worker = None
@@ -69,6 +70,7 @@ def parse():
     parser.add_argument("--plans", action="store_true", help="judge every plan that the laws allow")
     parser.add_argument("--kinds", type=listed, default=random_grammar.KINDS)
     parser.add_argument("--maps", type=listed, default=random_grammar.MAPS, help="feature maps of kind kernel")
+    parser.add_argument("--dtypes", type=listed, default=random_grammar.Limits.dtypes)
     parser.add_argument("--plain", action="store_true", help="mechanisms alone: nothing that modifies them, no parts")
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--width", type=int, default=64)
@@ -76,10 +78,11 @@ def parse():
     parser.add_argument("--work", type=float, default=1e9, help="of a large spec: multiply-adds of all pairs of tokens")
     parser.add_argument("--f32-sketches", action="store_true", help="judge as if every target kept sketches in f32, as the CPU does")
     parser.add_argument("--all-supported", action="store_true", help="a spec that a target does not support is a failure")
-    parser.add_argument("--refusals", type=float, default=5, metavar="PERCENT", help="most runs that may be refused")
+    parser.add_argument("--refusals", type=float, default=0, metavar="PERCENT", help="most runs that may be refused")
+    parser.add_argument("--conditioned", type=float, default=5, metavar="PERCENT", help="most outputs with conditioned rows")
     parser.add_argument("--excused", type=float, default=1, metavar="PERCENT", help="most runs that may be right only by "
                         "the condition of rows")
-    parser.add_argument("--redrawn", type=float, default=10, metavar="PERCENT", help="most draws that may say nothing, of the seeds")
+    parser.add_argument("--redrawn", type=float, default=5, metavar="PERCENT", help="most draws that may say nothing, of the seeds")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--optimized", action="store_true", help="code for the CPU of every spec as libraries have it")
     parser.add_argument("--progress", type=int, default=0, help="say how far it is after so many seeds")
@@ -96,15 +99,15 @@ class Totals:
 
     def __init__(self, documented=refusals.documented):
         self.documented = documented
-        self.seeds = self.failed = self.in_range = 0
+        self.seeds = self.failed = self.in_range = self.long = self.judged = 0
         self.counts, self.refusals = collections.Counter(), collections.Counter()
 
     def add(self, outcome):
         self.seeds, self.failed = self.seeds + 1, self.failed + bool(outcome.failures)
-        self.in_range += outcome.in_range
+        self.in_range, self.long = self.in_range + outcome.in_range, self.long + outcome.long
+        self.judged += bool(outcome.in_range and outcome.ran and not outcome.failures)
         self.refusals.update(map(refusals.kind, outcome.refusals))
-        for name in ("ran", "redrawn", "conditioned", "excused", "mutants", "left_out", "plans",
-                     "unplanned"):
+        for name in ("ran", "redrawn", "conditioned", "excused", "mutants", "left_out", "plans", "unplanned"):
             self.counts[name] += getattr(outcome, name)
 
     def refused(self):
@@ -118,7 +121,7 @@ class Totals:
             print(f"refused {times} times: {kind}")
         if args.target:
             print(f"{count['mutants']} wrong outputs judged, {count['left_out']} left out as no different")
-        print(f"{self.seeds} seeds, {count['redrawn']} draws that said nothing, {count['ran']} runs, {self.in_range} seeds within "
+        print(f"{self.seeds} seeds, {self.long} of long sequences, {count['redrawn']} draws that said nothing, {count['ran']} runs, {self.in_range} seeds within "
               f"the range of the tolerances, {count['conditioned']} outputs with conditioned rows, {count['excused']} right "
               f"only by them, {self.refused()} refused, {self.failed} failed")
 
@@ -131,11 +134,17 @@ class Totals:
             (f"{self.counts['unplanned']} of {self.seeds} seeds without a plan for a GPU, at most {MOST_UNPLANNED:.0%}",
              self.counts["unplanned"] > MOST_UNPLANNED * max(self.seeds, 10)),
             ("no run", args.target and not self.counts["ran"]),
-            (f"no seed of {self.seeds} within the range of the tolerances", self.seeds >= FEW and not self.in_range),
+            (f"{self.in_range} of {self.seeds} seeds within the range of the tolerances, at least half",
+             self.seeds >= FEW and 2 * self.in_range < self.seeds),
+            (f"no long sequence in {self.seeds} seeds", args.sizes == "mixed" and self.seeds >= FEW_FOR_SMALL_SHARES and not self.long),
+            (f"{self.counts['mutants']} wrong outputs judged beside {self.judged} right ones",
+             args.target and self.counts["mutants"] < self.judged),
             (f"{self.counts['left_out']} wrong outputs left out, more than the {self.counts['mutants']} that were judged",
              self.counts["left_out"] > max(self.counts["mutants"], FEW)),
             (f"{self.counts['redrawn']} draws of {self.seeds} seeds said nothing, at most {args.redrawn:g} %",
-             100 * self.counts["redrawn"] > args.redrawn * max(self.seeds, 4 * FEW)),
+             100 * self.counts["redrawn"] > args.redrawn * max(self.seeds, FEW_FOR_SMALL_SHARES)),
+            (f"{self.counts['conditioned']} of {runs} outputs with conditioned rows, at most {args.conditioned:g} %",
+             100 * self.counts["conditioned"] > args.conditioned * max(runs, FEW_FOR_SMALL_SHARES)),
             (f"expected refusals that docs/{refusals.PAGE} documents, but got: {'; '.join(undocumented)}", undocumented),
             (f"{self.refused()} of {runs} runs refused, at most {args.refusals:g} %", 100 * self.refused() > args.refusals * runs),
             (f"{self.counts['excused']} of {runs} runs right only by the condition of rows, at most {args.excused:g} %",

@@ -53,6 +53,7 @@ class Outcome:
     plans: int = 0
     unplanned: int = 0      # GPUs that have no plan with what is pinned
     in_range: bool = True
+    long: bool = False
     spec: str = ""          # its text
 
 
@@ -71,7 +72,7 @@ class Worker:
     def __init__(self, args):
         self.args, self.server, self.isas = args, Server(), available_isas()
         self.limits = Limits(args.kinds, args.maps, args.plain, args.tokens, args.width, args.sizes, args.work,
-                             all(target == "cpu" for target in args.target))
+                             all(target == "cpu" for target in args.target), tuple(args.dtypes))
         self.oracle = load_oracle(pathlib.Path(args.oracle)) if args.oracle else None
         np.seterr(all="ignore")
 
@@ -107,7 +108,8 @@ class Worker:
         outcome = Outcome(seed, [])
         drawn = self.draw(seed, folder, outcome)
         outcome.spec = drawn.spec.read_text(encoding="utf-8")
-        outcome.in_range, outcome.failures = drawn.tensors.in_range, [drawn.disagreement()] if self.args.target else []
+        outcome.in_range, outcome.long = drawn.tensors.in_range, not drawn.all_rows
+        outcome.failures = [drawn.disagreement()] if self.args.target else []
         if self.oracle:
             outcome.failures += [self.judge_interpreter(drawn), self.judge_rows(drawn)]
         if self.args.terms:
