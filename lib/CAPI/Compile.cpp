@@ -121,7 +121,6 @@ MlirLogicalResult attuneCompileModule(MlirModule module, const AttuneCompileOpti
   return compile(complete(options), unwrap(library), unwrap(header), message.stream(),
                  [&](StringRef target, llvm::raw_ostream &errors) {
                    int status = 0;
-                   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, "module");
-                   return Compilation::fromModule(std::move(buffer), target, status, errors);
+                   return Compilation::fromModule({text, "module"}, target, status, errors);
                  });
 }

@@ -13,9 +13,9 @@
 #include "attune/InitAll.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
+#include "attune/Pipeline/BytecodeToText.h"
 #include "attune/Pipeline/Describe.h"
 #include "attune/Pipeline/Pipelines.h"
-#include "attune/Pipeline/VetBytecode.h"
 #include "attune/Support/RunProgram.h"
 #include "attune/Support/SourceFile.h"
 #include "attune/Support/UniqueFile.h"
@@ -114,27 +114,30 @@ static func::FuncOp findFunction(ModuleOp module, StringRef path) {
 /// Weights of any layer as text; what is larger may have no end, as a device.
 static constexpr size_t largestModule = size_t(256) << 20;
 
-/// An error for bytecode that MLIR's reader does not survive.
-static llvm::Error vet(llvm::MemoryBufferRef text) {
+/// What is to be parsed: bytecode as text, and text as it is; null after a message.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readText(llvm::MemoryBufferRef text, llvm::raw_ostream &errors) {
   if (!isBytecode(text))
-    return llvm::Error::success();
+    return llvm::MemoryBuffer::getMemBufferCopy(text.getBuffer(), text.getBufferIdentifier());
   llvm::Expected<unsigned> seconds = toolSeconds();
-  return seconds ? vetBytecode(text, *seconds) : seconds.takeError();
+  return seconds ? bytecodeToText(text, *seconds, errors) : seconds.takeError();
 }
 
 bool Compilation::openModule(int &status) {
   status = 2;
   llvm::Expected<SourceFile> file = SourceFile::read(sourcePath, largestModule);
-  llvm::Error error = file ? vet({file->text(), sourcePath}) : file.takeError();
-  if (!error)
-    return useModule(llvm::MemoryBuffer::getMemBufferCopy(file->text(), sourcePath), status);
-  errors << sourcePath << ":1:1: error: " << llvm::toString(std::move(error)) << "\n";
-  return false;
+  if (!file)
+    return errors << sourcePath << ":1:1: error: " << llvm::toString(file.takeError()) << "\n", false;
+  return useModule({file->text(), sourcePath}, status);
 }
 
-bool Compilation::useModule(std::unique_ptr<llvm::MemoryBuffer> text, int &status) {
+bool Compilation::useModule(llvm::MemoryBufferRef bytes, int &status) {
   status = 2;
-  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
+  auto text = readText(bytes, errors);
+  if (!text)
+    return errors << sourcePath << ":1:1: error: " << llvm::toString(text.takeError()) << "\n", false;
+  if (!*text)
+    return false;
+  sources.AddNewSourceBuffer(std::move(*text), llvm::SMLoc());
   root = parseSourceFile<ModuleOp>(sources, &mlirContext);
   if (!root)
     return false;
@@ -164,10 +167,10 @@ std::unique_ptr<Compilation> Compilation::fromSpec(Spec spec, StringRef path, St
   return compilation->useSpec(std::move(spec), status) ? std::move(compilation) : nullptr;
 }
 
-std::unique_ptr<Compilation> Compilation::fromModule(std::unique_ptr<llvm::MemoryBuffer> text, StringRef target,
-                                                     int &status, llvm::raw_ostream &errors) {
-  std::unique_ptr<Compilation> compilation(new Compilation(text->getBufferIdentifier(), target, errors));
-  return compilation->useModule(std::move(text), status) ? std::move(compilation) : nullptr;
+std::unique_ptr<Compilation> Compilation::fromModule(llvm::MemoryBufferRef bytes, StringRef target, int &status,
+                                                     llvm::raw_ostream &errors) {
+  std::unique_ptr<Compilation> compilation(new Compilation(bytes.getBufferIdentifier(), target, errors));
+  return compilation->useModule(bytes, status) ? std::move(compilation) : nullptr;
 }
 
 //===----------------------------------------------------------------------===//

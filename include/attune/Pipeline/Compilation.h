@@ -49,9 +49,9 @@ public:
   /// A spec that has been parsed from `path`, perhaps changed since.
   static std::unique_ptr<Compilation> fromSpec(Spec spec, llvm::StringRef path, llvm::StringRef target, int &status,
                                                llvm::raw_ostream &errors = llvm::errs());
-  /// The text of a .mlir file; its name stands in messages.
-  static std::unique_ptr<Compilation> fromModule(std::unique_ptr<llvm::MemoryBuffer> text, llvm::StringRef target,
-                                                 int &status, llvm::raw_ostream &errors = llvm::errs());
+  /// What a .mlir file holds, text or bytecode (BytecodeToText.h); its name stands in messages.
+  static std::unique_ptr<Compilation> fromModule(llvm::MemoryBufferRef bytes, llvm::StringRef target, int &status,
+                                                 llvm::raw_ostream &errors = llvm::errs());
   /// The dialects of such a file.
   static mlir::DialectRegistry registry();
   ~Compilation();
@@ -115,7 +115,7 @@ private:
   bool useSpec(Spec spec, int &status);
   bool openSpec(int &status);
   bool openModule(int &status);
-  bool useModule(std::unique_ptr<llvm::MemoryBuffer> text, int &status);
+  bool useModule(llvm::MemoryBufferRef bytes, int &status);
   mlir::LogicalResult runStage(Stage stage);
   mlir::LogicalResult describe();
 
