@@ -23,12 +23,15 @@ static constexpr int64_t threadsPerWarp = 32, fragmentRows = 16;
 /// Rows of a GPU's tiles are padded to the depth of an `mma`.
 static int64_t padded(int64_t width) { return llvm::alignTo(width, 16); }
 
+/// Wider rows fit on no device either, and products of these with each other and with a tile's rows are numbers of 64 bits.
+static int64_t bounded(int64_t width) { return std::min<int64_t>(width, 1 << 24); }
+
 namespace {
 /// The tiles of one attention with a schedule. Names of sizes are those of the formulas.
 struct Tiles {
   Tiles(const AttentionShape &shape, tile::ScheduleAttr schedule)
       : shape(shape), warps(schedule.getWarpGrid()), Tq(schedule.getQueryTile()), Tk(schedule.getKeyTile()),
-        stages(schedule.getStages()), d(shape.width), m(shape.features), dv(shape.valueWidth),
+        stages(schedule.getStages()), d(bounded(shape.width)), m(bounded(shape.features)), dv(bounded(shape.valueWidth)),
         isF16(schedule.getOperand().isF16()), isF32(schedule.getOperand().isF32()), stored(isF32 ? 4 : 2),
         mapped(isF16 ? 4 : stored) {}
 
