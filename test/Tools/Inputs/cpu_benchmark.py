@@ -1,5 +1,6 @@
 """Holds benchmarks/cpu.py to numbers worked by hand, and its definitions to `attnc run --reference`."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import cpu_goals
 import cpu_operations
 import cpu_peers
 import cpu_report
-from cpu_rows import FAMILIES, Point, lengths_of
+from cpu_rows import FAMILIES, Point, lengths_of, usual_length
 
 # Of one point: multiply-adds, exponentials, bytes. Four heads of 64.
 NEEDS = {
@@ -55,6 +56,27 @@ def needs_are_right():
             wrong += 1
             print(f"FAIL: needs of {family} {dtype} {n}: expected {expected}, but got {got}")
     return wrong, len(NEEDS)
+
+
+def asked(program, folder, point):
+    """What attnc says that a point needs: multiply-adds."""
+    spec = folder / f"{point.name.replace(' ', '_')}.yaml"
+    spec.write_text(yaml.safe_dump(point.fields, sort_keys=False), encoding="utf-8")
+    said = subprocess.run([program, "explain", "--json", spec], capture_output=True, text=True, check=True).stdout
+    return json.loads(said)["useful_operations"] / 2
+
+
+def tool_agrees(program, folder):
+    """attnc bench and benchmarks/cpu.py count the same, of every family at its shortest and at its usual length."""
+    folder.mkdir(parents=True)
+    wrong, points = 0, [Point(family, "f32", d, n, 1) for family in FAMILIES for d, n in
+                        ((64, lengths_of(family)[0]), (80, usual_length(family)))]
+    for point in points:
+        expected, got = cpu_operations.needs(point)["multiply_adds"], asked(program, folder, point)
+        if got != expected:
+            wrong += 1
+            print(f"FAIL: multiply-adds of {point.name}: expected {expected}, but attnc says {got}")
+    return wrong, len(points)
 
 
 def bound_of(family, n, dtype="f32", **limits):
@@ -128,7 +150,8 @@ def peers_of(name, point, inputs, drawn, expected, skipped):
 def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     failures = 0
-    for title, check in (("needs", needs_are_right), ("report", report_is_right)):
+    for title, check in (("needs", needs_are_right), ("tool", lambda: tool_agrees(program, folder / "needs")),
+                         ("report", report_is_right)):
         wrong, total = check()
         failures += wrong
         print(f"{title}: {total - wrong} right")
