@@ -105,6 +105,10 @@ def report_is_right():
         "torch.compile at the goals": ([p.name for p in cpu_goals.points() if not cpu_peers.is_compiled(p)], []),
         "torch.compile elsewhere": (cpu_peers.is_compiled(Point("softmax", "f32", 40, 256, 1)), False),
         "batched convolutions": ([name for name in FAMILIES if cpu_peers.convolves_windows(Point(name, "f32", 64, 3136, 1))], ["elfatt"]),
+        "fitted to a device of ours": ([name for name in ("softmax", "linformer", "elfatt", "relu") if name in
+                                       cpu_report.fitted_to("x86-64-avx512")], ["softmax", "linformer", "elfatt"]),
+        "fitted to a calibrated one": ([name for name in ("softmax", "linformer", "elfatt", "relu") if name in
+                                       cpu_report.fitted_to("folder/host.yaml")], ["elfatt", "relu"]),
         "verdict": (cpu_report.verdict([(2, 2), (1, 2), (0, 0)], True), "yes; **no**, 1 of 2; no peer"),
     }
     wrong = [name for name, (got, expected) in tests.items() if got != expected]
