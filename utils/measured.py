@@ -28,6 +28,19 @@ from cpu_rows import Point, usual_length  # noqa: E402
 
 QUOTE = re.compile(r"^<!-- ([\w-]+\.md): ([\w ]+) -->\n(?:Commits .*\n)?\n?(\|.*\n\|[-|]+\n)((?:\|.*\n)+)", re.M)
 
+MARKER = re.compile(r"^<!-- [\w-]+\.md:", re.M)
+TABLE = re.compile(r"^\|[-|]+\|$", re.M)
+
+
+def unmarked(page, text):
+    """What is wrong with a page's markers, if anything: one without its table, or a table of what was measured without one."""
+    if len(MARKER.findall(text)) != len(QUOTE.findall(text)):
+        return "expected a table below each marker"
+    section = text.partition("\n## Measured\n")[2].partition("\n## ")[0]
+    if page.parent.name == "mechanisms" and len(TABLE.findall(section)) != len(MARKER.findall(section)):
+        return "expected a marker above each table of what was measured"
+    return ""
+
 
 def three_digits(value):
     return f"{value:.3g}" if value < 99.95 else f"{value:.0f}"
@@ -165,6 +178,8 @@ def main():
     behind += reports_behind()
     for page in sorted((SOURCE / "docs").rglob("*.md")):
         old = page.read_text(encoding="utf-8")
+        if wrong := unmarked(page, old):
+            sys.exit(f"{page.relative_to(SOURCE)}: {wrong}")
         new = renewed(old, results)
         quotes += len(QUOTE.findall(old))
         if new != old:
