@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Multiply-adds throughout; docs/Performance.md has the formulas as a table, and a test holds benchmarks/cpu_operations.py
-// to them.
+// Multiply-adds throughout; docs/Performance.md has the formulas as a table, and a test holds
+// benchmarks/cpu_operations.py to them.
 //
 //===----------------------------------------------------------------------===//
 #include "UsefulOperations.h"
@@ -44,12 +44,10 @@ static double blockPairs(const HeadSizes &s, double length, double width) {
   return s.n * length * (s.causal ? 0.5 : 1) * (width + s.dv);
 }
 
-/// Through a state of m features by the values and the sum of weights: keys are added to it, queries read it. Causal chunks
-/// of C tokens take 2 (n - C) m (dv + 1) for states and n (C + 1) / 2 pairs, linear in C, so that the least is one of all
-/// pairs and of one token after another without a pair, which is this.
-static double states(const HeadSizes &s, double m, double keyHeads) {
-  return (s.n + keyHeads * s.N) * m * (s.dv + 1);
-}
+/// Through a state of m features by the values and the sum of weights: keys are added to it, queries read it. Causal
+/// chunks of C tokens take 2 (n - C) m (dv + 1) for states and n (C + 1) / 2 pairs, linear in C, so that the least is
+/// one of all pairs and of one token after another without a pair, which is this.
+static double states(const HeadSizes &s, double m, double keyHeads) { return (s.n + keyHeads * s.N) * m * (s.dv + 1); }
 
 static double windowLength(const Window &window) {
   return static_cast<double>(window.length ? *window.length : (*window.size)[0] * (*window.size)[1]);
@@ -70,8 +68,9 @@ static double kernelCount(const Mechanism &mechanism, const HeadSizes &s) {
   return maps + std::min(states(s, m, keyHeads), all);
 }
 
-/// The sketch of a row: half the degree leaves of d × r, then products of two r × r. Its square has r (r + 1) / 2 different
-/// features. In blocks of so many tokens weights are exact, d wide. The keys of a group are sketched for each query head.
+/// The sketch of a row: half the degree leaves of d × r, then products of two r × r. Its square has r (r + 1) / 2
+/// different features. In blocks of so many tokens weights are exact, d wide. The keys of a group are sketched for each
+/// query head.
 static double sketchCount(const Mechanism &m, const HeadSizes &s) {
   double r = static_cast<double>(m.sketchSize), leaves = static_cast<double>(m.degree) / 2;
   double block = m.localExact ? static_cast<double>(*m.localExact) : 0;
@@ -113,9 +112,9 @@ static double mechanismCount(const Mechanism &m, const HeadSizes &s) {
 namespace {
 /// What it takes to make the keys, or the values, of a part: after the projection if there is one, or E x first.
 struct Making {
-  double after;   ///< projected, then compressed
-  double shared;  ///< E x, which another tensor may share
-  double before;  ///< and what is then left
+  double after;  ///< projected, then compressed
+  double shared; ///< E x, which another tensor may share
+  double before; ///< and what is then left
 };
 } // namespace
 
@@ -153,12 +152,17 @@ static double makeKeysAndValues(const Spec &spec, const Part &part, const HeadSi
 
 static double partCount(const Spec &spec, const Part &part) {
   const Mechanism &m = part.mechanism;
-  HeadSizes s{static_cast<double>(*spec.queries), static_cast<double>(*spec.keys), static_cast<double>(spec.headDim),
-              static_cast<double>(spec.valueDim), spec.causal, 1 / static_cast<double>(spec.headsPerKvHead()),
+  HeadSizes s{static_cast<double>(*spec.queries),
+              static_cast<double>(*spec.keys),
+              static_cast<double>(spec.headDim),
+              static_cast<double>(spec.valueDim),
+              spec.causal,
+              1 / static_cast<double>(spec.headsPerKvHead()),
               static_cast<double>(*spec.keys)};
   double heads = static_cast<double>(part.heads), total = makeKeysAndValues(spec, part, s);
   if (spec.projection)
-    total += heads * s.n * static_cast<double>(spec.projection->modelDim) * (s.d + (spec.projection->output ? s.dv : 0));
+    total +=
+        heads * s.n * static_cast<double>(spec.projection->modelDim) * (s.d + (spec.projection->output ? s.dv : 0));
   if (m.lepe)
     total += heads * s.n * s.dv * (m.lepe->grid || (m.window && m.window->grid) ? 9 : 3);
   if (m.lowRank) {
