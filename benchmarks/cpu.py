@@ -31,6 +31,7 @@ import cpu_machine
 import cpu_rows
 
 STORE = HERE / "results" / "cpu.json"
+USUAL_DEVICE = "x86-64-avx512"  # whose numbers price plans unless another is named
 POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -106,7 +107,7 @@ def work(args, threads):
             result = {"failed": str(getattr(error, "stderr", "") or error).strip().splitlines()[0]}
         if not args.prepare:
             data = load(args.store)
-            data["machine"] = cpu_machine.facts() | {"peers": versions()}
+            data["machine"] = cpu_machine.facts() | {"peers": versions(), "device": args.device or USUAL_DEVICE}
             data["points"][point.name] = result | {"commit": cpu_machine.commit(SOURCE)}
             save(args.store, data)
         progress(done, len(points), point, result, start)

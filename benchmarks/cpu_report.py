@@ -14,9 +14,13 @@ import cpu_operations
 import cpu_rows
 import freshness
 
-# To times of these the rates of x86-64-avx512, the passes over a window's queries and the rate of bf16 were fitted.
-FITTED = {"softmax", "softmax_causal", "elu1", "elu1_causal", "window_7x7", "window_14x14", "window_128", "window_256", "window_512",
-          "elfatt", "linformer"}
+# To times of these were fitted: in the code the passes over a window's queries (lib/Cost/SoftmaxWork.cpp); of a device that has a
+# file in lib/Cost/devices the rates that it calls fitted, all three files by the libraries of the first; of any other file what
+# attnc calibrate fits, product_efficiency, to a library of relu.
+FITTED_CODE = {"window_7x7", "window_14x14", "window_128", "window_256", "window_512", "elfatt"}
+FITTED_RATES = {"softmax", "softmax_causal", "elu1", "elu1_causal", "linformer"}
+CALIBRATED = {"relu"}
+NEWEST = "cpu-emerald-rapids"  # the store that figures and the pages of mechanisms quote
 BUSY = 0.1  # share of the processors that other programs take
 BEGIN, END = "<!-- begin: goals of {}, by benchmarks/cpu.py --report -->", "<!-- end: goals -->"  # of a store, by its name
 
@@ -189,14 +193,20 @@ def spread_of(errors):
     return f"median error {statistics.median(errors):.0%}, worst {max(errors):.0%}, over {len(errors)} points"
 
 
+def fitted_to(device):
+    """The families that predictions for a device, a name or a file, are no predictions of."""
+    return FITTED_CODE | (CALIBRATED if device.endswith(".yaml") else FITTED_RATES)
+
+
 def model_line(data, points):
     """Of all families, and of those that no rate or constant of the model was fitted to."""
+    device = data["machine"]["device"]
     errors = [(row.point.family, abs(row.error)) for row in rows_of(data, points) if not row.failed]
-    held_out = [error for family, error in errors if family not in FITTED]
+    held_out = [error for family, error in errors if family not in fitted_to(device)]
     if not held_out:
         return ""
-    return (f"The cost model's prediction: {spread_of([error for _, error in errors])} (asked for: median ≤ 25 %); "
-            f"of families that none of its rates was fitted to, {spread_of(held_out)}.")
+    return (f"The cost model's prediction for `{device}`: {spread_of([error for _, error in errors])} (asked for: median ≤ 25 %); "
+            f"of families to which neither its rates nor constants of the model were fitted, {spread_of(held_out)}.")
 
 
 #===----------------------------------------------------------------------------------------------------------------===#
@@ -245,7 +255,7 @@ def busy_line(rows):
 def age(commits):
     """What a table says where the code has changed since; nothing where the history is not there to tell."""
     try:
-        return f" {freshness.STALE}" if freshness.changed_since(commits, freshness.KERNELS) else ""
+        return " " + freshness.words_for(commits, freshness.KERNELS)
     except freshness.NoHistory:
         return ""
 
@@ -259,7 +269,7 @@ def machine_lines(machine, rows):
     peers = ", ".join(f"{name} {version}" for name, version in machine["peers"].items())
     yield f"Peers: {peers or 'none were there'}."
     commits = sorted({row.stored["commit"] for row in rows})
-    yield f"Commits: {', '.join(commits)}.{age(commits)}"
+    yield f"Commits: {', '.join(commits)}.{age(commits)}".rstrip()
     yield busy_line(rows)
 
 
@@ -312,20 +322,20 @@ def good_rows(data):
 
 
 def page_with(page, data, store):
-    """The page with the goals of the store as they are."""
+    """The page with the goals of the store as they are, as old as its table says."""
     rows = good_rows(data)
     commits = sorted({row.stored["commit"] for row in rows})
-    lines = [*goal_lines(data), "", f"{data['machine']['processor']}, commits {', '.join(commits)}.{age(commits)}",
+    lines = [*goal_lines(data), "", f"{data['machine']['processor']}, commits {', '.join(commits)}. {freshness.said_by(store.with_suffix('.md'))}".rstrip(),
              model_line(data, every_point(data)), busy_line(rows)]
     return between(page, BEGIN.format(store.stem), lines)
 
 
 def write(data, store, source):
-    """The tables beside the store, and its part of the page. The figures are those of the first machine, `cpu`."""
+    """The tables beside the store, and its part of the page. The figures are those of the newest."""
     store.with_suffix(".md").write_text(result_text(data), encoding="utf-8")
     page = source / "docs" / "Performance.md"
     page.write_text(page_with(page.read_text(encoding="utf-8"), data, store), encoding="utf-8")
-    if store.stem == "cpu":
+    if store.stem == NEWEST:
         rows = good_rows(data)
         for name, text in cpu_figures.figures(rows).items():
             (source / "docs" / "figures" / name).write_text(text, encoding="utf-8")

@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Threading.h"
@@ -28,6 +29,7 @@ struct CommandInfo {
   Command command;
   StringRef usage;
   StringRef summary;
+  StringRef needsSpec = ""; // what a .yaml spec has that a .mlir file lacks; empty: either will do
 };
 
 /// An option of one or more commands: `apply` stores its value (empty for a flag) and says whether it was understood.
@@ -43,14 +45,14 @@ struct OptionInfo {
 static const CommandInfo commands[] = {
     {"compile", 'c', Command::Compile, "attnc compile SPEC [options]", "compile to lib<name>.so and <name>.h"},
     {"init", 'i', Command::Init, "attnc init SPEC --out DIR [options]",
-     "write parameters, and with --inputs inputs, as .npy"},
+     "write parameters, and with --inputs inputs, as .npy", "which says how its parameters are drawn"},
     {"run", 'r', Command::Run, "attnc run SPEC --in DIR --out DIR [options]",
      "compile in memory, run on the CPU or the first GPU, write the output"},
     {"explain", 'e', Command::Explain, "attnc explain SPEC [options]", "show the plan: forms, prices, thresholds"},
     {"bench", 'b', Command::Bench, "attnc bench SPEC... [options]",
-     "time against the exact softmax and the machine's limit"},
+     "time against the exact softmax and the machine's limit", "whose operations and whose exact softmax are known"},
     {"suggest", 's', Command::Suggest, "attnc suggest SPEC --in DIR [options]",
-     "try attentions on your tensors: error, time, which to take"},
+     "try attentions on your tensors: error, time, which to take", "whose mechanism can be exchanged"},
     {"calibrate", 'k', Command::Calibrate, "attnc calibrate [-o FILE.yaml] [options]",
      "measure this machine: a description for --device"},
 };
@@ -87,6 +89,11 @@ int64_t attune::attnc::pricedThreads(const Arguments &arguments) {
   if (arguments.threads)
     return arguments.threads;
   return arguments.device.empty() ? llvm::hardware_concurrency().compute_thread_count() : 0;
+}
+
+Arguments attune::attnc::forSpec(Arguments arguments, const std::string &path) {
+  arguments.specs = {path};
+  return arguments;
 }
 
 static bool threadCount(Arguments &a, StringRef v) {
@@ -175,10 +182,20 @@ static bool takes(const OptionInfo &option, Command command) {
   return option.commands.contains(findCommand(command)->letter);
 }
 
+/// Those that take a .mlir file as well.
+static llvm::SmallVector<StringRef> commandsOfModules() {
+  llvm::SmallVector<StringRef> names;
+  for (const CommandInfo &info : commands)
+    if (info.needsSpec.empty() && info.command != Command::Calibrate)
+      names.push_back(info.name);
+  return names;
+}
+
 void attune::attnc::printHelp(std::optional<Command> command) {
   llvm::raw_ostream &os = llvm::outs();
   if (!command) {
-    os << "attnc compiles attention: SPEC is a .yaml spec or a .mlir file in the attn dialect.\n\n";
+    os << "attnc compiles attention: SPEC is a .yaml spec or, for " << llvm::join(commandsOfModules(), ", ")
+       << ", a .mlir file in the attn dialect.\n\n";
     for (const CommandInfo &info : commands)
       os << "  " << llvm::left_justify(info.usage, 46) << info.summary << "\n";
     os << "\nattnc COMMAND --help lists the options of a command; attnc --version says what this is.\n"
@@ -255,6 +272,17 @@ static bool takeDevice(Arguments &arguments) {
   return true;
 }
 
+/// A file in the attn dialect has less than a spec.
+static bool checkSuffixes(const Arguments &arguments) {
+  const CommandInfo &info = *findCommand(arguments.command);
+  for (StringRef path : arguments.specs)
+    if (!info.needsSpec.empty() && path.ends_with(".mlir"))
+      return complain("a .yaml spec, " + info.needsSpec, path,
+                      llvm::join(commandsOfModules(), ", ") + " take a .mlir file"),
+             false;
+  return true;
+}
+
 /// What a command cannot do without, and options that exclude each other.
 static bool checkComplete(const Arguments &arguments) {
   const CommandInfo &info = *findCommand(arguments.command);
@@ -324,7 +352,7 @@ std::optional<Arguments> attune::attnc::parseArguments(int argc, char **argv) {
   }
   if (arguments.help)
     printHelp(arguments.command);
-  else if (!takeDevice(arguments) || !checkComplete(arguments))
+  else if (!checkSuffixes(arguments) || !takeDevice(arguments) || !checkComplete(arguments))
     return std::nullopt;
   return arguments;
 }

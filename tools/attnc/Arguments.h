@@ -49,6 +49,9 @@ struct Arguments {
 /// where a library runs that nobody compiles for another device; 0: the cores of the device that was named.
 int64_t pricedThreads(const Arguments &arguments);
 
+/// The same call for the spec at `path` alone, so that what is wrong is said of that file.
+Arguments forSpec(Arguments arguments, const std::string &path);
+
 /// Reads the command line; prints what is wrong and returns nothing if it cannot.
 std::optional<Arguments> parseArguments(int argc, char **argv);
 

@@ -87,6 +87,7 @@ static void printTable(llvm::ArrayRef<BenchRow> rows) {
                                  time.median * 1e3, time.least * 1e3, time.most * 1e3, rate / 1e9,
                                  rate / (peak.median * row.threads), exact.median / time.median);
   }
+  llvm::outs() << countedOperations << "\n";
 }
 
 static void printJson(llvm::ArrayRef<BenchRow> rows) {
@@ -147,8 +148,8 @@ int attune::attnc::bench(const Arguments &arguments) {
   if (arguments.plans > 0)
     return benchPlans(specs, arguments);
   std::vector<BenchRow> rows;
-  for (const Spec &spec : specs) {
-    llvm::Expected<BenchRow> row = benchSpec(spec, arguments);
+  for (auto [spec, path] : llvm::zip_equal(specs, arguments.specs)) {
+    llvm::Expected<BenchRow> row = benchSpec(spec, forSpec(arguments, path));
     if (!row)
       return fail(row.takeError());
     rows.push_back(std::move(*row));

@@ -238,7 +238,7 @@ static DeviceDescription describe(const Figures &figures, const Bench &bench, St
       figures.multiplyAdds.fact(llvm::formatv("{0}-bit multiply-adds of f32 in registers", bits).str());
   device.f32ProductPasses = {1, "products of 16 bits have a number of their own on a CPU"};
   if (takesDotProductsOfBf16())
-    device.bf16ProductPasses = {0.58, "measured once, on an AMD EPYC: .50 to .64 in compiled kernels"};
+    device.bf16ProductPasses = {0.58, "fitted on another machine, an AMD EPYC: .50 to .64 in compiled kernels"};
   device.productEfficiency =
       figures.kernel.fact(llvm::formatv("a compiled kernel, quadratic relu attention of {0} tokens and width {1}",
                                         productTokens, productWidth).str());

@@ -134,6 +134,7 @@ static void printTable(llvm::ArrayRef<DeviceRow> rows, double copyRate) {
                                  time.least * 1e3, time.most * 1e3, row.operations / time.median / 1e9, rate / 1e9,
                                  rate / copyRate, exact.median / time.median);
   }
+  llvm::outs() << countedOperations << "\n";
 }
 
 static void printJson(llvm::ArrayRef<DeviceRow> rows, const Arguments &arguments, double copyRate) {
@@ -158,8 +159,8 @@ static void printJson(llvm::ArrayRef<DeviceRow> rows, const Arguments &arguments
 int attune::attnc::benchOnGpu(llvm::ArrayRef<Spec> specs, const Arguments &arguments) {
   std::shared_ptr<CudaDevice> device;
   std::vector<DeviceRow> rows(specs.size());
-  for (auto [spec, row] : llvm::zip_equal(specs, rows))
-    if (llvm::Error error = measure(spec, arguments, device, row))
+  for (auto [spec, path, row] : llvm::zip_equal(specs, arguments.specs, rows))
+    if (llvm::Error error = measure(spec, forSpec(arguments, path), device, row))
       return fail(std::move(error));
   llvm::Expected<double> copyRate = device->copyRate();
   if (!copyRate)

@@ -10,6 +10,7 @@
 #include "ExplainPlot.h"
 #include "FlurkaView.h"
 #include "PricedSpec.h"
+#include "UsefulOperations.h"
 
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Graph/Explain.h"
@@ -64,15 +65,18 @@ static void noteThreads(const Arguments &arguments, llvm::raw_ostream &out) {
 }
 
 namespace {
-/// What was selected, and for a FLuRKA layer what its paper counts.
+/// What was selected, what the function of a spec of known sizes needs, and for a FLuRKA layer what its paper counts.
 struct Explanation {
   const Arguments &arguments;
   graph::Selection selection;
+  std::optional<double> useful = {};
   std::optional<cost::FlurkaSizes> flurka = {};
   std::optional<FlurkaPrices> prices = {};
 
   llvm::json::Value json() const {
     llvm::json::Value object = graph::explainAsJson(selection);
+    if (useful)
+      object.getAsObject()->insert({"useful_operations", *useful});
     if (flurka)
       object.getAsObject()->insert({"flurka_equations", flurkaAsJson(*flurka, prices)});
     return object;
@@ -116,8 +120,11 @@ int attune::attnc::explain(const Arguments &arguments) {
   if (failed(selection))
     return Failed;
   Explanation explanation{arguments, std::move(*selection)};
-  if (compilation->spec())
-    explanation.flurka = flurkaSizes(*compilation->spec());
+  if (const std::optional<Spec> &spec = compilation->spec()) {
+    explanation.flurka = flurkaSizes(*spec);
+    if (spec->batch && spec->queries && spec->keys)
+      explanation.useful = usefulOperations(*spec);
+  }
   if (explanation.flurka)
     explanation.prices = flurkaPrices(*compilation->spec(), explanation.selection.functions.front().seconds, arguments);
   explanation.print();

@@ -205,15 +205,15 @@ static llvm::Error timeAll(std::vector<Runner> &runners, bool oneThread) {
 llvm::Expected<std::vector<PlanTable>> attune::attnc::timePlans(llvm::ArrayRef<Spec> specs,
                                                                 const Arguments &arguments) {
   std::vector<PlanTable> tables;
-  for (const Spec &spec : specs) {
-    llvm::Expected<PlanTable> table = pricedPlans(spec, arguments);
+  for (auto [spec, path] : llvm::zip_equal(specs, arguments.specs)) {
+    llvm::Expected<PlanTable> table = pricedPlans(spec, forSpec(arguments, path));
     if (!table)
       return table.takeError();
     tables.push_back(std::move(*table));
   }
   std::vector<Runner> runners; // they point into the tables, which stay as they are from here on
-  for (auto [spec, table] : llvm::zip_equal(specs, tables))
-    if (llvm::Error error = addRunners(spec, table, arguments, runners))
+  for (auto [spec, path, table] : llvm::zip_equal(specs, arguments.specs, tables))
+    if (llvm::Error error = addRunners(spec, table, forSpec(arguments, path), runners))
       return std::move(error);
   if (arguments.threads > 1)
     holdThreads(static_cast<size_t>(arguments.threads));

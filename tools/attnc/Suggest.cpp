@@ -273,8 +273,6 @@ static int writeFiles(const SuggestReport &report, const Spec &spec, const Argum
 
 int attune::attnc::suggest(const Arguments &arguments) {
   const std::string &path = arguments.specs.front();
-  if (llvm::StringRef(path).ends_with(".mlir"))
-    return fail("expected a .yaml spec, whose mechanism can be exchanged, but got " + path, Wrong);
   Spec spec;
   if (SpecStatus good = loadSpec(path, spec, llvm::errs()); good != SpecStatus::Good)
     return exitStatus(good);

@@ -13,8 +13,13 @@
 namespace attune::attnc {
 
 /// The operations of matrix products that a spec's function needs, whatever the plan executes: a multiply-add is two,
-/// and where the function can be computed in several ways the fewest count. All sizes are known.
+/// and of its exact forms (all pairs or a state; E before or after a projection) the one with the fewest counts, causal
+/// linear ones at their best length of a chunk. All sizes are known.
 double usefulOperations(const Spec &spec);
+
+/// What stands below a table whose rates divide them by a time.
+inline constexpr llvm::StringLiteral countedOperations =
+    "GFLOP/s are of the operations that each function needs at least, whatever its plan executes: docs/Performance.md";
 
 } // namespace attune::attnc
 

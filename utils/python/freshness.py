@@ -1,8 +1,8 @@
 """Whether a table of measurements is as old as the code that it measures.
 
 Each table of benchmarks/results names the commits at which it was measured, and, where code of its subject has changed
-since, says so in the words of STALE, near its head. Nobody has to measure again with every commit; but no table may look newer
-than it is.
+since, says near its head in how many commits, as git's history has it. Nobody has to measure again with every commit, nor to
+count again: "at least" so many holds until there are twice as many. But no table may look newer than it is.
 """
 
 import pathlib
@@ -11,10 +11,12 @@ import subprocess
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = SOURCE / "benchmarks" / "results"
-STALE = "Stale: code that is measured here has changed since."
-# What makes compiled code, and what runs it; tables of other things name folders of their own.
-KERNELS = ["lib/Graph", "lib/Kernel", "lib/Lowering/CPU", "lib/Cost", "runtime/Common", "runtime/CPU"]
-SUBJECTS = {"compile_time.md": ["lib", "dialects", "tools/attnc"], "python.md": ["python", "runtime/Common", "runtime/CPU"]}
+STALE = re.compile(r"Stale: code that is measured here has changed in at least (\d+) commits? since ([0-9a-f]{7})\.")
+# All that makes and runs code for a CPU: folders, without what is for GPUs alone. Tables of other things name folders of their own.
+COMPILER = ["dialects", "include", "lib"]
+KERNELS = [*COMPILER, "runtime", ":!lib/Lowering/GPU", ":!include/attune/Lowering/GPU", ":!runtime/CUDA"]
+SUBJECTS = {"compile_time.md": [*COMPILER, "tools/attnc"],
+            "python.md": ["python", "tools/attnc", "runtime/Common", "runtime/CPU", "runtime/include"]}
 HEAD_LINES = 16
 
 
@@ -32,13 +34,29 @@ def check_history():
         raise NoHistory("no git history here")
 
 
-def changed_since(commits, subjects):
-    """Whether any of the folders has changed since the oldest of the commits; a commit must be in the history."""
+def commits_since(commit, subjects=()):
+    """How many commits have changed any of the folders since; a commit must be in the history."""
+    if git("merge-base", "--is-ancestor", commit, "HEAD") is None:
+        raise ValueError(f"expected a commit of the history, but got {commit}")
+    return int(git("rev-list", "--count", "--no-merges", f"{commit}..HEAD", "--", *subjects))
+
+
+def age_of(commits, subjects):
+    """The oldest of the commits, and how many commits have changed any of the folders since."""
     check_history()
-    for commit in commits:
-        if git("merge-base", "--is-ancestor", commit, "HEAD") is None:
-            raise ValueError(f"expected a commit of the history, but got {commit}")
-    return any(git("log", "-1", "--format=%h", f"{commit}..HEAD", "--", *subjects) for commit in commits)
+    oldest = max(commits, key=commits_since)
+    return oldest, commits_since(oldest, subjects)
+
+
+def words_for(commits, subjects):
+    """What a table that was measured at these commits says of its age; nothing if nothing has changed."""
+    oldest, count = age_of(commits, subjects)
+    return f"Stale: code that is measured here has changed in at least {count} commit{'s' * (count > 1)} since {oldest}." if count else ""
+
+
+def without_age(text):
+    """A text without what it says of its age."""
+    return re.sub(rf"(?: |\n\n)?{STALE.pattern}", "", text)
 
 
 def head_of(table):
@@ -47,21 +65,23 @@ def head_of(table):
 
 def commits_of(table):
     """The commits that the head of a table names."""
-    named = re.search(r"[Cc]ommits?:? ((?:[0-9a-f]{7}(?:, )?)+)", head_of(table))
+    named = re.search(r"[Cc]ommits?:? ((?:[0-9a-f]{7}(?:, )?)+)", without_age(head_of(table)))
     return named.group(1).rstrip(", ").split(", ") if named else []
 
 
-def says_stale(table):
-    return STALE in head_of(table)
+def said_by(table):
+    """What a table says of its age; nothing if it says that it is of today."""
+    found = STALE.search(head_of(table))
+    return found.group(0) if found else ""
 
 
 def state_of(table):
     """What a page that quotes the table says of its age."""
-    return f"Commits {', '.join(commits_of(table))}." + (f" {STALE}" if says_stale(table) else "")
+    return " ".join(filter(None, [f"Commits {', '.join(commits_of(table))}.", said_by(table)]))
 
 
-def is_stale(table):
-    return changed_since(commits_of(table), SUBJECTS.get(table.name, KERNELS))
+def subjects_of(table):
+    return SUBJECTS.get(table.name, KERNELS)
 
 
 def wrong_with(table):
@@ -69,17 +89,24 @@ def wrong_with(table):
     if not commits_of(table):
         return "expected the commits at which it was measured, but got none"
     try:
-        stale = is_stale(table)
+        oldest, count = age_of(commits_of(table), subjects_of(table))
     except ValueError as error:
         return str(error)
-    if stale != says_stale(table):
-        return f"expected {'' if stale else 'no '}'{STALE}' near its head, but got {'none' if stale else 'one'}; run utils/measured.py"
+    found = STALE.search(head_of(table))
+    said, since = (int(found.group(1)), found.group(2)) if found else (0, oldest)
+    if since != oldest or not said <= count <= 2 * said:
+        return f"expected it to say {count} commits since {oldest} near its head, but got {said} since {since}; run utils/measured.py"
     return ""
 
 
 def mend(table):
-    """Lets a table say how old it is, below its title."""
-    text = table.read_text(encoding="utf-8").replace(f"{STALE}\n\n", "").replace(f" {STALE}", "")
-    if is_stale(table):
-        text = text.replace("\n\n", f"\n\n{STALE}\n\n", 1)
+    """Lets a table say how old it is: where it did, else below its title."""
+    text, words = table.read_text(encoding="utf-8"), words_for(commits_of(table), subjects_of(table))
+    found = STALE.search(head_of(table))
+    if found and words:
+        text = text.replace(found.group(0), words, 1)
+    elif found:
+        text = without_age(text)
+    elif words:
+        text = text.replace("\n\n", f"\n\n{words}\n\n", 1)
     table.write_text(text, encoding="utf-8")

@@ -1,5 +1,6 @@
 """Holds benchmarks/cpu.py to numbers worked by hand, and its definitions to `attnc run --reference`."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import cpu_goals
 import cpu_operations
 import cpu_peers
 import cpu_report
-from cpu_rows import FAMILIES, Point, lengths_of
+from cpu_rows import FAMILIES, Point, lengths_of, usual_length
 
 # Of one point: multiply-adds, exponentials, bytes. Four heads of 64.
 NEEDS = {
@@ -57,6 +58,27 @@ def needs_are_right():
     return wrong, len(NEEDS)
 
 
+def asked(program, folder, point):
+    """What attnc says that a point needs: multiply-adds."""
+    spec = folder / f"{point.name.replace(' ', '_')}.yaml"
+    spec.write_text(yaml.safe_dump(point.fields, sort_keys=False), encoding="utf-8")
+    said = subprocess.run([program, "explain", "--json", spec], capture_output=True, text=True, check=True).stdout
+    return json.loads(said)["useful_operations"] / 2
+
+
+def tool_agrees(program, folder):
+    """attnc bench and benchmarks/cpu.py count the same, of every family at its shortest and at its usual length."""
+    folder.mkdir(parents=True)
+    wrong, points = 0, [Point(family, "f32", d, n, 1) for family in FAMILIES for d, n in
+                        ((64, lengths_of(family)[0]), (80, usual_length(family)))]
+    for point in points:
+        expected, got = cpu_operations.needs(point)["multiply_adds"], asked(program, folder, point)
+        if got != expected:
+            wrong += 1
+            print(f"FAIL: multiply-adds of {point.name}: expected {expected}, but attnc says {got}")
+    return wrong, len(points)
+
+
 def bound_of(family, n, dtype="f32", **limits):
     usual = {"f32": 1e11, "bf16": 2e11, "exp": 1e10, "L1": 1e12, "L2": 1e11, "L3": 5e10, "memory": 1e10}
     return cpu_operations.binding(Point(family, dtype, 64, n, 1), usual | limits, [("L2", 1 << 20), ("L3", 1 << 25)])
@@ -83,6 +105,10 @@ def report_is_right():
         "torch.compile at the goals": ([p.name for p in cpu_goals.points() if not cpu_peers.is_compiled(p)], []),
         "torch.compile elsewhere": (cpu_peers.is_compiled(Point("softmax", "f32", 40, 256, 1)), False),
         "batched convolutions": ([name for name in FAMILIES if cpu_peers.convolves_windows(Point(name, "f32", 64, 3136, 1))], ["elfatt"]),
+        "fitted to a device of ours": ([name for name in ("softmax", "linformer", "elfatt", "relu") if name in
+                                       cpu_report.fitted_to("x86-64-avx512")], ["softmax", "linformer", "elfatt"]),
+        "fitted to a calibrated one": ([name for name in ("softmax", "linformer", "elfatt", "relu") if name in
+                                       cpu_report.fitted_to("folder/host.yaml")], ["elfatt", "relu"]),
         "verdict": (cpu_report.verdict([(2, 2), (1, 2), (0, 0)], True), "yes; **no**, 1 of 2; no peer"),
     }
     wrong = [name for name, (got, expected) in tests.items() if got != expected]
@@ -128,7 +154,8 @@ def peers_of(name, point, inputs, drawn, expected, skipped):
 def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     failures = 0
-    for title, check in (("needs", needs_are_right), ("report", report_is_right)):
+    for title, check in (("needs", needs_are_right), ("tool", lambda: tool_agrees(program, folder / "needs")),
+                         ("report", report_is_right)):
         wrong, total = check()
         failures += wrong
         print(f"{title}: {total - wrong} right")

@@ -99,9 +99,8 @@ std::string Problem::sourceOfAnySize() const {
 
 double Problem::usefulOperations() const {
   double pairs = double(queries) * double(keys) * (causal ? 0.5 : 1), d = width, dv = valueWidth;
-  double each = form == "softmax" || form == "quadratic" ? 2 * pairs * (d + dv)
-                : form == "state"                        ? 2 * double(queries + keys) * d * (dv + 1)
-                                  : 4 * double(queries) * d * (dv + 1) + 64 * double(queries) * (d + dv + 1);
+  double each =
+      form == "softmax" || form == "quadratic" ? 2 * pairs * (d + dv) : 2 * double(queries + keys) * d * (dv + 1);
   return each * double(batch * heads);
 }
 
