@@ -129,7 +129,7 @@ def f32_holds_powers():
 #===------------------------------------------------------------------------------------------------------------------===#
 
 
-def draw(server, seed, kinds, folder):
+def draw(server, seed, kinds, folder, sizes="small"):
     def call(*words):
         status, said = server.call(*words)
         if status != 0:
@@ -139,7 +139,7 @@ def draw(server, seed, kinds, folder):
         result = npy(drawn.folder, "result")
         call("reference", drawn.spec, tensors, result)
         return np.load(result)
-    return Drawn(seed, 0, Limits(kinds), f"{folder}/{seed}", init, interpret)
+    return Drawn(seed, 0, Limits(kinds, sizes=sizes), f"{folder}/{seed}", init, interpret)
 
 
 def refused(drawn, wrong):
@@ -193,6 +193,13 @@ def far_rows_are_drawn_again(server, folder):
         and 0 < near.worst_noise(unit) < MOST_NOISE and near.noise(unit).tolist() == near.noise(unit).tolist()
 
 
+def cancelled_values_are_drawn_again(server, folder):
+    """An output of one number that is a hundredth of its terms; one that is not stays."""
+    rest, usual = (draw(server, 3001098, KINDS, f"{folder}/{name}", "mixed") for name in ("rest", "usual"))
+    usual.expected = usual.expected * 50
+    return rest.case.outputs() == 1 and rest.cancels and rest.says_nothing(rest.storage_unit()) and not usual.cancels
+
+
 def main():
     np.seterr(all="ignore")
     server = Server()
@@ -201,7 +208,8 @@ def main():
                   "f32": f32_holds_powers(),
                   "sketches": sketches_refused(server, folder), "heads": heads_refused(server, folder),
                   "evaluations": evaluations_compared(server, folder),
-                  "far rows": far_rows_are_drawn_again(server, folder)}
+                  "far rows": far_rows_are_drawn_again(server, folder),
+                  "cancelled values": cancelled_values_are_drawn_again(server, folder)}
     server.close()
     print(", ".join(f"{name}: {'pass' if passed else 'FAIL'}" for name, passed in checks.items()))
     sys.exit(not all(checks.values()))

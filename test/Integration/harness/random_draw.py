@@ -22,6 +22,8 @@ TILE, BESIDE = 64, 16
 MOST_NOISE = 1 / 8
 # Of the largest number of a storage type: rows that are not judged may be longer than those that are, but not by so much.
 MODERATE = 2 ** -8
+# An output of so few numbers may be by chance so many times nearer to 0 than its values' signs leave it on average.
+FEW_NUMBERS, MOST_CANCELLED = 4, 16
 # A seed whose draws say nothing is drawn again, up to so many times.
 MOST_DRAWS = 10
 
@@ -101,18 +103,34 @@ class Drawn:
     def spread(self):
         """The largest relative change of each row in samples of the tensors moved by up to the storage type's unit."""
         rng, expected = np.random.default_rng(4), self.judged(self.expected)
-        changes = [self.judged(self.moved(rng, self.folder / f"moved{i}")) - expected for i in range(SAMPLES)]
+        changes = [outputs - expected for outputs in self.changed("moved", functools.partial(self.nearby, rng))]
         return ratio(np.linalg.norm(changes, axis=-1).max(0), np.linalg.norm(expected, axis=-1))
 
-    def moved(self, rng, folder):
-        """The exact output of tensors and parameters nearby. Signs and places, such as those of sketches, stay."""
-        folder.mkdir()
-        for path in self.folder.glob("*.npy"):
-            array = np.load(path)
-            if array.dtype == np.float32 and not np.isin(array, (-1, 1)).all():
-                array = (array * (1 + self.storage_unit() * rng.uniform(-1, 1, array.shape))).astype(np.float32)
-            np.save(folder / path.name, array)
-        return self.interpret(self, folder)
+    def nearby(self, rng, name, array):
+        """Signs and places, such as those of sketches, stay."""
+        if array.dtype != np.float32 or np.isin(array, (-1, 1)).all():
+            return array
+        return array * (1 + self.storage_unit() * rng.uniform(-1, 1, array.shape))
+
+    @functools.cached_property
+    def cancels(self):
+        """Whether an output of few numbers is the rest of values that cancel, and rounding weights to 16 bits moves it far."""
+        if self.tolerance is None or "v" not in self.tensors.arrays or self.case.outputs() > FEW_NUMBERS:
+            return False
+        rng = np.random.default_rng(5)
+        signs = lambda name, array: array * rng.choice([-1, 1], array.shape[:-1] + (1,)) if name == "v" else array
+        typical = np.sqrt(np.mean([np.linalg.norm(output) ** 2 for output in self.changed("signs", signs)]))
+        return bool(typical > MOST_CANCELLED * np.linalg.norm(self.judged(self.expected)))
+
+    def changed(self, what, change):
+        """Exact outputs of the tensors as change(name, array) gives them, several times; their judged entries."""
+        for i in range(SAMPLES):
+            folder = self.folder / f"{what}{i}"
+            folder.mkdir()
+            for path in self.folder.glob("*.npy"):
+                array = np.load(path)
+                np.save(folder / path.name, change(path.stem, array).astype(array.dtype))
+            yield self.judged(self.interpret(self, folder))
 
     def worst_noise(self, unit):
         """Of the rows that are judged by themselves and not conditioned; 0 if there are none."""
@@ -127,11 +145,11 @@ class Drawn:
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        """Too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can, or a row that is judged by
-        itself goes far with the tensors' last bits."""
+        """Values cancel, or too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can, or a
+        row that is judged by itself goes far with the tensors' last bits."""
         if self.conditions is None or self.conditions.broken.any():
-            return False
-        return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
+            return self.cancels
+        return self.cancels or says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
             self.conditions.moved > self.tolerance / 2 or self.worst_noise(unit) > MOST_NOISE
 
     def disagreement(self):

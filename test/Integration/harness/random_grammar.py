@@ -35,6 +35,10 @@ class Case:
             return [(part["heads"], part["mechanism"]) for part in fields["parts"]]
         return [(fields["heads"], fields["mechanism"])]
 
+    def outputs(self):
+        """Numbers of one query."""
+        return self.batch * self.fields["heads"] * self.fields["value_dim"]
+
     def mechanisms(self):
         return [mechanism for _, mechanism in self.parts()]
 
