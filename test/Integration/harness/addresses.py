@@ -2,8 +2,9 @@
 does. To be started with AddressSanitizer's library preloaded, which ends the process at the first wrong address.
 
 What must be caught: `--too-small` tells the library of one output row more than there is. `--short-shape` and
-`--crooked-shape` give sizes of a tensor that end one too early, or lie at no multiple of their own size: wrong in the runtime,
-which tells only where it is instrumented, and of the first where PYTHONMALLOC=malloc lets AddressSanitizer know the array.
+`--crooked-shape` give sizes of a tensor that end one too early, or lie at no multiple of their own size: what the runtime reads,
+which only an instrumented one tells of the second. Of the first AddressSanitizer knows where PYTHONMALLOC=malloc has Python ask it
+for memory.
 """
 
 import argparse
