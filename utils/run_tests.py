@@ -70,7 +70,7 @@ def run_lit(build, lit, jobs, include_long, only):
     report.unlink(missing_ok=True)
     command = [sys.executable, lit, "-v", "-j", jobs, "-o", str(report), str(site.parent)]
     if only:
-        command += ["--filter", f":: ({only})/", "--allow-empty-runs"]
+        command += ["--filter", f":: ({only})[/.]", "--allow-empty-runs"]
     if include_long:
         command += ["--param", "long=1"]
     code = subprocess.run(command, check=False).returncode
@@ -94,7 +94,7 @@ def main():
     parser.add_argument("--lit", default="/usr/lib/llvm-22/bin/lit")
     parser.add_argument("--jobs", default=str(os.cpu_count()))
     parser.add_argument("--long", action="store_true", help="also the sweeps that CI samples")
-    parser.add_argument("--only", help="lit folders, such as 'Frontend|Kernel'; default: all")
+    parser.add_argument("--only", help="lit folders and tests, such as 'Frontend|Pipeline/names'; default: all")
     args = parser.parse_args()
     args.build = args.build.resolve()
 

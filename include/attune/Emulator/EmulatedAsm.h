@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One table for the code that emits inline assembly and the emulator that runs it, so that the set of strings is
-// closed: emit a string by its name here, and it can be emulated. Each string is defined to do what an LLVM intrinsic
-// does, or an instruction of the emulator's own (attune.*), with the operands in the same order. wgmma.mma_async has a
-// string for each of its shapes.
+// What ships is PTX text, which the emulator reads by itself (Ptx*.cpp): nothing here says what an instruction of it does.
+// These strings serve two others. The lowering writes wgmma and its orders by WgmmaAsm and WgmmaOrderAsm
+// (WgmmaSm90.cpp, OrderProducts.cpp) and finds them again before code generation. And device code that comes as LLVM IR, as in
+// tests of single instructions, may hold the strings of the table: each does what an LLVM intrinsic does, or an instruction
+// of the emulator's own (attune.*), with the operands in the same order; any other is refused.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_EMULATOR_EMULATEDASM_H
@@ -24,7 +25,7 @@
 namespace attune {
 
 struct EmulatedAsm {
-  llvm::StringRef name; ///< for the emitter
+  llvm::StringRef name; ///< for messages
   llvm::StringRef text; ///< the template of llvm.inline_asm
   llvm::StringRef constraints;
   llvm::StringRef instruction; ///< what it does, as an LLVM intrinsic or attune.*

@@ -20,6 +20,13 @@ static char context, module;
 
 void standInCapture(int capturing) { standIn.capturing = capturing; }
 
+void standInTakePtx(int major, int minor, void (*loaded)(const void *text)) {
+  standIn.major = major, standIn.minor = minor;
+  standIn.sharedLimit = 232448; /* of sm_90, the most that there is */
+  standIn.refused = "\177ELF";
+  standIn.loaded = loaded;
+}
+
 /* What neither waits nor allocates. */
 static int mayBeCaptured(const char *name) {
   static const char *const calls[] = {"cuCtxGetCurrent",      "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuLaunchKernel",
@@ -149,6 +156,8 @@ int cuModuleLoadDataEx(void **result, const void *image, unsigned count, int *op
   ++standIn.modules;
   standIn.image = image;
   strncpy(standIn.imageText, (const char *)image, sizeof(standIn.imageText) - 1);
+  if (standIn.loaded)
+    standIn.loaded(image);
   *result = &module;
   return 0;
 }

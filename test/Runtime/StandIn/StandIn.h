@@ -61,6 +61,7 @@ typedef struct StandIn {
   int (*parametersOf)(const char *kernel); /* in place of that number, if it is there */
   /* Computes a launch if it is there; device addresses among the parameters have become host addresses. */
   void (*compute)(const char *kernel, const unsigned grid[3], const uint64_t *parameters);
+  void (*loaded)(const void *image); /* is shown each module that is taken, while it is there; null: nobody is */
   /* Recorded. */
   int calls, made; /* those that are named below, and all */
   const char *called[standInMaxCalls];
@@ -78,5 +79,7 @@ typedef struct StandIn {
 
 /* For hosts that know no struct. */
 void standInCapture(int capturing);
+/* A GPU of compute capability major.minor whose driver takes no machine code, and shows `loaded` the PTX that it is given. */
+void standInTakePtx(int major, int minor, void (*loaded)(const void *text));
 
 #endif
