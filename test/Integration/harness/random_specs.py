@@ -148,7 +148,7 @@ class Totals:
             (f"expected refusals that docs/{refusals.PAGE} documents, but got: {'; '.join(undocumented)}", undocumented),
             (f"{self.refused()} of {runs} runs refused, at most {args.refusals:g} %", 100 * self.refused() > args.refusals * runs),
             (f"{self.counts['excused']} of {runs} runs right only by the condition of rows, at most {args.excused:g} %",
-             100 * self.counts["excused"] > args.excused * runs)) if holds]
+             100 * self.counts["excused"] > args.excused * max(runs, FEW_FOR_SMALL_SHARES))) if holds]
 
 
 def main():
