@@ -91,7 +91,7 @@ static std::string remedyFor(const AttentionShape &shape, Type storage, const co
   for (const Size &size : sizesOf(shape))
     if (int64_t value = largestThatFits(shape, size, storage, device))
       texts.push_back(size.field + " up to " + std::to_string(value));
-  std::string cpu = "`--target cpu` has no such limit (docs/Limits.md)";
+  std::string cpu = "`--target cpu` has limits that are far wider (docs/Limits.md)";
   return texts.empty() ? cpu : "what would fit, other sizes as they are: " + llvm::join(texts, ", or ") + "; " + cpu;
 }
 
