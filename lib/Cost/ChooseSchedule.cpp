@@ -60,7 +60,7 @@ static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::Type s
 
 llvm::Error cost::checkTiles(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
                              const DeviceDescription &device) {
-  constexpr double most = 16.0 * tile::mostScratchBytes;
+  constexpr double most = tile::mostScratchBytes;
   double bytes = 0;
   for (AttentionShape one : shapes) {
     one.batch = one.queries = one.keys = 1;
@@ -69,8 +69,8 @@ llvm::Error cost::checkTiles(llvm::ArrayRef<AttentionShape> shapes, tile::Schedu
   if (bytes <= most)
     return llvm::Error::success();
   return llvm::createStringError(tile::noScheduleFits +
-                                 llvm::formatv("expected tiles of at most {0} bytes on {1}, but got {2:F0}",
-                                               tile::mostScratchBytes, device.name, bytes)
+                                 llvm::formatv("expected tiles of at most {0:F0} bytes on {1}, but got {2:F0}",
+                                               most, device.name, bytes)
                                      .str());
 }
 

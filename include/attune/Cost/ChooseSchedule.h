@@ -29,8 +29,8 @@ llvm::Expected<tile::ScheduleAttr> chooseSchedule(llvm::ArrayRef<AttentionShape>
 /// them.
 llvm::SmallVector<tile::ScheduleAttr> gpuSchedules(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage);
 
-/// An error where the tiles of a CPU's schedule are far more than a thread may hold, which the lowering would find out
-/// exactly: before that, tables of so many channels would fill the memory.
+/// An error where the tiles of a CPU's schedule are more than a thread may hold. The lowering finds that out exactly, after tables of
+/// so many channels have filled the memory.
 llvm::Error checkTiles(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
                        const DeviceDescription &device);
 
