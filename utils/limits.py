@@ -3,7 +3,7 @@
     limits.py --write   the tables, by bisection, into the page
     limits.py           every number of the page: that size compiles, one more is refused in the words that the page names
 
-A size fits if `attnc compile --emit graph` finds a plan.
+A size fits if `attnc compile --emit llvm` makes its kernels. Sizes that do not fit are refused by `--emit graph`.
 """
 
 import argparse
@@ -36,7 +36,8 @@ MECHANISMS = {
     "linformer, 256 slots": (False, {"kind": "softmax", "low_rank": {"rank": 256}}, {}),
     "polynomial": (False, {"kind": "polynomial", "degree": 4}, {}),
     "agent": (False, {"kind": "agent", "agents": 64}, {}),
-    "eva": (False, {"kind": "eva", "window": {"length": 128}, "chunk": 16}, {}),
+    "eva, window 128, chunk 16": (False, {"kind": "eva", "window": {"length": 128}, "chunk": 16}, {}),
+    "eva, window 64, chunk 64": (False, {"kind": "eva", "window": {"length": 64}, "chunk": 64}, {}),
     "effatt": (False, {"kind": "effatt"}, {}),
     "elu1, relu": (False, kernel("elu1"), {}),
     "elu1, relu, causal": (True, kernel("elu1"), {}),
@@ -104,7 +105,7 @@ class Probe:
     def __init__(self, program, folder):
         self.program, self.folder, self.number = program, pathlib.Path(folder), 0
 
-    def refusal(self, table, row, target, dtype, size):
+    def refusal(self, table, row, target, dtype, size, stage="llvm"):
         """What the compiler says to a size; empty if it fits."""
         change, rows = TABLES[table]
         causal, mechanism, more = rows[row]
@@ -113,7 +114,7 @@ class Probe:
         with tempfile.NamedTemporaryFile("w", suffix=".yaml", dir=self.folder, encoding="utf-8") as file:
             yaml.safe_dump(change(fields, size), file, sort_keys=False)
             file.flush()
-            run = subprocess.run([self.program, "compile", file.name, "--target", target, "--emit", "graph", "-o", "/dev/null"],
+            run = subprocess.run([self.program, "compile", file.name, "--target", target, "--emit", stage, "-o", "/dev/null"],
                                  capture_output=True, text=True, check=False)
         return run.stderr if run.returncode else ""
 
@@ -123,7 +124,7 @@ class Probe:
         low, high = 0, MOST // step + 1
         while high - low > 1:
             middle = (low + high) // 2
-            if self.refusal(table, row, target, dtype, middle * step):
+            if self.refusal(table, row, target, dtype, middle * step, stage="graph"):
                 high = middle
             else:
                 low = middle
@@ -173,7 +174,7 @@ def check(probe, place, cell):
     if said := probe.refusal(*place, size):
         return f"{place}: expected {size} to fit, but got: {said.splitlines()[0]}"
     more = size + (2 if "rope" in place[1] else 1)
-    said = probe.refusal(*place, more) if is_largest else ""
+    said = probe.refusal(*place, more, stage="graph") if is_largest else ""
     if is_largest and (REFUSAL not in said or "note: " not in said):
         return f"{place}: expected '{REFUSAL}' and a remedy for {more}, but got: {said or 'a plan'}"
     return None

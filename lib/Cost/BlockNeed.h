@@ -21,6 +21,10 @@ struct BlockNeed {
 /// The most that any kernel of an attention needs. Lengths play no part.
 BlockNeed blockNeed(const AttentionShape &shape, tile::ScheduleAttr schedule);
 
+/// Bytes of shared memory that no kernel of an attention exceeds when it is made with as few stages as it takes: at least what is
+/// then asked of the device.
+int64_t leastBytes(const AttentionShape &shape, tile::ScheduleAttr schedule);
+
 /// True if queries and keys come in tiles of the same size.
 bool hasSquareTiles(const AttentionShape &shape);
 

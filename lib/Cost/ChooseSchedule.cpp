@@ -12,6 +12,9 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <array>
+#include <map>
+
 using namespace attune;
 using namespace attune::cost;
 
@@ -21,6 +24,10 @@ static constexpr int64_t piece = 2048;
 
 int64_t cost::sharedBytes(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   return blockNeed(shape, schedule).bytes;
+}
+
+int64_t cost::neededBytes(const AttentionShape &shape, tile::ScheduleAttr schedule) {
+  return std::max(sharedBytes(shape, schedule), leastBytes(shape, schedule));
 }
 
 int64_t cost::accumulatorsPerThread(const AttentionShape &shape, tile::ScheduleAttr schedule) {
@@ -53,7 +60,7 @@ static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::Type s
 
 llvm::Error cost::checkTiles(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
                              const DeviceDescription &device) {
-  constexpr double most = 16.0 * tile::mostScratchBytes;
+  constexpr double most = tile::mostScratchBytes;
   double bytes = 0;
   for (AttentionShape one : shapes) {
     one.batch = one.queries = one.keys = 1;
@@ -62,8 +69,8 @@ llvm::Error cost::checkTiles(llvm::ArrayRef<AttentionShape> shapes, tile::Schedu
   if (bytes <= most)
     return llvm::Error::success();
   return llvm::createStringError(tile::noScheduleFits +
-                                 llvm::formatv("expected tiles of at most {0} bytes on {1}, but got {2:F0}",
-                                               tile::mostScratchBytes, device.name, bytes)
+                                 llvm::formatv("expected tiles of at most {0:F0} bytes on {1}, but got {2:F0}",
+                                               most, device.name, bytes)
                                      .str());
 }
 
@@ -106,6 +113,11 @@ struct Need {
       bytes = std::max(bytes, sharedBytes(shape, schedule));
       accumulators = std::max(accumulators, accumulatorsPerThread(shape, schedule));
     }
+  }
+  /// As much as is sure to be enough.
+  void takeLeast(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule) {
+    for (const AttentionShape &shape : shapes)
+      bytes = std::max(bytes, leastBytes(shape, schedule));
   }
   /// Of the scarcer of the two, the part of what there is; above 1 a block cannot run.
   double part(const DeviceDescription &device) const {
@@ -151,14 +163,17 @@ static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
          (isSquare || !hasSquareTiles(shape));
 }
 
-/// All schedules, the best first.
-static llvm::SmallVector<tile::ScheduleAttr> gpuSchedules(mlir::Type storage) {
+llvm::SmallVector<tile::ScheduleAttr> cost::gpuSchedules(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage) {
   llvm::SmallVector<tile::ScheduleAttr> schedules;
+  auto add = [&](tile::ScheduleAttr schedule) {
+    if (llvm::all_of(shapes, [&](const AttentionShape &shape) { return isUsable(shape, schedule); }))
+      schedules.push_back(schedule);
+  };
   for (auto [queries, keys] : tileSizes)
     for (tile::WarpGrid warps : grids)
       for (int64_t stages : {2, 1, 0}) // 0: what every step of a loop reads is loaded again
-        schedules.push_back(tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece,
-                                                    storage, warps.count(), stages, warps.columns, /*parts=*/2));
+        add(tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece, storage,
+                                    warps.count(), stages, warps.columns, /*parts=*/2));
   return schedules;
 }
 
@@ -179,38 +194,67 @@ static tile::ScheduleAttr withParts(llvm::ArrayRef<AttentionShape> shapes, tile:
                                  s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(), parts);
 }
 
+namespace {
+/// Whether the kernels can be made that a schedule's need has room for. Where that is not sure it is asked, once for the schedules
+/// that differ in stages alone: kernels take as many of those as there is room for.
+class Makeable {
+public:
+  Makeable(llvm::ArrayRef<AttentionShape> shapes, const DeviceDescription &device, const IsMade &isMade)
+      : shapes(shapes), device(device), isMade(isMade) {}
+
+  bool operator()(tile::ScheduleAttr schedule) {
+    auto fits = [&](const AttentionShape &shape) { return leastBytes(shape, schedule) <= device.fastBytes; };
+    if (llvm::all_of(shapes, fits))
+      return true;
+    auto [known, isNew] = asked.try_emplace({schedule.getQueryTile(), schedule.getKeyTile(), schedule.getWarps(),
+                                             schedule.getWarpColumns()});
+    if (isNew)
+      known->second = isMade && isMade(schedule);
+    return known->second;
+  }
+
+private:
+  llvm::ArrayRef<AttentionShape> shapes;
+  const DeviceDescription &device;
+  const IsMade &isMade;
+  std::map<std::array<int64_t, 4>, bool> asked;
+};
+} // namespace
+
 static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                       const DeviceDescription &device) {
-  llvm::SmallVector<tile::ScheduleAttr> schedules = gpuSchedules(storage);
-  llvm::erase_if(schedules, [&](tile::ScheduleAttr schedule) {
-    return !llvm::all_of(shapes, [&](const AttentionShape &shape) { return isUsable(shape, schedule); });
-  });
+                                                       const DeviceDescription &device, const IsMade &isMade) {
   std::optional<Need> least;
   tile::ScheduleAttr fewestRegisters;
   int64_t accumulators = 0;
-  for (tile::ScheduleAttr schedule : schedules) {
+  Makeable makeable(shapes, device, isMade);
+  bool rotated = llvm::any_of(shapes, rotates);
+  for (tile::ScheduleAttr schedule : cost::gpuSchedules(shapes, storage)) {
     Need need(shapes, schedule);
-    if (need.part(device) <= 1)
+    bool mayFit = need.bytes <= device.fastBytes && (need.part(device) <= 1 || rotated);
+    bool fits = mayFit && makeable(schedule);
+    if (fits && need.part(device) <= 1)
       return schedule;
+    if (mayFit && !fits)
+      need.takeLeast(shapes, schedule);
     if (!least || need.lessThan(*least, device))
       least = need;
-    if (need.bytes <= device.fastBytes && (!fewestRegisters || need.accumulators < accumulators))
+    if (fits && (!fewestRegisters || need.accumulators < accumulators))
       fewestRegisters = schedule, accumulators = need.accumulators;
   }
   // Wide rotated tokens have no other grid to go to: some registers on the stack are better than no kernel.
-  if (fewestRegisters && llvm::any_of(shapes, rotates) && accumulators <= mostRotated * device.accumulatorsPerThread)
+  if (fewestRegisters && rotated && accumulators <= mostRotated * device.accumulatorsPerThread)
     return fewestRegisters;
   return llvm::createStringError(llvm::inconvertibleErrorCode(), tile::noScheduleFits + least->excess(device));
 }
 
 llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                        const DeviceDescription &device) {
+                                                        const DeviceDescription &device, const IsMade &isMade) {
   // One query and one key are enough to see what a tile takes.
   llvm::SmallVector<AttentionShape, 2> ones(shapes);
   for (AttentionShape &one : ones)
     one.batch = one.queries = one.keys = 1;
   if (device.kind == tile::TargetKind::GPU) {
-    llvm::Expected<tile::ScheduleAttr> schedule = chooseForGpu(ones, storage, device);
+    llvm::Expected<tile::ScheduleAttr> schedule = chooseForGpu(ones, storage, device, isMade);
     return schedule ? withParts(shapes, *schedule, device) : std::move(schedule);
   }
   tile::ScheduleAttr smallest;

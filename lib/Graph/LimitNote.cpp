@@ -29,10 +29,12 @@ struct Size {
 
 static bool fits(const AttentionShape &shape, Type storage, const cost::DeviceDescription &device) {
   llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(shape, storage, device);
-  if (schedule)
-    return true;
-  llvm::consumeError(schedule.takeError());
-  return false;
+  llvm::Error error = schedule ? llvm::Error::success() : schedule.takeError();
+  if (schedule && device.kind == tile::TargetKind::CPU)
+    error = cost::checkTiles(shape, *schedule, device);
+  bool isRefused = static_cast<bool>(error);
+  llvm::consumeError(std::move(error));
+  return !isRefused;
 }
 
 /// Whether features are products with a matrix, as many as a user likes.
@@ -91,8 +93,9 @@ static std::string remedyFor(const AttentionShape &shape, Type storage, const co
   for (const Size &size : sizesOf(shape))
     if (int64_t value = largestThatFits(shape, size, storage, device))
       texts.push_back(size.field + " up to " + std::to_string(value));
-  std::string cpu = "`--target cpu` has no such limit (docs/Limits.md)";
-  return texts.empty() ? cpu : "what would fit, other sizes as they are: " + llvm::join(texts, ", or ") + "; " + cpu;
+  bool isGpu = device.kind == tile::TargetKind::GPU;
+  std::string more = isGpu ? "`--target cpu` has limits that are far wider (docs/Limits.md)" : "more is in docs/Limits.md";
+  return texts.empty() ? more : "what would fit, other sizes as they are: " + llvm::join(texts, ", or ") + "; " + more;
 }
 
 std::optional<Limit> graph::limitOf(func::FuncOp plan, const cost::DeviceDescription &device) {

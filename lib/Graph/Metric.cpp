@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Metric.h"
+#include "KernelsFit.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -17,13 +18,14 @@ using cost::AttentionShape;
 /// Places in a plan.
 using Parts = SmallVector<size_t, 2>;
 
-llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> attentions, Type storage) const {
+llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> attentions, Type storage,
+                                                      const cost::IsMade &isMade) const {
   // The tiles of projections and compressions are smaller than those of attention.
   SmallVector<AttentionShape, 1> mechanisms;
   for (const AttentionShape &shape : attentions)
     if (shape.family < cost::Family::Project)
       mechanisms.push_back(shape);
-  llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(mechanisms, storage, machine);
+  llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(mechanisms, storage, machine, isMade);
   if (schedule && machine.kind == tile::TargetKind::CPU)
     if (llvm::Error error = cost::checkTiles(mechanisms, *schedule, machine))
       return error;
@@ -49,7 +51,9 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
   if (together && machine.kind == tile::TargetKind::GPU)
     return llvm::createStringError("a kernel of several bodies takes the registers and the shared memory of the largest one for "
                                    "every block (not supported yet)");
-  llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(plan.attentions, storageOf(function));
+  llvm::Expected<tile::ScheduleAttr> schedule =
+      scheduleOf(plan.attentions, storageOf(function),
+                 [&](tile::ScheduleAttr taken) { return kernelsFit(function, taken, machine.target); });
   if (!schedule)
     return schedule.takeError();
   plan.schedule = *schedule;

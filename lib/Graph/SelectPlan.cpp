@@ -121,15 +121,12 @@ LogicalResult Selector::refuse() {
   OwningOpRef<func::FuncOp> plan;
   if (!misfits.empty())
     plan = memo.realize(misfits.front().choice);
-  bool isGpu = options.device.kind == tile::TargetKind::GPU;
-  std::optional<Limit> limit = plan && isGpu ? limitOf(*plan, options.device) : std::nullopt;
+  std::optional<Limit> limit = plan ? limitOf(*plan, options.device) : std::nullopt;
   std::string reason = misfits.empty() ? "" : ": " + misfits.front().reason;
   auto error = emitError(limit ? limit->place : function.getLoc())
                << "expected a plan that " << options.device.name << " can run, but found none" << reason;
   if (limit)
     error.attachNote() << limit->remedy;
-  else if (!isGpu && !misfits.empty())
-    error.attachNote() << "every thread holds the tiles of its kernel at once; choose smaller sizes";
   if (!options.pins.empty() && !candidates.empty())
     error.attachNote() << "without the pins there is one";
   return failure();

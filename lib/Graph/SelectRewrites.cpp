@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "KernelsFit.h"
 #include "SelectPlan.h"
 #include "attune/Attn/PinPlaces.h"
 #include "attune/Graph/CanonicalLaws.h"
@@ -193,6 +194,11 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
 namespace {
 struct SelectRewrites : public graph::impl::SelectRewritesBase<SelectRewrites> {
   using SelectRewritesBase::SelectRewritesBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SelectRewritesBase::getDependentDialects(registry);
+    graph::addDialectsOfKernels(registry);
+  }
 
   void runOnOperation() override {
     FailureOr<SelectOptions> options = readOptions();

@@ -11,7 +11,6 @@
 #include "attune/Kernel/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace attune;
@@ -25,8 +24,5 @@ void attune::buildGraphPipeline(OpPassManager &manager, const GraphOptions &opti
 }
 
 void attune::buildTilePipeline(OpPassManager &manager, tile::TargetKind target) {
-  manager.addPass(kernel::createAttnToTile({target}));
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
-  manager.addPass(createLoopInvariantCodeMotionPass());
+  kernel::buildTilePipeline(manager, target);
 }

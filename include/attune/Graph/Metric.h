@@ -87,7 +87,8 @@ public:
   std::vector<PricedKernel> kernels(const PricedPlan &plan, const RuntimeSizes &sizes) const;
   /// The schedule with which all attentions of a plan run.
   llvm::Expected<tile::ScheduleAttr> scheduleOf(llvm::ArrayRef<cost::AttentionShape> attentions,
-                                                mlir::Type storage) const;
+                                                mlir::Type storage,
+                                                const cost::IsMade &isMade = nullptr) const;
   const cost::DeviceDescription &device() const { return machine; }
 
 private:

@@ -56,6 +56,9 @@ inline constexpr llvm::StringLiteral prepareAttr = "attune.prepare";
 
 #define GEN_PASS_REGISTRATION
 #include "attune/Kernel/Passes.h.inc"
+
+/// From the attn dialect to kernels and host functions.
+void buildTilePipeline(mlir::OpPassManager &manager, tile::TargetKind target);
 } // namespace attune::kernel
 
 #endif // ATTUNE_KERNEL_PASSES_H

@@ -298,7 +298,7 @@ static LogicalResult refuse(tile::KernelOp kernel, int64_t needed, int64_t limit
                                                      << " bytes of shared memory, but got " << needed;
   diagnostic.attachNote() << "the tiles of " << schedule.getQueryTile() << " queries and " << schedule.getKeyTile()
                           << " keys do not fit, even in one stage; narrower heads, fewer features and 16-bit types have smaller "
-                             "ones, and `--target cpu` has no such limit (docs/Limits.md)";
+                             "ones, and `--target cpu` has limits that are far wider (docs/Limits.md)";
   return diagnostic;
 }
 

@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -split-input-file -verify-diagnostics -tile-to-gpu-pipeline=shared-limit=5000
 
 // expected-error @below {{no schedule fits: expected at most 5000 bytes of shared memory, but got 8192}}
-// expected-note @below {{the tiles of 64 queries and 64 keys do not fit, even in one stage; narrower heads, fewer features and 16-bit types have smaller ones, and `--target cpu` has no such limit (docs/Limits.md)}}
+// expected-note @below {{the tiles of 64 queries and 64 keys do not fit, even in one stage; narrower heads, fewer features and 16-bit types have smaller ones, and `--target cpu` has limits that are far wider (docs/Limits.md)}}
 tile.kernel @large(%A: memref<?x64xf16>, %B: memref<?x64xf16>, %C: memref<?x64xf32>) grid(query_block)
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
   %c0 = arith.constant 0 : index

@@ -176,7 +176,8 @@ TEST_F(ChooseSchedule, RandomFeaturesAreHeldAndOmegaIsRead) {
   AttentionShape shape = wide(Form::Quadratic, 64);
   shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::FavorRelu, /*features=*/128);
   shape.features = 128;
-  auto choose = [&] { return llvm::cantFail(chooseSchedule(shape, mlir::Float16Type::get(&context), device)); };
+  auto made = [](tile::ScheduleAttr) { return true; };
+  auto choose = [&] { return llvm::cantFail(chooseSchedule(shape, mlir::Float16Type::get(&context), device, made)); };
   // Over 128 threads outputs of 64·64 are 32, f32 features of the queries 64·128, 64 more, and those of the keys 64 beside
   // the parts of what they are products of. Over 256 the queries' are in shared memory: 16 + 2 · 32 + 8.
   EXPECT_EQ(choose().getWarpGrid(), (tile::WarpGrid{4, 2}));
@@ -191,6 +192,31 @@ TEST_F(ChooseSchedule, RandomFeaturesAreHeldAndOmegaIsRead) {
   device.fastBytes.value = 114687;
   EXPECT_EQ(choose().getStages(), 0);
   EXPECT_EQ(sharedBytes(shape, choose()), 98304);
+}
+
+TEST_F(ChooseSchedule, KernelsThatMayNotFitAreAskedFor) {
+  // f32 features of FAVOR's logarithms, read out of a state: the bound of what the kernel takes with no stage is above what a
+  // schedule keeps tiles for, so that the answer decides.
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  AttentionShape shape = wide(Form::State, 64);
+  shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/128);
+  shape.features = 128, shape.runningMaximum = true;
+  auto f32 = mlir::Float32Type::get(&context);
+  tile::ScheduleAttr roomy = gpuSchedules(shape, f32)[2]; // the largest tiles, without stages
+  ASSERT_EQ(roomy.getStages(), 0);
+  device.accumulatorsPerThread.value = 1e6;
+  device.fastBytes.value = sharedBytes(shape, roomy);
+  ASSERT_GT(neededBytes(shape, roomy), sharedBytes(shape, roomy));
+  int asked = 0;
+  auto answer = [&](bool made) { return [&asked, made](tile::ScheduleAttr) { return ++asked, made; }; };
+  EXPECT_EQ(llvm::cantFail(chooseSchedule(shape, f32, device, answer(true))), roomy);
+  EXPECT_EQ(asked, 1);
+  for (const IsMade &isMade : {IsMade(answer(false)), IsMade()}) {
+    llvm::Expected<tile::ScheduleAttr> other = chooseSchedule(shape, f32, device, isMade);
+    EXPECT_NE(other ? *other : tile::ScheduleAttr(), roomy);
+    llvm::consumeError(other.takeError());
+  }
+  EXPECT_GT(asked, 2);
 }
 
 TEST_F(ChooseSchedule, AttentionsOfOneFunctionShareWhatFitsAll) {
