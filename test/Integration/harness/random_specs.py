@@ -78,7 +78,7 @@ def parse():
     parser.add_argument("--work", type=float, default=1e9, help="of a large spec: multiply-adds of all pairs of tokens")
     parser.add_argument("--f32-sketches", action="store_true", help="judge as if every target kept sketches in f32, as the CPU does")
     parser.add_argument("--all-supported", action="store_true", help="a spec that a target does not support is a failure")
-    parser.add_argument("--refusals", type=float, default=0, metavar="PERCENT", help="most runs that may be refused")
+    parser.add_argument("--refusals", type=float, default=.5, metavar="PERCENT", help="most runs that may be refused")
     parser.add_argument("--conditioned", type=float, default=5, metavar="PERCENT", help="most outputs with conditioned rows")
     parser.add_argument("--excused", type=float, default=1, metavar="PERCENT", help="most runs that may be right only by "
                         "the condition of rows")
@@ -157,6 +157,8 @@ def main():
         if outcome.refusals and args.all_supported:
             outcome.failures.append(f"expected every target to support the spec, but got: {outcome.refusals[0]}")
         totals.add(outcome)
+        for reason in outcome.refusals:
+            print(f"seed {outcome.seed} is refused: {reason}", flush=True)
         if outcome.failures:
             report(outcome)
         if args.progress and totals.seeds % args.progress == 0:
