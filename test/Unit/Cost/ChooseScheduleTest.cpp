@@ -199,7 +199,7 @@ TEST_F(ChooseSchedule, KernelsThatMayNotFitAreAskedFor) {
   // schedule keeps tiles for, so that the answer decides.
   DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
   AttentionShape shape = wide(Form::State, 64);
-  shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/128);
+  shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Favor, /*features=*/128, /*epsilon=*/0, /*scale=*/.125);
   shape.features = 128, shape.runningMaximum = true;
   auto f32 = mlir::Float32Type::get(&context);
   tile::ScheduleAttr roomy = gpuSchedules(shape, f32)[2]; // the largest tiles, without stages
