@@ -80,19 +80,26 @@ struct Scaled {
 };
 } // namespace
 
-/// unit^(2·power) as 4^exponent · rest. Negative powers too.
-static Scaled powerOf(TileBuilder &tiles, Value unit, int64_t power) {
-  SmallVector<int64_t> rows(tiles.shape(unit));
-  Value e = tiles.roundEven(tiles.log2(unit)), rest = tiles.times(unit, tiles.exp2(tiles.negate(e)));
-  if (power < 0)
-    rest = tiles.over(tiles.constant(rows, 1), rest);
-  return {tiles.times(e, tiles.constant(rows, static_cast<double>(power))), evenPower(tiles, rest, 2 * std::abs(power))};
+/// Powers of 2 taken apart from a number [Tq]: the rest is within a factor of √2 of 1.
+static Scaled apart(TileBuilder &tiles, Value number) {
+  Value exponent = tiles.roundEven(tiles.log2(number));
+  return {exponent, tiles.times(number, tiles.exp2(tiles.negate(exponent)))};
 }
 
-/// What takes sums in a unit to the unit 4^top: [Tq].
+/// unit^(2·power) as 2^exponent · rest. Negative powers too. The power of a rest may itself be a thousand times larger or less than 1,
+/// where a factor that is within the range would leave it with its exponent alone.
+static Scaled powerOf(TileBuilder &tiles, Value unit, int64_t power) {
+  SmallVector<int64_t> rows(tiles.shape(unit));
+  Scaled one = apart(tiles, unit);
+  Value rest = power < 0 ? tiles.over(tiles.constant(rows, 1), one.rest) : one.rest;
+  Scaled ofRest = apart(tiles, evenPower(tiles, rest, 2 * std::abs(power)));
+  Value exponent = tiles.times(one.exponent, tiles.constant(rows, 2.0 * static_cast<double>(power)));
+  return {tiles.plus(exponent, ofRest.exponent), ofRest.rest};
+}
+
+/// What takes sums in a unit to the unit 2^top: [Tq].
 static Value factorTo(TileBuilder &tiles, const Scaled &unit, Value top) {
-  Value two = tiles.constant(tiles.shape(top), 2);
-  return tiles.times(tiles.exp2(tiles.times(tiles.minus(unit.exponent, top), two)), unit.rest);
+  return tiles.times(tiles.exp2(tiles.minus(unit.exponent, top)), unit.rest);
 }
 
 SmallVector<Value> kernel::mergeUnits(TileBuilder &tiles, ValueRange roots, ValueRange logits, int64_t half,

@@ -124,6 +124,23 @@ def f32_holds_powers():
     return worst < 1e-3
 
 
+def states_are_off_by_chance():
+    """What is said of a state of f32 is the mean of what one made entry by entry is off by; rows that cancel are far off, so is one key alone."""
+    rng, shares = np.random.default_rng(8), []
+    for keys, length in ((1, 1e-3), (20, 1.0), (20, 1e3)):
+        sq, sk, v = rng.standard_normal((40, 8)) * length, rng.standard_normal((keys, 8)), rng.standard_normal((keys, 3))
+        roots = sketch_bounds.Roots(sq @ sk.T, None, np.ones((40, keys)), sq, sk)
+        o, root, _, _ = sketch_bounds.attend({}, roots.t, v)
+        ones = np.concatenate([v, np.ones((keys, 1))], 1)
+        state = np.float32(sk[:, :, None] * sk[:, None, :])[..., None] * np.float32(ones)[:, None, None, :]     # [N, r, r, dv + 1]
+        sums = np.einsum("if,ig,fgc->ic", sq, sq, state.sum(0, dtype=np.float32).astype(float))
+        error = np.linalg.norm(sums[:, :-1] / sums[:, -1:] - o, axis=1)
+        chance = sketch_bounds.UNIT["f32"] * sketch_bounds.chance_in_state(roots, root, v, o)
+        shares.append(np.median(error / chance))
+    print("errors of states are", " and ".join(f"{share:.2f}" for share in shares), "of what is said")
+    return all(0.1 < share < 4 for share in shares)
+
+
 #===------------------------------------------------------------------------------------------------------------------===#
 # Specs
 #===------------------------------------------------------------------------------------------------------------------===#
@@ -205,7 +222,7 @@ def main():
     server = Server()
     with tempfile.TemporaryDirectory() as folder:
         checks = {"bounds": bounds_hold(), "cancelled weights": cancelled_weights_have_no_bound(), "rules": rules_hold(),
-                  "f32": f32_holds_powers(),
+                  "f32": f32_holds_powers(), "states": states_are_off_by_chance(),
                   "sketches": sketches_refused(server, folder), "heads": heads_refused(server, folder),
                   "evaluations": evaluations_compared(server, folder),
                   "far rows": far_rows_are_drawn_again(server, folder),

@@ -65,7 +65,7 @@ class Conditions:
     """Of the rows at `places` of an output that is `expected` [batch, H, rows, dv], or [batch, rows, D] behind an output
     projection, in the batch `entries`: `bounds` for u = 1 of the relative error of each; `disagree`, where this evaluation and
     what is expected differ or, as they cannot be compared, this one and one whose sums go the other way; `broken`, where they
-    differ by more than float64 may be off. `moved`: the relative error of the whole where a layer computes rows of q and k in f32."""
+    differ by more than float64 may be off. `off_in_state`: the relative error of each that a state of f32 has by chance. `moved`: the relative error of the whole where a layer computes rows of q and k in f32."""
 
     def __init__(self, case, arrays, parameter, expected, entries, places):
         self.case, self.parameter, self.expected, self.places = case, parameter, expected, places
@@ -73,7 +73,7 @@ class Conditions:
         self.projected = bool(case.fields.get("projection", {}).get("output"))
         self.entries = range(case.batch)[entries]
         self.v = values_of(case, self.arrays, parameter)
-        self.absolute, self.unsure = np.zeros(expected.shape[:-1]), np.zeros(expected.shape[:-1])
+        self.absolute, self.unsure, self.in_state = (np.zeros(expected.shape[:-1]) for _ in range(3))
         self.o, self.change, self.backwards = (np.zeros(expected.shape) for _ in range(3))
         self.known, self.rng = np.zeros(expected.shape[:-1], bool), np.random.default_rng(1)
         self.sketched, self.entries_judged = [], entries
@@ -81,6 +81,7 @@ class Conditions:
         self.compare()
         size = np.linalg.norm(expected, axis=-1)
         self.bounds = np.where(self.absolute == 0, 0.0, self.absolute / size)[entries]
+        self.off_in_state = UNIT["f32"] * ratio(self.in_state, size)[entries]
         self.disagree, self.broken = self.disagree[entries], self.broken[entries]
         self.moved = float(ratio(np.linalg.norm(self.change[entries]), np.linalg.norm(expected[entries])))
 
@@ -115,6 +116,7 @@ class Conditions:
         self.o[at] += result.o
         self.absolute[at] += result.bound
         self.unsure[at] += result.noise
+        self.in_state[at] += result.in_state
         again = lambda q, k, step=1: evaluate(seen.mechanism, matrix, q, k, v, self.places, visible, step)
         self.backwards[at] += again(q, k, -1) - result.o
         if self.is_computed():
@@ -133,14 +135,15 @@ class Conditions:
 
     def noise(self, unit):
         """The relative error of each row where the definition is evaluated in f32 up to the roots, and rows that a layer computes are
-        rounded to `unit`: the largest of several, as such errors are chance. The same at every call."""
+        rounded to `unit`: the largest of several, as such errors are chance; or what a state of f32 is off by, if more. The same at
+        every call."""
         unit, largest, rng = unit if self.is_computed() else UNIT["f32"], 0, np.random.default_rng(2)
         for _ in range(SAMPLES):
             change = np.zeros(self.expected.shape)
             for at, once in self.sketched:
                 change[at] += once(unit, rng)
             largest = np.maximum(largest, np.linalg.norm(change, axis=-1))
-        return ratio(largest, np.linalg.norm(self.expected, axis=-1))[self.entries_judged]
+        return np.fmax(ratio(largest, np.linalg.norm(self.expected, axis=-1))[self.entries_judged], self.off_in_state)
 
     def compare(self):
         size = np.linalg.norm(self.expected, axis=-1)

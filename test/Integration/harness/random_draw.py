@@ -1,6 +1,7 @@
 """One seed's spec, its tensors in files, what its output is expected to be, and the judgement of an output."""
 
 import functools
+import math
 import pathlib
 
 import numpy as np
@@ -8,7 +9,7 @@ import yaml
 
 import judges
 import reference
-from accuracy import BOUND_FACTOR, LARGEST, Verdict, conditioned, judge, ratio, says_nothing
+from accuracy import BOUND_FACTOR, LARGEST, MOST_ERROR, Verdict, conditioned, judge, ratio, says_nothing
 from random_condition import SAMPLES, Conditions
 from random_grammar import Choices, draw_spec
 from random_range import LARGE_DEGREE, LARGE_LOGIT
@@ -18,7 +19,7 @@ from sketch_bounds import UNIT
 
 # Of a large spec these rows are judged: the ends, one of every so many, and a few beside multiples of them.
 TILE, BESIDE = 64, 16
-# Of a row that is judged by itself.
+# Of a row that is judged by itself, and of an output that is judged as a whole.
 MOST_NOISE = 1 / 8
 # Of the largest number of a storage type: rows that are not judged may be longer than those that are, but not by so much.
 MODERATE = 2 ** -8
@@ -91,6 +92,22 @@ class Drawn:
         """Of the rows that are judged, where each number of a sketch is off by up to `unit`; None if no part is sketched."""
         return None if self.conditions is None else unit * self.conditions.bounds
 
+    @functools.cached_property
+    def lost_in_state(self):
+        """The share of the output that a few times the error of states by chance is of it."""
+        if self.conditions is None:
+            return 0
+        size = np.linalg.norm(self.judged(self.expected), axis=-1)
+        lost = np.fmin(BOUND_FACTOR * self.conditions.off_in_state, MOST_ERROR) * size
+        return float(ratio(np.linalg.norm(lost), np.linalg.norm(size)))
+
+    def allowed(self, unit):
+        """The tolerance; of an output that is judged as a whole, with what states lose of its rows."""
+        bounds = self.bounds(unit)
+        if bounds is None or conditioned(bounds, self.tolerance).any():
+            return self.tolerance
+        return math.hypot(self.tolerance, self.lost_in_state)
+
     def noise(self, unit):
         """Of the rows that are judged, what the definition in f32 misses them by, a layer's rows rounded to `unit`, and how far they go
         when the tensors' last bits do, whatever the mechanism; None unless rows are judged by themselves."""
@@ -145,12 +162,13 @@ class Drawn:
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        """Values cancel, or too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes can, or a
-        row that is judged by itself goes far with the tensors' last bits."""
+        """Values cancel, or too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes or a state
+        can, or a row that is judged by itself goes far with the tensors' last bits."""
         if self.conditions is None or self.conditions.broken.any():
             return self.cancels
         return self.cancels or says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
-            self.conditions.moved > self.tolerance / 2 or self.worst_noise(unit) > MOST_NOISE
+            self.conditions.moved > self.tolerance / 2 or self.worst_noise(unit) > MOST_NOISE or \
+            self.allowed(unit) > MOST_NOISE
 
     def disagreement(self):
         """What is wrong with a judge, empty if nothing is."""
@@ -169,5 +187,5 @@ class Drawn:
         got = self.judged(got)
         if np.isnan(got).any() or self.is_moderate() and np.isinf(got).any():
             return Verdict("expected finite rows, judged or not, but got others", np.inf)
-        return judge(got[..., self.places, :], self.judged(self.expected), self.case.fields["dtype"], self.tolerance,
+        return judge(got[..., self.places, :], self.judged(self.expected), self.case.fields["dtype"], self.allowed(unit),
                      self.bounds(unit), self.noise(unit))

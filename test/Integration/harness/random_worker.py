@@ -197,16 +197,16 @@ class Worker:
         unit = self.unit(target, drawn)
         verdict = drawn.judge(got, unit)
         outcome.conditioned += verdict.conditioned > 0
-        outcome.excused += verdict.excused > 0 and not verdict.wrong
         if verdict.wrong or drawn.tolerance is None:
             return f"{target}: {verdict.wrong}" if verdict.wrong else ""
+        outcome.excused += verdict.excused > 0 or verdict.error > drawn.tolerance
         return self.judge_mutants(drawn, got[..., drawn.places, :], unit, outcome)
 
     def judge_mutants(self, drawn, got, unit, outcome):
         """The judge judged, by outputs that are wrong."""
         names, judged, left_out = random_mutants.accepted(
-            drawn.judged(got).astype(np.float64), drawn.judged(drawn.expected), drawn.case.fields["dtype"], drawn.tolerance,
-            drawn.bounds(unit), drawn.noise(unit))
+            drawn.judged(got).astype(np.float64), drawn.judged(drawn.expected), drawn.case.fields["dtype"],
+            drawn.allowed(unit), drawn.bounds(unit), drawn.noise(unit))
         outcome.mutants += judged
         outcome.left_out += left_out
         return f"the judge accepts mutants of the output: {', '.join(names)}" if names else ""

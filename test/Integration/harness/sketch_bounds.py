@@ -66,7 +66,8 @@ def sketch(number, mechanism, matrix, step=1):
 
 
 def attend(mechanism, t, v):
-    """o [n, c], ∂o/∂t as factors, ∂o_i/∂t_ij = slope_ij (v_j − mean_i), and which rows have no weight at all."""
+    """o [n, c], `root` [n, 1], `mean` [n, c] and which rows have no weight at all: (t_ij root_i)² is what row i has of v_j, and
+    ∂o_i/∂t_ij = 2 t_ij root_i² (v_j − mean_i)."""
     guard = mechanism.get("denominator", {})
     unit = np.abs(t).max(1, keepdims=True, initial=0.0)
     unit = np.where(unit > 0, unit, 1)
@@ -76,7 +77,7 @@ def attend(mechanism, t, v):
     denominator = np.maximum(sums, floor)
     denominator = np.where(denominator > 0, denominator, np.inf)
     o = weights @ v / denominator
-    return o, 2 * (t / unit) / denominator / unit, np.where(sums < floor, 0, o), np.isinf(denominator[:, 0])
+    return o, 1 / np.sqrt(denominator) / unit, np.where(sums < floor, 0, o), np.isinf(denominator[:, 0])
 
 
 def distances(v, mean):
@@ -90,6 +91,7 @@ class Head:
     o: np.ndarray       # [rows, c]
     bound: np.ndarray   # [rows]
     noise: np.ndarray   # [rows]
+    in_state: np.ndarray  # [rows], for u = 1 the error that a row read from a state of f32 has by chance
 
 
 def exact_error(q, k, half):
@@ -127,17 +129,26 @@ def evaluate(mechanism, matrix, q, k, v, places, visible, step=1):
     return attend(mechanism, roots_of(mechanism, matrix, *rows, places, visible, step).t, v)[0]
 
 
+def chance_in_state(roots, root, v, o):
+    """A state sums products s_jf s_jg [v_j 1] of keys, and a row i reads them by its own. Each is rounded once, which adds to the squares of
+    the denominator and of the numerator, by value, Σ_fg (s_if s_ig s_jf s_jg)² = (Σ_f s_if² s_jf²)²."""
+    unit = np.where((largest := np.abs(roots.sk).max(initial=0.0)) > 0, largest, 1)
+    lost = (roots.sq * root * unit) ** 2 @ ((roots.sk / unit) ** 2).T * roots.sketched  # [rows, N], of the denominator
+    return np.sqrt((lost ** 2 * ((v ** 2).sum(1) + (o ** 2).sum(1, keepdims=True))).sum(1))
+
+
 def attend_head(mechanism, matrix, q, k, v, places, visible):
     """The Head of rows q at `places`, which are (rows, what they may be off) as k is."""
     roots = roots_of(mechanism, matrix, q, k, places, visible)
-    o, slope, mean, empty = attend(mechanism, roots.t, v)
+    o, root, mean, empty = attend(mechanism, roots.t, v)
+    slope = 2 * roots.t * root * root
     reach = np.abs(slope) * distances(v, mean)
     noise = np.where(is_noise(roots), np.inf, (reach * roots.off).sum(1))
     length = np.linalg.norm(roots.sq, axis=1)
     lengths = length[:, None] * np.linalg.norm(roots.sk, axis=1) * roots.sketched
     bound = (reach * lengths).sum(1) + length * steepest(slope * roots.sketched, roots.sk, v, mean)
     undecided = empty & (lengths > 0).any(1)  # nobody can say that it is 0
-    return Head(o, np.where(undecided, np.inf, bound), noise)
+    return Head(o, np.where(undecided, np.inf, bound), noise, chance_in_state(roots, root, v, o))
 
 
 #===------------------------------------------------------------------------------------------------------------------===#

@@ -89,6 +89,14 @@ tile.kernel @exchanged(%A: memref<?xf32>, %C: memref<?x64xf32>) grid(query_block
 // CHECK-COUNT-3: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>
 // CHECK-NOT: nvvm.mma.sync
 // CHECK: llvm.return
+// Each 16 of k, six products, is summed from zero; the first of them is the sum, the second is added.
+// CHECK-LABEL: llvm.func @deep
+// CHECK-COUNT-6: nvvm.mma.sync
+// CHECK-NOT: llvm.fadd
+// CHECK-COUNT-6: nvvm.mma.sync
+// CHECK-COUNT-4: llvm.fadd
+// CHECK-NOT: {{nvvm.mma.sync|llvm.fadd}}
+// CHECK: llvm.return
 // CHECK-LABEL: llvm.func @relaxed
 // CHECK-COUNT-1: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>
 // CHECK-NOT: nvvm.mma.sync
@@ -102,6 +110,16 @@ tile.kernel @exact(%A: !a, %B: !b, %C: !a) grid(query_block)
   %a = tile.load %A[%c0, %c0] : !a -> tensor<16x8xf32>
   %b = tile.load %B[%c0, %c0] : !b -> tensor<8x8xf32>
   %c = tile.dot %a, %b, %zero : tensor<16x8xf32>, tensor<8x8xf32> -> tensor<16x8xf32>
+  tile.store %c, %C[%c0, %c0] : tensor<16x8xf32>, !a
+  tile.return
+}
+tile.kernel @deep(%A: memref<16x32xf32>, %B: memref<32x8xf32>, %C: !a) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 16, key_tile = 16, piece = 2048, operand = f32, warps = 1, stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32>
+  %a = tile.load %A[%c0, %c0] : memref<16x32xf32> -> tensor<16x32xf32>
+  %b = tile.load %B[%c0, %c0] : memref<32x8xf32> -> tensor<32x8xf32>
+  %c = tile.dot %a, %b, %zero : tensor<16x32xf32>, tensor<32x8xf32> -> tensor<16x8xf32>
   tile.store %c, %C[%c0, %c0] : tensor<16x8xf32>, !a
   tile.return
 }
