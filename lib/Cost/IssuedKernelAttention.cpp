@@ -242,7 +242,7 @@ static IssuedWork issuedSlots(const AttentionShape &shape, const Sizes &z, doubl
     takeValues(work, z, tiles, z.Tk, Operands::Storage);
   }
   for (double block : blocks) {
-    work.multiply(tiles, tile, block, z.Tk, Operands::Storage), columns += block;
+    work.multiply(tiles, tile, block, z.Tk, maps ? Operands::Features : Operands::Storage), columns += block;
     work.storeRegisters(points * z.pieces * slots, tile, block);
   }
   work.move(points * z.pieces * k, columns);

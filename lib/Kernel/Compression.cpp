@@ -38,13 +38,12 @@ Value kernel::loadSlotWeights(TileBuilder &tiles, Value weight, Value own, Value
   return tiles.load(weight, {own, block, slot, column}, shape);
 }
 
-/// Σ_j E [T, j] · k [j, width] of the slots first … over the keys from ≤ j < end, block by block of the width.
+/// Σ_j E [T, j] · k [j, width] of the slots first … over the keys from ≤ j < end, block by block of the width, as products of `operand`.
 using KeyBlocks = llvm::function_ref<Features(TileBuilder &tiles, Value first)>;
 static SmallVector<Value> compress(TileBuilder &tiles, const Problem &problem, const Slots &slots,
                                    ArrayRef<int64_t> widths, KeyBlocks keys, Value weight, ValueRange place, Value from,
-                                   Value end) {
+                                   Value end, Type operand) {
   int64_t keyTile = problem.keyTile();
-  Type operand = problem.schedule.getOperand();
   auto step = [&](TileBuilder &inner, Value j, ValueRange carried) {
     Value e = loadSlotWeights(inner, weight, place[0], place[1], j, {slots.tile, keyTile}); // [T, Tk]
     SmallVector<Value> next;
@@ -83,7 +82,9 @@ static void buildPieces(BuildSite &site, const Problem &problem, const Slots &sl
   };
   SmallVector<int64_t, 2> widths = map ? MapAtPoint::blockWidths(*map) : SmallVector<int64_t, 2>{slots.width};
   Value head = slots.weightHeads > 1 ? tiles.div(point.head, slots.heads / slots.weightHeads) : c0;
-  SmallVector<Value> sums = compress(tiles, problem, slots, widths, keys, frame[weight], {head, slot}, from, end);
+  Type operand = map ? kernelOperand(problem, tiles) : problem.schedule.getOperand();
+  SmallVector<Value> sums =
+      compress(tiles, problem, slots, widths, keys, frame[weight], {head, slot}, from, end, operand);
   int64_t column = 0;
   for (auto [sum, width] : llvm::zip_equal(sums, widths)) {
     tiles.store(sum, frame[pieces], {point.batch, point.head, piece, slot, tiles.index(column)});

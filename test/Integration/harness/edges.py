@@ -5,6 +5,7 @@
 | least | the shortest sequence that the spec takes: one token, unless windows, chunks or agents must divide it |
 | one key, one query | where the numbers of keys and queries are not the same |
 | large | rows of q and k as long as the tolerances allow; the tolerance is doubled only for logits above 32 and degrees from 8 on |
+| negative | every entry of k far below 0, about half of what the tolerances allow: features of elu + 1 are below the least f16 |
 | not a number | in one row of the first batch entry: the second one keeps its bits |
 
 The interpreter of attn judges. Exits 1 if something is wrong.
@@ -116,6 +117,16 @@ def large_rows(args, case, folder, n):
     return wrong_values(args, case, folder)
 
 
+def negative_keys(args, case, folder, n):
+    draw(args, case, 2, n, n)
+    if "k" not in case.arrays():  # a projection makes them
+        return ""
+    entry = random_range.draw_limit(case) / 2 / np.sqrt(case.arrays()["k"].shape[-1])
+    save(case, k=(case.arrays()["k"] / 50 - 1).astype(np.float32) * np.float32(entry))
+    poison(case.files)
+    return wrong_values(args, case, folder)
+
+
 def not_a_number(args, case, folder, n):
     draw(args, case, 2, n, n)
     if (case.files / "key_lengths.npy").exists():
@@ -140,6 +151,7 @@ def outcomes(args, case, folder):
         draw(args, case, 1, n, N)
         yield what, wrong_values(args, case, folder)
     yield "large", large_rows(args, case, folder, middle)
+    yield "negative", negative_keys(args, case, folder, middle)
     yield "not a number", not_a_number(args, case, folder, middle)
 
 
