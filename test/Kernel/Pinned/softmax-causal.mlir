@@ -1,9 +1,9 @@
 // Exact softmax, causal, with key lengths and the logarithm of the row sums as a second output.
 //
-//   o_i = Σ_j exp(s ⟨q_i, k_j⟩) v_j / l_i,   lse_i = log l_i,   l_i = Σ_j exp(s ⟨q_i, k_j⟩),   over j ≤ i + N − n and j < length of the sequence
+//   o_i = Σ_j exp(s ⟨q_i, k_j⟩) v_j / l_i,   lse_i = log l_i,   l_i = Σ_j exp(s ⟨q_i, k_j⟩),   over j ≤ i + N − n, j < length
 //
-// One thread block computes 64 queries of one head: it loops over the key tiles that all of them see, then over those at the diagonal or at the
-// end, with the mask. d = 24, dv = 40, 4 query heads share 2 key-value heads.
+// One thread block computes 64 queries of one head: it loops over the key tiles that all of them see, then over those at the diagonal or at the end,
+// with the mask. d = 24, dv = 40, 4 query heads share 2 key-value heads.
 //
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 

@@ -1,7 +1,7 @@
 // Exact softmax on a GPU, storage f16: o_i = Σ_j exp(s ⟨q_i, k_j⟩) v_j / Σ_j exp(s ⟨q_i, k_j⟩).
 //
-// The operands of both products are f16, for the matrix units: the scale goes onto the scores, the weights are rounded to f16. Two loops, as
-// on a CPU: whole key tiles without a mask, then the rest.
+// The operands of both products are f16, for the matrix units: the scale goes onto the scores, the weights are rounded to f16. Two loops, as on a
+// CPU: whole key tiles without a mask, then the rest.
 //
 // RUN: attn-opt %s -attn-to-tile=target=gpu -canonicalize -cse | FileCheck %s
 

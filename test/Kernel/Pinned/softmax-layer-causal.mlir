@@ -2,8 +2,8 @@
 //
 //   y = Σ_h softmax_causal(0.25 (x W_Q,h) k_hᵀ) v_h W_O,h        d = 24, dv = 40, 3 heads, model widths 80 (in) and 72 (out)
 //
-// One thread block computes 64 rows of y. It loops over the heads (carry: the sum of the projected heads); in a head it loops over the
-// model columns of x, which gives q, then over the key tiles that all 64 queries see (no mask), then over those at the diagonal (mask).
+// One thread block computes 64 rows of y. It loops over the heads (carry: the sum of the projected heads); in a head it loops over the model columns
+// of x, which gives q, then over the key tiles that all 64 queries see (no mask), then over those at the diagonal (mask).
 //
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 

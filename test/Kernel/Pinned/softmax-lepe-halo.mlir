@@ -2,8 +2,8 @@
 //
 //   o_t = softmax(s q_t K_wᵀ) V_w + Σ_{δ = −1, 0, 1} w[:, δ + 1] ⊙ v_{t + δ}
 //
-// The convolution's loads count tokens of the sequence, not of the window. The weights are a parameter, so prepare packs them tap after tap.
-// One thread block computes 48 queries of one head and window. d = 24, dv = 40.
+// The convolution's loads count tokens of the sequence, not of the window. The weights are a parameter, so prepare packs them tap after tap. One
+// thread block computes 48 queries of one head and window. d = 24, dv = 40.
 //
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 

@@ -2,8 +2,8 @@
 //
 //   o_t = softmax(s q_t Kᵀ) V + b + Σ_{δ = −1, 0, 1} w[:, δ + 1] ⊙ v_{t + δ}        values outside the sequence or past its length are 0
 //
-// One thread block computes 64 queries of one head; after the loops over the keys it loads the values three times, a row earlier, in place and a
-// row later. The weights [heads, dv, 3] are read as they lie: one column a tap. d = 24, dv = 40.
+// One thread block computes 64 queries of one head; after the loops over the keys it loads the values three times, a row earlier, in place and a row
+// later. The weights [heads, dv, 3] are read as they lie: one column a tap. d = 24, dv = 40.
 //
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 

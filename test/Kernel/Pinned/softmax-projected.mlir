@@ -2,8 +2,8 @@
 //
 //   k = x W_K + b_K,   v = x W_V,   o_i = Σ_j exp(s ⟨q_i, k_j⟩) v_j / Σ_j exp(s ⟨q_i, k_j⟩)
 //
-// W_V is a parameter, so prepare packs it: [3, 80, 40], head after head. One thread block computes 64 queries of one head; for every key tile
-// it loops over the model columns of x twice. Rows of k past the end are 0 again after the bias. d = 24, dv = 40, 3 heads, model width 80.
+// W_V is a parameter, so prepare packs it: [3, 80, 40], head after head. One thread block computes 64 queries of one head; for every key tile it
+// loops over the model columns of x twice. Rows of k past the end are 0 again after the bias. d = 24, dv = 40, 3 heads, model width 80.
 //
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 

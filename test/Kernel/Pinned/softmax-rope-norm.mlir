@@ -2,8 +2,8 @@
 //
 //   q'_i = R(i + N − n) norm(q_i),   k'_j = R(j) k_j,   o_i = Σ_{j ≤ i + N − n} exp(s ⟨q'_i, k'_j⟩) v_j / Σ_j exp(s ⟨q'_i, k'_j⟩)
 //
-// R(p) turns pair f of features by the angle p · 10000^(−2f/d). For q pairs are (2f, 2f + 1), for k they are (f, f + d/2) (`half`). Every tile of keys
-// is rotated in each thread block that reads it. One thread block computes 64 queries of one head. d = 4, dv = 40.
+// R(p) turns pair f of features by the angle p · 10000^(−2f/d). For q pairs are (2f, 2f + 1), for k they are (f, f + d/2) (`half`). Every tile of
+// keys is rotated in each thread block that reads it. One thread block computes 64 queries of one head. d = 4, dv = 40.
 //
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 

@@ -2,8 +2,8 @@
 //
 //   o_i = Σ_j exp(s ⟨q_i, k_j⟩) v_j / Σ_j exp(s ⟨q_i, k_j⟩)        s = 0.25, d = 24, dv = 40, 6 query heads share 2 key-value heads
 //
-// One thread block computes 64 queries of one head. It loops over the whole key tiles, then over the rest, if any, with a mask. Carried are
-// the row maximum [64], the row sum [64] and the accumulator [64, 40], in units of log 2.
+// One thread block computes 64 queries of one head. It loops over the whole key tiles, then over the rest, if any, with a mask. Carried are the row
+// maximum [64], the row sum [64] and the accumulator [64, 40], in units of log 2.
 //
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 
