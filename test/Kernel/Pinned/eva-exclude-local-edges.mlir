@@ -61,7 +61,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[SIDE_SPAN:.*]] = arith.muli %[[SIDE]], %[[MET_SPAN]] : index
 // CHECK-NEXT:    %[[CHUNK:.*]] = arith.addi %[[FIRST_MET]], %[[SIDE_SPAN]] : index
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
-//   The keys of this sequence that exist: its length, from 0 to the number of keys.
+//   The tokens of this sequence that exist: its length, kept within 0 and the number of tokens.
 // CHECK-NEXT:    %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]] : memref
 // CHECK-NEXT:    %[[LENGTH_READ:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT:    %[[LENGTH_FLOOR:.*]] = arith.maxsi %[[LENGTH_READ]], %[[C0]] : index

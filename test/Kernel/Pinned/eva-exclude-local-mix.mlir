@@ -63,7 +63,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_64x24]] : tensor<64x24xf32>
 //   Keys of the local block: LOCAL_START to LOCAL_END.
 // CHECK-NEXT:    %[[LOCAL_START:.*]] = arith.muli %[[BLOCK]], %[[C40]] : index
-//   The keys of this sequence that exist: its length, from 0 to the number of keys.
+//   The tokens of this sequence that exist: its length, kept within 0 and the number of tokens.
 // CHECK-NEXT:    %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[SEQUENCE]]] : memref
 // CHECK-NEXT:    %[[LENGTH_READ:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT:    %[[LENGTH_FLOOR:.*]] = arith.maxsi %[[LENGTH_READ]], %[[C0]] : index

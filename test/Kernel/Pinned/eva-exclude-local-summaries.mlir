@@ -84,7 +84,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 //   The keys CHUNK_START to CHUNK_END of the chunk.
 // CHECK-NEXT:    %[[CHUNK_START:.*]] = arith.muli %[[CHUNK]], %[[C16]] : index
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
-//   The keys of this sequence that exist: its length, from 0 to the number of keys.
+//   The tokens of this sequence that exist: its length, kept within 0 and the number of tokens.
 // CHECK-NEXT:    %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]] : memref
 // CHECK-NEXT:    %[[LENGTH_READ:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT:    %[[LENGTH_FLOOR:.*]] = arith.maxsi %[[LENGTH_READ]], %[[C0]] : index

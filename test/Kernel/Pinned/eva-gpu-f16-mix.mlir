@@ -147,7 +147,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[INVERSE:.*]] = arith.select %[[EMPTY]], %[[ZERO_64]], %[[BOUNDED]] : tensor<64xi1>, tensor<64xf32>
 // CHECK-NEXT:    %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:    %[[OUTPUT_40XF16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xf16>
-// CHECK-NEXT:    tile.store %[[OUTPUT_40XF16]], %[[O]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]]
+// CHECK-NEXT:    %[[OUTPUT_F16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xf16>
+// CHECK-NEXT:    tile.store %[[OUTPUT_F16]], %[[O]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]]
 // CHECK-SAME:        rows(%[[QUERIES_END]]) : tensor<64x40xf16>, memref
 // CHECK-NEXT:    tile.return

@@ -7,8 +7,8 @@
 !q = tensor<?x3x?x24xf32>
 !v = tensor<?x3x?x40xf32>
 !y = tensor<?x?x72xf32>
-func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.name = "v"}, %wo: tensor<120x72xf32> {attn.name = "wo"},
-                 %bo: tensor<72xf32> {attn.name = "bo"}) -> !y {
+func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.name = "v"},
+                 %wo: tensor<120x72xf32> {attn.name = "wo"}, %bo: tensor<72xf32> {attn.name = "bo"}) -> !y {
   %o = attn.softmax %q, %k, %v {scale = 0.25 : f64} : !q, !q, !v -> !v
   %y = attn.project_output %o, %wo bias(%bo : tensor<72xf32>) : !v, tensor<120x72xf32> -> !y
   return %y : !y

@@ -143,6 +143,6 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 // CHECK-NEXT:    %[[INVERSE:.*]] = arith.select %[[EMPTY]], %[[ZERO_64]], %[[BOUNDED]] : tensor<64xi1>, tensor<64xf32>
 // CHECK-NEXT:    %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:    %[[OUTPUT_40XF16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xf16>
-// CHECK-NEXT:    tile.store %[[OUTPUT_40XF16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : tensor<64x40xf16>, memref
+// CHECK-NEXT:    %[[OUTPUT_F16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xf16>
+// CHECK-NEXT:    tile.store %[[OUTPUT_F16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : tensor<64x40xf16>, memref
 // CHECK-NEXT:    tile.return

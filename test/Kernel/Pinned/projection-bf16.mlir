@@ -120,9 +120,9 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xbf16> {attn.nam
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:      %[[WEIGHTS_64XBF16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xbf16>
+// CHECK-NEXT:      %[[WEIGHTS_BF16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xbf16>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
-// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_64XBF16]], %[[V_TILE]], %[[OLD_ACC]]
+// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_BF16]], %[[V_TILE]], %[[OLD_ACC]]
 // CHECK-SAME:          : tensor<64x64xbf16>, tensor<64x40xbf16> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
@@ -161,9 +161,9 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xbf16> {attn.nam
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:      %[[WEIGHTS_64XBF16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xbf16>
+// CHECK-NEXT:      %[[WEIGHTS_BF16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xbf16>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
-// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_64XBF16]], %[[V_TILE]], %[[OLD_ACC]]
+// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_BF16]], %[[V_TILE]], %[[OLD_ACC]]
 // CHECK-SAME:          : tensor<64x64xbf16>, tensor<64x40xbf16> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
@@ -174,6 +174,6 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xbf16> {attn.nam
 // CHECK-NEXT:    %[[INVERSE:.*]] = arith.select %[[EMPTY]], %[[ZERO_64]], %[[BOUNDED]] : tensor<64xi1>, tensor<64xf32>
 // CHECK-NEXT:    %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:    %[[OUTPUT_40XBF16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xbf16>
-// CHECK-NEXT:    tile.store %[[OUTPUT_40XBF16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : tensor<64x40xbf16>, memref
+// CHECK-NEXT:    %[[OUTPUT_BF16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xbf16>
+// CHECK-NEXT:    tile.store %[[OUTPUT_BF16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : tensor<64x40xbf16>, memref
 // CHECK-NEXT:    tile.return

@@ -94,14 +94,14 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xf16> {attn.name
 // CHECK-NEXT:    %[[FULL_TILES:.*]] = arith.divui %[[SEEN_FLOOR]], %[[C64]] : index
 // CHECK-NEXT:    %[[FULL_END:.*]] = arith.muli %[[FULL_TILES]], %[[C64]] : index
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q_MEMORY]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
-// CHECK-NEXT:    %[[Q_TILE_24XF16:.*]] = arith.truncf %[[Q_TILE]] : tensor<64x24xf32> to tensor<64x24xf16>
+// CHECK-NEXT:    %[[Q_TILE_F16:.*]] = arith.truncf %[[Q_TILE]] : tensor<64x24xf32> to tensor<64x24xf16>
 //   Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
 // CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf16>
 //     Scores [64, 64] = q [64, 24] kᵀ
-// CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_TILE_24XF16]], %[[K_TILE]], %[[ZERO_64x64]] {transpose_b}
+// CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_TILE_F16]], %[[K_TILE]], %[[ZERO_64x64]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf16>, tensor<64x24xf16> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[SCALED_SCORES:.*]] = arith.mulf %[[SCORES]], %[[SCALE_64x64]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf16>
@@ -121,10 +121,9 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xf16> {attn.name
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:      %[[WEIGHTS_64XF16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
+// CHECK-NEXT:      %[[WEIGHTS_F16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
-// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_64XF16]], %[[V_TILE]], %[[OLD_ACC]]
-// CHECK-SAME:          : tensor<64x64xf16>, tensor<64x40xf16> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_F16]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf16>, tensor<64x40xf16> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
@@ -134,7 +133,7 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xf16> {attn.name
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
 // CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x24xf16>
 //     Scores [64, 64] = q [64, 24] kᵀ
-// CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_TILE_24XF16]], %[[K_TILE]], %[[ZERO_64x64]] {transpose_b}
+// CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_TILE_F16]], %[[K_TILE]], %[[ZERO_64x64]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf16>, tensor<64x24xf16> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[SCALED_SCORES:.*]] = arith.mulf %[[SCORES]], %[[SCALE_64x64]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST_KEY]] : index
@@ -161,10 +160,9 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xf16> {attn.name
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:      %[[WEIGHTS_64XF16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
+// CHECK-NEXT:      %[[WEIGHTS_F16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
-// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_64XF16]], %[[V_TILE]], %[[OLD_ACC]]
-// CHECK-SAME:          : tensor<64x64xf16>, tensor<64x40xf16> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_F16]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf16>, tensor<64x40xf16> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   Output = accumulator / sum, or 0 where the sum is 0; an inverse beyond the largest float is cut off.
@@ -174,6 +172,6 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xf16> {attn.name
 // CHECK-NEXT:    %[[INVERSE:.*]] = arith.select %[[EMPTY]], %[[ZERO_64]], %[[BOUNDED]] : tensor<64xi1>, tensor<64xf32>
 // CHECK-NEXT:    %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:    %[[OUTPUT_40XF16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xf16>
-// CHECK-NEXT:    tile.store %[[OUTPUT_40XF16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : tensor<64x40xf16>, memref
+// CHECK-NEXT:    %[[OUTPUT_F16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xf16>
+// CHECK-NEXT:    tile.store %[[OUTPUT_F16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : tensor<64x40xf16>, memref
 // CHECK-NEXT:    tile.return

@@ -62,7 +62,7 @@ func.func @causal(%q: !q, %k: !k, %v: !v, %lengths: tensor<?xi32>) -> (!o, tenso
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
-//   The keys of this sequence that exist: its length, from 0 to the number of keys.
+//   The tokens of this sequence that exist: its length, kept within 0 and the number of tokens.
 // CHECK-NEXT:    %[[LENGTH_I32:.*]] = memref.load %[[KEY_LENGTHS]][%[[BATCH]]] : memref
 // CHECK-NEXT:    %[[LENGTH_READ:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT:    %[[LENGTH_FLOOR:.*]] = arith.maxsi %[[LENGTH_READ]], %[[C0]] : index

@@ -81,10 +81,9 @@ func.func @plain(%q: tensor<?x6x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:      %[[WEIGHTS_64XF16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
+// CHECK-NEXT:      %[[WEIGHTS_F16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
-// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_64XF16]], %[[V_TILE]], %[[OLD_ACC]]
-// CHECK-SAME:          : tensor<64x64xf16>, tensor<64x40xf16> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_F16]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf16>, tensor<64x40xf16> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
@@ -121,10 +120,9 @@ func.func @plain(%q: tensor<?x6x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:      %[[WEIGHTS_64XF16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
+// CHECK-NEXT:      %[[WEIGHTS_F16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
-// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_64XF16]], %[[V_TILE]], %[[OLD_ACC]]
-// CHECK-SAME:          : tensor<64x64xf16>, tensor<64x40xf16> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_F16]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf16>, tensor<64x40xf16> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   Output = accumulator / sum, or 0 where the sum is 0; an inverse beyond the largest float is cut off.
@@ -134,6 +132,6 @@ func.func @plain(%q: tensor<?x6x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-NEXT:    %[[INVERSE:.*]] = arith.select %[[EMPTY]], %[[ZERO_64]], %[[BOUNDED]] : tensor<64xi1>, tensor<64xf32>
 // CHECK-NEXT:    %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<64x40xf32>
-// CHECK-NEXT:    %[[OUTPUT_40XF16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xf16>
-// CHECK-NEXT:    tile.store %[[OUTPUT_40XF16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : tensor<64x40xf16>, memref
+// CHECK-NEXT:    %[[OUTPUT_F16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xf16>
+// CHECK-NEXT:    tile.store %[[OUTPUT_F16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : tensor<64x40xf16>, memref
 // CHECK-NEXT:    tile.return

@@ -142,7 +142,7 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3xf32> {attn.name = "w"}
 // CHECK-NEXT:    %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<64x40xf32>
 // CHECK-NEXT:    %[[VALUES:.*]] = memref.dim %[[V]], %[[C2]] : memref
-//   The values that exist: the length of the sequence, from 0 to the number of values.
+//   The values of this sequence that exist: its length, kept within 0 and the number of values.
 // CHECK-NEXT:    %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]] : memref
 // CHECK-NEXT:    %[[LENGTH_READ:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT:    %[[LENGTH_FLOOR:.*]] = arith.maxsi %[[LENGTH_READ]], %[[C0]] : index

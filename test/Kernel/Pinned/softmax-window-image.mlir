@@ -68,7 +68,7 @@ func.func @image(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C35]] : index
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
-//   The keys of this sequence that exist: its length, from 0 to the number of keys.
+//   The tokens of this sequence that exist: its length, kept within 0 and the number of tokens.
 // CHECK-NEXT:    %[[LENGTH_I32:.*]] = memref.load %[[KEY_LENGTHS]][%[[SEQUENCE]]] : memref
 // CHECK-NEXT:    %[[LENGTH_READ:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT:    %[[LENGTH_FLOOR:.*]] = arith.maxsi %[[LENGTH_READ]], %[[C0]] : index
