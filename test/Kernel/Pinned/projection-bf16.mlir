@@ -1,6 +1,7 @@
 // Projection as a kernel on a CPU, storage bf16: q_h = x W_Q,h        model width 80, 3 heads, d = 24
 //
-// Operands stay bf16, sums are f32, and q is f32 in the workspace. The weight is not packed: small types are widened on the way into a product.
+// Operands stay bf16, sums are f32, and q is f32 in the workspace. The weight is not packed: small types are widened on the way into a product. The
+// softmax kernel does not round q to bf16, since scores become exponents: it widens k instead.
 //
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 

@@ -1,7 +1,7 @@
 // Exact softmax where storage is bf16, on a CPU: o_i = Σ_j exp(s ⟨q_i, k_j⟩) v_j / Σ_j exp(s ⟨q_i, k_j⟩).
 //
-// What differs from softmax.mlir: the scores become exponents, so their operands are widened to f32 (the scale goes onto the scores); the weights
-// are rounded to bf16 for the product with v; the output is rounded in the store.
+// What differs from softmax.mlir: operands of both products are bf16, so the scale goes onto the scores; the weights are rounded to bf16 for the
+// product with v, and the output is rounded before it is stored.
 //
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 

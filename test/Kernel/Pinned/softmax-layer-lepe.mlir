@@ -144,6 +144,7 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:      %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<64x40xf32>
 // CHECK-NEXT:      %[[FIRST_PREVIOUS:.*]] = arith.addi %[[FIRST_QUERY]], %[[C_MINUS_1]] : index
+//     Convolution: tap 0 with the rows before, tap 1 with the rows themselves, tap 2 with the rows after
 // CHECK-NEXT:      %[[V_PREVIOUS:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_PREVIOUS]], %[[C0]]]
 // CHECK-SAME:          from(%[[C0]]) : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[TAP_COLUMN0:.*]] = tile.load %[[W]][%[[HEAD]], %[[C0]], %[[C0]]] : memref{{.*}} -> tensor<40x1xf32>

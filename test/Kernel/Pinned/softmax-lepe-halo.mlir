@@ -177,6 +177,7 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3xf32> {attn.name = "w",
 // CHECK-NEXT:    %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<48xf32> -> tensor<48x40xf32>
 // CHECK-NEXT:    %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<48x40xf32>
 // CHECK-NEXT:    %[[FIRST_PREVIOUS:.*]] = arith.addi %[[FIRST_ROW]], %[[C_MINUS_1]] : index
+//   Convolution: tap 0 with the rows before, tap 1 with the rows themselves, tap 2 with the rows after
 // CHECK-NEXT:    %[[V_PREVIOUS:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_PREVIOUS]], %[[C0]]]
 // CHECK-SAME:        from(%[[C0]]) : memref{{.*}} -> tensor<48x40xf32>
 // CHECK-NEXT:    %[[TAP0:.*]] = tile.load %[[W_PACKED]][%[[HEAD]], %[[C0]], %[[C0]]] : memref{{.*}} -> tensor<40xf32>

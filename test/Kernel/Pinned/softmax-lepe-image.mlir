@@ -54,7 +54,7 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG:     %[[C_MINUS_15:.*]] = arith.constant -15 : index
 // CHECK-DAG:     %[[COLUMNS_64:.*]] = arith.constant dense<1.500000e+01> : tensor<64xf32>
-// CHECK-DAG:     %[[SCALE_64:.*]] = arith.constant #tile.exact<0.066666666666666666> : tensor<64xf32>
+// CHECK-DAG:     %[[INVERSE_COLUMNS_64:.*]] = arith.constant #tile.exact<0.066666666666666666> : tensor<64xf32>
 // CHECK-DAG:     %[[HALF_64:.*]] = arith.constant dense<5.000000e-01> : tensor<64xf32>
 // CHECK-DAG:     %[[C15:.*]] = arith.constant 15 : index
 // CHECK-DAG:     %[[FLOAT_MAX_64:.*]] = arith.constant dense<3.40282347E+38> : tensor<64xf32>
@@ -155,7 +155,7 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.remui %[[FIRST_QUERY]], %[[C15]] : index
 // CHECK-NEXT:    %[[TOKEN:.*]] = tile.iota %[[FIRST_COLUMN]] : tensor<64xf32>
 // CHECK-NEXT:    %[[TOKEN_MIDDLE:.*]] = arith.addf %[[TOKEN]], %[[HALF_64]] : tensor<64xf32>
-// CHECK-NEXT:    %[[ROW_REAL:.*]] = arith.mulf %[[TOKEN_MIDDLE]], %[[SCALE_64]] : tensor<64xf32>
+// CHECK-NEXT:    %[[ROW_REAL:.*]] = arith.mulf %[[TOKEN_MIDDLE]], %[[INVERSE_COLUMNS_64]] : tensor<64xf32>
 // CHECK-NEXT:    %[[ROW_SHIFTED:.*]] = arith.subf %[[ROW_REAL]], %[[HALF_64]] : tensor<64xf32>
 // CHECK-NEXT:    %[[ROW:.*]] = math.roundeven %[[ROW_SHIFTED]] : tensor<64xf32>
 // CHECK-NEXT:    %[[ROW_TOKENS:.*]] = arith.mulf %[[ROW]], %[[COLUMNS_64]] : tensor<64xf32>
@@ -164,6 +164,7 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[TAPS:.*]] = memref.collapse_shape %[[W]] {{\[\[0\], \[1\], \[2, 3\]\]}}
 // CHECK-SAME:        : memref<2x40x3x3xf32, strided<[?, ?, ?, 1]>> into memref<2x40x9xf32, strided<[?, ?, 1]>>
 // CHECK-NEXT:    %[[FIRST_UP:.*]] = arith.addi %[[FIRST_QUERY]], %[[C_MINUS_15]] : index
+//   The three taps of the token's own column: above, in place, below
 // CHECK-NEXT:    %[[V_UP:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_UP]], %[[C0]]] from(%[[C0]]) : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[TAP_COLUMN1:.*]] = tile.load %[[TAPS]][%[[HEAD]], %[[C0]], %[[C1]]] : memref{{.*}} -> tensor<40x1xf32>
 // CHECK-NEXT:    %[[TAP1:.*]] = tile.reduce add %[[TAP_COLUMN1]] axis 1 : tensor<40x1xf32> -> tensor<40xf32>
@@ -183,6 +184,7 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[TERM_DOWN:.*]] = arith.mulf %[[V_DOWN]], %[[TAP7_ROWS]] : tensor<64x40xf32>
 // CHECK-NEXT:    %[[WITH_DOWN:.*]] = arith.addf %[[WITH_HERE]], %[[TERM_DOWN]] : tensor<64x40xf32>
 // CHECK-NEXT:    %[[FIRST_UP_LEFT:.*]] = arith.addi %[[FIRST_QUERY]], %[[C_MINUS_16]] : index
+//   The three taps to the left: above, in place, below
 // CHECK-NEXT:    %[[V_UP_LEFT:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_UP_LEFT]], %[[C0]]]
 // CHECK-SAME:        from(%[[C0]]) : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[TAP_COLUMN0:.*]] = tile.load %[[TAPS]][%[[HEAD]], %[[C0]], %[[C0]]] : memref{{.*}} -> tensor<40x1xf32>
@@ -209,6 +211,7 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[AT_LEFT_EDGE:.*]] = arith.cmpf oeq, %[[COLUMN_COLS]], %[[ZERO_64x40]] : tensor<64x40xf32>
 // CHECK-NEXT:    %[[WITH_LEFT_COLUMN:.*]] = arith.select %[[AT_LEFT_EDGE]], %[[WITH_DOWN]], %[[WITH_DOWN_LEFT]] : tensor<64x40xi1>, tensor<64x40xf32>
 // CHECK-NEXT:    %[[FIRST_UP_RIGHT:.*]] = arith.addi %[[FIRST_QUERY]], %[[C_MINUS_14]] : index
+//   The three taps to the right: above, in place, below
 // CHECK-NEXT:    %[[V_UP_RIGHT:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_UP_RIGHT]], %[[C0]]]
 // CHECK-SAME:        from(%[[C0]]) : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[TAP_COLUMN2:.*]] = tile.load %[[TAPS]][%[[HEAD]], %[[C0]], %[[C2]]] : memref{{.*}} -> tensor<40x1xf32>

@@ -170,6 +170,7 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[TAPS:.*]] = memref.collapse_shape %[[W]] {{\[\[0\], \[1\], \[2, 3\]\]}}
 // CHECK-SAME:        : memref<2x40x3x3xf32, strided<[?, ?, ?, 1]>> into memref<2x40x9xf32, strided<[?, ?, 1]>>
 // CHECK-NEXT:    %[[FIRST_UP:.*]] = arith.addi %[[FIRST_QUERY]], %[[C_MINUS_5]] : index
+//   The three taps of the token's own column: above, in place, below
 // CHECK-NEXT:    %[[V_UP:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
 // CHECK-SAME:        from(%[[C0]]) rows(%[[C35]]) fold(%[[FIRST_UP]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 // CHECK-NEXT:    %[[TAP_COLUMN1:.*]] = tile.load %[[TAPS]][%[[HEAD]], %[[C0]], %[[C1]]] : memref{{.*}} -> tensor<40x1xf32>
@@ -192,6 +193,7 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[TERM_DOWN:.*]] = arith.mulf %[[V_DOWN]], %[[TAP7_ROWS]] : tensor<35x40xf32>
 // CHECK-NEXT:    %[[WITH_DOWN:.*]] = arith.addf %[[WITH_HERE]], %[[TERM_DOWN]] : tensor<35x40xf32>
 // CHECK-NEXT:    %[[FIRST_UP_LEFT:.*]] = arith.addi %[[FIRST_QUERY]], %[[C_MINUS_6]] : index
+//   The three taps to the left: above, in place, below
 // CHECK-NEXT:    %[[V_UP_LEFT:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
 // CHECK-SAME:        from(%[[C0]]) rows(%[[C35]]) fold(%[[FIRST_UP_LEFT]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 // CHECK-NEXT:    %[[TAP_COLUMN0:.*]] = tile.load %[[TAPS]][%[[HEAD]], %[[C0]], %[[C0]]] : memref{{.*}} -> tensor<40x1xf32>
@@ -220,6 +222,7 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[AT_LEFT_EDGE:.*]] = arith.cmpf oeq, %[[COLUMN_COLS]], %[[ZERO_35x40]] : tensor<35x40xf32>
 // CHECK-NEXT:    %[[WITH_LEFT_COLUMN:.*]] = arith.select %[[AT_LEFT_EDGE]], %[[WITH_DOWN]], %[[WITH_DOWN_LEFT]] : tensor<35x40xi1>, tensor<35x40xf32>
 // CHECK-NEXT:    %[[FIRST_UP_RIGHT:.*]] = arith.addi %[[FIRST_QUERY]], %[[C_MINUS_4]] : index
+//   The three taps to the right: above, in place, below
 // CHECK-NEXT:    %[[V_UP_RIGHT:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
 // CHECK-SAME:        from(%[[C0]]) rows(%[[C35]]) fold(%[[FIRST_UP_RIGHT]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 // CHECK-NEXT:    %[[TAP_COLUMN2:.*]] = tile.load %[[TAPS]][%[[HEAD]], %[[C0]], %[[C2]]] : memref{{.*}} -> tensor<40x1xf32>

@@ -147,10 +147,11 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3xf32> {attn.name = "w"}
 // CHECK-NEXT:    %[[LENGTH_READ:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT:    %[[LENGTH_FLOOR:.*]] = arith.maxsi %[[LENGTH_READ]], %[[C0]] : index
 // CHECK-NEXT:    %[[LENGTH:.*]] = arith.minsi %[[LENGTH_FLOOR]], %[[VALUES]] : index
-//   Convolution [64, 40], from the bias on: tap 0 with the rows before, tap 1, tap 2 with the rows after
+//   The bias, to which the convolution is added
 // CHECK-NEXT:    %[[BIAS:.*]] = tile.load %[[B]][%[[HEAD]], %[[C0]]] : memref{{.*}} -> tensor<40xf32>
 // CHECK-NEXT:    %[[BIAS_ROWS:.*]] = tile.expand %[[BIAS]] axis 0 : tensor<40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[FIRST_PREVIOUS:.*]] = arith.addi %[[FIRST_QUERY]], %[[C_MINUS_1]] : index
+//   Convolution: tap 0 with the rows before, tap 1 with the rows themselves, tap 2 with the rows after
 // CHECK-NEXT:    %[[V_PREVIOUS:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_PREVIOUS]], %[[C0]]]
 // CHECK-SAME:        from(%[[C0]]) rows(%[[LENGTH]]) : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[TAP_COLUMN0:.*]] = tile.load %[[W]][%[[HEAD]], %[[C0]], %[[C0]]] : memref{{.*}} -> tensor<40x1xf32>
