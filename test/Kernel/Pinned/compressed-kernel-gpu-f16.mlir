@@ -1,7 +1,7 @@
 // Naive FLuRKA on a GPU, storage f16: f_r = Σ_j E_rj φ(k_j), S = fᵀ v', o_i = φ(q_i)ᵀ S, φ(x) = elu(x) + 1        16 slots, d = 24, dv = 40
 //
 // Features are f32 where they are made. The compression rounds them to f16; the products with the state take f32 as TF32. Here: the compression of
-// the features, the state and the readout. (The other kernels move numbers that are f32, as in compressed-kernel.mlir.)
+// the features, the state and the readout. (The compression of the values and the merges are those of compressed-kernel.mlir, with f16 operands.)
 //
 // RUN: attn-opt %s -attn-to-tile=target=gpu -canonicalize -cse | FileCheck %s
 

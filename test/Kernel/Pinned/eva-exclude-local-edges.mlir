@@ -1,7 +1,7 @@
 // EVA without the block's own keys in the summaries (exclude_local): the second kernel, which summarizes edges.
 //
-// A local block of 40 keys may begin and end within a chunk of 16. What it leaves of its first and of its last chunk is summarized like a chunk of
-// its own: k̄ = mean of the keys left,  μ = 0.5 (q̄ + k̄),  β = Σ_j softmax_j(s ⟨μ − k_j/2, k_j⟩) v_j,  w = log2 of their number (−∞ of none)
+// A local block of 40 keys may begin and end within a chunk of 16. What it leaves of its first and of its last chunk is summarized as if it were a
+// chunk: k̄ = mean of the keys left,  μ = 0.5 (q̄ + k̄),  β = Σ_j softmax_j(s ⟨μ − k_j/2, k_j⟩) v_j,  w = log2 of their number (−∞ of none)
 //
 // A thread block for each edge: all loops run over the range before the block, then over that after it, one of which is usually empty.
 //

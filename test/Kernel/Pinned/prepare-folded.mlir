@@ -1,4 +1,4 @@
-// A projection folded with the matrix of a random feature map: prepare multiplies them once, and the kernel projects x to features directly.
+// A projection folded with the matrix of a random feature map: prepare multiplies them once, and one kernel makes ω q of x directly.
 //
 //   P_h = W_Q,h ωᵀ [80, 16],   c_h = ω b_Q,h [16],   ω q = x P_h + c_h        model width 80, 3 heads, d = 24, 16 features, one ω for all heads
 //
