@@ -1,0 +1,153 @@
+// EVA on a GPU, storage f16: the second kernel, with local blocks of 96 keys and the summaries of all chunks, those of the block among them.
+//
+//   o_i = softmax over { s ⟨q_i, k_j⟩ : j in the block of i } ∪ { s ⟨q_i, k̄_c⟩ : all chunks c }
+//
+// Operands are widened to f32, and the products take them as TF32. Both loops have the mask in every step.
+//
+// RUN: attn-opt %s -attn-to-tile=target=gpu -canonicalize -cse | FileCheck %s
+
+!q = tensor<?x3x?x24xf16>
+!v = tensor<?x3x?x40xf16>
+func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.name = "v"}) -> !v {
+  %o = attn.eva %q, %k, %v {local = 96 : i64, chunk = 16 : i64, mu_weight = 0.5 : f64, scale = 0.25 : f64} : !q, !q, !v -> !v
+  return %o : !v
+}
+
+// Mix: a thread block for each local block of each sequence, head and 64 queries of the block.
+// CHECK-LABEL: tile.kernel @eva_mix(
+// CHECK-SAME:    %[[Q:[a-z0-9]+]]: memref<?x3x?x24xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?x3x?x24xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[V:[a-z0-9]+]]: memref<?x3x?x40xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x3x?x40xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[MEANS:[a-z0-9]+]]: memref<?x3x?x24xf32>
+// CHECK-SAME:    %[[BETAS:[a-z0-9]+]]: memref<?x3x?x40xf32>
+// CHECK-SAME:    %[[LOG_WEIGHTS:[a-z0-9]+]]: memref<?x3x?xf32>
+// CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048,
+// CHECK-SAME:    operand = f16, warps = 4, stages = 2>}
+// CHECK-DAG:     %[[FLOAT_MAX_64:.*]] = arith.constant dense<3.40282347E+38> : tensor<64xf32>
+// CHECK-DAG:     %[[ONE_64:.*]] = arith.constant dense<1.000000e+00> : tensor<64xf32>
+// CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : index
+// CHECK-DAG:     %[[ZERO_64x64:.*]] = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
+// CHECK-DAG:     %[[ZERO_64x40:.*]] = arith.constant dense<0.000000e+00> : tensor<64x40xf32>
+// CHECK-DAG:     %[[ZERO_64:.*]] = arith.constant dense<0.000000e+00> : tensor<64xf32>
+// CHECK-DAG:     %[[NEG_INF_64:.*]] = arith.constant dense<0xFF800000> : tensor<64xf32>
+// CHECK-DAG:     %[[SCALE_64x24:.*]] = arith.constant #tile.exact<0.36067376022224085> : tensor<64x24xf32>
+// CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
+// CHECK-DAG:     %[[C96:.*]] = arith.constant 96 : index
+// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
+// CHECK:         %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
+// CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
+// CHECK-NEXT:    %[[BLOCKS_OF_KEYS:.*]] = arith.divui %[[KEYS]], %[[C96]] : index
+//   The batch axis counts the local blocks of all sequences.
+// CHECK-NEXT:    %[[BLOCK:.*]] = arith.remui %[[BATCH]], %[[BLOCKS_OF_KEYS]] : index
+// CHECK-NEXT:    %[[SEQUENCE:.*]] = arith.divui %[[BATCH]], %[[BLOCKS_OF_KEYS]] : index
+// CHECK-NEXT:    %[[QUERIES_PER_BLOCK:.*]] = arith.divui %[[QUERIES]], %[[BLOCKS_OF_KEYS]] : index
+//   Queries of the block: from BLOCK_QUERY, of the tile: from FIRST_QUERY, both below QUERIES_END.
+// CHECK-NEXT:    %[[BLOCK_QUERY:.*]] = arith.muli %[[BLOCK]], %[[QUERIES_PER_BLOCK]] : index
+// CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
+// CHECK-NEXT:    %[[TILE_OFFSET:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
+// CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.addi %[[BLOCK_QUERY]], %[[TILE_OFFSET]] : index
+// CHECK-NEXT:    %[[QUERIES_END:.*]] = arith.addi %[[BLOCK_QUERY]], %[[QUERIES_PER_BLOCK]] : index
+// CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]]
+// CHECK-SAME:        rows(%[[QUERIES_END]]) : memref{{.*}} -> tensor<64x24xf16>
+// CHECK-NEXT:    %[[Q_F32:.*]] = arith.extf %[[Q_TILE]] : tensor<64x24xf16> to tensor<64x24xf32>
+// CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_F32]], %[[SCALE_64x24]] : tensor<64x24xf32>
+//   Keys of the local block: LOCAL_START to LOCAL_END.
+// CHECK-NEXT:    %[[LOCAL_START:.*]] = arith.muli %[[BLOCK]], %[[C96]] : index
+// CHECK-NEXT:    %[[LOCAL_STOP:.*]] = arith.addi %[[LOCAL_START]], %[[C96]] : index
+// CHECK-NEXT:    %[[LOCAL_LIMIT:.*]] = arith.minsi %[[LOCAL_STOP]], %[[KEYS]] : index
+//   Online softmax over the keys of the block.
+// CHECK-NEXT:    %[[LOCAL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[LOCAL_START]] to %[[LOCAL_LIMIT]] step 64
+// CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
+// CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
+// CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
+// CHECK-SAME:          rows(%[[LOCAL_LIMIT]]) : memref{{.*}} -> tensor<64x24xf16>
+// CHECK-NEXT:      %[[K_F32:.*]] = arith.extf %[[K_TILE]] : tensor<64x24xf16> to tensor<64x24xf32>
+//     Logits [64, tile] = q kᵀ
+// CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_F32]], %[[ZERO_64x64]] precision tf32 {transpose_b}
+// CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
+// CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[LOCAL_LIMIT]], %[[FIRST_KEY]] : index
+//     Scores of keys that do not exist become −∞.
+// CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<64x64xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
+// CHECK-SAME:          rows(%[[LOCAL_LIMIT]]) : memref{{.*}} -> tensor<64x40xf16>
+// CHECK-NEXT:      %[[V_F32:.*]] = arith.extf %[[V_TILE]] : tensor<64x40xf16> to tensor<64x40xf32>
+//     Running maximum of each row [64]
+// CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+// CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
+//     A row that has seen no key yet has the maximum −∞; 0 is subtracted instead, since −∞ − −∞ is NaN.
+// CHECK-NEXT:      %[[UNSEEN:.*]] = arith.cmpf oeq, %[[NEW_MAX]], %[[NEG_INF_64]] : tensor<64xf32>
+// CHECK-NEXT:      %[[SHIFT:.*]] = arith.select %[[UNSEEN]], %[[ZERO_64]], %[[NEW_MAX]] : tensor<64xi1>, tensor<64xf32>
+//     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
+// CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+//     Weights [64, 64] = exp2(scores − new max)
+// CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
+// CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<64x64xf32>
+// CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+//     Running sum [64]
+// CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+// CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_F32]], %[[OLD_ACC]] precision tf32
+// CHECK-SAME:          : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %[[CHUNKS:.*]] = arith.divui %[[KEYS]], %[[C16]] : index
+//   The same softmax goes on over the summaries of all chunks.
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_CHUNK:[^ ]+]] = %[[C0]] to %[[CHUNKS]] step 64
+// CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[LOCAL]]#0, %[[SUM:[^ ]+]] = %[[LOCAL]]#1, %[[ACC:[^ ]+]] = %[[LOCAL]]#2)
+// CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
+// CHECK-NEXT:      %[[MEANS_TILE:.*]] = tile.load %[[MEANS]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_CHUNK]], %[[C0]]]
+// CHECK-SAME:          rows(%[[CHUNKS]]) : memref{{.*}} -> tensor<64x24xf32>
+//     Logits of the summaries [64, 64] = q k̄ᵀ + log weight
+// CHECK-NEXT:      %[[SUMMARY_SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[MEANS_TILE]], %[[ZERO_64x64]] precision tf32 {transpose_b}
+// CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
+// CHECK-NEXT:      %[[LOG_WEIGHTS_TILE:.*]] = tile.load %[[LOG_WEIGHTS]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_CHUNK]]]
+// CHECK-SAME:          rows(%[[CHUNKS]]) : memref{{.*}} -> tensor<64xf32>
+// CHECK-NEXT:      %[[LOG_WEIGHTS_TILE_ROWS:.*]] = tile.expand %[[LOG_WEIGHTS_TILE]] axis 0 : tensor<64xf32> -> tensor<64x64xf32>
+// CHECK-NEXT:      %[[SCORES:.*]] = arith.addf %[[SUMMARY_SCORES]], %[[LOG_WEIGHTS_TILE_ROWS]] : tensor<64x64xf32>
+// CHECK-NEXT:      %[[SUMMARIES_LEFT:.*]] = arith.subi %[[CHUNKS]], %[[FIRST_CHUNK]] : index
+//     Scores of summaries past the range become −∞.
+// CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[SUMMARIES_LEFT]]) : tensor<64x64xf32>
+// CHECK-NEXT:      %[[BETAS_TILE:.*]] = tile.load %[[BETAS]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_CHUNK]], %[[C0]]]
+// CHECK-SAME:          rows(%[[CHUNKS]]) : memref{{.*}} -> tensor<64x40xf32>
+//     Running maximum of each row [64]
+// CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+// CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
+//     A row that has seen no key yet has the maximum −∞; 0 is subtracted instead, since −∞ − −∞ is NaN.
+// CHECK-NEXT:      %[[UNSEEN:.*]] = arith.cmpf oeq, %[[NEW_MAX]], %[[NEG_INF_64]] : tensor<64xf32>
+// CHECK-NEXT:      %[[SHIFT:.*]] = arith.select %[[UNSEEN]], %[[ZERO_64]], %[[NEW_MAX]] : tensor<64xi1>, tensor<64xf32>
+//     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
+// CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+//     Weights [64, 64] = exp2(scores − new max)
+// CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
+// CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<64x64xf32>
+// CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+//     Running sum [64]
+// CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+// CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[BETAS_TILE]], %[[OLD_ACC]] precision tf32
+// CHECK-SAME:          : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
+// CHECK-NEXT:    }
+//   Output = accumulator / sum, or 0 where the sum is 0; an inverse beyond the largest float is cut off.
+// CHECK-NEXT:    %[[RECIPROCAL:.*]] = arith.divf %[[ONE_64]], %[[ALL]]#1 : tensor<64xf32>
+// CHECK-NEXT:    %[[BOUNDED:.*]] = arith.minimumf %[[RECIPROCAL]], %[[FLOAT_MAX_64]] : tensor<64xf32>
+// CHECK-NEXT:    %[[EMPTY:.*]] = arith.cmpf oeq, %[[ALL]]#1, %[[ZERO_64]] : tensor<64xf32>
+// CHECK-NEXT:    %[[INVERSE:.*]] = arith.select %[[EMPTY]], %[[ZERO_64]], %[[BOUNDED]] : tensor<64xi1>, tensor<64xf32>
+// CHECK-NEXT:    %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:    %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:    %[[OUTPUT_F16:.*]] = arith.truncf %[[OUTPUT]] : tensor<64x40xf32> to tensor<64x40xf16>
+// CHECK-NEXT:    tile.store %[[OUTPUT_F16]], %[[O]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]]
+// CHECK-SAME:        rows(%[[QUERIES_END]]) : tensor<64x40xf16>, memref
+// CHECK-NEXT:    tile.return
