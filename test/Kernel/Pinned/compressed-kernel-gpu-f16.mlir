@@ -1,6 +1,6 @@
 // Naive FLuRKA on a GPU, storage f16: f_r = Σ_j E_rj φ(k_j), S = fᵀ v', o_i = φ(q_i)ᵀ S, φ(x) = elu(x) + 1        16 slots, d = 24, dv = 40
 //
-// Features are f32 where they are made. The compression rounds them to f16; the products with the state take f32 as TF32. Here: the compression of
+// Features are f32, which all products take as TF32: f16 would lose those of keys far below 0. Here: the compression of
 // the features, the state and the readout. (The compression of the values and the merges are those of compressed-kernel.mlir, with f16 operands.)
 //
 // RUN: attn-opt %s -attn-to-tile=target=gpu -canonicalize -cse | FileCheck %s
@@ -68,9 +68,9 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:      %[[TOKENS_LEFT:.*]] = arith.subi %[[LENGTH]], %[[TOKEN]] : index
 //     Features of tokens that do not exist are 0: φ(0) is not.
 // CHECK-NEXT:      %[[K_FEATURES_EXISTING:.*]] = tile.mask %[[K_FEATURES]] fill 0.000000e+00 rows(%[[TOKENS_LEFT]]) : tensor<64x24xf32>
-// CHECK-NEXT:      %[[K_FEATURES_EXISTING_F16:.*]] = arith.truncf %[[K_FEATURES_EXISTING]] : tensor<64x24xf32> to tensor<64x24xf16>
-// CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = tile.dot %[[E_TILE]], %[[K_FEATURES_EXISTING_F16]], %[[PARTIAL]]
-// CHECK-SAME:          : tensor<16x64xf16>, tensor<64x24xf16> -> tensor<16x24xf32>
+// CHECK-NEXT:      %[[E_F32:.*]] = arith.extf %[[E_TILE]] : tensor<16x64xf16> to tensor<16x64xf32>
+// CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = tile.dot %[[E_F32]], %[[K_FEATURES_EXISTING]], %[[PARTIAL]] precision tf32
+// CHECK-SAME:          : tensor<16x64xf32>, tensor<64x24xf32> -> tensor<16x24xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<16x24xf32>
 // CHECK-NEXT:    }
 // CHECK-NEXT:    tile.store %[[SLOTS]], %[[SB_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x24xf32>, memref
