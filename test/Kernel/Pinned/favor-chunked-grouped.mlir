@@ -1,13 +1,13 @@
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 
-// Causal FAVOR+ whose stabilizer cancels, chunk by chunk, two query heads to a key-value head. φ(x) = 2^L(x) is never formed; with
-// x' = √s x, L(q) = log2 e ⟨ω, q'⟩ and L(k) = log2 e (⟨ω, k'⟩ − |k'|²/2):
+// Causal FAVOR+ whose stabilizer cancels, chunk by chunk, two query heads to a key-value head. φ(x) = 2^L(x) is never formed; with x' = √s
+// x, L(q) = log2 e ⟨ω, q'⟩ and L(k) = log2 e (⟨ω, k'⟩ − |k'|²/2):
 //
 //     o_i = Σ_{j ≤ i} w_ij v_j / Σ_{j ≤ i} w_ij,    w_ij = Σ_f 2^(L_f(q_i) + L_f(k_j))
 //
 // One thread block per (batch, key-value head) walks the chunks of 32 tokens and carries M [16], the largest logarithm of each feature so
-// far, z [16] = Σ 2^(L(k) − M) and S [16, 40] = Σ 2^(L(k) − M) vᵀ. Two loops of at most one step are the branches of a chunk:
-// steady, if no L(k) is above M + 60 (M stays, one product has the pairs), else rise (M' = max(M, L(k)), pairs in two bands of 176).
+// far, z [16] = Σ 2^(L(k) − M) and S [16, 40] = Σ 2^(L(k) − M) vᵀ. Two loops of at most one step are the branches of a chunk: steady, if no
+// L(k) is above M + 60 (M stays, one product has the pairs), else rise (M' = max(M, L(k)), pairs in two bands of 176).
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 #map = #attn.feature_map<favor, features = 16, epsilon = 0.000000e+00, scale = 2.500000e-01, stabilizer = constant>
