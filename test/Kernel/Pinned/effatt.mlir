@@ -10,7 +10,8 @@
 !k = tensor<?x2x?x24xf32>
 !v = tensor<?x2x?x40xf32>
 !o = tensor<?x4x?x40xf32>
-func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn.name = "v"}, %lengths: tensor<?xi32> {attn.name = "key_lengths"}) -> !o
+func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn.name = "v"},
+    %lengths: tensor<?xi32> {attn.name = "key_lengths"}) -> !o
     attributes {tile.schedule = #schedule} {
   %o = attn.effatt %q, %k, %v lengths(%lengths : tensor<?xi32>) : !q, !k, !v -> !o
   return %o : !o

@@ -198,8 +198,8 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // Band 1: x = L(k) − R + 264 in (−88, 88].
 // CHECK-NEXT:   %[[X1:.*]] = arith.addf %[[K_BELOW]], %[[F264_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[B1_ALL:.*]] = math.exp2 %[[X1]] : tensor<32x16xf32>
-// CHECK-NEXT:   %[[BELOW_BAND0:.*]] = arith.cmpf ogt, %[[X1]], %[[F88_32x16]] : tensor<32x16xf32>
-// CHECK-NEXT:   %[[B1_OPEN:.*]] = arith.select %[[BELOW_BAND0]], %[[ZERO_32x16]], %[[B1_ALL]] : tensor<32x16xi1>, tensor<32x16xf32>
+// CHECK-NEXT:   %[[ABOVE_BAND1:.*]] = arith.cmpf ogt, %[[X1]], %[[F88_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[B1_OPEN:.*]] = arith.select %[[ABOVE_BAND1]], %[[ZERO_32x16]], %[[B1_ALL]] : tensor<32x16xi1>, tensor<32x16xf32>
 // CHECK-NEXT:   %[[IN_BAND1:.*]] = arith.cmpf ogt, %[[X1]], %[[MF88_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[B1:.*]] = arith.select %[[IN_BAND1]], %[[B1_OPEN]], %[[ZERO_32x16]] : tensor<32x16xi1>, tensor<32x16xf32>
 // CHECK-NEXT:   %[[Y1:.*]] = arith.subf %[[Q_C]], %[[F264_32x16]] : tensor<32x16xf32>
@@ -209,8 +209,8 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // Band 2, open below: x = L(k) − R + 440 at most 88.
 // CHECK-NEXT:   %[[X2:.*]] = arith.addf %[[K_BELOW]], %[[F440_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[B2_ALL:.*]] = math.exp2 %[[X2]] : tensor<32x16xf32>
-// CHECK-NEXT:   %[[BELOW_BAND1:.*]] = arith.cmpf ogt, %[[X2]], %[[F88_32x16]] : tensor<32x16xf32>
-// CHECK-NEXT:   %[[B2:.*]] = arith.select %[[BELOW_BAND1]], %[[ZERO_32x16]], %[[B2_ALL]] : tensor<32x16xi1>, tensor<32x16xf32>
+// CHECK-NEXT:   %[[ABOVE_BAND2:.*]] = arith.cmpf ogt, %[[X2]], %[[F88_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[B2:.*]] = arith.select %[[ABOVE_BAND2]], %[[ZERO_32x16]], %[[B2_ALL]] : tensor<32x16xi1>, tensor<32x16xf32>
 // CHECK-NEXT:   %[[Y2:.*]] = arith.subf %[[Q_C]], %[[F440_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[Y2_CAPPED:.*]] = arith.minimumf %[[Y2]], %[[F120_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[A2:.*]] = math.exp2 %[[Y2_CAPPED]] : tensor<32x16xf32>
