@@ -20,7 +20,7 @@
 !focus_focused = tensor<4x24xf32>
 !num = tensor<?x4x?x40xf32>
 !den = tensor<?x4x?xf32>
-#map_favor = #attn.feature_map<favor, features = 16, epsilon = 1.000000e-04, scale = 2.500000e-01, stabilizer = constant>
+#map_favor = #attn.feature_map<favor, features = 16, epsilon = 1.000000e-04, scale = 5.000000e-01, stabilizer = constant>
 !a_favor = tensor<?x4x?x16xf32>
 !b_favor = tensor<?x2x?x16xf32>
 !s_favor = tensor<?x2x16x40xf32>
@@ -151,8 +151,8 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // CHECK-DAG: %[[EPSILON_32x16:.*]] = arith.constant #tile.exact<1.000000e-04> : tensor<32x16xf32>
 // CHECK-DAG: %[[F0_25_32x16:.*]] = arith.constant dense<2.500000e-01> : tensor<32x16xf32>
 // CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
-// CHECK-DAG: %[[HALF_LOG2E_32x24:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<32x24xf32>
-// CHECK-DAG: %[[HALF_S_LOG2E_32:.*]] = arith.constant #tile.exact<0.18033688011112042> : tensor<32xf32>
+// CHECK-DAG: %[[F1_02014_32x24:.*]] = arith.constant #tile.exact<1.0201394465967895> : tensor<32x24xf32>
+// CHECK-DAG: %[[HALF_S_LOG2E_32:.*]] = arith.constant #tile.exact<0.36067376022224085> : tensor<32xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
@@ -164,7 +164,7 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // CHECK-NEXT: %[[OMEGA_SUM:.*]] = tile.reduce add %[[OMEGA_SQUARES]] axis 1 : tensor<16x24xf32> -> tensor<16xf32>
 // CHECK-NEXT: %[[OMEGA_HALF:.*]] = arith.mulf %[[OMEGA_SUM]], %[[HALF_LOG2E_16]] : tensor<16xf32>
 // CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
-// CHECK-NEXT: %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[HALF_LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT: %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[OMEGA_K:.*]] = tile.dot %[[K_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
 // CHECK-NEXT: %[[K_SQUARES:.*]] = arith.mulf %[[K_TILE]], %[[K_TILE]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[NORM_K:.*]] = tile.reduce add %[[K_SQUARES]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
