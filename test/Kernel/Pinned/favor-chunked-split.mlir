@@ -170,12 +170,12 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
 // CHECK-NEXT: %[[CHUNKS:.*]] = arith.ceildivui %[[KEYS]], %[[C288]] : index
 // CHECK-NEXT: %[[PART_LENGTH:.*]] = arith.muli %[[CHUNKS]], %[[C96]] : index
-// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[PART_LENGTH]] : index
+// CHECK-NEXT: %[[PART:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PART]], %[[PART_LENGTH]] : index
 // CHECK-NEXT: %[[PART_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[PART_LENGTH]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PART_END_ALL]], %[[KEYS]] : index
 // The state of the pieces before it.
-// CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PIECE]], %[[C3]] : index
+// CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PART]], %[[C3]] : index
 // CHECK-NEXT: %[[BEFORE:.*]]:3 = tile.loop softmax %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1
 // CHECK-SAME:   carries(%[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]])
 // CHECK-SAME:   : (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
@@ -303,8 +303,8 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // Band 1, open below: x = L(k) − M' + 264 at most 88.
 // CHECK-NEXT:     %[[X1:.*]] = arith.addf %[[K_BELOW]], %[[F264_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[B1_ALL:.*]] = math.exp2 %[[X1]] : tensor<32x16xf32>
-// CHECK-NEXT:     %[[OUT_OF_BAND1:.*]] = arith.cmpf ogt, %[[X1]], %[[F88_32x16]] : tensor<32x16xf32>
-// CHECK-NEXT:     %[[B1:.*]] = arith.select %[[OUT_OF_BAND1]], %[[ZERO_32x16]], %[[B1_ALL]] : tensor<32x16xi1>, tensor<32x16xf32>
+// CHECK-NEXT:     %[[ABOVE_BAND1:.*]] = arith.cmpf ogt, %[[X1]], %[[F88_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:     %[[B1:.*]] = arith.select %[[ABOVE_BAND1]], %[[ZERO_32x16]], %[[B1_ALL]] : tensor<32x16xi1>, tensor<32x16xf32>
 // CHECK-NEXT:     %[[Y1:.*]] = arith.subf %[[Q_C]], %[[F264_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[Y1_CAPPED:.*]] = arith.minimumf %[[Y1]], %[[F120_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[A1:.*]] = math.exp2 %[[Y1_CAPPED]] : tensor<32x16xf32>

@@ -86,8 +86,8 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // Query heads 2h and 2h + 1 have features of their own of the keys of head h.
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[PIECE]], %[[C32]] : index
+// CHECK-NEXT: %[[TILE:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // 1 / softplus(focus) [24]: with y = e^−|f|, softplus(f) = max(f, 0) + log(1 + y), and log(1 + y) = log(1 + d) y / d
@@ -155,8 +155,8 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // CHECK-DAG: %[[HALF_S_LOG2E_32:.*]] = arith.constant #tile.exact<0.36067376022224085> : tensor<32xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[PIECE]], %[[C32]] : index
+// CHECK-NEXT: %[[TILE:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // |ω|²/2 [16] in units of log 2
@@ -198,8 +198,8 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // CHECK-DAG: %[[F0_5_32x24:.*]] = arith.constant dense<5.000000e-01> : tensor<32x24xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[PIECE]], %[[C32]] : index
+// CHECK-NEXT: %[[TILE:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>

@@ -1,9 +1,9 @@
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 
 // Causal kernel attention with φ = elu + 1, chunk by chunk, in three parts of the sequence side by side. A part has equally many whole
-// chunks of 32 tokens, ⌈N / 288⌉ · 96 tokens, and is cut into three pieces. "state" sums up the state of each piece of all parts but
-// the last, one thread block per (batch, key-value head, piece). "chunked" has a thread block per (batch, query head, part): it adds
-// the states of the pieces before its part in their order and then walks its chunks as in kernel-attention-chunked.mlir.
+// chunks of 32 tokens, ⌈N / 288⌉ · 96 tokens, and is cut into three pieces. "state" sums up the state of each piece of all parts but the
+// last, one thread block per (batch, key-value head, piece). "chunked" has a thread block per (batch, query head, part): it adds the states
+// of the pieces before its part in their order and then walks its chunks as in kernel-attention-chunked.mlir.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1, parts = 3>
 #map = #attn.feature_map<elu1>
@@ -135,11 +135,11 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[CHUNKS:.*]] = arith.ceildivui %[[KEYS]], %[[C288]] : index
 // CHECK-NEXT: %[[PART_LENGTH:.*]] = arith.muli %[[CHUNKS]], %[[C96]] : index
 // The pieces before it, in order.
-// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[PART_LENGTH]] : index
+// CHECK-NEXT: %[[PART:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PART]], %[[PART_LENGTH]] : index
 // CHECK-NEXT: %[[PART_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[PART_LENGTH]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PART_END_ALL]], %[[KEYS]] : index
-// CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PIECE]], %[[C3]] : index
+// CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PART]], %[[C3]] : index
 // CHECK-NEXT: %[[BEFORE:.*]]:2 = tile.loop sum %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1
 // CHECK-SAME:   carries(%[[S_SO_FAR:.*]] = %[[ZERO_24x40]], %[[Z_SO_FAR:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // CHECK-NEXT:   %[[S_PIECE:.*]] = tile.load %[[S_PIECES]][%[[BATCH]], %[[KV_HEAD]], %[[BEFORE_PIECE]], %[[C0]], %[[C0]]]

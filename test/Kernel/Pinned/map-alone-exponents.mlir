@@ -71,8 +71,8 @@ func.func @focused(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-DAG: %[[TWO_TO_M126_32:.*]] = arith.constant dense<1.17549435E-38> : tensor<32xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[PIECE]], %[[C32]] : index
+// CHECK-NEXT: %[[TILE:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // 1 / softplus(focus) [24]: with y = e^−|f|, softplus(f) = max(f, 0) + log(1 + y), and log(1 + y) = log(1 + d) y / d

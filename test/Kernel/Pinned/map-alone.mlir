@@ -57,8 +57,8 @@ func.func @relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-DAG: %[[ZERO_32x24:.*]] = arith.constant dense<0.000000e+00> : tensor<32x24xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[PIECE]], %[[C32]] : index
+// CHECK-NEXT: %[[TILE:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
 // CHECK-NEXT: %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]]
 // CHECK-NEXT: %[[LENGTH:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index

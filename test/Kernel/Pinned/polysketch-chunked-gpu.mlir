@@ -99,8 +99,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-DAG: %[[TWO_TO_M120_32:.*]] = arith.constant dense<7.52316385E-37> : tensor<32xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
-// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
+// CHECK-NEXT: %[[TILE:.*]] = tile.program_id query_block
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
 // CHECK-NEXT: %[[X_F16:.*]] = tile.load %[[X]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x20xf16>
 // CHECK-NEXT: %[[X_TILE:.*]] = arith.extf %[[X_F16]] : tensor<32x20xf16> to tensor<32x20xf32>
 // CHECK-NEXT: %[[X_SQUARES:.*]] = arith.mulf %[[X_TILE]], %[[X_TILE]] : tensor<32x20xf32>

@@ -5,14 +5,14 @@
 //     o_i = Σ_{j ≤ i} w_ij v_j / Σ_{j ≤ i} w_ij
 //
 //
-// S is the sketch of degree 2 and size r = 8, so that w_ij = ⟨S(q_i), S(k_j)⟩² stands for ⟨q_i, k_j⟩⁴. Keys of the query's own block
-// of 64 tokens count with ⟨q_i, k_j⟩⁴ itself. ⟨s, t⟩² = Σ_fg s_f s_g t_f t_g: the state of keys t is z [8, 8] = Σ t tᵀ and
-// S_fg [40] = Σ t_f t_g v, each product f ≤ g stored once, as slices f of the 4 products t_f t_(f+i mod 8), i < 4, and one of t_f t_(f+4).
+// S is the sketch of degree 2 and size r = 8, so that w_ij = ⟨S(q_i), S(k_j)⟩² stands for ⟨q_i, k_j⟩⁴. Keys of the query's own block of 64
+// tokens count with ⟨q_i, k_j⟩⁴ itself. ⟨s, t⟩² = Σ_fg s_f s_g t_f t_g: the state of keys t is z [8, 8] = Σ t tᵀ and S_fg [40] = Σ t_f t_g
+// v, each product f ≤ g stored once, as slices f of the 4 products t_f t_(f+i mod 8), i < 4, and one of t_f t_(f+4).
 //
-// One thread block per (batch, query head) walks the blocks. Every tile of 32 queries reads the state of the blocks before, then pairs
-// with the keys of its own block; then the block's keys enter the state. The state lies in memory: slices are read and written one by
-// one. Sums are relative to a power of a unit, the largest number so far: m of a row, K of the state. The kernels that make sketches and
-// their matrices are pinned in polysketch-sketches.mlir.
+// One thread block per (batch, query head) walks the blocks. Every tile of 32 queries reads the state of the blocks before, then pairs with
+// the keys of its own block; then the block's keys enter the state. The state lies in memory: slices are read and written one by one. Sums
+// are relative to a power of a unit, the largest number so far: m of a row, K of the state. The kernels that make sketches and their
+// matrices are pinned in polysketch-sketches.mlir.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 !q = tensor<?x4x?x20xf32>
@@ -82,6 +82,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: tile.launch @poly_chunked grid(%[[BATCHES]], %[[C4]])
 // CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[SQ_COLUMNS]], %[[SK_COLUMNS]], %[[Q_SCALE]], %[[S]], %[[Z]], %[[UNIT]])
 // CHECK-NEXT: return
+
+// CHECK-LABEL: tile.kernel @poly__prepare_sketch0_0_matrix(
 
 // CHECK-LABEL: tile.kernel @poly_chunked(
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x20xf32, strided<[?, ?, ?, 1]>>

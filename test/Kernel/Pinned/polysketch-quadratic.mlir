@@ -76,16 +76,6 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 
 // CHECK-LABEL: tile.kernel @quadratic__prepare_sketch0_0_matrix(
 
-// CHECK-LABEL: tile.kernel @quadratic__prepare_sketch0_1_matrix(
-
-// CHECK-LABEL: tile.kernel @quadratic__prepare_sketch0_2_matrix(
-
-// CHECK-LABEL: tile.kernel @quadratic__prepare_sketch0_3_matrix(
-
-// CHECK-LABEL: tile.kernel @quadratic_query_sketch(
-
-// CHECK-LABEL: tile.kernel @quadratic_key_sketch(
-
 // CHECK-LABEL: tile.kernel @quadratic_polysketch(
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x20xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>

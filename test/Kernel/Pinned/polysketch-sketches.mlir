@@ -5,8 +5,8 @@
 //     M[i, c] = sign_i (-1)^popcount(i & index_c)         leaves [20, 8], sides of nodes [8, 8], made once by prepare
 //     S(x) = 8^(-1/2) (a A) ⊙ (b B),   a = 8^(-1/2) x M_0,   b = 8^(-1/2) x M_1
 //
-// Both are made once for each query head, by a thread block for 32 tokens. The rows that chunks read are 8 + 4 wide and stand a second
-// time as columns (polysketch-chunked.mlir). Queries are scaled to norm 1; |scale q|² is kept apart for the guard.
+// Both are made once for each query head, by a thread block for 32 tokens. The rows that chunks read are 8 + 4 wide and stand a second time
+// as columns (polysketch-chunked.mlir). Queries are scaled to norm 1; |scale q|² is kept apart for the guard.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 !q = tensor<?x4x?x20xf32>
@@ -51,6 +51,8 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT: tile.launch @sketches__prepare_sketch0_2_matrix grid(%[[C4]]) (%[[S2]], %[[I2]], %[[SIDE0]])
 // CHECK-NEXT: tile.launch @sketches__prepare_sketch0_3_matrix grid(%[[C4]]) (%[[S3]], %[[I3]], %[[SIDE1]])
 // CHECK-NEXT: return
+
+// CHECK-LABEL: func.func @sketches(
 
 // Signs and indices of a leaf. Rows past d = 20 of the 32 signs multiply padding, and are left out.
 // CHECK-LABEL: tile.kernel @sketches__prepare_sketch0_0_matrix(
@@ -138,8 +140,8 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // x / max(|x|, 2^-120) [32, 20]
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
-// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
+// CHECK-NEXT: %[[TILE:.*]] = tile.program_id query_block
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
 // CHECK-NEXT: %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x20xf32>
 // CHECK-NEXT: %[[X_SQUARES:.*]] = arith.mulf %[[X_TILE]], %[[X_TILE]] : tensor<32x20xf32>
 // CHECK-NEXT: %[[X_SUM:.*]] = tile.reduce add %[[X_SQUARES]] axis 1 : tensor<32x20xf32> -> tensor<32xf32>
@@ -178,7 +180,7 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT: %[[SAME:.*]] = arith.cmpf oeq, %[[APART]], %[[ZERO_8x8]] : tensor<8x8xf32>
 // CHECK-NEXT: %[[IDENTITY:.*]] = arith.select %[[SAME]], %[[ONE_8x8]], %[[ZERO_8x8]] : tensor<8x8xi1>, tensor<8x8xf32>
 // CHECK-NEXT: %[[TRANSPOSED:.*]] = tile.dot %[[IDENTITY]], %[[ROOT]], %[[ZERO_8x32]] {transpose_b} : {{.*}} -> tensor<8x32xf32>
-// CHECK-NEXT: tile.store %[[TRANSPOSED]], %[[COLUMNS]][%[[BATCH]], %[[HEAD]], %[[BLOCK]], %[[C0]], %[[C0]]] : tensor<8x32xf32>
+// CHECK-NEXT: tile.store %[[TRANSPOSED]], %[[COLUMNS]][%[[BATCH]], %[[HEAD]], %[[TILE]], %[[C0]], %[[C0]]] : tensor<8x32xf32>
 // CHECK-NEXT: tile.return
 
 // CHECK-LABEL: tile.kernel @sketches_key_sketch(
@@ -206,8 +208,8 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // Query heads 2h and 2h + 1 have sketches of their own of the keys of head h.
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
-// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
+// CHECK-NEXT: %[[TILE:.*]] = tile.program_id query_block
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x20xf32>
 // CHECK-NEXT: %[[X_SQUARES:.*]] = arith.mulf %[[X_TILE]], %[[X_TILE]] : tensor<32x20xf32>
@@ -247,7 +249,7 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT: %[[SAME:.*]] = arith.cmpf oeq, %[[APART]], %[[ZERO_8x8]] : tensor<8x8xf32>
 // CHECK-NEXT: %[[IDENTITY:.*]] = arith.select %[[SAME]], %[[ONE_8x8]], %[[ZERO_8x8]] : tensor<8x8xi1>, tensor<8x8xf32>
 // CHECK-NEXT: %[[TRANSPOSED:.*]] = tile.dot %[[IDENTITY]], %[[S_TILE]], %[[ZERO_8x32]] {transpose_b} : {{.*}} -> tensor<8x32xf32>
-// CHECK-NEXT: tile.store %[[TRANSPOSED]], %[[COLUMNS]][%[[BATCH]], %[[HEAD]], %[[BLOCK]], %[[C0]], %[[C0]]] : tensor<8x32xf32>
+// CHECK-NEXT: tile.store %[[TRANSPOSED]], %[[COLUMNS]][%[[BATCH]], %[[HEAD]], %[[TILE]], %[[C0]], %[[C0]]] : tensor<8x32xf32>
 // CHECK-NEXT: tile.return
 
 // CHECK-LABEL: tile.kernel @sketches_chunked(

@@ -77,12 +77,12 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
 // CHECK-NEXT: %[[BLOCKS:.*]] = arith.ceildivui %[[KEYS]], %[[C576]] : index
 // CHECK-NEXT: %[[PART_LENGTH:.*]] = arith.muli %[[BLOCKS]], %[[C192]] : index
-// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[PART_LENGTH]] : index
+// CHECK-NEXT: %[[PART:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PART]], %[[PART_LENGTH]] : index
 // CHECK-NEXT: %[[PART_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[PART_LENGTH]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PART_END_ALL]], %[[KEYS]] : index
 // Slice by slice the pieces before the part, in order.
-// CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PIECE]], %[[C3]] : index
+// CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PART]], %[[C3]] : index
 // CHECK-NEXT: tile.loop sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
 // CHECK-NEXT:   %[[SUMS:.*]]:3 = tile.loop sum %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1
 // CHECK-SAME:     carries(%[[K_SUM:.*]] = %[[TWO_TO_M126_1]], %[[S_SUM:.*]] = %[[ZERO_4x40]], %[[Z_SUM:.*]] = %[[ZERO_8]])
@@ -120,9 +120,9 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[Z_NEXT:.*]] = arith.addf %[[Z_KEPT]], %[[PIECE_Z_KEPT]] : tensor<8xf32>
 // CHECK-NEXT:     tile.yield %[[K_NEXT]], %[[S_NEXT]], %[[Z_NEXT]] : tensor<1xf32>, tensor<4x40xf32>, tensor<8xf32>
 // CHECK-NEXT:   }
-// CHECK-NEXT:   tile.store %[[SUMS]]#0, %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[F]]] : tensor<1xf32>
-// CHECK-NEXT:   tile.store %[[SUMS]]#1, %[[S]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[F]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
-// CHECK-NEXT:   tile.store %[[SUMS]]#2, %[[Z]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[F]], %[[C0]]] : tensor<8xf32>
+// CHECK-NEXT:   tile.store %[[SUMS]]#0, %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[F]]] : tensor<1xf32>
+// CHECK-NEXT:   tile.store %[[SUMS]]#1, %[[S]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[F]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
+// CHECK-NEXT:   tile.store %[[SUMS]]#2, %[[Z]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[F]], %[[C0]]] : tensor<8xf32>
 // CHECK-NEXT:   tile.yield
 // CHECK-NEXT: }
 // The blocks of the part.
@@ -144,7 +144,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[EACH_COLS:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[S_ROWS:.*]] = arith.mulf %[[SQ_TILE]], %[[EACH_COLS]] : tensor<32x8xf32>
 // den [32] = Σ_fg s_f s_g z_fg
-// CHECK-NEXT:     %[[Z_TILE:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x8xf32>
+// CHECK-NEXT:     %[[Z_TILE:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x8xf32>
 // CHECK-NEXT:     %[[S_Z:.*]] = tile.dot %[[S_ROWS]], %[[Z_TILE]], %[[ZERO_32x8]] : tensor<32x8xf32>, tensor<8x8xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[S_TERMS:.*]] = arith.mulf %[[S_Z]], %[[S_ROWS]] : tensor<32x8xf32>
 // CHECK-NEXT:     %[[DEN_STATE:.*]] = tile.reduce add %[[S_TERMS]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
@@ -160,7 +160,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:       %[[COLUMN_IN_UNIT_COLS:.*]] = tile.expand %[[COLUMN_IN_UNIT]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[PRODUCTS:.*]] = arith.mulf %[[WINDOW_IN_UNIT]], %[[COLUMN_IN_UNIT_COLS]] : tensor<32x4xf32>
 // CHECK-NEXT:       %[[COUNTED:.*]] = arith.mulf %[[PRODUCTS]], %[[COUNTS_4_ROWS]] : tensor<32x4xf32>
-// CHECK-NEXT:       %[[S_F:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
+// CHECK-NEXT:       %[[S_F:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
 // CHECK-NEXT:       %[[NUM_OUT:.*]] = tile.dot %[[COUNTED]], %[[S_F]], %[[NUM_IN]] : tensor<32x4xf32>, tensor<4x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:       tile.yield %[[NUM_OUT]] : tensor<32x40xf32>
 // CHECK-NEXT:     }
@@ -172,10 +172,10 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[HALF1_IN_UNIT:.*]] = arith.mulf %[[HALF1]], %[[EACH_HALF]] : tensor<32x4xf32>
 // CHECK-NEXT:     %[[OPPOSITE:.*]] = arith.mulf %[[HALF0_IN_UNIT]], %[[HALF1_IN_UNIT]] : tensor<32x4xf32>
 // CHECK-NEXT:     %[[TWICE:.*]] = arith.mulf %[[OPPOSITE]], %[[F2_32x4]] : tensor<32x4xf32>
-// CHECK-NEXT:     %[[S_LAST:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C8]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
+// CHECK-NEXT:     %[[S_LAST:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[C8]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
 // CHECK-NEXT:     %[[NUM_STATE:.*]] = tile.dot %[[TWICE]], %[[S_LAST]], %[[NUM_SLICES]] : tensor<32x4xf32>, tensor<4x40xf32> -> tensor<32x40xf32>
 // Carried from here: the unit m [32] of roots, den and num relative to m². It begins as K times the row's unit.
-// CHECK-NEXT:     %[[K_1:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:     %[[K_1:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[C0]]] : {{.*}} -> tensor<1xf32>
 // CHECK-NEXT:     %[[K_1_COLS:.*]] = tile.expand %[[K_1]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:     %[[K_32:.*]] = tile.reduce add %[[K_1_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:     %[[UNIT_STATE:.*]] = arith.mulf %[[K_32]], %[[ROW_UNIT]] : tensor<32xf32>
@@ -250,7 +250,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS_END]], %[[FIRST]] : index
 // CHECK-NEXT:     %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x40xf32>
-// CHECK-NEXT:     %[[K_BEFORE:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:     %[[K_BEFORE:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[C0]]] : {{.*}} -> tensor<1xf32>
 // CHECK-NEXT:     %[[ABS_SK:.*]] = math.absf %[[SK_TILE]] : tensor<32x8xf32>
 // CHECK-NEXT:     %[[LARGEST_ROW:.*]] = tile.reduce max %[[ABS_SK]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
 // CHECK-NEXT:     %[[LARGEST_ROW_ROWS:.*]] = tile.expand %[[LARGEST_ROW]] axis 0 : tensor<32xf32> -> tensor<1x32xf32>
@@ -264,7 +264,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[KEPT:.*]] = arith.select %[[SAME]], %[[ONE_1]], %[[RATIO_SQ]] : tensor<1xi1>, tensor<1xf32>
 // CHECK-NEXT:     %[[K_NEXT_COLS:.*]] = tile.expand %[[K_NEXT]] axis 1 : tensor<1xf32> -> tensor<1x9xf32>
 // CHECK-NEXT:     %[[K_ALL:.*]] = tile.reduce add %[[K_NEXT_COLS]] axis 0 : tensor<1x9xf32> -> tensor<9xf32>
-// CHECK-NEXT:     tile.store %[[K_ALL]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : tensor<9xf32>
+// CHECK-NEXT:     tile.store %[[K_ALL]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[C0]]] : tensor<9xf32>
 // z [8, 8] += sᵀ s, s relative to K'
 // CHECK-NEXT:     %[[K_INVERSE_COLS:.*]] = tile.expand %[[K_INVERSE]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:     %[[INVERSES:.*]] = tile.reduce add %[[K_INVERSE_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
@@ -273,10 +273,10 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[KEPT_COLS:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x8xf32>
 // CHECK-NEXT:     %[[KEPT_ROWS:.*]] = tile.reduce add %[[KEPT_COLS]] axis 0 : tensor<1x8xf32> -> tensor<8xf32>
 // CHECK-NEXT:     %[[KEPT_ROWS_COLS:.*]] = tile.expand %[[KEPT_ROWS]] axis 1 : tensor<8xf32> -> tensor<8x8xf32>
-// CHECK-NEXT:     %[[Z_BEFORE:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x8xf32>
+// CHECK-NEXT:     %[[Z_BEFORE:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x8xf32>
 // CHECK-NEXT:     %[[Z_KEPT:.*]] = arith.mulf %[[Z_BEFORE]], %[[KEPT_ROWS_COLS]] : tensor<8x8xf32>
 // CHECK-NEXT:     %[[Z_NEXT:.*]] = tile.dot %[[S_IN_UNIT]], %[[S_IN_UNIT]], %[[Z_KEPT]] {transpose_a} : {{.*}} -> tensor<8x8xf32>
-// CHECK-NEXT:     tile.store %[[Z_NEXT]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<8x8xf32>
+// CHECK-NEXT:     tile.store %[[Z_NEXT]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[C0]], %[[C0]]] : tensor<8x8xf32>
 // S_f [4, 40] += (s_f s_(f+i mod 8))ᵀ v
 // CHECK-NEXT:     tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
 // CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
@@ -290,10 +290,10 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:       %[[KEPT_COLS_2:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
 // CHECK-NEXT:       %[[KEPT_HALF:.*]] = tile.reduce add %[[KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
 // CHECK-NEXT:       %[[KEPT_HALF_COLS:.*]] = tile.expand %[[KEPT_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
-// CHECK-NEXT:       %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
+// CHECK-NEXT:       %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
 // CHECK-NEXT:       %[[S_KEPT:.*]] = arith.mulf %[[S_BEFORE]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
 // CHECK-NEXT:       %[[S_NEXT:.*]] = tile.dot %[[PRODUCTS]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : {{.*}} -> tensor<4x40xf32>
-// CHECK-NEXT:       tile.store %[[S_NEXT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[F]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
+// CHECK-NEXT:       tile.store %[[S_NEXT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[F]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
 // CHECK-NEXT:       tile.yield
 // CHECK-NEXT:     }
 // The last slice: s_f s_(f+4).
@@ -306,10 +306,10 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[KEPT_COLS_2:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
 // CHECK-NEXT:     %[[KEPT_HALF:.*]] = tile.reduce add %[[KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
 // CHECK-NEXT:     %[[KEPT_HALF_COLS:.*]] = tile.expand %[[KEPT_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
-// CHECK-NEXT:     %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C8]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
+// CHECK-NEXT:     %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[C8]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
 // CHECK-NEXT:     %[[S_KEPT:.*]] = arith.mulf %[[S_BEFORE]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
 // CHECK-NEXT:     %[[S_NEXT:.*]] = tile.dot %[[OPPOSITE]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : {{.*}} -> tensor<4x40xf32>
-// CHECK-NEXT:     tile.store %[[S_NEXT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C8]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
+// CHECK-NEXT:     tile.store %[[S_NEXT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[C8]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
 // CHECK-NEXT:     tile.yield
 // CHECK-NEXT:   }
 // CHECK-NEXT:   tile.yield

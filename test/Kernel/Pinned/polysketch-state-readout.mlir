@@ -29,22 +29,8 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
   return %o : !o
 }
 
-// CHECK-LABEL: tile.kernel @state__prepare_sketch0_0_matrix(
-
-// CHECK-LABEL: tile.kernel @state__prepare_sketch0_1_matrix(
-
-// CHECK-LABEL: tile.kernel @state__prepare_sketch0_2_matrix(
-
-// CHECK-LABEL: tile.kernel @state__prepare_sketch0_3_matrix(
-
-// CHECK-LABEL: tile.kernel @state_query_sketch(
-
-// CHECK-LABEL: tile.kernel @state_key_sketch(
-
 // Pinned in polysketch-state.mlir.
 // CHECK-LABEL: tile.kernel @state_pieces(
-
-// CHECK-LABEL: tile.kernel @state_merge(
 
 // CHECK-LABEL: tile.kernel @state_readout(
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x20xf32, strided<[?, ?, ?, 1]>>
