@@ -216,8 +216,8 @@ func.func @favor_grouped(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v:
 // Band 1, open below: x = L(k) − M' + 264 at most 88.
 // CHECK-NEXT:     %[[X1:.*]] = arith.addf %[[K_BELOW]], %[[F264_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[B1_ALL:.*]] = math.exp2 %[[X1]] : tensor<32x16xf32>
-// CHECK-NEXT:     %[[OUT_OF_BAND1:.*]] = arith.cmpf ogt, %[[X1]], %[[F88_32x16]] : tensor<32x16xf32>
-// CHECK-NEXT:     %[[B1:.*]] = arith.select %[[OUT_OF_BAND1]], %[[ZERO_32x16]], %[[B1_ALL]] : tensor<32x16xi1>, tensor<32x16xf32>
+// CHECK-NEXT:     %[[ABOVE_BAND1:.*]] = arith.cmpf ogt, %[[X1]], %[[F88_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:     %[[B1:.*]] = arith.select %[[ABOVE_BAND1]], %[[ZERO_32x16]], %[[B1_ALL]] : tensor<32x16xi1>, tensor<32x16xf32>
 // CHECK-NEXT:     %[[Y1:.*]] = arith.subf %[[Q_C]], %[[F264_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[Y1_CAPPED:.*]] = arith.minimumf %[[Y1]], %[[F120_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[A1:.*]] = math.exp2 %[[Y1_CAPPED]] : tensor<32x16xf32>

@@ -1,8 +1,8 @@
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 
-// Kernel attention with φ = elu + 1, not causal, in one kernel: o_i = φ(q_i) S / φ(q_i) z with S [24, 40] = Σ_j φ(k_j)ᵀ v_j,
-// z [24] = Σ_j φ(k_j). One thread block per (batch, key-value head) sums up the state of all keys and keeps it in tiles while it walks
-// the queries of its two query heads.
+// Kernel attention with φ = elu + 1, not causal, in one kernel: o_i = φ(q_i) S / φ(q_i) z with S [24, 40] = Σ_j φ(k_j)ᵀ v_j, z [24] = Σ_j
+// φ(k_j). One thread block per (batch, key-value head) sums up the state of all keys and keeps it in tiles while it walks the queries of
+// its two query heads.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 #map = #attn.feature_map<elu1>

@@ -1,8 +1,8 @@
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 
-// Kernel attention with φ = elu + 1, not causal, whose pieces are merged by the last thread block: S [24, 40] = Σ_j φ(k_j)ᵀ v_j,
-// z [24] = Σ_j φ(k_j). As in kernel-attention-state.mlir, but no merge kernel: the thread block that finishes the last piece of a
-// (batch, head), which a counter tells it, adds up all pieces in their order, so that the sum does not depend on which it is.
+// Kernel attention with φ = elu + 1, not causal, whose pieces are merged by the last thread block: S [24, 40] = Σ_j φ(k_j)ᵀ v_j, z [24] =
+// Σ_j φ(k_j). As in kernel-attention-state.mlir, but no merge kernel: the thread block that finishes the last piece of a (batch, head),
+// which a counter tells it, adds up all pieces in their order, so that the sum does not depend on which it is.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 #map = #attn.feature_map<elu1>

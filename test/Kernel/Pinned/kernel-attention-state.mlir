@@ -1,8 +1,8 @@
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 
-// Kernel attention with φ = elu + 1, not causal, in two passes: o_i = φ(q_i) S / φ(q_i) z with S [24, 40] = Σ_j φ(k_j)ᵀ v_j,
-// z [24] = Σ_j φ(k_j). Three kernels: "state" sums up a piece of 2048 keys per thread block, "merge" adds the pieces in order, one
-// thread block per (batch, key-value head), and "readout" reads the state for 32 queries per thread block.
+// Kernel attention with φ = elu + 1, not causal, in two passes: o_i = φ(q_i) S / φ(q_i) z with S [24, 40] = Σ_j φ(k_j)ᵀ v_j, z [24] = Σ_j
+// φ(k_j). Three kernels: "state" sums up a piece of 2048 keys per thread block, "merge" adds the pieces in order, one thread block per
+// (batch, key-value head), and "readout" reads the state for 32 queries per thread block.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 #map = #attn.feature_map<elu1>
