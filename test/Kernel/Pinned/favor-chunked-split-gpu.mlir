@@ -31,7 +31,8 @@ func.func @split(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x16xf32>
 // CHECK-SAME:  %[[M_PIECES:[^:]*]]: memref<?x2x?x16xf32>
 // CHECK-SAME:  grid(batch, head, key_piece)
-// CHECK-SAME:      attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f16
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f16, warps = 4, stages = 2, parts = 3>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C3:.*]] = arith.constant 3 : index

@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 
 // FAVOR+ with ε and the stabilizer "max", not causal, with key lengths, all pair weights in tiles. c is the largest exponent of a key, over
-// all existing keys of a head and all features, made by a kernel of its own:
+// all existing keys of a head and all features, computed by a separate kernel:
 //
 //     φ(q) = (2^(ω·q' − max_f ω·q') + ε) / √m,    φ(k) = (2^(ω·k' − |k'|²/2 − c) + ε) / √m      with m = 16, x' = √s x, in units of log 2
 //     o_i = Σ_j w_ij v_j / Σ_j w_ij,    w_ij = ⟨φ(q_i), φ(k_j)⟩
@@ -59,7 +59,8 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?xi32>
 // CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:  %[[C:[^:]*]]: memref<?x2xf32>
-// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32
+// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
@@ -107,7 +108,8 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:  %[[C:[^:]*]]: memref<?x2xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
-// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index

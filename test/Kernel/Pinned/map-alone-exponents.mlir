@@ -1,8 +1,8 @@
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 
 // Kernel attention with the focused map of power 8, not causal, of whose features logarithms are kept, since they span more than f32: φ(x)
-// = (|y| / |y^8|) y^8 with y = (relu(x) + ε) / softplus(focus) is g 2^L with integers L. Every query head has a focus of its own, so that
-// keys are mapped for each. "features" stores L and g side by side [48] for 32 keys per thread block; "fused_state" reads them
+// = (|y| / |y^8|) y^8 with y = (relu(x) + ε) / softplus(focus) is g 2^L with integers L. Every query head has its focus, so that keys are
+// mapped for each. "features" stores L and g side by side [48] for 32 keys per thread block; "fused_state" reads them
 // (map-alone-exponents-reader.mlir).
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
@@ -53,7 +53,8 @@ func.func @focused(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-SAME:  %[[FOCUS:[^:]*]]: memref<4x24xf32, strided<[?, 1]>>
 // CHECK-SAME:  %[[LOGS:[^:]*]]: memref<?x4x?x48xf32>
 // CHECK-SAME:  grid(batch, head, key_piece)
-// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C24:.*]] = arith.constant 24 : index

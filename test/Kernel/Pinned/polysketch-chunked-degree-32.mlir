@@ -7,7 +7,7 @@
 //
 // As polysketch-chunked.mlir, but |k|^16 leaves the range of f32. So keys are sketched without their length, and lengths count relative to
 // M_i, the largest |k_j| so far: "running" makes both for all tokens, one thread block per (batch, query head). And roots of exact logits
-// that are small beside |q| |k| would be below the range, so exact pairs are carried in a unit of their own and joined at the end.
+// that are small beside |q| |k| would be below the range, so exact pairs are carried in a separate unit and joined at the end.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 !q = tensor<?x4x?x20xf32>
@@ -43,7 +43,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x20xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[LARGEST:[^:]*]]: memref<?x4x?xf32>
-// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32
+// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[TWO_TO_M120_1:.*]] = arith.constant dense<7.52316385E-37> : tensor<1xf32>
@@ -101,7 +102,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x9x4x40xf32>
 // CHECK-SAME:  %[[Z:[^:]*]]: memref<?x4x9x8xf32>
 // CHECK-SAME:  %[[UNIT:[^:]*]]: memref<?x4x9xf32>
-// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32
+// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
@@ -241,7 +243,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[Q_DIRECTION:.*]] = arith.mulf %[[Q_TILE]], %[[Q_INVERSE_COLS]] : tensor<32x20xf32>
 // CHECK-NEXT:     %[[M_I_SAFE_COLS:.*]] = tile.expand %[[M_I_SAFE]] axis 1 : tensor<32xf32> -> tensor<32x20xf32>
 // CHECK-NEXT:     %[[Q_UNIT:.*]] = arith.divf %[[Q_DIRECTION]], %[[M_I_SAFE_COLS]] : tensor<32x20xf32>
-// Exact pairs have a carry of their own: the unit u [32] of logits, den and num relative to u^32.
+// Exact pairs have a separate carry: the unit u [32] of logits, den and num relative to u^32.
 // CHECK-NEXT:     %[[EXACT:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32
 // CHECK-SAME:       carries(%[[U:.*]] = %[[TWO_TO_M126_32]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]])
 // CHECK-SAME:       : (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {

@@ -92,7 +92,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x8x8x40xf32>
 // CHECK-SAME:  %[[Z:[^:]*]]: memref<?x4x8x8xf32>
 // CHECK-SAME:  %[[UNIT:[^:]*]]: memref<?x4x8xf32>
-// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f16
+// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f16, warps = 4, stages = 2>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : index

@@ -59,7 +59,8 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-SAME:  %[[SIGNS:[^:]*]]: memref<4x32xf32, strided<[?, 1]>>
 // CHECK-SAME:  %[[INDICES:[^:]*]]: memref<4x8xi32, strided<[?, 1]>>
 // CHECK-SAME:  %[[MATRIX:[^:]*]]: memref<4x20x8xf32>
-// CHECK-SAME:  grid(head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32
+// CHECK-SAME:  grid(head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[MF1_20x8:.*]] = arith.constant dense<-1.000000e+00> : tensor<20x8xf32>
 // CHECK-DAG: %[[ONE_20x8:.*]] = arith.constant dense<1.000000e+00> : tensor<20x8xf32>
@@ -89,7 +90,8 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-SAME:  %[[SIGNS:[^:]*]]: memref<4x8xf32, strided<[?, 1]>>
 // CHECK-SAME:  %[[INDICES:[^:]*]]: memref<4x8xi32, strided<[?, 1]>>
 // CHECK-SAME:  %[[MATRIX:[^:]*]]: memref<4x8x8xf32>
-// CHECK-SAME:  grid(head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32
+// CHECK-SAME:  grid(head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[MF1_8x8:.*]] = arith.constant dense<-1.000000e+00> : tensor<8x8xf32>
 // CHECK-DAG: %[[ONE_8x8:.*]] = arith.constant dense<1.000000e+00> : tensor<8x8xf32>
@@ -124,7 +126,8 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-SAME:  %[[SIDE0:[^:]*]]: memref<4x8x8xf32>
 // CHECK-SAME:  %[[SIDE1:[^:]*]]: memref<4x8x8xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
-// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
@@ -192,7 +195,8 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-SAME:  %[[SIDE0:[^:]*]]: memref<4x8x8xf32>
 // CHECK-SAME:  %[[SIDE1:[^:]*]]: memref<4x8x8xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
-// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : index
@@ -205,7 +209,7 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-DAG: %[[ZERO_8x32:.*]] = arith.constant dense<0.000000e+00> : tensor<8x32xf32>
 // CHECK-DAG: %[[ONE_8x8:.*]] = arith.constant dense<1.000000e+00> : tensor<8x8xf32>
 // CHECK-DAG: %[[ZERO_8x8:.*]] = arith.constant dense<0.000000e+00> : tensor<8x8xf32>
-// Query heads 2h and 2h + 1 have sketches of their own of the keys of head h.
+// Query heads 2h and 2h + 1 each have sketches of the keys of head h.
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[TILE:.*]] = tile.program_id query_block

@@ -3,7 +3,7 @@
 // Causal polynomial attention of degree 4 through sketches, with exact pairs inside blocks of 64 tokens, in three parts of the sequence
 // side by side. A part has equally many whole blocks, ⌈N / 576⌉ · 192 tokens, and is cut into three pieces. "pieces" sums up the state of
 // each piece of all parts but the last; "chunked" has a thread block per (batch, query head, part): its state begins as the sum of the
-// pieces before the part, merged in their order, and then goes on as in polysketch-chunked.mlir, in memory of the part's own.
+// pieces before the part, merged in their order, and then goes on as in polysketch-chunked.mlir, in a workspace for each part.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1, parts = 3>
 !q = tensor<?x4x?x20xf32>
@@ -44,7 +44,8 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x4x?x9x8xf32>
 // CHECK-SAME:  %[[UNIT_PIECES:[^:]*]]: memref<?x4x?x9xf32>
 // CHECK-SAME:  grid(batch, head, key_piece)
-// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1, parts = 3>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C3:.*]] = arith.constant 3 : index
