@@ -32,7 +32,7 @@ func.func @favor_grouped(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v:
 // CHECK-SAME:  attributes {attune.equal_lengths}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]]
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: tile.launch @favor_grouped_chunked grid(%[[BATCHES]], %[[C2]]) (%[[Q]], %[[K]], %[[V]], %[[O]], %[[OMEGA]])
 // CHECK-NEXT: return
 
@@ -77,12 +77,12 @@ func.func @favor_grouped(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v:
 // CHECK-NEXT: %[[HEAD0:.*]] = arith.muli %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[HEAD1:.*]] = arith.addi %[[HEAD0]], %[[C1]] : index
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // M starts at −1e30, z and S at 0.
-// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop softmax %[[FIRST:.*]] = %[[C0]] to %[[QUERIES]] step 32
-// CHECK-SAME:   carries(%[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]])
-// CHECK-SAME:   : (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
+// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop softmax %[[FIRST:.*]] = %[[C0]] to %[[QUERIES]] step 32 carries(
+// CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]]) :
+// CHECK-SAME:     (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
 // L(k) [32, 16]: −∞ of keys that do not exist.
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
@@ -101,8 +101,8 @@ func.func @favor_grouped(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v:
 // CHECK-NEXT:   %[[EXCESS:.*]] = arith.subf %[[L_MAX]], %[[BOUND]] : tensor<16xf32>
 // CHECK-NEXT:   %[[RISES:.*]] = tile.any %[[EXCESS]] : tensor<16xf32>
 // The steady branch runs if RISES = 0. It carries z and S alone.
-// CHECK-NEXT:   %[[STEADY:.*]]:2 = tile.loop sum %[[STEP:.*]] = %[[RISES]] to %[[C1]] step 1
-// CHECK-SAME:     carries(%[[Z_IN:.*]] = %[[Z]], %[[S_IN:.*]] = %[[S]]) : (tensor<16xf32>, tensor<16x40xf32>) {
+// CHECK-NEXT:   %[[STEADY:.*]]:2 = tile.loop sum %[[STEP:.*]] = %[[RISES]] to %[[C1]] step 1 carries(
+// CHECK-SAME:       %[[Z_IN:.*]] = %[[Z]], %[[S_IN:.*]] = %[[S]]) : (tensor<16xf32>, tensor<16x40xf32>) {
 // b [32, 16] = 2^(L(k) − M)
 // CHECK-NEXT:     %[[M_ROWS:.*]] = tile.expand %[[M]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:     %[[L_BELOW:.*]] = arith.subf %[[L_K]], %[[M_ROWS]] : tensor<32x16xf32>
@@ -169,9 +169,9 @@ func.func @favor_grouped(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v:
 // CHECK-NEXT:     tile.yield %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT:   }
 // The branch of rising keys runs if RISES = 1.
-// CHECK-NEXT:   %[[RISEN:.*]]:3 = tile.loop softmax %[[STEP:.*]] = %[[C0]] to %[[RISES]] step 1
-// CHECK-SAME:     carries(%[[M_IN:.*]] = %[[M]], %[[Z_IN:.*]] = %[[STEADY]]#0, %[[S_IN:.*]] = %[[STEADY]]#1)
-// CHECK-SAME:     : (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
+// CHECK-NEXT:   %[[RISEN:.*]]:3 = tile.loop softmax %[[STEP:.*]] = %[[C0]] to %[[RISES]] step 1 carries(
+// CHECK-SAME:       %[[M_IN:.*]] = %[[M]], %[[Z_IN:.*]] = %[[STEADY]]#0, %[[S_IN:.*]] = %[[STEADY]]#1) :
+// CHECK-SAME:       (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
 // M' = max(M, max_j L(k))
 // CHECK-NEXT:     %[[M_NEXT:.*]] = arith.maximumf %[[M_IN]], %[[L_MAX]] : tensor<16xf32>
 // t = L(q) + M of head 2h: its largest is a lower bound of c.

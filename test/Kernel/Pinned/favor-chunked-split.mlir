@@ -34,7 +34,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-DAG: %[[C96:.*]] = arith.constant 96 : index
 // CHECK-DAG: %[[C288:.*]] = arith.constant 288 : index
 // Parts of ⌈N / 288⌉ · 96 tokens; three pieces of each but the last.
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[KEYS:.*]] = arith.ceildivui %[[BATCHES]], %[[C288]] : index
 // CHECK-NEXT: %[[THIRDS:.*]] = arith.muli %[[KEYS]], %[[C96]] : index
 // CHECK-NEXT: %[[PART_ALL:.*]] = arith.maxsi %[[THIRDS]], %[[C1]] : index
@@ -42,13 +42,13 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT: %[[PARTS:.*]] = arith.maxsi %[[PART]], %[[C1]] : index
 // CHECK-NEXT: %[[PARTS_LEAST:.*]] = arith.subi %[[PARTS]], %[[C1]] : index
 // CHECK-NEXT: %[[PARTS_BEFORE:.*]] = arith.muli %[[PARTS_LEAST]], %[[C3]] : index
-// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[K]], %[[C0]]
+// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[K]], %[[C0]] :
 // CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16xf32>
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16xf32>
 // CHECK-NEXT: %[[M_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16x40xf32>
 // CHECK-NEXT: tile.launch @split_state grid(%[[PIECES]], %[[C2]], %[[PARTS_BEFORE]])
 // CHECK-SAME:     (%[[K]], %[[V]], %[[OMEGA]], %[[M_PIECES]], %[[S_PIECES]], %[[Z_PIECES]])
-// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]]
+// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: tile.launch @split_chunked grid(%[[QUERY_BATCHES]], %[[C4]], %[[PART]])
 // CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[OMEGA]], %[[M_PIECES]], %[[S_PIECES]], %[[Z_PIECES]])
 // CHECK-NEXT: return
@@ -77,7 +77,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[CHUNKS:.*]] = arith.ceildivui %[[KEYS]], %[[C288]] : index
 // CHECK-NEXT: %[[PIECE_LENGTH:.*]] = arith.muli %[[CHUNKS]], %[[C32]] : index
 // CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[PIECE_LENGTH]] : index
@@ -85,9 +85,9 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // M starts at −1e30, z and S at 0.
-// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop softmax %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32
-// CHECK-SAME:   carries(%[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]])
-// CHECK-SAME:   : (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
+// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop softmax %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]]) :
+// CHECK-SAME:     (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
 // L(k) [32, 16] = log2 e (⟨ω, k'⟩ − |k'|²/2): −∞ of keys that do not exist
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>

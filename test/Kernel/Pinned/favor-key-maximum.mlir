@@ -43,12 +43,12 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C0]]
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
 // CHECK-NEXT: %[[C:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2xf32>
 // CHECK-NEXT: tile.launch @favor_max_2_key_maximum grid(%[[BATCHES]], %[[C2]]) (%[[K]], %[[LENGTHS]], %[[OMEGA]], %[[C]])
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
-// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]]
+// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: tile.launch @favor_max_quadratic grid(%[[QUERY_BATCHES]], %[[C4]], %[[QUERY_BLOCKS]])
 // CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[LENGTHS]], %[[O]], %[[OMEGA]], %[[C]])
 // CHECK-NEXT: return
@@ -70,14 +70,14 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
-// CHECK-NEXT: %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]] :
 // CHECK-NEXT: %[[LENGTH:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT: %[[NOT_NEGATIVE:.*]] = arith.maxsi %[[LENGTH]], %[[C0]] : index
 // CHECK-NEXT: %[[LIMIT:.*]] = arith.minsi %[[NOT_NEGATIVE]], %[[KEYS]] : index
 // A maximum for each row of a tile [32].
-// CHECK-NEXT: %[[LARGEST:.*]] = tile.loop maximum %[[FIRST:.*]] = %[[C0]] to %[[LIMIT]] step 32
-// CHECK-SAME:   carries(%[[SO_FAR:.*]] = %[[MINUS_INF_32]]) : (tensor<32xf32>) {
+// CHECK-NEXT: %[[LARGEST:.*]] = tile.loop maximum %[[FIRST:.*]] = %[[C0]] to %[[LIMIT]] step 32 carries(
+// CHECK-SAME:     %[[SO_FAR:.*]] = %[[MINUS_INF_32]]) : (tensor<32xf32>) {
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[LIMIT]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[OMEGA_K:.*]] = tile.dot %[[K_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
@@ -132,8 +132,8 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[C_TILE:.*]] = tile.load %[[C]][%[[BATCH]], %[[KV_HEAD]]] : {{.*}} -> tensor<1x1xf32>
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
-// CHECK-NEXT: %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]] :
 // CHECK-NEXT: %[[LENGTH:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT: %[[NOT_NEGATIVE:.*]] = arith.maxsi %[[LENGTH]], %[[C0]] : index
 // CHECK-NEXT: %[[LIMIT:.*]] = arith.minsi %[[NOT_NEGATIVE]], %[[KEYS]] : index
@@ -151,8 +151,8 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[EXP:.*]] = math.exp2 %[[OFFSET]] : tensor<32x16xf32>
 // CHECK-NEXT: %[[WITH_EPSILON:.*]] = arith.addf %[[EXP]], %[[EPSILON_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT: %[[PHI_Q:.*]] = arith.mulf %[[WITH_EPSILON]], %[[F0_25_32x16]] : tensor<32x16xf32>
-// CHECK-NEXT: %[[FULL_SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[FULL]] step 32
-// CHECK-SAME:   carries(%[[NUM:.*]] = %[[ZERO_32x40]], %[[DEN:.*]] = %[[ZERO_32]]) : (tensor<32x40xf32>, tensor<32xf32>) {
+// CHECK-NEXT: %[[FULL_SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[FULL]] step 32 carries(
+// CHECK-SAME:     %[[NUM:.*]] = %[[ZERO_32x40]], %[[DEN:.*]] = %[[ZERO_32]]) : (tensor<32x40xf32>, tensor<32xf32>) {
 // φ(k) [32, 16] = (2^(ω·k' − |k'|²/2 − c) + ε) / 4, ω·k', |k'|²/2 and c in units of log 2
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
@@ -177,8 +177,8 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT:   tile.yield %[[NUM_NEXT]], %[[DEN_NEXT]] : tensor<32x40xf32>, tensor<32xf32>
 // CHECK-NEXT: }
 // The same with the mask.
-// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[FULL]] to %[[LIMIT]] step 32
-// CHECK-SAME:   carries(%[[NUM:.*]] = %[[FULL_SUMS]]#0, %[[DEN:.*]] = %[[FULL_SUMS]]#1) : (tensor<32x40xf32>, tensor<32xf32>) {
+// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[FULL]] to %[[LIMIT]] step 32 carries(
+// CHECK-SAME:     %[[NUM:.*]] = %[[FULL_SUMS]]#0, %[[DEN:.*]] = %[[FULL_SUMS]]#1) : (tensor<32x40xf32>, tensor<32xf32>) {
 // φ(k) [32, 16] = (2^(ω·k' − |k'|²/2 − c) + ε) / 4, ω·k', |k'|²/2 and c in units of log 2
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[LIMIT]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>

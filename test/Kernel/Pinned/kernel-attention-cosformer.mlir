@@ -34,7 +34,7 @@ func.func @cosformer(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-SAME:  attributes {attune.size_rules = [{kind = "at_most", symbol = "queries", value = 4096 : i64}]}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]]
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: tile.launch @cosformer_fused_state grid(%[[BATCHES]], %[[C2]]) (%[[Q]], %[[K]], %[[V]], %[[O]])
 // CHECK-NEXT: return
 
@@ -57,10 +57,10 @@ func.func @cosformer(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
-// CHECK-NEXT: %[[STATE:.*]]:4 = tile.loop sum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32
-// CHECK-SAME:   carries(%[[S_SIN:.*]] = %[[ZERO_24x40]], %[[Z_SIN:.*]] = %[[ZERO_24]], %[[S_COS:.*]] = %[[ZERO_24x40]], %[[Z_COS:.*]] = %[[ZERO_24]])
-// CHECK-SAME:   : (tensor<24x40xf32>, tensor<24xf32>, tensor<24x40xf32>, tensor<24xf32>) {
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[STATE:.*]]:4 = tile.loop sum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
+// CHECK-SAME:     %[[S_SIN:.*]] = %[[ZERO_24x40]], %[[Z_SIN:.*]] = %[[ZERO_24]], %[[S_COS:.*]] = %[[ZERO_24x40]], %[[Z_COS:.*]] = %[[ZERO_24]]) :
+// CHECK-SAME:     (tensor<24x40xf32>, tensor<24xf32>, tensor<24x40xf32>, tensor<24xf32>) {
 // φ(k) in two blocks [32, 24]
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[INDEX:.*]] = tile.iota %[[FIRST]] : tensor<32xf32>
@@ -83,14 +83,14 @@ func.func @cosformer(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT:   %[[S_COS_NEXT:.*]] = tile.dot %[[COS_K]], %[[V_TILE]], %[[S_COS]] {transpose_a} : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT:   %[[Z_COS_SUM:.*]] = tile.reduce add %[[COS_K]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
 // CHECK-NEXT:   %[[Z_COS_NEXT:.*]] = arith.addf %[[Z_COS]], %[[Z_COS_SUM]] : tensor<24xf32>
-// CHECK-NEXT:   tile.yield %[[S_SIN_NEXT]], %[[Z_SIN_NEXT]], %[[S_COS_NEXT]], %[[Z_COS_NEXT]]
-// CHECK-SAME:       : tensor<24x40xf32>, tensor<24xf32>, tensor<24x40xf32>, tensor<24xf32>
+// CHECK-NEXT:   tile.yield %[[S_SIN_NEXT]], %[[Z_SIN_NEXT]], %[[S_COS_NEXT]], %[[Z_COS_NEXT]] :
+// CHECK-SAME:       tensor<24x40xf32>, tensor<24xf32>, tensor<24x40xf32>, tensor<24xf32>
 // CHECK-NEXT: }
 // Query heads 2h and 2h + 1, tile after tile.
 // CHECK-NEXT: tile.loop sum %[[MEMBER:.*]] = %[[C0]] to %[[C2]] step 1 {
 // CHECK-NEXT:   %[[GROUP:.*]] = arith.muli %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT:   %[[Q_HEAD:.*]] = arith.addi %[[GROUP]], %[[MEMBER]] : index
-// CHECK-NEXT:   %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT:   %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT:   tile.loop sum %[[FIRST_QUERY:.*]] = %[[C0]] to %[[QUERIES]] step 32 {
 // φ(q) in two blocks
 // CHECK-NEXT:     %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[Q_HEAD]], %[[FIRST_QUERY]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>

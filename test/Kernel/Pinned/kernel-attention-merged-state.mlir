@@ -39,22 +39,22 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C0]]
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
 // CHECK-NEXT: %[[S:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x24x40xf32>
 // CHECK-NEXT: %[[Z:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x24xf32>
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[PIECES_ALL:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
 // Without keys there is one piece, so that some thread block writes the state.
 // CHECK-NEXT: %[[PIECES:.*]] = arith.maxsi %[[PIECES_ALL]], %[[C1]] : index
 // CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x24x40xf32>
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x24xf32>
 // CHECK-NEXT: %[[COUNTERS:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x2xi32>
-// CHECK-NEXT: %[[PIECES_AGAIN:.*]] = memref.dim %[[S_PIECES]], %[[C2]]
+// CHECK-NEXT: %[[PIECES_AGAIN:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
 // CHECK-NEXT: tile.launch @merged_merged_state grid(%[[BATCHES]], %[[C2]], %[[PIECES_AGAIN]])
 // CHECK-SAME:     (%[[K]], %[[V]], %[[LENGTHS]], %[[S_PIECES]], %[[Z_PIECES]], %[[COUNTERS]], %[[S]], %[[Z]])
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
-// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]]
+// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: tile.launch @merged_readout grid(%[[QUERY_BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[S]], %[[Z]], %[[O]])
 // CHECK-NEXT: return
 
@@ -81,16 +81,16 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
-// CHECK-NEXT: %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]] :
 // CHECK-NEXT: %[[LENGTH:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT: %[[NOT_NEGATIVE:.*]] = arith.maxsi %[[LENGTH]], %[[C0]] : index
 // CHECK-NEXT: %[[LIMIT:.*]] = arith.minsi %[[NOT_NEGATIVE]], %[[KEYS]] : index
 // CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
 // CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[LIMIT]] : index
-// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32
-// CHECK-SAME:   carries(%[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
+// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-SAME:     %[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // φ(k) [32, 24] = 2^(log2 e · min(k, 0)) + max(k, 0), and 0 of keys that do not exist
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[LIMIT]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[NEGATIVE:.*]] = arith.minimumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
@@ -110,11 +110,11 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: tile.store %[[STATE]]#0, %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<24x40xf32>
 // CHECK-NEXT: tile.store %[[STATE]]#1, %[[Z_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : tensor<24xf32>
 // 1 for the thread block that arrives last, else 0
-// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[S_PIECES]], %[[C2]]
-// CHECK-NEXT: %[[LAST:.*]] = tile.arrive %[[COUNTERS]][%[[BATCH]], %[[HEAD]]] of %[[PIECES]]
+// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
+// CHECK-NEXT: %[[LAST:.*]] = tile.arrive %[[COUNTERS]][%[[BATCH]], %[[HEAD]]] of %[[PIECES]] :
 // CHECK-NEXT: tile.loop sum %[[STEP:.*]] = %[[C0]] to %[[LAST]] step 1 {
-// CHECK-NEXT:   %[[STATE_2:.*]]:2 = tile.loop sum %[[PIECE_2:.*]] = %[[C0]] to %[[PIECES]] step 1
-// CHECK-SAME:     carries(%[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
+// CHECK-NEXT:   %[[STATE_2:.*]]:2 = tile.loop sum %[[PIECE_2:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
+// CHECK-SAME:       %[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // CHECK-NEXT:     %[[S_PIECE:.*]] = tile.load %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE_2]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT:     %[[Z_PIECE:.*]] = tile.load %[[Z_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE_2]], %[[C0]]] : {{.*}} -> tensor<24xf32>
 // CHECK-NEXT:     %[[S_NEXT:.*]] = arith.addf %[[S]], %[[S_PIECE]] : tensor<24x40xf32>

@@ -41,8 +41,8 @@ func.func @window(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[C48:.*]] = arith.constant 48 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]]
-// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[WINDOWS:.*]] = arith.divui %[[TOKENS]], %[[C48]] : index
 // CHECK-NEXT: %[[BATCH_WINDOWS:.*]] = arith.muli %[[BATCHES]], %[[WINDOWS]] : index
 // CHECK-NEXT: tile.launch @window_quadratic grid(%[[BATCH_WINDOWS]], %[[C4]], %[[C2]]) (%[[Q]], %[[K]], %[[V]], %[[O]])
@@ -71,7 +71,7 @@ func.func @window(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // Batch and window of the thread block.
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[WINDOWS:.*]] = arith.divui %[[TOKENS]], %[[C48]] : index
 // CHECK-NEXT: %[[WINDOW:.*]] = arith.remui %[[BATCH]], %[[WINDOWS]] : index
 // CHECK-NEXT: %[[BATCH_INDEX:.*]] = arith.divui %[[BATCH]], %[[WINDOWS]] : index
@@ -97,8 +97,8 @@ func.func @window(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<24x20xf32>
 // CHECK-NEXT: %[[POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_24x20]] : tensor<24x20xf32>
 // CHECK-NEXT: %[[PHI_Q:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<24x20xf32>
-// CHECK-NEXT: %[[SEEN_SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[SEEN]] step 24
-// CHECK-SAME:   carries(%[[NUM:.*]] = %[[ZERO_24x40]], %[[DEN:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
+// CHECK-NEXT: %[[SEEN_SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[SEEN]] step 24 carries(
+// CHECK-SAME:     %[[NUM:.*]] = %[[ZERO_24x40]], %[[DEN:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // CHECK-NEXT:   %[[KEY_TOKEN:.*]] = arith.addi %[[START]], %[[FIRST_KEY]] : index
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH_INDEX]], %[[KV_HEAD]], %[[KEY_TOKEN]], %[[C0]]] rows(%[[WINDOW_END]])
 // CHECK-SAME:       -> tensor<24x20xf32>
@@ -117,8 +117,8 @@ func.func @window(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:   tile.yield %[[NUM_NEXT]], %[[DEN_NEXT]] : tensor<24x40xf32>, tensor<24xf32>
 // CHECK-NEXT: }
 // The same with the mask.
-// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[SEEN]] to %[[END]] step 24
-// CHECK-SAME:   carries(%[[NUM:.*]] = %[[SEEN_SUMS]]#0, %[[DEN:.*]] = %[[SEEN_SUMS]]#1) : (tensor<24x40xf32>, tensor<24xf32>) {
+// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[SEEN]] to %[[END]] step 24 carries(
+// CHECK-SAME:     %[[NUM:.*]] = %[[SEEN_SUMS]]#0, %[[DEN:.*]] = %[[SEEN_SUMS]]#1) : (tensor<24x40xf32>, tensor<24xf32>) {
 // CHECK-NEXT:   %[[KEY_TOKEN:.*]] = arith.addi %[[START]], %[[FIRST_KEY]] : index
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH_INDEX]], %[[KV_HEAD]], %[[KEY_TOKEN]], %[[C0]]] rows(%[[WINDOW_END]])
 // CHECK-SAME:       -> tensor<24x20xf32>

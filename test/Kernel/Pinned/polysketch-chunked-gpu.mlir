@@ -55,15 +55,15 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
 // S(q / |q|) and S(k) of each query head: rows of 8.
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]]
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[SQ:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?x8xf32>
 // CHECK-NEXT: %[[Q_SCALE:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
 // CHECK-NEXT: %[[QUERY_TILES:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
 // CHECK-NEXT: tile.launch @poly_query_sketch grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
 // CHECK-SAME:     (%[[Q]], %[[SQ]], %[[Q_SCALE]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
-// CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]]
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[SK:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEYS]]) : memref<?x4x?x8xf32>
 // CHECK-NEXT: %[[KEY_TILES:.*]] = arith.ceildivui %[[KEYS]], %[[C32]] : index
 // CHECK-NEXT: tile.launch @poly_key_sketch grid(%[[KEY_BATCHES]], %[[C4]], %[[KEY_TILES]])
@@ -114,8 +114,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // An empty state: K is the least normal number.
 // CHECK-NEXT: tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
 // CHECK-NEXT:   tile.store %[[TWO_TO_M126_1]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[F]]] : tensor<1xf32>
@@ -141,8 +141,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[EACH_COLS:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[S_ROWS:.*]] = arith.mulf %[[SQ_TILE]], %[[EACH_COLS]] : tensor<32x8xf32>
 // a [32, 8] = s_f s; den [32] += a z_f, num [32, 40] += a S_f
-// CHECK-NEXT:     %[[SUMS:.*]]:2 = tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1
-// CHECK-SAME:       carries(%[[DEN_IN:.*]] = %[[ZERO_32]], %[[NUM_IN:.*]] = %[[ZERO_32x40]]) : (tensor<32xf32>, tensor<32x40xf32>) {
+// CHECK-NEXT:     %[[SUMS:.*]]:2 = tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
+// CHECK-SAME:         %[[DEN_IN:.*]] = %[[ZERO_32]], %[[NUM_IN:.*]] = %[[ZERO_32x40]]) : (tensor<32xf32>, tensor<32x40xf32>) {
 // CHECK-NEXT:       %[[S_F:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x40xf32>
 // CHECK-NEXT:       %[[Z_F:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : {{.*}} -> tensor<8xf32>
 // CHECK-NEXT:       %[[COLUMN_32x1:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] : {{.*}} -> tensor<32x1xf32>
@@ -183,9 +183,9 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[NORM_INVERSE_COLS:.*]] = tile.expand %[[NORM_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x20xf32>
 // CHECK-NEXT:     %[[Q_UNIT:.*]] = arith.mulf %[[Q_TILE]], %[[NORM_INVERSE_COLS]] : tensor<32x20xf32>
 // The keys of the block up to the tile's last query.
-// CHECK-NEXT:     %[[PAIRS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32
-// CHECK-SAME:       carries(%[[M:.*]] = %[[M_LEAST]], %[[DEN:.*]] = %[[DEN_START]], %[[NUM:.*]] = %[[NUM_START]])
-// CHECK-SAME:       : (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
+// CHECK-NEXT:     %[[PAIRS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
+// CHECK-SAME:         %[[M:.*]] = %[[M_LEAST]], %[[DEN:.*]] = %[[DEN_START]], %[[NUM:.*]] = %[[NUM_START]]) :
+// CHECK-SAME:         (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32]: ⟨q / |q|, k⟩², below the diagonal
 // CHECK-NEXT:       %[[K_F16:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[TILE_END]])
 // CHECK-SAME:           -> tensor<32x20xf16>
@@ -235,9 +235,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[K_F:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[F]]] : {{.*}} -> tensor<1xf32>
 // CHECK-NEXT:     %[[S_F:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x40xf32>
 // CHECK-NEXT:     %[[Z_F:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : {{.*}} -> tensor<8xf32>
-// CHECK-NEXT:     %[[SLICE:.*]]:3 = tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32
-// CHECK-SAME:       carries(%[[K_IN:.*]] = %[[K_F]], %[[S_IN:.*]] = %[[S_F]], %[[Z_IN:.*]] = %[[Z_F]])
-// CHECK-SAME:       : (tensor<1xf32>, tensor<8x40xf32>, tensor<8xf32>) {
+// CHECK-NEXT:     %[[SLICE:.*]]:3 = tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 carries(
+// CHECK-SAME:         %[[K_IN:.*]] = %[[K_F]], %[[S_IN:.*]] = %[[S_F]], %[[Z_IN:.*]] = %[[Z_F]]) : (tensor<1xf32>, tensor<8x40xf32>, tensor<8xf32>) {
 // CHECK-NEXT:       %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:       %[[COLUMN_32x1:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] rows(%[[KEYS_END]])
 // CHECK-SAME:           -> tensor<32x1xf32>

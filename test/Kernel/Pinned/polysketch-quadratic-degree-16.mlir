@@ -58,16 +58,16 @@ func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[END_ALL:.*]] = arith.addi %[[FIRST]], %[[C32]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // Keys before the tile.
 // CHECK-NEXT: %[[BEFORE:.*]] = arith.minsi %[[FIRST]], %[[KEYS]] : index
 // CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
-// CHECK-NEXT: %[[SEEN:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32
-// CHECK-SAME:   carries(%[[M:.*]] = %[[TWO_TO_M126_32]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]])
-// CHECK-SAME:   : (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
+// CHECK-NEXT: %[[SEEN:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32 carries(
+// CHECK-SAME:     %[[M:.*]] = %[[TWO_TO_M126_32]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
+// CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32] = S(q) S(k / |k|)ᵀ (|k| / M_i)^8
 // CHECK-NEXT:   %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[BEFORE]]) : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:   %[[DOT:.*]] = tile.dot %[[SQ_TILE]], %[[SK_TILE]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>
@@ -106,9 +106,9 @@ func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: }
 // Keys of the tile, below the diagonal.
 // CHECK-NEXT: %[[TILE_END:.*]] = arith.minsi %[[END_ALL]], %[[KEYS]] : index
-// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[FIRST]] to %[[TILE_END]] step 32
-// CHECK-SAME:   carries(%[[M:.*]] = %[[SEEN]]#0, %[[DEN:.*]] = %[[SEEN]]#1, %[[NUM:.*]] = %[[SEEN]]#2)
-// CHECK-SAME:   : (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
+// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[FIRST]] to %[[TILE_END]] step 32 carries(
+// CHECK-SAME:     %[[M:.*]] = %[[SEEN]]#0, %[[DEN:.*]] = %[[SEEN]]#1, %[[NUM:.*]] = %[[SEEN]]#2) :
+// CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32] = S(q) S(k / |k|)ᵀ (|k| / M_i)^8
 // CHECK-NEXT:   %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[TILE_END]]) : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:   %[[DOT:.*]] = tile.dot %[[SQ_TILE]], %[[SK_TILE]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>

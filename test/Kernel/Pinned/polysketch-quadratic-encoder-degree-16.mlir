@@ -41,10 +41,10 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-DAG: %[[ZERO_1:.*]] = arith.constant dense<0.000000e+00> : tensor<1xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
-// CHECK-NEXT: %[[ALL:.*]] = tile.loop sum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32
-// CHECK-SAME:   carries(%[[SO_FAR:.*]] = %[[ZERO_1]]) : (tensor<1xf32>) {
+// CHECK-NEXT: %[[ALL:.*]] = tile.loop sum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
+// CHECK-SAME:     %[[SO_FAR:.*]] = %[[ZERO_1]]) : (tensor<1xf32>) {
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x20xf32>
 // CHECK-NEXT:   %[[K_SQUARES:.*]] = arith.mulf %[[K_TILE]], %[[K_TILE]] : tensor<32x20xf32>
 // CHECK-NEXT:   %[[K_SUM:.*]] = tile.reduce add %[[K_SQUARES]] axis 1 : tensor<32x20xf32> -> tensor<32xf32>
@@ -89,10 +89,10 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[END_ALL:.*]] = arith.addi %[[FIRST]], %[[C32]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // The unit m of roots starts at 1 / (scale |q| largest)^8, at most 2^60, so that the guard in that unit is in range.
 // CHECK-NEXT: %[[LENGTH:.*]] = tile.load %[[Q_SCALE]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
 // CHECK-NEXT: %[[LENGTH_SAFE:.*]] = arith.maximumf %[[LENGTH]], %[[TWO_TO_M126_32]] : tensor<32xf32>
@@ -100,9 +100,9 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: %[[UNIT_MOST:.*]] = arith.minimumf %[[LENGTH_INVERSE]], %[[TWO_TO_60_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[M_START:.*]] = arith.maximumf %[[UNIT_MOST]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
-// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[KEYS]] step 32
-// CHECK-SAME:   carries(%[[M:.*]] = %[[M_START]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]])
-// CHECK-SAME:   : (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
+// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
+// CHECK-SAME:     %[[M:.*]] = %[[M_START]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
+// CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32] = S(q) S(k)ᵀ
 // CHECK-NEXT:   %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:   %[[T:.*]] = tile.dot %[[SQ_TILE]], %[[SK_TILE]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>

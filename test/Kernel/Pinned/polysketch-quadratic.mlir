@@ -54,15 +54,15 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]]
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[SQ:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?x8xf32>
 // CHECK-NEXT: %[[Q_SCALE:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
 // CHECK-NEXT: %[[QUERY_TILES:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
 // CHECK-NEXT: tile.launch @quadratic_query_sketch grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
 // CHECK-SAME:     (%[[Q]], %[[SQ]], %[[Q_SCALE]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
-// CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]]
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[SK:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEYS]]) : memref<?x4x?x8xf32>
 // CHECK-NEXT: %[[KEY_TILES:.*]] = arith.ceildivui %[[KEYS]], %[[C32]] : index
 // CHECK-NEXT: tile.launch @quadratic_key_sketch grid(%[[KEY_BATCHES]], %[[C4]], %[[KEY_TILES]])
@@ -108,14 +108,14 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT: %[[BLOCK_NUMBER:.*]] = arith.divui %[[BLOCK]], %[[C2]] : index
 // CHECK-NEXT: %[[START:.*]] = arith.muli %[[BLOCK_NUMBER]], %[[C64]] : index
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[END_ALL:.*]] = arith.addi %[[START]], %[[C64]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
 // CHECK-NEXT: %[[TILES_BEFORE:.*]] = arith.muli %[[BLOCK_NUMBER]], %[[C2]] : index
 // CHECK-NEXT: %[[TILE_IN_BLOCK:.*]] = arith.subi %[[BLOCK]], %[[TILES_BEFORE]] : index
 // CHECK-NEXT: %[[ROWS_BEFORE:.*]] = arith.muli %[[TILE_IN_BLOCK]], %[[C32]] : index
 // CHECK-NEXT: %[[FIRST:.*]] = arith.addi %[[START]], %[[ROWS_BEFORE]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // The unit m of roots starts at 1 / |scale q|², at most 2^60, so that the guard in that unit is in range.
 // CHECK-NEXT: %[[LENGTH:.*]] = tile.load %[[Q_SCALE]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
 // CHECK-NEXT: %[[LENGTH_SAFE:.*]] = arith.maximumf %[[LENGTH]], %[[TWO_TO_M126_32]] : tensor<32xf32>
@@ -125,9 +125,9 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // Keys before the block, through sketches.
 // CHECK-NEXT: %[[BEFORE:.*]] = arith.minsi %[[START]], %[[KEYS]] : index
 // CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
-// CHECK-NEXT: %[[SKETCHED:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32
-// CHECK-SAME:   carries(%[[M:.*]] = %[[M_START]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]])
-// CHECK-SAME:   : (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
+// CHECK-NEXT: %[[SKETCHED:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32 carries(
+// CHECK-SAME:     %[[M:.*]] = %[[M_START]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
+// CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32] = S(q) S(k)ᵀ
 // CHECK-NEXT:   %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[BEFORE]]) : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:   %[[T:.*]] = tile.dot %[[SQ_TILE]], %[[SK_TILE]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>
@@ -165,9 +165,9 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[NORM_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[NORM_SAFE]] : tensor<32xf32>
 // CHECK-NEXT: %[[NORM_INVERSE_COLS:.*]] = tile.expand %[[NORM_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x20xf32>
 // CHECK-NEXT: %[[Q_UNIT:.*]] = arith.mulf %[[Q_TILE]], %[[NORM_INVERSE_COLS]] : tensor<32x20xf32>
-// CHECK-NEXT: %[[EXACT:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32
-// CHECK-SAME:   carries(%[[M:.*]] = %[[SKETCHED]]#0, %[[DEN:.*]] = %[[SKETCHED]]#1, %[[NUM:.*]] = %[[SKETCHED]]#2)
-// CHECK-SAME:   : (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
+// CHECK-NEXT: %[[EXACT:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
+// CHECK-SAME:     %[[M:.*]] = %[[SKETCHED]]#0, %[[DEN:.*]] = %[[SKETCHED]]#1, %[[NUM:.*]] = %[[SKETCHED]]#2) :
+// CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32]: ⟨q / |q|, k⟩², below the diagonal
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[TILE_END]])
 // CHECK-SAME:       -> tensor<32x20xf32>

@@ -54,16 +54,16 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-DAG: %[[C9:.*]] = arith.constant 9 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]]
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]]
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[SQ:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?x12xf32>
 // CHECK-NEXT: %[[QUERY_TILES:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
 // CHECK-NEXT: %[[SQ_COLUMNS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERY_TILES]]) : memref<?x4x?x8x32xf32>
 // CHECK-NEXT: %[[Q_SCALE:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
 // CHECK-NEXT: tile.launch @state_query_sketch grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
 // CHECK-SAME:     (%[[Q]], %[[SQ]], %[[SQ_COLUMNS]], %[[Q_SCALE]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
-// CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]]
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[SK:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEYS]]) : memref<?x4x?x12xf32>
 // CHECK-NEXT: %[[KEY_TILES:.*]] = arith.ceildivui %[[KEYS]], %[[C32]] : index
 // CHECK-NEXT: %[[SK_COLUMNS:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEY_TILES]]) : memref<?x4x?x8x32xf32>
@@ -121,7 +121,7 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]]
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
 // CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
@@ -226,10 +226,10 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[SLICE:.*]] = tile.program_id value_block
-// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[UNIT_PIECES]], %[[C2]]
-// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[PIECE:.*]] = %[[C0]] to %[[PIECES]] step 1
-// CHECK-SAME:   carries(%[[K:.*]] = %[[TWO_TO_M126_1]], %[[S:.*]] = %[[ZERO_4x40]], %[[Z:.*]] = %[[ZERO_8]])
-// CHECK-SAME:   : (tensor<1xf32>, tensor<4x40xf32>, tensor<8xf32>) {
+// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[UNIT_PIECES]], %[[C2]] :
+// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[PIECE:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
+// CHECK-SAME:     %[[K:.*]] = %[[TWO_TO_M126_1]], %[[S:.*]] = %[[ZERO_4x40]], %[[Z:.*]] = %[[ZERO_8]]) :
+// CHECK-SAME:     (tensor<1xf32>, tensor<4x40xf32>, tensor<8xf32>) {
 // CHECK-NEXT:   %[[K_PIECE:.*]] = tile.load %[[UNIT_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[SLICE]]] : {{.*}} -> tensor<1xf32>
 // CHECK-NEXT:   %[[S_PIECE:.*]] = tile.load %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[SLICE]], %[[C0]], %[[C0]]]
 // CHECK-SAME:       -> tensor<4x40xf32>
