@@ -1,0 +1,178 @@
+// RUN: attn-opt %s -attn-to-tile=target=gpu -canonicalize -cse | FileCheck %s
+
+// Causal FAVOR+ whose stabilizer cancels, chunk by chunk, on a GPU with f16 storage. As favor-chunked-grouped.mlir with one query head, but
+// without the shortcut for steady chunks: every chunk pairs in bands. z and S are carried times 2^88, as are the features of band 0, so
+// that nothing is rescaled. Exponents are products in f32, features and weights in TF32.
+
+#schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f16, warps = 4, stages = 2>
+#map = #attn.feature_map<favor, features = 16, epsilon = 0.000000e+00, scale = 2.500000e-01, stabilizer = constant>
+func.func @gpu(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<?x2x?x40xf16>,
+    %omega: tensor<1x16x24xf32> {attn.name = "omega", attn.parameter}) -> tensor<?x4x?x40xf16> attributes {tile.schedule = #schedule} {
+  %a = attn.map %q parameter(%omega : tensor<1x16x24xf32>) {feature_map = #map} : tensor<?x4x?x24xf16> -> tensor<?x4x?x16xf32>
+  %b = attn.map %k parameter(%omega : tensor<1x16x24xf32>) {feature_map = #map, keys} : tensor<?x2x?x24xf16> -> tensor<?x2x?x16xf32>
+  %num, %den, %s, %z = attn.causal_readout %a, %b, %v
+      : tensor<?x4x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x40xf16>
+      -> tensor<?x4x?x40xf32>, tensor<?x4x?xf32>, tensor<?x2x16x40xf32>, tensor<?x2x16xf32>
+  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>}
+      : tensor<?x4x?x40xf32>, tensor<?x4x?xf32> -> tensor<?x4x?x40xf16>
+  return %o : tensor<?x4x?x40xf16>
+}
+
+// CHECK-LABEL: func.func @gpu(
+// CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf16, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "q"
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf16, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "k"
+// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf16, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "v"
+// CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>> {{{.*}}attune.name = "omega"
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "o"
+// CHECK-SAME:  attributes {attune.equal_lengths}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK-NEXT: tile.launch @gpu_chunked grid(%[[BATCHES]], %[[C4]]) (%[[Q]], %[[K]], %[[V]], %[[O]], %[[OMEGA]])
+// CHECK-NEXT: return
+
+// CHECK-LABEL: tile.kernel @gpu_chunked(
+// CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f16, warps = 4, stages = 2>}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[ZERO_16x40:.*]] = arith.constant dense<0.000000e+00> : tensor<16x40xf32>
+// CHECK-DAG: %[[NO_LOGARITHM_16:.*]] = arith.constant #tile.exact<-1.000000e+30> : tensor<16xf32>
+// CHECK-DAG: %[[ZERO_16:.*]] = arith.constant dense<0.000000e+00> : tensor<16xf32>
+// CHECK-DAG: %[[F0_5_32x16:.*]] = arith.constant dense<5.000000e-01> : tensor<32x16xf32>
+// CHECK-DAG: %[[F120_32x16:.*]] = arith.constant dense<1.200000e+02> : tensor<32x16xf32>
+// CHECK-DAG: %[[F264_32x16:.*]] = arith.constant dense<2.640000e+02> : tensor<32x16xf32>
+// CHECK-DAG: %[[F88_32x16:.*]] = arith.constant dense<8.800000e+01> : tensor<32x16xf32>
+// CHECK-DAG: %[[F96_32x16:.*]] = arith.constant dense<9.600000e+01> : tensor<32x16xf32>
+// CHECK-DAG: %[[MF88_32x16:.*]] = arith.constant dense<-8.800000e+01> : tensor<32x16xf32>
+// CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
+// CHECK-DAG: %[[ROOT_S_LOG2E_32x24:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<32x24xf32>
+// CHECK-DAG: %[[TWO_TO_100_32x32:.*]] = arith.constant dense<1.2676506E+30> : tensor<32x32xf32>
+// CHECK-DAG: %[[ZERO_32x32:.*]] = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
+// CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
+// CHECK-DAG: %[[F2_32:.*]] = arith.constant dense<2.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[F4_32:.*]] = arith.constant dense<4.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[F88_32:.*]] = arith.constant dense<8.800000e+01> : tensor<32xf32>
+// CHECK-DAG: %[[F96_32:.*]] = arith.constant dense<9.600000e+01> : tensor<32xf32>
+// CHECK-DAG: %[[HALF_S_LOG2E_32:.*]] = arith.constant #tile.exact<0.18033688011112042> : tensor<32xf32>
+// CHECK-DAG: %[[LARGEST_32:.*]] = arith.constant dense<3.40282347E+38> : tensor<32xf32>
+// CHECK-DAG: %[[NO_LOGARITHM_32:.*]] = arith.constant #tile.exact<-1.000000e+30> : tensor<32xf32>
+// CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
+// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
+// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop softmax %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
+// CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]]) :
+// CHECK-SAME:     (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
+// L(q) [32, 16]
+// CHECK-NEXT:   %[[Q_F16:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf16>
+// CHECK-NEXT:   %[[Q_TILE:.*]] = arith.extf %[[Q_F16]] : tensor<32x24xf16> to tensor<32x24xf32>
+// CHECK-NEXT:   %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[L_Q:.*]] = tile.dot %[[Q_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
+// L(k) [32, 16] = log2 e (⟨ω, k'⟩ − |k'|²/2): −∞ of keys that do not exist
+// CHECK-NEXT:   %[[K_F16:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf16>
+// CHECK-NEXT:   %[[K_TILE:.*]] = arith.extf %[[K_F16]] : tensor<32x24xf16> to tensor<32x24xf32>
+// CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[OMEGA_K:.*]] = tile.dot %[[K_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[K_SQUARES:.*]] = arith.mulf %[[K_TILE]], %[[K_TILE]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[NORM_K:.*]] = tile.reduce add %[[K_SQUARES]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[HALF_NORM:.*]] = arith.mulf %[[NORM_K]], %[[HALF_S_LOG2E_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[HALF_NORM_COLS:.*]] = tile.expand %[[HALF_NORM]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[L_ALL:.*]] = arith.subf %[[OMEGA_K]], %[[HALF_NORM_COLS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
+// CHECK-NEXT:   %[[L_K:.*]] = tile.mask %[[L_ALL]] fill 0xFF800000 rows(%[[KEYS_LEFT]]) : tensor<32x16xf32>
+// CHECK-NEXT:   %[[V_F16:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf16>
+// CHECK-NEXT:   %[[V_TILE:.*]] = arith.extf %[[V_F16]] : tensor<32x40xf16> to tensor<32x40xf32>
+// M' = max(M, max_j L(k))
+// CHECK-NEXT:   %[[L_MAX:.*]] = tile.reduce max %[[L_K]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
+// CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[L_MAX]] : tensor<16xf32>
+// t = L(q) + M: its largest is a lower bound of c.
+// CHECK-NEXT:   %[[M_ROWS:.*]] = tile.expand %[[M]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[T:.*]] = arith.addf %[[L_Q]], %[[M_ROWS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[LEAST:.*]] = tile.reduce max %[[T]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
+// c from a product of square roots: p = 2, 2^96 keeps small sums in range, 4 = p log2(16) / 2 is half the slack.
+// CHECK-NEXT:   %[[M_NEXT_ROWS:.*]] = tile.expand %[[M_NEXT]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[Q_TOP:.*]] = arith.addf %[[L_Q]], %[[M_NEXT_ROWS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[LARGEST:.*]] = tile.reduce max %[[Q_TOP]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[LARGEST_COLS:.*]] = tile.expand %[[LARGEST]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[Q_BELOW:.*]] = arith.subf %[[Q_TOP]], %[[LARGEST_COLS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[Q_HALF:.*]] = arith.mulf %[[Q_BELOW]], %[[F0_5_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[ROOT_A:.*]] = math.exp2 %[[Q_HALF]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[K_BELOW:.*]] = arith.subf %[[L_K]], %[[M_NEXT_ROWS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[K_HALF:.*]] = arith.mulf %[[K_BELOW]], %[[F0_5_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[K_OFFSET:.*]] = arith.addf %[[K_HALF]], %[[F96_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[ROOT_B:.*]] = math.exp2 %[[K_OFFSET]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[ROOTS:.*]] = tile.dot %[[ROOT_A]], %[[ROOT_B]], %[[ZERO_32x32]] precision tf32 {transpose_b} : {{.*}} -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[ROOTS_SEEN:.*]] = tile.mask %[[ROOTS]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
+// CHECK-NEXT:   %[[ROOT_SUM:.*]] = tile.reduce max %[[ROOTS_SEEN]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[LOG:.*]] = math.log2 %[[ROOT_SUM]] : tensor<32xf32>
+// CHECK-NEXT:   %[[LOG_SUM:.*]] = arith.subf %[[LOG]], %[[F96_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[LOG_P:.*]] = arith.mulf %[[LOG_SUM]], %[[F2_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[C_SLACK:.*]] = arith.addf %[[LOG_P]], %[[LARGEST]] : tensor<32xf32>
+// CHECK-NEXT:   %[[C_EST:.*]] = arith.subf %[[C_SLACK]], %[[F4_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[C_NUM:.*]] = arith.maximumf %[[C_EST]], %[[NO_LOGARITHM_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[C:.*]] = arith.maximumf %[[C_NUM]], %[[LEAST]] : tensor<32xf32>
+// Band 0: keys with 2^x, x = L(k) − M' + 88 above −88; queries with 2^min(L(q) + M' − c − 88, 120).
+// CHECK-NEXT:   %[[C_COLS:.*]] = tile.expand %[[C]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[Q_C:.*]] = arith.subf %[[Q_TOP]], %[[C_COLS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[X0:.*]] = arith.addf %[[K_BELOW]], %[[F88_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[B0_ALL:.*]] = math.exp2 %[[X0]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[IN_BAND0:.*]] = arith.cmpf ogt, %[[X0]], %[[MF88_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[B0:.*]] = arith.select %[[IN_BAND0]], %[[B0_ALL]], %[[ZERO_32x16]] : tensor<32x16xi1>, tensor<32x16xf32>
+// CHECK-NEXT:   %[[Y0:.*]] = arith.subf %[[Q_C]], %[[F88_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[Y0_CAPPED:.*]] = arith.minimumf %[[Y0]], %[[F120_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[A0:.*]] = math.exp2 %[[Y0_CAPPED]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[W0:.*]] = tile.dot %[[A0]], %[[B0]], %[[ZERO_32x32]] precision tf32 {transpose_b} : {{.*}} -> tensor<32x32xf32>
+// Band 1, open below: x = L(k) − M' + 264 at most 88.
+// CHECK-NEXT:   %[[X1:.*]] = arith.addf %[[K_BELOW]], %[[F264_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[B1_ALL:.*]] = math.exp2 %[[X1]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[ABOVE_BAND1:.*]] = arith.cmpf ogt, %[[X1]], %[[F88_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[B1:.*]] = arith.select %[[ABOVE_BAND1]], %[[ZERO_32x16]], %[[B1_ALL]] : tensor<32x16xi1>, tensor<32x16xf32>
+// CHECK-NEXT:   %[[Y1:.*]] = arith.subf %[[Q_C]], %[[F264_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[Y1_CAPPED:.*]] = arith.minimumf %[[Y1]], %[[F120_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[A1:.*]] = math.exp2 %[[Y1_CAPPED]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[W1:.*]] = tile.dot %[[A1]], %[[B1]], %[[W0]] precision tf32 {transpose_b} : {{.*}} -> tensor<32x32xf32>
+// w: below the diagonal, at most 2^100.
+// CHECK-NEXT:   %[[W_SEEN:.*]] = tile.mask %[[W1]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
+// CHECK-NEXT:   %[[W:.*]] = arith.minimumf %[[W_SEEN]], %[[TWO_TO_100_32x32]] : tensor<32x32xf32>
+// num = a S + w v and den = w 1 + a z with a = 2^(t − c − 88)
+// CHECK-NEXT:   %[[DOWN:.*]] = arith.addf %[[C]], %[[F88_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[DOWN_COLS:.*]] = tile.expand %[[DOWN]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[OFFSET:.*]] = arith.subf %[[T]], %[[DOWN_COLS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[A:.*]] = math.exp2 %[[OFFSET]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[FROM_S:.*]] = tile.dot %[[A]], %[[S]], %[[ZERO_32x40]] precision tf32 : tensor<32x16xf32>, tensor<16x40xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[Z_ROWS:.*]] = tile.expand %[[Z]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[A_Z:.*]] = arith.mulf %[[A]], %[[Z_ROWS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[FROM_Z:.*]] = tile.reduce add %[[A_Z]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] precision tf32 : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[DEN:.*]] = arith.addf %[[ROW_SUM]], %[[FROM_Z]] : tensor<32xf32>
+// CHECK-NEXT:   %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN]] : tensor<32xf32>
+// CHECK-NEXT:   %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[IS_NULL:.*]] = arith.cmpf oeq, %[[DEN]], %[[ZERO_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[FACTOR:.*]] = arith.select %[[IS_NULL]], %[[ZERO_32]], %[[BOUNDED]] : tensor<32xi1>, tensor<32xf32>
+// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[OUT:.*]] = arith.mulf %[[NUM]], %[[FACTOR_COLS]] : tensor<32x40xf32>
+// CHECK-NEXT:   %[[OUT_F16:.*]] = arith.truncf %[[OUT]] : tensor<32x40xf32> to tensor<32x40xf16>
+// CHECK-NEXT:   tile.store %[[OUT_F16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf16>
+// M', z 2^(M − M') + bᵀ 1, S 2^(M − M') + bᵀ v with the features b of band 0
+// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<16xf32>
+// CHECK-NEXT:   %[[FACTOR_2:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
+// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR_2]] : tensor<16xf32>
+// CHECK-NEXT:   %[[B_SUM:.*]] = tile.reduce add %[[B0]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
+// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_SCALED]], %[[B_SUM]] : tensor<16xf32>
+// CHECK-NEXT:   %[[FACTOR_2_COLS:.*]] = tile.expand %[[FACTOR_2]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_2_COLS]] : tensor<16x40xf32>
+// CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[B0]], %[[V_TILE]], %[[S_SCALED]] precision tf32 {transpose_a} : {{.*}} -> tensor<16x40xf32>
+// CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.return

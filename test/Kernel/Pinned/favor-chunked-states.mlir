@@ -1,0 +1,207 @@
+// RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
+
+// Causal FAVOR+ with the stabilizer "constant", chunk by chunk, with a final state. A state that others read is one of features, not of
+// their exponents, so that this is the kernel of kernel-attention-chunked.mlir with, in units of log 2, m = 16, ε = 0 and x' = √s x:
+//
+//     φ(q) = (2^(ω·q' − max_f ω·q') + ε) / √m,    φ(k) = (2^(ω·k' − |k'|²/2 − c) + ε) / √m,  c = max_f |ω_f|²/2
+
+#schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
+#map = #attn.feature_map<favor, features = 16, epsilon = 0.000000e+00, scale = 5.000000e-01, stabilizer = constant>
+!q = tensor<?x4x?x24xf32>
+!k = tensor<?x2x?x24xf32>
+!v = tensor<?x2x?x40xf32>
+!o = tensor<?x4x?x40xf32>
+!a = tensor<?x4x?x16xf32>
+!b = tensor<?x2x?x16xf32>
+!s = tensor<?x2x16x40xf32>
+!z = tensor<?x2x16xf32>
+!omega = tensor<1x16x24xf32>
+!num = tensor<?x4x?x40xf32>
+!den = tensor<?x4x?xf32>
+func.func @states(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn.name = "v"},
+    %omega: !omega {attn.name = "omega", attn.parameter}) -> (!o, !s, !z)
+    attributes {tile.schedule = #schedule} {
+  %a = attn.map %q parameter(%omega : !omega) {feature_map = #map} : !q -> !a
+  %b = attn.map %k parameter(%omega : !omega) {feature_map = #map, keys} : !k -> !b
+  %num, %den, %s, %z = attn.causal_readout %a, %b, %v : !a, !b, !v -> !num, !den, !s, !z
+  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>} : !num, !den -> !o
+  return %o, %s, %z : !o, !s, !z
+}
+
+// CHECK-LABEL: func.func @states(
+// CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "q"
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "k"
+// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "v"
+// CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>> {{{.*}}attune.name = "omega"
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "o"
+// CHECK-SAME:  %[[S1:[^:]*]]: memref<?x2x16x40xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "final_state"
+// CHECK-SAME:  %[[Z1:[^:]*]]: memref<?x2x16xf32, strided<[?, ?, 1]>> {{{.*}}attune.name = "final_sum"
+// CHECK-SAME:  attributes {attune.equal_lengths}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
+// CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK-NEXT: tile.launch @states_chunked grid(%[[BATCHES]], %[[C4]]) (%[[Q]], %[[K]], %[[V]], %[[O]], %[[OMEGA]])
+// The final state
+// CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[PIECES:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
+// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[PIECES]]) : memref<?x2x?x16x40xf32>
+// CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
+// CHECK-NEXT: %[[PIECES_AGAIN:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
+// CHECK-NEXT: tile.launch @states_state grid(%[[KEY_BATCHES]], %[[C2]], %[[PIECES_AGAIN]]) (%[[K]], %[[V]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]])
+// CHECK-NEXT: %[[MERGE_BATCHES:.*]] = memref.dim %[[S_PIECES]], %[[C0]] :
+// CHECK-NEXT: tile.launch @states_merge grid(%[[MERGE_BATCHES]], %[[C2]]) (%[[S_PIECES]], %[[Z_PIECES]], %[[S1]], %[[Z1]])
+// CHECK-NEXT: return
+
+// CHECK-LABEL: tile.kernel @states_chunked(
+// CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[ZERO_16x40:.*]] = arith.constant dense<0.000000e+00> : tensor<16x40xf32>
+// CHECK-DAG: %[[HALF_LOG2E_16:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<16xf32>
+// CHECK-DAG: %[[ZERO_16:.*]] = arith.constant dense<0.000000e+00> : tensor<16xf32>
+// CHECK-DAG: %[[F0_25_32x16:.*]] = arith.constant dense<2.500000e-01> : tensor<32x16xf32>
+// CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
+// CHECK-DAG: %[[F1_02014_32x24:.*]] = arith.constant #tile.exact<1.0201394465967895> : tensor<32x24xf32>
+// CHECK-DAG: %[[ZERO_32x32:.*]] = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
+// CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
+// CHECK-DAG: %[[HALF_S_LOG2E_32:.*]] = arith.constant #tile.exact<0.36067376022224085> : tensor<32xf32>
+// CHECK-DAG: %[[LARGEST_32:.*]] = arith.constant dense<3.40282347E+38> : tensor<32xf32>
+// CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
+// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
+// |ω|²/2 [16] in units of log 2
+// CHECK-NEXT: %[[OMEGA_SQUARES:.*]] = arith.mulf %[[OMEGAS]], %[[OMEGAS]] : tensor<16x24xf32>
+// CHECK-NEXT: %[[OMEGA_SUM:.*]] = tile.reduce add %[[OMEGA_SQUARES]] axis 1 : tensor<16x24xf32> -> tensor<16xf32>
+// CHECK-NEXT: %[[OMEGA_HALF:.*]] = arith.mulf %[[OMEGA_SUM]], %[[HALF_LOG2E_16]] : tensor<16xf32>
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
+// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
+// CHECK-SAME:     %[[S:.*]] = %[[ZERO_16x40]], %[[Z:.*]] = %[[ZERO_16]]) : (tensor<16x40xf32>, tensor<16xf32>) {
+// What the state gives: num [32, 40] = φ(q) S, den [32] = φ(q) z
+// CHECK-NEXT:   %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[OMEGA_Q:.*]] = tile.dot %[[Q_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[C_Q:.*]] = tile.reduce max %[[OMEGA_Q]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[C_Q_COLS:.*]] = tile.expand %[[C_Q]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[EXPONENT:.*]] = arith.subf %[[OMEGA_Q]], %[[C_Q_COLS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[WITH_EPSILON:.*]] = arith.addf %[[EXP]], %[[ZERO_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[PHI_Q:.*]] = arith.mulf %[[WITH_EPSILON]], %[[F0_25_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[FROM_S:.*]] = tile.dot %[[PHI_Q]], %[[S]], %[[ZERO_32x40]] : tensor<32x16xf32>, tensor<16x40xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[Z_ROWS:.*]] = tile.expand %[[Z]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[PHI_Z:.*]] = arith.mulf %[[PHI_Q]], %[[Z_ROWS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[FROM_Z:.*]] = tile.reduce add %[[PHI_Z]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
+// φ(k) [32, 16] = (2^(ω·k' − |k'|²/2 − c) + ε) / √m, 0 of keys that do not exist; c [32], the same in every row
+// CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[OMEGA_K:.*]] = tile.dot %[[K_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[K_SQUARES:.*]] = arith.mulf %[[K_TILE]], %[[K_TILE]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[NORM_K:.*]] = tile.reduce add %[[K_SQUARES]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[HALF_NORM:.*]] = arith.mulf %[[NORM_K]], %[[HALF_S_LOG2E_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[OMEGA_HALF_ROWS:.*]] = tile.expand %[[OMEGA_HALF]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[C_K:.*]] = tile.reduce max %[[OMEGA_HALF_ROWS]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[BELOW:.*]] = arith.addf %[[HALF_NORM]], %[[C_K]] : tensor<32xf32>
+// CHECK-NEXT:   %[[BELOW_COLS:.*]] = tile.expand %[[BELOW]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[EXPONENT_2:.*]] = arith.subf %[[OMEGA_K]], %[[BELOW_COLS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[EXP_2:.*]] = math.exp2 %[[EXPONENT_2]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[WITH_EPSILON_2:.*]] = arith.addf %[[EXP_2]], %[[ZERO_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[PHI_ALL:.*]] = arith.mulf %[[WITH_EPSILON_2]], %[[F0_25_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
+// CHECK-NEXT:   %[[PHI_K:.*]] = tile.mask %[[PHI_ALL]] fill 0.000000e+00 rows(%[[KEYS_LEFT]]) : tensor<32x16xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
+// Pairs of the chunk: w [32, 32] = φ(q) φ(k)ᵀ below the diagonal; num += w v, den += w 1
+// CHECK-NEXT:   %[[PAIRS:.*]] = tile.dot %[[PHI_Q]], %[[PHI_K]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[W:.*]] = tile.mask %[[PAIRS]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
+// CHECK-NEXT:   %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[DEN:.*]] = arith.addf %[[ROW_SUM]], %[[FROM_Z]] : tensor<32xf32>
+// CHECK-NEXT:   %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN]] : tensor<32xf32>
+// CHECK-NEXT:   %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[IS_NULL:.*]] = arith.cmpf oeq, %[[DEN]], %[[ZERO_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[FACTOR:.*]] = arith.select %[[IS_NULL]], %[[ZERO_32]], %[[BOUNDED]] : tensor<32xi1>, tensor<32xf32>
+// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[OUT:.*]] = arith.mulf %[[NUM]], %[[FACTOR_COLS]] : tensor<32x40xf32>
+// CHECK-NEXT:   tile.store %[[OUT]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf32>
+// S += φ(k)ᵀ v, z += φ(k)ᵀ 1
+// CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[PHI_K]], %[[V_TILE]], %[[S]] {transpose_a} : tensor<32x16xf32>, tensor<32x40xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:   %[[Z_SUM:.*]] = tile.reduce add %[[PHI_K]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
+// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<16xf32>
+// CHECK-NEXT:   tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<16x40xf32>, tensor<16xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.return
+
+// CHECK-LABEL: tile.kernel @states_state(
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x16x40xf32>
+// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x16xf32>
+// CHECK-SAME:  grid(batch, head, key_piece)
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
+// CHECK-DAG: %[[ZERO_16x40:.*]] = arith.constant dense<0.000000e+00> : tensor<16x40xf32>
+// CHECK-DAG: %[[HALF_LOG2E_16:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<16xf32>
+// CHECK-DAG: %[[ZERO_16:.*]] = arith.constant dense<0.000000e+00> : tensor<16xf32>
+// CHECK-DAG: %[[F0_25_32x16:.*]] = arith.constant dense<2.500000e-01> : tensor<32x16xf32>
+// CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
+// CHECK-DAG: %[[F1_02014_32x24:.*]] = arith.constant #tile.exact<1.0201394465967895> : tensor<32x24xf32>
+// CHECK-DAG: %[[HALF_S_LOG2E_32:.*]] = arith.constant #tile.exact<0.36067376022224085> : tensor<32xf32>
+// Keys from 2048 piece up to the end of the piece or of all keys.
+// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
+// CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
+// CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
+// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
+// CHECK-NEXT: %[[OMEGA_SQUARES:.*]] = arith.mulf %[[OMEGAS]], %[[OMEGAS]] : tensor<16x24xf32>
+// CHECK-NEXT: %[[OMEGA_SUM:.*]] = tile.reduce add %[[OMEGA_SQUARES]] axis 1 : tensor<16x24xf32> -> tensor<16xf32>
+// CHECK-NEXT: %[[OMEGA_HALF:.*]] = arith.mulf %[[OMEGA_SUM]], %[[HALF_LOG2E_16]] : tensor<16xf32>
+// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-SAME:     %[[S:.*]] = %[[ZERO_16x40]], %[[Z:.*]] = %[[ZERO_16]]) : (tensor<16x40xf32>, tensor<16xf32>) {
+// φ(k) [32, 16] = (2^(ω·k' − |k'|²/2 − c) + ε) / √m, 0 of keys that do not exist; c [32], the same in every row
+// CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[OMEGA_K:.*]] = tile.dot %[[K_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[K_SQUARES:.*]] = arith.mulf %[[K_TILE]], %[[K_TILE]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[NORM_K:.*]] = tile.reduce add %[[K_SQUARES]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[HALF_NORM:.*]] = arith.mulf %[[NORM_K]], %[[HALF_S_LOG2E_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[OMEGA_HALF_ROWS:.*]] = tile.expand %[[OMEGA_HALF]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[C_K:.*]] = tile.reduce max %[[OMEGA_HALF_ROWS]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[BELOW:.*]] = arith.addf %[[HALF_NORM]], %[[C_K]] : tensor<32xf32>
+// CHECK-NEXT:   %[[BELOW_COLS:.*]] = tile.expand %[[BELOW]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[EXPONENT:.*]] = arith.subf %[[OMEGA_K]], %[[BELOW_COLS]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[WITH_EPSILON:.*]] = arith.addf %[[EXP]], %[[ZERO_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[PHI_ALL:.*]] = arith.mulf %[[WITH_EPSILON]], %[[F0_25_32x16]] : tensor<32x16xf32>
+// CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
+// CHECK-NEXT:   %[[PHI_K:.*]] = tile.mask %[[PHI_ALL]] fill 0.000000e+00 rows(%[[KEYS_LEFT]]) : tensor<32x16xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
+// S [16, 40] += φ(k)ᵀ v, z [16] += φ(k)ᵀ 1
+// CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[PHI_K]], %[[V_TILE]], %[[S]] {transpose_a} : tensor<32x16xf32>, tensor<32x40xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:   %[[Z_SUM:.*]] = tile.reduce add %[[PHI_K]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
+// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<16xf32>
+// CHECK-NEXT:   tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<16x40xf32>, tensor<16xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.store %[[STATE]]#0, %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x40xf32>
+// CHECK-NEXT: tile.store %[[STATE]]#1, %[[Z_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : tensor<16xf32>
+// CHECK-NEXT: tile.return
+
+// As in kernel-attention-state.mlir.
+// CHECK-LABEL: tile.kernel @states_merge(

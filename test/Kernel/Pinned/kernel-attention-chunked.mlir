@@ -1,0 +1,202 @@
+// RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
+
+// Causal kernel attention with φ = elu + 1, chunk by chunk, from an initial state and with a final one:
+//
+//     o_i = (φ(q_i) S₀ + Σ_{j ≤ i} ⟨φ(q_i), φ(k_j)⟩ v_j) / (φ(q_i) z₀ + Σ_{j ≤ i} ⟨φ(q_i), φ(k_j)⟩)
+//
+// One thread block per (batch, query head) walks the chunks of 32 tokens and carries S [24, 40] and z [24]: a chunk's queries read the
+// state before it, then pair with its keys, which then enter the state. The heads of a group carry the same state, so that none of them
+// writes it: two more kernels, "state" and "merge", compute the final state as in kernel-attention-state.mlir.
+
+#schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
+#map = #attn.feature_map<elu1>
+!q = tensor<?x4x?x24xf32>
+!k = tensor<?x2x?x24xf32>
+!v = tensor<?x2x?x40xf32>
+!o = tensor<?x4x?x40xf32>
+!a = tensor<?x4x?x24xf32>
+!b = tensor<?x2x?x24xf32>
+!s = tensor<?x2x24x40xf32>
+!z = tensor<?x2x24xf32>
+!num = tensor<?x4x?x40xf32>
+!den = tensor<?x4x?xf32>
+func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn.name = "v"},
+    %s0: !s {attn.name = "initial_state"}, %z0: !z {attn.name = "initial_sum"}) -> (!o, !s, !z)
+    attributes {tile.schedule = #schedule} {
+  %a = attn.map %q {feature_map = #map} : !q -> !a
+  %b = attn.map %k {feature_map = #map} : !k -> !b
+  %num, %den, %s, %z = attn.causal_readout %a, %b, %v initial(%s0, %z0 : !s, !z) : !a, !b, !v -> !num, !den, !s, !z
+  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>} : !num, !den -> !o
+  return %o, %s, %z : !o, !s, !z
+}
+
+// CHECK-LABEL: func.func @chunked(
+// CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "q"
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "k"
+// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "v"
+// CHECK-SAME:  %[[S0:[^:]*]]: memref<?x2x24x40xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "initial_state"
+// CHECK-SAME:  %[[Z0:[^:]*]]: memref<?x2x24xf32, strided<[?, ?, 1]>> {{{.*}}attune.name = "initial_sum"
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "o"
+// CHECK-SAME:  %[[S1:[^:]*]]: memref<?x2x24x40xf32, strided<[?, ?, ?, 1]>> {{{.*}}attune.name = "final_state"
+// CHECK-SAME:  %[[Z1:[^:]*]]: memref<?x2x24xf32, strided<[?, ?, 1]>> {{{.*}}attune.name = "final_sum"
+// CHECK-SAME:  attributes {attune.equal_lengths}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
+// CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK-NEXT: tile.launch @chunked_chunked grid(%[[BATCHES]], %[[C4]]) (%[[Q]], %[[K]], %[[V]], %[[O]], %[[S0]], %[[Z0]])
+// The final state
+// CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[PIECES:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
+// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[PIECES]]) : memref<?x2x?x24x40xf32>
+// CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[PIECES]]) : memref<?x2x?x24xf32>
+// CHECK-NEXT: %[[PIECES_AGAIN:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
+// CHECK-NEXT: tile.launch @chunked_state grid(%[[KEY_BATCHES]], %[[C2]], %[[PIECES_AGAIN]]) (%[[K]], %[[V]], %[[S_PIECES]], %[[Z_PIECES]])
+// CHECK-NEXT: %[[MERGE_BATCHES:.*]] = memref.dim %[[S_PIECES]], %[[C0]] :
+// CHECK-NEXT: tile.launch @chunked_merge grid(%[[MERGE_BATCHES]], %[[C2]]) (%[[S_PIECES]], %[[Z_PIECES]], %[[S0]], %[[Z0]], %[[S1]], %[[Z1]])
+// CHECK-NEXT: return
+
+// CHECK-LABEL: tile.kernel @chunked_chunked(
+// CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[S0:[^:]*]]: memref<?x2x24x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[Z0:[^:]*]]: memref<?x2x24xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[LOG2E_32x24:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<32x24xf32>
+// CHECK-DAG: %[[ZERO_32x24:.*]] = arith.constant dense<0.000000e+00> : tensor<32x24xf32>
+// CHECK-DAG: %[[ZERO_32x32:.*]] = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
+// CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
+// CHECK-DAG: %[[LARGEST_32:.*]] = arith.constant dense<3.40282347E+38> : tensor<32xf32>
+// CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
+// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
+// CHECK-NEXT: %[[S0_TILE:.*]] = tile.load %[[S0]][%[[BATCH]], %[[KV_HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
+// CHECK-NEXT: %[[Z0_TILE:.*]] = tile.load %[[Z0]][%[[BATCH]], %[[KV_HEAD]], %[[C0]]] : {{.*}} -> tensor<24xf32>
+// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
+// CHECK-SAME:     %[[S:.*]] = %[[S0_TILE]], %[[Z:.*]] = %[[Z0_TILE]]) : (tensor<24x40xf32>, tensor<24xf32>) {
+// What the state gives: num [32, 40] = φ(q) S, den [32] = φ(q) z
+// CHECK-NEXT:   %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[NEGATIVE:.*]] = arith.minimumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[EXPONENT:.*]] = arith.mulf %[[NEGATIVE]], %[[LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[PHI_Q:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[FROM_S:.*]] = tile.dot %[[PHI_Q]], %[[S]], %[[ZERO_32x40]] : tensor<32x24xf32>, tensor<24x40xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[Z_ROWS:.*]] = tile.expand %[[Z]] axis 0 : tensor<24xf32> -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[PHI_Z:.*]] = arith.mulf %[[PHI_Q]], %[[Z_ROWS]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[FROM_Z:.*]] = tile.reduce add %[[PHI_Z]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
+// φ(k) [32, 24] = 2^(log2 e · min(k, 0)) + max(k, 0), and 0 of keys that do not exist
+// CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[NEGATIVE_2:.*]] = arith.minimumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[EXPONENT_2:.*]] = arith.mulf %[[NEGATIVE_2]], %[[LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[EXP_2:.*]] = math.exp2 %[[EXPONENT_2]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[POSITIVE_2:.*]] = arith.maximumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[PHI_ALL:.*]] = arith.addf %[[EXP_2]], %[[POSITIVE_2]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
+// CHECK-NEXT:   %[[PHI_K:.*]] = tile.mask %[[PHI_ALL]] fill 0.000000e+00 rows(%[[KEYS_LEFT]]) : tensor<32x24xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
+// Pairs of the chunk: w [32, 32] = φ(q) φ(k)ᵀ below the diagonal; num += w v, den += w 1
+// CHECK-NEXT:   %[[PAIRS:.*]] = tile.dot %[[PHI_Q]], %[[PHI_K]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[W:.*]] = tile.mask %[[PAIRS]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
+// CHECK-NEXT:   %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[DEN:.*]] = arith.addf %[[ROW_SUM]], %[[FROM_Z]] : tensor<32xf32>
+// CHECK-NEXT:   %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN]] : tensor<32xf32>
+// CHECK-NEXT:   %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[IS_NULL:.*]] = arith.cmpf oeq, %[[DEN]], %[[ZERO_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[FACTOR:.*]] = arith.select %[[IS_NULL]], %[[ZERO_32]], %[[BOUNDED]] : tensor<32xi1>, tensor<32xf32>
+// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[OUT:.*]] = arith.mulf %[[NUM]], %[[FACTOR_COLS]] : tensor<32x40xf32>
+// CHECK-NEXT:   tile.store %[[OUT]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf32>
+// S += φ(k)ᵀ v, z += φ(k)ᵀ 1
+// CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[PHI_K]], %[[V_TILE]], %[[S]] {transpose_a} : tensor<32x24xf32>, tensor<32x40xf32> -> tensor<24x40xf32>
+// CHECK-NEXT:   %[[Z_SUM:.*]] = tile.reduce add %[[PHI_K]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
+// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<24xf32>
+// CHECK-NEXT:   tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<24x40xf32>, tensor<24xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.return
+
+// CHECK-LABEL: tile.kernel @chunked_state(
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x24x40xf32>
+// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x24xf32>
+// CHECK-SAME:  grid(batch, head, key_piece)
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
+// CHECK-DAG: %[[ZERO_24x40:.*]] = arith.constant dense<0.000000e+00> : tensor<24x40xf32>
+// CHECK-DAG: %[[ZERO_24:.*]] = arith.constant dense<0.000000e+00> : tensor<24xf32>
+// CHECK-DAG: %[[LOG2E_32x24:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<32x24xf32>
+// CHECK-DAG: %[[ZERO_32x24:.*]] = arith.constant dense<0.000000e+00> : tensor<32x24xf32>
+// Keys from 2048 piece up to the end of the piece or of all keys.
+// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
+// CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
+// CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
+// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-SAME:     %[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
+// φ(k) [32, 24] = 2^(log2 e · min(k, 0)) + max(k, 0), and 0 of keys that do not exist
+// CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
+// CHECK-NEXT:   %[[NEGATIVE:.*]] = arith.minimumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[EXPONENT:.*]] = arith.mulf %[[NEGATIVE]], %[[LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[POSITIVE:.*]] = arith.maximumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[PHI_ALL:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
+// CHECK-NEXT:   %[[PHI_K:.*]] = tile.mask %[[PHI_ALL]] fill 0.000000e+00 rows(%[[KEYS_LEFT]]) : tensor<32x24xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
+// S [24, 40] += φ(k)ᵀ v, z [24] += φ(k)ᵀ 1
+// CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[PHI_K]], %[[V_TILE]], %[[S]] {transpose_a} : tensor<32x24xf32>, tensor<32x40xf32> -> tensor<24x40xf32>
+// CHECK-NEXT:   %[[Z_SUM:.*]] = tile.reduce add %[[PHI_K]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
+// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<24xf32>
+// CHECK-NEXT:   tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<24x40xf32>, tensor<24xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.store %[[STATE]]#0, %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<24x40xf32>
+// CHECK-NEXT: tile.store %[[STATE]]#1, %[[Z_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : tensor<24xf32>
+// CHECK-NEXT: tile.return
+
+// CHECK-LABEL: tile.kernel @chunked_merge(
+// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x24x40xf32>
+// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x24xf32>
+// CHECK-SAME:  %[[S0:[^:]*]]: memref<?x2x24x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[Z0:[^:]*]]: memref<?x2x24xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:  %[[S1:[^:]*]]: memref<?x2x24x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[Z1:[^:]*]]: memref<?x2x24xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// The pieces are added to the initial state.
+// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
+// CHECK-NEXT: %[[S0_TILE:.*]] = tile.load %[[S0]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
+// CHECK-NEXT: %[[Z0_TILE:.*]] = tile.load %[[Z0]][%[[BATCH]], %[[HEAD]], %[[C0]]] : {{.*}} -> tensor<24xf32>
+// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[PIECE:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
+// CHECK-SAME:     %[[S:.*]] = %[[S0_TILE]], %[[Z:.*]] = %[[Z0_TILE]]) : (tensor<24x40xf32>, tensor<24xf32>) {
+// CHECK-NEXT:   %[[S_PIECE:.*]] = tile.load %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
+// CHECK-NEXT:   %[[Z_PIECE:.*]] = tile.load %[[Z_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : {{.*}} -> tensor<24xf32>
+// CHECK-NEXT:   %[[S_NEXT:.*]] = arith.addf %[[S]], %[[S_PIECE]] : tensor<24x40xf32>
+// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_PIECE]] : tensor<24xf32>
+// CHECK-NEXT:   tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<24x40xf32>, tensor<24xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.store %[[STATE]]#0, %[[S1]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[C0]]] : tensor<24x40xf32>
+// CHECK-NEXT: tile.store %[[STATE]]#1, %[[Z1]][%[[BATCH]], %[[HEAD]], %[[C0]]] : tensor<24xf32>
+// CHECK-NEXT: tile.return

@@ -1,0 +1,124 @@
+// RUN: attn-opt %s -attn-to-tile=target=gpu -canonicalize -cse | FileCheck %s
+
+// Kernel attention with φ = elu + 1, not causal, in two passes on a GPU with bf16 storage, as kernel-attention-state.mlir on a CPU.
+// Features enter S [24, 40] rounded to bf16, z [24] in f32; the state is read in TF32.
+
+#schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048, operand = bf16, warps = 4, stages = 2>
+#map = #attn.feature_map<elu1>
+!q = tensor<?x4x?x24xbf16>
+!k = tensor<?x2x?x24xbf16>
+!v = tensor<?x2x?x40xbf16>
+!o = tensor<?x4x?x40xbf16>
+!a = tensor<?x4x?x24xf32>
+!b = tensor<?x2x?x24xf32>
+!s = tensor<?x2x24x40xf32>
+!z = tensor<?x2x24xf32>
+!num = tensor<?x4x?x40xf32>
+!den = tensor<?x4x?xf32>
+func.func @linear(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn.name = "v"}) -> !o
+    attributes {tile.schedule = #schedule} {
+  %a = attn.map %q {feature_map = #map} : !q -> !a
+  %b = attn.map %k {feature_map = #map} : !k -> !b
+  %s, %z = attn.state %b, %v : !b, !v -> !s, !z
+  %num, %den = attn.readout %a, %s, %z : !a, !s, !z -> !num, !den
+  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>} : !num, !den -> !o
+  return %o : !o
+}
+
+// CHECK-LABEL: tile.kernel @linear_state(
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xbf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xbf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x24x40xf32>
+// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x24xf32>
+// CHECK-SAME:  grid(batch, head, key_piece)
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = bf16, warps = 4, stages = 2>}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
+// CHECK-DAG: %[[ZERO_24x40:.*]] = arith.constant dense<0.000000e+00> : tensor<24x40xf32>
+// CHECK-DAG: %[[ZERO_24:.*]] = arith.constant dense<0.000000e+00> : tensor<24xf32>
+// CHECK-DAG: %[[LOG2E_32x24:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<32x24xf32>
+// CHECK-DAG: %[[ZERO_32x24:.*]] = arith.constant dense<0.000000e+00> : tensor<32x24xf32>
+// Keys from 2048 piece up to the end of the piece or of all keys.
+// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
+// CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
+// CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
+// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-SAME:     %[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
+// φ(k) [32, 24] = 2^(log2 e · min(k, 0)) + max(k, 0), and 0 of keys that do not exist
+// CHECK-NEXT:   %[[K_LOADED:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xbf16>
+// CHECK-NEXT:   %[[K_TILE:.*]] = arith.extf %[[K_LOADED]] : tensor<32x24xbf16> to tensor<32x24xf32>
+// CHECK-NEXT:   %[[NEGATIVE:.*]] = arith.minimumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[EXPONENT:.*]] = arith.mulf %[[NEGATIVE]], %[[LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[POSITIVE:.*]] = arith.maximumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[PHI_ALL:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
+// CHECK-NEXT:   %[[PHI_K:.*]] = tile.mask %[[PHI_ALL]] fill 0.000000e+00 rows(%[[KEYS_LEFT]]) : tensor<32x24xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xbf16>
+// S [24, 40] += φ(k)ᵀ v, z [24] += φ(k)ᵀ 1
+// CHECK-NEXT:   %[[PHI_K_BF16:.*]] = arith.truncf %[[PHI_K]] : tensor<32x24xf32> to tensor<32x24xbf16>
+// CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[PHI_K_BF16]], %[[V_TILE]], %[[S]] {transpose_a} : {{.*}} -> tensor<24x40xf32>
+// CHECK-NEXT:   %[[Z_SUM:.*]] = tile.reduce add %[[PHI_K]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
+// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<24xf32>
+// CHECK-NEXT:   tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<24x40xf32>, tensor<24xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.store %[[STATE]]#0, %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<24x40xf32>
+// CHECK-NEXT: tile.store %[[STATE]]#1, %[[Z_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : tensor<24xf32>
+// CHECK-NEXT: tile.return
+
+// As in kernel-attention-state.mlir: the states are f32.
+// CHECK-LABEL: tile.kernel @linear_merge(
+
+// CHECK-LABEL: tile.kernel @linear_readout(
+// CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xbf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[S:[^:]*]]: memref<?x2x24x40xf32>
+// CHECK-SAME:  %[[Z:[^:]*]]: memref<?x2x24xf32>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xbf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  grid(batch, head, query_block)
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = bf16, warps = 4, stages = 2>}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
+// CHECK-DAG: %[[LOG2E_32x24:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<32x24xf32>
+// CHECK-DAG: %[[ZERO_32x24:.*]] = arith.constant dense<0.000000e+00> : tensor<32x24xf32>
+// CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
+// CHECK-DAG: %[[LARGEST_32:.*]] = arith.constant dense<3.40282347E+38> : tensor<32xf32>
+// CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
+// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// φ(q) [32, 24]
+// CHECK-NEXT: %[[Q_LOADED:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xbf16>
+// CHECK-NEXT: %[[Q_TILE:.*]] = arith.extf %[[Q_LOADED]] : tensor<32x24xbf16> to tensor<32x24xf32>
+// CHECK-NEXT: %[[NEGATIVE:.*]] = arith.minimumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT: %[[EXPONENT:.*]] = arith.mulf %[[NEGATIVE]], %[[LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT: %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x24xf32>
+// CHECK-NEXT: %[[POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT: %[[PHI_Q:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<32x24xf32>
+// CHECK-NEXT: %[[S_TILE:.*]] = tile.load %[[S]][%[[BATCH]], %[[KV_HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
+// CHECK-NEXT: %[[Z_TILE:.*]] = tile.load %[[Z]][%[[BATCH]], %[[KV_HEAD]], %[[C0]]] : {{.*}} -> tensor<24xf32>
+// num [32, 40] = φ(q) S, den [32] = φ(q) z
+// CHECK-NEXT: %[[NUM:.*]] = tile.dot %[[PHI_Q]], %[[S_TILE]], %[[ZERO_32x40]] precision tf32 : {{.*}} -> tensor<32x40xf32>
+// CHECK-NEXT: %[[Z_TILE_ROWS:.*]] = tile.expand %[[Z_TILE]] axis 0 : tensor<24xf32> -> tensor<32x24xf32>
+// CHECK-NEXT: %[[PHI_Z:.*]] = arith.mulf %[[PHI_Q]], %[[Z_TILE_ROWS]] : tensor<32x24xf32>
+// CHECK-NEXT: %[[DEN:.*]] = tile.reduce add %[[PHI_Z]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
+// o = num / den, 0 where den is 0
+// CHECK-NEXT: %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN]] : tensor<32xf32>
+// CHECK-NEXT: %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[IS_NULL:.*]] = arith.cmpf oeq, %[[DEN]], %[[ZERO_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[FACTOR:.*]] = arith.select %[[IS_NULL]], %[[ZERO_32]], %[[BOUNDED]] : tensor<32xi1>, tensor<32xf32>
+// CHECK-NEXT: %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
+// CHECK-NEXT: %[[OUT:.*]] = arith.mulf %[[NUM]], %[[FACTOR_COLS]] : tensor<32x40xf32>
+// CHECK-NEXT: %[[OUT_BF16:.*]] = arith.truncf %[[OUT]] : tensor<32x40xf32> to tensor<32x40xbf16>
+// CHECK-NEXT: tile.store %[[OUT_BF16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xbf16>
+// CHECK-NEXT: tile.return

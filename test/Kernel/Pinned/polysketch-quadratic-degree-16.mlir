@@ -1,0 +1,158 @@
+// RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
+
+// Causal polynomial attention of degree 16 through sketches alone, all pair weights in tiles: w_ij = ⟨S(q_i), S(k_j)⟩² for j ≤ i. As
+// polysketch-quadratic.mlir, but |k|^8 leaves the range of f32. So keys are sketched without their length, and a length counts relative to
+// M_i, the largest |k_j| up to query i (polysketch-chunked-degree-32.mlir pins the kernel that makes both).
+
+#schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
+!q = tensor<?x4x?x20xf32>
+!k = tensor<?x2x?x20xf32>
+!v = tensor<?x2x?x40xf32>
+!o = tensor<?x4x?x40xf32>
+!leaf = tensor<4x32xf32>
+!node = tensor<4x8xf32>
+!index = tensor<4x8xi32>
+func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn.name = "v"},
+    %s: !leaf {attn.name = "s", attn.parameter}, %t: !node {attn.name = "t", attn.parameter},
+    %i: !index {attn.name = "i", attn.parameter}, %j: !index {attn.name = "j", attn.parameter})
+    -> !o attributes {tile.schedule = #schedule} {
+  %o = attn.polysketch %q, %k, %v
+      signs(%s, %s, %s, %s, %s, %s, %s, %s, %t, %t, %t, %t, %t, %t, %t, %t, %t, %t, %t, %t, %t, %t :
+          !leaf, !leaf, !leaf, !leaf, !leaf, !leaf, !leaf, !leaf, !node, !node, !node, !node, !node, !node, !node, !node, !node, !node, !node,
+          !node, !node, !node)
+      indices(%i, %i, %i, %i, %i, %i, %i, %i, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j :
+          !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index,
+          !index, !index, !index, !index, !index)
+      {causal, degree = 16 : i64, denominator = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>,
+       form = #attn.form<quadratic>, scale = 5.000000e-01 : f64, size = 8 : i64}
+      : !q, !k, !v -> !o
+  return %o : !o
+}
+
+// CHECK-LABEL: tile.kernel @long_polysketch(
+// CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x20xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[SQ:[^:]*]]: memref<?x4x?x8xf32>
+// CHECK-SAME:  %[[SK:[^:]*]]: memref<?x4x?x8xf32>
+// CHECK-SAME:  %[[Q_SCALE:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[LARGEST:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  grid(batch, head, query_block)
+// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
+// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
+// CHECK-DAG: %[[ZERO_32x32:.*]] = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
+// CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
+// CHECK-DAG: %[[LARGEST_32:.*]] = arith.constant dense<3.40282347E+38> : tensor<32xf32>
+// CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[TWO_TO_M120_32:.*]] = arith.constant dense<7.52316385E-37> : tensor<32xf32>
+// CHECK-DAG: %[[TWO_TO_M126_32:.*]] = arith.constant dense<1.17549435E-38> : tensor<32xf32>
+// CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
+// A block without exact pairs is one query tile.
+// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
+// CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
+// CHECK-NEXT: %[[END_ALL:.*]] = arith.addi %[[FIRST]], %[[C32]] : index
+// CHECK-NEXT: %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// Keys before the tile.
+// CHECK-NEXT: %[[BEFORE:.*]] = arith.minsi %[[FIRST]], %[[KEYS]] : index
+// CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
+// CHECK-NEXT: %[[SEEN:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32 carries(
+// CHECK-SAME:     %[[M:.*]] = %[[TWO_TO_M126_32]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
+// CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
+// roots of weights t [32, 32] = S(q) S(k / |k|)ᵀ (|k| / M_i)^8
+// CHECK-NEXT:   %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[BEFORE]]) : {{.*}} -> tensor<32x8xf32>
+// CHECK-NEXT:   %[[DOT:.*]] = tile.dot %[[SQ_TILE]], %[[SK_TILE]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[LENGTHS_K:.*]] = tile.load %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]]] rows(%[[BEFORE]]) : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT:   %[[M_I:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT:   %[[M_I_SAFE:.*]] = arith.maximumf %[[M_I]], %[[TWO_TO_M120_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[M_I_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[M_I_SAFE]] : tensor<32xf32>
+// CHECK-NEXT:   %[[LENGTHS_K_ROWS:.*]] = tile.expand %[[LENGTHS_K]] axis 0 : tensor<32xf32> -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[M_I_INVERSE_COLS:.*]] = tile.expand %[[M_I_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[LENGTH_RATIO:.*]] = arith.mulf %[[LENGTHS_K_ROWS]], %[[M_I_INVERSE_COLS]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[RATIO_2:.*]] = arith.mulf %[[LENGTH_RATIO]], %[[LENGTH_RATIO]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[RATIO_4:.*]] = arith.mulf %[[RATIO_2]], %[[RATIO_2]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[RATIO_8:.*]] = arith.mulf %[[RATIO_4]], %[[RATIO_4]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[T:.*]] = arith.mulf %[[DOT]], %[[RATIO_8]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[BEFORE]]) : {{.*}} -> tensor<32x40xf32>
+// m' = max(m, max |t|), w = (t / m')², den and num times (m / m')²
+// CHECK-NEXT:   %[[ABS_T:.*]] = math.absf %[[T]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[ROW_MAX:.*]] = tile.reduce max %[[ABS_T]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[ROW_MAX]] : tensor<32xf32>
+// CHECK-NEXT:   %[[M_NEXT_SAFE:.*]] = arith.maximumf %[[M_NEXT]], %[[TWO_TO_M126_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[M_NEXT_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[M_NEXT_SAFE]] : tensor<32xf32>
+// CHECK-NEXT:   %[[GROWTH:.*]] = arith.mulf %[[M]], %[[M_NEXT_INVERSE]] : tensor<32xf32>
+// CHECK-NEXT:   %[[GROWTH_SQ:.*]] = arith.mulf %[[GROWTH]], %[[GROWTH]] : tensor<32xf32>
+// CHECK-NEXT:   %[[SAME:.*]] = arith.cmpf oeq, %[[M]], %[[M_NEXT]] : tensor<32xf32>
+// CHECK-NEXT:   %[[KEPT:.*]] = arith.select %[[SAME]], %[[ONE_32]], %[[GROWTH_SQ]] : tensor<32xi1>, tensor<32xf32>
+// CHECK-NEXT:   %[[M_NEXT_INVERSE_COLS:.*]] = tile.expand %[[M_NEXT_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[T_IN_UNIT:.*]] = arith.mulf %[[T]], %[[M_NEXT_INVERSE_COLS]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[W:.*]] = arith.mulf %[[T_IN_UNIT]], %[[T_IN_UNIT]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[DEN_KEPT:.*]] = arith.mulf %[[DEN]], %[[KEPT]] : tensor<32xf32>
+// CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[DEN_NEXT:.*]] = arith.addf %[[DEN_KEPT]], %[[ROW_SUM]] : tensor<32xf32>
+// CHECK-NEXT:   %[[KEPT_COLS:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[NUM_KEPT:.*]] = arith.mulf %[[NUM]], %[[KEPT_COLS]] : tensor<32x40xf32>
+// CHECK-NEXT:   %[[NUM_NEXT:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[NUM_KEPT]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[DEN_NEXT]], %[[NUM_NEXT]] : tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>
+// CHECK-NEXT: }
+// Keys of the tile, below the diagonal.
+// CHECK-NEXT: %[[TILE_END:.*]] = arith.minsi %[[END_ALL]], %[[KEYS]] : index
+// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[FIRST]] to %[[TILE_END]] step 32 carries(
+// CHECK-SAME:     %[[M:.*]] = %[[SEEN]]#0, %[[DEN:.*]] = %[[SEEN]]#1, %[[NUM:.*]] = %[[SEEN]]#2) :
+// CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
+// roots of weights t [32, 32] = S(q) S(k / |k|)ᵀ (|k| / M_i)^8
+// CHECK-NEXT:   %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[TILE_END]]) : {{.*}} -> tensor<32x8xf32>
+// CHECK-NEXT:   %[[DOT:.*]] = tile.dot %[[SQ_TILE]], %[[SK_TILE]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[LENGTHS_K:.*]] = tile.load %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]]] rows(%[[TILE_END]]) : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT:   %[[M_I:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT:   %[[M_I_SAFE:.*]] = arith.maximumf %[[M_I]], %[[TWO_TO_M120_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[M_I_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[M_I_SAFE]] : tensor<32xf32>
+// CHECK-NEXT:   %[[LENGTHS_K_ROWS:.*]] = tile.expand %[[LENGTHS_K]] axis 0 : tensor<32xf32> -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[M_I_INVERSE_COLS:.*]] = tile.expand %[[M_I_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[LENGTH_RATIO:.*]] = arith.mulf %[[LENGTHS_K_ROWS]], %[[M_I_INVERSE_COLS]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[RATIO_2:.*]] = arith.mulf %[[LENGTH_RATIO]], %[[LENGTH_RATIO]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[RATIO_4:.*]] = arith.mulf %[[RATIO_2]], %[[RATIO_2]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[RATIO_8:.*]] = arith.mulf %[[RATIO_4]], %[[RATIO_4]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[T_ALL:.*]] = arith.mulf %[[DOT]], %[[RATIO_8]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[DIAGONAL:.*]] = arith.subi %[[FIRST]], %[[FIRST_KEY]] : index
+// CHECK-NEXT:   %[[T:.*]] = tile.mask %[[T_ALL]] fill 0.000000e+00 diagonal(%[[DIAGONAL]]) : tensor<32x32xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[TILE_END]])
+// CHECK-SAME:       -> tensor<32x40xf32>
+// m' = max(m, max |t|), w = (t / m')², den and num times (m / m')²
+// CHECK-NEXT:   %[[ABS_T:.*]] = math.absf %[[T]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[ROW_MAX:.*]] = tile.reduce max %[[ABS_T]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[ROW_MAX]] : tensor<32xf32>
+// CHECK-NEXT:   %[[M_NEXT_SAFE:.*]] = arith.maximumf %[[M_NEXT]], %[[TWO_TO_M126_32]] : tensor<32xf32>
+// CHECK-NEXT:   %[[M_NEXT_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[M_NEXT_SAFE]] : tensor<32xf32>
+// CHECK-NEXT:   %[[GROWTH:.*]] = arith.mulf %[[M]], %[[M_NEXT_INVERSE]] : tensor<32xf32>
+// CHECK-NEXT:   %[[GROWTH_SQ:.*]] = arith.mulf %[[GROWTH]], %[[GROWTH]] : tensor<32xf32>
+// CHECK-NEXT:   %[[SAME:.*]] = arith.cmpf oeq, %[[M]], %[[M_NEXT]] : tensor<32xf32>
+// CHECK-NEXT:   %[[KEPT:.*]] = arith.select %[[SAME]], %[[ONE_32]], %[[GROWTH_SQ]] : tensor<32xi1>, tensor<32xf32>
+// CHECK-NEXT:   %[[M_NEXT_INVERSE_COLS:.*]] = tile.expand %[[M_NEXT_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x32xf32>
+// CHECK-NEXT:   %[[T_IN_UNIT:.*]] = arith.mulf %[[T]], %[[M_NEXT_INVERSE_COLS]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[W:.*]] = arith.mulf %[[T_IN_UNIT]], %[[T_IN_UNIT]] : tensor<32x32xf32>
+// CHECK-NEXT:   %[[DEN_KEPT:.*]] = arith.mulf %[[DEN]], %[[KEPT]] : tensor<32xf32>
+// CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:   %[[DEN_NEXT:.*]] = arith.addf %[[DEN_KEPT]], %[[ROW_SUM]] : tensor<32xf32>
+// CHECK-NEXT:   %[[KEPT_COLS:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[NUM_KEPT:.*]] = arith.mulf %[[NUM]], %[[KEPT_COLS]] : tensor<32x40xf32>
+// CHECK-NEXT:   %[[NUM_NEXT:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[NUM_KEPT]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[DEN_NEXT]], %[[NUM_NEXT]] : tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[SUMS]]#1 : tensor<32xf32>
+// CHECK-NEXT: %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[IS_NULL:.*]] = arith.cmpf oeq, %[[SUMS]]#1, %[[ZERO_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[FACTOR:.*]] = arith.select %[[IS_NULL]], %[[ZERO_32]], %[[BOUNDED]] : tensor<32xi1>, tensor<32xf32>
+// CHECK-NEXT: %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
+// CHECK-NEXT: %[[OUT:.*]] = arith.mulf %[[SUMS]]#2, %[[FACTOR_COLS]] : tensor<32x40xf32>
+// CHECK-NEXT: tile.store %[[OUT]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[END]]) : tensor<32x40xf32>
+// CHECK-NEXT: tile.return
