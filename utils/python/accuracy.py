@@ -94,11 +94,11 @@ def judge(got, expected, dtype, tolerance, bounds=None, noise=None):
 
 
 def judge_rows(got, expected, dtype, tolerance, bounds, noise=None):
-    """Row by row, where one is conditioned. What f32 misses a row by counts as a bound where it is above the tolerance by the
-    same factor; together rows without a bound keep the tolerance whatever it misses them by."""
+    """Row by row, where one is conditioned. What f32 misses a row by counts as its bound where that is more; together rows without a bound keep the tolerance whatever it misses them by."""
     exempt = conditioned(bounds, tolerance)
     allowed = lambda bounds: np.fmin(BOUND_FACTOR * np.asarray(bounds), MOST_ERROR)
-    most = np.where(exempt, allowed(bounds), tolerance if noise is None else np.fmax(tolerance, allowed(noise)))
+    most = np.where(exempt, allowed(bounds), tolerance)
+    most = most if noise is None else np.fmax(most, allowed(noise))
     errors = row_errors(got, expected, dtype)
     lost = exempt & ~(np.isfinite(got) | (np.abs(expected) > (1 - MOST_ERROR) * LARGEST[dtype])).all(axis=-1)
     share = np.where(lost, np.inf, errors / most)

@@ -98,6 +98,7 @@ def rules_hold():
             and not right([0, nan], [0, inf]) and not right([0, inf], [0, inf]) and not right([nan, 0], [0, inf])
             and not right([nan, 0], [0, 0])
             and right([7e-3, 0], [1e-9, 2e-3], [2e-3, 0]) and not right([9e-3, 0], [1e-9, 2e-3], [2e-3, 0])  # four times what f32 misses it by
+            and right([0, 7e-3], [0, 1.1e-3], [0, 2e-3]) and not right([0, 9e-3], [0, 1.1e-3], [0, 2e-3])  # of a conditioned row too
             and right([9e-4, 0], [1e-9, 2e-3], [1e-5, 0]) and not right([1.1e-3, 0], [1e-9, 2e-3], [1e-5, 0])
             and not right([0.26, 0], [1e-9, 1], [inf, 0]) and not right([nan, 0], [1e-9, 1], [inf, 0])
             and right([6.9e-3, 0, 0, 0], [0, 5e-3, 0, 0], [2e-3, 0, 0, 0], 4e-3)    # and those without a bound together
@@ -124,18 +125,31 @@ def f32_holds_powers():
     return worst < 1e-3
 
 
+def read_in_f32(sq, state):
+    """Σ_f s_f (Σ_g s_g state_fg) of rows sq [n, r] and a state [r, r, c], one addition after another."""
+    total = np.zeros((len(sq), state.shape[-1]), np.float32)
+    for column, slices in zip(sq.T, state):
+        part = np.zeros_like(total)
+        for other, entries in zip(sq.T, slices):
+            part += other[:, None] * entries
+        total += column[:, None] * part
+    return total.astype(float)
+
+
 def states_are_off_by_chance():
     """What is said of a state of f32 is the mean of what one made entry by entry is off by; rows that cancel are far off, so is one key alone."""
     rng, shares = np.random.default_rng(8), []
-    for keys, length in ((1, 1e-3), (20, 1.0), (20, 1e3)):
-        sq, sk, v = rng.standard_normal((40, 8)) * length, rng.standard_normal((keys, 8)), rng.standard_normal((keys, 3))
-        roots = sketch_bounds.Roots(sq @ sk.T, None, np.ones((40, keys)), sq, sk)
-        o, root, _, _ = sketch_bounds.attend({}, roots.t, v)
-        ones = np.concatenate([v, np.ones((keys, 1))], 1)
-        state = np.float32(sk[:, :, None] * sk[:, None, :])[..., None] * np.float32(ones)[:, None, None, :]     # [N, r, r, dv + 1]
-        sums = np.einsum("if,ig,fgc->ic", sq, sq, state.sum(0, dtype=np.float32).astype(float))
+    for keys, r, length in ((1, 8, 1e-3), (20, 8, 1.0), (20, 32, 1e3)):
+        sq, sk, v = (rng.standard_normal(shape).astype(np.float32) for shape in ((40, r), (keys, r), (keys, 3)))
+        sq *= np.float32(length)
+        exact = [rows.astype(float) for rows in (sq, sk, v)]
+        roots = sketch_bounds.Roots(exact[0] @ exact[1].T, None, np.ones((40, keys)), *exact[:2])
+        o, root, _, _ = sketch_bounds.attend({}, roots.t, exact[2])
+        ones = np.concatenate([v, np.ones((keys, 1), np.float32)], 1)
+        state = (sk[:, :, None] * sk[:, None, :])[..., None] * ones[:, None, None, :]     # [N, r, r, dv + 1]
+        sums = read_in_f32(sq, state.sum(0))
         error = np.linalg.norm(sums[:, :-1] / sums[:, -1:] - o, axis=1)
-        chance = sketch_bounds.UNIT["f32"] * sketch_bounds.chance_in_state(roots, root, v, o)
+        chance = sketch_bounds.UNIT["f32"] * sketch_bounds.chance_in_state(roots, root, exact[2], o)
         shares.append(np.median(error / chance))
     print("errors of states are", " and ".join(f"{share:.2f}" for share in shares), "of what is said")
     return all(0.1 < share < 4 for share in shares)
