@@ -45,7 +45,8 @@ Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
     : points(z.batch * z.heads), r(shape.sketch), c(z.dv + 1), leaves(shape.degree / 2.0),
       // §8: p' d r at the leaves and 2 r² at each of p' − 1 nodes.
       products(leaves * z.d * r + (leaves - 1) * 2 * r * r), elementwise(3 * z.d + leaves * r),
-      matrixBytes(4 * z.heads * products), passes(tile::sketchHasPairs(shape.degree / 2, shape.sketch) ? 2 : 1) {
+      matrixBytes(4 * z.heads * products),
+      passes(tile::sketchHasPairs(shape.width, shape.degree / 2, shape.sketch) ? 2 : 1) {
   once = z.schedule.getTarget() == tile::TargetKind::CPU && shape.form != attn::Form::Quadratic;
   features = once ? r * (r + 1) / 2 : z.m;
   stateBytes = once ? 4 * (features * z.dv + r * r) : z.stateBytes();

@@ -43,18 +43,16 @@ static attn::DenominatorAttr unguarded(TileBuilder &tiles) {
 /// |scale M q| of the tile's queries [Tq]; without a running unit M what stands beside them.
 static Value queryLengths(TileBuilder &tiles, const QueryTile &tile) {
   const Sketches &at = tile.at;
-  Value length = tiles.load(tile.frame[at.rowScale], {tile.point.batch, tile.point.head, tile.first}, at.rows); // [Tq]
+  SmallVector<Value> first{tile.point.batch, tile.point.head, tile.first};
+  Value length = tiles.load(tile.frame[at.queryLengths], first, at.rows); // [Tq]
   return tile.running ? tiles.times(length, tile.running.ofQueries(tiles, tile.point, tile.first, at.rows)) : length;
 }
 
 static PowerCarry carryOf(TileBuilder &tiles, const QueryTile &tile) {
   const Sketches &at = tile.at;
   if (exactApart(at.options)) // the guard comes last
-    return {at.rows, at.problem.valueWidth(), 2, unguarded(tiles), Value()};
-  Value scale = queryLengths(tiles, tile);                                                              // [Tq]
-  if (tile.running) // becomes |scale M q|^p'
-    scale = tiles.minimum(evenPower(tiles, scale, tile.running.power), tiles.constant({at.rows}, 0x1p120));
-  return {at.rows, at.problem.valueWidth(), 2, at.options.guard, scale};
+    return {at.rows, at.problem.valueWidth(), 2, unguarded(tiles)};
+  return {at.rows, at.problem.valueWidth(), 2, at.options.guard, queryLengths(tiles, tile), at.options.degree / 2};
 }
 
 /// Pairs with keys from ≤ j < end: of sketches, or exact ones. `diagonal`: only j ≤ i. A carry of degree 2 takes the roots
@@ -95,7 +93,7 @@ static SmallVector<Value> addOwnBlock(TileBuilder &tiles, const QueryTile &tile,
   const PolysketchOptions &options = tile.at.options;
   Value end = tiles.min(tiles.add(tile.first, tiles.index(tile.at.rows)), tile.limit);
   if (exactApart(options)) {
-    PowerCarry own{tile.at.rows, carry.valueWidth, options.degree, unguarded(tiles), Value()};
+    PowerCarry own{tile.at.rows, carry.valueWidth, options.degree, unguarded(tiles)};
     SmallVector<Value> exact = addPairs(tiles, tile, own, start, end, own.start(tiles), /*exact=*/true, /*diagonal=*/true);
     bool guarded = options.guard.getBias() != 0 || options.guard.getFloor() != 0;
     ApartGuard guard{options.guard, guarded ? queryLengths(tiles, tile) : Value()};
@@ -303,7 +301,7 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
     result.grid = {problem.schedule.getQueryTile(), problem.schedule.getQueryTile()};
   }
   if (queries)
-    result.rowScale = site.workspace({dynamic, heads, dynamic}, {batch, count});
+    result.lengths = site.workspace({dynamic, heads, dynamic}, {batch, count});
   problem.name += queries ? "_query" : "_key";
   problem.query = tokens;
   buildSketch(site, problem, options.matrices, scale, result);
@@ -318,7 +316,7 @@ void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const Poly
   Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, largest, runs, /*queries=*/true);
   Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, largest, runs, /*queries=*/false);
   Sketches at{problem,     options,        query.tokens, key.tokens, query.columns,
-              key.columns, query.rowScale, largest,      running,    tilesOf(problem, options)};
+              key.columns, query.lengths, largest,      running,    tilesOf(problem, options)};
   if (options.form == "quadratic")
     return buildPairs(site, at);
   if (options.form == "chunked")

@@ -33,12 +33,13 @@ static Value inverse(TileBuilder &tiles, Value x) {
 
 SmallVector<Value> PowerCarry::start(TileBuilder &tiles) const {
   // The unit is what sums were divided by, so it starts at the least number that they are divided by. With a guard it is
-  // at least 1 in true logits, so that the guard in that unit does not overflow. 1 / rowScale may be infinite only where
-  // the true logits vanish.
+  // at least 1 in true logits, so that the guard in that unit does not overflow. length^-power may be infinite only
+  // where the true logits vanish.
   Value m = tiles.constant({rows}, leastUnit);
   if (guarded())
-    m = rowScale ? tiles.maximum(m, tiles.minimum(inverse(tiles, rowScale), tiles.constant({rows}, 0x1p60)))
-                 : tiles.constant({rows}, 1);
+    m = length ? tiles.maximum(m, tiles.minimum(evenPower(tiles, inverse(tiles, length), power),
+                                                tiles.constant({rows}, 0x1p60)))
+               : tiles.constant({rows}, 1);
   return {m, tiles.constant({rows}, 0), tiles.constant({rows, valueWidth}, 0)};
 }
 
@@ -57,20 +58,6 @@ SmallVector<Value> PowerCarry::step(TileBuilder &tiles, ValueRange carried, Valu
   Value den = tiles.plus(tiles.times(carried[1], before), tiles.reduceAdd(w, 1));          // [Tq]
   Value num = tiles.times(carried[2], tiles.expand(before, 1, {rows, valueWidth}));        // [Tq, dv]
   return {m, den, tiles.dot(w, tiles.cast(v, tiles.builder.getF32Type()), num)};
-}
-
-Value PowerCarry::finish(TileBuilder &tiles, ValueRange carried) const {
-  Value den = carried[1];
-  if (guarded()) {
-    Value unit = rowScale ? tiles.times(carried[0], rowScale) : carried[0];
-    Value scale = evenPower(tiles, inverse(tiles, unit), degree);                           // [Tq], unit^-degree
-    if (guard.getBias() != 0)
-      den = tiles.plus(den, tiles.times(scale, tiles.constant({rows}, guard.getBias())));
-    if (guard.getFloor() != 0)
-      den = tiles.maximum(den, tiles.times(scale, tiles.constant({rows}, guard.getFloor())));
-  }
-  auto none = attn::DenominatorAttr::get(tiles.builder.getContext(), 0.0, 0.0);
-  return normalize(tiles, none, carried[2], den);
 }
 
 namespace {
@@ -95,6 +82,29 @@ static Scaled powerOf(TileBuilder &tiles, Value unit, int64_t power) {
   Scaled ofRest = apart(tiles, evenPower(tiles, rest, 2 * std::abs(power)));
   Value exponent = tiles.times(one.exponent, tiles.constant(rows, 2.0 * static_cast<double>(power)));
   return {tiles.plus(exponent, ofRest.exponent), ofRest.rest};
+}
+
+Value PowerCarry::ofGuard(TileBuilder &tiles, Value m) const {
+  if (!length)
+    return evenPower(tiles, inverse(tiles, m), degree);
+  Value lengths = tiles.maximum(length, tiles.constant({rows}, leastUnit));                 // [Tq]
+  Scaled unit = powerOf(tiles, m, -degree / 2), scale = powerOf(tiles, lengths, -power * degree / 2);
+  // Larger only where the true logits vanish.
+  Value exponent = tiles.minimum(tiles.plus(unit.exponent, scale.exponent), tiles.constant({rows}, 120));
+  return tiles.times(tiles.exp2(exponent), tiles.times(unit.rest, scale.rest));
+}
+
+Value PowerCarry::finish(TileBuilder &tiles, ValueRange carried) const {
+  Value den = carried[1];
+  if (guarded()) {
+    Value scale = ofGuard(tiles, carried[0]);                                               // [Tq]
+    if (guard.getBias() != 0)
+      den = tiles.plus(den, tiles.times(scale, tiles.constant({rows}, guard.getBias())));
+    if (guard.getFloor() != 0)
+      den = tiles.maximum(den, tiles.times(scale, tiles.constant({rows}, guard.getFloor())));
+  }
+  auto none = attn::DenominatorAttr::get(tiles.builder.getContext(), 0.0, 0.0);
+  return normalize(tiles, none, carried[2], den);
 }
 
 /// What takes sums in a unit to the unit 2^top: [Tq].

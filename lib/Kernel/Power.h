@@ -28,8 +28,10 @@ mlir::Value unitFactor(TileBuilder &tiles, mlir::Value before, mlir::Value now, 
 struct PowerCarry {
   int64_t rows, valueWidth, degree;
   attn::DenominatorAttr guard;
-  /// The true logits are these times t [Tq]; null: t itself. Matters to the guard alone.
-  mlir::Value rowScale;
+  /// The true logits are length^power t, and that power may be beyond the range; null: t itself. Matters to the guard
+  /// alone.
+  mlir::Value length; ///< [Tq]
+  int64_t power = 1;
 
   llvm::SmallVector<mlir::Value> start(TileBuilder &tiles) const;
   /// From sums in the unit m^degree, for m [Tq].
@@ -43,6 +45,8 @@ struct PowerCarry {
 
 private:
   bool guarded() const { return guard.getBias() != 0 || guard.getFloor() != 0; }
+  /// A true unit^-degree, for m [Tq].
+  mlir::Value ofGuard(TileBuilder &tiles, mlir::Value m) const;
 };
 
 /// A guard for weights that are (length t)^(2·half), in units that only their exponents tell.

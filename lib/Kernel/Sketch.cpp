@@ -107,7 +107,7 @@ static void storeSketch(TileBuilder &tiles, const KernelFrame &frame, const Sket
 void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMatrices &matrices, double scale,
                          const Sketched &result) {
   SmallVector<Value> values =
-      hostValues({&problem.query}, {result.tokens.memory, result.columns, result.rowScale, result.largest});
+      hostValues({&problem.query}, {result.tokens.memory, result.columns, result.lengths, result.largest});
   llvm::append_range(values, matrices.leaves);
   llvm::append_range(values, matrices.nodes);
   KernelFrame frame(site, problem, "sketch", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock}, values);
@@ -123,22 +123,16 @@ void kernel::buildSketch(BuildSite &site, const Problem &problem, const SketchMa
   // Divided by it, not multiplied by its inverse: one channel gives ±1 exactly.
   Value s = sketchTree(tiles, frame, matrices, point.head, tiles.over(x, tiles.expand(unit, 1, shape)));         // [T, r]
   Value length = tiles.times(norm, tiles.constant({rows}, scale));                                         // [T]
-  if (result.running) {
-    if (result.rowScale)
-      tiles.store(length, frame[result.rowScale], {point.batch, point.head, first}, endOfRows(tiles, result));
-    storeSketch(tiles, frame, result, point, first, s);
-    return finishSketch(site, problem, frame, result);
-  }
   if (result.largest) {
     Value k = largestNorm(tiles, frame[result.largest], point, rows);                                      // [T]
-    length = result.rowScale ? tiles.times(length, k) : tiles.over(length, k);
+    length = result.lengths ? tiles.times(length, k) : tiles.over(length, k);
   }
-  // The scale of queries is finite whatever their length.
-  Value size = tiles.minimum(evenPower(tiles, length, degree), tiles.constant({rows}, 0x1p120));           // [T]
-  if (result.rowScale)
-    tiles.store(size, frame[result.rowScale], {point.batch, point.head, first}, endOfRows(tiles, result));
-  else
+  if (result.lengths) {
+    tiles.store(length, frame[result.lengths], {point.batch, point.head, first}, endOfRows(tiles, result));
+  } else if (!result.running) {
+    Value size = tiles.minimum(evenPower(tiles, length, degree), tiles.constant({rows}, 0x1p120));         // [T]
     s = tiles.times(s, tiles.expand(size, 1, tiles.shape(s)));
+  }
   storeSketch(tiles, frame, result, point, first, s);
   finishSketch(site, problem, frame, result);
 }

@@ -23,15 +23,15 @@ struct SketchMatrices {
 void buildSketchMatrix(BuildSite &site, const Problem &problem, mlir::Value sign, mlir::Value index,
                        mlir::Value matrix);
 
-/// Sketched tokens: S(x / |x|) · |x / K|^p' or, of queries, S(x / |x|) alone with |scale K x|^p' beside it. K is the
+/// Sketched tokens: S(x / |x|) · |x / K|^p' or, of queries, S(x / |x|) alone with |scale K x| beside it. K is the
 /// largest |k| of a head, or 1.
 struct Sketched {
   Tokens tokens;        ///< [batch, H, tokens, r or more]
-  mlir::Value rowScale; ///< [batch, H, tokens]: what the tokens lack; null for keys
+  mlir::Value lengths;  ///< [batch, H, tokens]: what the tokens lack, before its power; null for keys
   mlir::Value largest;  ///< K [batch, H]; null: 1
   mlir::Value columns;  ///< [batch, H, tiles, r, rows] or null. If there, r/2 entries of a row stand again behind its last
   BlockTiles grid{0, 0}; ///< of grid points and of columns
-  bool running = false; ///< the unit is a running one (SketchUnit.h): keys without their length, rowScale |scale x|
+  bool running = false; ///< the unit is a running one (SketchUnit.h): keys without their length, queries with |scale x|
 };
 
 /// K of problem.key for a problem of so many heads.

@@ -33,7 +33,8 @@ static int64_t sizeOf(const SketchMatrices &matrices) {
 }
 
 bool kernel::hasPairs(const SketchMatrices &matrices) {
-  return tile::sketchHasPairs(static_cast<int64_t>(matrices.leaves.size()), sizeOf(matrices));
+  int64_t width = cast<MemRefType>(matrices.leaves[0].getType()).getDimSize(1);
+  return tile::sketchHasPairs(width, static_cast<int64_t>(matrices.leaves.size()), sizeOf(matrices));
 }
 
 Value kernel::powerOfTwoNextTo(TileBuilder &tiles, Value x) {

@@ -23,7 +23,8 @@ BlockTiles kernel::tilesOf(const Problem &problem, const PolysketchOptions &opti
 }
 
 SmallVector<Value> Sketches::values(ArrayRef<Value> further) const {
-  SmallVector<Value> all = hostValues(problem, {query.memory, key.memory, queryColumns, keyColumns, rowScale, largest});
+  SmallVector<Value> all =
+      hostValues(problem, {query.memory, key.memory, queryColumns, keyColumns, queryLengths, largest});
   if (running)
     llvm::append_range(all, running.values());
   llvm::append_range(all, further);

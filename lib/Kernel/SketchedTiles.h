@@ -25,7 +25,7 @@ struct Sketches {
   const PolysketchOptions &options;
   Tokens query, key;                    ///< [batch, H, n, r]
   mlir::Value queryColumns, keyColumns; ///< [batch, H, tiles, r, rows]; null: the state has all products
-  mlir::Value rowScale;                 ///< [batch, H, n]
+  mlir::Value queryLengths;             ///< [batch, H, n]
   mlir::Value largest;                  ///< K [batch, H]: keys are in this unit; null: 1
   RunningUnit running;                  ///< the unit of each query; null: that of all
   BlockTiles grid;

@@ -39,9 +39,11 @@ inline int64_t piecesOfPart(int64_t parts) { return parts <= 4 ? parts : 1; }
 /// Whether |k|^(p/2) leaves the range of f32 for magnitudes from 1e-4 to 1e4, so that sketched keys need a unit.
 inline bool sketchNeedsUnit(int64_t degree) { return degree >= 16; }
 
-/// Whether the tree of a sketch of `leaves` leaves and that size carries pairs of numbers, since sums in it may cancel
-/// all but the last digits of one.
-inline bool sketchHasPairs(int64_t leaves, int64_t size) { return leaves >= 16 || size <= 4; }
+/// Whether the tree of a sketch of tokens of `width` elements, with `leaves` leaves and that size, carries pairs of
+/// numbers, since sums in it may cancel all but the last digits of one.
+inline bool sketchHasPairs(int64_t width, int64_t leaves, int64_t size) {
+  return leaves >= 16 || size <= (width <= 4 ? 8 : 4);
+}
 
 /// The schedule of the kernels that sketch tokens of `width` elements into `size`. They need less of a block than what reads the
 /// sketches, and have the tiles of 64 rows that kernels have which are not short of room: then the sketches of two plans are

@@ -231,6 +231,17 @@ def cancelled_values_are_drawn_again(server, folder):
     return rest.case.outputs() == 1 and rest.cancels and rest.says_nothing(rest.storage_unit()) and not usual.cancels
 
 
+def last_bits_are_allowed(server, folder):
+    """Twice what the last bits of 16 move an output by, where that is more than the tolerance; more than an eighth is drawn again."""
+    drawn, far = (draw(server, seed, KINDS, f"{folder}/bits", "mixed") for seed in (5011417, 7000779))
+    parts = draw(server, 395, ["polysketch", "softmax"], f"{folder}/bits")
+    unit, c = drawn.storage_unit(), drawn.sway
+    print(f"last bits move outputs by {c:.1e} and {far.sway:.1e}; of one with parts that does not count: {parts.sway:.1e}")
+    wrong = lambda share: bool(drawn.judge(drawn.expected * (1 + share), unit).wrong)
+    return drawn.tolerance < 2 * c == drawn.allowed(unit) and not drawn.says_nothing(unit) and not wrong(1.99 * c) \
+        and wrong(2.01 * c) and far.says_nothing(far.storage_unit()) and parts.sway == 0
+
+
 def main():
     np.seterr(all="ignore")
     server = Server()
@@ -240,7 +251,8 @@ def main():
                   "sketches": sketches_refused(server, folder), "heads": heads_refused(server, folder),
                   "evaluations": evaluations_compared(server, folder),
                   "far rows": far_rows_are_drawn_again(server, folder),
-                  "cancelled values": cancelled_values_are_drawn_again(server, folder)}
+                  "cancelled values": cancelled_values_are_drawn_again(server, folder),
+                  "last bits": last_bits_are_allowed(server, folder)}
     server.close()
     print(", ".join(f"{name}: {'pass' if passed else 'FAIL'}" for name, passed in checks.items()))
     sys.exit(not all(checks.values()))

@@ -21,6 +21,8 @@ from sketch_bounds import UNIT
 TILE, BESIDE = 64, 16
 # Of a row that is judged by itself, and of an output that is judged as a whole.
 MOST_NOISE = 1 / 8
+# How often the tensors are moved where the rows of an output are judged by themselves, each of which may be one number.
+ROW_SAMPLES = 16
 # Of the largest number of a storage type: rows that are not judged may be longer than those that are, but not by so much.
 MODERATE = 2 ** -8
 # An output of so few numbers may be by chance so many times nearer to 0 than its values' signs leave it on average.
@@ -102,11 +104,12 @@ class Drawn:
         return float(ratio(np.linalg.norm(lost), np.linalg.norm(size)))
 
     def allowed(self, unit):
-        """The tolerance; of an output that is judged as a whole, with what states lose of its rows."""
+        """The tolerance; of an output that is judged as a whole, with what states lose of its rows, or twice how far the storage
+        type's last bits move it, if that is more."""
         bounds = self.bounds(unit)
-        if bounds is None or conditioned(bounds, self.tolerance).any():
+        if self.tolerance is None or bounds is not None and conditioned(bounds, self.tolerance).any():
             return self.tolerance
-        return math.hypot(self.tolerance, self.lost_in_state)
+        return max(math.hypot(self.tolerance, self.lost_in_state), 2 * self.sway)
 
     def noise(self, unit):
         """Of the rows that are judged, what the definition in f32 misses them by, a layer's rows rounded to `unit`, and how far they go
@@ -119,9 +122,23 @@ class Drawn:
     @functools.cached_property
     def spread(self):
         """The largest relative change of each row in samples of the tensors moved by up to the storage type's unit."""
-        rng, expected = np.random.default_rng(4), self.judged(self.expected)
-        changes = [outputs - expected for outputs in self.changed("moved", functools.partial(self.nearby, rng))]
-        return ratio(np.linalg.norm(changes, axis=-1).max(0), np.linalg.norm(expected, axis=-1))
+        changes = [np.linalg.norm(change, axis=-1) for change in self.moves(ROW_SAMPLES)]
+        return ratio(np.max(changes, axis=0), np.linalg.norm(self.judged(self.expected), axis=-1))
+
+    @functools.cached_property
+    def sway(self):
+        """The largest relative change of a whole output in 16 bits in such samples; 0 in f32 and beyond the range of the tolerances.
+        Of several parts one must not excuse another, and sketches have rules of their own: 0."""
+        fields = self.case.fields
+        if self.tolerance is None or fields["dtype"] == "f32" or "parts" in fields or fields["mechanism"]["kind"] == "polysketch":
+            return 0.0
+        most = max(np.linalg.norm(change) for change in self.moves(SAMPLES))
+        return float(ratio(most, np.linalg.norm(self.judged(self.expected))))
+
+    def moves(self, count):
+        """How the output changes in each of the samples."""
+        nearby = functools.partial(self.nearby, np.random.default_rng(4))
+        return (outputs - self.judged(self.expected) for outputs in self.changed("moved", nearby, count))
 
     def nearby(self, rng, name, array):
         """Signs and places, such as those of sketches, stay."""
@@ -139,11 +156,11 @@ class Drawn:
         typical = np.sqrt(np.mean([np.linalg.norm(output) ** 2 for output in self.changed("signs", signs)]))
         return bool(typical > MOST_CANCELLED * np.linalg.norm(self.judged(self.expected)))
 
-    def changed(self, what, change):
+    def changed(self, what, change, count=SAMPLES):
         """Exact outputs of the tensors as change(name, array) gives them, several times; their judged entries."""
-        for i in range(SAMPLES):
+        for i in range(count):
             folder = self.folder / f"{what}{i}"
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
             for path in self.folder.glob("*.npy"):
                 array = np.load(path)
                 np.save(folder / path.name, change(path.stem, array).astype(array.dtype))
@@ -155,20 +172,22 @@ class Drawn:
         return 0 if noise is None else noise[~conditioned(self.bounds(unit), self.tolerance)].max(initial=0)
 
     def is_noisy(self, unit):
-        """Whether a row that is not conditioned may err by more than the tolerance."""
-        return BOUND_FACTOR * self.worst_noise(unit) > self.tolerance
+        """Whether the output, or a row of it that is not conditioned, may err by more than the tolerance."""
+        return max(BOUND_FACTOR * self.worst_noise(unit), 2 * self.sway) > self.tolerance
 
     def storage_unit(self):
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        """Values cancel, or too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes or a state
+        """Values cancel, or last bits move all of the output far, or too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes or a state
         can, or a row that is judged by itself goes far with the tensors' last bits."""
+        if self.cancels or self.sway > MOST_NOISE:
+            return True
         if self.conditions is None or self.conditions.broken.any():
-            return self.cancels
-        return self.cancels or says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
+            return False
+        return says_nothing(self.bounds(unit), self.tolerance) or self.conditions.disagree.any() or \
             self.conditions.moved > self.tolerance / 2 or self.worst_noise(unit) > MOST_NOISE or \
-            self.allowed(unit) > MOST_NOISE
+            self.lost_in_state > MOST_NOISE
 
     def disagreement(self):
         """What is wrong with a judge, empty if nothing is."""

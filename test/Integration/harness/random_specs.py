@@ -25,8 +25,8 @@ import random_grammar
 import refusals
 from random_worker import Worker
 
-# Of so few seeds shares say nothing, and of so few small ones.
-FEW, FEW_FOR_SMALL_SHARES = 10, 100
+# Of so few seeds shares say nothing, and of so few small ones; of draws one seed may need several.
+FEW, FEW_FOR_SMALL_SHARES, FEW_DRAWS = 10, 100, 200
 MOST_UNPLANNED = .3  # of the seeds: forms that no GPU has yet are pinned in about a sixth of them
 
 worker = None
@@ -80,8 +80,8 @@ def parse():
     parser.add_argument("--all-supported", action="store_true", help="a spec that a target does not support is a failure")
     parser.add_argument("--refusals", type=float, default=.5, metavar="PERCENT", help="most runs that may be refused")
     parser.add_argument("--conditioned", type=float, default=5, metavar="PERCENT", help="most outputs with conditioned rows")
-    parser.add_argument("--excused", type=float, default=1, metavar="PERCENT", help="most runs that may be right only by "
-                        "the condition of rows")
+    parser.add_argument("--excused", type=float, default=1, metavar="PERCENT", help="most runs that may be right only "
+                        "beyond the tolerance")
     parser.add_argument("--redrawn", type=float, default=5, metavar="PERCENT", help="most draws that may say nothing, of the seeds")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--optimized", action="store_true", help="code for the CPU of every spec as libraries have it")
@@ -123,7 +123,7 @@ class Totals:
             print(f"{count['mutants']} wrong outputs judged, {count['left_out']} left out as no different")
         print(f"{self.seeds} seeds, {self.long} of long sequences, {count['redrawn']} draws that said nothing, {count['ran']} runs, {self.in_range} seeds within "
               f"the range of the tolerances, {count['conditioned']} outputs with conditioned rows, {count['excused']} right "
-              f"only by them, {self.refused()} refused, {self.failed} failed")
+              f"only beyond the tolerance, {self.refused()} refused, {self.failed} failed")
 
     def wrong(self, args):
         """What is wrong with the run as a whole."""
@@ -142,12 +142,12 @@ class Totals:
             (f"{self.counts['left_out']} wrong outputs left out, more than the {self.counts['mutants']} that were judged",
              self.counts["left_out"] > max(self.counts["mutants"], FEW)),
             (f"{self.counts['redrawn']} draws of {self.seeds} seeds said nothing, at most {args.redrawn:g} %",
-             100 * self.counts["redrawn"] > args.redrawn * max(self.seeds, FEW_FOR_SMALL_SHARES)),
+             100 * self.counts["redrawn"] > args.redrawn * max(self.seeds, FEW_DRAWS)),
             (f"{self.counts['conditioned']} of {runs} outputs with conditioned rows, at most {args.conditioned:g} %",
              100 * self.counts["conditioned"] > args.conditioned * max(runs, FEW_FOR_SMALL_SHARES)),
             (f"expected refusals that docs/{refusals.PAGE} documents, but got: {'; '.join(undocumented)}", undocumented),
             (f"{self.refused()} of {runs} runs refused, at most {args.refusals:g} %", 100 * self.refused() > args.refusals * runs),
-            (f"{self.counts['excused']} of {runs} runs right only by the condition of rows, at most {args.excused:g} %",
+            (f"{self.counts['excused']} of {runs} runs right only by what is allowed beyond the tolerance, at most {args.excused:g} %",
              100 * self.counts["excused"] > args.excused * max(runs, FEW_FOR_SMALL_SHARES))) if holds]
 
 

@@ -52,9 +52,9 @@ func.func @agent(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[AGENT:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
-// CHECK-NEXT:    %[[RUN:.*]] = arith.divui %[[QUERIES]], %[[C16]] : index
-// CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[AGENT]], %[[RUN]] : index
-// CHECK-NEXT:    %[[QUERY_END:.*]] = arith.addi %[[FIRST_QUERY]], %[[RUN]] : index
+// CHECK-NEXT:    %[[WHOLE:.*]] = arith.divui %[[QUERIES]], %[[C16]] : index
+// CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[AGENT]], %[[WHOLE]] : index
+// CHECK-NEXT:    %[[QUERY_END:.*]] = arith.addi %[[FIRST_QUERY]], %[[WHOLE]] : index
 //   Mean of the run's queries [1, 24]; 0 of none
 // CHECK-NEXT:    %[[TOTAL:.*]] = tile.loop sum %[[QUERY:[^ ]+]] = %[[FIRST_QUERY]] to %[[QUERY_END]] step 64
 // CHECK-SAME:        carries(%[[Q_SUM:[^ ]+]] = %[[ZERO_24]]) : (tensor<24xf32>) {
@@ -64,7 +64,7 @@ func.func @agent(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:      %[[NEXT_Q_SUM:.*]] = arith.addf %[[Q_SUM]], %[[Q_TILE_SUM]] : tensor<24xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_Q_SUM]] : tensor<24xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    %[[COUNT:.*]] = arith.maxsi %[[RUN]], %[[C1]] : index
+// CHECK-NEXT:    %[[COUNT:.*]] = arith.maxsi %[[WHOLE]], %[[C1]] : index
 // CHECK-NEXT:    %[[DIVISOR:.*]] = tile.iota %[[COUNT]] : tensor<1xf32>
 // CHECK-NEXT:    %[[TOTAL_ROW:.*]] = tile.expand %[[TOTAL]] axis 0 : tensor<24xf32> -> tensor<1x24xf32>
 // CHECK-NEXT:    %[[DIVISOR_COLS:.*]] = tile.expand %[[DIVISOR]] axis 1 : tensor<1xf32> -> tensor<1x24xf32>
