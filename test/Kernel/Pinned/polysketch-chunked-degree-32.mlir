@@ -96,7 +96,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-SAME:  %[[SK:[^:]*]]: memref<?x4x?x12xf32>
 // CHECK-SAME:  %[[SQ_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
 // CHECK-SAME:  %[[SK_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
-// CHECK-SAME:  %[[Q_SCALE:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[Q_LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[LARGEST:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x9x4x40xf32>
@@ -283,7 +283,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:       tile.yield %[[U_NEXT]], %[[DEN_NEXT]], %[[NUM_NEXT]] : tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>
 // CHECK-NEXT:     }
 // |scale q| M_i, of which the guard has the power −32
-// CHECK-NEXT:     %[[Q_LENGTH_SCALED:.*]] = tile.load %[[Q_SCALE]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT:     %[[Q_LENGTH_SCALED:.*]] = tile.load %[[Q_LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
 // CHECK-NEXT:     %[[GUARD_LENGTH:.*]] = arith.mulf %[[Q_LENGTH_SCALED]], %[[M_I]] : tensor<32xf32>
 // Both carries in one unit 2^top: u^32 = 2^(32 e) f^32, of which f^32 = 2^e' f' again, so that no exponent is far from that of its power. m² likewise;
 // 0 sums have no unit.

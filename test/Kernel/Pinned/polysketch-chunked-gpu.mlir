@@ -58,10 +58,10 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[SQ:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?x8xf32>
-// CHECK-NEXT: %[[Q_SCALE:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
+// CHECK-NEXT: %[[Q_LENGTHS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
 // CHECK-NEXT: %[[QUERY_TILES:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
 // CHECK-NEXT: tile.launch @poly_query_sketch grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
-// CHECK-SAME:     (%[[Q]], %[[SQ]], %[[Q_SCALE]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
+// CHECK-SAME:     (%[[Q]], %[[SQ]], %[[Q_LENGTHS]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
 // CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[SK:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEYS]]) : memref<?x4x?x8xf32>
@@ -73,7 +73,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[Z:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x4x8x8xf32>
 // CHECK-NEXT: %[[UNIT:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x4x8xf32>
 // CHECK-NEXT: tile.launch @poly_chunked grid(%[[BATCHES]], %[[C4]])
-// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[Q_SCALE]], %[[S]], %[[Z]], %[[UNIT]])
+// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[Q_LENGTHS]], %[[S]], %[[Z]], %[[UNIT]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @poly__prepare_sketch0_0_matrix(
@@ -88,7 +88,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[SQ:[^:]*]]: memref<?x4x?x8xf32>
 // CHECK-SAME:  %[[SK:[^:]*]]: memref<?x4x?x8xf32>
-// CHECK-SAME:  %[[Q_SCALE:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[Q_LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x8x8x40xf32>
 // CHECK-SAME:  %[[Z:[^:]*]]: memref<?x4x8x8xf32>
 // CHECK-SAME:  %[[UNIT:[^:]*]]: memref<?x4x8xf32>

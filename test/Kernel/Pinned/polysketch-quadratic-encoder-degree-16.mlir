@@ -68,7 +68,7 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[SQ:[^:]*]]: memref<?x4x?x8xf32>
 // CHECK-SAME:  %[[SK:[^:]*]]: memref<?x4x?x8xf32>
-// CHECK-SAME:  %[[Q_SCALE:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[Q_LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[LARGEST:[^:]*]]: memref<?x4xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
@@ -81,6 +81,9 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-DAG: %[[BIAS_32:.*]] = arith.constant #tile.exact<9.9999999999999995E-7> : tensor<32xf32>
 // CHECK-DAG: %[[LARGEST_32:.*]] = arith.constant dense<3.40282347E+38> : tensor<32xf32>
 // CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[MOST_32:.*]] = arith.constant dense<1.200000e+02> : tensor<32xf32>
+// CHECK-DAG: %[[MINUS_2_32:.*]] = arith.constant dense<-2.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[MINUS_POWER_32:.*]] = arith.constant dense<-1.600000e+01> : tensor<32xf32>
 // CHECK-DAG: %[[TWO_TO_60_32:.*]] = arith.constant dense<1.1529215E+18> : tensor<32xf32>
 // CHECK-DAG: %[[TWO_TO_M126_32:.*]] = arith.constant dense<1.17549435E-38> : tensor<32xf32>
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
@@ -94,10 +97,13 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // The unit m of roots starts at 1 / (scale |q| largest)^8, at most 2^60, so that the guard in that unit is in range.
-// CHECK-NEXT: %[[LENGTH:.*]] = tile.load %[[Q_SCALE]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT: %[[LENGTH:.*]] = tile.load %[[Q_LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
 // CHECK-NEXT: %[[LENGTH_SAFE:.*]] = arith.maximumf %[[LENGTH]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[LENGTH_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[LENGTH_SAFE]] : tensor<32xf32>
-// CHECK-NEXT: %[[UNIT_MOST:.*]] = arith.minimumf %[[LENGTH_INVERSE]], %[[TWO_TO_60_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[INVERSE_2:.*]] = arith.mulf %[[LENGTH_INVERSE]], %[[LENGTH_INVERSE]] : tensor<32xf32>
+// CHECK-NEXT: %[[INVERSE_4:.*]] = arith.mulf %[[INVERSE_2]], %[[INVERSE_2]] : tensor<32xf32>
+// CHECK-NEXT: %[[INVERSE_8:.*]] = arith.mulf %[[INVERSE_4]], %[[INVERSE_4]] : tensor<32xf32>
+// CHECK-NEXT: %[[UNIT_MOST:.*]] = arith.minimumf %[[INVERSE_8]], %[[TWO_TO_60_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[M_START:.*]] = arith.maximumf %[[UNIT_MOST]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
@@ -129,10 +135,43 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[DEN_NEXT]], %[[NUM_NEXT]] : tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>
 // CHECK-NEXT: }
 // In the unit m the guard is times (m (scale |q| largest)^8)^-2.
-// CHECK-NEXT: %[[UNIT:.*]] = arith.mulf %[[SUMS]]#0, %[[LENGTH]] : tensor<32xf32>
-// CHECK-NEXT: %[[UNIT_SAFE:.*]] = arith.maximumf %[[UNIT]], %[[TWO_TO_M126_32]] : tensor<32xf32>
-// CHECK-NEXT: %[[UNIT_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[UNIT_SAFE]] : tensor<32xf32>
-// CHECK-NEXT: %[[UNIT_POWER:.*]] = arith.mulf %[[UNIT_INVERSE]], %[[UNIT_INVERSE]] : tensor<32xf32>
+// Powers of 2 are taken apart from m and from the length, and from the powers of what is left of them.
+// CHECK-NEXT: %[[M_LOG:.*]] = math.log2 %[[SUMS]]#0 : tensor<32xf32>
+// CHECK-NEXT: %[[M_EXPONENT:.*]] = math.roundeven %[[M_LOG]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_DOWN:.*]] = arith.negf %[[M_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_INTO:.*]] = math.exp2 %[[M_DOWN]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_REST:.*]] = arith.mulf %[[SUMS]]#0, %[[M_INTO]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[M_REST]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_2:.*]] = arith.mulf %[[M_INVERSE]], %[[M_INVERSE]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_POWER_LOG:.*]] = math.log2 %[[M_2]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_POWER_EXPONENT:.*]] = math.roundeven %[[M_POWER_LOG]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_POWER_DOWN:.*]] = arith.negf %[[M_POWER_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_POWER_INTO:.*]] = math.exp2 %[[M_POWER_DOWN]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_POWER_REST:.*]] = arith.mulf %[[M_2]], %[[M_POWER_INTO]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_EXPONENTS:.*]] = arith.mulf %[[M_EXPONENT]], %[[MINUS_2_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_ALL:.*]] = arith.addf %[[M_EXPONENTS]], %[[M_POWER_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_LOG:.*]] = math.log2 %[[LENGTH_SAFE]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_EXPONENT:.*]] = math.roundeven %[[L_LOG]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_DOWN:.*]] = arith.negf %[[L_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_INTO:.*]] = math.exp2 %[[L_DOWN]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_REST:.*]] = arith.mulf %[[LENGTH_SAFE]], %[[L_INTO]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[L_REST]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_2:.*]] = arith.mulf %[[L_INVERSE]], %[[L_INVERSE]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_4:.*]] = arith.mulf %[[L_2]], %[[L_2]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_8:.*]] = arith.mulf %[[L_4]], %[[L_4]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_16:.*]] = arith.mulf %[[L_8]], %[[L_8]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_POWER_LOG:.*]] = math.log2 %[[L_16]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_POWER_EXPONENT:.*]] = math.roundeven %[[L_POWER_LOG]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_POWER_DOWN:.*]] = arith.negf %[[L_POWER_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_POWER_INTO:.*]] = math.exp2 %[[L_POWER_DOWN]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_POWER_REST:.*]] = arith.mulf %[[L_16]], %[[L_POWER_INTO]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_EXPONENTS:.*]] = arith.mulf %[[L_EXPONENT]], %[[MINUS_POWER_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_ALL:.*]] = arith.addf %[[L_EXPONENTS]], %[[L_POWER_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[EXPONENTS:.*]] = arith.addf %[[M_ALL]], %[[L_ALL]] : tensor<32xf32>
+// CHECK-NEXT: %[[EXPONENT:.*]] = arith.minimumf %[[EXPONENTS]], %[[MOST_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[TWO_TO:.*]] = math.exp2 %[[EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[RESTS:.*]] = arith.mulf %[[M_POWER_REST]], %[[L_POWER_REST]] : tensor<32xf32>
+// CHECK-NEXT: %[[UNIT_POWER:.*]] = arith.mulf %[[TWO_TO]], %[[RESTS]] : tensor<32xf32>
 // CHECK-NEXT: %[[BIAS_UNIT:.*]] = arith.mulf %[[UNIT_POWER]], %[[BIAS_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[DEN_BIASED:.*]] = arith.addf %[[SUMS]]#1, %[[BIAS_UNIT]] : tensor<32xf32>
 // CHECK-NEXT: %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN_BIASED]] : tensor<32xf32>

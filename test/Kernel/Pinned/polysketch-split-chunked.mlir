@@ -36,7 +36,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-SAME:  %[[SK:[^:]*]]: memref<?x4x?x12xf32>
 // CHECK-SAME:  %[[SQ_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
 // CHECK-SAME:  %[[SK_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
-// CHECK-SAME:  %[[Q_SCALE:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[Q_LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x9x4x40xf32>
 // CHECK-SAME:  %[[Z:[^:]*]]: memref<?x4x?x9x8xf32>
 // CHECK-SAME:  %[[UNIT:[^:]*]]: memref<?x4x?x9xf32>

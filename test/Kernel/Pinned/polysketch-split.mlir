@@ -60,9 +60,9 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[SQ:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?x12xf32>
 // CHECK-NEXT: %[[QUERY_TILES:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
 // CHECK-NEXT: %[[SQ_COLUMNS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERY_TILES]]) : memref<?x4x?x8x32xf32>
-// CHECK-NEXT: %[[Q_SCALE:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
+// CHECK-NEXT: %[[Q_LENGTHS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
 // CHECK-NEXT: tile.launch @split_query_sketch grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
-// CHECK-SAME:     (%[[Q]], %[[SQ]], %[[SQ_COLUMNS]], %[[Q_SCALE]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
+// CHECK-SAME:     (%[[Q]], %[[SQ]], %[[SQ_COLUMNS]], %[[Q_LENGTHS]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
 // CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[SK:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEYS]]) : memref<?x4x?x12xf32>
@@ -82,14 +82,14 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x4x?x9x8xf32>
 // CHECK-NEXT: %[[UNIT_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x4x?x9xf32>
 // CHECK-NEXT: tile.launch @split_pieces grid(%[[BATCHES]], %[[C4]], %[[PIECES]])
-// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[SQ_COLUMNS]], %[[SK_COLUMNS]], %[[Q_SCALE]], %[[S_PIECES]],
+// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[SQ_COLUMNS]], %[[SK_COLUMNS]], %[[Q_LENGTHS]], %[[S_PIECES]],
 // CHECK-SAME:     %[[Z_PIECES]], %[[UNIT_PIECES]])
 // A state for each part.
 // CHECK-NEXT: %[[S:.*]] = tile.workspace(%[[BATCHES]], %[[PARTS]]) : memref<?x4x?x9x4x40xf32>
 // CHECK-NEXT: %[[Z:.*]] = tile.workspace(%[[BATCHES]], %[[PARTS]]) : memref<?x4x?x9x8xf32>
 // CHECK-NEXT: %[[UNIT:.*]] = tile.workspace(%[[BATCHES]], %[[PARTS]]) : memref<?x4x?x9xf32>
 // CHECK-NEXT: tile.launch @split_chunked grid(%[[BATCHES]], %[[C4]], %[[PARTS]])
-// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[SQ_COLUMNS]], %[[SK_COLUMNS]], %[[Q_SCALE]], %[[S]], %[[Z]], %[[UNIT]],
+// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[SQ_COLUMNS]], %[[SK_COLUMNS]], %[[Q_LENGTHS]], %[[S]], %[[Z]], %[[UNIT]],
 // CHECK-SAME:     %[[S_PIECES]], %[[Z_PIECES]], %[[UNIT_PIECES]])
 // CHECK-NEXT: return
 
@@ -104,7 +104,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-SAME:  %[[SK:[^:]*]]: memref<?x4x?x12xf32>
 // CHECK-SAME:  %[[SQ_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
 // CHECK-SAME:  %[[SK_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
-// CHECK-SAME:  %[[Q_SCALE:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[Q_LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x9x4x40xf32>
 // CHECK-SAME:  %[[Z:[^:]*]]: memref<?x4x?x9x8xf32>
 // CHECK-SAME:  %[[UNIT:[^:]*]]: memref<?x4x?x9xf32>

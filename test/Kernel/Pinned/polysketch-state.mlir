@@ -59,9 +59,9 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[SQ:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?x12xf32>
 // CHECK-NEXT: %[[QUERY_TILES:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
 // CHECK-NEXT: %[[SQ_COLUMNS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERY_TILES]]) : memref<?x4x?x8x32xf32>
-// CHECK-NEXT: %[[Q_SCALE:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
+// CHECK-NEXT: %[[Q_LENGTHS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
 // CHECK-NEXT: tile.launch @state_query_sketch grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
-// CHECK-SAME:     (%[[Q]], %[[SQ]], %[[SQ_COLUMNS]], %[[Q_SCALE]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
+// CHECK-SAME:     (%[[Q]], %[[SQ]], %[[SQ_COLUMNS]], %[[Q_LENGTHS]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
 // CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[SK:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEYS]]) : memref<?x4x?x12xf32>
@@ -78,12 +78,12 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x4x?x9x8xf32>
 // CHECK-NEXT: %[[UNIT_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x4x?x9xf32>
 // CHECK-NEXT: tile.launch @state_pieces grid(%[[BATCHES]], %[[C4]], %[[PIECES]])
-// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[SQ_COLUMNS]], %[[SK_COLUMNS]], %[[Q_SCALE]], %[[S_PIECES]],
+// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[SQ_COLUMNS]], %[[SK_COLUMNS]], %[[Q_LENGTHS]], %[[S_PIECES]],
 // CHECK-SAME:     %[[Z_PIECES]], %[[UNIT_PIECES]])
 // CHECK-NEXT: tile.launch @state_merge grid(%[[BATCHES]], %[[C4]], %[[C9]])
 // CHECK-SAME:     (%[[S_PIECES]], %[[Z_PIECES]], %[[UNIT_PIECES]], %[[S]], %[[Z]], %[[UNIT]])
 // CHECK-NEXT: tile.launch @state_readout grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
-// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[SQ_COLUMNS]], %[[SK_COLUMNS]], %[[Q_SCALE]], %[[S]], %[[Z]], %[[UNIT]])
+// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[SQ]], %[[SK]], %[[SQ_COLUMNS]], %[[SK_COLUMNS]], %[[Q_LENGTHS]], %[[S]], %[[Z]], %[[UNIT]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @state__prepare_sketch0_0_matrix(
@@ -97,7 +97,7 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-SAME:  %[[SK:[^:]*]]: memref<?x4x?x12xf32>
 // CHECK-SAME:  %[[SQ_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
 // CHECK-SAME:  %[[SK_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
-// CHECK-SAME:  %[[Q_SCALE:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[Q_LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x9x4x40xf32>
 // CHECK-SAME:  %[[Z:[^:]*]]: memref<?x4x?x9x8xf32>
 // CHECK-SAME:  %[[UNIT:[^:]*]]: memref<?x4x?x9xf32>
