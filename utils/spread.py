@@ -33,8 +33,10 @@ BEGIN, END = "<!-- spread: begin -->\n", "<!-- spread: end -->\n"
 # Of C++ and TableGen: a string, which is kept, a comment, or a description between [{ and }].
 TOKEN = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/|\[\{.*?\}\]', re.S)
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-# Heads of functions as clang-format lays them out: at the margin, or at the first indentation of a class.
-HEAD = re.compile(r"^(?P<margin>|  )(?!namespace|enum|class|struct|extern|using|template|return|if|for|while|switch|else|do\b)[\w~:\[].*\)[^;\n]*\{$", re.M)
+# Heads of functions as clang-format lays them out: at the margin, or at the first indentation of a class; of one line or several,
+# with the body on the last of them or below.
+HEAD = re.compile(r"^(?P<margin>|  )(?!(?:namespace|enum|class|struct|extern|using|template|return|if|for|while|switch|else|do)\b)"
+                  r"[\w~:\[][^;{}\n]*(?:\n(?P=margin) +[^;{}\n]+)*\)[^;{}()\n]*\{(?P<body>.*\})?$", re.M)
 
 
 def python_code(text):
@@ -98,7 +100,7 @@ class Sources:
     def question(self):
         ops = "|".join(re.findall(r"^def Attn_(\w+Op)\b", self.attn, re.M))
         casts = r"(?:isa|cast|dyn_cast)(?:_and_nonnull|_and_present|_or_null|_if_present)?"
-        return re.compile(rf"\b{casts}<[^>;]*\b(?:{ops})\b|\bCase(?:<[^>;]*\b(?:{ops})\b|\(\[[^\]]*\]\((?:\w+::)*(?:{ops})\b)"
+        return re.compile(rf"\b{casts}<[^>;]*(?<!tile::)\b(?:{ops})\b|\bCase(?:<[^>;]*(?<!tile::)\b(?:{ops})\b|\(\[[^\]]*\]\((?:\w+::)*(?:{ops})\b)"
                           rf"|(?:\bcase|[!=]=) (?:\w+::)*(?:{'|'.join(KINDS)})::")
 
     def asking(self):
@@ -107,9 +109,12 @@ class Sources:
         for path, code in self.codes.items():
             if path.endswith((".cpp", ".h")):
                 for head in HEAD.finditer(code):
-                    end = re.compile(rf"^{head.group('margin')}\}}", re.M).search(code, head.end())
-                    if question.search(code, head.end(), end.start() if end else len(code)):
-                        yield path, code.count("\n", 0, head.start()) + 1, head.group(0).strip()
+                    begin, end = head.end(), re.compile(rf"^{head.group('margin')}\}}", re.M).search(code, head.end())
+                    last = end.start() if end else len(code)
+                    if head.group("body"):
+                        begin, last = head.start("body"), head.end("body")
+                    if question.search(code, begin, last):
+                        yield path, code.count("\n", 0, head.start()) + 1, head.group(0).splitlines()[0].strip()
 
     def builders(self):
         """Functions of lib/Kernel/Families.h that build kernels at a site."""

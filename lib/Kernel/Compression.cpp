@@ -38,8 +38,9 @@ Value kernel::loadSlotWeights(TileBuilder &tiles, Value weight, Value own, Value
   return tiles.load(weight, {own, block, slot, column}, shape);
 }
 
-/// Σ_j E [T, j] · k [j, width] of the slots first … over the keys from ≤ j < end, block by block of the width, as products of `operand`.
 using KeyBlocks = llvm::function_ref<Features(TileBuilder &tiles, Value first)>;
+/// Σ_j E [T, j] · k [j, width] of the slots first … over the keys from ≤ j < end, block by block of the width, as products
+/// of `operand`.
 static SmallVector<Value> compress(TileBuilder &tiles, const Problem &problem, const Slots &slots,
                                    ArrayRef<int64_t> widths, KeyBlocks keys, Value weight, ValueRange place, Value from,
                                    Value end, Type operand) {

@@ -45,7 +45,9 @@ static Value queryLengths(TileBuilder &tiles, const QueryTile &tile) {
   const Sketches &at = tile.at;
   SmallVector<Value> first{tile.point.batch, tile.point.head, tile.first};
   Value length = tiles.load(tile.frame[at.queryLengths], first, at.rows); // [Tq]
-  return tile.running ? tiles.times(length, tile.running.ofQueries(tiles, tile.point, tile.first, at.rows)) : length;
+  if (tile.running)
+    length = tiles.times(length, tile.running.ofQueries(tiles, tile.point, tile.first, at.rows));
+  return tiles.minimum(length, tiles.constant({at.rows}, 0x1p120)); // finite, and so are its powers of 2
 }
 
 static PowerCarry carryOf(TileBuilder &tiles, const QueryTile &tile) {

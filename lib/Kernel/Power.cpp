@@ -61,7 +61,7 @@ SmallVector<Value> PowerCarry::step(TileBuilder &tiles, ValueRange carried, Valu
 }
 
 namespace {
-/// A number 2^exponent · rest for each row, to a power [Tq].
+/// A number 2^exponent · rest for each row [Tq].
 struct Scaled {
   Value exponent, rest;
 };
@@ -73,15 +73,22 @@ static Scaled apart(TileBuilder &tiles, Value number) {
   return {exponent, tiles.times(number, tiles.exp2(tiles.negate(exponent)))};
 }
 
-/// unit^(2·power) as 2^exponent · rest. Negative powers too. The power of a rest may itself be a thousand times larger or less than 1,
-/// where a factor that is within the range would leave it with its exponent alone.
+/// unit^(2·power) as 2^exponent · rest, for |power| a power of two. Negative ones too. The power of a rest is up to
+/// 2^|power|, so powers of 2 are taken apart from it again, at the latest from its 64th.
 static Scaled powerOf(TileBuilder &tiles, Value unit, int64_t power) {
+  constexpr int64_t most = 64;
+  assert(llvm::isPowerOf2_64(std::abs(power)) && "expected powers that are squared");
   SmallVector<int64_t> rows(tiles.shape(unit));
-  Scaled one = apart(tiles, unit);
-  Value rest = power < 0 ? tiles.over(tiles.constant(rows, 1), one.rest) : one.rest;
-  Scaled ofRest = apart(tiles, evenPower(tiles, rest, 2 * std::abs(power)));
-  Value exponent = tiles.times(one.exponent, tiles.constant(rows, 2.0 * static_cast<double>(power)));
-  return {tiles.plus(exponent, ofRest.exponent), ofRest.rest};
+  Scaled result = apart(tiles, unit);
+  if (power < 0)
+    result.rest = tiles.over(tiles.constant(rows, 1), result.rest);
+  for (int64_t left = 2 * std::abs(power), sign = power < 0 ? -1 : 1, step; left > 1; left /= step, sign = 1) {
+    step = std::min(left, most);
+    Scaled ofRest = apart(tiles, evenPower(tiles, result.rest, step));
+    Value exponent = tiles.times(result.exponent, tiles.constant(rows, static_cast<double>(sign * step)));
+    result = {tiles.plus(exponent, ofRest.exponent), ofRest.rest};
+  }
+  return result;
 }
 
 Value PowerCarry::ofGuard(TileBuilder &tiles, Value m) const {

@@ -17,10 +17,10 @@
 // ## Products of precision f32
 //
 // a = a1 + a2 with a1 = tf32(a), a2 what the unit reads of a - a1, and b likewise: a2 b1 + a1 b2 + a1 b1 is off by a2 b2 and
-// by what a2 and b2 lost, 2^-22 of a b each. But the unit cuts its sums off where f32 rounds: sums that only grow lose half a unit in the
-// last place at each step, in one direction. Along 2,048 keys, 768 such steps, that would be 2e-5; and rows that come out shorter
-// by 24 steps of 64 compressed keys have an exponent |k|²/2 of FAVOR, a hundred, too low by 5e-5. So 16 of k, six steps, are
-// summed from zero and added by an addition that rounds; so is what all of k of this product gives to an accumulator.
+// by what a2 and b2 lost, 2^-22 of a b each. But the unit cuts its sums off where f32 rounds: sums that only grow lose half
+// a unit in the last place at each step, in one direction, and a tile of 64 tokens is 24 steps (TileKernels.md has what comes
+// of it). So 16 of k, six steps, are summed from zero and added by an addition that rounds; so is what all of k of this
+// product gives to an accumulator.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
@@ -264,7 +264,8 @@ static void multiplyWords(Product &product, const Fragment &a, const Fragment &b
     multiplyHalf(product, a, b, half, sums);
 }
 
-/// The same in precision f32: summed from zero, and added by an addition that rounds, unless there is nothing to add it to.
+/// The same in precision f32: summed from zero, and added by an addition that rounds, unless there is nothing to add it
+/// to.
 static void multiplySplit(Product &product, const Fragment &a, const Fragment &b, MutableArrayRef<Value> sums) {
   DeviceBuilder &code = product.state.code;
   SmallVector<Value> apart(sums.size(), code.f32(0));

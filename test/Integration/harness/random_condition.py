@@ -65,7 +65,8 @@ class Conditions:
     """Of the rows at `places` of an output that is `expected` [batch, H, rows, dv], or [batch, rows, D] behind an output
     projection, in the batch `entries`: `bounds` for u = 1 of the relative error of each; `disagree`, where this evaluation and
     what is expected differ or, as they cannot be compared, this one and one whose sums go the other way; `broken`, where they
-    differ by more than float64 may be off. `off_in_state`: the relative error of each that a state of f32 has by chance. `moved`: the relative error of the whole where a layer computes rows of q and k in f32."""
+    differ by more than float64 may be off. `off_in_state`: the relative error of each that a state of f32 has by chance.
+    `moved`: the relative error of the whole where a layer computes rows of q and k in f32."""
 
     def __init__(self, case, arrays, parameter, expected, entries, places):
         self.case, self.parameter, self.expected, self.places = case, parameter, expected, places
@@ -116,13 +117,18 @@ class Conditions:
         self.o[at] += result.o
         self.absolute[at] += result.bound
         self.unsure[at] += result.noise
-        self.in_state[at] += result.in_state
+        if self.has_state():
+            self.in_state[at] += result.in_state
         again = lambda q, k, step=1: evaluate(seen.mechanism, matrix, q, k, v, self.places, visible, step)
         self.backwards[at] += again(q, k, -1) - result.o
         if self.is_computed():
             self.change[at] += again(*self.near((q, k), UNIT["f32"], self.rng)) - result.o
         self.sketched.append((at, lambda unit, rng: evaluate_in_f32(
             seen.mechanism, matrix, *self.near((q, k), unit, rng), v, self.places, visible) - result.o))
+
+    def has_state(self):
+        """Whether keys may enter a state, and not only pairs."""
+        return self.case.fields.get("pin", {}).get("linearize") != "quadratic"
 
     def is_computed(self):
         """Whether rows of q and k are what a layer computes."""

@@ -27,6 +27,8 @@ ROW_SAMPLES = 16
 MODERATE = 2 ** -8
 # An output of so few numbers may be by chance so many times nearer to 0 than its values' signs leave it on average.
 FEW_NUMBERS, MOST_CANCELLED = 4, 16
+# What states lose is added to the tolerance as a square, of which so little may be left out.
+NEARLY = 1.01
 # A seed whose draws say nothing is drawn again, up to so many times.
 MOST_DRAWS = 10
 
@@ -96,12 +98,17 @@ class Drawn:
 
     @functools.cached_property
     def lost_in_state(self):
-        """The share of the output that a few times the error of states by chance is of it."""
-        if self.conditions is None:
-            return 0
+        """The share of the output that a few times the error of states by chance is of it; 0 where a projection adds up the heads of
+        several parts, of which one must not excuse another."""
+        if self.conditions is None or "parts" in self.case.fields and self.conditions.projected:
+            return 0.0
         size = np.linalg.norm(self.judged(self.expected), axis=-1)
         lost = np.fmin(BOUND_FACTOR * self.conditions.off_in_state, MOST_ERROR) * size
         return float(ratio(np.linalg.norm(lost), np.linalg.norm(size)))
+
+    @property
+    def sketched_heads(self):
+        return np.concatenate([np.full(heads, mechanism["kind"] == "polysketch") for heads, mechanism in self.case.parts()])
 
     def allowed(self, unit):
         """The tolerance; of an output that is judged as a whole, with what states lose of its rows, or twice how far the storage
@@ -160,7 +167,7 @@ class Drawn:
         """Exact outputs of the tensors as change(name, array) gives them, several times; their judged entries."""
         for i in range(count):
             folder = self.folder / f"{what}{i}"
-            folder.mkdir(exist_ok=True)
+            folder.mkdir()
             for path in self.folder.glob("*.npy"):
                 array = np.load(path)
                 np.save(folder / path.name, change(path.stem, array).astype(array.dtype))
@@ -172,8 +179,15 @@ class Drawn:
         return 0 if noise is None else noise[~conditioned(self.bounds(unit), self.tolerance)].max(initial=0)
 
     def is_noisy(self, unit):
-        """Whether the output, or a row of it that is not conditioned, may err by more than the tolerance."""
-        return max(BOUND_FACTOR * self.worst_noise(unit), 2 * self.sway) > self.tolerance
+        """Whether the output may err by more than the tolerance, or a row of it by more than its condition says."""
+        if self.tolerance is None:
+            return False
+        noise = self.noise(unit)
+        if noise is None:
+            return self.allowed(unit) > NEARLY * self.tolerance
+        bounds = self.bounds(unit)
+        return BOUND_FACTOR * self.worst_noise(unit) > self.tolerance or \
+            bool((noise > bounds)[conditioned(bounds, self.tolerance)].any())
 
     def storage_unit(self):
         return UNIT[self.case.fields["dtype"]]
@@ -206,5 +220,9 @@ class Drawn:
         got = self.judged(got)
         if np.isnan(got).any() or self.is_moderate() and np.isinf(got).any():
             return Verdict("expected finite rows, judged or not, but got others", np.inf)
-        return judge(got[..., self.places, :], self.judged(self.expected), self.case.fields["dtype"], self.allowed(unit),
-                     self.bounds(unit), self.noise(unit))
+        got, expected, dtype = got[..., self.places, :], self.judged(self.expected), self.case.fields["dtype"]
+        verdict = judge(got, expected, dtype, self.allowed(unit), self.bounds(unit), self.noise(unit))
+        if not verdict.wrong and self.lost_in_state and not self.sketched_heads.all():
+            plain = judge(got[:, ~self.sketched_heads], expected[:, ~self.sketched_heads], dtype, self.tolerance)
+            verdict.wrong = plain.wrong and f"{plain.wrong}, of the heads that are not sketched"
+        return verdict

@@ -6,8 +6,8 @@ that do not exist. Each target compiles and runs it, on the CPU every fourth one
 not; inputs beyond the range of the tolerances must give a finite output and no more. Rows of sketches that rounding may
 throw far are judged by their condition (random_condition.py); a spec with too many of them is drawn again. Each judge of an
 output must refuse mutants of it (random_mutants.py). What is counted has limits: specs that a target does not support
-(--refusals), outputs with conditioned rows (--conditioned) and those that only their condition excuses (--excused), draws that
-said nothing (--redrawn).
+(--refusals), outputs with conditioned rows (--conditioned) and those beyond the tolerance that a rule excuses (--excused), seeds whose
+draws said nothing (--redrawn).
 
 With --oracle the interpreter's own output is held against the oracle's, its chosen rows against all of them; with --terms the
 mechanisms' decompositions against the mechanisms; with --plans every combination of the laws' forms, and the plans that
@@ -25,8 +25,8 @@ import random_grammar
 import refusals
 from random_worker import Worker
 
-# Of so few seeds shares say nothing, and of so few small ones; of draws one seed may need several.
-FEW, FEW_FOR_SMALL_SHARES, FEW_DRAWS = 10, 100, 200
+# Of so few seeds shares say nothing, and of so few small ones.
+FEW, FEW_FOR_SMALL_SHARES = 10, 100
 MOST_UNPLANNED = .3  # of the seeds: forms that no GPU has yet are pinned in about a sixth of them
 
 worker = None
@@ -80,9 +80,9 @@ def parse():
     parser.add_argument("--all-supported", action="store_true", help="a spec that a target does not support is a failure")
     parser.add_argument("--refusals", type=float, default=.5, metavar="PERCENT", help="most runs that may be refused")
     parser.add_argument("--conditioned", type=float, default=5, metavar="PERCENT", help="most outputs with conditioned rows")
-    parser.add_argument("--excused", type=float, default=1, metavar="PERCENT", help="most runs that may be right only "
+    parser.add_argument("--excused", type=float, default=1, metavar="PERCENT", help="most runs that may be excused "
                         "beyond the tolerance")
-    parser.add_argument("--redrawn", type=float, default=5, metavar="PERCENT", help="most draws that may say nothing, of the seeds")
+    parser.add_argument("--redrawn", type=float, default=5, metavar="PERCENT", help="most seeds whose draws may say nothing")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--optimized", action="store_true", help="code for the CPU of every spec as libraries have it")
     parser.add_argument("--progress", type=int, default=0, help="say how far it is after so many seeds")
@@ -99,12 +99,13 @@ class Totals:
 
     def __init__(self, documented=refusals.documented):
         self.documented = documented
-        self.seeds = self.failed = self.in_range = self.long = self.judged = 0
+        self.seeds = self.failed = self.in_range = self.long = self.judged = self.drawn_again = 0
         self.counts, self.refusals = collections.Counter(), collections.Counter()
 
     def add(self, outcome):
         self.seeds, self.failed = self.seeds + 1, self.failed + bool(outcome.failures)
         self.in_range, self.long = self.in_range + outcome.in_range, self.long + outcome.long
+        self.drawn_again += outcome.redrawn > 0
         self.judged += bool(outcome.in_range and outcome.ran and not outcome.failures)
         self.refusals.update(map(refusals.kind, outcome.refusals))
         for name in ("ran", "redrawn", "conditioned", "excused", "mutants", "left_out", "plans", "unplanned"):
@@ -122,8 +123,8 @@ class Totals:
         if args.target:
             print(f"{count['mutants']} wrong outputs judged, {count['left_out']} left out as no different")
         print(f"{self.seeds} seeds, {self.long} of long sequences, {count['redrawn']} draws that said nothing, {count['ran']} runs, {self.in_range} seeds within "
-              f"the range of the tolerances, {count['conditioned']} outputs with conditioned rows, {count['excused']} right "
-              f"only beyond the tolerance, {self.refused()} refused, {self.failed} failed")
+              f"the range of the tolerances, {count['conditioned']} outputs with conditioned rows, {count['excused']} excused "
+              f"beyond the tolerance, {self.refused()} refused, {self.failed} failed")
 
     def wrong(self, args):
         """What is wrong with the run as a whole."""
@@ -141,13 +142,13 @@ class Totals:
              args.target and self.counts["mutants"] < self.judged),
             (f"{self.counts['left_out']} wrong outputs left out, more than the {self.counts['mutants']} that were judged",
              self.counts["left_out"] > max(self.counts["mutants"], FEW)),
-            (f"{self.counts['redrawn']} draws of {self.seeds} seeds said nothing, at most {args.redrawn:g} %",
-             100 * self.counts["redrawn"] > args.redrawn * max(self.seeds, FEW_DRAWS)),
+            (f"{self.drawn_again} of {self.seeds} seeds drawn again, at most {args.redrawn:g} %",
+             100 * self.drawn_again > args.redrawn * max(self.seeds, FEW_FOR_SMALL_SHARES)),
             (f"{self.counts['conditioned']} of {runs} outputs with conditioned rows, at most {args.conditioned:g} %",
              100 * self.counts["conditioned"] > args.conditioned * max(runs, FEW_FOR_SMALL_SHARES)),
             (f"expected refusals that docs/{refusals.PAGE} documents, but got: {'; '.join(undocumented)}", undocumented),
             (f"{self.refused()} of {runs} runs refused, at most {args.refusals:g} %", 100 * self.refused() > args.refusals * runs),
-            (f"{self.counts['excused']} of {runs} runs right only by what is allowed beyond the tolerance, at most {args.excused:g} %",
+            (f"{self.counts['excused']} of {runs} runs excused beyond the tolerance, at most {args.excused:g} %",
              100 * self.counts["excused"] > args.excused * max(runs, FEW_FOR_SMALL_SHARES))) if holds]
 
 

@@ -47,7 +47,7 @@ class Outcome:
     refusals: list = dataclasses.field(default_factory=list)   # why targets do not support the spec
     redrawn: int = 0        # draws that said nothing
     conditioned: int = 0    # outputs with conditioned rows
-    excused: int = 0        # outputs that are right only beyond the tolerance
+    excused: int = 0        # outputs that are right only by what is allowed beyond the tolerance
     mutants: int = 0        # wrong outputs that were judged
     left_out: int = 0       # mutants that differ too little to be wrong
     plans: int = 0

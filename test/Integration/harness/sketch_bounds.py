@@ -129,14 +129,14 @@ def evaluate(mechanism, matrix, q, k, v, places, visible, step=1):
     return attend(mechanism, roots_of(mechanism, matrix, *rows, places, visible, step).t, v)[0]
 
 
-def chance_in_state(roots, root, v, o):
+def chance_in_state(roots, root, v, mean):
     """A state sums products s_jf s_jg [v_j 1] of keys, and a row i reads them by its own. Each is rounded once, which adds to the squares of
     the denominator and of the numerator, by value, Σ_fg (s_if s_ig s_jf s_jg)² = (Σ_f s_if² s_jf²)². The sums of r of them, and of r such
     sums, add r times as much: after k steps a sum has grown to √k of what it adds."""
     r = roots.sk.shape[1]
     unit = np.where((largest := np.abs(roots.sk).max(initial=0.0)) > 0, largest, 1)
     lost = (roots.sq * root * unit) ** 2 @ ((roots.sk / unit) ** 2).T * roots.sketched  # [rows, N], of the denominator
-    return np.sqrt((1 + r) * (lost ** 2 * ((v ** 2).sum(1) + (o ** 2).sum(1, keepdims=True))).sum(1))
+    return np.sqrt((1 + r) * (lost ** 2 * ((v ** 2).sum(1) + (mean ** 2).sum(1, keepdims=True))).sum(1))
 
 
 def attend_head(mechanism, matrix, q, k, v, places, visible):
@@ -150,7 +150,7 @@ def attend_head(mechanism, matrix, q, k, v, places, visible):
     lengths = length[:, None] * np.linalg.norm(roots.sk, axis=1) * roots.sketched
     bound = (reach * lengths).sum(1) + length * steepest(slope * roots.sketched, roots.sk, v, mean)
     undecided = empty & (lengths > 0).any(1)  # nobody can say that it is 0
-    return Head(o, np.where(undecided, np.inf, bound), noise, chance_in_state(roots, root, v, o))
+    return Head(o, np.where(undecided, np.inf, bound), noise, chance_in_state(roots, root, v, mean))
 
 
 #===------------------------------------------------------------------------------------------------------------------===#

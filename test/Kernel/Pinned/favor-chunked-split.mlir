@@ -43,14 +43,14 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT: %[[PARTS_LEAST:.*]] = arith.subi %[[PARTS]], %[[C1]] : index
 // CHECK-NEXT: %[[PARTS_BEFORE:.*]] = arith.muli %[[PARTS_LEAST]], %[[C3]] : index
 // CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[K]], %[[C0]] :
-// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16xf32>
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16xf32>
-// CHECK-NEXT: %[[M_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16x40xf32>
+// CHECK-NEXT: %[[M_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16xf32>
+// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16x40xf32>
 // CHECK-NEXT: tile.launch @split_state grid(%[[PIECES]], %[[C2]], %[[PARTS_BEFORE]])
-// CHECK-SAME:     (%[[K]], %[[V]], %[[OMEGA]], %[[M_PIECES]], %[[S_PIECES]], %[[Z_PIECES]])
+// CHECK-SAME:     (%[[K]], %[[V]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]], %[[M_PIECES]])
 // CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: tile.launch @split_chunked grid(%[[QUERY_BATCHES]], %[[C4]], %[[PART]])
-// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[OMEGA]], %[[M_PIECES]], %[[S_PIECES]], %[[Z_PIECES]])
+// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]], %[[M_PIECES]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @split_state(

@@ -49,19 +49,19 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[PIECES_ALL:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
 // CHECK-NEXT: %[[PIECES:.*]] = arith.maxsi %[[PIECES_ALL]], %[[C1]] : index
-// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
-// CHECK-NEXT: %[[M_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16x40xf32>
-// CHECK-NEXT: %[[S:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x16xf32>
+// CHECK-NEXT: %[[M_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
+// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16x40xf32>
 // CHECK-NEXT: %[[Z:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x16xf32>
-// CHECK-NEXT: %[[M:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x16x40xf32>
+// CHECK-NEXT: %[[M:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x16xf32>
+// CHECK-NEXT: %[[S:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x16x40xf32>
 // CHECK-NEXT: %[[COUNTERS:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x2xi32>
 // CHECK-NEXT: tile.launch @merged_merged_state grid(%[[BATCHES]], %[[C2]], %[[PIECES]])
-// CHECK-SAME:     (%[[K]], %[[V]], %[[OMEGA]], %[[M_PIECES]], %[[S_PIECES]], %[[Z_PIECES]], %[[COUNTERS]], %[[M]], %[[S]], %[[Z]])
+// CHECK-SAME:     (%[[K]], %[[V]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]], %[[M_PIECES]], %[[COUNTERS]], %[[S]], %[[Z]], %[[M]])
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
 // CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
-// CHECK-NEXT: tile.launch @merged_readout grid(%[[QUERY_BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[OMEGA]], %[[M]], %[[S]], %[[Z]], %[[O]])
+// CHECK-NEXT: tile.launch @merged_readout grid(%[[QUERY_BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[OMEGA]], %[[S]], %[[Z]], %[[M]], %[[O]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @merged_merged_state(

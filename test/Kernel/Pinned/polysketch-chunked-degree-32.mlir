@@ -128,6 +128,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[TWO_TO_M120_32:.*]] = arith.constant dense<7.52316385E-37> : tensor<32xf32>
 // CHECK-DAG: %[[TWO_TO_M126_32:.*]] = arith.constant dense<1.17549435E-38> : tensor<32xf32>
+// CHECK-DAG: %[[TWO_TO_120_32:.*]] = arith.constant dense<1.329228E+36> : tensor<32xf32>
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[ZERO_4x40:.*]] = arith.constant dense<0.000000e+00> : tensor<4x40xf32>
 // CHECK-DAG: %[[COUNTS_4:.*]] = arith.constant dense<[1.000000e+00, 2.000000e+00, 2.000000e+00, 2.000000e+00]> : tensor<4xf32>
@@ -284,7 +285,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     }
 // |scale q| M_i, of which the guard has the power −32
 // CHECK-NEXT:     %[[Q_LENGTH_SCALED:.*]] = tile.load %[[Q_LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
-// CHECK-NEXT:     %[[GUARD_LENGTH:.*]] = arith.mulf %[[Q_LENGTH_SCALED]], %[[M_I]] : tensor<32xf32>
+// CHECK-NEXT:     %[[GUARD_LENGTH_ALL:.*]] = arith.mulf %[[Q_LENGTH_SCALED]], %[[M_I]] : tensor<32xf32>
+// CHECK-NEXT:     %[[GUARD_LENGTH:.*]] = arith.minimumf %[[GUARD_LENGTH_ALL]], %[[TWO_TO_120_32]] : tensor<32xf32>
 // Both carries in one unit 2^top: u^32 = 2^(32 e) f^32, of which f^32 = 2^e' f' again, so that no exponent is far from that of its power. m² likewise;
 // 0 sums have no unit.
 // CHECK-NEXT:     %[[M_LOG:.*]] = math.log2 %[[M_LEAST]] : tensor<32xf32>

@@ -23,7 +23,7 @@ func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
       indices(%i, %i, %i, %i, %i, %i, %i, %i, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j :
           !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index,
           !index, !index, !index, !index, !index)
-      {causal, degree = 16 : i64, denominator = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>,
+      {causal, degree = 16 : i64, denominator = #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>,
        form = #attn.form<quadratic>, scale = 5.000000e-01 : f64, size = 8 : i64}
       : !q, !k, !v -> !o
   return %o : !o
@@ -47,6 +47,12 @@ func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[ZERO_32x32:.*]] = arith.constant dense<0.000000e+00> : tensor<32x32xf32>
 // CHECK-DAG: %[[ZERO_32x40:.*]] = arith.constant dense<0.000000e+00> : tensor<32x40xf32>
+// CHECK-DAG: %[[BIAS_32:.*]] = arith.constant #tile.exact<9.9999999999999995E-7> : tensor<32xf32>
+// CHECK-DAG: %[[MOST_32:.*]] = arith.constant dense<1.200000e+02> : tensor<32xf32>
+// CHECK-DAG: %[[MINUS_2_32:.*]] = arith.constant dense<-2.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[MINUS_POWER_32:.*]] = arith.constant dense<-1.600000e+01> : tensor<32xf32>
+// CHECK-DAG: %[[TWO_TO_120_32:.*]] = arith.constant dense<1.329228E+36> : tensor<32xf32>
+// CHECK-DAG: %[[TWO_TO_60_32:.*]] = arith.constant dense<1.1529215E+18> : tensor<32xf32>
 // CHECK-DAG: %[[LARGEST_32:.*]] = arith.constant dense<3.40282347E+38> : tensor<32xf32>
 // CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[TWO_TO_M120_32:.*]] = arith.constant dense<7.52316385E-37> : tensor<32xf32>
@@ -62,11 +68,23 @@ func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[END_ALL:.*]] = arith.addi %[[FIRST]], %[[C32]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// The unit m of roots starts at 1 / (scale |q| M_i)^8, at most 2^60, so that the guard in that unit is in range.
+// CHECK-NEXT: %[[Q_LENGTH:.*]] = tile.load %[[Q_LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT: %[[M_OF_QUERIES:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT: %[[LENGTH_ALL:.*]] = arith.mulf %[[Q_LENGTH]], %[[M_OF_QUERIES]] : tensor<32xf32>
+// CHECK-NEXT: %[[LENGTH:.*]] = arith.minimumf %[[LENGTH_ALL]], %[[TWO_TO_120_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[LENGTH_SAFE:.*]] = arith.maximumf %[[LENGTH]], %[[TWO_TO_M126_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[LENGTH_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[LENGTH_SAFE]] : tensor<32xf32>
+// CHECK-NEXT: %[[INVERSE_2:.*]] = arith.mulf %[[LENGTH_INVERSE]], %[[LENGTH_INVERSE]] : tensor<32xf32>
+// CHECK-NEXT: %[[INVERSE_4:.*]] = arith.mulf %[[INVERSE_2]], %[[INVERSE_2]] : tensor<32xf32>
+// CHECK-NEXT: %[[INVERSE_8:.*]] = arith.mulf %[[INVERSE_4]], %[[INVERSE_4]] : tensor<32xf32>
+// CHECK-NEXT: %[[UNIT_MOST:.*]] = arith.minimumf %[[INVERSE_8]], %[[TWO_TO_60_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_START:.*]] = arith.maximumf %[[UNIT_MOST]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // Keys before the tile.
 // CHECK-NEXT: %[[BEFORE:.*]] = arith.minsi %[[FIRST]], %[[KEYS]] : index
 // CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT: %[[SEEN:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32 carries(
-// CHECK-SAME:     %[[M:.*]] = %[[TWO_TO_M126_32]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
+// CHECK-SAME:     %[[M:.*]] = %[[M_START]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
 // CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32] = S(q) S(k / |k|)ᵀ (|k| / M_i)^8
 // CHECK-NEXT:   %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[BEFORE]]) : {{.*}} -> tensor<32x8xf32>
@@ -148,9 +166,49 @@ func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   %[[NUM_NEXT:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[NUM_KEPT]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[DEN_NEXT]], %[[NUM_NEXT]] : tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[SUMS]]#1 : tensor<32xf32>
+// In the unit m the guard is times (m (scale |q| M_i)^8)^-2.
+// Powers of 2 are taken apart from m and from the length, and from the powers of what is left of them.
+// CHECK-NEXT: %[[M_LOG:.*]] = math.log2 %[[SUMS]]#0 : tensor<32xf32>
+// CHECK-NEXT: %[[M_EXPONENT:.*]] = math.roundeven %[[M_LOG]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_DOWN:.*]] = arith.negf %[[M_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_INTO:.*]] = math.exp2 %[[M_DOWN]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_REST:.*]] = arith.mulf %[[SUMS]]#0, %[[M_INTO]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[M_REST]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_2:.*]] = arith.mulf %[[M_INVERSE]], %[[M_INVERSE]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_POWER_LOG:.*]] = math.log2 %[[M_2]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_POWER_EXPONENT:.*]] = math.roundeven %[[M_POWER_LOG]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_POWER_DOWN:.*]] = arith.negf %[[M_POWER_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_POWER_INTO:.*]] = math.exp2 %[[M_POWER_DOWN]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_POWER_REST:.*]] = arith.mulf %[[M_2]], %[[M_POWER_INTO]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_EXPONENTS:.*]] = arith.mulf %[[M_EXPONENT]], %[[MINUS_2_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_ALL:.*]] = arith.addf %[[M_EXPONENTS]], %[[M_POWER_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_LOG:.*]] = math.log2 %[[LENGTH_SAFE]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_EXPONENT:.*]] = math.roundeven %[[L_LOG]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_DOWN:.*]] = arith.negf %[[L_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_INTO:.*]] = math.exp2 %[[L_DOWN]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_REST:.*]] = arith.mulf %[[LENGTH_SAFE]], %[[L_INTO]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[L_REST]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_2:.*]] = arith.mulf %[[L_INVERSE]], %[[L_INVERSE]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_4:.*]] = arith.mulf %[[L_2]], %[[L_2]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_8:.*]] = arith.mulf %[[L_4]], %[[L_4]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_16:.*]] = arith.mulf %[[L_8]], %[[L_8]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_POWER_LOG:.*]] = math.log2 %[[L_16]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_POWER_EXPONENT:.*]] = math.roundeven %[[L_POWER_LOG]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_POWER_DOWN:.*]] = arith.negf %[[L_POWER_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_POWER_INTO:.*]] = math.exp2 %[[L_POWER_DOWN]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_POWER_REST:.*]] = arith.mulf %[[L_16]], %[[L_POWER_INTO]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_EXPONENTS:.*]] = arith.mulf %[[L_EXPONENT]], %[[MINUS_POWER_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[L_ALL:.*]] = arith.addf %[[L_EXPONENTS]], %[[L_POWER_EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[EXPONENTS:.*]] = arith.addf %[[M_ALL]], %[[L_ALL]] : tensor<32xf32>
+// CHECK-NEXT: %[[EXPONENT:.*]] = arith.minimumf %[[EXPONENTS]], %[[MOST_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[TWO_TO:.*]] = math.exp2 %[[EXPONENT]] : tensor<32xf32>
+// CHECK-NEXT: %[[RESTS:.*]] = arith.mulf %[[M_POWER_REST]], %[[L_POWER_REST]] : tensor<32xf32>
+// CHECK-NEXT: %[[UNIT_POWER:.*]] = arith.mulf %[[TWO_TO]], %[[RESTS]] : tensor<32xf32>
+// CHECK-NEXT: %[[BIAS_UNIT:.*]] = arith.mulf %[[UNIT_POWER]], %[[BIAS_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[DEN_BIASED:.*]] = arith.addf %[[SUMS]]#1, %[[BIAS_UNIT]] : tensor<32xf32>
+// CHECK-NEXT: %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN_BIASED]] : tensor<32xf32>
 // CHECK-NEXT: %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
-// CHECK-NEXT: %[[IS_NULL:.*]] = arith.cmpf oeq, %[[SUMS]]#1, %[[ZERO_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[IS_NULL:.*]] = arith.cmpf oeq, %[[DEN_BIASED]], %[[ZERO_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[FACTOR:.*]] = arith.select %[[IS_NULL]], %[[ZERO_32]], %[[BOUNDED]] : tensor<32xi1>, tensor<32xf32>
 // CHECK-NEXT: %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
 // CHECK-NEXT: %[[OUT:.*]] = arith.mulf %[[SUMS]]#2, %[[FACTOR_COLS]] : tensor<32x40xf32>

@@ -84,6 +84,7 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-DAG: %[[MOST_32:.*]] = arith.constant dense<1.200000e+02> : tensor<32xf32>
 // CHECK-DAG: %[[MINUS_2_32:.*]] = arith.constant dense<-2.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[MINUS_POWER_32:.*]] = arith.constant dense<-1.600000e+01> : tensor<32xf32>
+// CHECK-DAG: %[[TWO_TO_120_32:.*]] = arith.constant dense<1.329228E+36> : tensor<32xf32>
 // CHECK-DAG: %[[TWO_TO_60_32:.*]] = arith.constant dense<1.1529215E+18> : tensor<32xf32>
 // CHECK-DAG: %[[TWO_TO_M126_32:.*]] = arith.constant dense<1.17549435E-38> : tensor<32xf32>
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
@@ -97,7 +98,8 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // The unit m of roots starts at 1 / (scale |q| largest)^8, at most 2^60, so that the guard in that unit is in range.
-// CHECK-NEXT: %[[LENGTH:.*]] = tile.load %[[Q_LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT: %[[LENGTH_ALL:.*]] = tile.load %[[Q_LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT: %[[LENGTH:.*]] = arith.minimumf %[[LENGTH_ALL]], %[[TWO_TO_120_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[LENGTH_SAFE:.*]] = arith.maximumf %[[LENGTH]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[LENGTH_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[LENGTH_SAFE]] : tensor<32xf32>
 // CHECK-NEXT: %[[INVERSE_2:.*]] = arith.mulf %[[LENGTH_INVERSE]], %[[LENGTH_INVERSE]] : tensor<32xf32>

@@ -100,6 +100,7 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-DAG: %[[MOST_32:.*]] = arith.constant dense<1.200000e+02> : tensor<32xf32>
 // CHECK-DAG: %[[MINUS_2_32:.*]] = arith.constant dense<-2.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[MINUS_POWER_32:.*]] = arith.constant dense<-4.000000e+00> : tensor<32xf32>
+// CHECK-DAG: %[[TWO_TO_120_32:.*]] = arith.constant dense<1.329228E+36> : tensor<32xf32>
 // CHECK-DAG: %[[TWO_TO_60_32:.*]] = arith.constant dense<1.1529215E+18> : tensor<32xf32>
 // CHECK-DAG: %[[TWO_TO_M120_32:.*]] = arith.constant dense<7.52316385E-37> : tensor<32xf32>
 // CHECK-DAG: %[[TWO_TO_M126_32:.*]] = arith.constant dense<1.17549435E-38> : tensor<32xf32>
@@ -120,7 +121,8 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[FIRST:.*]] = arith.addi %[[START]], %[[ROWS_BEFORE]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // The unit m of roots starts at 1 / |scale q|², at most 2^60, so that the guard in that unit is in range.
-// CHECK-NEXT: %[[LENGTH:.*]] = tile.load %[[Q_LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT: %[[LENGTH_ALL:.*]] = tile.load %[[Q_LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT: %[[LENGTH:.*]] = arith.minimumf %[[LENGTH_ALL]], %[[TWO_TO_120_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[LENGTH_SAFE:.*]] = arith.maximumf %[[LENGTH]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[LENGTH_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[LENGTH_SAFE]] : tensor<32xf32>
 // CHECK-NEXT: %[[INVERSE_2:.*]] = arith.mulf %[[LENGTH_INVERSE]], %[[LENGTH_INVERSE]] : tensor<32xf32>

@@ -91,6 +91,14 @@ TEST_F(Specs, PolysketchOfLargeInputs) {
   for (double magnitude : {0.0, 1e-3, 1000.0})
     check({causal + sketch(32, 4, ", local_exact: 4"), square({4, 68}), {"quadratic", "chunked"}, 1e-12, magnitude});
   check({causal + sketch(32, 4, ", denominator: {bias: 1e-6}"), square({20}), {"quadratic", "chunked"}, 1e-12, 1000});
+  // The guard in the unit of a row whose own powers are beyond the range.
+  for (int width : {1, 9}) {
+    std::string rows = "heads: 2, head_dim: " + std::to_string(width) + ", causal: true, ";
+    for (const char *form : {"quadratic", "chunked"}) {
+      check({rows + sketch(16, 4, ", local_exact: 4, denominator: {bias: 1}"), square({20}), {form}, 1e-12, 300});
+      check({rows + sketch(128, 4, ", denominator: {bias: 1}"), square({20}), {form}});
+    }
+  }
   // Of one channel all sums of signs that are 0 must be exactly 0.
   check({"heads: 12, head_dim: 1, " + sketch(4, 8), {{3, 5}}, {"quadratic", "state"}});
   check({heads + sketch(4, 4), {{9, 20}}, {"quadratic", "state"}, 0, 0});
