@@ -22,7 +22,7 @@ class Goal:
     ratio: float = None
     kind: str = "speed"
     limit: float = None
-    note: str = ""
+    without_amx: str = ""  # said of a machine that lacks it
 
 
 def at(families, dtype="f32", widths=(64,), lengths=None, threads=1):
@@ -42,7 +42,7 @@ def overhead(family, batch):
 GOALS = [
     Goal("exact softmax f32, d 64 and 128, n ≥ 1024", at(EXACT, "f32", (64, 128), (1024, 4096)), .80, 1.5),
     Goal("exact softmax bf16", at(EXACT, "bf16", (64, 128), (1024, 4096)), .25, 1.5,
-         note="the goal's fraction is of AMX, which this machine does not have: here of bf16 dot products"),
+         without_amx="the goal's fraction is of AMX, which this machine does not have: here of bf16 dot products"),
     Goal("windowed softmax, 14×14 and 1-D 128 … 512", at(["window_14x14", "window_128", "window_256", "window_512"]), .65, 3),
     Goal("windowed softmax, 7×7", at(["window_7x7"]), .50, 3),
     Goal("linear, not causal: elu1, favor", at(["elu1", "favor"]), .75, 3),

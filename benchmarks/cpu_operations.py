@@ -128,7 +128,7 @@ def binding(point, limits, caches):
     """(seconds, name) of the limit that binds. `limits`: what all threads do a second together."""
     need = needs(point)
     rate = max(limits["f32"], limits.get("bf16", 0)) if point.dtype == "bf16" else limits["f32"]
-    unit = "bf16 dot" if rate > limits["f32"] else "f32 FMA"
+    unit = "AMX" if rate > 8 * limits["f32"] else "bf16 dot" if rate > limits["f32"] else "f32 FMA"
     level = memory_level(need["bytes"], caches)
     times = {unit: need["multiply_adds"] / rate, "exp": need["exponentials"] / limits["exp"],
              level: need["bytes"] / limits[level]}

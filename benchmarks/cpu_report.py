@@ -20,7 +20,7 @@ import freshness
 FITTED_CODE = {"window_7x7", "window_14x14", "window_128", "window_256", "window_512", "elfatt"}
 FITTED_RATES = {"softmax", "softmax_causal", "elu1", "elu1_causal", "linformer"}
 CALIBRATED = {"relu"}
-NEWEST = "cpu-emerald-rapids"  # the store that figures and the pages of mechanisms quote
+NEWEST = "cpu-granite-rapids"  # the store that figures and the pages of mechanisms quote
 BUSY = 0.1  # share of the processors that other programs take
 BEGIN, END = "<!-- begin: goals of {}, by benchmarks/cpu.py --report -->", "<!-- end: goals -->"  # of a store, by its name
 
@@ -185,7 +185,7 @@ def goal_lines(data):
             yield f"| {goal.title} | {asked(goal)} | not measured yet | – |"
             continue
         said, met = KINDS[goal.kind](goal, rows)
-        note = f" ({goal.note})" if goal.note else ""
+        note = f" ({goal.without_amx})" if goal.without_amx and "amx_bf16" in data["machine"]["missing"] else ""
         yield f"| {goal.title}{note} | {asked(goal)} | {'; '.join(said)} | {verdict(met, len(rows) == len(goal.points))} |"
 
 
@@ -273,8 +273,9 @@ def machine_lines(machine, rows):
     yield busy_line(rows)
 
 
-def limit_lines(rows):
-    yield "| threads | " + " | ".join(["f32 FMA", "bf16 dot", "exp", "L1", "L2", "L3", "memory"]) + " |"
+def limit_lines(rows, machine):
+    bf16 = "bf16 dot" if "amx_bf16" in machine["missing"] else "AMX"
+    yield "| threads | " + " | ".join(["f32 FMA", bf16, "exp", "L1", "L2", "L3", "memory"]) + " |"
     yield "|---|" + "---|" * 7
     for threads in (1, 2):
         seen = [row.stored["limits"] for row in rows if row.point.threads == threads]
@@ -299,7 +300,7 @@ def result_text(data):
              "Made by `benchmarks/cpu.py`; [how it is measured, what each column means](../../docs/Performance.md).", "",
              *machine_lines(data["machine"], good), "", "## Goals", "", *goal_lines(data), "", model_line(data, points), "",
              "## Limits", "", "Medians, 10⁹ a second, all threads together: multiply-adds, exponentials, bytes read.", "",
-             *limit_lines(good), "", "## Points", "",
+             *limit_lines(good, data["machine"]), "", "## Points", "",
              "ms: median (least … most). Fraction of the binding limit, and which it is. Cost model: predicted to measured, less one. "
              "Peers: their time to Attune's, round by round.", "",
              "| point | heads | ms | of its limit | cost model | fastest peer | other peers |", "|---|---|---|---|---|---|---|",

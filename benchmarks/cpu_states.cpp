@@ -37,7 +37,7 @@ static std::string source(const State &state) {
   return "tile.kernel @kernel(" + arguments + ") grid(batch) {\n%c0 = arith.constant 0 : index\n" +
          "%cycle = memref.dim %A, %c0 : memref<?x" + m + "xf32>\n%rows = arith.constant " + std::to_string(tokens) +
          " : index\n%zero = arith.constant dense<0.0> : " + c +
-         "\n%sum = tile.loop sum %t = %c0 to %rows step 64 carries(%acc = %zero) : (" + c +
+         "\n%sum = tile.loop #tile.sum %t = %c0 to %rows step 64 carries(%acc = %zero) : (" + c +
          ") {\n%j = arith.remui %t, %cycle : index\n%l = tile.load %A[%j, %c0] : memref<?x" + m + "xf32> -> " + a +
          "\n%v = tile.load %B[%j, %c0] : memref<?x" + n + "xf32> -> " + b +
          (state.computed ? "\n%a = arith.mulf %l, %l : " + a : "") + "\n%next = tile.dot " +

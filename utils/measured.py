@@ -3,7 +3,7 @@
 A comment before a table names the results and the rows that its own rows quote, in order; the line below it says how old they
 are (utils/python/freshness.py):
 
-    <!-- cpu-emerald-rapids.md: softmax softmax_causal -->
+    <!-- cpu-granite-rapids.md: softmax softmax_causal -->
     Commits 803c2c3. Stale: code that is measured here has changed in at least 40 commits since 803c2c3.
 
 A row's first cell is the page's own, and so are the cells after those that are quoted. With --ages the tables themselves are held

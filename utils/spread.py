@@ -100,7 +100,8 @@ class Sources:
     def question(self):
         ops = "|".join(re.findall(r"^def Attn_(\w+Op)\b", self.attn, re.M))
         casts = r"(?:isa|cast|dyn_cast)(?:_and_nonnull|_and_present|_or_null|_if_present)?"
-        return re.compile(rf"\b{casts}<[^>;]*(?<!tile::)\b(?:{ops})\b|\bCase(?:<[^>;]*(?<!tile::)\b(?:{ops})\b|\(\[[^\]]*\]\((?:\w+::)*(?:{ops})\b)"
+        return re.compile(rf"\b{casts}<[^>;]*(?<!tile::)\b(?:{ops})\b"
+                          rf"|\bCase(?:<[^>;]*(?<!tile::)\b(?:{ops})\b|\(\[[^\]]*\]\((?:\w+::)*(?:{ops})\b)"
                           rf"|(?:\bcase|[!=]=) (?:\w+::)*(?:{'|'.join(KINDS)})::")
 
     def asking(self):

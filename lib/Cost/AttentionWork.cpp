@@ -46,12 +46,16 @@ static KernelWorks familyWork(const AttentionShape &shape, const Sizes &sizes) {
   llvm_unreachable("every family is above");
 }
 
-/// Of the kernels of a family on a CPU the products that stay in f32 where operands are bf16: those of maps and sketches.
+/// Of the kernels of a family on a CPU the products that stay in f32 where operands are bf16: those of maps and sketches,
+/// and the scores of exact attention with queries or keys that a kernel has stored in f32.
 static llvm::SmallVector<double> wideProducts(const KernelWorks &kernels, AttentionShape shape,
                                               tile::ScheduleAttr schedule) {
   llvm::SmallVector<double> wide;
   for (const KernelWork &kernel : kernels)
     wide.push_back(shape.family == Family::Polysketch ? kernel.work.products : 0);
+  if (shape.family == Family::Softmax && (shape.queryBytes == 4 || shape.keyBytes == 4))
+    for (double &products : wide)
+      products = kernels.front().work.products * double(shape.width) / double(shape.width + shape.valueWidth);
   if (shape.family != Family::Kernel)
     return wide;
   shape.queryFolded = shape.keyFolded = true; // the same without what the maps multiply

@@ -11,6 +11,7 @@
 #include "attune/Support/SourceFile.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -89,6 +90,29 @@ void DeviceDescription::runOn(int64_t threads) {
   cores = {static_cast<double>(threads), "as many threads as were asked for"};
 }
 
+/// Between which numbers a field of any machine lies: a 0 aside, wide of all there are, and far from where prices overflow.
+static std::pair<double, double> range(llvm::StringRef field) {
+  using Range = std::pair<double, double>;
+  return llvm::StringSwitch<Range>(field)
+      .Case("cores", {1, 1 << 20})
+      .Case("f32_product_passes", {1, 1000})
+      .Case("product_efficiency", {1e-6, 1})
+      .Case("launch_seconds", {1e-12, 1000})
+      .Case("accumulators_per_thread", {1, 1 << 30})
+      .Case("fast_bytes", {1, 1e18})
+      .Default({1e-6, 1e30}); // of rates a second
+}
+
+/// What is wrong with a number that is neither 0 nor negative; empty if nothing is.
+static std::string outOfRange(llvm::StringRef field, double value) {
+  auto [least, most] = range(field);
+  if (value >= least && value <= most)
+    return "";
+  bool isLess = value < least;
+  return llvm::formatv("{0}: expected at {1} {2}, but got {3}", field, isLess ? "least" : "most",
+                       llvm::format("%.10g", isLess ? least : most), llvm::format("%.10g", value));
+}
+
 std::string DeviceDescription::check() const {
   if (name.empty())
     return "name: expected a name, but got none";
@@ -101,19 +125,19 @@ std::string DeviceDescription::check() const {
       return;
     if (!std::isfinite(fact.value) || fact.value < 0 || (fact.value == 0 && !mayBeZero))
       problem = llvm::formatv("{0}: expected a positive number, but got {1}", field, fact.value);
+    else if (fact.value > 0 && !outOfRange(field, fact.value).empty())
+      problem = outOfRange(field, fact.value);
     else if (llvm::StringRef(fact.source).trim().empty())
       problem = (field + ": expected the source of the number, but got none").str();
   });
-  if (problem.empty() && productEfficiency > 1)
-    return llvm::formatv("product_efficiency: expected at most 1, but got {0}", productEfficiency.value);
   if (problem.empty() && (bf16ProductPasses <= 0 || bf16ProductPasses > 1))
     return llvm::formatv("bf16_product_passes: expected above 0 and at most 1, but got {0}", bf16ProductPasses.value);
-  if (problem.empty() && f32ProductPasses < 1)
-    return llvm::formatv("f32_product_passes: expected at least 1, but got {0}", f32ProductPasses.value);
   if (problem.empty() &&
       (!std::isfinite(shufflesPerSecond) || shufflesPerSecond < 0 || (mustFit() && shufflesPerSecond == 0)))
     return llvm::formatv("shuffles_per_second: expected a positive number{0}, but got {1}",
                          mustFit() ? " of a GPU" : " or 0", shufflesPerSecond.value);
+  if (problem.empty() && shufflesPerSecond > 0)
+    problem = outOfRange("shuffles_per_second", shufflesPerSecond);
   if (problem.empty() && cores != std::floor(cores))
     return llvm::formatv("cores: expected a whole number, but got {0}", cores.value);
   return problem;

@@ -8,6 +8,8 @@
 #include "attune/InitAll.h"
 
 #include "attune/Attn/Attn.h"
+#include "attune/Cost/KernelCounts.h"
+#include "attune/Cost/Passes.h"
 #include "attune/Graph/Passes.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Lowering/CPU/Passes.h"
@@ -20,10 +22,12 @@
 void attune::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<attn::AttnDialect, tile::TileDialect>();
   registerTransformExtension(registry);
+  cost::registerCostModels(registry);
 }
 
 void attune::registerAllPasses() {
   raise::registerAttuneRaisePasses();
+  cost::registerAttuneCostPasses();
   graph::registerAttuneGraphPasses();
   kernel::registerAttuneKernelPasses();
   cpu::registerAttuneLoweringCPUPasses();

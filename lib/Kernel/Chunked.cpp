@@ -109,7 +109,7 @@ static void buildChunks(BuildSite &site, const Problem &problem, const FeatureMa
   SmallVector<Value> initial = problem.split ? sumOfPieces(tiles, frame, problem, map, before, point.batch, stateHead,
                                                            pieces.countBefore(tiles))
                                              : initialState(tiles, frame, problem, map, point.batch, stateHead);
-  loop(tiles, tile::Carry::Sum, tokens.first, tokens.end, problem.keyTile(), initial,
+  loop(tiles, tiles.sums(), tokens.first, tokens.end, problem.keyTile(), initial,
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
   TileBuilder host(site.host, site.loc);
   frame.finish(site, pieces.gridSizes(host, batchAxis(host, problem), host.index(heads)));

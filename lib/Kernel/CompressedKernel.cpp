@@ -36,7 +36,7 @@ static void buildSlotState(BuildSite &site, const Problem &problem, const Featur
   };
   Value zero = tiles.constant({map.features, problem.valueWidth()}, 0);
   Value count = tiles.dim(frame[features.memory], 2), c0 = tiles.index(0);
-  Value sum = loop(tiles, tile::Carry::Sum, c0, count, rows, zero, step)[0];
+  Value sum = loop(tiles, tiles.sums(), c0, count, rows, zero, step)[0];
   tiles.store(sum, frame[state], {point.batch, point.head, c0, c0});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(features.memory, 0), host.index(features.heads)});

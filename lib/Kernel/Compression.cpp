@@ -55,7 +55,7 @@ static SmallVector<Value> compress(TileBuilder &tiles, const Problem &problem, c
   SmallVector<Value> zeros;
   for (int64_t width : widths)
     zeros.push_back(tiles.constant({slots.tile, width}, 0));
-  return loop(tiles, tile::Carry::Sum, from, end, keyTile, zeros, step);
+  return loop(tiles, tiles.sums(), from, end, keyTile, zeros, step);
 }
 
 /// The sums of the pieces into `pieces` [batch, heads, pieces, k, width].
@@ -106,7 +106,7 @@ void kernel::buildSlotMerge(BuildSite &site, const Problem &problem, const Slots
   auto step = [&](TileBuilder &inner, Value piece, ValueRange carried) -> SmallVector<Value> {
     return {inner.plus(carried[0], inner.load(parts, {batch, head, piece, slot, c0}, shape))};
   };
-  Value sum = loop(tiles, tile::Carry::Sum, c0, tiles.dim(parts, 2), 1, tiles.constant(shape, 0), step)[0];
+  Value sum = loop(tiles, tiles.sums(), c0, tiles.dim(parts, 2), 1, tiles.constant(shape, 0), step)[0];
   tiles.store(sum, frame[result.memory], {batch, head, slot, c0});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(result.memory, 0), host.index(slots.heads), host.index(slots.blocks())});

@@ -83,8 +83,7 @@ static Value convolve(TileBuilder &tiles, const Convolution &at, Value sum) {
   return sum;
 }
 
-/// t mod columns of the tokens first … : [rows].
-static Value columnsOf(TileBuilder &tiles, Value first, int64_t rows, int64_t columns) {
+Value kernel::columnsOf(TileBuilder &tiles, Value first, int64_t rows, int64_t columns) {
   // Of the first token the remainder is taken as an index: tokens of a long sequence would be inexact in f32.
   Value start = arith::RemUIOp::create(tiles.builder, tiles.loc, first, tiles.index(columns));
   Value token = tiles.iota(start, rows);

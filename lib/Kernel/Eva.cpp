@@ -61,7 +61,7 @@ static Value meanKey(TileBuilder &tiles, const Summary &at, ArrayRef<KeyRange> r
       Value k = inner.cast(at.key.load(inner, first, at.tile, range.end), f32); // [T, d]
       return {inner.plus(carried[0], inner.reduceAdd(k, 0))};
     };
-    sum = loop(tiles, tile::Carry::Sum, range.from, range.end, at.tile, sum, step)[0];
+    sum = loop(tiles, tiles.sums(), range.from, range.end, at.tile, sum, step)[0];
   }
   Value divisor = tiles.iota(tiles.max(count, tiles.index(1)), 1); // [1]
   return tiles.over(tiles.expand(sum, 0, row), tiles.expand(divisor, 1, row));
@@ -75,7 +75,7 @@ static Value summarize(TileBuilder &tiles, const Summary &at, ArrayRef<KeyRange>
   OnlineSoftmax softmax{1, at.value.width(), f32};
   SmallVector<Value> carried = softmax.start(tiles);
   for (const KeyRange &range : ranges)
-    carried = loop(tiles, tile::Carry::Softmax, range.from, range.end, at.tile, carried,
+    carried = loop(tiles, tiles.rescaledSums(), range.from, range.end, at.tile, carried,
                    [&](TileBuilder &inner, Value first, ValueRange before) {
                      Value k = inner.cast(at.key.load(inner, first, at.tile, range.end), f32);           // [T, d]
                      Value half = inner.times(k, inner.constant({at.tile, width}, 0.5));
@@ -191,7 +191,7 @@ static SmallVector<Value> mixKeys(TileBuilder &tiles, const MixBlock &block, con
                                   const TokenReader &value, const KeyRange &keys, SmallVector<Value> carried) {
   Type f32 = tiles.builder.getF32Type();
   int64_t keyTile = std::min(block.problem.schedule.getKeyTile(), *block.options.local), rows = block.softmax.rows;
-  return loop(tiles, tile::Carry::Softmax, keys.from, keys.end, keyTile, carried,
+  return loop(tiles, tiles.rescaledSums(), keys.from, keys.end, keyTile, carried,
               [&](TileBuilder &inner, Value first, ValueRange before) {
                 Value k = inner.cast(key.load(inner, first, keyTile, keys.end), f32);                     // [Tk, d]
                 Value s = inner.dot(block.query, k, inner.constant({rows, keyTile}, 0), false, true);     // [Tq, Tk]
@@ -221,7 +221,7 @@ static SmallVector<Value> mixChunks(TileBuilder &tiles, const MixBlock &block, c
   int64_t tile = block.problem.schedule.getKeyTile(), rows = block.softmax.rows;
   Value mean = frame[summaries.mean.memory], beta = frame[summaries.value.memory], weight = frame[summaries.logWeight];
   Value c0 = tiles.index(0);
-  return loop(tiles, tile::Carry::Softmax, chunks.from, chunks.end, tile, carried,
+  return loop(tiles, tiles.rescaledSums(), chunks.from, chunks.end, tile, carried,
               [&](TileBuilder &inner, Value first, ValueRange before) {
                 Value k = inner.load(mean, {point.batch, point.head, first, c0}, {tile, summaries.mean.width},
                                      chunks.end);                                                        // [T, d]

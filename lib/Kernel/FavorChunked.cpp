@@ -174,8 +174,8 @@ static SmallVector<Value> branch(TileBuilder &tiles, const FavorHead &at, Value 
     return nextState(inside, before, keys.maximum, b, keys.v);
   };
   SmallVector<Value> sums =
-      loop(tiles, tile::Carry::Sum, rising, tiles.index(1), 1, carried.drop_front(), steady);
-  return loop(tiles, tile::Carry::Softmax, tiles.index(0), rising, 1, {maximum, sums[0], sums[1]}, rise);
+      loop(tiles, tiles.sums(), rising, tiles.index(1), 1, carried.drop_front(), steady);
+  return loop(tiles, tiles.rescaledSums(), tiles.index(0), rising, 1, {maximum, sums[0], sums[1]}, rise);
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,7 +232,7 @@ static void buildChunks(BuildSite &site, const Problem &problem, const FeatureMa
   } else {
     initial = emptyLogState(tiles, map.features, problem.valueWidth());
   }
-  loop(tiles, tile::Carry::Softmax, tokens.first, tokens.end, problem.keyTile(), initial,
+  loop(tiles, tiles.rescaledSums(), tokens.first, tokens.end, problem.keyTile(), initial,
        [&](TileBuilder &inside, Value first, ValueRange carried) { return step(inside, at, first, carried); });
   TileBuilder host(site.host, site.loc);
   frame.finish(site, pieces.gridSizes(host, batchAxis(host, problem), host.index(heads)));

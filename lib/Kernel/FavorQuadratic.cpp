@@ -92,10 +92,10 @@ static Value outputOf(TileBuilder &tiles, const KernelFrame &frame, const Proble
                              tiles.constant({rows, problem.valueWidth()}, 0)};
   // Causal kernel attention has n = N, and key tiles are as long as the query tile: one of them is at the diagonal.
   Value seen = problem.causal ? tiles.min(firstQuery, block.limit) : block.limit;
-  carried = loop(tiles, tile::Carry::Softmax, tiles.index(0), seen, rows, carried,
+  carried = loop(tiles, tiles.rescaledSums(), tiles.index(0), seen, rows, carried,
                  [&](TileBuilder &inner, Value first, ValueRange before) { return seenStep(inner, block, first, before); });
   if (problem.causal)
-    carried = loop(tiles, tile::Carry::Softmax, firstQuery,
+    carried = loop(tiles, tiles.rescaledSums(), firstQuery,
                    tiles.min(tiles.add(firstQuery, tiles.index(1)), block.limit), rows, carried,
                    [&](TileBuilder &inner, Value first, ValueRange before) {
                      return diagonalStep(inner, block, first, before);

@@ -60,8 +60,7 @@ MapAtPoint::MapAtPoint(TileBuilder &tiles, const KernelFrame &frame, const Probl
 // Maps entry by entry
 //===----------------------------------------------------------------------===//
 
-/// elu(x) + 1 = max(x, 0) + exp(min(x, 0)): no branch, and never exp of a large number.
-static Value elu1(TileBuilder &tiles, Value x) {
+Value kernel::elu1(TileBuilder &tiles, Value x) {
   Value zero = tiles.constant(tiles.shape(x), 0);
   return tiles.plus(tiles.exp(tiles.minimum(x, zero)), tiles.maximum(x, zero));
 }

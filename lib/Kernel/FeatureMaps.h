@@ -24,6 +24,9 @@ using Features = llvm::SmallVector<mlir::Value, 2>;
 
 enum class Side { Query, Key };
 
+/// elu(x) + 1 = max(x, 0) + exp(min(x, 0)): no branch, and never exp of a large number.
+mlir::Value elu1(TileBuilder &tiles, mlir::Value x);
+
 /// A feature map at one grid point, its parameters loaded.
 class MapAtPoint {
 public:

@@ -24,7 +24,7 @@ static void writeHead(TileBuilder &tiles, const KernelFrame &frame, const Proble
                       const StateSteps &steps, ValueRange state) {
   TokenReader query(tiles, frame, problem, problem.query, point, problem.heads());
   Value count = queryCount(tiles, problem, frame[problem.query.memory]);
-  loop(tiles, tile::Carry::Sum, tiles.index(0), count, problem.queryTile(), {},
+  loop(tiles, tiles.sums(), tiles.index(0), count, problem.queryTile(), {},
        [&](TileBuilder &inner, Value first, ValueRange) -> SmallVector<Value> {
          storeOutput(inner, frame, problem, point, first, steps.read(inner, query, first, state));
          return {};
@@ -48,7 +48,7 @@ void kernel::buildFusedState(
   if (group == 1)
     writeHead(tiles, frame, problem, point, steps, state);
   else
-    loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(group), 1, {},
+    loop(tiles, tiles.sums(), tiles.index(0), tiles.index(group), 1, {},
          [&](TileBuilder &inner, Value member, ValueRange) -> SmallVector<Value> {
            Point where = point;
            where.head = inner.add(inner.mul(point.head, group), member);

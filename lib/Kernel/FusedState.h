@@ -16,7 +16,7 @@ namespace attune::kernel {
 
 /// What a family does at one grid point: the state of no key, a tile of keys added, a tile of queries read.
 struct StateSteps {
-  tile::Carry carry = tile::Carry::Sum;
+  tile::CarryAttrInterface carry;
   llvm::SmallVector<mlir::Value> empty;
   std::function<llvm::SmallVector<mlir::Value>(TileBuilder &tiles, mlir::Value firstKey, mlir::ValueRange state)> add;
   /// After the last key; null: the state is as it was carried.

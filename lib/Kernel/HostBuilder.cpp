@@ -65,7 +65,11 @@ LogicalResult HostBuilder::writePolynomial(attn::PolynomialOp op, const Output &
   problem.window = op.getWindowAttr();
   if (failed(readMechanism(op, problem, output)))
     return failure();
-  buildPolynomial(site, problem, op.getDegree(), op.getScale().convertToDouble(), op.getDenominatorAttr());
+  return buildPowers(problem, op.getDegree(), op.getScale().convertToDouble(), op.getDenominatorAttr());
+}
+
+LogicalResult HostBuilder::buildPowers(const Problem &problem, int64_t degree, double scale, attn::DenominatorAttr guard) {
+  buildPolynomial(site, problem, degree, scale, guard);
   return success();
 }
 

@@ -33,9 +33,18 @@ public:
   HostBuilder(BuildSite &site, const mlir::IRMapping &memories, const PreparedTensors &prepared, std::string name,
               tile::ScheduleAttr schedule)
       : site(site), memories(memories), prepared(prepared), name(std::move(name)), schedule(schedule) {}
+  virtual ~HostBuilder() = default;
 
   /// Computes `value` into `output`; an error at the op that no kernel computes.
   mlir::LogicalResult write(mlir::Value value, const Output &output);
+
+protected:
+  /// Builds the kernels of one attention whose tokens and output are found.
+  virtual mlir::LogicalResult buildFamily(const Partition &partition, Problem &problem);
+  /// The same of a polynomial of all pairs.
+  virtual mlir::LogicalResult buildPowers(const Problem &problem, int64_t degree, double scale, attn::DenominatorAttr guard);
+  /// The memory of an argument or optional result; null for a null value and for others.
+  mlir::Value memory(mlir::Value value) const { return value ? memories.lookupOrNull(value) : mlir::Value(); }
 
 private:
   mlir::LogicalResult writeAttention(mlir::Operation *root, const Output &output);
@@ -54,7 +63,6 @@ private:
   }
   mlir::LogicalResult writeEffatt(attn::EffattOp op, const Output &output);
   mlir::LogicalResult writeCompressedKernel(attn::NormalizeOp op, const Output &output);
-  mlir::LogicalResult buildFamily(const Partition &partition, Problem &problem);
   mlir::FailureOr<mlir::Value> computeKeyMaximum(attn::KeyMaximumOp op);
 
   /// Where tokens can be read.
@@ -72,11 +80,12 @@ private:
   mlir::Value weightOf(attn::CompressOp op) const;
   /// A workspace for tokens of the type of `value`; a dynamic size is that of `like`, a memory [batch, heads, tokens, …].
   Tokens workspaceFor(mlir::Value value, mlir::Value like);
-  /// The memory of an argument or optional result; null for a null value and for others.
-  mlir::Value memory(mlir::Value value) const { return value ? memories.lookupOrNull(value) : mlir::Value(); }
   Problem startProblem();
 
+protected:
   BuildSite &site;
+
+private:
   const mlir::IRMapping &memories;
   const PreparedTensors &prepared;
   std::string name;

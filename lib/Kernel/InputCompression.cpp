@@ -60,7 +60,7 @@ static void buildPieces(BuildSite &site, const Problem &problem, const Slots &sl
     return {inner.dot(inner.cast(e, operand), inner.cast(tokens, operand), carried[0])};
   };
   Value zero = tiles.constant({slots.tile, slots.width}, 0);
-  Value sum = loop(tiles, tile::Carry::Sum, from, end, rows, zero, step)[0];                  // [T, 64]
+  Value sum = loop(tiles, tiles.sums(), from, end, rows, zero, step)[0];                  // [T, 64]
   tiles.store(sum, frame[pieces], {batch, head, piece, slot, c0});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(x, 0), host.index(slots.heads), host.mul(count, slots.blocks())});
@@ -93,7 +93,7 @@ Value kernel::buildSlotSums(BuildSite &site, const Problem &problem, Value x, Va
     Value existing = inner.mask(inner.cast(e, inner.builder.getF32Type()), 0, Value(), inner.sub(limit, j), Value());
     return {inner.plus(carried[0], inner.reduceAdd(existing, 1))};                            // [T]
   };
-  Value sum = loop(tiles, tile::Carry::Sum, tiles.index(0), limit, rows, tiles.constant(slots.tile, 0), step)[0];
+  Value sum = loop(tiles, tiles.sums(), tiles.index(0), limit, rows, tiles.constant(slots.tile, 0), step)[0];
   tiles.store(sum, frame[result], {batch, own, slot});
   frame.finish(site, {host.dim(x, 0), host.index(slots.weightHeads), host.index(slots.blocks())});
   return result;
@@ -123,7 +123,7 @@ void kernel::buildSlotProjection(BuildSite &site, const Problem &problem, const 
     return {inner.dot(inner.cast(a, operand), inner.cast(w, operand), carried[0])};
   };
   Value zero = tiles.constant({rows, width}, 0);
-  Value projected = loop(tiles, tile::Carry::Sum, c0, tiles.index(blocks), 1, zero, step)[0];   // [T, d]
+  Value projected = loop(tiles, tiles.sums(), c0, tiles.index(blocks), 1, zero, step)[0];   // [T, d]
   if (bias) {
     Value b = tiles.cast(tiles.load(frame[bias], column, width), tiles.builder.getF32Type());   // [d]
     Value s = tiles.load(frame[input.sums], {batch, own, slot}, rows);                          // [T]

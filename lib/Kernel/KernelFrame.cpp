@@ -167,7 +167,7 @@ Value BuildSite::workspace(ArrayRef<int64_t> shape, ValueRange dynamicSizes) {
 // Loops and rows
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> kernel::loop(TileBuilder &tiles, tile::Carry carry, Value lower, Value upper, int64_t stride,
+SmallVector<Value> kernel::loop(TileBuilder &tiles, tile::CarryAttrInterface carry, Value lower, Value upper, int64_t stride,
                                 ValueRange carried, LoopStep step) {
   auto body = [&](OpBuilder &builder, Location loc, Value first, ValueRange inner) {
     TileBuilder inside(builder, loc);
@@ -184,7 +184,7 @@ static bool masksEveryTile(const Problem &problem, bool dearSteps) {
 }
 
 SmallVector<Value> kernel::loopOverKeys(TileBuilder &tiles, const Problem &problem, const VisibleKeys &visible,
-                                        tile::Carry carry, ValueRange carried, KeyStep step, bool dearSteps) {
+                                        tile::CarryAttrInterface carry, ValueRange carried, KeyStep step, bool dearSteps) {
   auto over = [&](Value lower, Value upper, ValueRange before, bool masked) {
     return loop(tiles, carry, lower, upper, problem.keyTile(), before,
                 [&](TileBuilder &inside, Value firstKey, ValueRange inner) {

@@ -117,7 +117,7 @@ using LoopStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(TileBuilder &
                                                                     mlir::ValueRange carried)>;
 
 /// The carried tiles after the steps first = lower, lower + stride, … below upper.
-llvm::SmallVector<mlir::Value> loop(TileBuilder &tiles, tile::Carry carry, mlir::Value lower, mlir::Value upper,
+llvm::SmallVector<mlir::Value> loop(TileBuilder &tiles, tile::CarryAttrInterface carry, mlir::Value lower, mlir::Value upper,
                                     int64_t stride, mlir::ValueRange carried, LoopStep step);
 
 /// Two loops over the keys that the queries see: tiles that every row sees in full, then those at the diagonal and at the
@@ -126,7 +126,7 @@ llvm::SmallVector<mlir::Value> loop(TileBuilder &tiles, tile::Carry carry, mlir:
 using KeyStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(TileBuilder &tiles, mlir::Value firstKey,
                                                                    mlir::ValueRange carried, bool masked)>;
 llvm::SmallVector<mlir::Value> loopOverKeys(TileBuilder &tiles, const Problem &problem, const VisibleKeys &visible,
-                                            tile::Carry carry, mlir::ValueRange carried, KeyStep step,
+                                            tile::CarryAttrInterface carry, mlir::ValueRange carried, KeyStep step,
                                             bool dearSteps = false);
 
 /// Σ_D x [rows, 64 of D] · W [64, width of the head]: [rows, width], f32. `load` makes the tile of x that begins at a
@@ -134,6 +134,8 @@ llvm::SmallVector<mlir::Value> loopOverKeys(TileBuilder &tiles, const Problem &p
 mlir::Value projectTile(TileBuilder &tiles, mlir::Type operand, mlir::Value model, int64_t rows, mlir::Value weight,
                         mlir::Value head, int64_t width,
                         llvm::function_ref<mlir::Value(TileBuilder &tiles, mlir::Value column)> load);
+/// acc + x · w. What prepare has folded with ω is f32 whatever the storage is, and keeps its bits: they are those of exponents.
+mlir::Value timesWeight(TileBuilder &tiles, mlir::Type operand, mlir::Value x, mlir::Value w, mlir::Value acc);
 /// x [rows, columns] + bias [columns] from `first` on; x itself if there is no bias.
 mlir::Value addBias(TileBuilder &tiles, mlir::Value x, mlir::Value bias, mlir::Value first);
 

@@ -39,7 +39,7 @@ void kernel::buildKeyMaximum(BuildSite &site, const Problem &problem, const Feat
     return {inner.maximum(carried[0], largest)};
   };
   Value none = tiles.constant({rows}, -infinity);
-  Value maxima = loop(tiles, tile::Carry::Maximum, tiles.index(0), limit, rows, none, step)[0];
+  Value maxima = loop(tiles, tiles.maxima(), tiles.index(0), limit, rows, none, step)[0];
   tiles.store(tiles.reduceMax(tiles.expand(maxima, 0, {1, rows}), 1), frame[result], {point.batch, point.head});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(problem.key.memory, 0), host.index(heads)});

@@ -22,7 +22,7 @@ void kernel::inLastPiece(TileBuilder &tiles, Value counters, ValueRange indices,
                          llvm::function_ref<void(TileBuilder &tiles)> merge) {
   Value last = tile::ArriveOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), counters, indices, count);
   // Once, or not at all.
-  loop(tiles, tile::Carry::Sum, tiles.index(0), last, 1, {}, [&](TileBuilder &inner, Value, ValueRange) {
+  loop(tiles, tiles.sums(), tiles.index(0), last, 1, {}, [&](TileBuilder &inner, Value, ValueRange) {
     merge(inner);
     return SmallVector<Value>();
   });

@@ -55,6 +55,16 @@ static Value bandFeatures(TileBuilder &tiles, const LogFeatures &keys, Value x, 
   return features;
 }
 
+static Value middleOf(TileBuilder &tiles, ArrayRef<int64_t> shape, int64_t band) {
+  return tiles.constant(shape, (static_cast<double>(band) + 0.5) * attn::bandWidth);
+}
+
+Value kernel::firstBand(TileBuilder &tiles, const LogFeatures &keys, Value maximum, int64_t bands) {
+  SmallVector<int64_t> shape(tiles.shape(keys.exponents));
+  Value below = tiles.minus(keys.exponents, tiles.expand(maximum, 0, shape));
+  return bandFeatures(tiles, keys, tiles.plus(below, middleOf(tiles, shape, 0)), true, bands == 1);   // [T, m]
+}
+
 LogPairs kernel::logPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum,
                           Value least, int64_t bands) {
   SmallVector<int64_t> shape(tiles.shape(keys.exponents)), pairs{shape[0], shape[0]};
@@ -68,7 +78,7 @@ LogPairs kernel::logPairs(TileBuilder &tiles, const LogFeatures &queries, const 
   Value k = tiles.minus(keys.exponents, top);
   LogPairs result{tiles.constant(pairs, 0), scale, Value()};
   for (int64_t band = 0; band < bands; ++band) {
-    Value middle = tiles.constant(shape, (static_cast<double>(band) + 0.5) * attn::bandWidth);
+    Value middle = middleOf(tiles, shape, band);
     Value b = bandFeatures(tiles, keys, tiles.plus(k, middle), band == 0, band + 1 == bands);        // [T, m]
     Value below = tiles.minimum(tiles.minus(q, middle), tiles.constant(shape, largestFactor));
     Value a = queries.at(tiles, below);                                                              // [T, m]

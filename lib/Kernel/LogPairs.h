@@ -44,6 +44,9 @@ inline constexpr double stateOffset = attn::bandWidth / 2;
 LogPairs logPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, mlir::Value maximum,
                   mlir::Value least, int64_t bands);
 
+/// `features` of logPairs alone.
+mlir::Value firstBand(TileBuilder &tiles, const LogFeatures &keys, mlir::Value maximum, int64_t bands);
+
 } // namespace attune::kernel
 
 #endif // ATTUNE_LIB_KERNEL_LOGPAIRS_H

@@ -78,17 +78,6 @@ SmallVector<Value> kernel::addLogKeys(TileBuilder &tiles, ValueRange state, cons
   return {maximum, sum, tiles.dot(tiles.cast(b, operand), tiles.cast(v, operand), before, /*transposeA=*/true)};
 }
 
-SmallVector<Value> kernel::mergeLogStates(TileBuilder &tiles, ValueRange a, ValueRange b) {
-  Value maximum = tiles.maximum(a[0], b[0]), sum, matrix; // [m], [m], [m, dv]
-  for (ValueRange state : {a, b}) {
-    Value factor = tiles.exp2(tiles.minus(state[0], maximum));                                      // [m]
-    Value s = tiles.times(state[2], tiles.expand(factor, 1, tiles.shape(state[2])));                // [m, dv]
-    Value z = tiles.times(state[1], factor);
-    sum = sum ? tiles.plus(sum, z) : z, matrix = matrix ? tiles.plus(matrix, s) : s;
-  }
-  return {maximum, sum, matrix};
-}
-
 SmallVector<Value> kernel::addLogTile(TileBuilder &tiles, const Problem &problem, ValueRange state, LogFeatures keys,
                                       const TokenReader &value, Value first, Value limit) {
   // A key that does not exist has the logarithm of 0.
@@ -159,7 +148,7 @@ void LogStateBuilder::buildPieces(Value count, ArrayRef<Value> values, Prepare p
   auto step = [&](TileBuilder &inner, Value j, ValueRange carried) {
     return addLogTile(inner, problem, carried, logarithms(inner, j), value, j, limit);
   };
-  SmallVector<Value> state = loop(tiles, tile::Carry::Softmax, range.first, range.end, problem.keyTile(),
+  SmallVector<Value> state = loop(tiles, tiles.rescaledSums(), range.first, range.end, problem.keyTile(),
                                   emptyLogState(tiles, features, problem.valueWidth()), step);
   storeLogState(tiles, frame, pieces, state, {point.batch, point.head, piece});
   if (counters)
@@ -178,10 +167,11 @@ void kernel::divideBySums(TileBuilder &tiles, SmallVector<Value> &state) {
 
 SmallVector<Value> kernel::mergeOfPieces(TileBuilder &tiles, const KernelFrame &frame, const LogStates &pieces, Value batch,
                                          Value head, Value count) {
+  tile::CarryAttrInterface carry = tiles.rescaledSums();
   auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
-    return mergeLogStates(inner, before, loadLogState(inner, frame, pieces, {batch, head, piece}));
+    return carry.buildCompose(inner.builder, inner.loc, before, loadLogState(inner, frame, pieces, {batch, head, piece}));
   };
-  return loop(tiles, tile::Carry::Softmax, tiles.index(0), count, 1,
+  return loop(tiles, carry, tiles.index(0), count, 1,
               emptyLogState(tiles, pieces.features, pieces.valueWidth), step);
 }
 
@@ -227,7 +217,7 @@ void LogStateBuilder::buildFused(ArrayRef<Value> values, bool normalized, Prepar
     auto value = std::make_shared<TokenReader>(frame.tiles, frame, problem, problem.value, point, heads);
     KeyLogarithms logarithms = prepare(frame, point, limit);
     StateSteps steps;
-    steps.carry = tile::Carry::Softmax;
+    steps.carry = frame.tiles.rescaledSums();
     steps.empty = emptyLogState(frame.tiles, features, problem.valueWidth());
     steps.add = [=, this](TileBuilder &tiles, Value first, ValueRange state) {
       return addLogTile(tiles, problem, state, logarithms(tiles, first), *value, first, limit);

@@ -56,7 +56,6 @@ llvm::SmallVector<mlir::Value> emptyLogState(TileBuilder &tiles, int64_t feature
 /// After keys with features g 2^L [T, m], L being −∞ of keys that do not exist, and values v [T, dv].
 llvm::SmallVector<mlir::Value> addLogKeys(TileBuilder &tiles, mlir::ValueRange state, const LogFeatures &keys,
                                           mlir::Value v, mlir::Type operand);
-llvm::SmallVector<mlir::Value> mergeLogStates(TileBuilder &tiles, mlir::ValueRange a, mlir::ValueRange b);
 
 llvm::SmallVector<mlir::Value> loadLogState(TileBuilder &tiles, const KernelFrame &frame, const LogStates &states,
                                             llvm::ArrayRef<mlir::Value> indices);

@@ -37,7 +37,7 @@ SmallVector<Value> kernel::sumOfPieces(TileBuilder &tiles, const KernelFrame &fr
       part = inner.plus(sum, part);
     return next;
   };
-  return loop(tiles, tile::Carry::Sum, tiles.index(0), count, 1, carried, step);
+  return loop(tiles, tiles.sums(), tiles.index(0), count, 1, carried, step);
 }
 
 void kernel::mergePieces(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const FeatureMap &map,
@@ -62,7 +62,7 @@ void kernel::buildPieces(BuildSite &site, const Problem &problem, const FeatureM
   TokenRange range = Pieces(problem).tokens(tiles, frame, piece, limit);
   KeysAtPoint keys(frame, problem, map, point, limit);
   SmallVector<Value> state =
-      loop(tiles, tile::Carry::Sum, range.first, range.end, problem.keyTile(), zeroState(tiles, map, problem.valueWidth()),
+      loop(tiles, tiles.sums(), range.first, range.end, problem.keyTile(), zeroState(tiles, map, problem.valueWidth()),
            [&](TileBuilder &inner, Value j, ValueRange carried) { return keys.add(inner, j, carried); });
   storeState(tiles, map, state, {frame[memories.states], frame[memories.sums], {point.batch, point.head, piece}});
   Value all = counters ? tiles.dim(frame[memories.states], 2) : Value();

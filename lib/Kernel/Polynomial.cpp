@@ -30,7 +30,7 @@ static Value outputOf(TileBuilder &tiles, const KernelFrame &frame, const Proble
     q = tiles.times(q, tiles.constant(tiles.shape(q), scale));
   PowerCarry carry{rows, problem.valueWidth(), degree, guard, Value()};
   SmallVector<Value> carried = loopOverKeys(
-      tiles, problem, visible, tile::Carry::Sum, carry.start(tiles),
+      tiles, problem, visible, tiles.rescaledSums(carry.degree), carry.start(tiles),
       [&](TileBuilder &inner, Value firstKey, ValueRange before, bool masked) {
         Value limit = masked ? visible.limit : Value();
         Value k = inner.cast(key.load(inner, firstKey, keyTile, limit), f32);                 // [Tk, d]

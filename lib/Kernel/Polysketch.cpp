@@ -76,7 +76,7 @@ static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, co
       q = tiles.over(q, tiles.expand(largest, 1, tiles.shape(q)));
     }
   }
-  return loop(tiles, tile::Carry::Sum, from, end, rows, carried, [&](TileBuilder &inner, Value first, ValueRange before) {
+  return loop(tiles, tiles.rescaledSums(carry.degree), from, end, rows, carried, [&](TileBuilder &inner, Value first, ValueRange before) {
     Value k = inner.cast((exact ? tile.key : tile.sketchedKey).load(inner, first, rows, end), f32);   // [Tk, d or r]
     Value t = inner.dot(q, k, inner.constant({rows, rows}, 0), false, true);                          // [Tq, Tk]
     if (exact)
@@ -161,7 +161,7 @@ static void buildPieces(BuildSite &site, const Sketches &at, const SketchState &
   state.clear(tiles, point);
   // Tiles of keys do not leave the blocks of a causal attention.
   int64_t step = at.problem.split ? at.block : keysOfSketchBlock;
-  loop(tiles, tile::Carry::Sum, range.first, range.end, step, {}, [&](TileBuilder &inner, Value first, ValueRange) {
+  loop(tiles, tiles.sums(), range.first, range.end, step, {}, [&](TileBuilder &inner, Value first, ValueRange) {
     addToSlices(inner, tile, state, first, inner.min(inner.add(first, inner.index(step)), range.end), range.end);
     return SmallVector<Value>();
   });
@@ -172,12 +172,13 @@ static void buildPieces(BuildSite &site, const Sketches &at, const SketchState &
 /// The first `count` pieces, one after another: slice `f` of their sum.
 static SmallVector<Value> sumOfPieces(TileBuilder &tiles, const SketchState &parts, const Point &point, Value f,
                                       Value count) {
+  tile::CarryAttrInterface carry = SketchState::carry(tiles);
   auto step = [&](TileBuilder &inner, Value piece, ValueRange before) {
     SketchState part = parts;
     part.piece = piece;
-    return part.merge(inner, before, part.load(inner, point, f));
+    return carry.buildCompose(inner.builder, inner.loc, before, part.load(inner, point, f));
   };
-  return loop(tiles, tile::Carry::Sum, tiles.index(0), count, 1, parts.empty(tiles), step);
+  return loop(tiles, carry, tiles.index(0), count, 1, parts.empty(tiles), step);
 }
 
 /// All pieces, slice by slice.
@@ -223,7 +224,7 @@ static void buildReadout(BuildSite &site, const Sketches &at, const SketchState 
 /// S, z and K at the beginning of a part: what the pieces before it sum up to.
 static void startPart(TileBuilder &tiles, const SketchState &state, const SketchState &pieces, const Point &point,
                       Value count) {
-  loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(state.slices()), 1, {},
+  loop(tiles, tiles.sums(), tiles.index(0), tiles.index(state.slices()), 1, {},
        [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
          state.store(inner, point, f, sumOfPieces(inner, pieces, point, f, count));
          return {};
@@ -252,7 +253,7 @@ static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &
   }
   auto block = [&](TileBuilder &outer, Value start, ValueRange) -> SmallVector<Value> {
     Value end = outer.min(outer.add(start, outer.index(at.block)), queries);
-    loop(outer, tile::Carry::Sum, start, end, at.rows, {}, [&](TileBuilder &inner, Value first, ValueRange) {
+    loop(outer, outer.sums(), start, end, at.rows, {}, [&](TileBuilder &inner, Value first, ValueRange) {
       QueryTile here = tile;
       here.first = first;
       PowerCarry carry = carryOf(inner, here);
@@ -263,7 +264,7 @@ static void buildBlocks(BuildSite &site, const Sketches &at, const SketchState &
     addToSlices(outer, tile, state, start, outer.min(end, tile.limit), end);
     return {};
   };
-  loop(tiles, tile::Carry::Sum, tokens.first, tokens.end, at.block, {}, block);
+  loop(tiles, tiles.sums(), tokens.first, tokens.end, at.block, {}, block);
   TileBuilder host(site.host, site.loc);
   frame.finish(site, cuts.gridSizes(host, host.dim(at.problem.query.memory, 0), host.index(at.problem.heads())));
 }

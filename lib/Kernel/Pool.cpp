@@ -23,7 +23,7 @@ Value kernel::meanOfTokens(TileBuilder &tiles, const TokenReader &tokens, Value 
     return {inner.plus(carried[0], inner.reduceAdd(x, 0))};
   };
   Value zero = tiles.constant({tokens.width()}, 0);
-  Value sum = loop(tiles, tile::Carry::Sum, from, end, tile, zero, step)[0];           // [width]
+  Value sum = loop(tiles, tiles.sums(), from, end, tile, zero, step)[0];           // [width]
   // Of no tokens at all the mean is 0, as the sum is.
   Value count = tiles.iota(tiles.max(tiles.sub(end, from), tiles.index(1)), 1);        // [1]
   return tiles.over(tiles.expand(sum, 0, row), tiles.expand(count, 1, row));           // [1, width]

@@ -25,8 +25,7 @@ Value kernel::unitFactor(TileBuilder &tiles, Value before, Value now, Value inve
   return tiles.select(tiles.compare(arith::CmpFPredicate::OEQ, before, now), tiles.constant(shape, 1), factor);
 }
 
-/// 1 / max(x, the smallest normal number).
-static Value inverse(TileBuilder &tiles, Value x) {
+Value kernel::inverseUnit(TileBuilder &tiles, Value x) {
   ArrayRef<int64_t> shape = tiles.shape(x);
   return tiles.over(tiles.constant(shape, 1), tiles.maximum(x, tiles.constant(shape, leastUnit)));
 }
@@ -37,7 +36,7 @@ SmallVector<Value> PowerCarry::start(TileBuilder &tiles) const {
   // where the true logits vanish.
   Value m = tiles.constant({rows}, leastUnit);
   if (guarded())
-    m = length ? tiles.maximum(m, tiles.minimum(evenPower(tiles, inverse(tiles, length), power),
+    m = length ? tiles.maximum(m, tiles.minimum(evenPower(tiles, inverseUnit(tiles, length), power),
                                                 tiles.constant({rows}, 0x1p60)))
                : tiles.constant({rows}, 1);
   return {m, tiles.constant({rows}, 0), tiles.constant({rows, valueWidth}, 0)};
@@ -45,14 +44,14 @@ SmallVector<Value> PowerCarry::start(TileBuilder &tiles) const {
 
 SmallVector<Value> PowerCarry::startFrom(TileBuilder &tiles, Value m, Value den, Value num) const {
   Value unit = tiles.maximum(start(tiles)[0], m);                                 // [Tq]
-  Value factor = evenPower(tiles, tiles.times(m, inverse(tiles, unit)), degree);  // [Tq]
+  Value factor = evenPower(tiles, tiles.times(m, inverseUnit(tiles, unit)), degree);  // [Tq]
   return {unit, tiles.times(den, factor), tiles.times(num, tiles.expand(factor, 1, {rows, valueWidth}))};
 }
 
 SmallVector<Value> PowerCarry::step(TileBuilder &tiles, ValueRange carried, Value logits, Value v) const {
   SmallVector<int64_t> pairs(tiles.shape(logits));
   Value m = tiles.maximum(carried[0], tiles.reduceMax(tiles.abs(logits), 1));             // [Tq]
-  Value each = inverse(tiles, m);                                                          // [Tq]
+  Value each = inverseUnit(tiles, m);                                                          // [Tq]
   Value before = unitFactor(tiles, carried[0], m, each, degree);                           // [Tq]
   Value w = evenPower(tiles, tiles.times(logits, tiles.expand(each, 1, pairs)), degree);   // [Tq, Tk]
   Value den = tiles.plus(tiles.times(carried[1], before), tiles.reduceAdd(w, 1));          // [Tq]
@@ -93,7 +92,7 @@ static Scaled powerOf(TileBuilder &tiles, Value unit, int64_t power) {
 
 Value PowerCarry::ofGuard(TileBuilder &tiles, Value m) const {
   if (!length)
-    return evenPower(tiles, inverse(tiles, m), degree);
+    return evenPower(tiles, inverseUnit(tiles, m), degree);
   Value lengths = tiles.maximum(length, tiles.constant({rows}, leastUnit));                 // [Tq]
   Scaled unit = powerOf(tiles, m, -degree / 2), scale = powerOf(tiles, lengths, -power * degree / 2);
   // Larger only where the true logits vanish.

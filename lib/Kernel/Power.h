@@ -18,6 +18,9 @@ inline constexpr double leastUnit = 0x1p-126;
 /// x^degree, entrywise.
 mlir::Value evenPower(TileBuilder &tiles, mlir::Value x, int64_t degree);
 
+/// 1 / max(x, the smallest normal number).
+mlir::Value inverseUnit(TileBuilder &tiles, mlir::Value x);
+
 /// (before / now)^degree for units `before` and `now` and 1 / now: what takes a sum from one unit to the other. Exactly 1 where
 /// the unit stays: now · (1 / now) may be a unit in the last place less than 1, and at every step of a long sequence that
 /// would let the keys at its beginning fade.
@@ -30,7 +33,7 @@ struct PowerCarry {
   attn::DenominatorAttr guard;
   /// The true logits are length^power t, and that power may be beyond the range; null: t itself. Matters to the guard
   /// alone.
-  mlir::Value length; ///< [Tq]
+  mlir::Value length = {}; ///< [Tq]
   int64_t power = 1;
 
   llvm::SmallVector<mlir::Value> start(TileBuilder &tiles) const;
@@ -52,7 +55,7 @@ private:
 /// A guard for weights that are (length t)^(2·half), in units that only their exponents tell.
 struct ApartGuard {
   attn::DenominatorAttr guard;
-  mlir::Value length; ///< [Tq]
+  mlir::Value length = {}; ///< [Tq]
 };
 
 /// The carry of degree 2 of roots together with one of degree 2·half of logits, whose unit M^half is beyond the range: powers

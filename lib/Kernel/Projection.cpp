@@ -27,8 +27,7 @@ Value kernel::addBias(TileBuilder &tiles, Value x, Value bias, Value first) {
   return tiles.plus(x, tiles.expand(b, 0, shape));
 }
 
-/// acc + x · w. What prepare has folded with ω is f32 whatever the storage is, and keeps its bits: they are those of exponents.
-static Value timesWeight(TileBuilder &tiles, Type operand, Value x, Value w, Value acc) {
+Value kernel::timesWeight(TileBuilder &tiles, Type operand, Value x, Value w, Value acc) {
   Type f32 = tiles.builder.getF32Type();
   if (!operand.isF32() && cast<RankedTensorType>(w.getType()).getElementType().isF32())
     return tiles.exactDot(tiles.cast(x, f32), w, acc);
@@ -47,7 +46,7 @@ Value kernel::projectTile(TileBuilder &tiles, Type operand, Value model, int64_t
     Value w = inner.load(weight, place, {modelTile, width});                 // [64, width]
     return {timesWeight(inner, operand, a, w, carried[0])};
   };
-  return loop(tiles, tile::Carry::Sum, c0, model, modelTile, tiles.constant({rows, width}, 0), step)[0]; // [T, width]
+  return loop(tiles, tiles.sums(), c0, model, modelTile, tiles.constant({rows, width}, 0), step)[0]; // [T, width]
 }
 
 /// Says that the kernel is a product and no more, where it is: of plain weights, with operands as they are stored.
@@ -106,7 +105,7 @@ void kernel::buildOutputProjection(BuildSite &site, const Problem &problem, cons
     return {inner.dot(inner.cast(o, operand), inner.cast(w, operand), carried[0])};
   };
   Value zero = tiles.constant({rows, modelTile}, 0), end = tiles.index(source.heads * (packed ? width : 1));
-  Value merged = loop(tiles, tile::Carry::Sum, c0, end, packed ? width : 1, zero, step)[0];      // [T, 64]
+  Value merged = loop(tiles, tiles.sums(), c0, end, packed ? width : 1, zero, step)[0];      // [T, 64]
   tiles.store(addBias(tiles, merged, frame[bias], column), frame[result], {batch, first, column});
   TileBuilder host(site.host, site.loc);
   frame.finish(site, {host.dim(result, 0), host.ceilDiv(host.dim(result, 1), rows),

@@ -63,7 +63,7 @@ static Value outputOf(TileBuilder &tiles, const KernelFrame &frame, const Proble
   block.features = castFeatures(tiles, a, kernelOperand(problem, tiles));
 
   SmallVector<Value> carried{tiles.constant({rows, problem.valueWidth()}, 0), tiles.constant({rows}, 0)};
-  carried = loopOverKeys(tiles, problem, block.visible, tile::Carry::Sum, carried,
+  carried = loopOverKeys(tiles, problem, block.visible, tiles.sums(), carried,
                          [&](TileBuilder &inside, Value firstKey, ValueRange inner, bool masked) {
                            return step(inside, block, firstKey, inner, masked);
                          },

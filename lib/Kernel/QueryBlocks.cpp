@@ -52,7 +52,7 @@ static void buildProjected(BuildSite &site, const Problem &problem, KernelFrame 
     return {addHead(inner, frame, problem, head, o, carried[0])};
   };
   Value zero = tiles.constant({problem.queryTile(), model}, 0);
-  Value y = loop(tiles, tile::Carry::Sum, c0, tiles.index(problem.heads()), 1, zero, step)[0]; // [T, D]
+  Value y = loop(tiles, tiles.sums(), c0, tiles.index(problem.heads()), 1, zero, step)[0]; // [T, D]
   y = addBias(tiles, y, frame[problem.output.projection->bias], c0);
   storeModelRows(tiles, problem, point, y, frame[problem.output.memory], first);
   SmallVector<Value> grid = queryGrid(site, problem);

@@ -58,7 +58,7 @@ Value kernel::buildLargestNorm(BuildSite &site, const Problem &problem) {
     Value norms = inner.sqrt(inner.reduceAdd(inner.times(k, k), 1));                                     // [Tk]
     return {inner.maximum(carried[0], inner.reduceMax(inner.expand(norms, 0, {1, rows}), 1))};           // [1]
   };
-  Value largest = loop(tiles, tile::Carry::Sum, tiles.index(0), limit, rows, tiles.constant({1}, 0), step)[0];
+  Value largest = loop(tiles, tiles.maxima(), tiles.index(0), limit, rows, tiles.constant({1}, 0), step)[0];
   // A null key has no direction: any unit will do.
   tiles.store(tiles.maximum(largest, tiles.constant({1}, 0x1p-120)), frame[result], {point.batch, point.head});
   frame.finish(site, {batch, host.index(problem.heads())});

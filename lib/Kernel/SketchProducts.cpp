@@ -69,7 +69,7 @@ void SketchState::addProducts(TileBuilder &tiles, const Point &point, Value s, V
   };
   Value scaled = tiles.times(s, tiles.expand(inverse, 1, {rows, size})); // [T, r]
   add(tiles, scaled, sum, tiles.index(0), scaled, {size, size});
-  loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1, {},
+  loop(tiles, tiles.sums(), tiles.index(0), tiles.index(size), 1, {},
        [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
          add(inner, products(inner, entries, f, inverse, height()), state, f, v, {height(), valueWidth});
          return {};
@@ -99,7 +99,7 @@ SmallVector<Value> SketchState::readProducts(TileBuilder &tiles, const Point &po
     return {read(inner, inner.times(products(inner, entries, f, inverse, height()), counts), f, carried[0])};
   };
   Value none = tiles.constant({rows, valueWidth}, 0), num = none;
-  num = loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1, none, step)[0];
+  num = loop(tiles, tiles.sums(), tiles.index(0), tiles.index(size), 1, none, step)[0];
   if (size > 1) {
     Value twice = tiles.times(oppositeProducts(tiles, entries, inverse, height()), tiles.constant({rows, height()}, 2));
     num = read(tiles, twice, tiles.index(size), num);

@@ -25,7 +25,7 @@ Value kernel::sketchColumn(TileBuilder &tiles, const Point &point, Value memory,
 }
 
 void SketchState::clear(TileBuilder &tiles, const Point &point) const {
-  loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(slices()), 1, {},
+  loop(tiles, tiles.sums(), tiles.index(0), tiles.index(slices()), 1, {},
        [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
          store(inner, point, f, empty(inner));
          return {};
@@ -71,19 +71,6 @@ SmallVector<Value> SketchState::add(TileBuilder &tiles, ValueRange slice, Value 
   return {k, next, sum};
 }
 
-SmallVector<Value> SketchState::merge(TileBuilder &tiles, ValueRange a, ValueRange b) const {
-  Value k = tiles.maximum(a[0], b[0]), each = tiles.over(tiles.constant({1}, 1), k);                 // [1]
-  Value state, sum;                                                                                  // [height, dv], [r]
-  for (ValueRange slice : {a, b}) {
-    Value square = unitFactor(tiles, slice[0], k, each, 2);                                          // [1]
-    Value factor = repeat(tiles, square, size), rows = height() == size ? factor : repeat(tiles, square, height());
-    Value matrix = tiles.times(slice[1], tiles.expand(rows, 1, {height(), valueWidth}));             // [height, dv]
-    Value row = tiles.times(slice[2], factor);                                                       // [r]
-    state = state ? tiles.plus(state, matrix) : matrix, sum = sum ? tiles.plus(sum, row) : row;
-  }
-  return {k, state, sum};
-}
-
 SmallVector<Value> SketchState::rescaled(TileBuilder &tiles, ValueRange slice, Value factor) const {
   Value less = tiles.times(slice[0], factor);                                                        // [1]
   Value unit = tiles.maximum(less, tiles.constant({1}, leastUnit));                                  // [1]
@@ -107,7 +94,7 @@ SmallVector<Value> SketchState::read(TileBuilder &tiles, const Point &point, con
     return {inner.plus(carried[0], den), inner.exactDot(a, slice[1], carried[1])};
   };
   SmallVector<Value> sums =
-      loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(size), 1,
+      loop(tiles, tiles.sums(), tiles.index(0), tiles.index(size), 1,
            {tiles.constant({rows}, 0), tiles.constant({rows, valueWidth}, 0)}, step);
   return carryOf(tiles, point, power, rowUnit, sums[0], sums[1], factor);
 }

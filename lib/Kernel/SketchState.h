@@ -52,8 +52,8 @@ struct SketchState {
   llvm::SmallVector<mlir::Value> add(TileBuilder &tiles, mlir::ValueRange slice, mlir::Value s, mlir::Value column,
                                      mlir::Value v) const;
 
-  /// The slice of the keys of two slices, in the larger of their units.
-  llvm::SmallVector<mlir::Value> merge(TileBuilder &tiles, mlir::ValueRange a, mlir::ValueRange b) const;
+  /// Of slices: sums of products of two entries, in the square of a unit.
+  static tile::CarryAttrInterface carry(TileBuilder &tiles) { return tiles.rescaledSums(2, tile::Unit::Scalar); }
 
   /// What a slice of no keys carries.
   llvm::SmallVector<mlir::Value> empty(TileBuilder &tiles) const;

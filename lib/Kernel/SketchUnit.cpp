@@ -42,7 +42,7 @@ RunningUnit kernel::buildRunningUnit(BuildSite &site, const Problem &problem, co
     return {inner.maximum(carried[0], inner.reduceMax(inner.expand(lengths, 0, {1, rows}), 1))};         // [1]
   };
   // A null key has no direction: any unit will do.
-  loop(tiles, tile::Carry::Sum, c0, tiles.dim(frame[problem.query.memory], 2), rows, tiles.constant({1}, 0x1p-120), step);
+  loop(tiles, tiles.maxima(), c0, tiles.dim(frame[problem.query.memory], 2), rows, tiles.constant({1}, 0x1p-120), step);
   frame.finish(site, {batch, host.index(problem.heads())});
   return result;
 }

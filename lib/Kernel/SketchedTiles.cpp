@@ -83,7 +83,7 @@ static SmallVector<Value> addKeys(TileBuilder &tiles, const QueryTile &tile, con
     slice = state.rescaled(tiles, slice, tile.running.ofState(tiles, tile.point, tokenBefore(tiles, from), last, 1));
   }
   Value memory = tile.frame[tile.at.key.memory];
-  return loop(tiles, tile::Carry::Sum, from, end, tile.at.rows, slice,
+  return loop(tiles, SketchState::carry(tiles), from, end, tile.at.rows, slice,
               [&](TileBuilder &inner, Value first, ValueRange before) {
                 Value s = tile.sketchedKey.load(inner, first, tile.at.rows, end);                    // [T, r]
                 Value column = sketchColumn(inner, tile.point, memory, first, f, tile.at.rows, end); // [T]
@@ -148,7 +148,7 @@ static void addProducts(TileBuilder &tiles, const QueryTile &tile, const SketchS
     state.addProducts(inner, tile.point, s, v, {column, window});
     return {};
   };
-  loop(tiles, tile::Carry::Sum, start, end, rows, {}, step);
+  loop(tiles, tiles.sums(), start, end, rows, {}, step);
 }
 
 /// Where all products are there, slice after slice reads the keys, so there are few enough for a cache.
@@ -156,7 +156,7 @@ void kernel::addToSlices(TileBuilder &tiles, const QueryTile &tile, const Sketch
                          Value past) {
   if (state.once)
     return addProducts(tiles, tile, state, start, end, past);
-  loop(tiles, tile::Carry::Sum, tiles.index(0), tiles.index(state.size), 1, {},
+  loop(tiles, tiles.sums(), tiles.index(0), tiles.index(state.size), 1, {},
        [&](TileBuilder &inner, Value f, ValueRange) -> SmallVector<Value> {
          SmallVector<Value> slice = state.load(inner, tile.point, f);
          state.store(inner, tile.point, f, addKeys(inner, tile, state, f, start, end, past, slice));

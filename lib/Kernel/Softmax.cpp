@@ -78,7 +78,7 @@ static Value outputOf(TileBuilder &tiles, const KernelFrame &frame, const Proble
   scaleQuery(tiles, block, reader(problem.query).load(tiles, firstQuery, rows), scale);
 
   SmallVector<Value> carried =
-      loopOverKeys(tiles, problem, block.visible, tile::Carry::Softmax, softmax.start(tiles),
+      loopOverKeys(tiles, problem, block.visible, tiles.rescaledSums(), softmax.start(tiles),
                    [&](TileBuilder &inside, Value firstKey, ValueRange inner, bool masked) {
                      Value s = scores(inside, block, firstKey, masked); // [Tq, Tk]
                      Value v = block.value.load(inside, firstKey, problem.keyTile(),

@@ -71,6 +71,7 @@ static void buildFused(BuildSite &site, const Problem &problem, const FeatureMap
   auto prepare = [&](KernelFrame &frame, const Point &point, Value limit) {
     auto keys = std::make_shared<KeysAtPoint>(frame, problem, map, point, limit);
     StateSteps steps;
+    steps.carry = frame.tiles.sums();
     steps.empty = zeroState(frame.tiles, map, problem.valueWidth());
     steps.add = [=](TileBuilder &tiles, Value first, ValueRange state) { return keys->add(tiles, first, state); };
     steps.read = [=, &problem](TileBuilder &tiles, const TokenReader &query, Value first, ValueRange state) {

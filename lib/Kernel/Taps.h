@@ -15,6 +15,9 @@ namespace attune::kernel {
 /// The memory with the last two dimensions of weight [heads, dv, 3, 3] as one.
 mlir::Value flatTaps(TileBuilder &tiles, mlir::Value weight);
 
+/// t mod columns of the tokens first … : [rows].
+mlir::Value columnsOf(TileBuilder &tiles, mlir::Value first, int64_t rows, int64_t columns);
+
 /// The weights of one tap of every channel [dv], in f32, of [heads, dv, taps].
 mlir::Value weightsOfTap(TileBuilder &tiles, mlir::Value weight, mlir::Value head, int64_t tap);
 

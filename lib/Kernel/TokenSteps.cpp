@@ -13,8 +13,7 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-/// (x − mean) / sqrt(variance + ε) of each row of x [rows, width].
-static Value normalizeRows(TileBuilder &tiles, Value x, double epsilon) {
+Value kernel::normalizeRows(TileBuilder &tiles, Value x, double epsilon) {
   SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
   Value each = tiles.constant(rows, 1.0 / shape[1]);
   Value mean = tiles.times(tiles.reduceAdd(x, 1), each);                                 // [rows]
@@ -59,8 +58,7 @@ static Value turns(TileBuilder &tiles, Value positions, int64_t width, const Tok
   return tiles.plus(fraction, tiles.fma(p, low, rest));
 }
 
-/// x cos + partner · (∓ sin): the pairs of x [rows, width] rotated by their turns.
-static Value rotate(TileBuilder &tiles, Value x, Value positions, const TokenStep &step) {
+Value kernel::rotate(TileBuilder &tiles, Value x, Value positions, const TokenStep &step) {
   SmallVector<int64_t> shape(tiles.shape(x));
   Value angle = turns(tiles, positions, shape[1], step);
   SmallVector<float> signs;

@@ -92,6 +92,11 @@ mlir::Value tokenCount(TileBuilder &tiles, mlir::Value memory);
 /// The positions in the sequence of tokens first … first + rows − 1 of a window: [rows], f32.
 mlir::Value positions(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value first, int64_t rows);
 
+/// (x − mean) / sqrt(variance + ε) of each row of x [rows, width].
+mlir::Value normalizeRows(TileBuilder &tiles, mlir::Value x, double epsilon);
+/// x cos + partner · (∓ sin): the pairs of x [rows, width] rotated by their turns at `positions` [rows].
+mlir::Value rotate(TileBuilder &tiles, mlir::Value x, mlir::Value positions, const TokenStep &step);
+
 /// The steps on a tile x [rows, width] of tokens. `positions` makes their positions [rows] in f32, counted from `offset`
 /// (null: 0).
 mlir::Value applySteps(TileBuilder &tiles, const KernelFrame &frame, const Tokens &tokens, mlir::Value x,

@@ -11,7 +11,7 @@
 // tile of an image has `columns` of them, then skips to the next row of the image.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelFrame.h"
+#include "WindowView.h"
 #include "attune/Tile/WindowTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,11 +40,10 @@ static Value remainder(TileBuilder &tiles, Value a, Value b) {
   return arith::RemUIOp::create(tiles.builder, tiles.loc, a, b);
 }
 
-/// Windows of a sequence of n tokens.
-static Value windowCount(TileBuilder &tiles, const Problem &problem, Value memory) {
-  if (problem.window.isGrid())
-    return tiles.index(problem.window.getGridRows() * problem.window.getGridColumns() / problem.window.getLength());
-  return tiles.div(tokenCount(tiles, memory), problem.window.getLength());
+Value kernel::windowCount(TileBuilder &tiles, attn::WindowAttr window, Value memory) {
+  if (window.isGrid())
+    return tiles.index(window.getGridRows() * window.getGridColumns() / window.getLength());
+  return tiles.div(tokenCount(tiles, memory), window.getLength());
 }
 
 Value kernel::queryCount(TileBuilder &tiles, const Problem &problem, Value queryMemory) {
@@ -59,7 +58,7 @@ Value kernel::batchAxis(TileBuilder &host, const Problem &problem) {
   Value batch = host.dim(memory, 0);
   if (!problem.window)
     return batch;
-  return arith::MulIOp::create(host.builder, host.loc, batch, windowCount(host, problem, memory));
+  return arith::MulIOp::create(host.builder, host.loc, batch, windowCount(host, problem.window, memory));
 }
 
 SmallVector<Value> kernel::queryGrid(BuildSite &site, const Problem &problem) {
@@ -68,8 +67,7 @@ SmallVector<Value> kernel::queryGrid(BuildSite &site, const Problem &problem) {
   return {batchAxis(host, problem), host.index(problem.heads()), blocks};
 }
 
-/// The memory row of the first token of a window.
-static Value originOf(TileBuilder &tiles, attn::WindowAttr window, Value number) {
+Value kernel::originOf(TileBuilder &tiles, attn::WindowAttr window, Value number) {
   if (!window.isGrid())
     return tiles.mul(number, window.getLength());
   int64_t across = window.getGridColumns() / window.getColumns();
@@ -86,7 +84,7 @@ Point kernel::gridPoint(KernelFrame &frame, const Problem &problem) {
     point.head = tiles.programId(tile::Axis::Head);
   if (!problem.window)
     return point;
-  Value count = windowCount(tiles, problem, frame[problem.query ? problem.query.memory : problem.key.memory]);
+  Value count = windowCount(tiles, problem.window, frame[problem.query ? problem.query.memory : problem.key.memory]);
   point.window = remainder(tiles, point.batch, count);
   point.batch = arith::DivUIOp::create(tiles.builder, tiles.loc, point.batch, count);
   point.origin = originOf(tiles, problem.window, point.window);
@@ -97,47 +95,40 @@ Point kernel::gridPoint(KernelFrame &frame, const Problem &problem) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// How a load or store finds the rows of a window: the index of the token dimension, and the bounds of `tile.load`.
-struct RowPlace {
-  Value index;
-  TileBuilder::Rows rows;
-};
-} // namespace
-
-static RowPlace placeOf(TileBuilder &tiles, const Problem &problem, const Point &point, Value first, Value lower,
-                        Value limit) {
-  if (!problem.window)
+RowPlace kernel::placeOf(TileBuilder &tiles, const WindowView &view, Value first, Value lower, Value limit) {
+  if (!view.window)
     return {first, {lower, limit, Value(), 0, 0}};
   if (!limit)
-    limit = tiles.index(problem.window.getLength());
-  if (problem.window.isGrid())
-    return {point.origin, {lower, limit, first, problem.window.getColumns(), problem.window.getGridColumns()}};
-  auto absolute = [&](Value row) { return row ? tiles.add(point.origin, row) : row; };
+    limit = tiles.index(view.window.getLength());
+  if (view.window.isGrid())
+    return {view.origin, {lower, limit, first, view.window.getColumns(), view.window.getGridColumns()}};
+  auto absolute = [&](Value row) { return row ? tiles.add(view.origin, row) : row; };
   return {absolute(first), {absolute(lower), absolute(limit), Value(), 0, 0}};
 }
 
+static WindowView viewOf(const Problem &problem, const Point &point) { return {problem.window, point.origin}; }
+
 Value kernel::loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value memory, Value head,
                        Value first, ArrayRef<int64_t> shape, Value limit, Value lower, int64_t column) {
-  RowPlace place = placeOf(tiles, problem, point, first, lower, limit);
+  RowPlace place = placeOf(tiles, viewOf(problem, point), first, lower, limit);
   return tiles.load(memory, {point.batch, head, place.index, tiles.index(column)}, shape, place.rows);
 }
 
 Value kernel::loadInputRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value memory, Value first,
                             Value column, ArrayRef<int64_t> shape, Value limit) {
-  RowPlace place = placeOf(tiles, problem, point, first, Value(), limit);
+  RowPlace place = placeOf(tiles, viewOf(problem, point), first, Value(), limit);
   return tiles.load(memory, {point.batch, place.index, column}, shape, place.rows);
 }
 
 void kernel::storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value tile, Value memory,
                        Value head, Value first, Value limit) {
-  RowPlace place = placeOf(tiles, problem, point, first, Value(), limit);
+  RowPlace place = placeOf(tiles, viewOf(problem, point), first, Value(), limit);
   tiles.store(tile, memory, {point.batch, head, place.index, tiles.index(0)}, place.rows);
 }
 
 void kernel::storeModelRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value tile, Value memory,
                             Value first) {
-  RowPlace place = placeOf(tiles, problem, point, first, Value(), Value());
+  RowPlace place = placeOf(tiles, viewOf(problem, point), first, Value(), Value());
   tiles.store(tile, memory, {point.batch, place.index, tiles.index(0)}, place.rows);
 }
 
@@ -154,25 +145,29 @@ Value kernel::floorDivide(TileBuilder &tiles, Value x, int64_t divisor) {
   return tiles.roundEven(tiles.minus(quotient, half));
 }
 
-Value kernel::positions(TileBuilder &tiles, const Problem &problem, const Point &point, Value first, int64_t rows) {
-  if (!problem.window)
+Value kernel::positions(TileBuilder &tiles, const WindowView &view, Value first, int64_t rows) {
+  if (!view.window)
     return tiles.iota(first, rows);
-  if (!problem.window.isGrid())
-    return tiles.iota(tiles.add(point.origin, first), rows);
+  if (!view.window.isGrid())
+    return tiles.iota(tiles.add(view.origin, first), rows);
   // Row r of a window of c columns stands in the image at origin + ⌊r / c⌋ (stride − c) + r.
   Value row = tiles.iota(first, rows);
-  Value skipped = tiles.times(floorDivide(tiles, row, problem.window.getColumns()),
-                              tiles.constant({rows}, problem.window.getGridColumns() - problem.window.getColumns()));
-  return tiles.plus(tiles.plus(repeat(tiles, tiles.iota(point.origin, 1), rows), skipped), row);
+  Value skipped = tiles.times(floorDivide(tiles, row, view.window.getColumns()),
+                              tiles.constant({rows}, view.window.getGridColumns() - view.window.getColumns()));
+  return tiles.plus(tiles.plus(repeat(tiles, tiles.iota(view.origin, 1), rows), skipped), row);
+}
+
+Value kernel::positions(TileBuilder &tiles, const Problem &problem, const Point &point, Value first, int64_t rows) {
+  return positions(tiles, viewOf(problem, point), first, rows);
 }
 
 //===----------------------------------------------------------------------===//
 // Who sees whom
 //===----------------------------------------------------------------------===//
 
-/// How many tokens of the window stand below row `length` of the memory: a prefix, as tokens keep their order.
-static Value tokensBelow(TileBuilder &tiles, attn::WindowAttr window, Value origin, Value length) {
-  Value left = tiles.max(tiles.sub(length, origin), tiles.index(0));
+Value kernel::tokensBelow(TileBuilder &tiles, const WindowView &view, Value length) {
+  attn::WindowAttr window = view.window;
+  Value left = tiles.max(tiles.sub(length, view.origin), tiles.index(0));
   if (!window.isGrid())
     return tiles.min(left, tiles.index(window.getLength()));
   Value stride = tiles.index(window.getGridColumns());
@@ -181,37 +176,48 @@ static Value tokensBelow(TileBuilder &tiles, attn::WindowAttr window, Value orig
   return tiles.min(tiles.add(tiles.mul(rows, window.getColumns()), inLast), tiles.index(window.getLength()));
 }
 
-Value kernel::lengthOf(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, Value batch, Value count) {
-  Value length = memref::LoadOp::create(tiles.builder, tiles.loc, frame[problem.lengths], batch);
+Value kernel::lengthAt(TileBuilder &tiles, Value lengths, Value batch, Value count) {
+  Value length = memref::LoadOp::create(tiles.builder, tiles.loc, lengths, batch);
   length = arith::IndexCastOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), length);
   return tiles.min(tiles.max(length, tiles.index(0)), count);
+}
+
+Value kernel::lengthOf(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, Value batch, Value count) {
+  return lengthAt(tiles, frame[problem.lengths], batch, count);
 }
 
 Value kernel::keyLimit(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, const Point &point) {
   if (!problem.lengths)
     return keyCount(tiles, problem, frame[problem.key.memory]);
   Value length = lengthOf(frame, tiles, problem, point.batch, tokenCount(tiles, frame[problem.key.memory]));
-  return problem.window ? tokensBelow(tiles, problem.window, point.origin, length) : length;
+  return problem.window ? tokensBelow(tiles, viewOf(problem, point), length) : length;
+}
+
+VisibleKeys kernel::allKeys(TileBuilder &tiles, Value limit, int64_t keyTile) {
+  return {limit, tiles.roundDown(limit, keyTile), limit, Value()};
+}
+
+VisibleKeys kernel::keysBefore(TileBuilder &tiles, const CausalTile &tile, Value limit, int64_t keyTile) {
+  // Query i sees keys j ≤ i + N − n.
+  VisibleKeys result;
+  Value offset = tiles.sub(tile.keys, tile.queries);
+  result.limit = limit;
+  result.diagonal = tiles.add(tile.first, offset);
+  Value seenByAll = tiles.min(tiles.add(result.diagonal, tiles.index(1)), limit);
+  result.full = tiles.roundDown(seenByAll, keyTile);
+  Value end = tiles.min(tiles.add(tile.first, tiles.index(tile.rows)), tile.queries);
+  result.last = tiles.min(tiles.add(end, offset), limit);
+  return result;
 }
 
 VisibleKeys kernel::visibleKeys(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem,
                                 const Point &point, Value firstQuery) {
-  VisibleKeys keys;
-  keys.limit = keyLimit(frame, tiles, problem, point);
-  if (!problem.causal) {
-    keys.full = tiles.roundDown(keys.limit, problem.keyTile());
-    keys.last = keys.limit;
-    return keys;
-  }
-  // Query i sees keys j ≤ i + N − n.
+  Value limit = keyLimit(frame, tiles, problem, point);
+  if (!problem.causal)
+    return allKeys(tiles, limit, problem.keyTile());
   Value queries = queryCount(tiles, problem, frame[problem.query.memory]);
-  Value offset = tiles.sub(keyCount(tiles, problem, frame[problem.key.memory]), queries);
-  keys.diagonal = tiles.add(firstQuery, offset);
-  Value seenByAll = tiles.min(tiles.add(keys.diagonal, tiles.index(1)), keys.limit);
-  keys.full = tiles.roundDown(seenByAll, problem.keyTile());
-  Value end = tiles.min(tiles.add(firstQuery, tiles.index(problem.queryTile())), queries);
-  keys.last = tiles.min(tiles.add(end, offset), keys.limit);
-  return keys;
+  Value keys = keyCount(tiles, problem, frame[problem.key.memory]);
+  return keysBefore(tiles, {firstQuery, problem.queryTile(), queries, keys}, limit, problem.keyTile());
 }
 
 Value kernel::maskKeys(TileBuilder &tiles, const VisibleKeys &visible, Value weights, Value firstKey, double fill) {

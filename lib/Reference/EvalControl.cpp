@@ -28,6 +28,7 @@ struct Loop {
   int64_t lower, upper, step;
   mlir::Block &body; ///< its arguments are the induction variable and the carried values
   ValueRange inits, results;
+  bool reverse = false; ///< from the last step down
 };
 } // namespace
 
@@ -36,8 +37,10 @@ static LogicalResult evalLoop(Frame &frame, const Loop &loop) {
   assign(frame, carried, loop.inits);
   // Unsigned distances: lower + step may pass the largest integer.
   uint64_t distance = loop.lower < loop.upper ? uint64_t(loop.upper) - uint64_t(loop.lower) : 0;
-  for (uint64_t done = 0; done < distance; done += loop.step) {
-    frame.set(loop.body.getArgument(0), static_cast<int64_t>(uint64_t(loop.lower) + done));
+  uint64_t step = loop.step, steps = distance / step + (distance % step != 0);
+  for (uint64_t done = 0; done < steps; ++done) {
+    uint64_t from = (loop.reverse ? steps - 1 - done : done) * step;
+    frame.set(loop.body.getArgument(0), static_cast<int64_t>(uint64_t(loop.lower) + from));
     if (failed(evalBlock(frame, loop.body)))
       return failure();
     assign(frame, carried, loop.body.getTerminator()->getOperands());
@@ -68,7 +71,7 @@ std::optional<LogicalResult> attune::reference::evalControl(Frame &frame, Operat
   if (auto loop = dyn_cast<tile::LoopOp>(op))
     return evalLoop(frame, {frame.integer(loop.getLower()), frame.integer(loop.getUpper()),
                             static_cast<int64_t>(loop.getStep()), loop.getBody().front(), loop.getInitArgs(),
-                            loop.getResults()});
+                            loop.getResults(), loop.getReverse()});
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return evalFor(frame, loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))

@@ -157,7 +157,7 @@ bool attune::rt::cpuSupports(uint32_t target) {
   case ATTUNE_RT_AVX512_BF16:
     return features.bf16;
   case ATTUNE_RT_AMX:
-    return features.bf16 && (assumesTiles() || (features.tiles && permitsTiles()));
+    return features.bf16 && ((features.tiles && permitsTiles()) || assumesTiles());
   default:
     return false;
   }
@@ -172,9 +172,6 @@ attune_status attune::rt::selectCpuVariant(const Place &place, const attune_rt_d
   for (uint64_t i = 0; i < descriptor.variant_count; ++i) {
     const attune_rt_variant &candidate = descriptor.variants[i];
     if (!isCpuTarget(candidate.target))
-      continue;
-    // Nobody has timed tiles yet, and their permission binds the whole process: they are taken where they are asked for.
-    if (candidate.target == ATTUNE_RT_AMX && !assumesTiles())
       continue;
     if (!least || candidate.target < least->target)
       least = &candidate;

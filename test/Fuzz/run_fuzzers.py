@@ -1,6 +1,6 @@
 """Runs the fuzzers of a build folder, each for a time, on its seeds and on what earlier runs found.
 
-  run_fuzzers.py BUILD [NAME...] [--seconds S] [--jobs J]
+  run_fuzzers.py BUILD [NAME...] [--seconds S] [--jobs J] [--seed N]
 
 Seeds are the tests' and examples' own files where there are such, and test/Fuzz/corpus/NAME: small files, among them what once
 was a fault. New inputs that reach new code stay in BUILD/fuzz/NAME/found for the next run. A crash, a sanitizer's report, a leak,
@@ -85,15 +85,15 @@ def program_of(build, name):
     return build / "bin" / ("fuzz-" + ("module" if name == "bytecode" else name))
 
 
-def run(build, name, seconds):
+def run(build, name, seconds, seed):
     """The output, and whether it was a failure."""
     work = build / "fuzz" / name
     seeds, found, faults = work / "seeds", work / "found", work / "faults"
     write_seeds(build, name, seeds)
     found.mkdir(exist_ok=True), faults.mkdir(exist_ok=True)
     corpora = [found, seeds] + [folder for folder in [HERE / "corpus" / name] if folder.exists()]
-    command = [program_of(build, name), f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
-               f"-max_len={LONGEST.get(name, 4096)}", f"-artifact_prefix={faults}/", *corpora]
+    command = [program_of(build, name), f"-max_total_time={seconds}", f"-seed={seed}", "-timeout=10", "-rss_limit_mb=2048",
+               "-print_final_stats=1", f"-max_len={LONGEST.get(name, 4096)}", f"-artifact_prefix={faults}/", *corpora]
     done = subprocess.run(command, env=environment(), capture_output=True, check=False)
     return done.stderr.decode("utf-8", "replace"), done.returncode != 0
 
@@ -112,6 +112,8 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; default: all")
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0,
+                        help="a build folder without finds draws the same inputs again; default: other ones each time")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     if unknown := set(arguments.names) - set(NAMES):
@@ -122,7 +124,7 @@ def main():
         print(f"SKIP: fuzz-{name}: {program_of(build, name)} is not built", flush=True)
     bad = not built
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        runs = {pool.submit(run, build, name, arguments.seconds): name for name in built}
+        runs = {pool.submit(run, build, name, arguments.seconds, arguments.seed): name for name in built}
         for done in concurrent.futures.as_completed(runs):
             output, failed = done.result()
             bad += failed

@@ -44,7 +44,7 @@ func.func @as_it_is(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70x3xf
 // CHECK:         %[[E:.*]] = tile.load %arg0[%{{.*}}, %{{.*}}, %{{.*}}] : memref<1x6x70xbf16{{.*}}> -> tensor<6x64xbf16>
 // CHECK:         tile.store %[[E]], %arg1[%{{.*}}, %{{.*}}, %{{.*}}, %c0{{[_0-9]*}}]
 // CHECK-LABEL: tile.kernel @slots_2_compress(
-// CHECK:         tile.loop sum %[[TOKEN:[a-z0-9]+]] =
+// CHECK:         tile.loop #tile.sum %[[TOKEN:[a-z0-9]+]] =
 // CHECK:           %[[BLOCK:.*]] = arith.divui %[[TOKEN]], %c64
 // CHECK:           tile.load %{{.*}}[%{{.*}}, %[[BLOCK]], %{{.*}}, %c0{{[_0-9]*}}] : memref<1x2x6x64xbf16> -> tensor<6x64xbf16>
 func.func @slots(%q: tensor<1x2x70x8xbf16> {attn.name = "q"}, %k: tensor<1x2x70x8xbf16> {attn.name = "k"},
@@ -67,7 +67,7 @@ func.func @slots(%q: tensor<1x2x70x8xbf16> {attn.name = "q"}, %k: tensor<1x2x70x
 // CHECK:         %[[W:.*]] = tile.load %arg0[%{{.*}}, %{{.*}}] : memref<8x70xf32{{.*}}> -> tensor<64x64xf32>
 // CHECK:         tile.store %[[W]], %arg1[
 // CHECK-LABEL: tile.kernel @output_2_project_output(
-// CHECK:         tile.loop sum %[[ROW:[a-z0-9]+]] = {{.*}} step 4
+// CHECK:         tile.loop #tile.sum %[[ROW:[a-z0-9]+]] = {{.*}} step 4
 // CHECK:           tile.load %{{.*}}[%{{.*}}, %[[ROW]], %{{.*}}] : memref<2x8x64xf32> -> tensor<4x64xf32>
 func.func @output(%q: tensor<1x2x9x4xf32> {attn.name = "q"}, %wo: tensor<8x70xf32> {attn.name = "wo", attn.parameter}) -> tensor<1x9x70xf32> {
   %o = attn.softmax %q, %q, %q {scale = 1.0 : f64} : tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32> -> tensor<1x2x9x4xf32>

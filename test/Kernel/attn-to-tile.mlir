@@ -15,11 +15,11 @@
 // CHECK:         arith.divui %[[H]], %c2
 // CHECK-NOT:     memref.load
 // CHECK:         arith.mulf %{{.*}}, %{{.*}} : tensor<64x64xf32>
-// CHECK:         %[[INNER:.*]]:3 = tile.loop softmax
+// CHECK:         %[[INNER:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row>
 // CHECK-NOT:       tile.mask
 // CHECK:           tile.dot %{{.*}} {transpose_b} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
 // CHECK:           tile.dot %{{.*}} : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
-// CHECK:         tile.loop softmax {{.*}} carries(%{{.*}} = %[[INNER]]#0
+// CHECK:         tile.loop #tile.rescaled_sum<exp2, row> {{.*}} carries(%{{.*}} = %[[INNER]]#0
 // CHECK:           tile.mask %{{.*}} fill 0xFF800000 cols(%{{.*}})
 // CHECK-NOT:       diagonal
 // CHECK:         tile.store
@@ -66,11 +66,11 @@ func.func @masked(%q: tensor<2x4x48x64xbf16>, %k: tensor<2x4x80x64xbf16>, %v: te
 // CHECK:         tile.launch @state_readout
 // CHECK-LABEL: tile.kernel @state_state
 // CHECK:         arith.constant 2048 : index
-// CHECK:         tile.loop sum
+// CHECK:         tile.loop #tile.sum
 // CHECK:           tile.mask %{{.*}} fill 0.000000e+00 rows(
 // CHECK:           tile.dot %{{.*}} {transpose_a}
 // CHECK-LABEL: tile.kernel @state_merge
-// CHECK:         tile.loop sum {{.*}} step 1
+// CHECK:         tile.loop #tile.sum {{.*}} step 1
 // CHECK-LABEL: tile.kernel @state_readout
 // CHECK:         tile.dot
 // CHECK:         arith.select
@@ -89,7 +89,7 @@ func.func @state(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tenso
 
 // Chunked: the state is carried; a row's sum starts from what the state gives and goes on inside the chunk.
 // CHECK-LABEL: tile.kernel @chunked_chunked
-// CHECK:         tile.loop sum
+// CHECK:         tile.loop #tile.sum
 // CHECK:           %[[BEFORE:.*]] = tile.dot
 // CHECK:           tile.mask %{{.*}} fill 0.000000e+00 diagonal(
 // CHECK:           tile.dot %{{.*}}, %{{.*}}, %[[BEFORE]]
@@ -113,9 +113,9 @@ func.func @chunked(%q: tensor<?x4x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: tenso
 
 // Quadratic: pair weights in tiles, masked only at the edge.
 // CHECK-LABEL: tile.kernel @quadratic_quadratic
-// CHECK:         tile.loop sum
+// CHECK:         tile.loop #tile.sum
 // CHECK-NOT:       tile.mask
-// CHECK:         tile.loop sum
+// CHECK:         tile.loop #tile.sum
 // CHECK:           tile.mask %{{.*}} fill 0.000000e+00 cols(%{{.*}}) diagonal(
 func.func @quadratic(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
   %a = attn.map %q {feature_map = #attn.feature_map<elu1>} : tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf32>

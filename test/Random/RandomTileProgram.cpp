@@ -40,7 +40,7 @@ static void writeLoop(TileProgramWriter &writer, const ProgramMemory &memory) {
   std::vector<TileName> outside = writer.tiles;
   TileName m{writer.fresh(), columns, columns}, v{writer.fresh(), columns, 0};
   std::string row = writer.fresh(), types = matrix.type() + ", " + vector.type();
-  writer.line(sums + ":2 = tile.loop sum " + row + " = " + first + " to " + last + " step " + std::to_string(step) +
+  writer.line(sums + ":2 = tile.loop #tile.sum " + row + " = " + first + " to " + last + " step " + std::to_string(step) +
               " carries(" + m.name + " = " + matrix.name + ", " + v.name + " = " + vector.name + ") : (" + types +
               ") {");
   writer.indent = "    ";

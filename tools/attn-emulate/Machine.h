@@ -53,7 +53,7 @@ struct BulkCopy {
   Site *site;
   Thread *thread;
   bool read = false; ///< of a store: its bytes are in `data`, on their way
-  std::vector<char> data;
+  std::vector<char> data = {};
 };
 
 /// The phase of an mbarrier that a thread waits for: by its parity, or by what its arrival gave.

@@ -44,6 +44,10 @@ mlir::TypedAttr constantTile(mlir::RankedTensorType type, double value);
 /// The number that every element of a constant tile has, not yet rounded to the element type (i1: 0 and 1); none for a
 /// tile that is computed or whose elements differ.
 std::optional<double> splatValue(mlir::Value tile);
+
+/// The results of another `tile.loop` with the steps of `loop` from `lower` to `upper`, which begins with `inits`.
+mlir::ValueRange cloneSteps(mlir::OpBuilder &builder, mlir::Operation *loop, mlir::Value lower, mlir::Value upper,
+                            mlir::ValueRange inits);
 } // namespace attune::tile
 
 template <> struct mlir::FieldParser<attune::tile::WarpGrid> {
@@ -52,6 +56,9 @@ template <> struct mlir::FieldParser<attune::tile::WarpGrid> {
 
 #include "attune/Tile/TileDialect.h.inc"
 #include "attune/Tile/TileEnums.h.inc"
+#include "attune/Tile/TileCarryInterface.h.inc"
+#include "attune/Tile/OpCount.h"
+#include "attune/Tile/TileCostInterface.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "attune/Tile/TileAttrs.h.inc"
 #define GET_OP_CLASSES

@@ -9,9 +9,9 @@
 #define ATTUNE_TILE_ANY_TD
 
 include "mlir/Interfaces/SideEffectInterfaces.td"
-include "attune/Tile/TileDialect.td"
+include "attune/Tile/TileCost.td"
 
-def Tile_AnyOp : Op<Tile_Dialect, "any", [Pure]> {
+def Tile_AnyOp : Op<Tile_Dialect, "any", [Pure, DeclareOpInterfaceMethods<Tile_CostInterface, ["getCount"]>]> {
   let summary = "Is a number of a tile above 0? The bound of a loop";
   let description = [{
     The result is 1 if a number of the tile is above 0 or is not a number, else 0. It bounds loops of one step or none: a way

@@ -28,7 +28,7 @@ def Tile_ArriveOp : Op<Tile_Dialect, "arrive", [MemoryEffects<[MemRead, MemWrite
 
     ```mlir
     %last = tile.arrive %counters[%b, %h] of %pieces : memref<?x4x2xi32>
-    tile.loop sum %once = %c0 to %last step 1 {
+    tile.loop #tile.sum %once = %c0 to %last step 1 {
       tile.yield
     }
     ```

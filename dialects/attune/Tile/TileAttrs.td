@@ -1,4 +1,4 @@
-//===- TileAttrs.td - Schedules, grid axes, carries -*- tablegen -*-===//
+//===- TileAttrs.td - Schedules, grid axes -*- tablegen -*-===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -38,24 +38,6 @@ def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "how elements are reduced", [
 }
 def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "reduce_kind"> {
   let summary = "How elements are reduced";
-}
-
-def Tile_Carry : I32EnumAttr<"Carry", "what a loop carries along the sequence", [
-    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Softmax", 1, "softmax">,
-    I32EnumAttrCase<"Maximum", 2, "maximum">]> {
-  let genSpecializedAttr = 0;
-  let cppNamespace = "::attune::tile";
-}
-def Tile_CarryAttr : EnumAttr<Tile_Dialect, Tile_Carry, "carry"> {
-  let summary = "The monoid that a loop carries along the sequence";
-  let description = [{
-    Every carry is (init, step, merge, finish) with an associative merge, so that a sequence can be cut into pieces:
-
-    * `sum`: any number of f32 tiles, merged by addition;
-    * `softmax`: (m[R], l[R], acc[R, C]), merged by m = max(m₁, m₂), and l and acc each rescaled by exp2(mᵢ − m) and
-      added (ATTENTION, "online softmax"). A row is a query, or a feature of which logarithms are kept;
-    * `maximum`: any number of f32 tiles, merged by the maximum.
-  }];
 }
 
 def Tile_Precision : I32EnumAttr<"Precision", "what a product may drop of its f32 operands", [

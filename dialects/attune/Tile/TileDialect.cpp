@@ -33,12 +33,37 @@ FailureOr<WarpGrid> FieldParser<WarpGrid>::parse(AsmParser &parser) {
   return grid;
 }
 
+static ParseResult parseAction(AsmParser &parser, int64_t &power) {
+  power = RescaledSumAttr::exp2;
+  if (succeeded(parser.parseOptionalKeyword("exp2")))
+    return success();
+  SMLoc place = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalKeyword("power")))
+    return parser.emitError(place) << "expected exp2 or power";
+  place = parser.getCurrentLocation();
+  if (failed(parser.parseInteger(power)))
+    return failure();
+  return power >= 1 ? success() : parser.emitError(place) << "expected a power of at least 1, but got " << power;
+}
+
+static void printAction(AsmPrinter &printer, int64_t power) {
+  if (power == RescaledSumAttr::exp2)
+    printer << "exp2";
+  else
+    printer << "power " << power;
+}
+
 #include "attune/Tile/TileDialect.cpp.inc"
 #include "attune/Tile/TileEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "attune/Tile/TileAttrs.cpp.inc"
 #define GET_OP_CLASSES
 #include "attune/Tile/TileOps.cpp.inc"
+
+/// To version 2, which has carries as attributes of their own: the parser of attributes reads the first ones.
+static LogicalResult readFirstCarries(Operation *) { return success(); }
+/// To version 3, whose loops have a direction: `readProperties` asks the version.
+static LogicalResult readLoopsWithoutDirection(Operation *) { return success(); }
 
 void TileDialect::initialize() {
   addAttributes<
@@ -50,19 +75,23 @@ void TileDialect::initialize() {
 #include "attune/Tile/TileOps.cpp.inc"
       >();
   addOperations<AnyOp, ArriveOp>();
-  addInterface(std::make_unique<VersionedBytecode>(this));
+  static constexpr attune::BytecodeUpgrade upgrades[] = {readFirstCarries, readLoopsWithoutDirection};
+  addInterface(std::make_unique<VersionedBytecode>(this, upgrades));
 }
 
 //===----------------------------------------------------------------------===//
 // tile.loop
 //===----------------------------------------------------------------------===//
 
-void LoopOp::build(OpBuilder &builder, OperationState &state, Carry carry, Value lower, Value upper, int64_t step,
-                   ValueRange inits, function_ref<void(OpBuilder &, Location, Value, ValueRange)> body) {
+void LoopOp::build(OpBuilder &builder, OperationState &state, CarryAttrInterface carry, Value lower, Value upper,
+                   int64_t step, ValueRange inits,
+                   function_ref<void(OpBuilder &, Location, Value, ValueRange)> body, bool reverse) {
   state.addOperands({lower, upper});
   state.addOperands(inits);
-  state.addAttribute(getCarryAttrName(state.name), CarryAttr::get(builder.getContext(), carry));
+  state.addAttribute(getCarryAttrName(state.name), carry);
   state.addAttribute(getStepAttrName(state.name), builder.getI64IntegerAttr(step));
+  if (reverse)
+    state.addAttribute(getReverseAttrName(state.name), builder.getUnitAttr());
   state.addTypes(inits.getTypes());
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(state.addRegion());
@@ -73,21 +102,23 @@ void LoopOp::build(OpBuilder &builder, OperationState &state, Carry carry, Value
     body(builder, state.location, block->getArgument(0), block->getArguments().drop_front());
 }
 
-// tile.loop KIND %iv = %lower to %upper step INT carries(%arg = %init, ...) : (types) attr-dict { body }
+// tile.loop #CARRY %iv = %lower to %upper step INT (reverse)? carries(%arg = %init, ...) : (types) attr-dict { body }
 ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
-  StringRef keyword;
+  Attribute attribute;
   OpAsmParser::Argument iv;
   OpAsmParser::UnresolvedOperand lower, upper;
   int64_t step;
   SMLoc place = parser.getCurrentLocation();
-  if (parser.parseKeyword(&keyword))
+  if (parser.parseAttribute(attribute))
     return failure();
-  std::optional<Carry> carry = symbolizeCarry(keyword);
+  auto carry = dyn_cast<CarryAttrInterface>(attribute);
   if (!carry)
-    return parser.emitError(place) << "expected a carry, sum or softmax, but got '" << keyword << "'";
+    return parser.emitError(place) << "expected a carry, such as #tile.sum, but got " << attribute;
   if (parser.parseArgument(iv) || parser.parseEqual() || parser.parseOperand(lower) || parser.parseKeyword("to") ||
       parser.parseOperand(upper) || parser.parseKeyword("step") || parser.parseInteger(step))
     return failure();
+  if (succeeded(parser.parseOptionalKeyword("reverse")))
+    result.addAttribute(getReverseAttrName(result.name), parser.getBuilder().getUnitAttr());
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand> inits;
   SmallVector<Type> types;
@@ -110,15 +141,15 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.parseRegion(*result.addRegion(), arguments))
     return failure();
-  result.addAttribute(getCarryAttrName(result.name), CarryAttr::get(builder.getContext(), *carry));
+  result.addAttribute(getCarryAttrName(result.name), carry);
   result.addAttribute(getStepAttrName(result.name), builder.getI64IntegerAttr(step));
   result.addTypes(types);
   return success();
 }
 
 void LoopOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << stringifyCarry(getCarry()) << ' ' << getInductionVar() << " = " << getLower() << " to "
-          << getUpper() << " step " << getStep();
+  printer << ' ' << getCarry() << ' ' << getInductionVar() << " = " << getLower() << " to "
+          << getUpper() << " step " << getStep() << (getReverse() ? " reverse" : "");
   if (!getInitArgs().empty()) {
     printer << " carries(";
     llvm::interleaveComma(llvm::zip(getCarried(), getInitArgs()), printer, [&](auto pair) {
@@ -126,9 +157,24 @@ void LoopOp::print(OpAsmPrinter &printer) {
     });
     printer << ") : (" << getInitArgs().getTypes() << ")";
   }
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getCarryAttrName(), getStepAttrName()});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getCarryAttrName(), getStepAttrName(), getReverseAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult LoopOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (failed(reader.readAttribute(properties.carry)) || failed(reader.readAttribute(properties.step)))
+    return failure();
+  return versionRead(reader, TileDialect::getDialectNamespace()) < 3 ? success()
+                                                                     : reader.readOptionalAttribute(properties.reverse);
+}
+
+void LoopOp::writeProperties(DialectBytecodeWriter &writer) {
+  writer.writeAttribute(getProperties().carry);
+  writer.writeAttribute(getProperties().step);
+  writer.writeOptionalAttribute(getProperties().reverse);
 }
 
 /// None of a branch: what it computes stays there, as it may not run.

@@ -8,7 +8,7 @@
 #ifndef ATTUNE_TILE_ELEMENTWISE_TD
 #define ATTUNE_TILE_ELEMENTWISE_TD
 
-class Tile_TurnsOp<string mnemonic> : Tile_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultType]> {
+class Tile_TurnsOp<string mnemonic> : Tile_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultType, Tile_Counts]> {
   let arguments = (ins Tile_F32Tile:$turns);
   let results = (outs Tile_F32Tile:$result);
   let assemblyFormat = "$turns attr-dict `:` type($result)";

@@ -27,6 +27,16 @@ OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
   return whole ? OpFoldResult(getSource()) : OpFoldResult();
 }
 
+/// At most one step has no direction.
+LogicalResult LoopOp::fold(FoldAdaptor adaptor, SmallVectorImpl<OpFoldResult> &) {
+  auto lower = dyn_cast_or_null<IntegerAttr>(adaptor.getLower());
+  auto upper = dyn_cast_or_null<IntegerAttr>(adaptor.getUpper());
+  if (!getReverse() || !lower || !upper || (lower.getValue() + getStep()).slt(upper.getValue()))
+    return failure();
+  setReverse(false);
+  return success();
+}
+
 /// The identity, and a tile of equal elements, stay what they are; two permutations are one.
 OpFoldResult PermuteColumnsOp::fold(FoldAdaptor adaptor) {
   ArrayRef<int64_t> order = getPermutation();

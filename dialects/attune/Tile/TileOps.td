@@ -15,6 +15,8 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "attune/Tile/TileAttrs.td"
+include "attune/Tile/TileCarries.td"
+include "attune/Tile/TileCost.td"
 
 def Tile_Tile : Type<CPred<"::attune::tile::isTile($_self)">,
     "tile: a tensor of rank 1 or 2, static shape, f32, f16, bf16, i32 or i1", "::mlir::RankedTensorType">;
@@ -25,12 +27,15 @@ def Tile_Memory : Type<CPred<"::attune::tile::isMemory($_self)">,
     "memory: a memref of f32, f16, bf16 or i32 with innermost stride 1 and no offset", "::mlir::MemRefType">;
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+/// Those that compute, and those that read or write tiles.
+def Tile_Counts : DeclareOpInterfaceMethods<Tile_CostInterface, ["getCount"]>;
+def Tile_Accesses : DeclareOpInterfaceMethods<Tile_CostInterface, ["getAccess"]>;
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
+def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments, Tile_Accesses]> {
   let summary = "Read a tile from memory; what lies outside is zero";
   let description = [{
     With r = rank(source) and t = rank(result), element (i, j) of a rank-2 result is
@@ -77,7 +82,7 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>, AttrSizedOperandSeg
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>, AttrSizedOperandSegments]> {
+def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>, AttrSizedOperandSegments, Tile_Accesses]> {
   let summary = "Write a tile to memory; what lies outside is not written";
   let description = [{
     The inverse of `tile.load`, with the same meaning of *inside* and of a fold; elements outside are dropped.
@@ -106,7 +111,7 @@ def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>, AttrSizedOperand
 // Arithmetic that arith and math do not have
 //===----------------------------------------------------------------------===//
 
-def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>, Tile_Counts]> {
   let summary = "acc + A·B with an f32 accumulator";
   let description = [{
         result[i, j] = acc[i, j] + Σ_k A[i, k] · B[k, j]
@@ -142,7 +147,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   }];
 }
 
-def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure, Tile_Counts]> {
   let summary = "Drop an axis by sum or maximum";
   let description = [{
         axis 1: result[i] = ⊕_j source[i, j]        axis 0: result[j] = ⊕_i source[i, j]
@@ -161,7 +166,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ExpandOp : Tile_Op<"expand", [Pure]> {
+def Tile_ExpandOp : Tile_Op<"expand", [Pure, DeclareOpInterfaceMethods<Tile_CostInterface>]> {
   let summary = "Repeat a rank-1 tile along a new axis";
   let description = [{
         axis 1: result[i, j] = source[i]        axis 0: result[i, j] = source[j]
@@ -178,7 +183,7 @@ def Tile_ExpandOp : Tile_Op<"expand", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+def Tile_IotaOp : Tile_Op<"iota", [Pure, Tile_Counts]> {
   let summary = "Numbers from a base on";
   let description = [{
         result[i] = base + i
@@ -197,7 +202,7 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_PermuteColumnsOp : Tile_Op<"permute_columns", [Pure, AllTypesMatch<["source", "result"]>]> {
+def Tile_PermuteColumnsOp : Tile_Op<"permute_columns", [Pure, AllTypesMatch<["source", "result"]>, Tile_Counts]> {
   let summary = "The columns of a tile in another order";
   let description = [{
         result[i, c] = source[i, permutation[c]]        on a rank-1 tile: result[c] = source[permutation[c]]
@@ -217,7 +222,7 @@ def Tile_PermuteColumnsOp : Tile_Op<"permute_columns", [Pure, AllTypesMatch<["so
   let hasFolder = 1;
 }
 
-def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["source", "result"]>, AttrSizedOperandSegments]> {
+def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["source", "result"]>, AttrSizedOperandSegments, Tile_Counts]> {
   let summary = "Keep the visible part of a tile, fill the rest";
   let description = [{
         result[i, j] = source[i, j]   if i < rows and j < cols and j ≤ i + diagonal,   else fill
@@ -252,31 +257,45 @@ def Tile_LoopOp : Tile_Op<"loop", [SingleBlock, RecursiveMemoryEffects,
                                                     "getLoopResults"]>]> {
   let summary = "The loop over the sequence, with what it carries";
   let description = [{
-    Runs its body for iv = lower, lower + step, … below upper, in this order. The carried tiles enter as `inits`, are the
-    body's arguments after the induction variable, and leave as the results. If lower ≥ upper the results are the
-    inits. `carry` names the monoid of the carried tiles, so that a schedule may cut the loop into pieces and merge them.
+    Runs its body for iv = lower, lower + step, … below upper, in this order; with `reverse` for the same steps from
+    the last one down to lower, as gradients do. The carried tiles enter as `inits`, are the body's arguments after
+    the induction variable, and leave as the results. If lower ≥ upper the results are the inits. `carry` says how
+    pieces of the loop act on the carried tiles: where the body reads no memory that it writes, the loop may be cut
+    anywhere into spans, which compose in the order of the steps (`tile-cut-loops`).
 
     Constraints: step ≥ 1; the types of inits, arguments, yielded values and results agree; the carried tiles have the
-    form that `carry` demands.
+    types that `carry` demands. CPU and GPU lowerings do not take `reverse` yet.
 
     ```mlir
-    %sum = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+    %sum = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+      %k = tile.load %keys[%b, %j, %c0] : memref<?x?x64xf32> -> tensor<64x64xf32>
+      %next = tile.dot %k, %k, %acc {transpose_a} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+      tile.yield %next : tensor<64x64xf32>
+    }
+    ```
+    ```mlir
+    %later = tile.loop #tile.sum %j = %c0 to %n step 64 reverse carries(%acc = %zero) : (tensor<64x64xf32>) {
+      tile.store %acc, %sums[%j, %c0] : tensor<64x64xf32>, memref<?x64xf32>
       %k = tile.load %keys[%b, %j, %c0] : memref<?x?x64xf32> -> tensor<64x64xf32>
       %next = tile.dot %k, %k, %acc {transpose_a} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
       tile.yield %next : tensor<64x64xf32>
     }
     ```
   }];
-  let arguments = (ins Tile_CarryAttr:$carry, Index:$lower, Index:$upper, I64Attr:$step, Variadic<Tile_Tile>:$init_args);
+  let arguments = (ins Tile_CarryInterface:$carry, Index:$lower, Index:$upper, I64Attr:$step, UnitAttr:$reverse,
+                       Variadic<Tile_Tile>:$init_args);
   let results = (outs Variadic<Tile_Tile>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let hasFolder = 1;
+  let useCustomPropertiesEncoding = 1;
   let skipDefaultBuilders = 1;
-  let builders = [OpBuilder<(ins "::attune::tile::Carry":$carry, "::mlir::Value":$lower, "::mlir::Value":$upper,
+  let builders = [OpBuilder<(ins "::attune::tile::CarryAttrInterface":$carry, "::mlir::Value":$lower, "::mlir::Value":$upper,
       "int64_t":$step, "::mlir::ValueRange":$inits,
-      "::llvm::function_ref<void(::mlir::OpBuilder &, ::mlir::Location, ::mlir::Value, ::mlir::ValueRange)>":$body)>];
+      "::llvm::function_ref<void(::mlir::OpBuilder &, ::mlir::Location, ::mlir::Value, ::mlir::ValueRange)>":$body,
+      CArg<"bool", "false">:$reverse)>];
   let extraClassDeclaration = [{
     ::mlir::Value getInductionVar() { return getBody().front().getArgument(0); }
     ::mlir::Block::BlockArgListType getCarried() { return getBody().front().getArguments().drop_front(); }

@@ -175,15 +175,6 @@ LogicalResult MaskOp::verify() {
   return success();
 }
 
-static LogicalResult verifySoftmaxCarry(LoopOp loop) {
-  auto types = loop.getInitArgs().getTypes();
-  auto shape = [&](unsigned i) { return cast<RankedTensorType>(types[i]).getShape(); };
-  if (types.size() != 3 || shape(0).size() != 1 || shape(1) != shape(0) || shape(2).size() != 2 ||
-      shape(2)[0] != shape(0)[0])
-    return loop.emitOpError() << "expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]";
-  return success();
-}
-
 LogicalResult LoopOp::verify() {
   if (getStep() < 1)
     return emitOpError() << "expected a positive step, but got " << getStep();
@@ -192,7 +183,7 @@ LogicalResult LoopOp::verify() {
   for (Type type : getInitArgs().getTypes())
     if (!cast<RankedTensorType>(type).getElementType().isF32())
       return emitOpError() << "expected carried tiles of f32, but got " << type;
-  return getCarry() == Carry::Softmax ? verifySoftmaxCarry(*this) : success();
+  return getCarry().verifyState(getInitArgs().getTypes(), [this] { return emitOpError(); });
 }
 
 LogicalResult LoopOp::verifyRegions() {

@@ -47,4 +47,40 @@ def AttnToTile : Pass<"attn-to-tile", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect"];
 }
 
+
+def TileCutLoops : Pass<"tile-cut-loops", "::attune::tile::KernelOp"> {
+  let summary = "Cut loops in two, and compose what the pieces leave";
+  let description = [{
+    Cuts each `tile.loop` that carries tiles, and reads no memory that it writes, into the steps before a border and
+    those behind it, in the order of the loop. If it writes nothing, both pieces become spans, which compose and act
+    on what the loop began with. If it stores at every step, the span of the first piece gives the state at the
+    border, and the pieces run from there (a scan).
+
+        apply(compose(span of the first, span of the second), inits)
+
+    Nothing changes but the order of sums, if the loop is what its carry claims: this is how the claim is tested. The
+    border is a share of the steps that `seed` draws for each loop, none and all of them included. The pass fails
+    where a carry cannot make a span of a body (`#tile.affine` of a body that is not linear in what it carries).
+
+    ```mlir
+    tile.kernel @total(%x: memref<?x8xf32>, %o: memref<8xf32>) grid(batch) {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant dense<0.0> : tensor<8xf32>
+      %n = memref.dim %x, %c0 : memref<?x8xf32>
+      %sum = tile.loop #tile.sum %j = %c0 to %n step 16 carries(%s = %zero) : (tensor<8xf32>) {
+        %rows = tile.load %x[%j, %c0] rows(%n) : memref<?x8xf32> -> tensor<16x8xf32>
+        %columns = tile.reduce add %rows axis 0 : tensor<16x8xf32> -> tensor<8xf32>
+        %next = arith.addf %s, %columns : tensor<8xf32>
+        tile.yield %next : tensor<8xf32>
+      }
+      tile.store %sum, %o[%c0] : tensor<8xf32>, memref<8xf32>
+      tile.return
+    }
+    ```
+  }];
+  let options = [Option<"seed", "seed", "uint64_t", "0", "what the borders are drawn from">];
+  let statistics = [Statistic<"numLoops", "loops", "Number of loops cut in two">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 #endif // ATTUNE_KERNEL_PASSES_TD

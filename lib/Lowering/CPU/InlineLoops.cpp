@@ -69,7 +69,7 @@ static void inlineLoop(tile::LoopOp loop, int64_t steps) {
   Block &body = loop.getBody().front();
   SmallVector<Value> results(loop.getInitArgs());
   if (steps == 1) {
-    if (loop.getCarry() == tile::Carry::Softmax)
+    if (auto sums = dyn_cast<tile::RescaledSumAttr>(loop.getCarry()); sums && sums.getPower() == tile::RescaledSumAttr::exp2)
       simplify(loop);
     loop.getInductionVar().replaceAllUsesWith(loop.getLower());
     for (auto [carried, init] : llvm::zip_equal(loop.getCarried(), loop.getInitArgs()))

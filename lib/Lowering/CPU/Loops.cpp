@@ -119,6 +119,8 @@ static void emitYield(KernelState &state, tile::LoopOp loop, ArrayRef<Buffer> bu
 }
 
 LogicalResult cpu::emitLoop(KernelState &state, tile::LoopOp loop) {
+  if (loop.getReverse())
+    return loop.emitOpError() << "expected a loop from the first step up, but got a reverse one; only the interpreter runs it";
   Emit &emit = state.emit;
   SmallVector<Buffer> buffers;
   for (auto [init, result] : llvm::zip_equal(loop.getInitArgs(), loop.getResults()))

@@ -57,7 +57,7 @@ static std::optional<llvm::MapVector<Value, Value>> compareBodies(tile::LoopOp o
     return success(outside.try_emplace(a, b).first->second == b);
   };
   auto pair = [&](Value a, Value b) { inside[a] = b; };
-  if (one.getCarry() != other.getCarry() || one.getStep() != other.getStep() ||
+  if (one.getCarry() != other.getCarry() || one.getStep() != other.getStep() || one.getReverse() != other.getReverse() ||
       !OperationEquivalence::isRegionEquivalentTo(&one.getBody(), &other.getBody(), isSame, pair,
                                                   OperationEquivalence::IgnoreLocations))
     return std::nullopt;

@@ -255,6 +255,8 @@ static bool isWithinStep(Value lower, Value upper, int64_t step) {
 LogicalResult device::lowerLoop(KernelState &state, tile::LoopOp loop) {
   if (loop.getNumResults() && state.tiles.contains(loop.getResult(0)))
     return success(); // as one with a loop before it
+  if (loop.getReverse())
+    return loop.emitOpError() << "expected a loop from the first step up, but got a reverse one; only the interpreter runs it";
   LoopRun run(loop);
   SmallVector<Value> carried = flatten(state, loop.getInitArgs());
   LogicalResult lowered = run.loops.size() > 1

@@ -122,7 +122,7 @@ typedef struct attune_options {
   int32_t device_id;                /* ordinal of the GPU; 0 for the CPU */
   attune_parallel_for parallel_for; /* NULL: the library's own threads, kept between runs */
   void *parallel_for_context;       /* passed to parallel_for */
-  const char *isa;                  /* CPU: NULL = the best that is there, "amx" left out; "avx2", "avx512", "avx512_bf16", "amx": that one */
+  const char *isa;                  /* CPU: NULL = the best that is there; "avx2", "avx512", "avx512_bf16", "amx": that one */
 } attune_options;
 
 #define ATTUNE_OPTIONS_INIT { sizeof(attune_options), ATTUNE_ABI_VERSION, 0, 0, 0, NULL, NULL, NULL }

@@ -83,7 +83,7 @@ tile.kernel @exact(%out: memref<4x6xf32>, %n: index) grid(batch) {
   %a = arith.constant #tile.exact<1.4426950408889634> : tensor<4x6xf32>
   %b = arith.constant #tile.exact<1.44269504> : tensor<4x6xf32>
   %f = arith.constant dense<1.44269502> : tensor<4x6xf32>
-  %sum = tile.loop sum %i = %c0 to %n step 4 carries(%s = %f) : (tensor<4x6xf32>) {
+  %sum = tile.loop #tile.sum %i = %c0 to %n step 4 carries(%s = %f) : (tensor<4x6xf32>) {
     %again = arith.constant #tile.exact<1.4426950408889634> : tensor<4x6xf32>
     // CHECK: %[[PRODUCT:.*]] = arith.mulf %[[A]], %[[B]]
     %product = arith.mulf %again, %b : tensor<4x6xf32>
@@ -99,6 +99,32 @@ tile.kernel @exact(%out: memref<4x6xf32>, %n: index) grid(batch) {
     tile.yield %next : tensor<4x6xf32>
   }
   tile.store %sum, %out[%c0, %c0] : tensor<4x6xf32>, memref<4x6xf32>
+  tile.return
+}
+
+// At most one step has no direction.
+// CHECK-LABEL: tile.kernel @direction
+tile.kernel @direction(%out: memref<4x6xf32>, %n: index) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %f = arith.constant dense<1.0> : tensor<4x6xf32>
+  // CHECK: tile.loop #tile.sum %{{.*}} = %c0 to %c4 step 4 carries
+  %one = tile.loop #tile.sum %i = %c0 to %c4 step 4 reverse carries(%s = %f) : (tensor<4x6xf32>) {
+    %next = arith.addf %s, %f : tensor<4x6xf32>
+    tile.yield %next : tensor<4x6xf32>
+  }
+  // CHECK: tile.loop #tile.sum %{{.*}} = %c0 to %c5 step 4 reverse carries
+  %two = tile.loop #tile.sum %i = %c0 to %c5 step 4 reverse carries(%s = %one) : (tensor<4x6xf32>) {
+    %next = arith.addf %s, %f : tensor<4x6xf32>
+    tile.yield %next : tensor<4x6xf32>
+  }
+  // CHECK: tile.loop #tile.sum %{{.*}} = %c0 to %{{.*}} step 4 reverse carries
+  %many = tile.loop #tile.sum %i = %c0 to %n step 4 reverse carries(%s = %two) : (tensor<4x6xf32>) {
+    %next = arith.addf %s, %f : tensor<4x6xf32>
+    tile.yield %next : tensor<4x6xf32>
+  }
+  tile.store %many, %out[%c0, %c0] : tensor<4x6xf32>, memref<4x6xf32>
   tile.return
 }
 

@@ -434,7 +434,7 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 // Loops.
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   // expected-error @below {{expected a positive step, but got 0}}
-  tile.loop sum %j = %i to %i step 0 {
+  tile.loop #tile.sum %j = %i to %i step 0 {
     tile.yield
   }
   tile.return
@@ -445,7 +445,7 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   %z = arith.constant dense<0.0> : tensor<4xf16>
   // expected-error @below {{expected carried tiles of f32, but got 'tensor<4xf16>'}}
-  %r = tile.loop sum %j = %i to %i step 1 carries(%a = %z) : (tensor<4xf16>) {
+  %r = tile.loop #tile.sum %j = %i to %i step 1 carries(%a = %z) : (tensor<4xf16>) {
     tile.yield %a : tensor<4xf16>
   }
   tile.return
@@ -455,10 +455,9 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   %a0 = arith.constant dense<0.0> : tensor<4xf32>
-  %b0 = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @below {{expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]}}
-  %r:2 = tile.loop softmax %j = %i to %i step 1 carries(%a = %a0, %b = %b0) : (tensor<4xf32>, tensor<4xf32>) {
-    tile.yield %a, %b : tensor<4xf32>, tensor<4xf32>
+  // expected-error @below {{expected #tile.rescaled_sum<exp2, row> to carry a unit of rank 1 and sums in it, but got 'tensor<4xf32>'}}
+  %r = tile.loop #tile.rescaled_sum<exp2, row> %j = %i to %i step 1 carries(%a = %a0) : (tensor<4xf32>) {
+    tile.yield %a : tensor<4xf32>
   }
   tile.return
 }
@@ -469,8 +468,8 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   %a0 = arith.constant dense<0.0> : tensor<4xf32>
   %b0 = arith.constant dense<0.0> : tensor<5xf32>
   %c0 = arith.constant dense<0.0> : tensor<4x6xf32>
-  // expected-error @below {{expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]}}
-  %r:3 = tile.loop softmax %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4xf32>, tensor<5xf32>, tensor<4x6xf32>) {
+  // expected-error @below {{expected #tile.rescaled_sum<exp2, row> to carry sums of 4 rows, but got 'tensor<5xf32>'}}
+  %r:3 = tile.loop #tile.rescaled_sum<exp2, row> %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4xf32>, tensor<5xf32>, tensor<4x6xf32>) {
     tile.yield %a, %b, %c : tensor<4xf32>, tensor<5xf32>, tensor<4x6xf32>
   }
   tile.return
@@ -482,8 +481,8 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   %a0 = arith.constant dense<0.0> : tensor<4xf32>
   %b0 = arith.constant dense<0.0> : tensor<4xf32>
   %c0 = arith.constant dense<0.0> : tensor<5x6xf32>
-  // expected-error @below {{expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]}}
-  %r:3 = tile.loop softmax %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4xf32>, tensor<4xf32>, tensor<5x6xf32>) {
+  // expected-error @below {{expected #tile.rescaled_sum<exp2, row> to carry sums of 4 rows, but got 'tensor<5x6xf32>'}}
+  %r:3 = tile.loop #tile.rescaled_sum<exp2, row> %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4xf32>, tensor<4xf32>, tensor<5x6xf32>) {
     tile.yield %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<5x6xf32>
   }
   tile.return
@@ -495,8 +494,8 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   %a0 = arith.constant dense<0.0> : tensor<4xf32>
   %b0 = arith.constant dense<0.0> : tensor<4xf32>
   %c0 = arith.constant dense<0.0> : tensor<4xf32>
-  // expected-error @below {{expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]}}
-  %r:3 = tile.loop softmax %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // expected-error @below {{expected #tile.rescaled_sum<power 2, scalar> to carry a unit [1], but got 'tensor<4xf32>'}}
+  %r:3 = tile.loop #tile.rescaled_sum<power 2, scalar> %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
     tile.yield %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   }
   tile.return
@@ -508,8 +507,8 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   %a0 = arith.constant dense<0.0> : tensor<4x6xf32>
   %b0 = arith.constant dense<0.0> : tensor<4x6xf32>
   %c0 = arith.constant dense<0.0> : tensor<4x6xf32>
-  // expected-error @below {{expected softmax to carry a maximum [R], a sum [R] and an accumulator [R, C]}}
-  %r:3 = tile.loop softmax %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>) {
+  // expected-error @below {{expected #tile.rescaled_sum<exp2, row> to carry a unit of rank 1 and sums in it, but got 'tensor<4x6xf32>', 'tensor<4x6xf32>', 'tensor<4x6xf32>'}}
+  %r:3 = tile.loop #tile.rescaled_sum<exp2, row> %j = %i to %i step 1 carries(%a = %a0, %b = %b0, %c = %c0) : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>) {
     tile.yield %a, %b, %c : tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>
   }
   tile.return
@@ -520,7 +519,7 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @below {{expected the body to yield the carried tiles}}
-  %r = tile.loop sum %j = %i to %i step 1 carries(%a = %z) : (tensor<4xf32>) {
+  %r = tile.loop #tile.sum %j = %i to %i step 1 carries(%a = %z) : (tensor<4xf32>) {
     tile.yield
   }
   tile.return
@@ -531,7 +530,7 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @below {{expected the results to have the types of the carried tiles}}
-  %r = "tile.loop"(%i, %i, %z) <{carry = #tile<carry sum>, step = 1 : i64}> ({
+  %r = "tile.loop"(%i, %i, %z) <{carry = #tile.sum, step = 1 : i64}> ({
   ^bb0(%j: index, %a: tensor<4xf32>):
     tile.yield %a : tensor<4xf32>
   }) : (index, index, tensor<4xf32>) -> tensor<5xf32>
@@ -543,7 +542,7 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @below {{expected the body to take an index and the carried tiles}}
-  %r = "tile.loop"(%i, %i, %z) <{carry = #tile<carry sum>, step = 1 : i64}> ({
+  %r = "tile.loop"(%i, %i, %z) <{carry = #tile.sum, step = 1 : i64}> ({
   ^bb0(%j: i64, %a: tensor<4xf32>):
     tile.yield %a : tensor<4xf32>
   }) : (index, index, tensor<4xf32>) -> tensor<4xf32>
@@ -553,8 +552,52 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 // -----
 
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
-  // expected-error @below {{expected a carry, sum or softmax, but got 'product'}}
-  tile.loop product %j = %i to %i step 1 {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected #tile.affine<transition = matrix> to carry a tile of rank 2 first, but got 'tensor<4xf32>'}}
+  %r = tile.loop #tile.affine<transition = matrix> %j = %i to %i step 1 carries(%a = %z) : (tensor<4xf32>) {
+    tile.yield %a : tensor<4xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected #tile.affine<transition = vector> to carry a tile of rank 2 first}}
+  tile.loop #tile.affine<transition = vector> %j = %i to %i step 1 {
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  %z = arith.constant dense<0.0> : tensor<4x6xf32>
+  %y = arith.constant dense<0.0> : tensor<6xf32>
+  // expected-error @below {{expected #tile.affine<transition = vector> to carry tiles of 4 rows, but got 'tensor<6xf32>'}}
+  %r:2 = tile.loop #tile.affine<transition = vector> %j = %i to %i step 1 carries(%a = %z, %b = %y) : (tensor<4x6xf32>, tensor<6xf32>) {
+    tile.yield %a, %b : tensor<4x6xf32>, tensor<6xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%i: index) grid(batch) {
+  // expected-error @+2 {{expected ::attune::tile::Transition to be one of: vector, matrix}}
+  // expected-error @+1 {{failed to parse Tile_AffineAttr parameter 'transition'}}
+  tile.loop #tile.affine<transition = diagonal> %j = %i to %i step 1 {
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
+  // expected-error @below {{expected a carry, such as #tile.sum, but got 1 : i64}}
+  tile.loop 1 %j = %i to %i step 1 {
     tile.yield
   }
   tile.return
@@ -565,7 +608,7 @@ tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
 tile.kernel @k(%in: memref<4x6xf32>, %i: index) grid(batch) {
   %z = arith.constant dense<0.0> : tensor<4xf32>
   // expected-error @below {{expected a type for each of 1 carried tiles, but got 2}}
-  %r = tile.loop sum %j = %i to %i step 1 carries(%a = %z) : (tensor<4xf32>, tensor<4xf32>) {
+  %r = tile.loop #tile.sum %j = %i to %i step 1 carries(%a = %z) : (tensor<4xf32>, tensor<4xf32>) {
     tile.yield %a : tensor<4xf32>
   }
   tile.return
@@ -835,7 +878,7 @@ tile.kernel @k(%counters: memref<4x2xi32>, %i: index) grid(batch) {
 
 // Once.
 tile.kernel @k(%counters: memref<4x2xi32>, %i: index) grid(batch) {
-  tile.loop sum %j = %i to %i step 1 {
+  tile.loop #tile.sum %j = %i to %i step 1 {
     // expected-error @below {{expected each grid point to arrive once, but got a loop around it}}
     %last = tile.arrive %counters[%i] of %i : memref<4x2xi32>
     tile.yield
@@ -882,3 +925,13 @@ func.func @f(%k: tensor<64x96xf16, #tile.shared<rows = 64, columns = 96, panel =
 
 // expected-error @below {{expected whole panels of 32 columns and rows in eights, but got 12 x 32}}
 func.func @f(%k: tensor<12x32xf16, #tile.shared<rows = 12, columns = 32, panel = 32>>)
+
+// -----
+
+// expected-error @below {{expected exp2 or power}}
+#wrong = #tile.rescaled_sum<square, row>
+
+// -----
+
+// expected-error @below {{expected a power of at least 1, but got 0}}
+#wrong = #tile.rescaled_sum<power 0, row>

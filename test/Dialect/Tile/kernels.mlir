@@ -42,8 +42,8 @@ tile.kernel @softmax(%Q: !q, %K: !kv, %V: !kv, %O: !q, %lengths: !lens) grid(bat
   %qf = arith.extf %qs : tensor<64x64xbf16> to tensor<64x64xf32>
   %q = arith.mulf %qf, %scale : tensor<64x64xf32>
 
-  // CHECK: tile.loop softmax
-  %inner:3 = tile.loop softmax %j = %c0 to %full step 64 carries(%m = %lowest, %l = %zeros, %acc = %zero) : (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>) {
+  // CHECK: tile.loop #tile.rescaled_sum<exp2, row>
+  %inner:3 = tile.loop #tile.rescaled_sum<exp2, row> %j = %c0 to %full step 64 carries(%m = %lowest, %l = %zeros, %acc = %zero) : (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>) {
     %ks = tile.load %K[%b, %g, %j, %c0] : !kv -> tensor<64x64xbf16>
     %k = arith.extf %ks : tensor<64x64xbf16> to tensor<64x64xf32>
     %s = tile.dot %q, %k, %zero {transpose_b} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
@@ -66,7 +66,7 @@ tile.kernel @softmax(%Q: !q, %K: !kv, %V: !kv, %O: !q, %lengths: !lens) grid(bat
   }
   // The blocks at the diagonal and at the end, masked. A row that has seen nothing has m = -inf: the guard %safe
   // keeps -inf − -inf away.
-  %edge:3 = tile.loop softmax %j = %full to %last step 64 carries(%m = %inner#0, %l = %inner#1, %acc = %inner#2) : (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>) {
+  %edge:3 = tile.loop #tile.rescaled_sum<exp2, row> %j = %full to %last step 64 carries(%m = %inner#0, %l = %inner#1, %acc = %inner#2) : (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>) {
     %ks = tile.load %K[%b, %g, %j, %c0] rows(%length) : !kv -> tensor<64x64xbf16>
     %k = arith.extf %ks : tensor<64x64xbf16> to tensor<64x64xf32>
     %s0 = tile.dot %q, %k, %zero {transpose_b} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
@@ -120,8 +120,8 @@ tile.kernel @chunked(%Q: !f, %K: !f, %V: !f, %O: !f) grid(batch, head)
   %b = tile.program_id batch
   %h = tile.program_id head
   %n = memref.dim %Q, %c2 : !f
-  // CHECK: tile.loop sum
-  %state:2 = tile.loop sum %j = %c0 to %n step 64 carries(%S = %zero, %z = %zeros) : (tensor<64x64xf32>, tensor<64xf32>) {
+  // CHECK: tile.loop #tile.sum
+  %state:2 = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%S = %zero, %z = %zeros) : (tensor<64x64xf32>, tensor<64xf32>) {
     %qs = tile.load %Q[%b, %h, %j, %c0] : !f -> tensor<64x64xf32>
     %ks = tile.load %K[%b, %h, %j, %c0] : !f -> tensor<64x64xf32>
     %v = tile.load %V[%b, %h, %j, %c0] : !f -> tensor<64x64xf32>

@@ -109,12 +109,12 @@ tile.kernel @arithmetic(%Q: memref<64x80xf32>, %K: memref<32x80xf32>, %out: memr
 }
 
 // CHECK-LABEL: tile.kernel @sequence
-tile.kernel @sequence(%keys: memref<?x?x64xf32>, %out: memref<64x64xf32>, %n: index) grid(batch, key_piece) {
+tile.kernel @sequence(%keys: memref<?x?x64xf32>, %out: memref<64x64xf32>, %sums: memref<?x64xf32>, %n: index) grid(batch, key_piece) {
   %c0 = arith.constant 0 : index
   %b = tile.program_id batch
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  // CHECK: %[[SUM:.*]] = tile.loop sum %[[J:.*]] = %{{.*}} to %{{.*}} step 64 carries(%[[ACC:.*]] = %{{.*}}) : (tensor<64x64xf32>) {
-  %sum = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+  // CHECK: %[[SUM:.*]] = tile.loop #tile.sum %[[J:.*]] = %{{.*}} to %{{.*}} step 64 carries(%[[ACC:.*]] = %{{.*}}) : (tensor<64x64xf32>) {
+  %sum = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
     // CHECK: tile.load %{{.*}}[%{{.*}}, %[[J]], %{{.*}}]
     %k = tile.load %keys[%b, %j, %c0] : memref<?x?x64xf32> -> tensor<64x64xf32>
     // CHECK: tile.dot %{{.*}}, %{{.*}}, %[[ACC]] {transpose_a}
@@ -124,9 +124,22 @@ tile.kernel @sequence(%keys: memref<?x?x64xf32>, %out: memref<64x64xf32>, %n: in
   }
   // CHECK: tile.store %[[SUM]]
   tile.store %sum, %out[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  // From the last step down.
+  // CHECK: tile.loop #tile.sum %[[J:.*]] = %{{.*}} to %{{.*}} step 64 reverse carries(%[[ACC:.*]] = %{{.*}}) : (tensor<64x64xf32>) {
+  %later = tile.loop #tile.sum %j = %c0 to %n step 64 reverse carries(%acc = %zero) : (tensor<64x64xf32>) {
+    // CHECK: tile.store %[[ACC]], %{{.*}}[%[[J]], %{{.*}}]
+    tile.store %acc, %sums[%j, %c0] : tensor<64x64xf32>, memref<?x64xf32>
+    %k = tile.load %keys[%b, %j, %c0] : memref<?x?x64xf32> -> tensor<64x64xf32>
+    %next = tile.dot %k, %k, %acc {transpose_a} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  // CHECK: tile.loop #tile.sum %{{.*}} = %{{.*}} to %{{.*}} step 1 reverse attributes {note = 1 : i64} {
+  tile.loop #tile.sum %j = %c0 to %n step 1 reverse attributes {note = 1} {
+    tile.yield
+  }
   // A loop may carry nothing.
-  // CHECK: tile.loop sum %{{.*}} = %{{.*}} to %{{.*}} step 1 {
-  tile.loop sum %j = %c0 to %n step 1 {
+  // CHECK: tile.loop #tile.sum %{{.*}} = %{{.*}} to %{{.*}} step 1 {
+  tile.loop #tile.sum %j = %c0 to %n step 1 {
     // CHECK: tile.yield{{$}}
     tile.yield
   }
@@ -139,11 +152,11 @@ tile.kernel @online(%out: memref<64xf32>, %n: index) grid(query_block) {
   %m0 = arith.constant dense<0xFF800000> : tensor<64xf32>
   %l0 = arith.constant dense<0.0> : tensor<64xf32>
   %acc0 = arith.constant dense<0.0> : tensor<64x32xf32>
-  // CHECK: tile.loop softmax %{{.*}} carries(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) : (tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>)
-  %r:3 = tile.loop softmax %j = %c0 to %n step 64 carries(%m = %m0, %l = %l0, %acc = %acc0) : (tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>) {
+  // CHECK: tile.loop #tile.rescaled_sum<exp2, row> %{{.*}} carries(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) : (tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>)
+  %r:3 = tile.loop #tile.rescaled_sum<exp2, row> %j = %c0 to %n step 64 carries(%m = %m0, %l = %l0, %acc = %acc0) : (tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>) {
     tile.yield %m, %l, %acc : tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>
   }
-  tile.loop sum %j = %c0 to %n step 64 carries(%m = %m0, %l = %l0) : (tensor<64xf32>, tensor<64xf32>) {
+  tile.loop #tile.sum %j = %c0 to %n step 64 carries(%m = %m0, %l = %l0) : (tensor<64xf32>, tensor<64xf32>) {
     tile.yield %m, %l : tensor<64xf32>, tensor<64xf32>
   }
   tile.store %r#1, %out[%c0] : tensor<64xf32>, memref<64xf32>
@@ -208,8 +221,8 @@ tile.kernel @arrive(%counters: memref<?x4x2xi32>, %b: index, %pieces: index) gri
   %c0 = arith.constant 0 : index
   // CHECK: %[[LAST:.*]] = tile.arrive %{{.*}}[%{{.*}}, %{{.*}}] of %{{.*}} : memref<?x4x2xi32>
   %last = tile.arrive %counters[%b, %h] of %pieces : memref<?x4x2xi32>
-  // CHECK: tile.loop sum %{{.*}} = %{{.*}} to %[[LAST]] step 1
-  tile.loop sum %once = %c0 to %last step 1 {
+  // CHECK: tile.loop #tile.sum %{{.*}} = %{{.*}} to %[[LAST]] step 1
+  tile.loop #tile.sum %once = %c0 to %last step 1 {
     tile.yield
   }
   tile.return
@@ -222,9 +235,37 @@ tile.kernel @any(%memory: memref<256xf32>) grid(head) {
   %excess = tile.load %memory[%c0] : memref<256xf32> -> tensor<256xf32>
   // CHECK: %[[FAR:.*]] = tile.any %{{.*}} : tensor<256xf32>
   %far = tile.any %excess : tensor<256xf32>
-  // CHECK: tile.loop sum %{{.*}} = %[[FAR]] to %{{.*}} step 1
-  tile.loop sum %once = %far to %c1 step 1 {
+  // CHECK: tile.loop #tile.sum %{{.*}} = %[[FAR]] to %{{.*}} step 1
+  tile.loop #tile.sum %once = %far to %c1 step 1 {
     tile.yield
+  }
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @scalar_unit
+// CHECK: tile.loop #tile.rescaled_sum<power 2, scalar>
+tile.kernel @scalar_unit(%n: index) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %unit = arith.constant dense<1.0> : tensor<1xf32>
+  %zero = arith.constant dense<0.0> : tensor<8x4xf32>
+  %r:2 = tile.loop #tile.rescaled_sum<power 2, scalar> %j = %c0 to %n step 8 carries(%u = %unit, %x = %zero) : (tensor<1xf32>, tensor<8x4xf32>) {
+    tile.yield %u, %x : tensor<1xf32>, tensor<8x4xf32>
+  }
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @affine
+// CHECK: tile.loop #tile.affine<transition = vector> %{{.*}} reverse carries
+// CHECK: tile.loop #tile.affine<transition = matrix>
+tile.kernel @affine(%n: index) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8x4xf32>
+  %zeros = arith.constant dense<0.0> : tensor<8xf32>
+  %v:2 = tile.loop #tile.affine<transition = vector> %j = %c0 to %n step 8 reverse carries(%s = %zero, %z = %zeros) : (tensor<8x4xf32>, tensor<8xf32>) {
+    tile.yield %s, %z : tensor<8x4xf32>, tensor<8xf32>
+  }
+  %m = tile.loop #tile.affine<transition = matrix> %j = %c0 to %n step 8 carries(%s = %zero) : (tensor<8x4xf32>) {
+    tile.yield %s : tensor<8x4xf32>
   }
   tile.return
 }

@@ -250,11 +250,11 @@ def last_bits_are_allowed(server, folder):
     """Twice what the last bits of 16 move an output by, where that is more than the tolerance; more than an eighth is drawn again."""
     drawn, far = (draw(server, seed, KINDS, f"{folder}/bits", "mixed") for seed in (5011417, 7000779))
     parts = draw(server, 395, ["polysketch", "softmax"], f"{folder}/bits")
-    unit, c = drawn.storage_unit(), drawn.sway
-    print(f"last bits move outputs by {c:.1e} and {far.sway:.1e}; of one with parts that does not count: {parts.sway:.1e}")
+    unit, c = drawn.storage_unit(), drawn.sensitivity
+    print(f"last bits move outputs by {c:.1e} and {far.sensitivity:.1e}; of one with parts that does not count: {parts.sensitivity:.1e}")
     wrong = lambda share: bool(drawn.judge(drawn.expected * (1 + share), unit).wrong)
     return drawn.tolerance < 2 * c == drawn.allowed(unit) and not drawn.says_nothing(unit) and not wrong(1.99 * c) \
-        and wrong(2.01 * c) and far.says_nothing(far.storage_unit()) and parts.sway == 0
+        and wrong(2.01 * c) and far.says_nothing(far.storage_unit()) and parts.sensitivity == 0
 
 
 def main():

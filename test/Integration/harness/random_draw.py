@@ -116,7 +116,7 @@ class Drawn:
         bounds = self.bounds(unit)
         if self.tolerance is None or bounds is not None and conditioned(bounds, self.tolerance).any():
             return self.tolerance
-        return max(math.hypot(self.tolerance, self.lost_in_state), 2 * self.sway)
+        return max(math.hypot(self.tolerance, self.lost_in_state), 2 * self.sensitivity)
 
     def noise(self, unit):
         """Of the rows that are judged, what the definition in f32 misses them by, a layer's rows rounded to `unit`, and how far they go
@@ -133,7 +133,7 @@ class Drawn:
         return ratio(np.max(changes, axis=0), np.linalg.norm(self.judged(self.expected), axis=-1))
 
     @functools.cached_property
-    def sway(self):
+    def sensitivity(self):
         """The largest relative change of a whole output in 16 bits in such samples; 0 in f32 and beyond the range of the tolerances.
         Of several parts one must not excuse another, and sketches have rules of their own: 0."""
         fields = self.case.fields
@@ -193,9 +193,9 @@ class Drawn:
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        """Values cancel, or last bits move all of the output far, or too many rows are conditioned, or float64 cannot say what one is, or no f32 that a layer computes or a state
-        can, or a row that is judged by itself goes far with the tensors' last bits."""
-        if self.cancels or self.sway > MOST_NOISE:
+        """Values cancel, or last bits move all of the output far, or too many rows are conditioned, or float64 cannot say what one is,
+        or no f32 that a layer computes or a state can, or a row that is judged by itself goes far with the tensors' last bits."""
+        if self.cancels or self.sensitivity > MOST_NOISE:
             return True
         if self.conditions is None or self.conditions.broken.any():
             return False

@@ -53,7 +53,7 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[LENGTH]] : index
 //   Slots = E x, 64 tokens at a time
-// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
+// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop #tile.sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x24]]) : (tensor<16x24xf32>) {
 // CHECK-NEXT:      %[[E_TILE:.*]] = tile.load %[[E]][%[[C0]], %[[C0]], %[[TOKEN]]] : memref{{.*}} -> tensor<16x64xf16>
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[TOKEN]], %[[C0]]]
@@ -89,7 +89,7 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 //   S [24, 40] = fᵀ v', 64 slots at a time; of 16 slots there is one step.
-// CHECK-NEXT:    %[[STATE_TOTAL:.*]] = tile.loop sum %[[SLOT:[^ ]+]] = %[[C0]] to %[[C16]] step 64
+// CHECK-NEXT:    %[[STATE_TOTAL:.*]] = tile.loop #tile.sum %[[SLOT:[^ ]+]] = %[[C0]] to %[[C16]] step 64
 // CHECK-SAME:        carries(%[[STATE_SUM:[^ ]+]] = %[[ZERO_24x40]]) : (tensor<24x40xf32>) {
 // CHECK-NEXT:      %[[F_SLOTS:.*]] = tile.load %[[SB]][%[[BATCH]], %[[HEAD]], %[[SLOT]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:      %[[V_SLOTS:.*]] = tile.load %[[SV]][%[[BATCH]], %[[HEAD]], %[[SLOT]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>

@@ -94,7 +94,7 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[LENGTH]] : index
 //   Slots = E x, 64 tokens at a time
-// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
+// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop #tile.sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x24]]) : (tensor<16x24xf32>) {
 // CHECK-NEXT:      %[[E_TILE:.*]] = tile.load %[[E]][%[[C0]], %[[C0]], %[[TOKEN]]] : memref{{.*}} -> tensor<16x64xf32>
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[TOKEN]], %[[C0]]]
@@ -131,7 +131,7 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C16]] : index
 // CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SB_PIECES]], %[[C2]] : memref
 //   Sum over the pieces
-// CHECK-NEXT:    %[[MERGED:.*]] = tile.loop sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
+// CHECK-NEXT:    %[[MERGED:.*]] = tile.loop #tile.sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x24]]) : (tensor<16x24xf32>) {
 // CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SB_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<16x24xf32>
@@ -167,7 +167,7 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[LENGTH]] : index
 //   Slots = E x, 64 tokens at a time
-// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
+// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop #tile.sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x40]]) : (tensor<16x40xf32>) {
 // CHECK-NEXT:      %[[F_TILE:.*]] = tile.load %[[F]][%[[HEAD]], %[[C0]], %[[TOKEN]]] : memref{{.*}} -> tensor<16x64xf32>
 // CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[TOKEN]], %[[C0]]]
@@ -194,7 +194,7 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C16]] : index
 // CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SV_PIECES]], %[[C2]] : memref
 //   Sum over the pieces
-// CHECK-NEXT:    %[[MERGED:.*]] = tile.loop sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
+// CHECK-NEXT:    %[[MERGED:.*]] = tile.loop #tile.sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x40]]) : (tensor<16x40xf32>) {
 // CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SV_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<16x40xf32>
@@ -217,7 +217,7 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 //   S [24, 40] = fᵀ v', 64 slots at a time; of 16 slots there is one step.
-// CHECK-NEXT:    %[[STATE_TOTAL:.*]] = tile.loop sum %[[SLOT:[^ ]+]] = %[[C0]] to %[[C16]] step 64
+// CHECK-NEXT:    %[[STATE_TOTAL:.*]] = tile.loop #tile.sum %[[SLOT:[^ ]+]] = %[[C0]] to %[[C16]] step 64
 // CHECK-SAME:        carries(%[[STATE_SUM:[^ ]+]] = %[[ZERO_24x40]]) : (tensor<24x40xf32>) {
 // CHECK-NEXT:      %[[F_SLOTS:.*]] = tile.load %[[SB]][%[[BATCH]], %[[HEAD]], %[[SLOT]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:      %[[V_SLOTS:.*]] = tile.load %[[SV]][%[[BATCH]], %[[HEAD]], %[[SLOT]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>

@@ -70,7 +70,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C16]] : index
 // CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.muli %[[HEAD]], %[[C24]] : index
 //   k' [16, 24] = E x W_K [80, 24 of the head], 64 model columns at a time
-// CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop sum %[[MODEL_BLOCK:[^ ]+]] = %[[C0]] to %[[C2]] step 1
+// CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop #tile.sum %[[MODEL_BLOCK:[^ ]+]] = %[[C0]] to %[[C2]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x24]]) : (tensor<16x24xf32>) {
 // CHECK-NEXT:      %[[FIRST_MODEL:.*]] = arith.muli %[[MODEL_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:      %[[EX_TILE:.*]] = tile.load %[[EX]][%[[BATCH]], %[[MODEL_BLOCK]], %[[FIRST_SLOT]], %[[C0]]] : memref{{.*}} -> tensor<16x64xf32>
@@ -107,7 +107,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-NEXT:    %[[SLOT_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C16]] : index
 //   v' [16, 40] = E x W_V [80, 40 of the head], 64 model columns at a time
-// CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop sum %[[MODEL_BLOCK:[^ ]+]] = %[[C0]] to %[[C2]] step 1
+// CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop #tile.sum %[[MODEL_BLOCK:[^ ]+]] = %[[C0]] to %[[C2]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x40]]) : (tensor<16x40xf32>) {
 // CHECK-NEXT:      %[[FIRST_MODEL:.*]] = arith.muli %[[MODEL_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:      %[[EX_TILE:.*]] = tile.load %[[EX]][%[[BATCH]], %[[MODEL_BLOCK]], %[[FIRST_SLOT]], %[[C0]]] : memref{{.*}} -> tensor<16x64xf32>
@@ -144,7 +144,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_64x24]] : tensor<64x24xf32>
 //   Whole tiles of 64 slots: none. This loop has no steps.
-// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[C0]] step 64
+// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[C0]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
@@ -173,7 +173,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[C16]] step 64
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[C16]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]

@@ -89,7 +89,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[TOKENS]] : index
 //   Slots of the input [16, 64] = E x, 64 tokens at a time
-// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
+// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop #tile.sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x64]]) : (tensor<16x64xf32>) {
 // CHECK-NEXT:      %[[E_TILE:.*]] = tile.load %[[E]][%[[E_HEAD]], %[[C0]], %[[TOKEN]]] : memref{{.*}} -> tensor<16x64xf32>
 // CHECK-NEXT:      %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[TOKEN]], %[[FIRST_MODEL]]] rows(%[[TOKENS]]) : memref{{.*}} -> tensor<64x64xf32>
@@ -115,7 +115,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C16]] : index
 // CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[EX_PIECES]], %[[C2]] : memref
 //   Sum over the pieces
-// CHECK-NEXT:    %[[MERGED:.*]] = tile.loop sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
+// CHECK-NEXT:    %[[MERGED:.*]] = tile.loop #tile.sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x64]]) : (tensor<16x64xf32>) {
 // CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[EX_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<16x64xf32>
@@ -142,7 +142,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C16]] : index
 // CHECK-NEXT:    %[[TOKENS:.*]] = memref.dim %[[X]], %[[C1]] : memref
 //   Row sums of E [16] over the tokens that exist
-// CHECK-NEXT:    %[[E_TOTAL:.*]] = tile.loop sum %[[TOKEN:[^ ]+]] = %[[C0]] to %[[TOKENS]] step 64
+// CHECK-NEXT:    %[[E_TOTAL:.*]] = tile.loop #tile.sum %[[TOKEN:[^ ]+]] = %[[C0]] to %[[TOKENS]] step 64
 // CHECK-SAME:        carries(%[[E_SUM:[^ ]+]] = %[[ZERO_16]]) : (tensor<16xf32>) {
 // CHECK-NEXT:      %[[E_TILE:.*]] = tile.load %[[E]][%[[E_HEAD]], %[[FIRST_SLOT]], %[[TOKEN]]] : memref{{.*}} -> tensor<16x64xf32>
 // CHECK-NEXT:      %[[TOKENS_LEFT:.*]] = arith.subi %[[TOKENS]], %[[TOKEN]] : index

@@ -81,7 +81,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[KEYS]] : index
 //   Slots = E x, 64 tokens at a time
-// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
+// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop #tile.sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x24]]) : (tensor<64x24xf32>) {
 // CHECK-NEXT:      %[[E_TILE:.*]] = tile.load %[[E]][%[[C0]], %[[FIRST_SLOT]], %[[TOKEN]]] : memref{{.*}} -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[TOKEN]], %[[C0]]] rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x24xf32>
@@ -107,7 +107,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SK_PIECES]], %[[C2]] : memref
 //   Sum over the pieces
-// CHECK-NEXT:    %[[MERGED:.*]] = tile.loop sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
+// CHECK-NEXT:    %[[MERGED:.*]] = tile.loop #tile.sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x24]]) : (tensor<64x24xf32>) {
 // CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SK_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<64x24xf32>
@@ -143,7 +143,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[VALUES]] : index
 //   Slots = E x, 64 tokens at a time
-// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
+// CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop #tile.sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[E_TILE:.*]] = tile.load %[[E]][%[[C0]], %[[FIRST_SLOT]], %[[TOKEN]]] : memref{{.*}} -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[TOKEN]], %[[C0]]]
@@ -170,7 +170,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SV_PIECES]], %[[C2]] : memref
 //   Sum over the pieces
-// CHECK-NEXT:    %[[MERGED:.*]] = tile.loop sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
+// CHECK-NEXT:    %[[MERGED:.*]] = tile.loop #tile.sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SV_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<64x40xf32>
@@ -207,7 +207,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_64x24]] : tensor<64x24xf32>
 //   Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
-// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[C64]] step 64
+// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[C64]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
@@ -236,7 +236,7 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C64]] to %[[C80]] step 64
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C64]] to %[[C80]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]]

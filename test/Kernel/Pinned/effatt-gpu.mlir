@@ -36,7 +36,7 @@ func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
 // CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
-// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop softmax %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_24]], %[[Z:.*]] = %[[ZERO_24]], %[[S:.*]] = %[[ZERO_24x40]]) :
 // CHECK-SAME:     (tensor<24xf32>, tensor<24xf32>, tensor<24x40xf32>) {
 // L(k) [32, 24] = log2 e · k: −∞ of keys that do not exist

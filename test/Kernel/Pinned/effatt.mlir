@@ -77,7 +77,7 @@ func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[LIMIT]] : index
 // M starts at −1e30, z and S at 0.
-// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop softmax %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_24]], %[[Z:.*]] = %[[ZERO_24]], %[[S:.*]] = %[[ZERO_24x40]]) :
 // CHECK-SAME:     (tensor<24xf32>, tensor<24xf32>, tensor<24x40xf32>) {
 // L(k) [32, 24] = log2 e · k: −∞ of keys that do not exist
@@ -122,29 +122,32 @@ func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-DAG: %[[ZERO_24x40:.*]] = arith.constant dense<0.000000e+00> : tensor<24x40xf32>
 // CHECK-DAG: %[[NO_LOGARITHM_24:.*]] = arith.constant #tile.exact<-1.000000e+30> : tensor<24xf32>
 // CHECK-DAG: %[[ONE_24:.*]] = arith.constant dense<1.000000e+00> : tensor<24xf32>
+// CHECK-DAG: %[[MINUS_INFINITY_24:.*]] = arith.constant dense<0xFF800000> : tensor<24xf32>
 // CHECK-DAG: %[[ZERO_24:.*]] = arith.constant dense<0.000000e+00> : tensor<24xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[Z_PIECES]], %[[C2]] :
-// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop softmax %[[PIECE:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
+// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[PIECE:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_24]], %[[Z:.*]] = %[[ZERO_24]], %[[S:.*]] = %[[ZERO_24x40]]) :
 // CHECK-SAME:     (tensor<24xf32>, tensor<24xf32>, tensor<24x40xf32>) {
 // CHECK-NEXT:   %[[M_PIECE:.*]] = tile.load %[[M_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : {{.*}} -> tensor<24xf32>
 // CHECK-NEXT:   %[[Z_PIECE:.*]] = tile.load %[[Z_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : {{.*}} -> tensor<24xf32>
 // CHECK-NEXT:   %[[S_PIECE:.*]] = tile.load %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
-// M' = max of both; z and S of both, times 2^(their M − M'), are added.
+// M' = max of both; z and S of both, times 2^(their M − M'), are added; 2^(their M) where M' = −∞.
 // CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[M_PIECE]] : tensor<24xf32>
-// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<24xf32>
+// CHECK-NEXT:   %[[EMPTY:.*]] = arith.cmpf oeq, %[[M_NEXT]], %[[MINUS_INFINITY_24]] : tensor<24xf32>
+// CHECK-NEXT:   %[[SHIFT:.*]] = arith.select %[[EMPTY]], %[[ZERO_24]], %[[M_NEXT]] : tensor<24xi1>, tensor<24xf32>
+// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[SHIFT]] : tensor<24xf32>
 // CHECK-NEXT:   %[[FACTOR:.*]] = math.exp2 %[[M_DROP]] : tensor<24xf32>
-// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<24xf32> -> tensor<24x40xf32>
-// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_COLS]] : tensor<24x40xf32>
-// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR]] : tensor<24xf32>
-// CHECK-NEXT:   %[[PIECE_DROP:.*]] = arith.subf %[[M_PIECE]], %[[M_NEXT]] : tensor<24xf32>
+// CHECK-NEXT:   %[[PIECE_DROP:.*]] = arith.subf %[[M_PIECE]], %[[SHIFT]] : tensor<24xf32>
 // CHECK-NEXT:   %[[PIECE_FACTOR:.*]] = math.exp2 %[[PIECE_DROP]] : tensor<24xf32>
-// CHECK-NEXT:   %[[PIECE_FACTOR_COLS:.*]] = tile.expand %[[PIECE_FACTOR]] axis 1 : tensor<24xf32> -> tensor<24x40xf32>
-// CHECK-NEXT:   %[[S_PIECE_SCALED:.*]] = arith.mulf %[[S_PIECE]], %[[PIECE_FACTOR_COLS]] : tensor<24x40xf32>
+// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR]] : tensor<24xf32>
 // CHECK-NEXT:   %[[Z_PIECE_SCALED:.*]] = arith.mulf %[[Z_PIECE]], %[[PIECE_FACTOR]] : tensor<24xf32>
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_SCALED]], %[[Z_PIECE_SCALED]] : tensor<24xf32>
+// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<24xf32> -> tensor<24x40xf32>
+// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_COLS]] : tensor<24x40xf32>
+// CHECK-NEXT:   %[[PIECE_FACTOR_COLS:.*]] = tile.expand %[[PIECE_FACTOR]] axis 1 : tensor<24xf32> -> tensor<24x40xf32>
+// CHECK-NEXT:   %[[S_PIECE_SCALED:.*]] = arith.mulf %[[S_PIECE]], %[[PIECE_FACTOR_COLS]] : tensor<24x40xf32>
 // CHECK-NEXT:   %[[S_NEXT:.*]] = arith.addf %[[S_SCALED]], %[[S_PIECE_SCALED]] : tensor<24x40xf32>
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<24xf32>, tensor<24xf32>, tensor<24x40xf32>
 // CHECK-NEXT: }

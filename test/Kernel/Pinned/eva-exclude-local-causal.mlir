@@ -95,7 +95,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[TILE_STOP:.*]] = arith.addi %[[FIRST_QUERY]], %[[C64]] : index
 // CHECK-NEXT:    %[[LOCAL_END:.*]] = arith.minsi %[[LOCAL_LIMIT]], %[[TILE_STOP]] : index
 //   Online softmax over the keys of the block.
-// CHECK-NEXT:    %[[LOCAL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[LOCAL_START]] to %[[LOCAL_END]] step 48
+// CHECK-NEXT:    %[[LOCAL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[LOCAL_START]] to %[[LOCAL_END]] step 48
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
@@ -134,7 +134,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 //   Chunks FIRST_MET to LAST_MET share keys with the block: excluded as a whole.
 // CHECK-NEXT:    %[[FIRST_MET:.*]] = arith.divui %[[LOCAL_START]], %[[C16]] : index
 //   The same softmax goes on over the chunks before the block.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_CHUNK:[^ ]+]] = %[[C0]] to %[[FIRST_MET]] step 64
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_CHUNK:[^ ]+]] = %[[C0]] to %[[FIRST_MET]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[LOCAL]]#0, %[[SUM:[^ ]+]] = %[[LOCAL]]#1, %[[ACC:[^ ]+]] = %[[LOCAL]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[MEANS_TILE:.*]] = tile.load %[[MEANS]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_CHUNK]], %[[C0]]]

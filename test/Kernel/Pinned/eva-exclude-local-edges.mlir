@@ -96,7 +96,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[RIGHT_COUNT:.*]] = arith.maxsi %[[RIGHT_OR_LESS]], %[[C0]] : index
 // CHECK-NEXT:    %[[COUNT:.*]] = arith.addi %[[LEFT_COUNT]], %[[RIGHT_COUNT]] : index
 //   Mean of the keys k̄ [1, 24] of both ranges; 0 of none
-// CHECK-NEXT:    %[[K_LEFT:.*]] = tile.loop sum %[[FIRST_KEY:[^ ]+]] = %[[CHUNK_START]] to %[[LEFT_END]] step 16
+// CHECK-NEXT:    %[[K_LEFT:.*]] = tile.loop #tile.sum %[[FIRST_KEY:[^ ]+]] = %[[CHUNK_START]] to %[[LEFT_END]] step 16
 // CHECK-SAME:        carries(%[[K_SUM:[^ ]+]] = %[[ZERO_24]]) : (tensor<24xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
 // CHECK-SAME:          rows(%[[LEFT_END]]) : memref{{.*}} -> tensor<16x24xf32>
@@ -104,7 +104,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:      %[[NEXT_K_SUM:.*]] = arith.addf %[[K_SUM]], %[[K_TILE_SUM]] : tensor<24xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_K_SUM]] : tensor<24xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    %[[K_TOTAL:.*]] = tile.loop sum %[[FIRST_KEY:[^ ]+]] = %[[RIGHT_START]] to %[[CHUNK_END]] step 16
+// CHECK-NEXT:    %[[K_TOTAL:.*]] = tile.loop #tile.sum %[[FIRST_KEY:[^ ]+]] = %[[RIGHT_START]] to %[[CHUNK_END]] step 16
 // CHECK-SAME:        carries(%[[K_SUM:[^ ]+]] = %[[K_LEFT]]) : (tensor<24xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
 // CHECK-SAME:          rows(%[[CHUNK_END]]) : memref{{.*}} -> tensor<16x24xf32>
@@ -118,7 +118,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[K_DIVISOR_COLS:.*]] = tile.expand %[[K_DIVISOR]] axis 1 : tensor<1xf32> -> tensor<1x24xf32>
 // CHECK-NEXT:    %[[K_MEAN:.*]] = arith.divf %[[K_TOTAL_ROW]], %[[K_DIVISOR_COLS]] : tensor<1x24xf32>
 //   Mean of the queries q̄ [1, 24]
-// CHECK-NEXT:    %[[Q_TOTAL:.*]] = tile.loop sum %[[QUERY:[^ ]+]] = %[[FIRST_QUERY]] to %[[QUERY_END]] step 16
+// CHECK-NEXT:    %[[Q_TOTAL:.*]] = tile.loop #tile.sum %[[QUERY:[^ ]+]] = %[[FIRST_QUERY]] to %[[QUERY_END]] step 16
 // CHECK-SAME:        carries(%[[Q_SUM:[^ ]+]] = %[[ZERO_24]]) : (tensor<24xf32>) {
 // CHECK-NEXT:      %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[C0]]]
 // CHECK-SAME:          rows(%[[QUERY_END]]) : memref{{.*}} -> tensor<16x24xf32>
@@ -135,7 +135,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[MEANS_ADDED:.*]] = arith.addf %[[Q_MEAN]], %[[K_MEAN]] : tensor<1x24xf32>
 // CHECK-NEXT:    %[[MU:.*]] = arith.mulf %[[MEANS_ADDED]], %[[HALF_1x24]] : tensor<1x24xf32>
 //   β [1, 40] = Σ_j softmax_j(s ⟨μ − k_j/2, k_j⟩) v_j over the first range,
-// CHECK-NEXT:    %[[LEFT:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[CHUNK_START]] to %[[LEFT_END]] step 16
+// CHECK-NEXT:    %[[LEFT:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[CHUNK_START]] to %[[LEFT_END]] step 16
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_1]], %[[SUM:[^ ]+]] = %[[ZERO_1]], %[[ACC:[^ ]+]] = %[[ZERO_1x40]])
 // CHECK-SAME:        : (tensor<1xf32>, tensor<1xf32>, tensor<1x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
@@ -176,7 +176,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<1xf32>, tensor<1xf32>, tensor<1x40xf32>
 // CHECK-NEXT:    }
 //   and over the second.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[RIGHT_START]] to %[[CHUNK_END]] step 16
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[RIGHT_START]] to %[[CHUNK_END]] step 16
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[LEFT]]#0, %[[SUM:[^ ]+]] = %[[LEFT]]#1, %[[ACC:[^ ]+]] = %[[LEFT]]#2)
 // CHECK-SAME:        : (tensor<1xf32>, tensor<1xf32>, tensor<1x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]

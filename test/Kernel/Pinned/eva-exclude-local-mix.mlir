@@ -71,7 +71,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[LOCAL_STOP:.*]] = arith.addi %[[LOCAL_START]], %[[C40]] : index
 // CHECK-NEXT:    %[[LOCAL_LIMIT:.*]] = arith.minsi %[[LOCAL_STOP]], %[[LENGTH]] : index
 //   Online softmax over the keys of the block.
-// CHECK-NEXT:    %[[LOCAL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[LOCAL_START]] to %[[LOCAL_LIMIT]] step 40
+// CHECK-NEXT:    %[[LOCAL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[LOCAL_START]] to %[[LOCAL_LIMIT]] step 40
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
@@ -117,7 +117,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[AFTER_MET:.*]] = arith.addi %[[LAST_MET]], %[[C1]] : index
 // CHECK-NEXT:    %[[EDGES_END:.*]] = arith.addi %[[FIRST_OF_EDGES]], %[[C2]] : index
 //   The same softmax goes on over the chunks before the block,
-// CHECK-NEXT:    %[[BEFORE:.*]]:3 = tile.loop softmax %[[FIRST_CHUNK:[^ ]+]] = %[[C0]] to %[[FIRST_MET]] step 64
+// CHECK-NEXT:    %[[BEFORE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_CHUNK:[^ ]+]] = %[[C0]] to %[[FIRST_MET]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[LOCAL]]#0, %[[SUM:[^ ]+]] = %[[LOCAL]]#1, %[[ACC:[^ ]+]] = %[[LOCAL]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[MEANS_TILE:.*]] = tile.load %[[MEANS]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_CHUNK]], %[[C0]]]
@@ -157,7 +157,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   over the chunks after it,
-// CHECK-NEXT:    %[[AFTER:.*]]:3 = tile.loop softmax %[[FIRST_CHUNK:[^ ]+]] = %[[AFTER_MET]] to %[[CHUNKS]] step 64
+// CHECK-NEXT:    %[[AFTER:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_CHUNK:[^ ]+]] = %[[AFTER_MET]] to %[[CHUNKS]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[BEFORE]]#0, %[[SUM:[^ ]+]] = %[[BEFORE]]#1, %[[ACC:[^ ]+]] = %[[BEFORE]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[MEANS_TILE:.*]] = tile.load %[[MEANS]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_CHUNK]], %[[C0]]]
@@ -197,7 +197,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   and over the block's two edges.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_EDGE:[^ ]+]] = %[[FIRST_OF_EDGES]] to %[[EDGES_END]] step 64
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_EDGE:[^ ]+]] = %[[FIRST_OF_EDGES]] to %[[EDGES_END]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[AFTER]]#0, %[[SUM:[^ ]+]] = %[[AFTER]]#1, %[[ACC:[^ ]+]] = %[[AFTER]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[MEANS_TILE:.*]] = tile.load %[[MEANS]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_EDGE]], %[[C0]]]

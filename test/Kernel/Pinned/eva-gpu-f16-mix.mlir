@@ -60,7 +60,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[LOCAL_STOP:.*]] = arith.addi %[[LOCAL_START]], %[[C96]] : index
 // CHECK-NEXT:    %[[LOCAL_LIMIT:.*]] = arith.minsi %[[LOCAL_STOP]], %[[KEYS]] : index
 //   Online softmax over the keys of the block.
-// CHECK-NEXT:    %[[LOCAL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[LOCAL_START]] to %[[LOCAL_LIMIT]] step 64
+// CHECK-NEXT:    %[[LOCAL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[LOCAL_START]] to %[[LOCAL_LIMIT]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
@@ -100,7 +100,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    }
 // CHECK-NEXT:    %[[CHUNKS:.*]] = arith.divui %[[KEYS]], %[[C16]] : index
 //   The same softmax goes on over the summaries of all chunks.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_CHUNK:[^ ]+]] = %[[C0]] to %[[CHUNKS]] step 64
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_CHUNK:[^ ]+]] = %[[C0]] to %[[CHUNKS]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[LOCAL]]#0, %[[SUM:[^ ]+]] = %[[LOCAL]]#1, %[[ACC:[^ ]+]] = %[[LOCAL]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[MEANS_TILE:.*]] = tile.load %[[MEANS]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_CHUNK]], %[[C0]]]

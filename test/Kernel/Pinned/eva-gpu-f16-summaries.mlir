@@ -85,7 +85,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[COUNT_OR_LESS:.*]] = arith.subi %[[CHUNK_END]], %[[CHUNK_START]] : index
 // CHECK-NEXT:    %[[COUNT:.*]] = arith.maxsi %[[COUNT_OR_LESS]], %[[C0]] : index
 //   Mean of the keys k̄ [1, 24]; 0 of none
-// CHECK-NEXT:    %[[K_TOTAL:.*]] = tile.loop sum %[[FIRST_KEY:[^ ]+]] = %[[CHUNK_START]] to %[[CHUNK_END]] step 16
+// CHECK-NEXT:    %[[K_TOTAL:.*]] = tile.loop #tile.sum %[[FIRST_KEY:[^ ]+]] = %[[CHUNK_START]] to %[[CHUNK_END]] step 16
 // CHECK-SAME:        carries(%[[K_SUM:[^ ]+]] = %[[ZERO_24]]) : (tensor<24xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
 // CHECK-SAME:          rows(%[[CHUNK_END]]) : memref{{.*}} -> tensor<16x24xf16>
@@ -100,7 +100,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[K_DIVISOR_COLS:.*]] = tile.expand %[[K_DIVISOR]] axis 1 : tensor<1xf32> -> tensor<1x24xf32>
 // CHECK-NEXT:    %[[K_MEAN:.*]] = arith.divf %[[K_TOTAL_ROW]], %[[K_DIVISOR_COLS]] : tensor<1x24xf32>
 //   Mean of the queries q̄ [1, 24]
-// CHECK-NEXT:    %[[Q_TOTAL:.*]] = tile.loop sum %[[QUERY:[^ ]+]] = %[[FIRST_QUERY]] to %[[QUERY_END]] step 16
+// CHECK-NEXT:    %[[Q_TOTAL:.*]] = tile.loop #tile.sum %[[QUERY:[^ ]+]] = %[[FIRST_QUERY]] to %[[QUERY_END]] step 16
 // CHECK-SAME:        carries(%[[Q_SUM:[^ ]+]] = %[[ZERO_24]]) : (tensor<24xf32>) {
 // CHECK-NEXT:      %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[C0]]]
 // CHECK-SAME:          rows(%[[QUERY_END]]) : memref{{.*}} -> tensor<16x24xf16>
@@ -118,7 +118,7 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[MEANS_ADDED:.*]] = arith.addf %[[Q_MEAN]], %[[K_MEAN]] : tensor<1x24xf32>
 // CHECK-NEXT:    %[[MU:.*]] = arith.mulf %[[MEANS_ADDED]], %[[HALF_1x24]] : tensor<1x24xf32>
 //   β [1, 40] = Σ_j softmax_j(s ⟨μ − k_j/2, k_j⟩) v_j: the keys of the chunk once more, by online softmax
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[CHUNK_START]] to %[[CHUNK_END]] step 16
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[CHUNK_START]] to %[[CHUNK_END]] step 16
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_1]], %[[SUM:[^ ]+]] = %[[ZERO_1]], %[[ACC:[^ ]+]] = %[[ZERO_1x40]])
 // CHECK-SAME:        : (tensor<1xf32>, tensor<1xf32>, tensor<1x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]

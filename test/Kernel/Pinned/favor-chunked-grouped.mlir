@@ -80,7 +80,7 @@ func.func @favor_grouped(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v:
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // M starts at −1e30, z and S at 0.
-// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop softmax %[[FIRST:.*]] = %[[C0]] to %[[QUERIES]] step 32 carries(
+// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST:.*]] = %[[C0]] to %[[QUERIES]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]]) :
 // CHECK-SAME:     (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
 // L(k) [32, 16]: −∞ of keys that do not exist.
@@ -101,7 +101,7 @@ func.func @favor_grouped(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v:
 // CHECK-NEXT:   %[[EXCESS:.*]] = arith.subf %[[L_MAX]], %[[BOUND]] : tensor<16xf32>
 // CHECK-NEXT:   %[[RISES:.*]] = tile.any %[[EXCESS]] : tensor<16xf32>
 // The steady branch runs if RISES = 0. It carries z and S alone.
-// CHECK-NEXT:   %[[STEADY:.*]]:2 = tile.loop sum %[[STEP:.*]] = %[[RISES]] to %[[C1]] step 1 carries(
+// CHECK-NEXT:   %[[STEADY:.*]]:2 = tile.loop #tile.sum %[[STEP:.*]] = %[[RISES]] to %[[C1]] step 1 carries(
 // CHECK-SAME:       %[[Z_IN:.*]] = %[[Z]], %[[S_IN:.*]] = %[[S]]) : (tensor<16xf32>, tensor<16x40xf32>) {
 // b [32, 16] = 2^(L(k) − M)
 // CHECK-NEXT:     %[[M_ROWS:.*]] = tile.expand %[[M]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
@@ -169,7 +169,7 @@ func.func @favor_grouped(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v:
 // CHECK-NEXT:     tile.yield %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT:   }
 // The branch of rising keys runs if RISES = 1.
-// CHECK-NEXT:   %[[RISEN:.*]]:3 = tile.loop softmax %[[STEP:.*]] = %[[C0]] to %[[RISES]] step 1 carries(
+// CHECK-NEXT:   %[[RISEN:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[STEP:.*]] = %[[C0]] to %[[RISES]] step 1 carries(
 // CHECK-SAME:       %[[M_IN:.*]] = %[[M]], %[[Z_IN:.*]] = %[[STEADY]]#0, %[[S_IN:.*]] = %[[STEADY]]#1) :
 // CHECK-SAME:       (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
 // M' = max(M, max_j L(k))

@@ -40,6 +40,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-DAG: %[[ZERO_16x40:.*]] = arith.constant dense<0.000000e+00> : tensor<16x40xf32>
 // CHECK-DAG: %[[F60_16:.*]] = arith.constant dense<6.000000e+01> : tensor<16xf32>
 // CHECK-DAG: %[[NO_LOGARITHM_16:.*]] = arith.constant #tile.exact<-1.000000e+30> : tensor<16xf32>
+// CHECK-DAG: %[[MINUS_INFINITY_16:.*]] = arith.constant dense<0xFF800000> : tensor<16xf32>
 // CHECK-DAG: %[[ZERO_16:.*]] = arith.constant dense<0.000000e+00> : tensor<16xf32>
 // CHECK-DAG: %[[F0_5_32x16:.*]] = arith.constant dense<5.000000e-01> : tensor<32x16xf32>
 // CHECK-DAG: %[[F120_32x16:.*]] = arith.constant dense<1.200000e+02> : tensor<32x16xf32>
@@ -75,7 +76,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PART_END_ALL]], %[[KEYS]] : index
 // The state of the pieces before it.
 // CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PART]], %[[C3]] : index
-// CHECK-NEXT: %[[BEFORE:.*]]:3 = tile.loop softmax %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1 carries(
+// CHECK-NEXT: %[[BEFORE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]]) :
 // CHECK-SAME:     (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
 // CHECK-NEXT:   %[[M_PIECE:.*]] = tile.load %[[M_PIECES]][%[[BATCH]], %[[KV_HEAD]], %[[BEFORE_PIECE]], %[[C0]]] : {{.*}} -> tensor<16xf32>
@@ -83,22 +84,24 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT:   %[[S_PIECE:.*]] = tile.load %[[S_PIECES]][%[[BATCH]], %[[KV_HEAD]], %[[BEFORE_PIECE]], %[[C0]], %[[C0]]]
 // CHECK-SAME:       -> tensor<16x40xf32>
 // CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[M_PIECE]] : tensor<16xf32>
-// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<16xf32>
+// CHECK-NEXT:   %[[EMPTY:.*]] = arith.cmpf oeq, %[[M_NEXT]], %[[MINUS_INFINITY_16]] : tensor<16xf32>
+// CHECK-NEXT:   %[[SHIFT:.*]] = arith.select %[[EMPTY]], %[[ZERO_16]], %[[M_NEXT]] : tensor<16xi1>, tensor<16xf32>
+// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[SHIFT]] : tensor<16xf32>
 // CHECK-NEXT:   %[[FACTOR:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
-// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
-// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_COLS]] : tensor<16x40xf32>
-// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR]] : tensor<16xf32>
-// CHECK-NEXT:   %[[PIECE_DROP:.*]] = arith.subf %[[M_PIECE]], %[[M_NEXT]] : tensor<16xf32>
+// CHECK-NEXT:   %[[PIECE_DROP:.*]] = arith.subf %[[M_PIECE]], %[[SHIFT]] : tensor<16xf32>
 // CHECK-NEXT:   %[[PIECE_FACTOR:.*]] = math.exp2 %[[PIECE_DROP]] : tensor<16xf32>
-// CHECK-NEXT:   %[[PIECE_FACTOR_COLS:.*]] = tile.expand %[[PIECE_FACTOR]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
-// CHECK-NEXT:   %[[S_PIECE_SCALED:.*]] = arith.mulf %[[S_PIECE]], %[[PIECE_FACTOR_COLS]] : tensor<16x40xf32>
+// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR]] : tensor<16xf32>
 // CHECK-NEXT:   %[[Z_PIECE_SCALED:.*]] = arith.mulf %[[Z_PIECE]], %[[PIECE_FACTOR]] : tensor<16xf32>
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_SCALED]], %[[Z_PIECE_SCALED]] : tensor<16xf32>
+// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_COLS]] : tensor<16x40xf32>
+// CHECK-NEXT:   %[[PIECE_FACTOR_COLS:.*]] = tile.expand %[[PIECE_FACTOR]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:   %[[S_PIECE_SCALED:.*]] = arith.mulf %[[S_PIECE]], %[[PIECE_FACTOR_COLS]] : tensor<16x40xf32>
 // CHECK-NEXT:   %[[S_NEXT:.*]] = arith.addf %[[S_SCALED]], %[[S_PIECE_SCALED]] : tensor<16x40xf32>
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT: }
 // The chunks of the part.
-// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop softmax %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[BEFORE]]#0, %[[Z:.*]] = %[[BEFORE]]#1, %[[S:.*]] = %[[BEFORE]]#2) :
 // CHECK-SAME:     (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
 // CHECK-NEXT:   %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
@@ -122,7 +125,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT:   %[[EXCESS:.*]] = arith.subf %[[L_MAX]], %[[BOUND]] : tensor<16xf32>
 // CHECK-NEXT:   %[[RISES:.*]] = tile.any %[[EXCESS]] : tensor<16xf32>
 // The steady branch runs if RISES = 0.
-// CHECK-NEXT:   %[[STEADY:.*]]:2 = tile.loop sum %[[STEP:.*]] = %[[RISES]] to %[[C1]] step 1 carries(
+// CHECK-NEXT:   %[[STEADY:.*]]:2 = tile.loop #tile.sum %[[STEP:.*]] = %[[RISES]] to %[[C1]] step 1 carries(
 // CHECK-SAME:       %[[Z_IN:.*]] = %[[Z]], %[[S_IN:.*]] = %[[S]]) : (tensor<16xf32>, tensor<16x40xf32>) {
 // b [32, 16] = 2^(L(k) − M); t = L(q) + M, c = max_f t, a = 2^(t − c) [32, 16]
 // CHECK-NEXT:     %[[M_ROWS:.*]] = tile.expand %[[M]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
@@ -158,7 +161,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT:     tile.yield %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT:   }
 // The branch of rising keys runs if RISES = 1.
-// CHECK-NEXT:   %[[RISEN:.*]]:3 = tile.loop softmax %[[STEP:.*]] = %[[C0]] to %[[RISES]] step 1 carries(
+// CHECK-NEXT:   %[[RISEN:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[STEP:.*]] = %[[C0]] to %[[RISES]] step 1 carries(
 // CHECK-SAME:       %[[M_IN:.*]] = %[[M]], %[[Z_IN:.*]] = %[[STEADY]]#0, %[[S_IN:.*]] = %[[STEADY]]#1) :
 // CHECK-SAME:       (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
 // CHECK-NEXT:     %[[M_NEXT:.*]] = arith.maximumf %[[M_IN]], %[[L_MAX]] : tensor<16xf32>

@@ -76,7 +76,7 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[NOT_NEGATIVE:.*]] = arith.maxsi %[[LENGTH]], %[[C0]] : index
 // CHECK-NEXT: %[[LIMIT:.*]] = arith.minsi %[[NOT_NEGATIVE]], %[[KEYS]] : index
 // A maximum for each row of a tile [32].
-// CHECK-NEXT: %[[LARGEST:.*]] = tile.loop maximum %[[FIRST:.*]] = %[[C0]] to %[[LIMIT]] step 32 carries(
+// CHECK-NEXT: %[[LARGEST:.*]] = tile.loop #tile.maximum %[[FIRST:.*]] = %[[C0]] to %[[LIMIT]] step 32 carries(
 // CHECK-SAME:     %[[SO_FAR:.*]] = %[[MINUS_INF_32]]) : (tensor<32xf32>) {
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[LIMIT]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
@@ -151,7 +151,7 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[EXP:.*]] = math.exp2 %[[OFFSET]] : tensor<32x16xf32>
 // CHECK-NEXT: %[[WITH_EPSILON:.*]] = arith.addf %[[EXP]], %[[EPSILON_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT: %[[PHI_Q:.*]] = arith.mulf %[[WITH_EPSILON]], %[[F0_25_32x16]] : tensor<32x16xf32>
-// CHECK-NEXT: %[[FULL_SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[FULL]] step 32 carries(
+// CHECK-NEXT: %[[FULL_SUMS:.*]]:2 = tile.loop #tile.sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[FULL]] step 32 carries(
 // CHECK-SAME:     %[[NUM:.*]] = %[[ZERO_32x40]], %[[DEN:.*]] = %[[ZERO_32]]) : (tensor<32x40xf32>, tensor<32xf32>) {
 // φ(k) [32, 16] = (2^(ω·k' − |k'|²/2 − c) + ε) / 4, ω·k', |k'|²/2 and c in units of log 2
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
@@ -177,7 +177,7 @@ func.func @favor_max(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT:   tile.yield %[[NUM_NEXT]], %[[DEN_NEXT]] : tensor<32x40xf32>, tensor<32xf32>
 // CHECK-NEXT: }
 // The same with the mask.
-// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[FULL]] to %[[LIMIT]] step 32 carries(
+// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop #tile.sum %[[FIRST_KEY:.*]] = %[[FULL]] to %[[LIMIT]] step 32 carries(
 // CHECK-SAME:     %[[NUM:.*]] = %[[FULL_SUMS]]#0, %[[DEN:.*]] = %[[FULL_SUMS]]#1) : (tensor<32x40xf32>, tensor<32xf32>) {
 // φ(k) [32, 16] = (2^(ω·k' − |k'|²/2 − c) + ε) / 4, ω·k', |k'|²/2 and c in units of log 2
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[LIMIT]]) : {{.*}} -> tensor<32x24xf32>

@@ -104,7 +104,7 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[L_Q:.*]] = tile.dot %[[Q_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
 // CHECK-NEXT: %[[SEEN:.*]] = arith.minsi %[[FIRST]], %[[LIMIT]] : index
-// CHECK-NEXT: %[[SEEN_SUMS:.*]]:3 = tile.loop softmax %[[FIRST_KEY:.*]] = %[[C0]] to %[[SEEN]] step 32 carries(
+// CHECK-NEXT: %[[SEEN_SUMS:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:.*]] = %[[C0]] to %[[SEEN]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_32]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
 // CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // L(k) [32, 16] = log2 e (⟨ω, k'⟩ − |k'|²/2): −∞ of keys that do not exist
@@ -147,7 +147,7 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // The tile at the diagonal, if its keys exist.
 // CHECK-NEXT: %[[NEXT_TOKEN:.*]] = arith.addi %[[FIRST]], %[[C1]] : index
 // CHECK-NEXT: %[[DIAGONAL_END:.*]] = arith.minsi %[[NEXT_TOKEN]], %[[LIMIT]] : index
-// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop softmax %[[FIRST_KEY:.*]] = %[[FIRST]] to %[[DIAGONAL_END]] step 32 carries(
+// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:.*]] = %[[FIRST]] to %[[DIAGONAL_END]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[SEEN_SUMS]]#0, %[[DEN:.*]] = %[[SEEN_SUMS]]#1, %[[NUM:.*]] = %[[SEEN_SUMS]]#2) :
 // CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // L(k) [32, 16] = log2 e (⟨ω, k'⟩ − |k'|²/2): −∞ of keys that do not exist

@@ -91,7 +91,7 @@ func.func @none(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // A maximum for each row of a tile [32], without |k'|²/2.
-// CHECK-NEXT: %[[LARGEST:.*]] = tile.loop maximum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
+// CHECK-NEXT: %[[LARGEST:.*]] = tile.loop #tile.maximum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
 // CHECK-SAME:     %[[SO_FAR:.*]] = %[[MINUS_INF_32]]) : (tensor<32xf32>) {
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>

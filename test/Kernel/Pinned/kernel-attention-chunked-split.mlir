@@ -83,7 +83,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[PIECE_LENGTH]] : index
 // CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[PIECE_LENGTH]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
-// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop #tile.sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // φ(k) [32, 24] = 2^(log2 e · min(k, 0)) + max(k, 0), and 0 of keys that do not exist
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
@@ -142,7 +142,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[PART_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[PART_LENGTH]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PART_END_ALL]], %[[KEYS]] : index
 // CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PART]], %[[C3]] : index
-// CHECK-NEXT: %[[BEFORE:.*]]:2 = tile.loop sum %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1 carries(
+// CHECK-NEXT: %[[BEFORE:.*]]:2 = tile.loop #tile.sum %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1 carries(
 // CHECK-SAME:     %[[S_SO_FAR:.*]] = %[[ZERO_24x40]], %[[Z_SO_FAR:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // CHECK-NEXT:   %[[S_PIECE:.*]] = tile.load %[[S_PIECES]][%[[BATCH]], %[[KV_HEAD]], %[[BEFORE_PIECE]], %[[C0]], %[[C0]]]
 // CHECK-SAME:       -> tensor<24x40xf32>
@@ -151,7 +151,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_SO_FAR]], %[[Z_PIECE]] : tensor<24xf32>
 // CHECK-NEXT:   tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<24x40xf32>, tensor<24xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop #tile.sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[S:.*]] = %[[BEFORE]]#0, %[[Z:.*]] = %[[BEFORE]]#1) : (tensor<24x40xf32>, tensor<24xf32>) {
 // What the state gives: num [32, 40] = φ(q) S, den [32] = φ(q) z
 // CHECK-NEXT:   %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>

@@ -58,7 +58,7 @@ func.func @cosformer(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
-// CHECK-NEXT: %[[STATE:.*]]:4 = tile.loop sum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
+// CHECK-NEXT: %[[STATE:.*]]:4 = tile.loop #tile.sum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
 // CHECK-SAME:     %[[S_SIN:.*]] = %[[ZERO_24x40]], %[[Z_SIN:.*]] = %[[ZERO_24]], %[[S_COS:.*]] = %[[ZERO_24x40]], %[[Z_COS:.*]] = %[[ZERO_24]]) :
 // CHECK-SAME:     (tensor<24x40xf32>, tensor<24xf32>, tensor<24x40xf32>, tensor<24xf32>) {
 // φ(k) in two blocks [32, 24]
@@ -87,11 +87,11 @@ func.func @cosformer(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-SAME:       tensor<24x40xf32>, tensor<24xf32>, tensor<24x40xf32>, tensor<24xf32>
 // CHECK-NEXT: }
 // Query heads 2h and 2h + 1, tile after tile.
-// CHECK-NEXT: tile.loop sum %[[MEMBER:.*]] = %[[C0]] to %[[C2]] step 1 {
+// CHECK-NEXT: tile.loop #tile.sum %[[MEMBER:.*]] = %[[C0]] to %[[C2]] step 1 {
 // CHECK-NEXT:   %[[GROUP:.*]] = arith.muli %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT:   %[[Q_HEAD:.*]] = arith.addi %[[GROUP]], %[[MEMBER]] : index
 // CHECK-NEXT:   %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
-// CHECK-NEXT:   tile.loop sum %[[FIRST_QUERY:.*]] = %[[C0]] to %[[QUERIES]] step 32 {
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST_QUERY:.*]] = %[[C0]] to %[[QUERIES]] step 32 {
 // φ(q) in two blocks
 // CHECK-NEXT:     %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[Q_HEAD]], %[[FIRST_QUERY]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:     %[[INDEX:.*]] = tile.iota %[[FIRST_QUERY]] : tensor<32xf32>

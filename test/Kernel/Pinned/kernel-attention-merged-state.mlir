@@ -89,7 +89,7 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
 // CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[LIMIT]] : index
-// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
+// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop #tile.sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // φ(k) [32, 24] = 2^(log2 e · min(k, 0)) + max(k, 0), and 0 of keys that do not exist
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[LIMIT]]) : {{.*}} -> tensor<32x24xf32>
@@ -112,8 +112,8 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // 1 for the thread block that arrives last, else 0
 // CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
 // CHECK-NEXT: %[[LAST:.*]] = tile.arrive %[[COUNTERS]][%[[BATCH]], %[[HEAD]]] of %[[PIECES]] :
-// CHECK-NEXT: tile.loop sum %[[STEP:.*]] = %[[C0]] to %[[LAST]] step 1 {
-// CHECK-NEXT:   %[[STATE_2:.*]]:2 = tile.loop sum %[[PIECE_2:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
+// CHECK-NEXT: tile.loop #tile.sum %[[STEP:.*]] = %[[C0]] to %[[LAST]] step 1 {
+// CHECK-NEXT:   %[[STATE_2:.*]]:2 = tile.loop #tile.sum %[[PIECE_2:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
 // CHECK-SAME:       %[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // CHECK-NEXT:     %[[S_PIECE:.*]] = tile.load %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE_2]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT:     %[[Z_PIECE:.*]] = tile.load %[[Z_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE_2]], %[[C0]]] : {{.*}} -> tensor<24xf32>

@@ -82,7 +82,7 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[PHI_Q:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<32x24xf32>
-// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[END]] step 32 carries(
+// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop #tile.sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[NUM:.*]] = %[[ZERO_32x40]], %[[DEN:.*]] = %[[ZERO_32]]) : (tensor<32x40xf32>, tensor<32xf32>) {
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[NEGATIVE_2:.*]] = arith.minimumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>

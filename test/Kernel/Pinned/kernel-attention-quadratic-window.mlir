@@ -97,7 +97,7 @@ func.func @window(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<24x20xf32>
 // CHECK-NEXT: %[[POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_24x20]] : tensor<24x20xf32>
 // CHECK-NEXT: %[[PHI_Q:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<24x20xf32>
-// CHECK-NEXT: %[[SEEN_SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[SEEN]] step 24 carries(
+// CHECK-NEXT: %[[SEEN_SUMS:.*]]:2 = tile.loop #tile.sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[SEEN]] step 24 carries(
 // CHECK-SAME:     %[[NUM:.*]] = %[[ZERO_24x40]], %[[DEN:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // CHECK-NEXT:   %[[KEY_TOKEN:.*]] = arith.addi %[[START]], %[[FIRST_KEY]] : index
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH_INDEX]], %[[KV_HEAD]], %[[KEY_TOKEN]], %[[C0]]] rows(%[[WINDOW_END]])
@@ -117,7 +117,7 @@ func.func @window(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:   tile.yield %[[NUM_NEXT]], %[[DEN_NEXT]] : tensor<24x40xf32>, tensor<24xf32>
 // CHECK-NEXT: }
 // The same with the mask.
-// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[SEEN]] to %[[END]] step 24 carries(
+// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop #tile.sum %[[FIRST_KEY:.*]] = %[[SEEN]] to %[[END]] step 24 carries(
 // CHECK-SAME:     %[[NUM:.*]] = %[[SEEN_SUMS]]#0, %[[DEN:.*]] = %[[SEEN_SUMS]]#1) : (tensor<24x40xf32>, tensor<24xf32>) {
 // CHECK-NEXT:   %[[KEY_TOKEN:.*]] = arith.addi %[[START]], %[[FIRST_KEY]] : index
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH_INDEX]], %[[KV_HEAD]], %[[KEY_TOKEN]], %[[C0]]] rows(%[[WINDOW_END]])

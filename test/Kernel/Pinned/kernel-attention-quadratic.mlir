@@ -102,7 +102,7 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[PHI_Q:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<32x24xf32>
-// CHECK-NEXT: %[[SEEN_SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[SEEN]] step 32 carries(
+// CHECK-NEXT: %[[SEEN_SUMS:.*]]:2 = tile.loop #tile.sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[SEEN]] step 32 carries(
 // CHECK-SAME:     %[[NUM:.*]] = %[[ZERO_32x40]], %[[DEN:.*]] = %[[ZERO_32]]) : (tensor<32x40xf32>, tensor<32xf32>) {
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[NEGATIVE_2:.*]] = arith.minimumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
@@ -119,7 +119,7 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT:   tile.yield %[[NUM_NEXT]], %[[DEN_NEXT]] : tensor<32x40xf32>, tensor<32xf32>
 // CHECK-NEXT: }
 // The same with the mask: key first + c of row r counts if c < limit − first and c ≤ r + first token − first.
-// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop sum %[[FIRST_KEY:.*]] = %[[SEEN]] to %[[END]] step 32 carries(
+// CHECK-NEXT: %[[SUMS:.*]]:2 = tile.loop #tile.sum %[[FIRST_KEY:.*]] = %[[SEEN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[NUM:.*]] = %[[SEEN_SUMS]]#0, %[[DEN:.*]] = %[[SEEN_SUMS]]#1) : (tensor<32x40xf32>, tensor<32xf32>) {
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[LIMIT]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[NEGATIVE_2:.*]] = arith.minimumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>

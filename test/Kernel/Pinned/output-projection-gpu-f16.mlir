@@ -44,7 +44,7 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[COLUMN_BLOCK:.*]] = tile.program_id value_block
 // CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.muli %[[COLUMN_BLOCK]], %[[C64]] : index
 //   y [64, 64] = Σ over heads of o [64, 40] W_O [40, 64]
-// CHECK-NEXT:    %[[HEADS_MERGED:.*]] = tile.loop sum %[[SOURCE_HEAD:[^ ]+]] = %[[C0]] to %[[C4]] step 1
+// CHECK-NEXT:    %[[HEADS_MERGED:.*]] = tile.loop #tile.sum %[[SOURCE_HEAD:[^ ]+]] = %[[C0]] to %[[C4]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x64]]) : (tensor<64x64xf32>) {
 // CHECK-NEXT:      %[[O_TILE:.*]] = tile.load %[[O_HEADS]][%[[BATCH]], %[[SOURCE_HEAD]], %[[FIRST_TOKEN]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<64x40xf32>

@@ -67,7 +67,7 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_64x24]] : tensor<64x24xf32>
 //   Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
-// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
+// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
@@ -96,7 +96,7 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[KEYS]] step 64
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[KEYS]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
@@ -160,7 +160,7 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    %[[COLUMN_BLOCK:.*]] = tile.program_id value_block
 // CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.muli %[[COLUMN_BLOCK]], %[[C64]] : index
 //   y [64, 64] = Σ over heads of o [64, 40] W_O [40, 64]
-// CHECK-NEXT:    %[[HEADS_MERGED:.*]] = tile.loop sum %[[SOURCE_HEAD:[^ ]+]] = %[[C0]] to %[[C3]] step 1
+// CHECK-NEXT:    %[[HEADS_MERGED:.*]] = tile.loop #tile.sum %[[SOURCE_HEAD:[^ ]+]] = %[[C0]] to %[[C3]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x64]]) : (tensor<64x64xf32>) {
 // CHECK-NEXT:      %[[O_TILE:.*]] = tile.load %[[O_HEADS]][%[[BATCH]], %[[SOURCE_HEAD]], %[[FIRST_TOKEN]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<64x40xf32>

@@ -72,7 +72,7 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 // CHECK-NEXT:    %[[LAST_KEY:.*]] = arith.minsi %[[SEEN_END]], %[[KEYS]] : index
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 //   Key tiles without a mask; carried are the unit, the sum in that unit, and the accumulator in that unit.
-// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop sum %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
+// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<power 6, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
 // CHECK-SAME:        carries(%[[UNIT:[^ ]+]] = %[[ONE_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
@@ -109,7 +109,7 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 // CHECK-NEXT:      tile.yield %[[NEW_UNIT]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop sum %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[LAST_KEY]] step 64
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<power 6, row> %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[LAST_KEY]] step 64
 // CHECK-SAME:        carries(%[[UNIT:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]]

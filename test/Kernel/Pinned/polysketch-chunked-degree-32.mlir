@@ -56,7 +56,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
 // The largest |k| of earlier tiles [1], at least 2^-120.
-// CHECK-NEXT: %[[LAST:.*]] = tile.loop sum %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
+// CHECK-NEXT: %[[LAST:.*]] = tile.loop #tile.maximum %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
 // CHECK-SAME:     %[[SO_FAR:.*]] = %[[TWO_TO_M120_1]]) : (tensor<1xf32>) {
 // |k| [32]: the power of two next to it, 0 of null keys
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x20xf32>
@@ -140,18 +140,18 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // An empty state: K is the least normal number.
-// CHECK-NEXT: tile.loop sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
+// CHECK-NEXT: tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
 // CHECK-NEXT:   tile.store %[[TWO_TO_M126_1]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[F]]] : tensor<1xf32>
 // CHECK-NEXT:   tile.store %[[ZERO_4x40]], %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
 // CHECK-NEXT:   tile.store %[[ZERO_8]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : tensor<8xf32>
 // CHECK-NEXT:   tile.yield
 // CHECK-NEXT: }
 // The blocks of 64 tokens.
-// CHECK-NEXT: tile.loop sum %[[START:.*]] = %[[C0]] to %[[QUERIES]] step 64 {
+// CHECK-NEXT: tile.loop #tile.sum %[[START:.*]] = %[[C0]] to %[[QUERIES]] step 64 {
 // CHECK-NEXT:   %[[END_ALL:.*]] = arith.addi %[[START]], %[[C64]] : index
 // CHECK-NEXT:   %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
 // The query tiles of the block.
-// CHECK-NEXT:   tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[END]] step 32 {
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[END]] step 32 {
 // CHECK-NEXT:     %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
 // The state counts in M of the last query before the block: its unit becomes K (M_before / M_i)^16.
 // CHECK-NEXT:     %[[BEFORE_ALL:.*]] = arith.subi %[[START]], %[[C1]] : index
@@ -187,7 +187,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[DEN_STATE:.*]] = tile.reduce add %[[S_TERMS]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
 // num [32, 40] = Σ_f Σ_{i < 4} c_i s_f s_(f+i mod 8) S_f[i], c_0 = 1, other products stand for two.
 // CHECK-NEXT:     %[[COUNTS_4_ROWS:.*]] = tile.expand %[[COUNTS_4]] axis 0 : tensor<4xf32> -> tensor<32x4xf32>
-// CHECK-NEXT:     %[[NUM_SLICES:.*]] = tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
+// CHECK-NEXT:     %[[NUM_SLICES:.*]] = tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
 // CHECK-SAME:         %[[NUM_IN:.*]] = %[[ZERO_32x40]]) : (tensor<32x40xf32>) {
 // CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[EACH_HALF:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
@@ -245,7 +245,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[M_I_SAFE_COLS:.*]] = tile.expand %[[M_I_SAFE]] axis 1 : tensor<32xf32> -> tensor<32x20xf32>
 // CHECK-NEXT:     %[[Q_UNIT:.*]] = arith.divf %[[Q_DIRECTION]], %[[M_I_SAFE_COLS]] : tensor<32x20xf32>
 // Exact pairs have a separate carry: the unit u [32] of logits, den and num relative to u^32.
-// CHECK-NEXT:     %[[EXACT:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
+// CHECK-NEXT:     %[[EXACT:.*]]:3 = tile.loop #tile.rescaled_sum<power 32, row> %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
 // CHECK-SAME:         %[[U:.*]] = %[[TWO_TO_M126_32]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
 // CHECK-SAME:         (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // CHECK-NEXT:       %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[TILE_END]])
@@ -400,7 +400,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   %[[K_SHRUNK_COLS:.*]] = tile.expand %[[K_SHRUNK]] axis 1 : tensor<1xf32> -> tensor<1x9xf32>
 // CHECK-NEXT:   %[[K_SHRUNK_ALL:.*]] = tile.reduce add %[[K_SHRUNK_COLS]] axis 0 : tensor<1x9xf32> -> tensor<9xf32>
 // CHECK-NEXT:   tile.store %[[K_SHRUNK_ALL]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : tensor<9xf32>
-// CHECK-NEXT:   tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 {
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 {
 // Lengths of keys: (|k| / M_last)^16 [32]
 // CHECK-NEXT:     %[[LENGTH:.*]] = tile.load %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32xf32>
 // CHECK-NEXT:     %[[M_LAST_AGAIN:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[LAST]]] : {{.*}} -> tensor<1xf32>
@@ -449,7 +449,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[Z_NEXT:.*]] = tile.dot %[[S_IN_UNIT]], %[[S_IN_UNIT]], %[[Z_KEPT]] {transpose_a} : {{.*}} -> tensor<8x8xf32>
 // CHECK-NEXT:     tile.store %[[Z_NEXT]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[C0]]] : tensor<8x8xf32>
 // S_f [4, 40] += (s_f s_(f+i mod 8))ᵀ v
-// CHECK-NEXT:     tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
+// CHECK-NEXT:     tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
 // CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[SIZE_HALF:.*]] = tile.expand %[[SIZE]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[WINDOW_SIZED:.*]] = arith.mulf %[[WINDOW]], %[[SIZE_HALF]] : tensor<32x4xf32>

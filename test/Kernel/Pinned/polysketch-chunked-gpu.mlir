@@ -117,18 +117,18 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // An empty state: K is the least normal number.
-// CHECK-NEXT: tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
+// CHECK-NEXT: tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
 // CHECK-NEXT:   tile.store %[[TWO_TO_M126_1]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[F]]] : tensor<1xf32>
 // CHECK-NEXT:   tile.store %[[ZERO_8x40]], %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : tensor<8x40xf32>
 // CHECK-NEXT:   tile.store %[[ZERO_8]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : tensor<8xf32>
 // CHECK-NEXT:   tile.yield
 // CHECK-NEXT: }
 // The blocks of 64 tokens.
-// CHECK-NEXT: tile.loop sum %[[START:.*]] = %[[C0]] to %[[QUERIES]] step 64 {
+// CHECK-NEXT: tile.loop #tile.sum %[[START:.*]] = %[[C0]] to %[[QUERIES]] step 64 {
 // CHECK-NEXT:   %[[END_ALL:.*]] = arith.addi %[[START]], %[[C64]] : index
 // CHECK-NEXT:   %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
 // The query tiles of the block.
-// CHECK-NEXT:   tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[END]] step 32 {
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[END]] step 32 {
 // Queries s [32, 8] in the unit of their row: the power of two next to its largest |s_f|.
 // CHECK-NEXT:     %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[ABS_SQ:.*]] = math.absf %[[SQ_TILE]] : tensor<32x8xf32>
@@ -141,7 +141,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[EACH_COLS:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[S_ROWS:.*]] = arith.mulf %[[SQ_TILE]], %[[EACH_COLS]] : tensor<32x8xf32>
 // a [32, 8] = s_f s; den [32] += a z_f, num [32, 40] += a S_f
-// CHECK-NEXT:     %[[SUMS:.*]]:2 = tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
+// CHECK-NEXT:     %[[SUMS:.*]]:2 = tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
 // CHECK-SAME:         %[[DEN_IN:.*]] = %[[ZERO_32]], %[[NUM_IN:.*]] = %[[ZERO_32x40]]) : (tensor<32xf32>, tensor<32x40xf32>) {
 // CHECK-NEXT:       %[[S_F:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x40xf32>
 // CHECK-NEXT:       %[[Z_F:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : {{.*}} -> tensor<8xf32>
@@ -183,7 +183,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[NORM_INVERSE_COLS:.*]] = tile.expand %[[NORM_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x20xf32>
 // CHECK-NEXT:     %[[Q_UNIT:.*]] = arith.mulf %[[Q_TILE]], %[[NORM_INVERSE_COLS]] : tensor<32x20xf32>
 // The keys of the block up to the tile's last query.
-// CHECK-NEXT:     %[[PAIRS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
+// CHECK-NEXT:     %[[PAIRS:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, row> %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
 // CHECK-SAME:         %[[M:.*]] = %[[M_LEAST]], %[[DEN:.*]] = %[[DEN_START]], %[[NUM:.*]] = %[[NUM_START]]) :
 // CHECK-SAME:         (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32]: ⟨q / |q|, k⟩², below the diagonal
@@ -231,11 +231,11 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   }
 // The block's keys enter every slice.
 // CHECK-NEXT:   %[[KEYS_END:.*]] = arith.minsi %[[END]], %[[KEYS]] : index
-// CHECK-NEXT:   tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
+// CHECK-NEXT:   tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
 // CHECK-NEXT:     %[[K_F:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[F]]] : {{.*}} -> tensor<1xf32>
 // CHECK-NEXT:     %[[S_F:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x40xf32>
 // CHECK-NEXT:     %[[Z_F:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : {{.*}} -> tensor<8xf32>
-// CHECK-NEXT:     %[[SLICE:.*]]:3 = tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 carries(
+// CHECK-NEXT:     %[[SLICE:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, scalar> %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 carries(
 // CHECK-SAME:         %[[K_IN:.*]] = %[[K_F]], %[[S_IN:.*]] = %[[S_F]], %[[Z_IN:.*]] = %[[Z_F]]) : (tensor<1xf32>, tensor<8x40xf32>, tensor<8xf32>) {
 // CHECK-NEXT:       %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:       %[[COLUMN_32x1:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] rows(%[[KEYS_END]])

@@ -128,18 +128,18 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // An empty state: K is the least normal number.
-// CHECK-NEXT: tile.loop sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
+// CHECK-NEXT: tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
 // CHECK-NEXT:   tile.store %[[TWO_TO_M126_1]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[F]]] : tensor<1xf32>
 // CHECK-NEXT:   tile.store %[[ZERO_4x40]], %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
 // CHECK-NEXT:   tile.store %[[ZERO_8]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : tensor<8xf32>
 // CHECK-NEXT:   tile.yield
 // CHECK-NEXT: }
 // The blocks of 64 tokens.
-// CHECK-NEXT: tile.loop sum %[[START:.*]] = %[[C0]] to %[[QUERIES]] step 64 {
+// CHECK-NEXT: tile.loop #tile.sum %[[START:.*]] = %[[C0]] to %[[QUERIES]] step 64 {
 // CHECK-NEXT:   %[[END_ALL:.*]] = arith.addi %[[START]], %[[C64]] : index
 // CHECK-NEXT:   %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
 // The query tiles of the block.
-// CHECK-NEXT:   tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[END]] step 32 {
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[END]] step 32 {
 // Queries s [32, 8] in the unit of their row: the power of two next to its largest |s_f|.
 // CHECK-NEXT:     %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
@@ -159,7 +159,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[DEN_STATE:.*]] = tile.reduce add %[[S_TERMS]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
 // num [32, 40] = Σ_f Σ_{i < 4} c_i s_f s_(f+i mod 8) S_f[i], c_0 = 1, other products stand for two.
 // CHECK-NEXT:     %[[COUNTS_4_ROWS:.*]] = tile.expand %[[COUNTS_4]] axis 0 : tensor<4xf32> -> tensor<32x4xf32>
-// CHECK-NEXT:     %[[NUM_SLICES:.*]] = tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
+// CHECK-NEXT:     %[[NUM_SLICES:.*]] = tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
 // CHECK-SAME:         %[[NUM_IN:.*]] = %[[ZERO_32x40]]) : (tensor<32x40xf32>) {
 // CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[EACH_HALF:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
@@ -208,7 +208,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[NORM_INVERSE_COLS:.*]] = tile.expand %[[NORM_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x20xf32>
 // CHECK-NEXT:     %[[Q_UNIT:.*]] = arith.mulf %[[Q_TILE]], %[[NORM_INVERSE_COLS]] : tensor<32x20xf32>
 // The keys of the block up to the tile's last query.
-// CHECK-NEXT:     %[[PAIRS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
+// CHECK-NEXT:     %[[PAIRS:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, row> %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
 // CHECK-SAME:         %[[M:.*]] = %[[M_LEAST]], %[[DEN:.*]] = %[[DEN_START]], %[[NUM:.*]] = %[[NUM_START]]) :
 // CHECK-SAME:         (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32]: ⟨q / |q|, k⟩², below the diagonal
@@ -253,7 +253,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   }
 // The block's keys enter the state.
 // CHECK-NEXT:   %[[KEYS_END:.*]] = arith.minsi %[[END]], %[[KEYS]] : index
-// CHECK-NEXT:   tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 {
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 {
 // K' = max(K, max |s_f|), stored for all slices; the state is kept times (K / K')².
 // CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
 // CHECK-NEXT:     %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS_END]], %[[FIRST]] : index
@@ -287,7 +287,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[Z_NEXT:.*]] = tile.dot %[[S_IN_UNIT]], %[[S_IN_UNIT]], %[[Z_KEPT]] {transpose_a} : {{.*}} -> tensor<8x8xf32>
 // CHECK-NEXT:     tile.store %[[Z_NEXT]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[C0]]] : tensor<8x8xf32>
 // S_f [4, 40] += (s_f s_(f+i mod 8))ᵀ v
-// CHECK-NEXT:     tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
+// CHECK-NEXT:     tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
 // CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[INVERSES_HALF:.*]] = tile.expand %[[INVERSES]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[WINDOW_IN_UNIT:.*]] = arith.mulf %[[WINDOW]], %[[INVERSES_HALF]] : tensor<32x4xf32>

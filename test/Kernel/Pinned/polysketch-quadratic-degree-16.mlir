@@ -83,7 +83,7 @@ func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // Keys before the tile.
 // CHECK-NEXT: %[[BEFORE:.*]] = arith.minsi %[[FIRST]], %[[KEYS]] : index
 // CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
-// CHECK-NEXT: %[[SEEN:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32 carries(
+// CHECK-NEXT: %[[SEEN:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, row> %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[M_START]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
 // CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32] = S(q) S(k / |k|)ᵀ (|k| / M_i)^8
@@ -124,7 +124,7 @@ func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: }
 // Keys of the tile, below the diagonal.
 // CHECK-NEXT: %[[TILE_END:.*]] = arith.minsi %[[END_ALL]], %[[KEYS]] : index
-// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[FIRST]] to %[[TILE_END]] step 32 carries(
+// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, row> %[[FIRST_KEY:.*]] = %[[FIRST]] to %[[TILE_END]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[SEEN]]#0, %[[DEN:.*]] = %[[SEEN]]#1, %[[NUM:.*]] = %[[SEEN]]#2) :
 // CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32] = S(q) S(k / |k|)ᵀ (|k| / M_i)^8

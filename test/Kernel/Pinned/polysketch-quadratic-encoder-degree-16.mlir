@@ -43,7 +43,7 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
-// CHECK-NEXT: %[[ALL:.*]] = tile.loop sum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
+// CHECK-NEXT: %[[ALL:.*]] = tile.loop #tile.maximum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
 // CHECK-SAME:     %[[SO_FAR:.*]] = %[[ZERO_1]]) : (tensor<1xf32>) {
 // CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x20xf32>
 // CHECK-NEXT:   %[[K_SQUARES:.*]] = arith.mulf %[[K_TILE]], %[[K_TILE]] : tensor<32x20xf32>
@@ -108,7 +108,7 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: %[[UNIT_MOST:.*]] = arith.minimumf %[[INVERSE_8]], %[[TWO_TO_60_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[M_START:.*]] = arith.maximumf %[[UNIT_MOST]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
-// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
+// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, row> %[[FIRST_KEY:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[M_START]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
 // CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32] = S(q) S(k)ᵀ

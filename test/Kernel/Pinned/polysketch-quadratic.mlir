@@ -131,7 +131,7 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // Keys before the block, through sketches.
 // CHECK-NEXT: %[[BEFORE:.*]] = arith.minsi %[[START]], %[[KEYS]] : index
 // CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
-// CHECK-NEXT: %[[SKETCHED:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32 carries(
+// CHECK-NEXT: %[[SKETCHED:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, row> %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[M_START]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
 // CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32] = S(q) S(k)ᵀ
@@ -171,7 +171,7 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[NORM_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[NORM_SAFE]] : tensor<32xf32>
 // CHECK-NEXT: %[[NORM_INVERSE_COLS:.*]] = tile.expand %[[NORM_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x20xf32>
 // CHECK-NEXT: %[[Q_UNIT:.*]] = arith.mulf %[[Q_TILE]], %[[NORM_INVERSE_COLS]] : tensor<32x20xf32>
-// CHECK-NEXT: %[[EXACT:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
+// CHECK-NEXT: %[[EXACT:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, row> %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[SKETCHED]]#0, %[[DEN:.*]] = %[[SKETCHED]]#1, %[[NUM:.*]] = %[[SKETCHED]]#2) :
 // CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32]: ⟨q / |q|, k⟩², below the diagonal

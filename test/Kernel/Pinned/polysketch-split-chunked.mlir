@@ -84,8 +84,8 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PART_END_ALL]], %[[KEYS]] : index
 // Slice by slice the pieces before the part, in order.
 // CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PART]], %[[C3]] : index
-// CHECK-NEXT: tile.loop sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
-// CHECK-NEXT:   %[[SUMS:.*]]:3 = tile.loop sum %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1 carries(
+// CHECK-NEXT: tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
+// CHECK-NEXT:   %[[SUMS:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, scalar> %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1 carries(
 // CHECK-SAME:       %[[K_SUM:.*]] = %[[TWO_TO_M126_1]], %[[S_SUM:.*]] = %[[ZERO_4x40]], %[[Z_SUM:.*]] = %[[ZERO_8]]) :
 // CHECK-SAME:       (tensor<1xf32>, tensor<4x40xf32>, tensor<8xf32>) {
 // CHECK-NEXT:     %[[K_PIECE:.*]] = tile.load %[[UNIT_PIECES]][%[[BATCH]], %[[HEAD]], %[[BEFORE_PIECE]], %[[F]]] : {{.*}} -> tensor<1xf32>
@@ -99,25 +99,25 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[RATIO_SQ:.*]] = arith.mulf %[[RATIO]], %[[RATIO]] : tensor<1xf32>
 // CHECK-NEXT:     %[[SAME:.*]] = arith.cmpf oeq, %[[K_SUM]], %[[K_NEXT]] : tensor<1xf32>
 // CHECK-NEXT:     %[[KEPT:.*]] = arith.select %[[SAME]], %[[ONE_1]], %[[RATIO_SQ]] : tensor<1xi1>, tensor<1xf32>
-// CHECK-NEXT:     %[[KEPT_COLS:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x8xf32>
-// CHECK-NEXT:     %[[KEPT_ROWS:.*]] = tile.reduce add %[[KEPT_COLS]] axis 0 : tensor<1x8xf32> -> tensor<8xf32>
-// CHECK-NEXT:     %[[KEPT_COLS_2:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
-// CHECK-NEXT:     %[[KEPT_HALF:.*]] = tile.reduce add %[[KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
-// CHECK-NEXT:     %[[KEPT_HALF_COLS:.*]] = tile.expand %[[KEPT_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
-// CHECK-NEXT:     %[[S_KEPT:.*]] = arith.mulf %[[S_SUM]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
-// CHECK-NEXT:     %[[Z_KEPT:.*]] = arith.mulf %[[Z_SUM]], %[[KEPT_ROWS]] : tensor<8xf32>
 // CHECK-NEXT:     %[[PIECE_RATIO:.*]] = arith.mulf %[[K_PIECE]], %[[K_INVERSE]] : tensor<1xf32>
 // CHECK-NEXT:     %[[PIECE_RATIO_SQ:.*]] = arith.mulf %[[PIECE_RATIO]], %[[PIECE_RATIO]] : tensor<1xf32>
 // CHECK-NEXT:     %[[PIECE_SAME:.*]] = arith.cmpf oeq, %[[K_PIECE]], %[[K_NEXT]] : tensor<1xf32>
 // CHECK-NEXT:     %[[PIECE_KEPT:.*]] = arith.select %[[PIECE_SAME]], %[[ONE_1]], %[[PIECE_RATIO_SQ]] : tensor<1xi1>, tensor<1xf32>
-// CHECK-NEXT:     %[[PIECE_KEPT_COLS:.*]] = tile.expand %[[PIECE_KEPT]] axis 1 : tensor<1xf32> -> tensor<1x8xf32>
-// CHECK-NEXT:     %[[PIECE_ROWS:.*]] = tile.reduce add %[[PIECE_KEPT_COLS]] axis 0 : tensor<1x8xf32> -> tensor<8xf32>
+// CHECK-NEXT:     %[[KEPT_COLS_2:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
+// CHECK-NEXT:     %[[KEPT_HALF:.*]] = tile.reduce add %[[KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
+// CHECK-NEXT:     %[[KEPT_HALF_COLS:.*]] = tile.expand %[[KEPT_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
+// CHECK-NEXT:     %[[S_KEPT:.*]] = arith.mulf %[[S_SUM]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
 // CHECK-NEXT:     %[[PIECE_KEPT_COLS_2:.*]] = tile.expand %[[PIECE_KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
 // CHECK-NEXT:     %[[PIECE_HALF:.*]] = tile.reduce add %[[PIECE_KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
 // CHECK-NEXT:     %[[PIECE_HALF_COLS:.*]] = tile.expand %[[PIECE_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
 // CHECK-NEXT:     %[[PIECE_S_KEPT:.*]] = arith.mulf %[[S_PIECE]], %[[PIECE_HALF_COLS]] : tensor<4x40xf32>
-// CHECK-NEXT:     %[[PIECE_Z_KEPT:.*]] = arith.mulf %[[Z_PIECE]], %[[PIECE_ROWS]] : tensor<8xf32>
 // CHECK-NEXT:     %[[S_NEXT:.*]] = arith.addf %[[S_KEPT]], %[[PIECE_S_KEPT]] : tensor<4x40xf32>
+// CHECK-NEXT:     %[[KEPT_COLS:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x8xf32>
+// CHECK-NEXT:     %[[KEPT_ROWS:.*]] = tile.reduce add %[[KEPT_COLS]] axis 0 : tensor<1x8xf32> -> tensor<8xf32>
+// CHECK-NEXT:     %[[Z_KEPT:.*]] = arith.mulf %[[Z_SUM]], %[[KEPT_ROWS]] : tensor<8xf32>
+// CHECK-NEXT:     %[[PIECE_KEPT_COLS:.*]] = tile.expand %[[PIECE_KEPT]] axis 1 : tensor<1xf32> -> tensor<1x8xf32>
+// CHECK-NEXT:     %[[PIECE_ROWS:.*]] = tile.reduce add %[[PIECE_KEPT_COLS]] axis 0 : tensor<1x8xf32> -> tensor<8xf32>
+// CHECK-NEXT:     %[[PIECE_Z_KEPT:.*]] = arith.mulf %[[Z_PIECE]], %[[PIECE_ROWS]] : tensor<8xf32>
 // CHECK-NEXT:     %[[Z_NEXT:.*]] = arith.addf %[[Z_KEPT]], %[[PIECE_Z_KEPT]] : tensor<8xf32>
 // CHECK-NEXT:     tile.yield %[[K_NEXT]], %[[S_NEXT]], %[[Z_NEXT]] : tensor<1xf32>, tensor<4x40xf32>, tensor<8xf32>
 // CHECK-NEXT:   }
@@ -127,11 +127,11 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:   tile.yield
 // CHECK-NEXT: }
 // The blocks of the part.
-// CHECK-NEXT: tile.loop sum %[[START:.*]] = %[[BEGIN]] to %[[END]] step 64 {
+// CHECK-NEXT: tile.loop #tile.sum %[[START:.*]] = %[[BEGIN]] to %[[END]] step 64 {
 // CHECK-NEXT:   %[[BLOCK_END_ALL:.*]] = arith.addi %[[START]], %[[C64]] : index
 // CHECK-NEXT:   %[[BLOCK_END:.*]] = arith.minsi %[[BLOCK_END_ALL]], %[[QUERIES]] : index
 // The query tiles of the block.
-// CHECK-NEXT:   tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[BLOCK_END]] step 32 {
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[BLOCK_END]] step 32 {
 // Queries s [32, 8] in the unit of their row: the power of two next to its largest |s_f|.
 // CHECK-NEXT:     %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
@@ -151,7 +151,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[DEN_STATE:.*]] = tile.reduce add %[[S_TERMS]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
 // num [32, 40] = Σ_f Σ_{i < 4} c_i s_f s_(f+i mod 8) S_f[i], c_0 = 1, other products stand for two.
 // CHECK-NEXT:     %[[COUNTS_4_ROWS:.*]] = tile.expand %[[COUNTS_4]] axis 0 : tensor<4xf32> -> tensor<32x4xf32>
-// CHECK-NEXT:     %[[NUM_SLICES:.*]] = tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
+// CHECK-NEXT:     %[[NUM_SLICES:.*]] = tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
 // CHECK-SAME:         %[[NUM_IN:.*]] = %[[ZERO_32x40]]) : (tensor<32x40xf32>) {
 // CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[EACH_HALF:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
@@ -200,7 +200,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[NORM_INVERSE_COLS:.*]] = tile.expand %[[NORM_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x20xf32>
 // CHECK-NEXT:     %[[Q_UNIT:.*]] = arith.mulf %[[Q_TILE]], %[[NORM_INVERSE_COLS]] : tensor<32x20xf32>
 // The keys of the block up to the tile's last query.
-// CHECK-NEXT:     %[[PAIRS:.*]]:3 = tile.loop sum %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
+// CHECK-NEXT:     %[[PAIRS:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, row> %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
 // CHECK-SAME:         %[[M:.*]] = %[[M_LEAST]], %[[DEN:.*]] = %[[DEN_START]], %[[NUM:.*]] = %[[NUM_START]]) :
 // CHECK-SAME:         (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
 // roots of weights t [32, 32]: ⟨q / |q|, k⟩², below the diagonal
@@ -245,7 +245,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:   }
 // The block's keys enter the state.
 // CHECK-NEXT:   %[[KEYS_END:.*]] = arith.minsi %[[BLOCK_END]], %[[KEYS]] : index
-// CHECK-NEXT:   tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 {
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 {
 // K' = max(K, max |s_f|), stored for all slices; the state is kept times (K / K')².
 // CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
 // CHECK-NEXT:     %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS_END]], %[[FIRST]] : index
@@ -279,7 +279,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[Z_NEXT:.*]] = tile.dot %[[S_IN_UNIT]], %[[S_IN_UNIT]], %[[Z_KEPT]] {transpose_a} : {{.*}} -> tensor<8x8xf32>
 // CHECK-NEXT:     tile.store %[[Z_NEXT]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[PART]], %[[C0]], %[[C0]]] : tensor<8x8xf32>
 // S_f [4, 40] += (s_f s_(f+i mod 8))ᵀ v
-// CHECK-NEXT:     tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
+// CHECK-NEXT:     tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
 // CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[INVERSES_HALF:.*]] = tile.expand %[[INVERSES]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[WINDOW_IN_UNIT:.*]] = arith.mulf %[[WINDOW]], %[[INVERSES_HALF]] : tensor<32x4xf32>

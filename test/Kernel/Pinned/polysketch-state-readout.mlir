@@ -84,7 +84,7 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[DEN_STATE:.*]] = tile.reduce add %[[S_TERMS]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
 // num [32, 40] = Σ_f Σ_{i < 4} c_i s_f s_(f+i mod 8) S_f[i], c_0 = 1, other products stand for two.
 // CHECK-NEXT: %[[COUNTS_4_ROWS:.*]] = tile.expand %[[COUNTS_4]] axis 0 : tensor<4xf32> -> tensor<32x4xf32>
-// CHECK-NEXT: %[[NUM_SLICES:.*]] = tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
+// CHECK-NEXT: %[[NUM_SLICES:.*]] = tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
 // CHECK-SAME:     %[[NUM_IN:.*]] = %[[ZERO_32x40]]) : (tensor<32x40xf32>) {
 // CHECK-NEXT:   %[[WINDOW:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:   %[[EACH_HALF:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>

@@ -126,16 +126,16 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
 // An empty state: K is the least normal number.
-// CHECK-NEXT: tile.loop sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
+// CHECK-NEXT: tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
 // CHECK-NEXT:   tile.store %[[TWO_TO_M126_1]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[F]]] : tensor<1xf32>
 // CHECK-NEXT:   tile.store %[[ZERO_4x40]], %[[S]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[F]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
 // CHECK-NEXT:   tile.store %[[ZERO_8]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[F]], %[[C0]]] : tensor<8xf32>
 // CHECK-NEXT:   tile.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: tile.loop sum %[[START:.*]] = %[[BEGIN]] to %[[END]] step 512 {
+// CHECK-NEXT: tile.loop #tile.sum %[[START:.*]] = %[[BEGIN]] to %[[END]] step 512 {
 // CHECK-NEXT:   %[[STEP_END_ALL:.*]] = arith.addi %[[START]], %[[C512]] : index
 // CHECK-NEXT:   %[[STEP_END:.*]] = arith.minsi %[[STEP_END_ALL]], %[[END]] : index
-// CHECK-NEXT:   tile.loop sum %[[FIRST:.*]] = %[[START]] to %[[STEP_END]] step 32 {
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[STEP_END]] step 32 {
 // K' = max(K, max |s_f|), stored for all slices; the state is kept times (K / K')².
 // CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
 // CHECK-NEXT:     %[[KEYS_LEFT:.*]] = arith.subi %[[STEP_END]], %[[FIRST]] : index
@@ -169,7 +169,7 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:     %[[Z_NEXT:.*]] = tile.dot %[[S_IN_UNIT]], %[[S_IN_UNIT]], %[[Z_KEPT]] {transpose_a} : {{.*}} -> tensor<8x8xf32>
 // CHECK-NEXT:     tile.store %[[Z_NEXT]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<8x8xf32>
 // S_f [4, 40] += (s_f s_(f+i mod 8))ᵀ v
-// CHECK-NEXT:     tile.loop sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
+// CHECK-NEXT:     tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
 // CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] rows(%[[STEP_END]]) : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[INVERSES_HALF:.*]] = tile.expand %[[INVERSES]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[WINDOW_IN_UNIT:.*]] = arith.mulf %[[WINDOW]], %[[INVERSES_HALF]] : tensor<32x4xf32>
@@ -227,7 +227,7 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[SLICE:.*]] = tile.program_id value_block
 // CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[UNIT_PIECES]], %[[C2]] :
-// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop sum %[[PIECE:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
+// CHECK-NEXT: %[[SUMS:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, scalar> %[[PIECE:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
 // CHECK-SAME:     %[[K:.*]] = %[[TWO_TO_M126_1]], %[[S:.*]] = %[[ZERO_4x40]], %[[Z:.*]] = %[[ZERO_8]]) :
 // CHECK-SAME:     (tensor<1xf32>, tensor<4x40xf32>, tensor<8xf32>) {
 // CHECK-NEXT:   %[[K_PIECE:.*]] = tile.load %[[UNIT_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[SLICE]]] : {{.*}} -> tensor<1xf32>
@@ -241,25 +241,25 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:   %[[RATIO_SQ:.*]] = arith.mulf %[[RATIO]], %[[RATIO]] : tensor<1xf32>
 // CHECK-NEXT:   %[[SAME:.*]] = arith.cmpf oeq, %[[K]], %[[K_NEXT]] : tensor<1xf32>
 // CHECK-NEXT:   %[[KEPT:.*]] = arith.select %[[SAME]], %[[ONE_1]], %[[RATIO_SQ]] : tensor<1xi1>, tensor<1xf32>
-// CHECK-NEXT:   %[[KEPT_COLS:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x8xf32>
-// CHECK-NEXT:   %[[KEPT_ROWS:.*]] = tile.reduce add %[[KEPT_COLS]] axis 0 : tensor<1x8xf32> -> tensor<8xf32>
-// CHECK-NEXT:   %[[KEPT_COLS_2:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
-// CHECK-NEXT:   %[[KEPT_HALF:.*]] = tile.reduce add %[[KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
-// CHECK-NEXT:   %[[KEPT_HALF_COLS:.*]] = tile.expand %[[KEPT_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
-// CHECK-NEXT:   %[[S_KEPT:.*]] = arith.mulf %[[S]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
-// CHECK-NEXT:   %[[Z_KEPT:.*]] = arith.mulf %[[Z]], %[[KEPT_ROWS]] : tensor<8xf32>
 // CHECK-NEXT:   %[[PIECE_RATIO:.*]] = arith.mulf %[[K_PIECE]], %[[K_INVERSE]] : tensor<1xf32>
 // CHECK-NEXT:   %[[PIECE_RATIO_SQ:.*]] = arith.mulf %[[PIECE_RATIO]], %[[PIECE_RATIO]] : tensor<1xf32>
 // CHECK-NEXT:   %[[PIECE_SAME:.*]] = arith.cmpf oeq, %[[K_PIECE]], %[[K_NEXT]] : tensor<1xf32>
 // CHECK-NEXT:   %[[PIECE_KEPT:.*]] = arith.select %[[PIECE_SAME]], %[[ONE_1]], %[[PIECE_RATIO_SQ]] : tensor<1xi1>, tensor<1xf32>
-// CHECK-NEXT:   %[[PIECE_KEPT_COLS:.*]] = tile.expand %[[PIECE_KEPT]] axis 1 : tensor<1xf32> -> tensor<1x8xf32>
-// CHECK-NEXT:   %[[PIECE_ROWS:.*]] = tile.reduce add %[[PIECE_KEPT_COLS]] axis 0 : tensor<1x8xf32> -> tensor<8xf32>
+// CHECK-NEXT:   %[[KEPT_COLS_2:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
+// CHECK-NEXT:   %[[KEPT_HALF:.*]] = tile.reduce add %[[KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
+// CHECK-NEXT:   %[[KEPT_HALF_COLS:.*]] = tile.expand %[[KEPT_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
+// CHECK-NEXT:   %[[S_KEPT:.*]] = arith.mulf %[[S]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
 // CHECK-NEXT:   %[[PIECE_KEPT_COLS_2:.*]] = tile.expand %[[PIECE_KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
 // CHECK-NEXT:   %[[PIECE_HALF:.*]] = tile.reduce add %[[PIECE_KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
 // CHECK-NEXT:   %[[PIECE_HALF_COLS:.*]] = tile.expand %[[PIECE_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
 // CHECK-NEXT:   %[[PIECE_S_KEPT:.*]] = arith.mulf %[[S_PIECE]], %[[PIECE_HALF_COLS]] : tensor<4x40xf32>
-// CHECK-NEXT:   %[[PIECE_Z_KEPT:.*]] = arith.mulf %[[Z_PIECE]], %[[PIECE_ROWS]] : tensor<8xf32>
 // CHECK-NEXT:   %[[S_NEXT:.*]] = arith.addf %[[S_KEPT]], %[[PIECE_S_KEPT]] : tensor<4x40xf32>
+// CHECK-NEXT:   %[[KEPT_COLS:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x8xf32>
+// CHECK-NEXT:   %[[KEPT_ROWS:.*]] = tile.reduce add %[[KEPT_COLS]] axis 0 : tensor<1x8xf32> -> tensor<8xf32>
+// CHECK-NEXT:   %[[Z_KEPT:.*]] = arith.mulf %[[Z]], %[[KEPT_ROWS]] : tensor<8xf32>
+// CHECK-NEXT:   %[[PIECE_KEPT_COLS:.*]] = tile.expand %[[PIECE_KEPT]] axis 1 : tensor<1xf32> -> tensor<1x8xf32>
+// CHECK-NEXT:   %[[PIECE_ROWS:.*]] = tile.reduce add %[[PIECE_KEPT_COLS]] axis 0 : tensor<1x8xf32> -> tensor<8xf32>
+// CHECK-NEXT:   %[[PIECE_Z_KEPT:.*]] = arith.mulf %[[Z_PIECE]], %[[PIECE_ROWS]] : tensor<8xf32>
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_KEPT]], %[[PIECE_Z_KEPT]] : tensor<8xf32>
 // CHECK-NEXT:   tile.yield %[[K_NEXT]], %[[S_NEXT]], %[[Z_NEXT]] : tensor<1xf32>, tensor<4x40xf32>, tensor<8xf32>
 // CHECK-NEXT: }

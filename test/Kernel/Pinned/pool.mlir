@@ -56,7 +56,7 @@ func.func @agent(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[AGENT]], %[[WHOLE]] : index
 // CHECK-NEXT:    %[[QUERY_END:.*]] = arith.addi %[[FIRST_QUERY]], %[[WHOLE]] : index
 //   Mean of the run's queries [1, 24]; 0 of none
-// CHECK-NEXT:    %[[TOTAL:.*]] = tile.loop sum %[[QUERY:[^ ]+]] = %[[FIRST_QUERY]] to %[[QUERY_END]] step 64
+// CHECK-NEXT:    %[[TOTAL:.*]] = tile.loop #tile.sum %[[QUERY:[^ ]+]] = %[[FIRST_QUERY]] to %[[QUERY_END]] step 64
 // CHECK-SAME:        carries(%[[Q_SUM:[^ ]+]] = %[[ZERO_24]]) : (tensor<24xf32>) {
 // CHECK-NEXT:      %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[C0]]]
 // CHECK-SAME:          rows(%[[QUERY_END]]) : memref{{.*}} -> tensor<64x24xf32>
@@ -103,7 +103,7 @@ func.func @agent(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[AGENTS]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_64x24]] : tensor<64x24xf32>
 //   Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
-// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
+// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
@@ -132,7 +132,7 @@ func.func @agent(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[KEYS]] step 64
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[KEYS]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]

@@ -91,7 +91,7 @@ func.func @folded(%x: tensor<?x?x80xbf16> {attn.name = "x"}, %wq: tensor<80x72xb
 // CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[TOKEN_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:    %[[FIRST_FEATURE:.*]] = arith.muli %[[HEAD]], %[[C16]] : index
 //   ω q [64, 16] = x P + c, 64 model columns at a time
-// CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop sum %[[MODEL:[^ ]+]] = %[[C0]] to %[[C80]] step 64
+// CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop #tile.sum %[[MODEL:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x16]]) : (tensor<64x16xf32>) {
 // CHECK-NEXT:      %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_TOKEN]], %[[MODEL]]] : memref{{.*}} -> tensor<64x64xbf16>
 // CHECK-NEXT:      %[[WQ_FOLDED_TILE:.*]] = tile.load %[[WQ_FOLDED]][%[[HEAD]], %[[MODEL]], %[[C0]]] : memref{{.*}} -> tensor<64x16xf32>

@@ -56,7 +56,7 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xf16> {attn.name
 // CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[TOKEN_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.muli %[[HEAD]], %[[C24]] : index
 //   x W [64, 24], 64 model columns at a time
-// CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop sum %[[MODEL:[^ ]+]] = %[[C0]] to %[[C80]] step 64
+// CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop #tile.sum %[[MODEL:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x24]]) : (tensor<64x24xf32>) {
 // CHECK-NEXT:      %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_TOKEN]], %[[MODEL]]] : memref{{.*}} -> tensor<64x64xf16>
 // CHECK-NEXT:      %[[WQ_TILE:.*]] = tile.load %[[WQ]][%[[MODEL]], %[[FIRST_COLUMN]]] : memref{{.*}} -> tensor<64x24xf16>
@@ -96,7 +96,7 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xf16> {attn.name
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q_MEMORY]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_TILE_F16:.*]] = arith.truncf %[[Q_TILE]] : tensor<64x24xf32> to tensor<64x24xf16>
 //   Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
-// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
+// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf16>
@@ -127,7 +127,7 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xf16> {attn.name
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[KEYS]] step 64
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[KEYS]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]

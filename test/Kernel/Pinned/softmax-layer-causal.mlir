@@ -64,7 +64,7 @@ func.func @layer(%x: tensor<?x?x80xf32> {attn.name = "x"}, %wq: tensor<80x72xf32
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
 //   The heads one after another; carried is the sum of their projected outputs [64, 72].
-// CHECK-NEXT:    %[[Y_TILE:.*]] = tile.loop sum %[[HEAD:[^ ]+]] = %[[C0]] to %[[C3]] step 1
+// CHECK-NEXT:    %[[Y_TILE:.*]] = tile.loop #tile.sum %[[HEAD:[^ ]+]] = %[[C0]] to %[[C3]] step 1
 // CHECK-SAME:        carries(%[[Y_SUM:[^ ]+]] = %[[ZERO_64x72]]) : (tensor<64x72xf32>) {
 // CHECK-NEXT:      %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 // CHECK-NEXT:      %[[TOKENS:.*]] = memref.dim %[[X]], %[[C1]] : memref
@@ -84,7 +84,7 @@ func.func @layer(%x: tensor<?x?x80xf32> {attn.name = "x"}, %wq: tensor<80x72xf32
 // CHECK-NEXT:      %[[LAST_KEY:.*]] = arith.minsi %[[SEEN_END]], %[[KEYS]] : index
 // CHECK-NEXT:      %[[WQ_COLUMN:.*]] = arith.muli %[[HEAD]], %[[C24]] : index
 //     q [64, 24] = x [64, 80] W_Q [80, 24 of the head], 64 model columns at a time
-// CHECK-NEXT:      %[[Q_PROJECTED:.*]] = tile.loop sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
+// CHECK-NEXT:      %[[Q_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:          carries(%[[Q_SUM:[^ ]+]] = %[[ZERO_64x24]]) : (tensor<64x24xf32>) {
 // CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_QUERY]], %[[COLUMN]]] : memref{{.*}} -> tensor<64x64xf32>
 // CHECK-NEXT:        %[[WQ_TILE:.*]] = tile.load %[[WQ]][%[[COLUMN]], %[[WQ_COLUMN]]] : memref{{.*}} -> tensor<64x24xf32>
@@ -94,7 +94,7 @@ func.func @layer(%x: tensor<?x?x80xf32> {attn.name = "x"}, %wq: tensor<80x72xf32
 //     q · 0.25 log2(e): exp2 takes the place of exp.
 // CHECK-NEXT:      %[[Q_SCALED:.*]] = arith.mulf %[[Q_PROJECTED]], %[[SCALE_64x24]] : tensor<64x24xf32>
 //     Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
-// CHECK-NEXT:      %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
+// CHECK-NEXT:      %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
 // CHECK-SAME:          carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:          : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:        %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
@@ -123,7 +123,7 @@ func.func @layer(%x: tensor<?x?x80xf32> {attn.name = "x"}, %wq: tensor<80x72xf32
 // CHECK-NEXT:        tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:      }
 //     The same over the last key tiles, with the mask.
-// CHECK-NEXT:      %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[LAST_KEY]] step 64
+// CHECK-NEXT:      %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[LAST_KEY]] step 64
 // CHECK-SAME:          carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:          : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:        %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]

@@ -72,13 +72,13 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C35]] : index
 //   The heads one after another; carried is the sum of their projected outputs [35, 72].
-// CHECK-NEXT:    %[[Y_TILE:.*]] = tile.loop sum %[[HEAD:[^ ]+]] = %[[C0]] to %[[C2]] step 1
+// CHECK-NEXT:    %[[Y_TILE:.*]] = tile.loop #tile.sum %[[HEAD:[^ ]+]] = %[[C0]] to %[[C2]] step 1
 // CHECK-SAME:        carries(%[[Y_SUM:[^ ]+]] = %[[ZERO_35x72]]) : (tensor<35x72xf32>) {
 // CHECK-NEXT:      %[[Q_TILE:.*]] = tile.load %[[Q]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
 // CHECK-SAME:          rows(%[[C35]]) fold(%[[FIRST_QUERY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x24xf32>
 // CHECK-NEXT:      %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_35x24]] : tensor<35x24xf32>
 //     Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
-// CHECK-NEXT:      %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[C35]] step 35
+// CHECK-NEXT:      %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[C35]] step 35
 // CHECK-SAME:          carries(%[[MAX:[^ ]+]] = %[[NEG_INF_35]], %[[SUM:[^ ]+]] = %[[ZERO_35]], %[[ACC:[^ ]+]] = %[[ZERO_35x40]])
 // CHECK-SAME:          : (tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>) {
 // CHECK-NEXT:        %[[K_TILE:.*]] = tile.load %[[K]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
@@ -109,7 +109,7 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:        tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>
 // CHECK-NEXT:      }
 //     The same over the last key tiles, with the mask.
-// CHECK-NEXT:      %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C35]] to %[[C35]] step 35
+// CHECK-NEXT:      %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C35]] to %[[C35]] step 35
 // CHECK-SAME:          carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:          : (tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>) {
 // CHECK-NEXT:        %[[K_TILE:.*]] = tile.load %[[K]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]

@@ -98,12 +98,12 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_64x24]] : tensor<64x24xf32>
 //   Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
-// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
+// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[WK_COLUMN:.*]] = arith.muli %[[HEAD]], %[[C24]] : index
 //     k [64, 24] = x [64, 80] W_K [80, 24 of the head] + b_K, 64 model columns at a time
-// CHECK-NEXT:      %[[K_PROJECTED:.*]] = tile.loop sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
+// CHECK-NEXT:      %[[K_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:          carries(%[[K_SUM:[^ ]+]] = %[[ZERO_64x24]]) : (tensor<64x24xf32>) {
 // CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_KEY]], %[[COLUMN]]] : memref{{.*}} -> tensor<64x64xf32>
 // CHECK-NEXT:        %[[WK_TILE:.*]] = tile.load %[[WK]][%[[COLUMN]], %[[WK_COLUMN]]] : memref{{.*}} -> tensor<64x24xf32>
@@ -117,7 +117,7 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_BIASED]], %[[ZERO_64x64]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
 //     v [64, 40] = x [64, 80] W_V [80, 40 of the head]
-// CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
+// CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:          carries(%[[V_SUM:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
 // CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_KEY]], %[[COLUMN]]] : memref{{.*}} -> tensor<64x64xf32>
 // CHECK-NEXT:        %[[WV_PACKED_TILE:.*]] = tile.load %[[WV_PACKED]][%[[HEAD]], %[[COLUMN]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
@@ -147,12 +147,12 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[TOKENS]] step 64
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[TOKENS]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
 // CHECK-NEXT:      %[[WK_COLUMN:.*]] = arith.muli %[[HEAD]], %[[C24]] : index
 //     k [64, 24] = x [64, 80] W_K [80, 24 of the head] + b_K, 64 model columns at a time
-// CHECK-NEXT:      %[[K_PROJECTED:.*]] = tile.loop sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
+// CHECK-NEXT:      %[[K_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:          carries(%[[K_SUM:[^ ]+]] = %[[ZERO_64x24]]) : (tensor<64x24xf32>) {
 // CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_KEY]], %[[COLUMN]]] rows(%[[TOKENS]]) : memref{{.*}} -> tensor<64x64xf32>
 // CHECK-NEXT:        %[[WK_TILE:.*]] = tile.load %[[WK]][%[[COLUMN]], %[[WK_COLUMN]]] : memref{{.*}} -> tensor<64x24xf32>
@@ -170,7 +170,7 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 //     Scores of keys that do not exist become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<64x64xf32>
 //     v [64, 40] = x [64, 80] W_V [80, 40 of the head]
-// CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
+// CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:          carries(%[[V_SUM:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
 // CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_KEY]], %[[COLUMN]]] rows(%[[TOKENS]]) : memref{{.*}} -> tensor<64x64xf32>
 // CHECK-NEXT:        %[[WV_PACKED_TILE:.*]] = tile.load %[[WV_PACKED]][%[[HEAD]], %[[COLUMN]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>

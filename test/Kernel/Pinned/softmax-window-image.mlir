@@ -90,7 +90,7 @@ func.func @image(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 // CHECK-SAME:        rows(%[[C35]]) fold(%[[FIRST_QUERY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_35x24]] : tensor<35x24xf32>
 //   Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
-// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 35
+// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 35
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_35]], %[[SUM:[^ ]+]] = %[[ZERO_35]], %[[ACC:[^ ]+]] = %[[ZERO_35x40]])
 // CHECK-SAME:        : (tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
@@ -121,7 +121,7 @@ func.func @image(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[WINDOW_LENGTH]] step 35
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[WINDOW_LENGTH]] step 35
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:        : (tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>) {
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]

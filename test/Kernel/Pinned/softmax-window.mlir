@@ -82,7 +82,7 @@ func.func @window(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 // CHECK-SAME:        rows(%[[WINDOW_END]]) : memref{{.*}} -> tensor<48x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_48x24]] : tensor<48x24xf32>
 //   Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
-// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 48
+// CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 48
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_48]], %[[SUM:[^ ]+]] = %[[ZERO_48]], %[[ACC:[^ ]+]] = %[[ZERO_48x40]])
 // CHECK-SAME:        : (tensor<48xf32>, tensor<48xf32>, tensor<48x40xf32>) {
 // CHECK-NEXT:      %[[FIRST_KEY_ROW:.*]] = arith.addi %[[ORIGIN]], %[[FIRST_KEY]] : index
@@ -114,7 +114,7 @@ func.func @window(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<48xf32>, tensor<48xf32>, tensor<48x40xf32>
 // CHECK-NEXT:    }
 //   The same over the last key tiles, with the mask.
-// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop softmax %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[WINDOW_LENGTH]] step 48
+// CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[WINDOW_LENGTH]] step 48
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:        : (tensor<48xf32>, tensor<48xf32>, tensor<48x40xf32>) {
 // CHECK-NEXT:      %[[FIRST_KEY_ROW:.*]] = arith.addi %[[ORIGIN]], %[[FIRST_KEY]] : index

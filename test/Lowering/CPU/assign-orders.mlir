@@ -20,7 +20,7 @@ tile.kernel @scores(%Q: !m, %K: !m, %V: !m, %O: !m, %L: memref<?xf32>) grid(batc
   %scale = arith.constant dense<0.125> : tensor<64x64xf32>
   %q0 = tile.load %Q[%c0, %c0] : !m -> tensor<64x64xf32>
   %q = arith.mulf %q0, %scale : tensor<64x64xf32>
-  %r:2 = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero, %l = %zeros) : (tensor<64x64xf32>, tensor<64xf32>) {
+  %r:2 = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%acc = %zero, %l = %zeros) : (tensor<64x64xf32>, tensor<64xf32>) {
     %k = tile.load %K[%j, %c0] : !m -> tensor<64x64xf32>
     %s = tile.dot %q, %k, %zero {transpose_b} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     %w = math.exp2 %s : tensor<64x64xf32>

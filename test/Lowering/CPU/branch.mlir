@@ -20,25 +20,25 @@
 // Neither way depends on its own loop; both stay where they are.
 // STAYS-LABEL: tile.kernel @branch
 // STAYS:         %[[ANY:.*]] = tile.any
-// STAYS:         tile.loop sum %{{.*}} = %[[ANY]] to
+// STAYS:         tile.loop #tile.sum %{{.*}} = %[[ANY]] to
 // STAYS:           math.exp2
-// STAYS:         tile.loop sum %{{.*}} = %{{.*}} to %[[ANY]]
+// STAYS:         tile.loop #tile.sum %{{.*}} = %{{.*}} to %[[ANY]]
 // STAYS:           math.absf
 tile.kernel @branch(%x: memref<?x40xf32>, %y: memref<64x40xf32>) grid(batch) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %zero = arith.constant dense<0.0> : tensor<64x40xf32>
   %n = memref.dim %x, %c0 : memref<?x40xf32>
-  %sum = tile.loop sum %i = %c0 to %n step 64 carries(%s = %zero) : (tensor<64x40xf32>) {
+  %sum = tile.loop #tile.sum %i = %c0 to %n step 64 carries(%s = %zero) : (tensor<64x40xf32>) {
     %t = tile.load %x[%i, %c0] : memref<?x40xf32> -> tensor<64x40xf32>
     %most = tile.reduce max %t axis 0 : tensor<64x40xf32> -> tensor<40xf32>
     %any = tile.any %most : tensor<40xf32>
-    %usual = tile.loop sum %once = %any to %c1 step 1 carries(%u = %s) : (tensor<64x40xf32>) {
+    %usual = tile.loop #tile.sum %once = %any to %c1 step 1 carries(%u = %s) : (tensor<64x40xf32>) {
       %e = math.exp2 %t : tensor<64x40xf32>
       %next = arith.addf %u, %e : tensor<64x40xf32>
       tile.yield %next : tensor<64x40xf32>
     }
-    %always = tile.loop sum %once = %c0 to %any step 1 carries(%u = %usual) : (tensor<64x40xf32>) {
+    %always = tile.loop #tile.sum %once = %c0 to %any step 1 carries(%u = %usual) : (tensor<64x40xf32>) {
       %a = math.absf %t : tensor<64x40xf32>
       %next = arith.mulf %u, %a : tensor<64x40xf32>
       tile.yield %next : tensor<64x40xf32>

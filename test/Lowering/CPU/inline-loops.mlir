@@ -21,7 +21,7 @@ tile.kernel @window(%X: !m, %O: !m, %L: memref<?xf32>) grid(batch) {
   %zero = arith.constant dense<0.0> : tensor<8xf32>
   %zeros = arith.constant dense<0.0> : tensor<8x8xf32>
   %q = tile.load %X[%c0, %c0] : !m -> tensor<8x8xf32>
-  %r:3 = tile.loop softmax %j = %c0 to %c8 step 8 carries(%m = %none, %l = %zero, %acc = %zeros) : (tensor<8xf32>, tensor<8xf32>, tensor<8x8xf32>) {
+  %r:3 = tile.loop #tile.rescaled_sum<exp2, row> %j = %c0 to %c8 step 8 carries(%m = %none, %l = %zero, %acc = %zeros) : (tensor<8xf32>, tensor<8xf32>, tensor<8x8xf32>) {
     %k = tile.load %X[%j, %c0] : !m -> tensor<8x8xf32>
     %s = tile.dot %q, %k, %zeros {transpose_b} : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
     %ms = tile.reduce max %s axis 1 : tensor<8x8xf32> -> tensor<8xf32>
@@ -39,7 +39,7 @@ tile.kernel @window(%X: !m, %O: !m, %L: memref<?xf32>) grid(batch) {
     %acc1 = tile.dot %w, %k, %before : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
     tile.yield %m1, %l1, %acc1 : tensor<8xf32>, tensor<8xf32>, tensor<8x8xf32>
   }
-  %e:3 = tile.loop softmax %j = %c8 to %c8 step 8 carries(%m = %r#0, %l = %r#1, %acc = %r#2) : (tensor<8xf32>, tensor<8xf32>, tensor<8x8xf32>) {
+  %e:3 = tile.loop #tile.rescaled_sum<exp2, row> %j = %c8 to %c8 step 8 carries(%m = %r#0, %l = %r#1, %acc = %r#2) : (tensor<8xf32>, tensor<8xf32>, tensor<8x8xf32>) {
     %k = tile.load %X[%j, %c0] : !m -> tensor<8x8xf32>
     tile.yield %m, %l, %k : tensor<8xf32>, tensor<8xf32>, tensor<8x8xf32>
   }
@@ -50,8 +50,8 @@ tile.kernel @window(%X: !m, %O: !m, %L: memref<?xf32>) grid(batch) {
 
 // Two steps stay, and so does a loop whose end is not known; a product with zero is none of a softmax's state in a sum.
 // CHECK-LABEL: tile.kernel @others
-// CHECK:         tile.loop sum %{{.*}} = %c0 to %c16 step 8
-// CHECK:         tile.loop sum %{{.*}} = %c0 to %{{.*}} step 8
+// CHECK:         tile.loop #tile.sum %{{.*}} = %c0 to %c16 step 8
+// CHECK:         tile.loop #tile.sum %{{.*}} = %c0 to %{{.*}} step 8
 // CHECK-NOT:     tile.loop
 // CHECK:         arith.mulf
 tile.kernel @others(%X: !m, %O: !m) grid(batch) {
@@ -60,17 +60,17 @@ tile.kernel @others(%X: !m, %O: !m) grid(batch) {
   %c16 = arith.constant 16 : index
   %n = memref.dim %X, %c0 : !m
   %zeros = arith.constant dense<0.0> : tensor<8x8xf32>
-  %a = tile.loop sum %j = %c0 to %c16 step 8 carries(%acc = %zeros) : (tensor<8x8xf32>) {
+  %a = tile.loop #tile.sum %j = %c0 to %c16 step 8 carries(%acc = %zeros) : (tensor<8x8xf32>) {
     %k = tile.load %X[%j, %c0] : !m -> tensor<8x8xf32>
     %next = arith.addf %acc, %k : tensor<8x8xf32>
     tile.yield %next : tensor<8x8xf32>
   }
-  %b = tile.loop sum %j = %c0 to %n step 8 carries(%acc = %a) : (tensor<8x8xf32>) {
+  %b = tile.loop #tile.sum %j = %c0 to %n step 8 carries(%acc = %a) : (tensor<8x8xf32>) {
     %k = tile.load %X[%j, %c0] : !m -> tensor<8x8xf32>
     %next = arith.addf %acc, %k : tensor<8x8xf32>
     tile.yield %next : tensor<8x8xf32>
   }
-  %c = tile.loop sum %j = %c0 to %c8 step 8 carries(%acc = %zeros) : (tensor<8x8xf32>) {
+  %c = tile.loop #tile.sum %j = %c0 to %c8 step 8 carries(%acc = %zeros) : (tensor<8x8xf32>) {
     %k = tile.load %X[%j, %c0] : !m -> tensor<8x8xf32>
     %scaled = arith.mulf %acc, %k : tensor<8x8xf32>
     %next = arith.addf %scaled, %b : tensor<8x8xf32>

@@ -71,3 +71,18 @@ tile.kernel @choice(%O: memref<?x2xf32>, %n: index) grid(batch) {
   tile.store %r, %O[%c0, %c0] : tensor<1x2xf32>, memref<?x2xf32>
   tile.return
 }
+
+// -----
+
+tile.kernel @reverse(%A: memref<?x4xf32>, %O: memref<?x4xf32>, %n: index) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4x4xf32>
+  // expected-error @below {{expected a loop from the first step up, but got a reverse one; only the interpreter runs it}}
+  %s = tile.loop #tile.sum %j = %c0 to %n step 4 reverse carries(%acc = %zero) : (tensor<4x4xf32>) {
+    %a = tile.load %A[%j, %c0] rows(%n) : memref<?x4xf32> -> tensor<4x4xf32>
+    %next = arith.addf %acc, %a : tensor<4x4xf32>
+    tile.yield %next : tensor<4x4xf32>
+  }
+  tile.store %s, %O[%c0, %c0] : tensor<4x4xf32>, memref<?x4xf32>
+  tile.return
+}

@@ -68,7 +68,7 @@ tile.kernel @state(%K: memref<?x64xf32>, %S: memref<?x63xf32>) grid(batch) {
   %c0 = arith.constant 0 : index
   %n = memref.dim %K, %c0 : memref<?x64xf32>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+  %s = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
     %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
     %next = tile.dot %k, %k, %acc {transpose_a} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     tile.yield %next : tensor<64x64xf32>
@@ -90,7 +90,7 @@ tile.kernel @chunk(%K: memref<?x64xf32>, %m: memref<?xf32>, %S: memref<?x64xf32>
   %n = memref.dim %K, %c0 : memref<?x64xf32>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %factor = tile.load %m[%c0] : memref<?xf32> -> tensor<64xf32>
-  %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+  %s = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
     %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
     %w0 = tile.dot %k, %k, %zero : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     %w = tile.mask %w0 fill 0.0 diagonal(%c0) : tensor<64x64xf32>
@@ -152,7 +152,7 @@ tile.kernel @stream(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(batch) {
   %c0 = arith.constant 0 : index
   %n = memref.dim %K, %c0 : memref<?x64xf32>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+  %s = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
     %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
     %next = arith.addf %k, %acc : tensor<64x64xf32>
     tile.yield %next : tensor<64x64xf32>
@@ -164,7 +164,7 @@ tile.kernel @blocks(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(query_block
   %c0 = arith.constant 0 : index
   %n = memref.dim %K, %c0 : memref<?x64xf32>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+  %s = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
     %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
     %next = tile.dot %k, %k, %acc : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     tile.yield %next : tensor<64x64xf32>
@@ -176,7 +176,7 @@ tile.kernel @windows(%K: memref<?x64xf32>, %S: memref<?x64xf32>) grid(query_bloc
   %c0 = arith.constant 0 : index
   %c49 = arith.constant 49 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %s = tile.loop sum %j = %c0 to %c49 step 49 carries(%acc = %zero) : (tensor<64x64xf32>) {
+  %s = tile.loop #tile.sum %j = %c0 to %c49 step 49 carries(%acc = %zero) : (tensor<64x64xf32>) {
     %k = tile.load %K[%c0, %c0] rows(%c49) fold(%j) columns 7 stride 56 : memref<?x64xf32> -> tensor<49x64xf32>
     %next = tile.dot %k, %k, %acc {transpose_a} : tensor<49x64xf32>, tensor<49x64xf32> -> tensor<64x64xf32>
     tile.yield %next : tensor<64x64xf32>
@@ -190,7 +190,7 @@ tile.kernel @packed(%E: memref<?x64x64xf32>, %S: memref<64x64xf32>) grid(batch) 
   %blocks = memref.dim %E, %c0 : memref<?x64x64xf32>
   %n = arith.muli %blocks, %c64 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %s = tile.loop sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
+  %s = tile.loop #tile.sum %j = %c0 to %n step 64 carries(%acc = %zero) : (tensor<64x64xf32>) {
     %block = arith.divui %j, %c64 : index
     %e = tile.load %E[%block, %c0, %c0] : memref<?x64x64xf32> -> tensor<64x64xf32>
     %next = tile.dot %e, %e, %acc : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
@@ -296,7 +296,7 @@ tile.kernel @around(%Q: memref<?x64xf32>, %K: memref<?x64xf32>, %O: memref<?x64x
   %block = tile.program_id query_block
   %i = arith.muli %block, %c128 : index
   %q = tile.load %Q[%i, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
-  %s = tile.loop sum %j = %c0 to %c128 step 64 carries(%acc = %m) : (tensor<64x64xf32>) {
+  %s = tile.loop #tile.sum %j = %c0 to %c128 step 64 carries(%acc = %m) : (tensor<64x64xf32>) {
     %k = tile.load %K[%j, %c0] : memref<?x64xf32> -> tensor<64x64xf32>
     %next = tile.dot %q, %k, %acc : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     tile.yield %next : tensor<64x64xf32>

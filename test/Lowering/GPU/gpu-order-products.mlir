@@ -63,7 +63,7 @@ tile.kernel @sum(%A: memref<?x16xf16>, %B: memref<?x16xf16>, %O: !f, %N: index) 
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 16, piece = 2048, operand = f16, warps = 4, stages = 1>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x16xf32>
-  %sum = tile.loop sum %j = %c0 to %N step 64 carries(%acc = %zero) : (tensor<64x16xf32>) {
+  %sum = tile.loop #tile.sum %j = %c0 to %N step 64 carries(%acc = %zero) : (tensor<64x16xf32>) {
     %a = tile.load %A[%j, %c0] : memref<?x16xf16> -> tensor<64x16xf16>
     %b = tile.load %B[%j, %c0] : memref<?x16xf16> -> tensor<16x16xf16>
     %next = tile.dot %a, %b, %acc {transpose_b} : tensor<64x16xf16>, tensor<16x16xf16> -> tensor<64x16xf32>

@@ -48,3 +48,19 @@ tile.kernel @hyperbolic(%C: memref<?x64xf32>, %O: memref<?x64xf32>) grid(query_b
   tile.store %s, %O[%c0, %c0] : tensor<64x64xf32>, memref<?x64xf32>
   tile.return
 }
+
+// -----
+
+tile.kernel @reverse(%A: memref<?x64xf32>, %O: memref<?x64xf32>, %n: index) grid(query_block)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f16, warps = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x64xf32>
+  // expected-error @below {{expected a loop from the first step up, but got a reverse one; only the interpreter runs it}}
+  %s = tile.loop #tile.sum %j = %c0 to %n step 16 reverse carries(%acc = %zero) : (tensor<16x64xf32>) {
+    %a = tile.load %A[%j, %c0] rows(%n) : memref<?x64xf32> -> tensor<16x64xf32>
+    %next = arith.addf %acc, %a : tensor<16x64xf32>
+    tile.yield %next : tensor<16x64xf32>
+  }
+  tile.store %s, %O[%c0, %c0] : tensor<16x64xf32>, memref<?x64xf32>
+  tile.return
+}

@@ -99,7 +99,7 @@ tile.kernel @rescaled(%Q: memref<?x64xf32>, %F: memref<?xf32>, %O: memref<?x64xf
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   // CHECK: tile.loop {{.*}} carries(%[[SCALED:[^ ]+]] = {{[^,]*}}, %[[SUMMED:[^ ]+]] =
-  %state:2 = tile.loop sum %i = %c0 to %n step 64 carries(%scaled = %zero, %summed = %zero) : (tensor<64x64xf32>, tensor<64x64xf32>) {
+  %state:2 = tile.loop #tile.sum %i = %c0 to %n step 64 carries(%scaled = %zero, %summed = %zero) : (tensor<64x64xf32>, tensor<64x64xf32>) {
     // CHECK-DAG: %[[COPY:.*]] = tile.convert_layout %[[SCALED]] : {{.*}} -> tensor<64x64xf32, #tile.shared<rows = 64, columns = 64>>
     // CHECK-DAG: %[[OTHER:.*]] = tile.convert_layout %[[SUMMED]] : {{.*}} -> tensor<64x64xf32, #tile.shared<rows = 64, columns = 64>>
     %q = tile.load %Q[%i, %c0] : memref<?x64xf32> -> tensor<64x64xf32>

@@ -13,14 +13,14 @@ tile.kernel @ranges(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %m: index, %n: ind
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 2>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
-  %first = tile.loop sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
+  %first = tile.loop #tile.sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
     %a = tile.load %A[%i, %c0] rows(%m) : memref<?x8xf32> -> tensor<64x8xf32>
     %e = math.exp2 %a : tensor<64x8xf32>
     %next = arith.addf %sum, %e : tensor<64x8xf32>
     tile.yield %next : tensor<64x8xf32>
   }
   %from = arith.addi %m, %m : index
-  %second = tile.loop sum %i = %from to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
+  %second = tile.loop #tile.sum %i = %from to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
     %a = tile.load %A[%i, %c0] rows(%n) : memref<?x8xf32> -> tensor<64x8xf32>
     %e = math.exp2 %a : tensor<64x8xf32>
     %next = arith.addf %sum, %e : tensor<64x8xf32>
@@ -41,13 +41,13 @@ tile.kernel @column(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %m: index, %n: ind
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 2>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
-  %first = tile.loop sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
+  %first = tile.loop #tile.sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
     %a = tile.load %A[%i, %c0] rows(%c0) : memref<?x8xf32> -> tensor<64x8xf32>
     %e = math.exp2 %a : tensor<64x8xf32>
     %next = arith.addf %sum, %e : tensor<64x8xf32>
     tile.yield %next : tensor<64x8xf32>
   }
-  %second = tile.loop sum %i = %m to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
+  %second = tile.loop #tile.sum %i = %m to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
     %a = tile.load %A[%i, %c0] rows(%n) : memref<?x8xf32> -> tensor<64x8xf32>
     %e = math.exp2 %a : tensor<64x8xf32>
     %next = arith.addf %sum, %e : tensor<64x8xf32>
@@ -67,13 +67,13 @@ tile.kernel @used(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %D: memref<?x8xf32>,
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 2>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
-  %first = tile.loop sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
+  %first = tile.loop #tile.sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
     %a = tile.load %A[%i, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
     %e = math.exp2 %a : tensor<64x8xf32>
     %next = arith.addf %sum, %e : tensor<64x8xf32>
     tile.yield %next : tensor<64x8xf32>
   }
-  %second = tile.loop sum %i = %m to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
+  %second = tile.loop #tile.sum %i = %m to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
     %a = tile.load %A[%i, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
     %e = math.exp2 %a : tensor<64x8xf32>
     %next = arith.addf %sum, %e : tensor<64x8xf32>
@@ -94,14 +94,14 @@ tile.kernel @other(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %m: index, %n: inde
     attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 2>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
-  %first = tile.loop sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
+  %first = tile.loop #tile.sum %i = %c0 to %m step 64 carries(%sum = %zero) : (tensor<64x8xf32>) {
     %a = tile.load %A[%i, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
     %e = math.exp2 %a : tensor<64x8xf32>
     %p = arith.mulf %e, %a : tensor<64x8xf32>
     %next = arith.addf %sum, %p : tensor<64x8xf32>
     tile.yield %next : tensor<64x8xf32>
   }
-  %second = tile.loop sum %i = %m to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
+  %second = tile.loop #tile.sum %i = %m to %n step 64 carries(%sum = %first) : (tensor<64x8xf32>) {
     %a = tile.load %A[%i, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
     %e = math.exp2 %a : tensor<64x8xf32>
     %p = arith.mulf %e, %e : tensor<64x8xf32>
@@ -128,7 +128,7 @@ tile.kernel @diagonal(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %first: index, %
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
   %next = arith.addi %first, %c1 : index
   %end = arith.minsi %next, %n : index
-  %sum = tile.loop sum %i = %first to %end step 64 carries(%before = %zero) : (tensor<64x8xf32>) {
+  %sum = tile.loop #tile.sum %i = %first to %end step 64 carries(%before = %zero) : (tensor<64x8xf32>) {
     %a = tile.load %A[%i, %c0] rows(%n) : memref<?x8xf32> -> tensor<64x8xf32>
     %e = math.exp2 %a : tensor<64x8xf32>
     %after = arith.addf %before, %e : tensor<64x8xf32>
@@ -151,7 +151,7 @@ tile.kernel @two_steps(%A: memref<?x8xf32>, %C: memref<?x8xf32>, %first: index, 
   %zero = arith.constant dense<0.0> : tensor<64x8xf32>
   %next = arith.addi %first, %c65 : index
   %end = arith.minsi %next, %n : index
-  %sum = tile.loop sum %i = %first to %end step 64 carries(%before = %zero) : (tensor<64x8xf32>) {
+  %sum = tile.loop #tile.sum %i = %first to %end step 64 carries(%before = %zero) : (tensor<64x8xf32>) {
     %a = tile.load %A[%i, %c0] rows(%n) : memref<?x8xf32> -> tensor<64x8xf32>
     %e = math.exp2 %a : tensor<64x8xf32>
     %after = arith.addf %before, %e : tensor<64x8xf32>

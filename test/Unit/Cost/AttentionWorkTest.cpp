@@ -56,6 +56,15 @@ TEST_F(AttentionWork, SoftmaxOfOneTile) {
   EXPECT_EQ(work.launches, 1);
 }
 
+TEST_F(AttentionWork, ScoresOfKeysThatAKernelHasMadeAreOfF32) {
+  auto bf16 = tile::ScheduleAttr::get(&context, tile::TargetKind::CPU, 4, 4, 2048, mlir::BFloat16Type::get(&context), 1, 1);
+  AttentionShape stored = shape(Form::Online, 4, 4);
+  stored.elementBytes = stored.queryBytes = stored.keyBytes = 2;
+  EXPECT_EQ(attentionWork(stored, bf16)[0].work.pairProducts, 128); // all of 4·4 pairs · (3 + 5)
+  stored.keyBytes = 4;
+  EXPECT_EQ(attentionWork(stored, bf16)[0].work.pairProducts, 80); // 4·4 pairs · 5, the weights by the values
+}
+
 TEST_F(AttentionWork, SoftmaxWithTails) {
   // n = 5 in 2 blocks, N = 7 in 2 tiles: 4 pairs of tiles.
   WorkEstimate work = attentionWork(shape(Form::Online, 5, 7), tiles(4, 4))[0].work;

@@ -143,6 +143,12 @@ TEST(DeviceDescription, ImpossibleNumbersAreFound) {
               HasSubstr("f32_product_passes: expected at least 1, but got 0.5"));
   EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.accumulatorsPerThread.value = 0; }),
               HasSubstr("accumulators_per_thread: expected a positive number"));
+  EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.cores.value = 1e39; }),
+              HasSubstr("cores: expected at most 1048576, but got 1e+39"));
+  EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.exp2PerSecond.value = 1e-300; }),
+              HasSubstr("exp2_per_second: expected at least 1e-06, but got 1e-300"));
+  EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.shufflesPerSecond.value = 1e300; }),
+              HasSubstr("shuffles_per_second: expected at most 1e+30"));
   EXPECT_THAT(checkAfter([](DeviceDescription &d) { d.launchSeconds.source = " "; }),
               HasSubstr("launch_seconds: expected the source of the number"));
 }

@@ -20,6 +20,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/DebugStringHelper.h"
 
 #include <cmath>
 #include <map>
@@ -208,6 +209,82 @@ static void comparePlans(ModuleOp module, const Spec &resolved, const Tensors &t
 }
 
 /// What users are promised of f32, f16 and bf16.
+/// The kernels with their loops cut in two: in exact arithmetic they compute what they did, if their carries are right.
+static OwningOpRef<ModuleOp> withCutLoops(ModuleOp lowered, uint64_t seed) {
+  OwningOpRef<ModuleOp> module = lowered.clone();
+  PassManager manager(module->getContext());
+  manager.addNestedPass<tile::KernelOp>(kernel::createTileCutLoops({seed}));
+  EXPECT_TRUE(succeeded(manager.run(*module)));
+  return module;
+}
+
+/// The largest relative error of any plan, in exact arithmetic.
+static double errorOf(ModuleOp module, const Spec &resolved, const Tensors &tensors, const reference::Array &expected) {
+  SpecTensor output = outputTensor(resolved);
+  Tensors prepared = tensors;
+  double error = 0;
+  for (bool prepares : {true, false})
+    for (auto host : module.getOps<func::FuncOp>()) {
+      if (host->hasAttr(kernel::prepareAttr) != prepares)
+        continue;
+      Tensors run = prepared;
+      EXPECT_TRUE(succeeded(runHost(host, prepares ? prepared : run, shapeOf(output), Precision::Ideal)));
+      if (!prepares)
+        error = std::fmax(error, reference::relativeError(run.at(output.name).elements(), expected.elements()));
+    }
+  return error;
+}
+
+static std::vector<tile::LoopOp> loopsThatCarry(ModuleOp module) {
+  std::vector<tile::LoopOp> loops;
+  module.walk([&](tile::LoopOp loop) {
+    if (loop->getNumResults() > 0)
+      loops.push_back(loop);
+  });
+  return loops;
+}
+
+static std::vector<tile::CarryAttrInterface> otherCarries(tile::LoopOp loop) {
+  MLIRContext *context = loop.getContext();
+  using tile::RescaledSumAttr;
+  std::vector<tile::CarryAttrInterface> carries = {
+      tile::SumAttr::get(context), tile::MaximumAttr::get(context), RescaledSumAttr::get(context, RescaledSumAttr::exp2),
+      RescaledSumAttr::get(context, 2), RescaledSumAttr::get(context, 4)};
+  llvm::erase_if(carries, [&](tile::CarryAttrInterface carry) {
+    ScopedDiagnosticHandler silent(context, [](mlir::Diagnostic &) {});
+    return carry == loop.getCarry() ||
+           failed(carry.verifyState(loop->getResultTypes(), [&] { return mlir::emitError(loop.getLoc()); }));
+  });
+  return carries;
+}
+
+void Specs::checkCarries(const SpecCase &c) {
+  std::string text = textOf(c, c.sizes.front(), c.forms.front());
+  SCOPED_TRACE(text);
+  std::optional<Spec> spec = parse(text);
+  ASSERT_TRUE(spec);
+  Tensors tensors = draw(context, *spec, c.magnitude);
+  OwningOpRef<ModuleOp> module = specToAttn(*spec, "probe.yaml", context);
+  FailureOr<reference::Array> expected = evalDefinition(*module->getOps<func::FuncOp>().begin(), tensors);
+  ASSERT_TRUE(succeeded(expected));
+  ASSERT_TRUE(succeeded(lower(*module, *spec, /*small=*/true)));
+  size_t count = loopsThatCarry(*module).size(), wrong = 0;
+  for (size_t i = 0; i < count; ++i)
+    for (tile::CarryAttrInterface carry : otherCarries(loopsThatCarry(*module)[i])) {
+      OwningOpRef<ModuleOp> changed = module->clone();
+      tile::LoopOp loop = loopsThatCarry(*changed)[i];
+      SCOPED_TRACE(debugString(loop.getCarry()) + " as " + debugString(carry) + " in " +
+                   loop->getParentOfType<tile::KernelOp>().getName().str());
+      loop.setCarryAttr(carry);
+      double error = 0;
+      for (uint64_t seed = 0; seed < 4; ++seed)
+        error = std::fmax(error, errorOf(*withCutLoops(*changed, seed), *spec, tensors, *expected));
+      EXPECT_GT(error, 1e-6);
+      ++wrong;
+    }
+  EXPECT_GT(wrong, 0u);
+}
+
 static double contractOf(const SpecCase &c, const Spec &spec) {
   if (c.finite)
     return std::numeric_limits<double>::max();
@@ -235,8 +312,11 @@ void Specs::checkAt(const SpecCase &c, Sizes sizes, const std::string &form) {
     SCOPED_TRACE(small ? "small tiles" : "chosen tiles");
     OwningOpRef<ModuleOp> lowered = module->clone();
     ASSERT_TRUE(succeeded(lower(*lowered, *spec, small)));
-    if (!c.finite)
+    if (!c.finite) {
       comparePlans(*lowered, *spec, tensors, *expected, Precision::Ideal, c.tolerance);
+      SCOPED_TRACE("loops cut in two");
+      comparePlans(*withCutLoops(*lowered, small), *spec, tensors, *expected, Precision::Ideal, c.tolerance);
+    }
     if (!small || c.tiles == Tiles::Small)
       comparePlans(*lowered, *spec, tensors, *expected, Precision::Faithful, contractOf(c, *spec));
   }

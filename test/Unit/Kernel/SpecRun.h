@@ -54,6 +54,9 @@ protected:
   Specs();
   /// Runs the case at each of its sizes, twice: the sizes being known when compiling, and not.
   void check(const SpecCase &c);
+  /// Of the first of its sizes and forms: gives each loop that can be cut every carry that is not its own, and expects that
+  /// cutting it shows, where it is run in several pieces.
+  void checkCarries(const SpecCase &c);
 
 private:
   void checkAt(const SpecCase &c, Sizes sizes, const std::string &form);

@@ -335,7 +335,7 @@ TEST_P(CpuRows, PermutationOfWhatALoopCarries) {
   for (int64_t c = 0; c < width; ++c)
     list += (c ? ", " : "") + text(order[c] = (c * 5 + 2) % width);
   run("%x = tile.load %A[%c0, %c0] : " + memory + " -> " + tile +
-          "\n%n = arith.constant 3 : index\n%r = tile.loop sum %j = %c0 to %n step 1 carries(%y = %x) : (" + tile +
+          "\n%n = arith.constant 3 : index\n%r = tile.loop #tile.sum %j = %c0 to %n step 1 carries(%y = %x) : (" + tile +
           ") {\n%p = tile.permute_columns %y [" + list + "] : " + tile + "\ntile.yield %p : " + tile +
           "\n}\ntile.store %r, %B[%c0, %c0] : " + tile + ", " + memory + "\n",
       {&x, &out}, {"f32", "f32"});
@@ -351,7 +351,7 @@ TEST_P(CpuRows, ALoopKeepsWhatItReadsInEveryStep) {
   std::string tile = tileType(rows, width), square = tileType(width, width), memory = memoryType(width);
   run("%x = tile.load %A[%c0, %c0] : " + memory + " -> " + tile + "\n%d = arith.addf %x, %x : " + tile +
           "\n%z = arith.constant dense<0.0> : " + square + "\n%n = arith.constant 3 : index\n" +
-          "%r = tile.loop sum %j = %c0 to %n step 1 carries(%acc = %z) : (" + square +
+          "%r = tile.loop #tile.sum %j = %c0 to %n step 1 carries(%acc = %z) : (" + square +
           ") {\n%l = tile.load %A[%c0, %c0] : " + memory + " -> " + tile + "\n%m = arith.negf %d : " + tile +
           "\n%a = tile.dot %l, %m, %acc {transpose_a} : " + tile + ", " + tile + " -> " + square +
           "\ntile.yield %a : " + square + "\n}\ntile.store %r, %B[%c0, %c0] : " + square + ", " + memory + "\n",

@@ -120,7 +120,7 @@ TEST_P(CpuTiles, StateLargerThanTheRegisters) {
                 bMemory = "memref<?x" + std::to_string(n) + "xf32>";
     std::string state = "tensor<" + out.type();
     run("%z = arith.constant dense<0.0> : " + state + "\n%end = memref.dim %A, %c0 : " + aMemory +
-            "\n%r = tile.loop sum %j = %c0 to %end step 16 carries(%acc = %z) : (" + state +
+            "\n%r = tile.loop #tile.sum %j = %c0 to %end step 16 carries(%acc = %z) : (" + state +
             ") {\n%l = tile.load %A[%j, %c0] : " + aMemory + " -> " + aTile + "\n%s = arith.mulf %l, %l : " + aTile +
             "\n%v = tile.load %B[%j, %c0] : " + bMemory + " -> " + bTile +
             "\n%n = tile.dot %s, %v, %acc {transpose_a} : " + aTile + ", " + bTile + " -> " + state +

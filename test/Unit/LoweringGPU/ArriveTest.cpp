@@ -51,8 +51,8 @@ static std::string source(const std::string &piece = "arith.addi %i, %c0 : index
       %own = tile.load %in[%h, %p, %c0, %c0] : !in -> tensor<32x16xf32>
       tile.store %own, %parts[%h, %p, %c0, %c0] : tensor<32x16xf32>, !in
       %last = tile.arrive %counters[%h] of %count : !counters
-      tile.loop sum %once = %c0 to %last step 1 {
-        %sum = tile.loop sum %i = %c0 to %count step 1 carries(%acc = %zero) : (tensor<32x16xf32>) {
+      tile.loop #tile.sum %once = %c0 to %last step 1 {
+        %sum = tile.loop #tile.sum %i = %c0 to %count step 1 carries(%acc = %zero) : (tensor<32x16xf32>) {
           %which = )" + piece + R"(
           %part = tile.load %parts[%h, %which, %c0, %c0] : !in -> tensor<32x16xf32>
           %next = arith.addf %acc, %part : tensor<32x16xf32>

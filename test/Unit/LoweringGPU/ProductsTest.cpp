@@ -41,7 +41,7 @@ struct Product {
   std::string dtype = "f16";
   bool transposeA = false, transposeB = false;
   bool computed = false; ///< operands are twice what memory has, made in registers
-  std::string precision; ///< " precision tf32"
+  std::string precision = {}; ///< " precision tf32"
   int64_t warps = 4, warpColumns = 1;
   bool byWarpgroups = false; ///< wgmma is asked for, and must come
   int sizeA = 0, sizeB = 0;  ///< exponents of 2 that the numbers of an operand are multiplied by
@@ -375,7 +375,7 @@ TEST_F(Products, OfF32AddUpWithRounding) {
       ") grid(batch) attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, "
       "operand = f32, warps = 4, stages = 2>} {\n%c0 = arith.constant 0 : index\n%end = arith.constant 8192 : index\n"
       "%zero = arith.constant dense<0.0> : tensor<16x16xf32>\n"
-      "%sum = tile.loop sum %j = %c0 to %end step 64 carries(%acc = %zero) : (tensor<16x16xf32>) {\n%a = tile.load "
+      "%sum = tile.loop #tile.sum %j = %c0 to %end step 64 carries(%acc = %zero) : (tensor<16x16xf32>) {\n%a = tile.load "
       "%A[%c0, %c0, %j, %c0] : " +
       memory +
       " -> tensor<64x16xf32>\n%next = tile.dot %a, %a, %acc {transpose_a} : tensor<64x16xf32>, tensor<64x16xf32> -> "

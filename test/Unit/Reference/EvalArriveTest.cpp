@@ -24,8 +24,8 @@ static std::string sumOfPoints(const std::string &count, const std::string &befo
       tile.store %x, %parts[%p, %c0] : tensor<1xf32>, memref<5x1xf32>
       %count = )" + count + before + R"(
       %last = tile.arrive %counters[)" + index + R"(] of %count : memref<1x2xi32>
-      tile.loop sum %once = %c0 to %last step 1 {
-        %sum = tile.loop sum %i = %c0 to %c5 step 1 carries(%acc = %zero) : (tensor<1xf32>) {
+      tile.loop #tile.sum %once = %c0 to %last step 1 {
+        %sum = tile.loop #tile.sum %i = %c0 to %c5 step 1 carries(%acc = %zero) : (tensor<1xf32>) {
           %part = tile.load %parts[%i, %c0] : memref<5x1xf32> -> tensor<1xf32>
           %next = arith.addf %acc, %part : tensor<1xf32>
           tile.yield %next : tensor<1xf32>

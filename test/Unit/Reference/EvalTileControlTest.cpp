@@ -19,7 +19,7 @@ TEST(EvalTileControlTest, LoopCarriesInOrder) {
     %n = memref.dim %in, %c0 : memref<?x1xf32>
     %two = arith.constant dense<2.0> : tensor<1xf32>
     %zero = arith.constant dense<0.0> : tensor<1xf32>
-    %r = tile.loop sum %i = %c0 to %n step 2 carries(%acc = %zero) : (tensor<1xf32>) {
+    %r = tile.loop #tile.sum %i = %c0 to %n step 2 carries(%acc = %zero) : (tensor<1xf32>) {
       %x = tile.load %in[%i, %c0] : memref<?x1xf32> -> tensor<1xf32>
       %d = arith.mulf %acc, %two : tensor<1xf32>
       %next = arith.addf %d, %x : tensor<1xf32>
@@ -33,6 +33,28 @@ TEST(EvalTileControlTest, LoopCarriesInOrder) {
   EXPECT_EQ(out({0}), 0);
 }
 
+TEST(EvalTileControlTest, ReverseLoopsBeginWithTheLastStep) {
+  // acc ← 2·acc + element over 0, 2, 4 from the last one down; the last step is the same if the end lies within it.
+  Program program(kernelText("memref<?x1xf32>", "memref<1xf32>", R"(
+    %n = memref.dim %in, %c0 : memref<?x1xf32>
+    %two = arith.constant dense<2.0> : tensor<1xf32>
+    %zero = arith.constant dense<0.0> : tensor<1xf32>
+    %r = tile.loop #tile.sum %i = %c0 to %n step 2 reverse carries(%acc = %zero) : (tensor<1xf32>) {
+      %x = tile.load %in[%i, %c0] : memref<?x1xf32> -> tensor<1xf32>
+      %d = arith.mulf %acc, %two : tensor<1xf32>
+      %next = arith.addf %d, %x : tensor<1xf32>
+      tile.yield %next : tensor<1xf32>
+    }
+    tile.store %r, %out[%c0] : tensor<1xf32>, memref<1xf32>)"));
+  Array out({1});
+  for (auto numbers : {std::vector<double>{1, 10, 3, 10, 5}, std::vector<double>{1, 10, 3, 10, 5, 10}}) {
+    ASSERT_TRUE(runBody(program, makeArray({static_cast<int64_t>(numbers.size()), 1}, numbers), out)) << program.messages;
+    EXPECT_EQ(out({0}), 2 * (2 * 5 + 3) + 1);
+  }
+  ASSERT_TRUE(runBody(program, Array({0, 1}), out)) << program.messages;
+  EXPECT_EQ(out({0}), 0);
+}
+
 TEST(EvalTileControlTest, NumbersChooseOneOfTwoWays) {
   Program program(kernelText("memref<3xf32>", "memref<1xf32>", R"(
     %c1 = arith.constant 1 : index
@@ -40,11 +62,11 @@ TEST(EvalTileControlTest, NumbersChooseOneOfTwoWays) {
     %ten = arith.constant dense<10.0> : tensor<1xf32>
     %x = tile.load %in[%c0] : memref<3xf32> -> tensor<3xf32>
     %any = tile.any %x : tensor<3xf32>
-    %a = tile.loop sum %i = %any to %c1 step 1 carries(%acc = %one) : (tensor<1xf32>) {
+    %a = tile.loop #tile.sum %i = %any to %c1 step 1 carries(%acc = %one) : (tensor<1xf32>) {
       %next = arith.addf %acc, %acc : tensor<1xf32>
       tile.yield %next : tensor<1xf32>
     }
-    %b = tile.loop sum %i = %c0 to %any step 1 carries(%acc = %a) : (tensor<1xf32>) {
+    %b = tile.loop #tile.sum %i = %c0 to %any step 1 carries(%acc = %a) : (tensor<1xf32>) {
       %next = arith.mulf %acc, %ten : tensor<1xf32>
       tile.yield %next : tensor<1xf32>
     }
@@ -64,7 +86,7 @@ TEST(EvalTileControlTest, YieldMayExchangeTheCarriedTiles) {
     %c3 = arith.constant 3 : index
     %x = arith.constant dense<1.0> : tensor<1xf32>
     %y = arith.constant dense<2.0> : tensor<1xf32>
-    %r:2 = tile.loop sum %i = %c0 to %c3 step 1 carries(%a = %x, %b = %y) : (tensor<1xf32>, tensor<1xf32>) {
+    %r:2 = tile.loop #tile.sum %i = %c0 to %c3 step 1 carries(%a = %x, %b = %y) : (tensor<1xf32>, tensor<1xf32>) {
       tile.yield %b, %a : tensor<1xf32>, tensor<1xf32>
     }
     tile.store %r#0, %out[%c0, %c0] : tensor<1xf32>, memref<2x1xf32>

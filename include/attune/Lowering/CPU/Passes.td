@@ -50,7 +50,7 @@ def InlineLoops : Pass<"cpu-inline-loops", "::mlir::ModuleOp"> {
     values can be divided and stored as it ends.
 
     ```mlir
-    %o = tile.loop sum %j = %c0 to %c49 step 49 carries(%acc = %zero) : (tensor<49x64xf32>) {
+    %o = tile.loop #tile.sum %j = %c0 to %c49 step 49 carries(%acc = %zero) : (tensor<49x64xf32>) {
       %next = tile.dot %w, %v, %acc : tensor<49x49xf32>, tensor<49x64xf32> -> tensor<49x64xf32>
       tile.yield %next : tensor<49x64xf32>
     }

@@ -68,13 +68,13 @@ module {
     %c0 = arith.constant 0 : index
     %0 = tile.program_id  batch
     %cst = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
-    %1 = tile.loop sum %arg3 = %c0 to %arg2 step 64 carries(%arg4 = %cst) : (tensor<64x64xf32>) {
+    %1 = tile.loop #tile.sum %arg3 = %c0 to %arg2 step 64 carries(%arg4 = %cst) : (tensor<64x64xf32>) {
       %2 = tile.load %arg0[%0, %arg3, %c0] : memref<?x?x64xf32> -> tensor<64x64xf32>
       %3 = tile.dot %2, %2, %arg4 {transpose_a} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
       tile.yield %3 : tensor<64x64xf32>
     }
     tile.store %1, %arg1[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
-    tile.loop sum %arg3 = %c0 to %arg2 step 1 {
+    tile.loop #tile.sum %arg3 = %c0 to %arg2 step 1 {
       tile.yield
     }
     tile.return
@@ -84,10 +84,10 @@ module {
     %cst = arith.constant dense<0xFF800000> : tensor<64xf32>
     %cst_0 = arith.constant dense<0.000000e+00> : tensor<64xf32>
     %cst_1 = arith.constant dense<0.000000e+00> : tensor<64x32xf32>
-    %0:3 = tile.loop softmax %arg2 = %c0 to %arg1 step 64 carries(%arg3 = %cst, %arg4 = %cst_0, %arg5 = %cst_1) : (tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>) {
+    %0:3 = tile.loop #tile.rescaled_sum<exp2, row> %arg2 = %c0 to %arg1 step 64 carries(%arg3 = %cst, %arg4 = %cst_0, %arg5 = %cst_1) : (tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>) {
       tile.yield %arg3, %arg4, %arg5 : tensor<64xf32>, tensor<64xf32>, tensor<64x32xf32>
     }
-    %1:2 = tile.loop sum %arg2 = %c0 to %arg1 step 64 carries(%arg3 = %cst, %arg4 = %cst_0) : (tensor<64xf32>, tensor<64xf32>) {
+    %1:2 = tile.loop #tile.sum %arg2 = %c0 to %arg1 step 64 carries(%arg3 = %cst, %arg4 = %cst_0) : (tensor<64xf32>, tensor<64xf32>) {
       tile.yield %arg3, %arg4 : tensor<64xf32>, tensor<64xf32>
     }
     tile.store %0#1, %arg0[%c0] : tensor<64xf32>, memref<64xf32>
@@ -123,7 +123,7 @@ module {
     %0 = tile.program_id  head
     %c0 = arith.constant 0 : index
     %1 = tile.arrive %arg0[%arg1, %0] of %arg2 : memref<?x4x2xi32>
-    tile.loop sum %arg3 = %c0 to %1 step 1 {
+    tile.loop #tile.sum %arg3 = %c0 to %1 step 1 {
       tile.yield
     }
     tile.return

@@ -5,14 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "TileBuilder.h"
+#include "attune/Tile/TileBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
-using namespace attune::kernel;
 using namespace attune::tile;
 
 //===----------------------------------------------------------------------===//
@@ -110,6 +109,12 @@ Value TileBuilder::reduceMax(Value tile, int64_t axis) { return reduce(*this, Re
 
 Value TileBuilder::expand(Value tile, int64_t axis, ArrayRef<int64_t> shape) {
   return ExpandOp::create(builder, loc, RankedTensorType::get(shape, element(tile)), tile, axis);
+}
+
+CarryAttrInterface TileBuilder::sums() { return SumAttr::get(builder.getContext()); }
+CarryAttrInterface TileBuilder::maxima() { return MaximumAttr::get(builder.getContext()); }
+CarryAttrInterface TileBuilder::rescaledSums(int64_t power, Unit unit) {
+  return RescaledSumAttr::get(builder.getContext(), power, unit);
 }
 
 Value TileBuilder::mask(Value tile, double fill, Value rows, Value cols, Value diagonal) {

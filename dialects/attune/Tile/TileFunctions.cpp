@@ -5,14 +5,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "TileBuilder.h"
+#include "attune/Tile/TileBuilder.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
 
 using namespace mlir;
-using namespace attune::kernel;
 using namespace attune::tile;
 
 //===----------------------------------------------------------------------===//

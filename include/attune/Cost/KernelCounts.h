@@ -1,0 +1,72 @@
+//===- KernelCounts.h - What a launch of a kernel does, at any sizes -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A launch is compiled once, from the IR of its kernel and of its host function, and evaluated at sizes. Nothing else
+// is known of the kernel: docs/Rationale/Counts.md says how, and what the IR cannot know.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_COST_KERNELCOUNTS_H
+#define ATTUNE_COST_KERNELCOUNTS_H
+
+#include "attune/Tile/Tile.h"
+
+#include <memory>
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace attune::cost {
+
+struct CountProgram;
+
+/// A size of a host function's tensors that only a run knows.
+struct SizeInput {
+  unsigned argument, dimension;
+};
+
+/// What is assumed of branches that numbers decide (`tile.any`): that no number is above 0, which is usual, or that one
+/// is.
+enum class Branches { Usual, Rare };
+
+/// Counts of all programs of a launch together.
+struct EvaluatedCounts {
+  tile::OpCount count;
+  /// False: bounds are not linear in the program's number, and of more than 256 programs some were sampled.
+  bool isExact = true;
+};
+
+class KernelCounts {
+public:
+  /// Errors say which bound, index or op cannot be counted.
+  static mlir::FailureOr<KernelCounts> compile(tile::LaunchOp launch);
+  KernelCounts(KernelCounts &&);
+  KernelCounts &operator=(KernelCounts &&);
+  ~KernelCounts();
+
+  /// What `evaluate` wants to know, in this order.
+  llvm::ArrayRef<SizeInput> inputs() const;
+  /// Lengths of sequences that are read from memory count as the sequence's size.
+  EvaluatedCounts evaluate(llvm::ArrayRef<int64_t> sizes, Branches branches = Branches::Usual) const;
+
+  /// A bound or an access depends on several axes of the grid: one of them is counted program by program.
+  bool hasSeveralAxes() const;
+  /// Instructions of the compiled program.
+  size_t size() const;
+
+private:
+  explicit KernelCounts(std::unique_ptr<CountProgram> program);
+  std::unique_ptr<CountProgram> program;
+};
+
+/// Tells the ops of arith and math what they do (`tile::CostOpInterface`).
+void registerCostModels(mlir::DialectRegistry &registry);
+
+} // namespace attune::cost
+
+#endif // ATTUNE_COST_KERNELCOUNTS_H

@@ -1,0 +1,29 @@
+//===- Extents.h - Where axes begin and end -*- C++ -*- -----------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_FUSION_EXTENTS_H
+#define ATTUNE_LIB_FUSION_EXTENTS_H
+
+#include "Region.h"
+
+namespace attune::fusion {
+
+/// How many entries an extent has: those of a window, or all. `memory`: its memory where the count is taken, in a
+/// kernel or on the host.
+mlir::Value countOf(TileBuilder &tiles, const Extent &extent, mlir::Value memory);
+mlir::Value countOf(const TileSite &site, const Extent &extent);
+
+/// Entries from here on do not exist, of the batch entry and the window at the site.
+mlir::Value limitOf(const TileSite &site, const Extent &extent, const WindowView &view);
+
+/// Where the segments of a stage begin and end at a site.
+kernel::VisibleKeys bordersOf(const TileSite &site, const Stage &stage);
+mlir::Value borderAt(TileBuilder &tiles, const kernel::VisibleKeys &borders, Border border);
+
+} // namespace attune::fusion
+
+#endif // ATTUNE_LIB_FUSION_EXTENTS_H

@@ -1,0 +1,123 @@
+//===- KernelRegion.h - What one kernel computes, as stages and terms -*- C++ -*- ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A region is data: grid axes, extents of all axes, and outputs, each a tree of sources in which stages nest and follow
+// one another. A planner makes it; `buildRegion` turns it into a kernel and its launch.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_FUSION_REGION_H
+#define ATTUNE_LIB_FUSION_REGION_H
+
+#include "Term.h"
+
+namespace attune::fusion {
+
+/// The entries of an axis, and which of them exist: the only source of begin, end and position.
+struct Extent {
+  mlir::Value memory;         ///< its size at `dimension` is the number of entries; null: `count` is
+  unsigned dimension = 0;
+  int64_t count = 0;
+  mlir::Value lengths = {};   ///< [batch]: entries at or past it do not exist; null: all do
+  attn::WindowAttr window = {}; ///< entries are those of a window, each program has one; null: all
+  /// Entry j counts for entry i of that axis if j ≤ i + count − count of that axis.
+  std::optional<Axis> causal = std::nullopt;
+};
+struct Extents {
+  std::array<Extent, axisCount> ofAxes;
+
+  const Extent &operator[](Axis axis) const { return ofAxes[static_cast<unsigned>(axis)]; }
+  Extent &operator[](Axis axis) { return ofAxes[static_cast<unsigned>(axis)]; }
+};
+
+/// The places of a streamed axis at which its segments begin and end.
+enum class Border {
+  Begin,
+  Seen, ///< entries before it count for every row of the tile; a multiple of the step
+  End   ///< no entry from here on counts for any row
+};
+
+/// Consecutive steps of a stage. Where `masked`, not every entry counts for every row.
+struct Segment {
+  llvm::StringRef name;
+  Border from, to;
+  bool masked;
+};
+
+/// A tile that is stored.
+struct RegionOutput {
+  Source source;
+  mlir::Value memory;
+  llvm::SmallVector<Dimension, 4> dimensions;
+};
+
+/// What a step of a stage does: outputs, which are read from the state before it, then its entries enter the state.
+struct StepForm {
+  std::shared_ptr<const StreamedTerm> term;
+  llvm::SmallVector<Source> operands;
+  llvm::SmallVector<RegionOutput, 1> outputs = {};
+};
+
+/// Another form of a step, for entries that need no other unit than the state has.
+struct Shortcut {
+  Source unless;                 ///< an index: 0 where the shortcut holds, else 1
+  llvm::SmallVector<std::pair<Source, mlir::Type>> both; ///< what both forms read, and as what: built before either
+  StepForm form;
+};
+
+/// Entries of one axis that belong to each of another, such as query heads to a shared one; a step does its outputs for
+/// one after another.
+struct Group {
+  Axis member, of;
+  int64_t count;
+};
+
+/// A loop over an axis.
+struct Stage {
+  Axis axis;
+  int64_t step; ///< entries that a step takes
+  llvm::SmallVector<Segment, 2> segments;
+  std::shared_ptr<const Extents> extents;
+  std::optional<Axis> together = std::nullopt; ///< an axis that has the same entries in each step, as far as they exist
+  std::optional<Group> group = std::nullopt;
+  std::shared_ptr<const BoundSource> state = nullptr; ///< what is carried when a step begins
+  std::shared_ptr<const BoundSource> unit = nullptr;  ///< its unit with that of the step's entries joined
+  std::optional<Shortcut> shortcut = std::nullopt;
+
+  /// The axes that a step has a range of, and the stage's reader has not.
+  AxisSet axes() const;
+};
+
+/// What is carried after all entries of the stage's axis.
+Source stream(Stage stage, StepForm form);
+
+/// An axis of the grid: each program has `tile` entries of it.
+struct GridAxis {
+  Axis axis;
+  tile::Axis counts;
+  int64_t tile = 1;
+};
+
+struct KernelRegion {
+  std::string name, suffix; ///< of the kernel
+  tile::ScheduleAttr schedule;
+  llvm::SmallVector<GridAxis, 3> grid;
+  std::shared_ptr<const Extents> extents;
+  llvm::SmallVector<RegionOutput, 2> outputs; ///< in the order of their stores
+  llvm::SmallVector<Source, 1> effects = {};  ///< stages that are run for the outputs of their steps
+
+  /// An error of the first source that takes another representation than its operand has.
+  mlir::LogicalResult verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const;
+  void print(llvm::raw_ostream &os) const;
+};
+
+/// The kernel of a region at the module's end, and its launch in the host function.
+mlir::LogicalResult buildRegion(kernel::BuildSite &site, const KernelRegion &region);
+
+} // namespace attune::fusion
+
+#endif // ATTUNE_LIB_FUSION_REGION_H

@@ -1,0 +1,105 @@
+//===- RegionBuilder.cpp - A region as a kernel -------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kernel begins with the ranges of the grid's axes. Then every output is read, which builds all that it takes, and
+// stored.
+//
+//===----------------------------------------------------------------------===//
+#include "Extents.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+/// Windows are counted by the axis of the batch: the window that all extents share, if any.
+static const Extent *windowed(const KernelRegion &region) {
+  for (const Extent &extent : region.extents->ofAxes)
+    if (extent.window)
+      return &extent;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// The host
+//===----------------------------------------------------------------------===//
+
+static Value gridSize(TileBuilder &host, const KernelRegion &region, const GridAxis &axis) {
+  const Extent &extent = (*region.extents)[axis.axis];
+  Value count = countOf(host, extent, extent.memory);
+  if (const Extent *windows = windowed(region); windows && axis.axis == Axis::Batch)
+    return kernel::multiply(host, count, kernel::windowCount(host, windows->window, windows->memory));
+  return axis.tile == 1 ? count : host.ceilDiv(count, axis.tile);
+}
+
+/// Everything that the kernel reads and writes.
+static SmallVector<Value> argumentsOf(const KernelRegion &region) {
+  SmallVector<Value> values;
+  for (const Source &stage : region.effects)
+    appendArguments(*stage, values);
+  for (const RegionOutput &output : region.outputs)
+    appendArguments(*output.source, values);
+  for (const Extent &extent : region.extents->ofAxes)
+    llvm::append_range(values, ValueRange{extent.memory, extent.lengths});
+  for (const RegionOutput &output : region.outputs)
+    values.push_back(output.memory);
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// The batch entry and the window of a program.
+static std::pair<Value, WindowView> batchEntry(const TileSite &site, const KernelRegion &region, Value program) {
+  const Extent *windows = windowed(region);
+  if (!windows)
+    return {program, {}};
+  TileBuilder &tiles = site.tiles();
+  Value count = kernel::windowCount(tiles, windows->window, site.argument(windows->memory));
+  Value number = arith::RemUIOp::create(tiles.builder, tiles.loc, program, count);
+  Value entry = arith::DivUIOp::create(tiles.builder, tiles.loc, program, count);
+  return {entry, {windows->window, kernel::originOf(tiles, windows->window, number)}};
+}
+
+/// The site at which a program begins: a range on each axis of the grid, and the view of the others.
+static TileSite programSite(TileSite site, const KernelRegion &region) {
+  TileBuilder &tiles = site.tiles();
+  auto [entry, view] = batchEntry(site, region, tiles.programId(tile::Axis::Batch));
+  for (Axis axis : {Axis::Query, Axis::Key})
+    if ((*region.extents)[axis].window)
+      site = site.with(axis, AxisRange{Value(), 0, Value(), Value(), view});
+  for (const GridAxis &axis : region.grid) {
+    Value first = axis.axis == Axis::Batch ? entry : tiles.programId(axis.counts);
+    if (axis.tile != 1)
+      first = tiles.mul(first, axis.tile);
+    site = site.with(axis.axis, AxisRange{first, axis.tile, Value(), Value(), site[axis.axis].view});
+  }
+  return site;
+}
+
+LogicalResult fusion::buildRegion(kernel::BuildSite &site, const KernelRegion &region) {
+  if (failed(region.verify([&] { return emitError(site.loc); })))
+    return failure();
+  kernel::Problem named;
+  named.name = region.name, named.schedule = region.schedule;
+  SmallVector<tile::Axis> axes = llvm::map_to_vector(region.grid, [](const GridAxis &axis) { return axis.counts; });
+  kernel::KernelFrame frame(site, named, region.suffix, axes, argumentsOf(region));
+  Scope body(frame.kernel.getBody().front(), site.loc, /*outer=*/nullptr);
+  TileSite program = programSite(TileSite(body, frame, region.schedule), region);
+  for (const Source &stage : region.effects)
+    stage->read(program);
+  for (const RegionOutput &output : region.outputs)
+    program.store(output.source->tile(program), output.memory, output.dimensions);
+  frame.builder.setInsertionPointToEnd(&frame.kernel.getBody().front());
+  TileBuilder host(site.host, site.loc);
+  auto sizeOf = [&](const GridAxis &axis) { return gridSize(host, region, axis); };
+  frame.finish(site, llvm::map_to_vector(region.grid, sizeOf));
+  return success();
+}

@@ -1,0 +1,210 @@
+//===- RegionPrinter.cpp - Regions as text ------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "RegionPrinter.h"
+
+#include "attune/Kernel/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+//===----------------------------------------------------------------------===//
+// Sources
+//===----------------------------------------------------------------------===//
+
+raw_ostream &RegionPrinter::line(const TileSource &source) {
+  numbers.emplace_back(&source, next);
+  return os.indent(2 * indent) << '%' << next++ << " = ";
+}
+
+void RegionPrinter::require(const TileSource &source) {
+  if (llvm::any_of(numbers, [&](const auto &known) { return known.first == &source; }))
+    return;
+  source.print(*this);
+}
+
+void RegionPrinter::requireOutside(const TileSource &source) {
+  if ((source.axes() & ~available).none())
+    return require(source);
+  for (const Source &operand : source.operands())
+    requireOutside(*operand);
+}
+
+/// The name that an argument of the host has in the spec, else its number; w and a number of a workspace.
+static std::string nameOfMemory(Value memory, SmallVectorImpl<Value> &workspaces) {
+  if (auto argument = dyn_cast<BlockArgument>(memory)) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kernel::argumentNameAttr);
+    return name ? name.str() : "arg" + std::to_string(argument.getArgNumber());
+  }
+  auto *found = llvm::find(workspaces, memory);
+  if (found == workspaces.end()) {
+    workspaces.push_back(memory);
+    return "workspace" + std::to_string(workspaces.size() - 1);
+  }
+  return "workspace" + std::to_string(found - workspaces.begin());
+}
+
+/// %name[batch, head / 2, key : rows, 24]
+std::string RegionPrinter::show(Value hostMemory, ArrayRef<Dimension> dimensions) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << nameOfMemory(hostMemory, memories) << '[';
+  llvm::interleaveComma(dimensions, os, [&](const Dimension &dimension) {
+    os << (dimension.axis ? nameOf(*dimension.axis) : StringRef("0"));
+    if (dimension.divide != 1)
+      os << " / " << dimension.divide;
+    if (dimension.add)
+      os << " + " << dimension.add;
+    if (dimension.scale != 1)
+      os << " * " << dimension.scale;
+    if (dimension.rows)
+      os << " : rows";
+    else if (dimension.count)
+      os << " : " << dimension.count;
+  });
+  os << ']';
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Terms and stages
+//===----------------------------------------------------------------------===//
+
+unsigned RegionPrinter::numberOf(const TileSource &source) const {
+  return llvm::find_if(numbers, [&](const auto &known) { return known.first == &source; })->second;
+}
+
+void RegionPrinter::call(const TermBase &term, Sources operands) {
+  os << term.name() << '(';
+  llvm::interleaveComma(operands, os, [&](const Source &operand) { os << '%' << numberOf(*operand); });
+  os << ')';
+  term.printParameters(os);
+}
+
+void RegionPrinter::term(const TileSource &source, const Term &term, Sources operands) {
+  for (const Source &operand : operands)
+    require(*operand);
+  line(source);
+  call(term, operands);
+  if (source.gives() != Representation::Plain)
+    os << " -> " << nameOf(source.gives());
+  os << '\n';
+}
+
+void RegionPrinter::output(const RegionOutput &output) {
+  require(*output.source);
+  os.indent(2 * indent) << "output %" << numberOf(*output.source) << " to ";
+  os << show(output.memory, output.dimensions) << '\n';
+}
+
+void RegionPrinter::block(AxisSet brings, llvm::function_ref<void()> body) {
+  os << " {\n";
+  AxisSet outside = std::exchange(available, available | brings);
+  size_t known = numbers.size();
+  ++indent;
+  body();
+  --indent;
+  numbers.resize(known);
+  available = outside;
+  os.indent(2 * indent) << "}";
+}
+
+void RegionPrinter::outputs(const Stage &stage, const StepForm &form) {
+  auto all = [&] {
+    for (const RegionOutput &each : form.outputs)
+      output(each);
+  };
+  if (!stage.group || form.outputs.empty())
+    return all();
+  for (const RegionOutput &each : form.outputs)
+    requireOutside(*each.source);
+  os.indent(2 * indent) << "each " << nameOf(stage.group->member) << " of " << stage.group->count;
+  block(setOf(stage.group->member), all);
+  os << '\n';
+}
+
+/// Outputs, then what enters the state.
+void RegionPrinter::form(const Stage &stage, const StepForm &form) {
+  outputs(stage, form);
+  for (const Source &operand : form.operands)
+    require(*operand);
+  os.indent(2 * indent) << "carry ";
+  call(*form.term, form.operands);
+  if (form.term->gives() != Representation::Plain)
+    os << " -> " << nameOf(form.term->gives());
+  os << '\n';
+}
+
+static StringRef borderName(Border border) {
+  constexpr StringLiteral names[] = {"begin", "seen", "end"};
+  return names[static_cast<unsigned>(border)];
+}
+
+/// Which entries of an axis exist, and for whom.
+std::string RegionPrinter::extentOf(const Stage &stage, Axis axis) {
+  const Extent &extent = (*stage.extents)[axis];
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (extent.lengths)
+    stream << " lengths(" << nameOfMemory(extent.lengths, memories) << ')';
+  if (extent.causal)
+    stream << " causal(" << nameOf(*extent.causal) << ')';
+  if (extent.window)
+    stream << ' ' << Attribute(extent.window);
+  return text;
+}
+
+void RegionPrinter::stage(const TileSource &source, const Stage &stage, const StepForm &given) {
+  for (const Source &operand : source.operands())
+    requireOutside(*operand);
+  line(source) << "stage " << nameOf(stage.axis) << extentOf(stage, stage.axis) << " step " << stage.step;
+  if (stage.together)
+    os << " with " << nameOf(*stage.together) << extentOf(stage, *stage.together);
+  os << " segments(";
+  llvm::interleaveComma(stage.segments, os, [&](const Segment &segment) {
+    os << segment.name << ": " << borderName(segment.from) << " to " << borderName(segment.to);
+    os << (segment.masked ? " masked" : "");
+  });
+  os << ") carry(" << Attribute(given.term->carry((*stage.extents)[Axis::Batch].memory.getContext())) << ')';
+  AxisSet brings = setOf(stage.axis);
+  if (stage.together)
+    brings |= setOf(*stage.together);
+  block(brings, [&] {
+    if (!stage.shortcut)
+      return form(stage, given);
+    for (const auto &[both, element] : stage.shortcut->both)
+      require(*both);
+    require(*stage.shortcut->unless);
+    os.indent(2 * indent) << "unless %" << numberOf(*stage.shortcut->unless);
+    block({}, [&] { form(stage, stage.shortcut->form); });
+    os << " else";
+    block({}, [&] { form(stage, given); });
+    os << '\n';
+  });
+  os << '\n';
+}
+
+void RegionPrinter::print(const KernelRegion &region) {
+  os << "region @" << region.name << '_' << region.suffix << " grid(";
+  llvm::interleaveComma(region.grid, os, [&](const GridAxis &axis) {
+    os << nameOf(axis.axis);
+    if (axis.tile != 1)
+      os << " tile " << axis.tile;
+  });
+  os << ")\n    schedule(" << Attribute(region.schedule) << ") {\n";
+  for (const GridAxis &axis : region.grid)
+    available |= setOf(axis.axis);
+  for (const Source &stage : region.effects)
+    require(*stage);
+  for (const RegionOutput &each : region.outputs)
+    output(each);
+  os << "}\n";
+}

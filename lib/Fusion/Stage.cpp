@@ -1,0 +1,222 @@
+//===- Stage.cpp - Loops over axes --------------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Carries.h"
+#include "Extents.h"
+#include "RegionPrinter.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+//===----------------------------------------------------------------------===//
+// The source
+//===----------------------------------------------------------------------===//
+
+namespace {
+class StageSource : public TileSource {
+public:
+  StageSource(Stage stage, StepForm form);
+
+  StringRef name() const override { return form.term->name(); }
+  Sources operands() const override { return all; }
+  std::optional<Representation> takes(unsigned operand) const override {
+    return operand < form.operands.size() ? form.term->takes(operand) : std::nullopt;
+  }
+  void appendArguments(SmallVectorImpl<Value> &values) const override;
+  void print(RegionPrinter &printer) const override { printer.stage(*this, stage, form); }
+
+private:
+  SiteValue build(const TileSite &site) const override;
+  SmallVector<Value> buildSegment(const TileSite &site, const Segment &segment, const kernel::VisibleKeys &borders,
+                                  ValueRange state) const;
+  TileSite stepSite(const TileSite &site, Scope &inner, Value first, const Segment &segment,
+                    const kernel::VisibleKeys &borders) const;
+  SmallVector<Value> buildStep(const TileSite &site, ValueRange state) const;
+  SmallVector<Value> buildForm(const TileSite &site, ValueRange state) const;
+  SmallVector<Value> buildInUnit(const TileSite &site, const StepForm &form, const OpenState &open) const;
+  SmallVector<Value> buildBranches(const TileSite &site, ValueRange state) const;
+
+  Stage stage;
+  StepForm form;
+  SmallVector<Source> all; ///< operands of the term, then everything else that steps read
+};
+} // namespace
+
+AxisSet Stage::axes() const {
+  AxisSet own = setOf(axis);
+  if (together)
+    own |= setOf(*together);
+  if (group)
+    own |= setOf(group->member);
+  return own;
+}
+
+static AxisSet axesOf(const Stage &stage, const StepForm &form) {
+  AxisSet axes = form.term->ownAxes();
+  for (const Source &operand : form.operands)
+    axes |= operand->axes();
+  for (const RegionOutput &output : form.outputs)
+    axes |= output.source->axes();
+  if (stage.group)
+    axes |= setOf(stage.group->of);
+  return axes & ~stage.axes();
+}
+
+StageSource::StageSource(Stage given, StepForm givenForm)
+    : TileSource(axesOf(given, givenForm), givenForm.term->gives()), stage(std::move(given)),
+      form(std::move(givenForm)), all(form.operands) {
+  auto append = [&](const StepForm &each) {
+    for (const RegionOutput &output : each.outputs)
+      all.push_back(output.source);
+  };
+  append(form);
+  if (!stage.shortcut)
+    return;
+  all.push_back(stage.shortcut->unless);
+  llvm::append_range(all, stage.shortcut->form.operands);
+  append(stage.shortcut->form);
+}
+
+void StageSource::appendArguments(SmallVectorImpl<Value> &values) const {
+  values.push_back((*stage.extents)[stage.axis].lengths);
+  form.term->appendArguments(values);
+  for (const RegionOutput &output : form.outputs)
+    values.push_back(output.memory);
+}
+
+Source fusion::stream(Stage stage, StepForm form) {
+  return std::make_shared<StageSource>(std::move(stage), std::move(form));
+}
+
+//===----------------------------------------------------------------------===//
+// Segments
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Value> emptyState(const TileSite &site, const StreamedTerm &term) {
+  TileBuilder &tiles = site.tiles();
+  SmallVector<Type> types;
+  for (const SmallVector<int64_t> &shape : term.stateShapes(site))
+    types.push_back(RankedTensorType::get(shape, tiles.builder.getF32Type()));
+  SmallVector<Value> state = term.carry(tiles.builder.getContext()).buildIdentityState(tiles.builder, tiles.loc, types);
+  if (std::optional<double> least = term.leastUnit())
+    state[0] = tiles.constant(tiles.shape(state[0]), *least);
+  return state;
+}
+
+SiteValue StageSource::build(const TileSite &site) const {
+  kernel::VisibleKeys borders = bordersOf(site, stage);
+  SmallVector<Value> state = emptyState(site, *form.term);
+  for (const Segment &segment : stage.segments)
+    state = buildSegment(site, segment, borders, state);
+  return {SmallVector<Value, 3>(state.begin(), state.end())};
+}
+
+/// A loop whose body gives the next state. What its steps share is built in the block around it meanwhile, so it has a
+/// builder of its own.
+using NextState = function_ref<SmallVector<Value>(Block &block, Value first, ValueRange carried)>;
+static SmallVector<Value> buildLoop(TileBuilder &tiles, tile::CarryAttrInterface carry, Value lower, Value upper,
+                                    int64_t step, ValueRange state, NextState next) {
+  auto body = [&](OpBuilder &builder, Location loc, Value first, ValueRange carried) {
+    Block &block = *builder.getInsertionBlock();
+    SmallVector<Value> yielded = next(block, first, carried);
+    builder.setInsertionPointToEnd(&block);
+    tile::YieldOp::create(builder, loc, yielded);
+  };
+  OpBuilder builder(tiles.loc.getContext());
+  builder.setInsertionPointToEnd(tiles.builder.getInsertionBlock());
+  return SmallVector<Value>(
+      tile::LoopOp::create(builder, tiles.loc, carry, lower, upper, step, state, body).getResults());
+}
+
+TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, const Segment &segment,
+                               const kernel::VisibleKeys &borders) const {
+  AxisRange range{first, stage.step, segment.masked ? borders.limit : Value(), Value(), site[stage.axis].view};
+  Mask mask = segment.masked ? Mask{borders.limit, borders.diagonal} : Mask();
+  TileSite step = site.step(inner, stage.axis, range, mask);
+  if (!stage.together)
+    return step;
+  const Extent &extent = (*stage.extents)[*stage.together];
+  range.limit = limitOf(site, extent, site[*stage.together].view);
+  return step.with(*stage.together, range);
+}
+
+SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment &segment,
+                                             const kernel::VisibleKeys &borders, ValueRange state) const {
+  TileBuilder &tiles = site.tiles();
+  Value lower = borderAt(tiles, borders, segment.from), upper = borderAt(tiles, borders, segment.to);
+  auto next = [&](Block &block, Value first, ValueRange carried) {
+    Scope inner(block, tiles.loc, &site.block());
+    return buildStep(stepSite(site, inner, first, segment, borders), carried);
+  };
+  return buildLoop(tiles, form.term->carry(tiles.builder.getContext()), lower, upper, stage.step, state, next);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> StageSource::buildStep(const TileSite &site, ValueRange state) const {
+  if (stage.state)
+    stage.state->bind(site, SmallVector<Value>(state));
+  return stage.shortcut ? buildBranches(site, state) : buildForm(site, state);
+}
+
+/// The form that joins the unit of the entries to that of the state.
+SmallVector<Value> StageSource::buildForm(const TileSite &site, ValueRange state) const {
+  TileBuilder &tiles = site.tiles();
+  Value unit = form.term->buildUnit(site, form.operands);
+  bool maybeNone = site.mask() && form.term->leastUnit() && std::isinf(*form.term->leastUnit());
+  OpenState open = join(tiles, form.term->carry(tiles.builder.getContext()), state, unit, maybeNone);
+  if (stage.unit)
+    stage.unit->bind(site, open.unit);
+  SmallVector<Value> next;
+  if (open.carried)
+    next.push_back(open.carried);
+  llvm::append_range(next, buildInUnit(site, form, open));
+  return next;
+}
+
+/// Outputs, then the sums with the entries added.
+SmallVector<Value> StageSource::buildInUnit(const TileSite &site, const StepForm &chosen, const OpenState &open) const {
+  for (int64_t number = 0; number < (stage.group ? stage.group->count : 1); ++number) {
+    TileSite at = stage.group ? site.member(stage.group->member, stage.group->of, stage.group->count, number) : site;
+    for (const RegionOutput &output : chosen.outputs)
+      at.store(output.source->tile(at), output.memory, output.dimensions);
+  }
+  return chosen.term->buildContribution(site, chosen.operands, open.unit, open.sums);
+}
+
+/// Two loops of at most one step: the shortcut, which carries sums in the unit that stays, then the form for all
+/// entries.
+SmallVector<Value> StageSource::buildBranches(const TileSite &site, ValueRange state) const {
+  TileBuilder &tiles = site.tiles();
+  for (const auto &[source, element] : stage.shortcut->both)
+    source->tile(site, element);
+  Value taken = stage.shortcut->unless->tile(site), unit = state[0];
+  MLIRContext *context = tiles.builder.getContext();
+  auto inUnit = [&](Block &block, Value, ValueRange sums) {
+    Scope inner(block, tiles.loc, &site.block(), /*conditional=*/true);
+    TileSite at = site.in(inner);
+    SmallVector<Value> carried{unit};
+    llvm::append_range(carried, sums);
+    stage.state->bind(at, carried);
+    return buildInUnit(at, stage.shortcut->form, {unit, unit, SmallVector<Value>(sums)});
+  };
+  auto inAny = [&](Block &block, Value, ValueRange carried) {
+    Scope inner(block, tiles.loc, &site.block(), /*conditional=*/true);
+    TileSite at = site.in(inner);
+    stage.state->bind(at, SmallVector<Value>(carried));
+    return buildForm(at, carried);
+  };
+  SmallVector<Value> next{unit};
+  auto sums = tile::SumAttr::get(context);
+  llvm::append_range(next, buildLoop(tiles, sums, taken, tiles.index(1), 1, state.drop_front(), inUnit));
+  return buildLoop(tiles, form.term->carry(context), tiles.index(0), taken, 1, next, inAny);
+}

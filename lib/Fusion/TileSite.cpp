@@ -1,0 +1,176 @@
+//===- TileSite.cpp - Where a tile is built -----------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "TileSite.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+static unsigned numberOf(Axis axis) { return static_cast<unsigned>(axis); }
+
+StringRef fusion::nameOf(Axis axis) {
+  constexpr StringLiteral names[] = {"batch", "head", "shared_head", "query", "key", "model"};
+  return names[numberOf(axis)];
+}
+
+StringRef fusion::nameOf(Representation representation) {
+  constexpr StringLiteral names[] = {"plain", "log", "scaled"};
+  return names[static_cast<unsigned>(representation)];
+}
+
+double fusion::zeroOf(Representation representation) { return representation == Representation::Log ? -INFINITY : 0; }
+
+AxisSet fusion::setOf(ArrayRef<Axis> axes) {
+  AxisSet set;
+  for (Axis axis : axes)
+    set.set(numberOf(axis));
+  return set;
+}
+
+const SiteValue *Scope::find(Key key) const {
+  for (const auto &[known, value] : built)
+    if (Key(known) == key)
+      return &value;
+  return nullptr;
+}
+
+const SiteValue &Scope::keep(Key key, SiteValue value) {
+  return built.emplace_back(SmallVector<const void *, 16>(key), std::move(value)).second;
+}
+
+//===----------------------------------------------------------------------===//
+// Moving
+//===----------------------------------------------------------------------===//
+
+TileSite TileSite::with(Axis axis, AxisRange range) const {
+  TileSite site = *this;
+  site.ranges[numberOf(axis)] = range;
+  site.placed[numberOf(axis)] = scope;
+  return site;
+}
+
+TileSite TileSite::step(Scope &inner, Axis axis, AxisRange range, Mask mask) const {
+  TileSite site = *this;
+  site.scope = &inner;
+  site.pairs = mask;
+  return site.with(axis, range);
+}
+
+TileSite TileSite::in(Scope &inner) const {
+  TileSite site = *this;
+  site.scope = &inner;
+  return site;
+}
+
+/// The index is built where the entry of the other axis is.
+TileSite TileSite::member(Axis axis, Axis of, int64_t count, int64_t number) const {
+  TileBuilder &at = placed[numberOf(of)]->tiles;
+  TileSite site = *this;
+  site.ranges[numberOf(axis)].first = at.add(at.mul((*this)[of].first, count), at.index(number));
+  site.placed[numberOf(axis)] = placed[numberOf(of)];
+  return site;
+}
+
+//===----------------------------------------------------------------------===//
+// Once
+//===----------------------------------------------------------------------===//
+
+/// The innermost scope that has brought a range of these axes, or a condition within it.
+Scope &TileSite::scopeOf(AxisSet axes) const {
+  unsigned depth = 0;
+  for (unsigned axis = 0; axis < axisCount; ++axis) {
+    assert((!axes[axis] || placed[axis]) && "a source is read where all axes that it depends on have a range");
+    if (axes[axis])
+      depth = std::max(depth, placed[axis]->depth);
+  }
+  Scope *result = scope;
+  for (Scope *at = scope; at->depth > depth; at = at->outer)
+    result = at->conditional ? at : at->outer;
+  return *result;
+}
+
+SmallVector<const void *, 32> TileSite::keyOf(const void *source, const void *variant, AxisSet axes) const {
+  SmallVector<const void *, 32> key{source, variant};
+  for (unsigned axis = 0; axis < axisCount; ++axis) {
+    if (!axes[axis])
+      continue;
+    const AxisRange &range = ranges[axis];
+    key.push_back(reinterpret_cast<const void *>(range.count));
+    for (Value value : {range.first, range.limit, range.lower, range.view.origin})
+      key.push_back(value ? value.getAsOpaquePointer() : nullptr);
+  }
+  return key;
+}
+
+const SiteValue &TileSite::once(const void *source, const void *variant, AxisSet axes,
+                                function_ref<SiteValue(const TileSite &site)> build) const {
+  SmallVector<const void *, 32> key = keyOf(source, variant, axes);
+  for (Scope *at = scope; at; at = at->outer)
+    if (const SiteValue *known = at->find(key))
+      return *known;
+  TileSite site = *this;
+  site.scope = &scopeOf(axes);
+  return site.scope->keep(key, build(site));
+}
+
+void TileSite::bind(const void *source, AxisSet axes, SiteValue value) const {
+  scope->keep(keyOf(source, nullptr, axes), std::move(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Built where the range of its axis is, since all that is read there shares it.
+Value TileSite::index(const Dimension &dimension) const {
+  if (!dimension.axis)
+    return tiles().index(0);
+  TileBuilder &at = placed[numberOf(*dimension.axis)]->tiles;
+  Value result = at.div((*this)[*dimension.axis].first, dimension.divide);
+  if (dimension.add)
+    result = at.add(result, at.index(dimension.add));
+  return dimension.scale == 1 ? result : at.mul(result, dimension.scale);
+}
+
+/// Bounds are those of the first dimension of the tile.
+kernel::RowPlace TileSite::place(ArrayRef<Dimension> dimensions, SmallVectorImpl<Value> &indices) const {
+  kernel::RowPlace rows{};
+  bool first = true;
+  for (const Dimension &dimension : dimensions) {
+    bool inTile = dimension.rows || dimension.count;
+    if (inTile && first && dimension.rows) {
+      const AxisRange &range = (*this)[*dimension.axis];
+      rows = kernel::placeOf(tiles(), range.view, range.first, range.lower, range.limit);
+      indices.push_back(rows.index);
+    } else {
+      indices.push_back(index(dimension));
+    }
+    first &= !inTile;
+  }
+  return rows;
+}
+
+Value TileSite::load(Value hostMemory, ArrayRef<Dimension> dimensions) const {
+  SmallVector<Value> indices;
+  kernel::RowPlace rows = place(dimensions, indices);
+  SmallVector<int64_t> shape;
+  for (const Dimension &dimension : dimensions)
+    if (dimension.rows)
+      shape.push_back((*this)[*dimension.axis].count);
+    else if (dimension.count)
+      shape.push_back(dimension.count);
+  return tiles().load(argument(hostMemory), indices, shape, rows.rows);
+}
+
+void TileSite::store(Value tile, Value hostMemory, ArrayRef<Dimension> dimensions) const {
+  SmallVector<Value> indices;
+  kernel::RowPlace rows = place(dimensions, indices);
+  tiles().store(tile, argument(hostMemory), indices, rows.rows);
+}

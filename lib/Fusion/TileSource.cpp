@@ -1,0 +1,77 @@
+//===- TileSource.cpp - What a term reads -------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "TileSource.h"
+
+#include "RegionPrinter.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+SiteValue TileSource::read(const TileSite &site) const {
+  return site.once(this, nullptr, dependsOn, [&](const TileSite &at) { return build(at); });
+}
+
+Value TileSource::tile(const TileSite &site, Type element) const {
+  Value whole = read(site).tiles.front();
+  if (!element || site.tiles().element(whole) == element)
+    return whole;
+  auto cast = [&](const TileSite &at) { return SiteValue{{at.tiles().cast(whole, element)}}; };
+  return site.once(this, element.getAsOpaquePointer(), dependsOn, cast).tiles.front();
+}
+
+void fusion::appendArguments(const TileSource &root, SmallVectorImpl<Value> &values) {
+  for (const Source &operand : root.operands())
+    appendArguments(*operand, values);
+  SmallVector<Value> own;
+  root.appendArguments(own);
+  for (Value value : own)
+    if (value && !llvm::is_contained(values, value))
+      values.push_back(value);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static AxisSet axesOf(ArrayRef<Dimension> dimensions) {
+  AxisSet axes;
+  for (const Dimension &dimension : dimensions)
+    if (dimension.axis)
+      axes |= setOf(*dimension.axis);
+  return axes;
+}
+
+namespace {
+class MemorySource : public TileSource {
+public:
+  MemorySource(Value hostMemory, ArrayRef<Dimension> dimensions)
+      : TileSource(axesOf(dimensions), Representation::Plain), hostMemory(hostMemory), dimensions(dimensions) {}
+
+  void appendArguments(SmallVectorImpl<Value> &values) const override { values.push_back(hostMemory); }
+  void print(RegionPrinter &printer) const override {
+    printer.line(*this) << "load " << printer.show(hostMemory, dimensions) << '\n';
+  }
+
+private:
+  SiteValue build(const TileSite &site) const override { return {{site.load(hostMemory, dimensions)}}; }
+
+  Value hostMemory;
+  SmallVector<Dimension, 4> dimensions;
+};
+} // namespace
+
+void BoundSource::print(RegionPrinter &printer) const { printer.line(*this) << label << '\n'; }
+
+SiteValue BoundSource::build(const TileSite &) const {
+  llvm_unreachable("a bound source is read in the steps of its stage");
+}
+
+Source fusion::memory(Value hostMemory, ArrayRef<Dimension> dimensions) {
+  return std::make_shared<MemorySource>(hostMemory, dimensions);
+}

@@ -1,0 +1,34 @@
+//===- Contract.cpp - Products that reduce an axis ----------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+namespace {
+struct Contract : StreamedTerm {
+  Contract(Axis rows, int64_t width) : rows(rows), width(width) {}
+
+  StringRef name() const override { return "contract"; }
+  tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
+  AxisSet ownAxes() const override { return setOf(rows); }
+  SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &site) const override {
+    return {{site[rows].count, width}};
+  }
+  SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
+    Value x = operands[0]->tile(site), w = operands[1]->tile(site); // [T, c], [c, width]
+    return {kernel::timesWeight(site.tiles(), site.operand(), x, w, sums[0])};
+  }
+
+  Axis rows;
+  int64_t width;
+};
+} // namespace
+
+terms::StreamedPtr terms::contract(Axis rows, int64_t width) { return std::make_unique<Contract>(rows, width); }

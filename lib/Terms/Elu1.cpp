@@ -1,0 +1,26 @@
+//===- Elu1.cpp - elu(x) + 1 of each entry ------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Terms.h"
+
+#include "FeatureMaps.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+namespace {
+struct Elu1 : Term {
+  StringRef name() const override { return "elu1"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    return {kernel::elu1(tiles, operands[0]->tile(site, tiles.builder.getF32Type()))};
+  }
+};
+} // namespace
+
+terms::TermPtr terms::elu1() { return std::make_unique<Elu1>(); }

@@ -1,0 +1,44 @@
+//===- Logits.cpp - Products of queries and keys ------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+namespace {
+struct Logits : Term {
+  Logits(Representation representation, double scale, bool wide)
+      : representation(representation), scale(scale), wide(wide) {}
+
+  StringRef name() const override { return "logits"; }
+  void printParameters(raw_ostream &os) const override {
+    if (scale != 1)
+      os << " {scale = " << scale << '}';
+    if (wide)
+      os << " {wide}";
+  }
+  Representation gives(Sources) const override { return representation; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type type = wide ? Type(tiles.builder.getF32Type()) : site.operand();
+    Value q = operands[0]->tile(site, type), k = operands[1]->tile(site, type);                     // [Tq, d], [Tk, d]
+    SmallVector<int64_t> pairs{tiles.shape(q)[0], tiles.shape(k)[0]};
+    Value s = tiles.dot(q, k, tiles.constant(pairs, 0), false, true);                               // [Tq, Tk]
+    return {scale == 1 ? s : tiles.times(s, tiles.constant(pairs, scale))};
+  }
+
+  Representation representation;
+  double scale;
+  bool wide;
+};
+} // namespace
+
+terms::TermPtr terms::logits(Representation gives, double scale, bool wide) {
+  return std::make_unique<Logits>(gives, scale, wide);
+}

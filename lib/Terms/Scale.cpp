@@ -1,0 +1,30 @@
+//===- Scale.cpp - A number times each token ----------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+namespace {
+struct Scale : Term {
+  explicit Scale(double factor) : factor(factor) {}
+
+  StringRef name() const override { return "scale"; }
+  void printParameters(raw_ostream &os) const override { os << " {factor = " << factor << '}'; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site, tiles.builder.getF32Type());
+    return {tiles.times(x, tiles.constant(tiles.shape(x), factor))};
+  }
+
+  double factor;
+};
+} // namespace
+
+terms::TermPtr terms::scale(double factor) { return std::make_unique<Scale>(factor); }

@@ -1,0 +1,110 @@
+//===- Terms.h - The terms that regions are made of -*- C++ -*- ---------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_TERMS_TERMS_H
+#define ATTUNE_LIB_TERMS_TERMS_H
+
+#include "Region.h"
+
+namespace attune::terms {
+using fusion::Axis;
+using fusion::StreamedTerm;
+using fusion::Term;
+using TermPtr = std::unique_ptr<Term>;
+using StreamedPtr = std::unique_ptr<StreamedTerm>;
+
+// Of each token.
+
+/// (x): factor · x in f32.
+TermPtr scale(double factor);
+/// (x): (x − mean) / sqrt(variance + ε) of each row.
+TermPtr qkNorm(double epsilon);
+/// (x): elu(x) + 1.
+TermPtr elu1();
+/// (x): x rotated by its positions, those of `axis`.
+TermPtr rope(Axis axis, const kernel::TokenStep &step);
+/// (x, bias): x + bias in each row of `axis`, 0 where a row does not exist.
+TermPtr addBias(Axis axis);
+
+// Of each pair.
+
+/// (a, b): scale · a bᵀ, exponents in units of log 2 if `gives` is Log; of operands in f32 if `wide`.
+TermPtr logits(fusion::Representation gives, double scale, bool wide);
+/// (w): w where the query sees the key, else what stands for 0.
+TermPtr visible();
+/// (w): w_ij of pairs j ≤ i of a chunk, else 0.
+TermPtr lowerTriangle();
+
+// Over an axis.
+
+/// (s, v): m = max_j s_j, Σ_j 2^(s_j − m), Σ_j 2^(s_j − m) v_j for exponents s and v [keys, width].
+StreamedPtr softmaxPartial(int64_t width);
+/// (t, v): u = max_j |t_j|, Σ_j (t_j / u)^degree, Σ_j (t_j / u)^degree v_j.
+StreamedPtr powerPartial(int64_t degree, int64_t width, attn::DenominatorAttr guard);
+/// (w, v): Σ_j w_j v_j, Σ_j w_j, with operands of products in f32 if `wide`.
+StreamedPtr weightedSums(int64_t width, bool wide);
+/// (b, v): S = Σ_j b_j v_jᵀ, z = Σ_j b_j.
+StreamedPtr featureSums(int64_t features, int64_t width, bool wide);
+/// (x, W): x W, of rows of `rows` and `width` columns.
+StreamedPtr contract(Axis rows, int64_t width);
+
+// Of states.
+
+/// (a, state of featureSums, w, v): a S + w v, a z + w 1.
+TermPtr readout(bool wide);
+/// (num and den): num / max(den + bias, floor), 0 where that is 0.
+TermPtr normalize(attn::DenominatorAttr guard);
+/// (state of softmaxPartial): acc / l, 0 where l = 0.
+TermPtr softmaxFinish();
+/// (state of powerPartial): num / guard(den), 0 where that is 0.
+TermPtr powerFinish(int64_t degree, attn::DenominatorAttr guard);
+/// (state of softmaxPartial): (m + log2 l) ln 2, −∞ where l = 0.
+TermPtr logSumExp();
+
+// Of exponents, and states in their units.
+
+/// (x, ω): log2 e √s x ωᵀ, with `squares` less s |x|² log2 e / 2.
+TermPtr exponents(double scale, bool withSquares);
+/// (x): x where the row exists, else what stands for 0.
+TermPtr existing(Axis axis);
+/// (L, state): 2^(L − M) for the units M of a state.
+TermPtr inUnit();
+/// (L, state): 1 if an exponent is above its unit by more than the headroom, else 0.
+TermPtr rises(double headroom);
+/// (L, state): max_f (L_f + M_f) of each row, in which the guard is in range.
+TermPtr rowUnit(attn::DenominatorAttr guard);
+/// (L, M): 2^(L − M) of exponents that are not far below M, else 0; with `offset` times 2^stateOffset (LogPairs.h).
+TermPtr nearUnit(int64_t bands, bool offset);
+/// (Lq, Lk, M, c'): c ≥ c' and w = 2^(Lq + Lk − c) summed over features, of pairs j ≤ i (LogPairs.h).
+TermPtr logContract(int64_t bands);
+/// (Lq, b, state, c): c and w = 2^(Lq + M − c) bᵀ of pairs j ≤ i.
+TermPtr logPlainContract();
+/// (Lq, state, pairs, v): what queries read of a state and of the pairs with keys that it does not have yet, in their
+/// unit.
+TermPtr causalReadout(bool offset);
+/// (what causalReadout gives): the quotient.
+TermPtr normalizeInUnit(attn::DenominatorAttr guard);
+/// (b, v, L): M = max_j L_j, Σ_j b_j, Σ_j b_j v_jᵀ.
+StreamedPtr state(int64_t features, int64_t width);
+
+// Of neighborhoods.
+
+/// What a convolution of tokens reads: weights [heads, width, taps], or packed [heads, taps, width], tap after tap.
+struct Taps {
+  mlir::Value weight;
+  bool packed;
+  int64_t width;
+  std::optional<int64_t> columns; ///< tokens of a row of an image; none: one dimension
+  bool inView;                    ///< neighbors outside the view are 0
+  fusion::Extent extent;          ///< of the tokens
+};
+/// (o, v) or (o, v, bias): o + Σ_δ w_δ ⊙ v_{t + δ} + bias.
+TermPtr lepe(Taps taps);
+
+} // namespace attune::terms
+
+#endif // ATTUNE_LIB_TERMS_TERMS_H

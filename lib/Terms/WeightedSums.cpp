@@ -1,0 +1,106 @@
+//===- WeightedSums.cpp - Sums over keys with weights as they are -------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+static Type operandOf(const TileSite &site, bool wide) {
+  return wide ? Type(Float32Type::get(site.operand().getContext())) : site.operand();
+}
+
+namespace {
+struct WeightedSums : StreamedTerm {
+  WeightedSums(int64_t width, bool wide) : width(width), wide(wide) {}
+
+  StringRef name() const override { return "weighted_sums"; }
+  tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
+  SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &site) const override {
+    int64_t rows = site[Axis::Query].count;
+    return {{rows, width}, {rows}}; // num, den
+  }
+  SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
+    TileBuilder &tiles = site.tiles();
+    Type type = operandOf(site, wide);
+    Value w = operands[0]->tile(site), v = operands[1]->tile(site, type); // [Tq, Tk], [Tk, dv]
+    return {tiles.dot(tiles.cast(w, type), v, sums[0]), tiles.plus(sums[1], tiles.reduceAdd(w, 1))};
+  }
+
+  int64_t width;
+  bool wide;
+};
+
+struct FeatureSums : StreamedTerm {
+  FeatureSums(int64_t features, int64_t width, bool wide) : features(features), width(width), wide(wide) {}
+
+  StringRef name() const override { return "state"; }
+  tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
+  SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override {
+    return {{features, width}, {features}}; // S, z
+  }
+  SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
+    TileBuilder &tiles = site.tiles();
+    Type type = operandOf(site, wide);
+    Value b = operands[0]->tile(site), v = operands[1]->tile(site, type);                           // [T, m], [T, dv]
+    Value S = tiles.dot(operands[0]->tile(site, type), v, sums[0], /*transposeA=*/true);
+    return {S, tiles.plus(sums[1], tiles.reduceAdd(b, 0))};
+  }
+
+  int64_t features, width;
+  bool wide;
+};
+
+/// What a state gives enters the accumulator before the pairs do.
+struct Readout : Term {
+  explicit Readout(bool wide) : wide(wide) {}
+
+  StringRef name() const override { return "readout"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type type = operandOf(site, wide);
+    SiteValue state = operands[1]->read(site);                                                      // S [m, dv], z [m]
+    Value a = operands[0]->tile(site), w = operands[2]->tile(site), v = operands[3]->tile(site, type);
+    SmallVector<int64_t> shape(tiles.shape(a)), rows{shape[0], tiles.shape(state.tiles[0])[1]};
+    Value before = tiles.dot(a, state.tiles[0], tiles.constant(rows, 0));                           // [T, dv]
+    Value sumBefore = tiles.reduceAdd(tiles.times(a, tiles.expand(state.tiles[1], 0, shape)), 1);   // [T]
+    Value numerator = tiles.dot(tiles.cast(w, type), v, before);                                    // [T, dv]
+    return {numerator, tiles.plus(tiles.reduceAdd(w, 1), sumBefore)};
+  }
+
+  bool wide;
+};
+
+struct LowerTriangle : Term {
+  StringRef name() const override { return "lower_triangle"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    return {tiles.mask(operands[0]->tile(site), 0, Value(), Value(), tiles.index(0))};
+  }
+};
+
+struct Normalize : Term {
+  explicit Normalize(attn::DenominatorAttr guard) : guard(guard) {}
+
+  StringRef name() const override { return "normalize"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    SiteValue sums = operands[0]->read(site); // num, den
+    return {kernel::normalize(site.tiles(), guard, sums.tiles[0], sums.tiles[1])};
+  }
+
+  attn::DenominatorAttr guard;
+};
+} // namespace
+
+terms::StreamedPtr terms::weightedSums(int64_t width, bool wide) { return std::make_unique<WeightedSums>(width, wide); }
+terms::StreamedPtr terms::featureSums(int64_t features, int64_t width, bool wide) {
+  return std::make_unique<FeatureSums>(features, width, wide);
+}
+terms::TermPtr terms::readout(bool wide) { return std::make_unique<Readout>(wide); }
+terms::TermPtr terms::lowerTriangle() { return std::make_unique<LowerTriangle>(); }
+terms::TermPtr terms::normalize(attn::DenominatorAttr guard) { return std::make_unique<Normalize>(guard); }
