@@ -14,6 +14,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
@@ -38,7 +40,13 @@ static Value gridSize(TileBuilder &host, const KernelRegion &region, const GridA
   return axis.tile == 1 ? count : host.ceilDiv(count, axis.tile);
 }
 
-/// Everything that the kernel reads and writes.
+/// The place of a value among the arguments of the host function; of a workspace, behind them.
+static unsigned placeOnHost(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument ? argument.getArgNumber() : std::numeric_limits<unsigned>::max();
+}
+
+/// Everything that the kernel reads and writes, in the order of the host's arguments.
 static SmallVector<Value> argumentsOf(const KernelRegion &region) {
   SmallVector<Value> values;
   for (const Source &stage : region.effects)
@@ -49,6 +57,8 @@ static SmallVector<Value> argumentsOf(const KernelRegion &region) {
     llvm::append_range(values, ValueRange{extent.memory, extent.lengths});
   for (const RegionOutput &output : region.outputs)
     values.push_back(output.memory);
+  llvm::erase(values, Value());
+  llvm::stable_sort(values, [](Value a, Value b) { return placeOnHost(a) < placeOnHost(b); });
   return values;
 }
 

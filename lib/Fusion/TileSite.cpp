@@ -131,7 +131,7 @@ void TileSite::bind(const void *source, AxisSet axes, SiteValue value) const {
 /// Built where the range of its axis is, since all that is read there shares it.
 Value TileSite::index(const Dimension &dimension) const {
   if (!dimension.axis)
-    return tiles().index(0);
+    return tiles().index(dimension.add);
   TileBuilder &at = placed[numberOf(*dimension.axis)]->tiles;
   Value result = at.div((*this)[*dimension.axis].first, dimension.divide);
   if (dimension.add)

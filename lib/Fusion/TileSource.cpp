@@ -18,11 +18,20 @@ SiteValue TileSource::read(const TileSite &site) const {
 }
 
 Value TileSource::tile(const TileSite &site, Type element) const {
-  Value whole = read(site).tiles.front();
-  if (!element || site.tiles().element(whole) == element)
+  return tiles(site, element).front();
+}
+
+SmallVector<Value, 3> TileSource::tiles(const TileSite &site, Type element) const {
+  SmallVector<Value, 3> whole = read(site).tiles;
+  if (!element || llvm::all_of(whole, [&](Value tile) { return site.tiles().element(tile) == element; }))
     return whole;
-  auto cast = [&](const TileSite &at) { return SiteValue{{at.tiles().cast(whole, element)}}; };
-  return site.once(this, element.getAsOpaquePointer(), dependsOn, cast).tiles.front();
+  auto cast = [&](const TileSite &at) {
+    SiteValue value;
+    for (Value tile : whole)
+      value.tiles.push_back(at.tiles().cast(tile, element));
+    return value;
+  };
+  return site.once(this, element.getAsOpaquePointer(), dependsOn, cast).tiles;
 }
 
 void fusion::appendArguments(const TileSource &root, SmallVectorImpl<Value> &values) {

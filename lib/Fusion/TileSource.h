@@ -31,6 +31,9 @@ public:
   /// The one tile at a site, with elements of this type; null: as they are.
   mlir::Value tile(const TileSite &site, mlir::Type element = mlir::Type()) const;
 
+  /// The same of every tile.
+  llvm::SmallVector<mlir::Value, 3> tiles(const TileSite &site, mlir::Type element = mlir::Type()) const;
+
   AxisSet axes() const { return dependsOn; }
   Representation gives() const { return representation; }
 

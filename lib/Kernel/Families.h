@@ -97,9 +97,6 @@ struct BuildSite {
   mlir::Value workspace(llvm::ArrayRef<int64_t> shape, mlir::ValueRange dynamicSizes);
 };
 
-/// Exact attention by online softmax; `scale` multiplies the logits.
-void buildSoftmax(BuildSite &site, const Problem &problem, double scale);
-
 /// result [batch, heads, tokens, width] = x [batch, tokens, D] · weight [D, heads·width] + bias [heads·width] or none. A
 /// prepared weight is [heads, D, width].
 void buildProjection(BuildSite &site, const Problem &problem, mlir::Value x, mlir::Value weight, mlir::Value bias,
@@ -135,17 +132,11 @@ struct EvaSummaries {
   mlir::Value chunks;    ///< C, an index of the host
 };
 
-/// Polynomial attention with all pair weights (attn.polynomial).
-void buildPolynomial(BuildSite &site, const Problem &problem, int64_t degree, double scale, attn::DenominatorAttr guard);
-
 /// EVA (attn.eva).
 void buildEva(BuildSite &site, const Problem &problem, const EvaOptions &options);
 
 /// φ of the keys, or its logarithms, for kernels that are told so by map.keysMapped.
 Tokens buildMapAlone(BuildSite &site, const Problem &problem, const FeatureMap &map, bool logarithms);
-
-/// Kernel attention with all pair weights in tiles.
-void buildQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
 
 /// FAVOR whose stabilizer cancels, in the three forms of kernel attention: from logarithms of features.
 void buildFavorQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);

@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "FeatureMaps.h"
 
+#include "MapFormulas.h"
+
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace attune;
@@ -57,99 +58,20 @@ MapAtPoint::MapAtPoint(TileBuilder &tiles, const KernelFrame &frame, const Probl
 }
 
 //===----------------------------------------------------------------------===//
-// Maps entry by entry
+// Maps
 //===----------------------------------------------------------------------===//
 
-Value kernel::elu1(TileBuilder &tiles, Value x) {
-  Value zero = tiles.constant(tiles.shape(x), 0);
-  return tiles.plus(tiles.exp(tiles.minimum(x, zero)), tiles.maximum(x, zero));
-}
-
-static Value relu(TileBuilder &tiles, Value x) { return tiles.maximum(x, tiles.constant(tiles.shape(x), 0)); }
-
-/// relu(x) times sine and cosine of πi/2M, i/4M turns, for the places i from 1.
 Features MapAtPoint::cosformer(TileBuilder &tiles, Value x, Value first) const {
-  SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
-  double step = 0.25 / static_cast<double>(map.map.getMaxPosition());
-  Value place = tiles.plus(positions(tiles, problem, point, first, shape[0]), tiles.constant(rows, 1)); // [T]
-  Value turns = tiles.times(place, tiles.constant(rows, step));                                         // [T]
-  Value positive = relu(tiles, x);                                                                      // [T, d]
-  return {tiles.times(positive, tiles.expand(tiles.sine(turns), 1, shape)),
-          tiles.times(positive, tiles.expand(tiles.cosine(turns), 1, shape))};
+  Value places = positions(tiles, problem, point, first, tiles.shape(x)[0]);                            // [T]
+  auto [sines, cosines] = kernel::cosformer(tiles, x, places, map.map.getMaxPosition());
+  return {sines, cosines};
 }
 
-/// The square root of Σ x² of each row: [rows].
-static Value norms(TileBuilder &tiles, Value x) { return tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1)); }
-
-/// (|y| / |y^p|) y^p with y = (relu(x) + ε) / softplus(focus). y is divided by its largest entry before the power, which
-/// cancels and keeps y^p and the squares in range. That entry becomes 2^k, not 1: squares of powers of ε would be below
-/// the normal range, where some processors take a hundred cycles for each. Rows of 2^15 entries do not overflow.
-Value MapAtPoint::focused(TileBuilder &tiles, Value x) const {
-  SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
-  double power = map.map.getPower(), top = std::exp2(std::floor(56 / std::max(power, 1.0)));
-  Value y = tiles.plus(relu(tiles, x), tiles.constant(shape, map.map.getEpsilon()));
-  y = tiles.times(y, tiles.expand(inverse, 0, shape));                                     // [T, d]
-  Value largest = tiles.maximum(tiles.reduceMax(y, 1), tiles.constant(rows, 0x1p-60));     // [T]
-  y = tiles.times(y, tiles.expand(tiles.over(tiles.constant(rows, top), largest), 1, shape));
-  Value powers = tiles.power(y, power);                                                    // [T, d]
-  Value unit = tiles.times(largest, tiles.constant(rows, 1 / top));                        // [T]
-  Value factor = tiles.times(unit, tiles.over(norms(tiles, y), norms(tiles, powers)));     // [T]
-  return tiles.times(powers, tiles.expand(factor, 1, shape));
-}
-
-/// e and x · 2^-e of x > 0, e integer and the other about 1.
-static std::pair<Value, Value> splitExponent(TileBuilder &tiles, Value x) {
-  Value least = tiles.constant(tiles.shape(x), std::numeric_limits<float>::min());
-  Value number = tiles.maximum(x, least), e = tiles.roundEven(tiles.log2(number));
-  return {e, tiles.times(number, tiles.exp2(tiles.negate(e)))};
-}
-
-/// g 2^L = x^p: with x = f 2^e, p e and p log2 f, each split into an integer and the rest before they lose digits.
-static LogFeatures powerExponents(TileBuilder &tiles, Value x, double p) {
-  SmallVector<int64_t> shape(tiles.shape(x));
-  auto high = static_cast<float>(std::min(p, 0x1p60));
-  auto [e, fraction] = splitExponent(tiles, x);
-  Value factor = tiles.constant(shape, high), low = tiles.constant(shape, std::min(p, 0x1p60) - high);
-  Value product = tiles.roundEven(tiles.times(e, factor)), logarithm = tiles.log2(fraction);
-  Value rest = tiles.fma(e, factor, tiles.negate(product));
-  rest = tiles.fma(logarithm, factor, tiles.fma(tiles.plus(e, logarithm), low, rest));
-  Value whole = tiles.roundEven(rest);
-  return {tiles.plus(product, whole), tiles.exp2(tiles.minus(rest, whole))};
-}
-
-/// `focused` as exponents: y^p spans p times what y does, and the factor |y| / |y^p| adds its own.
-LogFeatures MapAtPoint::focusedExponents(TileBuilder &tiles, Value x) const {
-  SmallVector<int64_t> shape(tiles.shape(x));
-  Value y = tiles.plus(relu(tiles, x), tiles.constant(shape, map.map.getEpsilon()));
-  y = tiles.times(y, tiles.expand(inverse, 0, shape));                                    // [T, d]
-  Value largest = tiles.reduceMax(y, 1);                                                  // [T]
-  y = tiles.over(y, tiles.expand(largest, 1, shape));
-  LogFeatures powers = powerExponents(tiles, y, map.map.getPower());                      // [T, d]
-  Value ratio = tiles.over(norms(tiles, y), norms(tiles, powers.at(tiles, powers.exponents)));
-  auto [exponent, factor] = splitExponent(tiles, tiles.times(largest, ratio));            // [T]
-  return {tiles.plus(powers.exponents, tiles.expand(exponent, 1, shape)),
-          tiles.times(powers.mantissas, tiles.expand(factor, 1, shape))};
-}
-
-//===----------------------------------------------------------------------===//
-// Maps with random projections
-//===----------------------------------------------------------------------===//
-
-/// factor · √s · x ωᵀ, the factor on the side of x: [rows, m].
+/// factor · √s · x ωᵀ: [rows, m].
 Value MapAtPoint::projection(TileBuilder &tiles, Value x, double factor, Side side) const {
   double scale = map.map.getScale() == 0 ? 1 : std::sqrt(map.map.getScale());
-  if (factor * scale != 1)
-    x = tiles.times(x, tiles.constant(tiles.shape(x), factor * scale));
-  if (side == Side::Query ? map.queryFolded : map.keyFolded)
-    return x;
-  return tiles.exactDot(x, omega, tiles.constant({tiles.shape(x)[0], map.features}, 0), /*transposeA=*/false,
-                        /*transposeB=*/true);
-}
-
-/// |x'|²/2 in units of log 2: [rows].
-Value MapAtPoint::halfSquares(TileBuilder &tiles, Value x) const {
-  Value squares = tiles.reduceAdd(tiles.times(x, x), 1);
-  return tiles.times(squares, tiles.constant(tiles.shape(squares), map.map.getScale() * M_LOG2E / 2));
+  bool folded = side == Side::Query ? map.queryFolded : map.keyFolded;
+  return timesOmega(tiles, x, folded ? Value() : omega, factor * scale);
 }
 
 Value MapAtPoint::favorRelu(TileBuilder &tiles, Value x, Side side) const {
@@ -174,7 +96,7 @@ Value MapAtPoint::favor(TileBuilder &tiles, Value x, Side side) const {
   bool rowMaximum = side == Side::Query && stabilizer != attn::Stabilizer::None;
   // −|x'|²/2 is in L and in its row's maximum alike.
   if (!(rowMaximum && stabilizer != attn::Stabilizer::Projection))
-    below = halfSquares(tiles, x);
+    below = halfSquares(tiles, x, map.map.getScale());
   if (rowMaximum || (side == Side::Key && stabilizer != attn::Stabilizer::None)) {
     Value c = rowMaximum ? tiles.reduceMax(product, 1) : keyStabilizer(tiles, rows);
     below = below ? tiles.plus(below, c) : c;
@@ -198,10 +120,10 @@ LogFeatures MapAtPoint::logarithms(TileBuilder &tiles, const TokenReader &tokens
   }
   Value x = tiles.cast(tokens.load(tiles, first, rows, limit), tiles.builder.getF32Type()); // [T, d]
   if (powers)
-    return focusedExponents(tiles, x);
+    return focusedExponents(tiles, x, inverse, map.map.getPower(), map.map.getEpsilon());
   Value product = projection(tiles, x, M_LOG2E, side);                                      // [T, m]
   if (side == Side::Key)
-    product = tiles.minus(product, tiles.expand(halfSquares(tiles, x), 1, {rows, map.features}));
+    product = tiles.minus(product, tiles.expand(halfSquares(tiles, x, map.map.getScale()), 1, {rows, map.features}));
   return {product, Value()};
 }
 
@@ -230,7 +152,7 @@ Features MapAtPoint::features(TileBuilder &tiles, const TokenReader &tokens, Val
   case attn::FeatureKind::Cosformer:
     return cosformer(tiles, x, first);
   case attn::FeatureKind::Focused:
-    return {focused(tiles, x)};
+    return {focused(tiles, x, inverse, map.map.getPower(), map.map.getEpsilon())};
   case attn::FeatureKind::Favor:
     return {favor(tiles, x, side)};
   case attn::FeatureKind::FavorRelu:

@@ -24,9 +24,6 @@ using Features = llvm::SmallVector<mlir::Value, 2>;
 
 enum class Side { Query, Key };
 
-/// elu(x) + 1 = max(x, 0) + exp(min(x, 0)): no branch, and never exp of a large number.
-mlir::Value elu1(TileBuilder &tiles, mlir::Value x);
-
 /// A feature map at one grid point, its parameters loaded.
 class MapAtPoint {
 public:
@@ -50,12 +47,9 @@ private:
   Features writtenFeatures(TileBuilder &tiles, const TokenReader &tokens, mlir::Value first, int64_t rows,
                            mlir::Value limit) const;
   mlir::Value projection(TileBuilder &tiles, mlir::Value x, double factor, Side side) const;
-  mlir::Value halfSquares(TileBuilder &tiles, mlir::Value x) const;
   mlir::Value favor(TileBuilder &tiles, mlir::Value x, Side side) const;
   mlir::Value keyStabilizer(TileBuilder &tiles, int64_t rows) const;
   mlir::Value favorRelu(TileBuilder &tiles, mlir::Value x, Side side) const;
-  mlir::Value focused(TileBuilder &tiles, mlir::Value x) const;
-  LogFeatures focusedExponents(TileBuilder &tiles, mlir::Value x) const;
   Features cosformer(TileBuilder &tiles, mlir::Value x, mlir::Value first) const;
 
   const Problem &problem;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
 
+#include "Regions/Regions.h"
 #include "attune/Tile/KernelSizes.h"
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
@@ -65,13 +66,11 @@ LogicalResult HostBuilder::writePolynomial(attn::PolynomialOp op, const Output &
   problem.window = op.getWindowAttr();
   if (failed(readMechanism(op, problem, output)))
     return failure();
-  return buildPowers(problem, op.getDegree(), op.getScale().convertToDouble(), op.getDenominatorAttr());
+  double scale = op.getScale().convertToDouble();
+  return buildKernel(polynomialRegion(problem, op.getDegree(), scale, op.getDenominatorAttr()));
 }
 
-LogicalResult HostBuilder::buildPowers(const Problem &problem, int64_t degree, double scale, attn::DenominatorAttr guard) {
-  buildPolynomial(site, problem, degree, scale, guard);
-  return success();
-}
+LogicalResult HostBuilder::buildKernel(const fusion::KernelRegion &region) { return fusion::buildRegion(site, region); }
 
 LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &output) {
   Problem problem = startProblem();
@@ -114,9 +113,9 @@ LogicalResult HostBuilder::writeAgent(attn::AgentOp op, const Output &output) {
   outer.query = inner.query, outer.key = pooled, outer.value = mixed, outer.output = output;
   inner.query = pooled, inner.output = Output{mixed.memory, 0, std::nullopt};
   double scale = op.getScale().convertToDouble();
-  buildSoftmax(site, inner, scale);
-  buildSoftmax(site, outer, scale);
-  return success();
+  if (failed(buildKernel(softmaxRegion(inner, scale))))
+    return failure();
+  return buildKernel(softmaxRegion(outer, scale));
 }
 
 LogicalResult HostBuilder::writeConcat(attn::ConcatHeadsOp op, const Output &output) {
@@ -250,16 +249,6 @@ FailureOr<Value> HostBuilder::computeKeyMaximum(attn::KeyMaximumOp op) {
   return result;
 }
 
-/// Maps whose features are carried as exponents, FAVOR's first of all, have families of their own.
-static void buildFavor(BuildSite &site, const Partition &partition, const Problem &problem, const FeatureMap &map) {
-  if (partition.form == attn::Form::Quadratic)
-    buildFavorQuadratic(site, problem, map, partition.guard);
-  else if (partition.form == attn::Form::State)
-    buildFavorState(site, problem, map, partition.guard);
-  else
-    buildFavorChunked(site, problem, map, partition.guard);
-}
-
 /// Selection folds only what this agrees to; a function written by hand may say otherwise.
 static LogicalResult checkFolded(const Partition &partition, bool sharesStates) {
   for (auto [tokens, keys] : {std::pair(partition.query, false), std::pair(partition.key, true)}) {
@@ -299,8 +288,7 @@ LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &prob
       attn::carriesExponents(map.map, problem.key.width, partition.guard.getBias(), partition.guard.getFloor())) {
     if (partition.mapsAlone)
       mapAlone(site, problem, map, /*logarithms=*/true);
-    buildFavor(site, partition, problem, map);
-    return success();
+    return buildExponents(partition, problem, map);
   }
   if (auto shift = partition.shift ? partition.shift.getDefiningOp<attn::KeyMaximumOp>() : attn::KeyMaximumOp()) {
     FailureOr<Value> computed = computeKeyMaximum(shift);
@@ -310,13 +298,25 @@ LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &prob
   }
   if (partition.mapsAlone)
     mapAlone(site, problem, map, /*logarithms=*/false);
+  return buildForm(partition, problem, map);
+}
+
+LogicalResult HostBuilder::buildExponents(const Partition &partition, const Problem &problem, const FeatureMap &map) {
+  if (partition.form == attn::Form::Quadratic)
+    buildFavorQuadratic(site, problem, map, partition.guard);
+  else if (partition.form == attn::Form::State)
+    buildFavorState(site, problem, map, partition.guard);
+  else
+    buildFavorChunked(site, problem, map, partition.guard);
+  return success();
+}
+
+LogicalResult HostBuilder::buildForm(const Partition &partition, const Problem &problem, const FeatureMap &map) {
   switch (partition.form) {
   case attn::Form::Online:
-    buildSoftmax(site, problem, partition.scale);
-    return success();
+    return buildKernel(softmaxRegion(problem, partition.scale));
   case attn::Form::Quadratic:
-    buildQuadratic(site, problem, map, partition.guard);
-    return success();
+    return buildKernel(quadraticRegion(problem, map, partition.guard));
   case attn::Form::State:
     buildStateAndReadout(site, problem, map, partition.guard);
     return success();

@@ -18,6 +18,7 @@
 #include "Families.h"
 #include "Partition.h"
 #include "Prepare.h"
+#include "Region.h"
 #include "Together.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -39,14 +40,17 @@ public:
   mlir::LogicalResult write(mlir::Value value, const Output &output);
 
 protected:
-  /// Builds the kernels of one attention whose tokens and output are found.
-  virtual mlir::LogicalResult buildFamily(const Partition &partition, Problem &problem);
-  /// The same of a polynomial of all pairs.
-  virtual mlir::LogicalResult buildPowers(const Problem &problem, int64_t degree, double scale, attn::DenominatorAttr guard);
+  /// Builds the kernels of one attention whose tokens, output and feature map are found, in the form that it has.
+  virtual mlir::LogicalResult buildForm(const Partition &partition, const Problem &problem, const FeatureMap &map);
+  /// The same of maps whose features are carried as exponents, FAVOR's first of all.
+  virtual mlir::LogicalResult buildExponents(const Partition &partition, const Problem &problem, const FeatureMap &map);
+  /// Builds the kernel of a region, and its launch.
+  virtual mlir::LogicalResult buildKernel(const fusion::KernelRegion &region);
   /// The memory of an argument or optional result; null for a null value and for others.
   mlir::Value memory(mlir::Value value) const { return value ? memories.lookupOrNull(value) : mlir::Value(); }
 
 private:
+  mlir::LogicalResult buildFamily(const Partition &partition, Problem &problem);
   mlir::LogicalResult writeAttention(mlir::Operation *root, const Output &output);
   mlir::LogicalResult writeConcat(attn::ConcatHeadsOp op, const Output &output);
   mlir::LogicalResult writeLepe(attn::LepeOp op, Output output);

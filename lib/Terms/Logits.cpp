@@ -27,9 +27,11 @@ struct Logits : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Type type = wide ? Type(tiles.builder.getF32Type()) : site.operand();
-    Value q = operands[0]->tile(site, type), k = operands[1]->tile(site, type);                     // [Tq, d], [Tk, d]
-    SmallVector<int64_t> pairs{tiles.shape(q)[0], tiles.shape(k)[0]};
-    Value s = tiles.dot(q, k, tiles.constant(pairs, 0), false, true);                               // [Tq, Tk]
+    SmallVector<Value, 3> q = operands[0]->tiles(site, type), k = operands[1]->tiles(site, type);   // [Tq, d], [Tk, d]
+    SmallVector<int64_t> pairs{tiles.shape(q[0])[0], tiles.shape(k[0])[0]};
+    Value s = tiles.constant(pairs, 0);                                                             // [Tq, Tk]
+    for (auto [a, b] : llvm::zip_equal(q, k))
+      s = tiles.dot(a, b, s, false, true);
     return {scale == 1 ? s : tiles.times(s, tiles.constant(pairs, scale))};
   }
 

@@ -25,6 +25,34 @@ TermPtr scale(double factor);
 TermPtr qkNorm(double epsilon);
 /// (x): elu(x) + 1.
 TermPtr elu1();
+/// (x): max(x, 0).
+TermPtr relu();
+/// (x): relu(x) times sine and cosine of π i / 2M for the positions i of `axis`, from 1 on: two tiles.
+TermPtr cosformer(Axis axis, int64_t maxPosition);
+/// (focus): 1 / softplus(focus).
+TermPtr inverseSoftplus();
+/// (x, inverse): (|y| / |y^p|) y^p of y = (relu(x) + ε) inverse.
+TermPtr focused(double power, double epsilon);
+/// (x, ω) or, of x ωᵀ, (x): relu(√s x ωᵀ) + ε.
+TermPtr favorRelu(double scale, double epsilon);
+/// (ω): |ω_f|²/2 in units of log 2.
+TermPtr omegaSquares();
+
+struct FavorOptions {
+  /// What is taken off the exponents of a row: nothing; their maximum; the maximum of the last operand [m], what
+  /// `omegaSquares` gives; or the last operand [1, 1].
+  enum class Stabilizer { None, Row, OfFeatures, One };
+
+  double scale, epsilon;
+  int64_t features; ///< m
+  bool folded;      ///< x is x ωᵀ already
+  bool squares;     ///< s |x|²/2 is taken off, too
+  Stabilizer stabilizer;
+};
+/// (x, ω if not folded, c if there is one): m^{-1/2} (exp(√s x ωᵀ − …) + ε).
+TermPtr favor(FavorOptions options);
+/// (x, …): the tiles of all.
+TermPtr blocks();
 /// (x): x rotated by its positions, those of `axis`.
 TermPtr rope(Axis axis, const kernel::TokenStep &step);
 /// (x, bias): x + bias in each row of `axis`, 0 where a row does not exist.
@@ -32,7 +60,7 @@ TermPtr addBias(Axis axis);
 
 // Of each pair.
 
-/// (a, b): scale · a bᵀ, exponents in units of log 2 if `gives` is Log; of operands in f32 if `wide`.
+/// (a, b): scale · a bᵀ summed over their tiles, exponents in units of log 2 if `gives` is Log; of operands in f32 if `wide`.
 TermPtr logits(fusion::Representation gives, double scale, bool wide);
 /// (w): w where the query sees the key, else what stands for 0.
 TermPtr visible();

@@ -12,9 +12,9 @@
 // CHECK-SAME:    grid(batch, head, query_block)
 // The head of keys and values is h / 2; the scale 0.125 · log2 e is folded into the query on a CPU.
 // CHECK:         %[[H:.*]] = tile.program_id{{ +}}head
-// CHECK:         arith.divui %[[H]], %c2
 // CHECK-NOT:     memref.load
 // CHECK:         arith.mulf %{{.*}}, %{{.*}} : tensor<64x64xf32>
+// CHECK:         arith.divui %[[H]], %c2
 // CHECK:         %[[INNER:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row>
 // CHECK-NOT:       tile.mask
 // CHECK:           tile.dot %{{.*}} {transpose_b} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
@@ -158,7 +158,7 @@ func.func @clash_2(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<
 // CHECK-LABEL: func.func @chain
 // CHECK:         %[[W:.*]] = tile.workspace(%{{.*}}, %{{.*}}) : memref<?x1x?x8xf32>
 // CHECK:         tile.launch @chain_2_softmax {{.*}}, %[[W]]) :
-// CHECK:         tile.launch @chain_softmax grid({{.*}}) (%[[W]], {{.*}}) :
+// CHECK:         tile.launch @chain_softmax grid({{.*}}) ({{.*}}, %[[W]]) :
 func.func @chain(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
   %x = attn.softmax %q, %k, %v {scale = 1.0 : f64}
       : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>

@@ -56,10 +56,10 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-NEXT:    %[[SV:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x3x16x40xf32>
 // CHECK-NEXT:    %[[BATCHES_4:.*]] = memref.dim %[[SV]], %[[C0]] : memref
 // CHECK-NEXT:    tile.launch @low_rank_3_project_slots grid(%[[BATCHES_4]], %[[C3]], %[[C1]]) (%[[EX]], %[[E_SUMS]], %[[WV_PACKED]], %[[SV]]) :
+// CHECK-NEXT:    %[[BATCHES_5:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    %[[BATCHES_5:.*]] = memref.dim %[[Q]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @low_rank_softmax grid(%[[BATCHES_5]], %[[C3]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[SK]], %[[SV]], %[[O]]) :
+// CHECK-NEXT:    tile.launch @low_rank_softmax grid(%[[BATCHES_5]], %[[C3]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[SK]], %[[SV]]) :
 // CHECK-NEXT:    return
 
 // Compression of the input: a thread block for each sequence, block of 64 model columns and piece.

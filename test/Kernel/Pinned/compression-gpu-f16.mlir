@@ -39,10 +39,10 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %e: !e {
 // CHECK-NEXT:    tile.launch @low_rank_2_compress grid(%[[BATCHES]], %[[C2]], %[[PIECE_BLOCKS]]) (%[[K]], %[[E]], %[[LENGTHS]], %[[SK_PIECES]]) :
 // CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[SK]], %[[C0]] : memref
 // CHECK-NEXT:    tile.launch @low_rank_2_merge grid(%[[BATCHES_2]], %[[C2]], %[[C2]]) (%[[SK_PIECES]], %[[SK]]) :
+// CHECK-NEXT:    %[[BATCHES_3:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    %[[BATCHES_3:.*]] = memref.dim %[[Q]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @low_rank_softmax grid(%[[BATCHES_3]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[SK]], %[[O]]) :
+// CHECK-NEXT:    tile.launch @low_rank_softmax grid(%[[BATCHES_3]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[SK]]) :
 // CHECK-NEXT:    return
 
 // Compression of the keys: a thread block for each sequence, head, piece and block of 64 slots; the last axis of the grid counts both.
@@ -117,8 +117,8 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %e: !e {
 // Exact softmax over the 80 slots, as in softmax-gpu-f16.mlir; keys and values are one tile.
 // CHECK-LABEL: tile.kernel @low_rank_softmax(
 // CHECK-SAME:    %[[Q:[a-z0-9]+]]: memref<?x4x?x24xf16, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:    %[[SK:[a-z0-9]+]]: memref<?x2x80x24xf32>
 // CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x4x?x24xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[SK:[a-z0-9]+]]: memref<?x2x80x24xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f16, warps = 4, stages = 2>}
 // CHECK-DAG:     %[[C80:.*]] = arith.constant 80 : index
@@ -136,8 +136,8 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %e: !e {
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf16>
+// CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 //   Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
 // CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[C64]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x24]])
@@ -154,16 +154,16 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %e: !e {
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[NEW_MAX]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x24xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x24xf32>
 //     Weights [64, 64] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[NEW_MAX]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[SCALED_SCORES]], %[[SHIFT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x24xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x24xf32>
 // CHECK-NEXT:      %[[WEIGHTS_F16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
 //     Accumulator [64, 24] = exp2(max − new max) · accumulator + weights k'
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_F16]], %[[K_ROUNDED]], %[[OLD_ACC]]
@@ -193,16 +193,16 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %e: !e {
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x24xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x24xf32>
 //     Weights [64, 64] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x24xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x24xf32>
 // CHECK-NEXT:      %[[WEIGHTS_F16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
 //     Accumulator [64, 24] = exp2(max − new max) · accumulator + weights k'
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_F16]], %[[K_ROUNDED]], %[[OLD_ACC]]

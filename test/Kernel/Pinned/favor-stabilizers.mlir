@@ -67,10 +67,10 @@ func.func @none(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[PHI:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEYS]]) : memref<?x2x?x16xf32>
 // CHECK-NEXT: %[[KEY_TILES:.*]] = arith.ceildivui %[[KEYS]], %[[C32]] : index
 // CHECK-NEXT: tile.launch @projection_features grid(%[[KEY_BATCHES]], %[[C2]], %[[KEY_TILES]]) (%[[K]], %[[OMEGA]], %[[C]], %[[PHI]])
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
-// CHECK-NEXT: tile.launch @projection_quadratic grid(%[[BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[PHI]], %[[V]], %[[O]], %[[OMEGA]])
+// CHECK-NEXT: tile.launch @projection_quadratic grid(%[[BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[V]], %[[OMEGA]], %[[O]], %[[PHI]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: func.func @none(

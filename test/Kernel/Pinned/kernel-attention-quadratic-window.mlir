@@ -41,7 +41,7 @@ func.func @window(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[C48:.*]] = arith.constant 48 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK:      %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[WINDOWS:.*]] = arith.divui %[[TOKENS]], %[[C48]] : index
 // CHECK-NEXT: %[[BATCH_WINDOWS:.*]] = arith.muli %[[BATCHES]], %[[WINDOWS]] : index
@@ -69,16 +69,15 @@ func.func @window(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-DAG: %[[ONE_24:.*]] = arith.constant dense<1.000000e+00> : tensor<24xf32>
 // CHECK-DAG: %[[ZERO_24:.*]] = arith.constant dense<0.000000e+00> : tensor<24xf32>
 // Batch and window of the thread block.
-// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
-// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK:      %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[WINDOWS:.*]] = arith.divui %[[TOKENS]], %[[C48]] : index
 // CHECK-NEXT: %[[WINDOW:.*]] = arith.remui %[[BATCH]], %[[WINDOWS]] : index
 // CHECK-NEXT: %[[BATCH_INDEX:.*]] = arith.divui %[[BATCH]], %[[WINDOWS]] : index
 // CHECK-NEXT: %[[START:.*]] = arith.muli %[[WINDOW]], %[[C48]] : index
+// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C24]] : index
-// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[SEEN_BY_FIRST:.*]] = arith.addi %[[FIRST]], %[[C1]] : index
 // CHECK-NEXT: %[[SEEN_KEYS:.*]] = arith.minsi %[[SEEN_BY_FIRST]], %[[C48]] : index
 // CHECK-NEXT: %[[SEEN_SAFE:.*]] = arith.maxsi %[[SEEN_KEYS]], %[[C0]] : index
@@ -97,6 +96,7 @@ func.func @window(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<24x20xf32>
 // CHECK-NEXT: %[[POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_24x20]] : tensor<24x20xf32>
 // CHECK-NEXT: %[[PHI_Q:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<24x20xf32>
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[SEEN_SUMS:.*]]:2 = tile.loop #tile.sum %[[FIRST_KEY:.*]] = %[[C0]] to %[[SEEN]] step 24 carries(
 // CHECK-SAME:     %[[NUM:.*]] = %[[ZERO_24x40]], %[[DEN:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // CHECK-NEXT:   %[[KEY_TOKEN:.*]] = arith.addi %[[START]], %[[FIRST_KEY]] : index

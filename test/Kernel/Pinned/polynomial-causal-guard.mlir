@@ -24,9 +24,9 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
-// CHECK:         %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
+// CHECK:         %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
+// CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 // CHECK-NEXT:    tile.launch @poly_polynomial grid(%[[BATCHES]], %[[C6]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[K]], %[[V]], %[[O]]) :
 // CHECK-NEXT:    return
 
@@ -53,7 +53,6 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C3]] : index
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 //   Query i sees key j if j ≤ i + OFFSET, where OFFSET = keys − queries.
@@ -71,6 +70,7 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 // CHECK-NEXT:    %[[SEEN_END:.*]] = arith.addi %[[QUERY_END]], %[[OFFSET]] : index
 // CHECK-NEXT:    %[[LAST_KEY:.*]] = arith.minsi %[[SEEN_END]], %[[KEYS]] : index
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
+// CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C3]] : index
 //   Key tiles without a mask; carried are the unit, the sum in that unit, and the accumulator in that unit.
 // CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<power 6, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
 // CHECK-SAME:        carries(%[[UNIT:[^ ]+]] = %[[ONE_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
@@ -79,7 +79,6 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 //     Logits t [64, 64] = q [64, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_TILE]], %[[K_TILE]], %[[ZERO_64x64]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
 //     Unit of each row [64]: the largest |t| so far. Powers are those of t / unit, so that none overflows.
 // CHECK-NEXT:      %[[MAGNITUDES:.*]] = math.absf %[[SCORES]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MAGNITUDES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
@@ -93,18 +92,19 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 // CHECK-NEXT:      %[[RATIO_6:.*]] = arith.mulf %[[RATIO_2]], %[[RATIO_4]] : tensor<64xf32>
 // CHECK-NEXT:      %[[SAME_UNIT:.*]] = arith.cmpf oeq, %[[UNIT]], %[[NEW_UNIT]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = arith.select %[[SAME_UNIT]], %[[ONE_64]], %[[RATIO_6]] : tensor<64xi1>, tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 // CHECK-NEXT:      %[[INVERSE_UNIT_COLS:.*]] = tile.expand %[[INVERSE_UNIT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 //     Weights [64, 64] = (t / new unit)^p
 // CHECK-NEXT:      %[[BASE:.*]] = arith.mulf %[[SCORES]], %[[INVERSE_UNIT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[BASE_2:.*]] = arith.mulf %[[BASE]], %[[BASE]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[BASE_4:.*]] = arith.mulf %[[BASE_2]], %[[BASE_2]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[BASE_6:.*]] = arith.mulf %[[BASE_2]], %[[BASE_4]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64] and accumulator [64, 40], in the new unit
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[BASE_6]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[BASE_6]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_UNIT]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
@@ -121,8 +121,6 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 // CHECK-NEXT:      %[[TILE_DIAGONAL:.*]] = arith.subi %[[DIAGONAL]], %[[FIRST_KEY]] : index
 //     Logits of keys that do not exist or come after the query become 0.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0.000000e+00 cols(%[[KEYS_LEFT]]) diagonal(%[[TILE_DIAGONAL]]) : tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]]
-// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf32>
 //     Unit of each row [64]: the largest |t| so far. Powers are those of t / unit, so that none overflows.
 // CHECK-NEXT:      %[[MAGNITUDES:.*]] = math.absf %[[MASKED]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MAGNITUDES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
@@ -136,18 +134,20 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 // CHECK-NEXT:      %[[RATIO_6:.*]] = arith.mulf %[[RATIO_2]], %[[RATIO_4]] : tensor<64xf32>
 // CHECK-NEXT:      %[[SAME_UNIT:.*]] = arith.cmpf oeq, %[[UNIT]], %[[NEW_UNIT]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = arith.select %[[SAME_UNIT]], %[[ONE_64]], %[[RATIO_6]] : tensor<64xi1>, tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 // CHECK-NEXT:      %[[INVERSE_UNIT_COLS:.*]] = tile.expand %[[INVERSE_UNIT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 //     Weights [64, 64] = (t / new unit)^p
 // CHECK-NEXT:      %[[BASE:.*]] = arith.mulf %[[MASKED]], %[[INVERSE_UNIT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[BASE_2:.*]] = arith.mulf %[[BASE]], %[[BASE]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[BASE_4:.*]] = arith.mulf %[[BASE_2]], %[[BASE_2]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[BASE_6:.*]] = arith.mulf %[[BASE_2]], %[[BASE_4]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64] and accumulator [64, 40], in the new unit
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[BASE_6]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]]
+// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[BASE_6]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_UNIT]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }

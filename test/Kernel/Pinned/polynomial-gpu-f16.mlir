@@ -22,9 +22,9 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
-// CHECK:         %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
+// CHECK:         %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
+// CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 // CHECK-NEXT:    tile.launch @poly_polynomial grid(%[[BATCHES]], %[[C6]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[K]], %[[V]], %[[O]]) :
 // CHECK-NEXT:    return
 
@@ -50,7 +50,6 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C3]] : index
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 //   Keys 0 to FULL_END: the whole tiles.
 // CHECK-NEXT:    %[[SEEN_FLOOR:.*]] = arith.maxsi %[[KEYS]], %[[C0]] : index
@@ -59,6 +58,7 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf16>
 // CHECK-NEXT:    %[[Q_F32:.*]] = arith.extf %[[Q_TILE]] : tensor<64x24xf16> to tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_F32]], %[[HALF_64x24]] : tensor<64x24xf32>
+// CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C3]] : index
 //   Key tiles without a mask; carried are the unit, the sum in that unit, and the accumulator in that unit.
 // CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
 // CHECK-SAME:        carries(%[[UNIT:[^ ]+]] = %[[LEAST_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
@@ -68,7 +68,6 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 //     Logits t [64, 64] = 0.5 q [64, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_F32]], %[[ZERO_64x64]] precision tf32 {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf16>
 //     Unit of each row [64]: the largest |t| so far. Powers are those of t / unit, so that none overflows.
 // CHECK-NEXT:      %[[MAGNITUDES:.*]] = math.absf %[[SCORES]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MAGNITUDES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
@@ -80,16 +79,17 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 // CHECK-NEXT:      %[[RATIO_2:.*]] = arith.mulf %[[RATIO]], %[[RATIO]] : tensor<64xf32>
 // CHECK-NEXT:      %[[SAME_UNIT:.*]] = arith.cmpf oeq, %[[UNIT]], %[[NEW_UNIT]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = arith.select %[[SAME_UNIT]], %[[ONE_64]], %[[RATIO_2]] : tensor<64xi1>, tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 // CHECK-NEXT:      %[[INVERSE_UNIT_COLS:.*]] = tile.expand %[[INVERSE_UNIT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 //     Weights [64, 64] = (t / new unit)^p
 // CHECK-NEXT:      %[[BASE:.*]] = arith.mulf %[[SCORES]], %[[INVERSE_UNIT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[BASE_2:.*]] = arith.mulf %[[BASE]], %[[BASE]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64] and accumulator [64, 40], in the new unit
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[BASE_2]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf16>
 // CHECK-NEXT:      %[[V_F32:.*]] = arith.extf %[[V_TILE]] : tensor<64x40xf16> to tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[BASE_2]], %[[V_F32]], %[[OLD_ACC]] precision tf32
 // CHECK-SAME:          : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
@@ -108,8 +108,6 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST_KEY]] : index
 //     Logits of keys that do not exist or come after the query become 0.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0.000000e+00 cols(%[[KEYS_LEFT]]) : tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]]
-// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf16>
 //     Unit of each row [64]: the largest |t| so far. Powers are those of t / unit, so that none overflows.
 // CHECK-NEXT:      %[[MAGNITUDES:.*]] = math.absf %[[MASKED]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MAGNITUDES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
@@ -121,16 +119,18 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 // CHECK-NEXT:      %[[RATIO_2:.*]] = arith.mulf %[[RATIO]], %[[RATIO]] : tensor<64xf32>
 // CHECK-NEXT:      %[[SAME_UNIT:.*]] = arith.cmpf oeq, %[[UNIT]], %[[NEW_UNIT]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = arith.select %[[SAME_UNIT]], %[[ONE_64]], %[[RATIO_2]] : tensor<64xi1>, tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 // CHECK-NEXT:      %[[INVERSE_UNIT_COLS:.*]] = tile.expand %[[INVERSE_UNIT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 //     Weights [64, 64] = (t / new unit)^p
 // CHECK-NEXT:      %[[BASE:.*]] = arith.mulf %[[MASKED]], %[[INVERSE_UNIT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[BASE_2:.*]] = arith.mulf %[[BASE]], %[[BASE]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64] and accumulator [64, 40], in the new unit
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[BASE_2]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]]
+// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf16>
 // CHECK-NEXT:      %[[V_F32:.*]] = arith.extf %[[V_TILE]] : tensor<64x40xf16> to tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[BASE_2]], %[[V_F32]], %[[OLD_ACC]] precision tf32
 // CHECK-SAME:          : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>

@@ -33,10 +33,10 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xbf16> {attn.nam
 // CHECK-NEXT:    %[[Q_MEMORY:.*]] = tile.workspace(%[[BATCHES]], %[[TOKENS]]) : memref<?x3x?x24xf32>
 // CHECK-NEXT:    %[[TOKEN_BLOCKS:.*]] = arith.ceildivui %[[TOKENS]], %[[C64]] : index
 // CHECK-NEXT:    tile.launch @projected_2_project grid(%[[BATCHES]], %[[C3]], %[[TOKEN_BLOCKS]]) (%[[X]], %[[WQ]], %[[Q_MEMORY]]) :
+// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[Q_MEMORY]], %[[C0]] : memref
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q_MEMORY]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[Q_MEMORY]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @projected_softmax grid(%[[BATCHES_2]], %[[C3]], %[[QUERY_BLOCKS]]) (%[[Q_MEMORY]], %[[K]], %[[V]], %[[O]]) :
+// CHECK-NEXT:    tile.launch @projected_softmax grid(%[[BATCHES_2]], %[[C3]], %[[QUERY_BLOCKS]]) (%[[K]], %[[V]], %[[O]], %[[Q_MEMORY]]) :
 // CHECK-NEXT:    return
 
 // CHECK-LABEL: tile.kernel @projected_2_project(
@@ -68,10 +68,10 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xbf16> {attn.nam
 // CHECK-NEXT:    tile.return
 
 // CHECK-LABEL: tile.kernel @projected_softmax(
-// CHECK-SAME:    %[[Q_MEMORY:[a-z0-9]+]]: memref<?x3x?x24xf32>
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?x3x?x24xbf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[V:[a-z0-9]+]]: memref<?x3x?x40xbf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x3x?x40xbf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[Q_MEMORY:[a-z0-9]+]]: memref<?x3x?x24xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = bf16, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[FLOAT_MAX_64:.*]] = arith.constant dense<3.40282347E+38> : tensor<64xf32>
@@ -104,23 +104,23 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xbf16> {attn.nam
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_TILE]], %[[K_F32]], %[[ZERO_64x64]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[SCALED_SCORES:.*]] = arith.mulf %[[SCORES]], %[[SCALE_64x64]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xbf16>
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[SCALED_SCORES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[NEW_MAX]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 //     Weights [64, 64] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[NEW_MAX]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[SCALED_SCORES]], %[[SHIFT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xbf16>
 // CHECK-NEXT:      %[[WEIGHTS_BF16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xbf16>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_BF16]], %[[V_TILE]], %[[OLD_ACC]]
@@ -141,8 +141,6 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xbf16> {attn.nam
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST_KEY]] : index
 //     Scores of keys that do not exist become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCALED_SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
-// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xbf16>
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
@@ -152,16 +150,18 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xbf16> {attn.nam
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 //     Weights [64, 64] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
+// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xbf16>
 // CHECK-NEXT:      %[[WEIGHTS_BF16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xbf16>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_BF16]], %[[V_TILE]], %[[OLD_ACC]]

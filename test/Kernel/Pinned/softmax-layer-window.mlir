@@ -31,16 +31,16 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK:         %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 //   Every window of every sequence is an entry of the batch axis.
 // CHECK-NEXT:    %[[ALL_WINDOWS:.*]] = arith.muli %[[BATCHES]], %[[C6]] : index
-// CHECK-NEXT:    tile.launch @layer_softmax grid(%[[ALL_WINDOWS]], %[[C1]]) (%[[Q]], %[[K]], %[[V]], %[[Y]], %[[WO]], %[[BO]]) :
+// CHECK-NEXT:    tile.launch @layer_softmax grid(%[[ALL_WINDOWS]], %[[C1]]) (%[[Q]], %[[K]], %[[V]], %[[WO]], %[[BO]], %[[Y]]) :
 // CHECK-NEXT:    return
 
 // CHECK-LABEL: tile.kernel @layer_softmax(
 // CHECK-SAME:    %[[Q:[a-z0-9]+]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[V:[a-z0-9]+]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:    %[[Y:[a-z0-9]+]]: memref<?x?x72xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:    %[[WO:[a-z0-9]+]]: memref<80x72xf32, strided<[?, 1]>>
 // CHECK-SAME:    %[[BO:[a-z0-9]+]]: memref<72xf32>
+// CHECK-SAME:    %[[Y:[a-z0-9]+]]: memref<?x?x72xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:    grid(batch, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[C40:.*]] = arith.constant 40 : index
@@ -86,24 +86,24 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 //       Scores [35, 35] = q [35, 24] kᵀ
 // CHECK-NEXT:        %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_TILE]], %[[ZERO_35x35]] {transpose_b}
 // CHECK-SAME:            : tensor<35x24xf32>, tensor<35x24xf32> -> tensor<35x35xf32>
-// CHECK-NEXT:        %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
-// CHECK-SAME:            rows(%[[C35]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //       Running maximum of each row [35]
 // CHECK-NEXT:        %[[TILE_MAX:.*]] = tile.reduce max %[[SCORES]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:        %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<35xf32>
 //       What the sum and the accumulator so far are multiplied by: exp2(max − new max) [35]
 // CHECK-NEXT:        %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[NEW_MAX]] : tensor<35xf32>
 // CHECK-NEXT:        %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<35xf32>
+// CHECK-NEXT:        %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<35xf32>
+// CHECK-NEXT:        %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<35xf32> -> tensor<35x40xf32>
+// CHECK-NEXT:        %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<35x40xf32>
 //       Weights [35, 35] = exp2(scores − new max)
 // CHECK-NEXT:        %[[SHIFT_COLS:.*]] = tile.expand %[[NEW_MAX]] axis 1 : tensor<35xf32> -> tensor<35x35xf32>
 // CHECK-NEXT:        %[[EXPONENTS:.*]] = arith.subf %[[SCORES]], %[[SHIFT_COLS]] : tensor<35x35xf32>
 // CHECK-NEXT:        %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<35x35xf32>
-// CHECK-NEXT:        %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<35xf32>
 //       Running sum [35]
 // CHECK-NEXT:        %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:        %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<35xf32>
-// CHECK-NEXT:        %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<35xf32> -> tensor<35x40xf32>
-// CHECK-NEXT:        %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<35x40xf32>
+// CHECK-NEXT:        %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
+// CHECK-SAME:            rows(%[[C35]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //       Accumulator [35, 40] = exp2(max − new max) · accumulator + weights [35, 35] v
 // CHECK-NEXT:        %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<35x35xf32>, tensor<35x40xf32> -> tensor<35x40xf32>
 // CHECK-NEXT:        tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>
@@ -120,8 +120,6 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:        %[[KEYS_LEFT:.*]] = arith.subi %[[C35]], %[[FIRST_KEY]] : index
 //       Scores of keys that do not exist become −∞.
 // CHECK-NEXT:        %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<35x35xf32>
-// CHECK-NEXT:        %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
-// CHECK-SAME:            rows(%[[C35]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //       Running maximum of each row [35]
 // CHECK-NEXT:        %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:        %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<35xf32>
@@ -131,16 +129,18 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 //       What the sum and the accumulator so far are multiplied by: exp2(max − new max) [35]
 // CHECK-NEXT:        %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<35xf32>
 // CHECK-NEXT:        %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<35xf32>
+// CHECK-NEXT:        %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<35xf32>
+// CHECK-NEXT:        %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<35xf32> -> tensor<35x40xf32>
+// CHECK-NEXT:        %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<35x40xf32>
 //       Weights [35, 35] = exp2(scores − new max)
 // CHECK-NEXT:        %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<35xf32> -> tensor<35x35xf32>
 // CHECK-NEXT:        %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<35x35xf32>
 // CHECK-NEXT:        %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<35x35xf32>
-// CHECK-NEXT:        %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<35xf32>
 //       Running sum [35]
 // CHECK-NEXT:        %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:        %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<35xf32>
-// CHECK-NEXT:        %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<35xf32> -> tensor<35x40xf32>
-// CHECK-NEXT:        %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<35x40xf32>
+// CHECK-NEXT:        %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
+// CHECK-SAME:            rows(%[[C35]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //       Accumulator [35, 40] = exp2(max − new max) · accumulator + weights [35, 35] v
 // CHECK-NEXT:        %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<35x35xf32>, tensor<35x40xf32> -> tensor<35x40xf32>
 // CHECK-NEXT:        tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>

@@ -85,13 +85,13 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3xf32> {attn.name = "w",
 // CHECK-DAG:     %[[C144:.*]] = arith.constant 144 : index
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
-// CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[WINDOWS:.*]] = arith.divui %[[QUERIES]], %[[C144]] : index
 //   The batch axis counts the windows of all sequences.
 // CHECK-NEXT:    %[[WINDOW:.*]] = arith.remui %[[BATCH]], %[[WINDOWS]] : index
 // CHECK-NEXT:    %[[SEQUENCE:.*]] = arith.divui %[[BATCH]], %[[WINDOWS]] : index
 // CHECK-NEXT:    %[[ORIGIN:.*]] = arith.muli %[[WINDOW]], %[[C144]] : index
+// CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C48]] : index
 // CHECK-NEXT:    %[[FIRST_ROW:.*]] = arith.addi %[[ORIGIN]], %[[FIRST_QUERY]] : index
@@ -109,24 +109,24 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3xf32> {attn.name = "w",
 //     Scores [48, 48] = q [48, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_TILE]], %[[ZERO_48x48]] {transpose_b}
 // CHECK-SAME:          : tensor<48x24xf32>, tensor<48x24xf32> -> tensor<48x48xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY_ROW]], %[[C0]]]
-// CHECK-SAME:          rows(%[[WINDOW_END]]) : memref{{.*}} -> tensor<48x40xf32>
 //     Running maximum of each row [48]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[SCORES]] axis 1 : tensor<48x48xf32> -> tensor<48xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<48xf32>
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [48]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[NEW_MAX]] : tensor<48xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<48xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<48xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<48xf32> -> tensor<48x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<48x40xf32>
 //     Weights [48, 48] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[NEW_MAX]] axis 1 : tensor<48xf32> -> tensor<48x48xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[SCORES]], %[[SHIFT_COLS]] : tensor<48x48xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<48x48xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<48xf32>
 //     Running sum [48]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<48x48xf32> -> tensor<48xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<48xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<48xf32> -> tensor<48x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<48x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY_ROW]], %[[C0]]]
+// CHECK-SAME:          rows(%[[WINDOW_END]]) : memref{{.*}} -> tensor<48x40xf32>
 //     Accumulator [48, 40] = exp2(max − new max) · accumulator + weights [48, 48] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<48x48xf32>, tensor<48x40xf32> -> tensor<48x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<48xf32>, tensor<48xf32>, tensor<48x40xf32>
@@ -144,8 +144,6 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3xf32> {attn.name = "w",
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[C144]], %[[FIRST_KEY]] : index
 //     Scores of keys that do not exist become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<48x48xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY_ROW]], %[[C0]]]
-// CHECK-SAME:          rows(%[[WINDOW_END]]) : memref{{.*}} -> tensor<48x40xf32>
 //     Running maximum of each row [48]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<48x48xf32> -> tensor<48xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<48xf32>
@@ -155,16 +153,18 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3xf32> {attn.name = "w",
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [48]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<48xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<48xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<48xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<48xf32> -> tensor<48x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<48x40xf32>
 //     Weights [48, 48] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<48xf32> -> tensor<48x48xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<48x48xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<48x48xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<48xf32>
 //     Running sum [48]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<48x48xf32> -> tensor<48xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<48xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<48xf32> -> tensor<48x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<48x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY_ROW]], %[[C0]]]
+// CHECK-SAME:          rows(%[[WINDOW_END]]) : memref{{.*}} -> tensor<48x40xf32>
 //     Accumulator [48, 40] = exp2(max − new max) · accumulator + weights [48, 48] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<48x48xf32>, tensor<48x40xf32> -> tensor<48x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<48xf32>, tensor<48xf32>, tensor<48x40xf32>

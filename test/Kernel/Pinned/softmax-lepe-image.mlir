@@ -25,18 +25,18 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
-// CHECK:         %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
+// CHECK:         %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
+// CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @lepe_softmax grid(%[[BATCHES]], %[[C2]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[K]], %[[V]], %[[O]], %[[W]]) :
+// CHECK-NEXT:    tile.launch @lepe_softmax grid(%[[BATCHES]], %[[C2]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[K]], %[[V]], %[[W]], %[[O]]) :
 // CHECK-NEXT:    return
 
 // CHECK-LABEL: tile.kernel @lepe_softmax(
 // CHECK-SAME:    %[[Q:[a-z0-9]+]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[V:[a-z0-9]+]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[W:[a-z0-9]+]]: memref<2x40x3x3xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[LAST_COLUMN_64x40:.*]] = arith.constant dense<1.400000e+01> : tensor<64x40xf32>
@@ -71,6 +71,18 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
+//   The 3 × 3 weights of a channel as 9 taps.
+// CHECK-NEXT:    %[[TAPS:.*]] = memref.collapse_shape %[[W]] {{\[\[0\], \[1\], \[2, 3\]\]}}
+// CHECK-SAME:        : memref<2x40x3x3xf32, strided<[?, ?, ?, 1]>> into memref<2x40x9xf32, strided<[?, ?, 1]>>
+//   Column of each token in its row of the image: t − C · round((t + 0.5) / C − 0.5), C columns, exact in f32.
+// CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.remui %[[FIRST_QUERY]], %[[C15]] : index
+// CHECK-NEXT:    %[[TOKEN:.*]] = tile.iota %[[FIRST_COLUMN]] : tensor<64xf32>
+// CHECK-NEXT:    %[[TOKEN_MIDDLE:.*]] = arith.addf %[[TOKEN]], %[[HALF_64]] : tensor<64xf32>
+// CHECK-NEXT:    %[[ROW_REAL:.*]] = arith.mulf %[[TOKEN_MIDDLE]], %[[INVERSE_COLUMNS_64]] : tensor<64xf32>
+// CHECK-NEXT:    %[[ROW_SHIFTED:.*]] = arith.subf %[[ROW_REAL]], %[[HALF_64]] : tensor<64xf32>
+// CHECK-NEXT:    %[[ROW:.*]] = math.roundeven %[[ROW_SHIFTED]] : tensor<64xf32>
+// CHECK-NEXT:    %[[ROW_TOKENS:.*]] = arith.mulf %[[ROW]], %[[COLUMNS_64]] : tensor<64xf32>
+// CHECK-NEXT:    %[[COLUMN:.*]] = arith.subf %[[TOKEN]], %[[ROW_TOKENS]] : tensor<64xf32>
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 //   Keys 0 to FULL_END: the whole tiles.
 // CHECK-NEXT:    %[[SEEN_FLOOR:.*]] = arith.maxsi %[[KEYS]], %[[C0]] : index
@@ -86,23 +98,23 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 //     Scores [64, 64] = q [64, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_TILE]], %[[ZERO_64x64]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[SCORES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[NEW_MAX]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 //     Weights [64, 64] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[NEW_MAX]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[SCORES]], %[[SHIFT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
@@ -119,8 +131,6 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST_KEY]] : index
 //     Scores of keys that do not exist become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
-// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf32>
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
@@ -130,16 +140,18 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 //     Weights [64, 64] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
+// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf32>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
@@ -151,18 +163,6 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[INVERSE:.*]] = arith.select %[[EMPTY]], %[[ZERO_64]], %[[BOUNDED]] : tensor<64xi1>, tensor<64xf32>
 // CHECK-NEXT:    %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:    %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<64x40xf32>
-//   Column of each token in its row of the image: t − C · round((t + 0.5) / C − 0.5), C columns, exact in f32.
-// CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.remui %[[FIRST_QUERY]], %[[C15]] : index
-// CHECK-NEXT:    %[[TOKEN:.*]] = tile.iota %[[FIRST_COLUMN]] : tensor<64xf32>
-// CHECK-NEXT:    %[[TOKEN_MIDDLE:.*]] = arith.addf %[[TOKEN]], %[[HALF_64]] : tensor<64xf32>
-// CHECK-NEXT:    %[[ROW_REAL:.*]] = arith.mulf %[[TOKEN_MIDDLE]], %[[INVERSE_COLUMNS_64]] : tensor<64xf32>
-// CHECK-NEXT:    %[[ROW_SHIFTED:.*]] = arith.subf %[[ROW_REAL]], %[[HALF_64]] : tensor<64xf32>
-// CHECK-NEXT:    %[[ROW:.*]] = math.roundeven %[[ROW_SHIFTED]] : tensor<64xf32>
-// CHECK-NEXT:    %[[ROW_TOKENS:.*]] = arith.mulf %[[ROW]], %[[COLUMNS_64]] : tensor<64xf32>
-// CHECK-NEXT:    %[[COLUMN:.*]] = arith.subf %[[TOKEN]], %[[ROW_TOKENS]] : tensor<64xf32>
-//   The 3 × 3 weights of a channel as 9 taps.
-// CHECK-NEXT:    %[[TAPS:.*]] = memref.collapse_shape %[[W]] {{\[\[0\], \[1\], \[2, 3\]\]}}
-// CHECK-SAME:        : memref<2x40x3x3xf32, strided<[?, ?, ?, 1]>> into memref<2x40x9xf32, strided<[?, ?, 1]>>
 // CHECK-NEXT:    %[[FIRST_UP:.*]] = arith.addi %[[FIRST_QUERY]], %[[C_MINUS_15]] : index
 //   The three taps of the token's own column: above, in place, below
 // CHECK-NEXT:    %[[V_UP:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_UP]], %[[C0]]] from(%[[C0]]) : memref{{.*}} -> tensor<64x40xf32>

@@ -29,15 +29,15 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK:         %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 //   Every window of every sequence is an entry of the batch axis.
 // CHECK-NEXT:    %[[ALL_WINDOWS:.*]] = arith.muli %[[BATCHES]], %[[C6]] : index
-// CHECK-NEXT:    tile.launch @lepe_softmax grid(%[[ALL_WINDOWS]], %[[C2]], %[[C1]]) (%[[Q]], %[[K]], %[[V]], %[[O]], %[[W]]) :
+// CHECK-NEXT:    tile.launch @lepe_softmax grid(%[[ALL_WINDOWS]], %[[C2]], %[[C1]]) (%[[Q]], %[[K]], %[[V]], %[[W]], %[[O]]) :
 // CHECK-NEXT:    return
 
 // CHECK-LABEL: tile.kernel @lepe_softmax(
 // CHECK-SAME:    %[[Q:[a-z0-9]+]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[V:[a-z0-9]+]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[W:[a-z0-9]+]]: memref<2x40x3x3xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[LAST_COLUMN_35x40:.*]] = arith.constant dense<4.000000e+00> : tensor<35x40xf32>
@@ -67,7 +67,6 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
 // CHECK-DAG:     %[[C6:.*]] = arith.constant 6 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
-// CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 //   The batch axis counts the windows of all sequences.
 // CHECK-NEXT:    %[[WINDOW:.*]] = arith.remui %[[BATCH]], %[[C6]] : index
 // CHECK-NEXT:    %[[SEQUENCE:.*]] = arith.divui %[[BATCH]], %[[C6]] : index
@@ -77,8 +76,21 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[WINDOW_COLUMN:.*]] = arith.remui %[[WINDOW]], %[[C3]] : index
 // CHECK-NEXT:    %[[COLUMN_ORIGIN:.*]] = arith.muli %[[WINDOW_COLUMN]], %[[C5]] : index
 // CHECK-NEXT:    %[[ORIGIN:.*]] = arith.addi %[[ROW_ORIGIN]], %[[COLUMN_ORIGIN]] : index
+// CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C35]] : index
+//   The 3 × 3 weights of a channel as 9 taps.
+// CHECK-NEXT:    %[[TAPS:.*]] = memref.collapse_shape %[[W]] {{\[\[0\], \[1\], \[2, 3\]\]}}
+// CHECK-SAME:        : memref<2x40x3x3xf32, strided<[?, ?, ?, 1]>> into memref<2x40x9xf32, strided<[?, ?, 1]>>
+//   Column of each token in its row of the image: t − C · round((t + 0.5) / C − 0.5), C columns, exact in f32.
+// CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.remui %[[FIRST_QUERY]], %[[C5]] : index
+// CHECK-NEXT:    %[[TOKEN:.*]] = tile.iota %[[FIRST_COLUMN]] : tensor<35xf32>
+// CHECK-NEXT:    %[[TOKEN_MIDDLE:.*]] = arith.addf %[[TOKEN]], %[[HALF_35]] : tensor<35xf32>
+// CHECK-NEXT:    %[[ROW_REAL:.*]] = arith.mulf %[[TOKEN_MIDDLE]], %[[INVERSE_COLUMNS_35]] : tensor<35xf32>
+// CHECK-NEXT:    %[[ROW_SHIFTED:.*]] = arith.subf %[[ROW_REAL]], %[[HALF_35]] : tensor<35xf32>
+// CHECK-NEXT:    %[[ROW:.*]] = math.roundeven %[[ROW_SHIFTED]] : tensor<35xf32>
+// CHECK-NEXT:    %[[ROW_TOKENS:.*]] = arith.mulf %[[ROW]], %[[COLUMNS_35]] : tensor<35xf32>
+// CHECK-NEXT:    %[[COLUMN:.*]] = arith.subf %[[TOKEN]], %[[ROW_TOKENS]] : tensor<35xf32>
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
 // CHECK-SAME:        rows(%[[C35]]) fold(%[[FIRST_QUERY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_35x24]] : tensor<35x24xf32>
@@ -91,24 +103,24 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 //     Scores [35, 35] = q [35, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_TILE]], %[[ZERO_35x35]] {transpose_b}
 // CHECK-SAME:          : tensor<35x24xf32>, tensor<35x24xf32> -> tensor<35x35xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
-// CHECK-SAME:          rows(%[[C35]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //     Running maximum of each row [35]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[SCORES]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<35xf32>
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [35]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[NEW_MAX]] : tensor<35xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<35xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<35xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<35xf32> -> tensor<35x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<35x40xf32>
 //     Weights [35, 35] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[NEW_MAX]] axis 1 : tensor<35xf32> -> tensor<35x35xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[SCORES]], %[[SHIFT_COLS]] : tensor<35x35xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<35x35xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<35xf32>
 //     Running sum [35]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<35xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<35xf32> -> tensor<35x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<35x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
+// CHECK-SAME:          rows(%[[C35]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //     Accumulator [35, 40] = exp2(max − new max) · accumulator + weights [35, 35] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<35x35xf32>, tensor<35x40xf32> -> tensor<35x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>
@@ -125,8 +137,6 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[C35]], %[[FIRST_KEY]] : index
 //     Scores of keys that do not exist become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<35x35xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
-// CHECK-SAME:          rows(%[[C35]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //     Running maximum of each row [35]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<35xf32>
@@ -136,16 +146,18 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [35]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<35xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<35xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<35xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<35xf32> -> tensor<35x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<35x40xf32>
 //     Weights [35, 35] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<35xf32> -> tensor<35x35xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<35x35xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<35x35xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<35xf32>
 //     Running sum [35]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<35xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<35xf32> -> tensor<35x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<35x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
+// CHECK-SAME:          rows(%[[C35]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //     Accumulator [35, 40] = exp2(max − new max) · accumulator + weights [35, 35] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<35x35xf32>, tensor<35x40xf32> -> tensor<35x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>
@@ -157,18 +169,6 @@ func.func @lepe(%q: !q, %k: !q, %v: !v, %w: tensor<2x40x3x3xf32> {attn.name = "w
 // CHECK-NEXT:    %[[INVERSE:.*]] = arith.select %[[EMPTY]], %[[ZERO_35]], %[[BOUNDED]] : tensor<35xi1>, tensor<35xf32>
 // CHECK-NEXT:    %[[INVERSE_COLS:.*]] = tile.expand %[[INVERSE]] axis 1 : tensor<35xf32> -> tensor<35x40xf32>
 // CHECK-NEXT:    %[[OUTPUT:.*]] = arith.mulf %[[ALL]]#2, %[[INVERSE_COLS]] : tensor<35x40xf32>
-//   Column of each token in its row of the image: t − C · round((t + 0.5) / C − 0.5), C columns, exact in f32.
-// CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.remui %[[FIRST_QUERY]], %[[C5]] : index
-// CHECK-NEXT:    %[[TOKEN:.*]] = tile.iota %[[FIRST_COLUMN]] : tensor<35xf32>
-// CHECK-NEXT:    %[[TOKEN_MIDDLE:.*]] = arith.addf %[[TOKEN]], %[[HALF_35]] : tensor<35xf32>
-// CHECK-NEXT:    %[[ROW_REAL:.*]] = arith.mulf %[[TOKEN_MIDDLE]], %[[INVERSE_COLUMNS_35]] : tensor<35xf32>
-// CHECK-NEXT:    %[[ROW_SHIFTED:.*]] = arith.subf %[[ROW_REAL]], %[[HALF_35]] : tensor<35xf32>
-// CHECK-NEXT:    %[[ROW:.*]] = math.roundeven %[[ROW_SHIFTED]] : tensor<35xf32>
-// CHECK-NEXT:    %[[ROW_TOKENS:.*]] = arith.mulf %[[ROW]], %[[COLUMNS_35]] : tensor<35xf32>
-// CHECK-NEXT:    %[[COLUMN:.*]] = arith.subf %[[TOKEN]], %[[ROW_TOKENS]] : tensor<35xf32>
-//   The 3 × 3 weights of a channel as 9 taps.
-// CHECK-NEXT:    %[[TAPS:.*]] = memref.collapse_shape %[[W]] {{\[\[0\], \[1\], \[2, 3\]\]}}
-// CHECK-SAME:        : memref<2x40x3x3xf32, strided<[?, ?, ?, 1]>> into memref<2x40x9xf32, strided<[?, ?, 1]>>
 // CHECK-NEXT:    %[[FIRST_UP:.*]] = arith.addi %[[FIRST_QUERY]], %[[C_MINUS_5]] : index
 //   The three taps of the token's own column: above, in place, below
 // CHECK-NEXT:    %[[V_UP:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]

@@ -40,11 +40,11 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
-// CHECK:         %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
+// CHECK:         %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
+// CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 // CHECK-NEXT:    tile.launch @projected_softmax grid(%[[BATCHES]], %[[C3]], %[[QUERY_BLOCKS]])
-// CHECK-SAME:        (%[[Q]], %[[X]], %[[WK]], %[[BK]], %[[WV_PACKED]], %[[O]]) :
+// CHECK-SAME:        (%[[Q]], %[[X]], %[[WK]], %[[BK]], %[[O]], %[[WV_PACKED]]) :
 // CHECK-NEXT:    return
 
 // Packing: a thread block for each head and 64 model columns copies W_V [64, 40 of the head].
@@ -69,8 +69,8 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<?x?x80xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:    %[[WK:[a-z0-9]+]]: memref<80x72xf32, strided<[?, 1]>>
 // CHECK-SAME:    %[[BK:[a-z0-9]+]]: memref<72xf32>
-// CHECK-SAME:    %[[WV_PACKED:[a-z0-9]+]]: memref<3x80x40xf32>
 // CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x3x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[WV_PACKED:[a-z0-9]+]]: memref<3x80x40xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[C80:.*]] = arith.constant 80 : index
@@ -97,11 +97,12 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-NEXT:    %[[FULL_END:.*]] = arith.muli %[[FULL_TILES]], %[[C64]] : index
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_64x24]] : tensor<64x24xf32>
+// CHECK-NEXT:    %[[WK_COLUMN:.*]] = arith.muli %[[HEAD]], %[[C24]] : index
+// CHECK-NEXT:    %[[BIAS:.*]] = tile.load %[[BK]][%[[WK_COLUMN]]] : memref{{.*}} -> tensor<24xf32>
 //   Online softmax over the key tiles that need no mask: row maximum, row sum, accumulator.
 // CHECK-NEXT:    %[[UNMASKED:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[C0]] to %[[FULL_END]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
-// CHECK-NEXT:      %[[WK_COLUMN:.*]] = arith.muli %[[HEAD]], %[[C24]] : index
 //     k [64, 24] = x [64, 80] W_K [80, 24 of the head] + b_K, 64 model columns at a time
 // CHECK-NEXT:      %[[K_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:          carries(%[[K_SUM:[^ ]+]] = %[[ZERO_64x24]]) : (tensor<64x24xf32>) {
@@ -110,12 +111,27 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-NEXT:        %[[NEXT_K_SUM:.*]] = tile.dot %[[X_TILE]], %[[WK_TILE]], %[[K_SUM]] : tensor<64x64xf32>, tensor<64x24xf32> -> tensor<64x24xf32>
 // CHECK-NEXT:        tile.yield %[[NEXT_K_SUM]] : tensor<64x24xf32>
 // CHECK-NEXT:      }
-// CHECK-NEXT:      %[[BIAS:.*]] = tile.load %[[BK]][%[[WK_COLUMN]]] : memref{{.*}} -> tensor<24xf32>
 // CHECK-NEXT:      %[[BIAS_ROWS:.*]] = tile.expand %[[BIAS]] axis 0 : tensor<24xf32> -> tensor<64x24xf32>
 // CHECK-NEXT:      %[[K_BIASED:.*]] = arith.addf %[[K_PROJECTED]], %[[BIAS_ROWS]] : tensor<64x24xf32>
 //     Scores [64, 64] = q [64, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_BIASED]], %[[ZERO_64x64]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
+//     Running maximum of each row [64]
+// CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[SCORES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+// CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
+//     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
+// CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[NEW_MAX]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+//     Weights [64, 64] = exp2(scores − new max)
+// CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[NEW_MAX]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
+// CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[SCORES]], %[[SHIFT_COLS]] : tensor<64x64xf32>
+// CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
+//     Running sum [64]
+// CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+// CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
 //     v [64, 40] = x [64, 80] W_V [80, 40 of the head]
 // CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:          carries(%[[V_SUM:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
@@ -125,22 +141,6 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-SAME:            : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:        tile.yield %[[NEXT_V_SUM]] : tensor<64x40xf32>
 // CHECK-NEXT:      }
-//     Running maximum of each row [64]
-// CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[SCORES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
-// CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
-//     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
-// CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[NEW_MAX]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
-//     Weights [64, 64] = exp2(scores − new max)
-// CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[NEW_MAX]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
-// CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[SCORES]], %[[SHIFT_COLS]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
-//     Running sum [64]
-// CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
-// CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_PROJECTED]], %[[OLD_ACC]]
 // CHECK-SAME:          : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
@@ -150,7 +150,6 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-NEXT:    %[[ALL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[FULL_END]] to %[[TOKENS]] step 64
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[UNMASKED]]#0, %[[SUM:[^ ]+]] = %[[UNMASKED]]#1, %[[ACC:[^ ]+]] = %[[UNMASKED]]#2)
 // CHECK-SAME:        : (tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>) {
-// CHECK-NEXT:      %[[WK_COLUMN:.*]] = arith.muli %[[HEAD]], %[[C24]] : index
 //     k [64, 24] = x [64, 80] W_K [80, 24 of the head] + b_K, 64 model columns at a time
 // CHECK-NEXT:      %[[K_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:          carries(%[[K_SUM:[^ ]+]] = %[[ZERO_64x24]]) : (tensor<64x24xf32>) {
@@ -159,7 +158,6 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-NEXT:        %[[NEXT_K_SUM:.*]] = tile.dot %[[X_TILE]], %[[WK_TILE]], %[[K_SUM]] : tensor<64x64xf32>, tensor<64x24xf32> -> tensor<64x24xf32>
 // CHECK-NEXT:        tile.yield %[[NEXT_K_SUM]] : tensor<64x24xf32>
 // CHECK-NEXT:      }
-// CHECK-NEXT:      %[[BIAS:.*]] = tile.load %[[BK]][%[[WK_COLUMN]]] : memref{{.*}} -> tensor<24xf32>
 // CHECK-NEXT:      %[[BIAS_ROWS:.*]] = tile.expand %[[BIAS]] axis 0 : tensor<24xf32> -> tensor<64x24xf32>
 // CHECK-NEXT:      %[[K_BIASED:.*]] = arith.addf %[[K_PROJECTED]], %[[BIAS_ROWS]] : tensor<64x24xf32>
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[TOKENS]], %[[FIRST_KEY]] : index
@@ -169,15 +167,6 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
 //     Scores of keys that do not exist become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<64x64xf32>
-//     v [64, 40] = x [64, 80] W_V [80, 40 of the head]
-// CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
-// CHECK-SAME:          carries(%[[V_SUM:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
-// CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_KEY]], %[[COLUMN]]] rows(%[[TOKENS]]) : memref{{.*}} -> tensor<64x64xf32>
-// CHECK-NEXT:        %[[WV_PACKED_TILE:.*]] = tile.load %[[WV_PACKED]][%[[HEAD]], %[[COLUMN]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
-// CHECK-NEXT:        %[[NEXT_V_SUM:.*]] = tile.dot %[[X_TILE]], %[[WV_PACKED_TILE]], %[[V_SUM]]
-// CHECK-SAME:            : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:        tile.yield %[[NEXT_V_SUM]] : tensor<64x40xf32>
-// CHECK-NEXT:      }
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
@@ -187,16 +176,25 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 //     Weights [64, 64] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+//     v [64, 40] = x [64, 80] W_V [80, 40 of the head]
+// CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
+// CHECK-SAME:          carries(%[[V_SUM:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
+// CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_KEY]], %[[COLUMN]]] rows(%[[TOKENS]]) : memref{{.*}} -> tensor<64x64xf32>
+// CHECK-NEXT:        %[[WV_PACKED_TILE:.*]] = tile.load %[[WV_PACKED]][%[[HEAD]], %[[COLUMN]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
+// CHECK-NEXT:        %[[NEXT_V_SUM:.*]] = tile.dot %[[X_TILE]], %[[WV_PACKED_TILE]], %[[V_SUM]]
+// CHECK-SAME:            : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:        tile.yield %[[NEXT_V_SUM]] : tensor<64x40xf32>
+// CHECK-NEXT:      }
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_PROJECTED]], %[[OLD_ACC]]
 // CHECK-SAME:          : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>

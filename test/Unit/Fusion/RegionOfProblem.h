@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In the place of a planner: what it would find in a graph of terms, written down for each form of attention. The only
-// code of regions that knows mechanisms.
+// Regions on trial: of attention that attn-to-tile builds otherwise yet. They are here until their whole family can move.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_TEST_UNIT_FUSION_REGIONOFPROBLEM_H
@@ -19,12 +18,12 @@
 
 namespace attune::test {
 
-/// The region of an attention, whose feature map has this parameter in memory; none where its form has none yet.
-std::optional<fusion::KernelRegion> regionOf(const kernel::Partition &partition, const kernel::Problem &problem,
-                                             mlir::Value parameter);
-
-fusion::KernelRegion regionOfPowers(const kernel::Problem &problem, int64_t degree, double scale,
-                                    attn::DenominatorAttr guard);
+/// The region of an attention whose features are as they are; none where its form has none on trial.
+std::optional<fusion::KernelRegion> regionOfForm(const kernel::Partition &partition, const kernel::Problem &problem,
+                                                 const kernel::FeatureMap &map);
+/// The same where features are carried as exponents.
+std::optional<fusion::KernelRegion> regionOfExponents(const kernel::Partition &partition, const kernel::Problem &problem,
+                                                      const kernel::FeatureMap &map);
 
 } // namespace attune::test
 

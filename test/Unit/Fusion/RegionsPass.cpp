@@ -14,47 +14,51 @@
 #include "attune/Kernel/Schedule.h"
 
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace attune;
 
 namespace {
-/// Finds tokens and outputs as today's host builder does, and builds regions of them.
+/// Builds regions also of what attn-to-tile does not build from regions yet.
 class RegionHost : public kernel::HostBuilder {
 public:
   RegionHost(kernel::BuildSite &site, const IRMapping &memories, const kernel::PreparedTensors &prepared,
-             std::string name, tile::ScheduleAttr schedule, std::vector<std::string> &regions)
+             std::string name, tile::ScheduleAttr schedule, test::BuiltRegions &regions)
       : HostBuilder(site, memories, prepared, std::move(name), schedule), regions(regions) {}
 
 protected:
-  LogicalResult buildFamily(const kernel::Partition &partition, kernel::Problem &problem) override {
-    std::optional<fusion::KernelRegion> region = test::regionOf(partition, problem, memory(partition.parameter));
-    if (!region)
-      return HostBuilder::buildFamily(partition, problem);
-    return build(*region);
+  LogicalResult buildForm(const kernel::Partition &partition, const kernel::Problem &problem,
+                          const kernel::FeatureMap &map) override {
+    if (std::optional<fusion::KernelRegion> region = test::regionOfForm(partition, problem, map))
+      return onTrial(*region);
+    return HostBuilder::buildForm(partition, problem, map);
   }
-  LogicalResult buildPowers(const kernel::Problem &problem, int64_t degree, double scale,
-                            attn::DenominatorAttr guard) override {
-    return build(test::regionOfPowers(problem, degree, scale, guard));
+  LogicalResult buildExponents(const kernel::Partition &partition, const kernel::Problem &problem,
+                               const kernel::FeatureMap &map) override {
+    if (std::optional<fusion::KernelRegion> region = test::regionOfExponents(partition, problem, map))
+      return onTrial(*region);
+    return HostBuilder::buildExponents(partition, problem, map);
+  }
+  LogicalResult buildKernel(const fusion::KernelRegion &region) override {
+    llvm::raw_string_ostream os(regions.printed.emplace_back());
+    region.print(os);
+    return HostBuilder::buildKernel(region);
   }
 
 private:
-  LogicalResult build(const fusion::KernelRegion &region) {
-    llvm::raw_string_ostream os(regions.emplace_back());
-    region.print(os);
-    return fusion::buildRegion(site, region);
+  LogicalResult onTrial(const fusion::KernelRegion &region) {
+    ++regions.onTrial;
+    return buildKernel(region);
   }
 
-  std::vector<std::string> &regions;
+  test::BuiltRegions &regions;
 };
 } // namespace
 
 /// `prepares`: whether the function that fills the prepared tensors is still to be made.
 static LogicalResult lower(ModuleOp module, func::FuncOp source, ArrayRef<kernel::PreparedWeight> weights,
-                           tile::TargetKind target, bool prepares, std::vector<std::string> &regions) {
+                           tile::TargetKind target, bool prepares, test::BuiltRegions &regions) {
   IRMapping memories;
   func::FuncOp host = kernel::makeHost(source, memories);
   kernel::PreparedTensors tensors = kernel::addPreparedArguments(host, source, weights);
@@ -75,7 +79,7 @@ static LogicalResult lower(ModuleOp module, func::FuncOp source, ArrayRef<kernel
 }
 
 /// The plans of a library share one set of prepared tensors; any other function has its own.
-static LogicalResult lowerAll(ModuleOp module, tile::TargetKind target, std::vector<std::string> &regions) {
+static LogicalResult lowerAll(ModuleOp module, tile::TargetKind target, test::BuiltRegions &regions) {
   SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
   auto isPlan = [](func::FuncOp function) { return function->hasAttr("attn.plan"); };
   auto ofPlans = kernel::preparedWeights(llvm::filter_to_vector(functions, isPlan), target);
@@ -90,7 +94,7 @@ static LogicalResult lowerAll(ModuleOp module, tile::TargetKind target, std::vec
   return success();
 }
 
-OwningOpRef<ModuleOp> test::toTile(ModuleOp source, tile::TargetKind target, std::vector<std::string> *regions) {
+OwningOpRef<ModuleOp> test::toTile(ModuleOp source, tile::TargetKind target, BuiltRegions *regions) {
   OwningOpRef<ModuleOp> module = source.clone();
   PassManager manager(module->getContext());
   if (!regions)
@@ -100,22 +104,4 @@ OwningOpRef<ModuleOp> test::toTile(ModuleOp source, tile::TargetKind target, std
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   return succeeded(manager.run(*module)) ? std::move(module) : OwningOpRef<ModuleOp>();
-}
-
-static bool writesNothing(Operation *op) {
-  auto effects = getEffectsRecursively(op);
-  return effects && llvm::none_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
-           return isa<MemoryEffects::Write>(effect.getEffect());
-         });
-}
-
-void test::hoist(ModuleOp module) {
-  module.walk([](tile::LoopOp loop) {
-    auto isOutside = [](Value value, Region *region) { return !region->isAncestor(value.getParentRegion()); };
-    auto canMove = [&](Operation *op, Region *) { return writesNothing(loop) && writesNothing(op); };
-    moveLoopInvariantCode(&loop.getBody(), isOutside, canMove, [&](Operation *op, Region *) { op->moveBefore(loop); });
-  });
-  PassManager manager(module.getContext());
-  manager.addPass(createCSEPass());
-  (void)manager.run(module);
 }

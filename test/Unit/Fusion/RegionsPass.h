@@ -15,13 +15,15 @@
 
 namespace attune::test {
 
-/// What attn-to-tile does, canonicalized; where `regions` is given, attention that has a region is built from it, and
-/// the regions are printed one after another. Null after an error.
-mlir::OwningOpRef<mlir::ModuleOp> toTile(mlir::ModuleOp source, tile::TargetKind target,
-                                         std::vector<std::string> *regions);
+/// The regions of a module.
+struct BuiltRegions {
+  std::vector<std::string> printed; ///< one after another
+  unsigned onTrial = 0;             ///< how many of them attn-to-tile does not build from regions yet
+};
 
-/// Moves what does not change in a loop out of it, reads from memory too where the loop writes none.
-void hoist(mlir::ModuleOp module);
+/// What attn-to-tile does, canonicalized; where `regions` is given, attention that has a region on trial
+/// (RegionOfProblem.h) is built from it. Null after an error.
+mlir::OwningOpRef<mlir::ModuleOp> toTile(mlir::ModuleOp source, tile::TargetKind target, BuiltRegions *regions);
 
 } // namespace attune::test
 

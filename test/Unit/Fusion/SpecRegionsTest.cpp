@@ -45,7 +45,7 @@ static std::vector<std::string> exampleFiles() {
   return names;
 }
 
-/// How many kernels of a spec's plans for a device come from regions; fails where the modules differ.
+/// How many kernels of a spec's plans for a device come from regions on trial; fails where the modules differ.
 static size_t compareBoth(const Spec &spec, StringRef deviceName) {
   MLIRContext context;
   context.loadDialect<attn::AttnDialect, tile::TileDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
@@ -58,12 +58,12 @@ static size_t compareBoth(const Spec &spec, StringRef deviceName) {
   for (const Pin &pin : spec.pin)
     options.pins.push_back({pin.law, pin.form});
   EXPECT_TRUE(succeeded(graph::selectRewrites(*module, options)));
-  std::vector<std::string> regions;
+  test::BuiltRegions regions;
   auto expected = test::toTile(*module, target, nullptr), found = test::toTile(*module, target, &regions);
   EXPECT_TRUE(expected && found);
   if (expected && found)
-    EXPECT_EQ(fusion::whereDifferent(*expected, *found), "") << (regions.empty() ? "no region" : regions.front());
-  return regions.size();
+    EXPECT_EQ(fusion::whereDifferent(*expected, *found), "") << (regions.onTrial ? regions.printed.front() : "no region");
+  return regions.onTrial;
 }
 
 class ExampleRegions : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
@@ -75,7 +75,7 @@ TEST_P(ExampleRegions, AreWhatAttnToTileBuilds) {
   size_t regions = compareBoth(spec, device);
   RecordProperty("regions", static_cast<int>(regions));
   if (regions == 0)
-    GTEST_SKIP() << "no attention here has a region yet";
+    GTEST_SKIP() << "no attention here has a region on trial";
 }
 
 class RandomRegions : public testing::TestWithParam<std::string> {};
@@ -90,7 +90,7 @@ TEST_P(RandomRegions, AreWhatAttnToTileBuilds) {
     ASSERT_EQ(parseSpec(SourceFile("random.yaml", text), spec, diagnostics), SpecStatus::Good);
     regions += compareBoth(spec, GetParam());
   }
-  EXPECT_GT(regions, 100u);
+  EXPECT_GT(regions, 20u);
   RecordProperty("regions", static_cast<int>(regions));
 }
 

@@ -1,4 +1,4 @@
-//===- Elu1.cpp - elu(x) + 1 of each entry ------------------------------===//
+//===- EntryMaps.cpp - Feature maps of each entry -----------------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,13 +7,21 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
-#include "FeatureMaps.h"
+#include "MapFormulas.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
 
 namespace {
+struct Relu : Term {
+  StringRef name() const override { return "relu"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    return {kernel::relu(tiles, operands[0]->tile(site, tiles.builder.getF32Type()))};
+  }
+};
+
 struct Elu1 : Term {
   StringRef name() const override { return "elu1"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
@@ -23,4 +31,5 @@ struct Elu1 : Term {
 };
 } // namespace
 
+terms::TermPtr terms::relu() { return std::make_unique<Relu>(); }
 terms::TermPtr terms::elu1() { return std::make_unique<Elu1>(); }

@@ -1,0 +1,41 @@
+//===- MapFormulas.h - The formulas of feature maps -*- C++ -*- ---------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Of tiles x [T, d] in f32 whose parameters are at hand; who loads them, and which tokens they are, is for the caller.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_MAPFORMULAS_H
+#define ATTUNE_LIB_KERNEL_MAPFORMULAS_H
+
+#include "LogState.h"
+
+namespace attune::kernel {
+
+/// elu(x) + 1 = max(x, 0) + exp(min(x, 0)): no branch, and never exp of a large number.
+mlir::Value elu1(TileBuilder &tiles, mlir::Value x);
+
+mlir::Value relu(TileBuilder &tiles, mlir::Value x);
+
+/// relu(x) times sine and cosine of πi/2M, i/4M turns, for the places i from 1: [T, d] twice. `positions` [T] count from 0.
+std::pair<mlir::Value, mlir::Value> cosformer(TileBuilder &tiles, mlir::Value x, mlir::Value positions,
+                                              int64_t maxPosition);
+
+/// (|y| / |y^p|) y^p with y = (relu(x) + ε) inverse, for inverse = 1 / softplus(focus) [d].
+mlir::Value focused(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon);
+/// The same as exponents: y^p spans p times what y does, and the factor |y| / |y^p| adds its own.
+LogFeatures focusedExponents(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon);
+
+/// factor · x ωᵀ [T, m], the factor on the side of x; without ω the tokens are x ωᵀ already.
+mlir::Value timesOmega(TileBuilder &tiles, mlir::Value x, mlir::Value omega, double factor);
+
+/// s |x|²/2 in units of log 2: [T].
+mlir::Value halfSquares(TileBuilder &tiles, mlir::Value x, double scale);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_MAPFORMULAS_H

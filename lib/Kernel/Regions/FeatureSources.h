@@ -1,0 +1,41 @@
+//===- FeatureSources.h - Feature maps as sources -*- C++ -*- --------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_REGIONS_FEATURESOURCES_H
+#define ATTUNE_LIB_KERNEL_REGIONS_FEATURESOURCES_H
+
+#include "RegionPlanner.h"
+
+namespace attune::kernel {
+
+/// The features of queries and keys of one problem, in a region whose grid counts heads by `head`, of which there are
+/// `heads`: those whose parameters a program reads.
+class FeatureSources {
+public:
+  FeatureSources(const RegionPlanner &plan, const FeatureMap &map, fusion::Axis head, int64_t heads)
+      : plan(plan), map(map), head(head), heads(heads) {}
+
+  /// φ(q) of the query heads.
+  fusion::Source queries() const;
+  /// φ(k) of the heads that the grid counts.
+  fusion::Source keys() const;
+
+private:
+  fusion::Source mapped(fusion::Source x, fusion::Axis axis, bool ofKeys) const;
+  fusion::Source favor(fusion::Source x, bool ofKeys) const;
+  fusion::Source written() const;
+  fusion::Source parameter() const;
+
+  const RegionPlanner &plan;
+  const FeatureMap &map;
+  fusion::Axis head;
+  int64_t heads;
+};
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_REGIONS_FEATURESOURCES_H

@@ -1,0 +1,130 @@
+//===- RegionPlanner.cpp - The sources and stages of one attention ---------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "RegionPlanner.h"
+
+#include "Terms.h"
+#include "attune/Tile/KernelSizes.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+using kernel::Tokens;
+
+static unsigned tokenDimension(Value memory) { return cast<MemRefType>(memory.getType()).getRank() - 2; }
+
+std::shared_ptr<const Extents> RegionPlanner::makeExtents() const {
+  auto result = std::make_shared<Extents>();
+  auto at = [&](Axis axis) -> Extent & { return (*result)[axis]; };
+  Value q = problem.query.memory, k = problem.key.memory;
+  at(Axis::Batch) = {q, 0};
+  at(Axis::Head).count = problem.heads();
+  at(Axis::SharedHead).count = problem.sharedHeads();
+  at(Axis::Query) = {q, tokenDimension(q), 0, Value(), problem.window};
+  at(Axis::Key) = {k, tokenDimension(k), 0, problem.lengths, problem.window};
+  if (problem.causal)
+    at(Axis::Key).causal = Axis::Query;
+  return result;
+}
+
+Stage RegionPlanner::all(Axis axis, int64_t step) const {
+  return {axis, step, {{"all", Border::Begin, Border::End, false}}, extents};
+}
+
+//===----------------------------------------------------------------------===//
+// Tokens
+//===----------------------------------------------------------------------===//
+
+/// A stage over the columns of x, then the bias.
+Source RegionPlanner::projected(const Tokens &tokens, Axis axis, Dimension head) const {
+  Value weight = tokens.projection->weight, bias = tokens.projection->bias;
+  int64_t width = tokens.width, step = tile::modelTile;
+  Dimension model{Axis::Model, 1, 0, 1, step}, columnsOfHead = head;
+  columnsOfHead.scale = columnsOfHead.count = width;
+  bool prepared = cast<MemRefType>(weight.getType()).getRank() == 3;
+  Source x = fusion::memory(tokens.memory, {entryOf(Axis::Batch), rowsOf(axis), model});
+  Source w = prepared ? fusion::memory(weight, {head, model, columnsOf(width)}) : fusion::memory(weight, {model, columnsOfHead});
+  Stage stage = all(Axis::Model, step);
+  auto own = std::make_shared<Extents>(*extents);
+  (*own)[Axis::Model] = {tokens.memory, 2};
+  stage.extents = own;
+  Source result = stream(stage, {terms::contract(axis, width), {x, w}});
+  return bias ? fusion::term(terms::addBias(axis), {result, fusion::memory(bias, {columnsOfHead})}) : result;
+}
+
+Source RegionPlanner::tokens(const Tokens &tokens, Axis axis, Axis headAxis, int64_t heads) const {
+  Dimension head{headAxis, heads / tokens.heads, tokens.firstHead};
+  Source x = tokens.projection ? projected(tokens, axis, head)
+                               : fusion::memory(tokens.memory, {entryOf(Axis::Batch), head, rowsOf(axis), columnsOf(tokens.width)});
+  for (const TokenStep &step : tokens.steps)
+    x = term(step.kind == TokenStep::Kind::Norm ? terms::qkNorm(step.number) : terms::rope(axis, step), {x});
+  return x;
+}
+
+Stage RegionPlanner::keys(bool dearSteps) const {
+  bool gpu = problem.schedule.getTarget() == tile::TargetKind::GPU;
+  bool oneLoop = gpu && (problem.schedule.getOperand().isF32() || dearSteps);
+  Stage stage{Axis::Key, problem.keyTile(), {{"masked", Border::Begin, Border::End, true}}, extents};
+  if (!oneLoop)
+    stage.segments = {{"seen", Border::Begin, Border::Seen, false}, {"rest", Border::Seen, Border::End, true}};
+  return stage;
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+Source RegionPlanner::withLepe(Source o) const {
+  if (!problem.output.lepe)
+    return o;
+  const Lepe &lepe = *problem.output.lepe;
+  int64_t width = lepe.value.width;
+  Extent extent = (*extents)[Axis::Key];
+  extent.memory = lepe.value.memory, extent.dimension = tokenDimension(lepe.value.memory);
+  extent.lengths = lepe.lengths;
+  if (!lepe.inWindow)
+    extent.window = {};
+  SmallVector<Source> operands{o, tokens(lepe.value, Axis::Key)};
+  if (lepe.bias)
+    operands.push_back(fusion::memory(lepe.bias, {entryOf(Axis::Head), columnsOf(width)}));
+  return fusion::term(terms::lepe({lepe.weight, lepe.packed, width, lepe.columns, lepe.inWindow, extent}), operands);
+}
+
+/// The output of a head with what comes after the attention.
+Source RegionPlanner::finished(Source o) const {
+  o = withLepe(o);
+  if (!problem.output.projection)
+    return o;
+  auto [weight, bias] = *problem.output.projection;
+  int64_t width = problem.valueWidth(), model = cast<MemRefType>(problem.output.memory.getType()).getDimSize(2);
+  Source w = fusion::memory(weight, {{Axis::Head, 1, 0, width, width}, columnsOf(model)});
+  Source y = stream(all(Axis::Head, 1), {terms::contract(Axis::Query, model), {o, w}});
+  return bias ? fusion::term(terms::addBias(Axis::Query), {y, fusion::memory(bias, {columnsOf(model)})}) : y;
+}
+
+RegionOutput RegionPlanner::output(Source o) const {
+  Value target = problem.output.memory;
+  int64_t last = cast<MemRefType>(target.getType()).getShape().back();
+  if (problem.output.projection)
+    return {o, target, {entryOf(Axis::Batch), rowsOf(Axis::Query), columnsOf(last)}};
+  Dimension head{Axis::Head, 1, problem.output.firstHead};
+  return {o, target, {entryOf(Axis::Batch), head, rowsOf(Axis::Query), columnsOf(problem.valueWidth())}};
+}
+
+KernelRegion RegionPlanner::region(StringRef suffix, Source o, std::optional<RegionOutput> before) const {
+  GridAxis batch{Axis::Batch, tile::Axis::Batch}, head{Axis::Head, tile::Axis::Head};
+  GridAxis query{Axis::Query, tile::Axis::QueryBlock, problem.queryTile()};
+  bool projected = problem.output.projection.has_value();
+  KernelRegion region{problem.name, suffix.str(), problem.schedule, {batch, query}, extents, {}};
+  if (!projected)
+    region.grid = {batch, head, query};
+  if (before)
+    region.outputs.push_back(*before);
+  region.outputs.push_back(output(o));
+  return region;
+}

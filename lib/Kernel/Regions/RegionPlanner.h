@@ -1,0 +1,63 @@
+//===- RegionPlanner.h - The sources and stages of one attention -*- C++ -*- -===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What all regions of attention share: tokens as sources, the stage over keys, and what comes after the attention. Which
+// terms stand between them is for the function of each mechanism to say (Regions.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_REGIONS_REGIONPLANNER_H
+#define ATTUNE_LIB_KERNEL_REGIONS_REGIONPLANNER_H
+
+#include "Families.h"
+#include "Region.h"
+
+namespace attune::kernel {
+
+/// Makes the sources and stages of one problem.
+class RegionPlanner {
+public:
+  explicit RegionPlanner(const Problem &problem) : problem(problem), extents(makeExtents()) {}
+
+  /// Tokens of the head at the site, those of `axis`; heads are counted by an axis of `heads` entries.
+  fusion::Source tokens(const Tokens &tokens, fusion::Axis axis, fusion::Axis headAxis, int64_t heads) const;
+  fusion::Source tokens(const Tokens &of, fusion::Axis axis) const {
+    return tokens(of, axis, fusion::Axis::Head, problem.heads());
+  }
+  /// The stage over the keys that queries see: tiles that every row sees in full, then the rest with a mask. On a GPU one
+  /// segment with the mask where a step has products of `precision f32`: in f32, and for `dearSteps`.
+  fusion::Stage keys(bool dearSteps = false) const;
+  /// The output o [Tq, dv] of a head with what comes after the attention: a convolution, a projection.
+  fusion::Source finished(fusion::Source o) const;
+  fusion::Source withLepe(fusion::Source o) const;
+  fusion::RegionOutput output(fusion::Source o) const;
+  /// The region of blocks of queries that stores `before`, if there is one, and `o`.
+  fusion::KernelRegion region(llvm::StringRef suffix, fusion::Source o,
+                              std::optional<fusion::RegionOutput> before = std::nullopt) const;
+
+  const Problem &problem;
+  std::shared_ptr<const fusion::Extents> extents;
+
+private:
+  std::shared_ptr<const fusion::Extents> makeExtents() const;
+  /// Every entry of an axis.
+  fusion::Stage all(fusion::Axis axis, int64_t step) const;
+  fusion::Source projected(const Tokens &tokens, fusion::Axis axis, fusion::Dimension head) const;
+};
+
+/// The entry of an axis at the site, the rows of its range, and the first `count` columns of a memory.
+inline fusion::Dimension entryOf(fusion::Axis axis) { return {axis}; }
+inline fusion::Dimension rowsOf(fusion::Axis axis) { return {axis, 1, 0, 1, 0, true}; }
+inline fusion::Dimension columnsOf(int64_t count) { return {std::nullopt, 1, 0, 1, count}; }
+
+/// Whether products of features have operands in f32 although storage has 16 bits: where it is f16, whose range features
+/// leave (`kernelOperand`).
+inline bool needsWideProducts(const Problem &problem) { return problem.schedule.getOperand().isF16(); }
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_REGIONS_REGIONPLANNER_H

@@ -1,0 +1,28 @@
+//===- Blocks.cpp - Tiles side by side -------------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+namespace {
+struct Blocks : Term {
+  StringRef name() const override { return "blocks"; }
+  std::optional<Representation> takes(unsigned) const override { return std::nullopt; }
+  Representation gives(Sources operands) const override { return operands[0]->gives(); }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    SmallVector<Value, 3> all;
+    for (const Source &operand : operands)
+      llvm::append_range(all, operand->read(site).tiles);
+    return all;
+  }
+};
+} // namespace
+
+terms::TermPtr terms::blocks() { return std::make_unique<Blocks>(); }

@@ -1,0 +1,44 @@
+//===- Focused.cpp - Powers that keep the length of each token -------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Terms.h"
+
+#include "MapFormulas.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+namespace {
+struct InverseSoftplus : Term {
+  StringRef name() const override { return "inverse_softplus"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site, tiles.builder.getF32Type());                                  // [d]
+    return {tiles.over(tiles.constant(tiles.shape(x), 1), tiles.softplus(x))};
+  }
+};
+
+struct Focused : Term {
+  Focused(double power, double epsilon) : power(power), epsilon(epsilon) {}
+
+  StringRef name() const override { return "focused"; }
+  void printParameters(raw_ostream &os) const override {
+    os << " {power = " << power << ", epsilon = " << epsilon << '}';
+  }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site, tiles.builder.getF32Type()), inverse = operands[1]->tile(site); // [T, d], [d]
+    return {kernel::focused(tiles, x, inverse, power, epsilon)};
+  }
+
+  double power, epsilon;
+};
+} // namespace
+
+terms::TermPtr terms::inverseSoftplus() { return std::make_unique<InverseSoftplus>(); }
+terms::TermPtr terms::focused(double power, double epsilon) { return std::make_unique<Focused>(power, epsilon); }
