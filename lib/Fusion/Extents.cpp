@@ -14,11 +14,22 @@ using namespace attune::fusion;
 Value fusion::countOf(TileBuilder &tiles, const Extent &extent, Value memory) {
   if (extent.window)
     return tiles.index(extent.window.getLength());
-  return memory ? tiles.dim(memory, extent.dimension) : tiles.index(extent.count);
+  Value count = memory ? tiles.dim(memory, extent.dimension) : tiles.index(extent.count);
+  return extent.cuts ? extent.cuts->partCount(tiles, count) : count;
 }
 
 Value fusion::countOf(const TileSite &site, const Extent &extent) {
+  if (extent.beforePart)
+    return site.tiles().mul(site[Axis::Part].first, extent.beforePart);
   return countOf(site.tiles(), extent, extent.memory ? site.argument(extent.memory) : Value());
+}
+
+kernel::TokenRange fusion::partAt(const TileSite &site, const Extents &extents) {
+  TileBuilder &tiles = site.tiles();
+  const Extent &parts = extents[Axis::Part];
+  Value all = tiles.dim(site.argument(parts.memory), parts.dimension), length = parts.cuts->partLength(tiles, all);
+  Value first = kernel::multiply(tiles, site[Axis::Part].first, length);
+  return {first, tiles.min(tiles.add(first, length), all)};
 }
 
 Value fusion::limitOf(const TileSite &site, const Extent &extent, const WindowView &view) {
@@ -32,6 +43,10 @@ Value fusion::limitOf(const TileSite &site, const Extent &extent, const WindowVi
 
 kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) {
   const Extent &extent = (*stage.extents)[stage.axis];
+  if (extent.ofPart) {
+    kernel::TokenRange part = partAt(site, *stage.extents);
+    return {part.end, Value(), part.end, Value(), part.first};
+  }
   Value limit = limitOf(site, extent, site[stage.axis].view);
   if (!extent.causal)
     return kernel::allKeys(site.tiles(), limit, stage.step);
@@ -41,14 +56,27 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
   return kernel::keysBefore(site.tiles(), tile, limit, stage.step);
 }
 
-Value fusion::borderAt(TileBuilder &tiles, const kernel::VisibleKeys &borders, Border border) {
+Value fusion::beginAt(const TileSite &site, const Stage &stage, const kernel::VisibleKeys &borders, Border border) {
   switch (border) {
   case Border::Begin:
-    return tiles.index(0);
+    return borders.begin ? borders.begin : site.tiles().index(0);
   case Border::Seen:
     return borders.full;
   case Border::End:
     return borders.last;
+  case Border::Rows:
+    return site[*(*stage.extents)[stage.axis].causal].first;
+  case Border::RowsEnd:
+    break; // no segment begins behind the diagonal
   }
-  llvm_unreachable("every border is above");
+  llvm_unreachable("every border at which segments begin is above");
+}
+
+Value fusion::endAt(const TileSite &site, const Stage &stage, const kernel::VisibleKeys &borders, Border border) {
+  TileBuilder &tiles = site.tiles();
+  if (border == Border::Rows)
+    return tiles.min(beginAt(site, stage, borders, border), borders.limit);
+  if (border == Border::RowsEnd)
+    return tiles.min(tiles.add(beginAt(site, stage, borders, Border::Rows), tiles.index(1)), borders.limit);
+  return beginAt(site, stage, borders, border);
 }

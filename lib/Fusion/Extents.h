@@ -17,12 +17,17 @@ namespace attune::fusion {
 mlir::Value countOf(TileBuilder &tiles, const Extent &extent, mlir::Value memory);
 mlir::Value countOf(const TileSite &site, const Extent &extent);
 
+/// The first entry that a stage streams, and the end of those that it does, of an extent that is cut into parts.
+kernel::TokenRange partAt(const TileSite &site, const Extents &extents);
+
 /// Entries from here on do not exist, of the batch entry and the window at the site.
 mlir::Value limitOf(const TileSite &site, const Extent &extent, const WindowView &view);
 
 /// Where the segments of a stage begin and end at a site.
 kernel::VisibleKeys bordersOf(const TileSite &site, const Stage &stage);
-mlir::Value borderAt(TileBuilder &tiles, const kernel::VisibleKeys &borders, Border border);
+/// Where a segment begins that begins there; and where one ends that ends there, as far as entries exist.
+mlir::Value beginAt(const TileSite &site, const Stage &stage, const kernel::VisibleKeys &borders, Border border);
+mlir::Value endAt(const TileSite &site, const Stage &stage, const kernel::VisibleKeys &borders, Border border);
 
 } // namespace attune::fusion
 

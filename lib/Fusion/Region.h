@@ -13,6 +13,7 @@
 #ifndef ATTUNE_LIB_FUSION_REGION_H
 #define ATTUNE_LIB_FUSION_REGION_H
 
+#include "Pieces.h"
 #include "Term.h"
 
 namespace attune::fusion {
@@ -26,6 +27,10 @@ struct Extent {
   attn::WindowAttr window = {}; ///< entries are those of a window, each program has one; null: all
   /// Entry j counts for entry i of that axis if j ≤ i + count − count of that axis.
   std::optional<Axis> causal = std::nullopt;
+  /// The entries are parts of the sequence that `memory` has at `dimension`.
+  std::optional<kernel::SequenceCuts> cuts = std::nullopt;
+  bool ofPart = false; ///< a stage streams the entries of the part at the site, in place of all
+  int64_t beforePart = 0; ///< so many entries for each part before that at the site; 0: `count`
 };
 struct Extents {
   std::array<Extent, axisCount> ofAxes;
@@ -38,14 +43,10 @@ struct Extents {
 enum class Border {
   Begin,
   Seen, ///< entries before it count for every row of the tile; a multiple of the step
-  End   ///< no entry from here on counts for any row
-};
-
-/// Consecutive steps of a stage. Where `masked`, not every entry counts for every row.
-struct Segment {
-  llvm::StringRef name;
-  Border from, to;
-  bool masked;
+  End,  ///< no entry from here on counts for any row
+  // Of an axis whose tiles have the size of the rows' tile, and of which each row sees the entries up to itself:
+  Rows,    ///< the first of the rows
+  RowsEnd  ///< behind it, as far as entries exist: where the one tile at the diagonal ends
 };
 
 /// A tile that is stored.
@@ -60,6 +61,14 @@ struct StepForm {
   std::shared_ptr<const StreamedTerm> term;
   llvm::SmallVector<Source> operands;
   llvm::SmallVector<RegionOutput, 1> outputs = {};
+};
+
+/// Consecutive steps of a stage. Where `masked`, not every entry counts for every row.
+struct Segment {
+  llvm::StringRef name;
+  Border from, to;
+  bool masked;
+  std::shared_ptr<const StepForm> form = nullptr; ///< of its steps, with the carry of the stage's; null: the stage's
 };
 
 /// Another form of a step, for entries that need no other unit than the state has.
@@ -82,6 +91,7 @@ struct Stage {
   int64_t step; ///< entries that a step takes
   llvm::SmallVector<Segment, 2> segments;
   std::shared_ptr<const Extents> extents;
+  Source begin = nullptr; ///< what is carried first; null: the identity of the carry
   std::optional<Axis> together = std::nullopt; ///< an axis that has the same entries in each step, as far as they exist
   std::optional<Group> group = std::nullopt;
   std::shared_ptr<const BoundSource> state = nullptr; ///< what is carried when a step begins

@@ -143,8 +143,21 @@ void RegionPrinter::form(const Stage &stage, const StepForm &form) {
   os << '\n';
 }
 
+/// That of the stage, and in blocks those of segments that have their own.
+void RegionPrinter::forms(const Stage &stage, const StepForm &given) {
+  if (llvm::any_of(stage.segments, [](const Segment &segment) { return !segment.form; }))
+    form(stage, given);
+  for (const Segment &segment : stage.segments) {
+    if (!segment.form)
+      continue;
+    os.indent(2 * indent) << "in " << segment.name;
+    block({}, [&] { form(stage, *segment.form); });
+    os << '\n';
+  }
+}
+
 static StringRef borderName(Border border) {
-  constexpr StringLiteral names[] = {"begin", "seen", "end"};
+  constexpr StringLiteral names[] = {"begin", "seen", "end", "rows", "rows_end"};
   return names[static_cast<unsigned>(border)];
 }
 
@@ -157,6 +170,10 @@ std::string RegionPrinter::extentOf(const Stage &stage, Axis axis) {
     stream << " lengths(" << nameOfMemory(extent.lengths, memories) << ')';
   if (extent.causal)
     stream << " causal(" << nameOf(*extent.causal) << ')';
+  if (extent.ofPart)
+    stream << " of part";
+  if (extent.beforePart)
+    stream << " before part * " << extent.beforePart;
   if (extent.window)
     stream << ' ' << Attribute(extent.window);
   return text;
@@ -174,12 +191,14 @@ void RegionPrinter::stage(const TileSource &source, const Stage &stage, const St
     os << (segment.masked ? " masked" : "");
   });
   os << ") carry(" << Attribute(given.term->carry((*stage.extents)[Axis::Batch].memory.getContext())) << ')';
+  if (stage.begin)
+    os << " from %" << numberOf(*stage.begin);
   AxisSet brings = setOf(stage.axis);
   if (stage.together)
     brings |= setOf(*stage.together);
   block(brings, [&] {
     if (!stage.shortcut)
-      return form(stage, given);
+      return forms(stage, given);
     for (const auto &[both, element] : stage.shortcut->both)
       require(*both);
     require(*stage.shortcut->unless);

@@ -35,6 +35,7 @@ private:
   void output(const RegionOutput &output);
   void outputs(const Stage &stage, const StepForm &form);
   void form(const Stage &stage, const StepForm &form);
+  void forms(const Stage &stage, const StepForm &given);
   /// Lines between braces: of the sources that `body` prints none is known outside.
   void block(AxisSet brings, llvm::function_ref<void()> body);
   void call(const TermBase &term, Sources operands);

@@ -38,8 +38,8 @@ private:
                                   ValueRange state) const;
   TileSite stepSite(const TileSite &site, Scope &inner, Value first, const Segment &segment,
                     const kernel::VisibleKeys &borders) const;
-  SmallVector<Value> buildStep(const TileSite &site, ValueRange state) const;
-  SmallVector<Value> buildForm(const TileSite &site, ValueRange state) const;
+  SmallVector<Value> buildStep(const TileSite &site, const StepForm &chosen, ValueRange state) const;
+  SmallVector<Value> buildForm(const TileSite &site, const StepForm &chosen, ValueRange state) const;
   SmallVector<Value> buildInUnit(const TileSite &site, const StepForm &form, const OpenState &open) const;
   SmallVector<Value> buildBranches(const TileSite &site, ValueRange state) const;
 
@@ -58,14 +58,27 @@ AxisSet Stage::axes() const {
   return own;
 }
 
-static AxisSet axesOf(const Stage &stage, const StepForm &form) {
+static AxisSet axesOf(const StepForm &form) {
   AxisSet axes = form.term->ownAxes();
   for (const Source &operand : form.operands)
     axes |= operand->axes();
   for (const RegionOutput &output : form.outputs)
     axes |= output.source->axes();
+  return axes;
+}
+
+static AxisSet axesOf(const Stage &stage, const StepForm &form) {
+  AxisSet axes = axesOf(form);
+  for (const Segment &segment : stage.segments)
+    if (segment.form)
+      axes |= axesOf(*segment.form);
   if (stage.group)
     axes |= setOf(stage.group->of);
+  if (stage.begin)
+    axes |= stage.begin->axes();
+  const Extent &extent = (*stage.extents)[stage.axis];
+  if (extent.ofPart || extent.beforePart)
+    axes |= setOf(Axis::Part);
   return axes & ~stage.axes();
 }
 
@@ -77,6 +90,13 @@ StageSource::StageSource(Stage given, StepForm givenForm)
       all.push_back(output.source);
   };
   append(form);
+  if (stage.begin)
+    all.push_back(stage.begin);
+  for (const Segment &segment : stage.segments)
+    if (segment.form) {
+      llvm::append_range(all, segment.form->operands);
+      append(*segment.form);
+    }
   if (!stage.shortcut)
     return;
   all.push_back(stage.shortcut->unless);
@@ -113,6 +133,8 @@ static SmallVector<Value> emptyState(const TileSite &site, const StreamedTerm &t
 SiteValue StageSource::build(const TileSite &site) const {
   kernel::VisibleKeys borders = bordersOf(site, stage);
   SmallVector<Value> state = emptyState(site, *form.term);
+  if (stage.begin)
+    state.assign(stage.begin->read(site).tiles);
   for (const Segment &segment : stage.segments)
     state = buildSegment(site, segment, borders, state);
   return {SmallVector<Value, 3>(state.begin(), state.end())};
@@ -150,10 +172,11 @@ TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, 
 SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment &segment,
                                              const kernel::VisibleKeys &borders, ValueRange state) const {
   TileBuilder &tiles = site.tiles();
-  Value lower = borderAt(tiles, borders, segment.from), upper = borderAt(tiles, borders, segment.to);
+  Value lower = beginAt(site, stage, borders, segment.from), upper = endAt(site, stage, borders, segment.to);
+  const StepForm &chosen = segment.form ? *segment.form : form;
   auto next = [&](Block &block, Value first, ValueRange carried) {
     Scope inner(block, tiles.loc, &site.block());
-    return buildStep(stepSite(site, inner, first, segment, borders), carried);
+    return buildStep(stepSite(site, inner, first, segment, borders), chosen, carried);
   };
   return buildLoop(tiles, form.term->carry(tiles.builder.getContext()), lower, upper, stage.step, state, next);
 }
@@ -162,24 +185,28 @@ SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment
 // Steps
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> StageSource::buildStep(const TileSite &site, ValueRange state) const {
+SmallVector<Value> StageSource::buildStep(const TileSite &site, const StepForm &chosen, ValueRange state) const {
   if (stage.state)
     stage.state->bind(site, SmallVector<Value>(state));
-  return stage.shortcut ? buildBranches(site, state) : buildForm(site, state);
+  return stage.shortcut ? buildBranches(site, state) : buildForm(site, chosen, state);
 }
 
 /// The form that joins the unit of the entries to that of the state.
-SmallVector<Value> StageSource::buildForm(const TileSite &site, ValueRange state) const {
+SmallVector<Value> StageSource::buildForm(const TileSite &site, const StepForm &chosen, ValueRange state) const {
   TileBuilder &tiles = site.tiles();
-  Value unit = form.term->buildUnit(site, form.operands);
-  bool maybeNone = site.mask() && form.term->leastUnit() && std::isinf(*form.term->leastUnit());
-  OpenState open = join(tiles, form.term->carry(tiles.builder.getContext()), state, unit, maybeNone);
+  if (chosen.term->isOfStates()) {
+    SmallVector<Value, 3> entry = chosen.operands[0]->read(site).tiles;
+    return chosen.term->carry(tiles.builder.getContext()).buildCompose(tiles.builder, tiles.loc, state, entry);
+  }
+  Value unit = chosen.term->buildUnit(site, chosen.operands);
+  bool maybeNone = site.mask() && chosen.term->leastUnit() && std::isinf(*chosen.term->leastUnit());
+  OpenState open = join(tiles, chosen.term->carry(tiles.builder.getContext()), state, unit, maybeNone);
   if (stage.unit)
     stage.unit->bind(site, open.unit);
   SmallVector<Value> next;
   if (open.carried)
     next.push_back(open.carried);
-  llvm::append_range(next, buildInUnit(site, form, open));
+  llvm::append_range(next, buildInUnit(site, chosen, open));
   return next;
 }
 
@@ -213,7 +240,7 @@ SmallVector<Value> StageSource::buildBranches(const TileSite &site, ValueRange s
     Scope inner(block, tiles.loc, &site.block(), /*conditional=*/true);
     TileSite at = site.in(inner);
     stage.state->bind(at, SmallVector<Value>(carried));
-    return buildForm(at, carried);
+    return buildForm(at, form, carried);
   };
   SmallVector<Value> next{unit};
   auto sums = tile::SumAttr::get(context);

@@ -53,11 +53,16 @@ public:
   virtual std::optional<double> leastUnit() const { return std::nullopt; }
   /// The shapes of the carried tiles.
   virtual llvm::SmallVector<llvm::SmallVector<int64_t>> stateShapes(const TileSite &site) const = 0;
+  /// Whether entries are states themselves, the tiles of the one operand, which the carry composes with what came before;
+  /// there is nothing else to build then.
+  virtual bool isOfStates() const { return false; }
   /// The least unit in which the entries at the site are in range; null where the carry has none.
   virtual mlir::Value buildUnit(const TileSite &site, Sources operands) const { return mlir::Value(); }
   /// The sums with the entries at the site added, both in `unit`.
   virtual llvm::SmallVector<mlir::Value> buildContribution(const TileSite &site, Sources operands, mlir::Value unit,
-                                                           mlir::ValueRange sums) const = 0;
+                                                           mlir::ValueRange sums) const {
+    return {};
+  }
 };
 
 /// The tiles of a term at the site where they are read.

@@ -16,7 +16,7 @@ using namespace attune::fusion;
 static unsigned numberOf(Axis axis) { return static_cast<unsigned>(axis); }
 
 StringRef fusion::nameOf(Axis axis) {
-  constexpr StringLiteral names[] = {"batch", "head", "shared_head", "query", "key", "model"};
+  constexpr StringLiteral names[] = {"batch", "head", "shared_head", "query", "key", "model", "part", "piece"};
   return names[numberOf(axis)];
 }
 

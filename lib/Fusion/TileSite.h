@@ -25,8 +25,9 @@ using kernel::WindowView;
 using tile::TileBuilder;
 
 /// What the grid counts or a stage streams.
-enum class Axis { Batch, Head, SharedHead, Query, Key, Model };
-inline constexpr unsigned axisCount = 6;
+/// `Part`: parts of a sequence that are worked on side by side, `Piece`: pieces of it, in order.
+enum class Axis { Batch, Head, SharedHead, Query, Key, Model, Part, Piece };
+inline constexpr unsigned axisCount = 8;
 using AxisSet = std::bitset<axisCount>;
 llvm::StringRef nameOf(Axis axis);
 AxisSet setOf(llvm::ArrayRef<Axis> axes);

@@ -97,7 +97,7 @@ static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
 /// `prepares`: whether the function that fills the library's prepared tensors is still to be made. `weights`: those
 /// that any of its plans packs or folds.
 static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::TargetKind target, bool prepares,
-                                   ArrayRef<PreparedWeight> weights) {
+                                   ArrayRef<PreparedWeight> weights, bool printRegions) {
   if (failed(check(source, target)))
     return failure();
   IRMapping memories;
@@ -110,7 +110,7 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
     buildPrepareFunction(module, host, source, weights, schedule);
   OpBuilder builder = OpBuilder::atBlockEnd(&host.getBody().front());
   BuildSite site{module, builder, source.getLoc()};
-  HostBuilder hostBuilder(site, memories, tensors, host.getName().str(), schedule);
+  HostBuilder hostBuilder(site, memories, tensors, host.getName().str(), schedule, printRegions ? &llvm::errs() : nullptr);
   Value output = source.getBody().front().getTerminator()->getOperand(0);
   if (failed(hostBuilder.write(output, Output{memories.lookup(output), 0, std::nullopt})) ||
       failed(checkAllWritten(source, memories)))
@@ -137,7 +137,7 @@ struct AttnToTile : public kernel::impl::AttnToTileBase<AttnToTile> {
     for (func::FuncOp function : functions) {
       bool plan = isPlan(function);
       FailureOr<SmallVector<PreparedWeight>> weights = plan ? ofPlans : preparedWeights(function, target);
-      if (failed(weights) || failed(lowerFunction(module, function, target, !prepared || !plan, *weights)))
+      if (failed(weights) || failed(lowerFunction(module, function, target, !prepared || !plan, *weights, printRegions)))
         return signalPassFailure();
       // The plans of a library share one.
       prepared |= plan;

@@ -138,10 +138,8 @@ void buildEva(BuildSite &site, const Problem &problem, const EvaOptions &options
 /// φ of the keys, or its logarithms, for kernels that are told so by map.keysMapped.
 Tokens buildMapAlone(BuildSite &site, const Problem &problem, const FeatureMap &map, bool logarithms);
 
-/// FAVOR whose stabilizer cancels, in the three forms of kernel attention: from logarithms of features.
-void buildFavorQuadratic(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
+/// FAVOR whose stabilizer cancels, from logarithms of features.
 void buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
-void buildFavorChunked(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
 
 /// result [batch, heads] = FAVOR's stabilizer over the existing keys, in units of log 2.
 void buildKeyMaximum(BuildSite &site, const Problem &problem, const FeatureMap &map, mlir::Value result);
@@ -155,9 +153,6 @@ void buildState(BuildSite &site, const Problem &problem, const FeatureMap &map, 
 /// Kernel attention in two passes: state, then readout; in one kernel if problem.fused.
 void buildStateAndReadout(BuildSite &site, const Problem &problem, const FeatureMap &map,
                           attn::DenominatorAttr guard);
-
-/// Causal kernel attention chunk by chunk, n = N; if problem.split, after the states of the parts before.
-void buildChunked(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
 
 } // namespace attune::kernel
 

@@ -173,13 +173,3 @@ Features kernel::clearRows(TileBuilder &tiles, Features features, Value rows) {
     block = tiles.mask(block, 0, rows, Value(), Value());
   return features;
 }
-
-Features kernel::castFeatures(TileBuilder &tiles, const Features &features, Type operand) {
-  return llvm::map_to_vector<2>(features, [&](Value block) { return tiles.cast(block, operand); });
-}
-
-Value kernel::pairWeights(TileBuilder &tiles, const Features &a, const Features &b, Type operand, Value acc) {
-  for (auto [left, right] : llvm::zip_equal(a, b))
-    acc = tiles.dot(tiles.cast(left, operand), tiles.cast(right, operand), acc, false, true);
-  return acc;
-}

@@ -67,9 +67,6 @@ int64_t parameterHeads(const Problem &problem, const FeatureMap &map);
 
 /// Rows at or past `rows` of each block become 0.
 Features clearRows(TileBuilder &tiles, Features features, mlir::Value rows);
-/// acc + a bᵀ, operands of type `operand`.
-mlir::Value pairWeights(TileBuilder &tiles, const Features &a, const Features &b, mlir::Type operand, mlir::Value acc);
-Features castFeatures(TileBuilder &tiles, const Features &features, mlir::Type operand);
 
 } // namespace attune::kernel
 

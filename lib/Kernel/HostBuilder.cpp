@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
 
+#include "FavorPieces.h"
+#include "PieceStates.h"
 #include "Regions/Regions.h"
 #include "attune/Tile/KernelSizes.h"
 #include "attune/Attn/Exponents.h"
@@ -70,7 +72,11 @@ LogicalResult HostBuilder::writePolynomial(attn::PolynomialOp op, const Output &
   return buildKernel(polynomialRegion(problem, op.getDegree(), scale, op.getDenominatorAttr()));
 }
 
-LogicalResult HostBuilder::buildKernel(const fusion::KernelRegion &region) { return fusion::buildRegion(site, region); }
+LogicalResult HostBuilder::buildKernel(const fusion::KernelRegion &region) {
+  if (regions)
+    region.print(*regions);
+  return fusion::buildRegion(site, region);
+}
 
 LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &output) {
   Problem problem = startProblem();
@@ -303,12 +309,13 @@ LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &prob
 
 LogicalResult HostBuilder::buildExponents(const Partition &partition, const Problem &problem, const FeatureMap &map) {
   if (partition.form == attn::Form::Quadratic)
-    buildFavorQuadratic(site, problem, map, partition.guard);
-  else if (partition.form == attn::Form::State)
+    return buildKernel(logQuadraticRegion(problem, map, partition.guard));
+  if (partition.form == attn::Form::State) {
     buildFavorState(site, problem, map, partition.guard);
-  else
-    buildFavorChunked(site, problem, map, partition.guard);
-  return success();
+    return success();
+  }
+  LogStates before = problem.split ? buildFavorPieces(site, problem, map) : LogStates();
+  return buildKernel(logChunkedRegion(problem, map, partition.guard, before));
 }
 
 LogicalResult HostBuilder::buildForm(const Partition &partition, const Problem &problem, const FeatureMap &map) {
@@ -321,8 +328,25 @@ LogicalResult HostBuilder::buildForm(const Partition &partition, const Problem &
     buildStateAndReadout(site, problem, map, partition.guard);
     return success();
   case attn::Form::Chunked:
-    buildChunked(site, problem, map, partition.guard);
-    return success();
+    return buildChunks(problem, map, partition.guard);
   }
   llvm_unreachable("every form is above");
+}
+
+/// Split, the states of the keys of all parts but the last come first, then the parts run side by side.
+LogicalResult HostBuilder::buildChunks(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard) {
+  PieceStates before;
+  if (problem.split) {
+    before = allocatePieces(site, problem, map);
+    buildPieces(site, problem, map, before);
+  }
+  if (failed(buildKernel(chunkedRegion(problem, map, guard, before))))
+    return failure();
+  if (!problem.finalState)
+    return success();
+  // The heads of a group carry the same state, so one of them cannot own it: final states have kernels of their own.
+  Problem whole = problem;
+  whole.split = false;
+  buildState(site, whole, map, problem.finalState, problem.finalSum);
+  return success();
 }

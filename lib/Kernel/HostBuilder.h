@@ -30,26 +30,26 @@ namespace attune::kernel {
 
 class HostBuilder {
 public:
-  /// `memories`: from values of the attn function (arguments, optional results) to memories of the host function.
+  /// `regions`: where those of kernels are printed, if anywhere. `memories`: from values of the attn function (arguments, optional results) to memories of the host function.
   HostBuilder(BuildSite &site, const mlir::IRMapping &memories, const PreparedTensors &prepared, std::string name,
-              tile::ScheduleAttr schedule)
-      : site(site), memories(memories), prepared(prepared), name(std::move(name)), schedule(schedule) {}
-  virtual ~HostBuilder() = default;
+              tile::ScheduleAttr schedule, llvm::raw_ostream *regions = nullptr)
+      : site(site), memories(memories), prepared(prepared), name(std::move(name)), schedule(schedule),
+        regions(regions) {}
 
   /// Computes `value` into `output`; an error at the op that no kernel computes.
   mlir::LogicalResult write(mlir::Value value, const Output &output);
 
-protected:
+private:
   /// Builds the kernels of one attention whose tokens, output and feature map are found, in the form that it has.
-  virtual mlir::LogicalResult buildForm(const Partition &partition, const Problem &problem, const FeatureMap &map);
+  mlir::LogicalResult buildForm(const Partition &partition, const Problem &problem, const FeatureMap &map);
   /// The same of maps whose features are carried as exponents, FAVOR's first of all.
-  virtual mlir::LogicalResult buildExponents(const Partition &partition, const Problem &problem, const FeatureMap &map);
+  mlir::LogicalResult buildExponents(const Partition &partition, const Problem &problem, const FeatureMap &map);
   /// Builds the kernel of a region, and its launch.
-  virtual mlir::LogicalResult buildKernel(const fusion::KernelRegion &region);
+  mlir::LogicalResult buildKernel(const fusion::KernelRegion &region);
   /// The memory of an argument or optional result; null for a null value and for others.
   mlir::Value memory(mlir::Value value) const { return value ? memories.lookupOrNull(value) : mlir::Value(); }
 
-private:
+  mlir::LogicalResult buildChunks(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
   mlir::LogicalResult buildFamily(const Partition &partition, Problem &problem);
   mlir::LogicalResult writeAttention(mlir::Operation *root, const Output &output);
   mlir::LogicalResult writeConcat(attn::ConcatHeadsOp op, const Output &output);
@@ -86,14 +86,12 @@ private:
   Tokens workspaceFor(mlir::Value value, mlir::Value like);
   Problem startProblem();
 
-protected:
   BuildSite &site;
-
-private:
   const mlir::IRMapping &memories;
   const PreparedTensors &prepared;
   std::string name;
   tile::ScheduleAttr schedule;
+  llvm::raw_ostream *regions;
   llvm::DenseMap<mlir::Value, Tokens> computed;
   /// E x of a source, a weight and lengths: the heads of keys and values share it.
   std::map<std::tuple<void *, void *, void *>, CompressedInput> inputs;

@@ -95,6 +95,7 @@ struct VisibleKeys {
   mlir::Value full;     ///< keys below are seen by all rows; a multiple of the key tile
   mlir::Value last;     ///< keys at or past are seen by none
   mlir::Value diagonal; ///< row r sees key j if j ≤ r + diagonal; null unless causal
+  mlir::Value begin = {}; ///< the first of them; null: 0
 };
 
 VisibleKeys visibleKeys(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, const Point &point,

@@ -25,8 +25,8 @@ static Value belowDiagonal(TileBuilder &tiles, Value weights) {
   return tiles.mask(weights, 0, Value(), Value(), tiles.index(0));
 }
 
-/// c [T]: about the largest exponent of each row's visible pairs.
-static Value rowScale(TileBuilder &tiles, Value queries, Value keys, Value maximum, Value least, double root) {
+/// c [T]: about the largest exponent of each row's visible pairs, at least `noLogarithm`.
+static Value rowScale(TileBuilder &tiles, Value queries, Value keys, Value maximum, double root) {
   SmallVector<int64_t> shape(tiles.shape(keys)), pairs{shape[0], shape[0]}, rows{shape[0]};
   Value part = tiles.constant(shape, 1 / root), top = tiles.expand(maximum, 0, shape);
   Value q = tiles.plus(queries, top);                                                             // [T, m]
@@ -35,11 +35,11 @@ static Value rowScale(TileBuilder &tiles, Value queries, Value keys, Value maxim
   Value below = tiles.times(tiles.minus(keys, top), part);
   Value b = tiles.exp2(tiles.plus(below, tiles.constant(shape, rootOffset)));
   Value sums = belowDiagonal(tiles, tiles.dot(a, b, tiles.constant(pairs, 0), false, true));      // [T, T]
-  // Of no visible pair in range the logarithm is −∞, and the lower bound stands.
+  // Of no visible pair in range the logarithm is −∞, and the bound stands.
   Value log = tiles.minus(tiles.log2(tiles.reduceMax(sums, 1)), tiles.constant(rows, rootOffset)); // [T]
   double slack = root * std::log2(static_cast<double>(shape[1])) / 2;
   Value c = tiles.minus(tiles.plus(tiles.times(log, tiles.constant(rows, root)), largest), tiles.constant(rows, slack));
-  return tiles.maximum(tiles.maximum(c, tiles.constant(rows, noLogarithm)), least);
+  return tiles.maximum(c, tiles.constant(rows, noLogarithm));
 }
 
 /// The features of a band's keys: g 2^x for x above −bandWidth/2 and at most bandWidth/2, as far as the band has that end.
@@ -65,29 +65,29 @@ Value kernel::firstBand(TileBuilder &tiles, const LogFeatures &keys, Value maxim
   return bandFeatures(tiles, keys, tiles.plus(below, middleOf(tiles, shape, 0)), true, bands == 1);   // [T, m]
 }
 
-LogPairs kernel::logPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum,
-                          Value least, int64_t bands) {
-  SmallVector<int64_t> shape(tiles.shape(keys.exponents)), pairs{shape[0], shape[0]};
+Value kernel::unitOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum,
+                          int64_t bands) {
   // The more the exponents span, the higher the root.
   double root = bands <= 2 ? 2 : bands <= 4 ? 4 : 8;
-  Value scale = rowScale(tiles, queries.exponents, keys.exponents, maximum, least, root); // [T]
-  if (queries.mantissas) // exponents are integers: so stay their differences
-    scale = tiles.roundEven(scale);
+  Value scale = rowScale(tiles, queries.exponents, keys.exponents, maximum, root); // [T]
+  // Where there are mantissas exponents are integers: so stay their differences.
+  return queries.mantissas ? tiles.roundEven(scale) : scale;
+}
+
+Value kernel::weightsOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, Value maximum,
+                             Value scale, int64_t bands) {
+  SmallVector<int64_t> shape(tiles.shape(keys.exponents)), pairs{shape[0], shape[0]};
   Value top = tiles.expand(maximum, 0, shape);
   Value q = tiles.minus(tiles.plus(queries.exponents, top), tiles.expand(scale, 1, shape));
   Value k = tiles.minus(keys.exponents, top);
-  LogPairs result{tiles.constant(pairs, 0), scale, Value()};
+  Value weights = tiles.constant(pairs, 0);
   for (int64_t band = 0; band < bands; ++band) {
     Value middle = middleOf(tiles, shape, band);
     Value b = bandFeatures(tiles, keys, tiles.plus(k, middle), band == 0, band + 1 == bands);        // [T, m]
     Value below = tiles.minimum(tiles.minus(q, middle), tiles.constant(shape, largestFactor));
     Value a = queries.at(tiles, below);                                                              // [T, m]
-    result.weights = tiles.dot(a, b, result.weights, false, true);                                   // [T, T]
-    if (band == 0)
-      result.features = b;
+    weights = tiles.dot(a, b, weights, false, true);                                                 // [T, T]
   }
   // Beyond the range of the tolerances a weight may be infinite; the output is finite.
-  result.weights = tiles.minimum(belowDiagonal(tiles, result.weights),
-                                 tiles.constant(pairs, std::exp2(largestWeight)));
-  return result;
+  return tiles.minimum(belowDiagonal(tiles, weights), tiles.constant(pairs, std::exp2(largestWeight)));
 }

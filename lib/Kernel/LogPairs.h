@@ -30,21 +30,18 @@
 
 namespace attune::kernel {
 
-struct LogPairs {
-  mlir::Value weights;  ///< w [T, T], 0 for j > i
-  mlir::Value scale;    ///< c [T]
-  mlir::Value features; ///< g 2^(Lk − M' + stateOffset) [T, m], the keys' part of a state
-};
-
 /// What the features of the first band are above g 2^(Lk − M').
 inline constexpr double stateOffset = attn::bandWidth / 2;
 
-/// `queries`, `keys`: features [T, m], Lk −∞ of keys that do not exist; `maximum`: M' [m], at least every Lk; `least`: a
-/// lower bound of c [T].
-LogPairs logPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, mlir::Value maximum,
-                  mlir::Value least, int64_t bands);
+/// c [T] of features [T, m], Lk −∞ of keys that do not exist; `maximum`: M' [m], at least every Lk.
+mlir::Value unitOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, mlir::Value maximum,
+                        int64_t bands);
 
-/// `features` of logPairs alone.
+/// w [T, T] in units 2^scale [T], `scale` being at least c; 0 for j > i.
+mlir::Value weightsOfPairs(TileBuilder &tiles, const LogFeatures &queries, const LogFeatures &keys, mlir::Value maximum,
+                           mlir::Value scale, int64_t bands);
+
+/// The features of the first band, g 2^(Lk − M' + stateOffset) [T, m]: the keys' part of a state.
 mlir::Value firstBand(TileBuilder &tiles, const LogFeatures &keys, mlir::Value maximum, int64_t bands);
 
 } // namespace attune::kernel

@@ -15,28 +15,41 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-Pieces::Pieces(const Problem &problem, int64_t chunk)
-    : problem(problem), chunk(chunk), parts(problem.schedule.getParts()), perPart(tile::piecesOfPart(parts)) {}
+//===----------------------------------------------------------------------===//
+// Cuts
+//===----------------------------------------------------------------------===//
 
-Value Pieces::length(TileBuilder &tiles, Value all) const {
-  if (!problem.split)
-    return tiles.index(problem.schedule.getPiece());
+SequenceCuts kernel::cutsOf(const Problem &problem, int64_t chunk) {
+  int64_t parts = problem.schedule.getParts();
+  return {parts, tile::piecesOfPart(parts), chunk};
+}
+
+Value SequenceCuts::pieceLength(TileBuilder &tiles, Value all) const {
   return tiles.mul(tiles.ceilDiv(all, parts * perPart * chunk), chunk);
 }
 
-/// ⌈a / b⌉.
-static Value ceilDivide(TileBuilder &tiles, Value a, Value b) {
-  return arith::CeilDivUIOp::create(tiles.builder, tiles.loc, a, b);
+Value SequenceCuts::partLength(TileBuilder &tiles, Value all) const { return tiles.mul(pieceLength(tiles, all), perPart); }
+
+Value SequenceCuts::partCount(TileBuilder &tiles, Value all) const {
+  Value length = tiles.max(partLength(tiles, all), tiles.index(1));
+  return arith::CeilDivUIOp::create(tiles.builder, tiles.loc, all, length);
 }
 
-Value Pieces::partCount(TileBuilder &host) const {
-  Value all = tokenCount(host, problem.key.memory), part = host.mul(length(host, all), perPart);
-  return ceilDivide(host, all, host.max(part, host.index(1)));
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+Pieces::Pieces(const Problem &problem, int64_t chunk) : problem(problem), cuts(cutsOf(problem, chunk)) {}
+
+Value Pieces::length(TileBuilder &tiles, Value all) const {
+  return problem.split ? cuts.pieceLength(tiles, all) : tiles.index(problem.schedule.getPiece());
 }
+
+Value Pieces::partCount(TileBuilder &host) const { return cuts.partCount(host, tokenCount(host, problem.key.memory)); }
 
 Value Pieces::count(TileBuilder &host) const {
   if (problem.split)
-    return host.mul(host.sub(host.max(partCount(host), host.index(1)), host.index(1)), perPart);
+    return host.mul(host.sub(host.max(partCount(host), host.index(1)), host.index(1)), cuts.perPart);
   Value count = host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
   return problem.merged ? host.max(count, host.index(1)) : count;
 }
@@ -64,11 +77,11 @@ SmallVector<Value> Pieces::gridSizes(TileBuilder &host, Value batch, Value heads
 TokenRange Pieces::tokensOfPoint(TileBuilder &tiles, const KernelFrame &frame) const {
   if (!problem.split)
     return {tiles.index(0), queryCount(tiles, problem, frame[problem.query.memory])};
-  Value all = tokenCount(tiles, frame[problem.key.memory]), size = tiles.mul(length(tiles, all), perPart);
+  Value all = tokenCount(tiles, frame[problem.key.memory]), size = cuts.partLength(tiles, all);
   Value first = multiply(tiles, tiles.programId(tile::Axis::KeyPiece), size);
   return {first, tiles.min(tiles.add(first, size), all)};
 }
 
 Value Pieces::countBefore(TileBuilder &tiles) const {
-  return tiles.mul(tiles.programId(tile::Axis::KeyPiece), perPart);
+  return tiles.mul(tiles.programId(tile::Axis::KeyPiece), cuts.perPart);
 }

@@ -23,6 +23,22 @@ struct TokenRange {
   mlir::Value first, end;
 };
 
+/// How a causal sequence is cut into parts that are worked on side by side, and each part into pieces.
+struct SequenceCuts {
+  int64_t parts, perPart; ///< how many parts at most, and pieces of each
+  int64_t chunk;          ///< the tokens that no cut divides
+
+  /// Tokens of a piece of a sequence of `all`.
+  mlir::Value pieceLength(TileBuilder &tiles, mlir::Value all) const;
+  /// Those of a part.
+  mlir::Value partLength(TileBuilder &tiles, mlir::Value all) const;
+  /// How many parts have tokens.
+  mlir::Value partCount(TileBuilder &tiles, mlir::Value all) const;
+};
+
+/// The cuts of a problem's sequence.
+SequenceCuts cutsOf(const Problem &problem, int64_t chunk);
+
 /// The pieces of a problem's keys whose states are summed up: all, or those before the last part. `chunk`: the tokens
 /// that no cut divides.
 class Pieces {
@@ -54,7 +70,7 @@ private:
   mlir::Value length(TileBuilder &tiles, mlir::Value all) const;
 
   const Problem &problem;
-  int64_t chunk, parts, perPart;
+  SequenceCuts cuts;
 };
 
 } // namespace attune::kernel

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
-#include "LogPairs.h"
+#include "LogFeatures.h"
 
 using namespace mlir;
 using namespace attune;
@@ -31,13 +31,14 @@ struct CausalReadout : Term {
   Representation gives(Sources) const override { return Representation::Scaled; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value q = operands[0]->tile(site), v = operands[3]->tile(site, tiles.builder.getF32Type());     // [T, m], [T, dv]
+    kernel::LogFeatures q = logFeatures(operands[0], site);                                         // [T, m]
+    Value v = operands[3]->tile(site, tiles.builder.getF32Type());                                  // [T, dv]
     SiteValue state = operands[1]->read(site), pairs = operands[2]->read(site);
     Value unit = state.tiles[0], z = state.tiles[1], S = state.tiles[2], c = pairs.tiles[0], w = pairs.tiles[1];
-    SmallVector<int64_t> shape(tiles.shape(q));
+    SmallVector<int64_t> shape(tiles.shape(q.exponents));
     Value down = offset ? tiles.plus(c, tiles.constant(tiles.shape(c), kernel::stateOffset)) : c;   // [T]
-    Value total = tiles.plus(q, tiles.expand(unit, 0, shape));
-    Value a = tiles.exp2(tiles.minus(total, tiles.expand(down, 1, shape)));                         // [T, m]
+    Value total = tiles.plus(q.exponents, tiles.expand(unit, 0, shape));
+    Value a = q.at(tiles, tiles.minus(total, tiles.expand(down, 1, shape)));                        // [T, m]
     Value before = tiles.dot(a, S, tiles.constant({shape[0], tiles.shape(S)[1]}, 0));               // [T, dv]
     Value sumBefore = tiles.reduceAdd(tiles.times(a, tiles.expand(z, 0, shape)), 1);                // [T]
     return {c, tiles.plus(tiles.reduceAdd(w, 1), sumBefore), tiles.dot(w, v, before)};

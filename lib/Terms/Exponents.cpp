@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
+#include "MapFormulas.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -26,20 +28,26 @@ struct Exponents : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Type f32 = tiles.builder.getF32Type();
-    Value x = operands[0]->tile(site, f32), omega = operands[1]->tile(site, f32);                   // [T, d], [m, d]
-    SmallVector<int64_t> shape{tiles.shape(x)[0], tiles.shape(omega)[0]};
+    Value x = operands[0]->tile(site, f32), omega = operands.size() > 1 ? operands[1]->tile(site, f32) : Value();
     double factor = M_LOG2E * (scale == 0 ? 1 : std::sqrt(scale));
-    Value scaled = tiles.times(x, tiles.constant(tiles.shape(x), factor));
-    Value product = tiles.exactDot(scaled, omega, tiles.constant(shape, 0), false, true);           // [T, m]
+    Value product = kernel::timesOmega(tiles, x, omega, factor);                                    // [T, m]
     if (!withSquares)
       return {product};
-    Value squares = tiles.reduceAdd(tiles.times(x, x), 1);                                          // [T]
-    Value half = tiles.times(squares, tiles.constant(tiles.shape(squares), scale * M_LOG2E / 2));
-    return {tiles.minus(product, tiles.expand(half, 1, shape))};
+    Value half = kernel::halfSquares(tiles, x, scale);                                              // [T]
+    return {tiles.minus(product, tiles.expand(half, 1, tiles.shape(product)))};
   }
 
   double scale;
   bool withSquares;
+};
+
+/// What a kernel of its own has written.
+struct WrittenExponents : Term {
+  StringRef name() const override { return "written_exponents"; }
+  Representation gives(Sources) const override { return Representation::Log; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    return operands[0]->tiles(site);
+  }
 };
 
 struct Existing : Term {
@@ -50,12 +58,15 @@ struct Existing : Term {
   Representation gives(Sources operands) const override { return operands[0]->gives(); }
   AxisSet ownAxes() const override { return setOf(axis); }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
-    Value x = operands[0]->tile(site);                                                              // [T, columns]
+    SmallVector<Value, 3> x = operands[0]->tiles(site);                                             // [T, columns] each
     const AxisRange &rows = site[axis];
     if (!rows.limit)
-      return {x};
+      return x;
     TileBuilder &tiles = site.tiles();
-    return {tiles.mask(x, zeroOf(operands[0]->gives()), tiles.sub(rows.limit, rows.first), Value(), Value())};
+    bool logarithms = operands[0]->gives() == Representation::Log; // mantissas are behind them
+    for (Value &tile : MutableArrayRef(x).take_front(logarithms ? 1 : x.size()))
+      tile = tiles.mask(tile, zeroOf(operands[0]->gives()), tiles.sub(rows.limit, rows.first), Value(), Value());
+    return x;
   }
 
   Axis axis;
@@ -65,4 +76,5 @@ struct Existing : Term {
 terms::TermPtr terms::exponents(double scale, bool withSquares) {
   return std::make_unique<Exponents>(scale, withSquares);
 }
+terms::TermPtr terms::writtenExponents() { return std::make_unique<WrittenExponents>(); }
 terms::TermPtr terms::existing(Axis axis) { return std::make_unique<Existing>(axis); }

@@ -23,6 +23,24 @@ struct InverseSoftplus : Term {
   }
 };
 
+struct FocusedExponents : Term {
+  FocusedExponents(double power, double epsilon) : power(power), epsilon(epsilon) {}
+
+  StringRef name() const override { return "focused_exponents"; }
+  void printParameters(raw_ostream &os) const override {
+    os << " {power = " << power << ", epsilon = " << epsilon << '}';
+  }
+  Representation gives(Sources) const override { return Representation::Log; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site, tiles.builder.getF32Type()), inverse = operands[1]->tile(site); // [T, d], [d]
+    kernel::LogFeatures features = kernel::focusedExponents(tiles, x, inverse, power, epsilon);
+    return {features.exponents, features.mantissas};
+  }
+
+  double power, epsilon;
+};
+
 struct Focused : Term {
   Focused(double power, double epsilon) : power(power), epsilon(epsilon) {}
 
@@ -41,4 +59,7 @@ struct Focused : Term {
 } // namespace
 
 terms::TermPtr terms::inverseSoftplus() { return std::make_unique<InverseSoftplus>(); }
+terms::TermPtr terms::focusedExponents(double power, double epsilon) {
+  return std::make_unique<FocusedExponents>(power, epsilon);
+}
 terms::TermPtr terms::focused(double power, double epsilon) { return std::make_unique<Focused>(power, epsilon); }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
-#include "LogPairs.h"
+#include "LogFeatures.h"
 
 using namespace mlir;
 using namespace attune;
@@ -25,10 +25,11 @@ struct LogContract : Term {
   }
   Representation gives(Sources) const override { return Representation::Scaled; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
-    Value q = operands[0]->tile(site), k = operands[1]->tile(site);                                 // [T, m] twice
+    TileBuilder &tiles = site.tiles();
+    kernel::LogFeatures q = logFeatures(operands[0], site), k = logFeatures(operands[1], site);     // [T, m] twice
     Value maximum = operands[2]->tile(site), least = operands[3]->tile(site);                       // [m], [T]
-    kernel::LogPairs pairs = kernel::logPairs(site.tiles(), {q, Value()}, {k, Value()}, maximum, least, bands);
-    return {pairs.scale, pairs.weights};
+    Value scale = tiles.maximum(least, kernel::unitOfPairs(tiles, q, k, maximum, bands));           // [T]
+    return {scale, kernel::weightsOfPairs(tiles, q, k, maximum, scale, bands)};
   }
 
   int64_t bands;
@@ -46,11 +47,11 @@ struct LogPlainContract : Term {
   Representation gives(Sources) const override { return Representation::Scaled; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value q = operands[0]->tile(site), b = operands[1]->tile(site);                                 // [T, m] twice
-    Value unit = operands[2]->tile(site), c = operands[3]->tile(site);                              // [m], [T]
-    SmallVector<int64_t> shape(tiles.shape(q)), pairs{shape[0], shape[0]};
-    Value total = tiles.plus(q, tiles.expand(unit, 0, shape));
-    Value a = tiles.exp2(tiles.minus(total, tiles.expand(c, 1, shape)));                            // [T, m]
+    kernel::LogFeatures q = logFeatures(operands[0], site);                                         // [T, m]
+    Value b = operands[1]->tile(site), unit = operands[2]->tile(site), c = operands[3]->tile(site); // [T, m], [m], [T]
+    SmallVector<int64_t> shape(tiles.shape(q.exponents)), pairs{shape[0], shape[0]};
+    Value total = tiles.plus(q.exponents, tiles.expand(unit, 0, shape));
+    Value a = q.at(tiles, tiles.minus(total, tiles.expand(c, 1, shape)));                           // [T, m]
     Value w = tiles.dot(a, b, tiles.constant(pairs, 0), false, true);                               // [T, T]
     return {c, tiles.mask(w, 0, Value(), Value(), tiles.index(0))};
   }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
-#include "LogPairs.h"
+#include "LogFeatures.h"
 
 #include "attune/Tile/Any.h"
 
@@ -30,8 +30,9 @@ struct InUnit : LogTerm {
   StringRef name() const override { return "in_unit"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value exponents = operands[0]->tile(site), unit = operands[1]->tile(site);                      // [T, m], [m]
-    return {tiles.exp2(tiles.minus(exponents, tiles.expand(unit, 0, tiles.shape(exponents))))};
+    kernel::LogFeatures x = logFeatures(operands[0], site);                                         // [T, m]
+    Value unit = tiles.expand(operands[1]->tile(site), 0, tiles.shape(x.exponents));
+    return {x.at(tiles, tiles.minus(x.exponents, unit))};
   }
 };
 
@@ -76,8 +77,8 @@ struct NearUnit : LogTerm {
   }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value exponents = operands[0]->tile(site), unit = operands[1]->tile(site);                      // [T, m], [m]
-    Value b = kernel::firstBand(tiles, {exponents, Value()}, unit, bands);                          // [T, m]
+    Value unit = operands[1]->tile(site);                                                           // [m]
+    Value b = kernel::firstBand(tiles, logFeatures(operands[0], site), unit, bands);                // [T, m]
     return {offset ? b : tiles.times(b, tiles.constant(tiles.shape(b), std::exp2(-kernel::stateOffset)))};
   }
   int64_t bands;

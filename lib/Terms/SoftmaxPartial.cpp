@@ -31,7 +31,9 @@ struct SoftmaxPartial : StreamedTerm {
     return {{rows}, {rows}, {rows, width}}; // m, l, acc
   }
   Value buildUnit(const TileSite &site, Sources operands) const override {
-    return site.tiles().reduceMax(operands[0]->tile(site), 1);                                      // [Tq]
+    Value s = operands[0]->tile(site);                                                              // [Tq, Tk]
+    operands[1]->read(site); // on its way before it is needed
+    return site.tiles().reduceMax(s, 1);                                                            // [Tq]
   }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value unit,
                                        ValueRange sums) const override {

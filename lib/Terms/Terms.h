@@ -75,12 +75,19 @@ StreamedPtr softmaxPartial(int64_t width);
 StreamedPtr powerPartial(int64_t degree, int64_t width, attn::DenominatorAttr guard);
 /// (w, v): Σ_j w_j v_j, Σ_j w_j, with operands of products in f32 if `wide`.
 StreamedPtr weightedSums(int64_t width, bool wide);
-/// (b, v): S = Σ_j b_j v_jᵀ, z = Σ_j b_j.
-StreamedPtr featureSums(int64_t features, int64_t width, bool wide);
+/// (b, v): S = Σ_j b_j v_jᵀ, z = Σ_j b_j, of tiles of features that have these widths, one pair after another.
+StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide);
+/// (state): the states of all entries composed in order: sums, or sums in units if they are `Scaled`.
+StreamedPtr compose(fusion::Representation representation, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes);
 /// (x, W): x W, of rows of `rows` and `width` columns.
 StreamedPtr contract(Axis rows, int64_t width);
 
 // Of states.
+
+/// (tiles …): a state that others have written.
+TermPtr writtenState(fusion::Representation representation);
+/// (state of `state`): its sums times 2^stateOffset (LogPairs.h).
+TermPtr withOffset();
 
 /// (a, state of featureSums, w, v): a S + w v, a z + w 1.
 TermPtr readout(bool wide);
@@ -95,10 +102,22 @@ TermPtr logSumExp();
 
 // Of exponents, and states in their units.
 
-/// (x, ω): log2 e √s x ωᵀ, with `squares` less s |x|² log2 e / 2.
+/// (x, ω) or, of x ωᵀ, (x): log2 e √s x ωᵀ, with `squares` less s |x|² log2 e / 2.
 TermPtr exponents(double scale, bool withSquares);
+/// (x, inverse): the focused map as exponents and mantissas.
+TermPtr focusedExponents(double power, double epsilon);
+/// (x): exponents, or exponents and mantissas, that are written already.
+TermPtr writtenExponents();
 /// (x): x where the row exists, else what stands for 0.
 TermPtr existing(Axis axis);
+/// (L): R = max_j L_j of each feature.
+TermPtr featureUnit();
+/// (L, R): L + R.
+TermPtr inFeatureUnit();
+/// (Lq + R, Lk, R, v): the unit of each row, Σ_j w_j, Σ_j w_j v_j for w = Σ_f 2^(Lq + Lk), of keys that every row sees.
+StreamedPtr logPartial(int64_t width, attn::DenominatorAttr guard);
+/// (Lq, Lk, R, v): the same of pairs j ≤ i, whose tiles have one first row.
+StreamedPtr logDiagonal(int64_t width, attn::DenominatorAttr guard, int64_t bands);
 /// (L, state): 2^(L − M) for the units M of a state.
 TermPtr inUnit();
 /// (L, state): 1 if an exponent is above its unit by more than the headroom, else 0.

@@ -37,22 +37,30 @@ struct WeightedSums : StreamedTerm {
 };
 
 struct FeatureSums : StreamedTerm {
-  FeatureSums(int64_t features, int64_t width, bool wide) : features(features), width(width), wide(wide) {}
+  FeatureSums(ArrayRef<int64_t> features, int64_t width, bool wide) : features(features), width(width), wide(wide) {}
 
   StringRef name() const override { return "state"; }
   tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override {
-    return {{features, width}, {features}}; // S, z
+    SmallVector<SmallVector<int64_t>> shapes;
+    for (int64_t count : features)
+      shapes.append({{count, width}, {count}}); // S, z
+    return shapes;
   }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
     TileBuilder &tiles = site.tiles();
     Type type = operandOf(site, wide);
-    Value b = operands[0]->tile(site), v = operands[1]->tile(site, type);                           // [T, m], [T, dv]
-    Value S = tiles.dot(operands[0]->tile(site, type), v, sums[0], /*transposeA=*/true);
-    return {S, tiles.plus(sums[1], tiles.reduceAdd(b, 0))};
+    SmallVector<Value, 3> exact = operands[0]->tiles(site), b = operands[0]->tiles(site, type);     // [T, m] each
+    Value v = operands[1]->tile(site, type);                                                        // [T, dv]
+    SmallVector<Value> next;
+    for (unsigned i = 0; i < b.size(); ++i)
+      next.append({tiles.dot(b[i], v, sums[2 * i], /*transposeA=*/true),
+                   tiles.plus(sums[2 * i + 1], tiles.reduceAdd(exact[i], 0))});
+    return next;
   }
 
-  int64_t features, width;
+  SmallVector<int64_t> features;
+  int64_t width;
   bool wide;
 };
 
@@ -64,11 +72,16 @@ struct Readout : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Type type = operandOf(site, wide);
-    SiteValue state = operands[1]->read(site);                                                      // S [m, dv], z [m]
-    Value a = operands[0]->tile(site), w = operands[2]->tile(site), v = operands[3]->tile(site, type);
-    SmallVector<int64_t> shape(tiles.shape(a)), rows{shape[0], tiles.shape(state.tiles[0])[1]};
-    Value before = tiles.dot(a, state.tiles[0], tiles.constant(rows, 0));                           // [T, dv]
-    Value sumBefore = tiles.reduceAdd(tiles.times(a, tiles.expand(state.tiles[1], 0, shape)), 1);   // [T]
+    SmallVector<Value, 3> state = operands[1]->tiles(site), a = operands[0]->tiles(site);           // S [m, dv], z [m]
+    // What the state gives comes first: it alone needs the features in f32, and registers are scarce.
+    Value before, sumBefore;
+    for (unsigned i = 0; i < a.size(); ++i) {
+      SmallVector<int64_t> shape(tiles.shape(a[i])), rows{shape[0], tiles.shape(state[2 * i])[1]};
+      before = tiles.dot(a[i], state[2 * i], before ? before : tiles.constant(rows, 0));            // [T, dv]
+      Value part = tiles.reduceAdd(tiles.times(a[i], tiles.expand(state[2 * i + 1], 0, shape)), 1); // [T]
+      sumBefore = sumBefore ? tiles.plus(sumBefore, part) : part;
+    }
+    Value w = operands[2]->tile(site), v = operands[3]->tile(site, type);                           // [T, T], [T, dv]
     Value numerator = tiles.dot(tiles.cast(w, type), v, before);                                    // [T, dv]
     return {numerator, tiles.plus(tiles.reduceAdd(w, 1), sumBefore)};
   }
@@ -98,7 +111,7 @@ struct Normalize : Term {
 } // namespace
 
 terms::StreamedPtr terms::weightedSums(int64_t width, bool wide) { return std::make_unique<WeightedSums>(width, wide); }
-terms::StreamedPtr terms::featureSums(int64_t features, int64_t width, bool wide) {
+terms::StreamedPtr terms::featureSums(ArrayRef<int64_t> features, int64_t width, bool wide) {
   return std::make_unique<FeatureSums>(features, width, wide);
 }
 terms::TermPtr terms::readout(bool wide) { return std::make_unique<Readout>(wide); }

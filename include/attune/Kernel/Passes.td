@@ -40,7 +40,9 @@ def AttnToTile : Pass<"attn-to-tile", "::mlir::ModuleOp"> {
     Option<"target", "target", "::attune::tile::TargetKind", "::attune::tile::TargetKind::CPU",
            "the kind of machine to cut for", [{::llvm::cl::values(
              clEnumValN(::attune::tile::TargetKind::CPU, "cpu", "f32 operands"),
-             clEnumValN(::attune::tile::TargetKind::GPU, "gpu", "operands of the storage type, four warps"))}]>
+             clEnumValN(::attune::tile::TargetKind::GPU, "gpu", "operands of the storage type, four warps"))}]>,
+    Option<"printRegions", "print-regions", "bool", "false",
+           "print the regions that kernels are built from (docs/Rationale/Regions.md) to the standard error stream">
   ];
   let statistics = [Statistic<"numFunctions", "functions", "Number of functions cut into kernels">];
   let dependentDialects = ["::attune::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

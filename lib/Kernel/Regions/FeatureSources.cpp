@@ -19,7 +19,7 @@ using namespace attune::fusion;
 using attn::FeatureKind;
 
 /// ω [m, d] or focus [d] of the head, if heads have their own.
-Source FeatureSources::parameter() const {
+Source FeatureSources::makeParameter() const {
   auto type = cast<MemRefType>(map.parameter.getType());
   if (map.map.getKind() == FeatureKind::Focused)
     return fusion::memory(map.parameter, {entryOf(head), columnsOf(type.getDimSize(1))});
@@ -34,7 +34,7 @@ Source FeatureSources::favor(Source x, bool ofKeys) const {
                               ofKeys ? map.keyFolded : map.queryFolded, /*squares=*/true, Kind::None};
   SmallVector<Source> operands{x};
   if (!options.folded)
-    operands.push_back(parameter());
+    operands.push_back(parameter);
   if (stabilizer == attn::Stabilizer::None)
     return fusion::term(terms::favor(options), operands);
   if (!ofKeys) {
@@ -42,7 +42,7 @@ Source FeatureSources::favor(Source x, bool ofKeys) const {
     options.squares = stabilizer == attn::Stabilizer::Projection; // else they are in the maximum as well
   } else if (stabilizer == attn::Stabilizer::Constant) {
     options.stabilizer = Kind::OfFeatures;
-    operands.push_back(fusion::term(terms::omegaSquares(), {parameter()}));
+    operands.push_back(fusion::term(terms::omegaSquares(), {parameter}));
   } else {
     options.stabilizer = Kind::One;
     int64_t count = cast<MemRefType>(map.shift.getType()).getDimSize(1);
@@ -63,13 +63,13 @@ Source FeatureSources::mapped(Source x, Axis axis, bool ofKeys) const {
     return fusion::term(terms::cosformer(axis, kind.getMaxPosition()), {x});
   case FeatureKind::Focused:
     return fusion::term(terms::focused(kind.getPower(), kind.getEpsilon()),
-                        {x, fusion::term(terms::inverseSoftplus(), {parameter()})});
+                        {x, fusion::term(terms::inverseSoftplus(), {parameter})});
   case FeatureKind::Favor:
     return favor(x, ofKeys);
   case FeatureKind::FavorRelu: {
     SmallVector<Source> operands{x};
     if (!(ofKeys ? map.keyFolded : map.queryFolded))
-      operands.push_back(parameter());
+      operands.push_back(parameter);
     return fusion::term(terms::favorRelu(kind.getScale(), kind.getEpsilon()), operands);
   }
   case FeatureKind::Softmax:
@@ -80,12 +80,12 @@ Source FeatureSources::mapped(Source x, Axis axis, bool ofKeys) const {
 }
 
 /// Features that a kernel of their own has written, block by block.
-Source FeatureSources::written() const {
+Source FeatureSources::written(ArrayRef<int64_t> widths) const {
   const Tokens &tokens = plan.problem.key;
   Dimension shared{head, heads / tokens.heads, tokens.firstHead};
   SmallVector<Source> blocks;
   int64_t column = 0;
-  for (int64_t width : MapAtPoint::blockWidths(map)) {
+  for (int64_t width : widths) {
     Dimension columns = columnsOf(width);
     columns.add = column;
     blocks.push_back(fusion::memory(tokens.memory, {entryOf(Axis::Batch), shared, rowsOf(Axis::Key), columns}));
@@ -100,6 +100,35 @@ Source FeatureSources::queries() const {
 
 Source FeatureSources::keys() const {
   if (map.keysMapped)
-    return written();
+    return written(MapAtPoint::blockWidths(map));
   return mapped(plan.tokens(plan.problem.key, Axis::Key, head, heads), Axis::Key, /*ofKeys=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Exponents
+//===----------------------------------------------------------------------===//
+
+Source FeatureSources::exponents(Source x, bool ofKeys) const {
+  if (map.map.getKind() == FeatureKind::Focused)
+    return fusion::term(terms::focusedExponents(map.map.getPower(), map.map.getEpsilon()),
+                        {x, fusion::term(terms::inverseSoftplus(), {parameter})});
+  SmallVector<Source> operands{x};
+  if (!(ofKeys ? map.keyFolded : map.queryFolded))
+    operands.push_back(parameter);
+  return fusion::term(terms::exponents(map.map.getScale(), /*withSquares=*/ofKeys), operands);
+}
+
+Source FeatureSources::queryExponents() const {
+  return exponents(plan.tokens(plan.problem.query, Axis::Query), /*ofKeys=*/false);
+}
+
+Source FeatureSources::keyExponents() const {
+  Source all;
+  if (map.keysMapped) {
+    SmallVector<int64_t> widths(map.map.getKind() == FeatureKind::Focused ? 2 : 1, map.features);
+    all = fusion::term(terms::writtenExponents(), {written(widths)});
+  } else {
+    all = exponents(plan.tokens(plan.problem.key, Axis::Key, head, heads), /*ofKeys=*/true);
+  }
+  return fusion::term(terms::existing(Axis::Key), {all});
 }

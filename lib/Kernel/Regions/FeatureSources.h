@@ -17,23 +17,30 @@ namespace attune::kernel {
 class FeatureSources {
 public:
   FeatureSources(const RegionPlanner &plan, const FeatureMap &map, fusion::Axis head, int64_t heads)
-      : plan(plan), map(map), head(head), heads(heads) {}
+      : plan(plan), map(map), head(head), heads(heads), parameter(map.parameter ? makeParameter() : fusion::Source()) {}
 
   /// φ(q) of the query heads.
   fusion::Source queries() const;
   /// φ(k) of the heads that the grid counts.
   fusion::Source keys() const;
 
+  /// The same as exponents, of maps that are carried as such (attn::carriesExponents): without stabilizer and m^{-1/2}, and of
+  /// queries also without −|x'|²/2, as all of them cancel. Of keys that do not exist the features are 0.
+  fusion::Source queryExponents() const;
+  fusion::Source keyExponents() const;
+
 private:
+  fusion::Source exponents(fusion::Source x, bool ofKeys) const;
   fusion::Source mapped(fusion::Source x, fusion::Axis axis, bool ofKeys) const;
   fusion::Source favor(fusion::Source x, bool ofKeys) const;
-  fusion::Source written() const;
-  fusion::Source parameter() const;
+  fusion::Source written(llvm::ArrayRef<int64_t> widths) const;
+  fusion::Source makeParameter() const;
 
   const RegionPlanner &plan;
   const FeatureMap &map;
   fusion::Axis head;
   int64_t heads;
+  fusion::Source parameter; ///< null for maps without
 };
 
 } // namespace attune::kernel

@@ -13,6 +13,9 @@
 
 namespace attune::kernel {
 
+struct LogStates;
+struct PieceStates;
+
 /// Exact attention by online softmax; `scale` multiplies the logits.
 fusion::KernelRegion softmaxRegion(const Problem &problem, double scale);
 
@@ -21,6 +24,16 @@ fusion::KernelRegion polynomialRegion(const Problem &problem, int64_t degree, do
 
 /// Kernel attention with all pair weights in tiles.
 fusion::KernelRegion quadraticRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
+
+/// The same of maps whose features are carried as exponents.
+fusion::KernelRegion logQuadraticRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
+
+/// Causal kernel attention chunk by chunk, n = N; if problem.split, after the states of the parts before, in `before`.
+fusion::KernelRegion chunkedRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
+                                   const PieceStates &before);
+/// The same of maps whose features are carried as exponents.
+fusion::KernelRegion logChunkedRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
+                                      const LogStates &before);
 
 } // namespace attune::kernel
 

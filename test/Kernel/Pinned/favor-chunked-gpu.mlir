@@ -27,16 +27,16 @@ func.func @gpu(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<?x
 // CHECK-SAME:  attributes {attune.equal_lengths}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
-// CHECK-NEXT: tile.launch @gpu_chunked grid(%[[BATCHES]], %[[C4]]) (%[[Q]], %[[K]], %[[V]], %[[O]], %[[OMEGA]])
+// CHECK:      %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK-NEXT: tile.launch @gpu_chunked grid(%[[BATCHES]], %[[C4]]) (%[[Q]], %[[K]], %[[V]], %[[OMEGA]], %[[O]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @gpu_chunked(
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf16, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f16, warps = 4, stages = 2>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
@@ -64,20 +64,15 @@ func.func @gpu(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<?x
 // CHECK-DAG: %[[NO_LOGARITHM_32:.*]] = arith.constant #tile.exact<-1.000000e+30> : tensor<32xf32>
 // CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
-// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK:      %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]]) :
 // CHECK-SAME:     (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
-// L(q) [32, 16]
-// CHECK-NEXT:   %[[Q_F16:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf16>
-// CHECK-NEXT:   %[[Q_TILE:.*]] = arith.extf %[[Q_F16]] : tensor<32x24xf16> to tensor<32x24xf32>
-// CHECK-NEXT:   %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
-// CHECK-NEXT:   %[[L_Q:.*]] = tile.dot %[[Q_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
 // L(k) [32, 16] = log2 e (⟨ω, k'⟩ − |k'|²/2): −∞ of keys that do not exist
 // CHECK-NEXT:   %[[K_F16:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf16>
 // CHECK-NEXT:   %[[K_TILE:.*]] = arith.extf %[[K_F16]] : tensor<32x24xf16> to tensor<32x24xf32>
@@ -90,11 +85,22 @@ func.func @gpu(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<?x
 // CHECK-NEXT:   %[[L_ALL:.*]] = arith.subf %[[OMEGA_K]], %[[HALF_NORM_COLS]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
 // CHECK-NEXT:   %[[L_K:.*]] = tile.mask %[[L_ALL]] fill 0xFF800000 rows(%[[KEYS_LEFT]]) : tensor<32x16xf32>
-// CHECK-NEXT:   %[[V_F16:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf16>
-// CHECK-NEXT:   %[[V_TILE:.*]] = arith.extf %[[V_F16]] : tensor<32x40xf16> to tensor<32x40xf32>
 // M' = max(M, max_j L(k))
 // CHECK-NEXT:   %[[L_MAX:.*]] = tile.reduce max %[[L_K]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
 // CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[L_MAX]] : tensor<16xf32>
+// M', z 2^(M − M') + bᵀ 1, S 2^(M − M') + bᵀ v with the features b of band 0
+// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<16xf32>
+// CHECK-NEXT:   %[[FACTOR_2:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
+// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR_2]] : tensor<16xf32>
+// CHECK-NEXT:   %[[FACTOR_2_COLS:.*]] = tile.expand %[[FACTOR_2]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_2_COLS]] : tensor<16x40xf32>
+// L(q) [32, 16]
+// CHECK-NEXT:   %[[Q_F16:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf16>
+// CHECK-NEXT:   %[[Q_TILE:.*]] = arith.extf %[[Q_F16]] : tensor<32x24xf16> to tensor<32x24xf32>
+// CHECK-NEXT:   %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[L_Q:.*]] = tile.dot %[[Q_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[V_F16:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf16>
+// CHECK-NEXT:   %[[V_TILE:.*]] = arith.extf %[[V_F16]] : tensor<32x40xf16> to tensor<32x40xf32>
 // t = L(q) + M: its largest is a lower bound of c.
 // CHECK-NEXT:   %[[M_ROWS:.*]] = tile.expand %[[M]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:   %[[T:.*]] = arith.addf %[[L_Q]], %[[M_ROWS]] : tensor<32x16xf32>
@@ -120,7 +126,7 @@ func.func @gpu(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<?x
 // CHECK-NEXT:   %[[C_SLACK:.*]] = arith.addf %[[LOG_P]], %[[LARGEST]] : tensor<32xf32>
 // CHECK-NEXT:   %[[C_EST:.*]] = arith.subf %[[C_SLACK]], %[[F4_32]] : tensor<32xf32>
 // CHECK-NEXT:   %[[C_NUM:.*]] = arith.maximumf %[[C_EST]], %[[NO_LOGARITHM_32]] : tensor<32xf32>
-// CHECK-NEXT:   %[[C:.*]] = arith.maximumf %[[C_NUM]], %[[LEAST]] : tensor<32xf32>
+// CHECK-NEXT:   %[[C:.*]] = arith.maximumf %[[LEAST]], %[[C_NUM]] : tensor<32xf32>
 // Band 0: keys with 2^x, x = L(k) − M' + 88 above −88; queries with 2^min(L(q) + M' − c − 88, 120).
 // CHECK-NEXT:   %[[C_COLS:.*]] = tile.expand %[[C]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:   %[[Q_C:.*]] = arith.subf %[[Q_TOP]], %[[C_COLS]] : tensor<32x16xf32>
@@ -153,9 +159,9 @@ func.func @gpu(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<?x
 // CHECK-NEXT:   %[[Z_ROWS:.*]] = tile.expand %[[Z]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:   %[[A_Z:.*]] = arith.mulf %[[A]], %[[Z_ROWS]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[FROM_Z:.*]] = tile.reduce add %[[A_Z]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
-// CHECK-NEXT:   %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] precision tf32 : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:   %[[DEN:.*]] = arith.addf %[[ROW_SUM]], %[[FROM_Z]] : tensor<32xf32>
+// CHECK-NEXT:   %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] precision tf32 : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN]] : tensor<32xf32>
 // CHECK-NEXT:   %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
 // CHECK-NEXT:   %[[IS_NULL:.*]] = arith.cmpf oeq, %[[DEN]], %[[ZERO_32]] : tensor<32xf32>
@@ -164,14 +170,8 @@ func.func @gpu(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<?x
 // CHECK-NEXT:   %[[OUT:.*]] = arith.mulf %[[NUM]], %[[FACTOR_COLS]] : tensor<32x40xf32>
 // CHECK-NEXT:   %[[OUT_F16:.*]] = arith.truncf %[[OUT]] : tensor<32x40xf32> to tensor<32x40xf16>
 // CHECK-NEXT:   tile.store %[[OUT_F16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf16>
-// M', z 2^(M − M') + bᵀ 1, S 2^(M − M') + bᵀ v with the features b of band 0
-// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<16xf32>
-// CHECK-NEXT:   %[[FACTOR_2:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
-// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR_2]] : tensor<16xf32>
 // CHECK-NEXT:   %[[B_SUM:.*]] = tile.reduce add %[[B0]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_SCALED]], %[[B_SUM]] : tensor<16xf32>
-// CHECK-NEXT:   %[[FACTOR_2_COLS:.*]] = tile.expand %[[FACTOR_2]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
-// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_2_COLS]] : tensor<16x40xf32>
 // CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[B0]], %[[V_TILE]], %[[S_SCALED]] precision tf32 {transpose_a} : {{.*}} -> tensor<16x40xf32>
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT: }

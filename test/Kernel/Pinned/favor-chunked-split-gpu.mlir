@@ -25,11 +25,11 @@ func.func @split(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf16, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
-// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x16x40xf32>
-// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x16xf32>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[M_PIECES:[^:]*]]: memref<?x2x?x16xf32>
+// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x16xf32>
+// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x16x40xf32>
 // CHECK-SAME:  grid(batch, head, key_piece)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f16, warps = 4, stages = 2, parts = 3>}
@@ -64,20 +64,19 @@ func.func @split(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-DAG: %[[NO_LOGARITHM_32:.*]] = arith.constant #tile.exact<-1.000000e+30> : tensor<32xf32>
 // CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
-// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK:      %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// The tokens of the part.
-// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[PART:.*]] = tile.program_id key_piece
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[CHUNKS:.*]] = arith.ceildivui %[[KEYS]], %[[C288]] : index
 // CHECK-NEXT: %[[PART_LENGTH:.*]] = arith.muli %[[CHUNKS]], %[[C96]] : index
-// CHECK-NEXT: %[[PART:.*]] = tile.program_id key_piece
 // CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PART]], %[[PART_LENGTH]] : index
 // CHECK-NEXT: %[[PART_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[PART_LENGTH]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PART_END_ALL]], %[[KEYS]] : index
 // The state of the pieces before it.
 // CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PART]], %[[C3]] : index
+// The tokens of the part.
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[BEFORE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]]) :
 // CHECK-SAME:     (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
@@ -104,14 +103,11 @@ func.func @split(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-NEXT: }
 // CHECK-NEXT: %[[Z_BEGIN:.*]] = arith.mulf %[[BEFORE]]#1, %[[TWO_TO_88_16]] : tensor<16xf32>
 // CHECK-NEXT: %[[S_BEGIN:.*]] = arith.mulf %[[BEFORE]]#2, %[[TWO_TO_88_16x40]] : tensor<16x40xf32>
+// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // The chunks of the part.
 // CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[BEFORE]]#0, %[[Z:.*]] = %[[Z_BEGIN]], %[[S:.*]] = %[[S_BEGIN]]) :
 // CHECK-SAME:     (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
-// CHECK-NEXT:   %[[Q_F16:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf16>
-// CHECK-NEXT:   %[[Q_TILE:.*]] = arith.extf %[[Q_F16]] : tensor<32x24xf16> to tensor<32x24xf32>
-// CHECK-NEXT:   %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
-// CHECK-NEXT:   %[[L_Q:.*]] = tile.dot %[[Q_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
 // L(k) [32, 16] = log2 e (⟨ω, k'⟩ − |k'|²/2): −∞ of keys that do not exist
 // CHECK-NEXT:   %[[K_F16:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf16>
 // CHECK-NEXT:   %[[K_TILE:.*]] = arith.extf %[[K_F16]] : tensor<32x24xf16> to tensor<32x24xf32>
@@ -124,11 +120,21 @@ func.func @split(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-NEXT:   %[[L_ALL:.*]] = arith.subf %[[OMEGA_K]], %[[HALF_NORM_COLS]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
 // CHECK-NEXT:   %[[L_K:.*]] = tile.mask %[[L_ALL]] fill 0xFF800000 rows(%[[KEYS_LEFT]]) : tensor<32x16xf32>
-// CHECK-NEXT:   %[[V_F16:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf16>
-// CHECK-NEXT:   %[[V_TILE:.*]] = arith.extf %[[V_F16]] : tensor<32x40xf16> to tensor<32x40xf32>
 // M' = max(M, max_j L(k))
 // CHECK-NEXT:   %[[L_MAX:.*]] = tile.reduce max %[[L_K]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
 // CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[L_MAX]] : tensor<16xf32>
+// M', z 2^(M − M') + bᵀ 1, S 2^(M − M') + bᵀ v with the features b of band 0
+// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<16xf32>
+// CHECK-NEXT:   %[[FACTOR_2:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
+// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR_2]] : tensor<16xf32>
+// CHECK-NEXT:   %[[FACTOR_2_COLS:.*]] = tile.expand %[[FACTOR_2]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_2_COLS]] : tensor<16x40xf32>
+// CHECK-NEXT:   %[[Q_F16:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf16>
+// CHECK-NEXT:   %[[Q_TILE:.*]] = arith.extf %[[Q_F16]] : tensor<32x24xf16> to tensor<32x24xf32>
+// CHECK-NEXT:   %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT:   %[[L_Q:.*]] = tile.dot %[[Q_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
+// CHECK-NEXT:   %[[V_F16:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf16>
+// CHECK-NEXT:   %[[V_TILE:.*]] = arith.extf %[[V_F16]] : tensor<32x40xf16> to tensor<32x40xf32>
 // t = L(q) + M: its largest is a lower bound of c.
 // CHECK-NEXT:   %[[M_ROWS:.*]] = tile.expand %[[M]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:   %[[T:.*]] = arith.addf %[[L_Q]], %[[M_ROWS]] : tensor<32x16xf32>
@@ -154,7 +160,7 @@ func.func @split(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-NEXT:   %[[C_SLACK:.*]] = arith.addf %[[LOG_P]], %[[LARGEST]] : tensor<32xf32>
 // CHECK-NEXT:   %[[C_EST:.*]] = arith.subf %[[C_SLACK]], %[[F4_32]] : tensor<32xf32>
 // CHECK-NEXT:   %[[C_NUM:.*]] = arith.maximumf %[[C_EST]], %[[NO_LOGARITHM_32]] : tensor<32xf32>
-// CHECK-NEXT:   %[[C:.*]] = arith.maximumf %[[C_NUM]], %[[LEAST]] : tensor<32xf32>
+// CHECK-NEXT:   %[[C:.*]] = arith.maximumf %[[LEAST]], %[[C_NUM]] : tensor<32xf32>
 // Band 0: keys with 2^x, x = L(k) − M' + 88 above −88; queries with 2^min(L(q) + M' − c − 88, 120).
 // CHECK-NEXT:   %[[C_COLS:.*]] = tile.expand %[[C]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:   %[[Q_C:.*]] = arith.subf %[[Q_TOP]], %[[C_COLS]] : tensor<32x16xf32>
@@ -187,9 +193,9 @@ func.func @split(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-NEXT:   %[[Z_ROWS:.*]] = tile.expand %[[Z]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:   %[[A_Z:.*]] = arith.mulf %[[A]], %[[Z_ROWS]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[FROM_Z:.*]] = tile.reduce add %[[A_Z]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
-// CHECK-NEXT:   %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] precision tf32 : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:   %[[DEN:.*]] = arith.addf %[[ROW_SUM]], %[[FROM_Z]] : tensor<32xf32>
+// CHECK-NEXT:   %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] precision tf32 : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN]] : tensor<32xf32>
 // CHECK-NEXT:   %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
 // CHECK-NEXT:   %[[IS_NULL:.*]] = arith.cmpf oeq, %[[DEN]], %[[ZERO_32]] : tensor<32xf32>
@@ -198,14 +204,8 @@ func.func @split(%q: tensor<?x4x?x24xf16>, %k: tensor<?x2x?x24xf16>, %v: tensor<
 // CHECK-NEXT:   %[[OUT:.*]] = arith.mulf %[[NUM]], %[[FACTOR_COLS]] : tensor<32x40xf32>
 // CHECK-NEXT:   %[[OUT_F16:.*]] = arith.truncf %[[OUT]] : tensor<32x40xf32> to tensor<32x40xf16>
 // CHECK-NEXT:   tile.store %[[OUT_F16]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf16>
-// M', z 2^(M − M') + bᵀ 1, S 2^(M − M') + bᵀ v with the features b of band 0
-// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<16xf32>
-// CHECK-NEXT:   %[[FACTOR_2:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
-// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR_2]] : tensor<16xf32>
 // CHECK-NEXT:   %[[B_SUM:.*]] = tile.reduce add %[[B0]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_SCALED]], %[[B_SUM]] : tensor<16xf32>
-// CHECK-NEXT:   %[[FACTOR_2_COLS:.*]] = tile.expand %[[FACTOR_2]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
-// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_2_COLS]] : tensor<16x40xf32>
 // CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[B0]], %[[V_TILE]], %[[S_SCALED]] precision tf32 {transpose_a} : {{.*}} -> tensor<16x40xf32>
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT: }

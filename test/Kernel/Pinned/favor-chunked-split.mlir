@@ -34,7 +34,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-DAG: %[[C96:.*]] = arith.constant 96 : index
 // CHECK-DAG: %[[C288:.*]] = arith.constant 288 : index
 // Parts of ⌈N / 288⌉ · 96 tokens; three pieces of each but the last.
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK:      %[[BATCHES:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[KEYS:.*]] = arith.ceildivui %[[BATCHES]], %[[C288]] : index
 // CHECK-NEXT: %[[THIRDS:.*]] = arith.muli %[[KEYS]], %[[C96]] : index
 // CHECK-NEXT: %[[PART_ALL:.*]] = arith.maxsi %[[THIRDS]], %[[C1]] : index
@@ -50,7 +50,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-SAME:     (%[[K]], %[[V]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]], %[[M_PIECES]])
 // CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: tile.launch @split_chunked grid(%[[QUERY_BATCHES]], %[[C4]], %[[PART]])
-// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[O]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]], %[[M_PIECES]])
+// CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[OMEGA]], %[[O]], %[[M_PIECES]], %[[Z_PIECES]], %[[S_PIECES]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @split_state(
@@ -74,7 +74,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-DAG: %[[ROOT_S_LOG2E_32x24:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<32x24xf32>
 // CHECK-DAG: %[[HALF_S_LOG2E_32:.*]] = arith.constant #tile.exact<0.18033688011112042> : tensor<32xf32>
 // The keys of the piece: ⌈N / 288⌉ chunks.
-// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK:      %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :

@@ -47,10 +47,10 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
+// CHECK:      %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
-// CHECK-NEXT: tile.launch @favor_quadratic grid(%[[BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[K]], %[[V]], %[[LENGTHS]], %[[O]], %[[OMEGA]])
+// CHECK-NEXT: tile.launch @favor_quadratic grid(%[[BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[K]], %[[V]], %[[LENGTHS]], %[[OMEGA]], %[[O]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @favor_quadratic(
@@ -58,8 +58,8 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?xi32>
-// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
@@ -88,22 +88,22 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-DAG: %[[NO_LOGARITHM_32:.*]] = arith.constant #tile.exact<-1.000000e+30> : tensor<32xf32>
 // CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
-// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK:      %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
-// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]] :
 // CHECK-NEXT: %[[LENGTH:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT: %[[NOT_NEGATIVE:.*]] = arith.maxsi %[[LENGTH]], %[[C0]] : index
 // CHECK-NEXT: %[[LIMIT:.*]] = arith.minsi %[[NOT_NEGATIVE]], %[[KEYS]] : index
+// CHECK-NEXT: %[[SEEN:.*]] = arith.minsi %[[FIRST]], %[[LIMIT]] : index
 // L(q) [32, 16]
 // CHECK-NEXT: %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
+// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // CHECK-NEXT: %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[L_Q:.*]] = tile.dot %[[Q_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
-// CHECK-NEXT: %[[SEEN:.*]] = arith.minsi %[[FIRST]], %[[LIMIT]] : index
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[SEEN_SUMS:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:.*]] = %[[C0]] to %[[SEEN]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_32]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
 // CHECK-SAME:     (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
@@ -125,6 +125,12 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:   %[[T:.*]] = arith.addf %[[L_Q]], %[[R_ROWS]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[T_MAX:.*]] = tile.reduce max %[[T]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
 // CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[T_MAX]] : tensor<32xf32>
+// den, num times 2^(M − M'), plus w 1, w v
+// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<32xf32>
+// CHECK-NEXT:   %[[SCALE:.*]] = math.exp2 %[[M_DROP]] : tensor<32xf32>
+// CHECK-NEXT:   %[[DEN_SCALED:.*]] = arith.mulf %[[DEN]], %[[SCALE]] : tensor<32xf32>
+// CHECK-NEXT:   %[[SCALE_COLS:.*]] = tile.expand %[[SCALE]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[NUM_SCALED:.*]] = arith.mulf %[[NUM]], %[[SCALE_COLS]] : tensor<32x40xf32>
 // w [32, 32] = 2^(t − M') (2^(L(k) − R))ᵀ
 // CHECK-NEXT:   %[[M_NEXT_COLS:.*]] = tile.expand %[[M_NEXT]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:   %[[T_BELOW:.*]] = arith.subf %[[T]], %[[M_NEXT_COLS]] : tensor<32x16xf32>
@@ -133,14 +139,8 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:   %[[B:.*]] = math.exp2 %[[K_BELOW]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[W:.*]] = tile.dot %[[A]], %[[B]], %[[ZERO_32x32]] {transpose_b} : tensor<32x16xf32>, tensor<32x16xf32> -> tensor<32x32xf32>
 // CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[LIMIT]]) : {{.*}} -> tensor<32x40xf32>
-// den, num times 2^(M − M'), plus w 1, w v
-// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<32xf32>
-// CHECK-NEXT:   %[[SCALE:.*]] = math.exp2 %[[M_DROP]] : tensor<32xf32>
-// CHECK-NEXT:   %[[DEN_SCALED:.*]] = arith.mulf %[[DEN]], %[[SCALE]] : tensor<32xf32>
 // CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:   %[[DEN_NEXT:.*]] = arith.addf %[[DEN_SCALED]], %[[ROW_SUM]] : tensor<32xf32>
-// CHECK-NEXT:   %[[SCALE_COLS:.*]] = tile.expand %[[SCALE]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
-// CHECK-NEXT:   %[[NUM_SCALED:.*]] = arith.mulf %[[NUM]], %[[SCALE_COLS]] : tensor<32x40xf32>
 // CHECK-NEXT:   %[[NUM_NEXT:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[NUM_SCALED]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[DEN_NEXT]], %[[NUM_NEXT]] : tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>
 // CHECK-NEXT: }
@@ -184,7 +184,12 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:   %[[C_SLACK:.*]] = arith.addf %[[LOG_P]], %[[LARGEST]] : tensor<32xf32>
 // CHECK-NEXT:   %[[C_EST:.*]] = arith.subf %[[C_SLACK]], %[[F8_32]] : tensor<32xf32>
 // CHECK-NEXT:   %[[C_NUM:.*]] = arith.maximumf %[[C_EST]], %[[NO_LOGARITHM_32]] : tensor<32xf32>
-// CHECK-NEXT:   %[[C:.*]] = arith.maximumf %[[C_NUM]], %[[M]] : tensor<32xf32>
+// CHECK-NEXT:   %[[C:.*]] = arith.maximumf %[[M]], %[[C_NUM]] : tensor<32xf32>
+// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[C]] : tensor<32xf32>
+// CHECK-NEXT:   %[[SCALE:.*]] = math.exp2 %[[M_DROP]] : tensor<32xf32>
+// CHECK-NEXT:   %[[DEN_SCALED:.*]] = arith.mulf %[[DEN]], %[[SCALE]] : tensor<32xf32>
+// CHECK-NEXT:   %[[SCALE_COLS:.*]] = tile.expand %[[SCALE]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:   %[[NUM_SCALED:.*]] = arith.mulf %[[NUM]], %[[SCALE_COLS]] : tensor<32x40xf32>
 // Band 0: keys with 2^x, x = L(k) − R + 88 above −88; queries with 2^min(L(q) + R − c − 88, 120).
 // CHECK-NEXT:   %[[C_COLS:.*]] = tile.expand %[[C]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:   %[[Q_C:.*]] = arith.subf %[[Q_TOP]], %[[C_COLS]] : tensor<32x16xf32>
@@ -220,13 +225,8 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:   %[[W_SEEN:.*]] = tile.mask %[[W2]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
 // CHECK-NEXT:   %[[W:.*]] = arith.minimumf %[[W_SEEN]], %[[TWO_TO_100_32x32]] : tensor<32x32xf32>
 // CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[LIMIT]]) : {{.*}} -> tensor<32x40xf32>
-// CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[C]] : tensor<32xf32>
-// CHECK-NEXT:   %[[SCALE:.*]] = math.exp2 %[[M_DROP]] : tensor<32xf32>
-// CHECK-NEXT:   %[[DEN_SCALED:.*]] = arith.mulf %[[DEN]], %[[SCALE]] : tensor<32xf32>
 // CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:   %[[DEN_NEXT:.*]] = arith.addf %[[DEN_SCALED]], %[[ROW_SUM]] : tensor<32xf32>
-// CHECK-NEXT:   %[[SCALE_COLS:.*]] = tile.expand %[[SCALE]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
-// CHECK-NEXT:   %[[NUM_SCALED:.*]] = arith.mulf %[[NUM]], %[[SCALE_COLS]] : tensor<32x40xf32>
 // CHECK-NEXT:   %[[NUM_NEXT:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[NUM_SCALED]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   tile.yield %[[C]], %[[DEN_NEXT]], %[[NUM_NEXT]] : tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>
 // CHECK-NEXT: }

@@ -32,7 +32,7 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-SAME:  attributes {attune.equal_lengths}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK:      %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: tile.launch @chunked_chunked grid(%[[BATCHES]], %[[C4]]) (%[[Q]], %[[K]], %[[V]], %[[O]])
 // CHECK-NEXT: return
 
@@ -54,11 +54,11 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-DAG: %[[LARGEST_32:.*]] = arith.constant dense<3.40282347E+38> : tensor<32xf32>
 // CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
-// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK:      %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
-// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop #tile.sum %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
 // CHECK-SAME:     %[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // What the state gives: num [32, 40] = φ(q) S, den [32] = φ(q) z
@@ -83,10 +83,10 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT:   %[[PHI_ALL:.*]] = arith.addf %[[EXP_2]], %[[POSITIVE_2]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
 // CHECK-NEXT:   %[[PHI_K:.*]] = tile.mask %[[PHI_ALL]] fill 0.000000e+00 rows(%[[KEYS_LEFT]]) : tensor<32x24xf32>
-// CHECK-NEXT:   %[[V_F16:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf16>
 // Pairs of the chunk: w [32, 32] = φ(q) φ(k)ᵀ below the diagonal; num += w v, den += w 1
 // CHECK-NEXT:   %[[PAIRS:.*]] = tile.dot %[[PHI_Q]], %[[PHI_K]], %[[ZERO_32x32]] precision tf32 {transpose_b} : {{.*}} -> tensor<32x32xf32>
 // CHECK-NEXT:   %[[W:.*]] = tile.mask %[[PAIRS]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
+// CHECK-NEXT:   %[[V_F16:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf16>
 // CHECK-NEXT:   %[[V_TILE:.*]] = arith.extf %[[V_F16]] : tensor<32x40xf16> to tensor<32x40xf32>
 // CHECK-NEXT:   %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] precision tf32 : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>

@@ -36,7 +36,7 @@ func.func @grouped(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-SAME:  attributes {attune.equal_lengths}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
-// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
+// CHECK:      %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: tile.launch @grouped_chunked grid(%[[BATCHES]], %[[C2]]) (%[[Q]], %[[K]], %[[V]], %[[O]])
 // CHECK-NEXT: return
 
@@ -60,12 +60,12 @@ func.func @grouped(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-DAG: %[[ONE_32:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
 // Query heads 2h and 2h + 1 read key-value head h.
-// CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
+// CHECK:      %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[HEAD0:.*]] = arith.muli %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[HEAD1:.*]] = arith.addi %[[HEAD0]], %[[C1]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
-// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop #tile.sum %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
 // CHECK-SAME:     %[[S:.*]] = %[[ZERO_24x40]], %[[Z:.*]] = %[[ZERO_24]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // Query head 2h.
@@ -89,10 +89,10 @@ func.func @grouped(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT:   %[[PHI_ALL:.*]] = arith.addf %[[EXP_2]], %[[POSITIVE_2]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
 // CHECK-NEXT:   %[[PHI_K:.*]] = tile.mask %[[PHI_ALL]] fill 0.000000e+00 rows(%[[KEYS_LEFT]]) : tensor<32x24xf32>
-// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
 // Pairs of the chunk: w [32, 32] = φ(q) φ(k)ᵀ below the diagonal; num += w v, den += w 1
 // CHECK-NEXT:   %[[PAIRS:.*]] = tile.dot %[[PHI_Q]], %[[PHI_K]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>
 // CHECK-NEXT:   %[[W:.*]] = tile.mask %[[PAIRS]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[NUM:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[FROM_S]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:   %[[DEN:.*]] = arith.addf %[[ROW_SUM]], %[[FROM_Z]] : tensor<32xf32>

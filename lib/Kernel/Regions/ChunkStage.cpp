@@ -1,0 +1,51 @@
+//===- ChunkStage.cpp - Causal attention chunk by chunk --------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "ChunkStage.h"
+
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+ChunkStage::ChunkStage(const Problem &problem) : problem(problem), plan(problem), extents(plan.extents) {
+  if (!problem.split)
+    return;
+  SequenceCuts cuts = cutsOf(problem, problem.keyTile());
+  auto parts = std::make_shared<Extents>(*plan.extents);
+  Extent &part = (*parts)[Axis::Part];
+  part.memory = (*parts)[Axis::Key].memory, part.dimension = (*parts)[Axis::Key].dimension;
+  part.cuts = cuts;
+  (*parts)[Axis::Query].ofPart = true;
+  (*parts)[Axis::Piece].beforePart = cuts.perPart;
+  extents = parts;
+}
+
+Stage ChunkStage::stage() const {
+  Stage stage{Axis::Query, problem.keyTile(), {{"chunks", Border::Begin, Border::End, false}}, extents};
+  stage.together = Axis::Key;
+  if (problem.grouped)
+    stage.group = Group{Axis::Head, Axis::SharedHead, problem.heads() / problem.sharedHeads()};
+  return stage;
+}
+
+KernelRegion ChunkStage::region(Source stage) const {
+  KernelRegion region{problem.name, "chunked", problem.schedule, {}, extents, {}, {std::move(stage)}};
+  region.grid = {{Axis::Batch, tile::Axis::Batch}, {head(), tile::Axis::Head}};
+  if (problem.split)
+    region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
+  return region;
+}
+
+Source ChunkStage::sumOfPieces(Source span, SmallVector<SmallVector<int64_t>> shapes, Source begin) const {
+  Stage pieces{Axis::Piece, 1, {{"before", Border::Begin, Border::End, false}}, extents};
+  pieces.begin = std::move(begin);
+  Representation representation = span->gives();
+  return stream(pieces, {terms::compose(representation, std::move(shapes)), {std::move(span)}});
+}

@@ -1,0 +1,48 @@
+//===- ChunkStage.h - Causal attention chunk by chunk, whatever is carried -*- C++ -*- -===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   parallel over (batch, head);  state = what came before
+//     for each chunk of queries and keys:  outputs, from the state before the chunk and from its pairs;  its keys enter the state
+//
+// The sequence may be cut into parts that run side by side: then the grid counts parts as well, and the state begins with what the
+// pieces of the parts before it leave.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_REGIONS_CHUNKSTAGE_H
+#define ATTUNE_LIB_KERNEL_REGIONS_CHUNKSTAGE_H
+
+#include "RegionPlanner.h"
+
+namespace attune::kernel {
+
+class ChunkStage {
+public:
+  explicit ChunkStage(const Problem &problem);
+
+  /// The heads that the grid counts: those of queries, or those that groups of them share.
+  fusion::Axis head() const { return problem.grouped ? fusion::Axis::SharedHead : fusion::Axis::Head; }
+  int64_t heads() const { return problem.grouped ? problem.sharedHeads() : problem.heads(); }
+
+  /// The stage over chunks, and the region that runs it.
+  fusion::Stage stage() const;
+  fusion::KernelRegion region(fusion::Source stage) const;
+
+  /// Sums over the pieces before the part at the site, of a state whose tiles `spans` lie in memory by Axis::Piece.
+  fusion::Source sumOfPieces(fusion::Source span, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes,
+                             fusion::Source begin = nullptr) const;
+
+  const Problem &problem;
+  RegionPlanner plan;
+
+private:
+  std::shared_ptr<const fusion::Extents> extents;
+};
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_REGIONS_CHUNKSTAGE_H

@@ -1,0 +1,117 @@
+//===- LogChunkedRegion.cpp - Exponents of features, chunk by chunk --------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   parallel over (batch, head);  M, z, S of no key (LogState.h)
+//   for each chunk:  M' = max(M, max_j L(k));   w, c, b = pairs(L(q), L(k), M') with c ≥ max_f L(q) + M   (LogPairs.h)
+//                    a = g(q) 2^(L(q) + M − c);   num = a S + w v;   den = a z + w 1;   o = num / guard(den)
+//                    M, z, S = M', 2^(M − M') (z, S) + bᵀ [1 v]
+//
+// z and S are carried multiplied by 2^stateOffset, as are the features b that LogPairs has made; not so beside steady
+// chunks.
+//
+// On a CPU a chunk is steady if no logarithm of its keys is above M by more than `headroom`. Every row sees the keys
+// that M comes from, so M stays, and one product has the pairs:
+//
+//     c = max_f L(q) + M;   a = g(q) 2^(L(q) + M − c);   b = g(k) 2^(L(k) − M);   w = lt(a bᵀ)
+//     num = a S + w v;   den = a z + w 1;   z, S = (z, S) + bᵀ [1 v]
+//
+// The denominator is at least 1: what a 2^-126 loses of any feature is below its last place. Of the first keys, and of
+// those that rise further, the way above is taken.
+//
+//===----------------------------------------------------------------------===//
+#include "ChunkStage.h"
+#include "FeatureMaps.h"
+#include "FeatureSources.h"
+#include "Regions.h"
+#include "Terms.h"
+#include "attune/Attn/Exponents.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+namespace {
+/// The sources of a chunk.
+struct LogChunk {
+  LogChunk(const ChunkStage &chunks, const FeatureMap &map, attn::DenominatorAttr guard)
+      : chunks(chunks), guard(guard), features(map.features), bands(attn::bandCount(map.map, map.width)) {
+    FeatureSources sources(chunks.plan, map, chunks.head(), chunks.heads());
+    query = sources.queryExponents(), key = sources.keyExponents();
+    value = chunks.plan.tokens(chunks.problem.value, Axis::Key, chunks.head(), chunks.heads());
+    state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Scaled);
+    unit = std::make_shared<BoundSource>("unit", Axis::Query, Representation::Plain);
+    least = term(terms::rowUnit(guard), {query, state});
+  }
+
+  StepForm step(Source keys, Source pairs, bool offset) const;
+  StepForm anyForm(bool offset) const;
+  Shortcut steadyForm() const;
+
+  const ChunkStage &chunks;
+  attn::DenominatorAttr guard;
+  int64_t features, bands;
+  Source query, key, value, least;                // exponents [T, m] twice, v [T, dv], units [T]
+  std::shared_ptr<const BoundSource> state, unit; // (M, z, S), M'
+};
+} // namespace
+
+/// The outputs from the pairs, then keys [T, m] into the state.
+StepForm LogChunk::step(Source keys, Source pairs, bool offset) const {
+  Source read = term(terms::causalReadout(offset), {query, state, pairs, value});
+  Source o = chunks.plan.withLepe(term(terms::normalizeInUnit(guard), {read}));
+  return {terms::state(features, chunks.problem.valueWidth()), {keys, value, key}, {chunks.plan.output(o)}};
+}
+
+StepForm LogChunk::anyForm(bool offset) const {
+  Source pairs = term(terms::logContract(bands), {query, key, unit, least});
+  return step(term(terms::nearUnit(bands, offset), {key, unit}), pairs, offset);
+}
+
+/// The form of chunks whose keys rise by no more than 2^headroom.
+Shortcut LogChunk::steadyForm() const {
+  constexpr double headroom = 60;
+  Source near = term(terms::inUnit(), {key, state});
+  Source pairs = term(terms::logPlainContract(), {query, near, state, least});
+  Type f32 = Float32Type::get(guard.getContext());
+  Shortcut shortcut{term(terms::rises(headroom), {key, state}), {{key, f32}, {value, f32}},
+                    step(near, pairs, /*offset=*/false)};
+  // Heads of a group map their queries in the form that is taken: all of them would be live before it.
+  if (chunks.problem.heads() == chunks.heads())
+    shortcut.both.push_back({query, f32});
+  return shortcut;
+}
+
+/// What the pieces before the part leave; null where the sequence is not cut.
+static Source stateBefore(const ChunkStage &chunks, const FeatureMap &map, const LogStates &pieces) {
+  if (!chunks.problem.split)
+    return nullptr;
+  int64_t features = map.features, width = chunks.problem.valueWidth();
+  Dimension head{chunks.head(), chunks.heads() / parameterHeads(chunks.problem, map)};
+  SmallVector<Dimension> row{entryOf(Axis::Batch), head, entryOf(Axis::Piece), columnsOf(features)}, matrix(row);
+  matrix.push_back(columnsOf(width));
+  Source span = term(terms::writtenState(Representation::Scaled),
+                     {fusion::memory(pieces.maximum, row), fusion::memory(pieces.sum, row),
+                      fusion::memory(pieces.matrix, matrix)});
+  return chunks.sumOfPieces(span, {{features}, {features}, {features, width}});
+}
+
+KernelRegion kernel::logChunkedRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
+                                      const LogStates &before) {
+  ChunkStage chunks(problem);
+  LogChunk chunk(chunks, map, guard);
+  bool shortcut = problem.schedule.getTarget() == tile::TargetKind::CPU, offset = !shortcut;
+  Stage stage = chunks.stage();
+  stage.state = chunk.state, stage.unit = chunk.unit;
+  stage.begin = stateBefore(chunks, map, before);
+  if (stage.begin && offset)
+    stage.begin = term(terms::withOffset(), {stage.begin});
+  if (shortcut)
+    stage.shortcut = chunk.steadyForm();
+  return chunks.region(stream(stage, chunk.anyForm(offset)));
+}
