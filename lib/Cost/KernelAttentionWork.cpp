@@ -190,7 +190,7 @@ static WorkEstimate chunkedWork(const AttentionShape &shape, const Sizes &z, con
        readKeyOps(shape) + outputOps(shape));
   work.elementwise += points * rows * (T + z.m) * z.operandMoves();
   if (shape.runningMaximum && z.schedule.getTarget() == tile::TargetKind::CPU) {
-    // All chunks but the first few are steady (lib/Kernel/FavorChunked.cpp): the largest keys, and the units of the
+    // All chunks but the first few are steady (lib/Kernel/Regions/LogChunkedRegion.cpp): the largest keys, and the units of the
     // queries.
     work.elementwise += points * rows * 3 * z.m;
   } else if (shape.runningMaximum) {

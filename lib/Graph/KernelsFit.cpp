@@ -21,8 +21,9 @@ using namespace attune;
 static void addPasses(OpPassManager &manager, StringRef chip) {
   kernel::buildTilePipeline(manager, tile::TargetKind::GPU);
   manager.addPass(device::createFoldGrids());
-  manager.addPass(createCSEPass());
-  manager.addPass(device::createAssignLayouts());
+  OpPassManager &tiles = manager.nest<tile::KernelOp>();
+  tiles.addPass(createCSEPass());
+  tiles.addPass(device::createAssignLayouts());
   device::TileToGpuOptions options;
   options.sharedLimit = device::sharedMemoryLimit(chip);
   manager.addPass(device::createTileToGpu(options));

@@ -7,15 +7,21 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Kernel/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace attune;
 
-void kernel::buildTilePipeline(OpPassManager &manager, tile::TargetKind target) {
-  manager.addPass(createAttnToTile({target}));
+static void cleanUp(OpPassManager &manager) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createLoopInvariantCodeMotionPass());
+}
+
+void kernel::buildTilePipeline(OpPassManager &manager, tile::TargetKind target) {
+  manager.addPass(createAttnToTile({target}));
+  cleanUp(manager.nest<tile::KernelOp>());
+  cleanUp(manager.nest<func::FuncOp>());
 }

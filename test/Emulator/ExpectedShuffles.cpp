@@ -173,10 +173,11 @@ static func::FuncOp chosenPlan(Compilation &compilation, ModuleOp module, attnc:
 std::optional<uint64_t> test::expectedShuffles(Compilation &compilation, attnc::RunTensors &tensors) {
   OwningOpRef<ModuleOp> module(compilation.module().clone());
   PassManager manager(&compilation.context());
-  manager.addPass(createCSEPass());
+  OpPassManager &kernels = manager.nest<tile::KernelOp>();
+  kernels.addPass(createCSEPass());
   device::AssignLayoutsOptions layouts;
   layouts.products = compilation.products() == "wgmma" ? device::Products::Wgmma : device::Products::MmaSync;
-  manager.addPass(device::createAssignLayouts(layouts));
+  kernels.addPass(device::createAssignLayouts(layouts));
   if (failed(manager.run(*module)))
     return std::nullopt;
   CountedRun counted{*module, tensors};

@@ -8,8 +8,7 @@
 #ifndef ATTUNE_TEST_EMULATOR_EXPECTEDSHUFFLES_H
 #define ATTUNE_TEST_EMULATOR_EXPECTEDSHUFFLES_H
 
-#include "RunTensors.h"
-
+#include "attune/Commands/RunTensors.h"
 #include "attune/Pipeline/Compilation.h"
 
 namespace attune::test {

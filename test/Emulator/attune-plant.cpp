@@ -18,8 +18,8 @@
 //===----------------------------------------------------------------------===//
 #include "ExpectedShuffles.h"
 #include "Fault.h"
-#include "RunTensors.h"
 
+#include "attune/Commands/RunTensors.h"
 #include "attune/Reference/EvalAttn.h"
 #include "attune/Reference/HostArrays.h"
 

@@ -21,10 +21,10 @@
 // Diagnostics go to standard error. For tests that draw many specs: a process for each would cost more than the work.
 //
 //===----------------------------------------------------------------------===//
-#include "Commands.h"
 #include "EvaluatedPlans.h"
-#include "RunTensors.h"
 
+#include "attune/Commands/Commands.h"
+#include "attune/Commands/RunTensors.h"
 #include "attune/Graph/Passes.h"
 #include "attune/Pipeline/Compilation.h"
 #include "attune/Pipeline/LoadedLibrary.h"
@@ -42,15 +42,6 @@
 
 using namespace attune;
 using namespace attune::attnc;
-
-int attune::attnc::fail(const llvm::Twine &message, ExitStatus status) {
-  llvm::errs() << "error: " << message << "\n";
-  return status;
-}
-
-int attune::attnc::fail(llvm::Error error, ExitStatus status) {
-  return fail(llvm::toString(std::move(error)), status);
-}
 
 /// Absent for an empty text.
 static std::optional<std::vector<int64_t>> parseRows(llvm::StringRef text) {

@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Commands.h"
-
+#include "attune/Commands/Commands.h"
 #include "attune/Support/CleanUp.h"
 
 #include "llvm/Support/ErrorHandling.h"
@@ -20,21 +19,6 @@
 
 using namespace attune::attnc;
 
-int attune::attnc::fail(const llvm::Twine &message, ExitStatus status) {
-  llvm::errs() << "attnc: error: " << message << "\n";
-  return status;
-}
-
-int attune::attnc::fail(llvm::Error error, ExitStatus status) {
-  std::string message = llvm::toString(std::move(error));
-  // Messages about a file carry their place themselves.
-  if (llvm::StringRef(message).contains(": error: "))
-    llvm::errs() << message << (llvm::StringRef(message).ends_with("\n") ? "" : "\n");
-  else
-    fail(llvm::Twine(message), status);
-  return status;
-}
-
 /// There is nothing left to print with, but for what the system does itself.
 [[noreturn]] static void endWithoutMemory() {
   constexpr llvm::StringLiteral message =
@@ -42,26 +26,6 @@ int attune::attnc::fail(llvm::Error error, ExitStatus status) {
   (void)!::write(STDERR_FILENO, message.data(), message.size());
   attune::removeAll();
   ::_exit(Failed);
-}
-
-static int execute(const Arguments &arguments) {
-  switch (arguments.command) {
-  case Command::Compile:
-    return compile(arguments);
-  case Command::Init:
-    return attune::attnc::init(arguments);
-  case Command::Run:
-    return run(arguments);
-  case Command::Explain:
-    return explain(arguments);
-  case Command::Bench:
-    return bench(arguments);
-  case Command::Suggest:
-    return suggest(arguments);
-  case Command::Calibrate:
-    return calibrate(arguments);
-  }
-  llvm_unreachable("every command is above");
 }
 
 /// The status, unless standard output could not take all that was printed: a full disk.

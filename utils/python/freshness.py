@@ -12,11 +12,14 @@ import subprocess
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = SOURCE / "benchmarks" / "results"
 STALE = re.compile(r"Stale: code that is measured here has changed in at least (\d+) commits? since ([0-9a-f]{7})\.")
-# All that makes and runs code for a CPU: folders, without what is for GPUs alone. Tables of other things name folders of their own.
-COMPILER = ["dialects", "include", "lib"]
-KERNELS = [*COMPILER, "runtime", ":!lib/Lowering/GPU", ":!include/attune/Lowering/GPU", ":!runtime/CUDA"]
+# All that makes and runs code for a CPU: folders, without what is for GPUs alone and without the commands, which time it. Tables of
+# other things name folders of their own.
+COMPILER = ["dialects", "include", "lib", ":!lib/Emulator", ":!include/attune/Emulator"]
+COMMANDS = ["lib/Commands", "include/attune/Commands", "tools/attnc"]
+KERNELS = [*COMPILER, "runtime", ":!lib/Commands", ":!include/attune/Commands", ":!lib/Lowering/GPU", ":!include/attune/Lowering/GPU",
+           ":!runtime/CUDA"]
 SUBJECTS = {"compile_time.md": [*COMPILER, "tools/attnc"],
-            "python.md": ["python", "tools/attnc", "runtime/Common", "runtime/CPU", "runtime/include"]}
+            "python.md": ["python", *COMMANDS, "runtime/Common", "runtime/CPU", "runtime/include"]}
 HEAD_LINES = 16
 
 

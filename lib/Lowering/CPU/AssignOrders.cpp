@@ -208,11 +208,9 @@ struct AssignOrders : public cpu::impl::AssignOrdersBase<AssignOrders> {
   using AssignOrdersBase::AssignOrdersBase;
 
   void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<tile::KernelOp>()) {
-      KernelOrders orders(kernel, lanes);
-      orders.solve();
-      numColumn += orders.annotate();
-    }
+    KernelOrders orders(getOperation(), lanes);
+    orders.solve();
+    numColumn += orders.annotate();
   }
 };
 } // namespace

@@ -63,10 +63,8 @@ struct FoldAccumulators : public cpu::impl::FoldAccumulatorsBase<FoldAccumulator
   using FoldAccumulatorsBase::FoldAccumulatorsBase;
 
   void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<tile::KernelOp>()) {
-      kernel->walk([&](arith::AddFOp sum) { numFolded += fold(sum); });
-      kernel->walk([&](tile::DotOp dot) { numSunk += sink(dot); });
-    }
+    getOperation()->walk([&](arith::AddFOp sum) { numFolded += fold(sum); });
+    getOperation()->walk([&](tile::DotOp dot) { numSunk += sink(dot); });
   }
 };
 } // namespace

@@ -14,6 +14,7 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -28,9 +29,10 @@ std::string cpu::workspaceName(StringRef name, StringRef isa) { return variantNa
 void cpu::buildTileToCpuPipeline(OpPassManager &manager, const CpuOptions &options) {
   // Storage, then code with vectors and structured loops.
   if (!options.device) {
-    manager.addPass(createInlineLoops());
-    manager.addPass(createFoldAccumulators());
-    manager.addPass(createAssignOrders());
+    OpPassManager &tiles = manager.nest<tile::KernelOp>();
+    tiles.addPass(createInlineLoops());
+    tiles.addPass(createFoldAccumulators());
+    tiles.addPass(createAssignOrders());
   }
   LowerKernelsOptions kernels;
   LowerPlansOptions plans;
@@ -40,14 +42,15 @@ void cpu::buildTileToCpuPipeline(OpPassManager &manager, const CpuOptions &optio
   if (!options.device)
     manager.addPass(createLowerKernels(kernels));
   manager.addPass(createLowerPlans(plans));
-  manager.addPass(createExpandMath());
 
-  // What is left is plain conversion.
-  manager.addPass(createCSEPass());
-  manager.addPass(createSCFToControlFlowPass());
-  manager.addPass(createConvertVectorToLLVMPass());
-  manager.addPass(createConvertMathToLLVMPass());
-  manager.addPass(createArithToLLVMConversionPass());
+  // What is left is plain conversion, function by function.
+  OpPassManager &functions = manager.nest<LLVM::LLVMFuncOp>();
+  functions.addPass(createExpandMath());
+  functions.addPass(createCSEPass());
+  functions.addPass(createSCFToControlFlowPass());
+  functions.addPass(createConvertVectorToLLVMPass());
+  functions.addPass(createConvertMathToLLVMPass());
+  functions.addPass(createArithToLLVMConversionPass());
   manager.addPass(createConvertControlFlowToLLVMPass());
 }
 

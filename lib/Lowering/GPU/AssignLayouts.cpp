@@ -320,19 +320,15 @@ struct AssignLayoutsPass : device::impl::AssignLayoutsBase<AssignLayoutsPass> {
   using AssignLayoutsBase::AssignLayoutsBase;
 
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([&](KernelOp kernel) {
-      if (!kernel.getSchedule() || kernel.getSchedule()->getTarget() != TargetKind::GPU)
-        return WalkResult::skip();
-      VectorAxes axes(kernel);
-      Assigner assigner(kernel, axes, products);
-      if (failed(assigner.run()))
-        return WalkResult::interrupt();
-      numConversions += assigner.conversions + device::readBackStates(kernel);
-      numFree += assigner.freeConversions;
-      return WalkResult::skip();
-    });
-    if (result.wasInterrupted())
-      signalPassFailure();
+    KernelOp kernel = getOperation();
+    if (!kernel.getSchedule() || kernel.getSchedule()->getTarget() != TargetKind::GPU)
+      return;
+    VectorAxes axes(kernel);
+    Assigner assigner(kernel, axes, products);
+    if (failed(assigner.run()))
+      return signalPassFailure();
+    numConversions += assigner.conversions + device::readBackStates(kernel);
+    numFree += assigner.freeConversions;
   }
 };
 } // namespace

@@ -34,22 +34,23 @@ bool device::hasProducts(StringRef chip, Products products) {
 
 void device::buildTileToGpuPipeline(OpPassManager &pm, const GpuOptions &options) {
   // Layouts.
-  pm.addPass(createCSEPass());
+  OpPassManager &tiles = pm.nest<tile::KernelOp>();
+  tiles.addPass(createCSEPass());
   AssignLayoutsOptions layouts;
   layouts.products = hasProducts(options.chip, options.products) ? options.products : Products::MmaSync;
-  pm.addPass(createAssignLayouts(layouts));
+  tiles.addPass(createAssignLayouts(layouts));
   // Threads.
   TileToGpuOptions lowering;
   lowering.sharedLimit = options.sharedLimit ? options.sharedLimit : sharedMemoryLimit(options.chip);
   pm.addPass(createTileToGpu(lowering));
-  if (layouts.products == Products::Wgmma)
-    pm.addPass(createOrderProducts());
-  // The LLVM dialect, kernel by kernel: where the context has several threads, each takes one. A kernel has 10,000
+  // The LLVM dialect, kernel by kernel as above: where the context has several threads, each takes one. A kernel has 10,000
   // operations, and LLVM simplifies them once more: one sweep here leaves the same PTX as simplification to the end, before
   // and after, which took a tenth of the time from spec to PTX.
   GreedyRewriteConfig once;
   once.setMaxIterations(1).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   OpPassManager &kernels = pm.nest<mlir::gpu::GPUModuleOp>().nest<LLVM::LLVMFuncOp>();
+  if (layouts.products == Products::Wgmma)
+    kernels.addPass(createOrderProducts());
   kernels.addPass(createCanonicalizerPass(once));
   kernels.addPass(createCSEPass());
   kernels.addPass(createSCFToControlFlowPass());

@@ -197,10 +197,8 @@ void Groups::finish(Operation *at) {
 namespace {
 struct OrderProductsPass : device::impl::OrderProductsBase<OrderProductsPass> {
   void runOnOperation() override {
-    getOperation().walk([&](LLVM::LLVMFuncOp function) {
-      for (Block &block : function.getBody())
-        numGroups += Groups(block).run();
-    });
+    for (Block &block : getOperation().getBody())
+      numGroups += Groups(block).run();
   }
 };
 } // namespace

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s -split-input-file -cpu-assign-orders | FileCheck %s
+// RUN: attn-opt %s -split-input-file -pass-pipeline="builtin.module(tile.kernel(cpu-assign-orders))" | FileCheck %s
 
 // Scores whose rows are reduced: column-major, so that the queries lie in the lanes. The query is transposed once; the
 // keys are read as scalars and stay as they are in memory.

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s -cpu-expand-math | FileCheck %s
+// RUN: attn-opt %s -pass-pipeline="builtin.module(func.func(cpu-expand-math))" | FileCheck %s
 
 // What is below the largest integer of x is one instruction, and so is the multiplication by the power of that integer, which
 // takes x itself.

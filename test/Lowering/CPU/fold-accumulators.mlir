@@ -1,4 +1,4 @@
-// RUN: attn-opt %s -cpu-fold-accumulators | FileCheck %s
+// RUN: attn-opt %s -pass-pipeline="builtin.module(tile.kernel(cpu-fold-accumulators))" | FileCheck %s
 
 // Of two dots that are added the later one takes the sum; a dot with an accumulator or a second use takes none.
 // CHECK-LABEL: tile.kernel @sums

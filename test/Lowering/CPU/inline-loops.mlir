@@ -1,4 +1,4 @@
-// RUN: attn-opt %s -cpu-inline-loops | FileCheck %s
+// RUN: attn-opt %s -pass-pipeline="builtin.module(tile.kernel(cpu-inline-loops))" | FileCheck %s
 
 // One step: the state that the softmax begins with is known, so nothing is rescaled. A second loop has no step.
 // CHECK-LABEL: tile.kernel @window

@@ -1,5 +1,5 @@
-// RUN: attn-opt %s -tile-assign-layouts=products=wgmma -tile-to-gpu -gpu-order-products | FileCheck %s
-// RUN: attn-opt %s -tile-assign-layouts=products=wgmma -tile-to-gpu | FileCheck %s --check-prefix=BEFORE
+// RUN: attn-opt %s -pass-pipeline="builtin.module(tile.kernel(tile-assign-layouts{products=wgmma}),tile-to-gpu,gpu.module(llvm.func(gpu-order-products)))" | FileCheck %s
+// RUN: attn-opt %s -pass-pipeline="builtin.module(tile.kernel(tile-assign-layouts{products=wgmma}),tile-to-gpu)" | FileCheck %s --check-prefix=BEFORE
 
 // The products alone are without order.
 // BEFORE: wgmma.mma_async

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s -tile-assign-layouts | FileCheck %s
+// RUN: attn-opt %s -pass-pipeline="builtin.module(tile.kernel(tile-assign-layouts))" | FileCheck %s
 
 !m = memref<?x64xf16>
 

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s -tile-assign-layouts -tile-to-gpu -split-input-file | FileCheck %s
+// RUN: attn-opt %s -pass-pipeline="builtin.module(tile.kernel(tile-assign-layouts),tile-to-gpu)" -split-input-file | FileCheck %s
 
 // Both operands in shared memory: a loop over k, 32 of it a round, and what is left of it after the loop. Each step has
 // four blocks of columns, two times 8 of k and three products of tf32; sums go round with the loop.

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s -tile-assign-layouts -tile-to-gpu -split-input-file | FileCheck %s
+// RUN: attn-opt %s -pass-pipeline="builtin.module(tile.kernel(tile-assign-layouts),tile-to-gpu)" -split-input-file | FileCheck %s
 
 // Two ranges with one body, which differs in a bound: the body stands once, in a loop over the ranges.
 // CHECK-LABEL: llvm.func @ranges

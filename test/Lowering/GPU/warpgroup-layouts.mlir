@@ -1,5 +1,5 @@
-// RUN: attn-opt %s -tile-assign-layouts=products=wgmma | FileCheck %s
-// RUN: attn-opt %s -tile-assign-layouts=products=mma.sync | FileCheck %s --check-prefix=WARPS
+// RUN: attn-opt %s -pass-pipeline="builtin.module(tile.kernel(tile-assign-layouts{products=wgmma}))" | FileCheck %s
+// RUN: attn-opt %s -pass-pipeline="builtin.module(tile.kernel(tile-assign-layouts{products=mma.sync}))" | FileCheck %s --check-prefix=WARPS
 
 // WARPS-NOT: panel
 

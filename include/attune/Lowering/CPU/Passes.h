@@ -8,6 +8,8 @@
 #ifndef ATTUNE_LOWERING_CPU_PASSES_H
 #define ATTUNE_LOWERING_CPU_PASSES_H
 
+#include "attune/Tile/Tile.h"
+
 #include "mlir/Pass/Pass.h"
 
 #include <string>

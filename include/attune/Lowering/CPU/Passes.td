@@ -10,7 +10,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def AssignOrders : Pass<"cpu-assign-orders", "::mlir::ModuleOp"> {
+def AssignOrders : Pass<"cpu-assign-orders", "::attune::tile::KernelOp"> {
   let summary = "Choose row-major or column-major storage for every tile of a kernel";
   let description = [{
     A dot is vectorised along its columns or along its rows:
@@ -42,7 +42,7 @@ def AssignOrders : Pass<"cpu-assign-orders", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numColumn", "column-major", "Number of tiles stored column-major">];
 }
 
-def InlineLoops : Pass<"cpu-inline-loops", "::mlir::ModuleOp"> {
+def InlineLoops : Pass<"cpu-inline-loops", "::attune::tile::KernelOp"> {
   let summary = "Remove loops of one step and of none";
   let description = [{
     A window that fits into one tile has one step of its loop over the keys, and none of the loop over those that need a
@@ -59,7 +59,7 @@ def InlineLoops : Pass<"cpu-inline-loops", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numInlined", "inlined", "Number of loops removed">];
 }
 
-def FoldAccumulators : Pass<"cpu-fold-accumulators", "::mlir::ModuleOp"> {
+def FoldAccumulators : Pass<"cpu-fold-accumulators", "::attune::tile::KernelOp"> {
   let summary = "Let a dot add the tile that is added to its result";
   let description = [{
     On a CPU a dot sums its products first and adds the accumulator last, so the sum of a tile and a dot without an
@@ -144,7 +144,7 @@ def LowerPlans : Pass<"cpu-lower-plans", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
-def ExpandMath : Pass<"cpu-expand-math", "::mlir::ModuleOp"> {
+def ExpandMath : Pass<"cpu-expand-math"> {
   let summary = "Replace exp2 and log2 of f32 vectors by polynomials";
   let description = [{
     `math.exp2` of any f32: relative error at most 2e-7, 0 below 2⁻¹²⁶, infinity above the largest float, NaN stays

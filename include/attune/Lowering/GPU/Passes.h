@@ -10,6 +10,7 @@
 
 #include "attune/Tile/Tile.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/Pass.h"
 
 #include <string>

@@ -14,7 +14,7 @@ defvar productsValues = [{::llvm::cl::values(
     clEnumValN(::attune::device::Products::MmaSync, "mma.sync", "of a warp (sm_80)"),
     clEnumValN(::attune::device::Products::Wgmma, "wgmma", "of four warps, from shared memory (sm_90a)"))}];
 
-def AssignLayouts : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
+def AssignLayouts : Pass<"tile-assign-layouts", "::attune::tile::KernelOp"> {
   let summary = "Say where every tile of a GPU kernel lives";
   let description = [{
     Gives each tile value of a kernel with `target = gpu` a layout as its encoding, and makes every move between layouts
@@ -98,7 +98,7 @@ def TileToGpu : Pass<"tile-to-gpu", "::mlir::ModuleOp"> {
                            "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
 }
 
-def OrderProducts : Pass<"gpu-order-products", "::mlir::ModuleOp"> {
+def OrderProducts : Pass<"gpu-order-products", "::mlir::LLVM::LLVMFuncOp"> {
   let summary = "Fences, groups and waits around the products of warpgroups";
   let description = [{
     Products by `wgmma.mma_async` run while the thread goes on. Those that follow each other become one group: a fence before

@@ -1,0 +1,133 @@
+//===- Explain.cpp - attnc explain ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "ExplainPage.h"
+#include "ExplainPlot.h"
+#include "FlurkaView.h"
+#include "PricedSpec.h"
+#include "UsefulOperations.h"
+
+#include "attune/Commands/Commands.h"
+#include "attune/Graph/Explain.h"
+#include "attune/Frontend/SpecParser.h"
+#include "attune/Support/UniqueFile.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace attune;
+using namespace attune::attnc;
+
+/// The spec with the sizes of the command line in place of '?'.
+static std::unique_ptr<Compilation> openResolved(const Arguments &arguments, int &status) {
+  const std::string &path = arguments.specs.front();
+  if (llvm::StringRef(path).ends_with(".mlir"))
+    return Compilation::open(path, arguments.target, status);
+  Spec spec;
+  if (SpecStatus good = loadSpec(path, spec, llvm::errs()); good != SpecStatus::Good) {
+    status = exitStatus(good);
+    return nullptr;
+  }
+  noteIgnoredSizes(spec, arguments.batch, arguments.queries, arguments.keys, llvm::errs());
+  return Compilation::fromSpec(resolveSizes(spec, arguments.batch, arguments.queries, arguments.keys), path,
+                               arguments.target, status);
+}
+
+static int listDevices() {
+  std::vector<cost::DeviceDescription> devices = cost::DeviceDescription::embedded();
+  llvm::stable_sort(devices, [](const auto &left, const auto &right) { return left.target < right.target; });
+  llvm::outs() << "device             target    what it is\n";
+  for (const cost::DeviceDescription &device : devices)
+    llvm::outs() << llvm::left_justify(device.name, 19) << llvm::left_justify(device.target, 10) << device.summary
+                 << (device.isDefault ? " (default)" : "") << "\n";
+  return Done;
+}
+
+/// A description is of a machine with some cores; with more of them only what cores do by themselves is known to grow.
+static void noteThreads(const Arguments &arguments, llvm::raw_ostream &out) {
+  int64_t threads = pricedThreads(arguments);
+  if (arguments.target != "cpu" || threads == 0)
+    return;
+  llvm::Expected<cost::DeviceDescription> device =
+      cost::DeviceDescription::named(arguments.device.empty() ? arguments.target : arguments.device);
+  if (!device)
+    return llvm::consumeError(device.takeError());
+  if (threads > device->cores)
+    out << "  memory bandwidth is that of the " << static_cast<int64_t>(device->cores) << " cores of " << device->name
+        << ": for " << threads
+        << " threads of this machine, measure it (attnc calibrate -o host.yaml) and give --device "
+        << "host.yaml\n";
+}
+
+namespace {
+/// What was selected, what the function of a spec of known sizes needs, and for a FLuRKA layer what its paper counts.
+struct Explanation {
+  const Arguments &arguments;
+  graph::Selection selection;
+  std::optional<double> useful = {};
+  std::optional<cost::FlurkaSizes> flurka = {};
+  std::optional<FlurkaPrices> prices = {};
+
+  llvm::json::Value json() const {
+    llvm::json::Value object = graph::explainAsJson(selection);
+    if (useful)
+      object.getAsObject()->insert({"useful_operations", *useful});
+    if (flurka)
+      object.getAsObject()->insert({"flurka_equations", flurkaAsJson(*flurka, prices)});
+    return object;
+  }
+
+  void print() const {
+    if (arguments.json) {
+      llvm::outs() << llvm::formatv("{0:2}", json()) << "\n";
+      return;
+    }
+    graph::explain(selection, llvm::outs());
+    noteThreads(arguments, llvm::outs());
+    if (flurka)
+      printFlurka(*flurka, prices, llvm::outs());
+  }
+
+  /// The files that --plot and --html ask for.
+  llvm::Error write(mlir::ModuleOp before, mlir::ModuleOp after, llvm::StringRef title) const {
+    if (!arguments.plot.empty()) {
+      const graph::FunctionSelection &first = selection.functions.front();
+      if (llvm::Error error = writeFile(arguments.plot, [&](llvm::raw_ostream &os) { drawPrices(first, os); }))
+        return error;
+    }
+    if (arguments.html.empty())
+      return llvm::Error::success();
+    return writeFile(arguments.html,
+                     [&](llvm::raw_ostream &os) { writePage(selection, before, after, json(), title, os); });
+  }
+};
+} // namespace
+
+int attune::attnc::explain(const Arguments &arguments) {
+  if (arguments.listDevices)
+    return listDevices();
+  int status = Failed;
+  auto compilation = openResolved(arguments, status);
+  if (!compilation)
+    return status;
+  mlir::OwningOpRef<mlir::ModuleOp> before(compilation->module().clone());
+  auto selection = selectFor(*compilation, arguments, /*explaining=*/true);
+  if (failed(selection))
+    return Failed;
+  Explanation explanation{arguments, std::move(*selection)};
+  if (const std::optional<Spec> &spec = compilation->spec()) {
+    explanation.flurka = flurkaSizes(*spec);
+    if (spec->batch && spec->queries && spec->keys)
+      explanation.useful = usefulOperations(*spec);
+  }
+  if (explanation.flurka)
+    explanation.prices = flurkaPrices(*compilation->spec(), explanation.selection.functions.front().seconds, arguments);
+  explanation.print();
+  llvm::Error error = explanation.write(*before, compilation->module(), compilation->name());
+  return error ? fail(std::move(error)) : static_cast<int>(Done);
+}
