@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Carries.h"
 #include "Extents.h"
 #include "RegionPrinter.h"
 
@@ -14,6 +13,7 @@
 using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
+using tile::OpenState;
 
 //===----------------------------------------------------------------------===//
 // The source
@@ -173,7 +173,8 @@ SmallVector<Value> StageSource::buildForm(const TileSite &site, ValueRange state
   TileBuilder &tiles = site.tiles();
   Value unit = form.term->buildUnit(site, form.operands);
   bool maybeNone = site.mask() && form.term->leastUnit() && std::isinf(*form.term->leastUnit());
-  OpenState open = join(tiles, form.term->carry(tiles.builder.getContext()), state, unit, maybeNone);
+  tile::CarryAttrInterface carry = form.term->carry(tiles.builder.getContext());
+  OpenState open = carry.buildJoin(tiles.builder, tiles.loc, state, unit, maybeNone);
   if (stage.unit)
     stage.unit->bind(site, open.unit);
   SmallVector<Value> next;
