@@ -15,6 +15,7 @@ using namespace attune;
 
 void kernel::buildTilePipeline(OpPassManager &manager, tile::TargetKind target) {
   manager.addPass(createAttnToTile({target}));
+  manager.addPass(createTileSplitReduction());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createLoopInvariantCodeMotionPass());
