@@ -37,6 +37,12 @@ static BlockNeed weightsNeed(const Tiles &t, int64_t width, int64_t bytes) {
           t.queryBytes() + t.keyAndValueBytes() + t.operandBytes(t.Tq, t.Tk, bytes)};
 }
 
+/// Where keys are split the last piece has the state and a span beside each other.
+static BlockNeed softmaxNeed(const Tiles &t) {
+  BlockNeed pairs = weightsNeed(t, t.d, t.stored);
+  return t.shape.split ? most({pairs, BlockNeed{2 * t.output(), 0}}) : pairs;
+}
+
 //===----------------------------------------------------------------------===//
 // Kernel attention
 //===----------------------------------------------------------------------===//
@@ -203,7 +209,7 @@ BlockNeed cost::blockNeed(const AttentionShape &shape, tile::ScheduleAttr schedu
   Tiles tiles(shape, schedule);
   switch (shape.family) {
   case Family::Softmax:
-    return weightsNeed(tiles, tiles.d, tiles.stored);
+    return softmaxNeed(tiles);
   case Family::Agent:
   case Family::Eva: // weights of f32: values and keys are computed in part
   case Family::Polynomial:

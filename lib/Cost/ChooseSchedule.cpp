@@ -103,6 +103,23 @@ static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile:
   return seconds(shorter) < seconds(schedule) ? shorter : schedule;
 }
 
+/// Tiles of as many queries as there are, where that are less: rows that do not exist would be most of the work of a query
+/// or a few that see many keys. A tile has a power of two of rows. Of keys it has 32: each is used once a row, so that nothing is
+/// gained by more, and 64 of them with their values and a transposed copy leave the first-level cache (docs/Rationale/SplitKeys.md).
+static tile::ScheduleAttr forFewQueries(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr s) {
+  constexpr int64_t few = 16, keys = 32;
+  int64_t most = 1;
+  for (const AttentionShape &shape : shapes) {
+    bool known = shape.family == Family::Softmax && !shape.window && shape.queries > 0;
+    most = std::max(most, known ? shape.queries : few);
+  }
+  if (most >= few)
+    return s;
+  auto rows = static_cast<int64_t>(llvm::PowerOf2Ceil(most));
+  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, std::min(keys, s.getKeyTile()), s.getPiece(),
+                                 s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(), s.getParts());
+}
+
 namespace {
 /// What a block with a schedule takes of a device.
 struct Need {
@@ -181,14 +198,29 @@ llvm::SmallVector<tile::ScheduleAttr> cost::gpuSchedules(llvm::ArrayRef<Attentio
 /// spill is held by test/Integration/Emulated/registers_all.test; what it costs has not been measured, as no GPU has run them.
 static constexpr double mostRotated = 2.4;
 
-/// As many parts of a causal sequence as give each core one, and two at least.
+/// Blocks of queries of an attention that run side by side where its keys are split; an unknown number is 1.
+static int64_t queryBlocks(const AttentionShape &shape, tile::ScheduleAttr schedule) {
+  if (shape.family != Family::Softmax)
+    return 1;
+  return llvm::divideCeil(std::max<int64_t>(1, shape.queries), schedule.getQueryTile());
+}
+
+/// Pieces of keys for so many that each core would have one. A CPU's threads take what is next and begin at different times,
+/// so that eight each end closer to one another; they are merged by one, hence not more than some.
+static int64_t keyPieces(int64_t oneEach, const DeviceDescription &device) {
+  constexpr int64_t each = 8, some = 128;
+  return device.kind == tile::TargetKind::GPU ? oneEach : std::max(oneEach, std::min(each * oneEach, some));
+}
+
+/// As many parts of a causal sequence as give each core one, or pieces of its keys, and two at least.
 static tile::ScheduleAttr withParts(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr s,
                                     const DeviceDescription &device) {
   int64_t parts = 2;
   for (const AttentionShape &shape : shapes)
     if (shape.split) {
-      int64_t points = std::max<int64_t>(1, shape.batch) * shape.heads; // an unknown batch is 1
-      parts = std::max(parts, static_cast<int64_t>(device.cores) / points);
+      int64_t points = std::max<int64_t>(1, shape.batch) * shape.heads * queryBlocks(shape, s); // an unknown batch is 1
+      int64_t oneEach = static_cast<int64_t>(device.cores) / points;
+      parts = std::max(parts, shape.family == Family::Softmax ? keyPieces(oneEach, device) : oneEach);
     }
   return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), s.getQueryTile(), s.getKeyTile(), s.getPiece(),
                                  s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(), parts);
@@ -264,5 +296,5 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<Attention
       smallest = schedule;
   }
   // A function without attention has no schedule.
-  return smallest ? withParts(shapes, shortened(ones, smallest, device), device) : smallest;
+  return smallest ? withParts(shapes, forFewQueries(shapes, shortened(ones, smallest, device)), device) : smallest;
 }

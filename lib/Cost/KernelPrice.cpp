@@ -57,6 +57,11 @@ double cost::computeSeconds(const WorkEstimate &work, const DeviceDescription &d
   return sideBySide ? std::max({matrix, vector, shuffleSeconds(work, device)}) : matrix + vector;
 }
 
+double cost::mainRate(double busy, const DeviceDescription &device) {
+  bool shared = device.kind == tile::TargetKind::CPU;
+  return device.mainBytesPerSecond * (shared ? std::max(1.0, busy) / device.cores : 1);
+}
+
 KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &device) {
   double waves = std::ceil(work.grain / device.cores), busy = std::min(work.grain, device.cores.value);
   // Tiles that overflow a core's fast memory stream through the near level once per use.
@@ -72,7 +77,7 @@ KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &dev
   price.shuffles = work.grain > 0 ? shuffleSeconds(work, device) / work.grain * waves : 0;
   double nearBytes = std::max(0.0, work.nearBytes - work.lastBytes);
   price.nearMemory = busy > 0 ? nearBytes * (overflows ? 2 : 1) / (device.nearBytesPerSecond * busy) : 0;
-  price.mainMemory = std::max(0.0, work.mainBytes - work.lastBytes) / device.mainBytesPerSecond;
+  price.mainMemory = std::max(0.0, work.mainBytes - work.lastBytes) / mainRate(busy, device);
   price.last = lastSeconds(work, device);
   return price;
 }

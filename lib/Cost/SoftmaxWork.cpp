@@ -15,6 +15,18 @@ using namespace attune::cost;
 /// thread of an EPYC with AVX-512), without them .34, .31 and .47 (docs/perf-notes.md).
 static constexpr double windowPasses = 4;
 
+/// Pieces of the keys side by side: each takes the queries, and stores a maximum, a sum and an accumulator for a row; the last one
+/// of a block puts them together, rescaling both sides.
+static void splitKeys(WorkEstimate &work, const AttentionShape &shape, const Sizes &z) {
+  double blocks = z.points() * z.blocks, spans = blocks * static_cast<double>(z.schedule.getParts());
+  double bytes = 4 * spans * z.Tq * (z.dv + 2), again = static_cast<double>(z.schedule.getParts()) - 1;
+  work.lastOps = 3 * spans * z.Tq * z.dv, work.lastBytes = bytes, work.lastGrain = blocks;
+  work.elementwise += work.lastOps + again * z.points() * z.rows() * (z.d + queryOps(shape));
+  work.workspaceBytes = bytes + counterBytes * blocks;
+  work.mainBytes += 2 * bytes, work.nearBytes += 2 * bytes + again * z.points() * z.n * z.qw * z.q;
+  work.grain *= std::min(static_cast<double>(z.schedule.getParts()), z.keyTiles);
+}
+
 KernelWorks cost::softmaxWork(const AttentionShape &shape, const Sizes &z) {
   double points = z.points();
   WorkEstimate work;
@@ -33,5 +45,7 @@ KernelWorks cost::softmaxWork(const AttentionShape &shape, const Sizes &z) {
   work.nearBytes = z.visitedBytes() + points * z.n * shape.taps * z.dv * z.k;
   work.liveBytes = 4 * (z.Tq * (z.d + z.dv) + z.Tk * (z.d + z.dv) + 2 * z.Tq * z.Tk);
   work.grain = points * z.blocks;
+  if (shape.split)
+    splitKeys(work, shape, z);
   return {{"softmax", work}};
 }

@@ -73,6 +73,6 @@ KernelPrice cost::priceTogether(llvm::ArrayRef<WorkEstimate> works, const Device
   price.launch = device.launchSeconds;
   price.compute = *std::max_element(free.begin(), free.end());
   price.nearMemory = busy > 0 ? nearBytes / (device.nearBytesPerSecond * busy) : 0;
-  price.mainMemory = mainBytes / device.mainBytesPerSecond;
+  price.mainMemory = mainBytes / mainRate(busy, device);
   return price;
 }

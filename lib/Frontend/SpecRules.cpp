@@ -210,6 +210,18 @@ static void checkLaunchPin(RuleReporter &rules) {
     rules.atKey("pin.launch", "parts for launch", "one mechanism", "remove the pin: there is nothing to run together with");
 }
 
+/// S24: `keys` needs exact attention. What of it can take a form, its law says.
+static void checkKeysPin(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (!spec.pinnedForm("keys") || spec.parts.empty())
+    return;
+  for (const Part &part : spec.parts)
+    if (!rules.good({mechanismPath(part, "kind")}) || part.mechanism.kind == MechanismKind::Softmax)
+      return;
+  rules.atKey("pin.keys", "softmax for keys", nameOf(spec.parts.front().mechanism.kind).str(),
+              "remove the pin: only exact attention has its keys in order or split");
+}
+
 void checkRules(RuleReporter &rules) {
   checkKvHeads(rules);
   checkRope(rules);
@@ -224,6 +236,7 @@ void checkRules(RuleReporter &rules) {
   checkProjectOutPin(rules);
   checkMapPin(rules);
   checkLaunchPin(rules);
+  checkKeysPin(rules);
 }
 
 } // namespace attune

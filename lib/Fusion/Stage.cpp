@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Carries.h"
 #include "Extents.h"
 #include "RegionPrinter.h"
 
@@ -14,6 +13,7 @@
 using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
+using tile::OpenState;
 
 //===----------------------------------------------------------------------===//
 // The source
@@ -194,13 +194,12 @@ SmallVector<Value> StageSource::buildStep(const TileSite &site, const StepForm &
 /// The form that joins the unit of the entries to that of the state.
 SmallVector<Value> StageSource::buildForm(const TileSite &site, const StepForm &chosen, ValueRange state) const {
   TileBuilder &tiles = site.tiles();
-  if (chosen.term->isOfStates()) {
-    SmallVector<Value, 3> entry = chosen.operands[0]->read(site).tiles;
-    return chosen.term->carry(tiles.builder.getContext()).buildCompose(tiles.builder, tiles.loc, state, entry);
-  }
+  tile::CarryAttrInterface carry = chosen.term->carry(tiles.builder.getContext());
+  if (chosen.term->isOfStates())
+    return carry.buildCompose(tiles.builder, tiles.loc, state, chosen.operands[0]->read(site).tiles);
   Value unit = chosen.term->buildUnit(site, chosen.operands);
   bool maybeNone = site.mask() && chosen.term->leastUnit() && std::isinf(*chosen.term->leastUnit());
-  OpenState open = join(tiles, chosen.term->carry(tiles.builder.getContext()), state, unit, maybeNone);
+  OpenState open = carry.buildJoin(tiles.builder, tiles.loc, state, unit, maybeNone);
   if (stage.unit)
     stage.unit->bind(site, open.unit);
   SmallVector<Value> next;

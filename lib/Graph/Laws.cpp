@@ -18,5 +18,6 @@ std::vector<std::unique_ptr<graph::RewriteLaw>> graph::createLaws() {
   laws.push_back(createProjectOutLaw());
   laws.push_back(createMapLaw());
   laws.push_back(createLaunchLaw());
+  laws.push_back(createKeysLaw());
   return laws;
 }

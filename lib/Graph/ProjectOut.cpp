@@ -41,6 +41,8 @@ std::string graph::epilogueRefusal(const cost::AttentionShape &shape, tile::Targ
     return "";
   if (target == tile::TargetKind::GPU)
     return "rows as wide as the model hold registers that the kernels of a GPU do not have (not supported yet)";
+  if (shape.family == cost::Family::Softmax && shape.split)
+    return "each head ends in a grid point of its own, where its last piece of keys arrives, and none has all heads of a token";
   if (shape.fused)
     return "a kernel that keeps a state has all tokens of one head, and no kernel has all heads of a token";
   if (shape.family == cost::Family::Kernel && shape.form == Form::Chunked)

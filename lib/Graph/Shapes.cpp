@@ -180,7 +180,7 @@ template <typename Op> static AttentionShape shapeOf(Op op, Family family, attn:
 
 static Shape shapeOf(attn::SoftmaxOp op) {
   AttentionShape shape = shapeOf(op, Family::Softmax, attn::Form::Online);
-  shape.causal = op.getCausal(), shape.lse = static_cast<bool>(op.getLse());
+  shape.causal = op.getCausal(), shape.lse = static_cast<bool>(op.getLse()), shape.split = op->hasAttr(splitAttr);
   shape.window = op.getWindow() ? op.getWindow()->getLength() : 0;
   return shape;
 }

@@ -59,7 +59,7 @@ struct Problem {
   bool grouped = false; ///< chunks serve all query heads of a key-value head, which share a state
   bool fused = false;   ///< a state is read in the kernel that makes it
   bool merged = false;  ///< states of pieces are merged in the kernel that makes them
-  bool split = false;   ///< chunks of several parts of the sequence side by side (Pieces.h)
+  bool split = false;   ///< chunks of several parts of the sequence (Pieces.h), or pieces of a softmax's keys, side by side
   attn::WindowAttr window; ///< null: the whole sequence
   // Memories of the host function; null if absent.
   mlir::Value lengths;             ///< [batch] i32

@@ -10,6 +10,7 @@
 #include "FavorPieces.h"
 #include "PieceStates.h"
 #include "Regions/Regions.h"
+#include "StepStream.h"
 #include "attune/Tile/KernelSizes.h"
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
@@ -189,6 +190,13 @@ LogicalResult HostBuilder::readAll(ArrayRef<std::pair<Value, Tokens *>> values) 
   return success();
 }
 
+/// Marks the stream of keys of the softmax whose kernel was launched last.
+static void splitKeys(BuildSite &site) {
+  auto launch = cast<tile::LaunchOp>(site.host.getBlock()->back());
+  markStream(site.module.lookupSymbol<tile::KernelOp>(launch.getCallee()),
+             TileBuilder(site.host, site.loc).rescaledSums());
+}
+
 LogicalResult HostBuilder::writeAttention(Operation *root, const Output &output) {
   std::optional<Partition> found = partition(root);
   if (!found)
@@ -206,7 +214,11 @@ LogicalResult HostBuilder::writeAttention(Operation *root, const Output &output)
   problem.lse = memory(found->lse);
   problem.initialState = memory(found->initialState), problem.initialSum = memory(found->initialSum);
   problem.finalState = memory(found->finalState), problem.finalSum = memory(found->finalSum);
-  return buildFamily(*found, problem);
+  if (failed(buildFamily(*found, problem)))
+    return failure();
+  if (problem.split && found->form == attn::Form::Online)
+    splitKeys(site);
+  return success();
 }
 
 LogicalResult HostBuilder::writeEffatt(attn::EffattOp op, const Output &output) {

@@ -88,6 +88,7 @@ static LogicalResult matchSoftmax(attn::SoftmaxOp op, Partition &result) {
   result.causal = op.getCausal();
   result.window = op.getWindowAttr();
   result.lse = op.getLse();
+  result.split = op->hasAttr("attn.split");
   return success();
 }
 

@@ -11,25 +11,6 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-Value kernel::evenPower(TileBuilder &tiles, Value x, int64_t degree) {
-  Value result;
-  for (Value square = x; degree > 0; degree /= 2, square = degree > 0 ? tiles.times(square, square) : square)
-    if (degree % 2 == 1)
-      result = result ? tiles.times(result, square) : square;
-  return result;
-}
-
-Value kernel::unitFactor(TileBuilder &tiles, Value before, Value now, Value inverse, int64_t degree) {
-  ArrayRef<int64_t> shape = tiles.shape(now);
-  Value factor = evenPower(tiles, tiles.times(before, inverse), degree);
-  return tiles.select(tiles.compare(arith::CmpFPredicate::OEQ, before, now), tiles.constant(shape, 1), factor);
-}
-
-Value kernel::inverseUnit(TileBuilder &tiles, Value x) {
-  ArrayRef<int64_t> shape = tiles.shape(x);
-  return tiles.over(tiles.constant(shape, 1), tiles.maximum(x, tiles.constant(shape, leastUnit)));
-}
-
 SmallVector<Value> PowerCarry::start(TileBuilder &tiles) const {
   // The unit is what sums were divided by, so it starts at the least number that they are divided by. With a guard it is
   // at least 1 in true logits, so that the guard in that unit does not overflow. length^-power may be infinite only

@@ -10,21 +10,11 @@
 
 #include "KernelFrame.h"
 
+#include "attune/Tile/Units.h"
+
 namespace attune::kernel {
 
-/// The smallest normal number of f32. Units start there: what is divided by one stays finite.
-inline constexpr double leastUnit = 0x1p-126;
-
-/// x^degree, entrywise.
-mlir::Value evenPower(TileBuilder &tiles, mlir::Value x, int64_t degree);
-
-/// 1 / max(x, the smallest normal number).
-mlir::Value inverseUnit(TileBuilder &tiles, mlir::Value x);
-
-/// (before / now)^degree for units `before` and `now` and 1 / now: what takes a sum from one unit to the other. Exactly 1 where
-/// the unit stays: now · (1 / now) may be a unit in the last place less than 1, and at every step of a long sequence that
-/// would let the keys at its beginning fade.
-mlir::Value unitFactor(TileBuilder &tiles, mlir::Value before, mlir::Value now, mlir::Value inverse, int64_t degree);
+using tile::evenPower, tile::inverseUnit, tile::leastUnit, tile::unitFactor;
 
 /// Σ_j t_ij^degree [v_j 1] of a tile of queries, carried in the unit M_i^degree where M_i is the largest |t_ij| so far: a
 /// power of a logit overflows long before the quotient does. Carries M [Tq], den [Tq], num [Tq, dv].

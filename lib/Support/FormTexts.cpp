@@ -39,6 +39,8 @@ static constexpr FormText texts[] = {
     {"map", "alone", "a kernel of its own stores the features of all keys, once for all that read them"},
     {"launch", "in_turn", "one part after the other"},
     {"launch", "together", "the first kernels of all parts in one launch, then the second ones"},
+    {"keys", "in_order", "a core goes through all keys that a block of queries sees"},
+    {"keys", "split", "pieces of the keys side by side; the core with the last of them puts together what all have left"},
 };
 
 llvm::StringRef attune::describeForm(llvm::StringRef law, llvm::StringRef form) {

@@ -32,6 +32,11 @@ static constexpr ListedLaw laws[] = {
      "ELFATT (arXiv 2501.06098), whose halves are two calls", LawPlace::Choice,
      "in_turn: as many launches as all parts have, each with the grid points of one; together: as many as the longest part "
      "has, with the points of all, which wins where a part alone leaves cores idle and where launches are most of the time"},
+    {"S5", "keys", "the keys of a block of queries one after another = pieces of them, merged by maximum and sum in their order",
+     "exact softmax without windows; how many queries there are is in the spec",
+     "Flash-Decoding (pytorch.org/blog/flash-decoding), of queries too few to fill a machine", LawPlace::Choice,
+     "in_order: a grid point for each batch entry, head and block of queries; split: as many times as there are pieces, of which the last "
+     "merges what all have stored, which wins where few queries see many keys and batch, heads and blocks are fewer than cores"},
 };
 
 llvm::ArrayRef<ListedLaw> attune::scheduleLawList() { return laws; }

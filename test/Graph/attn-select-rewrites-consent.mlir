@@ -13,7 +13,7 @@
 // UNKNOWN: note: did you mean 'efficient'?
 
 // On this machine only products of tiles cost time, so that every linear function of long sequences is cheaper.
-// OFFER: [Analysis] plan | {{.*}}Function=dense | Remark="{{.*}} predicted at n = 4096, batch 1, on products, by the only form; softmax {{.*}}, waits for compute"
+// OFFER: [Analysis] plan | {{.*}}Function=dense | Remark="{{.*}} predicted at n = 4096, batch 1, on products, by keys: in_order; softmax {{.*}}, waits for compute"
 // OFFER: [Missed] efficient | {{.*}}Remark="efficient: would need consent (allow), {{.*}}: softmax of q's features and of k's sequence apart, without the scale"
 // OFFER: [Missed] local | {{.*}}Remark="local: would need consent (allow), {{.*}}: softmax inside blocks of 256 tokens"
 // OFFER: [Missed] agents | {{.*}}Remark="agents: would need consent (allow), {{.*}}"

@@ -7,7 +7,7 @@
 // Parts one after another, or in common launches.
 
 // Two parts of one grid point each, for two cores.
-// CHECK: Remark="{{.*}} by launch: together; softmax + polynomial {{.*}}"
+// CHECK: Remark="{{.*}} by part0 keys: in_order, launch: together; softmax + polynomial {{.*}}"
 // CHECK: Remark="launch: did not take the in_turn form: {{.*}} times the price{{.*}}"
 // CHECK: Remark="launch: took the together form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @small(

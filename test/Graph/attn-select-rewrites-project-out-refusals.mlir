@@ -3,6 +3,8 @@
 // RUN:   | FileCheck %s --check-prefix=FUSED
 // RUN: not attn-opt %s -split-input-file -attn-select-rewrites="device=x86-64-avx512 pin=project_out:epilogue,linearize:chunked" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=CHUNKED
+// RUN: not attn-opt %s -split-input-file -attn-select-rewrites="device=x86-64-avx512 pin=project_out:epilogue,keys:split" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SPLIT
 
 // Where heads meet in no kernel, or are stored for others.
 
@@ -97,6 +99,19 @@ func.func @state(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
 !y = tensor<1x16x12xf32>
 func.func @causal(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
   %a = attn.kernel %q, %k, %v {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>} : !t, !t, !t -> !t
+  %y = attn.project_output %a, %wo : !t, !w -> !y
+  return %y : !y
+}
+
+// -----
+
+// SPLIT: error: expected a plan that x86-64-avx512 can run, but found none: each head ends in a grid point of its own, where its last piece of keys arrives, and none has all heads of a token
+// SPLIT: note: without the pins there is one
+!t = tensor<1x2x16x8xf32>
+!w = tensor<16x12xf32>
+!y = tensor<1x16x12xf32>
+func.func @pieces(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
+  %a = attn.softmax %q, %k, %v {scale = 0.5 : f64} : !t, !t, !t -> !t
   %y = attn.project_output %a, %wo : !t, !w -> !y
   return %y : !y
 }

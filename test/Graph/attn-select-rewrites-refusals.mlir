@@ -9,7 +9,7 @@
 // RUN: not attn-opt %s -attn-select-rewrites=device=%t/number.yaml 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not attn-opt %s -attn-select-rewrites=device=%t/missing.yaml 2>&1 | FileCheck %s --check-prefix=MISSING
 
-// LAW:     error: expected the name of a law (linearize, fold, low_rank, project, project_out, map, launch) in a pin, but got 'linearise'
+// LAW:     error: expected the name of a law (linearize, fold, low_rank, project, project_out, map, launch, keys) in a pin, but got 'linearise'
 // FORM:    error: expected a form of linearize (quadratic, state, fused_state, merged_state, chunked, split, grouped) in a pin, but got 'recurrent'
 // TWICE:   error: expected one pin of linearize, but got several
 // DEVICE:  error: expected a device description ({{.*}}a100-40gb{{.*}}, a target, or a path that ends in .yaml), but got 'cray-1'

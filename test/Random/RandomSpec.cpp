@@ -43,6 +43,8 @@ static void drawMechanism(Choices &choices, RandomSpec &spec) {
   if (spec.isSoftmax) {
     if (choices.once(3))
       spec.scale = choices.pick({0.01, 0.3, 1.0, 1.0 / 3});
+    if (!spec.dynamicQueries && choices.once(2))
+      spec.pin = choices.pick({"in_order", "split"});
     return;
   }
   if (choices.once(2)) {
@@ -82,7 +84,7 @@ std::string RandomSpec::yaml() const {
   if (scale)
     os << "scale: " << decimal(*scale) << "\n";
   if (!pin.empty())
-    os << "pin: {linearize: " << pin << "}\n";
+    os << "pin: {" << pinnedLaw() << ": " << pin << "}\n";
   if (isSoftmax) {
     os << "mechanism: {kind: softmax}\n";
     return text;

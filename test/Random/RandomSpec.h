@@ -23,8 +23,9 @@ struct RandomSpec {
   bool causal = false, keyLengths = false;
   bool isSoftmax = true; ///< else kernel attention with elu1
   std::optional<double> scale, bias, floor;
-  std::string pin; ///< form of `linearize`, or empty
+  std::string pin; ///< form of `pinnedLaw()`, or empty
 
+  std::string pinnedLaw() const { return isSoftmax ? "keys" : "linearize"; }
   /// The logit scale of softmax.
   double logitScale() const;
   std::string yaml() const;

@@ -8,6 +8,8 @@
 #ifndef ATTUNE_TILE_TILE_H
 #define ATTUNE_TILE_TILE_H
 
+#include "attune/Tile/OpenState.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/BuiltinAttributes.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Tile/Tile.h"
-#include "attune/Tile/TileBuilder.h"
+#include "attune/Tile/Units.h"
 
 #include <cmath>
 
@@ -101,12 +101,11 @@ LogicalResult RescaledSumAttr::verifyState(TypeRange types, function_ref<InFligh
 
 /// Less than any exponent of a weight, and finite: bodies subtract units, and −∞ − −∞ would be NaN.
 static constexpr double leastExponent = -1e30;
-static constexpr double leastLength = 0x1p-126;
 
 SmallVector<Value> RescaledSumAttr::buildIdentityState(OpBuilder &builder, Location loc, TypeRange types) const {
   TileBuilder tiles(builder, loc);
   SmallVector<Value> state = constants(tiles, types, 0);
-  state[0] = tiles.constant(shapeOf(types[0]), getPower() == exp2 ? leastExponent : leastLength);
+  state[0] = tiles.constant(shapeOf(types[0]), getPower() == exp2 ? leastExponent : leastUnit);
   return state;
 }
 

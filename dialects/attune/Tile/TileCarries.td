@@ -51,6 +51,13 @@ def Tile_CarryInterface : AttrInterface<"CarryAttrInterface"> {
            "::mlir::ValueRange":$state), "",
       [{ return $_attr.buildCompose(builder, loc, state, span); }]>,
     InterfaceMethod<[{
+      The state with its sums in a unit in which entries that need `unit` can be added. A carry without units takes
+      entries as they are; then `unit` is not read. `maybeNone`: of a row with a state of nothing there may be no entry.
+    }], "::attune::tile::OpenState", "buildJoin",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::ValueRange":$state, "::mlir::Value":$unit,
+           "bool":$maybeNone), "",
+      [{ return ::attune::tile::OpenState{{}, {}, ::llvm::SmallVector<::mlir::Value>(state)}; }]>,
+    InterfaceMethod<[{
       The span of the steps of a `tile.loop` from `lower` to `upper`, computed by another loop with the same carry,
       before the point of `builder`. Fails with a diagnostic if the body is none that the carry knows how to make a
       span of.
@@ -87,7 +94,7 @@ def Tile_Unit : I32EnumAttr<"Unit", "what has a unit", [
   let cppNamespace = "::attune::tile";
 }
 
-def Tile_RescaledSumAttr : Tile_Carry<"RescaledSum", "rescaled_sum"> {
+def Tile_RescaledSumAttr : Tile_Carry<"RescaledSum", "rescaled_sum", ["buildJoin"]> {
   let summary = "A loop carries sums in a unit that grows";
   let description = [{
     (u, x₁, x₂, …): a unit, and tiles that stand for x · act(u), since what they stand for may be beyond the range of f32.

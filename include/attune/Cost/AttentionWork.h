@@ -56,7 +56,7 @@ struct AttentionShape {
   bool grouped = false; ///< chunked: one state for the query heads of a key-value head, which follow one another
   bool fused = false;   ///< state: made and read in one kernel
   bool merged = false;  ///< state: its pieces are merged in the kernel that makes them
-  bool split = false;   ///< chunked: parts of the sequence side by side, as many as the schedule says
+  bool split = false;   ///< chunked: parts of the sequence side by side, softmax: pieces of keys; as many as the schedule says
   bool keysMapped = false; ///< a kernel of its own stores the keys' features, in f32, for those who read them
   int64_t taps = 0; ///< of the depthwise convolution in the epilogue: 0, 3 or 9
   int32_t tapColumns = 0, tapBytes = 4; ///< of it: tokens of a row of the image, bytes of an element of what it reads

@@ -68,6 +68,9 @@ std::unique_ptr<RewriteLaw> createMapLaw();
 /// The parts of a mixture one after another, or their kernels in common launches.
 std::unique_ptr<RewriteLaw> createLaunchLaw();
 
+/// The keys of exact attention one after another, or in pieces side by side (identity I13).
+std::unique_ptr<RewriteLaw> createKeysLaw();
+
 /// All laws, in the order in which selection offers them.
 std::vector<std::unique_ptr<RewriteLaw>> createLaws();
 

@@ -85,4 +85,44 @@ def TileCutLoops : Pass<"tile-cut-loops", "::attune::tile::KernelOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
+  let summary = "Split a kernel's stream of tokens into pieces that run side by side";
+  let description = [{
+    Splits the loops of a kernel that are marked `tile.split`, which stand in the kernel's own block and follow one
+    another, each beginning with what the one before leaves: segments of one stream. Their steps are cut into pieces of
+    equal length. Each point of the grid becomes as many as there are pieces, along a further axis `key_piece`; where
+    the grid has three axes already the pieces of a point follow one another along the last one. Every point computes
+    the span of its piece and stores it. The last one to arrive applies all spans to what the stream began with, in
+    the order of the pieces, whichever point it is, and does what stands behind the stream.
+
+        state = apply(span of the last piece, … apply(span of the first piece, inits))
+
+    Identity, composition and spans are the carry's. Nothing is written before the last step of a stream; kernels that
+    store at every step would need a scan, and are refused.
+
+    How many pieces there are says the schedule (`parts`), or the option. So the order of sums depends on the plan and
+    on the steps alone.
+
+    ```mlir
+    tile.kernel @total(%x: memref<?x8xf32>, %o: memref<8xf32>) grid(batch) {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant dense<0.0> : tensor<8xf32>
+      %n = memref.dim %x, %c0 : memref<?x8xf32>
+      %sum = tile.loop #tile.sum %j = %c0 to %n step 16 carries(%s = %zero) : (tensor<8xf32>) attributes {tile.split} {
+        %rows = tile.load %x[%j, %c0] rows(%n) : memref<?x8xf32> -> tensor<16x8xf32>
+        %columns = tile.reduce add %rows axis 0 : tensor<16x8xf32> -> tensor<8xf32>
+        %next = arith.addf %s, %columns : tensor<8xf32>
+        tile.yield %next : tensor<8xf32>
+      }
+      tile.store %sum, %o[%c0] : tensor<8xf32>, memref<8xf32>
+      tile.return
+    }
+    ```
+  }];
+  let options = [Option<"pieces", "pieces", "int64_t", "0", "in how many pieces; 0: what the schedule says">];
+  let statistics = [Statistic<"numKernels", "kernels", "Number of kernels whose stream was split">];
+  let dependentDialects = ["::attune::tile::TileDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 #endif // ATTUNE_KERNEL_PASSES_TD

@@ -45,6 +45,9 @@ inline constexpr llvm::StringLiteral mapForms[] = {"in_reader", "alone"};
 /// Parts of a mixture: one after another, or the kernels of all of them in common launches.
 inline constexpr llvm::StringLiteral launchForms[] = {"in_turn", "together"};
 
+/// Keys of exact attention: a grid point has all that a block of queries sees, or pieces of them run side by side.
+inline constexpr llvm::StringLiteral keysForms[] = {"in_order", "split"};
+
 inline constexpr Law laws[] = {
     {"linearize", linearizeForms},
     {"fold", foldForms},
@@ -53,6 +56,7 @@ inline constexpr Law laws[] = {
     {"project_out", projectOutForms},
     {"map", mapForms},
     {"launch", launchForms},
+    {"keys", keysForms},
 };
 
 /// Rewritings to another function, which `allow` can name (docs/Laws.md).

@@ -87,16 +87,14 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
   Value firstVector = emit.offset(vectors, column, emit.getF32Type());
   SmallVector<Value> carried(rows * count, emit.splat(0.0));
   int64_t pace = fetchPace();
-  std::optional<BlockFetch> fetch;
-  if (!fetches.empty())
-    fetch.emplace(emit, shape.fetches, fetches, number, shape.inner / pace, result);
+  SmallVector<BlockFetch, 1> fetched = blockFetches(shape.inner / pace);
   std::optional<RowWalk> walk; // of a window: where the vectors of each step begin
   if (shape.vectorFold) {
     walk.emplace(emit, shape.vectorFold, vectorPlace, vectorStep);
     llvm::append_range(carried, walk->start());
   }
-  if (fetch)
-    llvm::append_range(carried, fetch->start());
+  for (const BlockFetch &fetch : fetched)
+    llvm::append_range(carried, fetch.start());
   Value end = innerEnd(row, rows, column, count);
   carried = emit.loop(emit.constant(0), end, 1, carried, [&](Value k, ValueRange before) {
     ValueRange rest = before.drop_front(rows * count);
@@ -104,10 +102,9 @@ SmallVector<Value> DotBody::product(Value row, int64_t rows, Value column, int64
     SmallVector<Value> next = addStep(rowsOfS, firstVector, k, place, before.take_front(rows * count));
     if (walk)
       llvm::append_range(next, walk->next(emit, rest)), rest = rest.drop_front(2);
-    if (fetch) {
-      Value line = pace == 1 ? k : arith::DivUIOp::create(emit, k, emit.constant(pace)).getResult();
-      llvm::append_range(next, fetch->emitStep(emit, line, rest));
-    }
+    Value line = pace == 1 ? k : arith::DivUIOp::create(emit, k, emit.constant(pace)).getResult();
+    for (const BlockFetch &fetch : fetched)
+      llvm::append_range(next, fetch.emitStep(emit, line, rest));
     return next;
   });
   carried.truncate(rows * count);
@@ -143,16 +140,14 @@ SmallVector<Value> DotBody::productOfPairs(Value row, int64_t rows, Value column
   Value end = innerEnd(row, rows, column, count), last = emit.constant(shape.inner / 2);
   if (shape.operandDiagonal)
     last = emit.min(arith::ShRUIOp::create(emit, emit.add(end, 1), emit.constant(1)), last);
-  std::optional<BlockFetch> fetch;
-  if (!fetches.empty() && shape.inner > 1)
-    fetch.emplace(emit, shape.fetches, fetches, number, shape.inner / 2, result);
-  if (fetch)
-    llvm::append_range(sums, fetch->start());
+  SmallVector<BlockFetch, 1> fetched = shape.inner > 1 ? blockFetches(shape.inner / 2) : SmallVector<BlockFetch, 1>();
+  for (const BlockFetch &fetch : fetched)
+    llvm::append_range(sums, fetch.start());
   sums = emit.loop(emit.constant(0), last, 1, sums, [&](Value pair, ValueRange before) {
     ValueRange now = before.take_front(rows * count);
     SmallVector<Value> next = addPair(row, rows, column, count, pair, now, /*half=*/false);
-    if (fetch)
-      llvm::append_range(next, fetch->emitStep(emit, pair, before.drop_front(rows * count)));
+    for (const BlockFetch &fetch : fetched)
+      llvm::append_range(next, fetch.emitStep(emit, pair, before.drop_front(rows * count)));
     return next;
   });
   sums.truncate(rows * count);
@@ -276,23 +271,44 @@ DotBody::Strips DotBody::strips() const {
   return {whole, count - whole * most};
 }
 
+/// Whether rows are walked step by step as they are fetched: those of a window.
+static bool walksRows(ArrayRef<FetchShape> shapes) {
+  return llvm::any_of(shapes, [](const FetchShape &fetch) { return fetch.columns != 0; });
+}
+
+int64_t DotBody::blockCount() const {
+  auto [whole, rest] = strips();
+  return whole * heights(emit.isa.blockVectors).number + (rest ? heights(rest).number : 0);
+}
+
+int64_t DotBody::blocksToFetch(int64_t steps) const {
+  int64_t needed = 0;
+  for (const FetchShape &fetch : shape.fetches)
+    needed += fetch.blocks(steps);
+  return needed;
+}
+
+/// What the current block fetches in so many steps. All rows of a few queries are in one block a strip, which has not steps
+/// enough for the lines of a tile: it fetches several lines in each. Those lines are all that such a dot waits for.
+SmallVector<BlockFetch, 1> DotBody::blockFetches(int64_t steps) const {
+  SmallVector<BlockFetch, 1> fetched;
+  if (fetches.empty())
+    return fetched;
+  bool isLow = heights(emit.isa.blockVectors).number == 1 && !walksRows(shape.fetches);
+  int64_t each = isLow ? llvm::divideCeil(blocksToFetch(steps), blockCount()) : 1;
+  for (int64_t i = 0; i < each; ++i)
+    fetched.emplace_back(emit, shape.fetches, fetches, emit.add(emit.mul(number, each), i), steps, result);
+  return fetched;
+}
+
 /// Steps of the sums for each line that is fetched: as many as leave room for all lines. Lines that are asked for in
 /// every step of a few blocks wait in a queue, and loads of those blocks behind them; a line that is on its way may be
 /// asked for again.
 int64_t DotBody::fetchPace() const {
-  auto inWindow = [](const FetchShape &fetch) { return fetch.columns != 0; }; // its rows are walked step by step
-  if (fetches.empty() || llvm::any_of(shape.fetches, inWindow))
+  if (fetches.empty() || walksRows(shape.fetches))
     return 1;
-  auto [whole, rest] = strips();
-  int64_t blocks = whole * heights(emit.isa.blockVectors).number + (rest ? heights(rest).number : 0);
-  auto hasRoom = [&](int64_t pace) {
-    int64_t needed = 0;
-    for (const FetchShape &fetch : shape.fetches)
-      needed += fetch.blocks(shape.inner / pace);
-    return needed <= blocks;
-  };
   for (int64_t pace : {4, 2})
-    if (shape.inner % pace == 0 && hasRoom(pace))
+    if (shape.inner % pace == 0 && blocksToFetch(shape.inner / pace) <= blockCount())
       return pace;
   return 1;
 }

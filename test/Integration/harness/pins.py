@@ -146,8 +146,10 @@ class Plan:
             if op[0] == "compress" and self.projection_of(op[2][0]) and not self.of_features(op):
                 form = "compress_first" if "{compress_first" in op[3] else "project_first"
                 found[f"low_rank {self.subject(self.projection_of(op[2][0]))}: {form}"] += 1
+            part = f"part{mechanisms.index(op)} " if op in mechanisms and len(mechanisms) > 1 else ""
+            if op[0] == "softmax":
+                found[f"{part}keys: {'split' if 'attn.split' in op[3] else 'in_order'}"] += 1
             if op[0] in ("normalize", "polysketch"):
-                part = f"part{mechanisms.index(op)} " if len(mechanisms) > 1 else ""
                 found[f"{part}linearize: {self.linearized(op)}"] += 1
                 if op[0] == "normalize":
                     found[f"{part}map: {self.mapped(op)}"] += 1

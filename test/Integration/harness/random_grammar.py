@@ -145,7 +145,8 @@ class SpecDraw:
                  "low_rank": ["project_first", "compress_first"] if self.can_compress_first(fields) else [],
                  "project": ["alone", "in_reader"] if self.can_project_in_reader(fields) else [],
                  "launch": ["in_turn", "together"] if self.can_run_together(fields) else [],
-                 "map": ["in_reader", "alone"] if self.can_map_alone(fields) else []}
+                 "map": ["in_reader", "alone"] if self.can_map_alone(fields) else [],
+                 "keys": ["in_order", "split"] if self.can_split_keys(fields) else []}
         pin = {law: c.pick(options) for law, options in forms.items() if options and c.once(2)}
         if self.can_project_in_epilogue(fields, pin) and c.once(2):
             pin["project_out"] = c.pick(["alone", "epilogue"])
@@ -250,7 +251,8 @@ class SpecDraw:
         kinds = {"softmax", "polynomial", "kernel", "effatt", "agent"}
         return (self.projection and self.projection["output"] and "parts" not in fields
                 and fields["mechanism"]["kind"] in kinds
-                and pin.get("linearize") not in ("fused_state", "chunked", "split", "grouped"))
+                and pin.get("linearize") not in ("fused_state", "chunked", "split", "grouped")
+                and pin.get("keys") != "split")
 
     def can_run_together(self, fields):
         """Whether the kernels of parts can share launches: those that compress features run before all parts."""
@@ -261,6 +263,11 @@ class SpecDraw:
         """Whether a kernel can store the features of the keys of one of the parts."""
         return any(m["kind"] == "kernel" and m.get("low_rank", {}).get("order") != "after_map"
                    for m in Case(fields, 0, 0, 0).mechanisms())
+
+    def can_split_keys(self, fields):
+        """Whether pieces of the keys can run side by side: how many there are follows from the number of queries."""
+        return fields["queries"] != "?" and any(m["kind"] == "softmax" and "window" not in m
+                                                for m in Case(fields, 0, 0, 0).mechanisms())
 
     def can_compress_first(self, fields):
         """Whether E can go before the projection of the keys, or of the values."""

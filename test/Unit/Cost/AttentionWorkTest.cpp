@@ -56,6 +56,29 @@ TEST_F(AttentionWork, SoftmaxOfOneTile) {
   EXPECT_EQ(work.launches, 1);
 }
 
+TEST_F(AttentionWork, KeysInPieces) {
+  // 4 queries and 40 keys in 5 pieces. A piece leaves 4 · (5 + 2) numbers, 112 bytes, which are stored and loaded once.
+  AttentionShape split = shape(Form::Online, 4, 40);
+  auto five = tile::ScheduleAttr::get(&context, tile::TargetKind::CPU, 4, 4, 2048, mlir::Float32Type::get(&context), 1, 1,
+                                      /*warp_columns=*/1, /*parts=*/5);
+  WorkEstimate order = attentionWork(split, five)[0].work;
+  split.split = true;
+  auto kernels = attentionWork(split, five);
+  ASSERT_EQ(kernels.size(), 1u);
+  const WorkEstimate &work = kernels[0].work;
+  EXPECT_EQ(work.products, order.products);
+  EXPECT_EQ(work.elementwise, order.elementwise + 348); // 5 · 4·5, each with two factors and a sum; 4·3 queries 4 times more
+  EXPECT_EQ(work.mainBytes, order.mainBytes + 1120);
+  EXPECT_EQ(work.nearBytes, order.nearBytes + 1312); // those queries again, 48 bytes each time
+  EXPECT_EQ(work.workspaceBytes, 568); // and a counter of 8 bytes
+  EXPECT_EQ(work.grain, 5);
+  EXPECT_EQ(work.lastOps, 300);
+  EXPECT_EQ(work.lastBytes, 560);
+  EXPECT_EQ(work.lastGrain, 1);
+  split.keys = 12; // three tiles: two pieces are empty
+  EXPECT_EQ(attentionWork(split, five)[0].work.grain, 3);
+}
+
 TEST_F(AttentionWork, ScoresOfKeysThatAKernelHasMadeAreOfF32) {
   auto bf16 = tile::ScheduleAttr::get(&context, tile::TargetKind::CPU, 4, 4, 2048, mlir::BFloat16Type::get(&context), 1, 1);
   AttentionShape stored = shape(Form::Online, 4, 4);

@@ -98,6 +98,43 @@ TEST_F(ChooseSchedule, EachCoreHasAPart) {
   EXPECT_EQ(partsOf(1, 1, false), 2);
 }
 
+TEST_F(ChooseSchedule, EachCoreHasPiecesOfTheKeys) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
+  device.cores.value = 24;
+  auto partsOf = [&](int64_t heads, int64_t queries) {
+    AttentionShape shape = wide(Form::Online, 64);
+    shape.family = Family::Softmax, shape.split = true;
+    shape.heads = shape.sharedHeads = heads, shape.queries = queries, shape.keys = 4096;
+    return llvm::cantFail(chooseSchedule(shape, mlir::Float32Type::get(&context), device)).getParts();
+  };
+  EXPECT_EQ(partsOf(1, 1), 128);  // not 8 for each of 24 cores
+  EXPECT_EQ(partsOf(2, 64), 96);
+  EXPECT_EQ(partsOf(2, 130), 32); // 6 points, for each of which there are 4 cores
+  EXPECT_EQ(partsOf(32, 1), 2);
+  device.cores.value = 200;
+  EXPECT_EQ(partsOf(1, 1), 200);
+  device = madeUpDevice(tile::TargetKind::GPU);
+  EXPECT_EQ(partsOf(1, 1), 4);
+}
+
+TEST_F(ChooseSchedule, FewQueriesHaveTilesOfAsManyRows) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
+  auto tileOf = [&](int64_t queries, Family family = Family::Softmax, int64_t window = 0) {
+    AttentionShape shape = wide(Form::Online, 64);
+    shape.family = family, shape.queries = queries, shape.keys = 4096, shape.window = window;
+    tile::ScheduleAttr schedule = llvm::cantFail(chooseSchedule(shape, mlir::Float32Type::get(&context), device));
+    EXPECT_EQ(schedule.getKeyTile(), schedule.getQueryTile() < 16 ? 32 : 64);
+    return schedule.getQueryTile();
+  };
+  EXPECT_EQ(tileOf(1), 1);
+  EXPECT_EQ(tileOf(2), 2);
+  EXPECT_EQ(tileOf(5), 8);
+  EXPECT_EQ(tileOf(16), 64);
+  EXPECT_EQ(tileOf(mlir::ShapedType::kDynamic), 64);
+  EXPECT_EQ(tileOf(4, Family::Softmax, /*window=*/4), 64);
+  EXPECT_EQ(tileOf(1, Family::Polynomial), 64);
+}
+
 TEST_F(ChooseSchedule, GpuDropsAStageBeforeItRefuses) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
   auto bf16 = mlir::BFloat16Type::get(&context);

@@ -80,6 +80,16 @@ TEST(KernelPrice, TheLongestOfThreeCounts) {
   EXPECT_STREQ(main.limit(), "main memory");
 }
 
+// 100 bytes at 50 a second, of which one core of four reaches a quarter. Of a GPU near memory says what a core reaches.
+TEST(KernelPrice, OneCoreHasItsPartOfMainMemory) {
+  WorkEstimate work;
+  work.mainBytes = 100, work.grain = 1;
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::CPU)).mainMemory, 8);
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::GPU)).mainMemory, 2);
+  work.grain = 4;
+  EXPECT_DOUBLE_EQ(priceOf(work, madeUpDevice(tile::TargetKind::CPU)).mainMemory, 2);
+}
+
 // Of 20 others 10, and 600 of 2,400 bytes, are left to 2 of the 4 points: they wait for the others and for a part of a launch.
 TEST(KernelPrice, PointsThatWaitForOthers) {
   WorkEstimate work = sample();
@@ -132,7 +142,7 @@ TEST(KernelPrice, TogetherBytesAddUp) {
   one.nearBytes = 400, one.mainBytes = 50, other.nearBytes = 200, other.mainBytes = 100;
   // 600 bytes through two cores of 100: they have one point each.
   EXPECT_DOUBLE_EQ(priceTogether({one, other}, device).nearMemory, 3);
-  EXPECT_DOUBLE_EQ(priceTogether({one, other}, device).mainMemory, 3);
+  EXPECT_DOUBLE_EQ(priceTogether({one, other}, device).mainMemory, 6); // 150 bytes at half of 50
   other.liveBytes = 1e6 + 1; // its tiles stream twice
   EXPECT_DOUBLE_EQ(priceTogether({one, other}, device).nearMemory, 4);
   WorkEstimate sum = workTogether({one, other});

@@ -120,7 +120,7 @@ TEST_F(SelectionTest, PinsOfUnknownLawsAndFormsAreErrors) {
   std::string before = print(*module), message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
   EXPECT_TRUE(failed(selectRewrites(*module, options({{"linearise", "state"}}))));
-  EXPECT_EQ(message, "expected the name of a law (linearize, fold, low_rank, project, project_out, map, launch) in a pin, but got 'linearise'");
+  EXPECT_EQ(message, "expected the name of a law (linearize, fold, low_rank, project, project_out, map, launch, keys) in a pin, but got 'linearise'");
   EXPECT_TRUE(failed(selectRewrites(*module, options({{"linearize", "chunked"}}))));
   EXPECT_EQ(print(*module), before);
 }

@@ -33,6 +33,7 @@ struct Case {
   std::string form; // softmax, quadratic, state, chunked
   bool causal = false, lengths = false, extra = false, initial = false;
   double bias = 0, floor = 0, magnitude = 1;
+  int64_t keyPieces = 1; ///< of softmax: pieces of the keys that run side by side
 };
 
 class Kernels : public ::testing::Test {
@@ -75,6 +76,8 @@ Inputs Kernels::drawInputs(const Case &c) {
 static std::string opText(const Case &c, const std::string &q, const std::string &k, const std::string &v,
                           const std::string &o, const std::string &lse, const std::string &S, const std::string &z) {
   std::string lengths = c.lengths ? " lengths(%l : tensor<?xi32>)" : "", causal = c.causal ? "causal, " : "";
+  if (c.keyPieces > 1)
+    causal += "attn.split, ";
   if (c.form == "softmax")
     return (c.extra ? "%o, %x" : "%o") + (" = attn.softmax %q, %k, %v" + lengths) + " {" + causal +
            "scale = 0.25 : f64} : " + q + ", " + k + ", " + v + " -> " + o + (c.extra ? ", lse " + lse : "") + "\n";
@@ -116,12 +119,14 @@ OwningOpRef<ModuleOp> Kernels::kernelsOf(const Case &c) {
   std::string text = "func.func @f(%q: " + q + ", %k: " + k + ", %v: " + v +
                      (c.lengths ? ", %l: tensor<?xi32>" : "") + (c.initial ? ", %S0: " + S + ", %z0: " + z : "") +
                      ") -> (" + o + extraTypes + ") attributes {tile.schedule = #tile.schedule<target = cpu, query_tile = 8, "
-                     "key_tile = 8, piece = 16, operand = f32, warps = 1, stages = 1>} {\n" +
+                     "key_tile = 8, piece = 16, operand = f32, warps = 1, stages = 1" +
+                     (c.keyPieces > 1 ? ", parts = " + std::to_string(c.keyPieces) : "") + ">} {\n" +
                      opText(c, q, k, v, o, lse, S, z) + "return %o" + extraValues + " : " + o + extraTypes + "\n}\n";
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   EXPECT_TRUE(module) << text;
   PassManager manager(&context);
   manager.addPass(kernel::createAttnToTile());
+  manager.addPass(kernel::createTileSplitReduction());
   if (!module || failed(manager.run(*module)))
     return nullptr;
   return module;
@@ -189,6 +194,14 @@ TEST_F(Kernels, Softmax) {
     for (int64_t N : lengths)
       for (bool causal : {false, true})
         check({{2, 2, 1, n, N, 5, 3}, "softmax", causal, (n + N) % 2 == 0, (n + N) % 3 == 0});
+}
+
+TEST_F(Kernels, SoftmaxOfKeysInPieces) {
+  for (int64_t n : {1, 9, 17})
+    for (int64_t N : {1, 8, 17, 40, 67})
+      for (int64_t pieces : {2, 3, 6})
+        check({{2, 4, 2, n, N, 5, 3}, "softmax", N % 2 == 1, (n + N) % 3 == 0, true, false, 0, 0, 1, pieces});
+  check({{1, 1, 1, 9, 67, 5, 3}, "softmax", false, false, true, false, 0, 0, 200, 4});
 }
 
 TEST_F(Kernels, SoftmaxOfLargeLogits) { check({{1, 1, 1, 9, 20, 5, 3}, "softmax", false, false, true, false, 0, 0, 200}); }

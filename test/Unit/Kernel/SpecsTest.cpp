@@ -24,6 +24,14 @@ TEST_F(Specs, Softmax) {
   check({"heads: 1, head_dim: 4, scale: 0.3, mechanism: {kind: softmax}", {{65, 65}}, {""}, 1e-12, 30});
 }
 
+TEST_F(Specs, SoftmaxOfKeysInPieces) {
+  std::string split = "pin: {keys: split}, mechanism: {kind: softmax}";
+  check({"heads: 2, head_dim: 3, value_dim: 5, " + split, {{1, 300}, {2, 65}, {3, 1}, {65, 130}}});
+  check({"heads: 4, kv_heads: 2, head_dim: 5, causal: true, key_lengths: true, " + split, {{1, 200}, {70, 130}, {130, 70}}});
+  check({"heads: 2, head_dim: 4, key_lengths: true, rope: {}, " + split, {{1, 130}}, {""}, 1e-12, 30});
+  check({"dtype: bf16, heads: 2, kv_heads: 1, head_dim: 5, " + split, {{1, 130}}});
+}
+
 TEST_F(Specs, SoftmaxOfRoundedInputs) {
   for (const char *dtype : {"bf16", "f16"})
     check({std::string("dtype: ") + dtype +

@@ -99,6 +99,7 @@ static OwningOpRef<ModuleOp> lower(MLIRContext &context, const std::string &sour
     fail("cannot parse:\n" + source);
   PassManager manager(&context);
   manager.addPass(kernel::createAttnToTile());
+  manager.addPass(kernel::createTileSplitReduction());
   cpu::CpuOptions options;
   options.isas = isas;
   cpu::buildTileToCpuPipeline(manager, options);

@@ -87,6 +87,25 @@ TEST_P(CpuKernels, SoftmaxTiles) {
   }
 }
 
+TEST_P(CpuKernels, SoftmaxOfKeysInPieces) {
+  // One query, whole and ragged tiles, fewer tiles than pieces, none in some of them.
+  for (int64_t pieces : {2, 3, 7})
+    for (auto [queryTile, keyTile] : {std::pair<int64_t, int64_t>{1, 64}, {4, 16}, {64, 64}}) {
+      Problem p;
+      p.batch = 3, p.heads = 4, p.sharedHeads = 2, p.causal = p.lengths = p.lse = pieces != 3, p.width = 24, p.valueWidth = 40;
+      p.queryTile = queryTile, p.keyTile = keyTile, p.keyPieces = pieces;
+      check(p, {{1, 1}, {1, 300}, {3, 129}, {64, 64}, {70, 129}, {65, 1}});
+    }
+}
+
+TEST_P(CpuKernels, KeysInPiecesOfStorageTypes) {
+  for (const char *dtype : {"f16", "bf16"}) {
+    Problem p;
+    p.dtype = dtype, p.heads = 2, p.lengths = true, p.queryTile = 1, p.keyPieces = 3;
+    check(p, {{1, 200}, {2, 65}});
+  }
+}
+
 TEST_P(CpuKernels, StorageTypes) {
   for (const char *dtype : {"f16", "bf16"})
     for (const char *form : {"softmax", "chunked", "state", "quadratic"})

@@ -86,10 +86,10 @@ std::string Problem::sourceOfAnySize() const {
                      ") attributes {tile.schedule = #tile.schedule<target = cpu, " +
                      "query_tile = " + std::to_string(queryTile) + ", key_tile = " + std::to_string(keyTile) +
                      ", piece = " + std::to_string(piece) + ", operand = " + (dtype == "bf16" ? "bf16" : "f32") +
-                     ", warps = 1, stages = 1>} {\n";
+                     ", warps = 1, stages = 1" + (keyPieces > 1 ? ", parts = " + std::to_string(keyPieces) : "") + ">} {\n";
   if (form == "softmax")
     text += std::string(lse ? "%o, %x" : "%o") + " = attn.softmax %q, %k, %v" +
-            (lengths ? " lengths(%l : tensor<?xi32>)" : "") + " {" + (causal ? "causal, " : "") +
+            (lengths ? " lengths(%l : tensor<?xi32>)" : "") + " {" + (causal ? "causal, " : "") + (keyPieces > 1 ? "attn.split, " : "") +
             "scale = " + std::to_string(1 / std::sqrt(double(width))) + " : f64} : " + q + ", " + k + ", " + v +
             " -> " + o + (lse ? ", lse " + l : "") + "\n";
   else

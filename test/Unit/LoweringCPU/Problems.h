@@ -24,6 +24,7 @@ struct Problem {
   bool causal = false, lengths = false, lse = false;
   bool tokensFirst = false; ///< memory is [B, N, H, D]
   int64_t queryTile = 64, keyTile = 64, piece = 128;
+  int64_t keyPieces = 1; ///< of softmax: pieces of the keys that run side by side
 
   bool fixedSizes = false; ///< of softmax with heads = sharedHeads, queries = keys: batch and lengths are in the types
 

@@ -47,9 +47,10 @@ protected:
     PassManager passes(&context);
     graph::SelectRewritesOptions options;
     if (!spec.pin.empty())
-      options.pins = {"linearize:" + spec.pin};
+      options.pins = {spec.pinnedLaw() + ":" + spec.pin};
     passes.addPass(graph::createSelectRewrites(options));
     passes.addPass(kernel::createAttnToTile());
+    passes.addPass(kernel::createTileSplitReduction());
     if (failed(passes.run(*module)))
       return {};
     return module;

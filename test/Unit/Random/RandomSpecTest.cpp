@@ -60,8 +60,8 @@ TEST(RandomSpecTest, MeetsEveryOption) {
                 spec.bias ? "denominator" : "default denominator"});
     residues.insert(spec.queries % 64);
   }
-  // Both or all three values of each option, the four pairs of mechanism and mask, five pins and none.
-  EXPECT_EQ(met.size(), 4u + 3 + 6 + 11 * 2);
+  // Both or all three values of each option, the four pairs of mechanism and mask, seven pins and none.
+  EXPECT_EQ(met.size(), 4u + 3 + 8 + 11 * 2);
   EXPECT_EQ(residues.size(), 64u);
 }
 

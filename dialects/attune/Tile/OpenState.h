@@ -1,16 +1,17 @@
-//===- Carries.h - How entries enter what a loop carries -*- C++ -*- ----===//
+//===- OpenState.h - Carried tiles that entries are added to -*- C++ -*----===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTUNE_LIB_FUSION_CARRIES_H
-#define ATTUNE_LIB_FUSION_CARRIES_H
+#ifndef ATTUNE_DIALECTS_ATTUNE_TILE_OPENSTATE_H
+#define ATTUNE_DIALECTS_ATTUNE_TILE_OPENSTATE_H
 
-#include "attune/Tile/TileBuilder.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/SmallVector.h"
 
-namespace attune::fusion {
+namespace attune::tile {
 
 /// Carried tiles, ready for entries to be added.
 struct OpenState {
@@ -19,11 +20,6 @@ struct OpenState {
   llvm::SmallVector<mlir::Value> sums; ///< in that unit
 };
 
-/// Joins the unit that entries need to that of a state, and rescales its sums. `maybeNone`: of a row with a state of
-/// nothing there may be no entry.
-OpenState join(tile::TileBuilder &tiles, tile::CarryAttrInterface carry, mlir::ValueRange state, mlir::Value unit,
-               bool maybeNone);
+} // namespace attune::tile
 
-} // namespace attune::fusion
-
-#endif // ATTUNE_LIB_FUSION_CARRIES_H
+#endif // ATTUNE_DIALECTS_ATTUNE_TILE_OPENSTATE_H

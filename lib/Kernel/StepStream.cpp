@@ -1,0 +1,132 @@
+//===- StepStream.cpp - The steps of loops that follow one another --------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "StepStream.h"
+
+#include "KernelFrame.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+void kernel::markStream(tile::KernelOp kernel, tile::CarryAttrInterface carry) {
+  for (auto loop : kernel.getBody().getOps<tile::LoopOp>())
+    if (loop.getCarry() == carry)
+      loop->setAttr(splitStreamAttr, UnitAttr::get(loop.getContext()));
+}
+
+FailureOr<StepStream> StepStream::find(tile::KernelOp kernel) {
+  StepStream stream;
+  kernel.walk<WalkOrder::PreOrder>([&](tile::LoopOp loop) {
+    if (loop->hasAttr(splitStreamAttr))
+      stream.segments.push_back(loop);
+  });
+  if (failed(stream.verify()))
+    return failure();
+  return stream;
+}
+
+//===----------------------------------------------------------------------===//
+// What can be split
+//===----------------------------------------------------------------------===//
+
+static bool writes(Operation *op) {
+  return op->walk([](Operation *inner) {
+             auto effects = dyn_cast<MemoryEffectOpInterface>(inner);
+             return effects && effects.hasEffect<MemoryEffects::Write>() ? WalkResult::interrupt() : WalkResult::advance();
+           })
+      .wasInterrupted();
+}
+
+/// A segment, behind `before` if it is not the first.
+static LogicalResult verifySegment(tile::LoopOp segment, tile::LoopOp before) {
+  if (!isa<tile::KernelOp>(segment->getParentOp()))
+    return segment.emitOpError() << "expected a loop that is split to stand in the kernel's own block, but got one inside "
+                                 << segment->getParentOp()->getName();
+  if (segment->getNumResults() == 0)
+    return segment.emitOpError() << "expected a loop that is split to carry tiles, but got none";
+  if (!before)
+    return success();
+  if (segment.getCarry() != before.getCarry())
+    return segment.emitOpError() << "expected segments of one stream to have one carry, but got " << segment.getCarry()
+                                 << " behind " << before.getCarry();
+  auto isNext = [&](Operation *user) { return user == segment.getOperation(); };
+  if (!llvm::equal(segment.getInitArgs(), before.getResults()) || !llvm::all_of(before->getUsers(), isNext))
+    return segment.emitOpError() << "expected to begin with what the segment before leaves, and nobody else to read that";
+  return success();
+}
+
+LogicalResult StepStream::verify() const {
+  tile::LoopOp before;
+  for (tile::LoopOp segment : segments) {
+    if (failed(verifySegment(segment, before)))
+      return failure();
+    before = segment;
+  }
+  if (empty())
+    return success();
+  // Every piece runs what stands before the last step, and only one of them what stands behind it.
+  for (Operation &op : *last()->getBlock()) {
+    if (writes(&op))
+      return op.emitOpError() << "expected nothing to be written before the last step of what is split";
+    if (&op == last().getOperation())
+      break;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+/// max(0, min(x, most)).
+static Value within(TileBuilder &tiles, Value x, Value most) { return tiles.min(tiles.max(x, tiles.index(0)), most); }
+
+/// The span of a segment's steps first ≤ i < end of `count`, numbered in its order.
+static FailureOr<SmallVector<Value>> spanOf(TileBuilder &tiles, tile::LoopOp segment, Value first, Value end, Value count) {
+  auto step = static_cast<int64_t>(segment.getStep());
+  if (segment.getReverse())
+    std::tie(first, end) = std::pair(tiles.sub(count, end), tiles.sub(count, first));
+  auto place = [&](Value number) { return tiles.add(segment.getLower(), tiles.mul(number, step)); };
+  return segment.getCarry().buildSpan(tiles.builder, segment, place(first), tiles.min(place(end), segment.getUpper()));
+}
+
+static Value stepCount(TileBuilder &tiles, tile::LoopOp segment) {
+  Value length = tiles.max(tiles.sub(segment.getUpper(), segment.getLower()), tiles.index(0));
+  return tiles.ceilDiv(length, static_cast<int64_t>(segment.getStep()));
+}
+
+FailureOr<SmallVector<Value>> StepStream::buildSpan(OpBuilder &builder, Value piece, int64_t pieces) const {
+  TileBuilder tiles(builder, last().getLoc());
+  SmallVector<Value> counts =
+      llvm::map_to_vector(segments, [&](tile::LoopOp segment) { return stepCount(tiles, segment); });
+  Value all = counts.front();
+  for (Value count : ArrayRef(counts).drop_front())
+    all = tiles.add(all, count);
+  Value length = tiles.ceilDiv(all, pieces), first = multiply(tiles, piece, length), end = tiles.add(first, length);
+  SmallVector<Value> span;
+  for (auto [segment, count] : llvm::zip_equal(segments, counts)) {
+    FailureOr<SmallVector<Value>> part = spanOf(tiles, segment, within(tiles, first, count), within(tiles, end, count), count);
+    if (failed(part))
+      return failure();
+    span = span.empty() ? *part : carry().buildCompose(builder, tiles.loc, span, *part);
+    first = tiles.sub(first, count), end = tiles.sub(end, count);
+  }
+  return span;
+}
+
+void StepStream::unmark() {
+  for (tile::LoopOp segment : segments)
+    segment->removeAttr(splitStreamAttr);
+}
+
+void StepStream::erase() {
+  while (!segments.empty())
+    segments.pop_back_val()->erase();
+}

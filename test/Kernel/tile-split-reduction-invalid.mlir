@@ -1,0 +1,136 @@
+// RUN: attn-opt %s -split-input-file -verify-diagnostics -tile-split-reduction=pieces=2
+
+// Streams that cannot be split.
+
+tile.kernel @nested(%n: index, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %all = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<4xf32>) {
+    // expected-error @below {{expected a loop that is split to stand in the kernel's own block, but got one inside tile.loop}}
+    %next = tile.loop #tile.sum %j = %c0 to %n step 1 carries(%t = %s) : (tensor<4xf32>) attributes {tile.split} {
+      tile.yield %t : tensor<4xf32>
+    }
+    tile.yield %next : tensor<4xf32>
+  }
+  tile.store %all, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @nothing(%n: index) grid(batch) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected a loop that is split to carry tiles, but got none}}
+  tile.loop #tile.sum %i = %c0 to %n step 1 attributes {tile.split} {
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @carries(%n: index, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %a = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split} {
+    tile.yield %s : tensor<4xf32>
+  }
+  // expected-error @below {{expected segments of one stream to have one carry, but got #tile.maximum behind #tile.sum}}
+  %b = tile.loop #tile.maximum %i = %c0 to %n step 1 carries(%s = %a) : (tensor<4xf32>) attributes {tile.split} {
+    tile.yield %s : tensor<4xf32>
+  }
+  tile.store %b, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @apart(%n: index, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %a = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split} {
+    tile.yield %s : tensor<4xf32>
+  }
+  // expected-error @below {{expected to begin with what the segment before leaves, and nobody else to read that}}
+  %b = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split} {
+    tile.yield %s : tensor<4xf32>
+  }
+  %both = arith.addf %a, %b : tensor<4xf32>
+  tile.store %both, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @read_twice(%n: index, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %a = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split} {
+    tile.yield %s : tensor<4xf32>
+  }
+  // expected-error @below {{and nobody else to read that}}
+  %b = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %a) : (tensor<4xf32>) attributes {tile.split} {
+    tile.yield %s : tensor<4xf32>
+  }
+  %both = arith.addf %a, %b : tensor<4xf32>
+  tile.store %both, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+// -----
+
+// A piece would need the state that it begins with: a scan.
+tile.kernel @scan(%n: index, %o: memref<?xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<1xf32>
+  // expected-error @below {{expected nothing to be written before the last step of what is split}}
+  %all = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<1xf32>) attributes {tile.split} {
+    tile.store %s, %o[%i] : tensor<1xf32>, memref<?xf32>
+    tile.yield %s : tensor<1xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// Every piece would write it.
+tile.kernel @before(%n: index, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected nothing to be written before the last step of what is split}}
+  tile.store %zero, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  %all = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split} {
+    tile.yield %s : tensor<4xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @twice(%n: index, %counters: memref<?x2xi32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %b = tile.program_id batch
+  %all = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split} {
+    tile.yield %s : tensor<4xf32>
+  }
+  // expected-error @below {{expected no order between the grid points of a kernel that is split}}
+  %last = tile.arrive %counters[%b] of %n : memref<?x2xi32>
+  tile.return
+}
+
+// -----
+
+// The carry makes no span of such a body.
+tile.kernel @curved(%n: index, %o: memref<4x3xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4x3xf32>
+  // expected-note @below {{the loop says that it carries #tile.affine<transition = vector>}}
+  %all = tile.loop #tile.affine<transition = vector> %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<4x3xf32>) attributes {tile.split} {
+    // expected-error @below {{expected ops that are linear in the carried tile, but got 'math.exp'}}
+    %next = math.exp %s : tensor<4x3xf32>
+    tile.yield %next : tensor<4x3xf32>
+  }
+  tile.store %all, %o[%c0, %c0] : tensor<4x3xf32>, memref<4x3xf32>
+  tile.return
+}

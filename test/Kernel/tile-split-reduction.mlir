@@ -1,0 +1,165 @@
+// RUN: attn-opt %s -tile-split-reduction=pieces=4 -canonicalize -cse | FileCheck %s
+// RUN: attn-opt %s -tile-split-reduction -canonicalize -cse | FileCheck %s --check-prefix=SCHEDULE
+
+// Every grid point becomes four, along a further axis. Each leaves the span of its piece; the last one applies all of them
+// to what the loop began with, and does what stands behind the loop.
+
+// CHECK-LABEL: tile.kernel @total(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<?x?x8xf32>, %[[O:[^:]*]]: memref<?x8xf32>, %[[SPANS:[^:]*]]: memref<?x4x8xf32>, %[[COUNTERS:[^:]*]]: memref<?x2xi32>) grid(batch, key_piece)
+// CHECK-DAG:   %[[BATCH:.*]] = tile.program_id batch
+// CHECK-DAG:   %[[PIECE:.*]] = tile.program_id key_piece
+// CHECK-DAG:   %[[ROWS:.*]] = memref.dim %[[X]], %c1
+// CHECK-DAG:   %[[FIRST:.*]] = tile.load %[[O]][%[[BATCH]], %c0]
+//   Steps of 16 rows in four pieces of as many: piece · length ≤ step < (piece + 1) · length, and no more than there are.
+// CHECK:       %[[STEPS:.*]] = arith.ceildivui %{{.*}}, %c16
+// CHECK:       %[[LENGTH:.*]] = arith.ceildivui %[[STEPS]], %c4
+// CHECK:       %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[LENGTH]]
+// CHECK:       %[[END:.*]] = arith.addi %[[BEGIN]], %[[LENGTH]]
+// CHECK:       %[[SPAN:.*]] = tile.loop #tile.sum %{{.*}} = %[[LOWER:.*]] to %[[UPPER:.*]] step 16 carries(%{{.*}} = %cst) : (tensor<8xf32>) {
+// CHECK:       tile.store %[[SPAN]], %[[SPANS]][%[[BATCH]], %[[PIECE]], %c0]
+// CHECK:       %[[LAST:.*]] = tile.arrive %[[COUNTERS]][%[[BATCH]]] of %c4 : memref<?x2xi32>
+// CHECK-NEXT:  tile.loop #tile.sum %{{.*}} = %c0 to %[[LAST]] step 1 {
+// CHECK-NEXT:    %[[SUM:.*]] = tile.loop #tile.sum %[[P:.*]] = %c0 to %c4 step 1 carries(%[[S:.*]] = %[[FIRST]]) : (tensor<8xf32>) {
+// CHECK-NEXT:      %[[ONE:.*]] = tile.load %[[SPANS]][%[[BATCH]], %[[P]], %c0] : memref<?x4x8xf32> -> tensor<8xf32>
+// CHECK-NEXT:      %[[NEXT:.*]] = arith.addf %[[S]], %[[ONE]] : tensor<8xf32>
+// CHECK-NEXT:      tile.yield %[[NEXT]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    tile.store %[[SUM]], %[[O]][%[[BATCH]], %c0]
+// CHECK-NEXT:    tile.yield
+// CHECK-NEXT:  }
+// CHECK-NEXT:  tile.return
+// Without a schedule nothing says how many pieces there are.
+// SCHEDULE-LABEL: tile.kernel @total(
+// SCHEDULE-NOT:   tile.arrive
+// SCHEDULE-NOT:   tile.split
+tile.kernel @total(%x: memref<?x?x8xf32>, %o: memref<?x8xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = tile.program_id batch
+  %first = tile.load %o[%b, %c0] : memref<?x8xf32> -> tensor<8xf32>
+  %n = memref.dim %x, %c1 : memref<?x?x8xf32>
+  %sum = tile.loop #tile.sum %j = %c0 to %n step 16 carries(%s = %first) : (tensor<8xf32>) attributes {tile.split} {
+    %rows = tile.load %x[%b, %j, %c0] rows(%n) : memref<?x?x8xf32> -> tensor<16x8xf32>
+    %columns = tile.reduce add %rows axis 0 : tensor<16x8xf32> -> tensor<8xf32>
+    %next = arith.addf %s, %columns : tensor<8xf32>
+    tile.yield %next : tensor<8xf32>
+  }
+  tile.store %sum, %o[%b, %c0] : tensor<8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// A launch brings the memory of spans and counters, and the points of all pieces.
+// CHECK-LABEL: func.func @host(
+// CHECK-DAG:     %[[B:.*]] = memref.dim
+// CHECK-DAG:     %[[SPANS:.*]] = tile.workspace(%[[B]]) : memref<?x4x8xf32>
+// CHECK-DAG:     %[[COUNTERS:.*]] = tile.workspace(%[[B]]) : memref<?x2xi32>
+// CHECK:         tile.launch @total grid(%[[B]], %c4) (%{{.*}}, %{{.*}}, %[[SPANS]], %[[COUNTERS]])
+func.func @host(%x: memref<?x?x8xf32>, %o: memref<?x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %b = memref.dim %x, %c0 : memref<?x?x8xf32>
+  tile.launch @total grid(%b) (%x, %o) : memref<?x?x8xf32>, memref<?x8xf32>
+  return
+}
+
+// Three axes are as many as there are: the pieces of a point follow one another along the last one. Two segments are one stream;
+// what a piece has of the first comes before what it has of the second.
+// CHECK-LABEL: tile.kernel @segments(
+// CHECK-SAME:    %[[SPANS:[^ ]*]]: memref<?x?x?x4x8xf32>, %[[COUNTERS:[^ ]*]]: memref<?x?x?x2xi32>) grid(batch, head, query_block)
+// CHECK-DAG:     %[[BATCH:.*]] = tile.program_id batch
+// CHECK-DAG:     %[[HEAD:.*]] = tile.program_id head
+// CHECK-DAG:     %[[NUMBER:.*]] = tile.program_id query_block
+// CHECK:         %[[BLOCK:.*]] = arith.divui %[[NUMBER]], %c4
+// CHECK:         %[[OTHERS:.*]] = arith.muli %[[BLOCK]], %c4
+// CHECK:         %[[PIECE:.*]] = arith.subi %[[NUMBER]], %[[OTHERS]]
+// CHECK:         %[[FULL:.*]] = tile.loop #tile.maximum
+// CHECK:         %[[REST:.*]] = tile.loop #tile.maximum
+// CHECK:         %[[SPAN:.*]] = arith.maximumf %[[FULL]], %[[REST]] : tensor<8xf32>
+// CHECK:         tile.store %[[SPAN]], %[[SPANS]][%[[BATCH]], %[[HEAD]], %[[BLOCK]], %[[PIECE]], %c0]
+// CHECK:         tile.arrive %[[COUNTERS]][%[[BATCH]], %[[HEAD]], %[[BLOCK]]] of %c4
+// CHECK:           tile.store %{{.*}}, %{{.*}}[%[[BLOCK]], %c0]
+//   As many pieces as the schedule has parts.
+// SCHEDULE-LABEL: tile.kernel @segments(
+// SCHEDULE:       tile.arrive %{{.*}} of %c3
+tile.kernel @segments(%x: memref<?x8xf32>, %o: memref<?x8xf32>, %full: index) grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 1, key_tile = 1, piece = 2048, operand = f32, warps = 1, stages = 1, parts = 3>} {
+  %c0 = arith.constant 0 : index
+  %least = arith.constant dense<0xFF800000> : tensor<8xf32>
+  %i = tile.program_id query_block
+  %n = memref.dim %x, %c0 : memref<?x8xf32>
+  %some = tile.loop #tile.maximum %j = %c0 to %full step 2 carries(%s = %least) : (tensor<8xf32>) attributes {tile.split} {
+    %row = tile.load %x[%j, %c0] : memref<?x8xf32> -> tensor<8xf32>
+    %next = arith.maximumf %s, %row : tensor<8xf32>
+    tile.yield %next : tensor<8xf32>
+  }
+  %all = tile.loop #tile.maximum %j = %full to %n step 1 carries(%s = %some) : (tensor<8xf32>) attributes {tile.split} {
+    %row = tile.load %x[%j, %c0] : memref<?x8xf32> -> tensor<8xf32>
+    %next = arith.maximumf %s, %row : tensor<8xf32>
+    tile.yield %next : tensor<8xf32>
+  }
+  tile.store %all, %o[%i, %c0] : tensor<8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// Numbers of steps count from the last one down where the loop does.
+// CHECK-LABEL: tile.kernel @reverse(
+// CHECK:         %[[STEPS:.*]] = arith.ceildivui %{{.*}}, %c16
+// CHECK:         %[[TO:.*]] = arith.subi %[[STEPS]], %{{.*}}
+// CHECK:         %[[FROM:.*]] = arith.subi %[[STEPS]], %{{.*}}
+// CHECK:         tile.loop #tile.sum %{{.*}} = %{{.*}} to %{{.*}} step 16 reverse carries(
+tile.kernel @reverse(%x: memref<?x8xf32>, %o: memref<8xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %n = memref.dim %x, %c0 : memref<?x8xf32>
+  %sum = tile.loop #tile.sum %j = %c0 to %n step 16 reverse carries(%s = %zero) : (tensor<8xf32>) attributes {tile.split} {
+    %rows = tile.load %x[%j, %c0] rows(%n) : memref<?x8xf32> -> tensor<16x8xf32>
+    %columns = tile.reduce add %rows axis 0 : tensor<16x8xf32> -> tensor<8xf32>
+    %next = arith.addf %s, %columns : tensor<8xf32>
+    tile.yield %next : tensor<8xf32>
+  }
+  tile.store %sum, %o[%c0] : tensor<8xf32>, memref<8xf32>
+  tile.return
+}
+
+// A span that is more than a state: two memories for one carried tile, and A S + B in the last point.
+// CHECK-LABEL: tile.kernel @decay(
+// CHECK-SAME:    %[[A:[^ ]*]]: memref<?x4x4x1xf32>, %[[B:[^ ]*]]: memref<?x4x4x3xf32>, %{{[^ ]*}}: memref<?x2xi32>) grid(batch, key_piece)
+// CHECK:         %[[SPAN:.*]]:2 = tile.loop #tile.affine<transition = vector>
+// CHECK:         tile.store %[[SPAN]]#0, %[[A]]
+// CHECK:         tile.store %[[SPAN]]#1, %[[B]]
+// CHECK:         tile.arrive
+// CHECK:           %{{.*}} = tile.loop #tile.affine<transition = vector> %{{.*}} = %c0 to %c4 step 1 carries(%[[S:.*]] = %{{.*}}) : (tensor<4x3xf32>)
+// CHECK-DAG:         %[[X:.*]] = tile.load %[[A]]
+// CHECK-DAG:         %[[Y:.*]] = tile.load %[[B]]
+// CHECK:             %[[KEPT:.*]] = arith.mulf %{{.*}}, %[[S]] : tensor<4x3xf32>
+// CHECK:             arith.addf %[[KEPT]], %[[Y]] : tensor<4x3xf32>
+tile.kernel @decay(%d: memref<?x4xf32>, %k: memref<?x4xf32>, %o: memref<4x3xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %d, %c0 : memref<?x4xf32>
+  %s0 = tile.load %o[%c0, %c0] : memref<4x3xf32> -> tensor<4x3xf32>
+  %all = tile.loop #tile.affine<transition = vector> %t = %c0 to %n step 1 carries(%s = %s0) : (tensor<4x3xf32>) attributes {tile.split} {
+    %f = tile.load %d[%t, %c0] : memref<?x4xf32> -> tensor<4xf32>
+    %a = tile.load %k[%t, %c0] : memref<?x4xf32> -> tensor<4xf32>
+    %factors = tile.expand %f axis 1 : tensor<4xf32> -> tensor<4x3xf32>
+    %kept = arith.mulf %s, %factors : tensor<4x3xf32>
+    %new = tile.expand %a axis 1 : tensor<4xf32> -> tensor<4x3xf32>
+    %next = arith.addf %kept, %new : tensor<4x3xf32>
+    tile.yield %next : tensor<4x3xf32>
+  }
+  tile.store %all, %o[%c0, %c0] : tensor<4x3xf32>, memref<4x3xf32>
+  tile.return
+}
+
+// Loops without a mark stay as they are.
+// CHECK-LABEL: tile.kernel @unmarked(%{{.*}}: memref<?x8xf32>, %{{.*}}: memref<8xf32>) grid(batch) {
+// CHECK-NOT:     tile.arrive
+tile.kernel @unmarked(%x: memref<?x8xf32>, %o: memref<8xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %n = memref.dim %x, %c0 : memref<?x8xf32>
+  %sum = tile.loop #tile.sum %j = %c0 to %n step 1 carries(%s = %zero) : (tensor<8xf32>) {
+    %row = tile.load %x[%j, %c0] : memref<?x8xf32> -> tensor<8xf32>
+    %next = arith.addf %s, %row : tensor<8xf32>
+    tile.yield %next : tensor<8xf32>
+  }
+  tile.store %sum, %o[%c0] : tensor<8xf32>, memref<8xf32>
+  tile.return
+}
