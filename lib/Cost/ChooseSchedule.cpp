@@ -8,6 +8,7 @@
 #include "attune/Cost/ChooseSchedule.h"
 #include "BlockNeed.h"
 #include "attune/Cost/KernelPrice.h"
+#include "attune/Support/DebugOutput.h"
 #include "attune/Tile/KernelSizes.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -17,6 +18,8 @@
 
 using namespace attune;
 using namespace attune::cost;
+
+#define DEBUG_TYPE "choose-schedule"
 
 // 2,048 keys a piece: long enough that merging states is cheap, short enough for parallel pieces. Chosen by that, and
 // not by a measurement of other lengths. It fixes the order of sums, so it is one number for every device.
@@ -52,7 +55,9 @@ static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::Type s
   for (int64_t rows : {64, 32, 16}) {
     schedule =
         tile::ScheduleAttr::get(context, tile::TargetKind::CPU, rows, rows, piece, operand, /*warps=*/1, /*stages=*/1);
-    if (largestTiles(shape, schedule) <= device.fastBytes / 2)
+    double bytes = largestTiles(shape, schedule);
+    ATTUNE_DEBUG() << "tiles of " << rows << " rows hold " << bytes << " bytes of " << device.fastBytes;
+    if (bytes <= device.fastBytes / 2)
       break;
   }
   return schedule;
@@ -100,7 +105,10 @@ static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile:
   };
   auto shorter = tile::ScheduleAttr::get(schedule.getContext(), schedule.getTarget(), rows, rows, schedule.getPiece(),
                                          schedule.getOperand(), schedule.getWarps(), schedule.getStages());
-  return seconds(shorter) < seconds(schedule) ? shorter : schedule;
+  double shorterSeconds = seconds(shorter), longerSeconds = seconds(schedule);
+  ATTUNE_DEBUG() << "chunks of " << rows << " rows take " << shorterSeconds << " s, of " << 2 * rows << " rows " << longerSeconds
+                 << " s";
+  return shorterSeconds < longerSeconds ? shorter : schedule;
 }
 
 /// Tiles of as many queries as there are, where that are less: rows that do not exist would be most of the work of a query
@@ -264,6 +272,8 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionS
     Need need(shapes, schedule);
     bool mayFit = need.bytes <= device.fastBytes && (need.part(device) <= 1 || rotated);
     bool fits = mayFit && makeable(schedule);
+    ATTUNE_DEBUG() << schedule << " needs " << need.bytes << " bytes and " << need.accumulators << " accumulators a thread: "
+                   << (fits ? "fits" : mayFit ? "its kernels do not fit" : "does not fit");
     if (fits && need.part(device) <= 1)
       return schedule;
     if (mayFit && !fits)
@@ -279,6 +289,11 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionS
   return llvm::createStringError(llvm::inconvertibleErrorCode(), tile::noScheduleFits + least->excess(device));
 }
 
+static tile::ScheduleAttr chosen(tile::ScheduleAttr schedule) {
+  ATTUNE_DEBUG() << "chose " << schedule;
+  return schedule;
+}
+
 llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
                                                         const DeviceDescription &device, const IsMade &isMade) {
   // One query and one key are enough to see what a tile takes.
@@ -287,7 +302,7 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<Attention
     one.batch = one.queries = one.keys = 1;
   if (device.kind == tile::TargetKind::GPU) {
     llvm::Expected<tile::ScheduleAttr> schedule = chooseForGpu(ones, storage, device, isMade);
-    return schedule ? withParts(shapes, *schedule, device) : std::move(schedule);
+    return schedule ? chosen(withParts(shapes, *schedule, device)) : std::move(schedule);
   }
   tile::ScheduleAttr smallest;
   for (const AttentionShape &one : ones) {
@@ -296,5 +311,5 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<Attention
       smallest = schedule;
   }
   // A function without attention has no schedule.
-  return smallest ? withParts(shapes, forFewQueries(shapes, shortened(ones, smallest, device)), device) : smallest;
+  return smallest ? chosen(withParts(shapes, forFewQueries(shapes, shortened(ones, smallest, device)), device)) : smallest;
 }

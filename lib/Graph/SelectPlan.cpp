@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "LimitNote.h"
 #include "Selector.h"
+#include "attune/Support/DebugOutput.h"
+
+#include "llvm/Support/Format.h"
 
 #include <cmath>
 #include <limits>
@@ -14,6 +17,8 @@
 using namespace mlir;
 using namespace attune;
 using namespace attune::graph;
+
+#define DEBUG_TYPE "attn-select-rewrites"
 
 /// A library holds at most three plans (D5).
 static constexpr unsigned mostPlans = 3;
@@ -91,6 +96,15 @@ SmallVector<unsigned> Selector::formsToTry(const EqualForms &group) const {
   return forms;
 }
 
+/// "law: form" of every group, be it computed in the plan or not.
+static std::string chosenForms(const Memo &memo, ArrayRef<unsigned> choice) {
+  auto form = [](auto pair) {
+    const Alternative &taken = std::get<0>(pair).alternatives[std::get<1>(pair)];
+    return (taken.law->name() + ": " + taken.form).str();
+  };
+  return llvm::join(llvm::map_range(llvm::zip_equal(memo.groups(), choice), form), ", ");
+}
+
 void Selector::addCandidate(SmallVector<unsigned> choice, ArrayRef<SmallVector<unsigned>> forms) {
   llvm::SmallBitVector computed;
   OwningOpRef<func::FuncOp> plan = memo.realize(choice, &computed);
@@ -98,10 +112,15 @@ void Selector::addCandidate(SmallVector<unsigned> choice, ArrayRef<SmallVector<u
     if (!computed[group] && choice[group] != tried.front())
       return; // the same plan as with the first form
   llvm::Expected<PricedPlan> priced = metric.partition(*plan);
-  if (!priced)
+  if (!priced) {
     misfits.push_back({std::move(choice), llvm::toString(priced.takeError())});
-  else if (!priced->attentions.empty())
+    ATTUNE_DEBUG() << "@" << function.getName() << ": no plan of " << chosenForms(memo, misfits.back().choice) << ": "
+                   << misfits.back().reason;
+  } else if (!priced->attentions.empty()) {
     candidates.push_back({std::move(choice), std::move(plan), std::move(*priced), std::move(computed)});
+    ATTUNE_DEBUG() << "@" << function.getName() << ": plan " << candidates.size() - 1 << ": "
+                   << chosenForms(memo, candidates.back().choice);
+  }
 }
 
 bool Selector::isPinned(const EqualForms &group) const {
@@ -163,6 +182,9 @@ SmallVector<unsigned> Selector::ranked(int64_t length) {
   auto indices = llvm::seq<unsigned>(0, candidates.size());
   SmallVector<unsigned> allowed = llvm::filter_to_vector(indices, [&](unsigned index) { return candidates[index].allowed; });
   llvm::stable_sort(allowed, [&](unsigned a, unsigned b) { return seconds(a, length) < seconds(b, length); });
+  for (unsigned plan : allowed)
+    ATTUNE_DEBUG() << "@" << function.getName() << ": plan " << plan << " takes "
+                   << llvm::format("%.4g", seconds(plan, length)) << " s at length " << length;
   return allowed;
 }
 
@@ -207,6 +229,7 @@ FailureOr<FunctionPlans> Selector::run() {
   describe(result.selection);
   result.selection.unbound = unboundPins();
   for (const Segment &segment : segments) {
+    ATTUNE_DEBUG() << "@" << function.getName() << ": plan " << segment.plan << " from length " << segment.from;
     Candidate &candidate = candidates[segment.plan];
     std::string forms = formsOf(candidate);
     result.committed.push_back({std::move(candidate.function), formOf(candidate), segment.from,

@@ -11,6 +11,7 @@
 #include "Supported.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Kernel/Schedule.h"
+#include "attune/Support/DebugOutput.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -25,6 +26,8 @@ namespace attune::kernel {
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
+
+#define DEBUG_TYPE "attn-to-tile"
 
 /// An argument that no kernel reads would silently change the library's interface. A parameter may have cancelled.
 static LogicalResult checkAllUsed(func::FuncOp source) {
@@ -106,6 +109,7 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
   auto schedule = source->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
   if (!schedule)
     schedule = defaultSchedule(target, storageOf(source));
+  ATTUNE_DEBUG() << "@" << source.getName() << ": " << schedule << ", " << weights.size() << " prepared weights";
   if (prepares)
     buildPrepareFunction(module, host, source, weights, schedule);
   OpBuilder builder = OpBuilder::atBlockEnd(&host.getBody().front());

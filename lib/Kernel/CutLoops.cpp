@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "TileBuilder.h"
 #include "attune/Kernel/Passes.h"
+#include "attune/Support/DebugOutput.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -23,6 +24,8 @@ namespace attune::kernel {
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
+
+#define DEBUG_TYPE "tile-cut-loops"
 
 /// What a view is of.
 static Value memoryOf(Value view) {
@@ -113,6 +116,8 @@ static LogicalResult cut(tile::LoopOp loop, int64_t share, int64_t shares) {
   TileBuilder tiles(builder, loop.getLoc());
   auto [earlier, later] = cutSteps(tiles, loop, share, shares);
   tile::LoopOp quiet = withoutStores(builder, loop);
+  ATTUNE_DEBUG() << "after " << share << " of " << shares << " parts, " << (quiet ? "as a scan" : "composed") << ": "
+                 << loop.getCarry();
   FailureOr<SmallVector<Value>> results =
       quiet ? scanned(builder, loop, quiet, earlier, later) : composed(builder, loop, earlier, later);
   if (quiet)

@@ -14,6 +14,7 @@
 #include "Orders.h"
 
 #include "attune/Lowering/CPU/Passes.h"
+#include "attune/Support/DebugOutput.h"
 #include "attune/Tile/Any.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -27,6 +28,8 @@ namespace attune::cpu {
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
+
+#define DEBUG_TYPE "cpu-assign-orders"
 
 // Prices in vector instructions. A product costs one a vector and half a load; transposing an element costs about
 // four shuffles, loads and stores a vector; summing across the lanes of a vector eight.
@@ -52,6 +55,9 @@ public:
   void solve();
   /// Marks the ops; returns how many tiles are column-major.
   unsigned annotate();
+  double bestPrice() const { return cheapest; }
+  /// The price if every dot makes rows.
+  double rowMajorPrice() const { return rowMajor; }
 
 private:
   int64_t lanes;
@@ -61,6 +67,7 @@ private:
   llvm::DenseMap<void *, Prices> fixed;
   llvm::DenseMap<void *, Order> chosen;
   uint64_t bestBits = 0;
+  double cheapest = 0, rowMajor = 0;
 
   bool grouped(Value value) const { return isTile(value) && rankOf(value) == 2 && !isFree(value); }
   void *group(Value value) { return groups.getOrInsertLeaderValue(value.getAsOpaquePointer()); }
@@ -167,6 +174,7 @@ double KernelOrders::price(uint64_t bits, llvm::DenseMap<void *, Order> *orders)
 
 void KernelOrders::solve() {
   double best = price(0, nullptr);
+  rowMajor = best;
   auto attempt = [&](uint64_t bits) {
     double now = price(bits, nullptr);
     if (now < best)
@@ -178,6 +186,7 @@ void KernelOrders::solve() {
   else
     for (unsigned position = 0; position < dots.size() && position < 64; ++position)
       attempt(bestBits ^ uint64_t(1) << position);
+  cheapest = best;
   price(bestBits, &chosen);
 }
 
@@ -210,7 +219,10 @@ struct AssignOrders : public cpu::impl::AssignOrdersBase<AssignOrders> {
   void runOnOperation() override {
     KernelOrders orders(getOperation(), lanes);
     orders.solve();
-    numColumn += orders.annotate();
+    unsigned columns = orders.annotate();
+    ATTUNE_DEBUG() << "@" << getOperation().getSymName() << ": " << columns << " column-major tiles, price "
+                   << orders.bestPrice() << ", " << orders.rowMajorPrice() << " if all dots make rows";
+    numColumn += columns;
   }
 };
 } // namespace

@@ -9,10 +9,13 @@
 
 #include "DotTail.h"
 #include "Pairs.h"
+#include "attune/Support/DebugOutput.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
+
+#define DEBUG_TYPE "cpu-lower-kernels"
 
 std::string DotShape::foldNames() const {
   std::string text;
@@ -314,10 +317,14 @@ int64_t DotBody::fetchPace() const {
 }
 
 void DotBody::run() {
-  if (shape.tiles)
+  if (shape.tiles) {
+    ATTUNE_DEBUG() << shape.name() << ": products of tiles";
     return runTiles();
+  }
   int64_t lanes = emit.lanes(), most = emit.isa.blockVectors;
   auto [whole, rest] = strips();
+  ATTUNE_DEBUG() << shape.name() << ": " << whole << " strips of " << most << " vectors in blocks of " << heights(most).height
+                 << " rows, one of " << rest << ", " << shape.tail << " single rows";
   emit.loop(emit.constant(0), emit.constant(whole * most * lanes), most * lanes,
             [&](Value column) { strip(column, most); });
   if (rest)

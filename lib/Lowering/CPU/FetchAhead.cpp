@@ -11,6 +11,7 @@
 #include "KernelState.h"
 #include "MemoryAccess.h"
 #include "ShiftedLoads.h"
+#include "attune/Support/DebugOutput.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -18,6 +19,8 @@
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
+
+#define DEBUG_TYPE "cpu-lower-kernels"
 
 std::string FetchShape::name() const {
   std::string text = "_f" + std::to_string(rows) + "x" + std::to_string(lines);
@@ -177,6 +180,7 @@ void cpu::assignFetches(KernelState &state, Block &body) {
   for (Operation *access : accesses) {
     FetchShape shape = nextShape(access);
     Fetcher *fetcher = leastBusy(fetchers, shape);
+    ATTUNE_DEBUG() << (fetcher ? "fetched during a dot: " : "no dot has room for: ") << *access;
     if (!fetcher)
       continue;
     fetcher->blocks += shape.blocks(fetcher->dot.getK());

@@ -8,6 +8,7 @@
 #include "DotForms.h"
 
 #include "attune/Lowering/CPU/Passes.h"
+#include "attune/Support/DebugOutput.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -19,6 +20,8 @@ namespace attune::cpu {
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
+
+#define DEBUG_TYPE "cpu-fold-accumulators"
 
 /// The dot that can take over a sum: used once, its accumulator zero, in the same block.
 static tile::DotOp foldable(arith::AddFOp sum, Value operand) {
@@ -34,8 +37,11 @@ static bool fold(arith::AddFOp sum) {
   // Of two dots the later one takes the sum, so that the other is there before.
   bool takeRight = right && (!left || left->isBeforeInBlock(right));
   tile::DotOp dot = takeRight ? right : left;
-  if (!dot)
+  if (!dot) {
+    ATTUNE_DEBUG() << "kept: " << sum << " adds no dot from zero of this block that is used once";
     return false;
+  }
+  ATTUNE_DEBUG() << "folded: " << sum;
   dot.getAccMutable().assign(takeRight ? sum.getLhs() : sum.getRhs());
   dot->moveBefore(sum);
   sum.getResult().replaceAllUsesWith(dot.getResult());

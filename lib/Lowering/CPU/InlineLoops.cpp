@@ -8,6 +8,7 @@
 #include "Orders.h"
 
 #include "attune/Lowering/CPU/Passes.h"
+#include "attune/Support/DebugOutput.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -20,6 +21,8 @@ namespace attune::cpu {
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
+
+#define DEBUG_TYPE "cpu-inline-loops"
 
 /// How often the loop runs, if that is known to be at most once.
 static std::optional<int64_t> fewSteps(tile::LoopOp loop) {
@@ -91,6 +94,7 @@ struct InlineLoops : public cpu::impl::InlineLoopsBase<InlineLoops> {
     getOperation().walk([&](tile::LoopOp loop) { loops.push_back(loop); });
     for (tile::LoopOp loop : loops)
       if (std::optional<int64_t> steps = fewSteps(loop)) {
+        ATTUNE_DEBUG() << "@" << getOperation().getSymName() << ": a loop of " << *steps << " steps goes";
         inlineLoop(loop, *steps);
         ++numInlined;
       }

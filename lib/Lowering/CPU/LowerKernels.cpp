@@ -15,6 +15,7 @@
 
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
+#include "attune/Support/DebugOutput.h"
 #include "attune/Tile/Any.h"
 #include "attune/Tile/Arrive.h"
 #include "attune/Tile/KernelSizes.h"
@@ -29,6 +30,8 @@ namespace attune::cpu {
 using namespace mlir;
 using namespace attune;
 using namespace attune::cpu;
+
+#define DEBUG_TYPE "cpu-lower-kernels"
 
 //===----------------------------------------------------------------------===//
 // Blocks
@@ -248,6 +251,8 @@ static LogicalResult check(tile::KernelOp kernel) {
 }
 
 static LogicalResult lowerKernel(tile::KernelOp kernel, const Isa &isa, unsigned &nests, unsigned &dots) {
+  ATTUNE_DEBUG() << "@" << kernel.getSymName() << " for " << isa.name << ": vectors of " << isa.lanes << " f32, blocks of "
+                 << isa.blockRows << " x " << isa.blockVectors << " vectors";
   auto module = kernel->getParentOfType<ModuleOp>();
   Emit emit(kernel.getLoc(), OpBuilder(kernel.getContext()), isa);
   Type pointer = emit.pointerType(), i64 = emit.getI64Type();

@@ -17,6 +17,7 @@
 #include "Warpgroups.h"
 
 #include "attune/Lowering/GPU/Passes.h"
+#include "attune/Support/DebugOutput.h"
 #include "attune/Tile/TileLayouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,6 +34,8 @@ using namespace attune;
 using namespace attune::tile;
 using attune::device::isVector;
 using attune::device::VectorAxes;
+
+#define DEBUG_TYPE "tile-assign-layouts"
 
 static RankedTensorType tileType(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
 
@@ -327,7 +330,10 @@ struct AssignLayoutsPass : device::impl::AssignLayoutsBase<AssignLayoutsPass> {
     Assigner assigner(kernel, axes, products);
     if (failed(assigner.run()))
       return signalPassFailure();
-    numConversions += assigner.conversions + device::readBackStates(kernel);
+    unsigned states = device::readBackStates(kernel);
+    ATTUNE_DEBUG() << "@" << kernel.getSymName() << ": " << assigner.conversions << " conversions through shared memory, "
+                   << assigner.freeConversions << " free, " << states << " states read back";
+    numConversions += assigner.conversions + states;
     numFree += assigner.freeConversions;
   }
 };

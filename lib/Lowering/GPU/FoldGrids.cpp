@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Lowering/GPU/Passes.h"
+#include "attune/Support/DebugOutput.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -27,6 +28,8 @@ namespace attune::device {
 
 using namespace mlir;
 using namespace attune;
+
+#define DEBUG_TYPE "tile-fold-grids"
 
 using Launches = SmallVector<tile::LaunchOp, 2>;
 
@@ -136,6 +139,8 @@ struct FoldGridsPass : device::impl::FoldGridsBase<FoldGridsPass> {
           folded.push_back(axis);
       if (folded.empty())
         continue;
+      ATTUNE_DEBUG() << "@" << kernel.getSymName() << ": " << folded.size() << " of " << kernel.getGrid().size()
+                     << " axes become one with the first";
       foldKernel(kernel, folded);
       for (tile::LaunchOp launch : own)
         foldLaunch(launch, folded);
