@@ -15,6 +15,8 @@
 
 #include "attune/Tile/Tile.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <memory>
 
 namespace mlir {
@@ -34,9 +36,31 @@ struct SizeInput {
 /// is.
 enum class Branches { Usual, Rare };
 
+/// Distinct bytes of memories.
+struct Touched {
+  double loaded = 0, stored = 0;
+
+  double bytes() const { return loaded + stored; }
+};
+
+/// What main memory has to give and take at least, and what a cache has to hold so that nothing is fetched twice.
+struct Footprint {
+  Touched launch;  ///< of all programs together
+  Touched program; ///< of one alone
+};
+
+/// A loop that carries tiles.
+struct CarryingLoop {
+  double steps = 0; ///< of all programs together
+  double carriedBytes = 0, liveBytes = 0; ///< of a step: what it carries, and all tiles that it needs
+};
+
 /// Counts of all programs of a launch together.
 struct EvaluatedCounts {
   tile::OpCount count;
+  double programs = 0;
+  Footprint footprint;
+  llvm::SmallVector<CarryingLoop, 2> loops;
   /// False: bounds are not linear in the program's number, and of more than 256 programs some were sampled.
   bool isExact = true;
 };
@@ -53,6 +77,9 @@ public:
   llvm::ArrayRef<SizeInput> inputs() const;
   /// Lengths of sequences that are read from memory count as the sequence's size.
   EvaluatedCounts evaluate(llvm::ArrayRef<int64_t> sizes, Branches branches = Branches::Usual) const;
+
+  /// The most bytes of tiles that a program holds at once.
+  double liveBytes() const;
 
   /// A bound or an access depends on several axes of the grid: one of them is counted program by program.
   bool hasSeveralAxes() const;

@@ -12,6 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CompileIndices.h"
+#include "Footprints.h"
+#include "LiveTiles.h"
 
 #include "attune/Tile/Any.h"
 
@@ -23,13 +25,6 @@ using namespace attune::cost;
 using tile::Counted;
 
 namespace {
-/// Rows, or columns, first ≤ i < first + length of which those count with lower ≤ i < limit.
-struct Extent {
-  Register first, length;
-  std::optional<Register> lower; ///< from 0 on; none: 0, and `first` is not negative
-  Register limit;
-};
-
 /// A loop around an op.
 struct Around {
   std::optional<unsigned> variable; ///< none where one program of so many runs it
@@ -53,7 +48,8 @@ private:
   FailureOr<Register> endOfFold(const tile::MemoryAccess &access, Register size);
   bool unroll(Extent &extent, const Around &loop);
   Register countOf(const Extent &extent);
-  void addTerm(ArrayRef<Around> loops, ArrayRef<Register> factors, const tile::OpCount &count);
+  CountTerm termOf(ArrayRef<Around> around, ArrayRef<Register> extents);
+  void addTerm(ArrayRef<Around> around, ArrayRef<Register> extents, const tile::OpCount &count);
   unsigned sumOf(Variables variables, ArrayRef<Register> factors);
   Variables withCounts(Variables variables) const;
 
@@ -102,9 +98,8 @@ unsigned CountCompiler::sumOf(Variables variables, ArrayRef<Register> factors) {
 }
 
 /// The factors in groups that share no variable. `around` has the innermost loop first.
-void CountCompiler::addTerm(ArrayRef<Around> around, ArrayRef<Register> extents, const tile::OpCount &count) {
+CountTerm CountCompiler::termOf(ArrayRef<Around> around, ArrayRef<Register> extents) {
   CountTerm term;
-  term.count = count;
   SmallVector<Register> factors(extents);
   Variables summed = 0;
   for (Register factor : factors)
@@ -139,6 +134,12 @@ void CountCompiler::addTerm(ArrayRef<Around> around, ArrayRef<Register> extents,
     if (!(counted >> axis & 1))
       term.factors.push_back(program.counts[axis]);
   llvm::sort(term.sums), llvm::sort(term.factors);
+  return term;
+}
+
+void CountCompiler::addTerm(ArrayRef<Around> around, ArrayRef<Register> extents, const tile::OpCount &count) {
+  CountTerm term = termOf(around, extents);
+  term.count = count;
   for (CountTerm &other : program.terms)
     if (other.sums == term.sums && other.factors == term.factors && other.divisors == term.divisors)
       return other.count.add(term.count);
@@ -228,6 +229,8 @@ LogicalResult CountCompiler::compileAccess(const tile::MemoryAccess &access) {
       return failure();
     extents.push_back(*columns);
   }
+  if (failed(compileTouch(program, indices, access, extents)))
+    return failure();
   SmallVector<Around> around;
   for (const Around &loop : llvm::reverse(loops)) {
     auto moves = [&](const Extent &extent) {
@@ -296,6 +299,9 @@ LogicalResult CountCompiler::compileLoop(tile::LoopOp loop) {
     loops.push_back({*variable, program.counts[*variable]});
   }
   LogicalResult result = compile(loop.getBody().front());
+  if (double carried = carriedBytes(loop); carried > 0 && loops.back().variable)
+    program.carries.push_back(
+        {termOf(SmallVector<Around>(llvm::reverse(loops)), {}), carried, liveBytes(loop.getBody().front())});
   loops.pop_back();
   return result;
 }
@@ -326,46 +332,16 @@ FailureOr<KernelCounts> KernelCounts::compile(tile::LaunchOp launch) {
   CountCompiler compiler(*program, launch, kernel);
   if (failed(compiler.compileGrid(launch)) || failed(compiler.compile(kernel.getBody().front())))
     return failure();
+  program->liveBytes = cost::liveBytes(kernel.getBody().front());
   return KernelCounts(std::move(program));
 }
 
 ArrayRef<SizeInput> KernelCounts::inputs() const { return program->inputs; }
+double KernelCounts::liveBytes() const { return program->liveBytes; }
 size_t KernelCounts::size() const { return program->sizes.instructions().size(); }
 
 bool KernelCounts::hasSeveralAxes() const {
   return llvm::any_of(program->sums, [&](const FactorSum &sum) {
     return sum.variables.size() > 1 && sum.variables[1] < program->axes;
   });
-}
-
-EvaluatedCounts KernelCounts::evaluate(ArrayRef<int64_t> sizes, Branches branches) const {
-  ArrayRef<Instruction> code = program->sizes.instructions();
-  SmallVector<int64_t, 64> values(code.size());
-  for (auto [value, made] : llvm::zip_equal(values, code)) {
-    if (made.variables)
-      continue;
-    bool isBranch = made.step == Step::Input && made.number == 0;
-    value = made.step == Step::Constant ? made.number
-            : isBranch                  ? branches == Branches::Rare
-            : made.step == Step::Input  ? sizes[made.number - 1]
-                                        : apply(made.step, values[made.a], values[made.b]);
-  }
-  EvaluatedCounts result;
-  SmallVector<double, 16> sums;
-  auto grid = ArrayRef(program->counts).take_front(program->axes);
-  if (llvm::any_of(grid, [&](Register axis) { return values[axis] <= 0; }))
-    return result;
-  for (const FactorSum &sum : program->sums)
-    sums.push_back(evaluateSum(*program, sum, values, result.isExact));
-  for (const CountTerm &term : program->terms) {
-    double times = 1;
-    for (unsigned sum : term.sums)
-      times *= sums[sum];
-    for (Register factor : term.factors)
-      times *= static_cast<double>(values[factor]);
-    for (Register divisor : term.divisors)
-      times /= static_cast<double>(values[divisor]);
-    result.count.add(term.count, times);
-  }
-  return result;
 }

@@ -35,12 +35,36 @@ struct CountTerm {
   tile::OpCount count;
 };
 
+/// Rows, or columns, first ≤ i < first + length of which those count with lower ≤ i < limit.
+struct Extent {
+  Register first, length;
+  std::optional<Register> lower; ///< from 0 on; none: 0, and `first` is not negative
+  Register limit;
+};
+
+/// What an access touches of a memory: an extent for each dimension.
+struct Touch {
+  unsigned memory = 0; ///< the argument of the kernel
+  bool stores = false;
+  double elementBytes = 0;
+  llvm::SmallVector<Extent, 4> box;
+};
+
+/// A loop that carries tiles, and the term of its steps, whose count is not read.
+struct CarryTerm {
+  CountTerm steps;
+  double carriedBytes, liveBytes;
+};
+
 struct CountProgram {
   SizeProgram sizes;
   llvm::SmallVector<Register, 8> counts; ///< of each variable: programs of an axis, then steps of each loop
   unsigned axes = 0;
   std::vector<FactorSum> sums;
   std::vector<CountTerm> terms;
+  std::vector<Touch> touches;
+  std::vector<CarryTerm> carries;
+  double liveBytes = 0;
   llvm::SmallVector<SizeInput, 8> inputs; ///< input 0 is whether branches are rare ones; these follow
 };
 

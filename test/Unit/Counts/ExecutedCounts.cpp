@@ -154,16 +154,12 @@ static std::vector<reference::Argument> argumentsOf(func::FuncOp host, const Run
   return arguments;
 }
 
-CountsOfKernels test::executedCounts(func::FuncOp host, const RunSizes &sizes, cost::Branches branches) {
+void test::runKernels(func::FuncOp host, const RunSizes &sizes, const std::function<void(const ExecutedOp &)> &count,
+                      cost::Branches branches) {
   OwningOpRef<ModuleOp> module = host->getParentOfType<ModuleOp>().clone();
-  CountsOfKernels counts;
   reference::EvalTileOptions options;
   options.checkRaces = false;
-  options.count = [&](const ExecutedOp &executed) {
-    OpCount &count = counts[executed.op.getParentOfType<tile::KernelOp>().getName().str()];
-    count.add(countOf(executed));
-    addAny(executed.op, count);
-  };
+  options.count = count;
   if (branches == cost::Branches::Rare)
     module->walk([](tile::AnyOp any) {
       OpBuilder builder(any);
@@ -172,6 +168,16 @@ CountsOfKernels test::executedCounts(func::FuncOp host, const RunSizes &sizes, c
     });
   auto function = module->lookupSymbol<func::FuncOp>(host.getName());
   EXPECT_TRUE(succeeded(reference::evalTile(function, argumentsOf(host, sizes), options)));
+}
+
+CountsOfKernels test::executedCounts(func::FuncOp host, const RunSizes &sizes, cost::Branches branches) {
+  CountsOfKernels counts;
+  auto add = [&](const ExecutedOp &executed) {
+    OpCount &count = counts[executed.op.getParentOfType<tile::KernelOp>().getName().str()];
+    count.add(countOf(executed));
+    addAny(executed.op, count);
+  };
+  runKernels(host, sizes, add, branches);
   return counts;
 }
 

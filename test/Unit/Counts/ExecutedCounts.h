@@ -14,6 +14,7 @@
 #define ATTUNE_TEST_UNIT_COUNTS_EXECUTEDCOUNTS_H
 
 #include "attune/Cost/KernelCounts.h"
+#include "attune/Reference/EvalTile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "gtest/gtest.h"
@@ -36,6 +37,11 @@ int64_t sizeOf(mlir::func::FuncOp host, unsigned argument, unsigned dimension, c
 
 /// Whether the host function takes these sizes.
 bool takes(mlir::func::FuncOp host, const RunSizes &sizes);
+
+/// Runs the kernels, and calls `count` with every op that is executed. All sequences have their full length.
+void runKernels(mlir::func::FuncOp host, const RunSizes &sizes,
+                const std::function<void(const reference::ExecutedOp &)> &count,
+                cost::Branches branches = cost::Branches::Usual);
 
 /// Counted while the kernels run. All sequences have their full length.
 CountsOfKernels executedCounts(mlir::func::FuncOp host, const RunSizes &sizes, cost::Branches branches);
