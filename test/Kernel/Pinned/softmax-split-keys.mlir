@@ -24,8 +24,8 @@ func.func @one_query(%q: tensor<?x6x1x24xf32>, %k: tensor<?x2x?x24xf32>, %v: ten
 // CHECK-DAG:     %[[C6:.*]] = arith.constant 6 : index
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
-// CHECK:         %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
-// CHECK-NEXT:    %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
+// CHECK:         %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
+// CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[UNITS:.*]] = tile.workspace(%[[BATCHES]], %[[C6]], %[[QUERIES]]) : memref<?x?x?x16x1xf32>
 // CHECK-NEXT:    %[[SUMS:.*]] = tile.workspace(%[[BATCHES]], %[[C6]], %[[QUERIES]]) : memref<?x?x?x16x1xf32>
 // CHECK-NEXT:    %[[ACCS:.*]] = tile.workspace(%[[BATCHES]], %[[C6]], %[[QUERIES]]) : memref<?x?x?x16x1x40xf32>
@@ -68,13 +68,13 @@ func.func @one_query(%q: tensor<?x6x1x24xf32>, %k: tensor<?x2x?x24xf32>, %v: ten
 // CHECK-NEXT:    %[[QUERY:[^ :]+]] = arith.divui %[[NUMBER]], %[[C16]] : index
 // CHECK-NEXT:    %[[BEFORE:[^ :]+]] = arith.muli %[[QUERY]], %[[C16]] : index
 // CHECK-NEXT:    %[[PIECE:[^ :]+]] = arith.subi %[[NUMBER]], %[[BEFORE]] : index
-// CHECK-NEXT:    %[[KV_HEAD:[^ :]+]] = arith.divui %[[HEAD]], %[[C3]] : index
 // CHECK-NEXT:    %[[KEYS:[^ :]+]] = memref.dim %[[K]], %[[C2]] : memref{{.*}}
 // CHECK-NEXT:    %[[KEYS_0:[^ :]+]] = arith.maxsi %[[KEYS]], %[[C0]] : index
 // CHECK-NEXT:    %[[FULL_TILES:[^ :]+]] = arith.divui %[[KEYS_0]], %[[C32]] : index
 // CHECK-NEXT:    %[[FULL:[^ :]+]] = arith.muli %[[FULL_TILES]], %[[C32]] : index
 // CHECK-NEXT:    %[[Q_TILE:[^ :]+]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[C0]]] : memref{{.*}} -> tensor<1x24xf32>
 // CHECK-NEXT:    %[[Q_SCALED:[^ :]+]] = arith.mulf %[[Q_TILE]], %[[SCALE]] : tensor<1x24xf32>
+// CHECK-NEXT:    %[[KV_HEAD:[^ :]+]] = arith.divui %[[HEAD]], %[[C3]] : index
 //   Steps of both segments, numbered through: those of whole tiles, then one of the rest, if any.
 // CHECK-NEXT:    %[[FULL_0:[^ :]+]] = arith.maxsi %[[FULL]], %[[C0]] : index
 // CHECK-NEXT:    %[[FULL_STEPS:[^ :]+]] = arith.ceildivui %[[FULL_0]], %[[C32]] : index
@@ -103,14 +103,14 @@ func.func @one_query(%q: tensor<?x6x1x24xf32>, %k: tensor<?x2x?x24xf32>, %v: ten
 // CHECK-NEXT:      %[[NEW_MAX:[^ :]+]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<1xf32>
 // CHECK-NEXT:      %[[CHANGE:[^ :]+]] = arith.subf %[[MAX]], %[[NEW_MAX]] : tensor<1xf32>
 // CHECK-NEXT:      %[[RESCALE:[^ :]+]] = math.exp2 %[[CHANGE]] : tensor<1xf32>
+// CHECK-NEXT:      %[[OLD_SUM:[^ :]+]] = arith.mulf %[[SUM_F]], %[[RESCALE]] : tensor<1xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:[^ :]+]] = tile.expand %[[RESCALE]] axis 1 : tensor<1xf32> -> tensor<1x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:[^ :]+]] = arith.mulf %[[ACC_F]], %[[RESCALE_COLS]] : tensor<1x40xf32>
 // CHECK-NEXT:      %[[MAX_COLS:[^ :]+]] = tile.expand %[[NEW_MAX]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:      %[[EXPONENTS:[^ :]+]] = arith.subf %[[SCORES]], %[[MAX_COLS]] : tensor<1x32xf32>
 // CHECK-NEXT:      %[[WEIGHTS:[^ :]+]] = math.exp2 %[[EXPONENTS]] : tensor<1x32xf32>
-// CHECK-NEXT:      %[[OLD_SUM:[^ :]+]] = arith.mulf %[[SUM_F]], %[[RESCALE]] : tensor<1xf32>
 // CHECK-NEXT:      %[[TILE_SUM:[^ :]+]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<1x32xf32> -> tensor<1xf32>
 // CHECK-NEXT:      %[[NEW_SUM:[^ :]+]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<1xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:[^ :]+]] = tile.expand %[[RESCALE]] axis 1 : tensor<1xf32> -> tensor<1x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:[^ :]+]] = arith.mulf %[[ACC_F]], %[[RESCALE_COLS]] : tensor<1x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:[^ :]+]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<1x32xf32>, tensor<32x40xf32> -> tensor<1x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<1xf32>, tensor<1xf32>, tensor<1x40xf32>
 // CHECK-NEXT:    }
@@ -139,14 +139,14 @@ func.func @one_query(%q: tensor<?x6x1x24xf32>, %k: tensor<?x2x?x24xf32>, %v: ten
 // CHECK-NEXT:      %[[SHIFT_R:[^ :]+]] = arith.select %[[UNSEEN]], %[[ZERO]], %[[NEW_MAX]] : tensor<1xi1>, tensor<1xf32>
 // CHECK-NEXT:      %[[CHANGE:[^ :]+]] = arith.subf %[[MAX]], %[[SHIFT_R]] : tensor<1xf32>
 // CHECK-NEXT:      %[[RESCALE:[^ :]+]] = math.exp2 %[[CHANGE]] : tensor<1xf32>
+// CHECK-NEXT:      %[[OLD_SUM:[^ :]+]] = arith.mulf %[[SUM_R]], %[[RESCALE]] : tensor<1xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:[^ :]+]] = tile.expand %[[RESCALE]] axis 1 : tensor<1xf32> -> tensor<1x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:[^ :]+]] = arith.mulf %[[ACC_R]], %[[RESCALE_COLS]] : tensor<1x40xf32>
 // CHECK-NEXT:      %[[SHIFT_COLS:[^ :]+]] = tile.expand %[[SHIFT_R]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:      %[[EXPONENTS:[^ :]+]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<1x32xf32>
 // CHECK-NEXT:      %[[WEIGHTS:[^ :]+]] = math.exp2 %[[EXPONENTS]] : tensor<1x32xf32>
-// CHECK-NEXT:      %[[OLD_SUM:[^ :]+]] = arith.mulf %[[SUM_R]], %[[RESCALE]] : tensor<1xf32>
 // CHECK-NEXT:      %[[TILE_SUM:[^ :]+]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<1x32xf32> -> tensor<1xf32>
 // CHECK-NEXT:      %[[NEW_SUM:[^ :]+]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<1xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:[^ :]+]] = tile.expand %[[RESCALE]] axis 1 : tensor<1xf32> -> tensor<1x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:[^ :]+]] = arith.mulf %[[ACC_R]], %[[RESCALE_COLS]] : tensor<1x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:[^ :]+]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<1x32xf32>, tensor<32x40xf32> -> tensor<1x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<1xf32>, tensor<1xf32>, tensor<1x40xf32>
 // CHECK-NEXT:    }
