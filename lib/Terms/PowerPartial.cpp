@@ -35,7 +35,6 @@ struct PowerPartial : StreamedTerm {
   Value buildUnit(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Value t = operands[0]->tile(site);                                                              // [Tq, Tk]
-    operands[1]->read(site); // on its way before it is needed
     return tiles.reduceMax(tiles.abs(t), 1);                                                        // [Tq]
   }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value unit,

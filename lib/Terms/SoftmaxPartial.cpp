@@ -32,7 +32,6 @@ struct SoftmaxPartial : StreamedTerm {
   }
   Value buildUnit(const TileSite &site, Sources operands) const override {
     Value s = operands[0]->tile(site);                                                              // [Tq, Tk]
-    operands[1]->read(site); // on its way before it is needed
     return site.tiles().reduceMax(s, 1);                                                            // [Tq]
   }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value unit,

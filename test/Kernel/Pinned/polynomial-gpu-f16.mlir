@@ -68,7 +68,6 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 //     Logits t [64, 64] = 0.5 q [64, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_F32]], %[[ZERO_64x64]] precision tf32 {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf16>
 //     Unit of each row [64]: the largest |t| so far. Powers are those of t / unit, so that none overflows.
 // CHECK-NEXT:      %[[MAGNITUDES:.*]] = math.absf %[[SCORES]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MAGNITUDES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
@@ -90,6 +89,7 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 //     Running sum [64] and accumulator [64, 40], in the new unit
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[BASE_2]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf16>
 // CHECK-NEXT:      %[[V_F32:.*]] = arith.extf %[[V_TILE]] : tensor<64x40xf16> to tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[BASE_2]], %[[V_F32]], %[[OLD_ACC]] precision tf32
 // CHECK-SAME:          : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
@@ -108,8 +108,6 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST_KEY]] : index
 //     Logits of keys that do not exist or come after the query become 0.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0.000000e+00 cols(%[[KEYS_LEFT]]) : tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]]
-// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf16>
 //     Unit of each row [64]: the largest |t| so far. Powers are those of t / unit, so that none overflows.
 // CHECK-NEXT:      %[[MAGNITUDES:.*]] = math.absf %[[MASKED]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MAGNITUDES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
@@ -131,6 +129,8 @@ func.func @poly(%q: tensor<?x6x?x24xf16>, %k: !k, %v: tensor<?x2x?x40xf16>) -> !
 //     Running sum [64] and accumulator [64, 40], in the new unit
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[BASE_2]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]]
+// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf16>
 // CHECK-NEXT:      %[[V_F32:.*]] = arith.extf %[[V_TILE]] : tensor<64x40xf16> to tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[BASE_2]], %[[V_F32]], %[[OLD_ACC]] precision tf32
 // CHECK-SAME:          : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>

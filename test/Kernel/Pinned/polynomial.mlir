@@ -69,7 +69,6 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 //     Logits t [64, 64] = 0.5 q [64, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_TILE]], %[[ZERO_64x64]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
 //     Unit of each row [64]: the largest |t| so far. Powers are those of t / unit, so that none overflows.
 // CHECK-NEXT:      %[[MAGNITUDES:.*]] = math.absf %[[SCORES]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MAGNITUDES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
@@ -93,6 +92,7 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 //     Running sum [64] and accumulator [64, 40], in the new unit
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[BASE_4]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[BASE_4]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_UNIT]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
@@ -108,8 +108,6 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST_KEY]] : index
 //     Logits of keys that do not exist or come after the query become 0.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0.000000e+00 cols(%[[KEYS_LEFT]]) : tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]]
-// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf32>
 //     Unit of each row [64]: the largest |t| so far. Powers are those of t / unit, so that none overflows.
 // CHECK-NEXT:      %[[MAGNITUDES:.*]] = math.absf %[[MASKED]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MAGNITUDES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
@@ -133,6 +131,8 @@ func.func @poly(%q: tensor<?x6x?x24xf32>, %k: !k, %v: tensor<?x2x?x40xf32>) -> !
 //     Running sum [64] and accumulator [64, 40], in the new unit
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[BASE_4]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]]
+// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[BASE_4]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_UNIT]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }

@@ -80,7 +80,6 @@ func.func @projected(%x: tensor<?x?x80xf16> {attn.name = "x"}, %wq: tensor<80x72
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_PROJECTED_F16]], %[[K_TILE]], %[[ZERO_64x64]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf16>, tensor<64x24xf16> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[SCALED_SCORES:.*]] = arith.mulf %[[SCORES]], %[[SCALE_64x64]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf16>
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[SCALED_SCORES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
@@ -97,6 +96,7 @@ func.func @projected(%x: tensor<?x?x80xf16> {attn.name = "x"}, %wq: tensor<80x72
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf16>
 // CHECK-NEXT:      %[[WEIGHTS_F16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_F16]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf16>, tensor<64x40xf16> -> tensor<64x40xf32>
@@ -115,8 +115,6 @@ func.func @projected(%x: tensor<?x?x80xf16> {attn.name = "x"}, %wq: tensor<80x72
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST_KEY]] : index
 //     Scores of keys that do not exist become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCALED_SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<64x64xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
-// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf16>
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
@@ -136,6 +134,8 @@ func.func @projected(%x: tensor<?x?x80xf16> {attn.name = "x"}, %wq: tensor<80x72
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
+// CHECK-SAME:          rows(%[[KEYS]]) : memref{{.*}} -> tensor<64x40xf16>
 // CHECK-NEXT:      %[[WEIGHTS_F16:.*]] = arith.truncf %[[WEIGHTS]] : tensor<64x64xf32> to tensor<64x64xf16>
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS_F16]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x64xf16>, tensor<64x40xf16> -> tensor<64x40xf32>

@@ -116,15 +116,6 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 //     Scores [64, 64] = q [64, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_BIASED]], %[[ZERO_64x64]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
-//     v [64, 40] = x [64, 80] W_V [80, 40 of the head]
-// CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
-// CHECK-SAME:          carries(%[[V_SUM:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
-// CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_KEY]], %[[COLUMN]]] : memref{{.*}} -> tensor<64x64xf32>
-// CHECK-NEXT:        %[[WV_PACKED_TILE:.*]] = tile.load %[[WV_PACKED]][%[[HEAD]], %[[COLUMN]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
-// CHECK-NEXT:        %[[NEXT_V_SUM:.*]] = tile.dot %[[X_TILE]], %[[WV_PACKED_TILE]], %[[V_SUM]]
-// CHECK-SAME:            : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:        tile.yield %[[NEXT_V_SUM]] : tensor<64x40xf32>
-// CHECK-NEXT:      }
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[SCORES]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
@@ -141,6 +132,15 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
+//     v [64, 40] = x [64, 80] W_V [80, 40 of the head]
+// CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
+// CHECK-SAME:          carries(%[[V_SUM:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
+// CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_KEY]], %[[COLUMN]]] : memref{{.*}} -> tensor<64x64xf32>
+// CHECK-NEXT:        %[[WV_PACKED_TILE:.*]] = tile.load %[[WV_PACKED]][%[[HEAD]], %[[COLUMN]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
+// CHECK-NEXT:        %[[NEXT_V_SUM:.*]] = tile.dot %[[X_TILE]], %[[WV_PACKED_TILE]], %[[V_SUM]]
+// CHECK-SAME:            : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:        tile.yield %[[NEXT_V_SUM]] : tensor<64x40xf32>
+// CHECK-NEXT:      }
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_PROJECTED]], %[[OLD_ACC]]
 // CHECK-SAME:          : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
@@ -167,15 +167,6 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<64x24xf32> -> tensor<64x64xf32>
 //     Scores of keys that do not exist become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<64x64xf32>
-//     v [64, 40] = x [64, 80] W_V [80, 40 of the head]
-// CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
-// CHECK-SAME:          carries(%[[V_SUM:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
-// CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_KEY]], %[[COLUMN]]] rows(%[[TOKENS]]) : memref{{.*}} -> tensor<64x64xf32>
-// CHECK-NEXT:        %[[WV_PACKED_TILE:.*]] = tile.load %[[WV_PACKED]][%[[HEAD]], %[[COLUMN]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
-// CHECK-NEXT:        %[[NEXT_V_SUM:.*]] = tile.dot %[[X_TILE]], %[[WV_PACKED_TILE]], %[[V_SUM]]
-// CHECK-SAME:            : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:        tile.yield %[[NEXT_V_SUM]] : tensor<64x40xf32>
-// CHECK-NEXT:      }
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
@@ -195,6 +186,15 @@ func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: te
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
+//     v [64, 40] = x [64, 80] W_V [80, 40 of the head]
+// CHECK-NEXT:      %[[V_PROJECTED:.*]] = tile.loop #tile.sum %[[COLUMN:[^ ]+]] = %[[C0]] to %[[C80]] step 64
+// CHECK-SAME:          carries(%[[V_SUM:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
+// CHECK-NEXT:        %[[X_TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[FIRST_KEY]], %[[COLUMN]]] rows(%[[TOKENS]]) : memref{{.*}} -> tensor<64x64xf32>
+// CHECK-NEXT:        %[[WV_PACKED_TILE:.*]] = tile.load %[[WV_PACKED]][%[[HEAD]], %[[COLUMN]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
+// CHECK-NEXT:        %[[NEXT_V_SUM:.*]] = tile.dot %[[X_TILE]], %[[WV_PACKED_TILE]], %[[V_SUM]]
+// CHECK-SAME:            : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:        tile.yield %[[NEXT_V_SUM]] : tensor<64x40xf32>
+// CHECK-NEXT:      }
 //     Accumulator [64, 40] = exp2(max − new max) · accumulator + weights [64, 64] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_PROJECTED]], %[[OLD_ACC]]
 // CHECK-SAME:          : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>

@@ -98,8 +98,6 @@ func.func @image(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 //     Scores [35, 35] = q [35, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_TILE]], %[[ZERO_35x35]] {transpose_b}
 // CHECK-SAME:          : tensor<35x24xf32>, tensor<35x24xf32> -> tensor<35x35xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
-// CHECK-SAME:          rows(%[[C35]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //     Running maximum of each row [35]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[SCORES]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<35xf32>
@@ -116,6 +114,8 @@ func.func @image(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 //     Running sum [35]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<35xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
+// CHECK-SAME:          rows(%[[C35]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //     Accumulator [35, 40] = exp2(max − new max) · accumulator + weights [35, 35] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<35x35xf32>, tensor<35x40xf32> -> tensor<35x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>
@@ -132,8 +132,6 @@ func.func @image(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[WINDOW_LENGTH]], %[[FIRST_KEY]] : index
 //     Scores of keys that do not exist become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<35x35xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
-// CHECK-SAME:          rows(%[[WINDOW_LENGTH]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //     Running maximum of each row [35]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<35xf32>
@@ -153,6 +151,8 @@ func.func @image(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 //     Running sum [35]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<35x35xf32> -> tensor<35xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<35xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[ORIGIN]], %[[C0]]]
+// CHECK-SAME:          rows(%[[WINDOW_LENGTH]]) fold(%[[FIRST_KEY]]) columns 5 stride 15 : memref{{.*}} -> tensor<35x40xf32>
 //     Accumulator [35, 40] = exp2(max − new max) · accumulator + weights [35, 35] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<35x35xf32>, tensor<35x40xf32> -> tensor<35x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<35xf32>, tensor<35xf32>, tensor<35x40xf32>

@@ -91,8 +91,6 @@ func.func @window(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 //     Scores [48, 48] = q [48, 24] kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_TILE]], %[[ZERO_48x48]] {transpose_b}
 // CHECK-SAME:          : tensor<48x24xf32>, tensor<48x24xf32> -> tensor<48x48xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY_ROW]], %[[C0]]]
-// CHECK-SAME:          rows(%[[WINDOW_END]]) : memref{{.*}} -> tensor<48x40xf32>
 //     Running maximum of each row [48]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[SCORES]] axis 1 : tensor<48x48xf32> -> tensor<48xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<48xf32>
@@ -109,6 +107,8 @@ func.func @window(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 //     Running sum [48]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<48x48xf32> -> tensor<48xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<48xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY_ROW]], %[[C0]]]
+// CHECK-SAME:          rows(%[[WINDOW_END]]) : memref{{.*}} -> tensor<48x40xf32>
 //     Accumulator [48, 40] = exp2(max − new max) · accumulator + weights [48, 48] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<48x48xf32>, tensor<48x40xf32> -> tensor<48x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<48xf32>, tensor<48xf32>, tensor<48x40xf32>
@@ -127,8 +127,6 @@ func.func @window(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[WINDOW_LENGTH]], %[[FIRST_KEY]] : index
 //     Scores of keys that do not exist become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) : tensor<48x48xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY_ROW]], %[[C0]]]
-// CHECK-SAME:          rows(%[[LENGTH_END]]) : memref{{.*}} -> tensor<48x40xf32>
 //     Running maximum of each row [48]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<48x48xf32> -> tensor<48xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<48xf32>
@@ -148,6 +146,8 @@ func.func @window(%q: !q, %k: !q, %v: !v, %lengths: tensor<?xi32>) -> !v {
 //     Running sum [48]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<48x48xf32> -> tensor<48xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<48xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY_ROW]], %[[C0]]]
+// CHECK-SAME:          rows(%[[LENGTH_END]]) : memref{{.*}} -> tensor<48x40xf32>
 //     Accumulator [48, 40] = exp2(max − new max) · accumulator + weights [48, 48] v
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<48x48xf32>, tensor<48x40xf32> -> tensor<48x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<48xf32>, tensor<48xf32>, tensor<48x40xf32>
