@@ -8,6 +8,8 @@
 #include "Extents.h"
 #include "RegionPrinter.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -40,7 +42,8 @@ private:
                     const kernel::VisibleKeys &borders) const;
   SmallVector<Value> buildStep(const TileSite &site, const StepForm &chosen, ValueRange state) const;
   SmallVector<Value> buildForm(const TileSite &site, const StepForm &chosen, ValueRange state) const;
-  SmallVector<Value> buildInUnit(const TileSite &site, const StepForm &form, const OpenState &open) const;
+  SmallVector<Value> buildInUnit(const TileSite &site, const StepForm &form, const OpenState &open,
+                                 ArrayRef<Operation *> rescaling = {}) const;
   SmallVector<Value> buildBranches(const TileSite &site, ValueRange state) const;
 
   Stage stage;
@@ -185,6 +188,23 @@ SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// The operations behind `before` that make the sums of an open state, but not its unit.
+static SmallVector<Operation *> opsOfSums(Block &block, Operation *before, const OpenState &open) {
+  SmallVector<Value> units{open.carried, open.unit};
+  llvm::SmallPtrSet<Operation *, 8> ofUnit;
+  while (!units.empty()) {
+    Value value = units.pop_back_val();
+    Operation *op = value ? value.getDefiningOp() : nullptr;
+    if (op && op->getBlock() == &block && ofUnit.insert(op).second)
+      llvm::append_range(units, op->getOperands());
+  }
+  SmallVector<Operation *> result;
+  for (Operation *op = before ? before->getNextNode() : (block.empty() ? nullptr : &block.front()); op; op = op->getNextNode())
+    if (!ofUnit.contains(op))
+      result.push_back(op);
+  return result;
+}
+
 SmallVector<Value> StageSource::buildStep(const TileSite &site, const StepForm &chosen, ValueRange state) const {
   if (stage.state)
     stage.state->bind(site, SmallVector<Value>(state));
@@ -199,23 +219,32 @@ SmallVector<Value> StageSource::buildForm(const TileSite &site, const StepForm &
     return carry.buildCompose(tiles.builder, tiles.loc, state, chosen.operands[0]->read(site).tiles);
   Value unit = chosen.term->buildUnit(site, chosen.operands);
   bool maybeNone = site.mask() && chosen.term->leastUnit() && std::isinf(*chosen.term->leastUnit());
+  Block &block = *tiles.builder.getInsertionBlock();
+  Operation *before = block.empty() ? nullptr : &block.back();
   OpenState open = carry.buildJoin(tiles.builder, tiles.loc, state, unit, maybeNone);
+  SmallVector<Operation *> rescaling;
+  if (!chosen.outputs.empty())
+    rescaling = opsOfSums(block, before, open);
   if (stage.unit)
     stage.unit->bind(site, open.unit);
   SmallVector<Value> next;
   if (open.carried)
     next.push_back(open.carried);
-  llvm::append_range(next, buildInUnit(site, chosen, open));
+  llvm::append_range(next, buildInUnit(site, chosen, open, rescaling));
   return next;
 }
 
-/// Outputs, then the sums with the entries added.
-SmallVector<Value> StageSource::buildInUnit(const TileSite &site, const StepForm &chosen, const OpenState &open) const {
+/// Outputs, then the sums with the entries added. The outputs read the sums as they were, so these are rescaled after them: else both
+/// would be live while outputs are built.
+SmallVector<Value> StageSource::buildInUnit(const TileSite &site, const StepForm &chosen, const OpenState &open,
+                                            ArrayRef<Operation *> rescaling) const {
   for (int64_t number = 0; number < (stage.group ? stage.group->count : 1); ++number) {
     TileSite at = stage.group ? site.member(stage.group->member, stage.group->of, stage.group->count, number) : site;
     for (const RegionOutput &output : chosen.outputs)
       at.store(output.source->tile(at), output.memory, output.dimensions);
   }
+  for (Operation *op : rescaling)
+    op->moveBefore(op->getBlock(), op->getBlock()->end());
   return chosen.term->buildContribution(site, chosen.operands, open.unit, open.sums);
 }
 

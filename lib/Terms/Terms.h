@@ -89,7 +89,8 @@ TermPtr writtenState(fusion::Representation representation);
 /// (state of `state`): its sums times 2^stateOffset (LogPairs.h).
 TermPtr withOffset();
 
-/// (a, state of featureSums, w, v): a S + w v, a z + w 1.
+/// (a, state of featureSums, w, v, …): a S + w v, a z + w 1. What the state gives is computed first, then what stands behind v is
+/// read in its order, then w: how many registers are live at once depends on it.
 TermPtr readout(bool wide);
 /// (num and den): num / max(den + bias, floor), 0 where that is 0.
 TermPtr normalize(attn::DenominatorAttr guard);

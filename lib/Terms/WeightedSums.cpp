@@ -81,7 +81,8 @@ struct Readout : Term {
       Value part = tiles.reduceAdd(tiles.times(a[i], tiles.expand(state[2 * i + 1], 0, shape)), 1); // [T]
       sumBefore = sumBefore ? tiles.plus(sumBefore, part) : part;
     }
-    operands[3]->read(site); // on its way before it is needed
+    for (const Source &early : operands.drop_front(4))
+      early->read(site);
     Value w = operands[2]->tile(site), v = operands[3]->tile(site, type);                           // [T, T], [T, dv]
     Value numerator = tiles.dot(tiles.cast(w, type), v, before);                                    // [T, dv]
     return {numerator, tiles.plus(tiles.reduceAdd(w, 1), sumBefore)};

@@ -71,7 +71,7 @@ KernelRegion kernel::chunkedRegion(const Problem &problem, const FeatureMap &map
   Source v = plan.tokens(problem.value, Axis::Key, chunks.head(), chunks.heads());
   Source w = term(terms::lowerTriangle(), {term(terms::logits(Representation::Plain, 1, wide), {a, b})});
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  Source o = plan.withLepe(term(terms::normalize(guard), {term(terms::readout(wide), {a, state, w, v})}));
+  Source o = plan.withLepe(term(terms::normalize(guard), {term(terms::readout(wide), {a, state, w, v, b, v})}));
   Stage stage = chunks.stage();
   stage.state = state, stage.begin = stateBefore(chunks, map, before);
   auto sums = terms::featureSums(MapAtPoint::blockWidths(map), problem.valueWidth(), wide);

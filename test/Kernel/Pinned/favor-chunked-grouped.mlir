@@ -174,11 +174,6 @@ func.func @favor_grouped(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v:
 // CHECK-SAME:       (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
 // M' = max(M, max_j L(k))
 // CHECK-NEXT:     %[[M_NEXT:.*]] = arith.maximumf %[[M_IN]], %[[L_MAX]] : tensor<16xf32>
-// CHECK-NEXT:     %[[M_DROP:.*]] = arith.subf %[[M_IN]], %[[M_NEXT]] : tensor<16xf32>
-// CHECK-NEXT:     %[[FACTOR_3:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
-// CHECK-NEXT:     %[[Z_SCALED:.*]] = arith.mulf %[[Z_IN]], %[[FACTOR_3]] : tensor<16xf32>
-// CHECK-NEXT:     %[[FACTOR_3_COLS:.*]] = tile.expand %[[FACTOR_3]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
-// CHECK-NEXT:     %[[S_SCALED:.*]] = arith.mulf %[[S_IN]], %[[FACTOR_3_COLS]] : tensor<16x40xf32>
 // t = L(q) + M of head 2h: its largest is a lower bound of c.
 // CHECK-NEXT:     %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD0]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:     %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
@@ -302,6 +297,11 @@ func.func @favor_grouped(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v:
 // CHECK-NEXT:     %[[FACTOR_COLS_2:.*]] = tile.expand %[[FACTOR_2]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:     %[[OUT_2:.*]] = arith.mulf %[[NUM_2]], %[[FACTOR_COLS_2]] : tensor<32x40xf32>
 // CHECK-NEXT:     tile.store %[[OUT_2]], %[[O]][%[[BATCH]], %[[HEAD1]], %[[FIRST]], %[[C0]]] : tensor<32x40xf32>
+// CHECK-NEXT:     %[[M_DROP:.*]] = arith.subf %[[M_IN]], %[[M_NEXT]] : tensor<16xf32>
+// CHECK-NEXT:     %[[FACTOR_3:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
+// CHECK-NEXT:     %[[Z_SCALED:.*]] = arith.mulf %[[Z_IN]], %[[FACTOR_3]] : tensor<16xf32>
+// CHECK-NEXT:     %[[FACTOR_3_COLS:.*]] = tile.expand %[[FACTOR_3]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:     %[[S_SCALED:.*]] = arith.mulf %[[S_IN]], %[[FACTOR_3_COLS]] : tensor<16x40xf32>
 // M', z 2^(M − M') + bᵀ 1, S 2^(M − M') + bᵀ v; b = 2^(L(k) − M') is band 0 without its 2^88.
 // CHECK-NEXT:     %[[B:.*]] = arith.mulf %[[B0]], %[[TWO_TO_M88_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[B_SUM:.*]] = tile.reduce add %[[B]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>

@@ -165,11 +165,6 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-SAME:       %[[M_IN:.*]] = %[[M]], %[[Z_IN:.*]] = %[[STEADY]]#0, %[[S_IN:.*]] = %[[STEADY]]#1) :
 // CHECK-SAME:       (tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>) {
 // CHECK-NEXT:     %[[M_NEXT:.*]] = arith.maximumf %[[M_IN]], %[[L_MAX]] : tensor<16xf32>
-// CHECK-NEXT:     %[[M_DROP:.*]] = arith.subf %[[M_IN]], %[[M_NEXT]] : tensor<16xf32>
-// CHECK-NEXT:     %[[FACTOR_2:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
-// CHECK-NEXT:     %[[Z_SCALED:.*]] = arith.mulf %[[Z_IN]], %[[FACTOR_2]] : tensor<16xf32>
-// CHECK-NEXT:     %[[FACTOR_2_COLS:.*]] = tile.expand %[[FACTOR_2]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
-// CHECK-NEXT:     %[[S_SCALED:.*]] = arith.mulf %[[S_IN]], %[[FACTOR_2_COLS]] : tensor<16x40xf32>
 // t = L(q) + M: its largest is a lower bound of c.
 // CHECK-NEXT:     %[[M_IN_ROWS:.*]] = tile.expand %[[M_IN]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:     %[[T:.*]] = arith.addf %[[L_Q]], %[[M_IN_ROWS]] : tensor<32x16xf32>
@@ -236,6 +231,11 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT:     %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:     %[[OUT:.*]] = arith.mulf %[[NUM]], %[[FACTOR_COLS]] : tensor<32x40xf32>
 // CHECK-NEXT:     tile.store %[[OUT]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf32>
+// CHECK-NEXT:     %[[M_DROP:.*]] = arith.subf %[[M_IN]], %[[M_NEXT]] : tensor<16xf32>
+// CHECK-NEXT:     %[[FACTOR_2:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
+// CHECK-NEXT:     %[[Z_SCALED:.*]] = arith.mulf %[[Z_IN]], %[[FACTOR_2]] : tensor<16xf32>
+// CHECK-NEXT:     %[[FACTOR_2_COLS:.*]] = tile.expand %[[FACTOR_2]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:     %[[S_SCALED:.*]] = arith.mulf %[[S_IN]], %[[FACTOR_2_COLS]] : tensor<16x40xf32>
 // M', z 2^(M − M') + bᵀ 1, S 2^(M − M') + bᵀ v; b = 2^(L(k) − M') is band 0 without its 2^88.
 // CHECK-NEXT:     %[[B:.*]] = arith.mulf %[[B0]], %[[TWO_TO_M88_32x16]] : tensor<32x16xf32>
 // CHECK-NEXT:     %[[B_SUM:.*]] = tile.reduce add %[[B]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
