@@ -226,8 +226,9 @@ static tile::ScheduleAttr withParts(llvm::ArrayRef<AttentionShape> shapes, tile:
   int64_t parts = 2;
   for (const AttentionShape &shape : shapes)
     if (shape.split) {
-      int64_t points = std::max<int64_t>(1, shape.batch) * shape.heads * queryBlocks(shape, s); // an unknown batch is 1
-      int64_t oneEach = static_cast<int64_t>(device.cores) / points;
+      double batch = static_cast<double>(std::max<int64_t>(1, shape.batch)); // an unknown one is 1
+      double points = batch * static_cast<double>(shape.heads) * static_cast<double>(queryBlocks(shape, s));
+      auto oneEach = static_cast<int64_t>(device.cores / points);
       parts = std::max(parts, shape.family == Family::Softmax ? keyPieces(oneEach, device) : oneEach);
     }
   return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), s.getQueryTile(), s.getKeyTile(), s.getPiece(),
