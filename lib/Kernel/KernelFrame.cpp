@@ -177,26 +177,6 @@ SmallVector<Value> kernel::loop(TileBuilder &tiles, tile::CarryAttrInterface car
   return SmallVector<Value>(op.getResults());
 }
 
-/// Is one loop with the mask better than two? Beside the two or three products of f32 on matrix units a mask costs next to
-/// nothing, and the second body would be half of the code.
-static bool masksEveryTile(const Problem &problem, bool dearSteps) {
-  return problem.schedule.getTarget() == tile::TargetKind::GPU && (problem.schedule.getOperand().isF32() || dearSteps);
-}
-
-SmallVector<Value> kernel::loopOverKeys(TileBuilder &tiles, const Problem &problem, const VisibleKeys &visible,
-                                        tile::CarryAttrInterface carry, ValueRange carried, KeyStep step, bool dearSteps) {
-  auto over = [&](Value lower, Value upper, ValueRange before, bool masked) {
-    return loop(tiles, carry, lower, upper, problem.keyTile(), before,
-                [&](TileBuilder &inside, Value firstKey, ValueRange inner) {
-                  return step(inside, firstKey, inner, masked);
-                });
-  };
-  if (masksEveryTile(problem, dearSteps))
-    return over(tiles.index(0), visible.last, carried, /*masked=*/true);
-  SmallVector<Value> full = over(tiles.index(0), visible.full, carried, /*masked=*/false);
-  return over(visible.full, visible.last, full, /*masked=*/true);
-}
-
 Value kernel::normalize(TileBuilder &tiles, attn::DenominatorAttr guard, Value numerator, Value denominator) {
   ArrayRef<int64_t> rows = tiles.shape(denominator);
   if (guard.getBias() != 0)

@@ -121,15 +121,6 @@ using LoopStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(TileBuilder &
 llvm::SmallVector<mlir::Value> loop(TileBuilder &tiles, tile::CarryAttrInterface carry, mlir::Value lower, mlir::Value upper,
                                     int64_t stride, mlir::ValueRange carried, LoopStep step);
 
-/// Two loops over the keys that the queries see: tiles that every row sees in full, then those at the diagonal and at the
-/// end, for which `masked` is true. One loop with the mask on a GPU where a step has products of `precision f32`: in f32, and
-/// for `dearSteps`.
-using KeyStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(TileBuilder &tiles, mlir::Value firstKey,
-                                                                   mlir::ValueRange carried, bool masked)>;
-llvm::SmallVector<mlir::Value> loopOverKeys(TileBuilder &tiles, const Problem &problem, const VisibleKeys &visible,
-                                            tile::CarryAttrInterface carry, mlir::ValueRange carried, KeyStep step,
-                                            bool dearSteps = false);
-
 /// Σ_D x [rows, 64 of D] · W [64, width of the head]: [rows, width], f32. `load` makes the tile of x that begins at a
 /// column.
 mlir::Value projectTile(TileBuilder &tiles, mlir::Type operand, mlir::Value model, int64_t rows, mlir::Value weight,

@@ -67,6 +67,8 @@ Source RegionPlanner::tokens(const Tokens &tokens, Axis axis, Axis headAxis, int
 }
 
 Stage RegionPlanner::keys(bool dearSteps) const {
+  // Beside the two or three products of f32 on matrix units a mask costs next to nothing, and the second body would be half of the
+  // code.
   bool gpu = problem.schedule.getTarget() == tile::TargetKind::GPU;
   bool oneLoop = gpu && (problem.schedule.getOperand().isF32() || dearSteps);
   Stage stage{Axis::Key, problem.keyTile(), {{"masked", Border::Begin, Border::End, true}}, extents};
