@@ -101,7 +101,7 @@ PARTS = {
 
 ROWS = {"state and readout": ("linearize", ("state", "fused_state"), STATE),
         "merge of pieces": ("linearize", ("state", "merged_state"), MERGE),
-        "projections": ("project", ("alone", "in_reader"), PROJECT),
-        "output projections": ("project_out", ("alone", "epilogue"), PROJECT_OUT),
-        "maps of keys": ("map", ("in_reader", "alone"), MAP),
-        "parts": ("launch", ("in_turn", "together"), PARTS)}
+        "projections": ("project", ("materialized", "fused"), PROJECT),
+        "output projections": ("project_out", ("materialized", "epilogue"), PROJECT_OUT),
+        "maps of keys": ("map", ("fused", "materialized"), MAP),
+        "parts": ("launch", ("sequential", "co_launched"), PARTS)}

@@ -198,8 +198,8 @@ static void checkMapPin(RuleReporter &rules) {
   if (!kernel)
     return rules.atKey("pin.map", "a mechanism with a feature map for map", nameOf(spec.parts.front().mechanism.kind).str(),
                        "remove the pin: there are no features of keys");
-  if (!mapped && *form == "alone")
-    rules.atValue("pin.map", "in_reader with order: after_map", "'alone'",
+  if (!mapped && *form == "materialized")
+    rules.atValue("pin.map", "fused with order: after_map", "'materialized'",
                   "the features are compressed to slots by the kernel that makes them");
 }
 

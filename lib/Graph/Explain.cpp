@@ -58,7 +58,7 @@ public:
 
   bool isOpen(llvm::StringRef name) const { return possible.lookup(choiceOf(name)) > 1; }
 
-  /// The forms of a plan that could be others: "linearize: state, project wq: alone".
+  /// The forms of a plan that could be others: "linearize: state, project wq: materialized".
   std::string openOf(llvm::StringRef forms) const {
     llvm::SmallVector<llvm::StringRef> names;
     forms.split(names, ", ", -1, /*KeepEmpty=*/false);
@@ -187,7 +187,7 @@ static void explainImpossible(const FunctionSelection &function, llvm::raw_ostre
 
 static void explainForms(const FunctionSelection &function, const Choices &choices, llvm::raw_ostream &out) {
   std::vector<Row> rows{{"the best plan with", "", "multiply-adds", "exponentials", "bytes", "time", ""}};
-  llvm::MapVector<llvm::StringRef, llvm::SmallVector<llvm::StringRef, 2>> lawsOf; // several have a form "alone"
+  llvm::MapVector<llvm::StringRef, llvm::SmallVector<llvm::StringRef, 2>> lawsOf; // several have a form "materialized"
   for (const Decision &decision : function.decisions)
     if (decision.feasible && choices.isOpen(decision.name())) {
       rows.push_back(rowOf(decision));

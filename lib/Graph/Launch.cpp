@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   in_turn    the kernels of a part, then those of the next one
-//   together   the first kernels of all parts in one launch, then the second ones: the grid has the points of all of them
+//   sequential    the kernels of a part, then those of the next one
+//   co_launched   the first kernels of all parts in one launch, then the second ones: the grid has all their points
 //
 // Parts write heads of their own and read what is there before, so that none waits for another. Together, cores that one
 // part leaves idle work on another one, and there are as many launches as the longest part has.
@@ -39,7 +39,7 @@ struct LaunchLaw : graph::RewriteLaw {
   bool appliesTo(Operation *op) const override { return isa<ConcatHeadsOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
-    if (form != togetherForm)
+    if (form != coLaunchedForm)
       return "";
     auto op = cast<ConcatHeadsOp>(operation);
     if (op.getParts().size() < 2)
@@ -52,7 +52,7 @@ struct LaunchLaw : graph::RewriteLaw {
 
   bool marks() const override { return true; }
   void mark(Operation *operation, StringRef form) const override {
-    if (form == togetherForm)
+    if (form == coLaunchedForm)
       operation->setAttr(partsLaunchAttr, StringAttr::get(operation->getContext(), form));
   }
 };

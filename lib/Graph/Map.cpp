@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   in_reader   whoever reads a tile of keys maps it in the load
-//   alone       a kernel stores φ(k) [batch, heads, N, m] for all who read it: blocks of queries, query heads of a group
+//   fused          whoever reads a tile of keys maps it in the load
+//   materialized   a kernel stores φ(k) [batch, heads, N, m] for all who read it: query blocks, heads of a group
 //
 // The second maps a key once, in parallel over blocks of keys; in return m numbers of f32 are written and read in the place of
 // d. Queries are read once, by whoever they belong to.
@@ -26,7 +26,7 @@ static void markKeys(Value term) {
   Operation *op = term ? term.getDefiningOp() : nullptr;
   if (auto map = dyn_cast_or_null<MapOp>(op)) {
     if (map.getKeys())
-      map->setAttr(mapPlaceAttr, StringAttr::get(op->getContext(), mapAloneForm));
+      map->setAttr(mapPlaceAttr, StringAttr::get(op->getContext(), materializedForm));
     return;
   }
   if (isa_and_present<ContractOp, VisibleOp, StateOp, ReadoutOp, CausalReadoutOp>(op))
@@ -41,7 +41,7 @@ struct MapLaw : graph::RewriteLaw {
   bool appliesTo(Operation *op) const override { return isa<KernelOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
-    if (form == mapAloneForm && cast<KernelOp>(operation).getCompressKey())
+    if (form == materializedForm && cast<KernelOp>(operation).getCompressKey())
       return "the features are compressed to slots by the kernel that makes them";
     return "";
   }
@@ -49,7 +49,7 @@ struct MapLaw : graph::RewriteLaw {
   bool marks() const override { return true; }
   bool marksAsWritten() const override { return false; } // `linearize` makes the maps
   void mark(Operation *operation, StringRef form) const override {
-    if (form == mapAloneForm)
+    if (form == materializedForm)
       markKeys(cast<NormalizeOp>(operation).getNumerator());
   }
 };

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   alone       a kernel stores x W [batch, heads, tokens, d]; whoever reads tokens loads them
-//   in_reader   whoever reads a tile of tokens computes it: x [T, D] · W [D, d of the head]
+//   materialized   a kernel stores x W [batch, heads, tokens, d]; whoever reads tokens loads them
+//   fused          whoever reads a tile of tokens computes it: x [T, D] · W [D, d of the head]
 //
 // The second spares a launch and the workspace, and computes a token as often as it is read. RoPE, qk_norm and heads of a
 // part are done in the load anyway, after the product.
@@ -47,7 +47,7 @@ struct ProjectLaw : graph::RewriteLaw {
   bool appliesTo(Operation *op) const override { return isa<ProjectOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
-    if (form == "alone")
+    if (form == "materialized")
       return "";
     auto op = cast<ProjectOp>(operation);
     for (Operation *user : op.getResult().getUsers())
@@ -60,7 +60,7 @@ struct ProjectLaw : graph::RewriteLaw {
 
   bool marks() const override { return true; }
   void mark(Operation *operation, StringRef form) const override {
-    if (form == inReaderForm)
+    if (form == fusedForm)
       operation->setAttr(projectPlaceAttr, StringAttr::get(operation->getContext(), form));
   }
   /// Not where `low_rank` compresses the input first: (E x) W needs no x W.

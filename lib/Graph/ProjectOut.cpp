@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   alone      a kernel reads the heads o [batch, heads, tokens, dv], which attention has stored: y = Σ_h o_h W_O[h]
-//   epilogue   the kernel of the heads has all of them of a block of queries one after another, and adds o_h W_O[h] up
+//   materialized   a kernel reads the heads o [batch, heads, tokens, dv], which are stored: y = Σ_h o_h W_O[h]
+//   epilogue       the kernel of the heads has all of them of a query block one after another, and adds o_h W_O[h] up
 //
 // The second spares a launch and the workspace of o; in return heads are not grid points.
 //
@@ -57,7 +57,7 @@ struct ProjectOutLaw : graph::RewriteLaw {
   bool appliesTo(Operation *op) const override { return isa<ProjectOutputOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
-    if (form == "alone")
+    if (form == "materialized")
       return "";
     auto op = cast<ProjectOutputOp>(operation);
     if (ShapedType::isDynamic(op.getResult().getType().getDimSize(2)))

@@ -1,7 +1,7 @@
-// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml pin=project:alone" \
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml pin=project:materialized" \
 // RUN:   --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s
-// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml pin=project:alone" | FileCheck %s --check-prefix=PLAN
-// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml pin=fold:apart,project:alone" \
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml pin=project:materialized" | FileCheck %s --check-prefix=PLAN
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=%S/Inputs/products.yaml pin=fold:apart,project:materialized" \
 // RUN:   | FileCheck %s --check-prefix=APART
 
 // A projection folded with omega, priced in multiply-adds of one token: D d + d m apart, D m folded.

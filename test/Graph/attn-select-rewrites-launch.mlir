@@ -7,12 +7,12 @@
 // Parts one after another, or in common launches.
 
 // Two parts of one grid point each, for two cores.
-// CHECK: Remark="{{.*}} by part0 keys: in_order, launch: together; softmax + polynomial {{.*}}"
-// CHECK: Remark="launch: did not take the in_turn form: {{.*}} times the price{{.*}}"
-// CHECK: Remark="launch: took the together form: the cheapest; {{.*}}"
+// CHECK: Remark="{{.*}} by part0 keys: in_order, launch: co_launched; softmax + polynomial {{.*}}"
+// CHECK: Remark="launch: did not take the sequential form: {{.*}} times the price{{.*}}"
+// CHECK: Remark="launch: took the co_launched form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @small(
-// PLAN:         attn.concat_heads {{.*}}attn.launch = "together"
-// GPU: Remark="launch: cannot take the together form: a kernel of several bodies takes the registers {{.*}}"
+// PLAN:         attn.concat_heads {{.*}}attn.launch = "co_launched"
+// GPU: Remark="launch: cannot take the co_launched form: a kernel of several bodies takes the registers {{.*}}"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 !h = tensor<1x1x64x64xf32>
 func.func @small(%q0: !h, %q1: !h, %k: !h, %v: !h) -> tensor<1x2x64x64xf32> {
@@ -24,7 +24,7 @@ func.func @small(%q0: !h, %q1: !h, %k: !h, %v: !h) -> tensor<1x2x64x64xf32> {
 
 // -----
 
-// CHECK: Remark="launch: cannot take the together form: there is one part"
+// CHECK: Remark="launch: cannot take the co_launched form: there is one part"
 // PLAN-LABEL: func.func @one(
 // PLAN-NOT:     attn.launch
 !h = tensor<1x1x64x64xf32>
@@ -36,7 +36,7 @@ func.func @one(%q: !h, %k: !h, %v: !h) -> !h {
 
 // -----
 
-// CHECK: Remark="launch: cannot take the together form: a part is not attention itself"
+// CHECK: Remark="launch: cannot take the co_launched form: a part is not attention itself"
 // PLAN-LABEL: func.func @nested(
 !h = tensor<1x1x64x64xf32>
 !p = tensor<1x2x64x64xf32>
@@ -50,7 +50,7 @@ func.func @nested(%q: !h, %k: !h, %v: !h) -> tensor<1x3x64x64xf32> {
 
 // -----
 
-// CHECK: Remark="launch: cannot take the together form: kernels that compress the features of a part run before all parts"
+// CHECK: Remark="launch: cannot take the co_launched form: kernels that compress the features of a part run before all parts"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 !h = tensor<1x1x64x8xf32>
 !e = tensor<1x4x64xf32>

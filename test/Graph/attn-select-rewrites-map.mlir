@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=x86-64-avx512 \
 // RUN:   --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=x86-64-avx512 | FileCheck %s --check-prefix=PLAN
-// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=x86-64-avx512 pin=map:alone" \
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=x86-64-avx512 pin=map:materialized" \
 // RUN:   | FileCheck %s --check-prefix=PINNED
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=a100-40gb \
 // RUN:   --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s --check-prefix=GPU
@@ -9,15 +9,15 @@
 // Features of keys in the loads of their readers, or stored once.
 
 // Eight query heads read the keys of one key-value head, whose map takes as long as a third of a chunk.
-// CHECK: Remark="map: did not take the in_reader form: {{.*}} times the price{{.*}}"
-// CHECK: Remark="map: took the alone form: the cheapest; {{.*}}"
+// CHECK: Remark="map: did not take the fused form: {{.*}} times the price{{.*}}"
+// CHECK: Remark="map: took the materialized form: the cheapest; {{.*}}"
 // PLAN-LABEL:   func.func @group(
 // PLAN:           attn.map %arg0
 // PLAN-NOT:       attn.place
-// PLAN:           attn.map %arg1 {{.*}}attn.place = "alone"
+// PLAN:           attn.map %arg1 {{.*}}attn.place = "materialized"
 // PINNED-LABEL: func.func @group(
-// PINNED:         attn.map %arg1 {{.*}}attn.place = "alone"
-// GPU: Remark="map: cannot take the alone form: features of f32 that are read in the place of keys take shared memory {{.*}}"
+// PINNED:         attn.map %arg1 {{.*}}attn.place = "materialized"
+// GPU: Remark="map: cannot take the materialized form: features of f32 that are read in the place of keys take shared memory {{.*}}"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 #favor = #attn.feature_map<favor_relu, features = 256, epsilon = 0.0>
 func.func @group(%q: tensor<1x7x1024x64xf32>, %k: tensor<1x1x1024x64xf32>, %v: tensor<1x1x1024x64xf32>,
@@ -30,12 +30,12 @@ func.func @group(%q: tensor<1x7x1024x64xf32>, %k: tensor<1x1x1024x64xf32>, %v: t
 // -----
 
 // A map without products, of keys that one block of queries reads.
-// CHECK: Remark="map: took the in_reader form: the cheapest; {{.*}}"
-// CHECK: Remark="map: did not take the alone form: {{.*}} times the price{{.*}}"
+// CHECK: Remark="map: took the fused form: the cheapest; {{.*}}"
+// CHECK: Remark="map: did not take the materialized form: {{.*}} times the price{{.*}}"
 // PLAN-LABEL:   func.func @cheap(
 // PLAN-NOT:       attn.place
 // PINNED-LABEL: func.func @cheap(
-// PINNED:         attn.map %arg1 {{.*}}attn.place = "alone"
+// PINNED:         attn.map %arg1 {{.*}}attn.place = "materialized"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 func.func @cheap(%q: tensor<1x2x64x64xf32>, %k: tensor<1x2x64x64xf32>, %v: tensor<1x2x64x64xf32>) -> tensor<1x2x64x64xf32> {
   %o = attn.kernel %q, %k, %v {denominator = #none, feature_map = #attn.feature_map<elu1>}

@@ -16,7 +16,7 @@
 func.func @argument(%o: !t, %q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> (!y, !t) {
   %a = attn.softmax %q, %k, %v {scale = 0.5 : f64} : !t, !t, !t -> !t
   // expected-error @below {{got the pin project_out: epilogue; the heads are an argument, which no kernel computes}}
-  // expected-note @below {{pin one of alone, or leave the choice to the cost model}}
+  // expected-note @below {{pin one of materialized, or leave the choice to the cost model}}
   %y = attn.project_output %o, %wo : !t, !w -> !y
   return %y, %a : !y, !t
 }
@@ -29,7 +29,7 @@ func.func @argument(%o: !t, %q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) 
 func.func @read_twice(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> (!y, !t) {
   %a = attn.softmax %q, %k, %v {scale = 0.5 : f64} : !t, !t, !t -> !t
   // expected-error @below {{got the pin project_out: epilogue; the heads are read by others too, so that they are stored anyway}}
-  // expected-note @below {{pin one of alone, or leave the choice to the cost model}}
+  // expected-note @below {{pin one of materialized, or leave the choice to the cost model}}
   %y = attn.project_output %a, %wo : !t, !w -> !y
   return %y, %a : !y, !t
 }
@@ -45,7 +45,7 @@ func.func @parts(%q: !h, %k: !h, %v: !h, %wo: !w {attn.name = "wo"}) -> !y {
   %b = attn.effatt %q, %k, %v : !h, !h, !h -> !h
   %o = attn.concat_heads %a, %b : !h, !h -> !t
   // expected-error @below {{got the pin project_out: epilogue; the parts of a mixture have kernels of their own, and no kernel has all heads of a token}}
-  // expected-note @below {{pin one of alone, or leave the choice to the cost model}}
+  // expected-note @below {{pin one of materialized, or leave the choice to the cost model}}
   %y = attn.project_output %o, %wo : !t, !w -> !y
   return %y : !y
 }
@@ -58,7 +58,7 @@ func.func @parts(%q: !h, %k: !h, %v: !h, %wo: !w {attn.name = "wo"}) -> !y {
 func.func @eva(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
   %a = attn.eva %q, %k, %v {chunk = 4 : i64, local = 8 : i64, mu_weight = 0.5 : f64, scale = 0.5 : f64} : !t, !t, !t -> !t
   // expected-error @below {{got the pin project_out: epilogue; the kernels of eva hold one head at a time}}
-  // expected-note @below {{pin one of alone, or leave the choice to the cost model}}
+  // expected-note @below {{pin one of materialized, or leave the choice to the cost model}}
   %y = attn.project_output %a, %wo : !t, !w -> !y
   return %y : !y
 }
@@ -71,7 +71,7 @@ func.func @eva(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
 func.func @unknown_width(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
   %a = attn.softmax %q, %k, %v {scale = 0.5 : f64} : !t, !t, !t -> !t
   // expected-error @below {{got the pin project_out: epilogue; the width of the output is known only to a run}}
-  // expected-note @below {{pin one of alone, or leave the choice to the cost model}}
+  // expected-note @below {{pin one of materialized, or leave the choice to the cost model}}
   %y = attn.project_output %a, %wo : !t, !w -> !y
   return %y : !y
 }

@@ -23,7 +23,7 @@ func.func @blocks(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
 // -----
 
 // One block: its heads are what two cores could share.
-// CHECK: Remark="project_out of wo: took the alone form: the cheapest; {{.*}}"
+// CHECK: Remark="project_out of wo: took the materialized form: the cheapest; {{.*}}"
 // CHECK: Remark="project_out of wo: did not take the epilogue form: {{.*}} times the price; cheaper from n = 65{{.*}}"
 // PLAN-LABEL: func.func @one_block(
 // PLAN: attn.project_output {{.*}} :
@@ -39,7 +39,7 @@ func.func @one_block(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
 // -----
 
 // Sums of 64 x 2,048 numbers do not stay in the core beside a head's weights of as many.
-// CHECK: Remark="project_out of wo: took the alone form: the cheapest; {{.*}}"
+// CHECK: Remark="project_out of wo: took the materialized form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @wide(
 // PLAN: attn.project_output {{.*}} :
 !t = tensor<2x4x64x256xf32>
@@ -71,7 +71,7 @@ func.func @convolved(%q: !t, %k: !t, %v: !t, %l: tensor<2x32x3xf32>, %wo: !w {at
 
 // Chunks, and kernels that keep a state, have one head for themselves: with the projection as an epilogue it is another form.
 // CHECK: Remark="linearize: took the chunked form: {{.*}}"
-// CHECK: Remark="project_out of wo: took the alone form: {{.*}}"
+// CHECK: Remark="project_out of wo: took the materialized form: {{.*}}"
 // CHECK: Remark="project_out of wo: did not take the epilogue form: {{.*}} times the price; {{.*}}"
 // PLAN-LABEL: func.func @chunks(
 !t = tensor<1x4x4096x64xf32>

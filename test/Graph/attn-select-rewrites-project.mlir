@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=x86-64-avx512 \
 // RUN:   --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=x86-64-avx512 | FileCheck %s --check-prefix=PLAN
-// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=x86-64-avx512 pin=project:in_reader" \
+// RUN: attn-opt %s -split-input-file -attn-select-rewrites="device=x86-64-avx512 pin=project:fused" \
 // RUN:   | FileCheck %s --check-prefix=PINNED
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=a100-40gb \
 // RUN:   --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s --check-prefix=GPU
@@ -9,13 +9,13 @@
 // Projections alone, or in the loads of the kernels that read them.
 
 // One block of queries: every token is projected once in either case, and three kernels and their workspaces are spared.
-// CHECK: Remark="project of wq: took the in_reader form: the cheapest; {{.*}}"
-// CHECK: Remark="project of wk: took the in_reader form: the cheapest; {{.*}}"
-// CHECK: Remark="project of wv: took the in_reader form: the cheapest; {{.*}}"
+// CHECK: Remark="project of wq: took the fused form: the cheapest; {{.*}}"
+// CHECK: Remark="project of wk: took the fused form: the cheapest; {{.*}}"
+// CHECK: Remark="project of wv: took the fused form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @short(
-// PLAN-COUNT-3: attn.project {{.*}} {attn.place = "in_reader"}
-// GPU: Remark="project of wq: cannot take the in_reader form: projections in the load hold registers {{.*}}"
-// GPU: Remark="project of wk: cannot take the in_reader form: projections in the load hold registers {{.*}}"
+// PLAN-COUNT-3: attn.project {{.*}} {attn.place = "fused"}
+// GPU: Remark="project of wq: cannot take the fused form: projections in the load hold registers {{.*}}"
+// GPU: Remark="project of wk: cannot take the fused form: projections in the load hold registers {{.*}}"
 func.func @short(%x: tensor<1x64x256xf32>, %wq: tensor<256x256xf32> {attn.name = "wq"}, %wk: tensor<256x256xf32> {attn.name = "wk"},
                  %wv: tensor<256x256xf32> {attn.name = "wv"}) -> tensor<1x4x64x64xf32> {
   %q = attn.project %x, %wq : tensor<1x64x256xf32>, tensor<256x256xf32> -> tensor<1x4x64x64xf32>
@@ -28,15 +28,15 @@ func.func @short(%x: tensor<1x64x256xf32>, %wq: tensor<256x256xf32> {attn.name =
 // -----
 
 // Eight blocks of queries visit every key: 8 times its projection.
-// CHECK: Remark="project of wq: took the in_reader form: the cheapest; {{.*}}"
-// CHECK: Remark="project of wk: took the alone form: the cheapest; {{.*}}"
-// CHECK: Remark="project of wk: did not take the in_reader form: {{.*}} times the price; cheaper below n = 65{{.*}}"
-// CHECK: Remark="project of wv: took the alone form: the cheapest; {{.*}}"
+// CHECK: Remark="project of wq: took the fused form: the cheapest; {{.*}}"
+// CHECK: Remark="project of wk: took the materialized form: the cheapest; {{.*}}"
+// CHECK: Remark="project of wk: did not take the fused form: {{.*}} times the price; cheaper below n = 65{{.*}}"
+// CHECK: Remark="project of wv: took the materialized form: the cheapest; {{.*}}"
 // PLAN-LABEL:     func.func @long(
-// PLAN:             attn.project {{.*}} {attn.place = "in_reader"}
+// PLAN:             attn.project {{.*}} {attn.place = "fused"}
 // PLAN-COUNT-2:     attn.project {{.*}} :
 // PINNED-LABEL:   func.func @long(
-// PINNED-COUNT-3:   attn.project {{.*}} {attn.place = "in_reader"}
+// PINNED-COUNT-3:   attn.project {{.*}} {attn.place = "fused"}
 func.func @long(%x: tensor<1x512x256xf32>, %wq: tensor<256x256xf32> {attn.name = "wq"}, %wk: tensor<256x256xf32> {attn.name = "wk"},
                 %wv: tensor<256x256xf32> {attn.name = "wv"}) -> tensor<1x4x512x64xf32> {
   %q = attn.project %x, %wq : tensor<1x512x256xf32>, tensor<256x256xf32> -> tensor<1x4x512x64xf32>
@@ -51,9 +51,9 @@ func.func @long(%x: tensor<1x512x256xf32>, %wq: tensor<256x256xf32> {attn.name =
 // A state reads each key once. One head of up to 2,048 tokens is one grid point, and two cores could project: the values alone,
 // the keys in a map of its own, whose blocks of keys are as many.
 // CHECK: Remark="linearize: took the merged_state form: {{.*}}"
-// CHECK: Remark="project of wk: took the in_reader form: {{.*}}"
-// CHECK: Remark="project of wv: took the alone form: {{.*}}"
-// CHECK: Remark="map: took the alone form: {{.*}}"
+// CHECK: Remark="project of wk: took the fused form: {{.*}}"
+// CHECK: Remark="project of wv: took the materialized form: {{.*}}"
+// CHECK: Remark="map: took the materialized form: {{.*}}"
 // PLAN-LABEL: func.func @one_head(
 func.func @one_head(%x: tensor<1x1024x256xf32>, %wq: tensor<256x64xf32> {attn.name = "wq"}, %wk: tensor<256x64xf32> {attn.name = "wk"},
                     %wv: tensor<256x64xf32> {attn.name = "wv"}) -> tensor<1x1x1024x64xf32> {
@@ -67,8 +67,8 @@ func.func @one_head(%x: tensor<1x1024x256xf32>, %wq: tensor<256x64xf32> {attn.na
 // -----
 
 // Tokens that others read in another way. Queries are read by both parts, each of which takes its heads of them.
-// CHECK: Remark="project of wq: took the in_reader form: the cheapest; {{.*}}"
-// CHECK: Remark="project of wv: cannot take the in_reader form: lepe reads every value with its neighbours"
+// CHECK: Remark="project of wq: took the fused form: the cheapest; {{.*}}"
+// CHECK: Remark="project of wv: cannot take the fused form: lepe reads every value with its neighbours"
 // PLAN-LABEL: func.func @parts(
 func.func @parts(%x: tensor<1x64x256xf32>, %wq: tensor<256x256xf32> {attn.name = "wq"}, %wk: tensor<256x256xf32> {attn.name = "wk"},
                  %wv: tensor<256x256xf32> {attn.name = "wv"}, %w: tensor<2x64x3xf32>) -> tensor<1x4x64x64xf32> {

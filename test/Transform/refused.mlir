@@ -60,8 +60,8 @@ func.func @terms(%q: tensor<1x2x64x16xf32>) -> tensor<1x2x64x16xf32> {
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%root: !transform.any_op) {
     %attention = transform.structured.match ops{["attn.kernel"]} in %root : (!transform.any_op) -> !transform.any_op
-    // expected-error@+1 {{map: alone is not possible: it marks what another law makes of the op; pin it in transform.attn.select}}
-    transform.attn.apply_law "map" as "alone" to %attention : (!transform.any_op) -> !transform.any_op
+    // expected-error@+1 {{map: materialized is not possible: it marks what another law makes of the op; pin it in transform.attn.select}}
+    transform.attn.apply_law "map" as "materialized" to %attention : (!transform.any_op) -> !transform.any_op
     transform.yield
   }
 }

@@ -30,7 +30,7 @@ module attributes {transform.with_named_sequence} {
 
 // A law that marks leaves the op.
 // CHECK-LABEL: func.func @mark(
-// CHECK: attn.project {{.*}} {attn.place = "in_reader"}
+// CHECK: attn.project {{.*}} {attn.place = "fused"}
 func.func @mark(%x: tensor<1x64x32xf32>, %w: tensor<32x32xf32>, %k: tensor<1x2x64x16xf32>) -> tensor<1x2x64x16xf32> {
   %q = attn.project %x, %w : tensor<1x64x32xf32>, tensor<32x32xf32> -> tensor<1x2x64x16xf32>
   %o = attn.softmax %q, %k, %k {scale = 0.25 : f64}
@@ -41,7 +41,7 @@ func.func @mark(%x: tensor<1x64x32xf32>, %w: tensor<32x32xf32>, %k: tensor<1x2x6
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%root: !transform.any_op) {
     %project = transform.structured.match ops{["attn.project"]} in %root : (!transform.any_op) -> !transform.any_op
-    %marked = transform.attn.apply_law "project" as "in_reader" to %project : (!transform.any_op) -> !transform.any_op
+    %marked = transform.attn.apply_law "project" as "fused" to %project : (!transform.any_op) -> !transform.any_op
     transform.yield
   }
 }

@@ -18,11 +18,11 @@
 namespace attune::attn {
 
 /// The attribute of `attn.project` that says so, and its value.
-inline constexpr llvm::StringLiteral projectPlaceAttr = "attn.place", inReaderForm = "in_reader";
+inline constexpr llvm::StringLiteral projectPlaceAttr = "attn.place", fusedForm = "fused";
 
 inline bool isInReader(ProjectOp op) {
   auto place = op->getAttrOfType<mlir::StringAttr>(projectPlaceAttr);
-  return place && place.getValue() == inReaderForm;
+  return place && place.getValue() == fusedForm;
 }
 
 /// The projection in the load of whoever reads these tokens; null if they are in memory.

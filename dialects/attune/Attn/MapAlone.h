@@ -18,11 +18,11 @@
 namespace attune::attn {
 
 /// The attribute of `attn.map` that says so, and its value.
-inline constexpr llvm::StringLiteral mapPlaceAttr = "attn.place", mapAloneForm = "alone";
+inline constexpr llvm::StringLiteral mapPlaceAttr = "attn.place", materializedForm = "materialized";
 
 inline bool isMappedAlone(MapOp op) {
   auto place = op->getAttrOfType<mlir::StringAttr>(mapPlaceAttr);
-  return place && place.getValue() == mapAloneForm;
+  return place && place.getValue() == materializedForm;
 }
 
 } // namespace attune::attn

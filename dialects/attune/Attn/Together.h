@@ -18,11 +18,11 @@
 namespace attune::attn {
 
 /// The attribute of `attn.concat_heads` that says so, and its value.
-inline constexpr llvm::StringLiteral partsLaunchAttr = "attn.launch", togetherForm = "together";
+inline constexpr llvm::StringLiteral partsLaunchAttr = "attn.launch", coLaunchedForm = "co_launched";
 
 inline bool runsTogether(ConcatHeadsOp op) {
   auto launch = op->getAttrOfType<mlir::StringAttr>(partsLaunchAttr);
-  return launch && launch.getValue() == togetherForm;
+  return launch && launch.getValue() == coLaunchedForm;
 }
 
 /// The op that makes the output of a part, before a convolution is added to it; null if it is an argument.

@@ -18,10 +18,10 @@
 namespace attune::tile {
 
 /// The unit attribute of `tile.launch` that says so.
-inline constexpr llvm::StringLiteral togetherAttr = "tile.together";
+inline constexpr llvm::StringLiteral coLaunchedAttr = "tile.co_launched";
 
-inline bool runsWithThePrevious(LaunchOp op) { return op->hasAttr(togetherAttr); }
-inline void runWithThePrevious(LaunchOp op) { op->setAttr(togetherAttr, mlir::UnitAttr::get(op->getContext())); }
+inline bool runsWithThePrevious(LaunchOp op) { return op->hasAttr(coLaunchedAttr); }
+inline void runWithThePrevious(LaunchOp op) { op->setAttr(coLaunchedAttr, mlir::UnitAttr::get(op->getContext())); }
 
 } // namespace attune::tile
 

@@ -34,16 +34,16 @@ inline constexpr llvm::StringLiteral foldForms[] = {"apart", "folded"};
 inline constexpr llvm::StringLiteral lowRankForms[] = {"project_first", "compress_first"};
 
 /// Projections: a kernel stores x W, or whoever reads a tile of its tokens computes it.
-inline constexpr llvm::StringLiteral projectForms[] = {"alone", "in_reader"};
+inline constexpr llvm::StringLiteral projectForms[] = {"materialized", "fused"};
 
 /// The output projection: a kernel of its own, or an epilogue of the one that computes the heads.
-inline constexpr llvm::StringLiteral projectOutForms[] = {"alone", "epilogue"};
+inline constexpr llvm::StringLiteral projectOutForms[] = {"materialized", "epilogue"};
 
 /// Features of keys: whoever reads a tile of keys maps it, or a kernel stores φ(K) for all readers.
-inline constexpr llvm::StringLiteral mapForms[] = {"in_reader", "alone"};
+inline constexpr llvm::StringLiteral mapForms[] = {"fused", "materialized"};
 
 /// Parts of a mixture: one after another, or the kernels of all of them in common launches.
-inline constexpr llvm::StringLiteral launchForms[] = {"in_turn", "together"};
+inline constexpr llvm::StringLiteral launchForms[] = {"sequential", "co_launched"};
 
 /// Keys of exact attention: a grid point has all that a block of queries sees, or pieces of them run side by side.
 inline constexpr llvm::StringLiteral keysForms[] = {"in_order", "split"};

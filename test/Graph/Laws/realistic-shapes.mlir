@@ -97,7 +97,7 @@ func.func @groups(%q: !gq, %k: !gk, %v: !gk) -> !gq {
 
 // S2: Swin-T's first stage, 56 x 56 tokens of 3 heads of 32 in windows of 7 x 7, D = 96: heads are not stored.
 // CHECK: Remark="project_out of wo: took the epilogue form
-// GPU:   Remark="project_out of wo: took the alone form
+// GPU:   Remark="project_out of wo: took the materialized form
 !t = tensor<1x3x3136x32xf32>
 !w = tensor<96x96xf32>
 !y = tensor<1x3136x96xf32>
@@ -110,7 +110,7 @@ func.func @swin(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo", attn.paramete
 // -----
 
 // ... and one short sequence, whose heads two cores share.
-// CHECK: Remark="project_out of wo: took the alone form
+// CHECK: Remark="project_out of wo: took the materialized form
 !t = tensor<1x12x64x64xf32>
 !w = tensor<768x768xf32>
 !y = tensor<1x64x768xf32>

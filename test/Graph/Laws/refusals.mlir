@@ -24,7 +24,7 @@ func.func @parts(%x: !x, %wq: tensor<16x16xf32> {attn.name = "wq", attn.paramete
 // CHECK: Remark="fold of wq: cannot take the folded form: the features are compressed to slots"
 // CHECK: Remark="linearize: cannot take the fused_state form: the state is of slots, which kernels of their own make first"
 // CHECK: Remark="linearize: cannot take the merged_state form: the state is of slots, which are one piece"
-// CHECK: Remark="map: cannot take the alone form: the features are compressed to slots by the kernel that makes them"
+// CHECK: Remark="map: cannot take the materialized form: the features are compressed to slots by the kernel that makes them"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 #relu = #attn.feature_map<favor_relu, features = 8, epsilon = 0.0>
 !x = tensor<1x64x16xf32>

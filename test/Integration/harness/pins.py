@@ -121,15 +121,15 @@ class Plan:
         return "quadratic"
 
     def mapped(self, op, keys=None):
-        """`alone` if a kernel stores the features of the keys that an op reads in the end."""
+        """`materialized` if a kernel stores the features of the keys that an op reads in the end."""
         found = keys if keys is not None else []
         above = [self.made_by[name] for name in op[2] if name in self.made_by]
         for term in above:
             if term[0] == "map":
-                found += ['attn.place = "alone"' in term[3]] if re.search(r"\bkeys\b", term[3].split("}")[-2]) else []
+                found += ['attn.place = "materialized"' in term[3]] if re.search(r"\bkeys\b", term[3].split("}")[-2]) else []
             elif term[0] not in ("take_heads", "project", "rope", "qk_norm"):
                 self.mapped(term, found)
-        return "alone" if any(found) else "in_reader"
+        return "materialized" if any(found) else "fused"
 
     def forms(self, offered):
         """Every choice and its form. `offered`: of what laws speak, for not every weight meets random features."""
@@ -138,11 +138,11 @@ class Plan:
             if op[0] == "project" and f"fold {self.subject(op)}" in offered:
                 found[f"fold {self.subject(op)}: {'folded' if re.search(r'[{ ]folded', op[3]) else 'apart'}"] += 1
             if op[0] == "project" and not self.slots_only(op):
-                found[f"project {self.subject(op)}: {place(op, 'in_reader', 'alone')}"] += 1
+                found[f"project {self.subject(op)}: {place(op, 'fused', 'materialized')}"] += 1
             if op[0] == "project_output":
-                found[f"project_out {self.subject(op)}: {place(op, 'epilogue', 'alone')}"] += 1
+                found[f"project_out {self.subject(op)}: {place(op, 'epilogue', 'materialized')}"] += 1
             if op[0] == "concat_heads":
-                found[f"launch: {'together' if 'attn.launch' in op[3] else 'in_turn'}"] += 1
+                found[f"launch: {'co_launched' if 'attn.launch' in op[3] else 'sequential'}"] += 1
             if op[0] == "compress" and self.projection_of(op[2][0]) and not self.of_features(op):
                 form = "compress_first" if "{compress_first" in op[3] else "project_first"
                 found[f"low_rank {self.subject(self.projection_of(op[2][0]))}: {form}"] += 1

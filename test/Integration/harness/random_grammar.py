@@ -14,7 +14,7 @@ KINDS = ["softmax", "polynomial", "kernel", "polysketch", "effatt", "eva", "agen
 MAPS = ["favor", "favor_relu", "elu1", "relu", "cosformer", "focused"]
 SIZES = ["mixed", "small", "large"]
 # Forms that only a CPU has.
-CPU_FORMS = {"map": "alone", "project": "in_reader", "launch": "together", "project_out": "epilogue"}
+CPU_FORMS = {"map": "materialized", "project": "fused", "launch": "co_launched", "project_out": "epilogue"}
 LARGE_ONE_IN, LARGEST_LENGTH, LARGEST_WIDTH = 8, 5003, 160
 # From this degree on a sketch's numbers are kept in a unit (sketchNeedsUnit).
 LONG_RANGE_DEGREE = 16
@@ -143,13 +143,13 @@ class SpecDraw:
             fields["scale"] = c.pick([0.01, 0.3, 1.0, 1 / 3])
         forms = {"linearize": self.forms(fields), "fold": ["apart", "folded"] if self.can_fold(fields) else [],
                  "low_rank": ["project_first", "compress_first"] if self.can_compress_first(fields) else [],
-                 "project": ["alone", "in_reader"] if self.can_project_in_reader(fields) else [],
-                 "launch": ["in_turn", "together"] if self.can_run_together(fields) else [],
-                 "map": ["in_reader", "alone"] if self.can_map_alone(fields) else [],
+                 "project": ["materialized", "fused"] if self.can_project_in_reader(fields) else [],
+                 "launch": ["sequential", "co_launched"] if self.can_run_together(fields) else [],
+                 "map": ["fused", "materialized"] if self.can_map_alone(fields) else [],
                  "keys": ["in_order", "split"] if self.can_split_keys(fields) else []}
         pin = {law: c.pick(options) for law, options in forms.items() if options and c.once(2)}
         if self.can_project_in_epilogue(fields, pin) and c.once(2):
-            pin["project_out"] = c.pick(["alone", "epilogue"])
+            pin["project_out"] = c.pick(["materialized", "epilogue"])
         if not self.cpu_forms:
             pin = {law: form for law, form in pin.items() if CPU_FORMS.get(law) != form}
         if pin:

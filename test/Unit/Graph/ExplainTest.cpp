@@ -47,10 +47,10 @@ TEST_F(ExplainTest, TextHasOperationsTimesAndCrossings) {
   std::string table = text(select(longCase));
   EXPECT_THAT(table,
               HasSubstr("@attention on products, 1 thread: 134217728 s predicted at n = 4096, batch 1, by linearize: "
-                        "state, map: in_reader\n"
+                        "state, map: fused\n"
                         "  exact softmax, another function, would take 4294967296 s: 32.0 times as long; it is faster "
                         "below n = 129\n"
-                        "  the next plan, with map: alone instead, would take 134217728 s: just as long; "
+                        "  the next plan, with map: materialized instead, would take 134217728 s: just as long; "
                         "linearize: quadratic is cheaper below n = 129\n")); // there are as many products
   // q, k, v, o of 4 · 4096 · 128 bytes; the state of 4 · 128 · 129 is written twice, read twice, written and read
   // merged.
@@ -64,8 +64,8 @@ TEST_F(ExplainTest, TextHasOperationsTimesAndCrossings) {
 
 TEST_F(ExplainTest, UnknownLengthsListTheirPlans) {
   std::string table = text(select({.width = 128, .valueWidth = 128}));
-  EXPECT_THAT(table, HasSubstr("below n = 129: linearize: quadratic, map: in_reader (@attention)"));
-  EXPECT_THAT(table, HasSubstr("from n = 129: linearize: fused_state, map: in_reader (@attention__state)"));
+  EXPECT_THAT(table, HasSubstr("below n = 129: linearize: quadratic, map: fused (@attention)"));
+  EXPECT_THAT(table, HasSubstr("from n = 129: linearize: fused_state, map: fused (@attention__state)"));
   EXPECT_THAT(table, HasSubstr("read n as L = 2nN / (n + N)"));
   EXPECT_THAT(table, HasSubstr("sizes that the spec leaves open are taken as n = 4096"));
 }
@@ -96,10 +96,10 @@ TEST_F(ExplainTest, JsonSaysTheSame) {
   EXPECT_EQ(quadratic.getObject("work")->getNumber("multiply_adds"), 4294967296.0);
   EXPECT_EQ(chunked.getBoolean("possible"), false);
   EXPECT_EQ(chunked.getObject("work"), nullptr);
-  EXPECT_EQ(function->getString("forms"), "linearize: quadratic, map: in_reader");
+  EXPECT_EQ(function->getString("forms"), "linearize: quadratic, map: fused");
   const llvm::json::Array &rejected = *function->getArray("rejected");
   ASSERT_EQ(rejected.size(), 7u); // in one kernel, in two, and with the map alone there are as many products
-  EXPECT_EQ(rejected[0].getAsObject()->getString("forms"), "linearize: state, map: in_reader");
+  EXPECT_EQ(rejected[0].getAsObject()->getString("forms"), "linearize: state, map: fused");
   EXPECT_EQ(rejected[0].getAsObject()->getNumber("seconds"), 134217728.0);
 }
 
@@ -122,7 +122,7 @@ TEST_F(ExplainTest, CurvesAreThePricesOverTheLength) {
   EXPECT_EQ(function.curves[3].name, "linearize: state");
   EXPECT_EQ(function.curves[4].name, "linearize: fused_state"); // with the same products, and launches less
   EXPECT_EQ(function.curves[5].name, "linearize: merged_state");
-  EXPECT_EQ(function.curves[7].name, "map: alone"); // with a launch more
+  EXPECT_EQ(function.curves[7].name, "map: materialized"); // with a launch more
   EXPECT_EQ(taken.points.front().first, 16);
   EXPECT_EQ(taken.points.back().first, 131072);
   for (auto [index, point] : llvm::enumerate(taken.points)) {

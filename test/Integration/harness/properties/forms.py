@@ -33,7 +33,7 @@ def in_form(run, fields, form, tensors):
     """The interpreter would not see the form of a spec: it gets the ops that selection chose."""
     pins = {"linearize": form}
     if fields.get("mechanism", {}).get("kind") == "kernel":
-        pins["map"] = "in_reader"  # one plan for all lengths
+        pins["map"] = "fused"  # one plan for all lengths
     pinned = fields | {"pin": pins}
     if not isinstance(run, Interpreter):
         return run(pinned, tensors)
