@@ -12,7 +12,7 @@
 #include "IssuedWork.h"
 #include "SketchSizes.h"
 
-#include "attune/Tile/KernelSizes.h"
+#include "attune/Kernel/SketchRules.h"
 
 #include <cmath>
 
@@ -29,7 +29,7 @@ struct SketchKernel {
 
   SketchKernel(const AttentionShape &shape, const Sketches &at, const Sizes &z) : shape(shape), at(at), z(z), work(z) {}
 
-  bool running() const { return shape.causal && tile::sketchNeedsUnit(shape.degree); }
+  bool running() const { return shape.causal && kernel::sketchNeedsUnit(shape.degree); }
   double tilesPerBlock() const { return std::ceil(at.block / at.T); }
   double blocks() const { return std::ceil(z.n / at.block); }
 
@@ -171,7 +171,7 @@ static IssuedWork issuedSketch(const AttentionShape &shape, const Sketches &at, 
   work.move(at.points * tokens, at.r);
   work.storeRegisters(tiles, z.Tq, at.r);
   work.storeVector(queries ? at.points * tokens : 0);
-  if (tile::sketchNeedsUnit(shape.degree) && !shape.causal) {
+  if (kernel::sketchNeedsUnit(shape.degree) && !shape.causal) {
     work.loadAlongRows(tiles);
     work.reduceAlongColumns(tiles, z.Tq);
   }
@@ -223,7 +223,7 @@ static IssuedWork issuedSketchedBlocks(const AttentionShape &shape, const Sketch
 
 /// `keys`: those that enter all slices at a time.
 static IssuedWork issuedSketchPieces(const AttentionShape &shape, const Sketches &at, const Sizes &z,
-                                     double keys = tile::keysOfSketchBlock) {
+                                     double keys = kernel::keysOfSketchBlock) {
   SketchKernel kernel(shape, at, z);
   double whole = std::floor(z.N / keys);
   double tiles = whole * std::ceil(keys / at.T) + std::ceil((z.N - whole * keys) / at.T);
@@ -268,7 +268,7 @@ static IssuedWork issuedSketchReadout(const AttentionShape &shape, const Sketche
 IssuedWorks cost::issuedPolysketch(const AttentionShape &shape, const Sizes &z) {
   Sketches at(shape, z);
   IssuedWorks kernels;
-  if (tile::sketchNeedsUnit(shape.degree))
+  if (kernel::sketchNeedsUnit(shape.degree))
     kernels.push_back(issuedUnit(shape, at, z));
   for (bool queries : {true, false})
     kernels.push_back(issuedSketch(shape, at, sizesOfSketch(shape, z), queries));

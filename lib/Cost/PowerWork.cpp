@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "SketchSizes.h"
 
-#include "attune/Tile/KernelSizes.h"
+#include "attune/Kernel/SketchRules.h"
 #include "attune/Tile/WindowTiles.h"
 
 #include <cmath>
@@ -46,7 +46,7 @@ Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
       // §8: p' d r at the leaves and 2 r² at each of p' − 1 nodes.
       products(leaves * z.d * r + (leaves - 1) * 2 * r * r), elementwise(3 * z.d + leaves * r),
       matrixBytes(4 * z.heads * products),
-      passes(tile::sketchHasPairs(shape.width, shape.degree / 2, shape.sketch) ? 2 : 1) {
+      passes(kernel::sketchHasPairs(shape.width, shape.degree / 2, shape.sketch) ? 2 : 1) {
   once = z.schedule.getTarget() == tile::TargetKind::CPU && shape.form != attn::Form::Quadratic;
   features = once ? r * (r + 1) / 2 : z.m;
   stateBytes = once ? 4 * (features * z.dv + r * r) : z.stateBytes();
@@ -63,7 +63,7 @@ Sketches::Sketches(const AttentionShape &shape, const Sizes &z)
 
 Sizes cost::sizesOfSketch(const AttentionShape &shape, const Sizes &z) {
   Sizes sizes = z;
-  sizes.schedule = tile::sketchSchedule(z.schedule, shape.width, shape.sketch);
+  sizes.schedule = kernel::sketchSchedule(z.schedule, shape.width, shape.sketch);
   if (sizes.schedule != z.schedule)
     sizes.Tq = sizes.schedule.getQueryTile();
   return sizes;
@@ -132,7 +132,7 @@ static WorkEstimate slicesWork(const Sketches &at, const Sizes &z, double loads)
 
 /// The states of pieces of the keys.
 static WorkEstimate piecesWork(const Sketches &at, const Sizes &z) {
-  WorkEstimate work = slicesWork(at, z, std::ceil(z.N / tile::keysOfSketchBlock));
+  WorkEstimate work = slicesWork(at, z, std::ceil(z.N / kernel::keysOfSketchBlock));
   work.workspaceBytes = at.points * z.pieces * at.stateBytes;
   work.mainBytes = at.points * z.N * (4 * at.r + z.dv * z.k) + work.workspaceBytes;
   work.grain = at.points * z.pieces;
@@ -209,7 +209,7 @@ static KernelWorks splitBlocks(const AttentionShape &shape, const Sketches &at, 
 KernelWorks cost::polysketchWork(const AttentionShape &shape, const Sizes &z) {
   Sketches at(shape, z);
   KernelWorks kernels;
-  if (tile::sketchNeedsUnit(shape.degree))
+  if (kernel::sketchNeedsUnit(shape.degree))
     kernels.push_back({shape.causal ? "running" : "largest", unitWork(shape, at, z)});
   Sizes own = sizesOfSketch(shape, z);
   kernels.append({{"sketch", sketchWork(at, own, z.n, z.q, queryOps(shape))},

@@ -20,7 +20,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Metric.h"
 #include "attune/Graph/RewriteLaw.h"
-#include "attune/Tile/KernelSizes.h"
+#include "attune/Kernel/SketchRules.h"
 
 using namespace mlir;
 using namespace attune;
@@ -134,7 +134,7 @@ static std::string sketchRefusal(PolysketchOp op, StringRef form) {
   std::string order = orderRefusal(op.getCausal(), form);
   if (order.empty() && form == groupedForm)
     return "every query head sketches the keys in a way of its own";
-  if (order.empty() && form == splitForm && tile::sketchNeedsUnit(op.getDegree()))
+  if (order.empty() && form == splitForm && kernel::sketchNeedsUnit(op.getDegree()))
     return "the unit of sketches of that degree runs along the sequence";
   if (order.empty() && form == fusedForm)
     return "the state of squared sketches is too large to stay in a kernel";

@@ -11,7 +11,7 @@
 #include "PieceStates.h"
 #include "Regions/Regions.h"
 #include "StepStream.h"
-#include "attune/Tile/KernelSizes.h"
+#include "attune/Kernel/SketchRules.h"
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/HeadRange.h"
@@ -84,7 +84,7 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
   problem.causal = op.getCausal();
   if (failed(readMechanism(op, problem, output)))
     return failure();
-  problem.split = op->hasAttr("attn.split") && !tile::sketchNeedsUnit(op.getDegree());
+  problem.split = op->hasAttr("attn.split") && !sketchNeedsUnit(op.getDegree());
   const SketchMatrices &matrices = prepared.sketches.at(op);
   PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
                             op.getScale().convertToDouble(), op.getDenominatorAttr(), matrices,

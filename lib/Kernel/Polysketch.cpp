@@ -24,13 +24,12 @@
 #include "Pieces.h"
 #include "SketchedTiles.h"
 #include "SketchTree.h"
-#include "attune/Tile/KernelSizes.h"
+#include "attune/Kernel/SketchRules.h"
 #include "attune/Tile/WindowTiles.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
-using tile::keysOfSketchBlock;
 
 /// Whether exact pairs have units of their own. From degree 32 on the root of a logit that is small beside |q| |k| is below
 /// the range, and matters if the row has no larger one.
@@ -300,7 +299,7 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
     result.grid = tilesOf(problem, options);
     result.columns = site.workspace({dynamic, heads, dynamic, r, result.grid.rows}, {batch, result.grid.count(host, count)});
   } else {
-    problem.schedule = tile::sketchSchedule(problem.schedule, tokens.width, r);
+    problem.schedule = sketchSchedule(problem.schedule, tokens.width, r);
     result.grid = {problem.schedule.getQueryTile(), problem.schedule.getQueryTile()};
   }
   if (queries)
@@ -312,7 +311,7 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
 }
 
 void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const PolysketchOptions &options) {
-  bool longRange = tile::sketchNeedsUnit(options.degree);
+  bool longRange = sketchNeedsUnit(options.degree);
   Value largest = longRange && !problem.causal ? buildLargestNorm(site, problem) : Value();
   RunningUnit running = longRange && problem.causal ? buildRunningUnit(site, problem, options.matrices) : RunningUnit();
   bool runs = static_cast<bool>(running);

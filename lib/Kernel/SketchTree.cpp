@@ -19,7 +19,7 @@
 #include "SketchTree.h"
 
 #include "KernelFrame.h"
-#include "attune/Tile/KernelSizes.h"
+#include "attune/Kernel/SketchRules.h"
 
 #include <cmath>
 
@@ -34,7 +34,7 @@ static int64_t sizeOf(const SketchMatrices &matrices) {
 
 bool kernel::hasPairs(const SketchMatrices &matrices) {
   int64_t width = cast<MemRefType>(matrices.leaves[0].getType()).getDimSize(1);
-  return tile::sketchHasPairs(width, static_cast<int64_t>(matrices.leaves.size()), sizeOf(matrices));
+  return sketchHasPairs(width, static_cast<int64_t>(matrices.leaves.size()), sizeOf(matrices));
 }
 
 Value kernel::powerOfTwoNextTo(TileBuilder &tiles, Value x) {
