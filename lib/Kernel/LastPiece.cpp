@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "LastPiece.h"
 
-#include "attune/Tile/Arrive.h"
+#include "attune/Tile/Tile.h"
 
 using namespace mlir;
 using namespace attune;

@@ -18,7 +18,7 @@
 #include "LastPiece.h"
 #include "StepStream.h"
 #include "attune/Kernel/Passes.h"
-#include "attune/Tile/Arrive.h"
+#include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

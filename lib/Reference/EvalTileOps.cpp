@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "TileFrame.h"
 
-#include "attune/Tile/Any.h"
+#include "attune/Tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <cmath>

@@ -9,8 +9,6 @@
 
 #include "LogFeatures.h"
 
-#include "attune/Tile/Any.h"
-
 #include <cmath>
 
 using namespace mlir;

@@ -5,15 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Tile/Any.h"
-
-#include "mlir/IR/OpImplementation.h"
+#include "attune/Tile/Tile.h"
 
 using namespace mlir;
 using namespace attune::tile;
 
-#define GET_OP_CLASSES
-#include "attune/Tile/TileAny.cpp.inc"
+bool LoopOp::isBranch() { return getLower().getDefiningOp<AnyOp>() || getUpper().getDefiningOp<AnyOp>(); }
 
 LogicalResult AnyOp::verify() {
   auto type = cast<RankedTensorType>(getTile().getType());

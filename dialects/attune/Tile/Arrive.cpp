@@ -5,15 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Tile/Arrive.h"
-
-#include "mlir/IR/OpImplementation.h"
+#include "attune/Tile/Tile.h"
 
 using namespace mlir;
 using namespace attune::tile;
-
-#define GET_OP_CLASSES
-#include "attune/Tile/TileArrive.cpp.inc"
 
 LogicalResult ArriveOp::verify() {
   if (!(*this)->getParentOfType<KernelOp>())

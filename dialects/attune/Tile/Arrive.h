@@ -16,9 +16,6 @@
 
 #include "attune/Tile/Tile.h"
 
-#define GET_OP_CLASSES
-#include "attune/Tile/TileArrive.h.inc"
-
 namespace attune::tile {
 
 /// Bits of the word that count; a group has at most `mostArrivals` points.

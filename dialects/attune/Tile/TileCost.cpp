@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Tile/Any.h"
 #include "attune/Tile/Tile.h"
 
 using namespace mlir;

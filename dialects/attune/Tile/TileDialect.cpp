@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Tile/Any.h"
-#include "attune/Tile/Arrive.h"
+#include "attune/Tile/Tile.h"
 #include "attune/VersionedBytecode.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -74,7 +73,6 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "attune/Tile/TileOps.cpp.inc"
       >();
-  addOperations<AnyOp, ArriveOp>();
   static constexpr attune::BytecodeUpgrade upgrades[] = {readFirstCarries, readLoopsWithoutDirection};
   addInterface(std::make_unique<VersionedBytecode>(this, upgrades));
 }
@@ -179,7 +177,7 @@ void LoopOp::writeProperties(DialectBytecodeWriter &writer) {
 
 /// None of a branch: what it computes stays there, as it may not run.
 SmallVector<Region *> LoopOp::getLoopRegions() {
-  return isBranch(*this) ? SmallVector<Region *>() : SmallVector<Region *>{&getBody()};
+  return isBranch() ? SmallVector<Region *>() : SmallVector<Region *>{&getBody()};
 }
 MutableArrayRef<OpOperand> LoopOp::getInitsMutable() { return getInitArgsMutable(); }
 Block::BlockArgListType LoopOp::getRegionIterArgs() { return getCarried(); }

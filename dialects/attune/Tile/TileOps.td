@@ -300,6 +300,8 @@ def Tile_LoopOp : Tile_Op<"loop", [SingleBlock, RecursiveMemoryEffects,
     ::mlir::Value getInductionVar() { return getBody().front().getArgument(0); }
     ::mlir::Block::BlockArgListType getCarried() { return getBody().front().getArguments().drop_front(); }
     ::mlir::Operation *getYield() { return getBody().front().getTerminator(); }
+    /// Whether a `tile.any` decides if the loop runs at all.
+    bool isBranch();
   }];
 }
 

@@ -15,7 +15,6 @@
 #include "Footprints.h"
 #include "LiveTiles.h"
 
-#include "attune/Tile/Any.h"
 
 #include "mlir/IR/Matchers.h"
 

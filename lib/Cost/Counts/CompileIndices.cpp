@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "CompileIndices.h"
 
-#include "attune/Tile/Any.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

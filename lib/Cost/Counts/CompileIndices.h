@@ -10,7 +10,7 @@
 
 #include "CountProgram.h"
 
-#include "attune/Tile/Arrive.h"
+#include "attune/Tile/Tile.h"
 
 #include "llvm/ADT/DenseMap.h"
 

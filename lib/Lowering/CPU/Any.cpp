@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
 
-#include "attune/Tile/Any.h"
-
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;

@@ -15,7 +15,6 @@
 
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Support/DebugOutput.h"
-#include "attune/Tile/Any.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -80,7 +79,7 @@ private:
   }
   /// Of a branch, the way that begins at what numbers decide is the usual one.
   static double steps(tile::LoopOp loop) {
-    if (!tile::isBranch(loop))
+    if (!loop.isBranch())
       return loopWeight;
     return loop.getUpper().getDefiningOp<tile::AnyOp>() ? 1 / loopWeight : 1;
   }

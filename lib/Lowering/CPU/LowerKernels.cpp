@@ -16,8 +16,6 @@
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
 #include "attune/Support/DebugOutput.h"
-#include "attune/Tile/Any.h"
-#include "attune/Tile/Arrive.h"
 #include "attune/Tile/KernelSizes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

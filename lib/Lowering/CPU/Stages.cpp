@@ -18,8 +18,7 @@
 #include "DotForms.h"
 #include "VectorOps.h"
 
-#include "attune/Tile/Any.h"
-#include "attune/Tile/Arrive.h"
+#include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -10,7 +10,6 @@
 #include "Warpgroups.h"
 
 #include "attune/Lowering/GPU/Passes.h"
-#include "attune/Tile/Arrive.h"
 #include "attune/Tile/KernelSizes.h"
 #include "attune/Tile/Product.h"
 

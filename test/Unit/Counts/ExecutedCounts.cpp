@@ -10,7 +10,7 @@
 #include "attune/Attn/Attn.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Reference/EvalTile.h"
-#include "attune/Tile/Any.h"
+#include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

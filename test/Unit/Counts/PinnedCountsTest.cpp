@@ -8,8 +8,7 @@
 #include "ExecutedCounts.h"
 
 #include "attune/Kernel/Passes.h"
-#include "attune/Tile/Any.h"
-#include "attune/Tile/Arrive.h"
+#include "attune/Tile/Tile.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Parser/Parser.h"
