@@ -24,21 +24,20 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::raise;
 
+template <typename... Ops> static Results lowerOneOf(OpBuilder &builder, Operation *op) {
+  auto lowerOne = [&](auto one) {
+    if constexpr (requires { lower(builder, one); })
+      return lower(builder, one);
+    return Results(); // of a mechanism, which is decomposed before
+  };
+  return llvm::TypeSwitch<Operation *, Results>(op).Case<Ops...>(lowerOne).Default(Results());
+}
+
 static Results lowerTerm(OpBuilder &builder, Operation *op) {
-  return llvm::TypeSwitch<Operation *, Results>(op)
-      .Case<attn::SoftmaxPartialOp, attn::SoftmaxMergeOp, attn::SoftmaxFinishOp>(
-          [&](auto term) { return lower(builder, term); })
-      .Case<attn::MapOp, attn::KeyMaximumOp, attn::SketchOp>([&](auto term) { return lower(builder, term); })
-      .Case<attn::ContractOp, attn::VisibleOp, attn::RowSumOp, attn::PowerOp, attn::DiagonalBlocksOp>(
-          [&](auto term) { return lower(builder, term); })
-      .Case<attn::StateOp, attn::StateMergeOp, attn::ReadoutOp, attn::CausalReadoutOp, attn::NormalizeOp>(
-          [&](auto term) { return lower(builder, term); })
-      .Case<attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp, attn::EvaMixOp>(
-          [&](auto term) { return lower(builder, term); })
-      .Case<attn::ProjectOp, attn::ProjectOutputOp, attn::CompressOp, attn::QkNormOp, attn::TakeHeadsOp,
-            attn::ConcatHeadsOp>([&](auto term) { return lower(builder, term); })
-      .Case<attn::RopeOp, attn::LepeOp>([&](auto term) { return lower(builder, term); })
-      .Default([](Operation *) { return Results(); });
+  return lowerOneOf<
+#define GET_OP_LIST
+#include "attune/Attn/AttnOps.cpp.inc"
+      >(builder, op);
 }
 
 static SmallVector<Operation *> attnOps(func::FuncOp function) {

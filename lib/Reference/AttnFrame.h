@@ -66,14 +66,6 @@ mlir::FailureOr<std::vector<int64_t>> readLengths(AttnFrame &frame, mlir::Operat
                                                   int64_t batch, int64_t tokens);
 std::vector<Array> arraysOf(const AttnFrame &frame, mlir::ValueRange values);
 
-// Each runs an op of its kind; nullopt if the op is of another kind.
-std::optional<mlir::LogicalResult> evalMechanism(AttnFrame &frame, mlir::Operation &op);
-std::optional<mlir::LogicalResult> evalSoftmaxTerm(AttnFrame &frame, mlir::Operation &op);
-std::optional<mlir::LogicalResult> evalKernelTerm(AttnFrame &frame, mlir::Operation &op);
-std::optional<mlir::LogicalResult> evalWeightTerm(AttnFrame &frame, mlir::Operation &op);
-std::optional<mlir::LogicalResult> evalMapTerm(AttnFrame &frame, mlir::Operation &op);
-std::optional<mlir::LogicalResult> evalBlockedTerm(AttnFrame &frame, mlir::Operation &op);
-std::optional<mlir::LogicalResult> evalLayer(AttnFrame &frame, mlir::Operation &op);
 mlir::LogicalResult evalLepe(AttnFrame &frame, attn::LepeOp op);
 /// Whether a map reads a folded projection through ω alone; and the map then.
 bool readsFolded(attn::MapOp op);

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Reference/EvalAttn.h"
 
-#include "AttnFrame.h"
+#include "Evaluators.h"
 #include "Shapes.h"
 
 #include "attune/Reference/Attention.h"
@@ -102,11 +102,10 @@ static LogicalResult bindArguments(AttnFrame &frame, func::FuncOp function, Arra
   return success();
 }
 
-static std::optional<LogicalResult> evalConstant(AttnFrame &frame, Operation &op) {
-  auto constant = dyn_cast<arith::ConstantOp>(op);
-  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+static LogicalResult evalConstant(AttnFrame &frame, arith::ConstantOp constant) {
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
   if (!dense)
-    return std::nullopt;
+    return constant.emitOpError() << "expected dense elements, but got " << constant.getValue();
   std::vector<double> elements;
   for (Attribute element : dense.getValues<Attribute>())
     if (auto number = dyn_cast<FloatAttr>(element))
@@ -117,12 +116,20 @@ static std::optional<LogicalResult> evalConstant(AttnFrame &frame, Operation &op
   return success();
 }
 
-static LogicalResult evalOp(AttnFrame &frame, Operation &op) {
-  for (auto eval : {evalMechanism, evalLayer, evalSoftmaxTerm, evalKernelTerm, evalMapTerm, evalWeightTerm,
-                    evalBlockedTerm, evalConstant})
-    if (std::optional<LogicalResult> result = eval(frame, op))
-      return *result;
-  return op.emitOpError() << "expected an op that the interpreter of the attn dialect knows";
+LogicalResult Evaluators::run(AttnFrame &frame, Operation &op) const {
+  auto found = evaluators.find(op.getName().getTypeID());
+  if (found == evaluators.end())
+    return op.emitOpError() << "expected an op that the interpreter of the attn dialect knows";
+  return found->second(frame, op);
+}
+
+static Evaluators allEvaluators() {
+  Evaluators all;
+  all.add(evalConstant);
+  for (auto add : {addMechanisms, addLayers, addSoftmaxTerms, addKernelTerms, addMapTerms, addWeightTerms,
+                   addBlockedTerms})
+    add(all);
+  return all;
 }
 
 FailureOr<std::vector<Array>> attune::reference::evalAttn(func::FuncOp function, ArrayRef<Array> arguments,
@@ -131,10 +138,11 @@ FailureOr<std::vector<Array>> attune::reference::evalAttn(func::FuncOp function,
     return function.emitOpError() << "expected a function of one block";
   Block &body = function.getBody().front();
   AttnFrame frame(options, Demands(body));
+  static const Evaluators evaluators = allEvaluators();
   if (failed(bindArguments(frame, function, arguments)))
     return failure();
   for (Operation &op : body.without_terminator())
-    if (failed(evalOp(frame, op)))
+    if (failed(evaluators.run(frame, op)))
       return failure();
   std::vector<Array> results;
   for (mlir::Value value : body.getTerminator()->getOperands())

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "AttnFrame.h"
 #include "EvaChunks.h"
+#include "Evaluators.h"
 #include "Shapes.h"
 
 #include <cmath>
@@ -164,14 +164,6 @@ static LogicalResult evalMix(AttnFrame &frame, attn::EvaMixOp op) {
   return success();
 }
 
-std::optional<LogicalResult> attune::reference::evalBlockedTerm(AttnFrame &frame, Operation &op) {
-  if (auto pool = dyn_cast<attn::PoolOp>(op))
-    return evalPool(frame, pool);
-  if (auto softmax = dyn_cast<attn::SequenceSoftmaxOp>(op))
-    return evalSequenceSoftmax(frame, softmax);
-  if (auto summaries = dyn_cast<attn::EvaSummariesOp>(op))
-    return evalSummaries(frame, summaries);
-  if (auto mix = dyn_cast<attn::EvaMixOp>(op))
-    return evalMix(frame, mix);
-  return std::nullopt;
+void attune::reference::addBlockedTerms(Evaluators &all) {
+  all.add(evalPool, evalSequenceSoftmax, evalSummaries, evalMix);
 }

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "AttnFrame.h"
+#include "Evaluators.h"
 #include "Rows.h"
 
 #include "attune/Reference/Attention.h"
@@ -173,16 +173,6 @@ static LogicalResult evalNormalize(AttnFrame &frame, attn::NormalizeOp op) {
   return success();
 }
 
-std::optional<LogicalResult> attune::reference::evalKernelTerm(AttnFrame &frame, Operation &op) {
-  if (auto state = dyn_cast<attn::StateOp>(op))
-    return evalState(frame, state);
-  if (auto merge = dyn_cast<attn::StateMergeOp>(op))
-    return evalStateMerge(frame, merge);
-  if (auto readout = dyn_cast<attn::ReadoutOp>(op))
-    return evalReadout(frame, readout);
-  if (auto readout = dyn_cast<attn::CausalReadoutOp>(op))
-    return evalCausalReadout(frame, readout);
-  if (auto normalize = dyn_cast<attn::NormalizeOp>(op))
-    return evalNormalize(frame, normalize);
-  return std::nullopt;
+void attune::reference::addKernelTerms(Evaluators &all) {
+  all.add(evalState, evalStateMerge, evalReadout, evalCausalReadout, evalNormalize);
 }

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "AttnFrame.h"
+#include "Evaluators.h"
 #include "Matrix.h"
 #include "attune/Attn/CompressFirst.h"
 
@@ -219,22 +219,6 @@ static LogicalResult evalConcatHeads(AttnFrame &frame, attn::ConcatHeadsOp op) {
   return success();
 }
 
-std::optional<LogicalResult> attune::reference::evalLayer(AttnFrame &frame, Operation &op) {
-  if (auto project = dyn_cast<attn::ProjectOp>(op))
-    return evalProject(frame, project);
-  if (auto project = dyn_cast<attn::ProjectOutputOp>(op))
-    return evalProjectOutput(frame, project);
-  if (auto rope = dyn_cast<attn::RopeOp>(op))
-    return evalRope(frame, rope);
-  if (auto norm = dyn_cast<attn::QkNormOp>(op))
-    return evalQkNorm(frame, norm);
-  if (auto compress = dyn_cast<attn::CompressOp>(op))
-    return evalCompress(frame, compress);
-  if (auto lepe = dyn_cast<attn::LepeOp>(op))
-    return evalLepe(frame, lepe);
-  if (auto take = dyn_cast<attn::TakeHeadsOp>(op))
-    return evalTakeHeads(frame, take);
-  if (auto concat = dyn_cast<attn::ConcatHeadsOp>(op))
-    return evalConcatHeads(frame, concat);
-  return std::nullopt;
+void attune::reference::addLayers(Evaluators &all) {
+  all.add(evalProject, evalProjectOutput, evalRope, evalQkNorm, evalCompress, evalLepe, evalTakeHeads, evalConcatHeads);
 }

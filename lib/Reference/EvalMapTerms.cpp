@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "AttnFrame.h"
+#include "Evaluators.h"
 #include "Sketch.h"
 
 #include "attune/Reference/Attention.h"
@@ -29,6 +29,8 @@ static Shift shiftOf(attn::MapOp op, const HeadMap &map, const Array *shift, int
 }
 
 static LogicalResult evalMap(AttnFrame &frame, attn::MapOp op) {
+  if (readsFolded(op))
+    return evalFoldedMap(frame, op);
   AttnValue value = frame.rowsFor(op.getResult(), op.getSource());
   const Array &source = value.array;
   FeatureMap map = FeatureMap::of(op.getFeatureMap());
@@ -101,12 +103,4 @@ static LogicalResult evalSketch(AttnFrame &frame, attn::SketchOp op) {
   return success();
 }
 
-std::optional<LogicalResult> attune::reference::evalMapTerm(AttnFrame &frame, Operation &op) {
-  if (auto map = dyn_cast<attn::MapOp>(op))
-    return readsFolded(map) ? evalFoldedMap(frame, map) : evalMap(frame, map);
-  if (auto maximum = dyn_cast<attn::KeyMaximumOp>(op))
-    return evalKeyMaximum(frame, maximum);
-  if (auto sketch = dyn_cast<attn::SketchOp>(op))
-    return evalSketch(frame, sketch);
-  return std::nullopt;
-}
+void attune::reference::addMapTerms(Evaluators &all) { all.add(evalMap, evalKeyMaximum, evalSketch); }

@@ -10,7 +10,7 @@
 // in the order of that form.
 //
 //===----------------------------------------------------------------------===//
-#include "AttnFrame.h"
+#include "Evaluators.h"
 
 #include "attune/Reference/Attention.h"
 
@@ -139,20 +139,6 @@ static LogicalResult evalEva(AttnFrame &frame, attn::EvaOp op) {
   return success();
 }
 
-std::optional<LogicalResult> attune::reference::evalMechanism(AttnFrame &frame, Operation &op) {
-  if (auto softmax = dyn_cast<attn::SoftmaxOp>(op))
-    return evalSoftmax(frame, softmax);
-  if (auto kernel = dyn_cast<attn::KernelOp>(op))
-    return evalKernelAttention(frame, kernel);
-  if (auto polynomial = dyn_cast<attn::PolynomialOp>(op))
-    return evalPolynomial(frame, polynomial);
-  if (auto polysketch = dyn_cast<attn::PolysketchOp>(op))
-    return evalPolysketch(frame, polysketch);
-  if (auto effatt = dyn_cast<attn::EffattOp>(op))
-    return evalEffatt(frame, effatt);
-  if (auto agent = dyn_cast<attn::AgentOp>(op))
-    return evalAgent(frame, agent);
-  if (auto eva = dyn_cast<attn::EvaOp>(op))
-    return evalEva(frame, eva);
-  return std::nullopt;
+void attune::reference::addMechanisms(Evaluators &all) {
+  all.add(evalSoftmax, evalKernelAttention, evalPolynomial, evalPolysketch, evalEffatt, evalAgent, evalEva);
 }

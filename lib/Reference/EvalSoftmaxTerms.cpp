@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "AttnFrame.h"
+#include "Evaluators.h"
 #include "Rows.h"
 
 #include "Head.h"
@@ -130,12 +130,4 @@ static LogicalResult evalFinish(AttnFrame &frame, attn::SoftmaxFinishOp op) {
   return success();
 }
 
-std::optional<LogicalResult> attune::reference::evalSoftmaxTerm(AttnFrame &frame, Operation &op) {
-  if (auto partial = dyn_cast<attn::SoftmaxPartialOp>(op))
-    return evalPartial(frame, partial);
-  if (auto merge = dyn_cast<attn::SoftmaxMergeOp>(op))
-    return evalMerge(frame, merge);
-  if (auto finish = dyn_cast<attn::SoftmaxFinishOp>(op))
-    return evalFinish(frame, finish);
-  return std::nullopt;
-}
+void attune::reference::addSoftmaxTerms(Evaluators &all) { all.add(evalPartial, evalMerge, evalFinish); }

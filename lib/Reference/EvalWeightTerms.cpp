@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "AttnFrame.h"
+#include "Evaluators.h"
 #include "Head.h"
 
 #include <cmath>
@@ -217,16 +217,6 @@ static LogicalResult evalRowSum(AttnFrame &frame, attn::RowSumOp op) {
   return success();
 }
 
-std::optional<LogicalResult> attune::reference::evalWeightTerm(AttnFrame &frame, Operation &op) {
-  if (auto contract = dyn_cast<attn::ContractOp>(op))
-    return evalContract(frame, contract);
-  if (auto visible = dyn_cast<attn::VisibleOp>(op))
-    return evalVisible(frame, visible);
-  if (auto power = dyn_cast<attn::PowerOp>(op))
-    return evalPower(frame, power);
-  if (auto blocks = dyn_cast<attn::DiagonalBlocksOp>(op))
-    return evalDiagonalBlocks(frame, blocks);
-  if (auto sum = dyn_cast<attn::RowSumOp>(op))
-    return evalRowSum(frame, sum);
-  return std::nullopt;
+void attune::reference::addWeightTerms(Evaluators &all) {
+  all.add(evalContract, evalVisible, evalPower, evalDiagonalBlocks, evalRowSum);
 }

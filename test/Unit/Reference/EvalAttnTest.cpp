@@ -148,3 +148,13 @@ TEST(EvalAttnTest, UnknownOpIsNamed) {
   EXPECT_THAT(program.messages,
               HasSubstr("'arith.negf' op expected an op that the interpreter of the attn dialect knows"));
 }
+
+TEST(EvalAttnTest, ConstantsAreTensors) {
+  Program program(R"(
+    func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %c = arith.constant 1.0 : f32
+      return %x : tensor<2xf32>
+    })");
+  EXPECT_TRUE(program.runAttn({Array({2})}).empty());
+  EXPECT_THAT(program.messages, HasSubstr("'arith.constant' op expected dense elements, but got 1.000000e+00 : f32"));
+}

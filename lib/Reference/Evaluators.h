@@ -1,0 +1,45 @@
+//===- Evaluators.h - How each op of a function is run -*- C++ -*---------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_REFERENCE_EVALUATORS_H
+#define ATTUNE_LIB_REFERENCE_EVALUATORS_H
+
+#include "AttnFrame.h"
+
+#include <functional>
+
+namespace attune::reference {
+
+class Evaluators {
+public:
+  /// Functions that each run the kind of op that they take.
+  template <typename... Ops> void add(mlir::LogicalResult (*...evals)(AttnFrame &, Ops)) { (addOne(evals), ...); }
+  /// An error at an op that nobody has added a function for.
+  mlir::LogicalResult run(AttnFrame &frame, mlir::Operation &op) const;
+
+private:
+  template <typename Op> void addOne(mlir::LogicalResult (*eval)(AttnFrame &, Op)) {
+    evaluators[mlir::TypeID::get<Op>()] = [eval](AttnFrame &frame, mlir::Operation &op) {
+      return eval(frame, llvm::cast<Op>(op));
+    };
+  }
+
+  llvm::DenseMap<mlir::TypeID, std::function<mlir::LogicalResult(AttnFrame &, mlir::Operation &)>> evaluators;
+};
+
+// Each adds the ops of a file.
+void addMechanisms(Evaluators &all);
+void addLayers(Evaluators &all);
+void addSoftmaxTerms(Evaluators &all);
+void addKernelTerms(Evaluators &all);
+void addMapTerms(Evaluators &all);
+void addWeightTerms(Evaluators &all);
+void addBlockedTerms(Evaluators &all);
+
+} // namespace attune::reference
+
+#endif // ATTUNE_LIB_REFERENCE_EVALUATORS_H
