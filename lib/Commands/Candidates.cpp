@@ -45,19 +45,10 @@ static Mechanism of(MechanismKind kind) {
   return mechanism;
 }
 
-/// With its defaults of SPEC §2.
 static Mechanism ofMap(FeatureMapKind kind) {
   Mechanism mechanism = of(MechanismKind::Kernel);
-  FeatureMap &map = mechanism.featureMap;
-  map.kind = kind;
-  if (kind == FeatureMapKind::Relu || kind == FeatureMapKind::Cosformer)
-    mechanism.denominator.floor = map.floor = 1e-6;
-  if (kind == FeatureMapKind::Focused)
-    map.power = 3, map.epsilon = 1e-6;
-  if (kind == FeatureMapKind::FavorRelu)
-    map.epsilon = 1e-3, map.normalize = true;
-  if (kind == FeatureMapKind::Favor)
-    map.normalize = true;
+  mechanism.featureMap = featureMapOf(kind);
+  mechanism.denominator.floor = mechanism.featureMap.floor;
   return mechanism;
 }
 
@@ -121,8 +112,9 @@ static void addKernels(Collector &all, const Spec &spec) {
   all.add("cosFormer", cosformer);
   for (int64_t features : {spec.headDim, 2 * spec.headDim, 4 * spec.headDim})
     all.add("Performer, " + count(features, "features"), withFeatures(FeatureMapKind::Favor, features));
-  all.add("Performer (relu), " + count(2 * spec.headDim, "features"),
-          withFeatures(FeatureMapKind::FavorRelu, 2 * spec.headDim));
+  Mechanism relu = withFeatures(FeatureMapKind::FavorRelu, 2 * spec.headDim);
+  relu.featureMap.normalize = true;
+  all.add("Performer (relu), " + count(2 * spec.headDim, "features"), relu);
 }
 
 static void addLowRank(Collector &all, const Spec &spec) {

@@ -47,19 +47,19 @@ llvm::ArrayRef<FeatureMapRow> featureMaps() {
   static constexpr llvm::StringRef cosformer[] = {"kind", "max_position"};
   static constexpr llvm::StringRef focused[] = {"kind", "power", "epsilon"};
   static constexpr FeatureMapRow rows[] = {
-      {FeatureMapKind::Favor, favor},
-      {FeatureMapKind::FavorRelu, favorRelu},
-      {FeatureMapKind::Elu1, plain},
-      {FeatureMapKind::Relu, plain, 1e-6},
-      {FeatureMapKind::Cosformer, cosformer, 1e-6},
-      {FeatureMapKind::Focused, focused},
+      {{.kind = FeatureMapKind::Favor, .normalize = true}, favor},
+      {{.kind = FeatureMapKind::FavorRelu, .epsilon = 1e-3}, favorRelu},
+      {{.kind = FeatureMapKind::Elu1}, plain},
+      {{.kind = FeatureMapKind::Relu, .floor = 1e-6}, plain},
+      {{.kind = FeatureMapKind::Cosformer, .floor = 1e-6}, cosformer},
+      {{.kind = FeatureMapKind::Focused, .epsilon = 1e-6, .power = 3}, focused},
   };
   return rows;
 }
 
 Names featureMapKinds() {
   static const auto names =
-      llvm::map_to_vector(featureMaps(), [](const FeatureMapRow &row) { return attn::stringifyFeatureKind(row.kind); });
+      llvm::map_to_vector(featureMaps(), [](const FeatureMapRow &row) { return attn::stringifyFeatureKind(row.defaults.kind); });
   return names;
 }
 

@@ -28,9 +28,8 @@ std::string kindsWithField(llvm::StringRef field);
 
 /// A feature map that a spec may name. One without fields of its own takes no more than its row here.
 struct FeatureMapRow {
-  FeatureMapKind kind;
-  Names fields;     // `kind` first
-  double floor = 0; // of the denominator, unless given
+  FeatureMap defaults;
+  Names fields; // `kind` first
 };
 llvm::ArrayRef<FeatureMapRow> featureMaps();
 /// Their names, in the same order.

@@ -54,28 +54,23 @@ FeatureMap parseFeatureMap(const Fields &mechanism) {
   std::optional<unsigned> kind = parseKind(fields, table, "feature_map");
   if (!kind)
     return map;
-  map.kind = grammar::featureMaps()[*kind].kind;
-  map.floor = grammar::featureMaps()[*kind].floor;
-  switch (map.kind) {
-  case FeatureMapKind::Favor:
-  case FeatureMapKind::FavorRelu:
+  const grammar::FeatureMapRow &row = grammar::featureMaps()[*kind];
+  map = row.defaults;
+  auto takes = [&](llvm::StringRef field) { return llvm::is_contained(row.fields, field); };
+  if (takes("features"))
     map.features = fields.size("features");
-    map.perHead = fields.boolean("per_head", false);
-    map.epsilon = fields.atLeastZero("epsilon", map.kind == FeatureMapKind::Favor ? 0 : 1e-3);
-    map.normalize = map.kind == FeatureMapKind::Favor || fields.boolean("normalize", false);
-    if (map.kind == FeatureMapKind::Favor && fields.has("stabilizer"))
-      map.stabilizer = static_cast<Stabilizer>(fields.choice("stabilizer", grammar::stabilizers()).value_or(0));
-    break;
-  case FeatureMapKind::Cosformer:
+  if (takes("per_head"))
+    map.perHead = fields.boolean("per_head", map.perHead);
+  if (takes("max_position"))
     map.maxPosition = fields.size("max_position");
-    break;
-  case FeatureMapKind::Focused:
-    map.power = fields.positive("power", 3);
-    map.epsilon = fields.positive("epsilon", 1e-6);
-    break;
-  default: // no fields
-    break;
-  }
+  if (takes("power"))
+    map.power = fields.positive("power", map.power);
+  if (takes("epsilon")) // with a power it keeps a norm above 0 that divides
+    map.epsilon = takes("power") ? fields.positive("epsilon", map.epsilon) : fields.atLeastZero("epsilon", map.epsilon);
+  if (takes("normalize"))
+    map.normalize = fields.boolean("normalize", map.normalize);
+  if (takes("stabilizer") && fields.has("stabilizer"))
+    map.stabilizer = static_cast<Stabilizer>(fields.choice("stabilizer", grammar::stabilizers()).value_or(0));
   return map;
 }
 

@@ -9,11 +9,17 @@
 
 #include "Grammar.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <cmath>
 
 namespace attune {
 
 llvm::StringRef nameOf(MechanismKind kind) { return grammar::mechanismKinds()[static_cast<unsigned>(kind)]; }
+
+FeatureMap featureMapOf(FeatureMapKind kind) {
+  return llvm::find_if(grammar::featureMaps(), [&](auto &row) { return row.defaults.kind == kind; })->defaults;
+}
 
 bool Mechanism::isScaled() const {
   if (kind == MechanismKind::Kernel)

@@ -51,54 +51,28 @@ private:
 //===----------------------------------------------------------------------===//
 
 static std::string writeFeatureMap(const FeatureMap &map) {
+  const FeatureMap standard = featureMapOf(map.kind);
   FlowMap fields;
-  fields.add("kind", attn::stringifyFeatureKind(map.kind));
-  switch (map.kind) {
-  case FeatureMapKind::Favor:
-    fields.add("features", map.features).add("per_head", map.perHead, false).add("epsilon", map.epsilon, 0.0);
-    if (map.stabilizer != Stabilizer::Constant)
-      fields.add("stabilizer", grammar::stabilizers()[static_cast<unsigned>(map.stabilizer)]);
-    break;
-  case FeatureMapKind::FavorRelu:
-    fields.add("features", map.features).add("per_head", map.perHead, false).add("epsilon", map.epsilon, 1e-3);
-    fields.add("normalize", map.normalize, false);
-    break;
-  case FeatureMapKind::Cosformer:
-    fields.add("max_position", map.maxPosition);
-    break;
-  case FeatureMapKind::Focused:
-    fields.add("power", map.power, 3.0).add("epsilon", map.epsilon, 1e-6);
-    break;
-  default: // no fields
-    break;
-  }
+  fields.add("kind", attn::stringifyFeatureKind(map.kind)).add("features", map.features, standard.features);
+  fields.add("per_head", map.perHead, standard.perHead).add("max_position", map.maxPosition, standard.maxPosition);
+  fields.add("power", map.power, standard.power).add("epsilon", map.epsilon, standard.epsilon);
+  fields.add("normalize", map.normalize, standard.normalize);
+  if (map.stabilizer != standard.stabilizer)
+    fields.add("stabilizer", grammar::stabilizers()[static_cast<unsigned>(map.stabilizer)]);
   return fields.str();
 }
 
+/// Fields of other kinds have their defaults.
 static void addKindFields(FlowMap &fields, const Mechanism &mechanism) {
-  switch (mechanism.kind) {
-  case MechanismKind::Polynomial:
-    fields.add("degree", mechanism.degree);
-    break;
-  case MechanismKind::Polysketch:
-    fields.add("degree", mechanism.degree).add("size", mechanism.sketchSize);
-    if (mechanism.localExact)
-      fields.add("local_exact", *mechanism.localExact);
-    break;
-  case MechanismKind::Agent:
-    fields.add("agents", mechanism.agents);
-    break;
-  case MechanismKind::Eva:
-    fields.add("chunk", mechanism.chunk).add("mu_weight", mechanism.muWeight, 0.5);
-    fields.add("exclude_local", mechanism.excludeLocal, false).add("mass", mechanism.mass, false);
-    break;
-  case MechanismKind::Kernel:
+  const Mechanism standard;
+  fields.add("degree", mechanism.degree, standard.degree).add("size", mechanism.sketchSize, standard.sketchSize);
+  if (mechanism.localExact)
+    fields.add("local_exact", *mechanism.localExact);
+  fields.add("agents", mechanism.agents, standard.agents).add("chunk", mechanism.chunk, standard.chunk);
+  fields.add("mu_weight", mechanism.muWeight, standard.muWeight);
+  fields.add("exclude_local", mechanism.excludeLocal, standard.excludeLocal).add("mass", mechanism.mass, standard.mass);
+  if (llvm::is_contained(grammar::fieldsOf(mechanism.kind), "feature_map"))
     fields.add("feature_map", writeFeatureMap(mechanism.featureMap));
-    break;
-  case MechanismKind::Softmax:
-  case MechanismKind::Effatt:
-    break;
-  }
 }
 
 static std::string writeWindow(const Window &window) {

@@ -45,6 +45,9 @@ struct FeatureMap {
   double floor = 0;                             // of the denominator, unless given
 };
 
+/// A map of that kind with the defaults of its fields.
+FeatureMap featureMapOf(FeatureMapKind kind);
+
 /// The guard of a row sum: max(sum + bias, floor).
 struct Denominator {
   double bias = 0;
