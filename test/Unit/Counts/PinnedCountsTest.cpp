@@ -114,7 +114,7 @@ TEST_F(PinnedCounts, StepsLeftOutAreSeen) {
       at = 0;
       original->walk([&](tile::LoopOp loop) {
         if (at++ == i)
-          once = loop.getUpper().getDefiningOp<tile::ArriveOp>() || tile::isBranch(loop);
+          once = loop.getUpper().getDefiningOp<tile::ArriveOp>() || loop.isBranch();
       });
       if (!once)
         EXPECT_FALSE(agrees(*changed, *original, sizes)) << name << ", loop " << i;
