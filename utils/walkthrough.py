@@ -1,4 +1,4 @@
-"""Writes docs/WayOfASpec.md: one spec at every stage, each shown as the compiler dumps it.
+"""Writes docs/Walkthrough.md: one spec at every stage, each shown as the compiler dumps it.
 
 With `--check` nothing is written: exits 1 if the page is not what the compiler gives today.
 """
@@ -10,14 +10,14 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
-PAGE = SOURCE / "docs" / "WayOfASpec.md"
+PAGE = SOURCE / "docs" / "Walkthrough.md"
 SPEC = "examples/elu1_causal.yaml"
 GPU_SPEC = "examples/elu1_bf16.yaml"
 LONGEST = 90
 
-OPENING = """# The way of a spec
+OPENING = """# Compilation walkthrough
 
-One spec from YAML to machine code. `utils/way_of_a_spec.py` writes this page from what `attnc` prints, and a test
+One spec from YAML to machine code. `utils/walkthrough.py` writes this page from what `attnc` prints, and a test
 holds it to that (but for numbers and the order of instructions); after a change of the compiler, run it again. Long dumps are cut where a line says so.
 """
 
@@ -96,10 +96,10 @@ def main():
         PAGE.write_text(text, encoding="utf-8")
         print(f"wrote {PAGE.relative_to(SOURCE)}")
     elif comparable(text) != comparable(PAGE.read_text(encoding="utf-8")):
-        sys.exit("expected docs/WayOfASpec.md to show what the compiler gives, but it shows something else; "
-                 "run utils/way_of_a_spec.py")
+        sys.exit("expected docs/Walkthrough.md to show what the compiler gives, but it shows something else; "
+                 "run utils/walkthrough.py")
     else:
-        print("docs/WayOfASpec.md is up to date")
+        print("docs/Walkthrough.md is up to date")
 
 
 main()
