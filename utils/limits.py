@@ -33,7 +33,7 @@ MECHANISMS = {
     "softmax": (False, {"kind": "softmax"}, {}),
     "softmax, causal": (True, {"kind": "softmax"}, {}),
     "softmax, rope": (False, {"kind": "softmax"}, {"rope": {}}),
-    "linformer, 256 slots": (False, {"kind": "softmax", "low_rank": {"rank": 256}}, {}),
+    "linformer, 256 compressed tokens": (False, {"kind": "softmax", "low_rank": {"rank": 256}}, {}),
     "polynomial": (False, {"kind": "polynomial", "degree": 4}, {}),
     "agent": (False, {"kind": "agent", "agents": 64}, {}),
     "eva, window 128, chunk 16": (False, {"kind": "eva", "window": {"length": 128}, "chunk": 16}, {}),

@@ -15,7 +15,7 @@ is wide; EVA has {chunks} chunks. The columns:
 
 * *equations*: (6) over (8), or (7) over (8), multiply-adds without the feed-forward part and W_O;
 * *any width*: what attnc compiles, for an A100 whose tiles may be of any width (`fast_bytes` and `accumulators_per_thread` lifted); it
-  takes the paper's order, E X and then the projections of the slots, by a law and not by hand;
+  takes the paper's order, E X and then the projections of the compressed tokens, by a law and not by hand;
 * *weights stored*: the same beside a Linformer that writes and reads its N × k weights twice each, as code of its time does;
 * *on the device*: for the device as it is; "–" where it has no plan.
 """
@@ -122,7 +122,7 @@ WHY = """**Where they differ, and why.**
 
 * *The shared part.* Equations leave out W_O and the feed-forward part, which both sides have, so a layer's ratio is nearer to 1 than theirs;
   and products are not all a kernel waits for.
-* *Partial sums.* A compression to k slots is cut into pieces of 2,048 tokens, whose sums of k × D in f32 are written, read and added. The
+* *Partial sums.* A compression to k tokens is cut into pieces of 2,048 tokens, whose sums of k × D in f32 are written, read and added. The
   paper's k of 1500 and more is nearly a piece, so that these sums are larger than the tokens themselves: a cost that no equation has, and
   a reason why E X pays less against the kernel method here than there.
 * *Stored weights.* At k = N, the end of Figure 4's first sweep, FLuRKA saves nothing by compressing and is a kernel method with two

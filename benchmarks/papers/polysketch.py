@@ -42,7 +42,7 @@ is a Pallas kernel in JAX: from 4096 to 16384 tokens its step takes {paper_step}
 sketches and FlashAttention cross says more about two programs than about two algorithms. The paper's sketches are chunks of 256
 tokens with 1024 features; ours are priced in both forms. In the quadratic one a pair costs r + dv + 1 = 97 products where exact
 attention's costs 128, and its weights are squares where those are exponentials: little to gain. The chunked one is linear in the
-context. Where it is not taken all the same, it is priced higher: it runs one grid point a head, with a batch of 1 that is 12 for
+context. Where it is not taken all the same, it is priced higher: it runs one program a head, with a batch of 1 that is 12 for
 108 streaming multiprocessors, and each carries 1024 × 65 sums; so the gain that the paper has at its longest contexts comes later
 here. The Performer of the paper is a cumulative sum, which writes a state a token; ours carries one from chunk to chunk, with a
 maximum for each feature, on as few multiprocessors. At 32768 tokens, with 4 layers, the paper has 4.5 times the steps of

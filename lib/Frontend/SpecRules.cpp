@@ -200,7 +200,7 @@ static void checkMapPin(RuleReporter &rules) {
                        "remove the pin: there are no features of keys");
   if (!mapped && *form == "materialized")
     rules.atValue("pin.map", "fused with order: after_map", "'materialized'",
-                  "the features are compressed to slots by the kernel that makes them");
+                  "the features are compressed by the kernel that makes them");
 }
 
 /// S24: `launch` needs parts.

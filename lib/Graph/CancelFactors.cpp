@@ -68,7 +68,7 @@ static std::string biasRefusal(Value tokens) {
     else if (isa<QkNormOp>(reader))
       reason = "qk_norm divides the bias by the norm of each key";
     else if (isa<CompressOp>(reader))
-      reason = "low_rank weighs the bias in each slot by another sum";
+      reason = "low_rank weighs the bias in each compressed token by another sum";
     else if (auto softmax = dyn_cast<SoftmaxOp>(reader); softmax && softmax.getLse())
       reason = "the logarithm of the sum shows the shift";
     else if (!shiftsOneSoftmax(use))

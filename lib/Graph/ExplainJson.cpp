@@ -20,7 +20,7 @@ static llvm::json::Object jsonOf(const cost::WorkEstimate &work) {
                             {"main_bytes", work.mainBytes},    {"near_bytes", work.nearBytes},
                             {"wide_bytes", work.wideBytes},    {"shuffles", work.shuffles},
                             {"live_bytes", work.liveBytes},    {"workspace_bytes", work.workspaceBytes},
-                            {"grid_points", work.grain},       {"launches", work.launches}};
+                            {"programs", work.grain},       {"launches", work.launches}};
 }
 
 static llvm::json::Object jsonOf(const Decision &decision) {

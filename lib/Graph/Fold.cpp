@@ -63,7 +63,7 @@ static bool isParameter(Value value) {
 
 static std::string kernelRefusal(KernelOp kernel, bool keys) {
   if (kernel.getCompressKey())
-    return "the features are compressed to slots";
+    return "the features are compressed along the sequence";
   if (kernel.getInitialState() || kernel.getFinalState())
     return "others read the state of these features";
   const DenominatorAttr guard = kernel.getDenominator();

@@ -9,7 +9,7 @@
 //   quadratic   o = (visible(A Bᵀ) V) / (visible(A Bᵀ) 1)                A = φ(Q), B = φ(K)
 //   state       o = (A S) / (A z),  S = Bᵀ V, z = Bᵀ 1                   no mask between queries and keys (I1)
 //   fused_state the same, each head's state made and read in one kernel
-//   merged_state the same as state, the pieces of the keys merged by the grid point that stores the last of them
+//   merged_state the same as state, the pieces of the keys merged by the program that stores the last of them
 //   chunked     the causal sums, a chunk at a time, from a carried state (I10)
 //   split       the same, the sequence cut into parts: the states of all but the last first, then the parts side by side (I11)
 //   grouped     chunked, the query heads of a key-value head one after another in each chunk: one φ(K) and one state (I15)
@@ -139,7 +139,7 @@ static std::string sketchRefusal(PolysketchOp op, StringRef form) {
   if (order.empty() && form == fusedForm)
     return "the state of squared sketches is too large to stay in a kernel";
   if (order.empty() && form == mergedForm)
-    return "the slices of a state of squared sketches are merged side by side, and one grid point has all of a piece";
+    return "the slices of a state of squared sketches are merged side by side, and one program has all of a piece";
   return order;
 }
 
@@ -165,9 +165,9 @@ struct LinearizeLaw : graph::RewriteLaw {
     if (reason.empty() && form == groupedForm)
       return groupRefusal(op);
     if (reason.empty() && op.getCompressKey() && form == fusedForm)
-      return "the state is of slots, which kernels of their own make first";
+      return "the state is of compressed tokens, which kernels of their own make first";
     if (reason.empty() && op.getCompressKey() && form == mergedForm)
-      return "the state is of slots, which are one piece";
+      return "the state is of compressed tokens, which are one piece";
     return reason;
   }
 

@@ -42,7 +42,7 @@ struct MapLaw : graph::RewriteLaw {
 
   std::string refusal(Operation *operation, StringRef form) const override {
     if (form == materializedForm && cast<KernelOp>(operation).getCompressKey())
-      return "the features are compressed to slots by the kernel that makes them";
+      return "the features are compressed by the kernel that makes them";
     return "";
   }
 

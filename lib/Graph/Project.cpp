@@ -31,7 +31,7 @@ static std::string readerRefusal(Operation *reader) {
     return "";
   }
   if (auto kernel = dyn_cast<KernelOp>(reader))
-    return kernel.getCompressKey() ? "features are compressed by kernels that read the tokens once for every block of slots"
+    return kernel.getCompressKey() ? "features are compressed by kernels that read the tokens once for every block of compressed tokens"
                                    : "";
   if (isa<LepeOp>(reader))
     return "lepe reads every value with its neighbours";

@@ -9,7 +9,7 @@
 //   materialized   a kernel reads the heads o [batch, heads, tokens, dv], which are stored: y = Σ_h o_h W_O[h]
 //   epilogue       the kernel of the heads has all of them of a query block one after another, and adds o_h W_O[h] up
 //
-// The second spares a launch and the workspace of o; in return heads are not grid points.
+// The second spares a launch and the workspace of o; in return heads are not programs.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/InEpilogue.h"
@@ -42,7 +42,7 @@ std::string graph::epilogueRefusal(const cost::AttentionShape &shape, tile::Targ
   if (target == tile::TargetKind::GPU)
     return "rows as wide as the model hold registers that the kernels of a GPU do not have (not supported yet)";
   if (shape.family == cost::Family::Softmax && shape.split)
-    return "each head ends in a grid point of its own, where its last piece of keys arrives, and none has all heads of a token";
+    return "each head ends in a program of its own, where its last piece of keys arrives, and none has all heads of a token";
   if (shape.fused)
     return "a kernel that keeps a state has all tokens of one head, and no kernel has all heads of a token";
   if (shape.family == cost::Family::Kernel && shape.form == Form::Chunked)

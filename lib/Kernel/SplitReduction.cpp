@@ -189,7 +189,7 @@ LogicalResult Splitter::split() {
 /// Points wait for each other once.
 static LogicalResult verifyArrivals(tile::KernelOp kernel) {
   WalkResult result = kernel.walk([](tile::ArriveOp arrive) {
-    arrive.emitOpError() << "expected no order between the grid points of a kernel that is split";
+    arrive.emitOpError() << "expected no order between the programs of a kernel that is split";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

@@ -193,7 +193,7 @@ static std::string summarize(const Spec &spec) {
     text += std::to_string(part.heads) + " heads " + nameOf(m.kind).str();
     if (m.kind == MechanismKind::Kernel)
       text += " " + attn::stringifyFeatureKind(m.featureMap.kind).str();
-    text += (m.lowRank ? " over " + std::to_string(m.lowRank->rank) + " slots" : "") + (m.window ? " in windows" : "") +
+    text += (m.lowRank ? " over " + std::to_string(m.lowRank->rank) + " compressed tokens" : "") + (m.window ? " in windows" : "") +
             (m.lepe ? " with lepe" : "");
   }
   text += std::string(spec.causal ? ", causal" : "") + ", width " + std::to_string(spec.headDim);

@@ -1,4 +1,4 @@
-//===- Arrivals.h - Grid points that wait for the last of their group ------===//
+//===- Arrivals.h - Programs that wait for the last of their group ------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- EvalArrive.cpp - Grid points that tell each other that they are done ===//
+//===- EvalArrive.cpp - Programs that tell each other that they are done ===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -27,7 +27,7 @@ static LogicalResult evalArrive(Frame &frame, tile::ArriveOp op) {
   Arrivals::Group &group = frame.arrivals->at(counters, counters.place(indices));
   int64_t count = frame.integer(op.getCount()), came = static_cast<int64_t>(group.here.size());
   if (count < 1 || count > static_cast<int64_t>(tile::mostArrivals) || (came && count != group.count) || came == count)
-    return op.emitOpError() << "expected a group of 1 to " << tile::mostArrivals << " grid points, each of which arrives "
+    return op.emitOpError() << "expected a group of 1 to " << tile::mostArrivals << " programs, each of which arrives "
                             << "once and names its size, but got arrival " << came + 1 << " of " << count;
   group.count = count;
   group.here.push_back(frame.pointNumber);

@@ -40,14 +40,14 @@ static LogicalResult noteRead(Frame &frame, Operation *op, const Array &memory, 
   if (!frame.races || frame.races->read(memory, place))
     return success();
   return op->emitOpError()
-         << "expected to read what no other grid point writes, but got an element that one has written";
+         << "expected to read what no other program writes, but got an element that one has written";
 }
 
 static LogicalResult noteWrite(Frame &frame, Operation *op, const Array &memory, int64_t place) {
   if (!frame.races || frame.races->write(memory, place))
     return success();
   return op->emitOpError()
-         << "expected to write what no other grid point touches, but got an element that one has read or written";
+         << "expected to write what no other program touches, but got an element that one has read or written";
 }
 
 namespace {

@@ -129,7 +129,7 @@ LogicalResult attune::reference::evalKernel(tile::KernelOp kernel, ArrayRef<int6
       return failure();
   }
   if (const Arrivals::Group *group = arrivals.incomplete())
-    return kernel.emitOpError() << "expected all " << group->count << " grid points of a group to arrive, but "
+    return kernel.emitOpError() << "expected all " << group->count << " programs of a group to arrive, but "
                                 << group->here.size() << " have";
   return success();
 }

@@ -1,4 +1,4 @@
-//===- RaceCheck.cpp - Finds grid points that meet in memory -------------===//
+//===- RaceCheck.cpp - Finds programs that meet in memory -------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- RaceCheck.h - Finds grid points that meet in memory ---------------===//
+//===- RaceCheck.h - Finds programs that meet in memory ---------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,17 +15,17 @@
 
 namespace attune::reference {
 
-/// The accesses of one launch: for each element of each buffer, which grid points have read and written it.
+/// The accesses of one launch: for each element of each buffer, which programs have read and written it.
 class RaceCheck {
 public:
-  /// The grid point whose accesses follow.
+  /// The program whose accesses follow.
   void enter(int64_t point) { current = point, seen.clear(); }
   /// What these points have done comes before what the current one does next.
   void sees(llvm::ArrayRef<int64_t> points) { seen.insert(points.begin(), points.end()); }
 
-  /// False if a grid point that the current one does not see has written the element.
+  /// False if a program that the current one does not see has written the element.
   bool read(const Array &memory, int64_t place);
-  /// False if a grid point that the current one does not see has read or written the element.
+  /// False if a program that the current one does not see has read or written the element.
   bool write(const Array &memory, int64_t place);
 
 private:

@@ -1,4 +1,4 @@
-//===- TileFrame.h - The values of one run of a host function or grid point ===//
+//===- TileFrame.h - The values of one run of a host function or program ===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

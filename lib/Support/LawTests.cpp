@@ -14,7 +14,7 @@ static constexpr LawTests tests[] = {
      "Unit/Kernel/KernelsTest.cpp", "4,096 tokens, 8 heads of 64: state; 49 tokens: quadratic"},
     {"I2", "Graph/Laws/I2-normaliser.mlir", "", "Unit/Kernel/KernelsTest.cpp", "every linear form"},
     {"I3", "Graph/Laws/I3-low_rank.mlir", "Graph/attn-select-rewrites-low-rank.mlir", "Unit/Kernel/CompressedKernelTest.cpp",
-     "D = 512, 8 heads, 4,096 tokens to 256 slots"},
+     "D = 512, 8 heads, 4,096 tokens compressed to 256"},
     {"I4", "Graph/Laws/I4-one-e-x.mlir", "Unit/Graph/LowRankTest.cpp", "Unit/Kernel/SpecsBlocked.cpp",
      "the same layer: one E x for 8 heads, for keys and for values"},
     {"I5", "Graph/Laws/I5-fold.mlir", "Graph/attn-select-rewrites-fold.mlir", "Unit/Kernel/SpecsFold.cpp",

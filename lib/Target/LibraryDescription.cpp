@@ -169,8 +169,8 @@ StringRef attune::target::standardMeaning(StringRef tensor) {
       .Cases({"bq", "bk", "bv", "bo"}, "bias that is added after the weight of that letter: PyTorch's linear.bias")
       .Case("omega", "directions of the random features, a row each, as drawn: norms are part of them")
       .Case("focus", "learned scale of each channel, before the softplus; it divides")
-      .Case("e", "compression of the keys: row s weighs all N of them into slot s; of the values too unless there is an f")
-      .Case("f", "compression of the values: row s weighs all N of them into slot s")
+      .Case("e", "compression of the keys: row s weighs all N of them into compressed token s; of the values too unless there is an f")
+      .Case("f", "compression of the values: row s weighs all N of them into compressed token s")
       .Case("lepe.weight", "depthwise filter of each value channel, added to the output: correlation taps in order")
       .Case("lepe.bias", "bias of each value channel of the depthwise filter")
       .Default("");

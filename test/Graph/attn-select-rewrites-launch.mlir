@@ -6,7 +6,7 @@
 
 // Parts one after another, or in common launches.
 
-// Two parts of one grid point each, for two cores.
+// Two parts of one program each, for two cores.
 // CHECK: Remark="{{.*}} by part0 keys: in_order, launch: co_launched; softmax + polynomial {{.*}}"
 // CHECK: Remark="launch: did not take the sequential form: {{.*}} times the price{{.*}}"
 // CHECK: Remark="launch: took the co_launched form: the cheapest; {{.*}}"

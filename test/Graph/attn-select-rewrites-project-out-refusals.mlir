@@ -78,7 +78,7 @@ func.func @unknown_width(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> 
 
 // -----
 
-// With the pin alone another form is taken; with a pin of a form whose grid points have one head there is no plan.
+// With the pin alone another form is taken; with a pin of a form whose programs have one head there is no plan.
 // FUSED: error: expected a plan that x86-64-avx512 can run, but found none: a kernel that keeps a state has all tokens of one head, and no kernel has all heads of a token
 // FUSED: note: without the pins there is one
 !t = tensor<1x2x16x8xf32>
@@ -105,7 +105,7 @@ func.func @causal(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
 
 // -----
 
-// SPLIT: error: expected a plan that x86-64-avx512 can run, but found none: each head ends in a grid point of its own, where its last piece of keys arrives, and none has all heads of a token
+// SPLIT: error: expected a plan that x86-64-avx512 can run, but found none: each head ends in a program of its own, where its last piece of keys arrives, and none has all heads of a token
 // SPLIT: note: without the pins there is one
 !t = tensor<1x2x16x8xf32>
 !w = tensor<16x12xf32>

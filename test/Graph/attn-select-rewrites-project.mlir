@@ -48,7 +48,7 @@ func.func @long(%x: tensor<1x512x256xf32>, %wq: tensor<256x256xf32> {attn.name =
 
 // -----
 
-// A state reads each key once. One head of up to 2,048 tokens is one grid point, and two cores could project: the values alone,
+// A state reads each key once. One head of up to 2,048 tokens is one program, and two cores could project: the values alone,
 // the keys in a map of its own, whose blocks of keys are as many.
 // CHECK: Remark="linearize: took the merged_state form: {{.*}}"
 // CHECK: Remark="project of wk: took the fused form: {{.*}}"

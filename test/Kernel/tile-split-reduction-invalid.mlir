@@ -114,7 +114,7 @@ tile.kernel @twice(%n: index, %counters: memref<?x2xi32>) grid(batch) {
   %all = tile.loop #tile.sum %i = %c0 to %n step 1 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split} {
     tile.yield %s : tensor<4xf32>
   }
-  // expected-error @below {{expected no order between the grid points of a kernel that is split}}
+  // expected-error @below {{expected no order between the programs of a kernel that is split}}
   %last = tile.arrive %counters[%b] of %n : memref<?x2xi32>
   tile.return
 }

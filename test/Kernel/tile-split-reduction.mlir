@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -tile-split-reduction=pieces=4 -canonicalize -cse | FileCheck %s
 // RUN: attn-opt %s -tile-split-reduction -canonicalize -cse | FileCheck %s --check-prefix=SCHEDULE
 
-// Every grid point becomes four, along a further axis. Each leaves the span of its piece; the last one applies all of them
+// Every program becomes four, along a further axis. Each leaves the span of its piece; the last one applies all of them
 // to what the loop began with, and does what stands behind the loop.
 
 // CHECK-LABEL: tile.kernel @total(

@@ -47,8 +47,8 @@ static cl::list<std::string> outputs("o", cl::desc("A file for the next result")
 static cl::list<int64_t> grid("grid", cl::CommaSeparated, cl::desc("Run a kernel over this grid"));
 static cl::list<int64_t> rows("rows", cl::CommaSeparated, cl::desc("Compute these queries only"));
 static cl::opt<bool> faithful("faithful", cl::desc("Round every value to its element type"));
-static cl::opt<uint64_t> seed("seed", cl::desc("Order of the grid points"));
-static cl::opt<bool> noRaces("allow-races", cl::desc("Do not check that grid points stay apart"));
+static cl::opt<uint64_t> seed("seed", cl::desc("Order of the programs"));
+static cl::opt<bool> noRaces("allow-races", cl::desc("Do not check that programs stay apart"));
 
 static int fail(const llvm::Twine &message) {
   llvm::errs() << "error: " << message << "\n";

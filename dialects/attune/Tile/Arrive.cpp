@@ -1,4 +1,4 @@
-//===- Arrive.cpp - Order between grid points -*- C++ -*------------------===//
+//===- Arrive.cpp - Order between programs -*- C++ -*------------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +14,7 @@ LogicalResult ArriveOp::verify() {
   if (!(*this)->getParentOfType<KernelOp>())
     return emitOpError() << "expected to be inside a tile.kernel";
   if ((*this)->getParentOfType<LoopOp>())
-    return emitOpError() << "expected each grid point to arrive once, but got a loop around it";
+    return emitOpError() << "expected each program to arrive once, but got a loop around it";
   auto type = llvm::cast<MemRefType>(getCounters().getType());
   int64_t rank = type.getRank();
   if (!isMemory(type) || !type.getElementType().isInteger(32) || type.getDimSize(rank - 1) != 2)

@@ -1,4 +1,4 @@
-//===- Arrive.cpp - The grid point that is last of its group -------------===//
+//===- Arrive.cpp - The program that is last of its group -------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,7 +10,7 @@
 //     while (!exchange(counter, word → next(word)))    the counter had another word: that one
 //     last = next(word) = 0
 //
-// A grid point is the work of one thread. The exchange comes after what it has stored, and before what it loads next.
+// A program is the work of one thread. The exchange comes after what it has stored, and before what it loads next.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"

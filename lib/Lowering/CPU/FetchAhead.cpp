@@ -121,7 +121,7 @@ static bool rowsFollowBlocks(Operation *access) {
 }
 
 /// What the dots of the loop fetch the next tiles of: what it loads, and what the kernel loads before it, for the next
-/// grid point. What the kernel stores after it is fetched, too.
+/// program. What the kernel stores after it is fetched, too.
 static SmallVector<Operation *> accessesToFetch(tile::LoopOp loop) {
   SmallVector<Operation *> accesses;
   for (auto load : loop.getBody().front().getOps<tile::LoadOp>())
@@ -144,7 +144,7 @@ static bool fetchedInstead(tile::LoadOp a, tile::LoadOp b) {
   return a.getFold() ? std::abs(first) < std::abs(second) : first > second;
 }
 
-/// The loads of a kernel without a loop that the next grid point has elsewhere.
+/// The loads of a kernel without a loop that the next program has elsewhere.
 static SmallVector<tile::LoadOp> loadsOfBlock(Block &body) {
   SmallVector<tile::LoadOp> loads;
   for (auto load : body.getOps<tile::LoadOp>()) {

@@ -106,7 +106,7 @@ void emitTransposeOfPairs(KernelState &state, Buffer source, int64_t outer, int6
 void provideOrders(KernelState &state, ValueRange tiles);
 /// Emits a loop; carried tiles are updated in place where their next value can be computed there.
 LogicalResult emitLoop(KernelState &state, tile::LoopOp loop);
-/// Says at a counter that the grid point has stored its part; the op's result is whether it is the last one.
+/// Says at a counter that the program has stored its part; the op's result is whether it is the last one.
 void emitArrive(KernelState &state, tile::ArriveOp op);
 void emitAny(KernelState &state, tile::AnyOp op);
 /// Emits the ops of a block.

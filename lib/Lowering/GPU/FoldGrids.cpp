@@ -57,7 +57,7 @@ static SmallVector<Value> addArguments(tile::KernelOp kernel, unsigned count) {
 }
 
 namespace {
-/// The places of a grid point from its number.
+/// The places of a program from its number.
 struct Decoder {
   OpBuilder builder;
   Location loc;

@@ -84,7 +84,7 @@ class Performer(MultiheadAttention):
 
 
 class Linformer(MultiheadAttention):
-    """Softmax over keys and values that E (and F, unless `tied`) compresses to `rank` slots; `keys` is the largest
+    """Softmax over keys and values that E (and F, unless `tied`) compresses to `rank` tokens; `keys` is the largest
     length."""
 
     e: torch.Tensor
@@ -112,7 +112,7 @@ class Linformer(MultiheadAttention):
 
 
 class Flurka(MultiheadAttention):
-    """FLuRKA: a kernel over keys and values that E compresses to `rank` slots; `keys` is the largest length. The map is
+    """FLuRKA: a kernel over keys and values that E compresses to `rank` tokens; `keys` is the largest length. The map is
     FAVOR+ with `features`, or `feature_map`, such as {"kind": "elu1"}."""
 
     def __init__(self, embed_dim: int, num_heads: int, *, rank: int, keys: int, features: typing.Optional[int] = None,

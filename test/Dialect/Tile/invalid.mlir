@@ -879,7 +879,7 @@ tile.kernel @k(%counters: memref<4x2xi32>, %i: index) grid(batch) {
 // Once.
 tile.kernel @k(%counters: memref<4x2xi32>, %i: index) grid(batch) {
   tile.loop #tile.sum %j = %i to %i step 1 {
-    // expected-error @below {{expected each grid point to arrive once, but got a loop around it}}
+    // expected-error @below {{expected each program to arrive once, but got a loop around it}}
     %last = tile.arrive %counters[%i] of %i : memref<4x2xi32>
     tile.yield
   }

@@ -202,7 +202,7 @@ func.func @norm__not_without(%q: !x, %x: !m, %w: !w, %beta: !beta {attn.paramete
   return %o : !x
 }
 
-// REMARK: cancel: the bias of the keys stays: low_rank weighs the bias in each slot by another sum
+// REMARK: cancel: the bias of the keys stays: low_rank weighs the bias in each compressed token by another sum
 !n = tensor<?x6x6xf32>
 !slots = tensor<?x2x3x4xf32>
 func.func @slots(%q: !c, %x: !n, %w: !w, %beta: !beta {attn.parameter}, %v: !slots, %e: tensor<1x3x6xf32>) -> !c {

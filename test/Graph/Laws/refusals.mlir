@@ -21,10 +21,10 @@ func.func @parts(%x: !x, %wq: tensor<16x16xf32> {attn.name = "wq", attn.paramete
 
 // -----
 
-// CHECK: Remark="fold of wq: cannot take the folded form: the features are compressed to slots"
-// CHECK: Remark="linearize: cannot take the fused_state form: the state is of slots, which kernels of their own make first"
-// CHECK: Remark="linearize: cannot take the merged_state form: the state is of slots, which are one piece"
-// CHECK: Remark="map: cannot take the materialized form: the features are compressed to slots by the kernel that makes them"
+// CHECK: Remark="fold of wq: cannot take the folded form: the features are compressed along the sequence"
+// CHECK: Remark="linearize: cannot take the fused_state form: the state is of compressed tokens, which kernels of their own make first"
+// CHECK: Remark="linearize: cannot take the merged_state form: the state is of compressed tokens, which are one piece"
+// CHECK: Remark="map: cannot take the materialized form: the features are compressed by the kernel that makes them"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 #relu = #attn.feature_map<favor_relu, features = 8, epsilon = 0.0>
 !x = tensor<1x64x16xf32>
@@ -99,7 +99,7 @@ func.func @width(%q: !h, %x: !x, %wk: !w {attn.name = "wk", attn.parameter}, %v:
 // -----
 
 // CHECK: Remark="linearize: cannot take the fused_state form: the state of squared sketches is too large to stay in a kernel"
-// CHECK: Remark="linearize: cannot take the merged_state form: the slices of a state of squared sketches are merged side by side, and one grid point has all of a piece"
+// CHECK: Remark="linearize: cannot take the merged_state form: the slices of a state of squared sketches are merged side by side, and one program has all of a piece"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 !h = tensor<1x1x64x8xf32>
 !s = tensor<1x16xf32>

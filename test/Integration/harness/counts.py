@@ -36,7 +36,7 @@ def resolved(args, spec, dtype, pin, folder):
 
 
 def predicted(args, spec):
-    """(kernel, work) of the plan that is taken. Without grid points a kernel is not launched: states before the only part."""
+    """(kernel, work) of the plan that is taken. Without programs a kernel is not launched: states before the only part."""
     said = json.loads(attnc(args.attnc, "explain", spec, "--json", "--target", args.target))
     kernels = [(kernel["kernel"], kernel["work"]) for kernel in said["functions"][0]["kernels"]]
     return [(kernel, work) for kernel, work in kernels if any(work[count] for count, _ in COUNTS)]

@@ -2,7 +2,7 @@
 //
 //   o = Σ_j exp(s ⟨q, k_j⟩) v_j / Σ_j exp(s ⟨q, k_j⟩)        s = 0.25, d = 24, dv = 40, 6 query heads share 2 key-value heads
 //
-// The kernel is that of softmax.mlir with tiles of one query and 32 keys. 16 grid points have a piece of the keys each, a share of the steps
+// The kernel is that of softmax.mlir with tiles of one query and 32 keys. 16 programs have a piece of the keys each, a share of the steps
 // of both loops, and store its span: the maximum [1], the sum [1] and the accumulator [1, 40], in units of log 2. The last one to arrive
 // applies all spans, in their order, to what the loops began with, and writes output and lse.
 //

@@ -173,7 +173,7 @@ TEST_F(AttentionWork, StateInPieces) {
 }
 
 TEST_F(AttentionWork, StateAndReadoutInOneKernel) {
-  // The same, one after another at a grid point for each of the 2 heads with states: no state is written.
+  // The same, one after another at a program for each of the 2 heads with states: no state is written.
   AttentionShape fused = shape(Form::State, 6, 10);
   fused.heads = 4, fused.sharedHeads = fused.featureHeads = 2, fused.fused = true;
   auto kernels = attentionWork(fused, tiles(4, 2, /*piece=*/4));
@@ -195,7 +195,7 @@ TEST_F(AttentionWork, StateAndReadoutInOneKernel) {
 }
 
 TEST_F(AttentionWork, StateMergedByItsLastPiece) {
-  // The state and the merge of StateInPieces in one kernel. 2 of its 6 grid points wait for the others, and read 3 pieces.
+  // The state and the merge of StateInPieces in one kernel. 2 of its 6 programs wait for the others, and read 3 pieces.
   AttentionShape merged = shape(Form::State, 6, 10);
   merged.heads = 4, merged.sharedHeads = merged.featureHeads = 2, merged.merged = true;
   auto kernels = attentionWork(merged, tiles(4, 2, /*piece=*/4));

@@ -14,7 +14,7 @@ using namespace attune;
 using namespace attune::cost;
 using namespace attune::test;
 
-/// 1,000 products (10 s on one core at 100 a second), 20 others (2 s), 40 exponentials (8 s), in 4 grid points.
+/// 1,000 products (10 s on one core at 100 a second), 20 others (2 s), 40 exponentials (8 s), in 4 programs.
 static WorkEstimate sample() {
   WorkEstimate work;
   work.products = 1000, work.elementwise = 20, work.exps = 40, work.grain = 4;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel that copies the row of its grid point. The emulator refuses more than 65,535 blocks in y and z, as a device does, and
+// A kernel that copies the row of its program. The emulator refuses more than 65,535 blocks in y and z, as a device does, and
 // reports a row that two blocks write; a row that none writes keeps its −1.
 //
 //===----------------------------------------------------------------------===//

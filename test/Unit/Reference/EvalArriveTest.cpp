@@ -1,4 +1,4 @@
-//===- EvalArriveTest.cpp - Grid points that wait for the last ------------===//
+//===- EvalArriveTest.cpp - Programs that wait for the last ------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -66,7 +66,7 @@ TEST(EvalArriveTest, APointThatIsNotLastMustNotRead) {
 TEST(EvalArriveTest, AllPointsOfAGroupArrive) {
   Program program(sumOfPoints("arith.constant 6 : index"));
   EXPECT_FALSE(run(program, Array({1})));
-  EXPECT_THAT(program.messages, HasSubstr("expected all 6 grid points of a group to arrive, but 5 have"));
+  EXPECT_THAT(program.messages, HasSubstr("expected all 6 programs of a group to arrive, but 5 have"));
 }
 
 TEST(EvalArriveTest, TheCounterMustExist) {

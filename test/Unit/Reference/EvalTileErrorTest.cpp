@@ -81,7 +81,7 @@ tile.kernel @k(%out: memref<4xf32>) grid(batch) {
 TEST(EvalTileErrorTest, GridPointsThatWriteTheSameElement) {
   Program program(launchTwice);
   EXPECT_FALSE(program.runKernel({2}, {Array({4})}));
-  EXPECT_THAT(program.messages, HasSubstr("expected to write what no other grid point touches"));
+  EXPECT_THAT(program.messages, HasSubstr("expected to write what no other program touches"));
   Program unchecked(launchTwice);
   EvalTileOptions options;
   options.checkRaces = false;
@@ -102,7 +102,7 @@ TEST(EvalTileErrorTest, GridPointsThatReadWhatAnotherWrites) {
     EvalTileOptions options;
     options.seed = seed;
     EXPECT_FALSE(program.runKernel({3}, {Array({4})}, options));
-    EXPECT_THAT(program.messages, HasSubstr("other grid point"));
+    EXPECT_THAT(program.messages, HasSubstr("other program"));
   }
 }
 

@@ -40,7 +40,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-/// Runs `body`, the ops of a kernel on %in and %out, over one grid point with arrays of the given types.
+/// Runs `body`, the ops of a kernel on %in and %out, over one program with arrays of the given types.
 bool runBody(Program &program, const Array &in, const Array &out, Precision precision = Precision::Ideal);
 
 /// The text of a kernel of grid(batch) with memories %in and %out.

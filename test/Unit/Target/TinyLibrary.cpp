@@ -21,7 +21,7 @@ using namespace llvm;
 
 namespace {
 
-// Slots of q: address 0, sizes 1-4, strides 5-8; of o: 9, 10-13, 14-17; workspace 18. A grid point is (row, head,
+// Slots of q: address 0, sizes 1-4, strides 5-8; of o: 9, 10-13, 14-17; workspace 18. A program is (row, head,
 // batch).
 constexpr const char *kernelText = R"(
 declare void @attune_rt_launch(ptr, ptr, ptr, i64, i64, i64, i64)
