@@ -32,6 +32,15 @@ kernel::TokenRange fusion::partAt(const TileSite &site, const Extents &extents) 
   return {first, tiles.min(tiles.add(first, length), all)};
 }
 
+/// The entries of the piece at the site, below `limit`.
+static kernel::TokenRange pieceAt(const TileSite &site, const Extents &extents, Value limit) {
+  TileBuilder &tiles = site.tiles();
+  const Extent &parts = extents[Axis::Part];
+  Value all = tiles.dim(site.argument(parts.memory), parts.dimension), length = parts.cuts->pieceLength(tiles, all);
+  Value first = kernel::multiply(tiles, site[Axis::Piece].first, length);
+  return {first, tiles.min(tiles.add(first, length), limit)};
+}
+
 Value fusion::limitOf(const TileSite &site, const Extent &extent, const WindowView &view) {
   if (!extent.lengths)
     return countOf(site, extent);
@@ -48,6 +57,10 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
     return {part.end, Value(), part.end, Value(), part.first};
   }
   Value limit = limitOf(site, extent, site[stage.axis].view);
+  if (extent.ofPiece) {
+    kernel::TokenRange piece = pieceAt(site, *stage.extents, limit);
+    return {limit, Value(), piece.end, Value(), piece.first};
+  }
   if (!extent.causal)
     return kernel::allKeys(site.tiles(), limit, stage.step);
   const AxisRange &rows = site[*extent.causal];

@@ -30,7 +30,10 @@ struct Extent {
   /// The entries are parts of the sequence that `memory` has at `dimension`.
   std::optional<kernel::SequenceCuts> cuts = std::nullopt;
   bool ofPart = false; ///< a stage streams the entries of the part at the site, in place of all
+  bool ofPiece = false; ///< the same of the piece of a part at the site
   int64_t beforePart = 0; ///< so many entries for each part before that at the site; 0: `count`
+  /// A stage streams the `count` entries that belong to the entry of that axis at the site.
+  std::optional<Axis> memberOf = std::nullopt;
 };
 struct Extents {
   std::array<Extent, axisCount> ofAxes;
@@ -54,6 +57,7 @@ struct RegionOutput {
   Source source;
   mlir::Value memory;
   llvm::SmallVector<Dimension, 4> dimensions;
+  unsigned tile = 0; ///< which one of the source's
 };
 
 /// What a step of a stage does: outputs, which are read from the state before it, then its entries enter the state.
@@ -61,6 +65,7 @@ struct StepForm {
   std::shared_ptr<const StreamedTerm> term;
   llvm::SmallVector<Source> operands;
   llvm::SmallVector<RegionOutput, 1> outputs = {};
+  llvm::SmallVector<Source, 1> effects = {}; ///< stages that are run for the outputs of their steps
 };
 
 /// Consecutive steps of a stage. Where `masked`, not every entry counts for every row.
@@ -85,6 +90,12 @@ struct Group {
   int64_t count;
 };
 
+/// Into which pieces the steps of a stage may be cut, which `tile-split-reduction` runs side by side.
+struct StageCut {
+  int64_t length = 0;    ///< entries of a piece, whole steps; 0: the schedule says how many pieces there are
+  std::string kernel = ""; ///< which puts them together; none: the point that leaves the last one
+};
+
 /// A loop over an axis.
 struct Stage {
   Axis axis;
@@ -97,6 +108,7 @@ struct Stage {
   std::shared_ptr<const BoundSource> state = nullptr; ///< what is carried when a step begins
   std::shared_ptr<const BoundSource> unit = nullptr;  ///< its unit with that of the step's entries joined
   std::optional<Shortcut> shortcut = std::nullopt;
+  std::optional<StageCut> cut = std::nullopt; ///< none: one after another
 
   /// The axes that a step has a range of, and the stage's reader has not.
   AxisSet axes() const;
@@ -126,7 +138,7 @@ struct KernelRegion {
 };
 
 /// The kernel of a region at the module's end, and its launch in the host function.
-mlir::LogicalResult buildRegion(kernel::BuildSite &site, const KernelRegion &region);
+mlir::FailureOr<tile::LaunchOp> buildRegion(kernel::BuildSite &site, const KernelRegion &region);
 
 } // namespace attune::fusion
 

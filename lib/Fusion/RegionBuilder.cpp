@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Extents.h"
+#include "LaunchedKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -89,12 +90,14 @@ static TileSite programSite(TileSite site, const KernelRegion &region) {
     Value first = axis.axis == Axis::Batch ? entry : tiles.programId(axis.counts);
     if (axis.tile != 1)
       first = tiles.mul(first, axis.tile);
-    site = site.with(axis.axis, AxisRange{first, axis.tile, Value(), Value(), site[axis.axis].view});
+    const Extent &extent = (*region.extents)[axis.axis];
+    Value limit = extent.lengths ? limitOf(site, extent, site[axis.axis].view) : Value();
+    site = site.with(axis.axis, AxisRange{first, axis.tile, limit, Value(), site[axis.axis].view});
   }
   return site;
 }
 
-LogicalResult fusion::buildRegion(kernel::BuildSite &site, const KernelRegion &region) {
+FailureOr<tile::LaunchOp> fusion::buildRegion(kernel::BuildSite &site, const KernelRegion &region) {
   if (failed(region.verify([&] { return emitError(site.loc); })))
     return failure();
   kernel::Problem named;
@@ -106,10 +109,12 @@ LogicalResult fusion::buildRegion(kernel::BuildSite &site, const KernelRegion &r
   for (const Source &stage : region.effects)
     stage->read(program);
   for (const RegionOutput &output : region.outputs)
-    program.store(output.source->tile(program), output.memory, output.dimensions);
+    program.store(output.source->tiles(program)[output.tile], output.memory, output.dimensions);
   frame.builder.setInsertionPointToEnd(&frame.kernel.getBody().front());
   TileBuilder host(site.host, site.loc);
   auto sizeOf = [&](const GridAxis &axis) { return gridSize(host, region, axis); };
-  frame.finish(site, llvm::map_to_vector(region.grid, sizeOf));
-  return success();
+  tile::LaunchOp launch = frame.finish(site, llvm::map_to_vector(region.grid, sizeOf));
+  // Of some extents only the host needs to know how large they are.
+  kernel::LaunchedKernel{frame.kernel, {launch}}.removeUnused();
+  return launch;
 }

@@ -101,7 +101,10 @@ void RegionPrinter::term(const TileSource &source, const Term &term, Sources ope
 
 void RegionPrinter::output(const RegionOutput &output) {
   require(*output.source);
-  os.indent(2 * indent) << "output %" << numberOf(*output.source) << " to ";
+  os.indent(2 * indent) << "output %" << numberOf(*output.source);
+  if (output.tile)
+    os << '#' << output.tile;
+  os << " to ";
   os << show(output.memory, output.dimensions) << '\n';
 }
 
@@ -121,6 +124,8 @@ void RegionPrinter::outputs(const Stage &stage, const StepForm &form) {
   auto all = [&] {
     for (const RegionOutput &each : form.outputs)
       output(each);
+    for (const Source &effect : form.effects)
+      require(*effect);
   };
   if (!stage.group || form.outputs.empty())
     return all();
@@ -172,6 +177,10 @@ std::string RegionPrinter::extentOf(const Stage &stage, Axis axis) {
     stream << " causal(" << nameOf(*extent.causal) << ')';
   if (extent.ofPart)
     stream << " of part";
+  if (extent.ofPiece)
+    stream << " of piece";
+  if (extent.memberOf)
+    stream << " of " << nameOf(*extent.memberOf);
   if (extent.beforePart)
     stream << " before part * " << extent.beforePart;
   if (extent.window)
@@ -193,6 +202,13 @@ void RegionPrinter::stage(const TileSource &source, const Stage &stage, const St
   os << ") carry(" << Attribute(given.term->carry((*stage.extents)[Axis::Batch].memory.getContext())) << ')';
   if (stage.begin)
     os << " from %" << numberOf(*stage.begin);
+  if (stage.cut) {
+    os << " in pieces";
+    if (stage.cut->length)
+      os << " of " << stage.cut->length;
+    if (!stage.cut->kernel.empty())
+      os << " merged by @" << stage.cut->kernel;
+  }
   AxisSet brings = setOf(stage.axis);
   if (stage.together)
     brings |= setOf(*stage.together);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Extents.h"
 #include "RegionPrinter.h"
+#include "StepStream.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -67,6 +68,8 @@ static AxisSet axesOf(const StepForm &form) {
     axes |= operand->axes();
   for (const RegionOutput &output : form.outputs)
     axes |= output.source->axes();
+  for (const Source &effect : form.effects)
+    axes |= effect->axes();
   return axes;
 }
 
@@ -82,6 +85,10 @@ static AxisSet axesOf(const Stage &stage, const StepForm &form) {
   const Extent &extent = (*stage.extents)[stage.axis];
   if (extent.ofPart || extent.beforePart)
     axes |= setOf(Axis::Part);
+  if (extent.ofPiece)
+    axes |= setOf(Axis::Piece);
+  if (extent.memberOf)
+    axes |= setOf(*extent.memberOf);
   return axes & ~stage.axes();
 }
 
@@ -91,6 +98,7 @@ StageSource::StageSource(Stage given, StepForm givenForm)
   auto append = [&](const StepForm &each) {
     for (const RegionOutput &output : each.outputs)
       all.push_back(output.source);
+    llvm::append_range(all, each.effects);
   };
   append(form);
   if (stage.begin)
@@ -146,8 +154,8 @@ SiteValue StageSource::build(const TileSite &site) const {
 /// A loop whose body gives the next state. What its steps share is built in the block around it meanwhile, so it has a
 /// builder of its own.
 using NextState = function_ref<SmallVector<Value>(Block &block, Value first, ValueRange carried)>;
-static SmallVector<Value> buildLoop(TileBuilder &tiles, tile::CarryAttrInterface carry, Value lower, Value upper,
-                                    int64_t step, ValueRange state, NextState next) {
+static tile::LoopOp buildLoop(TileBuilder &tiles, tile::CarryAttrInterface carry, Value lower, Value upper, int64_t step,
+                              ValueRange state, NextState next) {
   auto body = [&](OpBuilder &builder, Location loc, Value first, ValueRange carried) {
     Block &block = *builder.getInsertionBlock();
     SmallVector<Value> yielded = next(block, first, carried);
@@ -156,12 +164,14 @@ static SmallVector<Value> buildLoop(TileBuilder &tiles, tile::CarryAttrInterface
   };
   OpBuilder builder(tiles.loc.getContext());
   builder.setInsertionPointToEnd(tiles.builder.getInsertionBlock());
-  return SmallVector<Value>(
-      tile::LoopOp::create(builder, tiles.loc, carry, lower, upper, step, state, body).getResults());
+  return tile::LoopOp::create(builder, tiles.loc, carry, lower, upper, step, state, body);
 }
 
 TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, const Segment &segment,
                                const kernel::VisibleKeys &borders) const {
+  const Extent &streamed = (*stage.extents)[stage.axis];
+  if (streamed.memberOf)
+    first = inner.tiles.add(inner.tiles.mul(site[*streamed.memberOf].first, streamed.count), first);
   AxisRange range{first, stage.step, segment.masked ? borders.limit : Value(), Value(), site[stage.axis].view};
   Mask mask = segment.masked ? Mask{borders.limit, borders.diagonal} : Mask();
   TileSite step = site.step(inner, stage.axis, range, mask);
@@ -181,7 +191,11 @@ SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment
     Scope inner(block, tiles.loc, &site.block());
     return buildStep(stepSite(site, inner, first, segment, borders), chosen, carried);
   };
-  return buildLoop(tiles, form.term->carry(tiles.builder.getContext()), lower, upper, stage.step, state, next);
+  tile::CarryAttrInterface carry = form.term->carry(tiles.builder.getContext());
+  tile::LoopOp loop = buildLoop(tiles, carry, lower, upper, stage.step, state, next);
+  if (stage.cut)
+    kernel::markStream(loop, stage.cut->length, stage.cut->kernel);
+  return SmallVector<Value>(loop.getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,7 +255,9 @@ SmallVector<Value> StageSource::buildInUnit(const TileSite &site, const StepForm
   for (int64_t number = 0; number < (stage.group ? stage.group->count : 1); ++number) {
     TileSite at = stage.group ? site.member(stage.group->member, stage.group->of, stage.group->count, number) : site;
     for (const RegionOutput &output : chosen.outputs)
-      at.store(output.source->tile(at), output.memory, output.dimensions);
+      at.store(output.source->tiles(at)[output.tile], output.memory, output.dimensions);
+    for (const Source &effect : chosen.effects)
+      effect->read(at);
   }
   for (Operation *op : rescaling)
     op->moveBefore(op->getBlock(), op->getBlock()->end());
@@ -272,6 +288,7 @@ SmallVector<Value> StageSource::buildBranches(const TileSite &site, ValueRange s
   };
   SmallVector<Value> next{unit};
   auto sums = tile::SumAttr::get(context);
-  llvm::append_range(next, buildLoop(tiles, sums, taken, tiles.index(1), 1, state.drop_front(), inUnit));
-  return buildLoop(tiles, form.term->carry(context), tiles.index(0), taken, 1, next, inAny);
+  llvm::append_range(next, buildLoop(tiles, sums, taken, tiles.index(1), 1, state.drop_front(), inUnit).getResults());
+  return SmallVector<Value>(
+      buildLoop(tiles, form.term->carry(context), tiles.index(0), taken, 1, next, inAny).getResults());
 }

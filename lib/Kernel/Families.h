@@ -112,9 +112,6 @@ void buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens
 void buildCompression(BuildSite &site, const Problem &problem, mlir::Value weight, const Tokens &result,
                       const FeatureMap *map = nullptr);
 
-/// Naive FLuRKA: φ(problem.query) (featuresᵀ · problem.value), both over compressed slots; no denominator.
-void buildCompressedKernel(BuildSite &site, const Problem &problem, const FeatureMap &map, const Tokens &features);
-
 /// result [batch, heads, count, d] = means of `count` equal runs of problem.query.
 void buildPool(BuildSite &site, const Problem &problem, const Tokens &result, mlir::Value count);
 
@@ -134,25 +131,6 @@ struct EvaSummaries {
 
 /// EVA (attn.eva).
 void buildEva(BuildSite &site, const Problem &problem, const EvaOptions &options);
-
-/// φ of the keys, or its logarithms, for kernels that are told so by map.keysMapped.
-Tokens buildMapAlone(BuildSite &site, const Problem &problem, const FeatureMap &map, bool logarithms);
-
-/// FAVOR whose stabilizer cancels, from logarithms of features.
-void buildFavorState(BuildSite &site, const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
-
-/// result [batch, heads] = FAVOR's stabilizer over the existing keys, in units of log 2.
-void buildKeyMaximum(BuildSite &site, const Problem &problem, const FeatureMap &map, mlir::Value result);
-
-/// Efficient attention: softmax over the features of q, over the keys of k.
-void buildEffatt(BuildSite &site, const Problem &problem);
-
-/// The state of the keys in pieces, their merge into `state` and `sum`.
-void buildState(BuildSite &site, const Problem &problem, const FeatureMap &map, mlir::Value state, mlir::Value sum);
-
-/// Kernel attention in two passes: state, then readout; in one kernel if problem.fused.
-void buildStateAndReadout(BuildSite &site, const Problem &problem, const FeatureMap &map,
-                          attn::DenominatorAttr guard);
 
 } // namespace attune::kernel
 

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
 
-#include "FavorPieces.h"
-#include "PieceStates.h"
+#include "FeatureMaps.h"
+#include "Regions/KeyState.h"
 #include "Regions/Regions.h"
-#include "StepStream.h"
+#include "SplitReduction.h"
 #include "attune/Kernel/SketchRules.h"
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
@@ -76,7 +76,10 @@ LogicalResult HostBuilder::writePolynomial(attn::PolynomialOp op, const Output &
 LogicalResult HostBuilder::buildKernel(const fusion::KernelRegion &region) {
   if (regions)
     region.print(*regions);
-  return fusion::buildRegion(site, region);
+  FailureOr<tile::LaunchOp> launch = fusion::buildRegion(site, region);
+  if (failed(launch))
+    return failure();
+  return splitReduction(site.module.lookupSymbol<tile::KernelOp>(launch->getCallee()), *launch);
 }
 
 LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &output) {
@@ -190,13 +193,6 @@ LogicalResult HostBuilder::readAll(ArrayRef<std::pair<Value, Tokens *>> values) 
   return success();
 }
 
-/// Marks the stream of keys of the softmax whose kernel was launched last.
-static void splitKeys(BuildSite &site) {
-  auto launch = cast<tile::LaunchOp>(site.host.getBlock()->back());
-  markStream(site.module.lookupSymbol<tile::KernelOp>(launch.getCallee()),
-             TileBuilder(site.host, site.loc).rescaledSums());
-}
-
 LogicalResult HostBuilder::writeAttention(Operation *root, const Output &output) {
   std::optional<Partition> found = partition(root);
   if (!found)
@@ -214,11 +210,7 @@ LogicalResult HostBuilder::writeAttention(Operation *root, const Output &output)
   problem.lse = memory(found->lse);
   problem.initialState = memory(found->initialState), problem.initialSum = memory(found->initialSum);
   problem.finalState = memory(found->finalState), problem.finalSum = memory(found->finalSum);
-  if (failed(buildFamily(*found, problem)))
-    return failure();
-  if (problem.split && found->form == attn::Form::Online)
-    splitKeys(site);
-  return success();
+  return buildFamily(*found, problem);
 }
 
 LogicalResult HostBuilder::writeEffatt(attn::EffattOp op, const Output &output) {
@@ -227,8 +219,12 @@ LogicalResult HostBuilder::writeEffatt(attn::EffattOp op, const Output &output) 
     return failure();
   problem.output = output;
   problem.lengths = memory(op.getLengths());
-  buildEffatt(site, problem);
-  return success();
+  TileBuilder host(site.host, site.loc);
+  Value means = site.workspace({ShapedType::kDynamic, problem.sharedHeads(), problem.width(), problem.valueWidth()},
+                               host.dim(problem.key.memory, 0));
+  if (failed(buildKernel(effattMeansRegion(problem, means))))
+    return failure();
+  return buildKernel(effattReadoutRegion(problem, means));
 }
 
 /// Naive FLuRKA: o = φ(Q) ((E φ(K))ᵀ (F V)).
@@ -250,8 +246,12 @@ LogicalResult HostBuilder::writeCompressedKernel(attn::NormalizeOp op, const Out
   problem.key = features;
   problem.output = output;
   FeatureMap map{query.getFeatureMapAttr(), memory(query.getParameter()), Value(), features.width};
-  buildCompressedKernel(site, problem, map, features);
-  return success();
+  TileBuilder host(site.host, site.loc);
+  Value memory = site.workspace({ShapedType::kDynamic, features.heads, map.features, problem.valueWidth()},
+                                host.dim(features.memory, 0));
+  if (failed(buildKernel(slotStateRegion(problem, map, memory))))
+    return failure();
+  return buildKernel(slotReadoutRegion(problem, map, memory));
 }
 
 FailureOr<Value> HostBuilder::computeKeyMaximum(attn::KeyMaximumOp op) {
@@ -263,7 +263,8 @@ FailureOr<Value> HostBuilder::computeKeyMaximum(attn::KeyMaximumOp op) {
   TileBuilder host(site.host, site.loc);
   int64_t heads = shapeOf(op.getResult())[1];
   Value result = site.workspace({ShapedType::kDynamic, heads}, host.dim(problem.key.memory, 0));
-  buildKeyMaximum(site, problem, map, result);
+  if (failed(buildKernel(keyMaximumRegion(problem, map, result))))
+    return failure();
   return result;
 }
 
@@ -287,11 +288,21 @@ static LogicalResult checkFolded(const Partition &partition, bool sharesStates) 
 }
 
 /// Maps the keys by a kernel of their own; the problem's keys are features from then on. A window is a view of them.
-static void mapAlone(BuildSite &site, Problem &problem, FeatureMap &map, bool logarithms) {
+LogicalResult HostBuilder::mapKeys(Problem &problem, FeatureMap &map, bool exponents) {
   Problem keys = problem;
   keys.window = attn::WindowAttr();
-  problem.key = buildMapAlone(site, keys, map, logarithms);
+  TileBuilder host(site.host, site.loc);
+  int64_t heads = parameterHeads(problem, map);
+  bool pairs = exponents && map.map.getKind() == attn::FeatureKind::Focused;
+  int64_t columns = pairs ? 2 * map.features : map.features;
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  Value batch = host.dim(problem.key.memory, 0), count = tokenCount(host, problem.key.memory);
+  Tokens features{site.workspace({dynamic, heads, dynamic, columns}, {batch, count}), 0, heads, columns, {}};
+  if (failed(buildKernel(featuresRegion(keys, map, exponents, features))))
+    return failure();
+  problem.key = features;
   map.keysMapped = true, map.shift = Value();
+  return success();
 }
 
 LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &problem) {
@@ -304,8 +315,8 @@ LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &prob
     return failure();
   if (map.map && !sharesStates &&
       attn::carriesExponents(map.map, problem.key.width, partition.guard.getBias(), partition.guard.getFloor())) {
-    if (partition.mapsAlone)
-      mapAlone(site, problem, map, /*logarithms=*/true);
+    if (partition.mapsAlone && failed(mapKeys(problem, map, /*exponents=*/true)))
+      return failure();
     return buildExponents(partition, problem, map);
   }
   if (auto shift = partition.shift ? partition.shift.getDefiningOp<attn::KeyMaximumOp>() : attn::KeyMaximumOp()) {
@@ -314,20 +325,23 @@ LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &prob
       return failure();
     map.shift = *computed;
   }
-  if (partition.mapsAlone)
-    mapAlone(site, problem, map, /*logarithms=*/false);
+  if (partition.mapsAlone && failed(mapKeys(problem, map, /*exponents=*/false)))
+    return failure();
   return buildForm(partition, problem, map);
 }
 
 LogicalResult HostBuilder::buildExponents(const Partition &partition, const Problem &problem, const FeatureMap &map) {
-  if (partition.form == attn::Form::Quadratic)
+  switch (partition.form) {
+  case attn::Form::Quadratic:
     return buildKernel(logQuadraticRegion(problem, map, partition.guard));
-  if (partition.form == attn::Form::State) {
-    buildFavorState(site, problem, map, partition.guard);
-    return success();
+  case attn::Form::State:
+    return buildState(problem, KeyState(problem, map, /*exponents=*/true), partition.guard);
+  case attn::Form::Chunked:
+    return buildChunks(problem, map, /*exponents=*/true, partition.guard);
+  case attn::Form::Online:
+    break; // not of kernel attention
   }
-  LogStates before = problem.split ? buildFavorPieces(site, problem, map) : LogStates();
-  return buildKernel(logChunkedRegion(problem, map, partition.guard, before));
+  llvm_unreachable("a form of kernel attention");
 }
 
 LogicalResult HostBuilder::buildForm(const Partition &partition, const Problem &problem, const FeatureMap &map) {
@@ -337,28 +351,38 @@ LogicalResult HostBuilder::buildForm(const Partition &partition, const Problem &
   case attn::Form::Quadratic:
     return buildKernel(quadraticRegion(problem, map, partition.guard));
   case attn::Form::State:
-    buildStateAndReadout(site, problem, map, partition.guard);
-    return success();
+    return buildState(problem, KeyState(problem, map, /*exponents=*/false), partition.guard);
   case attn::Form::Chunked:
-    return buildChunks(problem, map, partition.guard);
+    return buildChunks(problem, map, /*exponents=*/false, partition.guard);
   }
   llvm_unreachable("every form is above");
 }
 
+LogicalResult HostBuilder::buildState(const Problem &problem, const KeyState &state, attn::DenominatorAttr guard) {
+  if (problem.fused)
+    return buildKernel(state.fusedRegion(guard));
+  StateMemory memory =
+      problem.finalState ? state.memoryOf(problem.finalState, problem.finalSum) : state.allocate(site);
+  if (failed(buildKernel(state.stateRegion(memory))))
+    return failure();
+  return buildKernel(state.readoutRegion(guard, memory));
+}
+
 /// Split, the states of the keys of all parts but the last come first, then the parts run side by side.
-LogicalResult HostBuilder::buildChunks(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard) {
-  PieceStates before;
+LogicalResult HostBuilder::buildChunks(const Problem &problem, const FeatureMap &map, bool exponents,
+                                       attn::DenominatorAttr guard) {
+  KeyState state(problem, map, exponents);
+  StateMemory before;
   if (problem.split) {
-    before = allocatePieces(site, problem, map);
-    buildPieces(site, problem, map, before);
+    TileBuilder host(site.host, site.loc);
+    before = state.allocate(site, Pieces(problem).count(host));
+    if (failed(buildKernel(state.piecesRegion(before))))
+      return failure();
   }
-  if (failed(buildKernel(chunkedRegion(problem, map, guard, before))))
+  if (failed(buildKernel(exponents ? logChunkedRegion(problem, map, guard, before) : chunkedRegion(problem, map, guard, before))))
     return failure();
   if (!problem.finalState)
     return success();
   // The heads of a group carry the same state, so one of them cannot own it: final states have kernels of their own.
-  Problem whole = problem;
-  whole.split = false;
-  buildState(site, whole, map, problem.finalState, problem.finalSum);
-  return success();
+  return buildKernel(state.stateRegion(state.memoryOf(problem.finalState, problem.finalSum)));
 }

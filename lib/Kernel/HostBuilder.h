@@ -28,6 +28,8 @@
 
 namespace attune::kernel {
 
+class KeyState;
+
 class HostBuilder {
 public:
   /// `regions`: where those of kernels are printed, if anywhere. `memories`: from values of the attn function (arguments, optional results) to memories of the host function.
@@ -49,7 +51,9 @@ private:
   /// The memory of an argument or optional result; null for a null value and for others.
   mlir::Value memory(mlir::Value value) const { return value ? memories.lookupOrNull(value) : mlir::Value(); }
 
-  mlir::LogicalResult buildChunks(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard);
+  mlir::LogicalResult mapKeys(Problem &problem, FeatureMap &map, bool exponents);
+  mlir::LogicalResult buildState(const Problem &problem, const KeyState &state, attn::DenominatorAttr guard);
+  mlir::LogicalResult buildChunks(const Problem &problem, const FeatureMap &map, bool exponents, attn::DenominatorAttr guard);
   mlir::LogicalResult buildFamily(const Partition &partition, Problem &problem);
   mlir::LogicalResult writeAttention(mlir::Operation *root, const Output &output);
   mlir::LogicalResult writeConcat(attn::ConcatHeadsOp op, const Output &output);

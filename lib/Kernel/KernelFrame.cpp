@@ -21,13 +21,11 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
-/// A name that device code can have: of letters, digits and `_` alone; with a number where that is taken, as another
-/// function, or another plan of this one, may be called what a kernel of a second part is.
-static std::string kernelName(ModuleOp module, StringRef prefix, StringRef suffix) {
-  std::string name = (prefix + "_" + suffix).str();
+std::string kernel::kernelName(Operation *module, StringRef wanted) {
+  std::string name = wanted.str();
   std::replace_if(name.begin(), name.end(), [](char c) { return !llvm::isAlnum(c); }, '_');
   std::string free = name;
-  for (int number = 2; module.lookupSymbol(free); ++number)
+  for (int number = 2; SymbolTable::lookupSymbolIn(module, free); ++number)
     free = name + "_" + std::to_string(number);
   return free;
 }
@@ -39,7 +37,7 @@ KernelFrame::KernelFrame(BuildSite &site, const Problem &problem, StringRef suff
     if (value && !llvm::is_contained(hostValues, value))
       hostValues.push_back(value);
   builder.setInsertionPointToEnd(site.module.getBody());
-  kernel = tile::KernelOp::create(builder, site.loc, kernelName(site.module, problem.name, suffix),
+  kernel = tile::KernelOp::create(builder, site.loc, kernelName(site.module, problem.name + "_" + suffix.str()),
                                   ValueRange(hostValues).getTypes(), grid, problem.schedule);
   builder.setInsertionPointToStart(&kernel.getBody().front());
 }
@@ -113,11 +111,11 @@ static void keepExponents(tile::KernelOp kernel) {
   }
 }
 
-void KernelFrame::finish(BuildSite &site, ValueRange gridSizes) {
+tile::LaunchOp KernelFrame::finish(BuildSite &site, ValueRange gridSizes) {
   relaxProducts(kernel);
   keepExponents(kernel);
   tile::ReturnOp::create(builder, site.loc);
-  tile::LaunchOp::create(site.host, site.loc, kernel.getSymName(), gridSizes, hostValues);
+  return tile::LaunchOp::create(site.host, site.loc, kernel.getSymName(), gridSizes, hostValues);
 }
 
 SmallVector<Value> kernel::hostValues(ArrayRef<const Tokens *> tokens, ArrayRef<Value> further) {

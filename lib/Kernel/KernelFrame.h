@@ -13,6 +13,10 @@
 
 namespace attune::kernel {
 
+/// A name that device code can have: of letters, digits and `_` alone; with a number where that is taken, as another
+/// function, or another plan of this one, may be called what a kernel of a second part is.
+std::string kernelName(mlir::Operation *module, llvm::StringRef wanted);
+
 /// A kernel under construction: its arguments are the host's values that it was asked to take.
 class KernelFrame {
 public:
@@ -24,7 +28,7 @@ public:
   mlir::Value operator[](mlir::Value hostValue) const;
 
   /// Ends the kernel and launches it from the host with these grid sizes.
-  void finish(BuildSite &site, mlir::ValueRange gridSizes);
+  tile::LaunchOp finish(BuildSite &site, mlir::ValueRange gridSizes);
 
   mlir::OpBuilder builder;
   TileBuilder tiles;

@@ -20,8 +20,6 @@
 
 #include "KernelFrame.h"
 
-#include <functional>
-
 namespace attune::kernel {
 
 /// The logarithm of nothing: below that of any feature, yet finite, so that differences of two are numbers.
@@ -41,71 +39,6 @@ struct LogFeatures {
 
   /// g 2^x [T, m], x being L less something.
   mlir::Value at(TileBuilder &tiles, mlir::Value x) const;
-};
-
-/// Where states lie in memory; z and M at [indices…, feature], S at [indices…, feature, value].
-struct LogStates {
-  mlir::Value matrix, sum, maximum;
-  int64_t features, valueWidth;
-
-  llvm::SmallVector<mlir::Value> memories() const { return {matrix, sum, maximum}; }
-};
-
-/// M, z, S of no key.
-llvm::SmallVector<mlir::Value> emptyLogState(TileBuilder &tiles, int64_t features, int64_t valueWidth);
-/// After keys with features g 2^L [T, m], L being −∞ of keys that do not exist, and values v [T, dv].
-llvm::SmallVector<mlir::Value> addLogKeys(TileBuilder &tiles, mlir::ValueRange state, const LogFeatures &keys,
-                                          mlir::Value v, mlir::Type operand);
-
-llvm::SmallVector<mlir::Value> loadLogState(TileBuilder &tiles, const KernelFrame &frame, const LogStates &states,
-                                            llvm::ArrayRef<mlir::Value> indices);
-void storeLogState(TileBuilder &tiles, const KernelFrame &frame, const LogStates &states, mlir::ValueRange state,
-                   llvm::ArrayRef<mlir::Value> indices);
-
-/// Inside a kernel: the first `count` of the states of pieces, merged one after another.
-llvm::SmallVector<mlir::Value> mergeOfPieces(TileBuilder &tiles, const KernelFrame &frame, const LogStates &pieces,
-                                             mlir::Value batch, mlir::Value head, mlir::Value count);
-
-/// The state with the tile of keys at `first` added: `keys` are its features, of which those at or past `limit` do not exist.
-llvm::SmallVector<mlir::Value> addLogTile(TileBuilder &tiles, const Problem &problem, mlir::ValueRange state,
-                                          LogFeatures keys, const TokenReader &value, mlir::Value first,
-                                          mlir::Value limit);
-/// S divided by z, 0 where there is no key.
-void divideBySums(TileBuilder &tiles, llvm::SmallVector<mlir::Value> &state);
-
-/// States of logarithms for `heads` heads of problem.key and problem.value, in pieces, and their merge into the result, of
-/// which S is divided by z if `normalized`: [batch, heads, m, dv], [batch, heads, m] twice.
-class LogStateBuilder {
-public:
-  LogStateBuilder(BuildSite &site, const Problem &problem, int64_t heads, int64_t features)
-      : site(site), problem(problem), heads(heads), features(features) {}
-
-  /// The features [T, m] of the tile of keys at an index, those that do not exist included.
-  using KeyLogarithms = std::function<LogFeatures(TileBuilder &tiles, mlir::Value first)>;
-  /// Called at the begin of the kernel, with the number of keys that exist.
-  using Prepare = llvm::function_ref<KeyLogarithms(KernelFrame &frame, const Point &point, mlir::Value limit)>;
-  /// `values`: what the kernel reads beside keys, values and lengths.
-  LogStates build(llvm::ArrayRef<mlir::Value> values, bool normalized, Prepare prepare);
-  /// The states of the pieces alone (Pieces.h): [batch, heads, pieces, m, dv], [batch, heads, pieces, m] twice.
-  LogStates buildPieces(llvm::ArrayRef<mlir::Value> values, Prepare prepare);
-  /// o [Tq, dv] of the queries first … of one head, from a state.
-  using ReadQueries = std::function<mlir::Value(TileBuilder &tiles, const TokenReader &query, mlir::Value first,
-                                                mlir::ValueRange state)>;
-  /// The state and its readout in one kernel.
-  void buildFused(llvm::ArrayRef<mlir::Value> values, bool normalized, Prepare prepare, ReadQueries read);
-
-private:
-  LogStates workspace(bool pieces, mlir::Value batch, mlir::Value count);
-  /// With `counters` the point of the last piece merges them into `result`.
-  void buildPieces(mlir::Value count, llvm::ArrayRef<mlir::Value> values, Prepare prepare, mlir::Value counters);
-  void buildMerge();
-  void mergePieces(TileBuilder &tiles, const KernelFrame &frame, mlir::Value batch, mlir::Value head) const;
-
-  BuildSite &site;
-  const Problem &problem;
-  int64_t heads, features;
-  LogStates pieces{}, result{};
-  bool normalized = false;
 };
 
 } // namespace attune::kernel

@@ -9,17 +9,12 @@
 
 #include "KernelFrame.h"
 
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
-
-void kernel::markStream(tile::KernelOp kernel, tile::CarryAttrInterface carry) {
-  for (auto loop : kernel.getBody().getOps<tile::LoopOp>())
-    if (loop.getCarry() == carry)
-      loop->setAttr(splitStreamAttr, UnitAttr::get(loop.getContext()));
-}
 
 FailureOr<StepStream> StepStream::find(tile::KernelOp kernel) {
   StepStream stream;
@@ -29,6 +24,13 @@ FailureOr<StepStream> StepStream::find(tile::KernelOp kernel) {
   });
   if (failed(stream.verify()))
     return failure();
+  if (stream.empty())
+    return stream;
+  tile::LoopOp first = stream.segments.front();
+  if (auto length = first->getAttrOfType<IntegerAttr>(splitStreamAttr))
+    stream.length = length.getInt();
+  if (auto kernel = first->getAttrOfType<StringAttr>(mergedByAttr))
+    stream.kernel = kernel.str();
   return stream;
 }
 
@@ -62,6 +64,22 @@ static LogicalResult verifySegment(tile::LoopOp segment, tile::LoopOp before) {
   return success();
 }
 
+/// A piece has whole steps of one segment, which begins with the first entry.
+LogicalResult StepStream::verifyLength() const {
+  tile::LoopOp segment = segments.front();
+  Attribute mark = segment->getAttr(splitStreamAttr);
+  if (isa<UnitAttr>(mark))
+    return success();
+  auto length = dyn_cast<IntegerAttr>(mark);
+  auto step = static_cast<int64_t>(segment.getStep());
+  if (!length || length.getInt() <= 0 || length.getInt() % step != 0)
+    return segment.emitOpError() << "expected " << splitStreamAttr << " to be a unit, or the length of a piece, a multiple of the step "
+                                 << step << ", but got " << mark;
+  if (segments.size() > 1 || segment.getReverse() || !matchPattern(segment.getLower(), m_Zero()))
+    return segment.emitOpError() << "expected one loop from 0 on, forwards, where pieces have a length";
+  return success();
+}
+
 LogicalResult StepStream::verify() const {
   tile::LoopOp before;
   for (tile::LoopOp segment : segments) {
@@ -71,6 +89,8 @@ LogicalResult StepStream::verify() const {
   }
   if (empty())
     return success();
+  if (failed(verifyLength()))
+    return failure();
   // Every piece runs what stands before the last step, and only one of them what stands behind it.
   for (Operation &op : *last()->getBlock()) {
     if (writes(&op))
@@ -102,7 +122,15 @@ static Value stepCount(TileBuilder &tiles, tile::LoopOp segment) {
   return tiles.ceilDiv(length, static_cast<int64_t>(segment.getStep()));
 }
 
+FailureOr<SmallVector<Value>> StepStream::spanOfLength(OpBuilder &builder, Value piece) const {
+  TileBuilder tiles(builder, last().getLoc());
+  Value length = tiles.index(pieceLength()), first = multiply(tiles, piece, length);
+  return carry().buildSpan(builder, last(), first, tiles.min(tiles.add(first, length), end()));
+}
+
 FailureOr<SmallVector<Value>> StepStream::buildSpan(OpBuilder &builder, Value piece, int64_t pieces) const {
+  if (pieceLength())
+    return spanOfLength(builder, piece);
   TileBuilder tiles(builder, last().getLoc());
   SmallVector<Value> counts =
       llvm::map_to_vector(segments, [&](tile::LoopOp segment) { return stepCount(tiles, segment); });
@@ -122,8 +150,10 @@ FailureOr<SmallVector<Value>> StepStream::buildSpan(OpBuilder &builder, Value pi
 }
 
 void StepStream::unmark() {
-  for (tile::LoopOp segment : segments)
+  for (tile::LoopOp segment : segments) {
     segment->removeAttr(splitStreamAttr);
+    segment->removeAttr(mergedByAttr);
+  }
 }
 
 void StepStream::erase() {

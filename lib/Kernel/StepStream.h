@@ -17,11 +17,19 @@
 
 namespace attune::kernel {
 
-/// The unit attribute of the segments of a stream that `tile-split-reduction` is to split.
+/// Marks the segments of a stream that `tile-split-reduction` is to split: how many entries a piece has, an integer; without one the
+/// schedule says how many pieces there are.
 inline constexpr llvm::StringLiteral splitStreamAttr = "tile.split";
+/// Says of a marked stream that a kernel of its own applies the spans of its pieces: its name.
+inline constexpr llvm::StringLiteral mergedByAttr = "tile.merged_by";
 
-/// Marks the loops with this carry that stand in the kernel's own block, as those of a stream to split.
-void markStream(tile::KernelOp kernel, tile::CarryAttrInterface carry);
+/// Marks a segment; `length`: entries of a piece, or 0. `kernel`: the name of the one that applies spans, or empty.
+inline void markStream(tile::LoopOp segment, int64_t length, llvm::StringRef kernel) {
+  mlir::Builder builder(segment.getContext());
+  segment->setAttr(splitStreamAttr, length ? mlir::Attribute(builder.getI64IntegerAttr(length)) : builder.getUnitAttr());
+  if (!kernel.empty())
+    segment->setAttr(mergedByAttr, builder.getStringAttr(kernel));
+}
 
 class StepStream {
 public:
@@ -38,8 +46,15 @@ public:
   mlir::ValueRange inits() const { return tile::LoopOp(segments.front()).getInitArgs(); }
   llvm::SmallVector<mlir::Type> spanTypes() const { return carry().getSpanTypes(inits().getTypes()); }
 
-  /// The span of the piece with that number, of `pieces` with equally many steps but for the last ones, before the
-  /// builder's place.
+  /// Entries of a piece; 0: nothing says so.
+  int64_t pieceLength() const { return length; }
+  /// The name of the kernel that applies the spans; empty: the point that leaves the last one does.
+  llvm::StringRef mergedBy() const { return kernel; }
+  /// Where the only segment of a stream with a piece length ends.
+  mlir::Value end() const { return last().getUpper(); }
+
+  /// The span of the piece with that number, before the builder's place: of as many steps as its length has, or of equally many as
+  /// the others of `pieces`, but for the last ones.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> buildSpan(mlir::OpBuilder &builder, mlir::Value piece,
                                                             int64_t pieces) const;
   /// Removes the segments, whose results nobody uses any more.
@@ -47,8 +62,12 @@ public:
 
 private:
   mlir::LogicalResult verify() const;
+  mlir::LogicalResult verifyLength() const;
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> spanOfLength(mlir::OpBuilder &builder, mlir::Value piece) const;
 
   llvm::SmallVector<tile::LoopOp, 2> segments;
+  int64_t length = 0;
+  std::string kernel;
 };
 
 } // namespace attune::kernel

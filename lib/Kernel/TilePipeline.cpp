@@ -22,7 +22,6 @@ static void cleanUp(OpPassManager &manager) {
 
 void kernel::buildTilePipeline(OpPassManager &manager, tile::TargetKind target) {
   manager.addPass(createAttnToTile({target}));
-  manager.addPass(createTileSplitReduction());
   cleanUp(manager.nest<tile::KernelOp>());
   cleanUp(manager.nest<func::FuncOp>());
 }

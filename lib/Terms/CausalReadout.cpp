@@ -63,7 +63,7 @@ struct NormalizeInUnit : Term {
 
 /// M [m], z = Σ_j b_j, S = Σ_j b_j v_jᵀ, of features b in units 2^M and exponents that say which units they need.
 struct StateSums : StreamedTerm {
-  StateSums(int64_t features, int64_t width) : features(features), width(width) {}
+  StateSums(int64_t features, int64_t width, bool wide) : features(features), width(width), wide(wide) {}
 
   StringRef name() const override { return "state"; }
   std::optional<Representation> takes(unsigned operand) const override {
@@ -82,16 +82,19 @@ struct StateSums : StreamedTerm {
   }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
     TileBuilder &tiles = site.tiles();
-    Value b = operands[0]->tile(site), v = operands[1]->tile(site, tiles.builder.getF32Type());     // [T, m], [T, dv]
-    return {tiles.plus(sums[0], tiles.reduceAdd(b, 0)), tiles.dot(b, v, sums[1], /*transposeA=*/true)};
+    Type type = wide ? Type(tiles.builder.getF32Type()) : site.operand();
+    Value b = operands[0]->tile(site), v = operands[1]->tile(site, type);                           // [T, m], [T, dv]
+    Value sum = tiles.plus(sums[0], tiles.reduceAdd(b, 0));                                         // [m]
+    return {sum, tiles.dot(tiles.cast(b, type), v, sums[1], /*transposeA=*/true)};
   }
 
   int64_t features, width;
+  bool wide;
 };
 } // namespace
 
 terms::TermPtr terms::causalReadout(bool offset) { return std::make_unique<CausalReadout>(offset); }
 terms::TermPtr terms::normalizeInUnit(attn::DenominatorAttr guard) { return std::make_unique<NormalizeInUnit>(guard); }
-terms::StreamedPtr terms::state(int64_t features, int64_t width) {
-  return std::make_unique<StateSums>(features, width);
+terms::StreamedPtr terms::state(int64_t features, int64_t width, bool wide) {
+  return std::make_unique<StateSums>(features, width, wide);
 }

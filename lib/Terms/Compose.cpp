@@ -38,6 +38,12 @@ struct Compose : StreamedTerm {
   SmallVector<SmallVector<int64_t>> shapes;
 };
 
+struct Nothing : StreamedTerm {
+  StringRef name() const override { return "nothing"; }
+  tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
+  SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override { return {}; }
+};
+
 /// The tiles of a state as they lie in memory.
 struct WrittenState : Term {
   explicit WrittenState(Representation representation) : representation(representation) {}
@@ -72,6 +78,7 @@ struct WithOffset : Term {
 terms::StreamedPtr terms::compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes) {
   return std::make_unique<Compose>(representation, std::move(shapes));
 }
+terms::StreamedPtr terms::nothing() { return std::make_unique<Nothing>(); }
 terms::TermPtr terms::writtenState(Representation representation) {
   return std::make_unique<WrittenState>(representation);
 }

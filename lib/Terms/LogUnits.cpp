@@ -23,9 +23,12 @@ struct LogTerm : Term {
   }
 };
 
-/// 2^(L − M), M being the units [m] of a state.
+/// 2^(L − M), M being the units [m] of a state, or alone.
 struct InUnit : LogTerm {
   StringRef name() const override { return "in_unit"; }
+  std::optional<Representation> takes(unsigned operand) const override {
+    return operand == 0 ? std::optional(Representation::Log) : std::nullopt;
+  }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     kernel::LogFeatures x = logFeatures(operands[0], site);                                         // [T, m]

@@ -13,10 +13,11 @@ using namespace attune::fusion;
 
 namespace {
 struct Scale : Term {
-  explicit Scale(double factor) : factor(factor) {}
+  Scale(double factor, Representation representation) : factor(factor), representation(representation) {}
 
   StringRef name() const override { return "scale"; }
   void printParameters(raw_ostream &os) const override { os << " {factor = " << factor << '}'; }
+  Representation gives(Sources) const override { return representation; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Value x = operands[0]->tile(site, tiles.builder.getF32Type());
@@ -24,7 +25,8 @@ struct Scale : Term {
   }
 
   double factor;
+  Representation representation;
 };
 } // namespace
 
-terms::TermPtr terms::scale(double factor) { return std::make_unique<Scale>(factor); }
+terms::TermPtr terms::scale(double factor, Representation gives) { return std::make_unique<Scale>(factor, gives); }

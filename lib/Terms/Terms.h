@@ -19,8 +19,8 @@ using StreamedPtr = std::unique_ptr<StreamedTerm>;
 
 // Of each token.
 
-/// (x): factor · x in f32.
-TermPtr scale(double factor);
+/// (x): factor · x in f32, which may be exponents.
+TermPtr scale(double factor, fusion::Representation gives = fusion::Representation::Plain);
 /// (x): (x − mean) / sqrt(variance + ε) of each row.
 TermPtr qkNorm(double epsilon);
 /// (x): elu(x) + 1.
@@ -75,8 +75,12 @@ StreamedPtr softmaxPartial(int64_t width);
 StreamedPtr powerPartial(int64_t degree, int64_t width, attn::DenominatorAttr guard);
 /// (w, v): Σ_j w_j v_j, Σ_j w_j, with operands of products in f32 if `wide`.
 StreamedPtr weightedSums(int64_t width, bool wide);
-/// (b, v): S = Σ_j b_j v_jᵀ, z = Σ_j b_j, of tiles of features that have these widths, one pair after another.
-StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide);
+/// (b, v): S = Σ_j b_j v_jᵀ and, if `withSums`, z = Σ_j b_j, of tiles of features that have these widths, one after another.
+StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums = true);
+/// (L): the maximum of the first rows of all steps, of the second ones, …: [rows].
+StreamedPtr maximum(int64_t rows);
+/// (): nothing is carried; what the steps do is their outputs.
+StreamedPtr nothing();
 /// (state): the states of all entries composed in order: sums, or sums in units if they are `Scaled`.
 StreamedPtr compose(fusion::Representation representation, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes);
 /// (x, W): x W, of rows of `rows` and `width` columns.
@@ -92,6 +96,14 @@ TermPtr withOffset();
 /// (a, state of featureSums, w, v, …): a S + w v, a z + w 1. What the state gives is computed first, then what stands behind v is
 /// read in its order, then w: how many registers are live at once depends on it.
 TermPtr readout(bool wide);
+/// (a, state of featureSums): a S and, if it `divides`, a z.
+TermPtr stateReadout(bool wide, bool divides = true);
+/// (Lq, state in units 2^M, c): c, a z, a S of a = 2^(Lq + M − c).
+TermPtr stateReadoutInUnit(bool wide);
+/// (state in units): S / z of each feature, 0 where that is 0.
+TermPtr stateMean();
+/// (a, x): a x, a 1.
+TermPtr weightedMean();
 /// (num and den): num / max(den + bias, floor), 0 where that is 0.
 TermPtr normalize(attn::DenominatorAttr guard);
 /// (state of softmaxPartial): acc / l, 0 where l = 0.
@@ -119,7 +131,13 @@ TermPtr inFeatureUnit();
 StreamedPtr logPartial(int64_t width, attn::DenominatorAttr guard);
 /// (Lq, Lk, R, v): the same of pairs j ≤ i, whose tiles have one first row.
 StreamedPtr logDiagonal(int64_t width, attn::DenominatorAttr guard, int64_t bands);
-/// (L, state): 2^(L − M) for the units M of a state.
+/// (x): max_f x_f of each row.
+TermPtr rowMaximum();
+/// (x): 2^(x_f − max_f x_f).
+TermPtr inRowUnit();
+/// (L [T]): their maximum: [1].
+TermPtr largestRow();
+/// (L, state or M): 2^(L − M) for the units M of a state.
 TermPtr inUnit();
 /// (L, state): 1 if an exponent is above its unit by more than the headroom, else 0.
 TermPtr rises(double headroom);
@@ -136,8 +154,8 @@ TermPtr logPlainContract();
 TermPtr causalReadout(bool offset);
 /// (what causalReadout gives): the quotient.
 TermPtr normalizeInUnit(attn::DenominatorAttr guard);
-/// (b, v, L): M = max_j L_j, Σ_j b_j, Σ_j b_j v_jᵀ.
-StreamedPtr state(int64_t features, int64_t width);
+/// (b, v, L): M = max_j L_j, Σ_j b_j, Σ_j b_j v_jᵀ, with operands of products in f32 if `wide`.
+StreamedPtr state(int64_t features, int64_t width, bool wide);
 
 // Of neighborhoods.
 

@@ -37,14 +37,18 @@ struct WeightedSums : StreamedTerm {
 };
 
 struct FeatureSums : StreamedTerm {
-  FeatureSums(ArrayRef<int64_t> features, int64_t width, bool wide) : features(features), width(width), wide(wide) {}
+  FeatureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums)
+      : features(features), width(width), wide(wide), withSums(withSums) {}
 
   StringRef name() const override { return "state"; }
   tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override {
     SmallVector<SmallVector<int64_t>> shapes;
-    for (int64_t count : features)
-      shapes.append({{count, width}, {count}}); // S, z
+    for (int64_t count : features) {
+      shapes.push_back({count, width}); // S
+      if (withSums)
+        shapes.push_back({count});      // z
+    }
     return shapes;
   }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
@@ -53,15 +57,17 @@ struct FeatureSums : StreamedTerm {
     SmallVector<Value, 3> exact = operands[0]->tiles(site), b = operands[0]->tiles(site, type);     // [T, m] each
     Value v = operands[1]->tile(site, type);                                                        // [T, dv]
     SmallVector<Value> next;
-    for (unsigned i = 0; i < b.size(); ++i)
-      next.append({tiles.dot(b[i], v, sums[2 * i], /*transposeA=*/true),
-                   tiles.plus(sums[2 * i + 1], tiles.reduceAdd(exact[i], 0))});
+    for (unsigned i = 0; i < b.size(); ++i) {
+      next.push_back(tiles.dot(b[i], v, sums[next.size()], /*transposeA=*/true));
+      if (withSums)
+        next.push_back(tiles.plus(sums[next.size()], tiles.reduceAdd(exact[i], 0)));
+    }
     return next;
   }
 
   SmallVector<int64_t> features;
   int64_t width;
-  bool wide;
+  bool wide, withSums;
 };
 
 /// What a state gives enters the accumulator before the pairs do.
@@ -113,8 +119,8 @@ struct Normalize : Term {
 } // namespace
 
 terms::StreamedPtr terms::weightedSums(int64_t width, bool wide) { return std::make_unique<WeightedSums>(width, wide); }
-terms::StreamedPtr terms::featureSums(ArrayRef<int64_t> features, int64_t width, bool wide) {
-  return std::make_unique<FeatureSums>(features, width, wide);
+terms::StreamedPtr terms::featureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums) {
+  return std::make_unique<FeatureSums>(features, width, wide, withSums);
 }
 terms::TermPtr terms::readout(bool wide) { return std::make_unique<Readout>(wide); }
 terms::TermPtr terms::lowerTriangle() { return std::make_unique<LowerTriangle>(); }

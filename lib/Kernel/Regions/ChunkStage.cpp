@@ -43,9 +43,10 @@ KernelRegion ChunkStage::region(Source stage) const {
   return region;
 }
 
-Source ChunkStage::sumOfPieces(Source span, SmallVector<SmallVector<int64_t>> shapes, Source begin) const {
+Source ChunkStage::sumOfPieces(const StateMemory &spans, ArrayRef<Dimension> at, Source begin) const {
   Stage pieces{Axis::Piece, 1, {{"before", Border::Begin, Border::End, false}}, extents};
   pieces.begin = std::move(begin);
-  Representation representation = span->gives();
-  return stream(pieces, {terms::compose(representation, std::move(shapes)), {std::move(span)}});
+  SmallVector<Dimension> indices(at);
+  indices.push_back(entryOf(Axis::Piece));
+  return stream(pieces, {terms::compose(spans.representation(), spans.shapes()), {spans.read(indices)}});
 }

@@ -17,6 +17,7 @@
 #define ATTUNE_LIB_KERNEL_REGIONS_CHUNKSTAGE_H
 
 #include "RegionPlanner.h"
+#include "StateMemory.h"
 
 namespace attune::kernel {
 
@@ -32,9 +33,8 @@ public:
   fusion::Stage stage() const;
   fusion::KernelRegion region(fusion::Source stage) const;
 
-  /// Sums over the pieces before the part at the site, of a state whose tiles `spans` lie in memory by Axis::Piece.
-  fusion::Source sumOfPieces(fusion::Source span, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes,
-                             fusion::Source begin = nullptr) const;
+  /// Composed states of the pieces before the part at the site, which lie in memory behind `at` by Axis::Piece.
+  fusion::Source sumOfPieces(const StateMemory &spans, llvm::ArrayRef<fusion::Dimension> at, fusion::Source begin = nullptr) const;
 
   const Problem &problem;
   RegionPlanner plan;

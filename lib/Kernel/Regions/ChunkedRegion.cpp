@@ -17,7 +17,7 @@
 #include "ChunkStage.h"
 #include "FeatureMaps.h"
 #include "FeatureSources.h"
-#include "PieceStates.h"
+#include "KeyState.h"
 #include "Regions.h"
 #include "Terms.h"
 
@@ -26,43 +26,19 @@ using namespace attune;
 using namespace attune::kernel;
 using namespace attune::fusion;
 
-/// S and z of each block of features, which lie one below the other behind the indices `at`.
-static Source stateIn(Value state, Value sum, ArrayRef<Dimension> at, ArrayRef<int64_t> features, int64_t width) {
-  SmallVector<Source> tiles;
-  int64_t first = 0;
-  for (int64_t count : features) {
-    SmallVector<Dimension> matrix(at), vector(at);
-    Dimension rows = columnsOf(count);
-    rows.add = first;
-    matrix.append({rows, columnsOf(width)});
-    vector.push_back(rows);
-    tiles.append({fusion::memory(state, matrix), fusion::memory(sum, vector)});
-    first += count;
-  }
-  return term(terms::writtenState(Representation::Plain), tiles);
-}
-
 /// What the state begins with; null: nothing.
-static Source stateBefore(const ChunkStage &chunks, const FeatureMap &map, const PieceStates &pieces) {
+static Source stateBefore(const ChunkStage &chunks, const FeatureMap &map, const StateMemory &pieces) {
   const Problem &problem = chunks.problem;
-  int64_t width = problem.valueWidth();
-  SmallVector<int64_t, 2> features = MapAtPoint::blockWidths(map);
   Dimension head{chunks.head(), chunks.heads() / parameterHeads(problem, map)};
   SmallVector<Dimension> at{entryOf(Axis::Batch), head};
   Source initial;
   if (problem.initialState)
-    initial = stateIn(problem.initialState, problem.initialSum, at, features, width);
-  if (!problem.split)
-    return initial;
-  at.push_back(entryOf(Axis::Piece));
-  SmallVector<SmallVector<int64_t>> shapes;
-  for (int64_t count : features)
-    shapes.append({{count, width}, {count}});
-  return chunks.sumOfPieces(stateIn(pieces.states, pieces.sums, at, features, width), shapes, initial);
+    initial = KeyState(problem, map, /*exponents=*/false).memoryOf(problem.initialState, problem.initialSum).read(at);
+  return problem.split ? chunks.sumOfPieces(pieces, at, initial) : initial;
 }
 
 KernelRegion kernel::chunkedRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
-                                   const PieceStates &before) {
+                                   const StateMemory &before) {
   ChunkStage chunks(problem);
   const RegionPlanner &plan = chunks.plan;
   FeatureSources features(plan, map, chunks.head(), chunks.heads());

@@ -108,27 +108,27 @@ Source FeatureSources::keys() const {
 // Exponents
 //===----------------------------------------------------------------------===//
 
-Source FeatureSources::exponents(Source x, bool ofKeys) const {
+Source FeatureSources::exponents(Source x, bool folded, bool squares) const {
   if (map.map.getKind() == FeatureKind::Focused)
     return fusion::term(terms::focusedExponents(map.map.getPower(), map.map.getEpsilon()),
                         {x, fusion::term(terms::inverseSoftplus(), {parameter})});
   SmallVector<Source> operands{x};
-  if (!(ofKeys ? map.keyFolded : map.queryFolded))
+  if (!folded)
     operands.push_back(parameter);
-  return fusion::term(terms::exponents(map.map.getScale(), /*withSquares=*/ofKeys), operands);
+  return fusion::term(terms::exponents(map.map.getScale(), squares), operands);
 }
 
 Source FeatureSources::queryExponents() const {
-  return exponents(plan.tokens(plan.problem.query, Axis::Query), /*ofKeys=*/false);
+  return exponents(plan.tokens(plan.problem.query, Axis::Query), map.queryFolded, /*squares=*/false);
+}
+
+Source FeatureSources::rawKeyExponents(bool squares) const {
+  if (!map.keysMapped)
+    return exponents(plan.tokens(plan.problem.key, Axis::Key, head, heads), map.keyFolded, squares);
+  SmallVector<int64_t> widths(map.map.getKind() == FeatureKind::Focused ? 2 : 1, map.features);
+  return fusion::term(terms::writtenExponents(), {written(widths)});
 }
 
 Source FeatureSources::keyExponents() const {
-  Source all;
-  if (map.keysMapped) {
-    SmallVector<int64_t> widths(map.map.getKind() == FeatureKind::Focused ? 2 : 1, map.features);
-    all = fusion::term(terms::writtenExponents(), {written(widths)});
-  } else {
-    all = exponents(plan.tokens(plan.problem.key, Axis::Key, head, heads), /*ofKeys=*/true);
-  }
-  return fusion::term(terms::existing(Axis::Key), {all});
+  return fusion::term(terms::existing(Axis::Key), {rawKeyExponents()});
 }

@@ -28,9 +28,11 @@ public:
   /// queries also without −|x'|²/2, as all of them cancel. Of keys that do not exist the features are 0.
   fusion::Source queryExponents() const;
   fusion::Source keyExponents() const;
+  /// Of all keys of a tile, whether they exist or not; −|x'|²/2 is left out unless `squares`.
+  fusion::Source rawKeyExponents(bool squares = true) const;
 
 private:
-  fusion::Source exponents(fusion::Source x, bool ofKeys) const;
+  fusion::Source exponents(fusion::Source x, bool folded, bool squares) const;
   fusion::Source mapped(fusion::Source x, fusion::Axis axis, bool ofKeys) const;
   fusion::Source favor(fusion::Source x, bool ofKeys) const;
   fusion::Source written(llvm::ArrayRef<int64_t> widths) const;

@@ -65,7 +65,7 @@ struct LogChunk {
 StepForm LogChunk::step(Source keys, Source pairs, bool offset) const {
   Source read = term(terms::causalReadout(offset), {query, state, pairs, value});
   Source o = chunks.plan.withLepe(term(terms::normalizeInUnit(guard), {read}));
-  return {terms::state(features, chunks.problem.valueWidth()), {keys, value, key}, {chunks.plan.output(o)}};
+  return {terms::state(features, chunks.problem.valueWidth(), /*wide=*/true), {keys, value, key}, {chunks.plan.output(o)}};
 }
 
 StepForm LogChunk::anyForm(bool offset) const {
@@ -88,21 +88,13 @@ Shortcut LogChunk::steadyForm() const {
 }
 
 /// What the pieces before the part leave; null where the sequence is not cut.
-static Source stateBefore(const ChunkStage &chunks, const FeatureMap &map, const LogStates &pieces) {
-  if (!chunks.problem.split)
-    return nullptr;
-  int64_t features = map.features, width = chunks.problem.valueWidth();
+static Source stateBefore(const ChunkStage &chunks, const FeatureMap &map, const StateMemory &pieces) {
   Dimension head{chunks.head(), chunks.heads() / parameterHeads(chunks.problem, map)};
-  SmallVector<Dimension> row{entryOf(Axis::Batch), head, entryOf(Axis::Piece), columnsOf(features)}, matrix(row);
-  matrix.push_back(columnsOf(width));
-  Source span = term(terms::writtenState(Representation::Scaled),
-                     {fusion::memory(pieces.maximum, row), fusion::memory(pieces.sum, row),
-                      fusion::memory(pieces.matrix, matrix)});
-  return chunks.sumOfPieces(span, {{features}, {features}, {features, width}});
+  return chunks.problem.split ? chunks.sumOfPieces(pieces, {entryOf(Axis::Batch), head}) : nullptr;
 }
 
 KernelRegion kernel::logChunkedRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
-                                      const LogStates &before) {
+                                      const StateMemory &before) {
   ChunkStage chunks(problem);
   LogChunk chunk(chunks, map, guard);
   bool shortcut = problem.schedule.getTarget() == tile::TargetKind::CPU, offset = !shortcut;

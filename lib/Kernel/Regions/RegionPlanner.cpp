@@ -18,16 +18,17 @@ using kernel::Tokens;
 
 static unsigned tokenDimension(Value memory) { return cast<MemRefType>(memory.getType()).getRank() - 2; }
 
-std::shared_ptr<const Extents> RegionPlanner::makeExtents() const {
+std::shared_ptr<const Extents> RegionPlanner::makeExtents(Scope scope) const {
   auto result = std::make_shared<Extents>();
   auto at = [&](Axis axis) -> Extent & { return (*result)[axis]; };
   Value q = problem.query.memory, k = problem.key.memory;
-  at(Axis::Batch) = {q, 0};
+  at(Axis::Batch) = {scope == OfKeys ? k : q, 0};
   at(Axis::Head).count = problem.heads();
   at(Axis::SharedHead).count = problem.sharedHeads();
-  at(Axis::Query) = {q, tokenDimension(q), 0, Value(), problem.window};
+  if (scope == OfAll)
+    at(Axis::Query) = {q, tokenDimension(q), 0, Value(), problem.window};
   at(Axis::Key) = {k, tokenDimension(k), 0, problem.lengths, problem.window};
-  if (problem.causal)
+  if (problem.causal && scope == OfAll)
     at(Axis::Key).causal = Axis::Query;
   return result;
 }

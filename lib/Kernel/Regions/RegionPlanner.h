@@ -21,7 +21,9 @@ namespace attune::kernel {
 /// Makes the sources and stages of one problem.
 class RegionPlanner {
 public:
-  explicit RegionPlanner(const Problem &problem) : problem(problem), extents(makeExtents()) {}
+  /// `OfKeys`: nothing is known of queries.
+  enum Scope { OfAll, OfKeys };
+  explicit RegionPlanner(const Problem &problem, Scope scope = OfAll) : problem(problem), extents(makeExtents(scope)) {}
 
   /// Tokens of the head at the site, those of `axis`; heads are counted by an axis of `heads` entries.
   fusion::Source tokens(const Tokens &tokens, fusion::Axis axis, fusion::Axis headAxis, int64_t heads) const;
@@ -43,7 +45,7 @@ public:
   std::shared_ptr<const fusion::Extents> extents;
 
 private:
-  std::shared_ptr<const fusion::Extents> makeExtents() const;
+  std::shared_ptr<const fusion::Extents> makeExtents(Scope scope) const;
   /// Every entry of an axis.
   fusion::Stage all(fusion::Axis axis, int64_t step) const;
   fusion::Source projected(const Tokens &tokens, fusion::Axis axis, fusion::Dimension head) const;

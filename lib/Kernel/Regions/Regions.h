@@ -13,8 +13,7 @@
 
 namespace attune::kernel {
 
-struct LogStates;
-struct PieceStates;
+struct StateMemory;
 
 /// Exact attention by online softmax; `scale` multiplies the logits.
 fusion::KernelRegion softmaxRegion(const Problem &problem, double scale);
@@ -30,10 +29,26 @@ fusion::KernelRegion logQuadraticRegion(const Problem &problem, const FeatureMap
 
 /// Causal kernel attention chunk by chunk, n = N; if problem.split, after the states of the parts before, in `before`.
 fusion::KernelRegion chunkedRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
-                                   const PieceStates &before);
+                                   const StateMemory &before);
 /// The same of maps whose features are carried as exponents.
 fusion::KernelRegion logChunkedRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
-                                      const LogStates &before);
+                                      const StateMemory &before);
+
+/// Efficient attention: softmax over the features of q, over the keys of k. The means of values for each feature of the keys, into
+/// `means` [batch, G, d, dv], and what queries read of them.
+fusion::KernelRegion effattMeansRegion(const Problem &problem, mlir::Value means);
+fusion::KernelRegion effattReadoutRegion(const Problem &problem, mlir::Value means);
+
+/// Naive FLuRKA: φ(problem.query) (featuresᵀ · problem.value), both over compressed slots, the features being problem.key; no
+/// denominator. The state of the slots into `state`, and what queries read of it.
+fusion::KernelRegion slotStateRegion(const Problem &problem, const FeatureMap &map, mlir::Value state);
+fusion::KernelRegion slotReadoutRegion(const Problem &problem, const FeatureMap &map, mlir::Value state);
+
+/// result [batch, heads] = FAVOR's stabilizer over the existing keys, in units of log 2; −∞ where no key exists.
+fusion::KernelRegion keyMaximumRegion(const Problem &problem, const FeatureMap &map, mlir::Value result);
+
+/// φ of the keys, or its exponents and their factors, into `result`: the blocks of features side by side, in f32.
+fusion::KernelRegion featuresRegion(const Problem &problem, const FeatureMap &map, bool exponents, const Tokens &result);
 
 } // namespace attune::kernel
 

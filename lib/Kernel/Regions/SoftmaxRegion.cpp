@@ -34,7 +34,10 @@ KernelRegion kernel::softmaxRegion(const Problem &problem, double scale) {
     q = term(terms::scale(factor), {q});
   Source s = term(terms::logits(Representation::Log, ofQuery ? 1 : factor, /*wide=*/false), {q, k});
   Source seen = term(terms::visible(), {s}), v = plan.tokens(problem.value, Axis::Key);
-  Source state = stream(plan.keys(), {terms::softmaxPartial(problem.valueWidth()), {seen, v}});
+  Stage keys = plan.keys();
+  if (problem.split)
+    keys.cut = StageCut{};
+  Source state = stream(keys, {terms::softmaxPartial(problem.valueWidth()), {seen, v}});
   std::optional<RegionOutput> lse;
   if (problem.lse)
     lse = RegionOutput{term(terms::logSumExp(), {state}), problem.lse,

@@ -1,0 +1,75 @@
+//===- StateMemory.cpp - Where the state of keys lies in memory -------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "StateMemory.h"
+
+#include "RegionPlanner.h"
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+StateMemory StateMemory::allocate(BuildSite &site, bool inUnits, Value batch, int64_t heads, ArrayRef<int64_t> features,
+                                  int64_t width, Value pieces) {
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  SmallVector<int64_t> shape{dynamic, heads};
+  SmallVector<Value> sizes{batch};
+  if (pieces)
+    shape.push_back(dynamic), sizes.push_back(pieces);
+  int64_t all = 0;
+  for (int64_t count : features)
+    all += count;
+  shape.push_back(all);
+  StateMemory result{Value(), site.workspace(shape, sizes), inUnits ? site.workspace(shape, sizes) : Value(), {}, width};
+  shape.push_back(width);
+  result.matrix = site.workspace(shape, sizes);
+  result.features.assign(features.begin(), features.end());
+  return result;
+}
+
+SmallVector<StateMemory::Tile> StateMemory::tiles() const {
+  if (unit)
+    return {{unit, 0, features[0], false}, {sum, 0, features[0], false}, {matrix, 0, features[0], true}};
+  SmallVector<Tile> result;
+  int64_t feature = 0;
+  for (int64_t count : features) {
+    result.push_back({matrix, feature, count, true});
+    if (sum)
+      result.push_back({sum, feature, count, false});
+    feature += count;
+  }
+  return result;
+}
+
+SmallVector<SmallVector<int64_t>> StateMemory::shapes() const {
+  return llvm::map_to_vector(tiles(), [&](const Tile &tile) {
+    return tile.isMatrix ? SmallVector<int64_t>{tile.count, width} : SmallVector<int64_t>{tile.count};
+  });
+}
+
+SmallVector<Dimension, 4> StateMemory::placeOf(const Tile &tile, ArrayRef<Dimension> at) const {
+  SmallVector<Dimension, 4> place(at);
+  place.push_back(columnsOf(tile.count));
+  place.back().add = tile.feature;
+  if (tile.isMatrix)
+    place.push_back(columnsOf(width));
+  return place;
+}
+
+Source StateMemory::read(ArrayRef<Dimension> at) const {
+  auto load = [&](const Tile &tile) { return fusion::memory(tile.memory, placeOf(tile, at)); };
+  return term(terms::writtenState(representation()), llvm::map_to_vector(tiles(), load));
+}
+
+SmallVector<RegionOutput> StateMemory::write(Source state, ArrayRef<Dimension> at) const {
+  SmallVector<RegionOutput> outputs;
+  for (auto [number, tile] : llvm::enumerate(tiles()))
+    outputs.push_back({state, tile.memory, placeOf(tile, at), static_cast<unsigned>(number)});
+  return outputs;
+}

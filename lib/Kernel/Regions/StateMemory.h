@@ -1,0 +1,54 @@
+//===- StateMemory.h - Where the state of keys lies in memory -*- C++ -*-----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// S = Σ_j b_j v_jᵀ and z = Σ_j b_j over keys, of features b. Where features are exponents both are in units 2^M of each feature.
+// Features may have several blocks, which lie one below the other; a state has the tiles S, z of each, or M, z, S.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_REGIONS_STATEMEMORY_H
+#define ATTUNE_LIB_KERNEL_REGIONS_STATEMEMORY_H
+
+#include "Families.h"
+#include "Region.h"
+
+namespace attune::kernel {
+
+struct StateMemory {
+  mlir::Value matrix; ///< S at [indices…, feature, value]
+  mlir::Value sum;    ///< z at [indices…, feature]; null: nobody reads it
+  mlir::Value unit;   ///< M as z; null: S and z are in no unit
+  llvm::SmallVector<int64_t, 2> features; ///< of each block; one where there are units
+  int64_t width = 0;                      ///< of values
+
+  /// Workspaces [batch, heads, m, width] and [batch, heads, m], with `pieces` behind heads unless it is null.
+  static StateMemory allocate(BuildSite &site, bool inUnits, mlir::Value batch, int64_t heads, llvm::ArrayRef<int64_t> features,
+                              int64_t width, mlir::Value pieces = mlir::Value());
+
+  fusion::Representation representation() const {
+    return unit ? fusion::Representation::Scaled : fusion::Representation::Plain;
+  }
+  llvm::SmallVector<llvm::SmallVector<int64_t>> shapes() const;
+  /// The state behind these indices.
+  fusion::Source read(llvm::ArrayRef<fusion::Dimension> at) const;
+  /// The stores of `state` to there.
+  llvm::SmallVector<fusion::RegionOutput> write(fusion::Source state, llvm::ArrayRef<fusion::Dimension> at) const;
+
+private:
+  /// A tile of the state: rows of S from a feature on, or what there is of each feature.
+  struct Tile {
+    mlir::Value memory;
+    int64_t feature, count;
+    bool isMatrix;
+  };
+  llvm::SmallVector<Tile> tiles() const;
+  llvm::SmallVector<fusion::Dimension, 4> placeOf(const Tile &tile, llvm::ArrayRef<fusion::Dimension> at) const;
+};
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_REGIONS_STATEMEMORY_H

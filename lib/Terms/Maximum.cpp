@@ -1,0 +1,67 @@
+//===- Maximum.cpp - Maxima of entries --------------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+namespace {
+/// max_f x_f of each row.
+struct RowMaximum : Term {
+  StringRef name() const override { return "row_maximum"; }
+  std::optional<Representation> takes(unsigned) const override { return std::nullopt; }
+  Representation gives(Sources operands) const override { return operands[0]->gives(); }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    return {site.tiles().reduceMax(operands[0]->tile(site), 1)};                                      // [T]
+  }
+};
+
+/// 2^(x_f − max_f x_f).
+struct InRowUnit : Term {
+  StringRef name() const override { return "in_row_unit"; }
+  std::optional<Representation> takes(unsigned) const override { return Representation::Log; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site);                                                                // [T, m]
+    return {tiles.exp2(tiles.minus(x, tiles.expand(tiles.reduceMax(x, 1), 1, tiles.shape(x))))};
+  }
+};
+
+/// The maximum of the first rows of all steps, of the second ones, …
+struct Maximum : StreamedTerm {
+  explicit Maximum(int64_t rows) : rows(rows) {}
+
+  StringRef name() const override { return "maximum"; }
+  std::optional<Representation> takes(unsigned) const override { return Representation::Log; }
+  Representation gives() const override { return Representation::Log; }
+  tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::MaximumAttr::get(context); }
+  SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override { return {{rows}}; }
+  SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
+    return {site.tiles().maximum(sums[0], operands[0]->tile(site))};
+  }
+
+  int64_t rows;
+};
+
+/// The maximum of the rows: [1].
+struct LargestRow : Term {
+  StringRef name() const override { return "largest_row"; }
+  std::optional<Representation> takes(unsigned) const override { return Representation::Log; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value rows = operands[0]->tile(site);                                                             // [T]
+    return {tiles.reduceMax(tiles.expand(rows, 0, {1, tiles.shape(rows)[0]}), 1)};
+  }
+};
+} // namespace
+
+terms::TermPtr terms::rowMaximum() { return std::make_unique<RowMaximum>(); }
+terms::TermPtr terms::inRowUnit() { return std::make_unique<InRowUnit>(); }
+terms::StreamedPtr terms::maximum(int64_t rows) { return std::make_unique<Maximum>(rows); }
+terms::TermPtr terms::largestRow() { return std::make_unique<LargestRow>(); }
