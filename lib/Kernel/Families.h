@@ -97,16 +97,6 @@ struct BuildSite {
   mlir::Value workspace(llvm::ArrayRef<int64_t> shape, mlir::ValueRange dynamicSizes);
 };
 
-/// result [batch, heads, tokens, width] = x [batch, tokens, D] · weight [D, heads·width] + bias [heads·width] or none. A
-/// prepared weight is [heads, D, width].
-void buildProjection(BuildSite &site, const Problem &problem, mlir::Value x, mlir::Value weight, mlir::Value bias,
-                     const Tokens &result);
-
-/// result [batch, tokens, D] = the heads of `source` side by side · weight [heads·width, D] + bias [D] or none.
-/// `areSums` says that nothing has divided them (attune/Attn/HeadRange.h).
-void buildOutputProjection(BuildSite &site, const Problem &problem, const Tokens &source, bool areSums,
-                           mlir::Value weight, mlir::Value bias, mlir::Value result);
-
 /// result [batch, G, k, width] = weight [1 or G, k, N] · problem.key, of whose tokens those past the lengths are 0.
 /// A prepared weight is [1 or G, N / 64, k, 64]. With `map` the features of the tokens are compressed in the place of the tokens, and 0 past the lengths.
 void buildCompression(BuildSite &site, const Problem &problem, mlir::Value weight, const Tokens &result,

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The features of a tile of tokens are tiles side by side, one for most maps: cosformer has two. States have as many
-// tiles one below the other. FAVOR whose stabilizer cancels has no features but their exponents (LogState.h), and so has
+// tiles one below the other. FAVOR whose stabilizer cancels has no features but their exponents (LogFeatures.h), and so has
 // the focused map of high powers.
 //
 //===----------------------------------------------------------------------===//
@@ -15,7 +15,7 @@
 #define ATTUNE_LIB_KERNEL_FEATUREMAPS_H
 
 #include "KernelFrame.h"
-#include "LogState.h"
+#include "LogFeatures.h"
 
 namespace attune::kernel {
 

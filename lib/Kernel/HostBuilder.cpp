@@ -73,13 +73,16 @@ LogicalResult HostBuilder::writePolynomial(attn::PolynomialOp op, const Output &
   return buildKernel(polynomialRegion(problem, op.getDegree(), scale, op.getDenominatorAttr()));
 }
 
-LogicalResult HostBuilder::buildKernel(const fusion::KernelRegion &region) {
+FailureOr<tile::KernelOp> HostBuilder::buildKernel(const fusion::KernelRegion &region) {
   if (regions)
     region.print(*regions);
   FailureOr<tile::LaunchOp> launch = fusion::buildRegion(site, region);
   if (failed(launch))
     return failure();
-  return splitReduction(site.module.lookupSymbol<tile::KernelOp>(launch->getCallee()), *launch);
+  auto kernel = site.module.lookupSymbol<tile::KernelOp>(launch->getCallee());
+  if (failed(splitReduction(kernel, *launch)))
+    return failure();
+  return kernel;
 }
 
 LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &output) {
@@ -178,9 +181,10 @@ LogicalResult HostBuilder::writeProjection(attn::ProjectOutputOp op, const Outpu
     return failure();
   std::optional<PreparedWeight> packed = packedWeight(op);
   Value weight = packed ? prepared.lookup(*packed).matrix : Value();
-  buildOutputProjection(site, startProblem(), *source, attn::areSums(op.getSource()),
-                        weight ? weight : memory(op.getWeight()), memory(op.getBias()), output.memory);
-  return success();
+  Problem problem = startProblem();
+  problem.query = *source, problem.output.memory = output.memory;
+  OutputProjection projection{weight ? weight : memory(op.getWeight()), memory(op.getBias())};
+  return buildKernel(outputProjectionRegion(problem, attn::areSums(op.getSource()), projection));
 }
 
 LogicalResult HostBuilder::readAll(ArrayRef<std::pair<Value, Tokens *>> values) {

@@ -47,7 +47,9 @@ private:
   /// The same of maps whose features are carried as exponents, FAVOR's first of all.
   mlir::LogicalResult buildExponents(const Partition &partition, const Problem &problem, const FeatureMap &map);
   /// Builds the kernel of a region, and its launch.
-  mlir::LogicalResult buildKernel(const fusion::KernelRegion &region);
+  mlir::FailureOr<tile::KernelOp> buildKernel(const fusion::KernelRegion &region);
+  /// Builds the kernel of a projection into `result`.
+  mlir::LogicalResult buildProjection(mlir::Value x, const TokenProjection &projection, const Tokens &result);
   /// The memory of an argument or optional result; null for a null value and for others.
   mlir::Value memory(mlir::Value value) const { return value ? memories.lookupOrNull(value) : mlir::Value(); }
 
@@ -78,7 +80,7 @@ private:
   mlir::FailureOr<Tokens> compute(mlir::Value value);
   mlir::FailureOr<Tokens> computeTokens(mlir::Value value);
   mlir::FailureOr<Tokens> computeProjection(attn::ProjectOp op);
-  Tokens computeFolded(attn::ProjectOp op, mlir::Value source);
+  mlir::FailureOr<Tokens> computeFolded(attn::ProjectOp op, mlir::Value source);
   mlir::FailureOr<Tokens> computeCompression(attn::CompressOp op);
   mlir::FailureOr<Tokens> computeSlots(attn::CompressOp op, attn::ProjectOp project);
   mlir::FailureOr<Tokens> readRope(attn::RopeOp op);

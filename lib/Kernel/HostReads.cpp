@@ -14,7 +14,9 @@
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/InReader.h"
+#include "Regions/Regions.h"
 #include "attune/Tile/KernelSizes.h"
+#include "attune/Tile/Product.h"
 
 using namespace mlir;
 using namespace attune;
@@ -125,6 +127,28 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
   return result;
 }
 
+/// Says that a kernel is a product and no more, where it is: of plain weights, with operands as they are stored.
+static void markProduct(tile::KernelOp kernel, Value x, const TokenProjection &projection, const Tokens &result) {
+  auto tokens = cast<MemRefType>(x.getType()), weights = cast<MemRefType>(projection.weight.getType()),
+       out = cast<MemRefType>(result.memory.getType());
+  Type type = tokens.getElementType();
+  bool gpu = kernel.getSchedule()->getTarget() == tile::TargetKind::GPU;
+  if (gpu && !projection.bias && weights.getRank() == 2 && weights.getElementType() == type &&
+      kernel.getSchedule()->getOperand() == type && out.getElementType().isF32() && out.getDimSize(1) == result.heads)
+    tile::Product{type, result.heads, result.width, weights.getDimSize(0)}.mark(kernel);
+}
+
+LogicalResult HostBuilder::buildProjection(Value x, const TokenProjection &projection, const Tokens &result) {
+  Problem problem = startProblem();
+  problem.query = {x, 0, result.heads, result.width, {}, projection};
+  problem.value.width = result.width, problem.output.memory = result.memory;
+  FailureOr<tile::KernelOp> kernel = buildKernel(projectionRegion(problem));
+  if (failed(kernel))
+    return failure();
+  markProduct(*kernel, x, projection, result);
+  return success();
+}
+
 FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
   Value source = memory(op.getSource());
   if (!source)
@@ -136,21 +160,23 @@ FailureOr<Tokens> HostBuilder::computeProjection(attn::ProjectOp op) {
     return Tokens{source, 0, shape[1], shape[3], {}, TokenProjection{weightOf(op), memory(op.getBias())}};
   }
   Tokens result = workspaceFor(op.getResult(), source);
-  buildProjection(site, startProblem(), source, weightOf(op), memory(op.getBias()), result);
+  if (failed(buildProjection(source, {weightOf(op), memory(op.getBias())}, result)))
+    return failure();
   return result;
 }
 
 /// ω·token in the place of the tokens.
-Tokens HostBuilder::computeFolded(attn::ProjectOp op, Value source) {
+FailureOr<Tokens> HostBuilder::computeFolded(attn::ProjectOp op, Value source) {
   WeightMemory folded = prepared.lookup(*foldedWeight(op)); // what cannot be folded was refused when it was to be prepared
   ArrayRef<int64_t> shape = cast<MemRefType>(folded.matrix.getType()).getShape(); // [H, D, m]
   if (attn::isInReader(op))
-    return {source, 0, shape[0], shape[2], {}, TokenProjection{folded.matrix, folded.shift}};
+    return Tokens{source, 0, shape[0], shape[2], {}, TokenProjection{folded.matrix, folded.shift}};
   TileBuilder host(site.host, site.loc);
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Value memory = site.workspace({dynamic, shape[0], dynamic, shape[2]}, {host.dim(source, 0), host.dim(source, 1)});
   Tokens result{memory, 0, shape[0], shape[2], {}};
-  buildProjection(site, startProblem(), source, folded.matrix, folded.shift, result);
+  if (failed(buildProjection(source, {folded.matrix, folded.shift}, result)))
+    return failure();
   return result;
 }
 

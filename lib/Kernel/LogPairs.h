@@ -25,7 +25,7 @@
 #ifndef ATTUNE_LIB_KERNEL_LOGPAIRS_H
 #define ATTUNE_LIB_KERNEL_LOGPAIRS_H
 
-#include "LogState.h"
+#include "LogFeatures.h"
 #include "attune/Attn/Exponents.h"
 
 namespace attune::kernel {

@@ -12,7 +12,7 @@
 #ifndef ATTUNE_LIB_KERNEL_MAPFORMULAS_H
 #define ATTUNE_LIB_KERNEL_MAPFORMULAS_H
 
-#include "LogState.h"
+#include "LogFeatures.h"
 
 namespace attune::kernel {
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
-#include "LogFeatures.h"
+#include "LogSource.h"
 
 using namespace mlir;
 using namespace attune;

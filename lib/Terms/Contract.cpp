@@ -13,7 +13,7 @@ using namespace attune::fusion;
 
 namespace {
 struct Contract : StreamedTerm {
-  Contract(Axis rows, int64_t width) : rows(rows), width(width) {}
+  Contract(Axis rows, int64_t width, bool wide) : rows(rows), width(width), wide(wide) {}
 
   StringRef name() const override { return "contract"; }
   tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
@@ -23,12 +23,16 @@ struct Contract : StreamedTerm {
   }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
     Value x = operands[0]->tile(site), w = operands[1]->tile(site); // [T, c], [c, width]
-    return {kernel::timesWeight(site.tiles(), site.operand(), x, w, sums[0])};
+    Type type = wide ? Type(site.tiles().builder.getF32Type()) : site.operand();
+    return {kernel::timesWeight(site.tiles(), type, x, w, sums[0])};
   }
 
   Axis rows;
   int64_t width;
+  bool wide;
 };
 } // namespace
 
-terms::StreamedPtr terms::contract(Axis rows, int64_t width) { return std::make_unique<Contract>(rows, width); }
+terms::StreamedPtr terms::contract(Axis rows, int64_t width, bool wide) {
+  return std::make_unique<Contract>(rows, width, wide);
+}

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "LogFeatures.h"
+#include "LogSource.h"
 #include "Terms.h"
 
 using namespace mlir;

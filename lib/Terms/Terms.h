@@ -83,8 +83,8 @@ StreamedPtr maximum(int64_t rows);
 StreamedPtr nothing();
 /// (state): the states of all entries composed in order: sums, or sums in units if they are `Scaled`.
 StreamedPtr compose(fusion::Representation representation, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes);
-/// (x, W): x W, of rows of `rows` and `width` columns.
-StreamedPtr contract(Axis rows, int64_t width);
+/// (x, W): x W, of rows of `rows` and `width` columns, with operands in f32 if `wide`.
+StreamedPtr contract(Axis rows, int64_t width, bool wide = false);
 
 // Of states.
 

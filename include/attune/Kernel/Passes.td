@@ -100,8 +100,15 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     Identity, composition and spans are the carry's. Nothing is written before the last step of a stream; kernels that
     store at every step would need a scan, and are refused.
 
-    How many pieces there are says the schedule (`parts`), or the option. So the order of sums depends on the plan and
-    on the steps alone.
+    How many pieces there are says the schedule (`parts`), or the option. Where the mark is a number, `tile.split = 2048 : i64`,
+    pieces have so many entries, which is a multiple of the step, of one loop from 0 on; there are as many as the largest end of
+    any point needs, which the host finds from the sizes of the kernel's arguments. Either way the order of sums depends on the
+    plan and on the steps alone.
+
+    With `tile.merged_by = "name"` a kernel of that name does what the last point does otherwise, launched behind the one that
+    stores the spans.
+
+    `attn-to-tile` marks the streams of the kernels that it builds, and splits them itself.
 
     ```mlir
     tile.kernel @total(%x: memref<?x8xf32>, %o: memref<8xf32>) grid(batch) {

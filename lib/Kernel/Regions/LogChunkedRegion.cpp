@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   parallel over (batch, head);  M, z, S of no key (LogState.h)
+//   parallel over (batch, head);  M, z, S of no key (LogFeatures.h)
 //   for each chunk:  M' = max(M, max_j L(k));   w, c, b = pairs(L(q), L(k), M') with c ≥ max_f L(q) + M   (LogPairs.h)
 //                    a = g(q) 2^(L(q) + M − c);   num = a S + w v;   den = a z + w 1;   o = num / guard(den)
 //                    M, z, S = M', 2^(M − M') (z, S) + bᵀ [1 v]

@@ -25,9 +25,10 @@ std::shared_ptr<const Extents> RegionPlanner::makeExtents(Scope scope) const {
   at(Axis::Batch) = {scope == OfKeys ? k : q, 0};
   at(Axis::Head).count = problem.heads();
   at(Axis::SharedHead).count = problem.sharedHeads();
-  if (scope == OfAll)
+  if (scope != OfKeys)
     at(Axis::Query) = {q, tokenDimension(q), 0, Value(), problem.window};
-  at(Axis::Key) = {k, tokenDimension(k), 0, problem.lengths, problem.window};
+  if (scope != OfQueries)
+    at(Axis::Key) = {k, tokenDimension(k), 0, problem.lengths, problem.window};
   if (problem.causal && scope == OfAll)
     at(Axis::Key).causal = Axis::Query;
   return result;

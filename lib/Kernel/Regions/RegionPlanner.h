@@ -21,8 +21,8 @@ namespace attune::kernel {
 /// Makes the sources and stages of one problem.
 class RegionPlanner {
 public:
-  /// `OfKeys`: nothing is known of queries.
-  enum Scope { OfAll, OfKeys };
+  /// `OfKeys`: there are no queries; `OfQueries`: there are no keys.
+  enum Scope { OfAll, OfKeys, OfQueries };
   explicit RegionPlanner(const Problem &problem, Scope scope = OfAll) : problem(problem), extents(makeExtents(scope)) {}
 
   /// Tokens of the head at the site, those of `axis`; heads are counted by an axis of `heads` entries.

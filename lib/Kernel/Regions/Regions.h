@@ -34,6 +34,13 @@ fusion::KernelRegion chunkedRegion(const Problem &problem, const FeatureMap &map
 fusion::KernelRegion logChunkedRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
                                       const StateMemory &before);
 
+/// problem.output.memory [batch, heads, tokens, width] = the projection of problem.query.
+fusion::KernelRegion projectionRegion(const Problem &problem);
+
+/// problem.output.memory [batch, tokens, D] = the heads of problem.query side by side · weight [heads·width, D] + bias. `areSums` says
+/// that nothing has divided them (attune/Attn/HeadRange.h).
+fusion::KernelRegion outputProjectionRegion(const Problem &problem, bool areSums, const OutputProjection &projection);
+
 /// Efficient attention: softmax over the features of q, over the keys of k. The means of values for each feature of the keys, into
 /// `means` [batch, G, d, dv], and what queries read of them.
 fusion::KernelRegion effattMeansRegion(const Problem &problem, mlir::Value means);

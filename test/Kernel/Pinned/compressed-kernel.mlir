@@ -60,10 +60,10 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    tile.launch @flurka_2_merge grid(%[[BATCHES_4]], %[[C2]], %[[C1]]) (%[[SV_PIECES]], %[[SV]]) :
 // CHECK-NEXT:    %[[STATE:.*]] = tile.workspace(%[[BATCHES_2]]) : memref<?x2x24x40xf32>
 // CHECK-NEXT:    tile.launch @flurka_3_state grid(%[[BATCHES_2]], %[[C2]]) (%[[SB]], %[[SV]], %[[STATE]]) :
+// CHECK-NEXT:    %[[BATCHES_5:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    %[[BATCHES_5:.*]] = memref.dim %[[Q]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @flurka_3_readout grid(%[[BATCHES_5]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[STATE]], %[[O]]) :
+// CHECK-NEXT:    tile.launch @flurka_3_readout grid(%[[BATCHES_5]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[STATE]]) :
 // CHECK-NEXT:    return
 
 // Compression of the features: a thread block for each sequence, head and piece of 2,048 tokens.
@@ -231,8 +231,8 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // Readout: a thread block for each sequence, query head and 64 queries.
 // CHECK-LABEL: tile.kernel @flurka_3_readout(
 // CHECK-SAME:    %[[Q:[a-z0-9]+]]: memref<?x4x?x24xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:    %[[STATE:[a-z0-9]+]]: memref<?x2x24x40xf32>
 // CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[STATE:[a-z0-9]+]]: memref<?x2x24x40xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[LOG2E_64x24:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<64x24xf32>
@@ -245,7 +245,6 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf32>
 //   φ(x) = elu(x) + 1 = exp(min(x, 0)) + max(x, 0)
 // CHECK-NEXT:    %[[Q_NEGATIVE:.*]] = arith.minimumf %[[Q_TILE]], %[[ZERO_64x24]] : tensor<64x24xf32>
@@ -253,6 +252,7 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[Q_EXP:.*]] = math.exp2 %[[Q_EXPONENT]] : tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_64x24]] : tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_FEATURES:.*]] = arith.addf %[[Q_EXP]], %[[Q_POSITIVE]] : tensor<64x24xf32>
+// CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT:    %[[STATE_TILE:.*]] = tile.load %[[STATE]][%[[BATCH]], %[[KV_HEAD]], %[[C0]], %[[C0]]] : memref{{.*}} -> tensor<24x40xf32>
 //   Output [64, 40] = φ(q) [64, 24] S [24, 40]
 // CHECK-NEXT:    %[[OUTPUT:.*]] = tile.dot %[[Q_FEATURES]], %[[STATE_TILE]], %[[ZERO_64x40]]

@@ -1,12 +1,11 @@
-//===- LogState.cpp - States of features given by their logarithms -----===//
+//===- LogFeatures.cpp - Features given by their logarithms ---------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-#include "LogState.h"
+#include "LogFeatures.h"
 
 #include <cmath>
 #include <limits>
@@ -14,10 +13,6 @@
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
-
-//===----------------------------------------------------------------------===//
-// Units
-//===----------------------------------------------------------------------===//
 
 Value LogFeatures::at(TileBuilder &tiles, Value x) const {
   Value power = tiles.exp2(x);

@@ -1,12 +1,12 @@
-//===- LogFeatures.h - Features that a source gives as exponents -*- C++ -*- -===//
+//===- LogSource.h - Features that a source gives as exponents -*- C++ -*- -===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTUNE_LIB_TERMS_LOGFEATURES_H
-#define ATTUNE_LIB_TERMS_LOGFEATURES_H
+#ifndef ATTUNE_LIB_TERMS_LOGSOURCE_H
+#define ATTUNE_LIB_TERMS_LOGSOURCE_H
 
 #include "LogPairs.h"
 #include "TileSource.h"
@@ -21,4 +21,4 @@ inline kernel::LogFeatures logFeatures(const Source &source, const TileSite &sit
 
 } // namespace attune::fusion
 
-#endif // ATTUNE_LIB_TERMS_LOGFEATURES_H
+#endif // ATTUNE_LIB_TERMS_LOGSOURCE_H

@@ -1,4 +1,4 @@
-//===- LogState.h - States of features given by their logarithms -*- C++ -*-===//
+//===- LogFeatures.h - Features given by their logarithms -*- C++ -*------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,8 +15,8 @@
 // which is the carry of softmax with a feature in the place of a row.
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTUNE_LIB_KERNEL_LOGSTATE_H
-#define ATTUNE_LIB_KERNEL_LOGSTATE_H
+#ifndef ATTUNE_LIB_KERNEL_LOGFEATURES_H
+#define ATTUNE_LIB_KERNEL_LOGFEATURES_H
 
 #include "KernelFrame.h"
 
@@ -43,4 +43,4 @@ struct LogFeatures {
 
 } // namespace attune::kernel
 
-#endif // ATTUNE_LIB_KERNEL_LOGSTATE_H
+#endif // ATTUNE_LIB_KERNEL_LOGFEATURES_H
