@@ -103,8 +103,8 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // Readout: a thread block for each sequence, query head and 64 queries.
 // CHECK-LABEL: tile.kernel @flurka_3_readout(
 // CHECK-SAME:    %[[Q:[a-z0-9]+]]: memref<?x4x?x24xf16, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:    %[[STATE:[a-z0-9]+]]: memref<?x2x24x40xf32>
 // CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:    %[[STATE:[a-z0-9]+]]: memref<?x2x24x40xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f16, warps = 4, stages = 2>}
 // CHECK-DAG:     %[[LOG2E_64x24:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<64x24xf32>
@@ -117,7 +117,6 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : memref{{.*}} -> tensor<64x24xf16>
 // CHECK-NEXT:    %[[Q_F32:.*]] = arith.extf %[[Q_TILE]] : tensor<64x24xf16> to tensor<64x24xf32>
 //   φ(x) = elu(x) + 1 = exp(min(x, 0)) + max(x, 0)
@@ -126,6 +125,7 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[Q_EXP:.*]] = math.exp2 %[[Q_EXPONENT]] : tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_POSITIVE:.*]] = arith.maximumf %[[Q_F32]], %[[ZERO_64x24]] : tensor<64x24xf32>
 // CHECK-NEXT:    %[[Q_FEATURES:.*]] = arith.addf %[[Q_EXP]], %[[Q_POSITIVE]] : tensor<64x24xf32>
+// CHECK-NEXT:    %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT:    %[[STATE_TILE:.*]] = tile.load %[[STATE]][%[[BATCH]], %[[KV_HEAD]], %[[C0]], %[[C0]]] : memref{{.*}} -> tensor<24x40xf32>
 //   Output [64, 40] = φ(q) [64, 24] S [24, 40]
 // CHECK-NEXT:    %[[OUTPUT:.*]] = tile.dot %[[Q_FEATURES]], %[[STATE_TILE]], %[[ZERO_64x40]] precision tf32

@@ -16,9 +16,9 @@ func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-LABEL: tile.kernel @effatt_state(
 // CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf16, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x24x40xf32>
-// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x24xf32>
 // CHECK-SAME:  %[[M_PIECES:[^:]*]]: memref<?x2x?x24xf32>
+// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x24xf32>
+// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x24x40xf32>
 // CHECK-SAME:  grid(batch, head, key_piece)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f16, warps = 4, stages = 2>}
@@ -45,22 +45,23 @@ func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:   %[[L_ALL:.*]] = arith.mulf %[[K_TILE]], %[[LOG2E_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
 // CHECK-NEXT:   %[[L_K:.*]] = tile.mask %[[L_ALL]] fill 0xFF800000 rows(%[[KEYS_LEFT]]) : tensor<32x24xf32>
-// CHECK-NEXT:   %[[V_F16:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf16>
-// M' = max(M, max_j L(k)); b [32, 24] = 2^(L(k) − M')
+// M' = max(M, max_j L(k)), z and S times 2^(M − M')
 // CHECK-NEXT:   %[[L_MAX:.*]] = tile.reduce max %[[L_K]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
 // CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[L_MAX]] : tensor<24xf32>
 // CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<24xf32>
 // CHECK-NEXT:   %[[FACTOR:.*]] = math.exp2 %[[M_DROP]] : tensor<24xf32>
+// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR]] : tensor<24xf32>
+// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<24xf32> -> tensor<24x40xf32>
+// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_COLS]] : tensor<24x40xf32>
+// b [32, 24] = 2^(L(k) − M')
 // CHECK-NEXT:   %[[M_NEXT_ROWS:.*]] = tile.expand %[[M_NEXT]] axis 0 : tensor<24xf32> -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[L_BELOW:.*]] = arith.subf %[[L_K]], %[[M_NEXT_ROWS]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[B:.*]] = math.exp2 %[[L_BELOW]] : tensor<32x24xf32>
 // z' = z 2^(M − M') + bᵀ 1, S' = S 2^(M − M') + bᵀ v
-// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR]] : tensor<24xf32>
+// CHECK-NEXT:   %[[V_F16:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf16>
+// CHECK-NEXT:   %[[V_TILE:.*]] = arith.extf %[[V_F16]] : tensor<32x40xf16> to tensor<32x40xf32>
 // CHECK-NEXT:   %[[B_SUM:.*]] = tile.reduce add %[[B]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_SCALED]], %[[B_SUM]] : tensor<24xf32>
-// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<24xf32> -> tensor<24x40xf32>
-// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_COLS]] : tensor<24x40xf32>
-// CHECK-NEXT:   %[[V_TILE:.*]] = arith.extf %[[V_F16]] : tensor<32x40xf16> to tensor<32x40xf32>
 // CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[B]], %[[V_TILE]], %[[S_SCALED]] precision tf32 {transpose_a} : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<24xf32>, tensor<24xf32>, tensor<24x40xf32>
 // CHECK-NEXT: }
@@ -74,8 +75,8 @@ func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 
 // CHECK-LABEL: tile.kernel @effatt_readout(
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf16, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[S:[^:]*]]: memref<?x2x24x40xf32>
 // CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[S:[^:]*]]: memref<?x2x24x40xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f16, warps = 4, stages = 2>}
@@ -91,7 +92,6 @@ func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
-// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // a [32, 24] = 2^(log2 e · q − max_f)
 // CHECK-NEXT: %[[Q_F16:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf16>
 // CHECK-NEXT: %[[Q_TILE:.*]] = arith.extf %[[Q_F16]] : tensor<32x24xf16> to tensor<32x24xf32>
@@ -101,6 +101,7 @@ func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[OFFSET:.*]] = arith.subf %[[L_Q]], %[[C_COLS]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[A:.*]] = math.exp2 %[[OFFSET]] : tensor<32x24xf32>
 // o = a S / (a 1)
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[S_TILE:.*]] = tile.load %[[S]][%[[BATCH]], %[[KV_HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT: %[[NUM:.*]] = tile.dot %[[A]], %[[S_TILE]], %[[ZERO_32x40]] precision tf32 : tensor<32x24xf32>, tensor<24x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT: %[[DEN:.*]] = tile.reduce add %[[A]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>

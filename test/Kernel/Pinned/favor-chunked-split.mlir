@@ -34,22 +34,23 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-DAG: %[[C96:.*]] = arith.constant 96 : index
 // CHECK-DAG: %[[C288:.*]] = arith.constant 288 : index
 // Parts of ⌈N / 288⌉ · 96 tokens; three pieces of each but the last.
-// CHECK:      %[[BATCHES:.*]] = memref.dim %[[K]], %[[C2]] :
-// CHECK-NEXT: %[[KEYS:.*]] = arith.ceildivui %[[BATCHES]], %[[C288]] : index
-// CHECK-NEXT: %[[THIRDS:.*]] = arith.muli %[[KEYS]], %[[C96]] : index
-// CHECK-NEXT: %[[PART_ALL:.*]] = arith.maxsi %[[THIRDS]], %[[C1]] : index
-// CHECK-NEXT: %[[PART:.*]] = arith.ceildivui %[[BATCHES]], %[[PART_ALL]] : index
-// CHECK-NEXT: %[[PARTS:.*]] = arith.maxsi %[[PART]], %[[C1]] : index
-// CHECK-NEXT: %[[PARTS_LEAST:.*]] = arith.subi %[[PARTS]], %[[C1]] : index
-// CHECK-NEXT: %[[PARTS_BEFORE:.*]] = arith.muli %[[PARTS_LEAST]], %[[C3]] : index
-// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[K]], %[[C0]] :
-// CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16xf32>
-// CHECK-NEXT: %[[M_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16xf32>
-// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[PIECES]], %[[PARTS_BEFORE]]) : memref<?x2x?x16x40xf32>
-// CHECK-NEXT: tile.launch @split_state grid(%[[PIECES]], %[[C2]], %[[PARTS_BEFORE]])
-// CHECK-SAME:     (%[[K]], %[[V]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]], %[[M_PIECES]])
+// CHECK:      %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[THIRDS:.*]] = arith.ceildivui %[[KEYS]], %[[C288]] : index
+// CHECK-NEXT: %[[PART_ALL:.*]] = arith.muli %[[THIRDS]], %[[C96]] : index
+// CHECK-NEXT: %[[PART:.*]] = arith.maxsi %[[PART_ALL]], %[[C1]] : index
+// CHECK-NEXT: %[[PARTS:.*]] = arith.ceildivui %[[KEYS]], %[[PART]] : index
+// CHECK-NEXT: %[[PARTS_LEAST:.*]] = arith.maxsi %[[PARTS]], %[[C1]] : index
+// CHECK-NEXT: %[[PARTS_BEFORE:.*]] = arith.subi %[[PARTS_LEAST]], %[[C1]] : index
+// CHECK-NEXT: %[[PIECES:.*]] = arith.muli %[[PARTS_BEFORE]], %[[C3]] : index
+// CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
+// CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
+// CHECK-NEXT: %[[M_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
+// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16x40xf32>
+// CHECK-NEXT: %[[PIECES_AGAIN:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
+// CHECK-NEXT: tile.launch @split_state grid(%[[BATCHES]], %[[C2]], %[[PIECES_AGAIN]])
+// CHECK-SAME:     (%[[K]], %[[V]], %[[OMEGA]], %[[S_PIECES]], %[[M_PIECES]], %[[Z_PIECES]])
 // CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
-// CHECK-NEXT: tile.launch @split_chunked grid(%[[QUERY_BATCHES]], %[[C4]], %[[PART]])
+// CHECK-NEXT: tile.launch @split_chunked grid(%[[QUERY_BATCHES]], %[[C4]], %[[PARTS]])
 // CHECK-SAME:     (%[[Q]], %[[K]], %[[V]], %[[OMEGA]], %[[O]], %[[M_PIECES]], %[[Z_PIECES]], %[[S_PIECES]])
 // CHECK-NEXT: return
 
@@ -58,8 +59,8 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x16x40xf32>
-// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x16xf32>
 // CHECK-SAME:  %[[M_PIECES:[^:]*]]: memref<?x2x?x16xf32>
+// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x16xf32>
 // CHECK-SAME:  grid(batch, head, key_piece)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1, parts = 3>}
@@ -99,21 +100,22 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
 // CHECK-NEXT:   %[[L_ALL:.*]] = arith.subf %[[OMEGA_K]], %[[HALF_NORM_COLS]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
 // CHECK-NEXT:   %[[L_K:.*]] = tile.mask %[[L_ALL]] fill 0xFF800000 rows(%[[KEYS_LEFT]]) : tensor<32x16xf32>
-// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
-// M' = max(M, max_j L(k)); b [32, 16] = 2^(L(k) − M')
+// M' = max(M, max_j L(k)), z and S times 2^(M − M')
 // CHECK-NEXT:   %[[L_MAX:.*]] = tile.reduce max %[[L_K]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
 // CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[L_MAX]] : tensor<16xf32>
 // CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<16xf32>
 // CHECK-NEXT:   %[[FACTOR:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
+// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR]] : tensor<16xf32>
+// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_COLS]] : tensor<16x40xf32>
+// b [32, 16] = 2^(L(k) − M')
 // CHECK-NEXT:   %[[M_NEXT_ROWS:.*]] = tile.expand %[[M_NEXT]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:   %[[L_BELOW:.*]] = arith.subf %[[L_K]], %[[M_NEXT_ROWS]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[B:.*]] = math.exp2 %[[L_BELOW]] : tensor<32x16xf32>
 // z' = z 2^(M − M') + bᵀ 1, S' = S 2^(M − M') + bᵀ v
-// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR]] : tensor<16xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[B_SUM:.*]] = tile.reduce add %[[B]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_SCALED]], %[[B_SUM]] : tensor<16xf32>
-// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
-// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_COLS]] : tensor<16x40xf32>
 // CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[B]], %[[V_TILE]], %[[S_SCALED]] {transpose_a} : {{.*}} -> tensor<16x40xf32>
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT: }

@@ -49,10 +49,8 @@ func.func @states(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[PIECES:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
 // CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[PIECES]]) : memref<?x2x?x16x40xf32>
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
-// CHECK-NEXT: %[[PIECES_AGAIN:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
-// CHECK-NEXT: tile.launch @states_state grid(%[[KEY_BATCHES]], %[[C2]], %[[PIECES_AGAIN]]) (%[[K]], %[[V]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]])
-// CHECK-NEXT: %[[MERGE_BATCHES:.*]] = memref.dim %[[S_PIECES]], %[[C0]] :
-// CHECK-NEXT: tile.launch @states_merge grid(%[[MERGE_BATCHES]], %[[C2]]) (%[[S_PIECES]], %[[Z_PIECES]], %[[S1]], %[[Z1]])
+// CHECK-NEXT: tile.launch @states_state grid(%[[KEY_BATCHES]], %[[C2]], %[[PIECES]]) (%[[K]], %[[V]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]])
+// CHECK-NEXT: tile.launch @states_merge grid(%[[KEY_BATCHES]], %[[C2]]) (%[[S1]], %[[Z1]], %[[S_PIECES]], %[[Z_PIECES]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @states_chunked(
@@ -166,13 +164,13 @@ func.func @states(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
-// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
-// CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
-// CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // CHECK-NEXT: %[[OMEGA_SQUARES:.*]] = arith.mulf %[[OMEGAS]], %[[OMEGAS]] : tensor<16x24xf32>
 // CHECK-NEXT: %[[OMEGA_SUM:.*]] = tile.reduce add %[[OMEGA_SQUARES]] axis 1 : tensor<16x24xf32> -> tensor<16xf32>
 // CHECK-NEXT: %[[OMEGA_HALF:.*]] = arith.mulf %[[OMEGA_SUM]], %[[HALF_LOG2E_16]] : tensor<16xf32>
+// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
+// CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
+// CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
 // CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop #tile.sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[S:.*]] = %[[ZERO_16x40]], %[[Z:.*]] = %[[ZERO_16]]) : (tensor<16x40xf32>, tensor<16xf32>) {
 // φ(k) [32, 16] = (2^(ω·k' − |k'|²/2 − c) + ε) / √m, 0 of keys that do not exist; c [32], the same in every row

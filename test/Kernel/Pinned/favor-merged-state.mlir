@@ -46,35 +46,35 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
 // CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
-// CHECK-NEXT: %[[PIECES_ALL:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
-// CHECK-NEXT: %[[PIECES:.*]] = arith.maxsi %[[PIECES_ALL]], %[[C1]] : index
-// CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
-// CHECK-NEXT: %[[M_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
-// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16x40xf32>
 // CHECK-NEXT: %[[Z:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x16xf32>
 // CHECK-NEXT: %[[M:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x16xf32>
 // CHECK-NEXT: %[[S:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x16x40xf32>
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[PIECES_ALL:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
+// CHECK-NEXT: %[[PIECES:.*]] = arith.maxsi %[[PIECES_ALL]], %[[C1]] : index
+// CHECK-NEXT: %[[M_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
+// CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
+// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16x40xf32>
 // CHECK-NEXT: %[[COUNTERS:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x2xi32>
 // CHECK-NEXT: tile.launch @merged_merged_state grid(%[[BATCHES]], %[[C2]], %[[PIECES]])
-// CHECK-SAME:     (%[[K]], %[[V]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]], %[[M_PIECES]], %[[COUNTERS]], %[[S]], %[[Z]], %[[M]])
+// CHECK-SAME:     (%[[K]], %[[V]], %[[OMEGA]], %[[M]], %[[Z]], %[[S]], %[[M_PIECES]], %[[Z_PIECES]], %[[S_PIECES]], %[[COUNTERS]])
+// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
-// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
-// CHECK-NEXT: tile.launch @merged_readout grid(%[[QUERY_BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[OMEGA]], %[[S]], %[[Z]], %[[M]], %[[O]])
+// CHECK-NEXT: tile.launch @merged_readout grid(%[[QUERY_BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[OMEGA]], %[[O]], %[[M]], %[[Z]], %[[S]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @merged_merged_state(
 // CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
-// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x16x40xf32>
-// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x16xf32>
-// CHECK-SAME:  %[[M_PIECES:[^:]*]]: memref<?x2x?x16xf32>
-// CHECK-SAME:  %[[COUNTERS:[^:]*]]: memref<?x2x2xi32>
-// CHECK-SAME:  %[[S_ALL:[^:]*]]: memref<?x2x16x40xf32>
-// CHECK-SAME:  %[[Z_ALL:[^:]*]]: memref<?x2x16xf32>
 // CHECK-SAME:  %[[M_ALL:[^:]*]]: memref<?x2x16xf32>
+// CHECK-SAME:  %[[Z_ALL:[^:]*]]: memref<?x2x16xf32>
+// CHECK-SAME:  %[[S_ALL:[^:]*]]: memref<?x2x16x40xf32>
+// CHECK-SAME:  %[[M_PIECES:[^:]*]]: memref<?x2x?x16xf32>
+// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x16xf32>
+// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x16x40xf32>
+// CHECK-SAME:  %[[COUNTERS:[^:]*]]: memref<?x2x2xi32>
 // CHECK-SAME:  grid(batch, head, key_piece)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
@@ -93,10 +93,10 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
 // CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
 // CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
-// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // M starts at −1e30, z and S at 0.
 // CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_16]], %[[Z:.*]] = %[[ZERO_16]], %[[S:.*]] = %[[ZERO_16x40]]) :
@@ -112,21 +112,22 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:   %[[L_ALL:.*]] = arith.subf %[[OMEGA_K]], %[[HALF_NORM_COLS]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
 // CHECK-NEXT:   %[[L_K:.*]] = tile.mask %[[L_ALL]] fill 0xFF800000 rows(%[[KEYS_LEFT]]) : tensor<32x16xf32>
-// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
-// M' = max(M, max_j L(k)); b [32, 16] = 2^(L(k) − M')
+// M' = max(M, max_j L(k)), z and S times 2^(M − M')
 // CHECK-NEXT:   %[[L_MAX:.*]] = tile.reduce max %[[L_K]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
 // CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[L_MAX]] : tensor<16xf32>
 // CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<16xf32>
 // CHECK-NEXT:   %[[FACTOR:.*]] = math.exp2 %[[M_DROP]] : tensor<16xf32>
+// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR]] : tensor<16xf32>
+// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
+// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_COLS]] : tensor<16x40xf32>
+// b [32, 16] = 2^(L(k) − M')
 // CHECK-NEXT:   %[[M_NEXT_ROWS:.*]] = tile.expand %[[M_NEXT]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT:   %[[L_BELOW:.*]] = arith.subf %[[L_K]], %[[M_NEXT_ROWS]] : tensor<32x16xf32>
 // CHECK-NEXT:   %[[B:.*]] = math.exp2 %[[L_BELOW]] : tensor<32x16xf32>
 // z' = z 2^(M − M') + bᵀ 1, S' = S 2^(M − M') + bᵀ v
-// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[FACTOR]] : tensor<16xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[B_SUM:.*]] = tile.reduce add %[[B]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_SCALED]], %[[B_SUM]] : tensor<16xf32>
-// CHECK-NEXT:   %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<16xf32> -> tensor<16x40xf32>
-// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[FACTOR_COLS]] : tensor<16x40xf32>
 // CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[B]], %[[V_TILE]], %[[S_SCALED]] {transpose_a} : {{.*}} -> tensor<16x40xf32>
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<16xf32>, tensor<16xf32>, tensor<16x40xf32>
 // CHECK-NEXT: }
@@ -134,7 +135,7 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: tile.store %[[STATE]]#1, %[[Z_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : tensor<16xf32>
 // CHECK-NEXT: tile.store %[[STATE]]#2, %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x40xf32>
 // 1 for the thread block that arrives last, else 0
-// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[Z_PIECES]], %[[C2]] :
+// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[M_PIECES]], %[[C2]] :
 // CHECK-NEXT: %[[LAST:.*]] = tile.arrive %[[COUNTERS]][%[[BATCH]], %[[HEAD]]] of %[[PIECES]] :
 // CHECK-NEXT: tile.loop #tile.sum %[[STEP:.*]] = %[[C0]] to %[[LAST]] step 1 {
 // CHECK-NEXT:   %[[STATE_2:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[PIECE_2:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
@@ -171,10 +172,10 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-LABEL: tile.kernel @merged_readout(
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
-// CHECK-SAME:  %[[S:[^:]*]]: memref<?x2x16x40xf32>
-// CHECK-SAME:  %[[Z:[^:]*]]: memref<?x2x16xf32>
-// CHECK-SAME:  %[[M:[^:]*]]: memref<?x2x16xf32>
 // CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[M:[^:]*]]: memref<?x2x16xf32>
+// CHECK-SAME:  %[[Z:[^:]*]]: memref<?x2x16xf32>
+// CHECK-SAME:  %[[S:[^:]*]]: memref<?x2x16x40xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
@@ -191,14 +192,14 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
-// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
+// CHECK-NEXT: %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
+// CHECK-NEXT: %[[L_Q:.*]] = tile.dot %[[Q_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[M_TILE:.*]] = tile.load %[[M]][%[[BATCH]], %[[KV_HEAD]], %[[C0]]] : {{.*}} -> tensor<16xf32>
 // CHECK-NEXT: %[[Z_TILE:.*]] = tile.load %[[Z]][%[[BATCH]], %[[KV_HEAD]], %[[C0]]] : {{.*}} -> tensor<16xf32>
 // CHECK-NEXT: %[[S_TILE:.*]] = tile.load %[[S]][%[[BATCH]], %[[KV_HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x40xf32>
-// CHECK-NEXT: %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
-// CHECK-NEXT: %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[ROOT_S_LOG2E_32x24]] : tensor<32x24xf32>
-// CHECK-NEXT: %[[L_Q:.*]] = tile.dot %[[Q_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
 // t = L(q) + M, c = max_f t, a [32, 16] = 2^(t − c)
 // CHECK-NEXT: %[[M_TILE_ROWS:.*]] = tile.expand %[[M_TILE]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT: %[[T:.*]] = arith.addf %[[L_Q]], %[[M_TILE_ROWS]] : tensor<32x16xf32>

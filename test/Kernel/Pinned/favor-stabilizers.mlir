@@ -88,8 +88,8 @@ func.func @none(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-DAG: %[[MINUS_INF_32:.*]] = arith.constant dense<0xFF800000> : tensor<32xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
 // A maximum for each row of a tile [32], without |k'|²/2.
 // CHECK-NEXT: %[[LARGEST:.*]] = tile.loop #tile.maximum %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
 // CHECK-SAME:     %[[SO_FAR:.*]] = %[[MINUS_INF_32]]) : (tensor<32xf32>) {
@@ -117,7 +117,6 @@ func.func @none(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[EPSILON_32x16:.*]] = arith.constant #tile.exact<1.000000e-04> : tensor<32x16xf32>
 // CHECK-DAG: %[[F0_25_32x16:.*]] = arith.constant dense<2.500000e-01> : tensor<32x16xf32>
@@ -130,15 +129,14 @@ func.func @none(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[TILE:.*]] = tile.program_id key_piece
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// CHECK-NEXT: %[[C_TILE:.*]] = tile.load %[[C]][%[[BATCH]], %[[HEAD]]] : {{.*}} -> tensor<1x1xf32>
-// CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[OMEGA_K:.*]] = tile.dot %[[K_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
 // CHECK-NEXT: %[[K_SQUARES:.*]] = arith.mulf %[[K_TILE]], %[[K_TILE]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[NORM_K:.*]] = tile.reduce add %[[K_SQUARES]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
 // CHECK-NEXT: %[[HALF_NORM:.*]] = arith.mulf %[[NORM_K]], %[[HALF_S_LOG2E_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[C_TILE:.*]] = tile.load %[[C]][%[[BATCH]], %[[HEAD]]] : {{.*}} -> tensor<1x1xf32>
 // c in every row [32]: ones [32, 1] times c [1, 1]
 // CHECK-NEXT: %[[C_ROWS:.*]] = tile.dot %[[ONE_32x1]], %[[C_TILE]], %[[ZERO_32x1]] precision f32 : {{.*}} -> tensor<32x1xf32>
 // CHECK-NEXT: %[[C_32:.*]] = tile.reduce add %[[C_ROWS]] axis 1 : tensor<32x1xf32> -> tensor<32xf32>
@@ -174,10 +172,9 @@ func.func @none(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[TILE:.*]] = tile.program_id key_piece
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[OMEGA_K:.*]] = tile.dot %[[K_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
 // CHECK-NEXT: %[[K_SQUARES:.*]] = arith.mulf %[[K_TILE]], %[[K_TILE]] : tensor<32x24xf32>

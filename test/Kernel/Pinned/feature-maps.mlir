@@ -89,8 +89,8 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[TILE:.*]] = tile.program_id key_piece
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // 1 / softplus(focus) [24]: with y = e^−|f|, softplus(f) = max(f, 0) + log(1 + y), and log(1 + y) = log(1 + d) y / d
 // for the d = (1 + y) − 1 that 1 + y keeps of y; y itself once d is 0.
 // CHECK-NEXT: %[[FOCUS_TILE:.*]] = tile.load %[[FOCUS]][%[[HEAD]], %[[C0]]] : {{.*}} -> tensor<24xf32>
@@ -109,7 +109,6 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // CHECK-NEXT: %[[SOFTPLUS:.*]] = arith.addf %[[POSITIVE]], %[[LOG_1P]] : tensor<24xf32>
 // CHECK-NEXT: %[[INVERSE_FOCUS:.*]] = arith.divf %[[ONE_24]], %[[SOFTPLUS]] : tensor<24xf32>
 // y [32, 24]
-// CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[POSITIVE_K:.*]] = arith.maximumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[WITH_EPSILON:.*]] = arith.addf %[[POSITIVE_K]], %[[EPSILON_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[INVERSE_FOCUS_ROWS:.*]] = tile.expand %[[INVERSE_FOCUS]] axis 0 : tensor<24xf32> -> tensor<32x24xf32>
@@ -147,7 +146,6 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[HALF_LOG2E_16:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<16xf32>
 // CHECK-DAG: %[[EPSILON_32x16:.*]] = arith.constant #tile.exact<1.000000e-04> : tensor<32x16xf32>
@@ -159,18 +157,17 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[TILE:.*]] = tile.program_id key_piece
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// |ω|²/2 [16] in units of log 2
-// CHECK-NEXT: %[[OMEGA_SQUARES:.*]] = arith.mulf %[[OMEGAS]], %[[OMEGAS]] : tensor<16x24xf32>
-// CHECK-NEXT: %[[OMEGA_SUM:.*]] = tile.reduce add %[[OMEGA_SQUARES]] axis 1 : tensor<16x24xf32> -> tensor<16xf32>
-// CHECK-NEXT: %[[OMEGA_HALF:.*]] = arith.mulf %[[OMEGA_SUM]], %[[HALF_LOG2E_16]] : tensor<16xf32>
-// CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[OMEGA_K:.*]] = tile.dot %[[K_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
 // CHECK-NEXT: %[[K_SQUARES:.*]] = arith.mulf %[[K_TILE]], %[[K_TILE]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[NORM_K:.*]] = tile.reduce add %[[K_SQUARES]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
 // CHECK-NEXT: %[[HALF_NORM:.*]] = arith.mulf %[[NORM_K]], %[[HALF_S_LOG2E_32]] : tensor<32xf32>
+// |ω|²/2 [16] in units of log 2
+// CHECK-NEXT: %[[OMEGA_SQUARES:.*]] = arith.mulf %[[OMEGAS]], %[[OMEGAS]] : tensor<16x24xf32>
+// CHECK-NEXT: %[[OMEGA_SUM:.*]] = tile.reduce add %[[OMEGA_SQUARES]] axis 1 : tensor<16x24xf32> -> tensor<16xf32>
+// CHECK-NEXT: %[[OMEGA_HALF:.*]] = arith.mulf %[[OMEGA_SUM]], %[[HALF_LOG2E_16]] : tensor<16xf32>
 // c [32], the same in every row
 // CHECK-NEXT: %[[OMEGA_HALF_ROWS:.*]] = tile.expand %[[OMEGA_HALF]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
 // CHECK-NEXT: %[[C:.*]] = tile.reduce max %[[OMEGA_HALF_ROWS]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
@@ -194,7 +191,6 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[EPSILON_32x16:.*]] = arith.constant #tile.exact<1.000000e-03> : tensor<32x16xf32>
 // CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
@@ -203,9 +199,8 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[TILE:.*]] = tile.program_id key_piece
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[TILE]], %[[C32]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[F0_5_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[OMEGA_K:.*]] = tile.dot %[[K_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
 // CHECK-NEXT: %[[RELU:.*]] = arith.maximumf %[[OMEGA_K]], %[[ZERO_32x16]] : tensor<32x16xf32>

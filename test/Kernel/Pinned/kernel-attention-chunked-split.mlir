@@ -39,6 +39,7 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[C96:.*]] = arith.constant 96 : index
 // CHECK-DAG: %[[C288:.*]] = arith.constant 288 : index
+// Parts of ⌈N / 288⌉ · 96 tokens; three pieces of each but the last.
 // CHECK:      %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[THIRDS:.*]] = arith.ceildivui %[[KEYS]], %[[C288]] : index
 // CHECK-NEXT: %[[PART_ALL:.*]] = arith.muli %[[THIRDS]], %[[C96]] : index
@@ -47,7 +48,6 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[PARTS_LEAST:.*]] = arith.maxsi %[[PARTS]], %[[C1]] : index
 // CHECK-NEXT: %[[PARTS_BEFORE:.*]] = arith.subi %[[PARTS_LEAST]], %[[C1]] : index
 // CHECK-NEXT: %[[PIECES:.*]] = arith.muli %[[PARTS_BEFORE]], %[[C3]] : index
-// Parts of ⌈N / 288⌉ · 96 tokens; three pieces of each but the last.
 // CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x24xf32>
 // CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x24x40xf32>

@@ -52,10 +52,8 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: %[[PIECES:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
 // CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[PIECES]]) : memref<?x2x?x24x40xf32>
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[PIECES]]) : memref<?x2x?x24xf32>
-// CHECK-NEXT: %[[PIECES_AGAIN:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
-// CHECK-NEXT: tile.launch @chunked_state grid(%[[KEY_BATCHES]], %[[C2]], %[[PIECES_AGAIN]]) (%[[K]], %[[V]], %[[S_PIECES]], %[[Z_PIECES]])
-// CHECK-NEXT: %[[MERGE_BATCHES:.*]] = memref.dim %[[S_PIECES]], %[[C0]] :
-// CHECK-NEXT: tile.launch @chunked_merge grid(%[[MERGE_BATCHES]], %[[C2]]) (%[[S_PIECES]], %[[Z_PIECES]], %[[S0]], %[[Z0]], %[[S1]], %[[Z1]])
+// CHECK-NEXT: tile.launch @chunked_state grid(%[[KEY_BATCHES]], %[[C2]], %[[PIECES]]) (%[[K]], %[[V]], %[[S_PIECES]], %[[Z_PIECES]])
+// CHECK-NEXT: tile.launch @chunked_merge grid(%[[KEY_BATCHES]], %[[C2]]) (%[[S0]], %[[Z0]], %[[S1]], %[[Z1]], %[[S_PIECES]], %[[Z_PIECES]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @chunked_chunked(
@@ -173,12 +171,12 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: tile.return
 
 // CHECK-LABEL: tile.kernel @chunked_merge(
-// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x24x40xf32>
-// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x24xf32>
 // CHECK-SAME:  %[[S0:[^:]*]]: memref<?x2x24x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[Z0:[^:]*]]: memref<?x2x24xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:  %[[S1:[^:]*]]: memref<?x2x24x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[Z1:[^:]*]]: memref<?x2x24xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x24x40xf32>
+// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x24xf32>
 // CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
@@ -186,9 +184,9 @@ func.func @chunked(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // The pieces are added to the initial state.
 // CHECK:      %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
 // CHECK-NEXT: %[[S0_TILE:.*]] = tile.load %[[S0]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT: %[[Z0_TILE:.*]] = tile.load %[[Z0]][%[[BATCH]], %[[HEAD]], %[[C0]]] : {{.*}} -> tensor<24xf32>
+// CHECK-NEXT: %[[PIECES:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
 // CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop #tile.sum %[[PIECE:.*]] = %[[C0]] to %[[PIECES]] step 1 carries(
 // CHECK-SAME:     %[[S:.*]] = %[[S0_TILE]], %[[Z:.*]] = %[[Z0_TILE]]) : (tensor<24x40xf32>, tensor<24xf32>) {
 // CHECK-NEXT:   %[[S_PIECE:.*]] = tile.load %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>

@@ -42,14 +42,12 @@ func.func @final(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[PIECES:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
 // CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x24x40xf32>
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x24xf32>
-// CHECK-NEXT: %[[PIECES_AGAIN:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
-// CHECK-NEXT: tile.launch @final_state grid(%[[BATCHES]], %[[C2]], %[[PIECES_AGAIN]]) (%[[K]], %[[V]], %[[S_PIECES]], %[[Z_PIECES]])
-// CHECK-NEXT: %[[MERGE_BATCHES:.*]] = memref.dim %[[S_PIECES]], %[[C0]] :
-// CHECK-NEXT: tile.launch @final_merge grid(%[[MERGE_BATCHES]], %[[C2]]) (%[[S_PIECES]], %[[Z_PIECES]], %[[S1]], %[[Z1]])
+// CHECK-NEXT: tile.launch @final_state grid(%[[BATCHES]], %[[C2]], %[[PIECES]]) (%[[K]], %[[V]], %[[S_PIECES]], %[[Z_PIECES]])
+// CHECK-NEXT: tile.launch @final_merge grid(%[[BATCHES]], %[[C2]]) (%[[S1]], %[[Z1]], %[[S_PIECES]], %[[Z_PIECES]])
+// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
-// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
-// CHECK-NEXT: tile.launch @final_readout grid(%[[QUERY_BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[S1]], %[[Z1]], %[[O]])
+// CHECK-NEXT: tile.launch @final_readout grid(%[[QUERY_BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[S1]], %[[Z1]])
 // CHECK-NEXT: return
 
 // As in kernel-attention-state.mlir.

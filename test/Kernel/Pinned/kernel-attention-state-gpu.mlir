@@ -60,9 +60,9 @@ func.func @linear(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:   %[[PHI_ALL:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
 // CHECK-NEXT:   %[[PHI_K:.*]] = tile.mask %[[PHI_ALL]] fill 0.000000e+00 rows(%[[KEYS_LEFT]]) : tensor<32x24xf32>
-// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xbf16>
 // S [24, 40] += φ(k)ᵀ v, z [24] += φ(k)ᵀ 1
 // CHECK-NEXT:   %[[PHI_K_BF16:.*]] = arith.truncf %[[PHI_K]] : tensor<32x24xf32> to tensor<32x24xbf16>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xbf16>
 // CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[PHI_K_BF16]], %[[V_TILE]], %[[S]] {transpose_a} : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT:   %[[Z_SUM:.*]] = tile.reduce add %[[PHI_K]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<24xf32>
@@ -77,9 +77,9 @@ func.func @linear(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 
 // CHECK-LABEL: tile.kernel @linear_readout(
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xbf16, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xbf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[S:[^:]*]]: memref<?x2x24x40xf32>
 // CHECK-SAME:  %[[Z:[^:]*]]: memref<?x2x24xf32>
-// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xbf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = bf16, warps = 4, stages = 2>}
@@ -96,7 +96,6 @@ func.func @linear(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
-// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // φ(q) [32, 24]
 // CHECK-NEXT: %[[Q_LOADED:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xbf16>
 // CHECK-NEXT: %[[Q_TILE:.*]] = arith.extf %[[Q_LOADED]] : tensor<32x24xbf16> to tensor<32x24xf32>
@@ -105,6 +104,7 @@ func.func @linear(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[PHI_Q:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<32x24xf32>
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[S_TILE:.*]] = tile.load %[[S]][%[[BATCH]], %[[KV_HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT: %[[Z_TILE:.*]] = tile.load %[[Z]][%[[BATCH]], %[[KV_HEAD]], %[[C0]]] : {{.*}} -> tensor<24xf32>
 // num [32, 40] = φ(q) S, den [32] = φ(q) z

@@ -38,20 +38,18 @@ func.func @linear(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
 // Workspaces: S and z, and those of the pieces.
 // CHECK-NEXT: %[[BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
-// CHECK-NEXT: %[[S:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x24x40xf32>
 // CHECK-NEXT: %[[Z:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x24xf32>
+// CHECK-NEXT: %[[S:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x24x40xf32>
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[PIECES:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
 // CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x24x40xf32>
 // CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x24xf32>
-// CHECK-NEXT: %[[PIECES_AGAIN:.*]] = memref.dim %[[S_PIECES]], %[[C2]] :
-// CHECK-NEXT: tile.launch @linear_state grid(%[[BATCHES]], %[[C2]], %[[PIECES_AGAIN]]) (%[[K]], %[[V]], %[[S_PIECES]], %[[Z_PIECES]])
-// CHECK-NEXT: %[[BATCHES_MERGE:.*]] = memref.dim %[[S_PIECES]], %[[C0]] :
-// CHECK-NEXT: tile.launch @linear_merge grid(%[[BATCHES_MERGE]], %[[C2]]) (%[[S_PIECES]], %[[Z_PIECES]], %[[S]], %[[Z]])
+// CHECK-NEXT: tile.launch @linear_state grid(%[[BATCHES]], %[[C2]], %[[PIECES]]) (%[[K]], %[[V]], %[[S_PIECES]], %[[Z_PIECES]])
+// CHECK-NEXT: tile.launch @linear_merge grid(%[[BATCHES]], %[[C2]]) (%[[S]], %[[Z]], %[[S_PIECES]], %[[Z_PIECES]])
+// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
-// CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
-// CHECK-NEXT: tile.launch @linear_readout grid(%[[QUERY_BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[S]], %[[Z]], %[[O]])
+// CHECK-NEXT: tile.launch @linear_readout grid(%[[QUERY_BATCHES]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[S]], %[[Z]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @linear_state(
@@ -100,10 +98,10 @@ func.func @linear(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: tile.return
 
 // CHECK-LABEL: tile.kernel @linear_merge(
-// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x24x40xf32>
-// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x24xf32>
 // CHECK-SAME:  %[[S_ALL:[^:]*]]: memref<?x2x24x40xf32>
 // CHECK-SAME:  %[[Z_ALL:[^:]*]]: memref<?x2x24xf32>
+// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x24x40xf32>
+// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x24xf32>
 // CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
@@ -127,9 +125,9 @@ func.func @linear(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 
 // CHECK-LABEL: tile.kernel @linear_readout(
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[S:[^:]*]]: memref<?x2x24x40xf32>
 // CHECK-SAME:  %[[Z:[^:]*]]: memref<?x2x24xf32>
-// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
@@ -146,7 +144,6 @@ func.func @linear(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
-// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // φ(q) [32, 24]
 // CHECK-NEXT: %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[NEGATIVE:.*]] = arith.minimumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
@@ -154,6 +151,7 @@ func.func @linear(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[POSITIVE:.*]] = arith.maximumf %[[Q_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[PHI_Q:.*]] = arith.addf %[[EXP]], %[[POSITIVE]] : tensor<32x24xf32>
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[S_TILE:.*]] = tile.load %[[S]][%[[BATCH]], %[[KV_HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT: %[[Z_TILE:.*]] = tile.load %[[Z]][%[[BATCH]], %[[KV_HEAD]], %[[C0]]] : {{.*}} -> tensor<24xf32>
 // num [32, 40] = φ(q) S, den [32] = φ(q) z

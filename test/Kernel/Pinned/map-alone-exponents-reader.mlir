@@ -32,10 +32,10 @@ func.func @focused(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 
 // CHECK-LABEL: tile.kernel @focused_fused_state(
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[LOGS:[^:]*]]: memref<?x4x?x48xf32>
 // CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[FOCUS:[^:]*]]: memref<4x24xf32, strided<[?, 1]>>
+// CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[LOGS:[^:]*]]: memref<?x4x?x48xf32>
 // CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
@@ -63,8 +63,7 @@ func.func @focused(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[LOGS]], %[[C2]] :
-// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // 1 / softplus(focus) [24]: with y = e^−|f|, softplus(f) = max(f, 0) + log(1 + y), and log(1 + y) = log(1 + d) y / d
 // for the d = (1 + y) − 1 that 1 + y keeps of y; y itself once d is 0.
 // CHECK-NEXT: %[[FOCUS_TILE:.*]] = tile.load %[[FOCUS]][%[[HEAD]], %[[C0]]] : {{.*}} -> tensor<24xf32>
@@ -82,6 +81,8 @@ func.func @focused(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT: %[[POSITIVE:.*]] = arith.maximumf %[[FOCUS_TILE]], %[[ZERO_24]] : tensor<24xf32>
 // CHECK-NEXT: %[[SOFTPLUS:.*]] = arith.addf %[[POSITIVE]], %[[LOG_1P]] : tensor<24xf32>
 // CHECK-NEXT: %[[INVERSE_FOCUS:.*]] = arith.divf %[[ONE_24]], %[[SOFTPLUS]] : tensor<24xf32>
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[LOGS]], %[[C2]] :
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // M starts at −1e30, z and S at 0.
 // CHECK-NEXT: %[[STATE:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST:.*]] = %[[C0]] to %[[KEYS]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[NO_LOGARITHM_24]], %[[Z:.*]] = %[[ZERO_24]], %[[S:.*]] = %[[ZERO_24x40]]) :
@@ -91,26 +92,26 @@ func.func @focused(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-NEXT:   %[[G_K:.*]] = tile.load %[[LOGS]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C24]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
 // CHECK-NEXT:   %[[L_K:.*]] = tile.mask %[[L_ALL]] fill 0xFF800000 rows(%[[KEYS_LEFT]]) : tensor<32x24xf32>
-// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
-// M' = max(M, max_j L); b [32, 24] = g 2^(L − M')
+// M' = max(M, max_j L), z and S times 2^(M − M')
 // CHECK-NEXT:   %[[L_MAX:.*]] = tile.reduce max %[[L_K]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
 // CHECK-NEXT:   %[[M_NEXT:.*]] = arith.maximumf %[[M]], %[[L_MAX]] : tensor<24xf32>
 // CHECK-NEXT:   %[[M_DROP:.*]] = arith.subf %[[M]], %[[M_NEXT]] : tensor<24xf32>
 // CHECK-NEXT:   %[[SCALE:.*]] = math.exp2 %[[M_DROP]] : tensor<24xf32>
+// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[SCALE]] : tensor<24xf32>
+// CHECK-NEXT:   %[[SCALE_COLS:.*]] = tile.expand %[[SCALE]] axis 1 : tensor<24xf32> -> tensor<24x40xf32>
+// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[SCALE_COLS]] : tensor<24x40xf32>
+// b [32, 24] = g 2^(L − M')
 // CHECK-NEXT:   %[[M_NEXT_ROWS:.*]] = tile.expand %[[M_NEXT]] axis 0 : tensor<24xf32> -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[L_BELOW:.*]] = arith.subf %[[L_K]], %[[M_NEXT_ROWS]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[EXP:.*]] = math.exp2 %[[L_BELOW]] : tensor<32x24xf32>
 // CHECK-NEXT:   %[[B:.*]] = arith.mulf %[[EXP]], %[[G_K]] : tensor<32x24xf32>
 // z' = z 2^(M − M') + bᵀ 1, S' = S 2^(M − M') + bᵀ v
-// CHECK-NEXT:   %[[Z_SCALED:.*]] = arith.mulf %[[Z]], %[[SCALE]] : tensor<24xf32>
+// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[B_SUM:.*]] = tile.reduce add %[[B]] axis 0 : tensor<32x24xf32> -> tensor<24xf32>
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z_SCALED]], %[[B_SUM]] : tensor<24xf32>
-// CHECK-NEXT:   %[[SCALE_COLS:.*]] = tile.expand %[[SCALE]] axis 1 : tensor<24xf32> -> tensor<24x40xf32>
-// CHECK-NEXT:   %[[S_SCALED:.*]] = arith.mulf %[[S]], %[[SCALE_COLS]] : tensor<24x40xf32>
 // CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[B]], %[[V_TILE]], %[[S_SCALED]] {transpose_a} : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT:   tile.yield %[[M_NEXT]], %[[Z_NEXT]], %[[S_NEXT]] : tensor<24xf32>, tensor<24xf32>, tensor<24x40xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: tile.loop #tile.sum %[[FIRST_QUERY:.*]] = %[[C0]] to %[[QUERIES]] step 32 {
 // y [32, 24] = (relu(q) + ε) / softplus(focus), divided by its row's largest
 // CHECK-NEXT:   %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]] : {{.*}} -> tensor<32x24xf32>

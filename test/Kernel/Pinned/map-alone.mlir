@@ -42,7 +42,7 @@ func.func @relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[KEY_TILES:.*]] = arith.ceildivui %[[KEYS]], %[[C32]] : index
 // CHECK-NEXT: tile.launch @relu_features grid(%[[BATCHES]], %[[C2]], %[[KEY_TILES]]) (%[[K]], %[[LENGTHS]], %[[PHI]])
 // CHECK-NEXT: %[[QUERY_BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
-// CHECK-NEXT: tile.launch @relu_fused_state grid(%[[QUERY_BATCHES]], %[[C2]]) (%[[Q]], %[[PHI]], %[[V]], %[[LENGTHS]], %[[O]])
+// CHECK-NEXT: tile.launch @relu_fused_state grid(%[[QUERY_BATCHES]], %[[C2]]) (%[[Q]], %[[V]], %[[LENGTHS]], %[[O]], %[[PHI]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @relu_features(
@@ -65,18 +65,18 @@ func.func @relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[LENGTH:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT: %[[NOT_NEGATIVE:.*]] = arith.maxsi %[[LENGTH]], %[[C0]] : index
 // CHECK-NEXT: %[[LIMIT:.*]] = arith.minsi %[[NOT_NEGATIVE]], %[[KEYS]] : index
-// φ(k) [32, 24]; rows past the limit are φ(0)
+// φ(k) [32, 24], φ(0) past the limit; only rows before it are stored, the reader looks at no other.
 // CHECK-NEXT: %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[LIMIT]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT: %[[PHI_K:.*]] = arith.maximumf %[[K_TILE]], %[[ZERO_32x24]] : tensor<32x24xf32>
-// CHECK-NEXT: tile.store %[[PHI_K]], %[[PHI]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x24xf32>
+// CHECK-NEXT: tile.store %[[PHI_K]], %[[PHI]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[LIMIT]]) : tensor<32x24xf32>
 // CHECK-NEXT: tile.return
 
 // CHECK-LABEL: tile.kernel @relu_fused_state(
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x24xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[PHI:[^:]*]]: memref<?x2x?x24xf32>
 // CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?xi32>
 // CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[PHI:[^:]*]]: memref<?x2x?x24xf32>
 // CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index

@@ -61,22 +61,20 @@ func.func @folded(%x: tensor<?x?x80xf32> {attn.name = "x"}, %wq: tensor<80x72xf3
 // CHECK-NEXT:    tile.launch @folded_2_project grid(%[[BATCHES]], %[[C3]], %[[TOKEN_BLOCKS]])
 // CHECK-SAME:        (%[[X]], %[[WQ_FOLDED]], %[[BQ_FOLDED]], %[[Q_MAPPED]]) :
 // CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[K]], %[[C0]] : memref
-// CHECK-NEXT:    %[[STATE:.*]] = tile.workspace(%[[BATCHES_2]]) : memref<?x3x16x40xf32>
 // CHECK-NEXT:    %[[STATE_SUM:.*]] = tile.workspace(%[[BATCHES_2]]) : memref<?x3x16xf32>
+// CHECK-NEXT:    %[[STATE:.*]] = tile.workspace(%[[BATCHES_2]]) : memref<?x3x16x40xf32>
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 // CHECK-NEXT:    %[[PIECES:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
 // CHECK-NEXT:    %[[STATE_PIECES:.*]] = tile.workspace(%[[BATCHES_2]], %[[PIECES]]) : memref<?x3x?x16x40xf32>
 // CHECK-NEXT:    %[[SUM_PIECES:.*]] = tile.workspace(%[[BATCHES_2]], %[[PIECES]]) : memref<?x3x?x16xf32>
-// CHECK-NEXT:    %[[PIECES_OF_STATE:.*]] = memref.dim %[[STATE_PIECES]], %[[C2]] : memref
-// CHECK-NEXT:    tile.launch @folded_state grid(%[[BATCHES_2]], %[[C3]], %[[PIECES_OF_STATE]])
-// CHECK-SAME:        (%[[K]], %[[V]], %[[OMEGA]], %[[STATE_PIECES]], %[[SUM_PIECES]]) :
-// CHECK-NEXT:    %[[BATCHES_3:.*]] = memref.dim %[[STATE_PIECES]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @folded_merge grid(%[[BATCHES_3]], %[[C3]]) (%[[STATE_PIECES]], %[[SUM_PIECES]], %[[STATE]], %[[STATE_SUM]]) :
+// CHECK-NEXT:    tile.launch @folded_state grid(%[[BATCHES_2]], %[[C3]], %[[PIECES]])
+// CHECK-SAME:        (%[[OMEGA]], %[[K]], %[[V]], %[[STATE_PIECES]], %[[SUM_PIECES]]) :
+// CHECK-NEXT:    tile.launch @folded_merge grid(%[[BATCHES_2]], %[[C3]]) (%[[STATE]], %[[STATE_SUM]], %[[STATE_PIECES]], %[[SUM_PIECES]]) :
+// CHECK-NEXT:    %[[BATCHES_4:.*]] = memref.dim %[[Q_MAPPED]], %[[C0]] : memref
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q_MAPPED]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    %[[BATCHES_4:.*]] = memref.dim %[[Q_MAPPED]], %[[C0]] : memref
 // CHECK-NEXT:    tile.launch @folded_readout grid(%[[BATCHES_4]], %[[C3]], %[[QUERY_BLOCKS]])
-// CHECK-SAME:        (%[[Q_MAPPED]], %[[OMEGA]], %[[STATE]], %[[STATE_SUM]], %[[O]]) :
+// CHECK-SAME:        (%[[O]], %[[Q_MAPPED]], %[[STATE]], %[[STATE_SUM]]) :
 // CHECK-NEXT:    return
 
 // Fold: a thread block for each head and 64 model columns.

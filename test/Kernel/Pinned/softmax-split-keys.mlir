@@ -13,7 +13,8 @@ func.func @one_query(%q: tensor<?x6x1x24xf32>, %k: tensor<?x2x?x24xf32>, %v: ten
   return %o, %lse : tensor<?x6x1x40xf32>, tensor<?x6x1xf32>
 }
 
-// One launch, of 16 times as many points along the third axis; the workspaces of spans and counters have the kernel's own grid first.
+// One launch, of 16 times as many points along the third axis; the workspaces of spans and counters have the kernel's own grid first, its
+// constant size, 6 heads, in their types.
 // CHECK-LABEL: func.func @one_query(
 // CHECK-SAME:    %[[Q:[a-z0-9]+]]: memref<?x6x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
@@ -26,10 +27,10 @@ func.func @one_query(%q: tensor<?x6x1x24xf32>, %k: tensor<?x2x?x24xf32>, %v: ten
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
 // CHECK:         %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
-// CHECK-NEXT:    %[[UNITS:.*]] = tile.workspace(%[[BATCHES]], %[[C6]], %[[QUERIES]]) : memref<?x?x?x16x1xf32>
-// CHECK-NEXT:    %[[SUMS:.*]] = tile.workspace(%[[BATCHES]], %[[C6]], %[[QUERIES]]) : memref<?x?x?x16x1xf32>
-// CHECK-NEXT:    %[[ACCS:.*]] = tile.workspace(%[[BATCHES]], %[[C6]], %[[QUERIES]]) : memref<?x?x?x16x1x40xf32>
-// CHECK-NEXT:    %[[COUNTERS:.*]] = tile.workspace(%[[BATCHES]], %[[C6]], %[[QUERIES]]) : memref<?x?x?x2xi32>
+// CHECK-NEXT:    %[[UNITS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x6x?x16x1xf32>
+// CHECK-NEXT:    %[[SUMS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x6x?x16x1xf32>
+// CHECK-NEXT:    %[[ACCS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x6x?x16x1x40xf32>
+// CHECK-NEXT:    %[[COUNTERS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x6x?x2xi32>
 // CHECK-NEXT:    %[[POINTS:.*]] = arith.muli %[[QUERIES]], %[[C16]] : index
 // CHECK-NEXT:    tile.launch @one_query_softmax grid(%[[BATCHES]], %[[C6]], %[[POINTS]])
 // CHECK-SAME:        (%[[Q]], %[[K]], %[[V]], %[[O]], %[[LSE]], %[[UNITS]], %[[SUMS]], %[[ACCS]], %[[COUNTERS]]) :
@@ -41,10 +42,10 @@ func.func @one_query(%q: tensor<?x6x1x24xf32>, %k: tensor<?x2x?x24xf32>, %v: ten
 // CHECK-SAME:    %[[V:[a-z0-9]+]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x6x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[LSE:[a-z0-9]+]]: memref<?x6x?xf32, strided<[?, ?, 1]>>
-// CHECK-SAME:    %[[UNITS:[a-z0-9]+]]: memref<?x?x?x16x1xf32>
-// CHECK-SAME:    %[[SUMS:[a-z0-9]+]]: memref<?x?x?x16x1xf32>
-// CHECK-SAME:    %[[ACCS:[a-z0-9]+]]: memref<?x?x?x16x1x40xf32>
-// CHECK-SAME:    %[[COUNTERS:[a-z0-9]+]]: memref<?x?x?x2xi32>
+// CHECK-SAME:    %[[UNITS:[a-z0-9]+]]: memref<?x6x?x16x1xf32>
+// CHECK-SAME:    %[[SUMS:[a-z0-9]+]]: memref<?x6x?x16x1xf32>
+// CHECK-SAME:    %[[ACCS:[a-z0-9]+]]: memref<?x6x?x16x1x40xf32>
+// CHECK-SAME:    %[[COUNTERS:[a-z0-9]+]]: memref<?x6x?x2xi32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 1, key_tile = 32, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1, parts = 16>}
 // CHECK-DAG:     %[[FLOAT_MAX:[^ :]+]] = arith.constant dense<3.40282347E+38> : tensor<1xf32>
@@ -167,16 +168,16 @@ func.func @one_query(%q: tensor<?x6x1x24xf32>, %k: tensor<?x2x?x24xf32>, %v: ten
 // CHECK-NEXT:    %[[B_ACC:[^ :]+]] = arith.mulf %[[B]]#2, %[[B_FACTORS]] : tensor<1x40xf32>
 // CHECK-NEXT:    %[[ACC:[^ :]+]] = arith.addf %[[A_ACC]], %[[B_ACC]] : tensor<1x40xf32>
 //   The span of the piece, stored; the last of the 16 goes on.
-// CHECK-NEXT:    tile.store %[[UNIT]], %[[UNITS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[PIECE]], %[[C0]]] : tensor<1xf32>, memref<?x?x?x16x1xf32>
-// CHECK-NEXT:    tile.store %[[SUM]], %[[SUMS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[PIECE]], %[[C0]]] : tensor<1xf32>, memref<?x?x?x16x1xf32>
-// CHECK-NEXT:    tile.store %[[ACC]], %[[ACCS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<1x40xf32>, memref<?x?x?x16x1x40xf32>
-// CHECK-NEXT:    %[[LAST:[^ :]+]] = tile.arrive %[[COUNTERS]][%[[BATCH]], %[[HEAD]], %[[QUERY]]] of %[[C16]] : memref<?x?x?x2xi32>
+// CHECK-NEXT:    tile.store %[[UNIT]], %[[UNITS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[PIECE]], %[[C0]]] : tensor<1xf32>, memref<?x6x?x16x1xf32>
+// CHECK-NEXT:    tile.store %[[SUM]], %[[SUMS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[PIECE]], %[[C0]]] : tensor<1xf32>, memref<?x6x?x16x1xf32>
+// CHECK-NEXT:    tile.store %[[ACC]], %[[ACCS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<1x40xf32>, memref<?x6x?x16x1x40xf32>
+// CHECK-NEXT:    %[[LAST:[^ :]+]] = tile.arrive %[[COUNTERS]][%[[BATCH]], %[[HEAD]], %[[QUERY]]] of %[[C16]] : memref<?x6x?x2xi32>
 // CHECK-NEXT:    tile.loop #tile.sum %[[ONCE:[^ :]+]] = %[[C0]] to %[[LAST]] step 1 {
 //   In the order of the pieces, each acts on the state, which begins at −∞, 0, 0.
 // CHECK-NEXT:      %[[ALL:[^ :]+]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[P:[^ :]+]] = %[[C0]] to %[[C16]] step 1 carries(%[[U_STATE:[^ :]+]] = %[[NEG_INF]], %[[L_STATE:[^ :]+]] = %[[ZERO]], %[[ACC_STATE:[^ :]+]] = %[[ZERO_1x40]]) : (tensor<1xf32>, tensor<1xf32>, tensor<1x40xf32>) {
-// CHECK-NEXT:        %[[U_SPAN:[^ :]+]] = tile.load %[[UNITS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[P]], %[[C0]]] : memref<?x?x?x16x1xf32> -> tensor<1xf32>
-// CHECK-NEXT:        %[[L_SPAN:[^ :]+]] = tile.load %[[SUMS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[P]], %[[C0]]] : memref<?x?x?x16x1xf32> -> tensor<1xf32>
-// CHECK-NEXT:        %[[ACC_SPAN:[^ :]+]] = tile.load %[[ACCS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[P]], %[[C0]], %[[C0]]] : memref<?x?x?x16x1x40xf32> -> tensor<1x40xf32>
+// CHECK-NEXT:        %[[U_SPAN:[^ :]+]] = tile.load %[[UNITS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[P]], %[[C0]]] : memref<?x6x?x16x1xf32> -> tensor<1xf32>
+// CHECK-NEXT:        %[[L_SPAN:[^ :]+]] = tile.load %[[SUMS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[P]], %[[C0]]] : memref<?x6x?x16x1xf32> -> tensor<1xf32>
+// CHECK-NEXT:        %[[ACC_SPAN:[^ :]+]] = tile.load %[[ACCS]][%[[BATCH]], %[[HEAD]], %[[QUERY]], %[[P]], %[[C0]], %[[C0]]] : memref<?x6x?x16x1x40xf32> -> tensor<1x40xf32>
 // CHECK-NEXT:        %[[U:[^ :]+]] = arith.maximumf %[[U_STATE]], %[[U_SPAN]] : tensor<1xf32>
 // CHECK-NEXT:        %[[U_NONE:[^ :]+]] = arith.cmpf oeq, %[[U]], %[[NEG_INF]] : tensor<1xf32>
 // CHECK-NEXT:        %[[U_SHIFT:[^ :]+]] = arith.select %[[U_NONE]], %[[ZERO]], %[[U]] : tensor<1xi1>, tensor<1xf32>
