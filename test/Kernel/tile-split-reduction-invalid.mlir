@@ -134,3 +134,111 @@ tile.kernel @curved(%n: index, %o: memref<4x3xf32>) grid(batch) {
   tile.store %all, %o[%c0, %c0] : tensor<4x3xf32>, memref<4x3xf32>
   tile.return
 }
+
+// -----
+
+// A piece has whole steps.
+tile.kernel @steps(%n: index, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected tile.split to be a unit, or the length of a piece, a multiple of the step 16, but got 40}}
+  %sum = tile.loop #tile.sum %j = %c0 to %n step 16 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split = 40 : i64} {
+    tile.yield %s : tensor<4xf32>
+  }
+  tile.store %sum, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @no_length(%n: index, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected tile.split to be a unit, or the length of a piece, a multiple of the step 16, but got 0}}
+  %sum = tile.loop #tile.sum %j = %c0 to %n step 16 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split = 0 : i64} {
+    tile.yield %s : tensor<4xf32>
+  }
+  tile.store %sum, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+// -----
+
+// Pieces with a length are counted from the first entry of one loop.
+tile.kernel @two_segments(%n: index, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected one loop from 0 on, forwards, where pieces have a length}}
+  %full = tile.loop #tile.sum %j = %c0 to %n step 16 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split = 64 : i64} {
+    tile.yield %s : tensor<4xf32>
+  }
+  %sum = tile.loop #tile.sum %j = %c0 to %n step 16 carries(%s = %full) : (tensor<4xf32>) attributes {tile.split = 64 : i64} {
+    tile.yield %s : tensor<4xf32>
+  }
+  tile.store %sum, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @behind_some(%n: index, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %c64 = arith.constant 64 : index
+  // expected-error @below {{expected one loop from 0 on, forwards, where pieces have a length}}
+  %sum = tile.loop #tile.sum %j = %c64 to %n step 16 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split = 64 : i64} {
+    tile.yield %s : tensor<4xf32>
+  }
+  tile.store %sum, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @backwards(%n: index, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-error @below {{expected one loop from 0 on, forwards, where pieces have a length}}
+  %sum = tile.loop #tile.sum %j = %c0 to %n step 16 reverse carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split = 64 : i64} {
+    tile.yield %s : tensor<4xf32>
+  }
+  tile.store %sum, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+// -----
+
+// How many pieces there are is the host's to say, which reads no memory. A kernel that nobody launches needs no number.
+tile.kernel @nobody(%lengths: memref<?xi32>, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %b = tile.program_id batch
+  %stored = memref.load %lengths[%b] : memref<?xi32>
+  %length = arith.index_cast %stored : i32 to index
+  %sum = tile.loop #tile.sum %j = %c0 to %length step 16 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split = 64 : i64} {
+    tile.yield %s : tensor<4xf32>
+  }
+  tile.store %sum, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+tile.kernel @unbounded(%lengths: memref<?xi32>, %o: memref<4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %b = tile.program_id batch
+  %stored = memref.load %lengths[%b] : memref<?xi32>
+  %length = arith.index_cast %stored : i32 to index
+  // expected-error @below {{expected an end that sizes of the kernel's arguments bound, as their number says how many pieces of 64 entries there are}}
+  %sum = tile.loop #tile.sum %j = %c0 to %length step 16 carries(%s = %zero) : (tensor<4xf32>) attributes {tile.split = 64 : i64} {
+    tile.yield %s : tensor<4xf32>
+  }
+  tile.store %sum, %o[%c0] : tensor<4xf32>, memref<4xf32>
+  tile.return
+}
+
+func.func @host(%lengths: memref<?xi32>, %o: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %b = memref.dim %lengths, %c0 : memref<?xi32>
+  tile.launch @unbounded grid(%b) (%lengths, %o) : memref<?xi32>, memref<4xf32>
+  return
+}

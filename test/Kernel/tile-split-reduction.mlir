@@ -148,6 +148,170 @@ tile.kernel @decay(%d: memref<?x4xf32>, %k: memref<?x4xf32>, %o: memref<4x3xf32>
   tile.return
 }
 
+// Pieces of 64 rows, however many are asked for. What a point has of them ends where its length does, and no point has more than the
+// memory's rows.
+// CHECK-LABEL: tile.kernel @pieces(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<?x?x8xf32>, %[[LENGTHS:[^:]*]]: memref<?xi32>, %[[O:[^:]*]]: memref<?x8xf32>,
+// CHECK-SAME:    %[[SPANS:[^:]*]]: memref<?x?x8xf32>, %[[COUNTERS:[^:]*]]: memref<?x2xi32>) grid(batch, key_piece) {
+// CHECK:         %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<8xf32>
+// CHECK:         %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT:    %[[PIECE:.*]] = tile.program_id key_piece
+// CHECK-NEXT:    %[[ROWS:.*]] = memref.dim %[[X]], %c1
+// CHECK-NEXT:    %[[STORED:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]]
+// CHECK-NEXT:    %[[LENGTH:.*]] = arith.index_cast %[[STORED]] : i32 to index
+// CHECK-NEXT:    %[[LEAST:.*]] = arith.maxsi %[[LENGTH]], %c0
+// CHECK-NEXT:    %[[END:.*]] = arith.minsi %[[LEAST]], %[[ROWS]]
+//   64 · piece ≤ row < min(64 · piece + 64, end)
+// CHECK-NEXT:    %[[LOWER:.*]] = arith.muli %[[PIECE]], %c64
+// CHECK-NEXT:    %[[NEXT_PIECE:.*]] = arith.addi %[[LOWER]], %c64
+// CHECK-NEXT:    %[[UPPER:.*]] = arith.minsi %[[NEXT_PIECE]], %[[END]]
+// CHECK-NEXT:    %[[SPAN:.*]] = tile.loop #tile.sum %[[J:.*]] = %[[LOWER]] to %[[UPPER]] step 16 carries(%[[S:.*]] = %[[ZERO]]) : (tensor<8xf32>) {
+// CHECK-NEXT:      %[[TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[J]], %c0] rows(%[[END]])
+// CHECK-NEXT:      %[[COLUMNS:.*]] = tile.reduce add %[[TILE]] axis 0
+// CHECK-NEXT:      %[[NEXT:.*]] = arith.addf %[[S]], %[[COLUMNS]]
+// CHECK-NEXT:      tile.yield %[[NEXT]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    tile.store %[[SPAN]], %[[SPANS]][%[[BATCH]], %[[PIECE]], %c0]
+//   The memory of spans says how many pieces the host has made.
+// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SPANS]], %c1
+// CHECK-NEXT:    %[[LAST:.*]] = tile.arrive %[[COUNTERS]][%[[BATCH]]] of %[[PIECES]] : memref<?x2xi32>
+// CHECK-NEXT:    tile.loop #tile.sum %{{.*}} = %c0 to %[[LAST]] step 1 {
+// CHECK-NEXT:      %[[SUM:.*]] = tile.loop #tile.sum %[[P:.*]] = %c0 to %[[PIECES]] step 1 carries(%[[T:.*]] = %[[ZERO]]) : (tensor<8xf32>) {
+// CHECK-NEXT:        %[[ONE:.*]] = tile.load %[[SPANS]][%[[BATCH]], %[[P]], %c0] : memref<?x?x8xf32> -> tensor<8xf32>
+// CHECK-NEXT:        %[[ADDED:.*]] = arith.addf %[[T]], %[[ONE]]
+// CHECK-NEXT:        tile.yield %[[ADDED]]
+// CHECK-NEXT:      }
+// CHECK-NEXT:      tile.store %[[SUM]], %[[O]][%[[BATCH]], %c0]
+// CHECK-NEXT:      tile.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    tile.return
+//   Neither a schedule nor the option has to say how many pieces there are.
+// SCHEDULE-LABEL: tile.kernel @pieces(
+// SCHEDULE-SAME:  grid(batch, key_piece)
+// SCHEDULE:       tile.arrive %{{.*}} of %dim
+tile.kernel @pieces(%x: memref<?x?x8xf32>, %lengths: memref<?xi32>, %o: memref<?x8xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %b = tile.program_id batch
+  %rows = memref.dim %x, %c1 : memref<?x?x8xf32>
+  %stored = memref.load %lengths[%b] : memref<?xi32>
+  %length = arith.index_cast %stored : i32 to index
+  %least = arith.maxsi %length, %c0 : index
+  %end = arith.minsi %least, %rows : index
+  %sum = tile.loop #tile.sum %j = %c0 to %end step 16 carries(%s = %zero) : (tensor<8xf32>) attributes {tile.split = 64 : i64} {
+    %tile = tile.load %x[%b, %j, %c0] rows(%end) : memref<?x?x8xf32> -> tensor<16x8xf32>
+    %columns = tile.reduce add %tile axis 0 : tensor<16x8xf32> -> tensor<8xf32>
+    %next = arith.addf %s, %columns : tensor<8xf32>
+    tile.yield %next : tensor<8xf32>
+  }
+  tile.store %sum, %o[%b, %c0] : tensor<8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// The host does not read lengths: there are pieces for all rows of the memory, and one if there are none, since some point has to store.
+// CHECK-LABEL: func.func @pieces_host(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<?x?x8xf32>, %[[LENGTHS:[^:]*]]: memref<?xi32>, %[[O:[^:]*]]: memref<?x8xf32>)
+// CHECK:         %[[B:.*]] = memref.dim %[[X]], %c0
+// CHECK-NEXT:    %[[ROWS:.*]] = memref.dim %[[X]], %c1
+// CHECK-NEXT:    %[[WHOLE:.*]] = arith.ceildivui %[[ROWS]], %c64
+// CHECK-NEXT:    %[[PIECES:.*]] = arith.maxsi %[[WHOLE]], %c1
+// CHECK-NEXT:    %[[SPANS:.*]] = tile.workspace(%[[B]], %[[PIECES]]) : memref<?x?x8xf32>
+// CHECK-NEXT:    %[[COUNTERS:.*]] = tile.workspace(%[[B]]) : memref<?x2xi32>
+// CHECK-NEXT:    tile.launch @pieces grid(%[[B]], %[[PIECES]]) (%[[X]], %[[LENGTHS]], %[[O]], %[[SPANS]], %[[COUNTERS]]) :
+// CHECK-NEXT:    return
+func.func @pieces_host(%x: memref<?x?x8xf32>, %lengths: memref<?xi32>, %o: memref<?x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %b = memref.dim %x, %c0 : memref<?x?x8xf32>
+  tile.launch @pieces grid(%b) (%x, %lengths, %o) : memref<?x?x8xf32>, memref<?xi32>, memref<?x8xf32>
+  return
+}
+
+// A kernel of its own applies the spans: nothing waits, and either has only the arguments that it reads.
+// CHECK-LABEL: tile.kernel @spans(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<?x?x8xf32>, %[[LENGTHS:[^:]*]]: memref<?xi32>, %[[SPANS:[^:]*]]: memref<?x?x8xf32>) grid(batch, key_piece) {
+// CHECK:         %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<8xf32>
+// CHECK:         %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT:    %[[PIECE:.*]] = tile.program_id key_piece
+// CHECK-NEXT:    %[[ROWS:.*]] = memref.dim %[[X]], %c1
+// CHECK-NEXT:    %[[STORED:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]]
+// CHECK-NEXT:    %[[LENGTH:.*]] = arith.index_cast %[[STORED]] : i32 to index
+// CHECK-NEXT:    %[[LEAST:.*]] = arith.maxsi %[[LENGTH]], %c0
+// CHECK-NEXT:    %[[END:.*]] = arith.minsi %[[LEAST]], %[[ROWS]]
+// CHECK-NEXT:    %[[LOWER:.*]] = arith.muli %[[PIECE]], %c64
+// CHECK-NEXT:    %[[NEXT_PIECE:.*]] = arith.addi %[[LOWER]], %c64
+// CHECK-NEXT:    %[[UPPER:.*]] = arith.minsi %[[NEXT_PIECE]], %[[END]]
+// CHECK-NEXT:    %[[SPAN:.*]] = tile.loop #tile.sum %[[J:.*]] = %[[LOWER]] to %[[UPPER]] step 16 carries(%[[S:.*]] = %[[ZERO]]) : (tensor<8xf32>) {
+// CHECK-NEXT:      %[[TILE:.*]] = tile.load %[[X]][%[[BATCH]], %[[J]], %c0] rows(%[[END]])
+// CHECK-NEXT:      %[[COLUMNS:.*]] = tile.reduce add %[[TILE]] axis 0
+// CHECK-NEXT:      %[[NEXT:.*]] = arith.addf %[[S]], %[[COLUMNS]]
+// CHECK-NEXT:      tile.yield %[[NEXT]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    tile.store %[[SPAN]], %[[SPANS]][%[[BATCH]], %[[PIECE]], %c0]
+// CHECK-NEXT:    tile.return
+
+//   It begins with what the loop began with, and does what stood behind the loop.
+// CHECK-LABEL: tile.kernel @total_merge(
+// CHECK-SAME:    %[[FIRST:[^:]*]]: memref<?x8xf32>, %[[FACTOR:[^:]*]]: memref<8xf32>, %[[O:[^:]*]]: memref<?x8xf32>,
+// CHECK-SAME:    %[[SPANS:[^:]*]]: memref<?x?x8xf32>) grid(batch) {
+// CHECK:         %[[BATCH:.*]] = tile.program_id batch
+// CHECK-NEXT:    %[[BEFORE:.*]] = tile.load %[[FIRST]][%[[BATCH]], %c0]
+// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SPANS]], %c1
+// CHECK-NEXT:    %[[SUM:.*]] = tile.loop #tile.sum %[[P:.*]] = %c0 to %[[PIECES]] step 1 carries(%[[S:.*]] = %[[BEFORE]]) : (tensor<8xf32>) {
+// CHECK-NEXT:      %[[ONE:.*]] = tile.load %[[SPANS]][%[[BATCH]], %[[P]], %c0] : memref<?x?x8xf32> -> tensor<8xf32>
+// CHECK-NEXT:      %[[ADDED:.*]] = arith.addf %[[S]], %[[ONE]]
+// CHECK-NEXT:      tile.yield %[[ADDED]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %[[FACTORS:.*]] = tile.load %[[FACTOR]][%c0]
+// CHECK-NEXT:    %[[SCALED:.*]] = arith.mulf %[[SUM]], %[[FACTORS]]
+// CHECK-NEXT:    tile.store %[[SCALED]], %[[O]][%[[BATCH]], %c0]
+// CHECK-NEXT:    tile.return
+tile.kernel @spans(%x: memref<?x?x8xf32>, %lengths: memref<?xi32>, %first: memref<?x8xf32>, %factor: memref<8xf32>, %o: memref<?x8xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = tile.program_id batch
+  %rows = memref.dim %x, %c1 : memref<?x?x8xf32>
+  %stored = memref.load %lengths[%b] : memref<?xi32>
+  %length = arith.index_cast %stored : i32 to index
+  %least = arith.maxsi %length, %c0 : index
+  %end = arith.minsi %least, %rows : index
+  %before = tile.load %first[%b, %c0] : memref<?x8xf32> -> tensor<8xf32>
+  %sum = tile.loop #tile.sum %j = %c0 to %end step 16 carries(%s = %before) : (tensor<8xf32>) attributes {tile.merged_by = "total_merge", tile.split = 64 : i64} {
+    %tile = tile.load %x[%b, %j, %c0] rows(%end) : memref<?x?x8xf32> -> tensor<16x8xf32>
+    %columns = tile.reduce add %tile axis 0 : tensor<16x8xf32> -> tensor<8xf32>
+    %next = arith.addf %s, %columns : tensor<8xf32>
+    tile.yield %next : tensor<8xf32>
+  }
+  %factors = tile.load %factor[%c0] : memref<8xf32> -> tensor<8xf32>
+  %scaled = arith.mulf %sum, %factors : tensor<8xf32>
+  tile.store %scaled, %o[%b, %c0] : tensor<8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// It is launched behind each launch, which leaves it the spans. Without rows there is no piece, and the state stays what it begins with.
+// CHECK-LABEL: func.func @spans_host(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<?x?x8xf32>, %[[Y:[^:]*]]: memref<?x?x8xf32>, %[[LENGTHS:[^:]*]]: memref<?xi32>,
+// CHECK-SAME:    %[[FIRST:[^:]*]]: memref<?x8xf32>, %[[FACTOR:[^:]*]]: memref<8xf32>, %[[O:[^:]*]]: memref<?x8xf32>, %[[P:[^:]*]]: memref<?x8xf32>)
+// CHECK:         %[[B:.*]] = memref.dim %[[X]], %c0
+// CHECK-NEXT:    %[[X_ROWS:.*]] = memref.dim %[[X]], %c1
+// CHECK-NEXT:    %[[X_PIECES:.*]] = arith.ceildivui %[[X_ROWS]], %c64
+// CHECK-NEXT:    %[[X_SPANS:.*]] = tile.workspace(%[[B]], %[[X_PIECES]]) : memref<?x?x8xf32>
+// CHECK-NEXT:    tile.launch @spans grid(%[[B]], %[[X_PIECES]]) (%[[X]], %[[LENGTHS]], %[[X_SPANS]]) :
+// CHECK-NEXT:    tile.launch @total_merge grid(%[[B]]) (%[[FIRST]], %[[FACTOR]], %[[O]], %[[X_SPANS]]) :
+// CHECK-NEXT:    %[[Y_ROWS:.*]] = memref.dim %[[Y]], %c1
+// CHECK-NEXT:    %[[Y_PIECES:.*]] = arith.ceildivui %[[Y_ROWS]], %c64
+// CHECK-NEXT:    %[[Y_SPANS:.*]] = tile.workspace(%[[B]], %[[Y_PIECES]]) : memref<?x?x8xf32>
+// CHECK-NEXT:    tile.launch @spans grid(%[[B]], %[[Y_PIECES]]) (%[[Y]], %[[LENGTHS]], %[[Y_SPANS]]) :
+// CHECK-NEXT:    tile.launch @total_merge grid(%[[B]]) (%[[FIRST]], %[[FACTOR]], %[[P]], %[[Y_SPANS]]) :
+// CHECK-NEXT:    return
+func.func @spans_host(%x: memref<?x?x8xf32>, %y: memref<?x?x8xf32>, %lengths: memref<?xi32>, %first: memref<?x8xf32>, %factor: memref<8xf32>, %o: memref<?x8xf32>, %p: memref<?x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %b = memref.dim %x, %c0 : memref<?x?x8xf32>
+  tile.launch @spans grid(%b) (%x, %lengths, %first, %factor, %o) : memref<?x?x8xf32>, memref<?xi32>, memref<?x8xf32>, memref<8xf32>, memref<?x8xf32>
+  tile.launch @spans grid(%b) (%y, %lengths, %first, %factor, %p) : memref<?x?x8xf32>, memref<?xi32>, memref<?x8xf32>, memref<8xf32>, memref<?x8xf32>
+  return
+}
+
 // Loops without a mark stay as they are.
 // CHECK-LABEL: tile.kernel @unmarked(%{{.*}}: memref<?x8xf32>, %{{.*}}: memref<8xf32>) grid(batch) {
 // CHECK-NOT:     tile.arrive
