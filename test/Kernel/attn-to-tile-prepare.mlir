@@ -154,7 +154,7 @@ func.func @folded(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70x6xf32
 // CHECK-SAME:    attune.name = "bq.folded"
 // CHECK-LABEL: func.func @plans(
 // CHECK-SAME:    attune.name = "wq.packed"{{.*}}attune.name = "wq.folded"{{.*}}attune.name = "bq.folded"
-// CHECK:         tile.launch @plans_2_project grid({{.*}}) (%arg0, %arg7, %arg2, %{{[a-z0-9_]+}})
+// CHECK:         tile.launch @plans_2_project grid({{.*}}) (%arg0, %arg2, %arg7, %{{[a-z0-9_]+}})
 // CHECK-NOT:   __prepare
 // CHECK-LABEL: func.func @plans__state(
 // CHECK-SAME:    attune.name = "wq.packed"{{.*}}attune.name = "wq.folded"{{.*}}attune.name = "bq.folded"

@@ -35,11 +35,14 @@ KernelRegion kernel::outputProjectionRegion(const Problem &problem, bool areSums
   bool packed = cast<MemRefType>(weight.getType()).getRank() == 3;
   auto extents = std::make_shared<Extents>(*plan.extents);
   (*extents)[Axis::Head].count = source.heads * (packed ? width : 1);
-  (*extents)[Axis::Model] = {result, 2};
+  if (packed) // [blocks of columns, heads · width, 64]
+    (*extents)[Axis::Model] = {weight, 0};
+  else
+    (*extents)[Axis::Model] = {result, 2};
   plan.extents = extents;
-  Dimension columns{Axis::Model, 1, 0, 1, block}, rows{Axis::Head, 1, 0, packed ? 1 : width, width};
+  Dimension columns{Axis::Model, 1, 0, packed ? block : 1, block}, rows{Axis::Head, 1, 0, packed ? 1 : width, width};
   Source o = plan.tokens(source, Axis::Query, Axis::Head, (*extents)[Axis::Head].count);
-  Source w = packed ? fusion::memory(weight, {{Axis::Model, block}, rows, columnsOf(block)})
+  Source w = packed ? fusion::memory(weight, {entryOf(Axis::Model), rows, columnsOf(block)})
                     : fusion::memory(weight, {rows, columns});
   Stage heads{Axis::Head, packed ? width : 1, {{"all", Border::Begin, Border::End, false}}, extents};
   bool wide = areSums && needsWideProducts(problem);
@@ -47,7 +50,7 @@ KernelRegion kernel::outputProjectionRegion(const Problem &problem, bool areSums
   if (projection.bias)
     y = term(terms::addBias(Axis::Query), {y, fusion::memory(projection.bias, {columns})});
   GridAxis batch{Axis::Batch, tile::Axis::Batch}, tokens{Axis::Query, tile::Axis::QueryBlock, problem.queryTile()};
-  GridAxis blocks{Axis::Model, tile::Axis::ValueBlock, block};
+  GridAxis blocks{Axis::Model, tile::Axis::ValueBlock, packed ? 1 : block};
   KernelRegion region{problem.name, "project_output", problem.schedule, {batch, tokens, blocks}, extents, {}};
   region.outputs = {{y, result, {entryOf(Axis::Batch), rowsOf(Axis::Query), columns}}};
   return region;

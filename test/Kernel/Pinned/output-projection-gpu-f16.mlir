@@ -28,9 +28,9 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 
 // A thread block for each sequence, 64 tokens and 64 columns of y.
 // CHECK-LABEL: tile.kernel @flurka_4_project_output(
-// CHECK-SAME:    %[[O_HEADS:[a-z0-9]+]]: memref<?x4x?x40xf32>
 // CHECK-SAME:    %[[WO:[a-z0-9]+]]: memref<160x72xf16, strided<[?, 1]>>
 // CHECK-SAME:    %[[Y:[a-z0-9]+]]: memref<?x?x72xf16, strided<[?, ?, 1]>>
+// CHECK-SAME:    %[[O_HEADS:[a-z0-9]+]]: memref<?x4x?x40xf32>
 // CHECK-SAME:    grid(batch, query_block, value_block) attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64,
 // CHECK-SAME:    piece = 2048, operand = f16, warps = 4, stages = 2>}
 // CHECK-DAG:     %[[C40:.*]] = arith.constant 40 : index

@@ -31,7 +31,6 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-SAME:    %[[WO:[a-z0-9]+]]: memref<120x72xf32, strided<[?, 1]>>
 // CHECK-SAME:    %[[Y:[a-z0-9]+]]: memref<?x?x72xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:    %[[WO_PACKED:[a-z0-9]+]]: memref<2x120x64xf32>
-// CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
@@ -41,10 +40,10 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    %[[O_HEADS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x3x?x40xf32>
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
 // CHECK-NEXT:    tile.launch @layer_softmax grid(%[[BATCHES]], %[[C3]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[K]], %[[V]], %[[O_HEADS]]) :
-// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[Y]], %[[C0]] : memref
-// CHECK-NEXT:    %[[TOKENS:.*]] = memref.dim %[[Y]], %[[C1]] : memref
+// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[O_HEADS]], %[[C0]] : memref
+// CHECK-NEXT:    %[[TOKENS:.*]] = memref.dim %[[O_HEADS]], %[[C2]] : memref
 // CHECK-NEXT:    %[[TOKEN_BLOCKS:.*]] = arith.ceildivui %[[TOKENS]], %[[C64]] : index
-// CHECK-NEXT:    tile.launch @layer_2_project_output grid(%[[BATCHES_2]], %[[TOKEN_BLOCKS]], %[[C2]]) (%[[O_HEADS]], %[[WO_PACKED]], %[[Y]]) :
+// CHECK-NEXT:    tile.launch @layer_2_project_output grid(%[[BATCHES_2]], %[[TOKEN_BLOCKS]], %[[C2]]) (%[[Y]], %[[WO_PACKED]], %[[O_HEADS]]) :
 // CHECK-NEXT:    return
 
 // Packing: a thread block for each block of 64 columns and 64 rows
@@ -168,9 +167,9 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    tile.return
 
 // CHECK-LABEL: tile.kernel @layer_2_project_output(
-// CHECK-SAME:    %[[O_HEADS:[a-z0-9]+]]: memref<?x3x?x40xf32>
-// CHECK-SAME:    %[[WO_PACKED:[a-z0-9]+]]: memref<2x120x64xf32>
 // CHECK-SAME:    %[[Y:[a-z0-9]+]]: memref<?x?x72xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:    %[[WO_PACKED:[a-z0-9]+]]: memref<2x120x64xf32>
+// CHECK-SAME:    %[[O_HEADS:[a-z0-9]+]]: memref<?x3x?x40xf32>
 // CHECK-SAME:    grid(batch, query_block, value_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64,
 // CHECK-SAME:    piece = 2048, operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[C40:.*]] = arith.constant 40 : index
@@ -182,7 +181,6 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    %[[TOKEN_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[TOKEN_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:    %[[COLUMN_BLOCK:.*]] = tile.program_id value_block
-// CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.muli %[[COLUMN_BLOCK]], %[[C64]] : index
 //   y [64, 64] = Σ over heads of o [64, 40] W_O [40, 64]; rows of W_O are counted, 40 a head
 // CHECK-NEXT:    %[[HEADS_MERGED:.*]] = tile.loop #tile.sum %[[ROW:[^ ]+]] = %[[C0]] to %[[C120]] step 40
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x64]]) : (tensor<64x64xf32>) {
@@ -194,5 +192,6 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-SAME:          : tensor<64x40xf32>, tensor<40x64xf32> -> tensor<64x64xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<64x64xf32>
 // CHECK-NEXT:    }
+// CHECK-NEXT:    %[[FIRST_COLUMN:.*]] = arith.muli %[[COLUMN_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:    tile.store %[[HEADS_MERGED]], %[[Y]][%[[BATCH]], %[[FIRST_TOKEN]], %[[FIRST_COLUMN]]] : tensor<64x64xf32>, memref
 // CHECK-NEXT:    tile.return

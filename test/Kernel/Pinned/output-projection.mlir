@@ -22,7 +22,6 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-SAME:    %[[WO:[a-z0-9]+]]: memref<120x72xf32, strided<[?, 1]>>
 // CHECK-SAME:    %[[BO:[a-z0-9]+]]: memref<72xf32>
 // CHECK-SAME:    %[[Y:[a-z0-9]+]]: memref<?x?x72xf32, strided<[?, ?, 1]>>
-// CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
@@ -32,10 +31,10 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    %[[O_HEADS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x3x?x40xf32>
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
 // CHECK-NEXT:    tile.launch @layer_softmax grid(%[[BATCHES]], %[[C3]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[K]], %[[V]], %[[O_HEADS]]) :
-// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[Y]], %[[C0]] : memref
-// CHECK-NEXT:    %[[TOKENS:.*]] = memref.dim %[[Y]], %[[C1]] : memref
+// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[O_HEADS]], %[[C0]] : memref
+// CHECK-NEXT:    %[[TOKENS:.*]] = memref.dim %[[O_HEADS]], %[[C2]] : memref
 // CHECK-NEXT:    %[[TOKEN_BLOCKS:.*]] = arith.ceildivui %[[TOKENS]], %[[C64]] : index
-// CHECK-NEXT:    tile.launch @layer_2_project_output grid(%[[BATCHES_2]], %[[TOKEN_BLOCKS]], %[[C2]]) (%[[O_HEADS]], %[[WO]], %[[BO]], %[[Y]]) :
+// CHECK-NEXT:    tile.launch @layer_2_project_output grid(%[[BATCHES_2]], %[[TOKEN_BLOCKS]], %[[C2]]) (%[[WO]], %[[BO]], %[[Y]], %[[O_HEADS]]) :
 // CHECK-NEXT:    return
 
 // CHECK-LABEL: tile.kernel @layer_softmax(
@@ -143,10 +142,10 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:    tile.return
 
 // CHECK-LABEL: tile.kernel @layer_2_project_output(
-// CHECK-SAME:    %[[O_HEADS:[a-z0-9]+]]: memref<?x3x?x40xf32>
 // CHECK-SAME:    %[[WO:[a-z0-9]+]]: memref<120x72xf32, strided<[?, 1]>>
 // CHECK-SAME:    %[[BO:[a-z0-9]+]]: memref<72xf32>
 // CHECK-SAME:    %[[Y:[a-z0-9]+]]: memref<?x?x72xf32, strided<[?, ?, 1]>>
+// CHECK-SAME:    %[[O_HEADS:[a-z0-9]+]]: memref<?x3x?x40xf32>
 // CHECK-SAME:    grid(batch, query_block, value_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64,
 // CHECK-SAME:    piece = 2048, operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[C40:.*]] = arith.constant 40 : index

@@ -139,7 +139,6 @@ func.func @folded(%x: tensor<?x?x80xf32> {attn.name = "x"}, %wq: tensor<80x72xf3
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[TOKEN_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[TOKEN_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:    %[[FIRST_FEATURE:.*]] = arith.muli %[[HEAD]], %[[C16]] : index
 //   ω q [64, 16] = x P + c, 64 model columns at a time
 // CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop #tile.sum %[[MODEL:[^ ]+]] = %[[C0]] to %[[C80]] step 64
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x16]]) : (tensor<64x16xf32>) {
@@ -149,6 +148,7 @@ func.func @folded(%x: tensor<?x?x80xf32> {attn.name = "x"}, %wq: tensor<80x72xf3
 // CHECK-SAME:          : tensor<64x64xf32>, tensor<64x16xf32> -> tensor<64x16xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<64x16xf32>
 // CHECK-NEXT:    }
+// CHECK-NEXT:    %[[FIRST_FEATURE:.*]] = arith.muli %[[HEAD]], %[[C16]] : index
 // CHECK-NEXT:    %[[C:.*]] = tile.load %[[BQ_FOLDED]][%[[FIRST_FEATURE]]] : memref{{.*}} -> tensor<16xf32>
 // CHECK-NEXT:    %[[C_ROWS:.*]] = tile.expand %[[C]] axis 0 : tensor<16xf32> -> tensor<64x16xf32>
 // CHECK-NEXT:    %[[SHIFTED:.*]] = arith.addf %[[PROJECTED]], %[[C_ROWS]] : tensor<64x16xf32>
