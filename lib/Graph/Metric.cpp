@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Metric.h"
+#include "CountedPlan.h"
 #include "KernelsFit.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -60,6 +61,11 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
   return plan;
 }
 
+void Metric::count(func::FuncOp function, PricedPlan &plan) {
+  if (machine.kind == tile::TargetKind::CPU)
+    plan.counted = countPlan(function, plan.attentions, plan.schedule, counter);
+}
+
 //===----------------------------------------------------------------------===//
 // Prices
 //===----------------------------------------------------------------------===//
@@ -75,6 +81,39 @@ static AttentionShape withSizes(AttentionShape shape, const RuntimeSizes &sizes)
   if (!shape.fixedKeys)
     shape.keys = length(shape.keys, sizes.keys);
   return shape;
+}
+
+static int64_t sizeAt(const SizeMeaning &meaning, const RuntimeSizes &sizes) {
+  using Kind = SizeMeaning::Kind;
+  bool unknown = ShapedType::isDynamic(meaning.known);
+  if (meaning.kind == Kind::Fixed || (meaning.kind == Kind::Batch && !unknown))
+    return meaning.known;
+  if (meaning.kind == Kind::Batch)
+    return sizes.batch;
+  if (unknown)
+    return meaning.kind == Kind::Queries ? sizes.queries : sizes.keys;
+  return std::max<int64_t>(1, std::llround(static_cast<double>(meaning.known) * sizes.scale));
+}
+
+/// What a counted kernel does; what the function needs is the formula's. So is the number of programs that have something to
+/// do, where a sequence is shorter than the parts that its programs would take.
+static cost::WorkEstimate workOf(const CountedKernel &kernel, const RuntimeSizes &sizes, const cost::WorkEstimate &formula) {
+  std::vector<int64_t> inputs;
+  for (const SizeMeaning &meaning : kernel.inputs)
+    inputs.push_back(sizeAt(meaning, sizes));
+  cost::WorkEstimate work = kernel.workAt(std::move(inputs));
+  work.usefulProducts = formula.usefulProducts, work.workspaceBytes = formula.workspaceBytes;
+  work.grain = std::min(work.grain, formula.grain);
+  return work;
+}
+
+/// The kernels of an attention, by counts where they were counted.
+static SmallVector<cost::KernelWork, 3> worksOf(const PricedPlan &plan, size_t attention, const RuntimeSizes &sizes) {
+  auto works = cost::attentionWork(withSizes(plan.attentions[attention], sizes), plan.schedule);
+  if (attention < plan.counted.size())
+    for (auto [work, counted] : llvm::zip(works, plan.counted[attention]))
+      work.work = workOf(*counted, sizes, work.work);
+  return works;
 }
 
 /// Attentions by their launches: each has its own, but parts of a mixture that run together.
@@ -97,7 +136,7 @@ static std::vector<PricedKernel> kernelsOf(const Parts &parts, const PricedPlan 
   std::vector<SmallVector<cost::KernelWork, 3>> kernels;
   size_t longest = 0;
   for (size_t part : parts) {
-    kernels.push_back(cost::attentionWork(withSizes(plan.attentions[part], sizes), plan.schedule));
+    kernels.push_back(worksOf(plan, part, sizes));
     longest = std::max(longest, kernels.back().size());
   }
   std::vector<PricedKernel> launches;
@@ -114,8 +153,12 @@ static std::vector<PricedKernel> kernelsOf(const Parts &parts, const PricedPlan 
 }
 
 /// What a key of the cache says of an attention at some sizes.
-static auto keyOf(const AttentionShape &symbolic, tile::ScheduleAttr schedule, const RuntimeSizes &sizes) {
-  return std::tuple_cat(withSizes(symbolic, sizes).key(), std::make_tuple(schedule.getAsOpaquePointer()));
+static auto keyOf(const PricedPlan &plan, size_t attention, const RuntimeSizes &sizes) {
+  const void *counted = nullptr;
+  if (attention < plan.counted.size() && !plan.counted[attention].empty())
+    counted = plan.counted[attention].front();
+  return std::tuple_cat(withSizes(plan.attentions[attention], sizes).key(),
+                        std::make_tuple(plan.schedule.getAsOpaquePointer(), counted));
 }
 
 PlanPrice Metric::price(const PricedPlan &plan, const RuntimeSizes &sizes) {
@@ -124,7 +167,7 @@ PlanPrice Metric::price(const PricedPlan &plan, const RuntimeSizes &sizes) {
   for (const Parts &parts : byLaunches(plan)) {
     std::vector<Key> keys;
     for (size_t part : parts)
-      keys.push_back(keyOf(plan.attentions[part], plan.schedule, sizes));
+      keys.push_back(keyOf(plan, part, sizes));
     auto [place, missing] = cache.try_emplace(std::move(keys));
     PlanPrice &price = place->second;
     if (missing)

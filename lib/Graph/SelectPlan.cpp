@@ -117,6 +117,7 @@ void Selector::addCandidate(SmallVector<unsigned> choice, ArrayRef<SmallVector<u
     ATTUNE_DEBUG() << "@" << function.getName() << ": no plan of " << chosenForms(memo, misfits.back().choice) << ": "
                    << misfits.back().reason;
   } else if (!priced->attentions.empty()) {
+    metric.count(*plan, *priced);
     candidates.push_back({std::move(choice), std::move(plan), std::move(*priced), std::move(computed)});
     ATTUNE_DEBUG() << "@" << function.getName() << ": plan " << candidates.size() - 1 << ": "
                    << chosenForms(memo, candidates.back().choice);

@@ -155,7 +155,7 @@ static void warnOfUnbound(func::FuncOp function, const FunctionSelection &select
 }
 
 FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions &options) {
-  module.getContext()->getOrLoadDialect<tile::TileDialect>(); // of the schedules
+  loadDialectsOfKernels(*module.getContext());
   std::vector<std::unique_ptr<RewriteLaw>> laws = createLaws();
   if (failed(checkPins(module.getLoc(), laws, options.pins)) || failed(checkAllowed(module.getLoc(), options.allowed)))
     return failure();
@@ -198,6 +198,7 @@ struct SelectRewrites : public graph::impl::SelectRewritesBase<SelectRewrites> {
   void getDependentDialects(DialectRegistry &registry) const override {
     SelectRewritesBase::getDependentDialects(registry);
     graph::addDialectsOfKernels(registry);
+    cost::registerCostModels(registry);
   }
 
   void runOnOperation() override {

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "ExactSoftmax.h"
 #include "Selector.h"
 #include "attune/Graph/PrintNumbers.h"
 
@@ -181,72 +182,18 @@ std::string Selector::reasonOf(const Decision &decision, unsigned group, unsigne
   return reason;
 }
 
-/// A kernel of its own for the output projection that an attention has as its epilogue.
-static void addOutputProjection(SmallVector<cost::AttentionShape, 1> &shapes, cost::AttentionShape &shape) {
-  if (!shape.outputModel)
-    return;
-  cost::AttentionShape &projection = shapes.emplace_back();
-  projection.family = cost::Family::ProjectOutput;
-  projection.batch = shape.batch, projection.heads = shape.heads, projection.width = shape.valueWidth;
-  projection.queries = projection.keys = shape.queries;
-  projection.model = shape.outputModel, projection.elementBytes = shape.elementBytes;
-  shape.outputModel = 0;
-}
-
-/// Kernels of their own for what an attention, or a compression, projects in the load.
-static void addProjections(SmallVector<cost::AttentionShape, 1> &shapes, cost::AttentionShape &shape, int64_t keys) {
-  auto add = [&](int32_t &model, int64_t heads, int64_t tokens, int64_t width) {
-    if (!model)
-      return;
-    cost::AttentionShape &projection = shapes.emplace_back();
-    projection.family = cost::Family::Project;
-    projection.batch = shape.batch, projection.heads = heads, projection.queries = projection.keys = tokens;
-    projection.width = width, projection.model = model, projection.elementBytes = shape.elementBytes;
-    model = 0;
-  };
-  add(shape.queryModel, shape.heads, shape.queries, shape.width);
-  add(shape.keyModel, shape.sharedHeads, keys, shape.width);
-  add(shape.valueModel, shape.sharedHeads, keys, shape.valueWidth);
-}
-
-/// The same function with exact softmax over all keys in place of every attention; nothing if it is that already.
-static std::optional<SmallVector<cost::AttentionShape, 1>> exactShapes(const PricedPlan &plan, int64_t keys) {
-  SmallVector<cost::AttentionShape, 1> shapes;
-  bool other = false;
-  for (cost::AttentionShape shape : plan.attentions) {
-    other |= shape.family != cost::Family::Softmax && shape.family < cost::Family::Project;
-    other |= shape.window != 0 || shape.family == cost::Family::Compress;
-    addProjections(shapes, shape, keys);
-    addOutputProjection(shapes, shape);
-    if (shape.family == cost::Family::Compress || shape.family == cost::Family::SlotSums)
-      continue;
-    if (shape.family == cost::Family::ProjectSlots) {
-      shape.family = cost::Family::Project;
-      shape.queries = shape.keys = keys, shape.rank = 0, shape.fixedKeys = false;
-    }
-    if (shape.family < cost::Family::Project) {
-      shape.family = cost::Family::Softmax, shape.form = attn::Form::Online;
-      shape.initialState = shape.finalState = false;
-      shape.window = 0, shape.taps = 0, shape.keys = keys, shape.fixedKeys = false, shape.keysMapped = false,
-      shape.together = 0;
-    }
-    shapes.push_back(shape);
-  }
-  return other ? std::optional(shapes) : std::nullopt;
-}
-
 std::optional<PricedPlan> Selector::softmaxPlan() {
-  const Candidate &candidate = candidates[chosenAt(lengths->reference())];
-  auto shapes = exactShapes(candidate.priced, sizesOf(*candidate.function).keys);
-  if (!shapes)
+  OwningOpRef<func::FuncOp> exact = withExactSoftmax(function);
+  if (!exact)
     return std::nullopt;
-  PricedPlan softmax{std::move(*shapes), {}};
-  llvm::Expected<tile::ScheduleAttr> schedule = metric.scheduleOf(softmax.attentions, storageOf(*candidate.function));
+  PricedPlan softmax{attentionsOf(*exact), {}};
+  llvm::Expected<tile::ScheduleAttr> schedule = metric.scheduleOf(softmax.attentions, storageOf(*exact));
   if (!schedule) {
     consumeError(schedule.takeError());
     return std::nullopt;
   }
   softmax.schedule = *schedule;
+  metric.count(*exact, softmax);
   return softmax;
 }
 
@@ -310,8 +257,7 @@ void Selector::describe(FunctionSelection &selection) {
       selection.decisions.push_back(describe(group, index));
   describeKernels(selection);
   describeSingle(selection);
-  const Candidate &chosen = candidates[chosenAt(selection.length)];
-  selection.isSoftmax = !exactShapes(chosen.priced, sizesOf(*chosen.function).keys);
+  selection.isSoftmax = !withExactSoftmax(function);
   selection.exact = compareWithSoftmax();
   describeRejected(selection);
   if (options.curves)

@@ -65,8 +65,8 @@ private:
   /// At which lengths from `from` on the alternative is the cheapest.
   std::string whereCheapest(int64_t from, unsigned group, unsigned alternative) const;
   std::optional<ExactComparison> compareWithSoftmax();
-  /// The plan of the chosen one with exact softmax in place of every attention; nothing if it is that already, or if the
-  /// device cannot run it.
+  /// The function with exact softmax in place of every attention; nothing if it is that already, or if the device cannot
+  /// run it.
   std::optional<PricedPlan> softmaxPlan();
   void describeKernels(FunctionSelection &selection);
   void describeSingle(FunctionSelection &selection);

@@ -9,6 +9,7 @@
 #include "Prepare.h"
 #include "Signature.h"
 #include "Supported.h"
+#include "attune/Kernel/BuildKernels.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Kernel/Schedule.h"
 #include "attune/Support/DebugOutput.h"
@@ -122,6 +123,12 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
   func::ReturnOp::create(builder, source.getLoc());
   source.erase();
   return success();
+}
+
+LogicalResult kernel::buildKernels(ModuleOp module, func::FuncOp source, tile::TargetKind target) {
+  FailureOr<SmallVector<PreparedWeight>> weights = preparedWeights(source, target);
+  return failed(weights) ? failure() : lowerFunction(module, source, target, /*prepares=*/false, *weights,
+                                                   /*printRegions=*/false);
 }
 
 namespace {

@@ -2,12 +2,12 @@
 // RUN:   --remarks-filter=attn-select-rewrites -o /dev/null 2>&1 | FileCheck %s
 // RUN: attn-opt %s -split-input-file -attn-select-rewrites=device=%S/Inputs/products.yaml | FileCheck %s --check-prefix=PLAN
 
-// Chunks of 32 tokens, priced in multiply-adds of 64×64×64 for two of them: a query head takes .8125 for pairs (1/2 for weights, in
-// blocks of 32 keys, and 5/16 for values, in blocks of 8 queries), 1 for what the state gives, and 1 to add the keys to it; grouped,
-// that 1 is for all four heads of a group. 16 times 8 heads: 360 or 264, and 16 · 17 · 8 = 2176 for all pairs below the diagonal.
+// Chunks of 32 tokens, priced in multiply-adds of 64×64×64 for two of them: a query head takes 1 for pairs (1/2 for weights, and as
+// much for values), 1 for what the state gives, and 1 to add the keys to it; grouped, that 1 is for all four heads of a group. 16
+// times 8 heads: 384 or 288, and 16 · 17 · 8 = 2176 for all tiles of pairs.
 
-// CHECK: Remark="linearize: did not take the quadratic form: 8.2 times the price; {{.*}}"
-// CHECK: Remark="linearize: did not take the chunked form: 1.4 times the price; {{.*}}"
+// CHECK: Remark="linearize: did not take the quadratic form: 7.6 times the price; {{.*}}"
+// CHECK: Remark="linearize: did not take the chunked form: 1.3 times the price; {{.*}}"
 // CHECK: Remark="linearize: took the grouped form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @groups(
 // PLAN:         attn.causal_readout {{.*}} {grouped}

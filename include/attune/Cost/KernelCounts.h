@@ -13,11 +13,13 @@
 #ifndef ATTUNE_COST_KERNELCOUNTS_H
 #define ATTUNE_COST_KERNELCOUNTS_H
 
+#include "attune/Cost/WorkEstimate.h"
 #include "attune/Tile/Tile.h"
 
 #include "llvm/ADT/SmallVector.h"
 
 #include <memory>
+#include <optional>
 
 namespace mlir {
 class DialectRegistry;
@@ -35,6 +37,9 @@ struct SizeInput {
 /// What is assumed of branches that numbers decide (`tile.any`): that no number is above 0, which is usual, or that one
 /// is.
 enum class Branches { Usual, Rare };
+
+/// Programs, or steps of a loop, that are visited one by one where a bound has no closed form: of more, as many are sampled.
+inline constexpr int64_t exactly = 256, nearly = 16;
 
 /// Distinct bytes of memories.
 struct Touched {
@@ -59,16 +64,19 @@ struct CarryingLoop {
 struct EvaluatedCounts {
   tile::OpCount count;
   double programs = 0;
+  tile::OpCount last;       ///< of the above what is left to programs that wait for others, which arrive before them
+  double lastPrograms = 0;  ///< how many such programs there are
   Footprint footprint;
   llvm::SmallVector<CarryingLoop, 2> loops;
-  /// False: bounds are not linear in the program's number, and of more than 256 programs some were sampled.
+  /// False: bounds are not linear in the program's number, and of more programs than are visited some were sampled.
   bool isExact = true;
 };
 
 class KernelCounts {
 public:
-  /// Errors say which bound, index or op cannot be counted.
-  static mlir::FailureOr<KernelCounts> compile(tile::LaunchOp launch);
+  /// Errors say which bound, index or op cannot be counted. With `lanes` multiply-adds are those that a CPU with such vectors
+  /// executes; without they are those of the IR.
+  static mlir::FailureOr<KernelCounts> compile(tile::LaunchOp launch, std::optional<int64_t> lanes = std::nullopt);
   KernelCounts(KernelCounts &&);
   KernelCounts &operator=(KernelCounts &&);
   ~KernelCounts();
@@ -76,7 +84,8 @@ public:
   /// What `evaluate` wants to know, in this order.
   llvm::ArrayRef<SizeInput> inputs() const;
   /// Lengths of sequences that are read from memory count as the sequence's size.
-  EvaluatedCounts evaluate(llvm::ArrayRef<int64_t> sizes, Branches branches = Branches::Usual) const;
+  EvaluatedCounts evaluate(llvm::ArrayRef<int64_t> sizes, Branches branches = Branches::Usual,
+                           int64_t mostVisited = exactly) const;
 
   /// The most bytes of tiles that a program holds at once.
   double liveBytes() const;
@@ -90,6 +99,9 @@ private:
   explicit KernelCounts(std::unique_ptr<CountProgram> program);
   std::unique_ptr<CountProgram> program;
 };
+
+/// What a CPU does for a launch, by rules about ops on tiles.
+WorkEstimate cpuWork(const EvaluatedCounts &counts, double liveBytes);
 
 /// Tells the ops of arith and math what they do (`tile::CostOpInterface`).
 void registerCostModels(mlir::DialectRegistry &registry);

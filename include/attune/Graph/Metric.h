@@ -10,6 +10,7 @@
 
 #include "attune/Cost/ChooseSchedule.h"
 #include "attune/Cost/KernelPrice.h"
+#include "attune/Graph/CountedKernels.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -57,10 +58,14 @@ std::string epilogueRefusal(const cost::AttentionShape &shape, tile::TargetKind 
 /// The element type of the function's output, null if it has none.
 mlir::Type storageOf(mlir::func::FuncOp function);
 
+/// The kernels of an attention, which the metric that counted them owns; none where they were not counted.
+using CountedAttention = llvm::SmallVector<const CountedKernel *, 3>;
+
 /// A plan as far as its price is concerned: its attentions with the schedule that they run with.
 struct PricedPlan {
   llvm::SmallVector<cost::AttentionShape, 1> attentions;
   tile::ScheduleAttr schedule;
+  std::vector<CountedAttention> counted = {}; ///< of each attention, if the plan is priced by counts
 };
 
 /// Work and time of a plan at some sizes.
@@ -83,6 +88,9 @@ public:
 
   /// The kernels of a function and their schedule, or why the device cannot run them.
   llvm::Expected<PricedPlan> partition(mlir::func::FuncOp function) const;
+  /// Builds the kernels of a plan for a CPU and counts them: from then on its prices are made of that. Of an attention whose
+  /// kernels cannot be counted they stay those of the formulas.
+  void count(mlir::func::FuncOp function, PricedPlan &plan);
   PlanPrice price(const PricedPlan &plan, const RuntimeSizes &sizes);
   /// The kernels that `price` adds up.
   std::vector<PricedKernel> kernels(const PricedPlan &plan, const RuntimeSizes &sizes) const;
@@ -93,9 +101,10 @@ public:
   const cost::DeviceDescription &device() const { return machine; }
 
 private:
-  using Key = decltype(std::tuple_cat(cost::AttentionShape().key(), std::make_tuple((const void *)nullptr)));
+  using Key = decltype(std::tuple_cat(cost::AttentionShape().key(), std::make_tuple((const void *)nullptr, (const void *)nullptr)));
 
   const cost::DeviceDescription &machine;
+  KernelCounter counter;
   std::map<std::vector<Key>, PlanPrice> cache; ///< of an attention, or of parts that run in common launches
 };
 

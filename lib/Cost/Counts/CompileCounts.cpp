@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CompileIndices.h"
+#include "CpuProducts.h"
 #include "Footprints.h"
 #include "LiveTiles.h"
 
@@ -32,8 +33,8 @@ struct Around {
 
 class CountCompiler {
 public:
-  CountCompiler(CountProgram &program, tile::LaunchOp launch, tile::KernelOp kernel)
-      : program(program), sizes(program.sizes), indices(program, launch, kernel) {}
+  CountCompiler(CountProgram &program, tile::LaunchOp launch, tile::KernelOp kernel, std::optional<int64_t> lanes)
+      : program(program), sizes(program.sizes), indices(program, launch, kernel), lanes(lanes) {}
 
   LogicalResult compileGrid(tile::LaunchOp launch);
   LogicalResult compile(Block &block);
@@ -55,6 +56,7 @@ private:
   CountProgram &program;
   SizeProgram &sizes;
   IndexCompiler indices;
+  std::optional<int64_t> lanes;
   SmallVector<Around> loops;
 };
 } // namespace
@@ -265,7 +267,8 @@ LogicalResult CountCompiler::compileOp(Operation &op, tile::OpCount &computed) {
   bool ofTiles = llvm::any_of(op.getOperandTypes(), isTile) || llvm::any_of(op.getResultTypes(), isTile);
   if (!counted)
     return ofTiles ? op.emitOpError() << "expected an op that says what it does (CostOpInterface)" : success();
-  computed.add(counted.getCount());
+  auto dot = dyn_cast<tile::DotOp>(op);
+  computed.add(counted.getCount(), dot && lanes ? executedPart(dot, *lanes) : 1);
   std::optional<tile::MemoryAccess> access = counted.getAccess();
   return access ? compileAccess(*access) : success();
 }
@@ -325,10 +328,10 @@ KernelCounts::KernelCounts(KernelCounts &&) = default;
 KernelCounts &KernelCounts::operator=(KernelCounts &&) = default;
 KernelCounts::~KernelCounts() = default;
 
-FailureOr<KernelCounts> KernelCounts::compile(tile::LaunchOp launch) {
+FailureOr<KernelCounts> KernelCounts::compile(tile::LaunchOp launch, std::optional<int64_t> lanes) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(launch, launch.getCalleeAttr());
   auto program = std::make_unique<CountProgram>();
-  CountCompiler compiler(*program, launch, kernel);
+  CountCompiler compiler(*program, launch, kernel, lanes);
   if (failed(compiler.compileGrid(launch)) || failed(compiler.compile(kernel.getBody().front())))
     return failure();
   program->liveBytes = cost::liveBytes(kernel.getBody().front());

@@ -68,9 +68,10 @@ struct CountProgram {
   llvm::SmallVector<SizeInput, 8> inputs; ///< input 0 is whether branches are rare ones; these follow
 };
 
-/// The value of a sum at sizes; `values` holds the registers that depend on sizes alone. `isExact` is cleared if
-/// programs were sampled.
-double evaluateSum(const CountProgram &program, const FactorSum &sum, llvm::ArrayRef<int64_t> values, bool &isExact);
+/// The value of a sum at sizes; `values` holds the registers that depend on sizes alone. Of a variable without a closed form
+/// at most so many values are visited; `isExact` is cleared if there are more.
+double evaluateSum(const CountProgram &program, const FactorSum &sum, llvm::ArrayRef<int64_t> values, int64_t mostVisited,
+                   bool &isExact);
 
 } // namespace attune::cost
 

@@ -39,7 +39,7 @@ static double timesOf(const CountTerm &term, ArrayRef<int64_t> values, ArrayRef<
   return times;
 }
 
-EvaluatedCounts KernelCounts::evaluate(ArrayRef<int64_t> sizes, Branches branches) const {
+EvaluatedCounts KernelCounts::evaluate(ArrayRef<int64_t> sizes, Branches branches, int64_t mostVisited) const {
   SmallVector<int64_t, 64> values = valuesAt(program->sizes, sizes, branches);
   EvaluatedCounts result;
   auto grid = ArrayRef(program->counts).take_front(program->axes);
@@ -50,9 +50,15 @@ EvaluatedCounts KernelCounts::evaluate(ArrayRef<int64_t> sizes, Branches branche
     result.programs *= static_cast<double>(values[axis]);
   SmallVector<double, 16> sums;
   for (const FactorSum &sum : program->sums)
-    sums.push_back(evaluateSum(*program, sum, values, result.isExact));
-  for (const CountTerm &term : program->terms)
-    result.count.add(term.count, timesOf(term, values, sums));
+    sums.push_back(evaluateSum(*program, sum, values, mostVisited, result.isExact));
+  for (const CountTerm &term : program->terms) {
+    double times = timesOf(term, values, sums);
+    result.count.add(term.count, times);
+    if (term.divisors.empty())
+      continue;
+    result.last.add(term.count, times);
+    result.lastPrograms = result.programs / static_cast<double>(values[term.divisors.front()]);
+  }
   for (const CarryTerm &carry : program->carries)
     result.loops.push_back({timesOf(carry.steps, values, sums), carry.carriedBytes, carry.liveBytes});
   result.footprint = evaluateFootprint(*program, values);

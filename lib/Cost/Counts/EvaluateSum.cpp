@@ -20,16 +20,12 @@
 using namespace attune;
 using namespace attune::cost;
 
-/// Values of a variable that are visited one by one; of more, as many strata are visited at their middles.
-static constexpr int64_t mostVisited = 256;
-/// Ranges that are enough to visit those: the nodes of a binary tree with as many leaves.
-static constexpr int64_t mostRanges = 2 * mostVisited;
-
 namespace {
 class SumEvaluation {
 public:
-  SumEvaluation(const CountProgram &program, const FactorSum &sum, llvm::ArrayRef<int64_t> values, bool &isExact)
-      : program(program), sum(sum), values(values), isExact(isExact) {}
+  SumEvaluation(const CountProgram &program, const FactorSum &sum, llvm::ArrayRef<int64_t> values, int64_t mostVisited,
+                bool &isExact)
+      : program(program), sum(sum), values(values), mostVisited(mostVisited), isExact(isExact) {}
 
   double run();
 
@@ -41,13 +37,16 @@ private:
   /// The product of the factors over a range of the symbolic variable; none, and where to cut, if it has no form.
   std::optional<double> sumOver(VariableRange range, int64_t &cut);
   std::optional<FloorForm> formOf(const Instruction &made, VariableRange range, int64_t &cut) const;
-  FloorForm operand(Register value) const;
+  /// The form of a register; `number` holds it if it depends on sizes alone.
+  const FloorForm &operand(Register value, FloorForm &number) const;
   /// Of a register that depends on sizes and on variables that have a value.
   int64_t numberOf(Register value) const;
 
   const CountProgram &program;
   const FactorSum &sum;
   llvm::ArrayRef<int64_t> values; ///< of registers that depend on sizes alone
+  /// Values of a variable that are visited one by one; of more, as many strata are visited at their middles.
+  int64_t mostVisited;
   llvm::SmallVector<FloorForm, 16> forms; ///< of `sum.needed`, as far as they have been computed
   Variables fixed = 0; ///< variables that have a value now
   std::array<int64_t, mostVariables> valueOfVariable = {};
@@ -106,7 +105,8 @@ double SumEvaluation::sumFrom(unsigned place) {
 }
 
 double SumEvaluation::sumOfSymbolic() {
-  int64_t count = countOf(symbolic), visited = 0;
+  // Enough ranges to visit as many values: the nodes of a binary tree with as many leaves.
+  int64_t count = countOf(symbolic), visited = 0, mostRanges = 2 * mostVisited;
   if (count == 0)
     return 0;
   double total = 0;
@@ -141,20 +141,23 @@ std::optional<double> SumEvaluation::sumOver(VariableRange range, int64_t &cut) 
   double times = 1;
   std::optional<FloorForm> varying;
   for (Register factor : sum.factors) {
-    FloorForm form = operand(factor);
+    FloorForm number;
+    const FloorForm &form = operand(factor, number);
     if (form.isConstant())
       times *= static_cast<double>(form.constant);
     else if (varying)
       return std::nullopt;
     else
-      varying = std::move(form);
+      varying = form;
   }
   return times * (varying ? varying->sumOver(range) : static_cast<double>(range.count()));
 }
 
-FloorForm SumEvaluation::operand(Register value) const {
-  if (program.sizes.variablesOf(value) == 0)
-    return {values[value], 0, {}};
+const FloorForm &SumEvaluation::operand(Register value, FloorForm &number) const {
+  if (program.sizes.variablesOf(value) == 0) {
+    number.constant = values[value];
+    return number;
+  }
   const auto *place = std::lower_bound(sum.needed.begin(), sum.needed.end(), value); // registers grow
   return forms[place - sum.needed.begin()];
 }
@@ -165,21 +168,22 @@ std::optional<FloorForm> SumEvaluation::formOf(const Instruction &made, Variable
     int64_t number = fixed >> made.number & 1 ? valueOfVariable[made.number] : range.first;
     return isNumber ? FloorForm{number, 0, {}} : FloorForm{0, 1, {}};
   }
-  FloorForm a = operand(made.a), b = operand(made.b);
+  FloorForm numberA, numberB;
+  const FloorForm &a = operand(made.a, numberA), &b = operand(made.b, numberB);
   if (a.isConstant() && b.isConstant())
     return FloorForm{apply(made.step, a.constant, b.constant), 0, {}};
   switch (made.step) {
   case Step::Add:
-  case Step::Sub:
-    a.add(b, made.step == Step::Add ? 1 : -1);
-    return a;
+  case Step::Sub: {
+    FloorForm sum = a;
+    sum.add(b, made.step == Step::Add ? 1 : -1);
+    return sum;
+  }
   case Step::Mul: {
-    if (a.isConstant())
-      std::swap(a, b);
-    if (!b.isConstant())
+    if (!a.isConstant() && !b.isConstant())
       return std::nullopt;
     FloorForm product;
-    product.add(a, b.constant);
+    a.isConstant() ? product.add(b, a.constant) : product.add(a, b.constant);
     return product;
   }
   case Step::FloorDiv:
@@ -187,8 +191,9 @@ std::optional<FloorForm> SumEvaluation::formOf(const Instruction &made, Variable
     std::optional<FloorForm> quotient = b.isConstant() ? a.floorDiv(b.constant) : std::nullopt;
     if (!quotient || made.step == Step::FloorDiv)
       return quotient;
-    a.add(*quotient, -b.constant);
-    return a;
+    FloorForm rest = a;
+    rest.add(*quotient, -b.constant);
+    return rest;
   }
   case Step::Min:
   case Step::Max: {
@@ -207,6 +212,6 @@ std::optional<FloorForm> SumEvaluation::formOf(const Instruction &made, Variable
 }
 
 double cost::evaluateSum(const CountProgram &program, const FactorSum &sum, llvm::ArrayRef<int64_t> values,
-                         bool &isExact) {
-  return SumEvaluation(program, sum, values, isExact).run();
+                         int64_t mostVisited, bool &isExact) {
+  return SumEvaluation(program, sum, values, mostVisited, isExact).run();
 }

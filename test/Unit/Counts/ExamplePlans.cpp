@@ -82,13 +82,14 @@ static std::vector<std::pair<OwningOpRef<func::FuncOp>, graph::PricedPlan>> plan
 }
 
 static LoweredPlan lower(OwningOpRef<func::FuncOp> plan, graph::PricedPlan priced) {
+  OwningOpRef<func::FuncOp> attention(plan->clone());
   OwningOpRef<ModuleOp> module = ModuleOp::create(plan->getLoc());
   plan.get()->setAttr("tile.schedule", priced.schedule);
   module->push_back(plan.release());
   PassManager manager(module->getContext());
   kernel::buildTilePipeline(manager, priced.schedule.getTarget());
   EXPECT_TRUE(succeeded(manager.run(*module)));
-  return {std::move(module), std::move(priced)};
+  return {std::move(module), std::move(priced), std::move(attention)};
 }
 
 size_t test::forEachPlan(MLIRContext &context, const std::string &example, const cost::DeviceDescription &device,

@@ -21,6 +21,7 @@ namespace attune::test {
 struct LoweredPlan {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< the kernels, their host function and that which prepares
   graph::PricedPlan priced;                 ///< what prices know of it
+  mlir::OwningOpRef<mlir::func::FuncOp> attention; ///< the plan before it was lowered
 };
 
 /// The names of the specs in examples/.

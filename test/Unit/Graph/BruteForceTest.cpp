@@ -35,6 +35,7 @@ protected:
 /// Prices of all plans that the device can run, sorted. Where a plan does away with an op, the forms of that op are no choice.
 static std::vector<double> allPrices(func::FuncOp function, const cost::DeviceDescription &device) {
   auto laws = createLaws();
+  loadDialectsOfKernels(*function.getContext());
   Memo memo(function, laws);
   std::vector<double> prices;
   SmallVector<unsigned> digits(memo.groups().size(), 0);
@@ -47,14 +48,16 @@ static std::vector<double> allPrices(func::FuncOp function, const cost::DeviceDe
     for (size_t group = 0; plan && group < digits.size(); ++group)
       possible &= computed[group] || digits[group] == 0;
     if (possible) {
-      llvm::Expected<PricedPlan> priced = Metric(device).partition(*plan);
+      Metric metric(device); // of its own, so that no plan has kernels of another one
+      llvm::Expected<PricedPlan> priced = metric.partition(*plan);
       double seconds = 0;
-      if (!priced)
+      if (!priced) {
         llvm::consumeError(priced.takeError());
-      else
-        for (const cost::AttentionShape &shape : priced->attentions)
-          for (const cost::KernelWork &kernel : cost::attentionWork(shape, priced->schedule))
-            seconds += cost::priceOf(kernel.work, device).seconds();
+      } else {
+        metric.count(*plan, *priced);
+        for (const PricedKernel &kernel : metric.kernels(*priced, {}))
+          seconds += kernel.price.seconds();
+      }
       if (seconds > 0)
         prices.push_back(seconds);
     }

@@ -1,0 +1,75 @@
+//===- prices.cpp - Prices of plans by formulas and by counts -------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   attune-bench-prices SPEC DEVICE THREADS PLANS
+//
+// Prints a line of JSON for each of the cheapest plans of a spec by the formulas of lib/Cost/*Work.cpp, at most PLANS of them:
+// its forms, its seconds by the formulas, its seconds by counts of its kernels, and how many kernels were not counted.
+// benchmarks/prices.py compares them with what was measured.
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Frontend/SpecParser.h"
+#include "attune/Graph/Metric.h"
+#include "attune/Graph/Selection.h"
+#include "attune/Pipeline/Compilation.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace attune;
+
+/// One plan; false if there is none at that place.
+static bool pricePlan(const Spec &spec, llvm::StringRef path, const cost::DeviceDescription &device, int64_t place) {
+  int status = 0;
+  auto compilation = Compilation::fromSpec(spec, path, device.target, status);
+  if (!compilation)
+    return false;
+  mlir::ScopedDiagnosticHandler quiet(&compilation->context(), [](mlir::Diagnostic &) { return mlir::success(); });
+  graph::SelectOptions options;
+  options.device = device, options.place = place;
+  auto selection = graph::selectRewrites(compilation->module(), options);
+  if (failed(selection) || selection->functions.empty())
+    return false;
+  const graph::FunctionSelection &taken = selection->functions.front();
+  graph::loadDialectsOfKernels(compilation->context());
+  auto function = *compilation->module().getOps<mlir::func::FuncOp>().begin();
+  graph::Metric metric(device);
+  auto plan = metric.partition(function);
+  if (!plan) {
+    llvm::consumeError(plan.takeError());
+    return false;
+  }
+  plan->schedule = function->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
+  graph::RuntimeSizes sizes{taken.batch, taken.queries, taken.keys};
+  double formula = metric.price(*plan, sizes).seconds;
+  metric.count(function, *plan);
+  auto missing = llvm::count_if(plan->counted, [](const graph::CountedAttention &each) { return each.empty(); });
+  llvm::outs() << llvm::json::Value(llvm::json::Object{{"forms", taken.takenForms},
+                                                       {"formula", formula},
+                                                       {"counts", metric.price(*plan, sizes).seconds},
+                                                       {"missing", static_cast<int64_t>(missing)}})
+               << "\n";
+  return true;
+}
+
+int main(int argc, char **argv) {
+  Spec spec;
+  if (argc != 5 || loadSpec(argv[1], spec, llvm::errs()) != SpecStatus::Good)
+    return 2;
+  auto device = cost::DeviceDescription::named(argv[2]);
+  if (!device) {
+    llvm::errs() << llvm::toString(device.takeError()) << "\n";
+    return 2;
+  }
+  device->runOn(std::atoi(argv[3]));
+  for (int64_t place = 0; place < std::atoi(argv[4]) && pricePlan(spec, argv[1], *device, place); ++place)
+    ;
+  return 0;
+}

@@ -1,0 +1,20 @@
+//===- CpuProducts.cpp - Multiply-adds that a CPU executes for a dot ------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "CpuProducts.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace attune;
+
+double cost::executedPart(tile::DotOp dot, int64_t lanes) {
+  auto rows = static_cast<double>(dot.getM()), columns = static_cast<double>(dot.getN());
+  auto wholeColumns = static_cast<double>(llvm::alignTo(dot.getN(), lanes)) / columns;
+  auto wholeRows = static_cast<double>(llvm::alignTo(dot.getM(), lanes)) / rows;
+  // Vectors lie along the dimension that they fill better, unless a tile has too few rows for a vector.
+  return dot.getM() >= lanes ? std::min(wholeColumns, wholeRows) : wholeColumns;
+}

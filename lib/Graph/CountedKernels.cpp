@@ -1,0 +1,220 @@
+//===- CountedKernels.cpp - What the kernels of plans do, from their IR ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Graph/CountedKernels.h"
+#include "LaunchKey.h"
+
+#include "attune/Attn/CompressFirst.h"
+#include "attune/Kernel/BuildKernels.h"
+#include "attune/Kernel/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::graph;
+
+void graph::loadDialectsOfKernels(MLIRContext &context) {
+  DialectRegistry models;
+  cost::registerCostModels(models);
+  context.appendDialectRegistry(models);
+  context.loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect, memref::MemRefDialect, func::FuncDialect>();
+}
+
+//===----------------------------------------------------------------------===//
+// A function of one piece
+//===----------------------------------------------------------------------===//
+
+/// Whether tokens in memory have a row for each query or key, and not for each slot.
+static bool followsSequence(Value tokens) { return !isa_and_present<attn::CompressOp>(tokens.getDefiningOp()); }
+
+/// Whether tokens are of the queries' sequence.
+static bool isOfQueries(func::FuncOp plan, Value tokens) {
+  auto project = tokens.getDefiningOp<attn::ProjectOp>();
+  auto source = project ? dyn_cast<BlockArgument>(project.getSource()) : BlockArgument();
+  auto name = source ? plan.getArgAttrOfType<StringAttr>(source.getArgNumber(), "attn.name") : StringAttr();
+  return !name || name.getValue() != "context";
+}
+
+/// The type of an input: kernels store tokens in f32.
+static Type typeOf(Value input) {
+  auto tensor = dyn_cast<RankedTensorType>(input.getType());
+  return isa<BlockArgument>(input) || !tensor ? input.getType()
+                                              : tensor.clone(Float32Type::get(input.getContext()));
+}
+
+/// An argument that a layer projects; by its name the host function knows its length.
+static bool isLayerInput(BlockArgument argument) {
+  return llvm::any_of(argument.getUses(), [](OpOperand &use) {
+    auto project = dyn_cast<attn::ProjectOp>(use.getOwner());
+    return project && use.get() == project.getSource();
+  });
+}
+
+static DictionaryAttr attributesOf(func::FuncOp plan, Value input) {
+  Builder builder(plan.getContext());
+  auto named = [&](StringRef name) {
+    return builder.getDictionaryAttr(builder.getNamedAttr("attn.name", builder.getStringAttr(name)));
+  };
+  if (auto argument = dyn_cast<BlockArgument>(input)) {
+    bool hasName = plan.getArgAttr(argument.getArgNumber(), "attn.name") != nullptr;
+    return !hasName && isLayerInput(argument) ? named("x") : plan.getArgAttrDict(argument.getArgNumber());
+  }
+  return named(!followsSequence(input) ? "slots" : isOfQueries(plan, input) ? "q" : "k");
+}
+
+/// Whether heads are stored for kernels that read them, and not returned.
+static bool isStoredForOthers(Value output) {
+  return llvm::any_of(output.getUsers(), [](Operation *user) {
+    if (auto concat = dyn_cast<attn::ConcatHeadsOp>(user))
+      return isStoredForOthers(concat.getResult());
+    return !user->hasTrait<OpTrait::IsTerminator>();
+  });
+}
+
+/// What reads tokens that are no output of attention, so that their kernels are made: attention of them with themselves.
+static Value readerOf(OpBuilder &builder, Value tokens) {
+  if (!isa<attn::ProjectOp, attn::CompressOp>(tokens.getDefiningOp()))
+    return tokens;
+  return attn::SoftmaxOp::create(builder, tokens.getLoc(), tokens.getType(), Type(), tokens, tokens, tokens, Value(),
+                                 builder.getF64FloatAttr(1), UnitAttr(), attn::WindowAttr())
+      .getOutput();
+}
+
+static OwningOpRef<ModuleOp> moduleOf(func::FuncOp plan, const LaunchPiece &piece, tile::ScheduleAttr schedule) {
+  Location loc = plan.getLoc();
+  OwningOpRef<ModuleOp> module(ModuleOp::create(loc));
+  OpBuilder builder(module->getBodyRegion());
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  for (Value input : piece.inputs)
+    types.push_back(typeOf(input)), attributes.push_back(attributesOf(plan, input));
+  auto function = func::FuncOp::create(builder, loc, "piece", builder.getFunctionType(types, {}));
+  function.setAllArgAttrs(attributes);
+  function->setAttr("tile.schedule", schedule);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  IRMapping mapping;
+  mapping.map(piece.inputs.getArrayRef(), function.getArguments());
+  for (Operation *op : piece.ops)
+    builder.clone(*op, mapping);
+  Value output = readerOf(builder, mapping.lookup(piece.output));
+  if (isStoredForOthers(piece.output))
+    output.setType(cast<RankedTensorType>(output.getType()).clone(builder.getF32Type()));
+  SmallVector<Value> results{output};
+  for (Value result : piece.optionalResults)
+    results.push_back(mapping.lookup(result));
+  func::ReturnOp::create(builder, loc, results);
+  function.setFunctionType(builder.getFunctionType(types, ValueRange(results).getTypes()));
+  return module;
+}
+
+//===----------------------------------------------------------------------===//
+// Counts
+//===----------------------------------------------------------------------===//
+
+/// The kernel's name without that of its host function, and without the number of those that have one name.
+static std::string nameOf(tile::LaunchOp launch, func::FuncOp host) {
+  StringRef name = launch.getCallee();
+  name.consume_front(host.getName());
+  name.consume_front("_");
+  if (name.ends_with("_sketch")) // of queries and of keys
+    return "sketch";
+  size_t digits = name.find_first_not_of("0123456789");
+  return (digits > 0 ? name.substr(digits + 1) : name).str();
+}
+
+const cost::WorkEstimate &CountedKernel::workAt(std::vector<int64_t> sizes) const {
+  auto [place, missing] = known.try_emplace(std::move(sizes));
+  if (missing)
+    place->second = cost::cpuWork(counts.evaluate(place->first, cost::Branches::Usual, cost::nearly), counts.liveBytes());
+  return place->second;
+}
+
+static SizeMeaning meaningOf(func::FuncOp host, const cost::SizeInput &input) {
+  using Kind = SizeMeaning::Kind;
+  auto tensor = cast<RankedTensorType>(host.getArgAttrOfType<TypeAttr>(input.argument, kernel::argumentTensorAttr).getValue());
+  auto dims = host.getArgAttrOfType<StringAttr>(input.argument, kernel::argumentDimsAttr).getValue();
+  int64_t known = tensor.getDimSize(input.dimension);
+  switch (dims[input.dimension]) {
+  case 'b':
+    return {Kind::Batch, known};
+  case 'q':
+    return {Kind::Queries, known};
+  case 'k':
+    return {Kind::Keys, known};
+  default: // slots of a batch
+    return {ShapedType::isDynamic(known) ? Kind::Batch : Kind::Fixed, known};
+  }
+}
+
+/// Lanes of f32 that prices take for vectors: AVX-512's. A CPU with shorter ones computes no more than these.
+static constexpr int64_t lanes = 16;
+
+static FailureOr<CountedKernels> countsOf(ModuleOp module) {
+  CountedKernels kernels;
+  for (auto host : module.getOps<func::FuncOp>())
+    for (auto launch : host.getOps<tile::LaunchOp>()) {
+      FailureOr<cost::KernelCounts> counts = cost::KernelCounts::compile(launch, lanes);
+      if (failed(counts))
+        return failure();
+      SmallVector<SizeMeaning, 8> inputs;
+      for (const cost::SizeInput &input : counts->inputs())
+        inputs.push_back(meaningOf(host, input));
+      kernels.emplace_back(nameOf(launch, host), std::move(*counts), std::move(inputs));
+    }
+  return kernels;
+}
+
+static LogicalResult splitReductions(ModuleOp module) {
+  PassManager manager(module.getContext());
+  manager.enableVerifier(false);
+  manager.addPass(kernel::createTileSplitReduction());
+  return manager.run(module);
+}
+
+/// What nobody reads is not computed, and what is computed twice is computed once. Folding, and what is taken out of
+/// loops, would take as long as all else together, and changes little.
+static void simplify(tile::KernelOp kernel) {
+  kernel.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+  IRRewriter rewriter(kernel.getContext());
+  DominanceInfo dominance(kernel);
+  eliminateCommonSubExpressions(rewriter, dominance, kernel);
+}
+
+const CountedKernels *KernelCounter::kernelsOf(func::FuncOp plan, Operation *root,
+                                               const llvm::SmallPtrSetImpl<Operation *> &roots,
+                                               tile::ScheduleAttr schedule) {
+  LaunchPiece piece = pieceOf(plan, root, roots);
+  LaunchKey key = keyOf(plan, piece);
+  key.push_back(schedule.getAsOpaquePointer());
+  auto [place, missing] = known.try_emplace(std::move(key));
+  if (!missing)
+    return place->second.get();
+  // What cannot be built is for the lowering to say, of the plan that is taken.
+  ScopedDiagnosticHandler quiet(plan.getContext(), [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> module = moduleOf(plan, piece, schedule);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  if (failed(kernel::buildKernels(*module, function, schedule.getTarget())) || failed(splitReductions(*module)))
+    return nullptr;
+  for (auto kernel : module->getOps<tile::KernelOp>())
+    simplify(kernel);
+  FailureOr<CountedKernels> counts = countsOf(*module);
+  if (succeeded(counts))
+    place->second = std::make_unique<CountedKernels>(std::move(*counts));
+  return place->second.get();
+}

@@ -1,0 +1,23 @@
+//===- CountedPlan.h - The counted kernels of a plan's attentions -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_GRAPH_COUNTEDPLAN_H
+#define ATTUNE_LIB_GRAPH_COUNTEDPLAN_H
+
+#include "attune/Graph/CountedKernels.h"
+#include "attune/Graph/Metric.h"
+
+namespace attune::graph {
+
+/// Of each attention of a plan the counted kernels, in the order of `cost::attentionWork`; none of an attention whose
+/// kernels cannot be counted, or are not those that the formulas know.
+std::vector<CountedAttention> countPlan(mlir::func::FuncOp plan, llvm::ArrayRef<cost::AttentionShape> attentions,
+                                        tile::ScheduleAttr schedule, KernelCounter &counter);
+
+} // namespace attune::graph
+
+#endif // ATTUNE_LIB_GRAPH_COUNTEDPLAN_H

@@ -1,0 +1,127 @@
+//===- CountedPlanTest.cpp - Every plan of an example is counted, and as it is compiled -===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Prices by counts build the kernels of one attention at a time, out of the function. What they count must be what the
+// whole function is lowered to, and no plan may fall back to formulas unseen.
+//
+//===----------------------------------------------------------------------===//
+#include "ExamplePlans.h"
+#include "ExecutedCounts.h"
+
+#include "attune/Kernel/Passes.h"
+
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::test;
+using tile::Counted;
+
+/// All launches of the lowered plan together.
+static cost::WorkEstimate loweredWork(ModuleOp module, const RunSizes &sizes, int64_t mostVisited) {
+  cost::WorkEstimate total;
+  for (auto host : module.getOps<func::FuncOp>()) {
+    if (host->hasAttr(kernel::prepareAttr))
+      continue;
+    for (auto launch : host.getOps<tile::LaunchOp>()) {
+      auto compiled = cost::KernelCounts::compile(launch);
+      EXPECT_TRUE(succeeded(compiled));
+      SmallVector<int64_t> inputs;
+      for (const cost::SizeInput &input : compiled->inputs())
+        inputs.push_back(sizeOf(host, input.argument, input.dimension, sizes));
+      total += cost::cpuWork(compiled->evaluate(inputs, cost::Branches::Usual, mostVisited), compiled->liveBytes());
+    }
+  }
+  return total;
+}
+
+TEST(CountedPlans, AreThoseThatAreLowered) {
+  std::unique_ptr<MLIRContext> context = countsContext();
+  auto device = llvm::cantFail(cost::DeviceDescription::named("x86-64-avx512"));
+  for (const std::string &example : exampleNames()) {
+    SCOPED_TRACE(example);
+    graph::Metric metric(device);
+    forEachPlan(*context, example, device, 24, [&](LoweredPlan &plan) {
+      metric.count(*plan.attention, plan.priced);
+      ASSERT_EQ(plan.priced.counted.size(), plan.priced.attentions.size());
+      for (const graph::CountedAttention &counted : plan.priced.counted)
+        EXPECT_FALSE(counted.empty());
+      for (RunSizes sizes : {RunSizes{1, 4096, 4096}, RunSizes{2, 480, 480}}) {
+        cost::WorkEstimate lowered = loweredWork(*plan.module, sizes, cost::nearly), counted;
+        counted.launches = 0, counted.grain = INFINITY;
+        for (const graph::PricedKernel &kernel : metric.kernels(plan.priced, {sizes.batch, sizes.queries, sizes.keys}))
+          counted += kernel.kernel.work;
+        EXPECT_DOUBLE_EQ(counted.exps, lowered.exps);
+        EXPECT_DOUBLE_EQ(counted.nearBytes, lowered.nearBytes);
+        // Nothing is folded in what is counted, and nothing taken out of loops, which saves little, or costs as little where a
+        // loop has no steps.
+        EXPECT_GE(counted.elementwise, .99 * lowered.elementwise);
+        EXPECT_LE(counted.elementwise, 1.1 * lowered.elementwise);
+      }
+    });
+  }
+}
+
+TEST(CountedPlans, SamplesForPricesAreEnough) {
+  std::unique_ptr<MLIRContext> context = countsContext();
+  auto device = llvm::cantFail(cost::DeviceDescription::named("x86-64-avx512"));
+  device.runOn(4);
+  for (const std::string &example : exampleNames())
+    forEachPlan(*context, example, device, 8, [&](LoweredPlan &plan) {
+      for (int64_t length : {200, 4096, 5000, 65536}) {
+        SCOPED_TRACE(example + " at " + std::to_string(length));
+        RunSizes sizes{1, length, length};
+        auto near = loweredWork(*plan.module, sizes, cost::nearly), exact = loweredWork(*plan.module, sizes, cost::exactly);
+        EXPECT_NEAR(near.products / exact.products, 1, .01);
+        EXPECT_NEAR(near.elementwise / exact.elementwise, 1, .01);
+        EXPECT_NEAR(near.nearBytes / exact.nearBytes, 1, .01);
+      }
+    });
+}
+
+namespace {
+class CpuProductsTest : public testing::Test {
+protected:
+  std::unique_ptr<MLIRContext> context = countsContext();
+
+  /// Multiply-adds of a kernel of one program.
+  double macs(const std::string &body) {
+    auto module = parseSourceString<ModuleOp>(R"(
+      tile.kernel @kernel(%x: memref<?x8xf32>) grid(batch) {
+        %c0 = arith.constant 0 : index
+        )" + body + R"(
+        tile.return
+      }
+      func.func @host(%x: memref<?x8xf32>) {
+        %c1 = arith.constant 1 : index
+        tile.launch @kernel grid(%c1) (%x) : memref<?x8xf32>
+        return
+      })", context.get());
+    tile::LaunchOp launch;
+    module->walk([&](tile::LaunchOp each) { launch = each; });
+    return cost::KernelCounts::compile(launch, /*lanes=*/16)->evaluate({}).count.macs();
+  }
+};
+} // namespace
+
+TEST_F(CpuProductsTest, VectorsAreComputedWhole) {
+  // 40 rows and 40 columns: three vectors of 16 in either direction.
+  EXPECT_EQ(macs(R"(
+    %a = arith.constant dense<1.0> : tensor<40x7xf32>
+    %b = arith.constant dense<1.0> : tensor<7x40xf32>
+    %c = arith.constant dense<0.0> : tensor<40x40xf32>
+    %dot = tile.dot %a, %b, %c : tensor<40x7xf32>, tensor<7x40xf32> -> tensor<40x40xf32>)"),
+            40 * 48 * 7);
+  // 64 rows fill their vectors.
+  EXPECT_EQ(macs(R"(
+    %a = arith.constant dense<1.0> : tensor<64x7xf32>
+    %b = arith.constant dense<1.0> : tensor<7x40xf32>
+    %c = arith.constant dense<0.0> : tensor<64x40xf32>
+    %dot = tile.dot %a, %b, %c : tensor<64x7xf32>, tensor<7x40xf32> -> tensor<64x40xf32>)"),
+            64 * 40 * 7);
+}
