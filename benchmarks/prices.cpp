@@ -1,4 +1,4 @@
-//===- prices.cpp - Prices of plans by formulas and by counts -------------===//
+//===- prices.cpp - Prices of the cheapest plans of a spec ----------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,9 +8,8 @@
 //
 //   attune-bench-prices SPEC DEVICE THREADS PLANS
 //
-// Prints a line of JSON for each of the cheapest plans of a spec by the formulas of lib/Cost/*Work.cpp, at most PLANS of them:
-// its forms, its seconds by the formulas, its seconds by counts of its kernels, and how many kernels were not counted.
-// benchmarks/prices.py compares them with what was measured.
+// Prints a line of JSON for each of the cheapest plans of a spec on a CPU, at most PLANS of them: its forms, its seconds, and how
+// many of its attentions have kernels that were not counted. benchmarks/prices.py compares them with what was measured.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecParser.h"
@@ -38,7 +37,6 @@ static bool pricePlan(const Spec &spec, llvm::StringRef path, const cost::Device
   if (failed(selection) || selection->functions.empty())
     return false;
   const graph::FunctionSelection &taken = selection->functions.front();
-  graph::loadDialectsOfKernels(compilation->context());
   auto function = *compilation->module().getOps<mlir::func::FuncOp>().begin();
   graph::Metric metric(device);
   auto plan = metric.partition(function);
@@ -47,13 +45,10 @@ static bool pricePlan(const Spec &spec, llvm::StringRef path, const cost::Device
     return false;
   }
   plan->schedule = function->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
-  graph::RuntimeSizes sizes{taken.batch, taken.queries, taken.keys};
-  double formula = metric.price(*plan, sizes).seconds;
   metric.count(function, *plan);
   auto missing = llvm::count_if(plan->counted, [](const graph::CountedAttention &each) { return each.empty(); });
   llvm::outs() << llvm::json::Value(llvm::json::Object{{"forms", taken.takenForms},
-                                                       {"formula", formula},
-                                                       {"counts", metric.price(*plan, sizes).seconds},
+                                                       {"seconds", taken.seconds},
                                                        {"missing", static_cast<int64_t>(missing)}})
                << "\n";
   return true;

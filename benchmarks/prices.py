@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Which prices of CPU plans are nearer to what was measured: those of formulas, or those of counts of the IR?
+"""How near are the prices of CPU plans to what was measured?
 
   benchmarks/prices.py
 
-Takes the points of benchmarks/results/cpu*.json, of which the plan that the formulas take is priced both ways for the device of
-the store, and the pairs of plans of plans*.json. Nothing is measured. Points of plans whose forms have other names today are
-left out; so are places beyond the cheapest 64. Needs attune-bench-prices (--tool).
+Takes the points of benchmarks/results/cpu*.json, of which the plan that is taken is priced for the device of the store, and the
+pairs of plans of plans*.json. Nothing is measured. Points of plans whose forms have other names today are left out; so are
+places beyond the cheapest 64. Needs attune-bench-prices (--tool).
 """
 
 import argparse
@@ -25,12 +25,11 @@ RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 STORES = {"cpu": "x86-64-avx512", "cpu-emerald-rapids": RESULTS / "emerald-rapids.yaml",
           "cpu-granite-rapids": RESULTS / "granite-rapids.yaml"}
 PLANS = {"plans": "x86-64-avx512", "plans-emerald-rapids": RESULTS / "emerald-rapids.yaml"}
-WAYS = ["formula", "counts"]
 APART = 1.05
 
 
 def prices(tool, spec, device, threads, most):
-    """The cheapest plans by the formulas, each priced both ways."""
+    """The cheapest plans."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(spec)
         file.flush()
@@ -42,7 +41,7 @@ def prices(tool, spec, device, threads, most):
 
 
 def errors_of(tool, store, device):
-    """Of each point: whether a rate or constant was fitted to its family, and the error of each price."""
+    """Of each point: whether a rate or constant was fitted to its family, and the error of its price."""
     known = {point.name: point for point in [*cpu_goals.points(), *cpu_rows.grid(all_widths=True), *cpu_rows.quick()]}
     stored = json.loads((RESULTS / f"{store}.json").read_text(encoding="utf-8"))["points"]
     fitted = cpu_report.fitted_to(str(device))
@@ -51,18 +50,18 @@ def errors_of(tool, store, device):
             continue
         measured = statistics.median(point["seconds"]["attune"])
         for plan in prices(tool, json.dumps(known[name].fields), device, known[name].threads, 1):
-            yield known[name].family in fitted, [abs(plan[way] / measured - 1) for way in WAYS], name
+            yield known[name].family in fitted, abs(plan["seconds"] / measured - 1), name
 
 
 def pairs_of(tool, store, device, spec_of):
-    """Of each pair of plans that measure apart: whether each price orders it as it measures."""
+    """Of each pair of plans that measure apart: whether prices order it as it measures."""
     for point in json.loads((RESULTS / f"{store}.json").read_text(encoding="utf-8")).values():
         plans = {plan["forms"]: plan for plan in prices(tool, spec_of(point["spec"], point["n"]), device, point["threads"], 64)
                  if plan["forms"] in point["plans"]}
         for a, b in itertools.combinations(plans, 2):
             fast, slow = sorted((a, b), key=lambda forms: point["plans"][forms])
             if point["plans"][slow] >= APART * point["plans"][fast]:
-                yield [plans[fast][way] <= plans[slow][way] for way in WAYS]
+                yield plans[fast]["seconds"] <= plans[slow]["seconds"]
 
 
 def spec_of_plans():
@@ -82,18 +81,17 @@ def main():
     print("|---|---|---|---|---|---|")
     for store, device in STORES.items():
         rows = list(errors_of(args.tool, store, device))
-        held_out = [errors for is_fitted, errors, _ in rows if not is_fitted]
-        every = [errors for _, errors, _ in rows]
-        cells = [" → ".join(f"{how(column):.3f}" for column in zip(*errors))
-                 for errors in (held_out, every) for how in (statistics.median, max)]
+        held_out = [error for is_fitted, error, _ in rows if not is_fitted]
+        every = [error for _, error, _ in rows]
+        cells = [f"{how(errors):.3f}" for errors in (held_out, every) for how in (statistics.median, max)]
         print(f"| {store} | {len(held_out)} of {len(rows)} | {' | '.join(cells)} |", flush=True)
-        for way, name in enumerate(WAYS if args.worst else []):
-            worst = sorted(rows, key=lambda row, way=way: -row[1][way])[:6]
-            print(f"  {name}: {', '.join(f'{point} {errors[way]:.2f}' for _, errors, point in worst)}", file=sys.stderr)
+        if args.worst:
+            worst = sorted(rows, key=lambda row: -row[1])[:6]
+            print(", ".join(f"{point} {error:.2f}" for _, error, point in worst), file=sys.stderr)
     print("\n| plans | pairs at least 5 % apart | ordered as measured |\n|---|---|---|")
     for store, device in PLANS.items():
         pairs = list(pairs_of(args.tool, store, device, spec_of_plans()))
-        print(f"| {store} | {len(pairs)} | {' → '.join(str(sum(column)) for column in zip(*pairs))} |", flush=True)
+        print(f"| {store} | {len(pairs)} | {sum(pairs)} |", flush=True)
 
 
 main()

@@ -12,7 +12,7 @@
 
 namespace attune::cost {
 
-/// Adds to the kernel of the output, counted as if it stored the heads, what projecting them in it takes.
+/// Adds to the kernel of the output, as if it stored the heads, what projecting them in it needs: useful operations, live tiles.
 void addProjectionInEpilogue(WorkEstimate &work, const AttentionShape &shape, const Sizes &z);
 
 } // namespace attune::cost

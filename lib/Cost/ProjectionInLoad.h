@@ -17,7 +17,7 @@ inline bool projectsInLoad(const AttentionShape &shape) {
   return shape.queryModel || shape.keyModel || shape.valueModel;
 }
 
-/// Adds to kernels that have been counted as if their tokens lay in memory what computing those in the load takes.
+/// Adds to kernels whose tokens would lie in memory what those need that are computed in the load: useful operations, live tiles.
 void addProjectionsInLoad(KernelWorks &kernels, const AttentionShape &shape, const Sizes &z);
 
 } // namespace attune::cost

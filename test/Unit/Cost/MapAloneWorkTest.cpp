@@ -105,12 +105,12 @@ TEST_F(MapAloneWork, AWindowIsAViewOfAllFeatures) {
   EXPECT_EQ(kernels[1].work.products, 2 * (9 * 16 * 12 + 12 * 21));
 }
 
-TEST_F(MapAloneWork, ReadsProjectedKeysOnce) {
+TEST_F(MapAloneWork, ProjectsKeysInItsOwnLoad) {
   AttentionShape shape = favor(Form::Quadratic);
   shape.keysMapped = true;
   auto without = work(shape);
-  shape.keyModel = shape.valueModel = 10; // a tile of 64 columns: 4 · 64 · 3 = 768 a tile of keys, 1280 of values
+  shape.keyModel = shape.valueModel = 10; // pieces of 64 columns of x, and of W: 4 keys of width 3, 4 values of width 5
   auto with = work(shape);
-  EXPECT_EQ(with[0].work.products - without[0].work.products, 2 * 768);
-  EXPECT_EQ(with[1].work.products - without[1].work.products, 4 * 1280);
+  EXPECT_EQ(with[0].work.liveBytes - without[0].work.liveBytes, 4 * (4 + 3) * 64);
+  EXPECT_EQ(with[1].work.liveBytes - without[1].work.liveBytes, 4 * (4 + 5) * 64);
 }

@@ -35,8 +35,7 @@ protected:
     AttentionShape without = with;
     without.outputModel = 0;
     WorkEstimate more = last(with), base = last(without);
-    more.products -= base.products, more.usefulProducts -= base.usefulProducts, more.liveBytes -= base.liveBytes;
-    more.nearBytes -= base.nearBytes, more.mainBytes -= base.mainBytes;
+    more.usefulProducts -= base.usefulProducts, more.liveBytes -= base.liveBytes;
     return more;
   }
   static AttentionShape shape(Family family, Form form) {
@@ -53,12 +52,9 @@ protected:
 };
 } // namespace
 
-TEST_F(ProjectionInEpilogue, OfEveryBlockOfEveryHead) {
+TEST_F(ProjectionInEpilogue, OfEveryHead) {
   WorkEstimate more = added(shape(Family::Softmax, Form::Online));
-  EXPECT_EQ(more.products, 2 * 2 * 4 * 60);                              // two blocks of two heads
-  EXPECT_EQ(more.usefulProducts, 7 * 2 * 60);                            // n H dv D
-  EXPECT_EQ(more.nearBytes, 4 * (2 * 2 * 60 + 7 * 12) - 4 * 7 * 2 * 5);  // weights, and y in the place of o
-  EXPECT_EQ(more.mainBytes, 4 * (2 * 60 + 7 * 12) - 4 * 7 * 2 * 5);
+  EXPECT_EQ(more.usefulProducts, 7 * 2 * 60); // n H dv D
   EXPECT_EQ(more.liveBytes, 4 * (4 * 12 + 60));
   EXPECT_EQ(more.launches, 1);
 }
@@ -70,29 +66,6 @@ TEST_F(ProjectionInEpilogue, HeadsAreNotInParallel) {
   EXPECT_EQ(last(softmax).grain, 6);
   softmax.queries = 8, softmax.window = 4; // two windows of a block
   EXPECT_EQ(last(softmax).grain, 6);
-}
-
-TEST_F(ProjectionInEpilogue, SumsAreReadAndWrittenOnceAHead) {
-  AttentionShape softmax = shape(Family::Softmax, Form::Online);
-  EXPECT_EQ(last(softmax).carriedBytes, 2 * 2 * 2 * 4 * 4 * 12); // read and written; two heads of two blocks of 4 x 12
-  softmax.outputModel = 0;
-  EXPECT_EQ(last(softmax).carriedBytes, 0);
-}
-
-// Beside the sums and the weights of a head: its keys and values, or its state, or the agents, and what is projected.
-TEST_F(ProjectionInEpilogue, AHeadTouchesWhatItReads) {
-  double sums = 4 * 4 * 12, weights = 4 * 60;
-  AttentionShape softmax = shape(Family::Softmax, Form::Online);
-  EXPECT_EQ(last(softmax).stepBytes, sums + weights + 4 * 8 * (3 + 5));
-  softmax.queryModel = 10;
-  EXPECT_EQ(last(softmax).stepBytes, sums + weights + 4 * 8 * (3 + 5) + 4 * 10 * 3);
-  softmax.queryModel = 0, softmax.keyModel = softmax.valueModel = 10; // x in the place of both
-  EXPECT_EQ(last(softmax).stepBytes, sums + weights + 4 * 8 * 10 + 4 * 10 * (3 + 5));
-  AttentionShape state = shape(Family::Kernel, Form::State);
-  EXPECT_EQ(last(state).stepBytes, sums + weights + 4 * 3 * (5 + 1));
-  AttentionShape agent = shape(Family::Agent, Form::Online);
-  agent.agents = 6;
-  EXPECT_EQ(last(agent).stepBytes, sums + weights + 4 * 6 * (3 + 5));
 }
 
 // 50 bytes a second of main memory, 4 cores.

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Cost/AttentionWork.h"
+#include "attune/Tile/KernelSizes.h"
 
 #include "gtest/gtest.h"
 
@@ -32,8 +33,7 @@ protected:
     AttentionShape without = with;
     without.queryModel = without.keyModel = without.valueModel = 0;
     WorkEstimate more = work(with)[index].work, base = work(without)[index].work;
-    more.products -= base.products, more.usefulProducts -= base.usefulProducts;
-    more.nearBytes -= base.nearBytes, more.mainBytes -= base.mainBytes;
+    more.usefulProducts -= base.usefulProducts, more.liveBytes -= base.liveBytes;
     return more;
   }
   /// 8 queries, 8 keys.
@@ -55,50 +55,33 @@ protected:
 };
 } // namespace
 
-TEST_F(ProjectionInLoad, OfQueriesOnce) {
+TEST_F(ProjectionInLoad, OfQueries) {
   AttentionShape softmax = shape(Family::Softmax, Form::Online);
   softmax.queryModel = 10;
   WorkEstimate more = added(softmax);
-  EXPECT_EQ(more.products, 2 * 768);                               // two tiles
-  EXPECT_EQ(more.usefulProducts, 240);                             // n D d
-  EXPECT_EQ(more.nearBytes, 4 * (8 * 10 + 2 * 10 * 3) - 4 * 8 * 3); // x, and W of each tile, in the place of q
-  EXPECT_EQ(more.mainBytes, 4 * (8 * 10 + 10 * 3) - 4 * 8 * 3);
+  EXPECT_EQ(more.usefulProducts, 240);                      // n D d
+  EXPECT_EQ(more.liveBytes, 4 * (4 + 3) * tile::modelTile); // pieces of x and of W
 }
 
-TEST_F(ProjectionInLoad, OfKeysForEveryBlockOfQueries) {
+TEST_F(ProjectionInLoad, OfKeysOnceForAllHeads) {
   AttentionShape softmax = shape(Family::Softmax, Form::Online);
   softmax.keyModel = softmax.valueModel = 10;
-  WorkEstimate more = added(softmax);
-  EXPECT_EQ(more.products, 4 * 768 + 4 * 1280); // two blocks of queries read two tiles each
-  EXPECT_EQ(more.usefulProducts, 240 + 400);    // N D (d + dv), once
-  EXPECT_EQ(more.nearBytes, 4 * (2 * 16 * 10 + 4 * 10 * 8) - 4 * 16 * 8);
-  softmax.causal = true; // three of the four pairs
-  EXPECT_EQ(added(softmax).products, 3 * 768 + 3 * 1280);
-  // Two heads that share their keys read them twice; the weight has one head.
-  softmax.causal = false, softmax.heads = 2;
-  EXPECT_EQ(added(softmax).products, 2 * (4 * 768 + 4 * 1280));
+  EXPECT_EQ(added(softmax).usefulProducts, 240 + 400); // N D (d + dv), once
+  EXPECT_EQ(added(softmax).liveBytes, 4 * (4 + 3 + 4 + 5) * tile::modelTile);
+  softmax.heads = 2; // that share their keys
   EXPECT_EQ(added(softmax).usefulProducts, 240 + 400);
 }
 
-TEST_F(ProjectionInLoad, OfStatesOnce) {
+TEST_F(ProjectionInLoad, ByTheFirstKernelThatReads) {
   AttentionShape state = elu1(Form::State);
   state.heads = 2, state.queryModel = state.keyModel = state.valueModel = 10;
-  EXPECT_EQ(added(state).products, 2 * 768 + 2 * 1280); // one state for both heads
-  EXPECT_EQ(added(state, 1).products, 0);               // the merge
-  EXPECT_EQ(added(state, 2).products, 2 * 2 * 768);     // the readout of two heads
+  EXPECT_EQ(added(state).usefulProducts, 240 + 400);   // one state for both heads
+  EXPECT_EQ(added(state, 1).usefulProducts, 0);       // the merge
+  EXPECT_EQ(added(state, 2).usefulProducts, 2 * 240); // the readout of two heads
 }
 
-TEST_F(ProjectionInLoad, OfChunksOnceAHeadOrOnceAGroup) {
-  AttentionShape chunked = elu1(Form::Chunked);
-  chunked.heads = 2, chunked.keyModel = 10;
-  EXPECT_EQ(added(chunked).products, 2 * 2 * 768);
-  chunked.grouped = true;
-  EXPECT_EQ(added(chunked).products, 2 * 768);
-}
-
-TEST_F(ProjectionInLoad, OfCompressionsForEveryBlockOfSlots) {
+TEST_F(ProjectionInLoad, OfCompressions) {
   AttentionShape compress = shape(Family::Compress, Form::Online);
   compress.rank = 6, compress.keyModel = 10;
-  EXPECT_EQ(added(compress).products, 2 * 2 * 768); // slots in blocks of 4 and 2
   EXPECT_EQ(added(compress).usefulProducts, 240);
 }
