@@ -125,3 +125,40 @@ TEST_F(CpuProductsTest, VectorsAreComputedWhole) {
     %dot = tile.dot %a, %b, %c : tensor<64x7xf32>, tensor<7x40xf32> -> tensor<64x40xf32>)"),
             64 * 40 * 7);
 }
+
+TEST(CpuWork, WhatTheLastOneDoesIsToldApart) {
+  std::unique_ptr<MLIRContext> context = countsContext();
+  // Twelve programs in groups of three; the last of each adds two tiles of 4 x 8.
+  auto module = parseSourceString<ModuleOp>(R"(
+    tile.kernel @kernel(%counters: memref<4x2xi32>, %x: memref<4x8xf32>) grid(batch, head) {
+      %c0 = arith.constant 0 : index
+      %c3 = arith.constant 3 : index
+      %b = tile.program_id batch
+      %a = tile.load %x[%c0, %c0] : memref<4x8xf32> -> tensor<4x8xf32>
+      %last = tile.arrive %counters[%b] of %c3 : memref<4x2xi32>
+      tile.loop #tile.sum %once = %c0 to %last step 1 {
+        %more = tile.load %x[%c0, %c0] : memref<4x8xf32> -> tensor<4x8xf32>
+        %sum = arith.addf %a, %more : tensor<4x8xf32>
+        tile.store %sum, %x[%c0, %c0] : tensor<4x8xf32>, memref<4x8xf32>
+        tile.yield
+      }
+      tile.return
+    }
+    func.func @host(%counters: memref<4x2xi32>, %x: memref<4x8xf32>) {
+      %c3 = arith.constant 3 : index
+      %c4 = arith.constant 4 : index
+      tile.launch @kernel grid(%c4, %c3) (%counters, %x) : memref<4x2xi32>, memref<4x8xf32>
+      return
+    })", context.get());
+  ASSERT_TRUE(module);
+  tile::LaunchOp launch;
+  module->walk([&](tile::LaunchOp each) { launch = each; });
+  auto counts = cost::KernelCounts::compile(launch);
+  ASSERT_TRUE(succeeded(counts));
+  cost::WorkEstimate work = cost::cpuWork(counts->evaluate({}), counts->liveBytes());
+  EXPECT_EQ(work.grain, 12);
+  EXPECT_EQ(work.lastGrain, 4);
+  EXPECT_EQ(work.lastOps, 4 * 32);
+  EXPECT_EQ(work.lastBytes, 4 * 2 * 4 * 32);
+  EXPECT_EQ(work.nearBytes, (12 + 4 * 2) * 4 * 32);
+}
