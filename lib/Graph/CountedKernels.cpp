@@ -10,7 +10,6 @@
 
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Kernel/BuildKernels.h"
-#include "attune/Kernel/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,7 +18,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/CSE.h"
 
 using namespace mlir;
@@ -177,13 +175,6 @@ static FailureOr<CountedKernels> countsOf(ModuleOp module) {
   return kernels;
 }
 
-static LogicalResult splitReductions(ModuleOp module) {
-  PassManager manager(module.getContext());
-  manager.enableVerifier(false);
-  manager.addPass(kernel::createTileSplitReduction());
-  return manager.run(module);
-}
-
 /// What nobody reads is not computed, and what is computed twice is computed once. Folding, and what is taken out of
 /// loops, would take as long as all else together, and changes little.
 static void simplify(tile::KernelOp kernel) {
@@ -209,7 +200,7 @@ const CountedKernels *KernelCounter::kernelsOf(func::FuncOp plan, Operation *roo
   ScopedDiagnosticHandler quiet(plan.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> module = moduleOf(plan, piece, schedule);
   auto function = *module->getOps<func::FuncOp>().begin();
-  if (failed(kernel::buildKernels(*module, function, schedule.getTarget())) || failed(splitReductions(*module)))
+  if (failed(kernel::buildKernels(*module, function, schedule.getTarget())))
     return nullptr;
   for (auto kernel : module->getOps<tile::KernelOp>())
     simplify(kernel);

@@ -37,7 +37,6 @@ protected:
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text.str(), context.get());
     PassManager manager(context.get());
     manager.addPass(kernel::createAttnToTile({isGPU ? tile::TargetKind::GPU : tile::TargetKind::CPU}));
-    manager.addPass(kernel::createTileSplitReduction()); // of the loops that are marked
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
     EXPECT_TRUE(module && succeeded(manager.run(*module)));
