@@ -10,6 +10,7 @@
 
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Kernel/BuildKernels.h"
+#include "attune/Kernel/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

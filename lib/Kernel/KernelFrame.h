@@ -53,14 +53,9 @@ llvm::SmallVector<mlir::Value> hostValues(const Problem &problem, llvm::ArrayRef
 /// The grid point, from the batch axis and from that of heads if there is one. With windows the batch axis counts (batch entry, window) pairs.
 Point gridPoint(KernelFrame &frame, const Problem &problem);
 
-/// The size of the batch axis.
-mlir::Value batchAxis(TileBuilder &host, const Problem &problem);
 /// How many queries, and keys, attend among themselves: a window's tokens, or all.
 mlir::Value queryCount(TileBuilder &tiles, const Problem &problem, mlir::Value queryMemory);
 mlir::Value keyCount(TileBuilder &tiles, const Problem &problem, mlir::Value keyMemory);
-/// {batch axis, H, blocks of queries}.
-llvm::SmallVector<mlir::Value> queryGrid(BuildSite &site, const Problem &problem);
-
 //===----------------------------------------------------------------------===//
 // Memory rows of a window
 //===----------------------------------------------------------------------===//
@@ -75,10 +70,6 @@ mlir::Value loadInputRows(TileBuilder &tiles, const Problem &problem, const Poin
                           mlir::Value first, mlir::Value column, llvm::ArrayRef<int64_t> shape, mlir::Value limit);
 void storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value tile, mlir::Value memory,
                mlir::Value head, mlir::Value first, mlir::Value limit = mlir::Value());
-
-/// The rows of a window of a result memory[batch, tokens, D], all columns of it.
-void storeModelRows(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value tile, mlir::Value memory,
-                    mlir::Value first);
 
 /// o [rows, dv] of the queries first … with the depthwise convolution added if there is one.
 mlir::Value finishOutput(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Point &point,

@@ -24,7 +24,7 @@
 #include "SplitReduction.h"
 
 #include "HostBound.h"
-#include "LastPiece.h"
+#include "KernelFrame.h"
 #include "LaunchedKernel.h"
 #include "StepStream.h"
 #include "attune/Kernel/Passes.h"
@@ -252,10 +252,13 @@ void Splitter::buildEnding() {
   TileBuilder tiles(builder, stream.last().getLoc());
   SmallVector<Operation *> behind = opsBehind(stream.last());
   Value counter = whole.addArgument(counterType, counters);
-  inLastPiece(tiles, counter, point, countIn(tiles, memories), [&](TileBuilder &inner) {
+  Value last = tile::ArriveOp::create(builder, tiles.loc, builder.getIndexType(), counter, point, countIn(tiles, memories));
+  // Once, or not at all.
+  loop(tiles, tiles.sums(), tiles.index(0), last, 1, {}, [&](TileBuilder &inner, Value, ValueRange) {
     stream.last()->replaceAllUsesWith(buildApplied(inner, stream, memories, point));
     for (Operation *op : behind)
       op->moveBefore(inner.builder.getInsertionBlock(), inner.builder.getInsertionPoint());
+    return SmallVector<Value>();
   });
   auto ending = cast<tile::LoopOp>(stream.last()->getPrevNode());
   DominanceInfo dominance(whole.kernel);

@@ -53,20 +53,6 @@ Value kernel::keyCount(TileBuilder &tiles, const Problem &problem, Value keyMemo
   return queryCount(tiles, problem, keyMemory);
 }
 
-Value kernel::batchAxis(TileBuilder &host, const Problem &problem) {
-  Value memory = problem.query ? problem.query.memory : problem.key.memory;
-  Value batch = host.dim(memory, 0);
-  if (!problem.window)
-    return batch;
-  return arith::MulIOp::create(host.builder, host.loc, batch, windowCount(host, problem.window, memory));
-}
-
-SmallVector<Value> kernel::queryGrid(BuildSite &site, const Problem &problem) {
-  TileBuilder host(site.host, site.loc);
-  Value blocks = host.ceilDiv(queryCount(host, problem, problem.query.memory), problem.queryTile());
-  return {batchAxis(host, problem), host.index(problem.heads()), blocks};
-}
-
 Value kernel::originOf(TileBuilder &tiles, attn::WindowAttr window, Value number) {
   if (!window.isGrid())
     return tiles.mul(number, window.getLength());
@@ -124,12 +110,6 @@ void kernel::storeRows(TileBuilder &tiles, const Problem &problem, const Point &
                        Value head, Value first, Value limit) {
   RowPlace place = placeOf(tiles, viewOf(problem, point), first, Value(), limit);
   tiles.store(tile, memory, {point.batch, head, place.index, tiles.index(0)}, place.rows);
-}
-
-void kernel::storeModelRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value tile, Value memory,
-                            Value first) {
-  RowPlace place = placeOf(tiles, viewOf(problem, point), first, Value(), Value());
-  tiles.store(tile, memory, {point.batch, place.index, tiles.index(0)}, place.rows);
 }
 
 /// x [1] as [rows].
