@@ -61,6 +61,8 @@ std::string RegionPrinter::show(Value hostMemory, ArrayRef<Dimension> dimensions
     os << (dimension.axis ? nameOf(*dimension.axis) : StringRef("0"));
     if (dimension.divide != 1)
       os << " / " << dimension.divide;
+    if (dimension.modulo)
+      os << " mod " << dimension.modulo;
     if (dimension.add)
       os << " + " << dimension.add;
     if (dimension.scale != 1)

@@ -134,6 +134,8 @@ Value TileSite::index(const Dimension &dimension) const {
     return tiles().index(dimension.add);
   TileBuilder &at = placed[numberOf(*dimension.axis)]->tiles;
   Value result = at.div((*this)[*dimension.axis].first, dimension.divide);
+  if (dimension.modulo)
+    result = at.sub(result, at.mul(at.div(result, dimension.modulo), dimension.modulo));
   if (dimension.add)
     result = at.add(result, at.index(dimension.add));
   return dimension.scale == 1 ? result : at.mul(result, dimension.scale);

@@ -90,10 +90,11 @@ public:
 /// Where a dimension of a memory is read or written.
 struct Dimension {
   std::optional<Axis> axis; ///< none: from `add` on
-  int64_t divide = 1, add = 0, scale = 1; ///< index = (⌊first / divide⌋ + add) · scale
+  int64_t divide = 1, add = 0, scale = 1; ///< index = (⌊first / divide⌋ mod modulo + add) · scale
   /// Columns of the tile; 0: the entries of the range if `rows`, else one entry, which is no dimension of the tile.
   int64_t count = 0;
   bool rows = false;
+  int64_t modulo = 0; ///< 0: none
 };
 
 class TileSite {

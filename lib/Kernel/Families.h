@@ -97,11 +97,6 @@ struct BuildSite {
   mlir::Value workspace(llvm::ArrayRef<int64_t> shape, mlir::ValueRange dynamicSizes);
 };
 
-/// result [batch, G, k, width] = weight [1 or G, k, N] · problem.key, of whose tokens those past the lengths are 0.
-/// A prepared weight is [1 or G, N / 64, k, 64]. With `map` the features of the tokens are compressed in the place of the tokens, and 0 past the lengths.
-void buildCompression(BuildSite &site, const Problem &problem, mlir::Value weight, const Tokens &result,
-                      const FeatureMap *map = nullptr);
-
 /// result [batch, heads, count, d] = means of `count` equal runs of problem.query.
 void buildPool(BuildSite &site, const Problem &problem, const Tokens &result, mlir::Value count);
 

@@ -14,10 +14,10 @@
 #ifndef ATTUNE_LIB_KERNEL_HOSTBUILDER_H
 #define ATTUNE_LIB_KERNEL_HOSTBUILDER_H
 
-#include "Compression.h"
 #include "Families.h"
 #include "Partition.h"
 #include "Prepare.h"
+#include "Regions/CompressionRegion.h"
 #include "Region.h"
 #include "Together.h"
 

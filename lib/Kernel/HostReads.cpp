@@ -206,15 +206,24 @@ FailureOr<Tokens> HostBuilder::computeSlots(attn::CompressOp op, attn::ProjectOp
   auto key = std::tuple(source.getAsOpaquePointer(), weight.getAsOpaquePointer(), problem.lengths.getAsOpaquePointer());
   auto [place, missing] = inputs.try_emplace(key);
   CompressedInput &input = place->second;
-  if (missing)
-    input = buildInputCompression(site, problem, source, weight);
-  if (bias && !input.sums)
-    input.sums = buildSlotSums(site, problem, source, weight);
-  ArrayRef<int64_t> shape = shapeOf(op.getResult());
   TileBuilder host(site.host, site.loc);
+  problem.key.memory = source;
+  if (missing) {
+    input = allocateInput(site, source, weight);
+    if (failed(buildKernel(inputCompressionRegion(problem, weight, input))))
+      return failure();
+  }
+  if (bias && !input.sums) {
+    ArrayRef<int64_t> slots = cast<MemRefType>(input.slots.getType()).getShape(); // [batch, heads of E, blocks, k, columns]
+    input.sums = site.workspace({ShapedType::kDynamic, slots[1], slots[3]}, host.dim(source, 0));
+    if (failed(buildKernel(weightSumsRegion(problem, weight, input.sums))))
+      return failure();
+  }
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
   Tokens result{site.workspace({ShapedType::kDynamic, shape[1], shape[2], shape[3]}, host.dim(source, 0)), 0, shape[1],
                 shape[3], {}};
-  buildSlotProjection(site, problem, input, weightOf(project), bias, result);
+  if (failed(buildKernel(slotProjectionRegion(problem, input, {weightOf(project), bias}, result))))
+    return failure();
   return result;
 }
 
@@ -238,6 +247,7 @@ FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
   std::optional<FeatureMap> features;
   if (map)
     features = FeatureMap{map.getFeatureMapAttr(), memory(map.getParameter()), Value(), shape[3]};
-  buildCompression(site, problem, weightOf(op), result, features ? &*features : nullptr);
+  if (failed(buildKernel(compressionRegion(problem, weightOf(op), result, features ? &*features : nullptr))))
+    return failure();
   return result;
 }

@@ -214,9 +214,10 @@ void Splitter::addPiece(TileBuilder &tiles) {
     piece = tiles.programId(tile::Axis::KeyPiece);
     return;
   }
-  Value number = point.back(), count = countIn(tiles, memories);
-  point.back() = divide(tiles, number, count);
-  piece = tiles.sub(number, multiply(tiles, point.back(), count));
+  // Neighbors are points of one piece, which may read the same.
+  Value number = point.back(), count = tiles.dim(memories.front(), axes - 1);
+  piece = divide(tiles, number, count);
+  point.back() = tiles.sub(number, multiply(tiles, piece, count));
   kernel.walk([&](tile::ProgramIdOp id) {
     if (id.getAxisAttr() == all.back() && id.getResult() != number)
       id.replaceAllUsesWith(point.back());

@@ -57,6 +57,8 @@ TermPtr blocks();
 TermPtr rope(Axis axis, const kernel::TokenStep &step);
 /// (x, bias): x + bias in each row of `axis`, 0 where a row does not exist.
 TermPtr addBias(Axis axis);
+/// (x, s, bias): x + s biasᵀ.
+TermPtr addScaledBias();
 
 // Of each pair.
 
@@ -83,6 +85,10 @@ StreamedPtr maximum(int64_t rows);
 StreamedPtr nothing();
 /// (state): the states of all entries composed in order: sums, or sums in units if they are `Scaled`.
 StreamedPtr compose(fusion::Representation representation, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes);
+/// (E, k): Σ_j E_tj k_j of tiles that have these widths, with operands of products in f32 if `wide`.
+StreamedPtr compress(llvm::ArrayRef<int64_t> widths, bool wide);
+/// (E): Σ_j E_tj over keys that exist.
+StreamedPtr weightSums();
 /// (x, W): x W, of rows of `rows` and `width` columns, with operands in f32 if `wide`.
 StreamedPtr contract(Axis rows, int64_t width, bool wide = false);
 

@@ -25,14 +25,14 @@ Value TileBuilder::mul(Value a, int64_t b) { return arith::MulIOp::create(builde
 Value TileBuilder::div(Value a, int64_t b) {
   return b == 1 ? a : arith::DivUIOp::create(builder, loc, a, index(b)).getResult();
 }
-Value TileBuilder::ceilDiv(Value a, int64_t b) { return arith::CeilDivUIOp::create(builder, loc, a, index(b)); }
+Value TileBuilder::ceilDiv(Value a, int64_t b) { return builder.createOrFold<arith::CeilDivUIOp>(loc, a, index(b)); }
 Value TileBuilder::min(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
 Value TileBuilder::max(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
 Value TileBuilder::roundDown(Value a, int64_t b) {
   return mul(arith::DivUIOp::create(builder, loc, max(a, index(0)), index(b)), b);
 }
 Value TileBuilder::dim(Value memory, unsigned position) {
-  return memref::DimOp::create(builder, loc, memory, static_cast<int64_t>(position));
+  return builder.createOrFold<memref::DimOp>(loc, memory, static_cast<int64_t>(position));
 }
 Value TileBuilder::programId(Axis axis) {
   return ProgramIdOp::create(builder, loc, builder.getIndexType(), AxisAttr::get(builder.getContext(), axis));

@@ -50,6 +50,6 @@ KernelRegion kernel::chunkedRegion(const Problem &problem, const FeatureMap &map
   Source o = plan.withLepe(term(terms::normalize(guard), {term(terms::readout(wide), {a, state, w, v, b, v})}));
   Stage stage = chunks.stage();
   stage.state = state, stage.begin = stateBefore(chunks, map, before);
-  auto sums = terms::featureSums(MapAtPoint::blockWidths(map), problem.valueWidth(), wide);
+  auto sums = terms::featureSums(featureWidths(map), problem.valueWidth(), wide);
   return chunks.region(stream(stage, {std::move(sums), {b, v}, {plan.output(o)}}));
 }

@@ -100,7 +100,7 @@ Source FeatureSources::queries() const {
 
 Source FeatureSources::keys() const {
   if (map.keysMapped)
-    return written(MapAtPoint::blockWidths(map));
+    return written(featureWidths(map));
   return mapped(plan.tokens(plan.problem.key, Axis::Key, head, heads), Axis::Key, /*ofKeys=*/true);
 }
 

@@ -32,7 +32,7 @@ KernelRegion kernel::featuresRegion(const Problem &problem, const FeatureMap &ma
   FeatureSources features(plan, map, head, result.heads);
   bool powers = map.map.getKind() == attn::FeatureKind::Focused;
   Source blocks = exponents ? features.rawKeyExponents() : features.keys();
-  SmallVector<int64_t, 2> widths = exponents ? SmallVector<int64_t, 2>(powers ? 2 : 1, map.features) : MapAtPoint::blockWidths(map);
+  SmallVector<int64_t, 2> widths = exponents ? SmallVector<int64_t, 2>(powers ? 2 : 1, map.features) : featureWidths(map);
   KernelRegion region = stateKernel(plan, "features", head);
   region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});
   int64_t column = 0;

@@ -42,7 +42,7 @@ KeyState::KeyState(const Problem &problem, const FeatureMap &map, bool exponents
 //===----------------------------------------------------------------------===//
 
 static SmallVector<int64_t, 2> widthsOf(const FeatureMap &map, bool exponents) {
-  return exponents ? SmallVector<int64_t, 2>{map.features} : MapAtPoint::blockWidths(map);
+  return exponents ? SmallVector<int64_t, 2>{map.features} : featureWidths(map);
 }
 
 StateMemory KeyState::allocate(BuildSite &site, Value pieces) const {
@@ -87,7 +87,7 @@ Source KeyState::over(const RegionPlanner &plan, Stage keys) const {
     return stateOfExponents(keys, features.keyExponents(), v, map.features, width, wide);
   // φ(0) ≠ 0: keys that do not exist are cleared after the map.
   Source b = term(terms::existing(Axis::Key), {features.keys()});
-  return stream(keys, {terms::featureSums(MapAtPoint::blockWidths(map), width, wide), {b, v}});
+  return stream(keys, {terms::featureSums(featureWidths(map), width, wide), {b, v}});
 }
 
 KernelRegion KeyState::stateRegion(const StateMemory &result) const {

@@ -9,7 +9,7 @@
 //   state:    parallel over (batch, head)                S [m, dv] = Σ_slots (E φ(K))ᵀ (F V)
 //   readout:  parallel over (batch, head, query block)   o = φ(q) S
 //
-// The compressed features and values are made by Compression.cpp.
+// The compressed features and values are made by CompressionRegion.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "FeatureMaps.h"
@@ -40,7 +40,7 @@ KernelRegion kernel::slotReadoutRegion(const Problem &problem, const FeatureMap 
   RegionPlanner plan(problem);
   Dimension shared{Axis::Head, problem.heads() / problem.sharedHeads()};
   Source a = FeatureSources(plan, map, Axis::Head, problem.heads()).queries();
-  StateMemory memory{state, Value(), Value(), MapAtPoint::blockWidths(map), problem.valueWidth()};
+  StateMemory memory{state, Value(), Value(), featureWidths(map), problem.valueWidth()};
   Source s = memory.read({entryOf(Axis::Batch), shared});
   return plan.region("readout", plan.finished(term(terms::stateReadout(/*wide=*/true, /*divides=*/false), {a, s})));
 }

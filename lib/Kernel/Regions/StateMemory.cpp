@@ -67,8 +67,8 @@ Source StateMemory::read(ArrayRef<Dimension> at) const {
   return term(terms::writtenState(representation()), llvm::map_to_vector(tiles(), load));
 }
 
-SmallVector<RegionOutput> StateMemory::write(Source state, ArrayRef<Dimension> at) const {
-  SmallVector<RegionOutput> outputs;
+SmallVector<RegionOutput, 2> StateMemory::write(Source state, ArrayRef<Dimension> at) const {
+  SmallVector<RegionOutput, 2> outputs;
   for (auto [number, tile] : llvm::enumerate(tiles()))
     outputs.push_back({state, tile.memory, placeOf(tile, at), static_cast<unsigned>(number)});
   return outputs;

@@ -36,7 +36,7 @@ struct StateMemory {
   /// The state behind these indices.
   fusion::Source read(llvm::ArrayRef<fusion::Dimension> at) const;
   /// The stores of `state` to there.
-  llvm::SmallVector<fusion::RegionOutput> write(fusion::Source state, llvm::ArrayRef<fusion::Dimension> at) const;
+  llvm::SmallVector<fusion::RegionOutput, 2> write(fusion::Source state, llvm::ArrayRef<fusion::Dimension> at) const;
 
 private:
   /// A tile of the state: rows of S from a feature on, or what there is of each feature.

@@ -1,0 +1,38 @@
+//===- CompressionRegion.h - Low-rank compression of tokens -*- C++ -*----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_REGIONS_COMPRESSIONREGION_H
+#define ATTUNE_LIB_KERNEL_REGIONS_COMPRESSIONREGION_H
+
+#include "Families.h"
+#include "Region.h"
+
+namespace attune::kernel {
+
+/// result [batch, G, k, width] = weight [1 or G, k, N] · problem.key, of whose tokens those past the lengths are 0. A prepared weight is
+/// [1 or G, N / 64, k, 64]. With `map` the features of the tokens are compressed in the place of the tokens, and 0 past the lengths.
+fusion::KernelRegion compressionRegion(const Problem &problem, mlir::Value weight, const Tokens &result, const FeatureMap *map);
+
+/// E x, of which a layer's heads are made after E.
+struct CompressedInput {
+  mlir::Value slots; ///< [batch, heads of E, blocks of columns of x, k, columns]
+  mlir::Value sums;  ///< E 1 over the tokens that exist [batch, heads of E, k]; null until a bias needs it
+};
+
+/// The workspace of E x for x [batch, N, D] and weight [W, k, N].
+CompressedInput allocateInput(BuildSite &site, mlir::Value x, mlir::Value weight);
+/// E x of problem.key, whose memory is x; `problem` has the lengths.
+fusion::KernelRegion inputCompressionRegion(const Problem &problem, mlir::Value weight, const CompressedInput &result);
+/// result [batch, W, k] = E 1 of the same.
+fusion::KernelRegion weightSumsRegion(const Problem &problem, mlir::Value weight, mlir::Value result);
+/// result [batch, G, k, d] = (E x) W + (E 1) βᵀ. A prepared weight is [G, D, d], others are [D, G·d].
+fusion::KernelRegion slotProjectionRegion(const Problem &problem, const CompressedInput &input, const TokenProjection &projection,
+                                          const Tokens &result);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_REGIONS_COMPRESSIONREGION_H
