@@ -57,7 +57,7 @@ public:
   LogicalResult split();
 
 private:
-  /// Axes of a grid. Where they are taken the pieces of a point follow one another along the last one.
+  /// Axes of a grid. Where they are taken pieces follow one another along the last one.
   static constexpr size_t mostAxes = 3;
   bool hasAxis() const { return axes < mostAxes; }
 

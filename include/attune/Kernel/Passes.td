@@ -91,9 +91,9 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     Splits the loops of a kernel that are marked `tile.split`, which stand in the kernel's own block and follow one
     another, each beginning with what the one before leaves: segments of one stream. Their steps are cut into pieces of
     equal length. Each point of the grid becomes as many as there are pieces, along a further axis `key_piece`; where
-    the grid has three axes already the pieces of a point follow one another along the last one. Every point computes
-    the span of its piece and stores it. The last one to arrive applies all spans to what the stream began with, in
-    the order of the pieces, whichever point it is, and does what stands behind the stream.
+    the grid has three axes already the pieces follow one another along the last one, all points of the first before those
+    of the second. Every point computes the span of its piece and stores it. The last one to arrive applies all spans to
+    what the stream began with, in the order of the pieces, whichever point it is, and does what stands behind the stream.
 
         state = apply(span of the last piece, … apply(span of the first piece, inits))
 
