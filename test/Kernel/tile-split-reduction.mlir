@@ -61,16 +61,17 @@ func.func @host(%x: memref<?x?x8xf32>, %o: memref<?x8xf32>) {
   return
 }
 
-// Three axes are as many as there are: the pieces of a point follow one another along the last one. Two segments are one stream;
-// what a piece has of the first comes before what it has of the second.
+// Three axes are as many as there are: pieces follow one another along the last one, each with all points that there were, whose number
+// is that of the spans' memory. Two segments are one stream; what a piece has of the first comes before what it has of the second.
 // CHECK-LABEL: tile.kernel @segments(
 // CHECK-SAME:    %[[SPANS:[^ ]*]]: memref<?x?x?x4x8xf32>, %[[COUNTERS:[^ ]*]]: memref<?x?x?x2xi32>) grid(batch, head, query_block)
 // CHECK-DAG:     %[[BATCH:.*]] = tile.program_id batch
 // CHECK-DAG:     %[[HEAD:.*]] = tile.program_id head
 // CHECK-DAG:     %[[NUMBER:.*]] = tile.program_id query_block
-// CHECK:         %[[BLOCK:.*]] = arith.divui %[[NUMBER]], %c4
-// CHECK:         %[[OTHERS:.*]] = arith.muli %[[BLOCK]], %c4
-// CHECK:         %[[PIECE:.*]] = arith.subi %[[NUMBER]], %[[OTHERS]]
+// CHECK:         %[[BLOCKS:.*]] = memref.dim %[[SPANS]], %c2
+// CHECK:         %[[PIECE:.*]] = arith.divui %[[NUMBER]], %[[BLOCKS]]
+// CHECK:         %[[OTHERS:.*]] = arith.muli %[[PIECE]], %[[BLOCKS]]
+// CHECK:         %[[BLOCK:.*]] = arith.subi %[[NUMBER]], %[[OTHERS]]
 // CHECK:         %[[FULL:.*]] = tile.loop #tile.maximum
 // CHECK:         %[[REST:.*]] = tile.loop #tile.maximum
 // CHECK:         %[[SPAN:.*]] = arith.maximumf %[[FULL]], %[[REST]] : tensor<8xf32>

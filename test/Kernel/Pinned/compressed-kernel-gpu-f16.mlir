@@ -30,8 +30,8 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?x2x?x24xf16, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[E:[a-z0-9]+]]: memref<1x16x?xf16, strided<[?, ?, 1]>>
 // CHECK-SAME:    %[[LENGTHS:[a-z0-9]+]]: memref<?xi32>
-// CHECK-SAME:    %[[SB_PIECES:[a-z0-9]+]]: memref<?x2x?x16x24xf32>
-// CHECK-SAME:    grid(batch, head, key_piece) attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048,
+// CHECK-SAME:    %[[SB_PIECES:[a-z0-9]+]]: memref<?x2x1x?x16x24xf32>
+// CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f16, warps = 4, stages = 2>}
 // CHECK-DAG:     %[[LOG2E_64x24:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<64x24xf32>
 // CHECK-DAG:     %[[ZERO_64x24:.*]] = arith.constant dense<0.000000e+00> : tensor<64x24xf32>
@@ -41,21 +41,23 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT:    %[[PIECE:.*]] = tile.program_id key_piece
-//   The piece's tokens: FIRST_TOKEN to PIECE_END.
-// CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
+//   There is one block of 16 slots, so that the last axis counts pieces alone.
+// CHECK-NEXT:    %[[PIECE:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 //   The tokens of this sequence that exist: its length, kept within 0 and the number of tokens.
 // CHECK-NEXT:    %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]] : memref
 // CHECK-NEXT:    %[[LENGTH_READ:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT:    %[[LENGTH_FLOOR:.*]] = arith.maxsi %[[LENGTH_READ]], %[[C0]] : index
 // CHECK-NEXT:    %[[LENGTH:.*]] = arith.minsi %[[LENGTH_FLOOR]], %[[KEYS]] : index
+//   The piece's tokens: FIRST_TOKEN to PIECE_END.
+// CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[LENGTH]] : index
 //   Slots = E x, 64 tokens at a time
 // CHECK-NEXT:    %[[SLOTS:.*]] = tile.loop #tile.sum %[[TOKEN:[^ ]+]] = %[[FIRST_TOKEN]] to %[[PIECE_END]] step 64
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x24]]) : (tensor<16x24xf32>) {
 // CHECK-NEXT:      %[[E_TILE:.*]] = tile.load %[[E]][%[[C0]], %[[C0]], %[[TOKEN]]] : memref{{.*}} -> tensor<16x64xf16>
+// CHECK-NEXT:      %[[E_F32:.*]] = arith.extf %[[E_TILE]] : tensor<16x64xf16> to tensor<16x64xf32>
 // CHECK-NEXT:      %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[TOKEN]], %[[C0]]]
 // CHECK-SAME:          rows(%[[LENGTH]]) : memref{{.*}} -> tensor<64x24xf16>
 // CHECK-NEXT:      %[[K_F32:.*]] = arith.extf %[[K_TILE]] : tensor<64x24xf16> to tensor<64x24xf32>
@@ -68,12 +70,11 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:      %[[TOKENS_LEFT:.*]] = arith.subi %[[LENGTH]], %[[TOKEN]] : index
 //     Features of tokens that do not exist are 0: φ(0) is not.
 // CHECK-NEXT:      %[[K_FEATURES_EXISTING:.*]] = tile.mask %[[K_FEATURES]] fill 0.000000e+00 rows(%[[TOKENS_LEFT]]) : tensor<64x24xf32>
-// CHECK-NEXT:      %[[E_F32:.*]] = arith.extf %[[E_TILE]] : tensor<16x64xf16> to tensor<16x64xf32>
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = tile.dot %[[E_F32]], %[[K_FEATURES_EXISTING]], %[[PARTIAL]] precision tf32
 // CHECK-SAME:          : tensor<16x64xf32>, tensor<64x24xf32> -> tensor<16x24xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<16x24xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    tile.store %[[SLOTS]], %[[SB_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x24xf32>, memref
+// CHECK-NEXT:    tile.store %[[SLOTS]], %[[SB_PIECES]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x24xf32>, memref
 // CHECK-NEXT:    tile.return
 
 // State: a thread block for each sequence and key-value head.

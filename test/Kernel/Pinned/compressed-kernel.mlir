@@ -46,24 +46,23 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:    %[[SB:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x16x24xf32>
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 // CHECK-NEXT:    %[[PIECES:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
-// CHECK-NEXT:    %[[SB_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16x24xf32>
+// CHECK-NEXT:    %[[SB_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x1x?x16x24xf32>
 // CHECK-NEXT:    tile.launch @flurka_compress grid(%[[BATCHES]], %[[C2]], %[[PIECES]]) (%[[K]], %[[E]], %[[LENGTHS]], %[[SB_PIECES]]) :
-// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[SB]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @flurka_merge grid(%[[BATCHES_2]], %[[C2]], %[[C1]]) (%[[SB_PIECES]], %[[SB]]) :
-// CHECK-NEXT:    %[[BATCHES_3:.*]] = memref.dim %[[V]], %[[C0]] : memref
-// CHECK-NEXT:    %[[SV:.*]] = tile.workspace(%[[BATCHES_3]]) : memref<?x2x16x40xf32>
+// CHECK-NEXT:    tile.launch @flurka_merge grid(%[[BATCHES]], %[[C2]], %[[C1]]) (%[[SB]], %[[SB_PIECES]]) :
+// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[V]], %[[C0]] : memref
+// CHECK-NEXT:    %[[SV:.*]] = tile.workspace(%[[BATCHES_2]]) : memref<?x2x16x40xf32>
 // CHECK-NEXT:    %[[VALUES:.*]] = memref.dim %[[V]], %[[C2]] : memref
 // CHECK-NEXT:    %[[PIECES_V:.*]] = arith.ceildivui %[[VALUES]], %[[C2048]] : index
-// CHECK-NEXT:    %[[SV_PIECES:.*]] = tile.workspace(%[[BATCHES_3]], %[[PIECES_V]]) : memref<?x2x?x16x40xf32>
-// CHECK-NEXT:    tile.launch @flurka_2_compress grid(%[[BATCHES_3]], %[[C2]], %[[PIECES_V]]) (%[[V]], %[[F]], %[[LENGTHS]], %[[SV_PIECES]]) :
-// CHECK-NEXT:    %[[BATCHES_4:.*]] = memref.dim %[[SV]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @flurka_2_merge grid(%[[BATCHES_4]], %[[C2]], %[[C1]]) (%[[SV_PIECES]], %[[SV]]) :
-// CHECK-NEXT:    %[[STATE:.*]] = tile.workspace(%[[BATCHES_2]]) : memref<?x2x24x40xf32>
-// CHECK-NEXT:    tile.launch @flurka_3_state grid(%[[BATCHES_2]], %[[C2]]) (%[[SB]], %[[SV]], %[[STATE]]) :
-// CHECK-NEXT:    %[[BATCHES_5:.*]] = memref.dim %[[Q]], %[[C0]] : memref
+// CHECK-NEXT:    %[[SV_PIECES:.*]] = tile.workspace(%[[BATCHES_2]], %[[PIECES_V]]) : memref<?x2x1x?x16x40xf32>
+// CHECK-NEXT:    tile.launch @flurka_2_compress grid(%[[BATCHES_2]], %[[C2]], %[[PIECES_V]]) (%[[V]], %[[F]], %[[LENGTHS]], %[[SV_PIECES]]) :
+// CHECK-NEXT:    tile.launch @flurka_2_merge grid(%[[BATCHES_2]], %[[C2]], %[[C1]]) (%[[SV]], %[[SV_PIECES]]) :
+// CHECK-NEXT:    %[[BATCHES_3:.*]] = memref.dim %[[SB]], %[[C0]] : memref
+// CHECK-NEXT:    %[[STATE:.*]] = tile.workspace(%[[BATCHES_3]]) : memref<?x2x24x40xf32>
+// CHECK-NEXT:    tile.launch @flurka_3_state grid(%[[BATCHES_3]], %[[C2]]) (%[[SB]], %[[SV]], %[[STATE]]) :
+// CHECK-NEXT:    %[[BATCHES_4:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    tile.launch @flurka_3_readout grid(%[[BATCHES_5]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[STATE]]) :
+// CHECK-NEXT:    tile.launch @flurka_3_readout grid(%[[BATCHES_4]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[STATE]]) :
 // CHECK-NEXT:    return
 
 // Compression of the features: a thread block for each sequence, head and piece of 2,048 tokens.
@@ -71,8 +70,8 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[E:[a-z0-9]+]]: memref<1x16x?xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:    %[[LENGTHS:[a-z0-9]+]]: memref<?xi32>
-// CHECK-SAME:    %[[SB_PIECES:[a-z0-9]+]]: memref<?x2x?x16x24xf32>
-// CHECK-SAME:    grid(batch, head, key_piece) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
+// CHECK-SAME:    %[[SB_PIECES:[a-z0-9]+]]: memref<?x2x1x?x16x24xf32>
+// CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[LOG2E_64x24:.*]] = arith.constant #tile.exact<1.4426950408889634> : tensor<64x24xf32>
 // CHECK-DAG:     %[[ZERO_64x24:.*]] = arith.constant dense<0.000000e+00> : tensor<64x24xf32>
@@ -82,15 +81,16 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT:    %[[PIECE:.*]] = tile.program_id key_piece
-//   The piece's tokens: FIRST_TOKEN to PIECE_END.
-// CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
+//   There is one block of 16 slots, so that the last axis counts pieces alone.
+// CHECK-NEXT:    %[[PIECE:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 //   The tokens of this sequence that exist: its length, kept within 0 and the number of tokens.
 // CHECK-NEXT:    %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]] : memref
 // CHECK-NEXT:    %[[LENGTH_READ:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT:    %[[LENGTH_FLOOR:.*]] = arith.maxsi %[[LENGTH_READ]], %[[C0]] : index
 // CHECK-NEXT:    %[[LENGTH:.*]] = arith.minsi %[[LENGTH_FLOOR]], %[[KEYS]] : index
+//   The piece's tokens: FIRST_TOKEN to PIECE_END.
+// CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[LENGTH]] : index
 //   Slots = E x, 64 tokens at a time
@@ -112,28 +112,28 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-SAME:          : tensor<16x64xf32>, tensor<64x24xf32> -> tensor<16x24xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<16x24xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    tile.store %[[SLOTS]], %[[SB_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x24xf32>, memref
+// CHECK-NEXT:    tile.store %[[SLOTS]], %[[SB_PIECES]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x24xf32>, memref
 // CHECK-NEXT:    tile.return
 
 // Merge: adds up the pieces.
 // CHECK-LABEL: tile.kernel @flurka_merge(
-// CHECK-SAME:    %[[SB_PIECES:[a-z0-9]+]]: memref<?x2x?x16x24xf32>
 // CHECK-SAME:    %[[SB:[a-z0-9]+]]: memref<?x2x16x24xf32>
+// CHECK-SAME:    %[[SB_PIECES:[a-z0-9]+]]: memref<?x2x1x?x16x24xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[ZERO_16x24:.*]] = arith.constant dense<0.000000e+00> : tensor<16x24xf32>
-// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : index
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[SLOT_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C16]] : index
-// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SB_PIECES]], %[[C2]] : memref
+// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SB_PIECES]], %[[C3]] : memref
 //   Sum over the pieces
 // CHECK-NEXT:    %[[MERGED:.*]] = tile.loop #tile.sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x24]]) : (tensor<16x24xf32>) {
-// CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SB_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]]
+// CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SB_PIECES]][%[[BATCH]], %[[HEAD]], %[[SLOT_BLOCK]], %[[PIECE]], %[[C0]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<16x24xf32>
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = arith.addf %[[PARTIAL]], %[[PIECE_TILE]] : tensor<16x24xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<16x24xf32>
@@ -146,8 +146,8 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-SAME:    %[[V:[a-z0-9]+]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[F:[a-z0-9]+]]: memref<2x16x?xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:    %[[LENGTHS:[a-z0-9]+]]: memref<?xi32>
-// CHECK-SAME:    %[[SV_PIECES:[a-z0-9]+]]: memref<?x2x?x16x40xf32>
-// CHECK-SAME:    grid(batch, head, key_piece) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
+// CHECK-SAME:    %[[SV_PIECES:[a-z0-9]+]]: memref<?x2x1x?x16x40xf32>
+// CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[ZERO_16x40:.*]] = arith.constant dense<0.000000e+00> : tensor<16x40xf32>
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
@@ -155,15 +155,16 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT:    %[[PIECE:.*]] = tile.program_id key_piece
-//   The piece's tokens: FIRST_TOKEN to PIECE_END.
-// CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
+//   There is one block of 16 slots, so that the last axis counts pieces alone.
+// CHECK-NEXT:    %[[PIECE:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[VALUES:.*]] = memref.dim %[[V]], %[[C2]] : memref
 //   The tokens of this sequence that exist: its length, kept within 0 and the number of tokens.
 // CHECK-NEXT:    %[[LENGTH_I32:.*]] = memref.load %[[LENGTHS]][%[[BATCH]]] : memref
 // CHECK-NEXT:    %[[LENGTH_READ:.*]] = arith.index_cast %[[LENGTH_I32]] : i32 to index
 // CHECK-NEXT:    %[[LENGTH_FLOOR:.*]] = arith.maxsi %[[LENGTH_READ]], %[[C0]] : index
 // CHECK-NEXT:    %[[LENGTH:.*]] = arith.minsi %[[LENGTH_FLOOR]], %[[VALUES]] : index
+//   The piece's tokens: FIRST_TOKEN to PIECE_END.
+// CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[LENGTH]] : index
 //   Slots = E x, 64 tokens at a time
@@ -175,28 +176,28 @@ func.func @flurka(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = tile.dot %[[F_TILE]], %[[V_TILE]], %[[PARTIAL]] : tensor<16x64xf32>, tensor<64x40xf32> -> tensor<16x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<16x40xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    tile.store %[[SLOTS]], %[[SV_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x40xf32>, memref
+// CHECK-NEXT:    tile.store %[[SLOTS]], %[[SV_PIECES]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x40xf32>, memref
 // CHECK-NEXT:    tile.return
 
 // Merge: adds up the pieces.
 // CHECK-LABEL: tile.kernel @flurka_2_merge(
-// CHECK-SAME:    %[[SV_PIECES:[a-z0-9]+]]: memref<?x2x?x16x40xf32>
 // CHECK-SAME:    %[[SV:[a-z0-9]+]]: memref<?x2x16x40xf32>
+// CHECK-SAME:    %[[SV_PIECES:[a-z0-9]+]]: memref<?x2x1x?x16x40xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[ZERO_16x40:.*]] = arith.constant dense<0.000000e+00> : tensor<16x40xf32>
-// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : index
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[SLOT_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C16]] : index
-// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SV_PIECES]], %[[C2]] : memref
+// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SV_PIECES]], %[[C3]] : memref
 //   Sum over the pieces
 // CHECK-NEXT:    %[[MERGED:.*]] = tile.loop #tile.sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x40]]) : (tensor<16x40xf32>) {
-// CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SV_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]]
+// CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SV_PIECES]][%[[BATCH]], %[[HEAD]], %[[SLOT_BLOCK]], %[[PIECE]], %[[C0]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<16x40xf32>
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = arith.addf %[[PARTIAL]], %[[PIECE_TILE]] : tensor<16x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<16x40xf32>

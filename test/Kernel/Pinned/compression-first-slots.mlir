@@ -51,10 +51,10 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 
 // Projection of the slots to keys: a thread block for each sequence and head.
 // CHECK-LABEL: tile.kernel @low_rank_2_project_slots(
-// CHECK-SAME:    %[[EX:[a-z0-9]+]]: memref<?x2x16x64xf32>
-// CHECK-SAME:    %[[E_SUMS:[a-z0-9]+]]: memref<?x1x16xf32>
 // CHECK-SAME:    %[[WK:[a-z0-9]+]]: memref<80x72xf32, strided<[?, 1]>>
 // CHECK-SAME:    %[[BK:[a-z0-9]+]]: memref<72xf32>
+// CHECK-SAME:    %[[EX:[a-z0-9]+]]: memref<?x1x2x16x64xf32>
+// CHECK-SAME:    %[[E_SUMS:[a-z0-9]+]]: memref<?x1x16xf32>
 // CHECK-SAME:    %[[SK:[a-z0-9]+]]: memref<?x3x16x24xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
@@ -72,16 +72,17 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 //   k' [16, 24] = E x W_K [80, 24 of the head], 64 model columns at a time
 // CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop #tile.sum %[[MODEL_BLOCK:[^ ]+]] = %[[C0]] to %[[C2]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x24]]) : (tensor<16x24xf32>) {
+// CHECK-NEXT:      %[[EX_TILE:.*]] = tile.load %[[EX]][%[[BATCH]], %[[C0]], %[[MODEL_BLOCK]], %[[FIRST_SLOT]], %[[C0]]]
+// CHECK-SAME:          : memref{{.*}} -> tensor<16x64xf32>
 // CHECK-NEXT:      %[[FIRST_MODEL:.*]] = arith.muli %[[MODEL_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:      %[[EX_TILE:.*]] = tile.load %[[EX]][%[[BATCH]], %[[MODEL_BLOCK]], %[[FIRST_SLOT]], %[[C0]]] : memref{{.*}} -> tensor<16x64xf32>
 // CHECK-NEXT:      %[[WK_TILE:.*]] = tile.load %[[WK]][%[[FIRST_MODEL]], %[[FIRST_COLUMN]]] : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = tile.dot %[[EX_TILE]], %[[WK_TILE]], %[[PARTIAL]]
 // CHECK-SAME:          : tensor<16x64xf32>, tensor<64x24xf32> -> tensor<16x24xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<16x24xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    %[[BIAS:.*]] = tile.load %[[BK]][%[[FIRST_COLUMN]]] : memref{{.*}} -> tensor<24xf32>
 //   The bias of a slot is (Σ_j E_rj) b_K.
 // CHECK-NEXT:    %[[SLOT_SUMS:.*]] = tile.load %[[E_SUMS]][%[[BATCH]], %[[C0]], %[[FIRST_SLOT]]] : memref{{.*}} -> tensor<16xf32>
+// CHECK-NEXT:    %[[BIAS:.*]] = tile.load %[[BK]][%[[FIRST_COLUMN]]] : memref{{.*}} -> tensor<24xf32>
 // CHECK-NEXT:    %[[SLOT_SUMS_COLS:.*]] = tile.expand %[[SLOT_SUMS]] axis 1 : tensor<16xf32> -> tensor<16x24xf32>
 // CHECK-NEXT:    %[[BIAS_ROWS:.*]] = tile.expand %[[BIAS]] axis 0 : tensor<24xf32> -> tensor<16x24xf32>
 // CHECK-NEXT:    %[[SLOT_BIAS:.*]] = arith.mulf %[[SLOT_SUMS_COLS]], %[[BIAS_ROWS]] : tensor<16x24xf32>
@@ -91,9 +92,8 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 
 // Projection of the slots to values, by the packed W_V
 // CHECK-LABEL: tile.kernel @low_rank_3_project_slots(
-// CHECK-SAME:    %[[EX:[a-z0-9]+]]: memref<?x2x16x64xf32>
-// CHECK-SAME:    %[[E_SUMS:[a-z0-9]+]]: memref<?x1x16xf32>
 // CHECK-SAME:    %[[WV_PACKED:[a-z0-9]+]]: memref<3x80x40xf32>
+// CHECK-SAME:    %[[EX:[a-z0-9]+]]: memref<?x1x2x16x64xf32>
 // CHECK-SAME:    %[[SV:[a-z0-9]+]]: memref<?x3x16x40xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
@@ -109,8 +109,9 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 //   v' [16, 40] = E x W_V [80, 40 of the head], 64 model columns at a time
 // CHECK-NEXT:    %[[PROJECTED:.*]] = tile.loop #tile.sum %[[MODEL_BLOCK:[^ ]+]] = %[[C0]] to %[[C2]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x40]]) : (tensor<16x40xf32>) {
+// CHECK-NEXT:      %[[EX_TILE:.*]] = tile.load %[[EX]][%[[BATCH]], %[[C0]], %[[MODEL_BLOCK]], %[[FIRST_SLOT]], %[[C0]]]
+// CHECK-SAME:          : memref{{.*}} -> tensor<16x64xf32>
 // CHECK-NEXT:      %[[FIRST_MODEL:.*]] = arith.muli %[[MODEL_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:      %[[EX_TILE:.*]] = tile.load %[[EX]][%[[BATCH]], %[[MODEL_BLOCK]], %[[FIRST_SLOT]], %[[C0]]] : memref{{.*}} -> tensor<16x64xf32>
 // CHECK-NEXT:      %[[WV_PACKED_TILE:.*]] = tile.load %[[WV_PACKED]][%[[HEAD]], %[[FIRST_MODEL]], %[[C0]]] : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = tile.dot %[[EX_TILE]], %[[WV_PACKED_TILE]], %[[PARTIAL]]
 // CHECK-SAME:          : tensor<16x64xf32>, tensor<64x40xf32> -> tensor<16x40xf32>

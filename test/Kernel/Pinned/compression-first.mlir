@@ -41,33 +41,31 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK:         %[[BATCHES:.*]] = memref.dim %[[X]], %[[C0]] : memref
+// CHECK-NEXT:    %[[EX:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x1x2x16x64xf32>
 // CHECK-NEXT:    %[[TOKENS:.*]] = memref.dim %[[X]], %[[C1]] : memref
 // CHECK-NEXT:    %[[PIECES:.*]] = arith.ceildivui %[[TOKENS]], %[[C2048]] : index
-// CHECK-NEXT:    %[[EX_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x16x64xf32>
-// CHECK-NEXT:    %[[EX:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x16x64xf32>
+// CHECK-NEXT:    %[[EX_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x1x?x16x64xf32>
 // CHECK-NEXT:    tile.launch @low_rank_2_compress_input grid(%[[BATCHES]], %[[C2]], %[[PIECES]]) (%[[X]], %[[E]], %[[EX_PIECES]]) :
-// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[EX]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @low_rank_2_merge grid(%[[BATCHES_2]], %[[C2]], %[[C1]]) (%[[EX_PIECES]], %[[EX]]) :
+// CHECK-NEXT:    tile.launch @low_rank_2_merge grid(%[[BATCHES]], %[[C2]], %[[C1]]) (%[[EX]], %[[EX_PIECES]]) :
 // CHECK-NEXT:    %[[E_SUMS:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x1x16xf32>
 // CHECK-NEXT:    tile.launch @low_rank_2_slot_sums grid(%[[BATCHES]], %[[C1]], %[[C1]]) (%[[X]], %[[E]], %[[E_SUMS]]) :
 // CHECK-NEXT:    %[[SK:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x3x16x24xf32>
-// CHECK-NEXT:    %[[BATCHES_3:.*]] = memref.dim %[[SK]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @low_rank_2_project_slots grid(%[[BATCHES_3]], %[[C3]], %[[C1]]) (%[[EX]], %[[E_SUMS]], %[[WK]], %[[BK]], %[[SK]]) :
+// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[EX]], %[[C0]] : memref
+// CHECK-NEXT:    tile.launch @low_rank_2_project_slots grid(%[[BATCHES_2]], %[[C3]], %[[C1]]) (%[[WK]], %[[BK]], %[[EX]], %[[E_SUMS]], %[[SK]]) :
 // CHECK-NEXT:    %[[SV:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x3x16x40xf32>
-// CHECK-NEXT:    %[[BATCHES_4:.*]] = memref.dim %[[SV]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @low_rank_3_project_slots grid(%[[BATCHES_4]], %[[C3]], %[[C1]]) (%[[EX]], %[[E_SUMS]], %[[WV_PACKED]], %[[SV]]) :
-// CHECK-NEXT:    %[[BATCHES_5:.*]] = memref.dim %[[Q]], %[[C0]] : memref
+// CHECK-NEXT:    tile.launch @low_rank_3_project_slots grid(%[[BATCHES_2]], %[[C3]], %[[C1]]) (%[[WV_PACKED]], %[[EX]], %[[SV]]) :
+// CHECK-NEXT:    %[[BATCHES_3:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    tile.launch @low_rank_softmax grid(%[[BATCHES_5]], %[[C3]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[SK]], %[[SV]]) :
+// CHECK-NEXT:    tile.launch @low_rank_softmax grid(%[[BATCHES_3]], %[[C3]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[SK]], %[[SV]]) :
 // CHECK-NEXT:    return
 
 // Compression of the input: a thread block for each sequence, block of 64 model columns and piece.
 // CHECK-LABEL: tile.kernel @low_rank_2_compress_input(
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<?x?x80xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:    %[[E:[a-z0-9]+]]: memref<1x16x?xf32, strided<[?, ?, 1]>>
-// CHECK-SAME:    %[[EX_PIECES:[a-z0-9]+]]: memref<?x2x?x16x64xf32>
-// CHECK-SAME:    grid(batch, head, key_piece) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
+// CHECK-SAME:    %[[EX_PIECES:[a-z0-9]+]]: memref<?x2x1x?x16x64xf32>
+// CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[ZERO_16x64:.*]] = arith.constant dense<0.000000e+00> : tensor<16x64xf32>
 // CHECK-DAG:     %[[C2048:.*]] = arith.constant 2048 : index
@@ -77,15 +75,16 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
+//   There is one block of 16 slots, so that the last axis counts pieces alone.
+// CHECK-NEXT:    %[[PIECE:.*]] = tile.program_id query_block
+// CHECK-NEXT:    %[[TOKENS:.*]] = memref.dim %[[X]], %[[C1]] : memref
 //   The head axis counts the heads of E (one) times blocks of 64 model columns (two).
 // CHECK-NEXT:    %[[E_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT:    %[[E_BLOCKS:.*]] = arith.muli %[[E_HEAD]], %[[C2]] : index
 // CHECK-NEXT:    %[[MODEL_BLOCK:.*]] = arith.subi %[[HEAD]], %[[E_BLOCKS]] : index
 // CHECK-NEXT:    %[[FIRST_MODEL:.*]] = arith.muli %[[MODEL_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:    %[[PIECE:.*]] = tile.program_id key_piece
 //   The piece's tokens: FIRST_TOKEN to PIECE_END.
 // CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
-// CHECK-NEXT:    %[[TOKENS:.*]] = memref.dim %[[X]], %[[C1]] : memref
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[TOKENS]] : index
 //   Slots of the input [16, 64] = E x, 64 tokens at a time
@@ -96,33 +95,38 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = tile.dot %[[E_TILE]], %[[X_TILE]], %[[PARTIAL]] : tensor<16x64xf32>, tensor<64x64xf32> -> tensor<16x64xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<16x64xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    tile.store %[[SLOTS]], %[[EX_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x64xf32>, memref
+// CHECK-NEXT:    tile.store %[[SLOTS]], %[[EX_PIECES]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x64xf32>, memref
 // CHECK-NEXT:    tile.return
 
 // Merge: a thread block for each sequence and block of model columns adds up the pieces.
 // CHECK-LABEL: tile.kernel @low_rank_2_merge(
-// CHECK-SAME:    %[[EX_PIECES:[a-z0-9]+]]: memref<?x2x?x16x64xf32>
-// CHECK-SAME:    %[[EX:[a-z0-9]+]]: memref<?x2x16x64xf32>
+// CHECK-SAME:    %[[EX:[a-z0-9]+]]: memref<?x1x2x16x64xf32>
+// CHECK-SAME:    %[[EX_PIECES:[a-z0-9]+]]: memref<?x2x1x?x16x64xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[ZERO_16x64:.*]] = arith.constant dense<0.000000e+00> : tensor<16x64xf32>
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : index
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[SLOT_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C16]] : index
-// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[EX_PIECES]], %[[C2]] : memref
+// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[EX_PIECES]], %[[C3]] : memref
 //   Sum over the pieces
 // CHECK-NEXT:    %[[MERGED:.*]] = tile.loop #tile.sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_16x64]]) : (tensor<16x64xf32>) {
-// CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[EX_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]]
+// CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[EX_PIECES]][%[[BATCH]], %[[HEAD]], %[[SLOT_BLOCK]], %[[PIECE]], %[[C0]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<16x64xf32>
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = arith.addf %[[PARTIAL]], %[[PIECE_TILE]] : tensor<16x64xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<16x64xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    tile.store %[[MERGED]], %[[EX]][%[[BATCH]], %[[HEAD]], %[[FIRST_SLOT]], %[[C0]]] : tensor<16x64xf32>, memref
+//   E x has an axis for the heads of E and one for blocks of model columns; the head axis of the grid counts both.
+// CHECK-NEXT:    %[[E_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
+// CHECK-NEXT:    %[[E_BLOCKS:.*]] = arith.muli %[[E_HEAD]], %[[C2]] : index
+// CHECK-NEXT:    %[[MODEL_BLOCK:.*]] = arith.subi %[[HEAD]], %[[E_BLOCKS]] : index
+// CHECK-NEXT:    tile.store %[[MERGED]], %[[EX]][%[[BATCH]], %[[E_HEAD]], %[[MODEL_BLOCK]], %[[FIRST_SLOT]], %[[C0]]] : tensor<16x64xf32>, memref
 // CHECK-NEXT:    tile.return
 
 // Row sums of E, for the bias: a thread block for each sequence.

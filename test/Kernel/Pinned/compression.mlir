@@ -35,32 +35,30 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT:    %[[SK:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x2x80x24xf32>
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 // CHECK-NEXT:    %[[PIECES:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
-// CHECK-NEXT:    %[[SK_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x?x80x24xf32>
+// CHECK-NEXT:    %[[SK_PIECES:.*]] = tile.workspace(%[[BATCHES]], %[[PIECES]]) : memref<?x2x2x?x64x24xf32>
 // CHECK-NEXT:    %[[PIECE_BLOCKS:.*]] = arith.muli %[[PIECES]], %[[C2]] : index
 // CHECK-NEXT:    tile.launch @low_rank_2_compress grid(%[[BATCHES]], %[[C2]], %[[PIECE_BLOCKS]]) (%[[K]], %[[E]], %[[SK_PIECES]]) :
-// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[SK]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @low_rank_2_merge grid(%[[BATCHES_2]], %[[C2]], %[[C2]]) (%[[SK_PIECES]], %[[SK]]) :
-// CHECK-NEXT:    %[[BATCHES_3:.*]] = memref.dim %[[V]], %[[C0]] : memref
-// CHECK-NEXT:    %[[SV:.*]] = tile.workspace(%[[BATCHES_3]]) : memref<?x2x80x40xf32>
+// CHECK-NEXT:    tile.launch @low_rank_2_merge grid(%[[BATCHES]], %[[C2]], %[[C2]]) (%[[SK]], %[[SK_PIECES]]) :
+// CHECK-NEXT:    %[[BATCHES_2:.*]] = memref.dim %[[V]], %[[C0]] : memref
+// CHECK-NEXT:    %[[SV:.*]] = tile.workspace(%[[BATCHES_2]]) : memref<?x2x80x40xf32>
 // CHECK-NEXT:    %[[VALUES:.*]] = memref.dim %[[V]], %[[C2]] : memref
 // CHECK-NEXT:    %[[PIECES_V:.*]] = arith.ceildivui %[[VALUES]], %[[C2048]] : index
-// CHECK-NEXT:    %[[SV_PIECES:.*]] = tile.workspace(%[[BATCHES_3]], %[[PIECES_V]]) : memref<?x2x?x80x40xf32>
+// CHECK-NEXT:    %[[SV_PIECES:.*]] = tile.workspace(%[[BATCHES_2]], %[[PIECES_V]]) : memref<?x2x2x?x64x40xf32>
 // CHECK-NEXT:    %[[PIECE_BLOCKS_V:.*]] = arith.muli %[[PIECES_V]], %[[C2]] : index
-// CHECK-NEXT:    tile.launch @low_rank_3_compress grid(%[[BATCHES_3]], %[[C2]], %[[PIECE_BLOCKS_V]]) (%[[V]], %[[E]], %[[SV_PIECES]]) :
-// CHECK-NEXT:    %[[BATCHES_4:.*]] = memref.dim %[[SV]], %[[C0]] : memref
-// CHECK-NEXT:    tile.launch @low_rank_3_merge grid(%[[BATCHES_4]], %[[C2]], %[[C2]]) (%[[SV_PIECES]], %[[SV]]) :
-// CHECK-NEXT:    %[[BATCHES_5:.*]] = memref.dim %[[Q]], %[[C0]] : memref
+// CHECK-NEXT:    tile.launch @low_rank_3_compress grid(%[[BATCHES_2]], %[[C2]], %[[PIECE_BLOCKS_V]]) (%[[V]], %[[E]], %[[SV_PIECES]]) :
+// CHECK-NEXT:    tile.launch @low_rank_3_merge grid(%[[BATCHES_2]], %[[C2]], %[[C2]]) (%[[SV]], %[[SV_PIECES]]) :
+// CHECK-NEXT:    %[[BATCHES_3:.*]] = memref.dim %[[Q]], %[[C0]] : memref
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES]], %[[C64]] : index
-// CHECK-NEXT:    tile.launch @low_rank_softmax grid(%[[BATCHES_5]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[SK]], %[[SV]]) :
+// CHECK-NEXT:    tile.launch @low_rank_softmax grid(%[[BATCHES_3]], %[[C4]], %[[QUERY_BLOCKS]]) (%[[Q]], %[[O]], %[[SK]], %[[SV]]) :
 // CHECK-NEXT:    return
 
 // Compression of the keys: a thread block for each sequence, head, piece and block of 64 slots; the last axis of the grid counts both.
 // CHECK-LABEL: tile.kernel @low_rank_2_compress(
 // CHECK-SAME:    %[[K:[a-z0-9]+]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[E:[a-z0-9]+]]: memref<1x80x?xf32, strided<[?, ?, 1]>>
-// CHECK-SAME:    %[[SK_PIECES:[a-z0-9]+]]: memref<?x2x?x80x24xf32>
-// CHECK-SAME:    grid(batch, head, key_piece) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
+// CHECK-SAME:    %[[SK_PIECES:[a-z0-9]+]]: memref<?x2x2x?x64x24xf32>
+// CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[ZERO_64x24:.*]] = arith.constant dense<0.000000e+00> : tensor<64x24xf32>
 // CHECK-DAG:     %[[C2048:.*]] = arith.constant 2048 : index
@@ -69,15 +67,15 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT:    %[[NUMBER:.*]] = tile.program_id key_piece
+// CHECK-NEXT:    %[[NUMBER:.*]] = tile.program_id query_block
 //   NUMBER = 2 · piece (of 2,048 tokens) + block of 64 slots
 // CHECK-NEXT:    %[[PIECE:.*]] = arith.divui %[[NUMBER]], %[[C2]] : index
 // CHECK-NEXT:    %[[FIRST_NUMBER:.*]] = arith.muli %[[PIECE]], %[[C2]] : index
 // CHECK-NEXT:    %[[SLOT_BLOCK:.*]] = arith.subi %[[NUMBER]], %[[FIRST_NUMBER]] : index
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C64]] : index
+// CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 //   The piece's tokens: FIRST_TOKEN to PIECE_END.
 // CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
-// CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[KEYS]] : index
 //   Slots = E x, 64 tokens at a time
@@ -88,28 +86,28 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = tile.dot %[[E_TILE]], %[[K_TILE]], %[[PARTIAL]] : tensor<64x64xf32>, tensor<64x24xf32> -> tensor<64x24xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<64x24xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    tile.store %[[SLOTS]], %[[SK_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]] : tensor<64x24xf32>, memref
+// CHECK-NEXT:    tile.store %[[SLOTS]], %[[SK_PIECES]][%[[BATCH]], %[[HEAD]], %[[SLOT_BLOCK]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<64x24xf32>, memref
 // CHECK-NEXT:    tile.return
 
 // Merge of the keys: a thread block for each sequence, head and block of 64 slots adds up the pieces.
 // CHECK-LABEL: tile.kernel @low_rank_2_merge(
-// CHECK-SAME:    %[[SK_PIECES:[a-z0-9]+]]: memref<?x2x?x80x24xf32>
 // CHECK-SAME:    %[[SK:[a-z0-9]+]]: memref<?x2x80x24xf32>
+// CHECK-SAME:    %[[SK_PIECES:[a-z0-9]+]]: memref<?x2x2x?x64x24xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[ZERO_64x24:.*]] = arith.constant dense<0.000000e+00> : tensor<64x24xf32>
-// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[SLOT_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SK_PIECES]], %[[C2]] : memref
+// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SK_PIECES]], %[[C3]] : memref
 //   Sum over the pieces
 // CHECK-NEXT:    %[[MERGED:.*]] = tile.loop #tile.sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x24]]) : (tensor<64x24xf32>) {
-// CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SK_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]]
+// CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SK_PIECES]][%[[BATCH]], %[[HEAD]], %[[SLOT_BLOCK]], %[[PIECE]], %[[C0]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<64x24xf32>
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = arith.addf %[[PARTIAL]], %[[PIECE_TILE]] : tensor<64x24xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<64x24xf32>
@@ -121,8 +119,8 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-LABEL: tile.kernel @low_rank_3_compress(
 // CHECK-SAME:    %[[V:[a-z0-9]+]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[E:[a-z0-9]+]]: memref<1x80x?xf32, strided<[?, ?, 1]>>
-// CHECK-SAME:    %[[SV_PIECES:[a-z0-9]+]]: memref<?x2x?x80x40xf32>
-// CHECK-SAME:    grid(batch, head, key_piece) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
+// CHECK-SAME:    %[[SV_PIECES:[a-z0-9]+]]: memref<?x2x2x?x64x40xf32>
+// CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[ZERO_64x40:.*]] = arith.constant dense<0.000000e+00> : tensor<64x40xf32>
 // CHECK-DAG:     %[[C2048:.*]] = arith.constant 2048 : index
@@ -131,15 +129,15 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT:    %[[NUMBER:.*]] = tile.program_id key_piece
+// CHECK-NEXT:    %[[NUMBER:.*]] = tile.program_id query_block
 //   NUMBER = 2 · piece (of 2,048 tokens) + block of 64 slots
 // CHECK-NEXT:    %[[PIECE:.*]] = arith.divui %[[NUMBER]], %[[C2]] : index
 // CHECK-NEXT:    %[[FIRST_NUMBER:.*]] = arith.muli %[[PIECE]], %[[C2]] : index
 // CHECK-NEXT:    %[[SLOT_BLOCK:.*]] = arith.subi %[[NUMBER]], %[[FIRST_NUMBER]] : index
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C64]] : index
+// CHECK-NEXT:    %[[VALUES:.*]] = memref.dim %[[V]], %[[C2]] : memref
 //   The piece's tokens: FIRST_TOKEN to PIECE_END.
 // CHECK-NEXT:    %[[FIRST_TOKEN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
-// CHECK-NEXT:    %[[VALUES:.*]] = memref.dim %[[V]], %[[C2]] : memref
 // CHECK-NEXT:    %[[PIECE_STOP:.*]] = arith.addi %[[FIRST_TOKEN]], %[[C2048]] : index
 // CHECK-NEXT:    %[[PIECE_END:.*]] = arith.minsi %[[PIECE_STOP]], %[[VALUES]] : index
 //   Slots = E x, 64 tokens at a time
@@ -151,28 +149,28 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = tile.dot %[[E_TILE]], %[[V_TILE]], %[[PARTIAL]] : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<64x40xf32>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    tile.store %[[SLOTS]], %[[SV_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]] : tensor<64x40xf32>, memref
+// CHECK-NEXT:    tile.store %[[SLOTS]], %[[SV_PIECES]][%[[BATCH]], %[[HEAD]], %[[SLOT_BLOCK]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<64x40xf32>, memref
 // CHECK-NEXT:    tile.return
 
 // Merge of the values: a thread block for each sequence, head and block of 64 slots adds up the pieces.
 // CHECK-LABEL: tile.kernel @low_rank_3_merge(
-// CHECK-SAME:    %[[SV_PIECES:[a-z0-9]+]]: memref<?x2x?x80x40xf32>
 // CHECK-SAME:    %[[SV:[a-z0-9]+]]: memref<?x2x80x40xf32>
+// CHECK-SAME:    %[[SV_PIECES:[a-z0-9]+]]: memref<?x2x2x?x64x40xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[ZERO_64x40:.*]] = arith.constant dense<0.000000e+00> : tensor<64x40xf32>
-// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[SLOT_BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT:    %[[FIRST_SLOT:.*]] = arith.muli %[[SLOT_BLOCK]], %[[C64]] : index
-// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SV_PIECES]], %[[C2]] : memref
+// CHECK-NEXT:    %[[PIECES:.*]] = memref.dim %[[SV_PIECES]], %[[C3]] : memref
 //   Sum over the pieces
 // CHECK-NEXT:    %[[MERGED:.*]] = tile.loop #tile.sum %[[PIECE:[^ ]+]] = %[[C0]] to %[[PIECES]] step 1
 // CHECK-SAME:        carries(%[[PARTIAL:[^ ]+]] = %[[ZERO_64x40]]) : (tensor<64x40xf32>) {
-// CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SV_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[FIRST_SLOT]], %[[C0]]]
+// CHECK-NEXT:      %[[PIECE_TILE:.*]] = tile.load %[[SV_PIECES]][%[[BATCH]], %[[HEAD]], %[[SLOT_BLOCK]], %[[PIECE]], %[[C0]], %[[C0]]]
 // CHECK-SAME:          : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEXT_PARTIAL:.*]] = arith.addf %[[PARTIAL]], %[[PIECE_TILE]] : tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEXT_PARTIAL]] : tensor<64x40xf32>

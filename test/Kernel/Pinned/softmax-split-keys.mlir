@@ -65,10 +65,11 @@ func.func @one_query(%q: tensor<?x6x1x24xf32>, %k: tensor<?x2x?x24xf32>, %v: ten
 // CHECK:         %[[BATCH:[^ :]+]] = tile.program_id batch
 // CHECK-NEXT:    %[[HEAD:[^ :]+]] = tile.program_id head
 // CHECK-NEXT:    %[[NUMBER:[^ :]+]] = tile.program_id query_block
-//   A number along the third axis is that of a query and of one of its 16 pieces.
-// CHECK-NEXT:    %[[QUERY:[^ :]+]] = arith.divui %[[NUMBER]], %[[C16]] : index
-// CHECK-NEXT:    %[[BEFORE:[^ :]+]] = arith.muli %[[QUERY]], %[[C16]] : index
-// CHECK-NEXT:    %[[PIECE:[^ :]+]] = arith.subi %[[NUMBER]], %[[BEFORE]] : index
+//   A number along the third axis is that of one of 16 pieces and of a query: piece · queries + query.
+// CHECK-NEXT:    %[[QUERIES:[^ :]+]] = memref.dim %[[UNITS]], %[[C2]] : memref{{.*}}
+// CHECK-NEXT:    %[[PIECE:[^ :]+]] = arith.divui %[[NUMBER]], %[[QUERIES]] : index
+// CHECK-NEXT:    %[[BEFORE:[^ :]+]] = arith.muli %[[PIECE]], %[[QUERIES]] : index
+// CHECK-NEXT:    %[[QUERY:[^ :]+]] = arith.subi %[[NUMBER]], %[[BEFORE]] : index
 // CHECK-NEXT:    %[[KEYS:[^ :]+]] = memref.dim %[[K]], %[[C2]] : memref{{.*}}
 // CHECK-NEXT:    %[[KEYS_0:[^ :]+]] = arith.maxsi %[[KEYS]], %[[C0]] : index
 // CHECK-NEXT:    %[[FULL_TILES:[^ :]+]] = arith.divui %[[KEYS_0]], %[[C32]] : index
