@@ -13,7 +13,6 @@
 #include "DeviceBench.h"
 #include "DrawnLibrary.h"
 #include "PlanBench.h"
-#include "UsefulOperations.h"
 
 #include "attune/Commands/Commands.h"
 #include "attune/Frontend/SpecParser.h"
@@ -64,7 +63,7 @@ static llvm::Expected<BenchRow> benchSpec(const Spec &spec, const Arguments &arg
                             exact ? llvm::Error::success() : exact.takeError());
   BenchRow row;
   row.name = spec.name;
-  row.operations = usefulOperations(spec);
+  row.operations = candidate->library.operations;
   llvm::Expected<attune_info> info = candidate->library.library->info();
   if (!info)
     return info.takeError();

@@ -13,7 +13,6 @@
 //===----------------------------------------------------------------------===//
 #include "DeviceBench.h"
 #include "TimedLibrary.h"
-#include "UsefulOperations.h"
 
 #include "attune/Commands/Commands.h"
 #include "attune/Pipeline/Compilation.h"
@@ -37,6 +36,7 @@ struct PlacedLibrary {
   std::unique_ptr<RunTensors> tensors = std::make_unique<RunTensors>();
   std::unique_ptr<DeviceRun> run;
   std::vector<double> seconds;
+  double operations = 0;
 
   llvm::Error time();
 };
@@ -64,6 +64,7 @@ static llvm::Error load(const Spec &spec, const Arguments &arguments, PlacedLibr
   if (!arguments.device.empty())
     compilation->priceFor(arguments.device);
   compilation->takePlan(arguments.plan);
+  placed.operations = attn::usefulOperations(compilation->module()).value_or(0);
   auto library = compileAndLoad(*compilation);
   if (!library)
     return library.takeError();
@@ -121,7 +122,7 @@ static llvm::Error measure(const Spec &spec, const Arguments &arguments, std::sh
     return error;
   if (llvm::Error error = timeInTurn(candidate, exact))
     return error;
-  row = {spec.name, candidate.seconds, exact.seconds, usefulOperations(spec), static_cast<double>(candidate.run->bytes())};
+  row = {spec.name, candidate.seconds, exact.seconds, candidate.operations, static_cast<double>(candidate.run->bytes())};
   return llvm::Error::success();
 }
 

@@ -9,7 +9,6 @@
 #include "ExplainPlot.h"
 #include "FlurkaView.h"
 #include "PricedSpec.h"
-#include "UsefulOperations.h"
 
 #include "attune/Commands/Commands.h"
 #include "attune/Graph/Explain.h"
@@ -65,7 +64,7 @@ static void noteThreads(const Arguments &arguments, llvm::raw_ostream &out) {
 }
 
 namespace {
-/// What was selected, what the function of a spec of known sizes needs, and for a FLuRKA layer what its paper counts.
+/// What was selected, what a function of known sizes needs, and for a FLuRKA layer what its paper counts.
 struct Explanation {
   const Arguments &arguments;
   graph::Selection selection;
@@ -120,11 +119,9 @@ int attune::attnc::explain(const Arguments &arguments) {
   if (failed(selection))
     return Failed;
   Explanation explanation{arguments, std::move(*selection)};
-  if (const std::optional<Spec> &spec = compilation->spec()) {
+  explanation.useful = attn::usefulOperations(*before);
+  if (const std::optional<Spec> &spec = compilation->spec())
     explanation.flurka = flurkaSizes(*spec);
-    if (spec->batch && spec->queries && spec->keys)
-      explanation.useful = usefulOperations(*spec);
-  }
   if (explanation.flurka)
     explanation.prices = flurkaPrices(*compilation->spec(), explanation.selection.functions.front().seconds, arguments);
   explanation.print();

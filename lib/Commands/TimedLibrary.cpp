@@ -30,10 +30,11 @@ llvm::Expected<TimedLibrary> TimedLibrary::make(const Spec &spec, const Argument
   if (!arguments.device.empty())
     compilation->priceFor(arguments.device);
   compilation->planFor(pricedThreads(arguments)), compilation->takePlan(arguments.plan);
+  TimedLibrary timed;
+  timed.operations = attn::usefulOperations(compilation->module()).value_or(0);
   auto library = compileAndLoad(*compilation);
   if (!library)
     return library.takeError();
-  TimedLibrary timed;
   timed.interface = compilation->interface();
   timed.library = std::move(*library);
   return timed;

@@ -27,6 +27,7 @@ struct TimedLibrary {
   std::unique_ptr<LoadedLibrary> library;
   target::LibraryDescription interface;
   std::vector<double> seconds;
+  double operations = 0; ///< that its function needs at least
 
   /// Compiles for the CPU and loads. What is wrong with the spec has been printed.
   static llvm::Expected<TimedLibrary> make(const Spec &spec, const Arguments &arguments);
@@ -37,6 +38,10 @@ struct TimedLibrary {
   /// One run, timed.
   llvm::Error run(RunTensors &tensors);
 };
+
+/// What stands below a table whose rates divide these operations by a time.
+inline constexpr llvm::StringLiteral countedOperations =
+    "GFLOP/s are of the operations that each function needs at least, whatever its plan executes: docs/Performance.md";
 
 /// Tensors as `attnc init` draws them, in the types of the compiled kernel.
 llvm::Error drawTensors(llvm::ArrayRef<SpecTensor> tensors, uint64_t seed, std::vector<NamedTensor> &drawn);

@@ -10,6 +10,7 @@
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
@@ -37,6 +38,11 @@ namespace attune::attn {
 /// φ(Q) and φ(K) of a kernel attention as terms before it: keys that do not exist have features 0, and where the
 /// stabilizer of FAVOR cancels, it is the constant one.
 std::pair<mlir::Value, mlir::Value> buildFeatures(mlir::OpBuilder &builder, KernelOp op);
+
+/// The operations of matrix products that the functions of a module need, whatever a plan executes: a multiply-add is two, and of
+/// the exact forms (all pairs or a state; E before or after a projection) the one with the fewest counts. Nothing where a size is
+/// not known, or where an op has no such number.
+std::optional<double> usefulOperations(mlir::ModuleOp module);
 } // namespace attune::attn
 
 #endif // ATTUNE_ATTN_ATTN_H

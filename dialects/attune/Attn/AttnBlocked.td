@@ -10,7 +10,9 @@
 
 include "attune/Attn/AttnBase.td"
 
-def Attn_EffattOp : Attn_Op<"effatt", [DeclareOpInterfaceMethods<Attn_MechanismInterface>]> {
+def Attn_EffattOp : Attn_Op<"effatt", [
+    DeclareOpInterfaceMethods<Attn_MechanismInterface>,
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Efficient attention: softmax over features of q, over keys of k";
   let description = [{
         o_i = softmax_f(q_i)ᵀ Σ_j softmax_j(k_·f) v_jᵀ
@@ -34,7 +36,9 @@ def Attn_EffattOp : Attn_Op<"effatt", [DeclareOpInterfaceMethods<Attn_MechanismI
   }];
 }
 
-def Attn_AgentOp : Attn_Op<"agent", [DeclareOpInterfaceMethods<Attn_MechanismInterface>]> {
+def Attn_AgentOp : Attn_Op<"agent", [
+    DeclareOpInterfaceMethods<Attn_MechanismInterface>,
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Agent attention";
   let description = [{
         o = softmax(scale · Q Aᵀ) softmax(scale · A Kᵀ) V,   A_c = the mean of the c-th of `agents` equal runs of queries
@@ -58,7 +62,9 @@ def Attn_AgentOp : Attn_Op<"agent", [DeclareOpInterfaceMethods<Attn_MechanismInt
   }];
 }
 
-def Attn_EvaOp : Attn_Op<"eva", [DeclareOpInterfaceMethods<Attn_MechanismInterface>]> {
+def Attn_EvaOp : Attn_Op<"eva", [
+    DeclareOpInterfaceMethods<Attn_MechanismInterface>,
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "EVA: exact attention in a window and control variates for chunks of keys";
   let description = [{
         o_i = Σ_{j ∈ E_i} p_j v_j + Σ_c p_c β_c,   p = softmax over { s⟨q_i, k_j⟩ : j ∈ E_i } ∪ { s⟨q_i, k̄_c⟩ [+ log |P_c|] : c }

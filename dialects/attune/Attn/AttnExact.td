@@ -11,7 +11,8 @@
 include "attune/Attn/AttnBase.td"
 
 def Attn_SoftmaxOp : Attn_Op<"softmax", [
-    DeclareOpInterfaceMethods<Attn_MechanismInterface>]> {
+    DeclareOpInterfaceMethods<Attn_MechanismInterface>,
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Exact softmax attention";
   let description = [{
         o_i = Σ_j softmax_j(scale · ⟨q_i, k_j⟩) v_j     over the keys j that query i sees

@@ -21,4 +21,21 @@ def Attn_MechanismInterface : OpInterface<"MechanismOpInterface"> {
   ];
 }
 
+def Attn_UsefulOperationsInterface : OpInterface<"UsefulOperationsOpInterface"> {
+  let cppNamespace = "::attune::attn";
+  let description = [{
+    A step of a function as papers write it, of which it can be said what it needs at least, whatever a plan executes.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Multiply-adds of products: the least over the exact forms of the op (all pairs, or a state), causal linear ones at their best
+      length of a chunk. All sizes are static.
+    }], "double", "multiplyAdds", (ins), "", "return 0;">,
+    InterfaceMethod<[{
+      The tokens that the op multiplies by a compression E, and E; nulls if it compresses none. Where a projection makes these
+      tokens, E x may come first.
+    }], "std::pair<::mlir::Value, ::mlir::Value>", "compression", (ins), "", "return {};">
+  ];
+}
+
 #endif // ATTUNE_ATTN_INTERFACES_TD

@@ -11,7 +11,8 @@
 include "attune/Attn/AttnBase.td"
 
 def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResultSegments,
-    DeclareOpInterfaceMethods<Attn_MechanismInterface>]> {
+    DeclareOpInterfaceMethods<Attn_MechanismInterface>,
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds", "compression"]>]> {
   let summary = "Kernel (linear) attention with a feature map";
   let description = [{
         o_i = Σ_j ⟨φ(q_i), φ(k_j)⟩ v_j / Σ_j ⟨φ(q_i), φ(k_j)⟩     over the keys j that query i sees

@@ -10,7 +10,7 @@
 
 include "attune/Attn/AttnBase.td"
 
-def Attn_ProjectOp : Attn_Op<"project"> {
+def Attn_ProjectOp : Attn_Op<"project", [DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Project a sequence to heads";
   let description = [{
         result[b, h, t, c] = Σ_D x[b, t, D] weight[D, h·width + c]  [+ bias[h·width + c]]
@@ -33,7 +33,8 @@ def Attn_ProjectOp : Attn_Op<"project"> {
   }];
 }
 
-def Attn_ProjectOutputOp : Attn_Op<"project_output"> {
+def Attn_ProjectOutputOp : Attn_Op<"project_output", [
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Merge heads and project to the width of the model";
   let description = [{
         result[b, t, D] = Σ_{h, c} source[b, h, t, c] weight[h·dv + c, D]  [+ bias[D]]
@@ -52,7 +53,7 @@ def Attn_ProjectOutputOp : Attn_Op<"project_output"> {
   }];
 }
 
-def Attn_RopeOp : Attn_Op<"rope", [AllShapesMatch<["source", "result"]>]> {
+def Attn_RopeOp : Attn_Op<"rope", [Attn_UsefulOperationsInterface, AllShapesMatch<["source", "result"]>]> {
   let summary = "Rotary position embedding";
   let description = [{
     Rotates the pairs (2i, 2i + 1) of each token, or (i, i + d/2) with `half`, by position · base^{−2i/d}
@@ -74,7 +75,7 @@ def Attn_RopeOp : Attn_Op<"rope", [AllShapesMatch<["source", "result"]>]> {
   }];
 }
 
-def Attn_QkNormOp : Attn_Op<"qk_norm", [AllShapesMatch<["source", "result"]>]> {
+def Attn_QkNormOp : Attn_Op<"qk_norm", [Attn_UsefulOperationsInterface, AllShapesMatch<["source", "result"]>]> {
   let summary = "Layer normalisation of each token of each head, without gain";
   let description = [{
         result = (x − mean(x)) / sqrt(mean((x − mean(x))²) + epsilon)     over the width
@@ -93,7 +94,8 @@ def Attn_QkNormOp : Attn_Op<"qk_norm", [AllShapesMatch<["source", "result"]>]> {
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 
-def Attn_CompressOp : Attn_Op<"compress"> {
+def Attn_CompressOp : Attn_Op<"compress", [
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds", "compression"]>]> {
   let summary = "Compress a sequence to slots: E·X";
   let description = [{
         result[b, g, s, c] = Σ_{j < lengths[b]} weight[⌊g·W/G⌋, s, j] source[b, g, j, c]
@@ -118,7 +120,8 @@ def Attn_CompressOp : Attn_Op<"compress"> {
   }];
 }
 
-def Attn_LepeOp : Attn_Op<"lepe", [AttrSizedOperandSegments, AllShapesMatch<["source", "result"]>]> {
+def Attn_LepeOp : Attn_Op<"lepe", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>, AllShapesMatch<["source", "result"]>]> {
   let summary = "Locally enhanced positional encoding: a depthwise convolution of the values, added to the output";
   let description = [{
         result[b, h, t, c] = source[b, h, t, c] + Σ_{δ ∈ −1, 0, 1} weight[h, c, δ + 1] v[b, g, t + δ, c]  [+ bias[h, c]]
@@ -146,7 +149,7 @@ def Attn_LepeOp : Attn_Op<"lepe", [AttrSizedOperandSegments, AllShapesMatch<["so
   }];
 }
 
-def Attn_TakeHeadsOp : Attn_Op<"take_heads"> {
+def Attn_TakeHeadsOp : Attn_Op<"take_heads", [Attn_UsefulOperationsInterface]> {
   let summary = "Some consecutive heads";
   let description = [{
         result[b, h, t, c] = source[b, first + h, t, c]
@@ -165,7 +168,7 @@ def Attn_TakeHeadsOp : Attn_Op<"take_heads"> {
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 
-def Attn_ConcatHeadsOp : Attn_Op<"concat_heads"> {
+def Attn_ConcatHeadsOp : Attn_Op<"concat_heads", [Attn_UsefulOperationsInterface]> {
   let summary = "The heads of several parts, one after another";
   let description = [{
         result[b, h, t, c] = part[b, h − first, t, c]     for the part with first ≤ h < first + its heads

@@ -10,7 +10,9 @@
 
 include "attune/Attn/AttnBase.td"
 
-def Attn_PolynomialOp : Attn_Op<"polynomial", [DeclareOpInterfaceMethods<Attn_MechanismInterface>]> {
+def Attn_PolynomialOp : Attn_Op<"polynomial", [
+    DeclareOpInterfaceMethods<Attn_MechanismInterface>,
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Polynomial attention";
   let description = [{
         o_i = Σ_j w_ij v_j / max(bias + Σ_j w_ij, floor),   w_ij = (scale · ⟨q_i, k_j⟩)^degree     over the keys j that i sees
@@ -37,7 +39,8 @@ def Attn_PolynomialOp : Attn_Op<"polynomial", [DeclareOpInterfaceMethods<Attn_Me
 }
 
 def Attn_PolysketchOp : Attn_Op<"polysketch", [AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<Attn_MechanismInterface>]> {
+    DeclareOpInterfaceMethods<Attn_MechanismInterface>,
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Polynomial attention through sketches";
   let description = [{
         w_ij = ⟨S(scale · q_i), S(k_j)⟩²,   and (scale · ⟨q_i, k_j⟩)^degree where ⌊i / b⌋ = ⌊j / b⌋ with `local_exact` = b

@@ -1,4 +1,4 @@
-//===- AttnDecomposePower.cpp - Polynomial attention and sketches of it as terms -*- C++ -*-===//
+//===- AttnMechanismPower.cpp - Polynomial attention and sketches of it as terms, and what they need -*- C++ -*-===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AttnTerms.h"
+#include "UsefulOperations.h"
 
 using namespace mlir;
 using namespace attune::attn;
@@ -40,4 +41,23 @@ SmallVector<Value> PolysketchOp::decompose(OpBuilder &builder) {
   }
   weights = buildVisible(builder, loc, weights, getLengths(), getCausalAttr(), WindowAttr());
   return {buildNormalized(builder, loc, weights, getValue(), getDenominatorAttr(), getOutput().getType())};
+}
+
+double PolynomialOp::multiplyAdds() {
+  AttentionSizes s(getQuery(), getKey(), getValue(), getCausal());
+  return s.ofAll(s.pairs(getWindow(), s.d));
+}
+
+/// The sketch of a row: half the degree leaves of d × r, then products of two r × r. Its square has r (r + 1) / 2
+/// different features. In blocks of so many tokens weights are exact, d wide. The keys of a group are sketched for each
+/// query head.
+double PolysketchOp::multiplyAdds() {
+  AttentionSizes s(getQuery(), getKey(), getValue(), getCausal());
+  s.shared = 1;
+  double r = static_cast<double>(getSize()), leaves = static_cast<double>(getDegree()) / 2;
+  double block = static_cast<double>(getLocalExact().value_or(0));
+  double sketches = (s.n + s.N) * (leaves * s.d * r + (leaves - 1) * 2 * r * r);
+  double inside = s.n * block / 2 * (s.d + s.dv + 1);
+  double outside = s.pairs(s.N, r) - s.n * block / 2 * (r + s.dv);
+  return s.ofAll(sketches + inside + std::min(s.states(r * (r + 1) / 2), outside));
 }

@@ -1,4 +1,4 @@
-//===- AttnDecomposeBlocked.cpp - EFFATT, agents and EVA as terms -*- C++ -*-===//
+//===- AttnMechanismBlocked.cpp - EFFATT, agents and EVA as terms, and what they need -*- C++ -*-===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AttnTerms.h"
+#include "UsefulOperations.h"
 
 using namespace mlir;
 using namespace attune::attn;
@@ -56,4 +57,25 @@ SmallVector<Value> EvaOp::decompose(OpBuilder &builder) {
                            summaries.getMean(), summaries.getSummary(), summaries.getLogWeight(), getChunkAttr(),
                            getLocalAttr(), getScaleAttr(), excludes ? builder.getUnitAttr() : UnitAttr(),
                            getCausalAttr())};
+}
+
+//===----------------------------------------------------------------------===//
+// Useful operations
+//===----------------------------------------------------------------------===//
+
+double EffattOp::multiplyAdds() {
+  AttentionSizes s(getQuery(), getKey(), getValue());
+  return s.ofAll((s.n + s.shared * s.N) * s.d * s.dv);
+}
+
+double AgentOp::multiplyAdds() {
+  AttentionSizes s(getQuery(), getKey(), getValue());
+  return s.ofAll((s.n + s.N) * static_cast<double>(getAgents()) * (s.d + s.dv));
+}
+
+/// In `local` keys of its own block and a mean of each chunk; then the means.
+double EvaOp::multiplyAdds() {
+  AttentionSizes s(getQuery(), getKey(), getValue(), getCausal());
+  double seen = static_cast<double>(getLocal().value_or(0)) + s.N / static_cast<double>(getChunk());
+  return s.ofAll(s.blockPairs(seen, s.d) + s.N * (s.d + s.dv));
 }

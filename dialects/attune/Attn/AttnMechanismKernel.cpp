@@ -1,4 +1,4 @@
-//===- AttnDecomposeKernel.cpp - Kernel attention as terms -*- C++ -*-===//
+//===- AttnMechanismKernel.cpp - Kernel attention as terms, and what it needs -*- C++ -*-===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AttnTerms.h"
+#include "UsefulOperations.h"
 
 using namespace mlir;
 using namespace attune::attn;
@@ -109,4 +110,27 @@ SmallVector<Value> KernelOp::decompose(OpBuilder &builder) {
   Value weights = buildWeights(builder, getLoc(), a, b);
   weights = buildVisible(builder, getLoc(), weights, getLengths(), getCausalAttr(), getWindowAttr());
   return {buildNormalized(builder, getLoc(), weights, getValue(), getDenominatorAttr(), getOutput().getType())};
+}
+
+/// The least of pairs and of a state, after random features, which are products, and after E and F.
+double KernelOp::multiplyAdds() {
+  AttentionSizes s(getQuery(), getKey(), getValue(), getCausal());
+  double m = static_cast<double>(getFeatureMap().getFeatures(shapeOf(getQuery())[3]));
+  double keyHeads = static_cast<double>(mappedHeads(shapeOf(getKey())[1], getParameter()));
+  s.shared = keyHeads / s.heads;
+  FeatureKind kind = getFeatureMap().getKind();
+  bool random = kind == FeatureKind::Favor || kind == FeatureKind::FavorRelu;
+  double total = random ? s.ofAll((s.n + s.shared * s.N) * m * s.d) : 0;
+  if (getCompressKey()) {
+    double tokens = s.N, heads = static_cast<double>(shapeOf(getValue())[1]);
+    s.N = static_cast<double>(shapeOf(getCompressKey())[1]);
+    total += s.batch * s.N * tokens * (keyHeads * m + heads * s.dv);
+  }
+  return total + s.ofAll(std::min(s.states(m), s.pairs(getWindow(), m)));
+}
+
+std::pair<Value, Value> KernelOp::compression() {
+  if (!getCompressValue())
+    return {};
+  return {getValue(), getCompressValue()};
 }

@@ -1,4 +1,4 @@
-//===- AttnDecomposeExact.cpp - Softmax attention as terms; terms that mechanisms share -*- C++ -*-===//
+//===- AttnMechanismExact.cpp - Softmax attention as terms and what it needs; terms that mechanisms share -*- C++ -*-===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AttnTerms.h"
+#include "UsefulOperations.h"
 
 using namespace mlir;
 using namespace attune::attn;
@@ -62,4 +63,9 @@ SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
   if (getLse())
     results.push_back(finish.getLse());
   return results;
+}
+
+double SoftmaxOp::multiplyAdds() {
+  AttentionSizes s(getQuery(), getKey(), getValue(), getCausal());
+  return s.ofAll(s.pairs(getWindow(), s.d));
 }
