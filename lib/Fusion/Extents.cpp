@@ -69,6 +69,17 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
   return kernel::keysBefore(site.tiles(), tile, limit, stage.step);
 }
 
+/// The first entry of the block that the tile of an axis lies in.
+static Value blockAt(const TileSite &site, const Extents &extents, Axis axis) {
+  TileBuilder &tiles = site.tiles();
+  const AxisRange &range = site[axis];
+  int64_t block = extents[axis].block, perBlock = llvm::divideCeil(block, range.count);
+  if (perBlock == 1)
+    return range.first;
+  Value number = range.number ? tiles.div(range.number, perBlock) : tiles.div(range.first, block);
+  return tiles.mul(number, block);
+}
+
 Value fusion::beginAt(const TileSite &site, const Stage &stage, const kernel::VisibleKeys &borders, Border border) {
   switch (border) {
   case Border::Begin:
@@ -77,6 +88,8 @@ Value fusion::beginAt(const TileSite &site, const Stage &stage, const kernel::Vi
     return borders.full;
   case Border::End:
     return borders.last;
+  case Border::Block:
+    return blockAt(site, *stage.extents, *(*stage.extents)[stage.axis].causal);
   case Border::Rows:
     return site[*(*stage.extents)[stage.axis].causal].first;
   case Border::RowsEnd:
@@ -87,7 +100,7 @@ Value fusion::beginAt(const TileSite &site, const Stage &stage, const kernel::Vi
 
 Value fusion::endAt(const TileSite &site, const Stage &stage, const kernel::VisibleKeys &borders, Border border) {
   TileBuilder &tiles = site.tiles();
-  if (border == Border::Rows)
+  if (border == Border::Rows || border == Border::Block)
     return tiles.min(beginAt(site, stage, borders, border), borders.limit);
   if (border == Border::RowsEnd)
     return tiles.min(tiles.add(beginAt(site, stage, borders, Border::Rows), tiles.index(1)), borders.limit);

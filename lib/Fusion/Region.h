@@ -13,6 +13,7 @@
 #ifndef ATTUNE_LIB_FUSION_REGION_H
 #define ATTUNE_LIB_FUSION_REGION_H
 
+#include "BlockTiles.h"
 #include "Pieces.h"
 #include "Term.h"
 
@@ -34,6 +35,7 @@ struct Extent {
   int64_t beforePart = 0; ///< so many entries for each part before that at the site; 0: `count`
   /// A stage streams the `count` entries that belong to the entry of that axis at the site.
   std::optional<Axis> memberOf = std::nullopt;
+  int64_t block = 0; ///< every so many entries begin a tile of the grid, which ends with them; 0: tiles follow one another
 };
 struct Extents {
   std::array<Extent, axisCount> ofAxes;
@@ -47,6 +49,7 @@ enum class Border {
   Begin,
   Seen, ///< entries before it count for every row of the tile; a multiple of the step
   End,  ///< no entry from here on counts for any row
+  Block, ///< where the block of the rows begins; a step that ends there has no entries behind it
   // Of an axis whose tiles have the size of the rows' tile, and of which each row sees the entries up to itself:
   Rows,    ///< the first of the rows
   RowsEnd  ///< behind it, as far as entries exist: where the one tile at the diagonal ends

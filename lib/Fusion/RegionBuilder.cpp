@@ -38,6 +38,8 @@ static Value gridSize(TileBuilder &host, const KernelRegion &region, const GridA
   Value count = countOf(host, extent, extent.memory);
   if (const Extent *windows = windowed(region); windows && axis.axis == Axis::Batch)
     return kernel::multiply(host, count, kernel::windowCount(host, windows->window, windows->memory));
+  if (extent.block)
+    return kernel::BlockTiles{extent.block, axis.tile}.count(host, count);
   return axis.tile == 1 ? count : host.ceilDiv(count, axis.tile);
 }
 
@@ -87,12 +89,15 @@ static TileSite programSite(TileSite site, const KernelRegion &region) {
     if ((*region.extents)[axis].window)
       site = site.with(axis, AxisRange{Value(), 0, Value(), Value(), view});
   for (const GridAxis &axis : region.grid) {
-    Value first = axis.axis == Axis::Batch ? entry : tiles.programId(axis.counts);
-    if (axis.tile != 1)
-      first = tiles.mul(first, axis.tile);
     const Extent &extent = (*region.extents)[axis.axis];
-    Value limit = extent.lengths ? limitOf(site, extent, site[axis.axis].view) : Value();
-    site = site.with(axis.axis, AxisRange{first, axis.tile, limit, Value(), site[axis.axis].view});
+    Value number = axis.axis == Axis::Batch ? entry : tiles.programId(axis.counts), first = number;
+    kernel::BlockTiles blocks{extent.block ? extent.block : axis.tile, axis.tile};
+    if (axis.tile != 1)
+      first = blocks.first(tiles, number);
+    Value limit = blocks.even() ? Value() : blocks.blockEnd(tiles, number);
+    if (extent.lengths)
+      limit = limitOf(site, extent, site[axis.axis].view);
+    site = site.with(axis.axis, AxisRange{first, axis.tile, limit, Value(), site[axis.axis].view, number});
   }
   return site;
 }

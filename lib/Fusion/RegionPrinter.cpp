@@ -164,7 +164,7 @@ void RegionPrinter::forms(const Stage &stage, const StepForm &given) {
 }
 
 static StringRef borderName(Border border) {
-  constexpr StringLiteral names[] = {"begin", "seen", "end", "rows", "rows_end"};
+  constexpr StringLiteral names[] = {"begin", "seen", "end", "block", "rows", "rows_end"};
   return names[static_cast<unsigned>(border)];
 }
 

@@ -40,7 +40,7 @@ private:
   SmallVector<Value> buildSegment(const TileSite &site, const Segment &segment, const kernel::VisibleKeys &borders,
                                   ValueRange state) const;
   TileSite stepSite(const TileSite &site, Scope &inner, Value first, const Segment &segment,
-                    const kernel::VisibleKeys &borders) const;
+                    const kernel::VisibleKeys &borders, Value end) const;
   SmallVector<Value> buildStep(const TileSite &site, const StepForm &chosen, ValueRange state) const;
   SmallVector<Value> buildForm(const TileSite &site, const StepForm &chosen, ValueRange state) const;
   SmallVector<Value> buildInUnit(const TileSite &site, const StepForm &form, const OpenState &open,
@@ -168,11 +168,13 @@ static tile::LoopOp buildLoop(TileBuilder &tiles, tile::CarryAttrInterface carry
 }
 
 TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, const Segment &segment,
-                               const kernel::VisibleKeys &borders) const {
+                               const kernel::VisibleKeys &borders, Value end) const {
   const Extent &streamed = (*stage.extents)[stage.axis];
   if (streamed.memberOf)
     first = inner.tiles.add(inner.tiles.mul(site[*streamed.memberOf].first, streamed.count), first);
   AxisRange range{first, stage.step, segment.masked ? borders.limit : Value(), Value(), site[stage.axis].view};
+  if (segment.to == Border::Block)
+    range.limit = end;
   Mask mask = segment.masked ? Mask{borders.limit, borders.diagonal} : Mask();
   TileSite step = site.step(inner, stage.axis, range, mask);
   if (!stage.together)
@@ -189,7 +191,7 @@ SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment
   const StepForm &chosen = segment.form ? *segment.form : form;
   auto next = [&](Block &block, Value first, ValueRange carried) {
     Scope inner(block, tiles.loc, &site.block());
-    return buildStep(stepSite(site, inner, first, segment, borders), chosen, carried);
+    return buildStep(stepSite(site, inner, first, segment, borders, upper), chosen, carried);
   };
   tile::CarryAttrInterface carry = form.term->carry(tiles.builder.getContext());
   tile::LoopOp loop = buildLoop(tiles, carry, lower, upper, stage.step, state, next);

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "TileSite.h"
 
+#include "BlockTiles.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -133,7 +135,10 @@ Value TileSite::index(const Dimension &dimension) const {
   if (!dimension.axis)
     return tiles().index(dimension.add);
   TileBuilder &at = placed[numberOf(*dimension.axis)]->tiles;
-  Value result = at.div((*this)[*dimension.axis].first, dimension.divide);
+  const AxisRange &range = (*this)[*dimension.axis];
+  Value result = dimension.block && range.number
+                     ? range.number
+                     : kernel::BlockTiles{dimension.block, dimension.divide}.number(at, range.first);
   if (dimension.modulo)
     result = at.sub(result, at.mul(at.div(result, dimension.modulo), dimension.modulo));
   if (dimension.add)

@@ -51,6 +51,7 @@ struct AxisRange {
   /// Entries at or past it, and below it, are 0; null: those past the end, and below the view's first.
   mlir::Value limit, lower;
   WindowView view; ///< where the entries lie in memory
+  mlir::Value number = {}; ///< of the tile on the grid; null: the entries are none
 };
 
 /// Which pairs of the site's queries and keys count.
@@ -95,6 +96,7 @@ struct Dimension {
   int64_t count = 0;
   bool rows = false;
   int64_t modulo = 0; ///< 0: none
+  int64_t block = 0;  ///< of ⌊first / divide⌋: of the tiles of `divide` entries one begins with every so many; 0: they follow one another
 };
 
 class TileSite {

@@ -111,8 +111,8 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
   if (!schedule)
     schedule = defaultSchedule(target, storageOf(source));
   ATTUNE_DEBUG() << "@" << source.getName() << ": " << schedule << ", " << weights.size() << " prepared weights";
-  if (prepares)
-    buildPrepareFunction(module, host, source, weights, schedule);
+  if (prepares && failed(buildPrepareFunction(module, host, source, weights, schedule)))
+    return failure();
   OpBuilder builder = OpBuilder::atBlockEnd(&host.getBody().front());
   BuildSite site{module, builder, source.getLoc()};
   HostBuilder hostBuilder(site, memories, tensors, host.getName().str(), schedule, printRegions ? &llvm::errs() : nullptr);

@@ -8,6 +8,7 @@
 #include "HostBuilder.h"
 
 #include "FeatureMaps.h"
+#include "Sketch.h"
 #include "Regions/KeyState.h"
 #include "Regions/Regions.h"
 #include "SplitReduction.h"
@@ -95,8 +96,7 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
   PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
                             op.getScale().convertToDouble(), op.getDenominatorAttr(), matrices,
                             attn::stringifyForm(op.getForm().value_or(attn::Form::Quadratic))};
-  buildPolysketch(site, problem, options);
-  return success();
+  return buildPolysketch(site, problem, options);
 }
 
 LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {

@@ -8,7 +8,7 @@
 //
 //   w_ij = ⟨S(q_i), S(k_j)⟩², and ⟨q_i, k_j⟩^p inside diagonal blocks of b tokens
 //
-//   sketch:     S(q / |q|) and S(k), once                                      (Sketch.cpp)
+//   sketch:     S(q / |q|) and S(k), once                             (Regions/SketchRegion.cpp)
 //   quadratic:  parallel over (batch, head, query tile): pairs with the keys before the block, then inside it
 //   state:      parallel over (batch, head, piece): block after block of the piece's keys enters every slice S_f;
 //               parallel over (batch, head, slice): the pieces merged; then a readout of the query tiles
@@ -23,13 +23,13 @@
 //===----------------------------------------------------------------------===//
 #include "Pieces.h"
 #include "SketchedTiles.h"
-#include "SketchTree.h"
 #include "attune/Kernel/SketchRules.h"
 #include "attune/Tile/WindowTiles.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
+using fusion::buildRegion;
 
 /// Whether exact pairs have units of their own. From degree 32 on the root of a logit that is small beside |q| |k| is below
 /// the range, and matters if the row has no larger one.
@@ -64,7 +64,7 @@ static SmallVector<Value> addPairs(TileBuilder &tiles, const QueryTile &tile, co
   int64_t rows = tile.at.rows;
   Value q = tiles.cast((exact ? tile.query : tile.sketchedQuery).load(tiles, tile.first, rows), f32); // [Tq, d or r]
   if (exact) {
-    Value norm = sketchLength(tiles, q, hasPairs(tile.at.options.matrices));                          // [Tq]
+    Value norm = sketchLength(tiles, q, tile.at.options.matrices.hasPairs());                          // [Tq]
     Value unit = tiles.over(tiles.constant({rows}, 1), tiles.maximum(norm, tiles.constant({rows}, 0x1p-120)));
     if (tile.at.largest)
       unit = tiles.over(unit, largestNorm(tiles, tile.frame[tile.at.largest], tile.point, rows));     // [Tq]
@@ -106,40 +106,6 @@ static SmallVector<Value> addOwnBlock(TileBuilder &tiles, const QueryTile &tile,
 static void finishTile(TileBuilder &tiles, const QueryTile &tile, const PowerCarry &carry, ValueRange carried,
                        Value blockEnd) {
   storeOutput(tiles, tile.frame, tile.at.problem, tile.point, tile.first, carry.finish(tiles, carried), blockEnd);
-}
-
-//===----------------------------------------------------------------------===//
-// Quadratic
-//===----------------------------------------------------------------------===//
-
-static void buildPairs(BuildSite &site, const Sketches &at) {
-  const Problem &problem = at.problem;
-  KernelFrame frame(site, problem, "polysketch", {tile::Axis::Batch, tile::Axis::Head, tile::Axis::QueryBlock},
-                    at.values());
-  TileBuilder &tiles = frame.tiles;
-  Point point = gridPoint(frame, problem);
-  QueryTile tile = queryTile(tiles, at, frame, point);
-  Value number = tiles.programId(tile::Axis::QueryBlock), block = tiles.div(number, at.grid.perBlock());
-  Value start = tiles.mul(block, at.block), queries = tiles.dim(frame[problem.query.memory], 2);
-  Value blockEnd = tiles.min(tiles.add(start, tiles.index(at.block)), queries);
-  Value inBlock = tiles.mul(tiles.sub(number, tiles.mul(block, at.grid.perBlock())), at.rows);
-  tile.first = tiles.add(start, inBlock);
-  tile.limit = keyLimit(frame, tiles, problem, point);
-  PowerCarry carry = carryOf(tiles, tile);
-  SmallVector<Value> carried = carry.start(tiles);
-  Value c0 = tiles.index(0);
-  if (!problem.causal) {
-    carried = addPairs(tiles, tile, carry, c0, tile.limit, carried, /*exact=*/false, /*diagonal=*/false);
-  } else {
-    Value before = tiles.min(start, tile.limit);
-    carried = addPairs(tiles, tile, carry, c0, before, carried, /*exact=*/false, /*diagonal=*/false);
-    carried = addOwnBlock(tiles, tile, carry, start, carried);
-  }
-  finishTile(tiles, tile, carry, carried, blockEnd);
-  TileBuilder host(site.host, site.loc);
-  Value blocks = host.ceilDiv(host.dim(problem.query.memory, 2), at.block);
-  frame.finish(site, {host.dim(problem.query.memory, 0), host.index(problem.heads()),
-                      host.mul(blocks, at.grid.perBlock())});
 }
 
 //===----------------------------------------------------------------------===//
@@ -283,15 +249,29 @@ static void buildParts(BuildSite &site, const Sketches &at) {
 // The mechanism
 //===----------------------------------------------------------------------===//
 
-/// A workspace for the sketches of `tokens`, sketched for H heads.
-static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tokens, const PolysketchOptions &options,
-                             double scale, Value largest, bool running, bool queries) {
+static LogicalResult buildReaders(BuildSite &site, const Problem &problem, const PolysketchOptions &options, const KeyUnit &unit,
+                         const Sketched &query, const Sketched &key) {
+  if (options.form == "quadratic")
+    return buildRegion(site, sketchedPairsRegion({problem, options, unit, query, key, tilesOf(problem, options)}));
+  RunningUnit running{unit.lengths, unit.running, options.matrices.degree()};
+  Sketches at{problem,     options,        query.tokens, key.tokens, query.columns,
+              key.columns, query.lengths, unit.largest, running,    tilesOf(problem, options)};
+  if (options.form == "chunked")
+    return buildParts(site, at), success();
+  SketchState state = allocateState(site, at);
+  buildSketchedState(site, at, state);
+  buildReadout(site, at, state);
+  return success();
+}
+
+/// Workspaces for the sketches of `tokens`, sketched for H heads.
+static Sketched allocateSketches(BuildSite &site, const Problem &problem, const Tokens &tokens,
+                                 const PolysketchOptions &options, bool queries) {
   TileBuilder host(site.host, site.loc);
   int64_t heads = problem.heads(), r = options.size;
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Value batch = host.dim(tokens.memory, 0), count = host.dim(tokens.memory, 2);
   Sketched result;
-  result.largest = largest, result.running = running;
   bool once = productsOnce(problem, options);
   int64_t width = once ? r + r / 2 : r;
   result.tokens = {site.workspace({dynamic, heads, dynamic, width}, {batch, count}), 0, heads, r, {}};
@@ -299,31 +279,54 @@ static Sketched sketchTokens(BuildSite &site, Problem problem, const Tokens &tok
     result.grid = tilesOf(problem, options);
     result.columns = site.workspace({dynamic, heads, dynamic, r, result.grid.rows}, {batch, result.grid.count(host, count)});
   } else {
-    problem.schedule = sketchSchedule(problem.schedule, tokens.width, r);
-    result.grid = {problem.schedule.getQueryTile(), problem.schedule.getQueryTile()};
+    int64_t rows = sketchSchedule(problem.schedule, tokens.width, r).getQueryTile();
+    result.grid = {rows, rows};
   }
   if (queries)
     result.lengths = site.workspace({dynamic, heads, dynamic}, {batch, count});
-  problem.name += queries ? "_query" : "_key";
-  problem.query = tokens;
-  buildSketch(site, problem, options.matrices, scale, result);
   return result;
 }
 
-void kernel::buildPolysketch(BuildSite &site, const Problem &problem, const PolysketchOptions &options) {
-  bool longRange = sketchNeedsUnit(options.degree);
-  Value largest = longRange && !problem.causal ? buildLargestNorm(site, problem) : Value();
-  RunningUnit running = longRange && problem.causal ? buildRunningUnit(site, problem, options.matrices) : RunningUnit();
-  bool runs = static_cast<bool>(running);
-  Sketched query = sketchTokens(site, problem, problem.query, options, options.scale, largest, runs, /*queries=*/true);
-  Sketched key = sketchTokens(site, problem, problem.key, options, 1.0, largest, runs, /*queries=*/false);
-  Sketches at{problem,     options,        query.tokens, key.tokens, query.columns,
-              key.columns, query.lengths, largest,      running,    tilesOf(problem, options)};
-  if (options.form == "quadratic")
-    return buildPairs(site, at);
-  if (options.form == "chunked")
-    return buildParts(site, at);
-  SketchState state = allocateState(site, at);
-  buildSketchedState(site, at, state);
-  buildReadout(site, at, state);
+/// Those of queries or keys, in a kernel of their own.
+static FailureOr<Sketched> sketchTokens(BuildSite &site, Problem problem, const Tokens &tokens,
+                                        const PolysketchOptions &options, const KeyUnit &unit, bool queries) {
+  Sketched result = allocateSketches(site, problem, tokens, options, queries);
+  if (!result.columns)
+    problem.schedule = sketchSchedule(problem.schedule, tokens.width, options.size);
+  problem.name += queries ? "_query" : "_key";
+  if (failed(buildRegion(site, sketchRegion(problem, tokens, options.matrices, queries ? options.scale : 1, unit, result))))
+    return failure();
+  return result;
+}
+
+/// The unit of lengths of keys, in a kernel of its own if there is one.
+static FailureOr<KeyUnit> buildUnit(BuildSite &site, const Problem &problem, const PolysketchOptions &options) {
+  KeyUnit unit;
+  if (!sketchNeedsUnit(options.degree))
+    return unit;
+  TileBuilder host(site.host, site.loc);
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  int64_t heads = problem.heads();
+  Value batch = host.dim(problem.key.memory, 0), count = host.dim(problem.query.memory, 2);
+  if (problem.causal) {
+    unit.lengths = site.workspace({dynamic, heads, dynamic}, {batch, count});
+    unit.running = site.workspace({dynamic, heads, dynamic}, {batch, count});
+  } else {
+    unit.largest = site.workspace({dynamic, heads}, batch);
+  }
+  if (failed(buildRegion(site, problem.causal ? runningUnitRegion(problem, options.matrices, unit)
+                                              : largestKeyRegion(problem, unit))))
+    return failure();
+  return unit;
+}
+
+LogicalResult kernel::buildPolysketch(BuildSite &site, const Problem &problem, const PolysketchOptions &options) {
+  FailureOr<KeyUnit> unit = buildUnit(site, problem, options);
+  if (failed(unit))
+    return failure();
+  FailureOr<Sketched> query = sketchTokens(site, problem, problem.query, options, *unit, /*queries=*/true);
+  FailureOr<Sketched> key = sketchTokens(site, problem, problem.key, options, *unit, /*queries=*/false);
+  if (failed(query) || failed(key))
+    return failure();
+  return buildReaders(site, problem, options, *unit, *query, *key);
 }

@@ -14,7 +14,7 @@
 
 namespace attune::kernel {
 
-using tile::evenPower, tile::inverseUnit, tile::leastUnit, tile::unitFactor;
+using tile::evenPower, tile::inverseUnit, tile::leastUnit, tile::powerOfTwoNextTo, tile::unitFactor;
 
 /// Σ_j t_ij^degree [v_j 1] of a tile of queries, carried in the unit M_i^degree where M_i is the largest |t_ij| so far: a
 /// power of a logit overflows long before the quotient does. Carries M [Tq], den [Tq], num [Tq, dv].

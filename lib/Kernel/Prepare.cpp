@@ -134,19 +134,23 @@ static Problem problemOf(func::FuncOp prepare, StringRef name, tile::ScheduleAtt
   return problem;
 }
 
-void kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::FuncOp source, ArrayRef<PreparedWeight> weights,
+LogicalResult kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::FuncOp source, ArrayRef<PreparedWeight> weights,
                                   tile::ScheduleAttr schedule) {
   SmallVector<SketchMatrix> matrices = matricesOf(source);
   if (matrices.empty() && weights.empty())
-    return;
+    return success();
   IRMapping memories;
   func::FuncOp prepare = makePrepare(module, host, source, memories);
   OpBuilder builder = OpBuilder::atBlockEnd(&prepare.getBody().front());
   BuildSite site{module, builder, host.getLoc()};
-  for (auto [place, matrix] : llvm::enumerate(matrices))
-    if (llvm::none_of(ArrayRef(matrices).take_front(place), [&](const SketchMatrix &other) { return other.sameAs(matrix); }))
-      buildSketchMatrix(site, problemOf(prepare, matrix.name, schedule), memories.lookup(matrix.sign()),
-                        memories.lookup(matrix.index()), addArgument(prepare, matrix.name, matrix.type));
+  for (auto [place, matrix] : llvm::enumerate(matrices)) {
+    if (llvm::any_of(ArrayRef(matrices).take_front(place), [&](const SketchMatrix &other) { return other.sameAs(matrix); }))
+      continue;
+    Value sign = memories.lookup(matrix.sign()), index = memories.lookup(matrix.index());
+    Value result = addArgument(prepare, matrix.name, matrix.type);
+    if (failed(buildRegion(site, signMatrixRegion(problemOf(prepare, matrix.name, schedule), sign, index, result))))
+      return failure();
+  }
   for (const PreparedWeight &weight : weights) {
     auto parameter = [&](std::optional<unsigned> position) {
       return position ? memories.lookup(Value(source.getArgument(*position))) : Value();
@@ -157,4 +161,5 @@ void kernel::buildPrepareFunction(ModuleOp module, func::FuncOp host, func::Func
                       result);
   }
   func::ReturnOp::create(builder, host.getLoc());
+  return success();
 }

@@ -9,7 +9,7 @@
 #define ATTUNE_LIB_KERNEL_PREPARE_H
 
 #include "PreparedWeights.h"
-#include "Sketch.h"
+#include "Regions/SketchRegion.h"
 
 namespace attune::kernel {
 
@@ -37,8 +37,8 @@ PreparedTensors addPreparedArguments(mlir::func::FuncOp host, mlir::func::FuncOp
 /// The function `<name>__prepare` that computes them from the parameters, if there are any. Every plan of a library has
 /// the same parameters and sketches, so any of them may be `source`; `host` is its host function. `weights` are those of all
 /// plans.
-void buildPrepareFunction(mlir::ModuleOp module, mlir::func::FuncOp host, mlir::func::FuncOp source,
-                          llvm::ArrayRef<PreparedWeight> weights, tile::ScheduleAttr schedule);
+mlir::LogicalResult buildPrepareFunction(mlir::ModuleOp module, mlir::func::FuncOp host, mlir::func::FuncOp source,
+                                         llvm::ArrayRef<PreparedWeight> weights, tile::ScheduleAttr schedule);
 
 } // namespace attune::kernel
 

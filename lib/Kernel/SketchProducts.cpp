@@ -18,7 +18,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SketchState.h"
-#include "SketchTree.h"
 
 using namespace mlir;
 using namespace attune;

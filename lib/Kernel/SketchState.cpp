@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "SketchState.h"
 
-#include "SketchTree.h"
-
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;

@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "SketchUnit.h"
 
-#include "SketchTree.h"
-
 using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
@@ -17,34 +15,14 @@ Value kernel::repeat(TileBuilder &tiles, Value x, int64_t rows) {
   return tiles.reduceAdd(tiles.expand(x, 1, {1, rows}), 0);
 }
 
-RunningUnit kernel::buildRunningUnit(BuildSite &site, const Problem &problem, const SketchMatrices &matrices) {
-  TileBuilder host(site.host, site.loc);
-  Value batch = host.dim(problem.query.memory, 0), count = host.dim(problem.query.memory, 2);
-  auto numbers = [&] {
-    return site.workspace({ShapedType::kDynamic, problem.heads(), ShapedType::kDynamic}, {batch, count});
-  };
-  RunningUnit result{numbers(), numbers(), static_cast<int64_t>(matrices.leaves.size())};
-  KernelFrame frame(site, problem, "running", {tile::Axis::Batch, tile::Axis::Head},
-                    hostValues({&problem.key, &problem.query}, {problem.lengths, result.lengths, result.largest}));
-  TileBuilder &tiles = frame.tiles;
-  RunningUnit inside = result.in(frame);
-  Point point = gridPoint(frame, problem);
-  Value limit = keyLimit(frame, tiles, problem, point), c0 = tiles.index(0);
-  int64_t rows = problem.keyTile();
-  TokenReader key(tiles, frame, problem, problem.key, point, problem.heads());
-  auto step = [&](TileBuilder &inner, Value first, ValueRange carried) -> SmallVector<Value> {
-    Value k = inner.cast(key.load(inner, first, rows, limit), inner.builder.getF32Type());               // [T, d]
-    Value lengths = sketchLength(inner, k, hasPairs(matrices));                                          // [T]
-    Value upTo = inner.mask(inner.expand(lengths, 0, {rows, rows}), 0, Value(), Value(), inner.index(0)); // [T, T]
-    Value here = inner.maximum(inner.reduceMax(upTo, 1), repeat(inner, carried[0], rows));               // [T]
-    inner.store(lengths, inside.lengths, {point.batch, point.head, first});
-    inner.store(here, inside.largest, {point.batch, point.head, first});
-    return {inner.maximum(carried[0], inner.reduceMax(inner.expand(lengths, 0, {1, rows}), 1))};         // [1]
-  };
-  // A null key has no direction: any unit will do.
-  loop(tiles, tiles.maxima(), c0, tiles.dim(frame[problem.query.memory], 2), rows, tiles.constant({1}, 0x1p-120), step);
-  frame.finish(site, {batch, host.index(problem.heads())});
-  return result;
+Value kernel::sketchLength(TileBuilder &tiles, Value x, bool pairs) {
+  Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1));                          // [T]
+  return pairs ? tiles.selectEqual(norm, 0, norm, tile::powerOfTwoNextTo(tiles, norm)) : norm;
+}
+
+Value kernel::largestNorm(TileBuilder &tiles, Value largest, const Point &point, int64_t rows) {
+  Value one = tiles.load(largest, {point.batch, point.head}, 1);                                           // [1]
+  return tiles.reduceAdd(tiles.expand(one, 1, {1, rows}), 0);                                              // [T]
 }
 
 RunningUnit RunningUnit::in(const KernelFrame &frame) const {

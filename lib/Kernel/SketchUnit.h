@@ -42,8 +42,9 @@ struct RunningUnit {
   mlir::Value ofState(TileBuilder &tiles, const Point &point, mlir::Value before, mlir::Value first, int64_t rows) const;
 };
 
-/// M of a problem with as many queries as keys.
-RunningUnit buildRunningUnit(BuildSite &site, const Problem &problem, const SketchMatrices &matrices);
+/// What tokens x [T, d] are divided by before the tree: their norm; with pairs the power of two next to it, which loses
+/// nothing. 0 of null tokens: [T].
+mlir::Value sketchLength(TileBuilder &tiles, mlir::Value x, bool pairs);
 
 /// x [1] as [rows].
 mlir::Value repeat(TileBuilder &tiles, mlir::Value x, int64_t rows);

@@ -35,11 +35,16 @@ struct InRowUnit : Term {
 
 /// The maximum of the first rows of all steps, of the second ones, …
 struct Maximum : StreamedTerm {
-  explicit Maximum(int64_t rows) : rows(rows) {}
+  Maximum(int64_t rows, std::optional<double> least) : rows(rows), least(least) {}
 
   StringRef name() const override { return "maximum"; }
-  std::optional<Representation> takes(unsigned) const override { return Representation::Log; }
-  Representation gives() const override { return Representation::Log; }
+  void printParameters(raw_ostream &os) const override {
+    if (least)
+      os << " {least = " << *least << '}';
+  }
+  std::optional<Representation> takes(unsigned) const override { return gives(); }
+  Representation gives() const override { return least ? Representation::Plain : Representation::Log; }
+  std::optional<double> leastUnit() const override { return least; }
   tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::MaximumAttr::get(context); }
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override { return {{rows}}; }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
@@ -47,12 +52,13 @@ struct Maximum : StreamedTerm {
   }
 
   int64_t rows;
+  std::optional<double> least;
 };
 
 /// The maximum of the rows: [1].
 struct LargestRow : Term {
   StringRef name() const override { return "largest_row"; }
-  std::optional<Representation> takes(unsigned) const override { return Representation::Log; }
+  std::optional<Representation> takes(unsigned) const override { return std::nullopt; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Value rows = operands[0]->tile(site);                                                             // [T]
@@ -63,5 +69,7 @@ struct LargestRow : Term {
 
 terms::TermPtr terms::rowMaximum() { return std::make_unique<RowMaximum>(); }
 terms::TermPtr terms::inRowUnit() { return std::make_unique<InRowUnit>(); }
-terms::StreamedPtr terms::maximum(int64_t rows) { return std::make_unique<Maximum>(rows); }
+terms::StreamedPtr terms::maximum(int64_t rows, std::optional<double> least) {
+  return std::make_unique<Maximum>(rows, least);
+}
 terms::TermPtr terms::largestRow() { return std::make_unique<LargestRow>(); }

@@ -29,6 +29,17 @@ TermPtr elu1();
 TermPtr relu();
 /// (x): relu(x) times sine and cosine of π i / 2M for the positions i of `axis`, from 1 on: two tiles.
 TermPtr cosformer(Axis axis, int64_t maxPosition);
+/// (x): |x| of each row; with `powerOfTwo` the power of two next to it, which loses nothing of what is divided by it, and 0 of 0.
+TermPtr length(bool powerOfTwo);
+/// (x [T], m [1]): max(m, max_{i ≤ t} x_i) of each row t.
+TermPtr prefixMaximum();
+/// (x, leaves …, sides …): the sketch of rows of norm about 1, the root of a tree of products with matrices of ±1 [rows, r]. With
+/// `pairs` its numbers are sums of two f32.
+TermPtr sketchTree(int64_t leaves, bool pairs);
+/// (sign [rows], index [columns]): sign_i · (−1)^popcount(i & index_c).
+TermPtr signMatrix();
+/// (x): xᵀ.
+TermPtr transposed();
 /// (focus): 1 / softplus(focus).
 TermPtr inverseSoftplus();
 /// (x, inverse): (|y| / |y^p|) y^p of y = (relu(x) + ε) inverse.
@@ -60,13 +71,25 @@ TermPtr addBias(Axis axis);
 /// (x, s, bias): x + s biasᵀ.
 TermPtr addScaledBias();
 
+// Of elements, in f32; the second operand is repeated where it has one a row, or one for all.
+
+TermPtr times();
+TermPtr over();
+TermPtr atLeast(double least);
+TermPtr atMost(double most);
+TermPtr evenPower(int64_t power);
+/// (x): 1 / x.
+TermPtr inverse();
+/// (a [rows], b [columns]): a_i b_j.
+TermPtr outer();
+
 // Of each pair.
 
 /// (a, b): scale · a bᵀ summed over their tiles, exponents in units of log 2 if `gives` is Log; of operands in f32 if `wide`.
 TermPtr logits(fusion::Representation gives, double scale, bool wide);
 /// (w): w where the query sees the key, else what stands for 0.
 TermPtr visible();
-/// (w): w_ij of pairs j ≤ i of a chunk, else 0.
+/// (w): w_ij of pairs j ≤ i, counted from the first entries of both ranges, else 0.
 TermPtr lowerTriangle();
 
 // Over an axis.
@@ -79,8 +102,8 @@ StreamedPtr powerPartial(int64_t degree, int64_t width, attn::DenominatorAttr gu
 StreamedPtr weightedSums(int64_t width, bool wide);
 /// (b, v): S = Σ_j b_j v_jᵀ and, if `withSums`, z = Σ_j b_j, of tiles of features that have these widths, one after another.
 StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums = true);
-/// (L): the maximum of the first rows of all steps, of the second ones, …: [rows].
-StreamedPtr maximum(int64_t rows);
+/// (x): the maximum of the first rows of all steps, of the second ones, …: [rows]; `least` without a step, of exponents −∞.
+StreamedPtr maximum(int64_t rows, std::optional<double> least = std::nullopt);
 /// (): nothing is carried; what the steps do is their outputs.
 StreamedPtr nothing();
 /// (state): the states of all entries composed in order: sums, or sums in units if they are `Scaled`.
@@ -114,8 +137,14 @@ TermPtr weightedMean();
 TermPtr normalize(attn::DenominatorAttr guard);
 /// (state of softmaxPartial): acc / l, 0 where l = 0.
 TermPtr softmaxFinish();
-/// (state of powerPartial): num / guard(den), 0 where that is 0.
-TermPtr powerFinish(int64_t degree, attn::DenominatorAttr guard);
+/// (length): the state of powerPartial without entries, in which the guard is in range although the true numbers are
+/// length^power t.
+TermPtr powerStart(int64_t power, int64_t width);
+/// (state of powerPartial, or that and length): num / guard(den), 0 where that is 0; the true numbers are length^power t.
+TermPtr powerFinish(int64_t degree, attn::DenominatorAttr guard, int64_t power = 1);
+/// (state of powerPartial of degree 2, another of degree 2 · half, or these and length): the sums of both and the guard in one
+/// unit, of which powers of 2 are taken apart, as the powers are beyond the range: num and den.
+TermPtr joinPowers(int64_t half, attn::DenominatorAttr guard);
 /// (state of softmaxPartial): (m + log2 l) ln 2, −∞ where l = 0.
 TermPtr logSumExp();
 
@@ -141,7 +170,7 @@ StreamedPtr logDiagonal(int64_t width, attn::DenominatorAttr guard, int64_t band
 TermPtr rowMaximum();
 /// (x): 2^(x_f − max_f x_f).
 TermPtr inRowUnit();
-/// (L [T]): their maximum: [1].
+/// (x [T]): their maximum: [1].
 TermPtr largestRow();
 /// (L, state or M): 2^(L − M) for the units M of a state.
 TermPtr inUnit();

@@ -101,7 +101,9 @@ struct LowerTriangle : Term {
   StringRef name() const override { return "lower_triangle"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    return {tiles.mask(operands[0]->tile(site), 0, Value(), Value(), tiles.index(0))};
+    Value w = operands[0]->tile(site), query = site[Axis::Query].first, key = site[Axis::Key].first; // [Tq, Tk]
+    Value diagonal = query == key ? tiles.index(0) : tiles.sub(query, key);
+    return {tiles.mask(w, 0, Value(), Value(), diagonal)};
   }
 };
 

@@ -124,14 +124,6 @@ static SmallVector<Value> factorsOf(TileBuilder &tiles, int64_t power, ArrayRef<
   });
 }
 
-/// `sum` times a factor of each row [R], or of all [1].
-static Value scaled(TileBuilder &tiles, Value sum, Value factor) {
-  ArrayRef<int64_t> shape = tiles.shape(sum);
-  if (tiles.shape(factor)[0] != shape[0])
-    factor = tiles.reduceAdd(tiles.expand(factor, 1, {1, shape[0]}), 0);
-  return tiles.times(sum, shape.size() == 1 ? factor : tiles.expand(factor, 1, shape));
-}
-
 SmallVector<Value> RescaledSumAttr::buildCompose(OpBuilder &builder, Location loc, ValueRange earlier,
                                                  ValueRange later) const {
   TileBuilder tiles(builder, loc);
@@ -139,6 +131,6 @@ SmallVector<Value> RescaledSumAttr::buildCompose(OpBuilder &builder, Location lo
   SmallVector<Value> factors = factorsOf(tiles, getPower(), {earlier[0], later[0]}, unit);     // [R] each
   SmallVector<Value> state{unit};
   for (auto [a, b] : llvm::zip_equal(earlier.drop_front(), later.drop_front()))
-    state.push_back(tiles.plus(scaled(tiles, a, factors[0]), scaled(tiles, b, factors[1])));
+    state.push_back(tiles.plus(rescaled(tiles, a, factors[0]), rescaled(tiles, b, factors[1])));
   return state;
 }

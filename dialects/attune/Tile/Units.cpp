@@ -13,6 +13,11 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::tile;
 
+Value tile::powerOfTwoNextTo(TileBuilder &tiles, Value x) {
+  Value least = tiles.constant(tiles.shape(x), 0x1p-120);
+  return tiles.exp2(tiles.roundEven(tiles.log2(tiles.maximum(x, least))));
+}
+
 Value tile::evenPower(TileBuilder &tiles, Value x, int64_t degree) {
   Value result;
   for (Value square = x; degree > 0; degree /= 2, square = degree > 0 ? tiles.times(square, square) : square)
@@ -32,10 +37,15 @@ Value tile::unitFactor(TileBuilder &tiles, Value before, Value now, Value invers
   return tiles.select(tiles.compare(arith::CmpFPredicate::OEQ, before, now), tiles.constant(shape, 1), factor);
 }
 
-/// `sum` times a factor of each of its rows.
-static Value rescaled(TileBuilder &tiles, Value sum, Value factor) {
-  ArrayRef<int64_t> shape = tiles.shape(sum);
-  return tiles.times(sum, shape.size() == 1 ? factor : tiles.expand(factor, 1, shape));
+Value tile::repeated(TileBuilder &tiles, Value x, ArrayRef<int64_t> shape) {
+  if (tiles.shape(x).size() == 1 && tiles.shape(x)[0] != shape[0])
+    x = tiles.reduceAdd(tiles.expand(x, 1, {1, shape[0]}), 0);
+  return tiles.shape(x).size() < shape.size() ? tiles.expand(x, 1, shape) : x;
+}
+
+Value tile::rescaled(TileBuilder &tiles, Value sum, Value factor) {
+  SmallVector<int64_t> shape(tiles.shape(sum));
+  return tiles.times(sum, repeated(tiles, factor, shape));
 }
 
 OpenState RescaledSumAttr::buildJoin(OpBuilder &builder, Location loc, ValueRange state, Value unit,

@@ -15,6 +15,15 @@ namespace attune::tile {
 /// The smallest normal number of f32. Units start there: what is divided by one stays finite.
 inline constexpr double leastUnit = 0x1p-126;
 
+/// x [1], or of each row [rows], as [rows] or [rows, columns].
+mlir::Value repeated(TileBuilder &tiles, mlir::Value x, llvm::ArrayRef<int64_t> shape);
+
+/// `sum` times a factor of all of it [1], or of each row.
+mlir::Value rescaled(TileBuilder &tiles, mlir::Value sum, mlir::Value factor);
+
+/// The power of two next to each of x, at least 2^-120.
+mlir::Value powerOfTwoNextTo(TileBuilder &tiles, mlir::Value x);
+
 /// x^degree, entrywise.
 mlir::Value evenPower(TileBuilder &tiles, mlir::Value x, int64_t degree);
 

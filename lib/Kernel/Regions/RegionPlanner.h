@@ -55,6 +55,10 @@ private:
 inline fusion::Dimension entryOf(fusion::Axis axis) { return {axis}; }
 inline fusion::Dimension rowsOf(fusion::Axis axis) { return {axis, 1, 0, 1, 0, true}; }
 inline fusion::Dimension columnsOf(int64_t count) { return {std::nullopt, 1, 0, 1, count}; }
+/// The number of the tile that begins at the site.
+inline fusion::Dimension tileOf(fusion::Axis axis, const BlockTiles &tiles) {
+  return {axis, tiles.rows, 0, 1, 0, false, 0, tiles.block};
+}
 
 /// Whether products of features have operands in f32 although storage has 16 bits: where it is f16, whose range features
 /// leave (`kernelOperand`).

@@ -39,8 +39,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 }
 
 // CHECK-LABEL: tile.kernel @poly_running(
-// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x20xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[LARGEST:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
@@ -52,9 +52,9 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-DAG: %[[ZERO_32:.*]] = arith.constant dense<0.000000e+00> : tensor<32xf32>
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
-// CHECK-NEXT: %[[TOKENS:.*]] = memref.dim %[[Q]], %[[C2]] :
 // The largest |k| of earlier tiles [1], at least 2^-120.
 // CHECK-NEXT: %[[LAST:.*]] = tile.loop #tile.maximum %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(
 // CHECK-SAME:     %[[SO_FAR:.*]] = %[[TWO_TO_M120_1]]) : (tensor<1xf32>) {
@@ -69,6 +69,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   %[[K_POWER:.*]] = math.exp2 %[[K_ROUNDED]] : tensor<32xf32>
 // CHECK-NEXT:   %[[K_NULL:.*]] = arith.cmpf oeq, %[[K_NORM]], %[[ZERO_32]] : tensor<32xf32>
 // CHECK-NEXT:   %[[LENGTH:.*]] = arith.select %[[K_NULL]], %[[K_NORM]], %[[K_POWER]] : tensor<32xi1>, tensor<32xf32>
+// CHECK-NEXT:   tile.store %[[LENGTH]], %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : tensor<32xf32>
 // M_i = max_{j ≤ i} |k_j|: the maximum of a row of |k_j| below the diagonal
 // CHECK-NEXT:   %[[LENGTH_ROWS:.*]] = tile.expand %[[LENGTH]] axis 0 : tensor<32xf32> -> tensor<32x32xf32>
 // CHECK-NEXT:   %[[PAIRS_SEEN:.*]] = tile.mask %[[LENGTH_ROWS]] fill 0.000000e+00 diagonal(%[[C0]]) : tensor<32x32xf32>
@@ -76,7 +77,6 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   %[[SO_FAR_COLS:.*]] = tile.expand %[[SO_FAR]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:   %[[SO_FAR_32:.*]] = tile.reduce add %[[SO_FAR_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:   %[[M_I:.*]] = arith.maximumf %[[UP_TO]], %[[SO_FAR_32]] : tensor<32xf32>
-// CHECK-NEXT:   tile.store %[[LENGTH]], %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : tensor<32xf32>
 // CHECK-NEXT:   tile.store %[[M_I]], %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : tensor<32xf32>
 // CHECK-NEXT:   %[[LENGTH_ROWS_2:.*]] = tile.expand %[[LENGTH]] axis 0 : tensor<32xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:   %[[TILE_LARGEST:.*]] = tile.reduce max %[[LENGTH_ROWS_2]] axis 1 : tensor<1x32xf32> -> tensor<1xf32>

@@ -61,13 +61,13 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[Q_LENGTHS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
 // CHECK-NEXT: %[[QUERY_TILES:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
 // CHECK-NEXT: tile.launch @poly_query_sketch grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
-// CHECK-SAME:     (%[[Q]], %[[SQ]], %[[Q_LENGTHS]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
+// CHECK-SAME:     (%[[Q]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]], %[[SQ]], %[[Q_LENGTHS]])
 // CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[SK:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEYS]]) : memref<?x4x?x8xf32>
 // CHECK-NEXT: %[[KEY_TILES:.*]] = arith.ceildivui %[[KEYS]], %[[C32]] : index
 // CHECK-NEXT: tile.launch @poly_key_sketch grid(%[[KEY_BATCHES]], %[[C4]], %[[KEY_TILES]])
-// CHECK-SAME:     (%[[K]], %[[SK]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
+// CHECK-SAME:     (%[[K]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]], %[[SK]])
 // The state: 8 slices S_f [8, 40] and z_f [8], the unit K of each.
 // CHECK-NEXT: %[[S:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x4x8x8x40xf32>
 // CHECK-NEXT: %[[Z:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x4x8x8xf32>

@@ -67,14 +67,14 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT: %[[SQ_COLUMNS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERY_TILES]]) : memref<?x4x?x8x32xf32>
 // CHECK-NEXT: %[[Q_LENGTHS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
 // CHECK-NEXT: tile.launch @poly_query_sketch grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
-// CHECK-SAME:     (%[[Q]], %[[SQ]], %[[SQ_COLUMNS]], %[[Q_LENGTHS]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
+// CHECK-SAME:     (%[[Q]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]], %[[SQ]], %[[SQ_COLUMNS]], %[[Q_LENGTHS]])
 // CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[SK:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEYS]]) : memref<?x4x?x12xf32>
 // CHECK-NEXT: %[[KEY_TILES:.*]] = arith.ceildivui %[[KEYS]], %[[C32]] : index
 // CHECK-NEXT: %[[SK_COLUMNS:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEY_TILES]]) : memref<?x4x?x8x32xf32>
 // CHECK-NEXT: tile.launch @poly_key_sketch grid(%[[KEY_BATCHES]], %[[C4]], %[[KEY_TILES]])
-// CHECK-SAME:     (%[[K]], %[[SK]], %[[SK_COLUMNS]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]])
+// CHECK-SAME:     (%[[K]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]], %[[SK]], %[[SK_COLUMNS]])
 // The state: 9 slices S_f [4, 40], a row of z [8], the unit K in each.
 // CHECK-NEXT: %[[S:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x4x9x4x40xf32>
 // CHECK-NEXT: %[[Z:.*]] = tile.workspace(%[[BATCHES]]) : memref<?x4x9x8xf32>

@@ -27,12 +27,12 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 
 // CHECK-LABEL: tile.kernel @sketches_query_sketch(
 // CHECK-SAME:  %[[X:[^:]*]]: memref<?x4x?x20xf16, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x8xf32>
-// CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[LEAF0:[^:]*]]: memref<4x20x8xf32>
 // CHECK-SAME:  %[[LEAF1:[^:]*]]: memref<4x20x8xf32>
 // CHECK-SAME:  %[[SIDE0:[^:]*]]: memref<4x8x8xf32>
 // CHECK-SAME:  %[[SIDE1:[^:]*]]: memref<4x8x8xf32>
+// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x8xf32>
+// CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f16, warps = 4, stages = 2>}
@@ -70,19 +70,19 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT: %[[NODE:.*]] = arith.mulf %[[A_SIDE]], %[[B_SIDE]] : tensor<32x8xf32>
 // CHECK-NEXT: %[[HALVED:.*]] = arith.mulf %[[NODE]], %[[F0_5_32x8]] : tensor<32x8xf32>
 // CHECK-NEXT: %[[ROOT:.*]] = arith.mulf %[[HALVED]], %[[F0_353553_32x8]] : tensor<32x8xf32>
+// CHECK-NEXT: tile.store %[[ROOT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x8xf32>
 // |scale q|
 // CHECK-NEXT: %[[LENGTH:.*]] = arith.mulf %[[X_NORM]], %[[F0_5_32]] : tensor<32xf32>
 // CHECK-NEXT: tile.store %[[LENGTH]], %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : tensor<32xf32>
-// CHECK-NEXT: tile.store %[[ROOT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x8xf32>
 // CHECK-NEXT: tile.return
 
 // CHECK-LABEL: tile.kernel @sketches_key_sketch(
 // CHECK-SAME:  %[[X:[^:]*]]: memref<?x2x?x20xf16, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x8xf32>
 // CHECK-SAME:  %[[LEAF0:[^:]*]]: memref<4x20x8xf32>
 // CHECK-SAME:  %[[LEAF1:[^:]*]]: memref<4x20x8xf32>
 // CHECK-SAME:  %[[SIDE0:[^:]*]]: memref<4x8x8xf32>
 // CHECK-SAME:  %[[SIDE1:[^:]*]]: memref<4x8x8xf32>
+// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x8xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = gpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f16, warps = 4, stages = 2>}

@@ -32,12 +32,12 @@ func.func @pairs(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 
 // CHECK-LABEL: tile.kernel @pairs_query_sketch(
 // CHECK-SAME:  %[[X:[^:]*]]: memref<?x4x?x20xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x4xf32>
-// CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[LEAF0:[^:]*]]: memref<4x20x4xf32>
 // CHECK-SAME:  %[[LEAF1:[^:]*]]: memref<4x20x4xf32>
 // CHECK-SAME:  %[[SIDE0:[^:]*]]: memref<4x4x4xf32>
 // CHECK-SAME:  %[[SIDE1:[^:]*]]: memref<4x4x4xf32>
+// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x4xf32>
+// CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
@@ -140,19 +140,19 @@ func.func @pairs(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[NODE_HIGH:.*]] = arith.mulf %[[PRODUCT]], %[[F0_5_32x4]] : tensor<32x4xf32>
 // CHECK-NEXT: %[[NODE_LOW:.*]] = arith.mulf %[[LOST]], %[[F0_5_32x4]] : tensor<32x4xf32>
 // CHECK-NEXT: %[[ROOT:.*]] = arith.addf %[[NODE_HIGH]], %[[NODE_LOW]] : tensor<32x4xf32>
+// CHECK-NEXT: tile.store %[[ROOT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x4xf32>
 // |scale q|
 // CHECK-NEXT: %[[SCALED_LENGTH:.*]] = arith.mulf %[[LENGTH]], %[[F0_5_32]] : tensor<32xf32>
 // CHECK-NEXT: tile.store %[[SCALED_LENGTH]], %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : tensor<32xf32>
-// CHECK-NEXT: tile.store %[[ROOT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x4xf32>
 // CHECK-NEXT: tile.return
 
 // CHECK-LABEL: tile.kernel @pairs_key_sketch(
 // CHECK-SAME:  %[[X:[^:]*]]: memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x4xf32>
 // CHECK-SAME:  %[[LEAF0:[^:]*]]: memref<4x20x4xf32>
 // CHECK-SAME:  %[[LEAF1:[^:]*]]: memref<4x20x4xf32>
 // CHECK-SAME:  %[[SIDE0:[^:]*]]: memref<4x4x4xf32>
 // CHECK-SAME:  %[[SIDE1:[^:]*]]: memref<4x4x4xf32>
+// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x4xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}

@@ -67,11 +67,11 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-DAG: %[[ONE_20x8_i32:.*]] = arith.constant dense<1> : tensor<20x8xi32>
 // CHECK-DAG: %[[ZERO_20x8_i32:.*]] = arith.constant dense<0> : tensor<20x8xi32>
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[SIGNS_TILE:.*]] = tile.load %[[SIGNS]][%[[HEAD]], %[[C0]]] : {{.*}} -> tensor<20xf32>
+// CHECK-NEXT: %[[COLUMNS:.*]] = tile.load %[[INDICES]][%[[HEAD]], %[[C0]]] : {{.*}} -> tensor<8xi32>
 // CHECK-NEXT: %[[ROW:.*]] = tile.iota %[[C0]] : tensor<20xi32>
 // CHECK-NEXT: %[[ROW_COLS:.*]] = tile.expand %[[ROW]] axis 1 : tensor<20xi32> -> tensor<20x8xi32>
-// CHECK-NEXT: %[[COLUMNS:.*]] = tile.load %[[INDICES]][%[[HEAD]], %[[C0]]] : {{.*}} -> tensor<8xi32>
 // CHECK-NEXT: %[[COLUMNS_ROWS:.*]] = tile.expand %[[COLUMNS]] axis 0 : tensor<8xi32> -> tensor<20x8xi32>
-// CHECK-NEXT: %[[SIGNS_TILE:.*]] = tile.load %[[SIGNS]][%[[HEAD]], %[[C0]]] : {{.*}} -> tensor<20xf32>
 // CHECK-NEXT: %[[BITS:.*]] = arith.andi %[[ROW_COLS]], %[[COLUMNS_ROWS]] : tensor<20x8xi32>
 // CHECK-NEXT: %[[ONES:.*]] = math.ctpop %[[BITS]] : tensor<20x8xi32>
 // CHECK-NEXT: %[[PARITY:.*]] = arith.andi %[[ONES]], %[[ONE_20x8_i32]] : tensor<20x8xi32>
@@ -98,11 +98,11 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-DAG: %[[ONE_8x8_i32:.*]] = arith.constant dense<1> : tensor<8x8xi32>
 // CHECK-DAG: %[[ZERO_8x8_i32:.*]] = arith.constant dense<0> : tensor<8x8xi32>
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT: %[[SIGNS_TILE:.*]] = tile.load %[[SIGNS]][%[[HEAD]], %[[C0]]] : {{.*}} -> tensor<8xf32>
+// CHECK-NEXT: %[[COLUMNS:.*]] = tile.load %[[INDICES]][%[[HEAD]], %[[C0]]] : {{.*}} -> tensor<8xi32>
 // CHECK-NEXT: %[[ROW:.*]] = tile.iota %[[C0]] : tensor<8xi32>
 // CHECK-NEXT: %[[ROW_COLS:.*]] = tile.expand %[[ROW]] axis 1 : tensor<8xi32> -> tensor<8x8xi32>
-// CHECK-NEXT: %[[COLUMNS:.*]] = tile.load %[[INDICES]][%[[HEAD]], %[[C0]]] : {{.*}} -> tensor<8xi32>
 // CHECK-NEXT: %[[COLUMNS_ROWS:.*]] = tile.expand %[[COLUMNS]] axis 0 : tensor<8xi32> -> tensor<8x8xi32>
-// CHECK-NEXT: %[[SIGNS_TILE:.*]] = tile.load %[[SIGNS]][%[[HEAD]], %[[C0]]] : {{.*}} -> tensor<8xf32>
 // CHECK-NEXT: %[[BITS:.*]] = arith.andi %[[ROW_COLS]], %[[COLUMNS_ROWS]] : tensor<8x8xi32>
 // CHECK-NEXT: %[[ONES:.*]] = math.ctpop %[[BITS]] : tensor<8x8xi32>
 // CHECK-NEXT: %[[PARITY:.*]] = arith.andi %[[ONES]], %[[ONE_8x8_i32]] : tensor<8x8xi32>
@@ -118,13 +118,13 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 
 // CHECK-LABEL: tile.kernel @sketches_query_sketch(
 // CHECK-SAME:  %[[X:[^:]*]]: memref<?x4x?x20xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x12xf32>
-// CHECK-SAME:  %[[COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
-// CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  %[[LEAF0:[^:]*]]: memref<4x20x8xf32>
 // CHECK-SAME:  %[[LEAF1:[^:]*]]: memref<4x20x8xf32>
 // CHECK-SAME:  %[[SIDE0:[^:]*]]: memref<4x8x8xf32>
 // CHECK-SAME:  %[[SIDE1:[^:]*]]: memref<4x8x8xf32>
+// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x12xf32>
+// CHECK-SAME:  %[[COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
+// CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
@@ -166,9 +166,6 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT: %[[NODE:.*]] = arith.mulf %[[A_SIDE]], %[[B_SIDE]] : tensor<32x8xf32>
 // CHECK-NEXT: %[[HALVED:.*]] = arith.mulf %[[NODE]], %[[F0_5_32x8]] : tensor<32x8xf32>
 // CHECK-NEXT: %[[ROOT:.*]] = arith.mulf %[[HALVED]], %[[F0_353553_32x8]] : tensor<32x8xf32>
-// |scale q|
-// CHECK-NEXT: %[[LENGTH:.*]] = arith.mulf %[[X_NORM]], %[[F0_5_32]] : tensor<32xf32>
-// CHECK-NEXT: tile.store %[[LENGTH]], %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : tensor<32xf32>
 // s with its first half behind its end: rows of 12. The second store is cut off at the row's end.
 // CHECK-NEXT: tile.store %[[ROOT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x8xf32>
 // CHECK-NEXT: tile.store %[[ROOT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C8]]] : tensor<32x8xf32>
@@ -181,16 +178,19 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
 // CHECK-NEXT: %[[IDENTITY:.*]] = arith.select %[[SAME]], %[[ONE_8x8]], %[[ZERO_8x8]] : tensor<8x8xi1>, tensor<8x8xf32>
 // CHECK-NEXT: %[[TRANSPOSED:.*]] = tile.dot %[[IDENTITY]], %[[ROOT]], %[[ZERO_8x32]] {transpose_b} : {{.*}} -> tensor<8x32xf32>
 // CHECK-NEXT: tile.store %[[TRANSPOSED]], %[[COLUMNS]][%[[BATCH]], %[[HEAD]], %[[TILE]], %[[C0]], %[[C0]]] : tensor<8x32xf32>
+// |scale q|
+// CHECK-NEXT: %[[LENGTH:.*]] = arith.mulf %[[X_NORM]], %[[F0_5_32]] : tensor<32xf32>
+// CHECK-NEXT: tile.store %[[LENGTH]], %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : tensor<32xf32>
 // CHECK-NEXT: tile.return
 
 // CHECK-LABEL: tile.kernel @sketches_key_sketch(
 // CHECK-SAME:  %[[X:[^:]*]]: memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x12xf32>
-// CHECK-SAME:  %[[COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
 // CHECK-SAME:  %[[LEAF0:[^:]*]]: memref<4x20x8xf32>
 // CHECK-SAME:  %[[LEAF1:[^:]*]]: memref<4x20x8xf32>
 // CHECK-SAME:  %[[SIDE0:[^:]*]]: memref<4x8x8xf32>
 // CHECK-SAME:  %[[SIDE1:[^:]*]]: memref<4x8x8xf32>
+// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x?x12xf32>
+// CHECK-SAME:  %[[COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}

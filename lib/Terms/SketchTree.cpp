@@ -16,44 +16,13 @@
 // in any order, and of the rest.
 //
 //===----------------------------------------------------------------------===//
-#include "SketchTree.h"
-
-#include "KernelFrame.h"
-#include "attune/Kernel/SketchRules.h"
+#include "Terms.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace attune;
-using namespace attune::kernel;
-
-/// r of a tree.
-static int64_t sizeOf(const SketchMatrices &matrices) {
-  return cast<MemRefType>(matrices.leaves[0].getType()).getDimSize(2);
-}
-
-bool kernel::hasPairs(const SketchMatrices &matrices) {
-  int64_t width = cast<MemRefType>(matrices.leaves[0].getType()).getDimSize(1);
-  return sketchHasPairs(width, static_cast<int64_t>(matrices.leaves.size()), sizeOf(matrices));
-}
-
-Value kernel::powerOfTwoNextTo(TileBuilder &tiles, Value x) {
-  Value least = tiles.constant(tiles.shape(x), 0x1p-120);
-  return tiles.exp2(tiles.roundEven(tiles.log2(tiles.maximum(x, least))));
-}
-
-Value kernel::sketchLength(TileBuilder &tiles, Value x, bool pairs) {
-  Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1));                          // [T]
-  if (!pairs)
-    return norm;
-  return tiles.selectEqual(norm, 0, norm, powerOfTwoNextTo(tiles, norm));
-}
-
-/// The matrix of this head [rows, columns].
-static Value matrixOf(TileBuilder &tiles, const KernelFrame &frame, Value matrix, Value head) {
-  auto type = cast<MemRefType>(matrix.getType());
-  return tiles.load(frame[matrix], {head, tiles.index(0), tiles.index(0)}, {type.getDimSize(1), type.getDimSize(2)});
-}
+using namespace attune::fusion;
 
 namespace {
 /// A tile, or with pairs the sum of two, the second below the last place of the first.
@@ -61,18 +30,17 @@ struct Digits {
   Value high, low;
 };
 
-/// A tree at one grid point.
+/// The tree of one tile. Its matrices are read where they are multiplied with.
 struct Tree {
+  const TileSite &site;
   TileBuilder &tiles;
-  const KernelFrame &frame;
-  Value head;
   int64_t rows;
-  unsigned logSize;
   bool pairs;
+  unsigned logSize = 0;
 
-  Digits product(const Digits &a, Value matrix, Value grid) const;
-  Digits leaf(const Digits &x, Value matrix) const;
-  Digits side(const Digits &a, Value matrix) const;
+  Digits product(const Digits &a, const Source &matrix, Value grid) const;
+  Digits leaf(const Digits &x, const Source &matrix);
+  Digits side(const Digits &a, const Source &matrix) const;
   Digits node(const Digits &a, const Digits &b) const;
   Digits shrunk(Digits a) const;
 };
@@ -89,8 +57,8 @@ Digits Tree::shrunk(Digits a) const {
 }
 
 /// a M [T, r]. Adding the grid [T, columns] and taking it off again leaves the digits above its last place.
-Digits Tree::product(const Digits &a, Value matrix, Value grid) const {
-  Value m = matrixOf(tiles, frame, matrix, head), zero = tiles.constant({rows, tiles.shape(m)[1]}, 0);
+Digits Tree::product(const Digits &a, const Source &matrix, Value grid) const {
+  Value m = matrix->tile(site), zero = tiles.constant({rows, tiles.shape(m)[1]}, 0);
   if (!pairs)
     return {tiles.dot(a.high, m, zero), Value()};
   Value leading = tiles.minus(tiles.plus(a.high, grid), grid), rest = tiles.minus(a.high, leading);
@@ -102,14 +70,16 @@ Digits Tree::product(const Digits &a, Value matrix, Value grid) const {
 }
 
 /// x M of x [T, d] with rows of norm at most √2, Σ |x_c| ≤ √2d.
-Digits Tree::leaf(const Digits &x, Value matrix) const {
+Digits Tree::leaf(const Digits &x, const Source &matrix) {
   SmallVector<int64_t> shape(tiles.shape(x.high));
   double root = std::ceil(std::log2(static_cast<double>(shape[1])) / 2);
-  return shrunk(product(x, matrix, pairs ? tiles.constant(shape, 4 * std::exp2(root)) : Value()));
+  Digits sum = product(x, matrix, pairs ? tiles.constant(shape, 4 * std::exp2(root)) : Value());
+  logSize = llvm::Log2_64(tiles.shape(sum.high)[1]);
+  return shrunk(sum);
 }
 
 /// a M of a [T, r]. Sums of equal numbers that cancel leave 2^-44 of what was added or less, and are 0.
-Digits Tree::side(const Digits &a, Value matrix) const {
+Digits Tree::side(const Digits &a, const Source &matrix) const {
   if (!pairs)
     return product(a, matrix, Value());
   SmallVector<int64_t> shape(tiles.shape(a.high));
@@ -132,21 +102,36 @@ Digits Tree::node(const Digits &a, const Digits &b) const {
   return shrunk({product, tiles.plus(lost, cross)});
 }
 
-Value kernel::sketchTree(TileBuilder &tiles, const KernelFrame &frame, const SketchMatrices &matrices, Value head,
-                         Value x) {
-  Tree tree{tiles, frame, head, tiles.shape(x)[0], llvm::Log2_64(sizeOf(matrices)), hasPairs(matrices)};
-  SmallVector<Digits> level;
-  for (Value leaf : matrices.leaves)
-    level.push_back(tree.leaf({x, Value()}, leaf));                                                           // [T, r]
-  unsigned side = 0;
-  while (level.size() > 1) {
-    SmallVector<Digits> next;
-    for (size_t i = 0; i + 1 < level.size(); i += 2, side += 2)
-      next.push_back(tree.node(tree.side(level[i], matrices.nodes[side]),
-                               tree.side(level[i + 1], matrices.nodes[side + 1])));
-    level = std::move(next);
+namespace {
+struct SketchTree : Term {
+  SketchTree(int64_t leaves, bool pairs) : leaves(leaves), pairs(pairs) {}
+
+  StringRef name() const override { return "sketch_tree"; }
+  void printParameters(raw_ostream &os) const override {
+    os << " {leaves = " << leaves << (pairs ? ", pairs}" : "}");
   }
-  double steps = 2 * static_cast<double>(matrices.leaves.size()) - 1;
-  Value root = tree.pairs ? tiles.plus(level[0].high, level[0].low) : level[0].high;
-  return scaled(tiles, root, tree.logSize % 2 == 1 ? -steps / 2 : 0);
-}
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site);                                                                        // [T, d]
+    Tree tree{site, tiles, tiles.shape(x)[0], pairs};
+    SmallVector<Digits> level;
+    for (const Source &leaf : operands.slice(1, leaves))
+      level.push_back(tree.leaf({x, Value()}, leaf));                                                         // [T, r]
+    Sources sides = operands.drop_front(1 + leaves);
+    while (level.size() > 1) {
+      SmallVector<Digits> next;
+      for (size_t i = 0; i + 1 < level.size(); i += 2, sides = sides.drop_front(2))
+        next.push_back(tree.node(tree.side(level[i], sides[0]), tree.side(level[i + 1], sides[1])));
+      level = std::move(next);
+    }
+    double steps = 2 * static_cast<double>(leaves) - 1;
+    Value root = pairs ? tiles.plus(level[0].high, level[0].low) : level[0].high;
+    return {scaled(tiles, root, tree.logSize % 2 == 1 ? -steps / 2 : 0)};
+  }
+
+  int64_t leaves;
+  bool pairs;
+};
+} // namespace
+
+terms::TermPtr terms::sketchTree(int64_t leaves, bool pairs) { return std::make_unique<SketchTree>(leaves, pairs); }

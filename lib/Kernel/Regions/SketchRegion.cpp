@@ -1,0 +1,128 @@
+//===- SketchRegion.cpp - Sketches of tokens --------------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   matrix:  parallel over (head)                       M [rows, r] = sign_i · (−1)^popcount(i & index_c)
+//   largest: parallel over (batch, head)                K = max_j |k_j|
+//   running: parallel over (batch, head)                M_i = max_{j ≤ i} |k_j|, and |k_j|
+//   sketch:  parallel over (batch, head, token block)   S = the root of the tree over x̂ · |x|^p'
+//
+// The token is divided by its norm before the products and multiplied by a power of the norm after them: a sketch of degree
+// p' is homogeneous, and the products of a tree overflow before their result does. From p' = 8 on that power overflows
+// too, so keys are taken in the unit K; weights are relative to the largest of their row anyway. If causal a later key would
+// set the unit of earlier rows, which have units M_i of their own instead.
+//
+//===----------------------------------------------------------------------===//
+#include "SketchRegion.h"
+
+#include "KeyState.h"
+#include "Terms.h"
+#include "attune/Kernel/SketchRules.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+using kernel::Tokens;
+
+/// Lengths below it are as good as 0: a null token has no direction, and any unit will do.
+static constexpr double leastLength = 0x1p-120;
+
+static int64_t sizeOf(Value memory, unsigned dimension) { return cast<MemRefType>(memory.getType()).getDimSize(dimension); }
+
+bool SketchMatrices::hasPairs() const { return sketchHasPairs(sizeOf(leaves[0], 1), degree(), sizeOf(leaves[0], 2)); }
+
+KernelRegion kernel::signMatrixRegion(const Problem &problem, Value sign, Value index, Value matrix) {
+  auto extents = std::make_shared<Extents>();
+  (*extents)[Axis::Head] = {matrix, 0};
+  Dimension rows = columnsOf(sizeOf(matrix, 1)), columns = columnsOf(sizeOf(matrix, 2));
+  Source signs = memory(sign, {entryOf(Axis::Head), rows}), indices = memory(index, {entryOf(Axis::Head), columns});
+  KernelRegion region{problem.name, "matrix", problem.schedule, {{Axis::Head, tile::Axis::Head}}, extents, {}};
+  region.outputs = {{term(terms::signMatrix(), {signs, indices}), matrix, {entryOf(Axis::Head), rows, columns}}};
+  return region;
+}
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+KernelRegion kernel::largestKeyRegion(const Problem &problem, const KeyUnit &unit) {
+  RegionPlanner plan(problem, RegionPlanner::OfKeys);
+  Source norms = term(terms::length(/*powerOfTwo=*/false), {plan.tokens(problem.key, Axis::Key)});
+  Source largest = stream(existingKeys(plan), {terms::maximum(1, 0), {term(terms::largestRow(), {norms})}});
+  KernelRegion region = stateKernel(plan, "largest", Axis::Head);
+  Dimension one{Axis::Head, 1, 0, 1, 1};
+  region.outputs = {{term(terms::atLeast(leastLength), {largest}), unit.largest, {entryOf(Axis::Batch), one}}};
+  return region;
+}
+
+KernelRegion kernel::runningUnitRegion(const Problem &problem, const SketchMatrices &matrices, const KeyUnit &unit) {
+  RegionPlanner plan(problem);
+  auto before = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
+  Source lengths = term(terms::length(matrices.hasPairs()), {plan.tokens(problem.key, Axis::Key)});
+  Stage tokens{Axis::Query, problem.keyTile(), {{"all", Border::Begin, Border::End, false}}, plan.extents};
+  tokens.together = Axis::Key, tokens.state = before;
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)};
+  StepForm step{terms::maximum(1, leastLength), {term(terms::largestRow(), {lengths})}};
+  step.outputs.push_back({lengths, unit.lengths, place});
+  step.outputs.push_back({term(terms::prefixMaximum(), {lengths, before}), unit.running, place});
+  KernelRegion region = stateKernel(plan, "running", Axis::Head);
+  region.effects = {stream(tokens, step)};
+  return region;
+}
+
+//===----------------------------------------------------------------------===//
+// Sketches
+//===----------------------------------------------------------------------===//
+
+/// The tree over x / length. Divided by it, not multiplied by its inverse: one channel gives ±1 exactly.
+static Source treeOver(const SketchMatrices &matrices, Source x, Source length) {
+  SmallVector<Source> operands{term(terms::over(), {x, term(terms::atLeast(leastLength), {length})})};
+  for (ArrayRef<Value> level : {ArrayRef(matrices.leaves), ArrayRef(matrices.nodes)})
+    for (Value matrix : level)
+      operands.push_back(memory(matrix, {entryOf(Axis::Head), columnsOf(sizeOf(matrix, 1)), columnsOf(sizeOf(matrix, 2))}));
+  return term(terms::sketchTree(matrices.degree(), matrices.hasPairs()), operands);
+}
+
+/// Stores of s [T, r]. Entries past the end of a memory are dropped: of a sketch that follows itself only half is kept.
+static void store(KernelRegion &region, Source s, const Sketched &result) {
+  int64_t size = result.tokens.width;
+  Dimension batch = entryOf(Axis::Batch), head = entryOf(Axis::Head), columns = columnsOf(size);
+  region.outputs.push_back({s, result.tokens.memory, {batch, head, rowsOf(Axis::Query), columns}});
+  if (!result.columns)
+    return;
+  columns.add = size;
+  if (size > 1) // of windows that pass the end
+    region.outputs.push_back({s, result.tokens.memory, {batch, head, rowsOf(Axis::Query), columns}});
+  Dimension entries = columnsOf(size), rows = columnsOf(result.grid.rows);
+  region.outputs.push_back({term(terms::transposed(), {s}), result.columns, {batch, head, tileOf(Axis::Query, result.grid), entries, rows}});
+}
+
+KernelRegion kernel::sketchRegion(const Problem &problem, const Tokens &tokens, const SketchMatrices &matrices, double scale,
+                                  const KeyUnit &unit, const Sketched &result) {
+  Problem own = problem;
+  own.query = tokens;
+  RegionPlanner plan(own, RegionPlanner::OfQueries);
+  auto extents = std::make_shared<Extents>(*plan.extents);
+  int64_t heads = result.tokens.heads;
+  (*extents)[Axis::Head].count = heads, (*extents)[Axis::Query].block = result.grid.block;
+  plan.extents = extents;
+  Source x = plan.tokens(tokens, Axis::Query, Axis::Head, heads), norm = term(terms::length(matrices.hasPairs()), {x});
+  Source s = treeOver(matrices, x, norm), length = term(terms::scale(scale), {norm});
+  if (unit.largest) {
+    Source largest = memory(unit.largest, {entryOf(Axis::Batch), {Axis::Head, 1, 0, 1, 1}});
+    length = term(result.lengths ? terms::times() : terms::over(), {length, largest});
+  }
+  KernelRegion region = stateKernel(plan, "sketch", Axis::Head);
+  region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, result.grid.rows});
+  if (!result.lengths && !unit.running)
+    s = term(terms::times(), {s, term(terms::atMost(0x1p120), {term(terms::evenPower(matrices.degree()), {length})})});
+  store(region, s, result);
+  if (result.lengths)
+    region.outputs.push_back({length, result.lengths, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)}});
+  return region;
+}

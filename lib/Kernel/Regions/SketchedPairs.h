@@ -1,0 +1,74 @@
+//===- SketchedPairs.h - Attention through sketches in memory -*- C++ -*- ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_REGIONS_SKETCHEDPAIRS_H
+#define ATTUNE_LIB_KERNEL_REGIONS_SKETCHEDPAIRS_H
+
+#include "RegionPlanner.h"
+#include "SketchRegion.h"
+
+namespace attune::kernel {
+
+/// What attn.polysketch needs beside q, k and v.
+struct PolysketchOptions {
+  int64_t degree, size;
+  std::optional<int64_t> localExact;
+  double scale;
+  attn::DenominatorAttr guard;
+  SketchMatrices matrices;
+  llvm::StringRef form; ///< quadratic, state, chunked or split
+};
+
+/// A problem whose queries and keys have been sketched.
+struct SketchedProblem {
+  const Problem &problem; ///< q, k, v as they were
+  const PolysketchOptions &options;
+  KeyUnit unit;
+  Sketched query, key;
+  BlockTiles grid; ///< of queries, and of keys, in blocks of exact weights
+
+  int64_t half() const { return options.degree / 2; }
+  bool guarded() const { return options.guard.getBias() != 0 || options.guard.getFloor() != 0; }
+  /// Whether exact pairs have units of their own. From degree 32 on the root of a logit that is small beside |q| |k| is below
+  /// the range, and matters if the row has no larger one.
+  bool exactApart() const { return options.localExact && options.degree >= 32; }
+};
+
+/// The sources of pairs. Both kinds of weights are squares: of ⟨S(q), S(k)⟩, and of ⟨q / |q|, k⟩^(p/2). They are carried
+/// relative to the largest of their row, as a power of a logit overflows long before the quotient does.
+class SketchedPairs {
+public:
+  explicit SketchedPairs(const SketchedProblem &at);
+
+  /// Sums of no pairs yet.
+  fusion::Source start() const;
+  /// Those of the sketches of the keys that a stage streams, after `begin`.
+  fusion::Source sketched(fusion::Stage keys, fusion::Source begin) const;
+  /// Outputs from sums of the keys before the block, with those of the block's own keys.
+  fusion::Source withOwnBlock(fusion::Source sums, std::shared_ptr<const fusion::Extents> extents) const;
+  /// Outputs from sums of all keys that a query sees.
+  fusion::Source finished(fusion::Source sums) const;
+
+  /// M_i of the queries at the site.
+  fusion::Source running() const;
+  fusion::Source values() const { return plan.tokens(at.problem.value, fusion::Axis::Key); }
+
+  const SketchedProblem &at;
+  RegionPlanner plan;
+
+private:
+  fusion::Source roots() const;
+  fusion::Source exactLogits() const;
+  fusion::Source length() const;
+};
+
+/// Every pair: of sketches with the keys before the block, then inside it.
+fusion::KernelRegion sketchedPairsRegion(const SketchedProblem &at);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_REGIONS_SKETCHEDPAIRS_H
