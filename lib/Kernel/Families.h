@@ -57,15 +57,9 @@ struct Problem {
   Output output;
   bool causal = false;
   bool grouped = false; ///< chunks serve all query heads of a key-value head, which share a state
-  bool fused = false;   ///< a state is read in the kernel that makes it
-  bool merged = false;  ///< states of pieces are merged in the kernel that makes them
   bool split = false;   ///< chunks of several parts of the sequence (Pieces.h), or pieces of a softmax's keys, side by side
   attn::WindowAttr window; ///< null: the whole sequence
-  // Memories of the host function; null if absent.
-  mlir::Value lengths;             ///< [batch] i32
-  mlir::Value lse;                 ///< [batch, H, n] f32
-  mlir::Value initialState, initialSum; ///< [batch, G, m, dv], [batch, G, m] f32
-  mlir::Value finalState, finalSum;     ///< as the initial ones
+  mlir::Value lengths; ///< [batch] i32, of the host function; null if all keys exist
 
   int64_t heads() const { return query.heads; }
   int64_t sharedHeads() const { return key.heads; }
@@ -74,17 +68,6 @@ struct Problem {
   /// Rows of a tile of queries and of keys: the schedule's, or a divisor of the window that is about as large.
   int64_t queryTile() const;
   int64_t keyTile() const;
-};
-
-/// A feature map with the memories that it reads.
-struct FeatureMap {
-  attn::FeatureMapAttr map;
-  mlir::Value parameter; ///< omega [1 or H, m, d] or focus [H, d]; null for maps without
-  mlir::Value shift;     ///< [batch, H]: favor's c over the keys in units of log 2, where it is a maximum; else null
-  int64_t features = 0;  ///< m
-  bool queryFolded = false, keyFolded = false; ///< the tokens are ω·x already
-  int64_t width = 0;                           ///< d of what is mapped
-  bool keysMapped = false;                     ///< the keys are φ(k) already, or its logarithms
 };
 
 /// Where to build: kernels go to the module's end, launches to the insertion point of `host`.

@@ -7,18 +7,15 @@
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
 
-#include "FeatureMaps.h"
 #include "Sketch.h"
-#include "Regions/KeyState.h"
 #include "Regions/Regions.h"
 #include "SplitReduction.h"
 #include "attune/Kernel/SketchRules.h"
-#include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/HeadRange.h"
 #include "attune/Attn/InEpilogue.h"
 #include "attune/Attn/Together.h"
-#include "llvm/Support/ErrorHandling.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace attune;
@@ -39,39 +36,51 @@ Problem HostBuilder::startProblem() {
 // Outputs
 //===----------------------------------------------------------------------===//
 
+/// A convolution or a projection takes its source as the output of the same kernel; parts of heads are outputs each; the other
+/// mechanisms here have kernels that no rules of terms make.
 LogicalResult HostBuilder::write(Value value, const Output &output) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return emitError(value.getLoc()) << "expected the output of attention, but got an argument of the function";
-  if (auto concat = dyn_cast<attn::ConcatHeadsOp>(op))
-    return writeConcat(concat, output);
-  if (auto lepe = dyn_cast<attn::LepeOp>(op))
-    return writeLepe(lepe, output);
-  if (auto projection = dyn_cast<attn::ProjectOutputOp>(op))
-    return writeProjection(projection, output);
-  if (auto polynomial = dyn_cast<attn::PolynomialOp>(op))
-    return writePolynomial(polynomial, output);
-  if (auto polysketch = dyn_cast<attn::PolysketchOp>(op))
-    return writePolysketch(polysketch, output);
-  if (auto eva = dyn_cast<attn::EvaOp>(op))
-    return writeEva(eva, output);
-  if (auto agent = dyn_cast<attn::AgentOp>(op))
-    return writeAgent(agent, output);
-  if (auto effatt = dyn_cast<attn::EffattOp>(op))
-    return writeEffatt(effatt, output);
-  if (auto normalize = dyn_cast<attn::NormalizeOp>(op); normalize && !normalize.getDenominator())
-    return writeCompressedKernel(normalize, output);
-  return writeAttention(op, output);
+  LogicalResult written = llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](attn::ConcatHeadsOp concat) { return writeConcat(concat, output); })
+      .Case([&](attn::LepeOp lepe) { return writeLepe(lepe, output); })
+      .Case([&](attn::ProjectOutputOp projection) { return writeProjection(projection, output); })
+      .Case([&](attn::PolysketchOp polysketch) { return writePolysketch(polysketch, output); })
+      .Case([&](attn::EvaOp eva) { return writeEva(eva, output); })
+      .Case([&](attn::AgentOp agent) { return writeAgent(agent, output); })
+      .Default([&](Operation *) { return writeTerms(value, output); });
+  missing.remove(value);
+  return written;
 }
 
-LogicalResult HostBuilder::writePolynomial(attn::PolynomialOp op, const Output &output) {
-  Problem problem = startProblem();
-  problem.causal = op.getCausal();
-  problem.window = op.getWindowAttr();
-  if (failed(readMechanism(op, problem, output)))
+/// Selection folds only what this agrees to; a function written by hand may say otherwise.
+LogicalResult HostBuilder::checkFolded(func::FuncOp function) const {
+  for (auto project : function.getOps<attn::ProjectOp>())
+    for (Operation *user : project->getUsers()) {
+      if (!project.getFolded())
+        continue;
+      auto map = dyn_cast<attn::MapOp>(user);
+      StringRef reason = "no map reads them";
+      if (map)
+        reason = attn::whyNotThroughOmega(map.getFeatureMap(), map.getKeys(), featureGroups.of(map)->stabilizersCancel());
+      if (map && featureGroups.of(map)->sharesState)
+        reason = "others read the state of these features";
+      if (!reason.empty())
+        return project.emitOpError() << "expected tokens that are read through omega alone where they are folded, but " << reason;
+    }
+  return success();
+}
+
+LogicalResult HostBuilder::build(func::FuncOp function) {
+  if (failed(checkFolded(function)))
     return failure();
-  double scale = op.getScale().convertToDouble();
-  return buildKernel(polynomialRegion(problem, op.getDegree(), scale, op.getDenominatorAttr()));
+  auto results = function.getBody().front().getTerminator()->getOperands();
+  missing.insert(results.begin(), results.end());
+  for (Value result : results)
+    if (missing.contains(result) && failed(write(result, Output{memory(result), 0, std::nullopt})))
+      return failure();
+  return success();
 }
 
 FailureOr<tile::KernelOp> HostBuilder::buildKernel(const fusion::KernelRegion &region) {
@@ -195,198 +204,4 @@ LogicalResult HostBuilder::readAll(ArrayRef<std::pair<Value, Tokens *>> values) 
     *tokens = *found;
   }
   return success();
-}
-
-LogicalResult HostBuilder::writeAttention(Operation *root, const Output &output) {
-  std::optional<Partition> found = partition(root);
-  if (!found)
-    return root->emitError() << "expected attention that a kernel computes, such as attn.softmax or a kernel attention "
-                                "in quadratic, state or chunked form (run attn-select-rewrites first), but got "
-                             << root->getName() << " (not supported yet)";
-  Problem problem = startProblem();
-  if (failed(readAll({{found->query, &problem.query}, {found->key, &problem.key}, {found->value, &problem.value}})))
-    return failure();
-  problem.output = output;
-  problem.causal = found->causal, problem.grouped = found->grouped, problem.fused = found->fused;
-  problem.merged = found->merged, problem.window = found->window;
-  problem.split = found->split;
-  problem.lengths = memory(found->lengths);
-  problem.lse = memory(found->lse);
-  problem.initialState = memory(found->initialState), problem.initialSum = memory(found->initialSum);
-  problem.finalState = memory(found->finalState), problem.finalSum = memory(found->finalSum);
-  return buildFamily(*found, problem);
-}
-
-LogicalResult HostBuilder::writeEffatt(attn::EffattOp op, const Output &output) {
-  Problem problem = startProblem();
-  if (failed(readAll({{op.getQuery(), &problem.query}, {op.getKey(), &problem.key}, {op.getValue(), &problem.value}})))
-    return failure();
-  problem.output = output;
-  problem.lengths = memory(op.getLengths());
-  TileBuilder host(site.host, site.loc);
-  Value means = site.workspace({ShapedType::kDynamic, problem.sharedHeads(), problem.width(), problem.valueWidth()},
-                               host.dim(problem.key.memory, 0));
-  if (failed(buildKernel(effattMeansRegion(problem, means))))
-    return failure();
-  return buildKernel(effattReadoutRegion(problem, means));
-}
-
-/// Naive FLuRKA: o = φ(Q) ((E φ(K))ᵀ (F V)).
-LogicalResult HostBuilder::writeCompressedKernel(attn::NormalizeOp op, const Output &output) {
-  auto readout = op.getNumerator().getDefiningOp<attn::ReadoutOp>();
-  auto state = readout ? readout.getState().getDefiningOp<attn::StateOp>() : attn::StateOp();
-  auto query = readout ? readout.getFeatures().getDefiningOp<attn::MapOp>() : attn::MapOp();
-  if (!state || !query || !state.getFeatures().getDefiningOp<attn::CompressOp>())
-    return op.emitOpError() << "expected compressed features without a denominator (others are not supported yet)";
-  if (attn::isFolded(query.getSource()))
-    return op.emitOpError() << "expected queries, but got those of a folded projection (not supported yet)";
-  Tokens features;
-  Problem problem;
-  if (failed(readAll({{query.getSource(), &problem.query}, {state.getFeatures(), &features},
-                      {state.getValue(), &problem.value}})))
-    return failure();
-  Problem named = startProblem();
-  problem.name = named.name, problem.schedule = named.schedule;
-  problem.key = features;
-  problem.output = output;
-  FeatureMap map{query.getFeatureMapAttr(), memory(query.getParameter()), Value(), features.width};
-  TileBuilder host(site.host, site.loc);
-  Value memory = site.workspace({ShapedType::kDynamic, features.heads, map.features, problem.valueWidth()},
-                                host.dim(features.memory, 0));
-  if (failed(buildKernel(slotStateRegion(problem, map, memory))))
-    return failure();
-  return buildKernel(slotReadoutRegion(problem, map, memory));
-}
-
-FailureOr<Value> HostBuilder::computeKeyMaximum(attn::KeyMaximumOp op) {
-  Problem problem = startProblem();
-  if (failed(readAll({{op.getKey(), &problem.key}})))
-    return failure();
-  problem.lengths = memory(op.getLengths());
-  FeatureMap map{op.getFeatureMap(), memory(op.getParameter()), Value(), op.getFeatureMap().getFeatureCount()};
-  TileBuilder host(site.host, site.loc);
-  int64_t heads = shapeOf(op.getResult())[1];
-  Value result = site.workspace({ShapedType::kDynamic, heads}, host.dim(problem.key.memory, 0));
-  if (failed(buildKernel(keyMaximumRegion(problem, map, result))))
-    return failure();
-  return result;
-}
-
-/// Selection folds only what this agrees to; a function written by hand may say otherwise.
-static LogicalResult checkFolded(const Partition &partition, bool sharesStates) {
-  for (auto [tokens, keys] : {std::pair(partition.query, false), std::pair(partition.key, true)}) {
-    if (!attn::isFolded(tokens))
-      continue;
-    StringRef reason = "no map reads them";
-    if (partition.map)
-      reason = attn::whyNotThroughOmega(
-          partition.map, keys, partition.map.stabilizerCancels(partition.guard.getBias(), partition.guard.getFloor()));
-    if (sharesStates)
-      reason = "others read the state of these features";
-    if (!reason.empty())
-      return tokens.getDefiningOp()->emitOpError() << "expected tokens that are read through omega alone where they are "
-                                                      "folded, but "
-                                                   << reason;
-  }
-  return success();
-}
-
-/// Maps the keys by a kernel of their own; the problem's keys are features from then on. A window is a view of them.
-LogicalResult HostBuilder::mapKeys(Problem &problem, FeatureMap &map, bool exponents) {
-  Problem keys = problem;
-  keys.window = attn::WindowAttr();
-  TileBuilder host(site.host, site.loc);
-  int64_t heads = parameterHeads(problem, map);
-  bool pairs = exponents && map.map.getKind() == attn::FeatureKind::Focused;
-  int64_t columns = pairs ? 2 * map.features : map.features;
-  constexpr int64_t dynamic = ShapedType::kDynamic;
-  Value batch = host.dim(problem.key.memory, 0), count = tokenCount(host, problem.key.memory);
-  Tokens features{site.workspace({dynamic, heads, dynamic, columns}, {batch, count}), 0, heads, columns, {}};
-  if (failed(buildKernel(featuresRegion(keys, map, exponents, features))))
-    return failure();
-  problem.key = features;
-  map.keysMapped = true, map.shift = Value();
-  return success();
-}
-
-LogicalResult HostBuilder::buildFamily(const Partition &partition, Problem &problem) {
-  FeatureMap map{partition.map, memory(partition.parameter), Value(),
-                 partition.map ? partition.map.getFeatures(problem.width()) : 0, attn::isFolded(partition.query),
-                 attn::isFolded(partition.key), problem.key.width};
-  // A state that others read is one of features, under their stabilizer.
-  bool sharesStates = problem.initialState || problem.finalState;
-  if (failed(checkFolded(partition, sharesStates)))
-    return failure();
-  if (map.map && !sharesStates &&
-      attn::carriesExponents(map.map, problem.key.width, partition.guard.getBias(), partition.guard.getFloor())) {
-    if (partition.mapsAlone && failed(mapKeys(problem, map, /*exponents=*/true)))
-      return failure();
-    return buildExponents(partition, problem, map);
-  }
-  if (auto shift = partition.shift ? partition.shift.getDefiningOp<attn::KeyMaximumOp>() : attn::KeyMaximumOp()) {
-    FailureOr<Value> computed = computeKeyMaximum(shift);
-    if (failed(computed))
-      return failure();
-    map.shift = *computed;
-  }
-  if (partition.mapsAlone && failed(mapKeys(problem, map, /*exponents=*/false)))
-    return failure();
-  return buildForm(partition, problem, map);
-}
-
-LogicalResult HostBuilder::buildExponents(const Partition &partition, const Problem &problem, const FeatureMap &map) {
-  switch (partition.form) {
-  case attn::Form::Quadratic:
-    return buildKernel(logQuadraticRegion(problem, map, partition.guard));
-  case attn::Form::State:
-    return buildState(problem, KeyState(problem, map, /*exponents=*/true), partition.guard);
-  case attn::Form::Chunked:
-    return buildChunks(problem, map, /*exponents=*/true, partition.guard);
-  case attn::Form::Online:
-    break; // not of kernel attention
-  }
-  llvm_unreachable("a form of kernel attention");
-}
-
-LogicalResult HostBuilder::buildForm(const Partition &partition, const Problem &problem, const FeatureMap &map) {
-  switch (partition.form) {
-  case attn::Form::Online:
-    return buildKernel(softmaxRegion(problem, partition.scale));
-  case attn::Form::Quadratic:
-    return buildKernel(quadraticRegion(problem, map, partition.guard));
-  case attn::Form::State:
-    return buildState(problem, KeyState(problem, map, /*exponents=*/false), partition.guard);
-  case attn::Form::Chunked:
-    return buildChunks(problem, map, /*exponents=*/false, partition.guard);
-  }
-  llvm_unreachable("every form is above");
-}
-
-LogicalResult HostBuilder::buildState(const Problem &problem, const KeyState &state, attn::DenominatorAttr guard) {
-  if (problem.fused)
-    return buildKernel(state.fusedRegion(guard));
-  StateMemory memory =
-      problem.finalState ? state.memoryOf(problem.finalState, problem.finalSum) : state.allocate(site);
-  if (failed(buildKernel(state.stateRegion(memory))))
-    return failure();
-  return buildKernel(state.readoutRegion(guard, memory));
-}
-
-/// Split, the states of the keys of all parts but the last come first, then the parts run side by side.
-LogicalResult HostBuilder::buildChunks(const Problem &problem, const FeatureMap &map, bool exponents,
-                                       attn::DenominatorAttr guard) {
-  KeyState state(problem, map, exponents);
-  StateMemory before;
-  if (problem.split) {
-    TileBuilder host(site.host, site.loc);
-    before = state.allocate(site, Pieces(problem).count(host));
-    if (failed(buildKernel(state.piecesRegion(before))))
-      return failure();
-  }
-  if (failed(buildKernel(exponents ? logChunkedRegion(problem, map, guard, before) : chunkedRegion(problem, map, guard, before))))
-    return failure();
-  if (!problem.finalState)
-    return success();
-  // The heads of a group carry the same state, so one of them cannot own it: final states have kernels of their own.
-  return buildKernel(state.stateRegion(state.memoryOf(problem.finalState, problem.finalSum)));
 }

@@ -6,19 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Walks from the output of an attn function to its arguments. What a family writes goes straight to where it is wanted (a
-// part's heads of the output); what a family reads is folded into its loads as far as it acts on single tokens; anything
-// else is computed once by a kernel of its own into a workspace.
+// Walks the results of an attn function in their order. Each is an output of a region (Planner/): the terms that it is made of up to
+// its reduction of keys, what follows that, and the other results that are made of the same reduction. What a region cannot
+// compute where it reads it is computed before by kernels of its own, once: states, tokens that are projected or compressed, attention
+// that another op reads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LIB_KERNEL_HOSTBUILDER_H
 #define ATTUNE_LIB_KERNEL_HOSTBUILDER_H
 
-#include "Families.h"
-#include "Partition.h"
+#include "Planner/FeatureGroups.h"
+#include "Planner/StateRules.h"
 #include "Prepare.h"
 #include "Regions/CompressionRegion.h"
-#include "Region.h"
+#include "Regions/StateMemory.h"
 #include "Together.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -28,40 +29,76 @@
 
 namespace attune::kernel {
 
-class KeyState;
-
 class HostBuilder {
 public:
-  /// `regions`: where those of kernels are printed, if anywhere. `memories`: from values of the attn function (arguments, optional results) to memories of the host function.
-  HostBuilder(BuildSite &site, const mlir::IRMapping &memories, const PreparedTensors &prepared, std::string name,
-              tile::ScheduleAttr schedule, llvm::raw_ostream *regions = nullptr)
-      : site(site), memories(memories), prepared(prepared), name(std::move(name)), schedule(schedule),
-        regions(regions) {}
+  /// `regions`: where those of kernels are printed, if anywhere. `memories`: from values of the attn function (arguments, results) to
+  /// memories of the host function.
+  HostBuilder(BuildSite &site, mlir::func::FuncOp function, const mlir::IRMapping &memories, const PreparedTensors &prepared,
+              std::string name, tile::ScheduleAttr schedule, llvm::raw_ostream *regions = nullptr)
+      : site(site), memories(memories), prepared(prepared), name(std::move(name)), schedule(schedule), regions(regions),
+        featureGroups(function) {}
 
-  /// Computes `value` into `output`; an error at the op that no kernel computes.
-  mlir::LogicalResult write(mlir::Value value, const Output &output);
+  /// Computes all its results; an error at the op that no kernel computes.
+  mlir::LogicalResult build(mlir::func::FuncOp function);
 
-private:
-  /// Builds the kernels of one attention whose tokens, output and feature map are found, in the form that it has.
-  mlir::LogicalResult buildForm(const Partition &partition, const Problem &problem, const FeatureMap &map);
-  /// The same of maps whose features are carried as exponents, FAVOR's first of all.
-  mlir::LogicalResult buildExponents(const Partition &partition, const Problem &problem, const FeatureMap &map);
+  // For rules of terms (Planner/TermRules.h).
+
+  const FeatureGroups &groups() const { return featureGroups; }
+  /// The memory of an argument, or of a result or value that is computed already; null if there is none.
+  mlir::Value memoryOf(mlir::Value value) const;
+  /// Where tokens are read, and what is done to them in the load; null if that is not known.
+  const Tokens *placeOf(mlir::Value value) const;
+  /// The tokens that the rows of a value follow.
+  const Tokens &rowsOf(mlir::Value value) const;
+  fusion::Extent extentOf(mlir::Value rows, mlir::Value lengths) const;
+  /// Features that a kernel of their own has written; null if they are made where they are read.
+  const Tokens *featuresOf(attn::MapOp op) const;
+  void placeFeatures(attn::MapOp op, Tokens tokens) { features[op] = std::move(tokens); }
+  /// A state in memory, of features in blocks of these widths.
+  fusion::Source stateOf(mlir::Value matrix, mlir::Value sum, llvm::ArrayRef<int64_t> widths, const Place &at) const;
+
+  /// The first kernels are named after the function alone.
+  Problem startProblem();
+  /// The problem of a kernel that streams keys alone, of so many heads.
+  Problem keyProblem(const Problem &named, mlir::Value keys, mlir::Value lengths, int64_t heads) const;
+  /// Where a value that is no tokens is to be computed: the memory of a result, or a workspace for the batch of `like`.
+  mlir::Value resultMemory(mlir::Value value, mlir::Value like);
+  /// A workspace for features of tokens, as many as `source` has.
+  Tokens allocateRows(mlir::Value source, int64_t heads, int64_t columns);
+  StateMemory allocateState(const KeySums &sums);
+  /// EFFATT's means of values, which are no value of the function.
+  mlir::Value allocateMeans(mlir::Operation *op, llvm::ArrayRef<int64_t> shape, mlir::Value like);
+  mlir::Value meansOf(mlir::Operation *op) const { return means.lookup(op); }
   /// Builds the kernel of a region, and its launch.
   mlir::FailureOr<tile::KernelOp> buildKernel(const fusion::KernelRegion &region);
+
+private:
+  /// Computes `value` into `output`.
+  mlir::LogicalResult write(mlir::Value value, const Output &output);
   /// Builds the kernel of a projection into `result`.
   mlir::LogicalResult buildProjection(mlir::Value x, const TokenProjection &projection, const Tokens &result);
-  /// The memory of an argument or optional result; null for a null value and for others.
+  /// The memory of an argument or result, whether computed or not; null for others.
   mlir::Value memory(mlir::Value value) const { return value ? memories.lookupOrNull(value) : mlir::Value(); }
 
-  mlir::LogicalResult mapKeys(Problem &problem, FeatureMap &map, bool exponents);
-  mlir::LogicalResult buildState(const Problem &problem, const KeyState &state, attn::DenominatorAttr guard);
-  mlir::LogicalResult buildChunks(const Problem &problem, const FeatureMap &map, bool exponents, attn::DenominatorAttr guard);
-  mlir::LogicalResult buildFamily(const Partition &partition, Problem &problem);
-  mlir::LogicalResult writeAttention(mlir::Operation *root, const Output &output);
+  // Regions of terms (Planner/TermRegions.cpp).
+  mlir::LogicalResult writeTerms(mlir::Value value, const Output &output);
+  llvm::SmallVector<WrittenValue> resultsOf(mlir::Value value, const Output &output, mlir::Operation *reduction) const;
+  /// Brings to memory what the terms of these values read that no region computes, and says which terms those are. What is made
+  /// of tokens is left for `later`.
+  mlir::LogicalResult prepare(llvm::ArrayRef<WrittenValue> outputs, OpSet &reads, OpSet &later);
+  mlir::LogicalResult prepareOp(mlir::Operation *op, OpSet &reads, OpSet &later);
+  mlir::LogicalResult prepareOperand(mlir::Operation *reader, mlir::Value value, Side side, OpSet &reads, OpSet &later);
+  mlir::LogicalResult materialize(mlir::Operation *op, const Problem &named);
+  Problem rowsProblem(const Problem &named, const WrittenValue &first, const SeenKeys &seen) const;
+  mlir::LogicalResult writeRows(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
+  mlir::LogicalResult writeStates(const Problem &named, attn::ReadoutOp op, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
+  mlir::LogicalResult writeChunks(const Problem &named, attn::CausalReadoutOp op, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
+  /// Folded tokens can be read through omega alone.
+  mlir::LogicalResult checkFolded(mlir::func::FuncOp function) const;
+
   mlir::LogicalResult writeConcat(attn::ConcatHeadsOp op, const Output &output);
   mlir::LogicalResult writeLepe(attn::LepeOp op, Output output);
   mlir::LogicalResult writeProjection(attn::ProjectOutputOp op, const Output &output);
-  mlir::LogicalResult writePolynomial(attn::PolynomialOp op, const Output &output);
   mlir::LogicalResult writePolysketch(attn::PolysketchOp op, const Output &output);
   mlir::LogicalResult writeEva(attn::EvaOp op, const Output &output);
   mlir::LogicalResult writeAgent(attn::AgentOp op, const Output &output);
@@ -71,12 +108,10 @@ private:
     problem.lengths = memory(op.getLengths());
     return readAll({{op.getQuery(), &problem.query}, {op.getKey(), &problem.key}, {op.getValue(), &problem.value}});
   }
-  mlir::LogicalResult writeEffatt(attn::EffattOp op, const Output &output);
-  mlir::LogicalResult writeCompressedKernel(attn::NormalizeOp op, const Output &output);
-  mlir::FailureOr<mlir::Value> computeKeyMaximum(attn::KeyMaximumOp op);
-
   /// Where tokens can be read.
   mlir::FailureOr<Tokens> read(mlir::Value value);
+  mlir::FailureOr<Tokens> readOnce(mlir::Value value);
+  static mlir::Value rowsBehind(mlir::Value value);
   mlir::FailureOr<Tokens> compute(mlir::Value value);
   mlir::FailureOr<Tokens> computeTokens(mlir::Value value);
   mlir::FailureOr<Tokens> computeProjection(attn::ProjectOp op);
@@ -90,7 +125,6 @@ private:
   mlir::Value weightOf(attn::CompressOp op) const;
   /// A workspace for tokens of the type of `value`; a dynamic size is that of `like`, a memory [batch, heads, tokens, …].
   Tokens workspaceFor(mlir::Value value, mlir::Value like);
-  Problem startProblem();
 
   BuildSite &site;
   const mlir::IRMapping &memories;
@@ -98,7 +132,14 @@ private:
   std::string name;
   tile::ScheduleAttr schedule;
   llvm::raw_ostream *regions;
+  FeatureGroups featureGroups;
   llvm::DenseMap<mlir::Value, Tokens> computed;
+  llvm::DenseMap<mlir::Operation *, Tokens> features;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> means;
+  llvm::DenseMap<mlir::Value, mlir::Value> workspaces; ///< of values that are no tokens
+  llvm::DenseMap<mlir::Value, mlir::Value> units;      ///< of the states whose S this is
+  OpSet materialized;                                  ///< by kernels of their own
+  llvm::SetVector<mlir::Value> missing;                ///< results that are to be computed
   /// E x of a source, a weight and lengths: the heads of keys and values share it.
   std::map<std::tuple<void *, void *, void *>, CompressedInput> inputs;
   /// Launches that compute tokens: they come before those of every part that may read them.

@@ -25,15 +25,23 @@ using namespace attune::kernel;
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 FailureOr<Tokens> HostBuilder::read(Value value) {
-  if (Value argument = memory(value)) {
-    ArrayRef<int64_t> shape = shapeOf(value);
-    return Tokens{argument, 0, shape[1], shape[3], {}};
-  }
+  if (const Tokens *known = placeOf(value))
+    return *known;
+  FailureOr<Tokens> tokens = readOnce(value);
+  if (succeeded(tokens))
+    computed[value] = *tokens;
+  return tokens;
+}
+
+FailureOr<Tokens> HostBuilder::readOnce(Value value) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  if (Value known = memoryOf(value))
+    return Tokens{known, 0, shape[1], shape[3], {}};
   Operation *op = value.getDefiningOp();
   if (auto take = dyn_cast_or_null<attn::TakeHeadsOp>(op)) {
     FailureOr<Tokens> tokens = read(take.getSource());
     if (succeeded(tokens))
-      tokens->firstHead += take.getFirst(), tokens->heads = shapeOf(value)[1];
+      tokens->firstHead += take.getFirst(), tokens->heads = shape[1];
     return tokens;
   }
   if (auto rope = dyn_cast_or_null<attn::RopeOp>(op))
@@ -44,13 +52,7 @@ FailureOr<Tokens> HostBuilder::read(Value value) {
       tokens->steps.push_back({TokenStep::Kind::Norm, norm.getEpsilon().convertToDouble(), false, Value()});
     return tokens;
   }
-  auto known = computed.find(value);
-  if (known != computed.end())
-    return known->second;
-  FailureOr<Tokens> tokens = compute(value);
-  if (succeeded(tokens))
-    computed[value] = *tokens;
-  return tokens;
+  return compute(value);
 }
 
 FailureOr<Tokens> HostBuilder::readRope(attn::RopeOp op) {
@@ -80,21 +82,15 @@ Tokens HostBuilder::workspaceFor(Value value, Value like) {
   return {site.workspace({dynamic, shape[1], dynamic, shape[3]}, sizes), 0, shape[1], shape[3], {}};
 }
 
-/// The queries of the attention that `value` is the output of, which has as many rows; null if it is none.
-static Value queriesOf(Value value) {
+/// The value whose rows those of a value follow, and which is read as tokens.
+Value HostBuilder::rowsBehind(Value value) {
   Operation *op = value.getDefiningOp();
-  if (auto lepe = dyn_cast_or_null<attn::LepeOp>(op))
-    return queriesOf(lepe.getSource());
-  if (auto concat = dyn_cast_or_null<attn::ConcatHeadsOp>(op))
-    return queriesOf(concat.getParts().front());
-  if (auto normalize = dyn_cast_or_null<attn::NormalizeOp>(op)) {
-    if (std::optional<Partition> attention = partition(op))
-      return attention->query;
-    auto readout = normalize.getNumerator().getDefiningOp<attn::ReadoutOp>();
-    auto map = readout ? readout.getFeatures().getDefiningOp<attn::MapOp>() : attn::MapOp();
-    return map ? Value(map.getSource()) : Value();
-  }
-  return isa_and_nonnull<attn::MechanismOpInterface>(op) ? op->getOperand(0) : Value();
+  if (!op)
+    return value;
+  if (auto concat = dyn_cast<attn::ConcatHeadsOp>(op))
+    return rowsBehind(concat.getParts().front());
+  bool follows = isa<attn::MechanismOpInterface, attn::LepeOp>(op) || ruleOf(op);
+  return follows ? rowsBehind(op->getOperand(0)) : value;
 }
 
 static Operation *lastOf(Block &block) { return block.empty() ? nullptr : &block.back(); }
@@ -115,13 +111,14 @@ FailureOr<Tokens> HostBuilder::computeTokens(Value value) {
   if (auto compress = dyn_cast_or_null<attn::CompressOp>(op))
     return computeCompression(compress);
   // An attention that another op reads.
-  Value queries = queriesOf(value);
-  if (!queries)
+  Value rows = rowsBehind(value);
+  if (rows == value)
     return emitError(value.getLoc()) << "expected tokens that a kernel can read (not supported yet)";
-  FailureOr<Tokens> source = read(queries);
+  FailureOr<Tokens> source = read(rows);
   if (failed(source))
     return failure();
-  Tokens result = workspaceFor(value, source->memory);
+  ArrayRef<int64_t> shape = shapeOf(value);
+  Tokens result = missing.contains(value) ? Tokens{memory(value), 0, shape[1], shape[3], {}} : workspaceFor(value, source->memory);
   if (failed(write(value, Output{result.memory, 0, std::nullopt})))
     return failure();
   return result;
@@ -232,8 +229,6 @@ FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
   if (attn::ProjectOp project = attn::projectionAfter(op))
     return computeSlots(op, project);
   auto map = op.getSource().getDefiningOp<attn::MapOp>();
-  if (map && attn::isFolded(map.getSource()))
-    return op.emitOpError() << "expected features of tokens, but got those of a folded projection (not supported yet)";
   FailureOr<Tokens> source = read(map ? map.getSource() : op.getSource());
   if (failed(source))
     return failure();
@@ -244,10 +239,9 @@ FailureOr<Tokens> HostBuilder::computeCompression(attn::CompressOp op) {
   Problem problem = startProblem();
   problem.key = *source;
   problem.lengths = memory(op.getLengths());
-  std::optional<FeatureMap> features;
-  if (map)
-    features = FeatureMap{map.getFeatureMapAttr(), memory(map.getParameter()), Value(), shape[3]};
-  if (failed(buildKernel(compressionRegion(problem, weightOf(op), result, features ? &*features : nullptr))))
+  RegionDraft draft(*this, problem, RegionPlanner::OfKeys);
+  fusion::Source mapped = map ? draft.read(map.getResult(), {fusion::Axis::Key, fusion::Axis::Head, shape[1]}) : nullptr;
+  if (failed(buildKernel(compressionRegion(problem, weightOf(op), result, mapped, featureWidths(op.getSource())))))
     return failure();
   return result;
 }

@@ -50,8 +50,7 @@ Value Pieces::partCount(TileBuilder &host) const { return cuts.partCount(host, t
 Value Pieces::count(TileBuilder &host) const {
   if (problem.split)
     return host.mul(host.sub(host.max(partCount(host), host.index(1)), host.index(1)), cuts.perPart);
-  Value count = host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
-  return problem.merged ? host.max(count, host.index(1)) : count;
+  return host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
 }
 
 TokenRange Pieces::tokens(TileBuilder &tiles, const KernelFrame &frame, Value piece, Value limit) const {

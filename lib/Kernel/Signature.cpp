@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Signature.h"
 
+#include "Planner/TermRules.h"
 #include "attune/Kernel/Passes.h"
 
 using namespace mlir;
@@ -65,11 +66,11 @@ static std::string nameOfArgument(func::FuncOp function, BlockArgument argument)
   return "argument" + std::to_string(argument.getArgNumber());
 }
 
-/// The output is o or y; lse, final_state and final_sum follow it.
+/// The output is o or y, its other results lse, final_state and final_sum, wherever they stand.
 static std::string nameOfResult(func::FuncOp function, unsigned position, Value value) {
   if (auto name = function.getResultAttrOfType<StringAttr>(position, "attn.name"))
     return name.str();
-  if (position == 0)
+  if (position == 0 && !isState(value))
     return cast<RankedTensorType>(value.getType()).getRank() == 3 ? "y" : "o";
   if (auto softmax = value.getDefiningOp<attn::SoftmaxOp>(); softmax && softmax.getLse() == value)
     return "lse";

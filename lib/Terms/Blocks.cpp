@@ -23,6 +23,22 @@ struct Blocks : Term {
     return all;
   }
 };
+
+struct Select : Term {
+  explicit Select(ArrayRef<unsigned> which) : which(which) {}
+
+  StringRef name() const override { return "select"; }
+  void printParameters(raw_ostream &os) const override { llvm::interleaveComma(which, os << " {tiles = ["), os << "]}"; }
+  std::optional<Representation> takes(unsigned) const override { return std::nullopt; }
+  Representation gives(Sources operands) const override { return operands[0]->gives(); }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    SmallVector<Value, 3> all = operands[0]->read(site).tiles;
+    return llvm::map_to_vector<3>(which, [&](unsigned tile) { return all[tile]; });
+  }
+
+  SmallVector<unsigned, 2> which;
+};
 } // namespace
 
 terms::TermPtr terms::blocks() { return std::make_unique<Blocks>(); }
+terms::TermPtr terms::select(ArrayRef<unsigned> which) { return std::make_unique<Select>(which); }

@@ -64,6 +64,8 @@ struct FavorOptions {
 TermPtr favor(FavorOptions options);
 /// (x, …): the tiles of all.
 TermPtr blocks();
+/// (x): some of its tiles.
+TermPtr select(llvm::ArrayRef<unsigned> which);
 /// (x): x rotated by its positions, those of `axis`.
 TermPtr rope(Axis axis, const kernel::TokenStep &step);
 /// (x, bias): x + bias in each row of `axis`, 0 where a row does not exist.
@@ -98,8 +100,8 @@ TermPtr lowerTriangle();
 StreamedPtr softmaxPartial(int64_t width);
 /// (t, v): u = max_j |t_j|, Σ_j (t_j / u)^degree, Σ_j (t_j / u)^degree v_j.
 StreamedPtr powerPartial(int64_t degree, int64_t width, attn::DenominatorAttr guard);
-/// (w, v): Σ_j w_j v_j, Σ_j w_j, with operands of products in f32 if `wide`.
-StreamedPtr weightedSums(int64_t width, bool wide);
+/// (w, v, …): Σ_j w_j v_j of each v, which have these widths, and, if `withSums`, Σ_j w_j; with operands of products in f32 if `wide`.
+StreamedPtr weightedSums(llvm::ArrayRef<int64_t> widths, bool wide, bool withSums = true);
 /// (b, v): S = Σ_j b_j v_jᵀ and, if `withSums`, z = Σ_j b_j, of tiles of features that have these widths, one after another.
 StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums = true);
 /// (x): the maximum of the first rows of all steps, of the second ones, …: [rows]; `least` without a step, of exponents −∞.

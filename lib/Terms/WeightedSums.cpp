@@ -17,23 +17,35 @@ static Type operandOf(const TileSite &site, bool wide) {
 
 namespace {
 struct WeightedSums : StreamedTerm {
-  WeightedSums(int64_t width, bool wide) : width(width), wide(wide) {}
+  WeightedSums(ArrayRef<int64_t> widths, bool wide, bool withSums) : widths(widths), wide(wide), withSums(withSums) {}
 
   StringRef name() const override { return "weighted_sums"; }
   tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &site) const override {
     int64_t rows = site[Axis::Query].count;
-    return {{rows, width}, {rows}}; // num, den
+    SmallVector<SmallVector<int64_t>> shapes;
+    for (int64_t width : widths)
+      shapes.push_back({rows, width}); // num
+    if (withSums)
+      shapes.push_back({rows});        // den
+    return shapes;
   }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
     TileBuilder &tiles = site.tiles();
     Type type = operandOf(site, wide);
-    Value w = operands[0]->tile(site), v = operands[1]->tile(site, type); // [Tq, Tk], [Tk, dv]
-    return {tiles.dot(tiles.cast(w, type), v, sums[0]), tiles.plus(sums[1], tiles.reduceAdd(w, 1))};
+    Value w = operands[0]->tile(site);                                                              // [Tq, Tk]
+    SmallVector<Value> next;
+    for (const Source &values : operands.drop_front()) {
+      Value v = values->tile(site, type);                                                           // [Tk, dv]
+      next.push_back(tiles.dot(tiles.cast(w, type), v, sums[next.size()]));
+    }
+    if (withSums)
+      next.push_back(tiles.plus(sums.back(), tiles.reduceAdd(w, 1)));
+    return next;
   }
 
-  int64_t width;
-  bool wide;
+  SmallVector<int64_t> widths;
+  bool wide, withSums;
 };
 
 struct FeatureSums : StreamedTerm {
@@ -120,7 +132,9 @@ struct Normalize : Term {
 };
 } // namespace
 
-terms::StreamedPtr terms::weightedSums(int64_t width, bool wide) { return std::make_unique<WeightedSums>(width, wide); }
+terms::StreamedPtr terms::weightedSums(ArrayRef<int64_t> widths, bool wide, bool withSums) {
+  return std::make_unique<WeightedSums>(widths, wide, withSums);
+}
 terms::StreamedPtr terms::featureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums) {
   return std::make_unique<FeatureSums>(features, width, wide, withSums);
 }

@@ -19,11 +19,31 @@ func.func @unused(%q: tensor<1x1x9x8xf16>, %k: tensor<1x1x9x8xf16>, %v: tensor<1
 
 // -----
 
-// A term alone is no attention.
-func.func @unknown(%q: tensor<1x1x9x8xf16>) -> tensor<1x1x9x8xf16> {
-  // expected-error @below {{expected attention that a kernel computes, such as attn.softmax or a kernel attention in quadratic, state or chunked form (run attn-select-rewrites first), but got attn.qk_norm (not supported yet)}}
-  %o = attn.qk_norm %q {epsilon = 1.0e-5 : f64} : tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
-  return %o : tensor<1x1x9x8xf16>
+// Weights of pairs are in no memory: neither as results,
+func.func @weights(%q: tensor<1x1x9x8xf32>) -> tensor<1x1x9x9xf32> {
+  // expected-error @below {{expected sums of weights as results, but got the weights of pairs (they are in no memory)}}
+  %w = attn.contract %q[batch, head, query, feature], %q[batch, head, key, feature] -> [batch, head, query, key]
+      : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x9x9xf32>
+  return %w : tensor<1x1x9x9xf32>
+}
+
+// -----
+
+// nor as arguments.
+func.func @given(%w: tensor<1x1x9x9xf32>) -> tensor<1x1x9xf32> {
+  // expected-error @below {{expected weights of pairs that the function makes where attn.visible, attn.row_sum or a sum over keys reads them, and nowhere else (weights are in no memory)}}
+  %den = attn.row_sum %w : tensor<1x1x9x9xf32> -> tensor<1x1x9xf32>
+  return %den : tensor<1x1x9xf32>
+}
+
+// -----
+
+// A state is made of keys.
+func.func @merged(%q: tensor<1x1x9x8xf32>, %s: tensor<1x1x8x8xf32>, %z: tensor<1x1x8xf32>) -> tensor<1x1x9x8xf32> {
+  %t, %y = attn.state_merge (%s, %z), (%s, %z) : tensor<1x1x8x8xf32>, tensor<1x1x8xf32>
+  // expected-error @below {{expected a state that attn.state or attn.causal_readout makes, or an argument, but got another (not supported yet)}}
+  %num, %den = attn.readout %q, %t, %y : tensor<1x1x9x8xf32>, tensor<1x1x8x8xf32>, tensor<1x1x8xf32> -> tensor<1x1x9x8xf32>, tensor<1x1x9xf32>
+  return %num : tensor<1x1x9x8xf32>
 }
 
 // -----
@@ -50,10 +70,10 @@ func.func @no_tensor(%q: tensor<1x1x9x8xf16>) -> (tensor<1x1x9x8xf16>, index) {
 // -----
 
 // Nobody would write the second one.
-// expected-error @below {{expected every result to be an output of the attention, but result 1 is not}}
 func.func @unwritten(%q: tensor<1x1x9x8xf16>) -> (tensor<1x1x9x8xf16>, tensor<3xf32>) {
   %o = attn.softmax %q, %q, %q {scale = 1.0 : f64}
       : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
+  // expected-error @below {{expected tokens that a kernel can read (not supported yet)}}
   %c = arith.constant dense<1.0> : tensor<3xf32>
   return %o, %c : tensor<1x1x9x8xf16>, tensor<3xf32>
 }

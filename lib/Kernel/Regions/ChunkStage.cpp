@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "ChunkStage.h"
 
+#include "HostBuilder.h"
 #include "Terms.h"
 
 using namespace mlir;
@@ -49,4 +50,11 @@ Source ChunkStage::sumOfPieces(const StateMemory &spans, ArrayRef<Dimension> at,
   SmallVector<Dimension> indices(at);
   indices.push_back(entryOf(Axis::Piece));
   return stream(pieces, {terms::compose(spans.representation(), spans.shapes()), {spans.read(indices)}});
+}
+
+Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, const StateMemory &pieces) const {
+  Source begin;
+  if (sums.initialMatrix)
+    begin = draft.host.stateOf(sums.initialMatrix, sums.initialSum, featureWidths(sums.features), keys());
+  return problem.split ? sumOfPieces(pieces, {entryOf(Axis::Batch), Dimension{head(), heads() / sums.heads()}}, begin) : begin;
 }

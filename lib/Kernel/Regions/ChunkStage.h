@@ -16,6 +16,7 @@
 #ifndef ATTUNE_LIB_KERNEL_REGIONS_CHUNKSTAGE_H
 #define ATTUNE_LIB_KERNEL_REGIONS_CHUNKSTAGE_H
 
+#include "Planner/StateRules.h"
 #include "RegionPlanner.h"
 #include "StateMemory.h"
 
@@ -28,6 +29,9 @@ public:
   /// The heads that the grid counts: those of queries, or those that groups of them share.
   fusion::Axis head() const { return problem.grouped ? fusion::Axis::SharedHead : fusion::Axis::Head; }
   int64_t heads() const { return problem.grouped ? problem.sharedHeads() : problem.heads(); }
+  /// Where queries and keys are read.
+  Place rows() const { return {fusion::Axis::Query, fusion::Axis::Head, problem.heads()}; }
+  Place keys() const { return {fusion::Axis::Key, head(), heads()}; }
 
   /// The stage over chunks, and the region that runs it.
   fusion::Stage stage() const;
@@ -35,6 +39,9 @@ public:
 
   /// Composed states of the pieces before the part at the site, which lie in memory behind `at` by Axis::Piece.
   fusion::Source sumOfPieces(const StateMemory &spans, llvm::ArrayRef<fusion::Dimension> at, fusion::Source begin = nullptr) const;
+
+  /// What the state begins with: that of the op, and what the pieces before the part leave; null: nothing.
+  fusion::Source stateBefore(const KeySums &sums, const RegionDraft &draft, const StateMemory &pieces) const;
 
   const Problem &problem;
   RegionPlanner plan;

@@ -15,9 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ChunkStage.h"
-#include "FeatureMaps.h"
-#include "FeatureSources.h"
-#include "KeyState.h"
+#include "Planner/StateRules.h"
 #include "Regions.h"
 #include "Terms.h"
 
@@ -26,30 +24,18 @@ using namespace attune;
 using namespace attune::kernel;
 using namespace attune::fusion;
 
-/// What the state begins with; null: nothing.
-static Source stateBefore(const ChunkStage &chunks, const FeatureMap &map, const StateMemory &pieces) {
-  const Problem &problem = chunks.problem;
-  Dimension head{chunks.head(), chunks.heads() / parameterHeads(problem, map)};
-  SmallVector<Dimension> at{entryOf(Axis::Batch), head};
-  Source initial;
-  if (problem.initialState)
-    initial = KeyState(problem, map, /*exponents=*/false).memoryOf(problem.initialState, problem.initialSum).read(at);
-  return problem.split ? chunks.sumOfPieces(pieces, at, initial) : initial;
-}
-
-KernelRegion kernel::chunkedRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
+KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs,
                                    const StateMemory &before) {
-  ChunkStage chunks(problem);
-  const RegionPlanner &plan = chunks.plan;
-  FeatureSources features(plan, map, chunks.head(), chunks.heads());
-  bool wide = needsWideProducts(problem);
-  Source a = features.queries(), b = term(terms::existing(Axis::Key), {features.keys()});
-  Source v = plan.tokens(problem.value, Axis::Key, chunks.head(), chunks.heads());
-  Source w = term(terms::lowerTriangle(), {term(terms::logits(Representation::Plain, 1, wide), {a, b})});
+  ChunkStage chunks(draft.problem);
+  KeySums sums(op);
+  Place rows = chunks.rows(), keys = chunks.keys();
+  Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys);
+  Source v = draft.read(sums.value, keys);
+  Source w = term(terms::lowerTriangle(), {term(terms::logits(Representation::Plain, 1, draft.wide()), {a, b})});
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  Source o = plan.withLepe(term(terms::normalize(guard), {term(terms::readout(wide), {a, state, w, v, b, v})}));
+  draft.define(op, term(terms::readout(draft.wide()), {a, state, w, v, b, v}), 2);
   Stage stage = chunks.stage();
-  stage.state = state, stage.begin = stateBefore(chunks, map, before);
-  auto sums = terms::featureSums(featureWidths(map), problem.valueWidth(), wide);
-  return chunks.region(stream(stage, {std::move(sums), {b, v}, {plan.output(o)}}));
+  stage.state = state, stage.begin = chunks.stateBefore(sums, draft, before);
+  auto step = terms::featureSums(featureWidths(sums.features), sums.width(), draft.wide());
+  return chunks.region(stream(stage, {std::move(step), {b, v}, outputsOf(draft, outputs, rows)}));
 }

@@ -18,9 +18,7 @@
 //===----------------------------------------------------------------------===//
 #include "CompressionRegion.h"
 
-#include "FeatureMaps.h"
-#include "FeatureSources.h"
-#include "KeyState.h"
+#include "KeyStage.h"
 #include "Terms.h"
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Tile/KernelSizes.h"
@@ -74,7 +72,7 @@ static void setRows(RegionPlanner &plan, Value memory, unsigned dimension, int64
 }
 
 static KernelRegion regionOf(const RegionPlanner &plan, StringRef suffix, int64_t count) {
-  KernelRegion region = stateKernel(plan, suffix, Axis::Head);
+  KernelRegion region = stateKernel(plan, suffix);
   int64_t rows = std::min(count, plan.problem.schedule.getQueryTile());
   region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, rows});
   return region;
@@ -91,14 +89,14 @@ static Stage piecesOf(const RegionPlanner &plan) {
 // Tokens
 //===----------------------------------------------------------------------===//
 
-KernelRegion kernel::compressionRegion(const Problem &problem, Value weight, const Tokens &result, const FeatureMap *map) {
+KernelRegion kernel::compressionRegion(const Problem &problem, Value weight, const Tokens &result, Source features,
+                                       ArrayRef<int64_t> widths) {
   RegionPlanner plan(problem, RegionPlanner::OfKeys);
   Weight e(weight, result.heads);
   setRows(plan, weight, e.rows(), result.heads);
-  SmallVector<int64_t, 2> widths = map ? featureWidths(*map) : SmallVector<int64_t, 2>{result.width};
-  Source tokens = map ? term(terms::existing(Axis::Key), {FeatureSources(plan, *map, Axis::Head, result.heads).keys()})
-                      : plan.tokens(problem.key, Axis::Key, Axis::Head, result.heads);
-  bool wide = map && needsWideProducts(problem);
+  Source tokens = features ? term(terms::existing(Axis::Key), {features})
+                           : plan.tokens(problem.key, Axis::Key, Axis::Head, result.heads);
+  bool wide = features && needsWideProducts(problem);
   Source sums = stream(piecesOf(plan), {terms::compress(widths, wide), {e.tile(problem.keyTile()), tokens}});
   KernelRegion region = regionOf(plan, "compress", e.count());
   int64_t column = 0;

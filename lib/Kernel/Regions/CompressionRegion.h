@@ -14,8 +14,9 @@
 namespace attune::kernel {
 
 /// result [batch, G, k, width] = weight [1 or G, k, N] · problem.key, of whose tokens those past the lengths are 0. A prepared weight is
-/// [1 or G, N / 64, k, 64]. With `map` the features of the tokens are compressed in the place of the tokens, and 0 past the lengths.
-fusion::KernelRegion compressionRegion(const Problem &problem, mlir::Value weight, const Tokens &result, const FeatureMap *map);
+/// [1 or G, N / 64, k, 64]. `features`, of so many columns each, are compressed in the place of the tokens if they are given.
+fusion::KernelRegion compressionRegion(const Problem &problem, mlir::Value weight, const Tokens &result, fusion::Source features,
+                                       llvm::ArrayRef<int64_t> widths);
 
 /// E x, of which a layer's heads are made after E.
 struct CompressedInput {

@@ -25,8 +25,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ChunkStage.h"
-#include "FeatureMaps.h"
-#include "FeatureSources.h"
+#include "Planner/StateRules.h"
 #include "Regions.h"
 #include "Terms.h"
 #include "attune/Attn/Exponents.h"
@@ -39,11 +38,14 @@ using namespace attune::fusion;
 namespace {
 /// The sources of a chunk.
 struct LogChunk {
-  LogChunk(const ChunkStage &chunks, const FeatureMap &map, attn::DenominatorAttr guard)
-      : chunks(chunks), guard(guard), features(map.features), bands(attn::bandCount(map.map, map.width)) {
-    FeatureSources sources(chunks.plan, map, chunks.head(), chunks.heads());
-    query = sources.queryExponents(), key = sources.keyExponents();
-    value = chunks.plan.tokens(chunks.problem.value, Axis::Key, chunks.head(), chunks.heads());
+  LogChunk(const ChunkStage &chunks, RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs)
+      : chunks(chunks), draft(draft), op(op), outputs(outputs), sums(op), guard(guardOf(op)) {
+    auto map = sums.features.getDefiningOp<attn::MapOp>();
+    features = cast<RankedTensorType>(sums.features.getType()).getDimSize(3);
+    bands = attn::bandCount(map.getFeatureMap(), cast<RankedTensorType>(map.getSource().getType()).getDimSize(3));
+    query = draft.read(op.getQueryFeatures(), chunks.rows());
+    key = existingFeatures(sums.features, draft, chunks.keys());
+    value = draft.read(sums.value, chunks.keys());
     state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Scaled);
     unit = std::make_shared<BoundSource>("unit", Axis::Query, Representation::Plain);
     least = term(terms::rowUnit(guard), {query, state});
@@ -54,6 +56,10 @@ struct LogChunk {
   Shortcut steadyForm() const;
 
   const ChunkStage &chunks;
+  RegionDraft &draft;
+  attn::CausalReadoutOp op;
+  ArrayRef<WrittenValue> outputs;
+  KeySums sums;
   attn::DenominatorAttr guard;
   int64_t features, bands;
   Source query, key, value, least;                // exponents [T, m] twice, v [T, dv], units [T]
@@ -63,9 +69,8 @@ struct LogChunk {
 
 /// The outputs from the pairs, then keys [T, m] into the state.
 StepForm LogChunk::step(Source keys, Source pairs, bool offset) const {
-  Source read = term(terms::causalReadout(offset), {query, state, pairs, value});
-  Source o = chunks.plan.withLepe(term(terms::normalizeInUnit(guard), {read}));
-  return {terms::state(features, chunks.problem.valueWidth(), /*wide=*/true), {keys, value, key}, {chunks.plan.output(o)}};
+  draft.define(op, term(terms::causalReadout(offset), {query, state, pairs, value}), 3);
+  return {terms::state(features, sums.width(), /*wide=*/true), {keys, value, key}, outputsOf(draft, outputs, chunks.rows())};
 }
 
 StepForm LogChunk::anyForm(bool offset) const {
@@ -82,25 +87,19 @@ Shortcut LogChunk::steadyForm() const {
   Shortcut shortcut{term(terms::rises(headroom), {key, state}), {{key, f32}, {value, f32}},
                     step(near, pairs, /*offset=*/false)};
   // Heads of a group map their queries in the form that is taken: all of them would be live before it.
-  if (chunks.problem.heads() == chunks.heads())
+  if (draft.problem.heads() == chunks.heads())
     shortcut.both.push_back({query, f32});
   return shortcut;
 }
 
-/// What the pieces before the part leave; null where the sequence is not cut.
-static Source stateBefore(const ChunkStage &chunks, const FeatureMap &map, const StateMemory &pieces) {
-  Dimension head{chunks.head(), chunks.heads() / parameterHeads(chunks.problem, map)};
-  return chunks.problem.split ? chunks.sumOfPieces(pieces, {entryOf(Axis::Batch), head}) : nullptr;
-}
-
-KernelRegion kernel::logChunkedRegion(const Problem &problem, const FeatureMap &map, attn::DenominatorAttr guard,
+KernelRegion kernel::logChunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs,
                                       const StateMemory &before) {
-  ChunkStage chunks(problem);
-  LogChunk chunk(chunks, map, guard);
-  bool shortcut = problem.schedule.getTarget() == tile::TargetKind::CPU, offset = !shortcut;
+  ChunkStage chunks(draft.problem);
+  LogChunk chunk(chunks, draft, op, outputs);
+  bool shortcut = draft.problem.schedule.getTarget() == tile::TargetKind::CPU, offset = !shortcut;
   Stage stage = chunks.stage();
   stage.state = chunk.state, stage.unit = chunk.unit;
-  stage.begin = stateBefore(chunks, map, before);
+  stage.begin = chunks.stateBefore(chunk.sums, draft, before);
   if (stage.begin && offset)
     stage.begin = term(terms::withOffset(), {stage.begin});
   if (shortcut)

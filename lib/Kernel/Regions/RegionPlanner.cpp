@@ -83,16 +83,14 @@ Stage RegionPlanner::keys(bool dearSteps) const {
 // Outputs
 //===----------------------------------------------------------------------===//
 
-Source RegionPlanner::withLepe(Source o) const {
-  if (!problem.output.lepe)
+Source RegionPlanner::withLepe(Source o, const Output &output) const {
+  if (!output.lepe)
     return o;
-  const Lepe &lepe = *problem.output.lepe;
+  const Lepe &lepe = *output.lepe;
   int64_t width = lepe.value.width;
-  Extent extent = (*extents)[Axis::Key];
-  extent.memory = lepe.value.memory, extent.dimension = tokenDimension(lepe.value.memory);
-  extent.lengths = lepe.lengths;
-  if (!lepe.inWindow)
-    extent.window = {};
+  Extent extent{lepe.value.memory, tokenDimension(lepe.value.memory), 0, lepe.lengths};
+  if (lepe.inWindow)
+    extent.window = problem.window;
   SmallVector<Source> operands{o, tokens(lepe.value, Axis::Key)};
   if (lepe.bias)
     operands.push_back(fusion::memory(lepe.bias, {entryOf(Axis::Head), columnsOf(width)}));
@@ -100,35 +98,37 @@ Source RegionPlanner::withLepe(Source o) const {
 }
 
 /// The output of a head with what comes after the attention.
-Source RegionPlanner::finished(Source o) const {
-  o = withLepe(o);
-  if (!problem.output.projection)
+Source RegionPlanner::finished(Source o, const Output &output, int64_t width) const {
+  o = withLepe(o, output);
+  if (!output.projection)
     return o;
-  auto [weight, bias] = *problem.output.projection;
-  int64_t width = problem.valueWidth(), model = cast<MemRefType>(problem.output.memory.getType()).getDimSize(2);
+  auto [weight, bias] = *output.projection;
+  int64_t model = cast<MemRefType>(output.memory.getType()).getDimSize(2);
   Source w = fusion::memory(weight, {{Axis::Head, 1, 0, width, width}, columnsOf(model)});
   Source y = stream(all(Axis::Head, 1), {terms::contract(Axis::Query, model), {o, w}});
   return bias ? fusion::term(terms::addBias(Axis::Query), {y, fusion::memory(bias, {columnsOf(model)})}) : y;
 }
 
-RegionOutput RegionPlanner::output(Source o) const {
-  Value target = problem.output.memory;
-  int64_t last = cast<MemRefType>(target.getType()).getShape().back();
-  if (problem.output.projection)
-    return {o, target, {entryOf(Axis::Batch), rowsOf(Axis::Query), columnsOf(last)}};
-  Dimension head{Axis::Head, 1, problem.output.firstHead};
-  return {o, target, {entryOf(Axis::Batch), head, rowsOf(Axis::Query), columnsOf(problem.valueWidth())}};
+RegionOutput RegionPlanner::output(Source o, const Output &output, int64_t width, int64_t column) const {
+  auto type = cast<MemRefType>(output.memory.getType());
+  if (output.projection)
+    return {o, output.memory, {entryOf(Axis::Batch), rowsOf(Axis::Query), columnsOf(type.getDimSize(2))}};
+  RegionOutput result{o, output.memory, {entryOf(Axis::Batch), {Axis::Head, 1, output.firstHead}, rowsOf(Axis::Query)}};
+  if (width)
+    result.dimensions.push_back(columnsOf(width)), result.dimensions.back().add = column;
+  return result;
 }
 
-KernelRegion RegionPlanner::region(StringRef suffix, Source o, std::optional<RegionOutput> before) const {
+KernelRegion RegionPlanner::region(StringRef suffix, ArrayRef<RegionOutput> outputs) const {
   GridAxis batch{Axis::Batch, tile::Axis::Batch}, head{Axis::Head, tile::Axis::Head};
   GridAxis query{Axis::Query, tile::Axis::QueryBlock, problem.queryTile()};
-  bool projected = problem.output.projection.has_value();
-  KernelRegion region{problem.name, suffix.str(), problem.schedule, {batch, query}, extents, {}};
-  if (!projected)
-    region.grid = {batch, head, query};
-  if (before)
-    region.outputs.push_back(*before);
-  region.outputs.push_back(output(o));
+  KernelRegion region{problem.name, suffix.str(), problem.schedule, {batch, head, query}, extents, {}};
+  if (problem.output.projection)
+    region.grid = {batch, query};
+  region.outputs.assign(outputs.begin(), outputs.end());
   return region;
+}
+
+KernelRegion RegionPlanner::region(StringRef suffix, Source o) const {
+  return region(suffix, output(std::move(o), problem.output, problem.valueWidth()));
 }

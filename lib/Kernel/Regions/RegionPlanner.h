@@ -34,12 +34,14 @@ public:
   /// segment with the mask where a step has products of `precision f32`: in f32, and for `dearSteps`.
   fusion::Stage keys(bool dearSteps = false) const;
   /// The output o [Tq, dv] of a head with what comes after the attention: a convolution, a projection.
-  fusion::Source finished(fusion::Source o) const;
-  fusion::Source withLepe(fusion::Source o) const;
-  fusion::RegionOutput output(fusion::Source o) const;
-  /// The region of blocks of queries that stores `before`, if there is one, and `o`.
-  fusion::KernelRegion region(llvm::StringRef suffix, fusion::Source o,
-                              std::optional<fusion::RegionOutput> before = std::nullopt) const;
+  fusion::Source finished(fusion::Source o) const { return finished(o, problem.output, problem.valueWidth()); }
+  fusion::Source finished(fusion::Source o, const Output &output, int64_t width) const;
+  fusion::Source withLepe(fusion::Source o, const Output &output) const;
+  /// The stores of rows [Tq, width] of a head, of columns from `column` on; of width 0 the rows are numbers [Tq].
+  fusion::RegionOutput output(fusion::Source o, const Output &output, int64_t width, int64_t column = 0) const;
+  /// The region of blocks of queries that stores `o`, or these outputs.
+  fusion::KernelRegion region(llvm::StringRef suffix, fusion::Source o) const;
+  fusion::KernelRegion region(llvm::StringRef suffix, llvm::ArrayRef<fusion::RegionOutput> outputs) const;
 
   const Problem &problem;
   std::shared_ptr<const fusion::Extents> extents;

@@ -25,22 +25,18 @@ using namespace attune::kernel;
 using namespace attune::fusion;
 
 /// The scale goes into the query if that is exact enough (f32 operands), else onto the scores.
+Source kernel::softmaxState(tile::ScheduleAttr schedule, Stage keys, ArrayRef<Source> qkv, double scale, int64_t width) {
+  double factor = scale * M_LOG2E;
+  bool ofQuery = schedule.getOperand().isF32();
+  Source q = ofQuery ? term(terms::scale(factor), {qkv[0]}) : qkv[0];
+  Source s = term(terms::logits(Representation::Log, ofQuery ? 1 : factor, /*wide=*/false), {q, qkv[1]});
+  return stream(std::move(keys), {terms::softmaxPartial(width), {term(terms::visible(), {s}), qkv[2]}});
+}
+
 KernelRegion kernel::softmaxRegion(const Problem &problem, double scale) {
   RegionPlanner plan(problem);
-  double factor = scale * M_LOG2E;
-  bool ofQuery = problem.schedule.getOperand().isF32();
-  Source q = plan.tokens(problem.query, Axis::Query), k = plan.tokens(problem.key, Axis::Key);
-  if (ofQuery)
-    q = term(terms::scale(factor), {q});
-  Source s = term(terms::logits(Representation::Log, ofQuery ? 1 : factor, /*wide=*/false), {q, k});
-  Source seen = term(terms::visible(), {s}), v = plan.tokens(problem.value, Axis::Key);
-  Stage keys = plan.keys();
-  if (problem.split)
-    keys.cut = StageCut{};
-  Source state = stream(keys, {terms::softmaxPartial(problem.valueWidth()), {seen, v}});
-  std::optional<RegionOutput> lse;
-  if (problem.lse)
-    lse = RegionOutput{term(terms::logSumExp(), {state}), problem.lse,
-                       {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)}};
-  return plan.region("softmax", plan.finished(term(terms::softmaxFinish(), {state})), lse);
+  SmallVector<Source> qkv{plan.tokens(problem.query, Axis::Query), plan.tokens(problem.key, Axis::Key),
+                          plan.tokens(problem.value, Axis::Key)};
+  Source state = softmaxState(problem.schedule, plan.keys(), qkv, scale, problem.valueWidth());
+  return plan.region("softmax", plan.finished(term(terms::softmaxFinish(), {state})));
 }

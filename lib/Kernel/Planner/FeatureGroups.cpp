@@ -1,0 +1,119 @@
+//===- FeatureGroups.cpp - Features that are carried in one way -------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "FeatureGroups.h"
+
+#include "TermRules.h"
+#include "attune/Attn/Exponents.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+bool FeatureGroup::stabilizersCancel() const {
+  return closed && !quotients.empty() && llvm::all_of(quotients, [&](attn::NormalizeOp quotient) {
+    attn::DenominatorAttr guard = quotient.getGuardAttr();
+    attn::MapOp map = maps.front();
+    return map.getFeatureMap().stabilizerCancels(guard.getBias(), guard.getFloor());
+  });
+}
+
+/// The operands of a term that are made of features.
+static SmallVector<Value> operandsOfFeatures(Operation *op) {
+  if (auto contract = dyn_cast<attn::ContractOp>(op))
+    return makesPairs(contract) ? SmallVector<Value>{contract.getLhs(), contract.getRhs()}
+                                : SmallVector<Value>{contract.getLhs()};
+  if (auto readout = dyn_cast<attn::CausalReadoutOp>(op))
+    return {readout.getQueryFeatures(), readout.getKeyFeatures()};
+  if (isa<attn::VisibleOp, attn::RowSumOp, attn::StateOp>(op))
+    return {op->getOperand(0)};
+  if (isa<attn::ReadoutOp, attn::NormalizeOp>(op))
+    return SmallVector<Value>(op->getOperands());
+  return {};
+}
+
+bool kernel::isState(Value value) {
+  Operation *op = value.getDefiningOp();
+  unsigned number = op ? cast<OpResult>(value).getResultNumber() : 0;
+  return isa_and_present<attn::StateOp>(op) || (isa_and_present<attn::CausalReadoutOp>(op) && number > 1);
+}
+
+/// Whether numerator and denominator are sums of the same weights.
+static bool isOfOneSum(attn::NormalizeOp quotient) {
+  if (!quotient.getDenominator())
+    return false;
+  Operation *numerator = quotient.getNumerator().getDefiningOp(), *denominator = quotient.getDenominator().getDefiningOp();
+  if (!numerator || !denominator || !quotient.getNumerator().hasOneUse() || !quotient.getDenominator().hasOneUse())
+    return false;
+  bool ofPairs = isa<attn::ContractOp>(numerator) && isa<attn::RowSumOp>(denominator);
+  return ofPairs ? numerator->getOperand(0) == denominator->getOperand(0) : numerator == denominator;
+}
+
+/// The terms that hang together with one.
+static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
+  SetVector<Operation *> ops;
+  ops.insert(from);
+  for (unsigned next = 0; next < ops.size(); ++next) {
+    Operation *op = ops[next];
+    bool isMap = isa<attn::MapOp>(op);
+    for (Value operand : operandsOfFeatures(op)) {
+      Operation *source = operand.getDefiningOp();
+      bool inside = source && (isa<attn::MapOp>(source) || !operandsOfFeatures(source).empty());
+      group.closed &= inside;
+      group.sharesState |= !inside && isa<attn::ReadoutOp>(op);
+      if (inside)
+        ops.insert(source);
+    }
+    if (auto readout = dyn_cast<attn::CausalReadoutOp>(op); readout && readout.getInitialState())
+      group.closed = false, group.sharesState = true;
+    if (isa<attn::NormalizeOp>(op))
+      continue; // what reads the quotient is another attention
+    for (Value result : op->getResults())
+      for (Operation *user : result.getUsers()) {
+        bool inside = llvm::is_contained(operandsOfFeatures(user), result);
+        group.closed &= inside;
+        group.sharesState |= !inside && isState(result);
+        if (inside)
+          ops.insert(user);
+      }
+    if (!isMap && !isa<attn::VisibleOp, attn::StateOp>(op))
+      for (Value result : op->getResults())
+        group.closed &= isState(result) || !result.use_empty();
+  }
+  return ops;
+}
+
+static bool canBeInUnits(const FeatureGroup &group) {
+  if (!group.closed || group.maps.empty() || group.quotients.empty() || !llvm::all_of(group.quotients, isOfOneSum))
+    return false;
+  attn::MapOp first = group.maps.front();
+  attn::FeatureMapAttr map = first.getFeatureMap();
+  int64_t width = cast<RankedTensorType>(first.getSource().getType()).getDimSize(3);
+  auto alike = [&](attn::MapOp other) {
+    return other.getFeatureMap() == map && other.getParameter() == first.getParameter();
+  };
+  return llvm::all_of(group.maps, alike) && llvm::all_of(group.quotients, [&](attn::NormalizeOp quotient) {
+    return attn::carriesExponents(map, width, quotient.getGuard().getBias(), quotient.getGuard().getFloor());
+  });
+}
+
+FeatureGroups::FeatureGroups(func::FuncOp function) {
+  for (auto map : function.getOps<attn::MapOp>()) {
+    if (groups.contains(map))
+      continue;
+    auto group = std::make_shared<FeatureGroup>();
+    SetVector<Operation *> ops = reach(map, *group);
+    for (Operation *op : ops) {
+      groups[op] = group;
+      if (auto other = dyn_cast<attn::MapOp>(op))
+        group->maps.push_back(other);
+      if (auto quotient = dyn_cast<attn::NormalizeOp>(op))
+        group->quotients.push_back(quotient);
+    }
+    group->inUnits = canBeInUnits(*group);
+  }
+}

@@ -1,0 +1,199 @@
+//===- MapRule.cpp - Features of tokens ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// features:     parallel over (batch, head of the features, block of keys)     B = φ(k), or the exponents of φ(k) and their factors
+// key_maximum:  parallel over (batch, head)
+//                 for each key tile:  M_j = max(M_j, max_f L_jf) of the tile's j-th key        ⟨ω, x'⟩ alone for `projection`
+//                 c = max_j M_j
+//
+// Readers of features find rows of f32 in the place of keys, the blocks of features side by side, and nothing to do to them. The maximum
+// is in units of log 2, as the map takes it.
+//
+//===----------------------------------------------------------------------===//
+#include "MapRule.h"
+
+#include "HostBuilder.h"
+#include "Regions/KeyStage.h"
+#include "Terms.h"
+#include "attune/Attn/Folded.h"
+
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+using attn::FeatureKind;
+
+static int64_t lastSize(Value value) { return cast<RankedTensorType>(value.getType()).getShape().back(); }
+
+SmallVector<int64_t, 2> kernel::featureWidths(Value features) {
+  int64_t count = lastSize(features);
+  auto map = features.getDefiningOp<attn::MapOp>();
+  if (map && map.getFeatureMap().getKind() == FeatureKind::Cosformer)
+    return {count / 2, count / 2};
+  return {count};
+}
+
+//===----------------------------------------------------------------------===//
+// Features
+//===----------------------------------------------------------------------===//
+
+/// s ω xᵀ − …: with the stabilizer of the map, over the keys in memory if it is a maximum of them.
+static Source favor(attn::MapOp op, RegionDraft &draft, const Place &at, Source x) {
+  using Kind = terms::FavorOptions::Stabilizer;
+  attn::FeatureMapAttr map = op.getFeatureMap();
+  attn::Stabilizer stabilizer = map.getStabilizer();
+  terms::FavorOptions options{map.getScale(), map.getEpsilon(), lastSize(op.getResult()), attn::isFolded(op.getSource()),
+                              /*squares=*/true, Kind::None};
+  SmallVector<Source> operands{x};
+  if (!options.folded)
+    operands.push_back(draft.parameter(op.getParameter(), at));
+  if (stabilizer == attn::Stabilizer::None)
+    return term(terms::favor(options), operands);
+  if (!op.getKeys()) {
+    options.stabilizer = Kind::Row;
+    options.squares = stabilizer == attn::Stabilizer::Projection; // else they are in the maximum as well
+  } else if (stabilizer == attn::Stabilizer::Constant) {
+    options.stabilizer = Kind::OfFeatures;
+    operands.push_back(term(terms::omegaSquares(), {draft.parameter(op.getParameter(), at)}));
+  } else {
+    options.stabilizer = Kind::One;
+    Value shift = draft.host.memoryOf(op.getShift());
+    Dimension batch{Axis::Batch, 1, 0, 1, 1};
+    Dimension shared{at.head, at.heads / cast<MemRefType>(shift.getType()).getDimSize(1), 0, 1, 1};
+    operands.push_back(fusion::memory(shift, {batch, shared}));
+  }
+  return term(terms::favor(options), operands);
+}
+
+static Source inverseFocus(attn::MapOp op, RegionDraft &draft, const Place &at) {
+  return term(terms::inverseSoftplus(), {draft.parameter(op.getParameter(), at)});
+}
+
+/// Features as numbers.
+static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
+  attn::FeatureMapAttr map = op.getFeatureMap();
+  Source x = draft.read(op.getSource(), at);
+  switch (map.getKind()) {
+  case FeatureKind::Elu1:
+    return term(terms::elu1(), {x});
+  case FeatureKind::Relu:
+    return term(terms::relu(), {x});
+  case FeatureKind::Cosformer:
+    return term(terms::cosformer(at.tokens, map.getMaxPosition()), {x});
+  case FeatureKind::Focused:
+    return term(terms::focused(map.getPower(), map.getEpsilon()), {x, inverseFocus(op, draft, at)});
+  case FeatureKind::Favor:
+    return favor(op, draft, at, x);
+  case FeatureKind::FavorRelu: {
+    SmallVector<Source> operands{x};
+    if (!attn::isFolded(op.getSource()))
+      operands.push_back(draft.parameter(op.getParameter(), at));
+    return term(terms::favorRelu(map.getScale(), map.getEpsilon()), operands);
+  }
+  case FeatureKind::Softmax:
+  case FeatureKind::TensorSquare:
+    break; // `checkSupported` has refused them
+  }
+  llvm_unreachable("a feature map of tokens");
+}
+
+/// Features as exponents in units of log 2, without stabilizer and m^{-1/2}; −|x'|²/2 is left out unless `squares`.
+static Source exponents(attn::MapOp op, RegionDraft &draft, const Place &at, bool squares) {
+  attn::FeatureMapAttr map = op.getFeatureMap();
+  Source x = draft.read(op.getSource(), at);
+  if (map.getKind() == FeatureKind::Focused)
+    return term(terms::focusedExponents(map.getPower(), map.getEpsilon()), {x, inverseFocus(op, draft, at)});
+  SmallVector<Source> operands{x};
+  if (!attn::isFolded(op.getSource()))
+    operands.push_back(draft.parameter(op.getParameter(), at));
+  return term(terms::exponents(map.getScale(), squares), operands);
+}
+
+/// The widths of the blocks of features as a group carries them: exponents of the focused map have factors behind them.
+static SmallVector<int64_t, 2> carriedWidths(attn::MapOp op, bool inUnits) {
+  bool factors = inUnits && op.getFeatureMap().getKind() == FeatureKind::Focused;
+  return factors ? SmallVector<int64_t, 2>(2, lastSize(op.getResult())) : featureWidths(op.getResult());
+}
+
+/// Features that a kernel of their own has written, block by block.
+static Source written(const kernel::Tokens &tokens, ArrayRef<int64_t> widths, const Place &at) {
+  SmallVector<Source> blocks;
+  int64_t column = 0;
+  for (int64_t width : widths) {
+    Dimension columns = columnsOf(width), head{at.head, at.heads / tokens.heads, tokens.firstHead};
+    columns.add = column, column += width;
+    blocks.push_back(fusion::memory(tokens.memory, {entryOf(Axis::Batch), head, rowsOf(at.tokens), columns}));
+  }
+  return blocks.size() == 1 ? blocks.front() : term(terms::blocks(), blocks);
+}
+
+/// In units the features of queries lack −|x'|²/2, which cancels.
+static Source carried(attn::MapOp op, RegionDraft &draft, const Place &at) {
+  bool inUnits = draft.host.groups().inUnits(op);
+  if (const kernel::Tokens *tokens = draft.host.featuresOf(op)) {
+    Source blocks = written(*tokens, carriedWidths(op, inUnits), at);
+    return inUnits ? term(terms::writtenExponents(), {blocks}) : blocks;
+  }
+  return inUnits ? exponents(op, draft, at, /*squares=*/at.tokens == Axis::Key) : mapped(op, draft, at);
+}
+
+Tiles kernel::buildMap(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::MapOp>(result.getOwner());
+  unsigned blocks = featureWidths(result).size();
+  return {carried(op, draft, at), llvm::to_vector<2>(llvm::seq<unsigned>(0, blocks)), blocks};
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels of features
+//===----------------------------------------------------------------------===//
+
+LogicalResult kernel::materializeMap(Operation *op, HostBuilder &host, const Problem &named) {
+  auto map = cast<attn::MapOp>(op);
+  bool inUnits = host.groups().inUnits(map);
+  SmallVector<int64_t, 2> widths = carriedWidths(map, inUnits);
+  int64_t columns = 0;
+  for (int64_t width : widths)
+    columns += width;
+  kernel::Tokens result = host.allocateRows(map.getSource(), map.getResult().getType().getDimSize(1), columns);
+  RegionDraft draft(host, host.keyProblem(named, map.getSource(), map.getLengths(), result.heads), RegionPlanner::OfKeys);
+  Place at{Axis::Key, Axis::Head, result.heads};
+  Source blocks = carried(map, draft, at);
+  KernelRegion region = stateKernel(draft.plan, "features");
+  region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, draft.problem.keyTile()});
+  int64_t column = 0;
+  for (auto [number, width] : llvm::enumerate(widths)) {
+    Dimension place = columnsOf(width);
+    place.add = column, column += width;
+    region.outputs.push_back({blocks, result.memory, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Key), place},
+                              static_cast<unsigned>(number)});
+  }
+  host.placeFeatures(map, result);
+  return host.buildKernel(region);
+}
+
+LogicalResult kernel::materializeKeyMaximum(Operation *op, HostBuilder &host, const Problem &) {
+  auto maximum = cast<attn::KeyMaximumOp>(op);
+  int64_t heads = maximum.getResult().getType().getDimSize(1);
+  Problem named = host.startProblem();
+  RegionDraft draft(host, host.keyProblem(named, maximum.getKey(), maximum.getLengths(), heads), RegionPlanner::OfKeys);
+  Place at{Axis::Key, Axis::Head, heads};
+  attn::FeatureMapAttr map = maximum.getFeatureMap();
+  // |x'|² is left out of the queries' logarithms, which is what `projection` wants.
+  bool squares = map.getStabilizer() != attn::Stabilizer::Projection;
+  SmallVector<Source> operands{draft.read(maximum.getKey(), at), draft.parameter(maximum.getParameter(), at)};
+  Source l = term(terms::exponents(map.getScale(), squares), operands);
+  Source rows = term(terms::existing(Axis::Key), {term(terms::rowMaximum(), {l})});
+  Source maxima = stream(existingKeys(draft.plan), {terms::maximum(named.keyTile()), {rows}});
+  KernelRegion region = stateKernel(draft.plan, "key_maximum");
+  Dimension one{Axis::Head, 1, 0, 1, 1};
+  Value memory = host.resultMemory(maximum.getResult(), maximum.getKey());
+  region.outputs = {{term(terms::largestRow(), {maxima}), memory, {entryOf(Axis::Batch), one}}};
+  return host.buildKernel(region);
+}

@@ -1,0 +1,20 @@
+//===- MapRule.h - Features of tokens -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_PLANNER_MAPRULE_H
+#define ATTUNE_LIB_KERNEL_PLANNER_MAPRULE_H
+
+#include "RegionDraft.h"
+
+namespace attune::kernel {
+
+/// The number of columns of each tile of features.
+llvm::SmallVector<int64_t, 2> featureWidths(mlir::Value features);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_PLANNER_MAPRULE_H

@@ -1,0 +1,230 @@
+//===- PairRules.cpp - Weights of pairs and what sums them up ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   quadratic:  a = φ(q);  for each key tile:  w = visible(a bᵀ);  num += w v;  den += Σ_j w           one stage for all that sums w up
+//
+// The cheapest form for short sequences: no state, no workspace. Of exponents, in a unit of each row:
+//
+//   for each key tile that all rows see:
+//     R_f = max_j L(k)_jf;   t = L(q) + R;   M' = max(M, max_f t)
+//     w = g(q) 2^(t − M') · (g(k) 2^(L(k) − R))ᵀ;   num, den rescaled by 2^(M − M'), plus w v, w 1
+//   causal: the tile at the diagonal (LogPairs.h)
+//
+// Causal kernel attention has n = N, and key tiles are as long as the query tile: one of them is at the diagonal.
+//
+//===----------------------------------------------------------------------===//
+#include "HostBuilder.h"
+#include "MapRule.h"
+#include "Regions/Regions.h"
+#include "Terms.h"
+#include "attune/Attn/Exponents.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+static bool hasRoles(ArrayAttr roles, ArrayRef<attn::Role> wanted) {
+  return llvm::equal(roles.getAsRange<attn::RoleAttr>(), wanted,
+                     [](attn::RoleAttr role, attn::Role want) { return role.getValue() == want; });
+}
+
+static bool hasRoles(attn::ContractOp op, ArrayRef<attn::Role> lhs, ArrayRef<attn::Role> rhs, ArrayRef<attn::Role> result) {
+  auto ofHeads = [](ArrayRef<attn::Role> roles) {
+    SmallVector<attn::Role> all{attn::Role::Batch, attn::Role::Head};
+    llvm::append_range(all, roles);
+    return all;
+  };
+  return hasRoles(op.getLhsRoles(), ofHeads(lhs)) && hasRoles(op.getRhsRoles(), ofHeads(rhs)) &&
+         hasRoles(op.getResultRoles(), ofHeads(result));
+}
+
+bool kernel::makesPairs(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op, {Query, Feature}, {Key, Feature}, {Query, Key});
+}
+bool kernel::sumsKeys(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op, {Query, Key}, {Key, attn::Role::Value}, {Query, attn::Role::Value});
+}
+
+bool kernel::timesState(attn::ContractOp op) {
+  using enum attn::Role;
+  for (attn::Role rows : {Query, Key})
+    if (hasRoles(op, {rows, Feature}, {Feature, attn::Role::Value}, {rows, attn::Role::Value}) ||
+        hasRoles(op, {rows, attn::Role::Value}, {Feature, attn::Role::Value}, {rows, Feature}))
+      return true;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Weights and who may see whom.
+struct Pairs {
+  explicit Pairs(Value weights) : mask(weights.getDefiningOp<attn::VisibleOp>()) {
+    product = (mask ? mask.getWeights() : weights).getDefiningOp<attn::ContractOp>();
+  }
+  /// Keys that exist: the mask says so, or the map of the keys.
+  Value lengths() {
+    if (mask && mask.getLengths())
+      return mask.getLengths();
+    auto map = product.getRhs().getDefiningOp<attn::MapOp>();
+    return map ? map.getLengths() : Value();
+  }
+  bool causal() { return mask && mask.getCausal(); }
+  attn::WindowAttr window() { return mask ? mask.getWindowAttr() : attn::WindowAttr(); }
+
+  attn::VisibleOp mask; ///< null: every query sees every key
+  attn::ContractOp product;
+};
+} // namespace
+
+SeenKeys kernel::keysOfSum(Operation *op) {
+  Pairs pairs(op->getOperand(0));
+  return {pairs.product.getRhs(), pairs.lengths(), pairs.causal(), pairs.window()};
+}
+
+/// Are features made of products with a matrix?
+static bool isProjected(Value features) {
+  auto map = features.getDefiningOp<attn::MapOp>();
+  return map && (map.getFeatureMap().isFavor() || map.getFeatureMap().getKind() == attn::FeatureKind::FavorRelu);
+}
+
+/// Where there is no mask, keys past the last one still have features.
+static Source visibleWeights(Value weights, RegionDraft &draft, const Place &at) {
+  Source w = draft.read(weights, at);
+  return weights.getDefiningOp<attn::VisibleOp>() ? w : term(terms::visible(), {w});
+}
+
+Tiles kernel::buildVisible(OpResult result, RegionDraft &draft, const Place &at) {
+  return {term(terms::visible(), {draft.read(result.getOwner()->getOperand(0), at)})};
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// The ops that sum up some weights: products with values, in their order, then the sum of each row if anyone reads it.
+static SmallVector<Operation *> sumsOf(Value weights) {
+  SmallVector<Operation *> products, sums;
+  for (Operation *user : weights.getUsers())
+    if (auto product = dyn_cast<attn::ContractOp>(user))
+      products.push_back(user);
+    else if (isa<attn::RowSumOp>(user) && sums.empty())
+      sums.push_back(user);
+  llvm::sort(products, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::append_range(products, sums);
+  return products;
+}
+
+static Source plainSums(Value weights, ArrayRef<Operation *> sums, RegionDraft &draft, const Place &at) {
+  Pairs pairs(weights);
+  SmallVector<Source> operands{visibleWeights(weights, draft, at)};
+  SmallVector<int64_t> widths;
+  for (Operation *sum : sums)
+    if (auto product = dyn_cast<attn::ContractOp>(sum)) {
+      operands.push_back(draft.read(product.getRhs(), RegionDraft::keysOf(at)));
+      widths.push_back(cast<RankedTensorType>(product.getType()).getDimSize(3));
+    }
+  Stage keys = draft.keys(keysOfSum(sums.front()), isProjected(pairs.product.getRhs()));
+  return stream(keys, {terms::weightedSums(widths, draft.wide(), widths.size() < sums.size()), operands});
+}
+
+/// The unit of each row, its denominator and its numerator.
+static Source sumsInUnits(Value weights, RegionDraft &draft, const Place &at) {
+  Pairs pairs(weights);
+  auto mix = cast<attn::ContractOp>(sumsOf(weights).front());
+  auto map = pairs.product.getRhs().getDefiningOp<attn::MapOp>();
+  attn::DenominatorAttr guard = guardOf(mix);
+  int64_t width = cast<RankedTensorType>(mix.getType()).getDimSize(3);
+  Place keys = RegionDraft::keysOf(at);
+  Source q = draft.read(pairs.product.getLhs(), at), v = draft.read(mix.getRhs(), keys);
+  Source k = term(terms::existing(Axis::Key), {draft.read(map, keys)});
+  Source unit = term(terms::featureUnit(), {k}), t = term(terms::inFeatureUnit(), {q, unit});
+  Stage stage = draft.keys(keysOfSum(mix));
+  stage.step = draft.problem.queryTile();
+  stage.segments = {{"seen", Border::Begin, pairs.causal() ? Border::Rows : Border::End, /*masked=*/true}};
+  if (pairs.causal()) {
+    int64_t bands = attn::bandCount(map.getFeatureMap(), cast<RankedTensorType>(map.getSource().getType()).getDimSize(3));
+    auto diagonal = std::make_shared<StepForm>(StepForm{terms::logDiagonal(width, guard, bands), {q, k, unit, v}});
+    stage.segments.push_back({"diagonal", Border::Rows, Border::RowsEnd, /*masked=*/true, diagonal});
+  }
+  return stream(stage, {terms::logPartial(width, guard), {t, k, unit, v}});
+}
+
+static Tiles sumOver(OpResult result, RegionDraft &draft, const Place &at) {
+  Value weights = result.getOwner()->getOperand(0);
+  Source &source = draft.shared(weights.getAsOpaquePointer());
+  if (draft.host.groups().inUnits(result.getOwner())) {
+    if (!source)
+      source = sumsInUnits(weights, draft, at);
+    return {source, {isa<attn::RowSumOp>(result.getOwner()) ? 1u : 2u}, 3};
+  }
+  SmallVector<Operation *> sums = sumsOf(weights);
+  llvm::erase_if(sums, [&](Operation *sum) { return !draft.reads.contains(sum); });
+  if (!source)
+    source = plainSums(weights, sums, draft, at);
+  bool ofRows = isa<attn::RowSumOp>(result.getOwner());
+  unsigned number = ofRows ? sums.size() - 1 : llvm::find(sums, result.getOwner()) - sums.begin();
+  return {source, {number}, static_cast<unsigned>(sums.size())};
+}
+
+Tiles kernel::buildRowSum(OpResult result, RegionDraft &draft, const Place &at) { return sumOver(result, draft, at); }
+
+Tiles kernel::buildContract(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::ContractOp>(result.getOwner());
+  if (sumsKeys(op))
+    return sumOver(result, draft, at);
+  bool pairs = makesPairs(op);
+  Source a = draft.read(op.getLhs(), at);
+  if (pairs)
+    return {term(terms::logits(Representation::Plain, 1, draft.wide()), {a, draft.read(op.getRhs(), RegionDraft::keysOf(at))})};
+  // The other operand is a state: a S, or a Sᵀ.
+  bool wide = draft.wide() || draft.problem.schedule.getTarget() == tile::TargetKind::GPU;
+  Source s = draft.host.stateOf(op.getRhs(), Value(), {cast<RankedTensorType>(op.getRhs().getType()).getDimSize(2)}, at);
+  if (op.getLhsRoles()[3] == op.getRhsRoles()[2])
+    return {term(terms::stateReadout(wide, /*divides=*/false), {a, s})};
+  return {term(terms::logits(Representation::Plain, 1, wide), {a, s})};
+}
+
+//===----------------------------------------------------------------------===//
+// Exponentials and powers
+//===----------------------------------------------------------------------===//
+
+Tiles kernel::buildSoftmax(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::SoftmaxOp>(result.getOwner());
+  Source &state = draft.shared(op);
+  if (!state) {
+    Place keys = RegionDraft::keysOf(at);
+    Source q = draft.read(op.getQuery(), at), k = draft.read(op.getKey(), keys), v = draft.read(op.getValue(), keys);
+    Stage stage = draft.keys(keysOfAttention<attn::SoftmaxOp>(op));
+    if (op->hasAttr("attn.split"))
+      stage.cut = StageCut{};
+    int64_t width = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);
+    state = softmaxState(draft.problem.schedule, stage, {q, k, v}, op.getScale().convertToDouble(), width);
+  }
+  return {term(result == op.getOutput() ? terms::softmaxFinish() : terms::logSumExp(), {state})};
+}
+
+Tiles kernel::buildPolynomial(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::PolynomialOp>(result.getOwner());
+  Place keys = RegionDraft::keysOf(at);
+  Source q = draft.read(op.getQuery(), at), k = draft.read(op.getKey(), keys), v = draft.read(op.getValue(), keys);
+  attn::DenominatorAttr guard = op.getDenominator();
+  double scale = op.getScale().convertToDouble();
+  if (scale != 1)
+    q = term(terms::scale(scale), {q});
+  Source t = term(terms::visible(), {term(terms::logits(Representation::Plain, 1, /*wide=*/true), {q, k})});
+  int64_t degree = op.getDegree(), width = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);
+  Stage stage = draft.keys(keysOfAttention<attn::PolynomialOp>(op));
+  Source state = stream(stage, {terms::powerPartial(degree, width, guard), {t, v}});
+  return {term(terms::powerFinish(degree, guard), {state})};
+}

@@ -1,0 +1,85 @@
+//===- RegionDraft.cpp - A region under construction ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "RegionDraft.h"
+
+#include "HostBuilder.h"
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+static Source tilesOf(const Tiles &tiles) {
+  bool all = tiles.which.size() == tiles.of && llvm::equal(tiles.which, llvm::seq<unsigned>(0, tiles.of));
+  return all ? tiles.source : term(terms::select(tiles.which), {tiles.source});
+}
+
+Tiles RegionDraft::make(Value value, const Place &at) {
+  Operation *op = value.getDefiningOp();
+  if (auto bound = defined.find(op); bound != defined.end())
+    return {bound->second.first, {cast<OpResult>(value).getResultNumber()}, bound->second.second};
+  const TermRule *rule = op ? ruleOf(op) : nullptr;
+  if (const kernel::Tokens *tokens = host.placeOf(value); tokens)
+    return {plan.tokens(*tokens, at.tokens, at.head, at.heads)};
+  if (Value rows = host.memoryOf(value); rows && cast<MemRefType>(rows.getType()).getRank() == 3) {
+    Dimension head{at.head, at.heads / cast<MemRefType>(rows.getType()).getDimSize(1)};
+    return {fusion::memory(rows, {entryOf(Axis::Batch), head, rowsOf(at.tokens)})};
+  }
+  assert(rule && rule->build && "what a region reads was prepared");
+  return rule->build(cast<OpResult>(value), *this, at);
+}
+
+Tiles RegionDraft::tiles(Value value, const Place &at) {
+  auto key = std::tuple(value.getAsOpaquePointer(), at.tokens, at.head);
+  auto found = known.find(key);
+  if (found == known.end())
+    found = known.emplace(key, make(value, at)).first;
+  return found->second;
+}
+
+Source RegionDraft::read(Value value, const Place &at) { return tilesOf(tiles(value, at)); }
+
+Source RegionDraft::readTogether(ValueRange values, const Place &at) {
+  SmallVector<Tiles> parts = llvm::map_to_vector(values, [&](Value value) { return tiles(value, at); });
+  size_t count = 0;
+  for (const Tiles &part : parts)
+    count += part.source == parts.front().source ? part.which.size() : parts.front().of + 1;
+  if (count == parts.front().of)
+    return parts.front().source;
+  return term(terms::blocks(), llvm::map_to_vector(parts, tilesOf));
+}
+
+void RegionDraft::define(Operation *op, Source source, unsigned tiles) {
+  defined[op] = {std::move(source), tiles};
+  known.clear();
+}
+
+Source RegionDraft::parameter(Value value, const Place &at) {
+  Value memory = host.memoryOf(value);
+  ArrayRef<int64_t> shape = cast<MemRefType>(memory.getType()).getShape();
+  Source &source = parameters[{value.getAsOpaquePointer(), shape[0] > 1 ? at.head : Axis::Batch}];
+  if (source)
+    return source;
+  SmallVector<Dimension> dimensions{shape[0] > 1 || shape.size() == 2 ? entryOf(at.head) : Dimension{}};
+  for (int64_t size : shape.drop_front())
+    dimensions.push_back(columnsOf(size));
+  return source = fusion::memory(memory, dimensions);
+}
+
+Stage RegionDraft::keys(const SeenKeys &seen, bool dearSteps) const {
+  auto extents = std::make_shared<Extents>(*plan.extents);
+  Extent &key = (*extents)[Axis::Key];
+  key = host.extentOf(seen.keys, seen.lengths);
+  key.window = problem.window;
+  if (seen.causal)
+    key.causal = Axis::Query;
+  Stage stage = plan.keys(dearSteps);
+  stage.extents = extents;
+  return stage;
+}

@@ -1,0 +1,74 @@
+//===- RegionDraft.h - A region under construction -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_PLANNER_REGIONDRAFT_H
+#define ATTUNE_LIB_KERNEL_PLANNER_REGIONDRAFT_H
+
+#include "Regions/RegionPlanner.h"
+#include "TermRules.h"
+
+#include <map>
+#include <tuple>
+
+namespace attune::kernel {
+
+using OpSet = llvm::SetVector<mlir::Operation *>;
+
+/// Gives the sources of values of the attn function where a region reads them: what lies in memory is loaded, else the rule
+/// of the op makes it of its operands. One value at one place is one source.
+class RegionDraft {
+public:
+  RegionDraft(HostBuilder &host, const Problem &problem, RegionPlanner::Scope scope = RegionPlanner::OfAll, OpSet reads = {})
+      : host(host), problem(problem), plan(this->problem, scope), reads(std::move(reads)) {}
+  RegionDraft(const RegionDraft &) = delete;
+
+  /// The tiles of a value, as some of those of a source.
+  Tiles tiles(mlir::Value value, const Place &at);
+  /// Those tiles alone.
+  fusion::Source read(mlir::Value value, const Place &at);
+  /// The tiles of several values, one after another. What one source gives together stays as that source gives it.
+  fusion::Source readTogether(mlir::ValueRange values, const Place &at);
+  /// From here on `source` stands for the results of an op, a tile each.
+  void define(mlir::Operation *op, fusion::Source source, unsigned tiles);
+
+  /// Parameters of the head at a place [1 or heads, …], or of all.
+  fusion::Source parameter(mlir::Value value, const Place &at);
+  /// The stage over the keys that rows see.
+  fusion::Stage keys(const SeenKeys &seen, bool dearSteps = false) const;
+  /// What is kept for the region under a key, null if nothing is: stages that several results share.
+  fusion::Source &shared(const void *key) { return stages[key]; }
+
+  /// The keys that the rows at a place are paired with.
+  static Place keysOf(const Place &at) { return {fusion::Axis::Key, at.head, at.heads}; }
+  bool wide() const { return needsWideProducts(problem); }
+
+  HostBuilder &host;
+  const Problem problem;
+  RegionPlanner plan;
+  const OpSet reads; ///< the ops that the region computes
+
+private:
+  Tiles make(mlir::Value value, const Place &at);
+
+  std::map<std::tuple<void *, fusion::Axis, fusion::Axis>, Tiles> known;
+  llvm::DenseMap<mlir::Operation *, std::pair<fusion::Source, unsigned>> defined;
+  std::map<std::pair<void *, fusion::Axis>, fusion::Source> parameters;
+  std::map<const void *, fusion::Source> stages;
+};
+
+/// A value that a region computes, and where it stores it.
+struct WrittenValue {
+  mlir::Value value;
+  Output output;
+};
+
+/// The stores of values where their rows are those of a place.
+llvm::SmallVector<fusion::RegionOutput, 1> outputsOf(RegionDraft &draft, llvm::ArrayRef<WrittenValue> values, const Place &at);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_PLANNER_REGIONDRAFT_H

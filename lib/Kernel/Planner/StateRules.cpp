@@ -1,0 +1,215 @@
+//===- StateRules.cpp - States of keys and what reads them ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   state:    parallel over (batch, head of the state, piece of the keys)    S = φ(K)ᵀ V, z = φ(K)ᵀ 1 over the keys of the piece
+//             composed by the last point, or by a kernel of its own (tile-split-reduction)
+//   readout:  parallel over (batch, head, query block)                       o = φ(q) S / guard(φ(q) z)
+//
+// A piece has a fixed number of keys, so the order of sums depends on N alone. Of exponents, S and z are in units 2^M of each feature,
+// and the readout in a unit of each row:
+//
+//   c = max_f L(q) + M;   a = g(q) 2^(L(q) + M − c);   o = a S / guard(a z)
+//
+// Some feature has a = g, and its z counts its largest key as g: the denominator is about 1 at least.
+//
+// EFFATT's state is one of the logarithms k; its readers want S_f / z_f, the mean value of feature f, and read with a = 2^(q − max_f).
+//
+//===----------------------------------------------------------------------===//
+#include "StateRules.h"
+
+#include "HostBuilder.h"
+#include "Regions/KeyStage.h"
+#include "Regions/Regions.h"
+#include "Terms.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+static int64_t sizeOf(Value value, unsigned dimension) {
+  return cast<RankedTensorType>(value.getType()).getDimSize(dimension);
+}
+
+KeySums::KeySums(Operation *op) {
+  if (auto state = dyn_cast<attn::StateOp>(op)) {
+    features = state.getFeatures(), value = state.getValue(), lengths = state.getLengths();
+    matrix = state.getState(), sum = state.getSum();
+  } else {
+    auto readout = cast<attn::CausalReadoutOp>(op);
+    features = readout.getKeyFeatures(), value = readout.getValue(), lengths = readout.getLengths();
+    matrix = readout.getState(), sum = readout.getSum();
+    initialMatrix = readout.getInitialState(), initialSum = readout.getInitialSum();
+  }
+  if (auto map = features.getDefiningOp<attn::MapOp>(); map && !lengths)
+    lengths = map.getLengths();
+}
+
+int64_t KeySums::heads() const { return sizeOf(features, 1); }
+int64_t KeySums::width() const { return sizeOf(value, 3); }
+bool KeySums::needsSum() const {
+  return llvm::any_of(sum.getUsers(), [](Operation *user) {
+    auto readout = dyn_cast<attn::ReadoutOp>(user);
+    return !readout || !readout.getDenominator().use_empty();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The state
+//===----------------------------------------------------------------------===//
+
+/// Whether features are tokens in memory, which are 0 where they do not exist.
+static bool areLoaded(Value features) { return !features.getDefiningOp() || !ruleOf(features.getDefiningOp()); }
+
+/// φ(0) ≠ 0: keys that do not exist are cleared after the map.
+Source kernel::existingFeatures(Value features, RegionDraft &draft, const Place &at) {
+  Source b = draft.read(features, at);
+  return areLoaded(features) ? b : term(terms::existing(Axis::Key), {b});
+}
+
+Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &keys, const Place &at, bool withSums) {
+  Source b = existingFeatures(sums.features, draft, at), v = draft.read(sums.value, at);
+  if (draft.host.groups().inUnits(sums.features.getDefiningOp()))
+    return stateOfExponents(keys, b, v, sizeOf(sums.features, 3), sums.width(), draft.wide());
+  return stream(keys, {terms::featureSums(featureWidths(sums.features), sums.width(), draft.wide(), withSums), {b, v}});
+}
+
+/// Whether a reader of the state wants its pieces merged by the point that leaves the last one.
+static bool isMerged(Operation *op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) { return user->hasAttr("attn.merged"); });
+}
+
+/// All keys that exist, cut into pieces unless they are tokens that are known to be few: mapping them is worth pieces.
+static Stage keysInPieces(const RegionDraft &draft, const KeySums &sums, StringRef merge) {
+  Stage keys = existingKeys(draft.plan);
+  auto memory = cast<MemRefType>(draft.problem.key.memory.getType());
+  int64_t count = memory.getDimSize(memory.getRank() - 2), piece = draft.problem.schedule.getPiece();
+  bool loaded = areLoaded(sums.features);
+  keys.segments.front().masked = !loaded || sums.lengths;
+  if (!loaded || ShapedType::isDynamic(count) || count > piece)
+    keys.cut = StageCut{piece, merge.str()};
+  return keys;
+}
+
+LogicalResult kernel::materializeState(Operation *op, HostBuilder &host, const Problem &named) {
+  KeySums sums(op);
+  Problem problem = host.keyProblem(named, sums.features, sums.lengths, sums.heads());
+  StateMemory result = host.allocateState(sums);
+  RegionDraft draft(host, problem, RegionPlanner::OfKeys);
+  Place at{Axis::Key, Axis::Head, sums.heads()};
+  bool merged = isMerged(op);
+  Stage keys = keysInPieces(draft, sums, merged ? "" : problem.name + "_merge");
+  SmallVector<Dimension> entry{entryOf(Axis::Batch), entryOf(Axis::Head)};
+  if (sums.initialMatrix)
+    keys.begin = host.stateOf(sums.initialMatrix, sums.initialSum, featureWidths(sums.features), at);
+  KernelRegion region = stateKernel(draft.plan, keys.cut && merged ? "merged_state" : "state");
+  region.outputs = result.write(stateOver(sums, draft, keys, at, static_cast<bool>(result.sum)), entry);
+  return host.buildKernel(region);
+}
+
+KernelRegion kernel::piecesRegion(RegionDraft &draft, const KeySums &sums, const StateMemory &result) {
+  auto extents = std::make_shared<Extents>(*draft.plan.extents);
+  Extent &part = (*extents)[Axis::Part], &key = (*extents)[Axis::Key];
+  part.memory = key.memory, part.dimension = key.dimension, part.cuts = cutsOf(draft.problem, draft.problem.keyTile());
+  (*extents)[Axis::Piece].memory = result.matrix, (*extents)[Axis::Piece].dimension = 2;
+  key.ofPiece = true;
+  draft.plan.extents = extents;
+  KernelRegion region = stateKernel(draft.plan, "state");
+  region.grid.push_back({Axis::Piece, tile::Axis::KeyPiece});
+  Place at{Axis::Key, Axis::Head, sums.heads()};
+  region.outputs = result.write(stateOver(sums, draft, existingKeys(draft.plan), at, /*withSums=*/true),
+                                {entryOf(Axis::Batch), entryOf(Axis::Head), entryOf(Axis::Piece)});
+  return region;
+}
+
+Tiles kernel::buildState(OpResult result, RegionDraft &draft, const Place &at) {
+  KeySums sums(result.getOwner());
+  Source &state = draft.shared(result.getOwner());
+  if (!state)
+    state = stateOver(sums, draft, existingKeys(draft.plan), {Axis::Key, at.head, at.heads}, /*withSums=*/true);
+  return {state};
+}
+
+//===----------------------------------------------------------------------===//
+// Readouts
+//===----------------------------------------------------------------------===//
+
+/// The state that a readout finds at a place.
+static Source stateAt(attn::ReadoutOp op, RegionDraft &draft, const Place &at) {
+  Operation *state = op.getState().getDefiningOp();
+  if (state && !draft.host.memoryOf(op.getState()))
+    return draft.shared(state);
+  Value sum = op.getDenominator().use_empty() ? Value() : op.getSum();
+  return draft.host.stateOf(op.getState(), sum, featureWidths(op.getFeatures()), at);
+}
+
+Tiles kernel::buildReadout(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::ReadoutOp>(result.getOwner());
+  Source &read = draft.shared(op);
+  bool divides = !op.getDenominator().use_empty(), inUnits = draft.host.groups().inUnits(op);
+  if (!read) {
+    // A GPU's products take the state as it was summed.
+    bool wide = draft.wide() || draft.problem.schedule.getTarget() == tile::TargetKind::GPU || !divides;
+    Source q = draft.read(op.getFeatures(), at), state = stateAt(op, draft, at);
+    if (inUnits) {
+      Source c = term(terms::rowUnit(guardOf(op)), {q, state});
+      read = term(terms::stateReadoutInUnit(wide), {q, state, c});
+    } else {
+      read = term(terms::stateReadout(wide, divides), {q, state});
+    }
+  }
+  if (inUnits)
+    return {read, {result.getResultNumber() == 0 ? 2u : 1u}, 3};
+  return {read, {result.getResultNumber()}, divides ? 2u : 1u};
+}
+
+Tiles kernel::buildNormalize(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::NormalizeOp>(result.getOwner());
+  if (!op.getDenominator())
+    return draft.tiles(op.getNumerator(), at);
+  Operation *sums = op.getNumerator().getDefiningOp();
+  if (draft.host.groups().inUnits(sums))
+    return {term(terms::normalizeInUnit(op.getGuard()), {draft.tiles(op.getNumerator(), at).source})};
+  return {term(terms::normalize(op.getGuard()), {draft.readTogether(op->getOperands(), at)})};
+}
+
+//===----------------------------------------------------------------------===//
+// EFFATT
+//===----------------------------------------------------------------------===//
+
+/// Tokens in units of log 2.
+static Source logarithms(Source x) { return term(terms::scale(M_LOG2E, Representation::Log), {x}); }
+
+LogicalResult kernel::materializeMeans(Operation *op, HostBuilder &host, const Problem &named) {
+  auto effatt = cast<attn::EffattOp>(op);
+  int64_t heads = sizeOf(effatt.getKey(), 1), features = sizeOf(effatt.getKey(), 3), width = sizeOf(effatt.getValue(), 3);
+  RegionDraft draft(host, host.keyProblem(named, effatt.getKey(), effatt.getLengths(), heads), RegionPlanner::OfKeys);
+  Place at{Axis::Key, Axis::Head, heads};
+  Stage keys = existingKeys(draft.plan);
+  keys.cut = StageCut{named.schedule.getPiece(), named.name + "_merge"};
+  Source l = term(terms::existing(Axis::Key), {logarithms(draft.read(effatt.getKey(), at))});
+  Source state = stateOfExponents(keys, l, draft.read(effatt.getValue(), at), features, width, draft.wide());
+  Value means = host.allocateMeans(effatt, {ShapedType::kDynamic, heads, features, width}, draft.problem.key.memory);
+  KernelRegion region = stateKernel(draft.plan, "state");
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(features), columnsOf(width)};
+  region.outputs = {{term(terms::stateMean(), {state}), means, place}};
+  return host.buildKernel(region);
+}
+
+Tiles kernel::buildEffatt(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::EffattOp>(result.getOwner());
+  Value means = draft.host.meansOf(op);
+  ArrayRef<int64_t> shape = cast<MemRefType>(means.getType()).getShape(); // [batch, G, d, dv]
+  Dimension shared{at.head, at.heads / shape[1]};
+  Source a = term(terms::inRowUnit(), {logarithms(draft.read(op.getQuery(), at))});
+  Source s = fusion::memory(means, {entryOf(Axis::Batch), shared, columnsOf(shape[2]), columnsOf(shape[3])});
+  auto none = attn::DenominatorAttr::get(op.getContext(), 0.0, 0.0);
+  return {term(terms::normalize(none), {term(terms::weightedMean(), {a, s})})};
+}

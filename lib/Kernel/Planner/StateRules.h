@@ -1,0 +1,36 @@
+//===- StateRules.h - States of keys -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_PLANNER_STATERULES_H
+#define ATTUNE_LIB_KERNEL_PLANNER_STATERULES_H
+
+#include "MapRule.h"
+
+namespace attune::kernel {
+
+/// S = Σ_j b_j v_jᵀ and z = Σ_j b_j over the keys of a state, or of a causal readout.
+struct KeySums {
+  explicit KeySums(mlir::Operation *op);
+
+  int64_t heads() const; ///< that have a state of their own
+  int64_t width() const; ///< of values
+  bool needsSum() const; ///< whether anyone reads z
+
+  mlir::Value features, value, lengths;  ///< [batch, heads, N, m], [batch, G, N, dv], [batch] or null
+  mlir::Value matrix, sum;               ///< S and z of all keys
+  mlir::Value initialMatrix, initialSum; ///< of the keys before the first; null: none
+};
+
+/// Features of keys, 0 of those that do not exist.
+fusion::Source existingFeatures(mlir::Value features, RegionDraft &draft, const Place &at);
+
+/// The state of a stage of keys, in units if the features are.
+fusion::Source stateOver(const KeySums &sums, RegionDraft &draft, const fusion::Stage &keys, const Place &at, bool withSums);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_PLANNER_STATERULES_H

@@ -1,0 +1,361 @@
+//===- TermRegions.cpp - Regions of terms, and what comes before them ----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A result is computed with all missing results that are made of the same reduction. First what their terms read is brought to
+// memory, tokens before what is made of them; then sources are made of the terms, and stored by the region of the reduction's frame.
+//
+//===----------------------------------------------------------------------===//
+#include "HostBuilder.h"
+#include "Regions/KeyStage.h"
+#include "Regions/Regions.h"
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+using kernel::Tokens;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+//===----------------------------------------------------------------------===//
+// What comes before
+//===----------------------------------------------------------------------===//
+
+static InFlightDiagnostic refuse(Operation *op) {
+  return op->emitError() << "expected attention that a kernel computes, such as attn.softmax or a kernel attention "
+                            "in quadratic, state or chunked form (run attn-select-rewrites first), but got "
+                         << op->getName() << " (not supported yet)";
+}
+
+/// Whether a term reads the weights of pairs, which are in no memory.
+static bool readsPairs(Operation *reader, Value operand) {
+  if (auto contract = dyn_cast<attn::ContractOp>(reader))
+    return sumsKeys(contract) && operand == contract.getLhs();
+  return isa<attn::VisibleOp, attn::RowSumOp>(reader);
+}
+static bool arePairs(Operation *op) {
+  auto contract = dyn_cast_or_null<attn::ContractOp>(op);
+  return isa_and_present<attn::VisibleOp>(op) || (contract && makesPairs(contract));
+}
+
+LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side side, OpSet &reads, OpSet &later) {
+  Operation *op = value.getDefiningOp();
+  const TermRule *rule = op ? ruleOf(op) : nullptr;
+  if (readsPairs(reader, value) != arePairs(op))
+    return reader->emitError() << "expected weights of pairs that the function makes where attn.visible, attn.row_sum or a sum "
+                                  "over keys reads them, and nowhere else (weights are in no memory)";
+  if (side == Side::Memory) {
+    if (memoryOf(value))
+      return success();
+    if (!isa_and_present<attn::StateOp, attn::CausalReadoutOp>(op))
+      return reader->emitError() << "expected a state that attn.state or attn.causal_readout makes, or an argument, but got another "
+                                    "(not supported yet)";
+    if (failed(prepareOp(op, reads, later)))
+      return failure();
+    if (isMaterialized(op) || isa<attn::CausalReadoutOp>(op))
+      later.insert(op);
+    return success();
+  }
+  bool throughMemory = !rule || (reductionOf(value) && !ruleOf(reader)->isEpilogue);
+  if (throughMemory && cast<RankedTensorType>(value.getType()).getRank() == 4)
+    return LogicalResult(read(value));
+  if (throughMemory)
+    return memoryOf(value) ? success() : LogicalResult(refuse(op));
+  return prepareOp(op, reads, later);
+}
+
+LogicalResult HostBuilder::prepareOp(Operation *op, OpSet &reads, OpSet &later) {
+  if (!reads.insert(op))
+    return success();
+  const TermRule *rule = ruleOf(op);
+  if (!rule)
+    return refuse(op);
+  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+    Operation *source = operand.getDefiningOp();
+    if (number < rule->sides.size()) {
+      if (failed(prepareOperand(op, operand, rule->sides[number], reads, later)))
+        return failure();
+    } else if (source) { // beside tokens there are parameters and lengths, which are arguments, and what is computed of all keys
+      if (!isMaterialized(source))
+        return refuse(source);
+      if (failed(prepareOp(source, reads, later)))
+        return failure();
+    }
+  }
+  if (isMaterialized(op))
+    later.insert(op);
+  return success();
+}
+
+LogicalResult HostBuilder::materialize(Operation *op, const Problem &named) {
+  if (!materialized.insert(op))
+    return success();
+  if (failed(ruleOf(op)->materialize(op, *this, named)))
+    return failure();
+  for (Value result : op->getResults())
+    if (workspaces.contains(result))
+      missing.remove(result);
+  return success();
+}
+
+LogicalResult HostBuilder::prepare(ArrayRef<WrittenValue> outputs, OpSet &reads, OpSet &later) {
+  for (const WrittenValue &output : outputs) {
+    Operation *op = output.value.getDefiningOp();
+    if (arePairs(op))
+      return op->emitError() << "expected sums of weights as results, but got the weights of pairs (they are in no memory)";
+    // Tokens may be results, too, but mechanisms that no rule knows are not to be read as such.
+    bool tokens = !ruleOf(op) && rowsBehind(output.value) == output.value;
+    if (failed(tokens ? LogicalResult(read(output.value)) : prepareOp(op, reads, later)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Value HostBuilder::memoryOf(Value value) const {
+  if (!value || isa<BlockArgument>(value))
+    return memory(value);
+  if (Value known = workspaces.lookup(value))
+    return known;
+  return missing.contains(value) ? Value() : memory(value);
+}
+
+const Tokens *HostBuilder::placeOf(Value value) const {
+  auto found = computed.find(value);
+  return found == computed.end() ? nullptr : &found->second;
+}
+
+const Tokens *HostBuilder::featuresOf(attn::MapOp op) const {
+  auto found = features.find(op);
+  return found == features.end() ? nullptr : &found->second;
+}
+
+const Tokens &HostBuilder::rowsOf(Value value) const {
+  while (true) {
+    if (const Tokens *tokens = placeOf(value))
+      return *tokens;
+    if (auto map = value.getDefiningOp<attn::MapOp>(); map && featuresOf(map))
+      return *featuresOf(map);
+    value = value.getDefiningOp()->getOperand(0);
+  }
+}
+
+Extent HostBuilder::extentOf(Value rows, Value lengths) const {
+  Value memory = rowsOf(rows).memory;
+  return {memory, static_cast<unsigned>(cast<MemRefType>(memory.getType()).getRank() - 2), 0, memoryOf(lengths)};
+}
+
+Source HostBuilder::stateOf(Value matrix, Value sum, ArrayRef<int64_t> widths, const Place &at) const {
+  Value memory = memoryOf(matrix);
+  ArrayRef<int64_t> shape = cast<MemRefType>(memory.getType()).getShape(); // [batch, heads, m, dv]
+  StateMemory state{memory, memoryOf(sum), units.lookup(matrix), SmallVector<int64_t, 2>(widths), shape[3]};
+  return state.read({entryOf(Axis::Batch), Dimension{at.head, at.heads / shape[1]}});
+}
+
+Value HostBuilder::resultMemory(Value value, Value like) {
+  if (Value result = memory(value))
+    return workspaces[value] = result;
+  SmallVector<int64_t> shape(shapeOf(value));
+  shape[0] = ShapedType::kDynamic;
+  TileBuilder host(site.host, site.loc);
+  return workspaces[value] = site.workspace(shape, host.dim(rowsOf(like).memory, 0));
+}
+
+Tokens HostBuilder::allocateRows(Value source, int64_t heads, int64_t columns) {
+  const Tokens &rows = rowsOf(source);
+  TileBuilder host(site.host, site.loc);
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  Value batch = host.dim(rows.memory, 0), count = tokenCount(host, rows.memory);
+  return {site.workspace({dynamic, heads, dynamic, columns}, {batch, count}), 0, heads, columns, {}};
+}
+
+StateMemory HostBuilder::allocateState(const KeySums &sums) {
+  StateMemory result;
+  if (sums.needsSum())
+    result.sum = resultMemory(sums.sum, sums.features);
+  if (featureGroups.inUnits(sums.features.getDefiningOp())) {
+    SmallVector<int64_t> shape(shapeOf(sums.sum));
+    shape[0] = ShapedType::kDynamic;
+    TileBuilder host(site.host, site.loc);
+    result.unit = units[sums.matrix] = site.workspace(shape, host.dim(rowsOf(sums.features).memory, 0));
+  }
+  result.matrix = resultMemory(sums.matrix, sums.features);
+  result.features = featureWidths(sums.features), result.width = sums.width();
+  return result;
+}
+
+Value HostBuilder::allocateMeans(Operation *op, ArrayRef<int64_t> shape, Value like) {
+  TileBuilder host(site.host, site.loc);
+  return means[op] = site.workspace(shape, host.dim(like, 0));
+}
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+Problem HostBuilder::keyProblem(const Problem &named, Value keys, Value lengths, int64_t heads) const {
+  Problem problem;
+  problem.name = named.name, problem.schedule = named.schedule;
+  problem.key = rowsOf(keys), problem.lengths = memoryOf(lengths);
+  problem.query.heads = heads;
+  return problem;
+}
+
+/// Of blocks of the rows of `first`.
+Problem HostBuilder::rowsProblem(const Problem &named, const WrittenValue &first, const SeenKeys &seen) const {
+  Problem problem;
+  problem.name = named.name, problem.schedule = named.schedule;
+  problem.query = rowsOf(first.value), problem.query.heads = shapeOf(first.value)[1];
+  if (seen.keys)
+    problem.key = rowsOf(seen.keys);
+  problem.output = first.output;
+  problem.causal = seen.causal, problem.window = seen.window, problem.lengths = memoryOf(seen.lengths);
+  return problem;
+}
+
+SmallVector<RegionOutput, 1> kernel::outputsOf(RegionDraft &draft, ArrayRef<WrittenValue> values, const Place &at) {
+  SmallVector<RegionOutput, 1> outputs;
+  for (const auto &[value, output] : values) {
+    Tiles tiles = draft.tiles(value, at);
+    bool ofRows = shapeOf(value).size() == 3;
+    if (tiles.which.size() == 1) {
+      int64_t width = ofRows ? 0 : shapeOf(value)[3];
+      Source o = output.lepe || output.projection ? draft.plan.finished(draft.read(value, at), output, width) : tiles.source;
+      outputs.push_back(draft.plan.output(o, output, width));
+      outputs.back().tile = o == tiles.source ? tiles.which.front() : 0;
+      continue;
+    }
+    int64_t column = 0;
+    for (auto [tile, width] : llvm::zip_equal(tiles.which, featureWidths(value))) {
+      outputs.push_back(draft.plan.output(tiles.source, output, width, column));
+      outputs.back().tile = tile, column += width;
+    }
+  }
+  // Numbers of rows first: they die before the rows are made.
+  llvm::stable_sort(outputs, [](const RegionOutput &a, const RegionOutput &b) { return a.dimensions.size() < b.dimensions.size(); });
+  return outputs;
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+LogicalResult HostBuilder::writeRows(const Problem &named, Operation *reduction, ArrayRef<WrittenValue> outputs, OpSet reads) {
+  const TermRule *rule = reduction ? ruleOf(reduction) : nullptr;
+  SeenKeys seen = rule && rule->keys ? rule->keys(reduction) : SeenKeys();
+  Problem problem = rowsProblem(named, outputs.front(), seen);
+  RegionDraft draft(*this, problem, seen.keys ? RegionPlanner::OfAll : RegionPlanner::OfQueries, std::move(reads));
+  Place at{Axis::Query, Axis::Head, problem.heads()};
+  return buildKernel(draft.plan.region(rule ? rule->kernel : "tokens", outputsOf(draft, outputs, at)));
+}
+
+/// One launch and no workspace, and the state never leaves the core; in return a head is the work of one program.
+LogicalResult HostBuilder::writeStates(const Problem &named, attn::ReadoutOp op, ArrayRef<WrittenValue> outputs, OpSet reads) {
+  KeySums sums(op.getState().getDefiningOp());
+  SeenKeys seen{sums.features, sums.lengths, false, {}};
+  Problem problem = rowsProblem(named, outputs.front(), seen);
+  int64_t heads = problem.heads(), own = sums.heads();
+  problem.key.heads = own;
+  RegionDraft draft(*this, problem, RegionPlanner::OfAll, std::move(reads));
+  Axis head = own == heads ? Axis::Head : Axis::SharedHead;
+  Source state = draft.tiles(sums.matrix, {Axis::Key, head, own}).source;
+  Stage queries{Axis::Query, problem.queryTile(), {{"all", Border::Begin, Border::End, false}}, draft.plan.extents};
+  Source effect = stream(queries, {terms::nothing(), {}, outputsOf(draft, outputs, {Axis::Query, Axis::Head, heads})});
+  if (head == Axis::SharedHead) {
+    auto extents = std::make_shared<Extents>(*draft.plan.extents);
+    (*extents)[Axis::Head].count = heads / own, (*extents)[Axis::Head].memberOf = head;
+    Stage members{Axis::Head, 1, {{"group", Border::Begin, Border::End, false}}, extents};
+    effect = stream(members, {terms::nothing(), {}, {}, {effect}});
+  }
+  KernelRegion region = stateKernel(draft.plan, "fused_state", head);
+  region.effects = {effect};
+  if (missing.contains(sums.matrix) || missing.contains(sums.sum))
+    region.outputs = allocateState(sums).write(state, {entryOf(Axis::Batch), entryOf(head)});
+  missing.remove(sums.matrix), missing.remove(sums.sum);
+  return buildKernel(region);
+}
+
+/// Split, the states of the keys of all parts but the last come first, then the parts run side by side.
+LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs, OpSet reads) {
+  KeySums sums(op);
+  bool inUnits = featureGroups.inUnits(op);
+  if (!inUnits && featureWidths(op.getQueryFeatures()).size() != featureWidths(sums.features).size())
+    return op.emitOpError() << "expected query and key features of one map, but got features in different blocks (not supported yet)";
+  Problem problem = rowsProblem(named, outputs.front(), {sums.features, sums.lengths, /*causal=*/true, {}});
+  problem.key.heads = sums.heads();
+  problem.grouped = op.getGrouped(), problem.split = op->hasAttr("attn.split");
+  StateMemory before;
+  if (problem.split) {
+    TileBuilder host(site.host, site.loc);
+    Value count = Pieces(problem).count(host), batch = host.dim(problem.key.memory, 0);
+    before = StateMemory::allocate(site, inUnits, batch, sums.heads(), featureWidths(sums.features), sums.width(), count);
+    RegionDraft pieces(*this, keyProblem(named, sums.features, sums.lengths, sums.heads()), RegionPlanner::OfKeys);
+    if (failed(buildKernel(piecesRegion(pieces, sums, before))))
+      return failure();
+  }
+  RegionDraft draft(*this, problem, RegionPlanner::OfAll, std::move(reads));
+  return buildKernel((inUnits ? logChunkedRegion : chunkedRegion)(draft, op, outputs, before));
+}
+
+/// The value and the missing results that are made of its reduction.
+SmallVector<WrittenValue> HostBuilder::resultsOf(Value value, const Output &output, Operation *reduction) const {
+  SmallVector<WrittenValue> outputs{{value, output}};
+  for (Value other : missing) {
+    Operation *same = other == value || isState(other) ? nullptr : reductionOf(other);
+    if (same && streamOf(same) == streamOf(reduction))
+      outputs.push_back({other, Output{memory(other), 0, std::nullopt}});
+  }
+  return outputs;
+}
+
+/// Final states have a kernel of their own: the heads of a group carry the same state in chunks, so none of them owns it.
+LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
+  Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
+  bool ofKeys = isState(value) || (!reduction && ruleOf(op) && !ruleOf(op)->build);
+  SmallVector<WrittenValue> outputs{{value, output}};
+  if (reduction && !ofKeys)
+    outputs = resultsOf(value, output, reduction);
+  OpSet reads, later;
+  // A readout without a denominator is one of slots, which are numbered before it.
+  auto readout = dyn_cast_or_null<attn::ReadoutOp>(reduction);
+  bool tokensFirst = readout && readout.getDenominator().use_empty();
+  Problem named;
+  if (!tokensFirst)
+    named = startProblem();
+  if (failed(prepare(outputs, reads, later)))
+    return failure();
+  if (tokensFirst)
+    named = startProblem();
+  if (ofKeys)
+    later.insert(op);
+  for (Operation *before : later)
+    if (failed(materialize(before, named)))
+      return failure();
+  if (ofKeys)
+    return success();
+  LogicalResult written = [&] {
+    switch (reduction ? frameOf(reduction) : Frame::Rows) {
+    case Frame::States:
+      return writeStates(named, readout, outputs, std::move(reads));
+    case Frame::Chunks:
+      return writeChunks(named, cast<attn::CausalReadoutOp>(reduction), outputs, std::move(reads));
+    default:
+      return writeRows(named, reduction, outputs, std::move(reads));
+    }
+  }();
+  for (const WrittenValue &each : outputs)
+    missing.remove(each.value);
+  auto chunks = dyn_cast_or_null<attn::CausalReadoutOp>(reduction);
+  if (succeeded(written) && chunks && (missing.contains(chunks.getState()) || missing.contains(chunks.getSum())))
+    return materialize(chunks, named);
+  return written;
+}

@@ -1,0 +1,128 @@
+//===- TermRules.h - How terms are computed where they are read -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One rule for each op that a region can compute: where its operands are read, and the source of its results made of sources of
+// its operands. Nothing else knows an op by its name; an op without a rule is refused.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_PLANNER_TERMRULES_H
+#define ATTUNE_LIB_KERNEL_PLANNER_TERMRULES_H
+
+#include "Region.h"
+#include "attune/Attn/Attn.h"
+
+namespace attune::kernel {
+
+class HostBuilder;
+class RegionDraft;
+struct Problem;
+
+/// Where a region reads a value: which axis counts tokens, which heads, and how many of these.
+struct Place {
+  fusion::Axis tokens, head;
+  int64_t heads;
+};
+
+/// The tiles that stand for a value: some of those of a source.
+struct Tiles {
+  fusion::Source source;
+  llvm::SmallVector<unsigned, 2> which{0};
+  unsigned of = 1; ///< how many the source has
+};
+
+/// Where an operand is read that is made of tokens.
+enum class Side {
+  Rows,  ///< where the result is
+  Keys,  ///< along the keys, which the term streams
+  Memory ///< in memory, whole, as states are
+};
+
+/// The kernels whose outputs a reduction of keys ends up in.
+enum class Frame {
+  None,  ///< no reduction
+  Rows,   ///< blocks of queries, each with all its keys
+  States, ///< a program for each state, which streams its keys and then the queries that read it
+  Chunks  ///< a program for all chunks of a head
+};
+
+/// The keys that a reduction streams, and which of them a row sees.
+struct SeenKeys {
+  mlir::Value keys; ///< tokens or features; null: the reduction streams none
+  mlir::Value lengths;
+  bool causal = false;
+  attn::WindowAttr window;
+};
+
+struct TermRule {
+  llvm::SmallVector<Side, 3> sides; ///< of the first operands; the others are parameters and lengths, which are arguments
+  Frame frame = Frame::None;
+  llvm::StringLiteral kernel = "tokens"; ///< the name of kernels whose outputs are made of this reduction
+  /// What follows a reduction in its kernel: reads of a reduction by others go through memory.
+  bool isEpilogue = false;
+  /// Tiles of a result where the region reads it.
+  Tiles (*build)(mlir::OpResult result, RegionDraft &draft, const Place &at) = nullptr;
+  /// Computes all results in kernels of their own, whoever reads them; null: they are computed where they are read. The kernels
+  /// have the names of `named`.
+  mlir::LogicalResult (*materialize)(mlir::Operation *op, HostBuilder &host, const Problem &named) = nullptr;
+  /// Whether this op is; null: whenever it can be.
+  bool (*isMaterialized)(mlir::Operation *op) = nullptr;
+  /// Of a reduction: what it streams in its frame.
+  SeenKeys (*keys)(mlir::Operation *op) = nullptr;
+};
+
+/// The rule of an op; null if regions cannot compute it.
+const TermRule *ruleOf(mlir::Operation *op);
+
+/// Which kernels compute this op, as its attributes say.
+bool isMaterialized(mlir::Operation *op);
+
+/// weights[query, key] = Σ_feature …; and numerator[query, value] = Σ_key ….
+bool makesPairs(attn::ContractOp op);
+bool sumsKeys(attn::ContractOp op);
+/// Rows [tokens, feature] or [tokens, value] times a state [feature, value], over what both have.
+bool timesState(attn::ContractOp op);
+
+/// The reduction of keys that a value is made of, as far as one region computes both; null if it is made of none.
+mlir::Operation *reductionOf(mlir::Value value);
+
+/// Which kernels it ends up in.
+Frame frameOf(mlir::Operation *reduction);
+
+/// What two reductions have in common that are computed together: the op, or the weights that both sum up.
+const void *streamOf(mlir::Operation *reduction);
+
+/// Whether a value is a state of keys, S or z.
+bool isState(mlir::Value value);
+
+/// The guard of the quotient whose numerator an op makes.
+attn::DenominatorAttr guardOf(mlir::Operation *sums);
+
+// The rules, by what they are about.
+SeenKeys keysOfSum(mlir::Operation *op);
+template <typename Op> SeenKeys keysOfAttention(mlir::Operation *op) {
+  auto attention = llvm::cast<Op>(op);
+  return {attention.getKey(), attention.getLengths(), attention.getCausal(), attention.getWindowAttr()};
+}
+Tiles buildMap(mlir::OpResult result, RegionDraft &draft, const Place &at);
+Tiles buildContract(mlir::OpResult result, RegionDraft &draft, const Place &at);
+Tiles buildVisible(mlir::OpResult result, RegionDraft &draft, const Place &at);
+Tiles buildRowSum(mlir::OpResult result, RegionDraft &draft, const Place &at);
+Tiles buildSoftmax(mlir::OpResult result, RegionDraft &draft, const Place &at);
+Tiles buildPolynomial(mlir::OpResult result, RegionDraft &draft, const Place &at);
+Tiles buildNormalize(mlir::OpResult result, RegionDraft &draft, const Place &at);
+Tiles buildState(mlir::OpResult result, RegionDraft &draft, const Place &at);
+Tiles buildReadout(mlir::OpResult result, RegionDraft &draft, const Place &at);
+Tiles buildEffatt(mlir::OpResult result, RegionDraft &draft, const Place &at);
+mlir::LogicalResult materializeMap(mlir::Operation *op, HostBuilder &host, const Problem &named);
+mlir::LogicalResult materializeKeyMaximum(mlir::Operation *op, HostBuilder &host, const Problem &named);
+mlir::LogicalResult materializeState(mlir::Operation *op, HostBuilder &host, const Problem &named);
+mlir::LogicalResult materializeMeans(mlir::Operation *op, HostBuilder &host, const Problem &named);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_PLANNER_TERMRULES_H

@@ -1,0 +1,34 @@
+//===- KeyStage.cpp - Kernels that stream the keys of a head ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "KeyStage.h"
+
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+Stage kernel::existingKeys(const RegionPlanner &plan) {
+  auto extents = std::make_shared<Extents>(*plan.extents);
+  (*extents)[Axis::Key].causal = std::nullopt;
+  return {Axis::Key, plan.problem.keyTile(), {{"keys", Border::Begin, Border::End, /*masked=*/true}}, extents};
+}
+
+Source kernel::stateOfExponents(Stage keys, Source l, Source v, int64_t features, int64_t width, bool wide) {
+  auto unit = std::make_shared<BoundSource>("unit", Axis::Key, Representation::Plain);
+  keys.unit = unit;
+  Source b = term(terms::inUnit(), {l, unit});
+  return stream(keys, {terms::state(features, width, wide), {b, v, l}});
+}
+
+KernelRegion kernel::stateKernel(const RegionPlanner &plan, StringRef suffix, Axis head) {
+  const Problem &problem = plan.problem;
+  GridAxis batch{Axis::Batch, tile::Axis::Batch};
+  return {problem.name, suffix.str(), problem.schedule, {batch, {head, tile::Axis::Head}}, plan.extents, {}};
+}
