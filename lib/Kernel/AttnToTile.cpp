@@ -71,21 +71,26 @@ static LogicalResult checkSketches(func::FuncOp source) {
   return success();
 }
 
-/// The storage type: that of the output.
+/// The storage type: the narrowest of the results, of which states, denominators and lse are in f32 whatever tokens are in. Null if a
+/// result has no floating-point type, or there is none.
 static Type storageOf(func::FuncOp source) {
-  auto output = source.getNumResults() ? dyn_cast<RankedTensorType>(source.getResultTypes().front()) : RankedTensorType();
-  return output ? output.getElementType() : Type();
+  Type storage;
+  for (Type result : source.getResultTypes()) {
+    auto element = dyn_cast<FloatType>(cast<RankedTensorType>(result).getElementType());
+    if (!element)
+      return Type();
+    if (!storage || element.getWidth() < storage.getIntOrFloatBitWidth())
+      storage = element;
+  }
+  return storage;
 }
 
 /// Why a function cannot be lowered, as an error.
 static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
   if (failed(checkSignature(source)) || failed(checkSupported(source)) || failed(checkSketches(source)))
     return failure();
-  Type storage = storageOf(source);
-  if (!storage)
-    return source.emitError() << "expected a function that returns an attention output, but got no results";
-  if (!isa<FloatType>(storage))
-    return source.emitError() << "expected an attention output of f32, f16 or bf16 as the first result, but got " << storage;
+  if (!storageOf(source))
+    return source.emitError() << "expected a function with results of f32, f16 or bf16, but got " << source.getFunctionType();
   return checkAllUsed(source);
 }
 

@@ -36,9 +36,11 @@ public:
   /// The output o [Tq, dv] of a head with what comes after the attention: a convolution, a projection.
   fusion::Source finished(fusion::Source o) const { return finished(o, problem.output, problem.valueWidth()); }
   fusion::Source finished(fusion::Source o, const Output &output, int64_t width) const;
+  fusion::Source withLepe(fusion::Source o) const { return withLepe(o, problem.output); }
   fusion::Source withLepe(fusion::Source o, const Output &output) const;
   /// The stores of rows [Tq, width] of a head, of columns from `column` on; of width 0 the rows are numbers [Tq].
   fusion::RegionOutput output(fusion::Source o, const Output &output, int64_t width, int64_t column = 0) const;
+  fusion::RegionOutput output(fusion::Source o) const { return output(o, problem.output, problem.valueWidth()); }
   /// The region of blocks of queries that stores `o`, or these outputs.
   fusion::KernelRegion region(llvm::StringRef suffix, fusion::Source o) const;
   fusion::KernelRegion region(llvm::StringRef suffix, llvm::ArrayRef<fusion::RegionOutput> outputs) const;

@@ -19,7 +19,7 @@
 //===----------------------------------------------------------------------===//
 #include "SketchRegion.h"
 
-#include "KeyState.h"
+#include "KeyStage.h"
 #include "Terms.h"
 #include "attune/Kernel/SketchRules.h"
 

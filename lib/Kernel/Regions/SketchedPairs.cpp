@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "SketchedPairs.h"
 
-#include "KeyState.h"
+#include "KeyStage.h"
 #include "Terms.h"
 
 using namespace mlir;
