@@ -128,6 +128,30 @@ struct HostArgument {
 };
 } // namespace
 
+/// The argument whose tokens the rows of a value are; null if they are none's, as those of compressed tokens.
+static BlockArgument rowsOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return cast<BlockArgument>(value);
+  bool follows = isa<attn::MechanismOpInterface, attn::LepeOp, attn::ConcatHeadsOp, attn::TakeHeadsOp, attn::RopeOp, attn::QkNormOp,
+                     attn::ProjectOp, attn::ProjectOutputOp>(op) || ruleOf(op);
+  return follows && !isState(value) ? rowsOf(op->getOperand(0)) : BlockArgument();
+}
+
+/// What the dimensions of a result count whose name does not say it: batch, then heads unless its rows are those of a layer, then what
+/// its rows are of. Sizes that are static stay so.
+static std::string dimsOfResult(Value result, ArrayRef<HostArgument> arguments) {
+  auto tensor = cast<RankedTensorType>(result.getType());
+  std::string dims(tensor.getRank(), '.');
+  dims[0] = 'b';
+  BlockArgument rows = rowsOf(result);
+  StringRef of = rows ? StringRef(arguments[rows.getArgNumber()].dims) : StringRef();
+  size_t row = result.getDefiningOp<attn::ProjectOutputOp>() ? 1 : 2;
+  if (row < dims.size() && of.size() > 2)
+    dims[row] = of[of.size() - 2];
+  return dims;
+}
+
 static StringRef roleOf(StringRef name, bool given, bool parameter) {
   if (given)
     return parameter ? "parameter" : name.starts_with("initial_") ? "optional_input" : "input";
@@ -139,6 +163,8 @@ static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
   auto add = [&](std::string name, Value value, std::optional<unsigned> position, bool parameter) {
     auto tensor = cast<RankedTensorType>(value.getType());
     std::string dims = dimsOf(name, tensor, parameter);
+    if (!position && StringRef(dims).count('.') == dims.size())
+      dims = dimsOfResult(value, arguments);
     StringRef role = roleOf(name, position.has_value(), parameter);
     arguments.push_back({std::move(name), std::move(dims), tensor, value, position, role});
   };

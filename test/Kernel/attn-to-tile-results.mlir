@@ -42,7 +42,9 @@ func.func @results(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 
 // HOST-LABEL: func.func @results(
 // HOST-SAME:    attune.name = "final_state", attune.role = "optional_output"
-// HOST-SAME:    attune.name = "o", attune.role = "output"
+// HOST-SAME:    attune.dims = "b.q.", attune.name = "o", attune.role = "output"
+// The name of the last one does not say that its rows are those of queries.
+// HOST-SAME:    attune.dims = "b.q", attune.name = "den"
 // HOST:         tile.launch @results_state
 // HOST:         tile.launch @results_merge
 // HOST:         tile.launch @results_2_quadratic
