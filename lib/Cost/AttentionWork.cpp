@@ -10,7 +10,6 @@
 // Tk). Elementwise work is counted per tile value that the kernel makes; the constants say which.
 //
 //===----------------------------------------------------------------------===//
-#include "IssuedWork.h"
 #include "ProjectionInEpilogue.h"
 #include "ProjectionInLoad.h"
 
@@ -74,16 +73,7 @@ KernelWorks cost::attentionWork(const AttentionShape &shape, tile::ScheduleAttr 
     addProjectionsInLoad(kernels, shape, sizes);
   if (shape.outputModel)
     addProjectionInEpilogue(kernels.back().work, shape, sizes);
-  if (schedule.getTarget() != tile::TargetKind::GPU) {
-    if (schedule.getOperand().isBF16())
-      for (auto [kernel, products] : llvm::zip_equal(kernels, wide))
-        kernel.work.pairProducts = kernel.work.products - products;
-    return kernels;
-  }
-  for (auto [kernel, issued] : llvm::zip_equal(kernels, issuedWork(shape, sizes))) {
-    kernel.work.products = issued.products, kernel.work.tf32Products = issued.tf32Products;
-    kernel.work.nearBytes = issued.bytes, kernel.work.wideBytes = issued.wideBytes;
-    kernel.work.shuffles = issued.shuffles;
-  }
+  for (auto [kernel, products] : llvm::zip(kernels, wide))
+    kernel.work.pairProducts = kernel.work.products - products;
   return kernels;
 }

@@ -65,7 +65,7 @@ double cost::mainRate(double busy, const DeviceDescription &device) {
 KernelPrice cost::priceOf(const WorkEstimate &work, const DeviceDescription &device) {
   double waves = std::ceil(work.grain / device.cores), busy = std::min(work.grain, device.cores.value);
   // Tiles that overflow a core's fast memory stream through the near level once per use.
-  bool overflows = work.liveBytes > device.fastBytes;
+  bool overflows = !device.mustFit() && work.liveBytes > device.fastBytes;
   double total = computeSeconds(work, device);
   // What a step pushes out of the fast memory comes back from beyond it, in the middle of the products that wait for it.
   if (work.stepBytes > device.fastBytes)

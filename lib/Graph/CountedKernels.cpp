@@ -11,6 +11,7 @@
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Kernel/BuildKernels.h"
 #include "attune/Kernel/Passes.h"
+#include "attune/Lowering/GPU/Layouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -20,6 +21,7 @@
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
 using namespace attune;
@@ -136,8 +138,10 @@ static std::string nameOf(tile::LaunchOp launch, func::FuncOp host) {
 
 const cost::WorkEstimate &CountedKernel::workAt(std::vector<int64_t> sizes) const {
   auto [place, missing] = known.try_emplace(std::move(sizes));
-  if (missing)
-    place->second = cost::cpuWork(counts.evaluate(place->first, cost::Branches::Usual, cost::nearly), counts.liveBytes());
+  if (!missing)
+    return place->second;
+  cost::EvaluatedCounts evaluated = counts.evaluate(place->first, cost::Branches::Usual, cost::nearly);
+  place->second = target == tile::TargetKind::GPU ? cost::gpuWork(evaluated, counts.liveBytes()) : cost::cpuWork(evaluated, counts.liveBytes());
   return place->second;
 }
 
@@ -161,31 +165,42 @@ static SizeMeaning meaningOf(func::FuncOp host, const cost::SizeInput &input) {
 /// Lanes of f32 that prices take for vectors: AVX-512's. A CPU with shorter ones computes no more than these.
 static constexpr int64_t lanes = 16;
 
-static FailureOr<CountedKernels> countsOf(ModuleOp module) {
+static FailureOr<CountedKernels> countsOf(ModuleOp module, tile::TargetKind target) {
+  const cost::CpuInstructions ofCpu(lanes);
+  const device::GpuInstructions ofGpu;
+  const cost::Instructions &instructions = target == tile::TargetKind::GPU ? ofGpu : static_cast<const cost::Instructions &>(ofCpu);
   CountedKernels kernels;
   for (auto host : module.getOps<func::FuncOp>())
     for (auto launch : host.getOps<tile::LaunchOp>()) {
-      FailureOr<cost::KernelCounts> counts = cost::KernelCounts::compile(launch, lanes);
+      FailureOr<cost::KernelCounts> counts = cost::KernelCounts::compile(launch, instructions);
       if (failed(counts))
         return failure();
       SmallVector<SizeMeaning, 8> inputs;
       for (const cost::SizeInput &input : counts->inputs())
         inputs.push_back(meaningOf(host, input));
-      kernels.emplace_back(nameOf(launch, host), std::move(*counts), std::move(inputs));
+      kernels.emplace_back(nameOf(launch, host), target, std::move(*counts), std::move(inputs));
     }
   return kernels;
 }
 
-/// What nobody reads is not computed, and what is computed twice is computed once. Folding, and what is taken out of
-/// loops, would take as long as all else together, and changes little.
-static void simplify(tile::KernelOp kernel) {
+/// What nobody reads is not computed, and what is computed twice is computed once. Folding, and on a CPU what is
+/// taken out of loops, would take as long as all else together, and changes little.
+static void simplify(tile::KernelOp kernel, tile::TargetKind target) {
   kernel.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))
       op->erase();
   });
+  if (target == tile::TargetKind::GPU) // shows in the shuffles of reductions
+    kernel.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance(kernel);
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
+}
+
+/// Makes a kernel what is counted of it.
+static LogicalResult prepare(tile::KernelOp kernel, tile::TargetKind target) {
+  simplify(kernel, target);
+  return target == tile::TargetKind::GPU ? device::layOut(kernel) : success();
 }
 
 const CountedKernels *KernelCounter::kernelsOf(func::FuncOp plan, Operation *root,
@@ -204,8 +219,9 @@ const CountedKernels *KernelCounter::kernelsOf(func::FuncOp plan, Operation *roo
   if (failed(kernel::buildKernels(*module, function, schedule.getTarget())))
     return nullptr;
   for (auto kernel : module->getOps<tile::KernelOp>())
-    simplify(kernel);
-  FailureOr<CountedKernels> counts = countsOf(*module);
+    if (failed(prepare(kernel, schedule.getTarget())))
+      return nullptr;
+  FailureOr<CountedKernels> counts = countsOf(*module, schedule.getTarget());
   if (succeeded(counts))
     place->second = std::make_unique<CountedKernels>(std::move(*counts));
   return place->second.get();

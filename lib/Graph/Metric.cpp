@@ -62,8 +62,7 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
 }
 
 void Metric::count(func::FuncOp function, PricedPlan &plan) {
-  if (machine.kind == tile::TargetKind::CPU)
-    plan.counted = countPlan(function, plan.attentions, plan.schedule, counter);
+  plan.counted = countPlan(function, plan.attentions, plan.schedule, counter);
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,13 +13,13 @@
 #ifndef ATTUNE_COST_KERNELCOUNTS_H
 #define ATTUNE_COST_KERNELCOUNTS_H
 
+#include "attune/Cost/Instructions.h"
 #include "attune/Cost/WorkEstimate.h"
 #include "attune/Tile/Tile.h"
 
 #include "llvm/ADT/SmallVector.h"
 
 #include <memory>
-#include <optional>
 
 namespace mlir {
 class DialectRegistry;
@@ -63,6 +63,8 @@ struct CarryingLoop {
 /// Counts of all programs of a launch together.
 struct EvaluatedCounts {
   tile::OpCount count;
+  double shuffles = 0;      ///< of the instructions of a target
+  double bytesInPieces = 0; ///< those of the bytes that the target asks for in pieces
   double programs = 0;
   tile::OpCount last;       ///< of the above what is left to programs that wait for others, which arrive before them
   double lastPrograms = 0;  ///< how many such programs there are
@@ -74,9 +76,8 @@ struct EvaluatedCounts {
 
 class KernelCounts {
 public:
-  /// Errors say which bound, index or op cannot be counted. With `lanes` multiply-adds are those that a CPU with such vectors
-  /// executes; without they are those of the IR.
-  static mlir::FailureOr<KernelCounts> compile(tile::LaunchOp launch, std::optional<int64_t> lanes = std::nullopt);
+  /// What a target's instructions do; of none, what the ops say. Errors say which bound, index or op cannot be counted.
+  static mlir::FailureOr<KernelCounts> compile(tile::LaunchOp launch, const Instructions &instructions = {});
   KernelCounts(KernelCounts &&);
   KernelCounts &operator=(KernelCounts &&);
   ~KernelCounts();
@@ -100,8 +101,20 @@ private:
   std::unique_ptr<CountProgram> program;
 };
 
+/// Of a CPU with vectors of so many lanes of f32.
+class CpuInstructions : public Instructions {
+public:
+  explicit CpuInstructions(int64_t lanes) : lanes(lanes) {}
+  Issued issuedFor(mlir::Operation *op) const override;
+
+private:
+  int64_t lanes;
+};
+
 /// What a CPU does for a launch, by rules about ops on tiles.
 WorkEstimate cpuWork(const EvaluatedCounts &counts, double liveBytes);
+/// What a GPU does for it; the counts are those of its instructions.
+WorkEstimate gpuWork(const EvaluatedCounts &counts, double liveBytes);
 
 /// Tells the ops of arith and math what they do (`tile::CostOpInterface`).
 void registerCostModels(mlir::DialectRegistry &registry);

@@ -15,8 +15,8 @@
 namespace attune::cost {
 
 /// The work of one kernel over its whole grid, independent of the device. Counts are of what the kernel executes, tails
-/// of tiles included; `usefulProducts` is what the closed form needs, whatever a plan executes. With a GPU's schedule
-/// `products`, `nearBytes`, `wideBytes` and `shuffles` are what its instructions do: see lib/Cost/IssuedWork.h.
+/// of tiles included; `usefulProducts` is what the closed form needs, whatever a plan executes. On a GPU `products`, `nearBytes`,
+/// `wideBytes` and `shuffles` are what its instructions do (attune/Lowering/GPU/Layouts.h).
 struct WorkEstimate {
   double products = 0;       ///< multiply-adds in tile products (on matrix units where there are any)
   double tf32Products = 0;   ///< those of them on matrix units whose operands are tf32

@@ -35,8 +35,8 @@ struct SizeMeaning {
 /// A kernel, and the meaning of what its counts want to know.
 class CountedKernel {
 public:
-  CountedKernel(std::string name, cost::KernelCounts counts, llvm::SmallVector<SizeMeaning, 8> inputs)
-      : name(std::move(name)), inputs(std::move(inputs)), counts(std::move(counts)) {}
+  CountedKernel(std::string name, tile::TargetKind target, cost::KernelCounts counts, llvm::SmallVector<SizeMeaning, 8> inputs)
+      : name(std::move(name)), inputs(std::move(inputs)), target(target), counts(std::move(counts)) {}
 
   /// What it does with inputs of these sizes.
   const cost::WorkEstimate &workAt(std::vector<int64_t> sizes) const;
@@ -45,6 +45,7 @@ public:
   llvm::SmallVector<SizeMeaning, 8> inputs;
 
 private:
+  tile::TargetKind target;
   cost::KernelCounts counts;
   mutable std::map<std::vector<int64_t>, cost::WorkEstimate> known; ///< plans share kernels
 };

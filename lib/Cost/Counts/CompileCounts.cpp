@@ -12,10 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CompileIndices.h"
-#include "CpuProducts.h"
 #include "Footprints.h"
 #include "LiveTiles.h"
-
 
 #include "mlir/IR/Matchers.h"
 
@@ -33,30 +31,32 @@ struct Around {
 
 class CountCompiler {
 public:
-  CountCompiler(CountProgram &program, tile::LaunchOp launch, tile::KernelOp kernel, std::optional<int64_t> lanes)
-      : program(program), sizes(program.sizes), indices(program, launch, kernel), lanes(lanes) {}
+  CountCompiler(CountProgram &program, tile::LaunchOp launch, tile::KernelOp kernel, const Instructions &instructions)
+      : program(program), sizes(program.sizes), indices(program, launch, kernel), instructions(instructions) {}
 
   LogicalResult compileGrid(tile::LaunchOp launch);
   LogicalResult compile(Block &block);
 
 private:
   LogicalResult compileLoop(tile::LoopOp loop);
-  LogicalResult compileOp(Operation &op, tile::OpCount &computed);
-  LogicalResult compileAccess(const tile::MemoryAccess &access);
+  LogicalResult compileOp(Operation &op, Issued &computed);
+  LogicalResult compileAccess(const tile::MemoryAccess &access, const Requests &requests);
+  FailureOr<Register> comesInPieces(const tile::MemoryAccess &access, const Requests &requests);
   FailureOr<Extent> rowsOf(const tile::MemoryAccess &access);
   FailureOr<Extent> columnsOf(const tile::MemoryAccess &access);
   FailureOr<Register> endOfFold(const tile::MemoryAccess &access, Register size);
   bool unroll(Extent &extent, const Around &loop);
   Register countOf(const Extent &extent);
   CountTerm termOf(ArrayRef<Around> around, ArrayRef<Register> extents);
-  void addTerm(ArrayRef<Around> around, ArrayRef<Register> extents, const tile::OpCount &count);
+  void addTerm(ArrayRef<Around> around, ArrayRef<Register> extents, const Issued &issued, double bytesInPieces = 0);
+  SmallVector<Around> allLoops() const { return SmallVector<Around>(llvm::reverse(loops)); }
   unsigned sumOf(Variables variables, ArrayRef<Register> factors);
   Variables withCounts(Variables variables) const;
 
   CountProgram &program;
   SizeProgram &sizes;
   IndexCompiler indices;
-  std::optional<int64_t> lanes;
+  const Instructions &instructions;
   SmallVector<Around> loops;
 };
 } // namespace
@@ -138,12 +138,14 @@ CountTerm CountCompiler::termOf(ArrayRef<Around> around, ArrayRef<Register> exte
   return term;
 }
 
-void CountCompiler::addTerm(ArrayRef<Around> around, ArrayRef<Register> extents, const tile::OpCount &count) {
+void CountCompiler::addTerm(ArrayRef<Around> around, ArrayRef<Register> extents, const Issued &issued, double bytesInPieces) {
   CountTerm term = termOf(around, extents);
-  term.count = count;
+  term.issued = issued, term.bytesInPieces = bytesInPieces;
   for (CountTerm &other : program.terms)
-    if (other.sums == term.sums && other.factors == term.factors && other.divisors == term.divisors)
-      return other.count.add(term.count);
+    if (other.sums == term.sums && other.factors == term.factors && other.divisors == term.divisors) {
+      other.bytesInPieces += bytesInPieces;
+      return other.issued.add(term.issued);
+    }
   program.terms.push_back(std::move(term));
 }
 
@@ -218,7 +220,23 @@ Register CountCompiler::countOf(const Extent &extent) {
   return sizes.binary(Step::Sub, within(sizes.binary(Step::Add, extent.first, extent.length)), within(extent.first));
 }
 
-LogicalResult CountCompiler::compileAccess(const tile::MemoryAccess &access) {
+/// 1 if rows are asked for in pieces, else 0: if they begin at multiples of a piece, in a memory that does and has no gaps, and, where that
+/// matters, if what exists of them ends with one.
+FailureOr<Register> CountCompiler::comesInPieces(const tile::MemoryAccess &access, const Requests &requests) {
+  if (!requests.pieceBytes)
+    return sizes.constant(0);
+  FailureOr<Extent> columns = columnsOf(access);
+  if (failed(columns))
+    return failure();
+  int64_t elements = requests.pieceBytes * 8 / access.tile.getElementTypeBitWidth();
+  Register left = sizes.binary(Step::Sub, columns->limit, columns->first);
+  Register ends = sizes.binary(Step::Min, left, columns->length), over = sizes.constant(0);
+  for (Register number : {columns->limit, columns->first, requests.onlyWholePieces ? ends : columns->first})
+    over = sizes.binary(Step::Add, over, sizes.withConstant(Step::Rem, number, elements));
+  return sizes.binary(Step::Sub, sizes.constant(1), sizes.withConstant(Step::Min, over, 1));
+}
+
+LogicalResult CountCompiler::compileAccess(const tile::MemoryAccess &access, const Requests &requests) {
   SmallVector<Extent, 2> extents;
   FailureOr<Extent> rows = rowsOf(access);
   if (failed(rows))
@@ -245,8 +263,18 @@ LogicalResult CountCompiler::compileAccess(const tile::MemoryAccess &access) {
   SmallVector<Register, 2> factors;
   for (const Extent &extent : extents)
     factors.push_back(countOf(extent));
-  double bytes = access.tile.getElementTypeBitWidth() / 8.0;
-  addTerm(around, factors, tile::OpCount::of(access.stores ? Counted::BytesStored : Counted::BytesLoaded, bytes));
+  double bytes = requests.copies * access.tile.getElementTypeBitWidth() / 8.0;
+  auto moved = tile::OpCount::of(access.stores ? Counted::BytesStored : Counted::BytesLoaded, bytes);
+  FailureOr<Register> inPieces = comesInPieces(access, requests);
+  if (failed(inPieces))
+    return failure();
+  bool always = sizes.constantOf(*inPieces) == 1, never = sizes.constantOf(*inPieces) == 0;
+  addTerm(around, factors, {moved, 0}, always ? bytes : 0);
+  if (!never && requests.shufflesInPieces > 0)
+    addTerm(allLoops(), *inPieces, {{}, requests.shufflesInPieces});
+  factors.push_back(*inPieces);
+  if (!never && !always)
+    addTerm(around, factors, {}, bytes);
   return success();
 }
 
@@ -256,30 +284,34 @@ LogicalResult CountCompiler::compileAccess(const tile::MemoryAccess &access) {
 
 static bool isTile(Type type) { return isa<RankedTensorType>(type); }
 
-LogicalResult CountCompiler::compileOp(Operation &op, tile::OpCount &computed) {
+LogicalResult CountCompiler::compileOp(Operation &op, Issued &computed) {
   if (auto loop = dyn_cast<tile::LoopOp>(op))
     return compileLoop(loop);
   if (op.getNumRegions() > 0)
     return op.emitOpError() << "expected no regions but those of loops, which alone can be counted";
-  if (op.hasTrait<OpTrait::ConstantLike>() || op.hasTrait<OpTrait::IsTerminator>())
+  if (op.hasTrait<OpTrait::ConstantLike>()) { // once, wherever it stands
+    if (Issued issued = instructions.issuedFor(&op); issued != Issued())
+      addTerm({}, {}, issued);
+    return success();
+  }
+  if (op.hasTrait<OpTrait::IsTerminator>())
     return success();
   auto counted = dyn_cast<tile::CostOpInterface>(op);
   bool ofTiles = llvm::any_of(op.getOperandTypes(), isTile) || llvm::any_of(op.getResultTypes(), isTile);
-  if (!counted)
-    return ofTiles ? op.emitOpError() << "expected an op that says what it does (CostOpInterface)" : success();
-  auto dot = dyn_cast<tile::DotOp>(op);
-  computed.add(counted.getCount(), dot && lanes ? executedPart(dot, *lanes) : 1);
-  std::optional<tile::MemoryAccess> access = counted.getAccess();
-  return access ? compileAccess(*access) : success();
+  if (!counted && ofTiles && !instructions.knows(&op))
+    return op.emitOpError() << "expected an op that says what it does (CostOpInterface)";
+  computed.add(instructions.issuedFor(&op));
+  std::optional<tile::MemoryAccess> access = counted ? counted.getAccess() : std::nullopt;
+  return access ? compileAccess(*access, instructions.requestsFor(&op)) : success();
 }
 
 LogicalResult CountCompiler::compile(Block &block) {
-  tile::OpCount computed;
+  Issued computed;
   for (Operation &op : block)
     if (failed(compileOp(op, computed)))
       return failure();
-  if (computed != tile::OpCount())
-    addTerm(SmallVector<Around>(llvm::reverse(loops)), {}, computed);
+  if (computed != Issued())
+    addTerm(allLoops(), {}, computed);
   return success();
 }
 
@@ -303,7 +335,7 @@ LogicalResult CountCompiler::compileLoop(tile::LoopOp loop) {
   LogicalResult result = compile(loop.getBody().front());
   if (double carried = carriedBytes(loop); carried > 0 && loops.back().variable)
     program.carries.push_back(
-        {termOf(SmallVector<Around>(llvm::reverse(loops)), {}), carried, liveBytes(loop.getBody().front())});
+        {termOf(allLoops(), {}), carried, liveBytes(loop.getBody().front())});
   loops.pop_back();
   return result;
 }
@@ -328,10 +360,10 @@ KernelCounts::KernelCounts(KernelCounts &&) = default;
 KernelCounts &KernelCounts::operator=(KernelCounts &&) = default;
 KernelCounts::~KernelCounts() = default;
 
-FailureOr<KernelCounts> KernelCounts::compile(tile::LaunchOp launch, std::optional<int64_t> lanes) {
+FailureOr<KernelCounts> KernelCounts::compile(tile::LaunchOp launch, const Instructions &instructions) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(launch, launch.getCalleeAttr());
   auto program = std::make_unique<CountProgram>();
-  CountCompiler compiler(*program, launch, kernel, lanes);
+  CountCompiler compiler(*program, launch, kernel, instructions);
   if (failed(compiler.compileGrid(launch)) || failed(compiler.compile(kernel.getBody().front())))
     return failure();
   program->liveBytes = cost::liveBytes(kernel.getBody().front());

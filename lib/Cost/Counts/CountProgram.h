@@ -32,7 +32,8 @@ struct CountTerm {
   llvm::SmallVector<unsigned, 4> sums;       ///< of FactorSums
   llvm::SmallVector<Register, 4> factors;    ///< that depend on sizes alone
   llvm::SmallVector<Register, 1> divisors;   ///< the same: of loops that one program of so many runs
-  tile::OpCount count;
+  Issued issued;
+  double bytesInPieces = 0;
 };
 
 /// Rows, or columns, first ≤ i < first + length of which those count with lower ≤ i < limit.

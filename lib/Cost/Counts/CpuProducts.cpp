@@ -5,16 +5,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "CpuProducts.h"
+#include "attune/Cost/KernelCounts.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace attune;
+using namespace attune::cost;
 
-double cost::executedPart(tile::DotOp dot, int64_t lanes) {
+/// The multiply-adds that are executed for a dot, over those of the dot: vectors are computed whole (lib/Lowering/CPU/DotBody.cpp).
+static double executedPart(tile::DotOp dot, int64_t lanes) {
   auto rows = static_cast<double>(dot.getM()), columns = static_cast<double>(dot.getN());
   auto wholeColumns = static_cast<double>(llvm::alignTo(dot.getN(), lanes)) / columns;
   auto wholeRows = static_cast<double>(llvm::alignTo(dot.getM(), lanes)) / rows;
   // Vectors lie along the dimension that they fill better, unless a tile has too few rows for a vector.
   return dot.getM() >= lanes ? std::min(wholeColumns, wholeRows) : wholeColumns;
+}
+
+Issued CpuInstructions::issuedFor(mlir::Operation *op) const {
+  Issued issued = Instructions::issuedFor(op), result;
+  auto dot = llvm::dyn_cast<tile::DotOp>(op);
+  result.add(issued, dot ? executedPart(dot, lanes) : 1);
+  return result;
 }

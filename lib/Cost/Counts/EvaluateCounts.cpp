@@ -53,10 +53,11 @@ EvaluatedCounts KernelCounts::evaluate(ArrayRef<int64_t> sizes, Branches branche
     sums.push_back(evaluateSum(*program, sum, values, mostVisited, result.isExact));
   for (const CountTerm &term : program->terms) {
     double times = timesOf(term, values, sums);
-    result.count.add(term.count, times);
+    result.count.add(term.issued.count, times);
+    result.shuffles += term.issued.shuffles * times, result.bytesInPieces += term.bytesInPieces * times;
     if (term.divisors.empty())
       continue;
-    result.last.add(term.count, times);
+    result.last.add(term.issued.count, times);
     result.lastPrograms = result.programs / static_cast<double>(values[term.divisors.front()]);
   }
   for (const CarryTerm &carry : program->carries)

@@ -63,6 +63,25 @@ bool SizeProgram::isNonNegative(Register value) const {
   }
 }
 
+bool SizeProgram::isMultipleOf(Register value, int64_t divisor) const {
+  const Instruction &made = code[value];
+  auto a = [&] { return isMultipleOf(made.a, divisor); };
+  auto b = [&] { return isMultipleOf(made.b, divisor); };
+  switch (made.step) {
+  case Step::Constant:
+    return made.number % divisor == 0;
+  case Step::Mul:
+    return a() || b();
+  case Step::Add:
+  case Step::Sub:
+  case Step::Min:
+  case Step::Max:
+    return a() && b();
+  default:
+    return false;
+  }
+}
+
 /// What needs no instruction.
 static std::optional<Register> simplified(const SizeProgram &program, Step step, Register a, Register b) {
   std::optional<int64_t> left = program.constantOf(a), right = program.constantOf(b);
@@ -86,6 +105,8 @@ Register SizeProgram::binary(Step step, Register a, Register b) {
   std::optional<int64_t> left = constantOf(a), right = constantOf(b);
   if (left && right)
     return constant(apply(step, *left, *right));
+  if (step == Step::Rem && right && *right > 0 && isMultipleOf(a, *right))
+    return constant(0);
   if (std::optional<Register> simple = simplified(*this, step, a, b))
     return *simple;
   if (step == Step::Sub && a == b)

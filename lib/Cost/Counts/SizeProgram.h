@@ -53,6 +53,7 @@ public:
 
   std::optional<int64_t> constantOf(Register value) const;
   bool isNonNegative(Register value) const;
+  bool isMultipleOf(Register value, int64_t divisor) const;
   Variables variablesOf(Register value) const { return code[value].variables; }
   /// What a linear value is multiplied with when the variable grows by 1; none if it is not linear in it.
   std::optional<int64_t> slopeOf(Register value, unsigned variable) const;

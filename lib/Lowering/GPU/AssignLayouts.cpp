@@ -12,11 +12,12 @@
 // loop to shared memory, the state may wait there (ReadBack.h).
 //
 //===----------------------------------------------------------------------===//
+#include "KernelState.h"
 #include "ReadBack.h"
 #include "VectorAxes.h"
 #include "Warpgroups.h"
 
-#include "attune/Lowering/GPU/Passes.h"
+#include "attune/Lowering/GPU/Layouts.h"
 #include "attune/Support/DebugOutput.h"
 #include "attune/Tile/TileLayouts.h"
 
@@ -319,6 +320,28 @@ void Assigner::eraseDeadConstants() {
 //===----------------------------------------------------------------------===//
 
 namespace {
+struct Conversions {
+  int64_t all = 0, free = 0, states = 0;
+};
+} // namespace
+
+static FailureOr<Conversions> assignLayouts(KernelOp kernel, device::Products products) {
+  VectorAxes axes(kernel);
+  Assigner assigner(kernel, axes, products);
+  if (failed(assigner.run()))
+    return failure();
+  return Conversions{assigner.conversions, assigner.freeConversions, device::readBackStates(kernel)};
+}
+
+LogicalResult device::layOut(KernelOp kernel, Products products) {
+  if (failed(assignLayouts(kernel, products)))
+    return failure();
+  if (kernel.getSchedule()->getStages() == 0)
+    reloadOperands(kernel);
+  return success();
+}
+
+namespace {
 struct AssignLayoutsPass : device::impl::AssignLayoutsBase<AssignLayoutsPass> {
   using AssignLayoutsBase::AssignLayoutsBase;
 
@@ -326,15 +349,13 @@ struct AssignLayoutsPass : device::impl::AssignLayoutsBase<AssignLayoutsPass> {
     KernelOp kernel = getOperation();
     if (!kernel.getSchedule() || kernel.getSchedule()->getTarget() != TargetKind::GPU)
       return;
-    VectorAxes axes(kernel);
-    Assigner assigner(kernel, axes, products);
-    if (failed(assigner.run()))
+    FailureOr<Conversions> made = assignLayouts(kernel, products);
+    if (failed(made))
       return signalPassFailure();
-    unsigned states = device::readBackStates(kernel);
-    ATTUNE_DEBUG() << "@" << kernel.getSymName() << ": " << assigner.conversions << " conversions through shared memory, "
-                   << assigner.freeConversions << " free, " << states << " states read back";
-    numConversions += assigner.conversions + states;
-    numFree += assigner.freeConversions;
+    ATTUNE_DEBUG() << "@" << kernel.getSymName() << ": " << made->all << " conversions through shared memory, " << made->free
+                   << " free, " << made->states << " states read back";
+    numConversions += made->all + made->states;
+    numFree += made->free;
   }
 };
 } // namespace

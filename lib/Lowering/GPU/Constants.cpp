@@ -10,6 +10,7 @@
 // long as the elements that the threads have of it, padding included, so that reading it takes no test.
 //
 //===----------------------------------------------------------------------===//
+#include "IssuedCounts.h"
 #include "Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -63,12 +64,16 @@ static Value tableOf(KernelState &state, ArrayRef<float> elements) {
   return LLVM::AddressOfOp::create(builder, state.code.loc, pointer, table.getSymName());
 }
 
+int64_t device::tableElements(const tile::SliceLayout &layout) {
+  int64_t rowsOfWarps = tile::fragmentRows * layout.warps.rows, columnsOfWarps = tile::blockSize * layout.warps.columns;
+  return layout.blocks() * (layout.axis == 1 ? rowsOfWarps : columnsOfWarps);
+}
+
 static void lowerTable(KernelState &state, arith::ConstantOp constant, DenseElementsAttr values) {
   DeviceBuilder &code = state.code;
   tile::SliceLayout layout = sliceLayout(constant.getResult());
   SmallVector<float> elements(values.getValues<float>());
-  int64_t rowsOfWarps = tile::fragmentRows * layout.warps.rows, columnsOfWarps = tile::blockSize * layout.warps.columns;
-  elements.resize(layout.blocks() * (layout.axis == 1 ? rowsOfWarps : columnsOfWarps));
+  elements.resize(tableElements(layout));
   Value table = tableOf(state, elements);
   SmallVector<Value> &registers = state.tiles[constant.getResult()].registers;
   for (int64_t i = 0; i < layout.registers(); ++i) {

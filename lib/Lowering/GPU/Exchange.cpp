@@ -11,6 +11,7 @@
 // memory.
 //
 //===----------------------------------------------------------------------===//
+#include "IssuedCounts.h"
 #include "Places.h"
 
 using namespace mlir;
@@ -43,6 +44,31 @@ static QuadSource sourceOf(ArrayRef<int64_t> order, int64_t block, int64_t secon
   return source;
 }
 
+/// Elements of the row, of which a lane has one or another.
+static SmallVector<int64_t, 4> sourcesOf(const QuadSource &source) {
+  SmallVector<int64_t, 4> elements;
+  for (int64_t element : source.element)
+    if (!source.isAtHome() && !llvm::is_contained(elements, element))
+      elements.push_back(element);
+  return elements;
+}
+
+/// Registers of the rows of a lane, one after another: of a vector, one row.
+static int64_t rowsOf(tile::PermuteColumnsOp permute) {
+  auto type = cast<RankedTensorType>(permute.getType());
+  if (type.getRank() == 1)
+    return 1;
+  return tile::FragmentLayout(cast<tile::FragmentAttr>(type.getEncoding()), type.getShape()).rowBlocks() * 2;
+}
+
+int64_t device::exchangesOf(tile::PermuteColumnsOp permute) {
+  ArrayRef<int64_t> order = permute.getPermutation();
+  int64_t exchanges = 0;
+  for (int64_t i = 0; i < 2 * static_cast<int64_t>(llvm::divideCeil(order.size(), tile::blockSize)); ++i)
+    exchanges += static_cast<int64_t>(sourcesOf(sourceOf(order, i / 2, i % 2)).size());
+  return rowsOf(permute) * exchanges;
+}
+
 /// numbers[quad]: i32.
 static Value ofQuad(KernelState &state, ArrayRef<int64_t> numbers) {
   DeviceBuilder &code = state.code;
@@ -58,10 +84,7 @@ static Value permuted(KernelState &state, ArrayRef<Value> row, const QuadSource 
     return row[source.element[0]];
   DeviceBuilder &code = state.code;
   Value lane = code.add(code.sub(state.lane, state.quad), ofQuad(state, source.lane)), result;
-  for (int64_t quad = 0; quad < 4; ++quad) {
-    int64_t element = source.element[quad];
-    if (llvm::is_contained(ArrayRef<int64_t>(source.element, quad), element))
-      continue;
+  for (int64_t element : sourcesOf(source)) {
     Value got = code.fromLane(row[element], lane);
     Value here = code.equal(ofQuad(state, source.element), element);
     result = result ? code.select(here, got, result) : got;
@@ -74,8 +97,7 @@ void device::lowerPermuteColumns(KernelState &state, tile::PermuteColumnsOp perm
   ArrayRef<int64_t> order = permute.getPermutation();
   bool isVector = cast<RankedTensorType>(permute.getType()).getRank() == 1;
   int64_t blocks = llvm::divideCeil(order.size(), tile::blockSize);
-  // Registers of the rows, one after another: of a vector, one row.
-  int64_t rows = isVector ? 1 : state.fragment(permute.getResult()).rowBlocks() * 2;
+  int64_t rows = rowsOf(permute);
   auto place = [&](int64_t row, int64_t block, int64_t second) {
     return isVector ? block * 2 + second : ((row / 2 * blocks + block) * 2 + row % 2) * 2 + second;
   };

@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
+#include "IssuedCounts.h"
 
 #include "attune/Lowering/TurnsPolynomials.h"
 #include "attune/Tile/Tile.h"
@@ -130,4 +131,24 @@ Value device::emitFunction(DeviceBuilder &code, Operation *op, ValueRange operan
   if (isa<math::FmaOp>(op))
     return make(LLVM::FMAOp());
   return Value();
+}
+
+/// What a function is made of: constants, and bits taken as another type, are no instructions.
+static int64_t operationsMadeBy(llvm::function_ref<void(Numbers, Value)> function) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<arith::ArithDialect, LLVM::LLVMDialect>();
+  Block made;
+  OpBuilder builder(&context);
+  builder.setInsertionPointToStart(&made);
+  DeviceBuilder code(builder, builder.getUnknownLoc());
+  function({code}, made.addArgument(builder.getF32Type(), builder.getUnknownLoc()));
+  return llvm::count_if(made, [](Operation &op) {
+    return !op.hasTrait<OpTrait::ConstantLike>() && !isa<LLVM::BitcastOp, arith::BitcastOp>(op);
+  });
+}
+
+int64_t device::operationsOf(Operation *op) {
+  static const int64_t logarithm = operationsMadeBy([](Numbers n, Value x) { log2(n, x); });
+  static const int64_t sine = operationsMadeBy([](Numbers n, Value x) { sineOfTurns(n, x, /*isCosine=*/false); });
+  return isa<math::Log2Op>(op) ? logarithm : isa<tile::SineOp, tile::CosineOp>(op) ? sine : 0;
 }

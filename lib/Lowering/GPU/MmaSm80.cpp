@@ -24,6 +24,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelState.h"
+#include "ProductShape.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -39,18 +40,14 @@ using namespace attune::device;
 
 namespace {
 /// One product being emitted.
-struct Product {
+struct Product : ProductShape {
   KernelState &state;
   tile::DotOp dot;
-  Type element;                        // of the operands: f32, f16 or bf16
-  int64_t rowBlocks, columnBlocks, kBlocks; // of C: 16 · warps rows, 8 columns; of k: 8
   ThreadTile a, b;
   tile::FragmentLayout layout; // of C
   SmallVector<Value> sums;
   Value addToKOfA, addToKOfB; // i32, elements: what k is more by, in a loop over it
 
-  bool isTf32() const { return element.isF32(); }
-  bool isSplit() { return isTf32() && dot.getPrecision().value_or(tile::Precision::F32) == tile::Precision::F32; }
   /// Columns of C that the shared tile of B has.
   int64_t columnsOfB() { return dot.getTransposeB() ? b.shared->layout.rows : b.shared->layout.columns; }
   bool hasSecondHalf(int64_t kBlock) const { return kBlock + 1 < kBlocks; }
@@ -83,7 +80,7 @@ static Value nearestTf32(DeviceBuilder &code, Value number) {
 /// two conversions and their difference are eight.
 static void appendWord(Product &product, Value number, Fragment &fragment) {
   DeviceBuilder &code = product.state.code;
-  if (!product.isSplit()) {
+  if (!product.isSplit) {
     fragment.values.push_back(toTf32(code, number));
     return;
   }
@@ -211,7 +208,7 @@ static SmallVector<Fragment> wordsOfB(Product &product, int64_t kBlock, int64_t 
 }
 
 static SmallVector<Fragment> fragmentsOfB(Product &product, int64_t kBlock, int64_t columnBlock, int64_t count) {
-  if (product.b.shared->element.isF32())
+  if (product.isTf32() && !product.isBNarrow)
     return wordsOfB(product, kBlock, columnBlock, count);
   SmallVector<Fragment> pairs = pairsOfB(product, kBlock, columnBlock, count);
   if (!product.isTf32())
@@ -277,7 +274,7 @@ static void multiplySplit(Product &product, const Fragment &a, const Fragment &b
 /// One 16×8 block of C and up to 16 of k.
 static void multiplyBlock(Product &product, const Fragment &a, const Fragment &b, MutableArrayRef<Value> sums) {
   if (product.isTf32())
-    return product.isSplit() ? multiplySplit(product, a, b, sums) : multiplyWords(product, a, b, sums);
+    return product.isSplit ? multiplySplit(product, a, b, sums) : multiplyWords(product, a, b, sums);
   Value zero = product.state.code.zero(VectorType::get({2}, product.element));
   SmallVector<Value> left(a.values.begin(), a.values.end()), right(b.values.begin(), b.values.end());
   left.resize(4, zero);
@@ -339,7 +336,7 @@ static void multiplyBlocks(Product &product, int64_t begin, int64_t end, ColumnR
   constexpr int64_t mostAhead = 48; // words of an operand
   int64_t words = wordsOfStep(product, range), ahead = 0;
   for (int64_t kBlock = begin; kBlock < end; kBlock += 2) {
-    if (product.isSplit() && (kBlock == begin || ahead + words > mostAhead)) {
+    if (product.isSplit && (kBlock == begin || ahead + words > mostAhead)) {
       endReadingAhead(product);
       ahead = 0;
     }
@@ -364,7 +361,7 @@ static int64_t instructionsOfStep(Product &product, ColumnRange range) {
 static int64_t stepsOfBody(Product &product, ColumnRange range) {
   constexpr int64_t fewest = 120; // instructions
   int64_t steps = llvm::divideCeil(product.kBlocks, 2), best = steps, least = steps;
-  if (!product.isSplit() || !product.a.shared)
+  if (!product.isSplit || !product.a.shared)
     return steps;
   for (int64_t body = 1; body <= steps / 2; body += body == 1 ? 1 : 2)
     if (int64_t made = body + steps % body; body * instructionsOfStep(product, range) >= fewest && made < least)
@@ -438,12 +435,9 @@ static bool isReadOften(tile::DotOp dot) {
 
 LogicalResult device::lowerDot(KernelState &state, tile::DotOp dot) {
   tile::FragmentLayout layout = state.fragment(dot.getResult());
-  Product product{state,
+  Product product{ProductShape(dot),
+                  state,
                   dot,
-                  cast<RankedTensorType>(dot.getA().getType()).getElementType(),
-                  layout.rowBlocks(),
-                  layout.columnBlocks(),
-                  static_cast<int64_t>(llvm::divideCeil(dot.getK(), tile::blockSize)),
                   state.tileOf(dot.getA()),
                   state.tileOf(dot.getB()),
                   layout,
@@ -457,7 +451,7 @@ LogicalResult device::lowerDot(KernelState &state, tile::DotOp dot) {
   if (isReadOften(dot)) // shared memory is read anew after it
     NVVM::SyncWarpOp::create(state.code.builder, state.code.loc, state.code.i32(-1));
   bool fromZero = tile::splatValue(dot.getAcc()) == 0;
-  if (product.isSplit() && !fromZero)
+  if (product.isSplit && !fromZero)
     multiplyApart(product);
   else
     multiplyColumns(product, {0, product.columnBlocks}, product.sums);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "QuadChunks.h"
+#include "IssuedCounts.h"
 #include "Places.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -15,11 +16,14 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::device;
 
-static constexpr int64_t chunkBytes = 16, chunkWords = 4;
+static constexpr int64_t chunkBytes = pieceBytes, chunkWords = 4;
+
+/// Units that a quad exchanges at once.
+static int64_t unitsFor(int64_t elementBytes) { return elementBytes == 2 ? 4 : 2; }
 
 QuadChunks::QuadChunks(KernelState &state, const TileAccess &access, tile::FragmentLayout layout)
     : state(state), code(state.code), access(access), layout(layout), element(access.memory->element),
-      word(code.builder.getI32Type()), bytes(element.getIntOrFloatBitWidth() / 8), unitsOfQuad(bytes == 2 ? 4 : 2),
+      word(code.builder.getI32Type()), bytes(element.getIntOrFloatBitWidth() / 8), unitsOfQuad(unitsFor(bytes)),
       wordsOfUnit(chunkWords / unitsOfQuad), chunkElements(chunkBytes / bytes) {}
 
 bool QuadChunks::possible() const {
@@ -36,7 +40,8 @@ Value QuadChunks::aligned() {
 // Which lane has which chunk
 //===----------------------------------------------------------------------===//
 
-void QuadChunks::forEachGroup(llvm::function_ref<void(const Group &)> visit) const {
+static void forEachGroup(const tile::FragmentLayout &layout, int64_t unitsOfQuad,
+                         llvm::function_ref<void(const QuadChunks::Group &)> visit) {
   int64_t whole = layout.columnBlocks() / unitsOfQuad * unitsOfQuad, rest = layout.columnBlocks() - whole;
   bool together = 2 * rest <= unitsOfQuad;
   for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock) {
@@ -78,6 +83,22 @@ QuadChunks::Place QuadChunks::placeOf(const Group &group) {
 // The exchange
 //===----------------------------------------------------------------------===//
 
+/// Pairs of registers of which a lane gives one for another lane's other one: those whose units differ in a bit of `mask`.
+static void forEachSwap(int64_t unitsOfQuad, int64_t wordsOfUnit,
+                        llvm::function_ref<void(int64_t mask, int64_t first, int64_t second)> visit) {
+  for (int64_t mask = 1; mask < unitsOfQuad; mask *= 2)
+    for (int64_t unit = 0; unit < unitsOfQuad; ++unit)
+      for (int64_t i = 0; i < wordsOfUnit && !(unit & mask); ++i)
+        visit(mask, unit * wordsOfUnit + i, (unit + mask) * wordsOfUnit + i);
+}
+
+int64_t device::exchangesInPieces(const tile::FragmentLayout &layout, int64_t elementBytes) {
+  int64_t units = unitsFor(elementBytes), groups = 0, swaps = 0;
+  forEachGroup(layout, units, [&](const QuadChunks::Group &) { ++groups; });
+  forEachSwap(units, chunkWords / units, [&](int64_t, int64_t, int64_t) { ++swaps; });
+  return groups * swaps;
+}
+
 /// The lane whose bit of `mask` is clear gives its second register for the first of the other, whose `upper` is true.
 void QuadChunks::swap(Value upper, int64_t mask, Value &first, Value &second) {
   Value got = code.exchange(code.select(upper, first, second), mask);
@@ -86,12 +107,13 @@ void QuadChunks::swap(Value upper, int64_t mask, Value &first, Value &second) {
 }
 
 void QuadChunks::transpose(Words &words) {
-  for (int64_t mask = 1; mask < unitsOfQuad; mask *= 2) {
-    Value upper = code.equal(code.rem(code.div(state.quad, mask), 2), 1);
-    for (int64_t unit = 0; unit < unitsOfQuad; ++unit)
-      for (int64_t i = 0; i < wordsOfUnit && !(unit & mask); ++i)
-        swap(upper, mask, words[unit * wordsOfUnit + i], words[(unit + mask) * wordsOfUnit + i]);
-  }
+  Value upper;
+  int64_t bit = 0;
+  forEachSwap(unitsOfQuad, wordsOfUnit, [&](int64_t mask, int64_t first, int64_t second) {
+    if (mask != bit)
+      bit = mask, upper = code.equal(code.rem(code.div(state.quad, mask), 2), 1);
+    swap(upper, mask, words[first], words[second]);
+  });
 }
 
 QuadChunks::Words QuadChunks::wordsOf(const Group &group, ArrayRef<Value> elements) {
@@ -136,7 +158,7 @@ Value QuadChunks::loadChunk(const Place &place) {
 
 SmallVector<Value> QuadChunks::load() {
   SmallVector<Value> elements(layout.registers());
-  forEachGroup([&](const Group &group) {
+  forEachGroup(layout, unitsOfQuad, [&](const Group &group) {
     Value chunk = loadChunk(placeOf(group));
     Words words;
     for (int64_t i = 0; i < chunkWords; ++i)
@@ -148,7 +170,7 @@ SmallVector<Value> QuadChunks::load() {
 }
 
 void QuadChunks::store(ArrayRef<Value> elements) {
-  forEachGroup([&](const Group &group) {
+  forEachGroup(layout, unitsOfQuad, [&](const Group &group) {
     Words words = wordsOf(group, elements);
     transpose(words);
     Place place = placeOf(group);

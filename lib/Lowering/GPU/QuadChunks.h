@@ -43,7 +43,6 @@ public:
   llvm::SmallVector<mlir::Value> load();
   void store(llvm::ArrayRef<mlir::Value> elements);
 
-private:
   /// Units that a quad exchanges: unit u of a group is half `half`, or half u / blocks, of the rows in block
   /// `block` + u mod `blocks`.
   struct Group {
@@ -53,13 +52,14 @@ private:
     int64_t blockOf(int64_t unit) const { return block + unit % blocks; }
     int64_t halfOf(int64_t unit) const { return bothHalves ? unit / blocks : half; }
   };
+
+private:
   /// Where this lane's chunk lies, and whether it is inside; no condition: always.
   struct Place {
     mlir::Value pointer, inside;
   };
   using Words = llvm::SmallVector<mlir::Value, 4>;
 
-  void forEachGroup(llvm::function_ref<void(const Group &)> visit) const;
   int64_t elementAt(const Group &group, int64_t unit) const;
   Place placeOf(const Group &group);
   mlir::Value loadChunk(const Place &place);

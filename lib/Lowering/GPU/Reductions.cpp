@@ -11,6 +11,7 @@
 // results are added in their order through shared memory.
 //
 //===----------------------------------------------------------------------===//
+#include "IssuedCounts.h"
 #include "Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,6 +21,16 @@
 using namespace mlir;
 using namespace attune;
 using namespace attune::device;
+
+/// Of lane numbers: the lanes that share a row, and those that share a column.
+static constexpr int64_t masksOfRow[] = {1, 2}, masksOfColumn[] = {4, 8, 16};
+
+int64_t device::exchangesOf(tile::ReduceOp reduce) {
+  auto type = cast<RankedTensorType>(reduce.getSource().getType());
+  tile::FragmentLayout layout(cast<tile::FragmentAttr>(type.getEncoding()), type.getShape());
+  return reduce.getAxis() == 1 ? 2 * layout.rowBlocks() * static_cast<int64_t>(std::size(masksOfRow))
+                               : 2 * layout.columnBlocks() * static_cast<int64_t>(std::size(masksOfColumn));
+}
 
 namespace {
 struct Reduction {
@@ -68,7 +79,7 @@ SmallVector<Value> Reduction::rows() {
       for (int64_t block = 0; block < layout.columnBlocks(); ++block)
         for (int64_t second = 0; second < 2; ++second)
           value = combine(value, element(rowBlock, block, half, second));
-      for (int64_t mask : {1, 2})
+      for (int64_t mask : masksOfRow)
         value = combine(value, code().exchange(value, mask));
       result.push_back(value);
     }
@@ -83,7 +94,7 @@ SmallVector<Value> Reduction::columns() {
       for (int64_t rowBlock = 0; rowBlock < layout.rowBlocks(); ++rowBlock)
         for (int64_t half = 0; half < 2; ++half)
           value = combine(value, element(rowBlock, block, half, second));
-      for (int64_t mask : {4, 8, 16})
+      for (int64_t mask : masksOfColumn)
         value = combine(value, code().exchange(value, mask));
       result.push_back(value);
     }

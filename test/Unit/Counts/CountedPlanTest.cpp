@@ -67,6 +67,20 @@ TEST(CountedPlans, AreThoseThatAreLowered) {
   }
 }
 
+TEST(CountedPlans, AreAllThatAGpuRuns) {
+  std::unique_ptr<MLIRContext> context = countsContext();
+  for (const char *target : {"sm_80", "sm_86"}) {
+    auto device = llvm::cantFail(cost::DeviceDescription::named(target));
+    graph::Metric metric(device);
+    for (const std::string &example : exampleNames())
+      forEachPlan(*context, example, device, 8, [&](LoweredPlan &plan) {
+        metric.count(*plan.attention, plan.priced);
+        for (const graph::CountedAttention &counted : plan.priced.counted)
+          EXPECT_FALSE(counted.empty()) << example << " on " << target;
+      });
+  }
+}
+
 TEST(CountedPlans, SamplesForPricesAreEnough) {
   std::unique_ptr<MLIRContext> context = countsContext();
   auto device = llvm::cantFail(cost::DeviceDescription::named("x86-64-avx512"));
@@ -104,7 +118,7 @@ protected:
       })", context.get());
     tile::LaunchOp launch;
     module->walk([&](tile::LaunchOp each) { launch = each; });
-    return cost::KernelCounts::compile(launch, /*lanes=*/16)->evaluate({}).count.macs();
+    return cost::KernelCounts::compile(launch, cost::CpuInstructions(16))->evaluate({}).count.macs();
   }
 };
 } // namespace
