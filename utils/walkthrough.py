@@ -31,7 +31,7 @@ STAGES = [
     ("Why that form", "What was weighed, and what it would have cost.",
      ["explain", SPEC, "--batch", "1", "--queries", "4096", "--threads", "2"], "", None),
     ("tile", "Kernels over tiles of static shape, with the schedule as an attribute, and the host function that launches "
-     "them. Both kinds of target lower from here.", ["compile", SPEC, "--emit", "tile"], "mlir", None),
+     "them: [regions](Rationale/Planner.md) of the graph's terms. Both kinds of target lower from here.", ["compile", SPEC, "--emit", "tile"], "mlir", None),
     ("asm", "The CPU's inner products: registers hold a block of the accumulator, each key element is broadcast or loaded "
      "once.", ["compile", SPEC, "--emit", "asm"], "asm", "vfmadd231ps"),
     ("ptx", "The same kernels for a GPU, of an example in bf16: products on the matrix units, operands from "
