@@ -57,6 +57,12 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
     return {part.end, Value(), part.end, Value(), part.first};
   }
   Value limit = limitOf(site, extent, site[stage.axis].view);
+  if (extent.within) {
+    const AxisRange &range = site[*extent.within];
+    TileBuilder &tiles = site.tiles();
+    Value end = tiles.min(tiles.add(range.first, tiles.index(range.count)), limit);
+    return {end, Value(), end, Value(), range.first};
+  }
   if (extent.ofPiece) {
     kernel::TokenRange piece = pieceAt(site, *stage.extents, limit);
     return {limit, Value(), piece.end, Value(), piece.first};
@@ -72,6 +78,8 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
 /// The first entry of the block that the tile of an axis lies in.
 static Value blockAt(const TileSite &site, const Extents &extents, Axis axis) {
   TileBuilder &tiles = site.tiles();
+  if (extents[axis].within)
+    return site[*extents[axis].within].first;
   const AxisRange &range = site[axis];
   int64_t block = extents[axis].block, perBlock = llvm::divideCeil(block, range.count);
   if (perBlock == 1)

@@ -35,6 +35,7 @@ struct Extent {
   int64_t beforePart = 0; ///< so many entries for each part before that at the site; 0: `count`
   /// A stage streams the `count` entries that belong to the entry of that axis at the site.
   std::optional<Axis> memberOf = std::nullopt;
+  std::optional<Axis> within = std::nullopt; ///< a stage streams the entries that the range of that axis has, as tokens too
   int64_t block = 0; ///< every so many entries begin a tile of the grid, which ends with them; 0: tiles follow one another
 };
 struct Extents {
@@ -97,6 +98,7 @@ struct Group {
 struct StageCut {
   int64_t length = 0;    ///< entries of a piece, whole steps; 0: the schedule says how many pieces there are
   std::string kernel = ""; ///< which puts them together; none: the point that leaves the last one
+  tile::CarryAttrInterface memory = {}; ///< of a state that lies in memory, where the stage before has stored its identity by slices
 };
 
 /// A loop over an axis.

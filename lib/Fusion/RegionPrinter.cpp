@@ -63,6 +63,10 @@ std::string RegionPrinter::show(Value hostMemory, ArrayRef<Dimension> dimensions
       os << " / " << dimension.divide;
     if (dimension.modulo)
       os << " mod " << dimension.modulo;
+    if (dimension.position != Position::First)
+      os << (dimension.position == Position::Before ? " : before" : " : last");
+    if (dimension.fromRange)
+      os << " from 0";
     if (dimension.add)
       os << " + " << dimension.add;
     if (dimension.scale != 1)
@@ -183,6 +187,8 @@ std::string RegionPrinter::extentOf(const Stage &stage, Axis axis) {
     stream << " of piece";
   if (extent.memberOf)
     stream << " of " << nameOf(*extent.memberOf);
+  if (extent.within)
+    stream << " within " << nameOf(*extent.within);
   if (extent.beforePart)
     stream << " before part * " << extent.beforePart;
   if (extent.window)
@@ -210,6 +216,8 @@ void RegionPrinter::stage(const TileSource &source, const Stage &stage, const St
       os << " of " << stage.cut->length;
     if (!stage.cut->kernel.empty())
       os << " merged by @" << stage.cut->kernel;
+    if (stage.cut->memory)
+      os << " memory(" << Attribute(stage.cut->memory) << ')';
   }
   AxisSet brings = setOf(stage.axis);
   if (stage.together)

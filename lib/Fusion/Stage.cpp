@@ -89,6 +89,10 @@ static AxisSet axesOf(const Stage &stage, const StepForm &form) {
     axes |= setOf(Axis::Piece);
   if (extent.memberOf)
     axes |= setOf(*extent.memberOf);
+  if (extent.within)
+    axes |= setOf(*extent.within);
+  if (extent.causal && (*stage.extents)[*extent.causal].within)
+    axes |= setOf(*(*stage.extents)[*extent.causal].within);
   return axes & ~stage.axes();
 }
 
@@ -196,7 +200,7 @@ SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment
   tile::CarryAttrInterface carry = form.term->carry(tiles.builder.getContext());
   tile::LoopOp loop = buildLoop(tiles, carry, lower, upper, stage.step, state, next);
   if (stage.cut)
-    kernel::markStream(loop, stage.cut->length, stage.cut->kernel);
+    kernel::markStream(loop, stage.cut->length, stage.cut->kernel, stage.cut->memory);
   return SmallVector<Value>(loop.getResults());
 }
 

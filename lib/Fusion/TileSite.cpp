@@ -18,7 +18,7 @@ using namespace attune::fusion;
 static unsigned numberOf(Axis axis) { return static_cast<unsigned>(axis); }
 
 StringRef fusion::nameOf(Axis axis) {
-  constexpr StringLiteral names[] = {"batch", "head", "shared_head", "query", "key", "model", "part", "piece"};
+  constexpr StringLiteral names[] = {"batch", "head", "shared_head", "query", "key", "model", "part", "piece", "block", "slice"};
   return names[numberOf(axis)];
 }
 
@@ -136,6 +136,12 @@ Value TileSite::index(const Dimension &dimension) const {
     return tiles().index(dimension.add);
   TileBuilder &at = placed[numberOf(*dimension.axis)]->tiles;
   const AxisRange &range = (*this)[*dimension.axis];
+  if (dimension.position != Position::First) {
+    Value end = range.first;
+    if (dimension.position == Position::Last)
+      end = at.min(at.add(range.first, at.index(range.count)), range.limit);
+    return at.max(at.sub(end, at.index(1)), at.index(0));
+  }
   Value result = dimension.block && range.number
                      ? range.number
                      : kernel::BlockTiles{dimension.block, dimension.divide}.number(at, range.first);
@@ -154,7 +160,10 @@ kernel::RowPlace TileSite::place(ArrayRef<Dimension> dimensions, SmallVectorImpl
     bool inTile = dimension.rows || dimension.count;
     if (inTile && first && dimension.rows) {
       const AxisRange &range = (*this)[*dimension.axis];
-      rows = kernel::placeOf(tiles(), range.view, range.first, range.lower, range.limit);
+      Value from = dimension.fromRange ? tiles().index(0) : range.first, limit = range.limit;
+      if (dimension.fromRange && limit)
+        limit = tiles().sub(limit, range.first);
+      rows = kernel::placeOf(tiles(), range.view, from, range.lower, limit);
       indices.push_back(rows.index);
     } else {
       indices.push_back(index(dimension));

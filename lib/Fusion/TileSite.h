@@ -26,8 +26,8 @@ using tile::TileBuilder;
 
 /// What the grid counts or a stage streams.
 /// `Part`: parts of a sequence that are worked on side by side, `Piece`: pieces of it, in order.
-enum class Axis { Batch, Head, SharedHead, Query, Key, Model, Part, Piece };
-inline constexpr unsigned axisCount = 8;
+enum class Axis { Batch, Head, SharedHead, Query, Key, Model, Part, Piece, Block, Slice };
+inline constexpr unsigned axisCount = 10;
 using AxisSet = std::bitset<axisCount>;
 llvm::StringRef nameOf(Axis axis);
 AxisSet setOf(llvm::ArrayRef<Axis> axes);
@@ -88,6 +88,9 @@ public:
   const bool conditional;
 };
 
+/// Which entry an index counts to: the first of the range; the one before it, of the first itself; the last that exists.
+enum class Position { First, Before, Last };
+
 /// Where a dimension of a memory is read or written.
 struct Dimension {
   std::optional<Axis> axis; ///< none: from `add` on
@@ -96,6 +99,8 @@ struct Dimension {
   int64_t count = 0;
   bool rows = false;
   int64_t modulo = 0; ///< 0: none
+  Position position = Position::First;
+  bool fromRange = false; ///< rows are counted from the range's first, which is no part of the index
   int64_t block = 0;  ///< of ⌊first / divide⌋: of the tiles of `divide` entries one begins with every so many; 0: they follow one another
 };
 

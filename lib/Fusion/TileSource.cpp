@@ -59,8 +59,8 @@ static AxisSet axesOf(ArrayRef<Dimension> dimensions) {
 namespace {
 class MemorySource : public TileSource {
 public:
-  MemorySource(Value hostMemory, ArrayRef<Dimension> dimensions)
-      : TileSource(axesOf(dimensions), Representation::Plain), hostMemory(hostMemory), dimensions(dimensions) {}
+  MemorySource(Value hostMemory, ArrayRef<Dimension> dimensions, AxisSet writtenIn)
+      : TileSource(axesOf(dimensions) | writtenIn, Representation::Plain), hostMemory(hostMemory), dimensions(dimensions) {}
 
   void appendArguments(SmallVectorImpl<Value> &values) const override { values.push_back(hostMemory); }
   void print(RegionPrinter &printer) const override {
@@ -81,6 +81,6 @@ SiteValue BoundSource::build(const TileSite &) const {
   llvm_unreachable("a bound source is read in the steps of its stage");
 }
 
-Source fusion::memory(Value hostMemory, ArrayRef<Dimension> dimensions) {
-  return std::make_shared<MemorySource>(hostMemory, dimensions);
+Source fusion::memory(Value hostMemory, ArrayRef<Dimension> dimensions, AxisSet writtenIn) {
+  return std::make_shared<MemorySource>(hostMemory, dimensions, writtenIn);
 }

@@ -75,8 +75,9 @@ private:
   std::string label;
 };
 
-/// Tiles of a memory of the host.
-Source memory(mlir::Value hostMemory, llvm::ArrayRef<Dimension> dimensions);
+/// Tiles of a memory of the host. `writtenIn`: axes in whose steps it is written; what one step reads is not what another does. Of
+/// two sources that read a memory each reads it as it is where it is read first.
+Source memory(mlir::Value hostMemory, llvm::ArrayRef<Dimension> dimensions, AxisSet writtenIn = {});
 
 /// The values of the host that a tree of sources takes, in the order in which they are met, each once.
 void appendArguments(const TileSource &root, llvm::SmallVectorImpl<mlir::Value> &values);

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
 
-#include "Sketch.h"
 #include "Regions/Regions.h"
+#include "Regions/SketchedPairs.h"
 #include "SplitReduction.h"
 #include "attune/Kernel/SketchRules.h"
 #include "attune/Attn/Folded.h"
@@ -105,7 +105,10 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
   PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
                             op.getScale().convertToDouble(), op.getDenominatorAttr(), matrices,
                             attn::stringifyForm(op.getForm().value_or(attn::Form::Quadratic))};
-  return buildPolysketch(site, problem, options);
+  for (const fusion::KernelRegion &region : polysketchRegions(site, problem, options))
+    if (failed(buildKernel(region)))
+      return failure();
+  return success();
 }
 
 LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {

@@ -26,6 +26,7 @@
 #include "HostBound.h"
 #include "KernelFrame.h"
 #include "LaunchedKernel.h"
+#include "SplitMemory.h"
 #include "StepStream.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Tile/Tile.h"
@@ -292,6 +293,10 @@ LogicalResult Splitter::buildOwnKernel() {
 LogicalResult Splitter::split() {
   if (failed(countPieces()))
     return failure();
+  if (stream.clearing()) {
+    splitInMemory(whole, stream, counts);
+    return success();
+  }
   makeMemories();
   if (!stream.mergedBy().empty() && failed(buildOwnKernel()))
     return failure();

@@ -22,8 +22,6 @@ FailureOr<StepStream> StepStream::find(tile::KernelOp kernel) {
     if (loop->hasAttr(splitStreamAttr))
       stream.segments.push_back(loop);
   });
-  if (failed(stream.verify()))
-    return failure();
   if (stream.empty())
     return stream;
   tile::LoopOp first = stream.segments.front();
@@ -31,7 +29,30 @@ FailureOr<StepStream> StepStream::find(tile::KernelOp kernel) {
     stream.length = length.getInt();
   if (auto kernel = first->getAttrOfType<StringAttr>(mergedByAttr))
     stream.kernel = kernel.str();
+  if (failed(stream.verify()))
+    return failure();
   return stream;
+}
+
+tile::CarryAttrInterface StepStream::carry() const {
+  if (auto carry = last()->getAttrOfType<tile::CarryAttrInterface>(memoryCarryAttr))
+    return carry;
+  return last().getCarry();
+}
+
+tile::LoopOp StepStream::clearing() const {
+  if (!last()->hasAttr(memoryCarryAttr))
+    return {};
+  for (Operation *op = last()->getPrevNode(); op; op = op->getPrevNode())
+    if (auto loop = dyn_cast<tile::LoopOp>(op))
+      return loop;
+  return {};
+}
+
+int64_t StepStream::sliceCount(tile::LoopOp clearing) {
+  APInt count;
+  bool known = matchPattern(clearing.getLower(), m_Zero()) && matchPattern(clearing.getUpper(), m_ConstantInt(&count));
+  return known && clearing.getStep() == 1 ? count.getSExtValue() : 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -51,7 +72,7 @@ static LogicalResult verifySegment(tile::LoopOp segment, tile::LoopOp before) {
   if (!isa<tile::KernelOp>(segment->getParentOp()))
     return segment.emitOpError() << "expected a loop that is split to stand in the kernel's own block, but got one inside "
                                  << segment->getParentOp()->getName();
-  if (segment->getNumResults() == 0)
+  if (segment->getNumResults() == 0 && !segment->hasAttr(memoryCarryAttr))
     return segment.emitOpError() << "expected a loop that is split to carry tiles, but got none";
   if (!before)
     return success();
@@ -80,6 +101,29 @@ LogicalResult StepStream::verifyLength() const {
   return success();
 }
 
+/// The loop before stores, of a known number of slices, tiles that the carry can have and that stand before it; all else that is
+/// done with their memories are loads and stores.
+LogicalResult StepStream::verifyMemory() const {
+  tile::LoopOp clear = clearing();
+  auto fail = [&] {
+    return last().emitOpError() << "expected a loop before what is split that stores the state of no entries in " << carry()
+                                << ", slice by slice, and a length of pieces and a kernel that merges them";
+  };
+  if (!clear || sliceCount(clear) == 0 || !pieceLength() || mergedBy().empty())
+    return fail();
+  SmallVector<Type> types;
+  size_t axes = last()->getParentOfType<tile::KernelOp>().getGrid().size();
+  for (auto store : clear.getBody().front().getOps<tile::StoreOp>()) {
+    types.push_back(store.getValue().getType());
+    auto isOutside = [&](Value value) { return value.getParentRegion()->isProperAncestor(&clear.getBody()); };
+    auto isAccess = [](Operation *user) { return isa<tile::LoadOp, tile::StoreOp>(user); };
+    if (!isOutside(store.getValue()) || !llvm::all_of(store.getIndices().take_front(axes), isOutside) || !isa<BlockArgument>(store.getTarget()) ||
+        !llvm::all_of(store.getTarget().getUsers(), isAccess))
+      return fail();
+  }
+  return carry().verifyState(types, [&] { return last().emitOpError(); });
+}
+
 LogicalResult StepStream::verify() const {
   tile::LoopOp before;
   for (tile::LoopOp segment : segments) {
@@ -91,6 +135,8 @@ LogicalResult StepStream::verify() const {
     return success();
   if (failed(verifyLength()))
     return failure();
+  if (last()->hasAttr(memoryCarryAttr))
+    return verifyMemory();
   // Every piece runs what stands before the last step, and only one of them what stands behind it.
   for (Operation &op : *last()->getBlock()) {
     if (writes(&op))
@@ -153,6 +199,7 @@ void StepStream::unmark() {
   for (tile::LoopOp segment : segments) {
     segment->removeAttr(splitStreamAttr);
     segment->removeAttr(mergedByAttr);
+    segment->removeAttr(memoryCarryAttr);
   }
 }
 

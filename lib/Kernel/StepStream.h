@@ -23,12 +23,19 @@ inline constexpr llvm::StringLiteral splitStreamAttr = "tile.split";
 /// Says of a marked stream that a kernel of its own applies the spans of its pieces: its name.
 inline constexpr llvm::StringLiteral mergedByAttr = "tile.merged_by";
 
-/// Marks a segment; `length`: entries of a piece, or 0. `kernel`: the name of the one that applies spans, or empty.
-inline void markStream(tile::LoopOp segment, int64_t length, llvm::StringRef kernel) {
+/// Says of a marked stream without results that its state lies in memory, in slices: the carry of each. The loop before it stores
+/// the state of no entries, slice by slice.
+inline constexpr llvm::StringLiteral memoryCarryAttr = "tile.in_memory";
+
+/// Marks a segment; `length`: entries of a piece, or 0. `kernel`: the name of the one that applies spans, or empty. `memory`: the
+/// carry of a state in memory, or null.
+inline void markStream(tile::LoopOp segment, int64_t length, llvm::StringRef kernel, tile::CarryAttrInterface memory = {}) {
   mlir::Builder builder(segment.getContext());
   segment->setAttr(splitStreamAttr, length ? mlir::Attribute(builder.getI64IntegerAttr(length)) : builder.getUnitAttr());
   if (!kernel.empty())
     segment->setAttr(mergedByAttr, builder.getStringAttr(kernel));
+  if (memory)
+    segment->setAttr(memoryCarryAttr, memory);
 }
 
 class StepStream {
@@ -41,7 +48,11 @@ public:
   void unmark();
 
   tile::LoopOp last() const { return segments.back(); }
-  tile::CarryAttrInterface carry() const { return last().getCarry(); }
+  tile::CarryAttrInterface carry() const;
+  /// Where the state lies in memory: the loop that stores that of no entries, slice by slice; else null.
+  tile::LoopOp clearing() const;
+  /// How many slices such a loop stores.
+  static int64_t sliceCount(tile::LoopOp clearing);
   /// What the first step begins with.
   mlir::ValueRange inits() const { return tile::LoopOp(segments.front()).getInitArgs(); }
   llvm::SmallVector<mlir::Type> spanTypes() const { return carry().getSpanTypes(inits().getTypes()); }
@@ -63,6 +74,7 @@ public:
 private:
   mlir::LogicalResult verify() const;
   mlir::LogicalResult verifyLength() const;
+  mlir::LogicalResult verifyMemory() const;
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> spanOfLength(mlir::OpBuilder &builder, mlir::Value piece) const;
 
   llvm::SmallVector<tile::LoopOp, 2> segments;

@@ -17,25 +17,28 @@ using namespace attune::fusion;
 
 namespace {
 struct Compose : StreamedTerm {
-  Compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes)
-      : representation(representation), shapes(std::move(shapes)) {}
+  Compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes, bool squares)
+      : representation(representation), shapes(std::move(shapes)), squares(squares) {}
 
   StringRef name() const override { return "compose"; }
   bool isOfStates() const override { return true; }
   std::optional<Representation> takes(unsigned) const override { return representation; }
   Representation gives() const override { return representation; }
   tile::CarryAttrInterface carry(MLIRContext *context) const override {
+    if (squares)
+      return tile::RescaledSumAttr::get(context, 2, tile::Unit::Scalar);
     if (representation == Representation::Scaled)
       return tile::RescaledSumAttr::get(context, tile::RescaledSumAttr::exp2);
     return tile::SumAttr::get(context);
   }
   std::optional<double> leastUnit() const override {
-    return representation == Representation::Scaled ? std::optional(kernel::noLogarithm) : std::nullopt;
+    return representation == Representation::Scaled && !squares ? std::optional(kernel::noLogarithm) : std::nullopt;
   }
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override { return shapes; }
 
   Representation representation;
   SmallVector<SmallVector<int64_t>> shapes;
+  bool squares;
 };
 
 struct Nothing : StreamedTerm {
@@ -75,8 +78,8 @@ struct WithOffset : Term {
 };
 } // namespace
 
-terms::StreamedPtr terms::compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes) {
-  return std::make_unique<Compose>(representation, std::move(shapes));
+terms::StreamedPtr terms::compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes, bool squares) {
+  return std::make_unique<Compose>(representation, std::move(shapes), squares);
 }
 terms::StreamedPtr terms::nothing() { return std::make_unique<Nothing>(); }
 terms::TermPtr terms::writtenState(Representation representation) {

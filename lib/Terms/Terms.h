@@ -85,6 +85,17 @@ TermPtr inverse();
 /// (a [rows], b [columns]): a_i b_j.
 TermPtr outer();
 
+/// (x [1]): x as [count].
+TermPtr repeated(int64_t count);
+/// (x [rows, 1]): x as [rows].
+TermPtr column();
+/// (x) or (x, m [1]): max(m, max |x|): [1].
+TermPtr largestEntry();
+/// (x): the power of two next to the largest |x| of each row.
+TermPtr rowScale();
+/// (before, now, 1 / now): (before / now)^power of units, exactly 1 where they are equal.
+TermPtr growth(int64_t power);
+
 // Of each pair.
 
 /// (a, b): scale · a bᵀ summed over their tiles, exponents in units of log 2 if `gives` is Log; of operands in f32 if `wide`.
@@ -108,8 +119,13 @@ StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wi
 StreamedPtr maximum(int64_t rows, std::optional<double> least = std::nullopt);
 /// (): nothing is carried; what the steps do is their outputs.
 StreamedPtr nothing();
-/// (state): the states of all entries composed in order: sums, or sums in units if they are `Scaled`.
-StreamedPtr compose(fusion::Representation representation, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes);
+/// (state): the states of all entries composed in order: sums, or if they are `Scaled` sums in units, which are exponents a row
+/// or, with `squares`, one for all of which the sums are in the square.
+StreamedPtr compose(fusion::Representation representation, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes, bool squares = false);
+/// (s, s_f, v): a slice of sums of products of two entries: K, S_f = Σ_j s_jf s_j v_jᵀ, z_f = Σ_j s_jf s_j, both in the unit K².
+StreamedPtr squareState(int64_t size, int64_t width);
+/// (a, S_f, z_f): Σ_f a z_f, Σ_f a S_f.
+StreamedPtr squareReadout(int64_t width);
 /// (E, k): Σ_j E_tj k_j of tiles that have these widths, with operands of products in f32 if `wide`.
 StreamedPtr compress(llvm::ArrayRef<int64_t> widths, bool wide);
 /// (E): Σ_j E_tj over keys that exist.
@@ -149,6 +165,21 @@ TermPtr powerFinish(int64_t degree, attn::DenominatorAttr guard, int64_t power =
 TermPtr joinPowers(int64_t half, attn::DenominatorAttr guard);
 /// (state of softmaxPartial): (m + log2 l) ln 2, −∞ where l = 0.
 TermPtr logSumExp();
+
+/// (): the slice of no entries.
+TermPtr noSquares(llvm::SmallVector<llvm::SmallVector<int64_t>> shapes);
+/// (slice, factor [1]): the slice where entries are in a unit 1 / factor times as large.
+TermPtr shrunk();
+/// (m, den, num) or these and a state of powerPartial: such a state from sums in the unit m^degree.
+TermPtr powerFrom(int64_t degree);
+/// (x, Z): Σ_fg x_f x_g Z_fg of each row.
+TermPtr quadratic();
+/// (): how many products of two entries each column stands for, 1, 2, 2, …, for rows of that axis.
+TermPtr productCounts(Axis rows, int64_t columns);
+/// (acc, a, B): acc + a B.
+TermPtr addProduct();
+/// (acc, factor [1], a, b): factor · acc + aᵀ b.
+TermPtr addTransposed();
 
 // Of exponents, and states in their units.
 

@@ -18,6 +18,11 @@ Value tile::powerOfTwoNextTo(TileBuilder &tiles, Value x) {
   return tiles.exp2(tiles.roundEven(tiles.log2(tiles.maximum(x, least))));
 }
 
+Value tile::largestEntry(TileBuilder &tiles, Value x) {
+  Value rows = tiles.reduceMax(tiles.abs(x), 1);                                                // [R]
+  return tiles.reduceMax(tiles.expand(rows, 0, {1, tiles.shape(rows)[0]}), 1);                  // [1]
+}
+
 Value tile::evenPower(TileBuilder &tiles, Value x, int64_t degree) {
   Value result;
   for (Value square = x; degree > 0; degree /= 2, square = degree > 0 ? tiles.times(square, square) : square)

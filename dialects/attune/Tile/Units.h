@@ -24,6 +24,9 @@ mlir::Value rescaled(TileBuilder &tiles, mlir::Value sum, mlir::Value factor);
 /// The power of two next to each of x, at least 2^-120.
 mlir::Value powerOfTwoNextTo(TileBuilder &tiles, mlir::Value x);
 
+/// The largest |entry| of x [rows, columns]: [1].
+mlir::Value largestEntry(TileBuilder &tiles, mlir::Value x);
+
 /// x^degree, entrywise.
 mlir::Value evenPower(TileBuilder &tiles, mlir::Value x, int64_t degree);
 

@@ -61,7 +61,9 @@ inline fusion::Dimension rowsOf(fusion::Axis axis) { return {axis, 1, 0, 1, 0, t
 inline fusion::Dimension columnsOf(int64_t count) { return {std::nullopt, 1, 0, 1, count}; }
 /// The number of the tile that begins at the site.
 inline fusion::Dimension tileOf(fusion::Axis axis, const BlockTiles &tiles) {
-  return {axis, tiles.rows, 0, 1, 0, false, 0, tiles.block};
+  fusion::Dimension tile{axis, tiles.rows};
+  tile.block = tiles.block;
+  return tile;
 }
 
 /// Whether products of features have operands in f32 although storage has 16 bits: where it is f16, whose range features

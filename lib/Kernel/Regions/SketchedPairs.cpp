@@ -32,8 +32,6 @@ static RegionPlanner planOf(const SketchedProblem &at) {
 
 SketchedPairs::SketchedPairs(const SketchedProblem &at) : at(at), plan(planOf(at)) {}
 
-static Source atLeast(Source x) { return term(terms::atLeast(0x1p-120), {std::move(x)}); }
-
 static attn::DenominatorAttr unguarded(attn::DenominatorAttr guard) {
   return attn::DenominatorAttr::get(guard.getContext(), 0.0, 0.0);
 }
@@ -41,6 +39,8 @@ static attn::DenominatorAttr unguarded(attn::DenominatorAttr guard) {
 //===----------------------------------------------------------------------===//
 // Units
 //===----------------------------------------------------------------------===//
+
+Source SketchedPairs::atLeast(Source lengths) { return term(terms::atLeast(0x1p-120), {std::move(lengths)}); }
 
 Source SketchedPairs::running() const {
   return memory(at.unit.running, {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)});

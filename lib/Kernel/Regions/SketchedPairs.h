@@ -11,6 +11,8 @@
 #include "RegionPlanner.h"
 #include "SketchRegion.h"
 
+#include <vector>
+
 namespace attune::kernel {
 
 /// What attn.polysketch needs beside q, k and v.
@@ -55,6 +57,8 @@ public:
 
   /// M_i of the queries at the site.
   fusion::Source running() const;
+  /// Lengths that are divided by.
+  static fusion::Source atLeast(fusion::Source lengths);
   fusion::Source values() const { return plan.tokens(at.problem.value, fusion::Axis::Key); }
 
   const SketchedProblem &at;
@@ -65,6 +69,9 @@ private:
   fusion::Source exactLogits() const;
   fusion::Source length() const;
 };
+
+/// All kernels of attn.polysketch, in their order, with workspaces for what they hand on.
+std::vector<fusion::KernelRegion> polysketchRegions(BuildSite &site, const Problem &problem, const PolysketchOptions &options);
 
 /// Every pair: of sketches with the keys before the block, then inside it.
 fusion::KernelRegion sketchedPairsRegion(const SketchedProblem &at);

@@ -92,16 +92,16 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[SQ:[^:]*]]: memref<?x4x?x12xf32>
-// CHECK-SAME:  %[[SK:[^:]*]]: memref<?x4x?x12xf32>
-// CHECK-SAME:  %[[SQ_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
-// CHECK-SAME:  %[[SK_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
-// CHECK-SAME:  %[[Q_LENGTHS:[^:]*]]: memref<?x4x?xf32>
-// CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
-// CHECK-SAME:  %[[LARGEST:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[UNIT:[^:]*]]: memref<?x4x9xf32>
 // CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x9x4x40xf32>
 // CHECK-SAME:  %[[Z:[^:]*]]: memref<?x4x9x8xf32>
-// CHECK-SAME:  %[[UNIT:[^:]*]]: memref<?x4x9xf32>
+// CHECK-SAME:  %[[SQ:[^:]*]]: memref<?x4x?x12xf32>
+// CHECK-SAME:  %[[LARGEST:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[SQ_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
+// CHECK-SAME:  %[[Q_LENGTHS:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[SK:[^:]*]]: memref<?x4x?x12xf32>
+// CHECK-SAME:  %[[LENGTHS:[^:]*]]: memref<?x4x?xf32>
+// CHECK-SAME:  %[[SK_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
 // CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
@@ -136,9 +136,6 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // Query heads 2h and 2h + 1 read key-value head h.
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
-// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // An empty state: K is the least normal number.
 // CHECK-NEXT: tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
 // CHECK-NEXT:   tile.store %[[TWO_TO_M126_1]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[F]]] : tensor<1xf32>
@@ -146,22 +143,35 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   tile.store %[[ZERO_8]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : tensor<8xf32>
 // CHECK-NEXT:   tile.yield
 // CHECK-NEXT: }
+// CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
+// CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // The blocks of 64 tokens.
 // CHECK-NEXT: tile.loop #tile.sum %[[START:.*]] = %[[C0]] to %[[QUERIES]] step 64 {
 // CHECK-NEXT:   %[[END_ALL:.*]] = arith.addi %[[START]], %[[C64]] : index
 // CHECK-NEXT:   %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
-// The query tiles of the block.
-// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[END]] step 32 {
-// CHECK-NEXT:     %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
 // The state counts in M of the last query before the block: its unit becomes K (M_before / M_i)^16.
 // CHECK-NEXT:     %[[BEFORE_ALL:.*]] = arith.subi %[[START]], %[[C1]] : index
 // CHECK-NEXT:     %[[BEFORE:.*]] = arith.maxsi %[[BEFORE_ALL]], %[[C0]] : index
-// CHECK-NEXT:     %[[M_I:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
 // CHECK-NEXT:     %[[M_BEFORE:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[BEFORE]]] : {{.*}} -> tensor<1xf32>
-// CHECK-NEXT:     %[[M_BEFORE_COLS:.*]] = tile.expand %[[M_BEFORE]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
-// CHECK-NEXT:     %[[M_THEN:.*]] = tile.reduce add %[[M_BEFORE_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
+// The query tiles of the block.
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[END]] step 32 {
+// CHECK-NEXT:     %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
+// CHECK-NEXT:     %[[ABS_SQ:.*]] = math.absf %[[SQ_TILE]] : tensor<32x8xf32>
+// CHECK-NEXT:     %[[LARGEST_SQ:.*]] = tile.reduce max %[[ABS_SQ]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
+// CHECK-NEXT:     %[[AT_LEAST:.*]] = arith.maximumf %[[LARGEST_SQ]], %[[TWO_TO_M120_32]] : tensor<32xf32>
+// CHECK-NEXT:     %[[LOG_SQ:.*]] = math.log2 %[[AT_LEAST]] : tensor<32xf32>
+// CHECK-NEXT:     %[[ROUNDED:.*]] = math.roundeven %[[LOG_SQ]] : tensor<32xf32>
+// CHECK-NEXT:     %[[ROW_UNIT:.*]] = math.exp2 %[[ROUNDED]] : tensor<32xf32>
+// Carried from here: the unit m [32] of roots, den and num relative to m². It begins as K times the row's unit.
+// CHECK-NEXT:     %[[K_1:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:     %[[K_1_COLS:.*]] = tile.expand %[[K_1]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
+// CHECK-NEXT:     %[[K_32:.*]] = tile.reduce add %[[K_1_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
+// CHECK-NEXT:     %[[UNIT_STATE:.*]] = arith.mulf %[[ROW_UNIT]], %[[K_32]] : tensor<32xf32>
+// CHECK-NEXT:     %[[M_I:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
 // CHECK-NEXT:     %[[M_I_SAFE:.*]] = arith.maximumf %[[M_I]], %[[TWO_TO_M120_32]] : tensor<32xf32>
 // CHECK-NEXT:     %[[M_I_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[M_I_SAFE]] : tensor<32xf32>
+// CHECK-NEXT:     %[[M_BEFORE_COLS:.*]] = tile.expand %[[M_BEFORE]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
+// CHECK-NEXT:     %[[M_THEN:.*]] = tile.reduce add %[[M_BEFORE_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:     %[[M_RATIO:.*]] = arith.mulf %[[M_THEN]], %[[M_I_INVERSE]] : tensor<32xf32>
 // CHECK-NEXT:     %[[M_RATIO_2:.*]] = arith.mulf %[[M_RATIO]], %[[M_RATIO]] : tensor<32xf32>
 // CHECK-NEXT:     %[[M_RATIO_4:.*]] = arith.mulf %[[M_RATIO_2]], %[[M_RATIO_2]] : tensor<32xf32>
@@ -169,14 +179,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[M_RATIO_16:.*]] = arith.mulf %[[M_RATIO_8]], %[[M_RATIO_8]] : tensor<32xf32>
 // CHECK-NEXT:     %[[M_SAME:.*]] = arith.cmpf oeq, %[[M_THEN]], %[[M_I]] : tensor<32xf32>
 // CHECK-NEXT:     %[[M_FACTOR:.*]] = arith.select %[[M_SAME]], %[[ONE_32]], %[[M_RATIO_16]] : tensor<32xi1>, tensor<32xf32>
-// Queries s [32, 8] in the unit of their row: the power of two next to its largest |s_f|.
-// CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
-// CHECK-NEXT:     %[[ABS_SQ:.*]] = math.absf %[[SQ_TILE]] : tensor<32x8xf32>
-// CHECK-NEXT:     %[[LARGEST_SQ:.*]] = tile.reduce max %[[ABS_SQ]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
-// CHECK-NEXT:     %[[AT_LEAST:.*]] = arith.maximumf %[[LARGEST_SQ]], %[[TWO_TO_M120_32]] : tensor<32xf32>
-// CHECK-NEXT:     %[[LOG_SQ:.*]] = math.log2 %[[AT_LEAST]] : tensor<32xf32>
-// CHECK-NEXT:     %[[ROUNDED:.*]] = math.roundeven %[[LOG_SQ]] : tensor<32xf32>
-// CHECK-NEXT:     %[[ROW_UNIT:.*]] = math.exp2 %[[ROUNDED]] : tensor<32xf32>
+// CHECK-NEXT:     %[[UNIT_I:.*]] = arith.mulf %[[UNIT_STATE]], %[[M_FACTOR]] : tensor<32xf32>
 // CHECK-NEXT:     %[[EACH:.*]] = arith.divf %[[ONE_32]], %[[ROW_UNIT]] : tensor<32xf32>
 // CHECK-NEXT:     %[[EACH_COLS:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[S_ROWS:.*]] = arith.mulf %[[SQ_TILE]], %[[EACH_COLS]] : tensor<32x8xf32>
@@ -185,6 +188,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[S_Z:.*]] = tile.dot %[[S_ROWS]], %[[Z_TILE]], %[[ZERO_32x8]] : tensor<32x8xf32>, tensor<8x8xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[S_TERMS:.*]] = arith.mulf %[[S_Z]], %[[S_ROWS]] : tensor<32x8xf32>
 // CHECK-NEXT:     %[[DEN_STATE:.*]] = tile.reduce add %[[S_TERMS]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
+// K' = max(K, max |s_f|), stored for all slices; the state is kept times (K / K')².
+// CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
 // num [32, 40] = Σ_f Σ_{i < 4} c_i s_f s_(f+i mod 8) S_f[i], c_0 = 1, other products stand for two.
 // CHECK-NEXT:     %[[COUNTS_4_ROWS:.*]] = tile.expand %[[COUNTS_4]] axis 0 : tensor<4xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:     %[[NUM_SLICES:.*]] = tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 carries(
@@ -201,9 +206,9 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:       %[[NUM_OUT:.*]] = tile.dot %[[COUNTED]], %[[S_F]], %[[NUM_IN]] : tensor<32x4xf32>, tensor<4x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:       tile.yield %[[NUM_OUT]] : tensor<32x40xf32>
 // CHECK-NEXT:     }
+// CHECK-NEXT:     %[[HALF0:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x4xf32>
 // The last slice has s_f s_(f+4), each of which stands for two.
 // CHECK-NEXT:     %[[EACH_HALF:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
-// CHECK-NEXT:     %[[HALF0:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:     %[[HALF0_IN_UNIT:.*]] = arith.mulf %[[HALF0]], %[[EACH_HALF]] : tensor<32x4xf32>
 // CHECK-NEXT:     %[[HALF1:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C4]]] : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:     %[[HALF1_IN_UNIT:.*]] = arith.mulf %[[HALF1]], %[[EACH_HALF]] : tensor<32x4xf32>
@@ -211,12 +216,6 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[TWICE:.*]] = arith.mulf %[[OPPOSITE]], %[[F2_32x4]] : tensor<32x4xf32>
 // CHECK-NEXT:     %[[S_LAST:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[C8]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
 // CHECK-NEXT:     %[[NUM_STATE:.*]] = tile.dot %[[TWICE]], %[[S_LAST]], %[[NUM_SLICES]] : tensor<32x4xf32>, tensor<4x40xf32> -> tensor<32x40xf32>
-// Carried from here: the unit m [32] of roots, den and num relative to m². It begins as K times the row's unit.
-// CHECK-NEXT:     %[[K_1:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : {{.*}} -> tensor<1xf32>
-// CHECK-NEXT:     %[[K_1_COLS:.*]] = tile.expand %[[K_1]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
-// CHECK-NEXT:     %[[K_32:.*]] = tile.reduce add %[[K_1_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
-// CHECK-NEXT:     %[[UNIT_STATE:.*]] = arith.mulf %[[K_32]], %[[ROW_UNIT]] : tensor<32xf32>
-// CHECK-NEXT:     %[[UNIT_I:.*]] = arith.mulf %[[UNIT_STATE]], %[[M_FACTOR]] : tensor<32xf32>
 // CHECK-NEXT:     %[[M_LEAST:.*]] = arith.maximumf %[[UNIT_I]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT:     %[[M_SAFE:.*]] = arith.maximumf %[[M_LEAST]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT:     %[[INVERSE_M:.*]] = arith.divf %[[ONE_32]], %[[M_SAFE]] : tensor<32xf32>
@@ -225,8 +224,9 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[DEN_START:.*]] = arith.mulf %[[DEN_STATE]], %[[RATIO_SQ]] : tensor<32xf32>
 // CHECK-NEXT:     %[[RATIO_SQ_COLS:.*]] = tile.expand %[[RATIO_SQ]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:     %[[NUM_START:.*]] = arith.mulf %[[NUM_STATE]], %[[RATIO_SQ_COLS]] : tensor<32x40xf32>
+// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // q / |q| / M_i [32, 20], |q| being the power of two next to it
-// CHECK-NEXT:     %[[TILE_END_ALL:.*]] = arith.addi %[[FIRST]], %[[C32]] : index
+// CHECK-NEXT:     %[[TILE_END_ALL:.*]] = arith.addi %[[FIRST]], %[[C1]] : index
 // CHECK-NEXT:     %[[TILE_END:.*]] = arith.minsi %[[TILE_END_ALL]], %[[KEYS]] : index
 // CHECK-NEXT:     %[[Q_TILE:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x20xf32>
 // CHECK-NEXT:     %[[Q_SQUARES:.*]] = arith.mulf %[[Q_TILE]], %[[Q_TILE]] : tensor<32x20xf32>
@@ -248,13 +248,10 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[EXACT:.*]]:3 = tile.loop #tile.rescaled_sum<power 32, row> %[[FIRST_KEY:.*]] = %[[START]] to %[[TILE_END]] step 32 carries(
 // CHECK-SAME:         %[[U:.*]] = %[[TWO_TO_M126_32]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
 // CHECK-SAME:         (tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>) {
-// CHECK-NEXT:       %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[TILE_END]])
-// CHECK-SAME:           -> tensor<32x20xf32>
+// CHECK-NEXT:       %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x20xf32>
 // CHECK-NEXT:       %[[LOGITS:.*]] = tile.dot %[[Q_UNIT]], %[[K_TILE]], %[[ZERO_32x32]] {transpose_b} : {{.*}} -> tensor<32x32xf32>
 // CHECK-NEXT:       %[[DIAGONAL:.*]] = arith.subi %[[FIRST]], %[[FIRST_KEY]] : index
 // CHECK-NEXT:       %[[T:.*]] = tile.mask %[[LOGITS]] fill 0.000000e+00 diagonal(%[[DIAGONAL]]) : tensor<32x32xf32>
-// CHECK-NEXT:       %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[TILE_END]])
-// CHECK-SAME:           -> tensor<32x40xf32>
 // CHECK-NEXT:       %[[ABS_T:.*]] = math.absf %[[T]] : tensor<32x32xf32>
 // CHECK-NEXT:       %[[ROW_MAX:.*]] = tile.reduce max %[[ABS_T]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:       %[[U_NEXT:.*]] = arith.maximumf %[[U]], %[[ROW_MAX]] : tensor<32xf32>
@@ -268,6 +265,9 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:       %[[GROWTH_32:.*]] = arith.mulf %[[GROWTH_16]], %[[GROWTH_16]] : tensor<32xf32>
 // CHECK-NEXT:       %[[SAME:.*]] = arith.cmpf oeq, %[[U]], %[[U_NEXT]] : tensor<32xf32>
 // CHECK-NEXT:       %[[KEPT:.*]] = arith.select %[[SAME]], %[[ONE_32]], %[[GROWTH_32]] : tensor<32xi1>, tensor<32xf32>
+// CHECK-NEXT:       %[[DEN_KEPT:.*]] = arith.mulf %[[DEN]], %[[KEPT]] : tensor<32xf32>
+// CHECK-NEXT:       %[[KEPT_COLS:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
+// CHECK-NEXT:       %[[NUM_KEPT:.*]] = arith.mulf %[[NUM]], %[[KEPT_COLS]] : tensor<32x40xf32>
 // CHECK-NEXT:       %[[U_NEXT_INVERSE_COLS:.*]] = tile.expand %[[U_NEXT_INVERSE]] axis 1 : tensor<32xf32> -> tensor<32x32xf32>
 // CHECK-NEXT:       %[[T_IN_UNIT:.*]] = arith.mulf %[[T]], %[[U_NEXT_INVERSE_COLS]] : tensor<32x32xf32>
 // CHECK-NEXT:       %[[T_2:.*]] = arith.mulf %[[T_IN_UNIT]], %[[T_IN_UNIT]] : tensor<32x32xf32>
@@ -275,18 +275,12 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:       %[[T_8:.*]] = arith.mulf %[[T_4]], %[[T_4]] : tensor<32x32xf32>
 // CHECK-NEXT:       %[[T_16:.*]] = arith.mulf %[[T_8]], %[[T_8]] : tensor<32x32xf32>
 // CHECK-NEXT:       %[[W:.*]] = arith.mulf %[[T_16]], %[[T_16]] : tensor<32x32xf32>
-// CHECK-NEXT:       %[[DEN_KEPT:.*]] = arith.mulf %[[DEN]], %[[KEPT]] : tensor<32xf32>
 // CHECK-NEXT:       %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:       %[[DEN_NEXT:.*]] = arith.addf %[[DEN_KEPT]], %[[ROW_SUM]] : tensor<32xf32>
-// CHECK-NEXT:       %[[KEPT_COLS:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
-// CHECK-NEXT:       %[[NUM_KEPT:.*]] = arith.mulf %[[NUM]], %[[KEPT_COLS]] : tensor<32x40xf32>
+// CHECK-NEXT:     %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
 // CHECK-NEXT:       %[[NUM_NEXT:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[NUM_KEPT]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:       tile.yield %[[U_NEXT]], %[[DEN_NEXT]], %[[NUM_NEXT]] : tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>
 // CHECK-NEXT:     }
-// |scale q| M_i, of which the guard has the power −32
-// CHECK-NEXT:     %[[Q_LENGTH_SCALED:.*]] = tile.load %[[Q_LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
-// CHECK-NEXT:     %[[GUARD_LENGTH_ALL:.*]] = arith.mulf %[[Q_LENGTH_SCALED]], %[[M_I]] : tensor<32xf32>
-// CHECK-NEXT:     %[[GUARD_LENGTH:.*]] = arith.minimumf %[[GUARD_LENGTH_ALL]], %[[TWO_TO_120_32]] : tensor<32xf32>
 // Both carries in one unit 2^top: u^32 = 2^(32 e) f^32, of which f^32 = 2^e' f' again, so that no exponent is far from that of its power. m² likewise;
 // 0 sums have no unit.
 // CHECK-NEXT:     %[[M_LOG:.*]] = math.log2 %[[M_LEAST]] : tensor<32xf32>
@@ -324,6 +318,10 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[EXACT_NULL:.*]] = arith.cmpf oeq, %[[EXACT]]#1, %[[ZERO_32]] : tensor<32xf32>
 // CHECK-NEXT:     %[[EXACT_E:.*]] = arith.select %[[EXACT_NULL]], %[[NO_UNIT_32]], %[[U_E_ALL]] : tensor<32xi1>, tensor<32xf32>
 // CHECK-NEXT:     %[[TOP_SUMS:.*]] = arith.maximumf %[[STATE_E]], %[[EXACT_E]] : tensor<32xf32>
+// |scale q| M_i, of which the guard has the power −32
+// CHECK-NEXT:     %[[Q_LENGTH_SCALED:.*]] = tile.load %[[Q_LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT:     %[[GUARD_LENGTH_ALL:.*]] = arith.mulf %[[Q_LENGTH_SCALED]], %[[M_I]] : tensor<32xf32>
+// CHECK-NEXT:     %[[GUARD_LENGTH:.*]] = arith.minimumf %[[GUARD_LENGTH_ALL]], %[[TWO_TO_120_32]] : tensor<32xf32>
 // The guard's unit, which is positive as well: 2^(−32 e) f^−32, taken apart as u^32 is
 // CHECK-NEXT:     %[[GUARD_SAFE:.*]] = arith.maximumf %[[GUARD_LENGTH]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT:     %[[GUARD_LOG:.*]] = math.log2 %[[GUARD_SAFE]] : tensor<32xf32>
@@ -373,122 +371,112 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[FACTOR:.*]] = arith.select %[[IS_NULL]], %[[ZERO_32]], %[[BOUNDED]] : tensor<32xi1>, tensor<32xf32>
 // CHECK-NEXT:     %[[FACTOR_COLS:.*]] = tile.expand %[[FACTOR]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:     %[[OUT:.*]] = arith.mulf %[[NUM_SUM]], %[[FACTOR_COLS]] : tensor<32x40xf32>
-// CHECK-NEXT:     tile.store %[[OUT]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[END]]) : tensor<32x40xf32>
+// CHECK-NEXT:     tile.store %[[OUT]], %[[O]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : tensor<32x40xf32>
 // CHECK-NEXT:     tile.yield
 // CHECK-NEXT:   }
-// The block's keys enter the state, whose unit shrinks to K (M_before / M_last)^16 first.
-// CHECK-NEXT:   %[[KEYS_END:.*]] = arith.minsi %[[END]], %[[KEYS]] : index
 // CHECK-NEXT:   %[[LAST_ALL:.*]] = arith.subi %[[END]], %[[C1]] : index
 // CHECK-NEXT:   %[[LAST:.*]] = arith.maxsi %[[LAST_ALL]], %[[C0]] : index
-// CHECK-NEXT:   %[[BEFORE_ALL:.*]] = arith.subi %[[START]], %[[C1]] : index
-// CHECK-NEXT:   %[[BEFORE:.*]] = arith.maxsi %[[BEFORE_ALL]], %[[C0]] : index
 // CHECK-NEXT:   %[[M_LAST:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[LAST]]] : {{.*}} -> tensor<1xf32>
-// CHECK-NEXT:   %[[M_BEFORE:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[BEFORE]]] : {{.*}} -> tensor<1xf32>
-// CHECK-NEXT:   %[[M_BEFORE_COLS:.*]] = tile.expand %[[M_BEFORE]] axis 1 : tensor<1xf32> -> tensor<1x1xf32>
-// CHECK-NEXT:   %[[M_THEN:.*]] = tile.reduce add %[[M_BEFORE_COLS]] axis 0 : tensor<1x1xf32> -> tensor<1xf32>
 // CHECK-NEXT:   %[[M_LAST_SAFE:.*]] = arith.maximumf %[[M_LAST]], %[[TWO_TO_M120_1]] : tensor<1xf32>
 // CHECK-NEXT:   %[[M_LAST_INVERSE:.*]] = arith.divf %[[ONE_1]], %[[M_LAST_SAFE]] : tensor<1xf32>
-// CHECK-NEXT:   %[[M_RATIO:.*]] = arith.mulf %[[M_THEN]], %[[M_LAST_INVERSE]] : tensor<1xf32>
+// CHECK-NEXT:   %[[M_BEFORE:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[BEFORE]]] : {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:   %[[M_RATIO:.*]] = arith.mulf %[[M_BEFORE]], %[[M_LAST_INVERSE]] : tensor<1xf32>
 // CHECK-NEXT:   %[[M_RATIO_2:.*]] = arith.mulf %[[M_RATIO]], %[[M_RATIO]] : tensor<1xf32>
 // CHECK-NEXT:   %[[M_RATIO_4:.*]] = arith.mulf %[[M_RATIO_2]], %[[M_RATIO_2]] : tensor<1xf32>
 // CHECK-NEXT:   %[[M_RATIO_8:.*]] = arith.mulf %[[M_RATIO_4]], %[[M_RATIO_4]] : tensor<1xf32>
 // CHECK-NEXT:   %[[M_RATIO_16:.*]] = arith.mulf %[[M_RATIO_8]], %[[M_RATIO_8]] : tensor<1xf32>
-// CHECK-NEXT:   %[[M_SAME:.*]] = arith.cmpf oeq, %[[M_THEN]], %[[M_LAST]] : tensor<1xf32>
+// CHECK-NEXT:   %[[M_SAME:.*]] = arith.cmpf oeq, %[[M_BEFORE]], %[[M_LAST]] : tensor<1xf32>
 // CHECK-NEXT:   %[[M_FACTOR:.*]] = arith.select %[[M_SAME]], %[[ONE_1]], %[[M_RATIO_16]] : tensor<1xi1>, tensor<1xf32>
-// CHECK-NEXT:   %[[K_OLD:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : {{.*}} -> tensor<1xf32>
-// CHECK-NEXT:   %[[K_SHRUNK:.*]] = arith.mulf %[[K_OLD]], %[[M_FACTOR]] : tensor<1xf32>
-// CHECK-NEXT:   %[[K_SHRUNK_COLS:.*]] = tile.expand %[[K_SHRUNK]] axis 1 : tensor<1xf32> -> tensor<1x9xf32>
-// CHECK-NEXT:   %[[K_SHRUNK_ALL:.*]] = tile.reduce add %[[K_SHRUNK_COLS]] axis 0 : tensor<1x9xf32> -> tensor<9xf32>
-// CHECK-NEXT:   tile.store %[[K_SHRUNK_ALL]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : tensor<9xf32>
-// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 {
-// Lengths of keys: (|k| / M_last)^16 [32]
-// CHECK-NEXT:     %[[LENGTH:.*]] = tile.load %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32xf32>
-// CHECK-NEXT:     %[[M_LAST_AGAIN:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[LAST]]] : {{.*}} -> tensor<1xf32>
-// CHECK-NEXT:     %[[M_SAFE:.*]] = arith.maximumf %[[M_LAST_AGAIN]], %[[TWO_TO_M120_1]] : tensor<1xf32>
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[C0]] to %[[C9]] step 1 {
+// CHECK-NEXT:     %[[M_LAST_AGAIN:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:     %[[RATIO:.*]] = arith.mulf %[[M_LAST_AGAIN]], %[[M_FACTOR]] : tensor<1xf32>
+// CHECK-NEXT:     tile.store %[[RATIO]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : tensor<1xf32>, memref<?x4x9xf32>
+// CHECK-NEXT:       tile.yield
+// CHECK-NEXT:     }
+// CHECK-NEXT:   %[[KEYS_NOW:.*]] = memref.dim %[[K]], %[[C2]] : memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>
+// The block's keys enter the state, whose unit shrinks to K (M_before / M_last)^16 first.
+// CHECK-NEXT:   %[[KEYS_END:.*]] = arith.minsi %[[END_ALL]], %[[KEYS_NOW]] : index
+// CHECK-NEXT:   %[[K_OLD:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[LAST]]] : {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:     %[[M_SAFE:.*]] = arith.maximumf %[[K_OLD]], %[[TWO_TO_M120_1]] : tensor<1xf32>
 // CHECK-NEXT:     %[[M_INVERSE:.*]] = arith.divf %[[ONE_1]], %[[M_SAFE]] : tensor<1xf32>
+// S_f [4, 40] += (s_f s_(f+i mod 8))ᵀ v
+// CHECK-NEXT:     tile.loop #tile.sum %[[F:.*]] = %[[START]] to %[[KEYS_END]] step 32 {
+// CHECK-NEXT:     %[[SK_DIRECTION:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x8xf32>
+// CHECK-NEXT:       %[[COLUMN:.*]] = tile.load %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[F]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32xf32>
 // CHECK-NEXT:     %[[M_INVERSE_COLS:.*]] = tile.expand %[[M_INVERSE]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:     %[[M_INVERSES:.*]] = tile.reduce add %[[M_INVERSE_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
-// CHECK-NEXT:     %[[SIZE_1:.*]] = arith.mulf %[[LENGTH]], %[[M_INVERSES]] : tensor<32xf32>
+// CHECK-NEXT:     %[[SIZE_1:.*]] = arith.mulf %[[COLUMN]], %[[M_INVERSES]] : tensor<32xf32>
 // CHECK-NEXT:     %[[SIZE_2:.*]] = arith.mulf %[[SIZE_1]], %[[SIZE_1]] : tensor<32xf32>
 // CHECK-NEXT:     %[[SIZE_4:.*]] = arith.mulf %[[SIZE_2]], %[[SIZE_2]] : tensor<32xf32>
 // CHECK-NEXT:     %[[SIZE_8:.*]] = arith.mulf %[[SIZE_4]], %[[SIZE_4]] : tensor<32xf32>
 // CHECK-NEXT:     %[[SIZE:.*]] = arith.mulf %[[SIZE_8]], %[[SIZE_8]] : tensor<32xf32>
-// K' = max(K, max |s_f|), stored for all slices; the state is kept times (K / K')².
-// CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
-// CHECK-NEXT:     %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS_END]], %[[FIRST]] : index
-// CHECK-NEXT:     %[[SK_DIRECTION:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]])
-// CHECK-SAME:         -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[SIZE_COLS:.*]] = tile.expand %[[SIZE]] axis 1 : tensor<32xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[SK_TILE:.*]] = arith.mulf %[[SK_DIRECTION]], %[[SIZE_COLS]] : tensor<32x8xf32>
-// CHECK-NEXT:     %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x40xf32>
-// CHECK-NEXT:     %[[K_BEFORE:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : {{.*}} -> tensor<1xf32>
 // CHECK-NEXT:     %[[ABS_SK:.*]] = math.absf %[[SK_TILE]] : tensor<32x8xf32>
 // CHECK-NEXT:     %[[LARGEST_ROW:.*]] = tile.reduce max %[[ABS_SK]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
 // CHECK-NEXT:     %[[LARGEST_ROW_ROWS:.*]] = tile.expand %[[LARGEST_ROW]] axis 0 : tensor<32xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:     %[[LARGEST_SK:.*]] = tile.reduce max %[[LARGEST_ROW_ROWS]] axis 1 : tensor<1x32xf32> -> tensor<1xf32>
+// CHECK-NEXT:     %[[K_BEFORE:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : {{.*}} -> tensor<1xf32>
 // CHECK-NEXT:     %[[K_MAX:.*]] = arith.maximumf %[[K_BEFORE]], %[[LARGEST_SK]] : tensor<1xf32>
 // CHECK-NEXT:     %[[K_NEXT:.*]] = arith.maximumf %[[K_MAX]], %[[TWO_TO_M126_1]] : tensor<1xf32>
-// CHECK-NEXT:     %[[K_INVERSE:.*]] = arith.divf %[[ONE_1]], %[[K_NEXT]] : tensor<1xf32>
-// CHECK-NEXT:     %[[RATIO:.*]] = arith.mulf %[[K_BEFORE]], %[[K_INVERSE]] : tensor<1xf32>
-// CHECK-NEXT:     %[[RATIO_SQ:.*]] = arith.mulf %[[RATIO]], %[[RATIO]] : tensor<1xf32>
-// CHECK-NEXT:     %[[SAME:.*]] = arith.cmpf oeq, %[[K_BEFORE]], %[[K_NEXT]] : tensor<1xf32>
-// CHECK-NEXT:     %[[KEPT:.*]] = arith.select %[[SAME]], %[[ONE_1]], %[[RATIO_SQ]] : tensor<1xi1>, tensor<1xf32>
 // CHECK-NEXT:     %[[K_NEXT_COLS:.*]] = tile.expand %[[K_NEXT]] axis 1 : tensor<1xf32> -> tensor<1x9xf32>
 // CHECK-NEXT:     %[[K_ALL:.*]] = tile.reduce add %[[K_NEXT_COLS]] axis 0 : tensor<1x9xf32> -> tensor<9xf32>
 // CHECK-NEXT:     tile.store %[[K_ALL]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : tensor<9xf32>
+// CHECK-NEXT:     %[[K_INVERSE:.*]] = arith.divf %[[ONE_1]], %[[K_NEXT]] : tensor<1xf32>
+// CHECK-NEXT:     %[[RATIO_SQ:.*]] = arith.mulf %[[K_BEFORE]], %[[K_INVERSE]] : tensor<1xf32>
+// CHECK-NEXT:   %[[K_SHRUNK:.*]] = arith.mulf %[[RATIO_SQ]], %[[RATIO_SQ]] : tensor<1xf32>
+// CHECK-NEXT:     %[[SAME:.*]] = arith.cmpf oeq, %[[K_BEFORE]], %[[K_NEXT]] : tensor<1xf32>
+// CHECK-NEXT:     %[[KEPT:.*]] = arith.select %[[SAME]], %[[ONE_1]], %[[K_SHRUNK]] : tensor<1xi1>, tensor<1xf32>
 // z [8, 8] += sᵀ s, s relative to K'
 // CHECK-NEXT:     %[[K_INVERSE_COLS:.*]] = tile.expand %[[K_INVERSE]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:     %[[INVERSES:.*]] = tile.reduce add %[[K_INVERSE_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:     %[[INVERSES_COLS:.*]] = tile.expand %[[INVERSES]] axis 1 : tensor<32xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[S_IN_UNIT:.*]] = arith.mulf %[[SK_TILE]], %[[INVERSES_COLS]] : tensor<32x8xf32>
+// CHECK-NEXT:     %[[Z_BEFORE:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x8xf32>
 // CHECK-NEXT:     %[[KEPT_COLS:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x8xf32>
 // CHECK-NEXT:     %[[KEPT_ROWS:.*]] = tile.reduce add %[[KEPT_COLS]] axis 0 : tensor<1x8xf32> -> tensor<8xf32>
 // CHECK-NEXT:     %[[KEPT_ROWS_COLS:.*]] = tile.expand %[[KEPT_ROWS]] axis 1 : tensor<8xf32> -> tensor<8x8xf32>
-// CHECK-NEXT:     %[[Z_BEFORE:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x8xf32>
 // CHECK-NEXT:     %[[Z_KEPT:.*]] = arith.mulf %[[Z_BEFORE]], %[[KEPT_ROWS_COLS]] : tensor<8x8xf32>
 // CHECK-NEXT:     %[[Z_NEXT:.*]] = tile.dot %[[S_IN_UNIT]], %[[S_IN_UNIT]], %[[Z_KEPT]] {transpose_a} : {{.*}} -> tensor<8x8xf32>
 // CHECK-NEXT:     tile.store %[[Z_NEXT]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[C0]]] : tensor<8x8xf32>
-// S_f [4, 40] += (s_f s_(f+i mod 8))ᵀ v
-// CHECK-NEXT:     tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
-// CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[SIZE_HALF:.*]] = tile.expand %[[SIZE]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[WINDOW_SIZED:.*]] = arith.mulf %[[WINDOW]], %[[SIZE_HALF]] : tensor<32x4xf32>
 // CHECK-NEXT:       %[[INVERSES_HALF:.*]] = tile.expand %[[INVERSES]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:       %[[WINDOW_IN_UNIT:.*]] = arith.mulf %[[WINDOW_SIZED]], %[[INVERSES_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:       %[[COLUMN:.*]] = tile.load %[[SK_COLUMNS]][%[[BATCH]], %[[HEAD]], %[[TILE_NUMBER]], %[[F]], %[[C0]]] rows(%[[KEYS_LEFT]])
-// CHECK-SAME:           : {{.*}} -> tensor<32xf32>
-// CHECK-NEXT:       %[[COLUMN_SIZED:.*]] = arith.mulf %[[COLUMN]], %[[SIZE]] : tensor<32xf32>
-// CHECK-NEXT:       %[[COLUMN_IN_UNIT:.*]] = arith.mulf %[[COLUMN_SIZED]], %[[INVERSES]] : tensor<32xf32>
-// CHECK-NEXT:       %[[COLUMN_IN_UNIT_COLS:.*]] = tile.expand %[[COLUMN_IN_UNIT]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
-// CHECK-NEXT:       %[[PRODUCTS:.*]] = arith.mulf %[[WINDOW_IN_UNIT]], %[[COLUMN_IN_UNIT_COLS]] : tensor<32x4xf32>
+// CHECK-NEXT:     %[[HALF0:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C4]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT:     %[[HALF0_SIZED:.*]] = arith.mulf %[[HALF0]], %[[SIZE_HALF]] : tensor<32x4xf32>
+// CHECK-NEXT:     %[[HALF0_IN_UNIT:.*]] = arith.mulf %[[HALF0_SIZED]], %[[INVERSES_HALF]] : tensor<32x4xf32>
+// CHECK-NEXT:     %[[HALF1_SIZED:.*]] = arith.mulf %[[WINDOW_IN_UNIT]], %[[HALF0_IN_UNIT]] : tensor<32x4xf32>
+// CHECK-NEXT:       %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[F]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x40xf32>
+// CHECK-NEXT:     %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[C8]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
 // CHECK-NEXT:       %[[KEPT_COLS_2:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
 // CHECK-NEXT:       %[[KEPT_HALF:.*]] = tile.reduce add %[[KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
 // CHECK-NEXT:       %[[KEPT_HALF_COLS:.*]] = tile.expand %[[KEPT_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
-// CHECK-NEXT:       %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
 // CHECK-NEXT:       %[[S_KEPT:.*]] = arith.mulf %[[S_BEFORE]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
-// CHECK-NEXT:       %[[S_NEXT:.*]] = tile.dot %[[PRODUCTS]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : {{.*}} -> tensor<4x40xf32>
-// CHECK-NEXT:       tile.store %[[S_NEXT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
-// CHECK-NEXT:       tile.yield
-// CHECK-NEXT:     }
-// The last slice: s_f s_(f+4).
-// CHECK-NEXT:     %[[INVERSES_HALF:.*]] = tile.expand %[[INVERSES]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
-// CHECK-NEXT:     %[[HALF0:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
-// CHECK-NEXT:     %[[SIZE_HALF:.*]] = tile.expand %[[SIZE]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
-// CHECK-NEXT:     %[[HALF0_SIZED:.*]] = arith.mulf %[[HALF0]], %[[SIZE_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:     %[[HALF0_IN_UNIT:.*]] = arith.mulf %[[HALF0_SIZED]], %[[INVERSES_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:     %[[HALF1:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C4]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
-// CHECK-NEXT:     %[[HALF1_SIZED:.*]] = arith.mulf %[[HALF1]], %[[SIZE_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:     %[[HALF1_IN_UNIT:.*]] = arith.mulf %[[HALF1_SIZED]], %[[INVERSES_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:     %[[OPPOSITE:.*]] = arith.mulf %[[HALF0_IN_UNIT]], %[[HALF1_IN_UNIT]] : tensor<32x4xf32>
-// CHECK-NEXT:     %[[KEPT_COLS_2:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
-// CHECK-NEXT:     %[[KEPT_HALF:.*]] = tile.reduce add %[[KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
-// CHECK-NEXT:     %[[KEPT_HALF_COLS:.*]] = tile.expand %[[KEPT_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
-// CHECK-NEXT:     %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[C8]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
-// CHECK-NEXT:     %[[S_KEPT:.*]] = arith.mulf %[[S_BEFORE]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
-// CHECK-NEXT:     %[[S_NEXT:.*]] = tile.dot %[[OPPOSITE]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : {{.*}} -> tensor<4x40xf32>
+// CHECK-NEXT:       %[[S_NEXT:.*]] = tile.dot %[[HALF1_SIZED]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : {{.*}} -> tensor<4x40xf32>
 // CHECK-NEXT:     tile.store %[[S_NEXT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[C8]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
+// Queries s [32, 8] in the unit of their row: the power of two next to its largest |s_f|.
+// CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[F]], %[[C32]] : index
+// CHECK-NEXT:     tile.loop #tile.sum %[[FIRST_KEY]] = %[[C0]] to %[[C8]] step 1 {
+// CHECK-NEXT:     %[[HALF1:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[F]], %[[FIRST_KEY]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT:     %[[HALF1_IN_UNIT:.*]] = arith.mulf %[[HALF1]], %[[SIZE_HALF]] : tensor<32x4xf32>
+// CHECK-NEXT:     %[[OPPOSITE:.*]] = arith.mulf %[[HALF1_IN_UNIT]], %[[INVERSES_HALF]] : tensor<32x4xf32>
+// CHECK-NEXT:   %[[BEFORE_ALL:.*]] = arith.subi %[[KEYS_END]], %[[F]] : index
+// Lengths of keys: (|k| / M_last)^16 [32]
+// CHECK-NEXT:     %[[LENGTH:.*]] = tile.load %[[SK_COLUMNS]][%[[BATCH]], %[[HEAD]], %[[TILE_NUMBER]], %[[FIRST_KEY]], %[[C0]]] rows(%[[BEFORE_ALL]]) : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT:       %[[COLUMN_SIZED:.*]] = arith.mulf %[[LENGTH]], %[[SIZE]] : tensor<32xf32>
+// CHECK-NEXT:       %[[COLUMN_IN_UNIT:.*]] = arith.mulf %[[COLUMN_SIZED]], %[[INVERSES]] : tensor<32xf32>
+// CHECK-NEXT:       %[[COLUMN_IN_UNIT_COLS:.*]] = tile.expand %[[COLUMN_IN_UNIT]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
+// CHECK-NEXT:       %[[PRODUCTS:.*]] = arith.mulf %[[OPPOSITE]], %[[COLUMN_IN_UNIT_COLS]] : tensor<32x4xf32>
+// CHECK-NEXT:       %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
+// CHECK-NEXT:     %[[S_KEPT:.*]] = arith.mulf %[[S_BEFORE]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
+// CHECK-NEXT:     %[[S_NEXT:.*]] = tile.dot %[[PRODUCTS]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : {{.*}} -> tensor<4x40xf32>
+// CHECK-NEXT:       tile.store %[[S_NEXT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
 // CHECK-NEXT:     tile.yield
 // CHECK-NEXT:   }
 // CHECK-NEXT:   tile.yield
 // CHECK-NEXT: }
+// CHECK-NEXT:   tile.yield
+// CHECK-NEXT:}
 // CHECK-NEXT: tile.return

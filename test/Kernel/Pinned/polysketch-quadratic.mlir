@@ -57,12 +57,12 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] :
 // CHECK-NEXT: %[[SQ:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?x8xf32>
 // CHECK-NEXT: %[[Q_LENGTHS:.*]] = tile.workspace(%[[BATCHES]], %[[QUERIES]]) : memref<?x4x?xf32>
-// CHECK-NEXT: %[[QUERY_TILES:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
-// CHECK-NEXT: tile.launch @quadratic_query_sketch grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
-// CHECK-SAME:     (%[[Q]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]], %[[SQ]], %[[Q_LENGTHS]])
 // CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
 // CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // CHECK-NEXT: %[[SK:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[KEYS]]) : memref<?x4x?x8xf32>
+// CHECK-NEXT: %[[QUERY_TILES:.*]] = arith.ceildivui %[[QUERIES]], %[[C32]] : index
+// CHECK-NEXT: tile.launch @quadratic_query_sketch grid(%[[BATCHES]], %[[C4]], %[[QUERY_TILES]])
+// CHECK-SAME:     (%[[Q]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]], %[[SQ]], %[[Q_LENGTHS]])
 // CHECK-NEXT: %[[KEY_TILES:.*]] = arith.ceildivui %[[KEYS]], %[[C32]] : index
 // CHECK-NEXT: tile.launch @quadratic_key_sketch grid(%[[KEY_BATCHES]], %[[C4]], %[[KEY_TILES]])
 // CHECK-SAME:     (%[[K]], %[[LEAF0]], %[[LEAF1]], %[[SIDE0]], %[[SIDE1]], %[[SK]])

@@ -33,18 +33,12 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-LABEL: tile.kernel @state_pieces(
 
 // CHECK-LABEL: tile.kernel @state_readout(
-// CHECK-SAME:  %[[Q:[^:]*]]: memref<?x4x?x20xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[SQ:[^:]*]]: memref<?x4x?x12xf32>
-// CHECK-SAME:  %[[SK:[^:]*]]: memref<?x4x?x12xf32>
-// CHECK-SAME:  %[[SQ_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
-// CHECK-SAME:  %[[SK_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
-// CHECK-SAME:  %[[Q_LENGTHS:[^:]*]]: memref<?x4x?xf32>
-// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x9x4x40xf32>
-// CHECK-SAME:  %[[Z:[^:]*]]: memref<?x4x9x8xf32>
 // CHECK-SAME:  %[[UNIT:[^:]*]]: memref<?x4x9xf32>
+// CHECK-SAME:  %[[Z:[^:]*]]: memref<?x4x9x8xf32>
+// CHECK-SAME:  %[[SQ_COLUMNS:[^:]*]]: memref<?x4x?x8x32xf32>
+// CHECK-SAME:  %[[S:[^:]*]]: memref<?x4x9x4x40xf32>
 // CHECK-SAME:  grid(batch, head, query_block)
 // CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
@@ -67,13 +61,17 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
 // Queries s [32, 8] in the unit of their row: the power of two next to its largest |s_f|.
 // CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
-// CHECK-NEXT: %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
 // CHECK-NEXT: %[[ABS_SQ:.*]] = math.absf %[[SQ_TILE]] : tensor<32x8xf32>
 // CHECK-NEXT: %[[LARGEST_SQ:.*]] = tile.reduce max %[[ABS_SQ]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
 // CHECK-NEXT: %[[AT_LEAST:.*]] = arith.maximumf %[[LARGEST_SQ]], %[[TWO_TO_M120_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[LOG_SQ:.*]] = math.log2 %[[AT_LEAST]] : tensor<32xf32>
 // CHECK-NEXT: %[[ROUNDED:.*]] = math.roundeven %[[LOG_SQ]] : tensor<32xf32>
 // CHECK-NEXT: %[[ROW_UNIT:.*]] = math.exp2 %[[ROUNDED]] : tensor<32xf32>
+// Carried from here: the unit m [32] of roots, den and num relative to m². It begins as K times the row's unit.
+// CHECK-NEXT: %[[K_1:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : {{.*}} -> tensor<1xf32>
+// CHECK-NEXT: %[[K_1_COLS:.*]] = tile.expand %[[K_1]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
+// CHECK-NEXT: %[[K_32:.*]] = tile.reduce add %[[K_1_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
+// CHECK-NEXT: %[[UNIT_STATE:.*]] = arith.mulf %[[ROW_UNIT]], %[[K_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[EACH:.*]] = arith.divf %[[ONE_32]], %[[ROW_UNIT]] : tensor<32xf32>
 // CHECK-NEXT: %[[EACH_COLS:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x8xf32>
 // CHECK-NEXT: %[[S_ROWS:.*]] = arith.mulf %[[SQ_TILE]], %[[EACH_COLS]] : tensor<32x8xf32>
@@ -89,7 +87,7 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:   %[[WINDOW:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT:   %[[EACH_HALF:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:   %[[WINDOW_IN_UNIT:.*]] = arith.mulf %[[WINDOW]], %[[EACH_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:   %[[COLUMN:.*]] = tile.load %[[SQ_COLUMNS]][%[[BATCH]], %[[HEAD]], %[[TILE_NUMBER]], %[[F]], %[[C0]]] : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT:   %[[COLUMN:.*]] = tile.load %[[SQ_COLUMNS]][%[[BATCH]], %[[HEAD]], %[[BLOCK]], %[[F]], %[[C0]]] : {{.*}} -> tensor<32xf32>
 // CHECK-NEXT:   %[[COLUMN_IN_UNIT:.*]] = arith.mulf %[[COLUMN]], %[[EACH]] : tensor<32xf32>
 // CHECK-NEXT:   %[[COLUMN_IN_UNIT_COLS:.*]] = tile.expand %[[COLUMN_IN_UNIT]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:   %[[PRODUCTS:.*]] = arith.mulf %[[WINDOW_IN_UNIT]], %[[COLUMN_IN_UNIT_COLS]] : tensor<32x4xf32>
@@ -98,9 +96,9 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT:   %[[NUM_OUT:.*]] = tile.dot %[[COUNTED]], %[[S_F]], %[[NUM_IN]] : tensor<32x4xf32>, tensor<4x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   tile.yield %[[NUM_OUT]] : tensor<32x40xf32>
 // CHECK-NEXT: }
+// CHECK-NEXT: %[[HALF0:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x4xf32>
 // The last slice has s_f s_(f+4), each of which stands for two.
 // CHECK-NEXT: %[[EACH_HALF:.*]] = tile.expand %[[EACH]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
-// CHECK-NEXT: %[[HALF0:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT: %[[HALF0_IN_UNIT:.*]] = arith.mulf %[[HALF0]], %[[EACH_HALF]] : tensor<32x4xf32>
 // CHECK-NEXT: %[[HALF1:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C4]]] : {{.*}} -> tensor<32x4xf32>
 // CHECK-NEXT: %[[HALF1_IN_UNIT:.*]] = arith.mulf %[[HALF1]], %[[EACH_HALF]] : tensor<32x4xf32>
@@ -108,11 +106,6 @@ func.func @state(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[TWICE:.*]] = arith.mulf %[[OPPOSITE]], %[[F2_32x4]] : tensor<32x4xf32>
 // CHECK-NEXT: %[[S_LAST:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[C8]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
 // CHECK-NEXT: %[[NUM_STATE:.*]] = tile.dot %[[TWICE]], %[[S_LAST]], %[[NUM_SLICES]] : tensor<32x4xf32>, tensor<4x40xf32> -> tensor<32x40xf32>
-// Carried from here: the unit m [32] of roots, den and num relative to m². It begins as K times the row's unit.
-// CHECK-NEXT: %[[K_1:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : {{.*}} -> tensor<1xf32>
-// CHECK-NEXT: %[[K_1_COLS:.*]] = tile.expand %[[K_1]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
-// CHECK-NEXT: %[[K_32:.*]] = tile.reduce add %[[K_1_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
-// CHECK-NEXT: %[[UNIT_STATE:.*]] = arith.mulf %[[K_32]], %[[ROW_UNIT]] : tensor<32xf32>
 // CHECK-NEXT: %[[M_LEAST:.*]] = arith.maximumf %[[UNIT_STATE]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[M_SAFE:.*]] = arith.maximumf %[[M_LEAST]], %[[TWO_TO_M126_32]] : tensor<32xf32>
 // CHECK-NEXT: %[[INVERSE_M:.*]] = arith.divf %[[ONE_32]], %[[M_SAFE]] : tensor<32xf32>
