@@ -38,6 +38,51 @@ func.func @given(%w: tensor<1x1x9x9xf32>) -> tensor<1x1x9xf32> {
 
 // -----
 
+// Rows that do not exist are for keys to have.
+func.func @rows(%q: tensor<1x1x9x8xf32>, %l: tensor<1xi32>) -> tensor<1x1x9x8xf32> {
+  // expected-error @below {{'attn.map' op expected features of queries, or of results, without lengths (others are not supported yet)}}
+  %a = attn.map %q lengths(%l : tensor<1xi32>) {feature_map = #attn.feature_map<elu1>} : tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  return %a : tensor<1x1x9x8xf32>
+}
+
+// -----
+
+func.func @lengths(%k: tensor<1x1x9x8xf32>, %l: tensor<1xi32>, %m: tensor<1xi32>) -> tensor<1x1x8x8xf32> {
+  %b = attn.map %k lengths(%l : tensor<1xi32>) {feature_map = #attn.feature_map<elu1>, keys} : tensor<1x1x9x8xf32> -> tensor<1x1x9x8xf32>
+  // expected-error @below {{'attn.state' op expected keys with one value of lengths, in the map and where weights or states are made of them}}
+  %s, %z = attn.state %b, %k lengths(%m : tensor<1xi32>) : tensor<1x1x9x8xf32>, tensor<1x1x9x8xf32> -> tensor<1x1x8x8xf32>, tensor<1x1x8xf32>
+  return %s : tensor<1x1x8x8xf32>
+}
+
+// -----
+
+func.func @masks(%q: tensor<1x1x8x8xf32>, %l: tensor<1xi32>, %m: tensor<1xi32>) -> tensor<1x1x8xf32> {
+  %b = attn.map %q lengths(%l : tensor<1xi32>) {feature_map = #attn.feature_map<elu1>, keys} : tensor<1x1x8x8xf32> -> tensor<1x1x8x8xf32>
+  // expected-error @below {{'attn.contract' op expected keys with one value of lengths, in the map and where weights or states are made of them}}
+  %w = attn.contract %q[batch, head, query, feature], %b[batch, head, key, feature] -> [batch, head, query, key]
+      : tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32> -> tensor<1x1x8x8xf32>
+  %v = attn.visible %w lengths(%m : tensor<1xi32>) : tensor<1x1x8x8xf32>
+  %den = attn.row_sum %v : tensor<1x1x8x8xf32> -> tensor<1x1x8xf32>
+  return %den : tensor<1x1x8xf32>
+}
+
+// -----
+
+// One kernel counts one kind of windows.
+func.func @windows(%q: tensor<1x1x8x8xf32>) -> tensor<1x1x8x8xf32> {
+  %w = attn.contract %q[batch, head, query, feature], %q[batch, head, key, feature] -> [batch, head, query, key]
+      : tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32> -> tensor<1x1x8x8xf32>
+  %v = attn.visible %w {window = #attn.window<4>} : tensor<1x1x8x8xf32>
+  %num = attn.contract %v[batch, head, query, key], %q[batch, head, key, value] -> [batch, head, query, value]
+      : tensor<1x1x8x8xf32>, tensor<1x1x8x8xf32> -> tensor<1x1x8x8xf32>
+  // expected-error @below {{expected reductions with one window where an output is made of several (not supported yet)}}
+  %den = attn.row_sum %w : tensor<1x1x8x8xf32> -> tensor<1x1x8xf32>
+  %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.0, floor = 0.0>} : tensor<1x1x8x8xf32>, tensor<1x1x8xf32> -> tensor<1x1x8x8xf32>
+  return %o : tensor<1x1x8x8xf32>
+}
+
+// -----
+
 // A state is made of keys.
 func.func @merged(%q: tensor<1x1x9x8xf32>, %s: tensor<1x1x8x8xf32>, %z: tensor<1x1x8xf32>) -> tensor<1x1x9x8xf32> {
   %t, %y = attn.state_merge (%s, %z), (%s, %z) : tensor<1x1x8x8xf32>, tensor<1x1x8xf32>

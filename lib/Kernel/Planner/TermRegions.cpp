@@ -44,12 +44,30 @@ static bool arePairs(Operation *op) {
   return isa_and_present<attn::VisibleOp>(op) || (contract && makesPairs(contract));
 }
 
+/// A kernel has one length of its keys, and none of its queries.
+static LogicalResult checkLengths(Operation *reader, Value features, Side side) {
+  auto map = features.getDefiningOp<attn::MapOp>();
+  if (!map || !map.getLengths())
+    return success();
+  if (side == Side::Rows)
+    return map.emitOpError() << "expected features of queries, or of results, without lengths (others are not supported yet)";
+  Value lengths = isa<attn::StateOp, attn::CausalReadoutOp>(reader) ? KeySums(reader).lengths : map.getLengths();
+  for (Operation *user : reader->getUsers()) // a mask of pairs
+    if (auto visible = dyn_cast<attn::VisibleOp>(user); visible && visible.getLengths())
+      lengths = visible.getLengths();
+  if (lengths != map.getLengths())
+    return reader->emitOpError() << "expected keys with one value of lengths, in the map and where weights or states are made of them";
+  return success();
+}
+
 LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side side, OpSet &reads, OpSet &later) {
   Operation *op = value.getDefiningOp();
   const TermRule *rule = op ? ruleOf(op) : nullptr;
   if (readsPairs(reader, value) != arePairs(op))
     return reader->emitError() << "expected weights of pairs that the function makes where attn.visible, attn.row_sum or a sum "
                                   "over keys reads them, and nowhere else (weights are in no memory)";
+  if (failed(checkLengths(reader, value, side)))
+    return failure();
   if (side == Side::Memory) {
     if (memoryOf(value))
       return success();
@@ -109,6 +127,8 @@ LogicalResult HostBuilder::prepare(ArrayRef<WrittenValue> outputs, OpSet &reads,
     Operation *op = output.value.getDefiningOp();
     if (arePairs(op))
       return op->emitError() << "expected sums of weights as results, but got the weights of pairs (they are in no memory)";
+    if (auto map = dyn_cast<attn::MapOp>(op); map && failed(checkLengths(map, map.getResult(), Side::Rows)))
+      return failure();
     // Tokens may be results, too, but mechanisms that no rule knows are not to be read as such.
     bool tokens = !ruleOf(op) && rowsBehind(output.value) == output.value;
     if (failed(tokens ? LogicalResult(read(output.value)) : prepareOp(op, reads, later)))
@@ -252,6 +272,9 @@ SmallVector<RegionOutput, 1> kernel::outputsOf(RegionDraft &draft, ArrayRef<Writ
 LogicalResult HostBuilder::writeRows(const Problem &named, Operation *reduction, ArrayRef<WrittenValue> outputs, OpSet reads) {
   const TermRule *rule = reduction ? ruleOf(reduction) : nullptr;
   SeenKeys seen = rule && rule->keys ? rule->keys(reduction) : SeenKeys();
+  for (Operation *op : reads)
+    if (ruleOf(op)->keys && ruleOf(op)->keys(op).window != seen.window)
+      return op->emitError() << "expected reductions with one window where an output is made of several (not supported yet)";
   Problem problem = rowsProblem(named, outputs.front(), seen);
   RegionDraft draft(*this, problem, seen.keys ? RegionPlanner::OfAll : RegionPlanner::OfQueries, std::move(reads));
   Place at{Axis::Query, Axis::Head, problem.heads()};

@@ -195,6 +195,18 @@ TEST_F(Planner, OneSetOfWeightsForTwoValues) {
   EXPECT_EQ(launchesOf(text), std::vector<std::string>{"f_quadratic"});
 }
 
+TEST_F(Planner, SumsUnderDifferentMasks) {
+  check(function(qkv + ", %l: !l {attn.name = \"key_lengths\"}", "!o", maps + R"(
+  %w = attn.contract %a[batch, head, query, feature], %b[batch, head, key, feature] -> [batch, head, query, key] : !q, !k -> !w
+  %c = attn.visible %w {causal} : !w
+  %x = attn.visible %w lengths(%l : !l) : !w
+  %num = attn.contract %c[batch, head, query, key], %v[batch, head, key, value] -> [batch, head, query, value] : !w, !v -> !o
+  %den = attn.row_sum %x : !w -> !den
+  %o = attn.normalize %num, %den {guard = #some} : !o, !den -> !o
+  return %o : !o
+)"));
+}
+
 TEST_F(Planner, LseComesFirst) {
   check(function(qkv, "!den, !o", R"(
   %o, %lse = attn.softmax %q, %k, %v {scale = 0.3 : f64} : !q, !k, !v -> !o, lse !den
