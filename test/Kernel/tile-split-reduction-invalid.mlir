@@ -29,6 +29,35 @@ tile.kernel @nothing(%n: index) grid(batch) {
 
 // -----
 
+tile.kernel @not_cleared(%n: index, %o: memref<?x3x4xf32>) grid(batch) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected a loop before what is split that stores the state of no entries in #tile.sum, slice by slice, and a length of pieces and a kernel that merges them}}
+  tile.loop #tile.sum %i = %c0 to %n step 1 attributes {tile.split = 2 : i64, tile.merged_by = "merge", tile.in_memory = #tile.sum} {
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @cleared_by_a_step(%n: index, %o: memref<?x3x4xf32>) grid(batch) {
+  %b = tile.program_id batch
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  tile.loop #tile.sum %f = %c0 to %c3 step 1 {
+    %zero = arith.constant dense<0.0> : tensor<4xf32>
+    tile.store %zero, %o[%b, %f, %c0] : tensor<4xf32>, memref<?x3x4xf32>
+    tile.yield
+  }
+  // expected-error @below {{expected a loop before what is split that stores the state of no entries in #tile.sum}}
+  tile.loop #tile.sum %i = %c0 to %n step 1 attributes {tile.split = 2 : i64, tile.merged_by = "merge", tile.in_memory = #tile.sum} {
+    tile.yield
+  }
+  tile.return
+}
+
+// -----
+
 tile.kernel @carries(%n: index, %o: memref<4xf32>) grid(batch) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<4xf32>

@@ -108,6 +108,11 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     With `tile.merged_by = "name"` a kernel of that name does what the last point does otherwise, launched behind the one that
     stores the spans.
 
+    A state that lies in memory is stored by the steps themselves, so that their loop carries nothing. It is marked
+    `tile.in_memory = #carry` too, and the last loop before it stores the state of no entries, slice by slice, tiles in the order of
+    the carry. The memories are [grid, slices, tile]; each piece has memories of its own, [grid, pieces, slices, tile], and the
+    kernel that merges them has a point for each slice.
+
     `attn-to-tile` marks the streams of the kernels that it builds, and splits them itself.
 
     ```mlir

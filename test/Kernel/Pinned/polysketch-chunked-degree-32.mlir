@@ -150,11 +150,12 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   %[[END_ALL:.*]] = arith.addi %[[START]], %[[C64]] : index
 // CHECK-NEXT:   %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
 // The state counts in M of the last query before the block: its unit becomes K (M_before / M_i)^16.
-// CHECK-NEXT:     %[[BEFORE_ALL:.*]] = arith.subi %[[START]], %[[C1]] : index
-// CHECK-NEXT:     %[[BEFORE:.*]] = arith.maxsi %[[BEFORE_ALL]], %[[C0]] : index
-// CHECK-NEXT:     %[[M_BEFORE:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[BEFORE]]] : {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:   %[[BEFORE_ALL:.*]] = arith.subi %[[START]], %[[C1]] : index
+// CHECK-NEXT:   %[[BEFORE:.*]] = arith.maxsi %[[BEFORE_ALL]], %[[C0]] : index
+// CHECK-NEXT:   %[[M_BEFORE:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[BEFORE]]] : {{.*}} -> tensor<1xf32>
 // The query tiles of the block.
 // CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[END]] step 32 {
+// Queries s [32, 8] in the unit of their row: the power of two next to its largest |s_f|.
 // CHECK-NEXT:     %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[ABS_SQ:.*]] = math.absf %[[SQ_TILE]] : tensor<32x8xf32>
 // CHECK-NEXT:     %[[LARGEST_SQ:.*]] = tile.reduce max %[[ABS_SQ]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
@@ -188,7 +189,6 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[S_Z:.*]] = tile.dot %[[S_ROWS]], %[[Z_TILE]], %[[ZERO_32x8]] : tensor<32x8xf32>, tensor<8x8xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[S_TERMS:.*]] = arith.mulf %[[S_Z]], %[[S_ROWS]] : tensor<32x8xf32>
 // CHECK-NEXT:     %[[DEN_STATE:.*]] = tile.reduce add %[[S_TERMS]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
-// K' = max(K, max |s_f|), stored for all slices; the state is kept times (K / K')².
 // CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
 // num [32, 40] = Σ_f Σ_{i < 4} c_i s_f s_(f+i mod 8) S_f[i], c_0 = 1, other products stand for two.
 // CHECK-NEXT:     %[[COUNTS_4_ROWS:.*]] = tile.expand %[[COUNTS_4]] axis 0 : tensor<4xf32> -> tensor<32x4xf32>
@@ -224,7 +224,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[DEN_START:.*]] = arith.mulf %[[DEN_STATE]], %[[RATIO_SQ]] : tensor<32xf32>
 // CHECK-NEXT:     %[[RATIO_SQ_COLS:.*]] = tile.expand %[[RATIO_SQ]] axis 1 : tensor<32xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:     %[[NUM_START:.*]] = arith.mulf %[[NUM_STATE]], %[[RATIO_SQ_COLS]] : tensor<32x40xf32>
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT:     %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // q / |q| / M_i [32, 20], |q| being the power of two next to it
 // CHECK-NEXT:     %[[TILE_END_ALL:.*]] = arith.addi %[[FIRST]], %[[C1]] : index
 // CHECK-NEXT:     %[[TILE_END:.*]] = arith.minsi %[[TILE_END_ALL]], %[[KEYS]] : index
@@ -277,7 +277,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:       %[[W:.*]] = arith.mulf %[[T_16]], %[[T_16]] : tensor<32x32xf32>
 // CHECK-NEXT:       %[[ROW_SUM:.*]] = tile.reduce add %[[W]] axis 1 : tensor<32x32xf32> -> tensor<32xf32>
 // CHECK-NEXT:       %[[DEN_NEXT:.*]] = arith.addf %[[DEN_KEPT]], %[[ROW_SUM]] : tensor<32xf32>
-// CHECK-NEXT:     %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
+// CHECK-NEXT:       %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST_KEY]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
 // CHECK-NEXT:       %[[NUM_NEXT:.*]] = tile.dot %[[W]], %[[V_TILE]], %[[NUM_KEPT]] : tensor<32x32xf32>, tensor<32x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:       tile.yield %[[U_NEXT]], %[[DEN_NEXT]], %[[NUM_NEXT]] : tensor<32xf32>, tensor<32xf32>, tensor<32x40xf32>
 // CHECK-NEXT:     }
@@ -364,7 +364,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[DEN_BIASED:.*]] = arith.addf %[[DEN_SUM]], %[[BIAS_TOP]] : tensor<32xf32>
 // CHECK-NEXT:     %[[FLOOR_TOP:.*]] = arith.mulf %[[GUARD_FACTOR]], %[[ZERO_32]] : tensor<32xf32>
 // CHECK-NEXT:     %[[DEN_GUARDED:.*]] = arith.maximumf %[[DEN_BIASED]], %[[FLOOR_TOP]] : tensor<32xf32>
-// o = num / den, stored up to the block's end
+// o = num / den
 // CHECK-NEXT:     %[[INVERSE:.*]] = arith.divf %[[ONE_32]], %[[DEN_GUARDED]] : tensor<32xf32>
 // CHECK-NEXT:     %[[BOUNDED:.*]] = arith.minimumf %[[INVERSE]], %[[LARGEST_32]] : tensor<32xf32>
 // CHECK-NEXT:     %[[IS_NULL:.*]] = arith.cmpf oeq, %[[DEN_GUARDED]], %[[ZERO_32]] : tensor<32xf32>
@@ -387,31 +387,32 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   %[[M_RATIO_16:.*]] = arith.mulf %[[M_RATIO_8]], %[[M_RATIO_8]] : tensor<1xf32>
 // CHECK-NEXT:   %[[M_SAME:.*]] = arith.cmpf oeq, %[[M_BEFORE]], %[[M_LAST]] : tensor<1xf32>
 // CHECK-NEXT:   %[[M_FACTOR:.*]] = arith.select %[[M_SAME]], %[[ONE_1]], %[[M_RATIO_16]] : tensor<1xi1>, tensor<1xf32>
-// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[C0]] to %[[C9]] step 1 {
-// CHECK-NEXT:     %[[M_LAST_AGAIN:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : {{.*}} -> tensor<1xf32>
-// CHECK-NEXT:     %[[RATIO:.*]] = arith.mulf %[[M_LAST_AGAIN]], %[[M_FACTOR]] : tensor<1xf32>
-// CHECK-NEXT:     tile.store %[[RATIO]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] : tensor<1xf32>, memref<?x4x9xf32>
-// CHECK-NEXT:       tile.yield
-// CHECK-NEXT:     }
-// CHECK-NEXT:   %[[KEYS_NOW:.*]] = memref.dim %[[K]], %[[C2]] : memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>
 // The block's keys enter the state, whose unit shrinks to K (M_before / M_last)^16 first.
+// CHECK-NEXT:   tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
+// CHECK-NEXT:     %[[K_OLD:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[F]]] : {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:     %[[K_SHRUNK:.*]] = arith.mulf %[[K_OLD]], %[[M_FACTOR]] : tensor<1xf32>
+// CHECK-NEXT:     tile.store %[[K_SHRUNK]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[F]]] : tensor<1xf32>
+// CHECK-NEXT:     tile.yield
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %[[KEYS_NOW:.*]] = memref.dim %[[K]], %[[C2]] : memref<?x2x?x20xf32, strided<[?, ?, ?, 1]>>
 // CHECK-NEXT:   %[[KEYS_END:.*]] = arith.minsi %[[END_ALL]], %[[KEYS_NOW]] : index
-// CHECK-NEXT:   %[[K_OLD:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[LAST]]] : {{.*}} -> tensor<1xf32>
-// CHECK-NEXT:     %[[M_SAFE:.*]] = arith.maximumf %[[K_OLD]], %[[TWO_TO_M120_1]] : tensor<1xf32>
-// CHECK-NEXT:     %[[M_INVERSE:.*]] = arith.divf %[[ONE_1]], %[[M_SAFE]] : tensor<1xf32>
-// S_f [4, 40] += (s_f s_(f+i mod 8))ᵀ v
-// CHECK-NEXT:     tile.loop #tile.sum %[[F:.*]] = %[[START]] to %[[KEYS_END]] step 32 {
-// CHECK-NEXT:     %[[SK_DIRECTION:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x8xf32>
-// CHECK-NEXT:       %[[COLUMN:.*]] = tile.load %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[F]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT:   %[[M_LAST_AGAIN:.*]] = tile.load %[[LARGEST]][%[[BATCH]], %[[HEAD]], %[[LAST]]] : {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:   %[[M_SAFE:.*]] = arith.maximumf %[[M_LAST_AGAIN]], %[[TWO_TO_M120_1]] : tensor<1xf32>
+// CHECK-NEXT:   %[[M_INVERSE:.*]] = arith.divf %[[ONE_1]], %[[M_SAFE]] : tensor<1xf32>
+// CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 {
+// CHECK-NEXT:     %[[SK_DIRECTION:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x8xf32>
+// Lengths of keys: (|k| / M_last)^16 [32]
+// CHECK-NEXT:     %[[LENGTHS_K:.*]] = tile.load %[[LENGTHS]][%[[BATCH]], %[[HEAD]], %[[FIRST]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32xf32>
 // CHECK-NEXT:     %[[M_INVERSE_COLS:.*]] = tile.expand %[[M_INVERSE]] axis 1 : tensor<1xf32> -> tensor<1x32xf32>
 // CHECK-NEXT:     %[[M_INVERSES:.*]] = tile.reduce add %[[M_INVERSE_COLS]] axis 0 : tensor<1x32xf32> -> tensor<32xf32>
-// CHECK-NEXT:     %[[SIZE_1:.*]] = arith.mulf %[[COLUMN]], %[[M_INVERSES]] : tensor<32xf32>
+// CHECK-NEXT:     %[[SIZE_1:.*]] = arith.mulf %[[LENGTHS_K]], %[[M_INVERSES]] : tensor<32xf32>
 // CHECK-NEXT:     %[[SIZE_2:.*]] = arith.mulf %[[SIZE_1]], %[[SIZE_1]] : tensor<32xf32>
 // CHECK-NEXT:     %[[SIZE_4:.*]] = arith.mulf %[[SIZE_2]], %[[SIZE_2]] : tensor<32xf32>
 // CHECK-NEXT:     %[[SIZE_8:.*]] = arith.mulf %[[SIZE_4]], %[[SIZE_4]] : tensor<32xf32>
 // CHECK-NEXT:     %[[SIZE:.*]] = arith.mulf %[[SIZE_8]], %[[SIZE_8]] : tensor<32xf32>
 // CHECK-NEXT:     %[[SIZE_COLS:.*]] = tile.expand %[[SIZE]] axis 1 : tensor<32xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[SK_TILE:.*]] = arith.mulf %[[SK_DIRECTION]], %[[SIZE_COLS]] : tensor<32x8xf32>
+// K' = max(K, max |s_f|), stored for all slices; the state is kept times (K / K')².
 // CHECK-NEXT:     %[[ABS_SK:.*]] = math.absf %[[SK_TILE]] : tensor<32x8xf32>
 // CHECK-NEXT:     %[[LARGEST_ROW:.*]] = tile.reduce max %[[ABS_SK]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
 // CHECK-NEXT:     %[[LARGEST_ROW_ROWS:.*]] = tile.expand %[[LARGEST_ROW]] axis 0 : tensor<32xf32> -> tensor<1x32xf32>
@@ -424,7 +425,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     tile.store %[[K_ALL]], %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[C0]]] : tensor<9xf32>
 // CHECK-NEXT:     %[[K_INVERSE:.*]] = arith.divf %[[ONE_1]], %[[K_NEXT]] : tensor<1xf32>
 // CHECK-NEXT:     %[[RATIO_SQ:.*]] = arith.mulf %[[K_BEFORE]], %[[K_INVERSE]] : tensor<1xf32>
-// CHECK-NEXT:   %[[K_SHRUNK:.*]] = arith.mulf %[[RATIO_SQ]], %[[RATIO_SQ]] : tensor<1xf32>
+// CHECK-NEXT:     %[[K_SHRUNK:.*]] = arith.mulf %[[RATIO_SQ]], %[[RATIO_SQ]] : tensor<1xf32>
 // CHECK-NEXT:     %[[SAME:.*]] = arith.cmpf oeq, %[[K_BEFORE]], %[[K_NEXT]] : tensor<1xf32>
 // CHECK-NEXT:     %[[KEPT:.*]] = arith.select %[[SAME]], %[[ONE_1]], %[[K_SHRUNK]] : tensor<1xi1>, tensor<1xf32>
 // z [8, 8] += sᵀ s, s relative to K'
@@ -439,44 +440,44 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:     %[[Z_KEPT:.*]] = arith.mulf %[[Z_BEFORE]], %[[KEPT_ROWS_COLS]] : tensor<8x8xf32>
 // CHECK-NEXT:     %[[Z_NEXT:.*]] = tile.dot %[[S_IN_UNIT]], %[[S_IN_UNIT]], %[[Z_KEPT]] {transpose_a} : {{.*}} -> tensor<8x8xf32>
 // CHECK-NEXT:     tile.store %[[Z_NEXT]], %[[Z]][%[[BATCH]], %[[HEAD]], %[[C0]], %[[C0]]] : tensor<8x8xf32>
-// CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
-// CHECK-NEXT:       %[[SIZE_HALF:.*]] = tile.expand %[[SIZE]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
-// CHECK-NEXT:       %[[WINDOW_SIZED:.*]] = arith.mulf %[[WINDOW]], %[[SIZE_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:       %[[INVERSES_HALF:.*]] = tile.expand %[[INVERSES]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
-// CHECK-NEXT:       %[[WINDOW_IN_UNIT:.*]] = arith.mulf %[[WINDOW_SIZED]], %[[INVERSES_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:     %[[HALF0:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C4]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
+// The last slice: s_f s_(f+4).
+// CHECK-NEXT:     %[[HALF0:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT:     %[[SIZE_HALF:.*]] = tile.expand %[[SIZE]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:     %[[HALF0_SIZED:.*]] = arith.mulf %[[HALF0]], %[[SIZE_HALF]] : tensor<32x4xf32>
+// CHECK-NEXT:     %[[INVERSES_HALF:.*]] = tile.expand %[[INVERSES]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
 // CHECK-NEXT:     %[[HALF0_IN_UNIT:.*]] = arith.mulf %[[HALF0_SIZED]], %[[INVERSES_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:     %[[HALF1_SIZED:.*]] = arith.mulf %[[WINDOW_IN_UNIT]], %[[HALF0_IN_UNIT]] : tensor<32x4xf32>
-// CHECK-NEXT:       %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[F]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x40xf32>
+// CHECK-NEXT:     %[[HALF1:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C4]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT:     %[[HALF1_SIZED:.*]] = arith.mulf %[[HALF1]], %[[SIZE_HALF]] : tensor<32x4xf32>
+// CHECK-NEXT:     %[[HALF1_IN_UNIT:.*]] = arith.mulf %[[HALF1_SIZED]], %[[INVERSES_HALF]] : tensor<32x4xf32>
+// CHECK-NEXT:     %[[OPPOSITE:.*]] = arith.mulf %[[HALF0_IN_UNIT]], %[[HALF1_IN_UNIT]] : tensor<32x4xf32>
+// CHECK-NEXT:     %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x40xf32>
 // CHECK-NEXT:     %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[C8]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
-// CHECK-NEXT:       %[[KEPT_COLS_2:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
-// CHECK-NEXT:       %[[KEPT_HALF:.*]] = tile.reduce add %[[KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
-// CHECK-NEXT:       %[[KEPT_HALF_COLS:.*]] = tile.expand %[[KEPT_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
-// CHECK-NEXT:       %[[S_KEPT:.*]] = arith.mulf %[[S_BEFORE]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
-// CHECK-NEXT:       %[[S_NEXT:.*]] = tile.dot %[[HALF1_SIZED]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : {{.*}} -> tensor<4x40xf32>
+// CHECK-NEXT:     %[[KEPT_COLS_2:.*]] = tile.expand %[[KEPT]] axis 1 : tensor<1xf32> -> tensor<1x4xf32>
+// CHECK-NEXT:     %[[KEPT_HALF:.*]] = tile.reduce add %[[KEPT_COLS_2]] axis 0 : tensor<1x4xf32> -> tensor<4xf32>
+// CHECK-NEXT:     %[[KEPT_HALF_COLS:.*]] = tile.expand %[[KEPT_HALF]] axis 1 : tensor<4xf32> -> tensor<4x40xf32>
+// CHECK-NEXT:     %[[S_KEPT:.*]] = arith.mulf %[[S_BEFORE]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
+// CHECK-NEXT:     %[[S_NEXT:.*]] = tile.dot %[[OPPOSITE]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : {{.*}} -> tensor<4x40xf32>
 // CHECK-NEXT:     tile.store %[[S_NEXT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[C8]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
-// Queries s [32, 8] in the unit of their row: the power of two next to its largest |s_f|.
-// CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[F]], %[[C32]] : index
-// CHECK-NEXT:     tile.loop #tile.sum %[[FIRST_KEY]] = %[[C0]] to %[[C8]] step 1 {
-// CHECK-NEXT:     %[[HALF1:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[F]], %[[FIRST_KEY]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
-// CHECK-NEXT:     %[[HALF1_IN_UNIT:.*]] = arith.mulf %[[HALF1]], %[[SIZE_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:     %[[OPPOSITE:.*]] = arith.mulf %[[HALF1_IN_UNIT]], %[[INVERSES_HALF]] : tensor<32x4xf32>
-// CHECK-NEXT:   %[[BEFORE_ALL:.*]] = arith.subi %[[KEYS_END]], %[[F]] : index
-// Lengths of keys: (|k| / M_last)^16 [32]
-// CHECK-NEXT:     %[[LENGTH:.*]] = tile.load %[[SK_COLUMNS]][%[[BATCH]], %[[HEAD]], %[[TILE_NUMBER]], %[[FIRST_KEY]], %[[C0]]] rows(%[[BEFORE_ALL]]) : {{.*}} -> tensor<32xf32>
-// CHECK-NEXT:       %[[COLUMN_SIZED:.*]] = arith.mulf %[[LENGTH]], %[[SIZE]] : tensor<32xf32>
+// CHECK-NEXT:     %[[TILE_NUMBER:.*]] = arith.divui %[[FIRST]], %[[C32]] : index
+// S_f [4, 40] += (s_f s_(f+i mod 8))ᵀ v
+// CHECK-NEXT:     tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
+// CHECK-NEXT:       %[[WINDOW:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[F]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x4xf32>
+// CHECK-NEXT:       %[[WINDOW_SIZED:.*]] = arith.mulf %[[WINDOW]], %[[SIZE_HALF]] : tensor<32x4xf32>
+// CHECK-NEXT:       %[[WINDOW_IN_UNIT:.*]] = arith.mulf %[[WINDOW_SIZED]], %[[INVERSES_HALF]] : tensor<32x4xf32>
+// CHECK-NEXT:       %[[ROWS_LEFT:.*]] = arith.subi %[[KEYS_END]], %[[FIRST]] : index
+// CHECK-NEXT:       %[[COLUMN:.*]] = tile.load %[[SK_COLUMNS]][%[[BATCH]], %[[HEAD]], %[[TILE_NUMBER]], %[[F]], %[[C0]]] rows(%[[ROWS_LEFT]]) : {{.*}} -> tensor<32xf32>
+// CHECK-NEXT:       %[[COLUMN_SIZED:.*]] = arith.mulf %[[COLUMN]], %[[SIZE]] : tensor<32xf32>
 // CHECK-NEXT:       %[[COLUMN_IN_UNIT:.*]] = arith.mulf %[[COLUMN_SIZED]], %[[INVERSES]] : tensor<32xf32>
 // CHECK-NEXT:       %[[COLUMN_IN_UNIT_COLS:.*]] = tile.expand %[[COLUMN_IN_UNIT]] axis 1 : tensor<32xf32> -> tensor<32x4xf32>
-// CHECK-NEXT:       %[[PRODUCTS:.*]] = arith.mulf %[[OPPOSITE]], %[[COLUMN_IN_UNIT_COLS]] : tensor<32x4xf32>
-// CHECK-NEXT:       %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
-// CHECK-NEXT:     %[[S_KEPT:.*]] = arith.mulf %[[S_BEFORE]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
-// CHECK-NEXT:     %[[S_NEXT:.*]] = tile.dot %[[PRODUCTS]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : {{.*}} -> tensor<4x40xf32>
-// CHECK-NEXT:       tile.store %[[S_NEXT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
+// CHECK-NEXT:       %[[PRODUCTS:.*]] = arith.mulf %[[WINDOW_IN_UNIT]], %[[COLUMN_IN_UNIT_COLS]] : tensor<32x4xf32>
+// CHECK-NEXT:       %[[S_BEFORE:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<4x40xf32>
+// CHECK-NEXT:       %[[S_KEPT:.*]] = arith.mulf %[[S_BEFORE]], %[[KEPT_HALF_COLS]] : tensor<4x40xf32>
+// CHECK-NEXT:       %[[S_NEXT:.*]] = tile.dot %[[PRODUCTS]], %[[V_TILE]], %[[S_KEPT]] {transpose_a} : {{.*}} -> tensor<4x40xf32>
+// CHECK-NEXT:       tile.store %[[S_NEXT]], %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : tensor<4x40xf32>
+// CHECK-NEXT:       tile.yield
+// CHECK-NEXT:     }
 // CHECK-NEXT:     tile.yield
 // CHECK-NEXT:   }
 // CHECK-NEXT:   tile.yield
 // CHECK-NEXT: }
-// CHECK-NEXT:   tile.yield
-// CHECK-NEXT:}
 // CHECK-NEXT: tile.return

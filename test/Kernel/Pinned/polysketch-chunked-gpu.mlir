@@ -127,7 +127,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   %[[END:.*]] = arith.minsi %[[END_ALL]], %[[QUERIES]] : index
 // The query tiles of the block.
 // CHECK-NEXT:   tile.loop #tile.sum %[[FIRST:.*]] = %[[START]] to %[[END]] step 32 {
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
+// CHECK-NEXT:     %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
 // Queries s [32, 8] in the unit of their row: the power of two next to its largest |s_f|.
 // CHECK-NEXT:     %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
 // CHECK-NEXT:     %[[ABS_SQ:.*]] = math.absf %[[SQ_TILE]] : tensor<32x8xf32>
@@ -152,8 +152,8 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:       %[[COLUMN_IN_UNIT:.*]] = arith.mulf %[[COLUMN]], %[[EACH]] : tensor<32xf32>
 // CHECK-NEXT:       %[[COLUMN_IN_UNIT_COLS:.*]] = tile.expand %[[COLUMN_IN_UNIT]] axis 1 : tensor<32xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:       %[[A:.*]] = arith.mulf %[[S_ROWS]], %[[COLUMN_IN_UNIT_COLS]] : tensor<32x8xf32>
-// CHECK-NEXT:     %[[S_F:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x40xf32>
-// CHECK-NEXT:     %[[Z_F:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : {{.*}} -> tensor<8xf32>
+// CHECK-NEXT:       %[[S_F:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x40xf32>
+// CHECK-NEXT:       %[[Z_F:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : {{.*}} -> tensor<8xf32>
 // CHECK-NEXT:       %[[Z_F_ROWS:.*]] = tile.expand %[[Z_F]] axis 0 : tensor<8xf32> -> tensor<32x8xf32>
 // CHECK-NEXT:       %[[A_Z:.*]] = arith.mulf %[[A]], %[[Z_F_ROWS]] : tensor<32x8xf32>
 // CHECK-NEXT:       %[[A_Z_SUM:.*]] = tile.reduce add %[[A_Z]] axis 1 : tensor<32x8xf32> -> tensor<32xf32>
@@ -229,10 +229,10 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK-NEXT:   tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C8]] step 1 {
 // CHECK-NEXT:     %[[KEYS_NOW:.*]] = memref.dim %[[K]], %[[C2]] : memref<?x2x?x20xf16, strided<[?, ?, ?, 1]>>
 // The block's keys enter every slice.
-// CHECK-NEXT:   %[[KEYS_END:.*]] = arith.minsi %[[END_ALL]], %[[KEYS_NOW]] : index
+// CHECK-NEXT:     %[[KEYS_END:.*]] = arith.minsi %[[END_ALL]], %[[KEYS_NOW]] : index
 // CHECK-NEXT:     %[[K_F:.*]] = tile.load %[[UNIT]][%[[BATCH]], %[[HEAD]], %[[F]]] : {{.*}} -> tensor<1xf32>
-// CHECK-NEXT:       %[[S_F:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x40xf32>
-// CHECK-NEXT:       %[[Z_F:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : {{.*}} -> tensor<8xf32>
+// CHECK-NEXT:     %[[S_F:.*]] = tile.load %[[S]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<8x40xf32>
+// CHECK-NEXT:     %[[Z_F:.*]] = tile.load %[[Z]][%[[BATCH]], %[[HEAD]], %[[F]], %[[C0]]] : {{.*}} -> tensor<8xf32>
 // CHECK-NEXT:     %[[SLICE:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, scalar> %[[FIRST:.*]] = %[[START]] to %[[KEYS_END]] step 32 carries(
 // CHECK-SAME:         %[[K_IN:.*]] = %[[K_F]], %[[S_IN:.*]] = %[[S_F]], %[[Z_IN:.*]] = %[[Z_F]]) : (tensor<1xf32>, tensor<8x40xf32>, tensor<8xf32>) {
 // CHECK-NEXT:       %[[SK_TILE:.*]] = tile.load %[[SK]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS_END]]) : {{.*}} -> tensor<32x8xf32>

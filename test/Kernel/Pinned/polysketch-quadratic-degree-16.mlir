@@ -79,8 +79,8 @@ func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // Keys before the tile.
 // CHECK-NEXT: %[[BEFORE:.*]] = arith.minsi %[[FIRST]], %[[KEYS]] : index
 // CHECK-NEXT: %[[SQ_TILE:.*]] = tile.load %[[SQ]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x8xf32>
-// CHECK-NEXT:   %[[M_I_SAFE:.*]] = arith.maximumf %[[M_OF_QUERIES]], %[[TWO_TO_M120_32]] : tensor<32xf32>
-// CHECK-NEXT:   %[[M_I_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[M_I_SAFE]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_I_SAFE:.*]] = arith.maximumf %[[M_OF_QUERIES]], %[[TWO_TO_M120_32]] : tensor<32xf32>
+// CHECK-NEXT: %[[M_I_INVERSE:.*]] = arith.divf %[[ONE_32]], %[[M_I_SAFE]] : tensor<32xf32>
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[SEEN:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, row> %[[FIRST_KEY:.*]] = %[[C0]] to %[[BEFORE]] step 32 carries(
 // CHECK-SAME:     %[[M:.*]] = %[[M_START]], %[[DEN:.*]] = %[[ZERO_32]], %[[NUM:.*]] = %[[ZERO_32x40]]) :
