@@ -14,13 +14,15 @@ using namespace attune::fusion;
 Value fusion::countOf(TileBuilder &tiles, const Extent &extent, Value memory) {
   if (extent.window)
     return tiles.index(extent.window.getLength());
+  if (extent.size)
+    return extent.size.onHost(tiles);
   Value count = memory ? tiles.dim(memory, extent.dimension) : tiles.index(extent.count);
   return extent.cuts ? extent.cuts->partCount(tiles, count) : count;
 }
 
 Value fusion::countOf(const TileSite &site, const Extent &extent) {
-  if (extent.beforePart)
-    return site.tiles().mul(site[Axis::Part].first, extent.beforePart);
+  if (extent.size)
+    return extent.size.at(site);
   return countOf(site.tiles(), extent, extent.memory ? site.argument(extent.memory) : Value());
 }
 
@@ -88,8 +90,10 @@ static Value blockAt(const TileSite &site, const Extents &extents, Axis axis) {
   return tiles.mul(number, block);
 }
 
-Value fusion::beginAt(const TileSite &site, const Stage &stage, const kernel::VisibleKeys &borders, Border border) {
-  switch (border) {
+Value fusion::beginAt(const TileSite &site, const Stage &stage, const kernel::VisibleKeys &borders, const SegmentEnd &place) {
+  if (place.index)
+    return place.index.at(site);
+  switch (place.border) {
   case Border::Begin:
     return borders.begin ? borders.begin : site.tiles().index(0);
   case Border::Seen:
@@ -106,11 +110,11 @@ Value fusion::beginAt(const TileSite &site, const Stage &stage, const kernel::Vi
   llvm_unreachable("every border at which segments begin is above");
 }
 
-Value fusion::endAt(const TileSite &site, const Stage &stage, const kernel::VisibleKeys &borders, Border border) {
+Value fusion::endAt(const TileSite &site, const Stage &stage, const kernel::VisibleKeys &borders, const SegmentEnd &place) {
   TileBuilder &tiles = site.tiles();
-  if (border == Border::Rows || border == Border::Block)
-    return tiles.min(beginAt(site, stage, borders, border), borders.limit);
-  if (border == Border::RowsEnd)
+  if (!place.index && (place.border == Border::Rows || place.border == Border::Block))
+    return tiles.min(beginAt(site, stage, borders, place), borders.limit);
+  if (!place.index && place.border == Border::RowsEnd)
     return tiles.min(tiles.add(beginAt(site, stage, borders, Border::Rows), tiles.index(1)), borders.limit);
-  return beginAt(site, stage, borders, border);
+  return beginAt(site, stage, borders, place);
 }

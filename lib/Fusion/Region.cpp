@@ -36,4 +36,4 @@ LogicalResult KernelRegion::verify(function_ref<InFlightDiagnostic()> emitError)
   return success();
 }
 
-void KernelRegion::print(raw_ostream &os) const { RegionPrinter(os).print(*this); }
+void KernelRegion::print(raw_ostream &os) const { RegionPrinter::print(os, *this); }

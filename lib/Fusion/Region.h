@@ -30,9 +30,10 @@ struct Extent {
   std::optional<Axis> causal = std::nullopt;
   /// The entries are parts of the sequence that `memory` has at `dimension`.
   std::optional<kernel::SequenceCuts> cuts = std::nullopt;
+  Index begin = {}; ///< the first entry that belongs to what the grid has counted before; null: 0
+  Index size = {};  ///< how many there are from there on; null: what `memory` and `count` say
   bool ofPart = false; ///< a stage streams the entries of the part at the site, in place of all
   bool ofPiece = false; ///< the same of the piece of a part at the site
-  int64_t beforePart = 0; ///< so many entries for each part before that at the site; 0: `count`
   /// A stage streams the `count` entries that belong to the entry of that axis at the site.
   std::optional<Axis> memberOf = std::nullopt;
   std::optional<Axis> within = std::nullopt; ///< a stage streams the entries that the range of that axis has, as tokens too
@@ -56,6 +57,15 @@ enum class Border {
   RowsEnd  ///< behind it, as far as entries exist: where the one tile at the diagonal ends
 };
 
+/// Where a segment begins or ends.
+struct SegmentEnd {
+  SegmentEnd(Border border) : border(border) {}
+  SegmentEnd(Index index) : index(std::move(index)) {}
+
+  Border border = Border::Begin;
+  Index index = {}; ///< null: `border` says
+};
+
 /// A tile that is stored.
 struct RegionOutput {
   Source source;
@@ -72,12 +82,15 @@ struct StepForm {
   llvm::SmallVector<Source, 1> effects = {}; ///< stages that are run for the outputs of their steps
 };
 
-/// Consecutive steps of a stage. Where `masked`, not every entry counts for every row.
+/// Consecutive steps of a stage, over entries of the sources that its form reads. Where `masked`, not every entry counts for every
+/// row. An end that is a formula says which: row r counts the entries before it that are no later than r + diagonal.
 struct Segment {
   llvm::StringRef name;
-  Border from, to;
+  SegmentEnd from, to;
   bool masked;
   std::shared_ptr<const StepForm> form = nullptr; ///< of its steps, with the carry of the stage's; null: the stage's
+  int64_t step = 0;    ///< entries that a step takes; 0: as many as the stage's
+  Index diagonal = {}; ///< null: every row counts all
 };
 
 /// Another form of a step, for entries that need no other unit than the state has.
@@ -127,6 +140,7 @@ struct GridAxis {
   Axis axis;
   tile::Axis counts;
   int64_t tile = 1;
+  std::optional<Axis> inner = std::nullopt; ///< programs are pairs of an entry and one of this axis, which goes faster
 };
 
 struct KernelRegion {

@@ -40,6 +40,10 @@ static Value gridSize(TileBuilder &host, const KernelRegion &region, const GridA
     return kernel::multiply(host, count, kernel::windowCount(host, windows->window, windows->memory));
   if (extent.block)
     return kernel::BlockTiles{extent.block, axis.tile}.count(host, count);
+  if (axis.inner) {
+    const Extent &inner = (*region.extents)[*axis.inner];
+    return kernel::multiply(host, count, countOf(host, inner, inner.memory));
+  }
   return axis.tile == 1 ? count : host.ceilDiv(count, axis.tile);
 }
 
@@ -56,10 +60,16 @@ static SmallVector<Value> argumentsOf(const KernelRegion &region) {
     appendArguments(*stage, values);
   for (const RegionOutput &output : region.outputs)
     appendArguments(*output.source, values);
-  for (const Extent &extent : region.extents->ofAxes)
+  for (const Extent &extent : region.extents->ofAxes) {
     llvm::append_range(values, ValueRange{extent.memory, extent.lengths});
-  for (const RegionOutput &output : region.outputs)
+    extent.begin.appendArguments(values);
+    extent.size.appendArguments(values);
+  }
+  for (const RegionOutput &output : region.outputs) {
     values.push_back(output.memory);
+    for (const Dimension &dimension : output.dimensions)
+      dimension.at.appendArguments(values);
+  }
   llvm::erase(values, Value());
   llvm::stable_sort(values, [](Value a, Value b) { return placeOnHost(a) < placeOnHost(b); });
   return values;
@@ -90,13 +100,25 @@ static TileSite programSite(TileSite site, const KernelRegion &region) {
       site = site.with(axis, AxisRange{Value(), 0, Value(), Value(), view});
   for (const GridAxis &axis : region.grid) {
     const Extent &extent = (*region.extents)[axis.axis];
-    Value number = axis.axis == Axis::Batch ? entry : tiles.programId(axis.counts), first = number;
+    Value number = axis.axis == Axis::Batch ? entry : tiles.programId(axis.counts);
+    if (axis.inner) {
+      Value count = countOf(site, (*region.extents)[*axis.inner]);
+      AxisRange inner;
+      inner.first = arith::RemUIOp::create(tiles.builder, tiles.loc, number, count);
+      site = site.with(*axis.inner, inner);
+      number = kernel::divide(tiles, number, count);
+    }
+    Value first = number;
     kernel::BlockTiles blocks{extent.block ? extent.block : axis.tile, axis.tile};
     if (axis.tile != 1)
       first = blocks.first(tiles, number);
     Value limit = blocks.even() ? Value() : blocks.blockEnd(tiles, number);
     if (extent.lengths)
       limit = limitOf(site, extent, site[axis.axis].view);
+    if (extent.begin) {
+      Value begin = extent.begin.at(site);
+      first = tiles.add(begin, first), limit = tiles.add(begin, countOf(site, extent));
+    }
     site = site.with(axis.axis, AxisRange{first, axis.tile, limit, Value(), site[axis.axis].view, number});
   }
   return site;

@@ -52,13 +52,29 @@ static std::string nameOfMemory(Value memory, SmallVectorImpl<Value> &workspaces
   return "workspace" + std::to_string(found - workspaces.begin());
 }
 
+std::string RegionPrinter::show(const Index &index) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto define = [&](StringRef name, const Index &formula) {
+    if (llvm::any_of(definitions, [&](const auto &known) { return known.first == name; }))
+      return;
+    std::string shown = show(formula); // names that it has come before it
+    definitions.emplace_back(name.str(), std::move(shown));
+  };
+  index.print(os, [&](Value memory) { return nameOfMemory(memory, memories); }, define);
+  return text;
+}
+
 /// %name[batch, head / 2, key : rows, 24]
 std::string RegionPrinter::show(Value hostMemory, ArrayRef<Dimension> dimensions) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << nameOfMemory(hostMemory, memories) << '[';
   llvm::interleaveComma(dimensions, os, [&](const Dimension &dimension) {
-    os << (dimension.axis ? nameOf(*dimension.axis) : StringRef("0"));
+    if (dimension.at)
+      os << show(dimension.at);
+    else
+      os << (dimension.axis ? nameOf(*dimension.axis) : StringRef("0"));
     if (dimension.divide != 1)
       os << " / " << dimension.divide;
     if (dimension.modulo)
@@ -167,9 +183,9 @@ void RegionPrinter::forms(const Stage &stage, const StepForm &given) {
   }
 }
 
-static StringRef borderName(Border border) {
+std::string RegionPrinter::show(const SegmentEnd &place) {
   constexpr StringLiteral names[] = {"begin", "seen", "end", "block", "rows", "rows_end"};
-  return names[static_cast<unsigned>(border)];
+  return place.index ? show(place.index) : names[static_cast<unsigned>(place.border)].str();
 }
 
 /// Which entries of an axis exist, and for whom.
@@ -189,8 +205,8 @@ std::string RegionPrinter::extentOf(const Stage &stage, Axis axis) {
     stream << " of " << nameOf(*extent.memberOf);
   if (extent.within)
     stream << " within " << nameOf(*extent.within);
-  if (extent.beforePart)
-    stream << " before part * " << extent.beforePart;
+  if (extent.size)
+    stream << " of " << show(extent.size);
   if (extent.window)
     stream << ' ' << Attribute(extent.window);
   return text;
@@ -204,7 +220,11 @@ void RegionPrinter::stage(const TileSource &source, const Stage &stage, const St
     os << " with " << nameOf(*stage.together) << extentOf(stage, *stage.together);
   os << " segments(";
   llvm::interleaveComma(stage.segments, os, [&](const Segment &segment) {
-    os << segment.name << ": " << borderName(segment.from) << " to " << borderName(segment.to);
+    os << segment.name << ": " << show(segment.from) << " to " << show(segment.to);
+    if (segment.step)
+      os << " step " << segment.step;
+    if (segment.diagonal)
+      os << " diagonal " << show(segment.diagonal);
     os << (segment.masked ? " masked" : "");
   });
   os << ") carry(" << Attribute(given.term->carry((*stage.extents)[Axis::Batch].memory.getContext())) << ')';
@@ -237,19 +257,42 @@ void RegionPrinter::stage(const TileSource &source, const Stage &stage, const St
   os << '\n';
 }
 
-void RegionPrinter::print(const KernelRegion &region) {
+void RegionPrinter::head(const KernelRegion &region) {
   os << "region @" << region.name << '_' << region.suffix << " grid(";
   llvm::interleaveComma(region.grid, os, [&](const GridAxis &axis) {
     os << nameOf(axis.axis);
+    if (axis.inner)
+      os << " x " << nameOf(*axis.inner) << " of " << show((*region.extents)[*axis.inner].size);
     if (axis.tile != 1)
       os << " tile " << axis.tile;
+    if (const Extent &extent = (*region.extents)[axis.axis]; extent.begin)
+      os << " from " << show(extent.begin) << " of " << show(extent.size);
   });
   os << ")\n    schedule(" << Attribute(region.schedule) << ") {\n";
-  for (const GridAxis &axis : region.grid)
+}
+
+void RegionPrinter::body(const KernelRegion &region) {
+  for (const GridAxis &axis : region.grid) {
     available |= setOf(axis.axis);
+    if (axis.inner)
+      available |= setOf(*axis.inner);
+  }
   for (const Source &stage : region.effects)
     require(*stage);
   for (const RegionOutput &each : region.outputs)
     output(each);
-  os << "}\n";
+}
+
+/// The body is printed first, since it says which formulas stand before it.
+void RegionPrinter::print(llvm::raw_ostream &os, const KernelRegion &region) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  RegionPrinter printer(stream);
+  printer.head(region);
+  size_t begin = text.size();
+  printer.body(region);
+  os << StringRef(text).take_front(begin);
+  for (const auto &[name, formula] : printer.definitions)
+    os << "  let " << name << " = " << formula << '\n';
+  os << StringRef(text).drop_front(begin) << "}\n";
 }

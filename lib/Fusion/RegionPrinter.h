@@ -16,21 +16,25 @@ namespace attune::fusion {
 /// on.
 class RegionPrinter {
 public:
-  explicit RegionPrinter(llvm::raw_ostream &os) : os(os) {}
-
-  void print(const KernelRegion &region);
+  static void print(llvm::raw_ostream &os, const KernelRegion &region);
 
   /// Begins the line of a source: its number.
   llvm::raw_ostream &line(const TileSource &source);
   std::string show(mlir::Value hostMemory, llvm::ArrayRef<Dimension> dimensions);
+  std::string show(const Index &index);
   void term(const TileSource &source, const Term &term, Sources operands);
   void stage(const TileSource &source, const Stage &stage, const StepForm &form);
 
 private:
+  explicit RegionPrinter(llvm::raw_ostream &os) : os(os) {}
+
+  void head(const KernelRegion &region);
+  void body(const KernelRegion &region);
   void require(const TileSource &source);
   /// What a source reads that depends on nothing but the axes that have a range here.
   void requireOutside(const TileSource &source);
   unsigned numberOf(const TileSource &source) const;
+  std::string show(const SegmentEnd &place);
   std::string extentOf(const Stage &stage, Axis axis);
   void output(const RegionOutput &output);
   void outputs(const Stage &stage, const StepForm &form);
@@ -43,6 +47,7 @@ private:
   llvm::raw_ostream &os;
   std::vector<std::pair<const TileSource *, unsigned>> numbers;
   llvm::SmallVector<mlir::Value> memories;
+  std::vector<std::pair<std::string, std::string>> definitions; ///< formulas that have a name, each after those that it has
   unsigned next = 0; ///< number of the next source
   AxisSet available; ///< axes of the grid and of the stages around the line
   unsigned indent = 1;

@@ -37,7 +37,7 @@ public:
 
 private:
   SiteValue build(const TileSite &site) const override;
-  SmallVector<Value> buildSegment(const TileSite &site, const Segment &segment, const kernel::VisibleKeys &borders,
+  SmallVector<Value> buildSegment(const TileSite &site, const Segment &segment, kernel::VisibleKeys borders,
                                   ValueRange state) const;
   TileSite stepSite(const TileSite &site, Scope &inner, Value first, const Segment &segment,
                     const kernel::VisibleKeys &borders, Value end) const;
@@ -83,7 +83,7 @@ static AxisSet axesOf(const Stage &stage, const StepForm &form) {
   if (stage.begin)
     axes |= stage.begin->axes();
   const Extent &extent = (*stage.extents)[stage.axis];
-  if (extent.ofPart || extent.beforePart)
+  if (extent.ofPart)
     axes |= setOf(Axis::Part);
   if (extent.ofPiece)
     axes |= setOf(Axis::Piece);
@@ -93,7 +93,11 @@ static AxisSet axesOf(const Stage &stage, const StepForm &form) {
     axes |= setOf(*extent.within);
   if (extent.causal && (*stage.extents)[*extent.causal].within)
     axes |= setOf(*(*stage.extents)[*extent.causal].within);
-  return axes & ~stage.axes();
+  axes &= ~stage.axes();
+  // Formulas are those of the stage's reader: it may have another range of the axis that the stage streams.
+  for (const Segment &segment : stage.segments)
+    axes |= segment.from.index.axes() | segment.to.index.axes() | segment.diagonal.axes();
+  return axes | extent.size.axes();
 }
 
 StageSource::StageSource(Stage given, StepForm givenForm)
@@ -121,7 +125,11 @@ StageSource::StageSource(Stage given, StepForm givenForm)
 
 void StageSource::appendArguments(SmallVectorImpl<Value> &values) const {
   values.push_back((*stage.extents)[stage.axis].lengths);
+  (*stage.extents)[stage.axis].size.appendArguments(values);
   form.term->appendArguments(values);
+  for (const Segment &segment : stage.segments)
+    for (const Index &index : {segment.from.index, segment.to.index, segment.diagonal})
+      index.appendArguments(values);
   for (const RegionOutput &output : form.outputs)
     values.push_back(output.memory);
 }
@@ -145,8 +153,14 @@ static SmallVector<Value> emptyState(const TileSite &site, const StreamedTerm &t
   return state;
 }
 
+/// The borders of the stage's axis, where a segment has one that is no formula.
+static kernel::VisibleKeys bordersOfSegments(const TileSite &site, const Stage &stage) {
+  auto isFormula = [](const Segment &segment) { return segment.from.index && segment.to.index; };
+  return llvm::all_of(stage.segments, isFormula) ? kernel::VisibleKeys() : bordersOf(site, stage);
+}
+
 SiteValue StageSource::build(const TileSite &site) const {
-  kernel::VisibleKeys borders = bordersOf(site, stage);
+  kernel::VisibleKeys borders = bordersOfSegments(site, stage);
   SmallVector<Value> state = emptyState(site, *form.term);
   if (stage.begin)
     state.assign(stage.begin->read(site).tiles);
@@ -176,8 +190,9 @@ TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, 
   const Extent &streamed = (*stage.extents)[stage.axis];
   if (streamed.memberOf)
     first = inner.tiles.add(inner.tiles.mul(site[*streamed.memberOf].first, streamed.count), first);
-  AxisRange range{first, stage.step, segment.masked ? borders.limit : Value(), Value(), site[stage.axis].view};
-  if (segment.to == Border::Block)
+  int64_t count = segment.step ? segment.step : stage.step;
+  AxisRange range{first, count, segment.masked ? borders.limit : Value(), Value(), site[stage.axis].view};
+  if (!segment.to.index && segment.to.border == Border::Block)
     range.limit = end;
   Mask mask = segment.masked ? Mask{borders.limit, borders.diagonal} : Mask();
   TileSite step = site.step(inner, stage.axis, range, mask);
@@ -188,17 +203,22 @@ TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, 
   return step.with(*stage.together, range);
 }
 
-SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment &segment,
-                                             const kernel::VisibleKeys &borders, ValueRange state) const {
+SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment &segment, kernel::VisibleKeys borders,
+                                             ValueRange state) const {
   TileBuilder &tiles = site.tiles();
   Value lower = beginAt(site, stage, borders, segment.from), upper = endAt(site, stage, borders, segment.to);
+  if (segment.to.index) {
+    borders.limit = upper;
+    borders.diagonal = segment.diagonal ? segment.diagonal.at(site) : Value();
+  }
   const StepForm &chosen = segment.form ? *segment.form : form;
   auto next = [&](Block &block, Value first, ValueRange carried) {
     Scope inner(block, tiles.loc, &site.block());
     return buildStep(stepSite(site, inner, first, segment, borders, upper), chosen, carried);
   };
   tile::CarryAttrInterface carry = form.term->carry(tiles.builder.getContext());
-  tile::LoopOp loop = buildLoop(tiles, carry, lower, upper, stage.step, state, next);
+  int64_t step = segment.step ? segment.step : stage.step;
+  tile::LoopOp loop = buildLoop(tiles, carry, lower, upper, step, state, next);
   if (stage.cut)
     kernel::markStream(loop, stage.cut->length, stage.cut->kernel, stage.cut->memory);
   return SmallVector<Value>(loop.getResults());

@@ -132,6 +132,8 @@ void TileSite::bind(const void *source, AxisSet axes, SiteValue value) const {
 
 /// Built where the range of its axis is, since all that is read there shares it.
 Value TileSite::index(const Dimension &dimension) const {
+  if (dimension.at)
+    return dimension.at.at(*this);
   if (!dimension.axis)
     return tiles().index(dimension.add);
   TileBuilder &at = placed[numberOf(*dimension.axis)]->tiles;

@@ -14,23 +14,15 @@
 #ifndef ATTUNE_LIB_FUSION_TILESITE_H
 #define ATTUNE_LIB_FUSION_TILESITE_H
 
+#include "Index.h"
 #include "WindowView.h"
 
 #include <array>
-#include <bitset>
 #include <deque>
 
 namespace attune::fusion {
 using kernel::WindowView;
 using tile::TileBuilder;
-
-/// What the grid counts or a stage streams.
-/// `Part`: parts of a sequence that are worked on side by side, `Piece`: pieces of it, in order.
-enum class Axis { Batch, Head, SharedHead, Query, Key, Model, Part, Piece, Block, Slice };
-inline constexpr unsigned axisCount = 10;
-using AxisSet = std::bitset<axisCount>;
-llvm::StringRef nameOf(Axis axis);
-AxisSet setOf(llvm::ArrayRef<Axis> axes);
 
 /// What the numbers of a tile stand for. `Log`: x stands for 2^x. `Scaled`: sums in a unit a row, of which the first
 /// tile has the units.
@@ -102,6 +94,7 @@ struct Dimension {
   Position position = Position::First;
   bool fromRange = false; ///< rows are counted from the range's first, which is no part of the index
   int64_t block = 0;  ///< of ⌊first / divide⌋: of the tiles of `divide` entries one begins with every so many; 0: they follow one another
+  Index at = {};      ///< the index, in place of what the axis says
 };
 
 class TileSite {

@@ -50,9 +50,11 @@ void fusion::appendArguments(const TileSource &root, SmallVectorImpl<Value> &val
 
 static AxisSet axesOf(ArrayRef<Dimension> dimensions) {
   AxisSet axes;
-  for (const Dimension &dimension : dimensions)
+  for (const Dimension &dimension : dimensions) {
     if (dimension.axis)
       axes |= setOf(*dimension.axis);
+    axes |= dimension.at.axes();
+  }
   return axes;
 }
 
@@ -62,7 +64,11 @@ public:
   MemorySource(Value hostMemory, ArrayRef<Dimension> dimensions, AxisSet writtenIn)
       : TileSource(axesOf(dimensions) | writtenIn, Representation::Plain), hostMemory(hostMemory), dimensions(dimensions) {}
 
-  void appendArguments(SmallVectorImpl<Value> &values) const override { values.push_back(hostMemory); }
+  void appendArguments(SmallVectorImpl<Value> &values) const override {
+    values.push_back(hostMemory);
+    for (const Dimension &dimension : dimensions)
+      dimension.at.appendArguments(values);
+  }
   void print(RegionPrinter &printer) const override {
     printer.line(*this) << "load " << printer.show(hostMemory, dimensions) << '\n';
   }
@@ -72,6 +78,19 @@ private:
 
   Value hostMemory;
   SmallVector<Dimension, 4> dimensions;
+};
+
+class NumberSource : public TileSource {
+public:
+  explicit NumberSource(Index index) : TileSource(index.axes(), Representation::Plain), index(std::move(index)) {}
+
+  void appendArguments(SmallVectorImpl<Value> &values) const override { index.appendArguments(values); }
+  void print(RegionPrinter &printer) const override { printer.line(*this) << "number " << printer.show(index) << '\n'; }
+
+private:
+  SiteValue build(const TileSite &site) const override { return {{site.tiles().iota(index.at(site), 1)}}; }
+
+  Index index;
 };
 } // namespace
 
@@ -84,3 +103,5 @@ SiteValue BoundSource::build(const TileSite &) const {
 Source fusion::memory(Value hostMemory, ArrayRef<Dimension> dimensions, AxisSet writtenIn) {
   return std::make_shared<MemorySource>(hostMemory, dimensions, writtenIn);
 }
+
+Source fusion::number(Index index) { return std::make_shared<NumberSource>(std::move(index)); }

@@ -79,6 +79,9 @@ private:
 /// two sources that read a memory each reads it as it is where it is read first.
 Source memory(mlir::Value hostMemory, llvm::ArrayRef<Dimension> dimensions, AxisSet writtenIn = {});
 
+/// What a formula gives, as [1] in f32.
+Source number(Index index);
+
 /// The values of the host that a tree of sources takes, in the order in which they are met, each once.
 void appendArguments(const TileSource &root, llvm::SmallVectorImpl<mlir::Value> &values);
 

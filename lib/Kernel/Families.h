@@ -80,26 +80,6 @@ struct BuildSite {
   mlir::Value workspace(llvm::ArrayRef<int64_t> shape, mlir::ValueRange dynamicSizes);
 };
 
-/// result [batch, heads, count, d] = means of `count` equal runs of problem.query.
-void buildPool(BuildSite &site, const Problem &problem, const Tokens &result, mlir::Value count);
-
-struct EvaOptions {
-  int64_t chunk;
-  std::optional<int64_t> local;
-  double muWeight, scale;
-  bool excludeLocal, mass;
-};
-
-/// What EVA's kernels hand on: row c of each for chunk c, then the edges.
-struct EvaSummaries {
-  Tokens mean, value;    ///< [batch, H, rows, d], [batch, H, rows, dv]
-  mlir::Value logWeight; ///< [batch, H, rows], in units of log 2
-  mlir::Value chunks;    ///< C, an index of the host
-};
-
-/// EVA (attn.eva).
-void buildEva(BuildSite &site, const Problem &problem, const EvaOptions &options);
-
 } // namespace attune::kernel
 
 #endif // ATTUNE_LIB_KERNEL_FAMILIES_H

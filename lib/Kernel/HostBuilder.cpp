@@ -116,9 +116,9 @@ LogicalResult HostBuilder::writeEva(attn::EvaOp op, const Output &output) {
   problem.causal = op.getCausal();
   if (failed(readMechanism(op, problem, output)))
     return failure();
-  buildEva(site, problem,
-           {static_cast<int64_t>(op.getChunk()), op.getLocal(), op.getMuWeight().convertToDouble(),
-            op.getScale().convertToDouble(), op.getExcludeLocal() && op.getLocal(), op.getMass()});
+  for (const fusion::KernelRegion &region : evaRegions(site, problem, op))
+    if (failed(buildKernel(region)))
+      return failure();
   return success();
 }
 
@@ -133,7 +133,8 @@ LogicalResult HostBuilder::writeAgent(attn::AgentOp op, const Output &output) {
   constexpr int64_t dynamic = ShapedType::kDynamic;
   Tokens pooled{site.workspace({dynamic, heads, agents, inner.width()}, batch), 0, heads, inner.width(), {}};
   Tokens mixed{site.workspace({dynamic, heads, agents, dv}, batch), 0, heads, dv, {}};
-  buildPool(site, inner, pooled, host.index(agents));
+  if (failed(buildKernel(poolRegion(inner, pooled))))
+    return failure();
   Problem outer = startProblem();
   outer.query = inner.query, outer.key = pooled, outer.value = mixed, outer.output = output;
   inner.query = pooled, inner.output = Output{mixed.memory, 0, std::nullopt};

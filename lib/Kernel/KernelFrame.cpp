@@ -148,8 +148,6 @@ SmallVector<Value> kernel::hostValues(const Problem &problem, ArrayRef<Value> fu
   return values;
 }
 
-Value kernel::rowOf(TileBuilder &tiles, Value x) { return tiles.reduceAdd(x, 0); }
-
 Value kernel::multiply(TileBuilder &tiles, Value a, Value b) {
   return arith::MulIOp::create(tiles.builder, tiles.loc, a, b);
 }
@@ -188,14 +186,4 @@ Value kernel::normalize(TileBuilder &tiles, attn::DenominatorAttr guard, Value n
     inverse = tiles.minimum(inverse, tiles.constant(rows, std::numeric_limits<float>::max()));
   inverse = tiles.selectEqual(denominator, 0, tiles.constant(rows, 0), inverse);
   return tiles.times(numerator, tiles.expand(inverse, 1, tiles.shape(numerator)));
-}
-
-Type kernel::kernelOperand(const Problem &problem, TileBuilder &tiles) {
-  Type operand = problem.schedule.getOperand();
-  return operand.isF16() ? tiles.builder.getF32Type() : operand;
-}
-
-Type kernel::stateOperand(const Problem &problem, TileBuilder &tiles) {
-  bool gpu = problem.schedule.getTarget() == tile::TargetKind::GPU;
-  return gpu ? Type(tiles.builder.getF32Type()) : kernelOperand(problem, tiles);
 }

@@ -93,9 +93,6 @@ struct VisibleKeys {
   mlir::Value begin = {}; ///< the first of them; null: 0
 };
 
-VisibleKeys visibleKeys(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, const Point &point,
-                        mlir::Value firstQuery);
-
 /// The key length of a batch entry, which has `count` tokens: within 0 … count whatever the memory holds, as it may change
 /// after the runtime has looked at it, and on a device nobody has.
 mlir::Value lengthOf(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, mlir::Value batch,
@@ -130,12 +127,6 @@ mlir::Value addBias(TileBuilder &tiles, mlir::Value x, mlir::Value bias, mlir::V
 mlir::Value maskKeys(TileBuilder &tiles, const VisibleKeys &visible, mlir::Value weights, mlir::Value firstKey,
                      double fill);
 
-/// The mean of tokens from ≤ t < end, read `tile` at a time: [1, width]; 0 of none.
-mlir::Value meanOfTokens(TileBuilder &tiles, const TokenReader &tokens, mlir::Value from, mlir::Value end, int64_t tile);
-
-/// x [1, width] as [width].
-mlir::Value rowOf(TileBuilder &tiles, mlir::Value x);
-
 /// ⌊x / divisor⌋ of whole numbers x in f32.
 mlir::Value floorDivide(TileBuilder &tiles, mlir::Value x, int64_t divisor);
 
@@ -145,12 +136,6 @@ mlir::Value divide(TileBuilder &tiles, mlir::Value a, mlir::Value b);
 
 /// numerator [R, C] / max(denominator + bias, floor) [R], 0 where that is exactly 0.
 mlir::Value normalize(TileBuilder &tiles, attn::DenominatorAttr guard, mlir::Value numerator, mlir::Value denominator);
-
-/// The element type of features and of their products as operands: the schedule's, unless that is f16. Features pass its
-/// range below (φ of −30 is 1e-13) and weights above (|φ(q)||φ(k)| may be more than 65504), so then it is f32.
-mlir::Type kernelOperand(const Problem &problem, TileBuilder &tiles);
-/// The same where a whole state is read, after its last key: a GPU's products take it as it was summed.
-mlir::Type stateOperand(const Problem &problem, TileBuilder &tiles);
 
 } // namespace attune::kernel
 

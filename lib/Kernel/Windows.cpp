@@ -190,16 +190,6 @@ VisibleKeys kernel::keysBefore(TileBuilder &tiles, const CausalTile &tile, Value
   return result;
 }
 
-VisibleKeys kernel::visibleKeys(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem,
-                                const Point &point, Value firstQuery) {
-  Value limit = keyLimit(frame, tiles, problem, point);
-  if (!problem.causal)
-    return allKeys(tiles, limit, problem.keyTile());
-  Value queries = queryCount(tiles, problem, frame[problem.query.memory]);
-  Value keys = keyCount(tiles, problem, frame[problem.key.memory]);
-  return keysBefore(tiles, {firstQuery, problem.queryTile(), queries, keys}, limit, problem.keyTile());
-}
-
 Value kernel::maskKeys(TileBuilder &tiles, const VisibleKeys &visible, Value weights, Value firstKey, double fill) {
   Value left = tiles.sub(visible.limit, firstKey);
   Value diagonal = visible.diagonal ? tiles.sub(visible.diagonal, firstKey) : Value();

@@ -95,6 +95,7 @@ Value Convolution::addAll(Value sum) const {
 /// count.
 static AxisRange rowsOfValues(const TileSite &site, bool inView) {
   AxisRange rows = site[Axis::Query];
+  rows.limit = Value(); // rows that the site leaves out are neighbors, too
   if (!rows.view.window || inView)
     return rows;
   return {site.tiles().add(rows.view.origin, rows.first), rows.count, Value(), Value(), {}};

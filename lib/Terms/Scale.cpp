@@ -21,6 +21,8 @@ struct Scale : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Value x = operands[0]->tile(site, tiles.builder.getF32Type());
+    for (const Source &further : operands.drop_front())
+      x = tiles.plus(x, further->tile(site, tiles.builder.getF32Type()));
     return {tiles.times(x, tiles.constant(tiles.shape(x), factor))};
   }
 

@@ -15,7 +15,7 @@ using namespace attune::fusion;
 
 namespace {
 struct SoftmaxPartial : StreamedTerm {
-  explicit SoftmaxPartial(int64_t width) : width(width) {}
+  SoftmaxPartial(int64_t width, bool wide) : width(width), wide(wide) {}
 
   StringRef name() const override { return "softmax_partial"; }
   std::optional<Representation> takes(unsigned operand) const override {
@@ -40,12 +40,16 @@ struct SoftmaxPartial : StreamedTerm {
     Value s = operands[0]->tile(site);                                                              // [Tq, Tk]
     Value w = tiles.exp2(tiles.minus(s, tiles.expand(unit, 1, tiles.shape(s))));                    // [Tq, Tk]
     Value l = tiles.plus(sums[0], tiles.reduceAdd(w, 1));                                           // [Tq]
-    Value v = operands[1]->tile(site, site.operand());                                              // [Tk, dv]
-    return {l, tiles.dot(tiles.cast(w, site.operand()), v, sums[1])};                               // [Tq, dv]
+    Type type = wide ? Type(tiles.builder.getF32Type()) : site.operand();
+    Value v = operands[1]->tile(site, type);                                                        // [Tk, dv]
+    return {l, tiles.dot(tiles.cast(w, type), v, sums[1])};                                         // [Tq, dv]
   }
 
   int64_t width;
+  bool wide;
 };
 } // namespace
 
-terms::StreamedPtr terms::softmaxPartial(int64_t width) { return std::make_unique<SoftmaxPartial>(width); }
+terms::StreamedPtr terms::softmaxPartial(int64_t width, bool wide) {
+  return std::make_unique<SoftmaxPartial>(width, wide);
+}

@@ -19,7 +19,7 @@ using StreamedPtr = std::unique_ptr<StreamedTerm>;
 
 // Of each token.
 
-/// (x): factor · x in f32, which may be exponents.
+/// (x, …): factor times the sum of all, in f32, which may be exponents.
 TermPtr scale(double factor, fusion::Representation gives = fusion::Representation::Plain);
 /// (x): (x − mean) / sqrt(variance + ε) of each row.
 TermPtr qkNorm(double epsilon);
@@ -104,11 +104,24 @@ TermPtr logits(fusion::Representation gives, double scale, bool wide);
 TermPtr visible();
 /// (w): w_ij of pairs j ≤ i, counted from the first entries of both ranges, else 0.
 TermPtr lowerTriangle();
+/// (w): w_ij where block j of `length` tokens ends at or before token i, else what stands for 0.
+TermPtr endedBlocks(int64_t length);
+/// (μ, k): scale (⟨μ, k_j⟩ − |k_j|²/2) for one μ [1, d], as exponents: those of a Gaussian around μ, less what all have in common.
+TermPtr gaussianLogits(double scale);
+/// (s, w): s_ij + w_j.
+TermPtr addLogWeights();
+/// (count): its log2, or 0 unless it `weighs`: [1]; −∞ of 0.
+TermPtr logCount(bool weighs);
 
 // Over an axis.
 
-/// (s, v): m = max_j s_j, Σ_j 2^(s_j − m), Σ_j 2^(s_j − m) v_j for exponents s and v [keys, width].
-StreamedPtr softmaxPartial(int64_t width);
+/// (x): Σ_t x_t of tokens [T, width].
+StreamedPtr tokenSum(int64_t width);
+/// (Σ, count): Σ / count: [1, width].
+TermPtr mean();
+/// (s, v): m = max_j s_j, Σ_j 2^(s_j − m), Σ_j 2^(s_j − m) v_j for exponents s and v [keys, width], with operands of products in f32
+/// if `wide`.
+StreamedPtr softmaxPartial(int64_t width, bool wide = false);
 /// (t, v): u = max_j |t_j|, Σ_j (t_j / u)^degree, Σ_j (t_j / u)^degree v_j.
 StreamedPtr powerPartial(int64_t degree, int64_t width, attn::DenominatorAttr guard);
 /// (w, v, …): Σ_j w_j v_j of each v, which have these widths, and, if `withSums`, Σ_j w_j; with operands of products in f32 if `wide`.

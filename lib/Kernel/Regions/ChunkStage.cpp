@@ -24,7 +24,7 @@ ChunkStage::ChunkStage(const Problem &problem) : problem(problem), plan(problem)
   part.memory = (*parts)[Axis::Key].memory, part.dimension = (*parts)[Axis::Key].dimension;
   part.cuts = cuts;
   (*parts)[Axis::Query].ofPart = true;
-  (*parts)[Axis::Piece].beforePart = cuts.perPart;
+  (*parts)[Axis::Piece].size = Index::first(Axis::Part) * cuts.perPart;
   extents = parts;
 }
 

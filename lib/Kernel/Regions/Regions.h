@@ -31,6 +31,13 @@ fusion::KernelRegion logChunkedRegion(RegionDraft &draft, attn::CausalReadoutOp 
 /// The states of the pieces (Pieces.h) into `result`, which has a place for each.
 fusion::KernelRegion piecesRegion(RegionDraft &draft, const KeySums &sums, const StateMemory &result);
 
+/// result [batch, heads, runs, d] = the means of equal runs of problem.query.
+fusion::KernelRegion poolRegion(const Problem &problem, const Tokens &result);
+
+/// EVA (attn.eva): the summaries of chunks, those of what blocks leave of chunks where they are excluded, and the softmax over keys
+/// and summaries, which lie in workspaces.
+llvm::SmallVector<fusion::KernelRegion, 3> evaRegions(BuildSite &site, const Problem &problem, attn::EvaOp op);
+
 /// problem.output.memory [batch, heads, tokens, width] = the projection of problem.query.
 fusion::KernelRegion projectionRegion(const Problem &problem);
 

@@ -347,7 +347,7 @@ KernelRegion kernel::sketchedBlocksRegion(const SketchedProblem &at, const Sketc
     SequenceCuts cuts = cutsOf(at.problem, at.grid.block);
     (*extents)[Axis::Part] = {(*extents)[Axis::Key].memory, (*extents)[Axis::Key].dimension};
     (*extents)[Axis::Part].cuts = cuts;
-    (*extents)[Axis::Piece].beforePart = cuts.perPart;
+    (*extents)[Axis::Piece].size = Index::first(Axis::Part) * cuts.perPart;
     tokens.ofPart = true;
     region.grid.push_back({Axis::Part, tile::Axis::KeyPiece});
   }

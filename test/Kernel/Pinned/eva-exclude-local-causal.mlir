@@ -34,16 +34,16 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:    %[[BETAS:.*]] = tile.workspace(%[[BATCHES]], %[[CHUNKS]]) : memref<?x3x?x40xf32>
 // CHECK-NEXT:    %[[LOG_WEIGHTS:.*]] = tile.workspace(%[[BATCHES]], %[[CHUNKS]]) : memref<?x3x?xf32>
 // CHECK-NEXT:    tile.launch @eva_summaries grid(%[[BATCHES]], %[[C3]], %[[CHUNKS]])
-// CHECK-SAME:        (%[[Q]], %[[K]], %[[V]], %[[MEANS]], %[[BETAS]], %[[LOG_WEIGHTS]]) :
+// CHECK-SAME:        (%[[Q]], %[[K]], %[[V]], %[[BETAS]], %[[MEANS]], %[[LOG_WEIGHTS]]) :
 // CHECK-NEXT:    %[[BLOCKS_OF_KEYS:.*]] = arith.divui %[[KEYS]], %[[C48]] : index
+//   Every local block of every sequence is an entry of the batch axis.
+// CHECK-NEXT:    %[[ALL_BLOCKS:.*]] = arith.muli %[[BATCHES]], %[[BLOCKS_OF_KEYS]] : index
 // CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[BLOCKS_OR_ONE:.*]] = arith.maxsi %[[BLOCKS_OF_KEYS]], %[[C1]] : index
 // CHECK-NEXT:    %[[QUERIES_PER_BLOCK:.*]] = arith.divui %[[QUERIES]], %[[BLOCKS_OR_ONE]] : index
-//   Every local block of every sequence is an entry of the batch axis.
-// CHECK-NEXT:    %[[ALL_BLOCKS:.*]] = arith.muli %[[BATCHES]], %[[BLOCKS_OF_KEYS]] : index
 // CHECK-NEXT:    %[[QUERY_BLOCKS:.*]] = arith.ceildivui %[[QUERIES_PER_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:    tile.launch @eva_mix grid(%[[ALL_BLOCKS]], %[[C3]], %[[QUERY_BLOCKS]])
-// CHECK-SAME:        (%[[Q]], %[[K]], %[[V]], %[[O]], %[[MEANS]], %[[BETAS]], %[[LOG_WEIGHTS]]) :
+// CHECK-SAME:        (%[[Q]], %[[K]], %[[V]], %[[O]], %[[MEANS]], %[[LOG_WEIGHTS]], %[[BETAS]]) :
 // CHECK-NEXT:    return
 
 // Mix: a thread block for each local block of each sequence, head and 64 queries of the block.
@@ -53,8 +53,8 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-SAME:    %[[V:[a-z0-9]+]]: memref<?x3x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[O:[a-z0-9]+]]: memref<?x3x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:    %[[MEANS:[a-z0-9]+]]: memref<?x3x?x24xf32>
-// CHECK-SAME:    %[[BETAS:[a-z0-9]+]]: memref<?x3x?x40xf32>
 // CHECK-SAME:    %[[LOG_WEIGHTS:[a-z0-9]+]]: memref<?x3x?xf32>
+// CHECK-SAME:    %[[BETAS:[a-z0-9]+]]: memref<?x3x?x40xf32>
 // CHECK-SAME:    grid(batch, head, query_block) attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048,
 // CHECK-SAME:    operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG:     %[[FLOAT_MAX_64:.*]] = arith.constant dense<3.40282347E+38> : tensor<64xf32>
@@ -71,29 +71,29 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-DAG:     %[[C48:.*]] = arith.constant 48 : index
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
 // CHECK:         %[[BATCH:.*]] = tile.program_id batch
-// CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT:    %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] : memref
-// CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[BLOCKS_OF_KEYS:.*]] = arith.divui %[[KEYS]], %[[C48]] : index
 //   The batch axis counts the local blocks of all sequences.
 // CHECK-NEXT:    %[[BLOCK:.*]] = arith.remui %[[BATCH]], %[[BLOCKS_OF_KEYS]] : index
 // CHECK-NEXT:    %[[SEQUENCE:.*]] = arith.divui %[[BATCH]], %[[BLOCKS_OF_KEYS]] : index
+// CHECK-NEXT:    %[[HEAD:.*]] = tile.program_id head
+// CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
+// CHECK-NEXT:    %[[TILE_OFFSET:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
+// CHECK-NEXT:    %[[QUERIES:.*]] = memref.dim %[[Q]], %[[C2]] : memref
 // CHECK-NEXT:    %[[QUERIES_PER_BLOCK:.*]] = arith.divui %[[QUERIES]], %[[BLOCKS_OF_KEYS]] : index
 //   Queries of the block: from BLOCK_QUERY, of the tile: from FIRST_QUERY, both below QUERIES_END.
 // CHECK-NEXT:    %[[BLOCK_QUERY:.*]] = arith.muli %[[BLOCK]], %[[QUERIES_PER_BLOCK]] : index
-// CHECK-NEXT:    %[[QUERY_BLOCK:.*]] = tile.program_id query_block
-// CHECK-NEXT:    %[[TILE_OFFSET:.*]] = arith.muli %[[QUERY_BLOCK]], %[[C64]] : index
 // CHECK-NEXT:    %[[FIRST_QUERY:.*]] = arith.addi %[[BLOCK_QUERY]], %[[TILE_OFFSET]] : index
 // CHECK-NEXT:    %[[QUERIES_END:.*]] = arith.addi %[[BLOCK_QUERY]], %[[QUERIES_PER_BLOCK]] : index
-// CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]]
-// CHECK-SAME:        rows(%[[QUERIES_END]]) : memref{{.*}} -> tensor<64x24xf32>
-// CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_64x24]] : tensor<64x24xf32>
 //   Keys of the local block: LOCAL_START to LOCAL_END.
 // CHECK-NEXT:    %[[LOCAL_START:.*]] = arith.muli %[[BLOCK]], %[[C48]] : index
 // CHECK-NEXT:    %[[LOCAL_STOP:.*]] = arith.addi %[[LOCAL_START]], %[[C48]] : index
 // CHECK-NEXT:    %[[LOCAL_LIMIT:.*]] = arith.minsi %[[LOCAL_STOP]], %[[KEYS]] : index
 // CHECK-NEXT:    %[[TILE_STOP:.*]] = arith.addi %[[FIRST_QUERY]], %[[C64]] : index
 // CHECK-NEXT:    %[[LOCAL_END:.*]] = arith.minsi %[[LOCAL_LIMIT]], %[[TILE_STOP]] : index
+// CHECK-NEXT:    %[[Q_TILE:.*]] = tile.load %[[Q]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_QUERY]], %[[C0]]]
+// CHECK-SAME:        rows(%[[QUERIES_END]]) : memref{{.*}} -> tensor<64x24xf32>
+// CHECK-NEXT:    %[[Q_SCALED:.*]] = arith.mulf %[[Q_TILE]], %[[SCALE_64x24]] : tensor<64x24xf32>
 //   Online softmax over the keys of the block.
 // CHECK-NEXT:    %[[LOCAL:.*]]:3 = tile.loop #tile.rescaled_sum<exp2, row> %[[FIRST_KEY:[^ ]+]] = %[[LOCAL_START]] to %[[LOCAL_END]] step 48
 // CHECK-SAME:        carries(%[[MAX:[^ ]+]] = %[[NEG_INF_64]], %[[SUM:[^ ]+]] = %[[ZERO_64]], %[[ACC:[^ ]+]] = %[[ZERO_64x40]])
@@ -103,12 +103,10 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 //     Logits [64, tile] = q kᵀ
 // CHECK-NEXT:      %[[SCORES:.*]] = tile.dot %[[Q_SCALED]], %[[K_TILE]], %[[ZERO_64x48]] {transpose_b}
 // CHECK-SAME:          : tensor<64x24xf32>, tensor<48x24xf32> -> tensor<64x48xf32>
-// CHECK-NEXT:      %[[TILE_DIAGONAL:.*]] = arith.subi %[[FIRST_QUERY]], %[[FIRST_KEY]] : index
 // CHECK-NEXT:      %[[KEYS_LEFT:.*]] = arith.subi %[[LOCAL_END]], %[[FIRST_KEY]] : index
+// CHECK-NEXT:      %[[TILE_DIAGONAL:.*]] = arith.subi %[[FIRST_QUERY]], %[[FIRST_KEY]] : index
 //     Scores of keys that do not exist or come after the query become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[KEYS_LEFT]]) diagonal(%[[TILE_DIAGONAL]]) : tensor<64x48xf32>
-// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
-// CHECK-SAME:          rows(%[[LOCAL_END]]) : memref{{.*}} -> tensor<48x40xf32>
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<64x48xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
@@ -118,16 +116,18 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 //     Weights [64, 48] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<64xf32> -> tensor<64x48xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<64x48xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x48xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x48xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[V_TILE:.*]] = tile.load %[[V]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_KEY]], %[[C0]]]
+// CHECK-SAME:          rows(%[[LOCAL_END]]) : memref{{.*}} -> tensor<48x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[V_TILE]], %[[OLD_ACC]] : tensor<64x48xf32>, tensor<48x40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }
@@ -149,8 +149,6 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 // CHECK-NEXT:      %[[SUMMARIES_LEFT:.*]] = arith.subi %[[FIRST_MET]], %[[FIRST_CHUNK]] : index
 //     Scores of summaries past the range become −∞.
 // CHECK-NEXT:      %[[MASKED:.*]] = tile.mask %[[SCORES]] fill 0xFF800000 cols(%[[SUMMARIES_LEFT]]) : tensor<64x64xf32>
-// CHECK-NEXT:      %[[BETAS_TILE:.*]] = tile.load %[[BETAS]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_CHUNK]], %[[C0]]]
-// CHECK-SAME:          rows(%[[FIRST_MET]]) : memref{{.*}} -> tensor<64x40xf32>
 //     Running maximum of each row [64]
 // CHECK-NEXT:      %[[TILE_MAX:.*]] = tile.reduce max %[[MASKED]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_MAX:.*]] = arith.maximumf %[[MAX]], %[[TILE_MAX]] : tensor<64xf32>
@@ -160,16 +158,18 @@ func.func @eva(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.
 //     What the sum and the accumulator so far are multiplied by: exp2(max − new max) [64]
 // CHECK-NEXT:      %[[MAX_CHANGE:.*]] = arith.subf %[[MAX]], %[[SHIFT]] : tensor<64xf32>
 // CHECK-NEXT:      %[[RESCALE:.*]] = math.exp2 %[[MAX_CHANGE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
+// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
+// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
 //     Weights [64, 64] = exp2(scores − new max)
 // CHECK-NEXT:      %[[SHIFT_COLS:.*]] = tile.expand %[[SHIFT]] axis 1 : tensor<64xf32> -> tensor<64x64xf32>
 // CHECK-NEXT:      %[[EXPONENTS:.*]] = arith.subf %[[MASKED]], %[[SHIFT_COLS]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[WEIGHTS:.*]] = math.exp2 %[[EXPONENTS]] : tensor<64x64xf32>
-// CHECK-NEXT:      %[[OLD_SUM:.*]] = arith.mulf %[[SUM]], %[[RESCALE]] : tensor<64xf32>
 //     Running sum [64]
 // CHECK-NEXT:      %[[TILE_SUM:.*]] = tile.reduce add %[[WEIGHTS]] axis 1 : tensor<64x64xf32> -> tensor<64xf32>
 // CHECK-NEXT:      %[[NEW_SUM:.*]] = arith.addf %[[OLD_SUM]], %[[TILE_SUM]] : tensor<64xf32>
-// CHECK-NEXT:      %[[RESCALE_COLS:.*]] = tile.expand %[[RESCALE]] axis 1 : tensor<64xf32> -> tensor<64x40xf32>
-// CHECK-NEXT:      %[[OLD_ACC:.*]] = arith.mulf %[[ACC]], %[[RESCALE_COLS]] : tensor<64x40xf32>
+// CHECK-NEXT:      %[[BETAS_TILE:.*]] = tile.load %[[BETAS]][%[[SEQUENCE]], %[[HEAD]], %[[FIRST_CHUNK]], %[[C0]]]
+// CHECK-SAME:          rows(%[[FIRST_MET]]) : memref{{.*}} -> tensor<64x40xf32>
 // CHECK-NEXT:      %[[NEW_ACC:.*]] = tile.dot %[[WEIGHTS]], %[[BETAS_TILE]], %[[OLD_ACC]] : tensor<64x64xf32>, tensor<64x40xf32> -> tensor<64x40xf32>
 // CHECK-NEXT:      tile.yield %[[NEW_MAX]], %[[NEW_SUM]], %[[NEW_ACC]] : tensor<64xf32>, tensor<64xf32>, tensor<64x40xf32>
 // CHECK-NEXT:    }

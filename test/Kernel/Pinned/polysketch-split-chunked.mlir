@@ -74,9 +74,9 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
 // CHECK-NEXT: %[[BATCH:.*]] = tile.program_id batch
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[PART:.*]] = tile.program_id key_piece
+// CHECK-NEXT: %[[PIECES_BEFORE:.*]] = arith.muli %[[PART]], %[[C3]] : index
 // CHECK-NEXT: tile.loop #tile.sum %[[F:.*]] = %[[C0]] to %[[C9]] step 1 {
 // Slice by slice the pieces before the part, in order.
-// CHECK-NEXT:   %[[PIECES_BEFORE:.*]] = arith.muli %[[PART]], %[[C3]] : index
 // CHECK-NEXT:   %[[SUMS:.*]]:3 = tile.loop #tile.rescaled_sum<power 2, scalar> %[[BEFORE_PIECE:.*]] = %[[C0]] to %[[PIECES_BEFORE]] step 1 carries(
 // CHECK-SAME:       %[[K_SUM:.*]] = %[[TWO_TO_M126_1]], %[[S_SUM:.*]] = %[[ZERO_4x40]], %[[Z_SUM:.*]] = %[[ZERO_8]]) :
 // CHECK-SAME:       (tensor<1xf32>, tensor<4x40xf32>, tensor<8xf32>) {

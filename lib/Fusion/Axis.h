@@ -1,0 +1,27 @@
+//===- Axis.h - What the grid counts or a stage streams -*- C++ -*- -----===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_FUSION_AXIS_H
+#define ATTUNE_LIB_FUSION_AXIS_H
+
+#include "mlir/Support/LLVM.h"
+
+#include <bitset>
+
+namespace attune::fusion {
+
+/// `Query` counts results, `Key` what they are sums of; `Block` consecutive tokens that belong together. `Part`: parts of a
+/// sequence that are worked on side by side, `Piece`: pieces of it, in order; `Slice` those of a state.
+enum class Axis { Batch, Head, SharedHead, Query, Key, Model, Part, Piece, Block, Slice };
+inline constexpr unsigned axisCount = 10;
+using AxisSet = std::bitset<axisCount>;
+llvm::StringRef nameOf(Axis axis);
+AxisSet setOf(llvm::ArrayRef<Axis> axes);
+
+} // namespace attune::fusion
+
+#endif // ATTUNE_LIB_FUSION_AXIS_H
