@@ -41,46 +41,10 @@ Value SequenceCuts::partCount(TileBuilder &tiles, Value all) const {
 
 Pieces::Pieces(const Problem &problem, int64_t chunk) : problem(problem), cuts(cutsOf(problem, chunk)) {}
 
-Value Pieces::length(TileBuilder &tiles, Value all) const {
-  return problem.split ? cuts.pieceLength(tiles, all) : tiles.index(problem.schedule.getPiece());
-}
-
 Value Pieces::partCount(TileBuilder &host) const { return cuts.partCount(host, tokenCount(host, problem.key.memory)); }
 
 Value Pieces::count(TileBuilder &host) const {
   if (problem.split)
     return host.mul(host.sub(host.max(partCount(host), host.index(1)), host.index(1)), cuts.perPart);
   return host.ceilDiv(tokenCount(host, problem.key.memory), problem.schedule.getPiece());
-}
-
-TokenRange Pieces::tokens(TileBuilder &tiles, const KernelFrame &frame, Value piece, Value limit) const {
-  Value size = length(tiles, tokenCount(tiles, frame[problem.key.memory]));
-  Value first = multiply(tiles, piece, size);
-  return {first, tiles.min(tiles.add(first, size), limit)};
-}
-
-SmallVector<tile::Axis> Pieces::grid() const {
-  SmallVector<tile::Axis> axes{tile::Axis::Batch, tile::Axis::Head};
-  if (problem.split)
-    axes.push_back(tile::Axis::KeyPiece);
-  return axes;
-}
-
-SmallVector<Value> Pieces::gridSizes(TileBuilder &host, Value batch, Value heads) const {
-  SmallVector<Value> sizes{batch, heads};
-  if (problem.split)
-    sizes.push_back(partCount(host));
-  return sizes;
-}
-
-TokenRange Pieces::tokensOfPoint(TileBuilder &tiles, const KernelFrame &frame) const {
-  if (!problem.split)
-    return {tiles.index(0), queryCount(tiles, problem, frame[problem.query.memory])};
-  Value all = tokenCount(tiles, frame[problem.key.memory]), size = cuts.partLength(tiles, all);
-  Value first = multiply(tiles, tiles.programId(tile::Axis::KeyPiece), size);
-  return {first, tiles.min(tiles.add(first, size), all)};
-}
-
-Value Pieces::countBefore(TileBuilder &tiles) const {
-  return tiles.mul(tiles.programId(tile::Axis::KeyPiece), cuts.perPart);
 }

@@ -52,23 +52,7 @@ public:
   /// How many parts have tokens, in the host.
   mlir::Value partCount(TileBuilder &host) const;
 
-  // The grid of a kernel that walks a causal sequence: batch and head, and the part where parts run side by side.
-  mlir::SmallVector<tile::Axis> grid() const;
-  mlir::SmallVector<mlir::Value> gridSizes(TileBuilder &host, mlir::Value batch, mlir::Value heads) const;
-  // At a point of it:
-  /// The tokens of its part: all, if there are none.
-  TokenRange tokensOfPoint(TileBuilder &tiles, const KernelFrame &frame) const;
-  /// How many pieces lie before its part.
-  mlir::Value countBefore(TileBuilder &tiles) const;
-
-  // Inside a kernel that reads the keys.
-  /// The tokens of a piece below `limit`.
-  TokenRange tokens(TileBuilder &tiles, const KernelFrame &frame, mlir::Value piece, mlir::Value limit) const;
-
 private:
-  /// Tokens of a piece of `all`.
-  mlir::Value length(TileBuilder &tiles, mlir::Value all) const;
-
   const Problem &problem;
   SequenceCuts cuts;
 };
