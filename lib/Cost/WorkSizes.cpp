@@ -73,6 +73,7 @@ MapCost cost::mapCost(attn::FeatureMapAttr map, double d, double m) {
   switch (map.getKind()) {
   case attn::FeatureKind::Elu1: // x + 1 or the exponential: the minimum, the maximum, their sum
     return {0, 3 * m, m};
+  case attn::FeatureKind::Identity: // queries are scaled
   case attn::FeatureKind::Relu:
     return {0, m, 0};
   case attn::FeatureKind::Cosformer: // relu; two products a channel; sine and cosine of the place, some 8 each
@@ -80,7 +81,7 @@ MapCost cost::mapCost(attn::FeatureMapAttr map, double d, double m) {
   case attn::FeatureKind::Focused: { // relu + ε, over softplus; over the maximum; two norms and the factor; the power
     double power = map.getPower();
     // Exponents: two logarithms, three exponentials, the power in two parts.
-    if (attn::carriesExponents(map, static_cast<int64_t>(d), 0, 0))
+    if (attn::carriesExponents(map, static_cast<int64_t>(d), attn::DenominatorAttr::get(map.getContext(), 0, 0)))
       return {0, 24 * d, 6 * d};
     bool whole = power == std::floor(power) && power <= 64;
     return {0, 10 * d + (whole ? d * std::log2(power + 1) : 2 * d), whole ? 0 : 2 * d};

@@ -22,8 +22,10 @@ Location AttnBuilder::at(const Part &part, llvm::StringRef field) const {
   return at(part.path + "mechanism" + (field.empty() ? "" : "." + field.str()));
 }
 
-Type AttnBuilder::storage() {
-  switch (spec.dtype) {
+Type AttnBuilder::elementOf(ElementType type) {
+  switch (type) {
+  case ElementType::I32:
+    return builder.getI32Type();
   case ElementType::F16:
     return builder.getF16Type();
   case ElementType::BF16:
@@ -35,7 +37,7 @@ Type AttnBuilder::storage() {
 
 RankedTensorType AttnBuilder::typeOf(const SpecTensor &tensor) {
   SmallVector<int64_t> shape = llvm::map_to_vector(tensor.shape, extent);
-  return RankedTensorType::get(shape, tensor.type == ElementType::I32 ? builder.getI32Type() : storage());
+  return RankedTensorType::get(shape, elementOf(tensor.type));
 }
 
 RankedTensorType AttnBuilder::tokens(int64_t heads, Size length, int64_t width, Type element) {

@@ -34,7 +34,8 @@ public:
   /// The place of a part's field.
   mlir::Location at(const Part &part, llvm::StringRef field) const;
 
-  mlir::Type storage();
+  mlir::Type elementOf(ElementType type);
+  mlir::Type storage() { return elementOf(spec.dtype); }
   static int64_t extent(Size size) { return size.value_or(mlir::ShapedType::kDynamic); }
   mlir::RankedTensorType typeOf(const SpecTensor &tensor);
   /// [batch, heads, length, width].

@@ -47,7 +47,8 @@ private:
 } // namespace
 
 attn::DenominatorAttr MechanismBuilder::guard() {
-  return attn::DenominatorAttr::get(b.builder.getContext(), m.denominator.bias, m.denominator.floor);
+  bool none = m.denominator.none && !m.lowRank; // compressed features have no denominator, whatever is written
+  return attn::DenominatorAttr::get(b.builder.getContext(), none ? 0 : m.denominator.bias, none ? 0 : m.denominator.floor, none);
 }
 
 attn::FeatureMapAttr MechanismBuilder::featureMap() {
@@ -73,12 +74,12 @@ Value MechanismBuilder::buildPolynomial() {
 
 Value MechanismBuilder::buildKernel() {
   Value omega = b.parameter(part, "omega"), parameter = omega ? omega : b.parameter(part, "focus"), e, f;
-  if (m.denominator.none) { // the features of the keys are compressed, not the keys
+  if (m.denominator.none && m.lowRank) { // the features of the keys are compressed, not the keys
     e = b.parameter(part, "e");
     f = m.lowRank->tied ? e : b.parameter(part, "f");
   }
   return attn::KernelOp::create(b.builder, place, output, Type(), Type(), q, k, v, lengths, Value(), Value(), parameter,
-                                e, f, featureMap(), guard(), causal(), buildWindow(b, m))
+                                e, f, b.parameter(part, "log_decay"), featureMap(), guard(), causal(), buildWindow(b, m))
       .getOutput();
 }
 

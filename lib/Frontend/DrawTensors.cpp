@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/SmallVectorExtras.h"
 
+#include <cmath>
+
 namespace attune {
 
 static void drawNormals(const RandomTensor &random, double deviation, HostTensor &out) {
@@ -36,6 +38,12 @@ static void drawOrthogonalMatrices(const RandomTensor &random, HostTensor &out) 
   }
 }
 
+/// By log1p: in f32 the difference is 1 from head 20 on.
+static void drawDecays(HostTensor &out) {
+  for (int64_t i = 0, e = out.count(); i < e; ++i)
+    out.data<float>()[i] = static_cast<float>(std::log1p(-std::exp2(-5 - static_cast<double>(i))));
+}
+
 HostTensor drawTensor(const SpecTensor &tensor, uint64_t seed) {
   llvm::SmallVector<int64_t, 4> shape = llvm::map_to_vector<4>(tensor.shape, [](Size size) { return *size; });
   ElementType type = tensor.elements == Elements::Index ? ElementType::I32 : ElementType::F32;
@@ -53,6 +61,9 @@ HostTensor drawTensor(const SpecTensor &tensor, uint64_t seed) {
     break;
   case Elements::Index:
     drawIndices(random, *tensor.bound, result);
+    break;
+  case Elements::Retention:
+    drawDecays(result);
     break;
   }
   return result;

@@ -30,7 +30,8 @@ Names mechanismKinds() {
 Names fieldsOf(MechanismKind kind) {
   static constexpr llvm::StringRef softmax[] = {"kind", "low_rank", "window", "lepe"};
   static constexpr llvm::StringRef polynomial[] = {"kind", "degree", "denominator", "window", "lepe"};
-  static constexpr llvm::StringRef kernel[] = {"kind", "feature_map", "denominator", "low_rank", "window", "lepe"};
+  static constexpr llvm::StringRef kernel[] = {"kind",   "feature_map", "denominator", "low_rank",
+                                               "window", "lepe",        "decay"};
   static constexpr llvm::StringRef polysketch[] = {"kind", "degree", "size", "local_exact", "denominator", "lepe"};
   static constexpr llvm::StringRef effatt[] = {"kind", "lepe"};
   static constexpr llvm::StringRef eva[] = {"kind",          "window", "chunk",    "mu_weight",
@@ -53,6 +54,7 @@ llvm::ArrayRef<FeatureMapRow> featureMaps() {
       {{.kind = FeatureMapKind::Relu, .floor = 1e-6}, plain},
       {{.kind = FeatureMapKind::Cosformer, .floor = 1e-6}, cosformer},
       {{.kind = FeatureMapKind::Focused, .epsilon = 1e-6, .power = 3}, focused},
+      {{.kind = FeatureMapKind::Identity, .normalize = true, .divides = false}, plain},
   };
   return rows;
 }
@@ -61,6 +63,18 @@ Names featureMapKinds() {
   static const auto names =
       llvm::map_to_vector(featureMaps(), [](const FeatureMapRow &row) { return attn::stringifyFeatureKind(row.defaults.kind); });
   return names;
+}
+
+Names decays() {
+  static constexpr llvm::StringRef names[] = {"head", "token", "channel"};
+  return names;
+}
+
+std::string remarkOnField(llvm::StringRef field) {
+  static constexpr llvm::StringRef planned[] = {
+      "qk_heads", "state", "packed", "sequences", "results", "gradients", // of the spec
+      "erase", "write", "softcap", "alibi", "score", "mask", "weight", "tensors"};
+  return llvm::is_contained(planned, field) ? "'" + field.str() + "' is not supported yet" : "";
 }
 
 Names stabilizers() {

@@ -37,6 +37,10 @@ Names featureMapKinds();
 llvm::SmallVector<llvm::StringRef> allFeatureMapFields();
 std::string mapsWithField(llvm::StringRef field);
 Names stabilizers();
+/// What has a decay of its own, in the order of `Per`.
+Names decays();
+/// What is to be said of a field that the language has and this version has not; else nothing.
+std::string remarkOnField(llvm::StringRef field);
 
 } // namespace attune::grammar
 

@@ -29,6 +29,8 @@ private:
   void checkLowRank();
   void checkStabilizer();
   void checkLepe();
+  void checkIdentity();
+  void checkDecay();
   void checkCausalKind();
   void checkCausalEva();
 
@@ -102,6 +104,39 @@ void MechanismRules::checkLepe() {
     rules.atKey(path("lepe.grid"), "no grid (the window fixes it)", "'grid'", "remove `grid`");
 }
 
+/// S55: without a mask, keys and values of any sign would meet as one product that nothing divides.
+void MechanismRules::checkIdentity() {
+  if (good({"kind", "feature_map.kind"}) && m.isKernel(FeatureMapKind::Identity) && rules.good({"causal"}) && !rules.spec.causal)
+    rules.atValue(path("feature_map.kind"), "causal: true with identity", "causal: false",
+                  "add `causal: true`, or take another map");
+}
+
+/// S56 … S59: a state that decays.
+void MechanismRules::checkDecay() {
+  if (!m.decay || !good({"kind", "decay", "feature_map.kind"}))
+    return;
+  using Kind = FeatureMapKind;
+  bool ordered = causal(), decays = !m.isKernel(Kind::Favor) && !m.isKernel(Kind::Cosformer);
+  if (!ordered && rules.good({"causal"})) // S56
+    rules.atKey(path("decay"), "causal: true with decay", "causal: false", "the state of all keys has no order: add `causal: true`");
+  if (m.window) // S57
+    rules.atKey(path("window"), "either window or decay", "both", "remove one of the two");
+  if (m.lepe) // S57
+    rules.atKey(path("lepe"), "either lepe or decay", "both", "remove one of the two");
+  if (!decays) // S58
+    rules.atKey(path("decay"), "one of identity, elu1, relu, favor_relu, focused with decay",
+                attn::stringifyFeatureKind(m.featureMap.kind).str(), "remove `decay`, or take one of these maps");
+  bool ofHeads = m.featureMap.perHead || m.isKernel(Kind::Focused), shared = rules.good({"heads", "kv_heads"}) && rules.spec.headsPerKvHead() > 1;
+  if (ofHeads && shared) // S59
+    rules.atValue(path("feature_map.kind"), "kv_heads = heads for a feature map with parameters of each query head",
+                  std::to_string(rules.spec.kvHeads) + " and " + std::to_string(rules.spec.heads),
+                  "query heads that share a key-value head share its state");
+  bool good = ordered && decays && !m.window && !m.lepe && !(ofHeads && shared);
+  if (good && *m.decay != Per::Head)
+    rules.atValue(path("decay.per"), "head for 'per' (a decay of each token is not supported yet)",
+                  *m.decay == Per::Token ? "'token'" : "'channel'", "write `per: head`");
+}
+
 /// S52: mechanisms that mix all tokens.
 void MechanismRules::checkCausalKind() {
   if (causal() && good({"kind"}) && (is(MechanismKind::Effatt) || is(MechanismKind::Agent)))
@@ -131,6 +166,8 @@ void MechanismRules::check() {
   checkLowRank();
   checkStabilizer();
   checkLepe();
+  checkIdentity();
+  checkDecay();
   checkCausalKind();
   checkCausalEva();
 }

@@ -29,7 +29,7 @@ static void allowFieldsOf(Fields &fields, std::optional<unsigned> kind, const Ki
   std::string name = (what + " " + table.names[*kind]).str();
   fields.allowOnly(table.fieldsOf(*kind), name, [&](llvm::StringRef key) -> std::string {
     std::string list = table.owners(key);
-    return list.empty() ? "" : quoted(key) + " is a field of " + list;
+    return list.empty() ? grammar::remarkOnField(key) : quoted(key) + " is a field of " + list;
   });
 }
 
@@ -74,7 +74,7 @@ FeatureMap parseFeatureMap(const Fields &mechanism) {
   return map;
 }
 
-/// S35: `none`, a mapping, or something wrong; whether `none` is allowed depends on `low_rank`.
+/// S35: `none`, a mapping, or something wrong; whether `none` is allowed depends on `low_rank` and on the order.
 static void parseDenominator(Fields &fields, Mechanism &mechanism) {
   ParseState &state = fields.parseState();
   bool orderKnown = state.isGood(fields.pathOf("low_rank.order"));
@@ -92,15 +92,30 @@ static void parseDenominator(Fields &fields, Mechanism &mechanism) {
                         "write `denominator: none`");
     return;
   }
-  if (mechanism.denominator.none)
-    return fields.wrongValue("denominator", "a mapping (none only with order: after_map)",
-                             "write {bias: 0, floor: 0} or remove it");
-  if (!node)
+  if (mechanism.denominator.none) {
+    bool mayBeNone = mechanism.kind == MechanismKind::Kernel && (state.spec.causal || !state.isGood("causal"));
+    if (!mayBeNone)
+      fields.wrongValue("denominator", "a mapping (none only with order: after_map or a causal kernel)",
+                        "write {bias: 0, floor: 0} or remove it");
     return;
+  }
+  if (!node) {
+    mechanism.denominator.none = mechanism.kind == MechanismKind::Kernel && !mechanism.featureMap.divides;
+    return;
+  }
   Fields guard = fields.submap("denominator", "denominator");
   guard.allowOnly({"bias", "floor"}, "denominator");
   mechanism.denominator.bias = guard.atLeastZero("bias", 0);
   mechanism.denominator.floor = guard.atLeastZero("floor", mechanism.denominator.floor);
+}
+
+static Per parseDecay(const Fields &mechanism) {
+  Fields fields = mechanism.submap("decay", "decay");
+  fields.allowOnly({"per"}, "decay");
+  std::optional<unsigned> per;
+  if (fields.require("per"))
+    per = fields.choice("per", grammar::decays());
+  return static_cast<Per>(per.value_or(0));
 }
 
 static void parseKindFields(Fields &fields, Mechanism &mechanism) {
@@ -162,6 +177,8 @@ Mechanism parseMechanism(Fields &owner) {
     parseDenominator(fields, mechanism);
   if (allowed("lepe"))
     mechanism.lepe = parseLepe(fields);
+  if (allowed("decay"))
+    mechanism.decay = parseDecay(fields);
   return mechanism;
 }
 

@@ -86,7 +86,7 @@ void parseTop(Fields &top) {
   Spec &spec = top.parseState().spec;
   top.allowOnly(grammar::topFields(), "the spec", [](llvm::StringRef key) -> std::string {
     std::string kinds = grammar::kindsWithField(key);
-    return kinds.empty() ? "" : "move it under `mechanism:`";
+    return kinds.empty() ? grammar::remarkOnField(key) : "move it under `mechanism:`";
   });
   spec.name = parseName(top);
   static constexpr ElementType storage[] = {ElementType::F32, ElementType::F16, ElementType::BF16};

@@ -23,8 +23,7 @@ FeatureMap featureMapOf(FeatureMapKind kind) {
 
 bool Mechanism::isScaled() const {
   if (kind == MechanismKind::Kernel)
-    return featureMap.kind == FeatureMapKind::Favor ||
-           (featureMap.kind == FeatureMapKind::FavorRelu && featureMap.normalize);
+    return featureMap.normalize;
   return kind != MechanismKind::Effatt;
 }
 

@@ -54,12 +54,16 @@ public:
     listLepe();
     if (m.kind == MechanismKind::Polysketch)
       listSketch();
+    if (m.decay == Per::Head)
+      add("log_decay", {part.heads / spec.headsPerKvHead()}, "decay", Elements::Retention);
   }
 
 private:
   void add(const std::string &name, Shape shape, llvm::StringRef field, Elements elements, double deviation = 1,
            Size bound = std::nullopt) {
-    ElementType type = elements == Elements::Index ? ElementType::I32 : spec.dtype;
+    ElementType type = elements == Elements::Index       ? ElementType::I32
+                       : elements == Elements::Retention ? ElementType::F32 // rounded to fewer bits, e^g would be 1
+                                                         : spec.dtype;
     out.push_back({part.prefix + name, type, std::move(shape), part.path + "mechanism." + field.str(), elements,
                    deviation, bound});
   }

@@ -102,7 +102,8 @@ std::string writeMechanism(const Mechanism &mechanism) {
   const Denominator &guard = mechanism.denominator;
   FlowMap bounds;
   bounds.add("bias", guard.bias, 0.0).add("floor", guard.floor, mechanism.featureMap.floor);
-  if (guard.none || !bounds.empty())
+  bool standard = guard.none == !mechanism.featureMap.divides && bounds.empty();
+  if (!standard)
     fields.add("denominator", guard.none ? "none" : bounds.str());
   if (mechanism.window)
     fields.add("window", writeWindow(*mechanism.window));
@@ -110,6 +111,8 @@ std::string writeMechanism(const Mechanism &mechanism) {
     fields.add("low_rank", writeLowRank(*mechanism.lowRank));
   if (mechanism.lepe)
     fields.add("lepe", writeLepe(*mechanism.lepe));
+  if (mechanism.decay)
+    fields.add("decay", FlowMap().add("per", grammar::decays()[static_cast<unsigned>(*mechanism.decay)]).str());
   return fields.str();
 }
 

@@ -127,6 +127,7 @@ struct Stage {
   std::shared_ptr<const BoundSource> unit = nullptr;  ///< its unit with that of the step's entries joined
   std::optional<Shortcut> shortcut = std::nullopt;
   std::optional<StageCut> cut = std::nullopt; ///< none: one after another
+  bool reverse = false; ///< from the last step down, in each segment; these stand in the order in which they run
 
   /// The axes that a step has a range of, and the stage's reader has not.
   AxisSet axes() const;

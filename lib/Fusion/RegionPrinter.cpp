@@ -216,6 +216,8 @@ void RegionPrinter::stage(const TileSource &source, const Stage &stage, const St
   for (const Source &operand : source.operands())
     requireOutside(*operand);
   line(source) << "stage " << nameOf(stage.axis) << extentOf(stage, stage.axis) << " step " << stage.step;
+  if (stage.reverse)
+    os << " reverse";
   if (stage.together)
     os << " with " << nameOf(*stage.together) << extentOf(stage, *stage.together);
   os << " segments(";

@@ -173,7 +173,7 @@ SiteValue StageSource::build(const TileSite &site) const {
 /// builder of its own.
 using NextState = function_ref<SmallVector<Value>(Block &block, Value first, ValueRange carried)>;
 static tile::LoopOp buildLoop(TileBuilder &tiles, tile::CarryAttrInterface carry, Value lower, Value upper, int64_t step,
-                              ValueRange state, NextState next) {
+                              ValueRange state, NextState next, bool reverse = false) {
   auto body = [&](OpBuilder &builder, Location loc, Value first, ValueRange carried) {
     Block &block = *builder.getInsertionBlock();
     SmallVector<Value> yielded = next(block, first, carried);
@@ -182,7 +182,7 @@ static tile::LoopOp buildLoop(TileBuilder &tiles, tile::CarryAttrInterface carry
   };
   OpBuilder builder(tiles.loc.getContext());
   builder.setInsertionPointToEnd(tiles.builder.getInsertionBlock());
-  return tile::LoopOp::create(builder, tiles.loc, carry, lower, upper, step, state, body);
+  return tile::LoopOp::create(builder, tiles.loc, carry, lower, upper, step, state, body, reverse);
 }
 
 TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, const Segment &segment,
@@ -218,7 +218,7 @@ SmallVector<Value> StageSource::buildSegment(const TileSite &site, const Segment
   };
   tile::CarryAttrInterface carry = form.term->carry(tiles.builder.getContext());
   int64_t step = segment.step ? segment.step : stage.step;
-  tile::LoopOp loop = buildLoop(tiles, carry, lower, upper, step, state, next);
+  tile::LoopOp loop = buildLoop(tiles, carry, lower, upper, step, state, next, stage.reverse);
   if (stage.cut)
     kernel::markStream(loop, stage.cut->length, stage.cut->kernel, stage.cut->memory);
   return SmallVector<Value>(loop.getResults());
@@ -256,7 +256,7 @@ SmallVector<Value> StageSource::buildForm(const TileSite &site, const StepForm &
   TileBuilder &tiles = site.tiles();
   tile::CarryAttrInterface carry = chosen.term->carry(tiles.builder.getContext());
   if (chosen.term->isOfStates())
-    return carry.buildCompose(tiles.builder, tiles.loc, state, chosen.operands[0]->read(site).tiles);
+    return carry.buildApply(tiles.builder, tiles.loc, chosen.operands[0]->read(site).tiles, state);
   Value unit = chosen.term->buildUnit(site, chosen.operands);
   bool maybeNone = site.mask() && chosen.term->leastUnit() && std::isinf(*chosen.term->leastUnit());
   Block &block = *tiles.builder.getInsertionBlock();

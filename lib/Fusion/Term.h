@@ -53,8 +53,8 @@ public:
   virtual std::optional<double> leastUnit() const { return std::nullopt; }
   /// The shapes of the carried tiles.
   virtual llvm::SmallVector<llvm::SmallVector<int64_t>> stateShapes(const TileSite &site) const = 0;
-  /// Whether entries are states themselves, the tiles of the one operand, which the carry composes with what came before;
-  /// there is nothing else to build then.
+  /// Whether entries are spans, the tiles of the one operand, which the carry applies to what came before; there is nothing else to
+  /// build then.
   virtual bool isOfStates() const { return false; }
   /// The least unit in which the entries at the site are in range; null where the carry has none.
   virtual mlir::Value buildUnit(const TileSite &site, Sources operands) const { return mlir::Value(); }

@@ -30,8 +30,9 @@ using namespace attune::attn;
 //===----------------------------------------------------------------------===//
 
 static std::string guardRefusal(DenominatorAttr guard) {
-  bool none = guard.getBias() == 0 && guard.getFloor() == 0;
-  return none ? "" : "the guard of the denominator does not scale with the weights";
+  if (guard.getNone())
+    return "nothing divides the weighted sums";
+  return guard.cancelsFactors() ? "" : "the guard of the denominator does not scale with the weights";
 }
 
 static std::string featureRefusal(KernelOp op) {

@@ -66,8 +66,7 @@ static std::string kernelRefusal(KernelOp kernel, bool keys) {
     return "the features are compressed along the sequence";
   if (kernel.getInitialState() || kernel.getFinalState())
     return "others read the state of these features";
-  const DenominatorAttr guard = kernel.getDenominator();
-  bool cancels = kernel.getFeatureMap().stabilizerCancels(guard.getBias(), guard.getFloor());
+  bool cancels = kernel.getFeatureMap().stabilizerCancels(kernel.getDenominator());
   return whyNotThroughOmega(kernel.getFeatureMap(), keys, cancels).str();
 }
 

@@ -44,6 +44,8 @@ struct Terms {
 
   /// The op's results from the terms of a form.
   SmallVector<Value> results(Value num, Value den, Value finalState, Value finalSum) {
+    if (op.getDenominator().getNone())
+      den = Value();
     Value output = NormalizeOp::create(builder, loc, op.getOutput().getType(), num, den, op.getDenominatorAttr());
     if (!op.getFinalState())
       return {output};
@@ -77,7 +79,7 @@ static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op, StringRe
   Terms terms(builder, op);
   auto readout = CausalReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.state, terms.sum,
                                          terms.queryFeatures, terms.keyFeatures, op.getValue(), op.getLengths(),
-                                         op.getInitialState(), op.getInitialSum());
+                                         op.getInitialState(), op.getInitialSum(), op.getDecay());
   readout.setGrouped(form == groupedForm);
   if (form == splitForm)
     readout->setAttr(graph::splitAttr, builder.getUnitAttr());

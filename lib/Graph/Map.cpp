@@ -29,7 +29,7 @@ static void markKeys(Value term) {
       map->setAttr(mapPlaceAttr, StringAttr::get(op->getContext(), materializedForm));
     return;
   }
-  if (isa_and_present<ContractOp, VisibleOp, StateOp, ReadoutOp, CausalReadoutOp>(op))
+  if (isa_and_present<ContractOp, VisibleOp, DecayOp, StateOp, ReadoutOp, CausalReadoutOp>(op))
     for (Value operand : op->getOperands())
       markKeys(operand);
 }

@@ -115,14 +115,17 @@ static AttentionShape shapeOfFeatures(attn::Form form, Value queryFeatures, Valu
   shape.queryFolded = a && attn::isFolded(a.getSource()), shape.keyFolded = b && attn::isFolded(b.getSource());
   // Selection writes `constant` where the stabilizer cancels; there the kernels may take what they like.
   shape.runningMaximum =
-      shape.map && attn::carriesExponents(shape.map, shape.width, guard.getBias(), guard.getFloor());
+      shape.map && attn::carriesExponents(shape.map, shape.width, guard);
   return shape;
 }
 
 static Shape quadraticShape(attn::NormalizeOp root) {
   auto mix = definingOp<attn::ContractOp>(root.getNumerator());
   auto visible = mix ? definingOp<attn::VisibleOp>(mix.getLhs()) : attn::VisibleOp();
-  auto pairs = mix ? definingOp<attn::ContractOp>(visible ? visible.getWeights() : mix.getLhs()) : attn::ContractOp();
+  Value weights = visible ? visible.getWeights() : mix ? mix.getLhs() : Value();
+  if (auto decay = definingOp<attn::DecayOp>(weights))
+    weights = decay.getWeights();
+  auto pairs = definingOp<attn::ContractOp>(weights);
   if (!pairs)
     return std::nullopt;
   AttentionShape shape = shapeOfFeatures(attn::Form::Quadratic, pairs.getLhs(), pairs.getRhs(), mix.getRhs(), root);

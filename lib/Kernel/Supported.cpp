@@ -7,8 +7,23 @@
 //===----------------------------------------------------------------------===//
 #include "Supported.h"
 
+#include "attune/Attn/Exponents.h"
+
 using namespace mlir;
 using namespace attune;
+
+/// Decay has no form in which features are exponents.
+static bool decaysExponents(Operation &op) {
+  auto map = dyn_cast<attn::MapOp>(op);
+  bool decays = llvm::any_of(op.getBlock()->getOperations(), [](Operation &other) {
+    auto readout = dyn_cast<attn::CausalReadoutOp>(other);
+    return isa<attn::DecayOp>(other) || (readout && readout.getDecay());
+  });
+  if (!map || !decays || map.getFeatureMap().isFavor())
+    return false;
+  int64_t width = map.getSource().getType().getDimSize(3);
+  return attn::carriesExponents(map.getFeatureMap(), width, attn::DenominatorAttr::get(op.getContext(), 0, 0));
+}
 
 static bool isPerToken(attn::FeatureMapAttr map) {
   return map.getKind() != attn::FeatureKind::Softmax && map.getKind() != attn::FeatureKind::TensorSquare;
@@ -25,6 +40,8 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
     if (isa<attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp, attn::EvaMixOp,
             attn::PowerOp>(op))
       return refuse(op, op.getName().getStringRef());
+    if (decaysExponents(op))
+      return refuse(op, "decay beside features of a power that the range of f32 does not hold");
     if (auto map = dyn_cast<attn::MapOp>(op); map && !isPerToken(map.getFeatureMap()))
       return refuse(op, attn::stringifyFeatureKind(map.getFeatureMap().getKind()));
   }

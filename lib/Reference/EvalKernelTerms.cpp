@@ -10,6 +10,7 @@
 
 #include "attune/Reference/Attention.h"
 
+#include <cmath>
 #include <map>
 
 using namespace mlir;
@@ -28,9 +29,12 @@ static LogicalResult checkHeads(Operation *op, int64_t heads, int64_t shared) {
 
 /// state += b vᵀ and sum += b, for the features b and the value v of one token.
 static void addToken(const Array &features, const Array &value, int64_t b, int64_t g, int64_t token, Array &state,
-                     Array &sum) {
+                     Array &sum, double kept = 1) {
   for (int64_t f = 0; f < features.size(3); ++f) {
     double feature = features({b, g, token, f});
+    for (int64_t c = 0; kept != 1 && c < state.size(3); ++c)
+      state({b, g, f, c}) *= kept;
+    sum({b, g, f}) *= kept;
     if (feature == 0) // then the value may be anything
       continue;
     addScaled(feature, Rows(value, b, g * value.size(1) / features.size(1))[token], value.size(3), state.at({b, g, f, 0}));
@@ -113,6 +117,8 @@ static LogicalResult checkCausal(AttnFrame &frame, attn::CausalReadoutOp op, con
       failed(checkHeads(op, b.size(1), value.size(1))) ||
       failed(expectShape(op, "value", value, {b.size(0), value.size(1), b.size(2), value.size(3)})))
     return failure();
+  if (op.getDecay() && failed(expectShape(op, "decay", frame[op.getDecay()], {b.size(1)})))
+    return failure();
   if (!op.getInitialState())
     return success();
   if (failed(expectShape(op, "initial state", frame[op.getInitialState()], state)))
@@ -139,7 +145,7 @@ static LogicalResult evalCausalReadout(AttnFrame &frame, attn::CausalReadoutOp o
   for (int64_t entry = 0; entry < batch; ++entry)
     for (int64_t token = 0; token < b.size(2); ++token) {
       for (int64_t g = 0; g < shared && token < (*lengths)[entry]; ++g)
-        addToken(b, value, entry, g, token, state, sum);
+        addToken(b, value, entry, g, token, state, sum, op.getDecay() ? std::exp(frame[op.getDecay()]({g})) : 1);
       for (auto [it, end] = placesOfRows.equal_range(token); it != end; ++it)
         for (int64_t h = 0; h < heads; ++h)
           denominator({entry, h, it->second}) = readState(Rows(a, entry, h)[it->second], state, sum, entry,

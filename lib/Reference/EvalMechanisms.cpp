@@ -67,7 +67,8 @@ static LogicalResult evalKernelAttention(AttnFrame &frame, attn::KernelOp op) {
                         op.getDenominator().getFloor(),             frame.optional(op.getInitialState()),
                         frame.optional(op.getInitialSum()),         frame.optional(op.getParameter()),
                         frame.optional(op.getCompressKey()),        frame.optional(op.getCompressValue()),
-                        static_cast<bool>(op.getFinalState())};
+                        static_cast<bool>(op.getFinalState()),      frame.optional(op.getDecay()),
+                        !op.getDenominator().getNone()};
   if (failed(checkAll(op, inputs, [&] { return kernelProblem(inputs, options); })))
     return failure();
   KernelResults results = kernelAttention(inputs, options);

@@ -176,6 +176,28 @@ static LogicalResult evalVisible(AttnFrame &frame, attn::VisibleOp op) {
   return success();
 }
 
+static LogicalResult evalDecay(AttnFrame &frame, attn::DecayOp op) {
+  AttnValue weights = frame.rowsFor(op.getResult(), op.getWeights());
+  const Array &w = weights.array, &decay = frame[op.getDecay()];
+  FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), w.size(0), w.size(3));
+  if (failed(lengths) || w.size(1) % decay.size(0) != 0)
+    return failed(lengths) ? failure()
+                           : op.emitOpError() << "expected a number of decays that divides " << w.size(1) << ", but got "
+                                              << decay.size(0);
+  std::vector<int64_t> rows = frame.rowsOf(weights);
+  Array result(w.shape());
+  for (int64_t b = 0; b < w.size(0); ++b)
+    for (int64_t h = 0; h < w.size(1); ++h)
+      for (int64_t i = 0; i < w.size(2); ++i)
+        for (int64_t j = 0; j < w.size(3); ++j) {
+          int64_t last = (*lengths)[b], between = std::min(rows[i] + 1, last) - std::min(j + 1, last);
+          double exponent = decay({h * decay.size(0) / w.size(1)}) * static_cast<double>(std::max<int64_t>(between, 0));
+          result({b, h, i, j}) = w({b, h, i, j}) * std::exp(exponent);
+        }
+  frame.set(op.getResult(), std::move(result), weights.queries);
+  return success();
+}
+
 static LogicalResult evalPower(AttnFrame &frame, attn::PowerOp op) {
   AttnValue weights = frame.rowsFor(op.getResult(), op.getWeights());
   std::vector<double> elements = weights.array.elements();
@@ -218,5 +240,5 @@ static LogicalResult evalRowSum(AttnFrame &frame, attn::RowSumOp op) {
 }
 
 void attune::reference::addWeightTerms(Evaluators &all) {
-  all.add(evalContract, evalVisible, evalPower, evalDiagonalBlocks, evalRowSum);
+  all.add(evalContract, evalVisible, evalDecay, evalPower, evalDiagonalBlocks, evalRowSum);
 }

@@ -112,7 +112,9 @@ void HeadMap::applyToProjections(const double *projections, double *phi) const {
                            : std::max(root * projections[f], 0.0) + map.epsilon;
 }
 
-Shift HeadMap::queryShift() const { return {map.stabilizer != Stabilizer::None, 0}; }
+Shift HeadMap::queryShift() const {
+  return {map.stabilizer != Stabilizer::None, 0, map.kind == FeatureKind::Identity ? map.scale : 1};
+}
 
 bool HeadMap::shiftNeedsKeys() const {
   return map.isFavor() && (map.stabilizer == Stabilizer::Max || map.stabilizer == Stabilizer::Projection);
@@ -179,6 +181,10 @@ void HeadMap::apply(const double *x, int64_t position, Shift shift, double *phi)
   case FeatureKind::Relu:
     for (int64_t c = 0; c < width; ++c)
       phi[c] = std::max(x[c], 0.0);
+    return;
+  case FeatureKind::Identity:
+    for (int64_t c = 0; c < width; ++c)
+      phi[c] = shift.scale * x[c];
     return;
   case FeatureKind::Cosformer:
     return positions(x, position, phi);

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -30,6 +31,10 @@ static std::string stateProblem(const AttentionInputs &inputs, const KernelOptio
     return "expected an initial state and its sum together, and with causal";
   if ((options.initialState || options.wantsState) && (inputs.window || options.compressKey))
     return "expected no state with a window or compression";
+  if (options.decay && (!inputs.causal || inputs.window))
+    return "expected no decay without causal, and none with a window";
+  if (std::string text = options.decay ? differs("decay", *options.decay, {stateHeads(inputs, options)}) : ""; !text.empty())
+    return text;
   if (!options.initialState)
     return "";
   llvm::SmallVector<int64_t> sum{inputs.batch(), stateHeads(inputs, options),
@@ -84,8 +89,9 @@ namespace {
 /// The state φ(K)ᵀ[V 1] of one head, token after token.
 class State {
 public:
-  State(const HeadMap &map, Shift keyShift, int64_t width)
-      : map(map), keyShift(keyShift), queryShift(map.queryShift()), state(map.features(), width),
+  /// Each token leaves the share `kept` of what came before.
+  State(const HeadMap &map, Shift keyShift, int64_t width, double kept)
+      : map(map), keyShift(keyShift), queryShift(map.queryShift()), kept(kept), state(map.features(), width),
         sum(map.features(), 0.0), phi(map.features()) {}
 
   void start(const Array &initialState, const Array &initialSum, int64_t batch, int64_t head) {
@@ -97,8 +103,9 @@ public:
   void add(const double *key, const double *value, int64_t token) {
     map.apply(key, token, keyShift, phi.data());
     for (int64_t f = 0; f < map.features(); ++f) {
-      addScaled(phi[f], value, state.width(), state[f]);
-      sum[f] += phi[f];
+      for (int64_t c = 0; c < state.width(); ++c)
+        state[f][c] = kept * state[f][c] + phi[f] * value[c];
+      sum[f] = kept * sum[f] + phi[f];
     }
   }
 
@@ -118,6 +125,7 @@ public:
 private:
   const HeadMap &map;
   Shift keyShift, queryShift;
+  double kept;
   Matrix state; ///< [m, dv]
   std::vector<double> sum, phi;
 };
@@ -144,7 +152,7 @@ static void stateAttention(const Head &head, const HeadMap &map, const KernelOpt
   int64_t group = head.inputs.heads() / stateHeads(head.inputs, options), shared = head.head / group;
   for (auto &[block, places] : placesOfBlocks) {
     llvm::stable_sort(places, [&](int64_t a, int64_t b) { return head.rows[a] < head.rows[b]; });
-    State state(map, keyShift, head.valueWidth());
+    State state(map, keyShift, head.valueWidth(), options.decay ? std::exp((*options.decay)({shared})) : 1);
     if (options.initialState)
       state.start(*options.initialState, *options.initialSum, head.batch, shared);
     llvm::ArrayRef<int64_t> tokens = head.blocks[block];
@@ -158,7 +166,7 @@ static void stateAttention(const Head &head, const HeadMap &map, const KernelOpt
       double *output = results.output.at({head.batch, head.head, r, 0});
       double denominator = state.read(head.query[r], head.rows[r], output);
       for (int64_t c = 0; c < head.valueWidth(); ++c)
-        output[c] = guardedQuotient(output[c], denominator, options.bias, options.floor);
+        output[c] = options.divides ? guardedQuotient(output[c], denominator, options.bias, options.floor) : output[c];
     }
     if (!options.wantsState || head.head % group != 0)
       continue;
@@ -207,7 +215,8 @@ KernelResults attune::reference::kernelAttention(const AttentionInputs &inputs, 
     results.finalState = Array({inputs.batch(), heads, features, inputs.value.size(3)});
     results.finalSum = Array({inputs.batch(), heads, features});
   }
-  bool cancels = options.map.isFavor() && options.map.epsilon == 0 && options.bias == 0 && options.floor == 0;
+  bool cancels =
+      options.map.isFavor() && options.map.epsilon == 0 && options.divides && options.bias == 0 && options.floor == 0;
   forEachHead(inputs, [&](const Head &head) {
     HeadMap map(options.map, options.parameter ? &*options.parameter : nullptr, head.head, width);
     if (options.compressKey)

@@ -17,8 +17,8 @@ using namespace attune::fusion;
 
 namespace {
 struct Compose : StreamedTerm {
-  Compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes, bool squares)
-      : representation(representation), shapes(std::move(shapes)), squares(squares) {}
+  Compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes, bool squares, bool decays)
+      : representation(representation), shapes(std::move(shapes)), squares(squares), decays(decays) {}
 
   StringRef name() const override { return "compose"; }
   bool isOfStates() const override { return true; }
@@ -29,6 +29,8 @@ struct Compose : StreamedTerm {
       return tile::RescaledSumAttr::get(context, 2, tile::Unit::Scalar);
     if (representation == Representation::Scaled)
       return tile::RescaledSumAttr::get(context, tile::RescaledSumAttr::exp2);
+    if (decays)
+      return tile::AffineAttr::get(context, tile::Transition::Vector);
     return tile::SumAttr::get(context);
   }
   std::optional<double> leastUnit() const override {
@@ -38,7 +40,7 @@ struct Compose : StreamedTerm {
 
   Representation representation;
   SmallVector<SmallVector<int64_t>> shapes;
-  bool squares;
+  bool squares, decays;
 };
 
 struct Nothing : StreamedTerm {
@@ -47,7 +49,7 @@ struct Nothing : StreamedTerm {
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override { return {}; }
 };
 
-/// The tiles of a state as they lie in memory.
+/// The tiles of a state, or of a span, as they lie in memory.
 struct WrittenState : Term {
   explicit WrittenState(Representation representation) : representation(representation) {}
 
@@ -78,8 +80,8 @@ struct WithOffset : Term {
 };
 } // namespace
 
-terms::StreamedPtr terms::compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes, bool squares) {
-  return std::make_unique<Compose>(representation, std::move(shapes), squares);
+terms::StreamedPtr terms::compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes, bool squares, bool decays) {
+  return std::make_unique<Compose>(representation, std::move(shapes), squares, decays);
 }
 terms::StreamedPtr terms::nothing() { return std::make_unique<Nothing>(); }
 terms::TermPtr terms::writtenState(Representation representation) {

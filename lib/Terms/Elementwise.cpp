@@ -66,6 +66,7 @@ terms::TermPtr terms::inverse() {
 }
 terms::TermPtr terms::times() { return std::make_unique<OfTwo>("times", &TileBuilder::times); }
 terms::TermPtr terms::outer() { return std::make_unique<Outer>(); }
+terms::TermPtr terms::minus() { return std::make_unique<OfTwo>("minus", &TileBuilder::minus); }
 terms::TermPtr terms::over() { return std::make_unique<OfTwo>("over", &TileBuilder::over); }
 terms::TermPtr terms::atLeast(double least) {
   return std::make_unique<OfOne>("at_least", least, [](TileBuilder &tiles, Value x, double number) {

@@ -76,6 +76,7 @@ TermPtr addScaledBias();
 // Of elements, in f32; the second operand is repeated where it has one a row, or one for all.
 
 TermPtr times();
+TermPtr minus();
 TermPtr over();
 TermPtr atLeast(double least);
 TermPtr atMost(double most);
@@ -127,14 +128,17 @@ StreamedPtr powerPartial(int64_t degree, int64_t width, attn::DenominatorAttr gu
 /// (w, v, …): Σ_j w_j v_j of each v, which have these widths, and, if `withSums`, Σ_j w_j; with operands of products in f32 if `wide`.
 StreamedPtr weightedSums(llvm::ArrayRef<int64_t> widths, bool wide, bool withSums = true);
 /// (b, v): S = Σ_j b_j v_jᵀ and, if `withSums`, z = Σ_j b_j, of tiles of features that have these widths, one after another.
-StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums = true);
+/// (b, v, e) if it `decays`: each step multiplies row f of what came before by 2^{e_f}, and its own entries are those behind it.
+StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums = true, bool decays = false);
 /// (x): the maximum of the first rows of all steps, of the second ones, …: [rows]; `least` without a step, of exponents −∞.
 StreamedPtr maximum(int64_t rows, std::optional<double> least = std::nullopt);
 /// (): nothing is carried; what the steps do is their outputs.
 StreamedPtr nothing();
-/// (state): the states of all entries composed in order: sums, or if they are `Scaled` sums in units, which are exponents a row
-/// or, with `squares`, one for all of which the sums are in the square.
-StreamedPtr compose(fusion::Representation representation, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes, bool squares = false);
+/// (span): the spans of all entries applied in order, to states of these shapes: sums, what is left of what came before and sums if it
+/// `decays`, or if they are `Scaled` sums in units, which are exponents a row or, with `squares`, one for all of which the sums are in
+/// the square.
+StreamedPtr compose(fusion::Representation representation, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes, bool squares = false,
+                    bool decays = false);
 /// (s, s_f, v): a slice of sums of products of two entries: K, S_f = Σ_j s_jf s_j v_jᵀ, z_f = Σ_j s_jf s_j, both in the unit K².
 StreamedPtr squareState(int64_t size, int64_t width);
 /// (a, S_f, z_f): Σ_f a z_f, Σ_f a S_f.
@@ -146,6 +150,33 @@ StreamedPtr weightSums();
 /// (x, W): x W, of rows of `rows` and `width` columns, with operands in f32 if `wide`.
 StreamedPtr contract(Axis rows, int64_t width, bool wide = false);
 
+// Of entries that decay (Decay.cpp): exponents in units of log 2, at most 0.
+
+/// From the key to the query of each pair [Tq, Tk]; from before the tile of keys up to each query [Tq]; from each key to the end of the
+/// tile [Tk]; over the whole tile, for each feature [m].
+enum class DecaySpan { Between, Since, Until, Whole };
+/// (g [1]): g, which each existing key adds, over the span.
+TermPtr headDecay(DecaySpan span, int64_t features);
+/// (g [T]): the sums of g over the span, of queries and keys of one chunk; 0 where a key does not exist.
+TermPtr tokenDecay(DecaySpan span, int64_t features);
+/// (x, exponents): x 2^exponent, of each entry, or of each row if there is one exponent a row.
+TermPtr decayed();
+/// (exponents [m]): their sums over the steps.
+StreamedPtr decaySums(int64_t features);
+/// (exponents [m]): 2^exponent as the transition [m, 1] of a span.
+TermPtr transition();
+
+// Of states from which keys erase (Erase.cpp).
+
+/// (w): w_ij of pairs j < i of a chunk, else 0.
+TermPtr belowDiagonal();
+/// (L [T, T], 0 on and above the diagonal): (I + L)⁻¹.
+TermPtr unitInverse();
+/// (A, x) or (A, x, b): A x + b, with Aᵀ in the place of A if it is `transposed`.
+TermPtr product(bool transposed = false);
+/// (e [m], b, v, …): S ← 2^e S + Σ bᵀ v over the pairs b, v, which may depend on S: by a matrix.
+StreamedPtr erasedSums(int64_t features, int64_t width);
+
 // Of states.
 
 /// (tiles …): a state that others have written.
@@ -153,9 +184,9 @@ TermPtr writtenState(fusion::Representation representation);
 /// (state of `state`): its sums times 2^stateOffset (LogPairs.h).
 TermPtr withOffset();
 
-/// (a, state of featureSums, w, v, …): a S + w v, a z + w 1. What the state gives is computed first, then what stands behind v is
+/// (a, state of featureSums, w, v, …): a S + w v and, of a state that has z, a z + w 1. What the state gives is computed first, then what stands behind v is
 /// read in its order, then w: how many registers are live at once depends on it.
-TermPtr readout(bool wide);
+TermPtr readout(bool wide, bool divides = true);
 /// (a, state of featureSums): a S and, if it `divides`, a z.
 TermPtr stateReadout(bool wide, bool divides = true);
 /// (Lq, state in units 2^M, c): c, a z, a S of a = 2^(Lq + M − c).

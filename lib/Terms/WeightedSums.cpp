@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
+#include "attune/Tile/Units.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
@@ -49,11 +51,18 @@ struct WeightedSums : StreamedTerm {
 };
 
 struct FeatureSums : StreamedTerm {
-  FeatureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums)
-      : features(features), width(width), wide(wide), withSums(withSums) {}
+  FeatureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums, bool decays)
+      : features(features), width(width), wide(wide), withSums(withSums), decays(decays) {}
 
   StringRef name() const override { return "state"; }
-  tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
+  std::optional<Representation> takes(unsigned operand) const override {
+    return operand == 2 ? Representation::Log : Representation::Plain;
+  }
+  tile::CarryAttrInterface carry(MLIRContext *context) const override {
+    if (decays)
+      return tile::AffineAttr::get(context, tile::Transition::Vector);
+    return tile::SumAttr::get(context);
+  }
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override {
     SmallVector<SmallVector<int64_t>> shapes;
     for (int64_t count : features) {
@@ -66,25 +75,29 @@ struct FeatureSums : StreamedTerm {
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
     TileBuilder &tiles = site.tiles();
     Type type = operandOf(site, wide);
-    SmallVector<Value, 3> exact = operands[0]->tiles(site), b = operands[0]->tiles(site, type);     // [T, m] each
+    SmallVector<Value, 3> b = operands[0]->tiles(site, type), exact;                                // [T, m] each
+    if (withSums)
+      exact = operands[0]->tiles(site, tiles.builder.getF32Type());
     Value v = operands[1]->tile(site, type);                                                        // [T, dv]
+    Value kept = decays ? tiles.exp2(operands[2]->tile(site)) : Value();                            // [m]
+    auto before = [&](Value sum) { return decays ? tile::rescaled(tiles, sum, kept) : sum; };
     SmallVector<Value> next;
     for (unsigned i = 0; i < b.size(); ++i) {
-      next.push_back(tiles.dot(b[i], v, sums[next.size()], /*transposeA=*/true));
+      next.push_back(tiles.dot(b[i], v, before(sums[next.size()]), /*transposeA=*/true));
       if (withSums)
-        next.push_back(tiles.plus(sums[next.size()], tiles.reduceAdd(exact[i], 0)));
+        next.push_back(tiles.plus(before(sums[next.size()]), tiles.reduceAdd(exact[i], 0)));
     }
     return next;
   }
 
   SmallVector<int64_t> features;
   int64_t width;
-  bool wide, withSums;
+  bool wide, withSums, decays;
 };
 
 /// What a state gives enters the accumulator before the pairs do.
 struct Readout : Term {
-  explicit Readout(bool wide) : wide(wide) {}
+  Readout(bool wide, bool divides) : wide(wide), divides(divides) {}
 
   StringRef name() const override { return "readout"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
@@ -94,8 +107,11 @@ struct Readout : Term {
     // What the state gives comes first: it alone needs the features in f32, and registers are scarce.
     Value before, sumBefore;
     for (unsigned i = 0; i < a.size(); ++i) {
-      SmallVector<int64_t> shape(tiles.shape(a[i])), rows{shape[0], tiles.shape(state[2 * i])[1]};
-      before = tiles.dot(a[i], state[2 * i], before ? before : tiles.constant(rows, 0));            // [T, dv]
+      Value matrix = state[(divides ? 2 : 1) * i];
+      SmallVector<int64_t> shape(tiles.shape(a[i])), rows{shape[0], tiles.shape(matrix)[1]};
+      before = tiles.dot(a[i], matrix, before ? before : tiles.constant(rows, 0));                  // [T, dv]
+      if (!divides)
+        continue;
       Value part = tiles.reduceAdd(tiles.times(a[i], tiles.expand(state[2 * i + 1], 0, shape)), 1); // [T]
       sumBefore = sumBefore ? tiles.plus(sumBefore, part) : part;
     }
@@ -103,10 +119,12 @@ struct Readout : Term {
       early->read(site);
     Value w = operands[2]->tile(site), v = operands[3]->tile(site, type);                           // [T, T], [T, dv]
     Value numerator = tiles.dot(tiles.cast(w, type), v, before);                                    // [T, dv]
+    if (!divides)
+      return {numerator};
     return {numerator, tiles.plus(tiles.reduceAdd(w, 1), sumBefore)};
   }
 
-  bool wide;
+  bool wide, divides;
 };
 
 struct LowerTriangle : Term {
@@ -135,9 +153,9 @@ struct Normalize : Term {
 terms::StreamedPtr terms::weightedSums(ArrayRef<int64_t> widths, bool wide, bool withSums) {
   return std::make_unique<WeightedSums>(widths, wide, withSums);
 }
-terms::StreamedPtr terms::featureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums) {
-  return std::make_unique<FeatureSums>(features, width, wide, withSums);
+terms::StreamedPtr terms::featureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums, bool decays) {
+  return std::make_unique<FeatureSums>(features, width, wide, withSums, decays);
 }
-terms::TermPtr terms::readout(bool wide) { return std::make_unique<Readout>(wide); }
+terms::TermPtr terms::readout(bool wide, bool divides) { return std::make_unique<Readout>(wide, divides); }
 terms::TermPtr terms::lowerTriangle() { return std::make_unique<LowerTriangle>(); }
 terms::TermPtr terms::normalize(attn::DenominatorAttr guard) { return std::make_unique<Normalize>(guard); }

@@ -41,7 +41,7 @@ struct MapFields {
 static ArrayRef<StringLiteral> fieldsOf(FeatureKind kind) {
   static constexpr StringLiteral favor[] = {"features", "epsilon", "scale", "stabilizer"},
                                  favorRelu[] = {"features", "epsilon", "scale"}, cosformer[] = {"max_position"},
-                                 focused[] = {"epsilon", "power"};
+                                 focused[] = {"epsilon", "power"}, identity[] = {"scale"};
   switch (kind) {
   case FeatureKind::Favor:
     return favor;
@@ -51,6 +51,8 @@ static ArrayRef<StringLiteral> fieldsOf(FeatureKind kind) {
     return cosformer;
   case FeatureKind::Focused:
     return focused;
+  case FeatureKind::Identity:
+    return identity;
   default:
     return {};
   }
@@ -151,8 +153,8 @@ LogicalResult FeatureMapAttr::verify(function_ref<InFlightDiagnostic()> emitErro
   if (random ? features < 1 : features != 0)
     return emitError() << "expected " << (random ? "at least one feature" : "no count of features") << " of "
                        << stringifyFeatureKind(kind) << ", but got " << features;
-  if (kind == FeatureKind::Favor && scale.getValueAsDouble() == 0)
-    return emitError() << "expected a scale > 0 of favor, but got 0";
+  if ((kind == FeatureKind::Favor || kind == FeatureKind::Identity) && scale.getValueAsDouble() == 0)
+    return emitError() << "expected a scale > 0 of " << stringifyFeatureKind(kind) << ", but got 0";
   if (kind == FeatureKind::Cosformer && maxPosition < 1)
     return emitError() << "expected a max_position of at least 1, but got " << maxPosition;
   if (kind == FeatureKind::Focused && (power.getValueAsDouble() == 0 || epsilon.getValueAsDouble() == 0))
@@ -183,8 +185,8 @@ FeatureMapAttr FeatureMapAttr::withStabilizer(Stabilizer stabilizer) const {
              stabilizer);
 }
 
-bool FeatureMapAttr::stabilizerCancels(double bias, double floor) const {
-  return isFavor() && getEpsilon() == 0 && bias == 0 && floor == 0;
+bool FeatureMapAttr::stabilizerCancels(DenominatorAttr guard) const {
+  return isFavor() && getEpsilon() == 0 && guard.cancelsFactors();
 }
 
 //===----------------------------------------------------------------------===//
@@ -235,19 +237,27 @@ LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
 // Denominators
 //===----------------------------------------------------------------------===//
 
-// <bias = FLOAT, floor = FLOAT>
+// <bias = FLOAT, floor = FLOAT> or <none>
 Attribute DenominatorAttr::parse(AsmParser &parser, Type) {
-  double bias, floor;
+  double bias = 0, floor = 0;
   SMLoc place = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseKeyword("bias") || parser.parseEqual() || parser.parseFloat(bias) ||
-      parser.parseComma() || parser.parseKeyword("floor") || parser.parseEqual() || parser.parseFloat(floor) ||
-      parser.parseGreater())
+  if (parser.parseLess())
+    return {};
+  bool none = succeeded(parser.parseOptionalKeyword("none"));
+  if (!none && (parser.parseKeyword("bias") || parser.parseEqual() || parser.parseFloat(bias) || parser.parseComma() ||
+                parser.parseKeyword("floor") || parser.parseEqual() || parser.parseFloat(floor)))
+    return {};
+  if (parser.parseGreater())
     return {};
   auto attribute = [&](double value) { return parser.getBuilder().getF64FloatAttr(value); };
-  return parser.getChecked<DenominatorAttr>(place, parser.getContext(), attribute(bias), attribute(floor));
+  return parser.getChecked<DenominatorAttr>(place, parser.getContext(), attribute(bias), attribute(floor), none);
 }
 
 void DenominatorAttr::print(AsmPrinter &printer) const {
+  if (getNone()) {
+    printer << "<none>";
+    return;
+  }
   printer << "<bias = ";
   printer.printFloat(getBiasAttr().getValue());
   printer << ", floor = ";
@@ -255,11 +265,14 @@ void DenominatorAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult DenominatorAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr bias, FloatAttr floor) {
+LogicalResult DenominatorAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr bias, FloatAttr floor,
+                                      bool none) {
   auto fits = [](FloatAttr value) {
     return value.getType().isF64() && value.getValue().isFinite() && value.getValueAsDouble() >= 0;
   };
   if (!fits(bias) || !fits(floor))
     return emitError() << "expected a finite bias and floor of at least 0";
+  if (none && (bias.getValueAsDouble() != 0 || floor.getValueAsDouble() != 0))
+    return emitError() << "expected no bias and no floor where nothing is divided";
   return success();
 }

@@ -25,7 +25,7 @@ def Attn_FeatureKind : Attn_Enum<"FeatureKind", "a per-token feature map", [
     I32EnumAttrCase<"Elu1", 0, "elu1">, I32EnumAttrCase<"Relu", 1, "relu">, I32EnumAttrCase<"Cosformer", 2, "cosformer">,
     I32EnumAttrCase<"Focused", 3, "focused">, I32EnumAttrCase<"Favor", 4, "favor">,
     I32EnumAttrCase<"FavorRelu", 5, "favor_relu">, I32EnumAttrCase<"Softmax", 6, "softmax">,
-    I32EnumAttrCase<"TensorSquare", 7, "tensor_square">]>;
+    I32EnumAttrCase<"TensorSquare", 7, "tensor_square">, I32EnumAttrCase<"Identity", 8, "identity">]>;
 
 def Attn_Stabilizer : Attn_Enum<"Stabilizer", "what is subtracted from FAVOR's exponents", [
     I32EnumAttrCase<"Constant", 0, "constant">, I32EnumAttrCase<"Max", 1, "max">,
@@ -35,7 +35,7 @@ def Attn_FeatureMapAttr : AttrDef<Attn_Dialect, "FeatureMap"> {
   let mnemonic = "feature_map";
   let summary = "A per-token feature map φ";
   let description = [{
-    With x a token of d entries, m the number of features, and, where a map has `scale` s, x' = √s·x:
+    With x a token of d entries, m the number of features, and, where a map of exponents has `scale` s, x' = √s·x:
 
     | kind | φ(x) | m | parameter |
     |---|---|---|---|
@@ -47,6 +47,7 @@ def Attn_FeatureMapAttr : AttrDef<Attn_Dialect, "FeatureMap"> {
     | `favor_relu` | max(⟨ω_f, x'⟩, 0) + ε; x' = x without `scale` | `features` | `omega` [heads or 1, m, d] |
     | `softmax` | eˣ / Σ eˣ over the entries of x ("Efficient Attention", queries) | d | – |
     | `tensor_square` | x ⊗ x | d² | – |
+    | `identity` | x of keys, s·x of queries (retention, gated linear attention) | d | – |
 
     `stabilizer`, for queries: c = the row's maximum of L (`constant`, `max`), of ⟨ω, x'⟩ (`projection`), or 0 (`none`); for
     keys: max_f |ω_f|²/2 (`constant`), the maximum of L (`max`) or of ⟨ω, x'⟩ (`projection`) over all features and
@@ -89,7 +90,7 @@ def Attn_FeatureMapAttr : AttrDef<Attn_Dialect, "FeatureMap"> {
     }
     bool isFavor() const { return getKind() == ::attune::attn::FeatureKind::Favor; }
     /// Whether c of `favor` cancels between numerator and denominator under that guard.
-    bool stabilizerCancels(double bias, double floor) const;
+    bool stabilizerCancels(::attune::attn::DenominatorAttr guard) const;
   }];
 }
 
@@ -128,22 +129,25 @@ def Attn_DenominatorAttr : AttrDef<Attn_Dialect, "Denominator"> {
   let mnemonic = "denominator";
   let summary = "The guard of a normaliser";
   let description = [{
-    A row is divided by max(denominator + bias, floor); a row for which that is exactly 0 is 0.
+    A row is divided by max(denominator + bias, floor); a row for which that is exactly 0 is 0. `none`: nothing divides it.
 
     ```mlir
     #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>
+    #attn.denominator<none>
     ```
   }];
-  let parameters = (ins "::mlir::FloatAttr":$bias_attr, "::mlir::FloatAttr":$floor_attr);
-  let builders = [AttrBuilder<(ins "double":$bias, "double":$floor), [{
+  let parameters = (ins "::mlir::FloatAttr":$bias_attr, "::mlir::FloatAttr":$floor_attr, "bool":$none);
+  let builders = [AttrBuilder<(ins "double":$bias, "double":$floor, CArg<"bool", "false">:$none), [{
     auto attribute = [&](double value) { return ::mlir::FloatAttr::get(::mlir::Float64Type::get($_ctxt), value); };
-    return $_get($_ctxt, attribute(bias), attribute(floor));
+    return $_get($_ctxt, attribute(bias), attribute(floor), none);
   }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     double getBias() const { return getBiasAttr().getValueAsDouble(); }
     double getFloor() const { return getFloorAttr().getValueAsDouble(); }
+    /// Whether a factor of all weights of a row leaves the row as it is.
+    bool cancelsFactors() const { return !getNone() && getBias() == 0 && getFloor() == 0; }
   }];
 }
 

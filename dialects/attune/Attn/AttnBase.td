@@ -19,6 +19,8 @@ def Attn_Tokens : Type<CPred<"::attune::attn::isTokens($_self)">,
     "tokens: a rank-4 tensor [batch, heads, tokens, width] of f32, f16 or bf16 with static heads and width",
     "::mlir::RankedTensorType">;
 def Attn_Lengths : 1DTensorOf<[I32]>;
+/// The logarithm of what each token leaves of the state of a head: [heads].
+def Attn_Decay : 1DTensorOf<[F32]>;
 /// Terms are f32; interpreters compute them in f64.
 def Attn_F32x4 : 4DTensorOf<[F32]>;
 def Attn_F32x3 : 3DTensorOf<[F32]>;

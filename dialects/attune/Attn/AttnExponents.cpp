@@ -35,11 +35,11 @@ double attn::exponentSpan(FeatureMapAttr map, int64_t width) {
   return 0;
 }
 
-bool attn::carriesExponents(FeatureMapAttr map, int64_t width, double bias, double floor) {
+bool attn::carriesExponents(FeatureMapAttr map, int64_t width, DenominatorAttr guard) {
   constexpr double normalRange = 126;
   if (map.getKind() == FeatureKind::Focused)
-    return map.getPower() * focusedRatio(map, static_cast<double>(width)) > normalRange;
-  return map.stabilizerCancels(bias, floor);
+    return !guard.getNone() && map.getPower() * focusedRatio(map, static_cast<double>(width)) > normalRange;
+  return map.stabilizerCancels(guard);
 }
 
 int64_t attn::bandCount(FeatureMapAttr map, int64_t width) {

@@ -24,6 +24,10 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
     * `window`: a query sees the keys of its own block alone.
     * `initial` state (S₀, z₀): a causal op continues a sequence; φ(q_i)ᵀS₀ and φ(q_i)ᵀz₀ are added to numerator and
       denominator. `final` state, if asked for: S₀ + Σ_j φ(k_j) v_jᵀ and z₀ + Σ_j φ(k_j).
+    * `denominator` `none`: o_i = Σ_j ⟨φ(q_i), φ(k_j)⟩ v_j.
+    * `decay` (g): each key that exists multiplies the state by e^{g_h} before it enters it (retention), so that key j counts
+      e^{g_h (p_i − p_j)} times for query i, with p_t the number of existing keys up to t; so does its part of the
+      denominator, and initial states. A key that does not exist leaves the state alone. h is the head of φ(K).
     * `compress` (E, F): naive FLuRKA (eq. 1), o = φ(Q) (E φ(K))ᵀ (F V), without a normaliser and with c = 0 whatever the
       map's stabilizer; the guard says nothing. Rows of φ(K) and V of keys that do not exist are 0. E and F act as in
       `attn.compress`.
@@ -33,6 +37,9 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
     function; else `max` and `projection` are maxima over all existing keys, also with `window`.
 
     Constraints: A1 … A3, A20;
+    * A48: `denominator` `none` only with causal, and not with compress;
+    * A49: `decay` [heads of φ(K)] only with causal, without window, and with the maps `identity`, `elu1`, `relu`,
+      `favor_relu` and `focused`;
     * A9: causal only with n = N (checked here when both are static, else when the kernel runs);
     * A10: states are [batch, heads of φ(K), m, dv] and [batch, heads of φ(K), m] of f32, both or neither;
     * A11: initial states only with causal;
@@ -53,7 +60,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
                        Optional<Attn_F32x4>:$initial_state, Optional<Attn_F32x3>:$initial_sum,
                        Optional<Attn_Parameter>:$parameter, Optional<Attn_Parameter>:$compress_key,
-                       Optional<Attn_Parameter>:$compress_value,
+                       Optional<Attn_Parameter>:$compress_value, Optional<Attn_Decay>:$decay,
                        Attn_FeatureMapAttr:$feature_map, Attn_DenominatorAttr:$denominator, UnitAttr:$causal,
                        OptionalAttr<Attn_WindowAttr>:$window);
   let results = (outs Attn_Tokens:$output, Optional<Attn_F32x4>:$final_state, Optional<Attn_F32x3>:$final_sum);
@@ -61,7 +68,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     (`parameter` `(` $parameter^ `:` type($parameter) `)`)?
     (`compress` `(` $compress_key^ `,` $compress_value `:` type($compress_key) `,` type($compress_value) `)`)?
-    (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)? attr-dict
+    (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)?
+    (`decay` `(` $decay^ `:` type($decay) `)`)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($output)
     (`,` `final` type($final_state)^ `,` type($final_sum))?
   }];
@@ -179,6 +187,28 @@ def Attn_VisibleOp : Attn_Op<"visible", [AllTypesMatch<["weights", "result"]>]> 
   let hasVerifier = 1;
 }
 
+def Attn_DecayOp : Attn_Op<"decay", [AllTypesMatch<["weights", "result"]>]> {
+  let summary = "Weights of causal pairs that decay with the keys between them";
+  let description = [{
+        result[b, h, i, j] = weights[b, h, i, j] · e^{decay[g] · max(p_i − p_j, 0)}
+
+    with p_t the number of existing keys among those up to t, and g = ⌊h·F/H⌋ of F decays. What it is for pairs that do not see
+    each other `attn.visible` decides.
+
+    Constraints: A3; A50: decay [F], F divides H; as many queries as keys.
+
+    ```mlir
+    %d = attn.decay %w by %g : tensor<2x4x200x200xf32>, tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Attn_F32x4:$weights, Attn_Decay:$decay, Optional<Attn_Lengths>:$lengths);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = [{
+    $weights `by` $decay (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($weights) `,` type($decay)
+  }];
+  let hasVerifier = 1;
+}
+
 def Attn_RowSumOp : Attn_Op<"row_sum"> {
   let summary = "The sum of each row of weights";
   let description = [{
@@ -271,8 +301,9 @@ def Attn_CausalReadoutOp : Attn_Op<"causal_readout", [AttrSizedOperandSegments]>
 
     with a the query features, b the key features, and S₀ = 0, z₀ = 0 if no initial state is given. The chunk length is
     a schedule, not part of the function, and so is `grouped`: the query heads of a key-value head share its state.
+    `decay`: each key that exists multiplies state and sum by e^{decay_h} before it enters them, as in `attn.kernel`.
 
-    Constraints: A3, A9, A10; A18: query features [batch, H, n, m], key features [batch, F, n, m], value [batch, G, n, dv],
+    Constraints: A3, A9, A10; A51: decay [F]; A18: query features [batch, H, n, m], key features [batch, F, n, m], value [batch, G, n, dv],
     numerator [batch, H, n, dv], denominator [batch, H, n], states of F heads; G divides F, F divides H.
 
     ```mlir
@@ -283,11 +314,12 @@ def Attn_CausalReadoutOp : Attn_Op<"causal_readout", [AttrSizedOperandSegments]>
   }];
   let arguments = (ins Attn_F32x4:$query_features, Attn_F32x4:$key_features, Attn_Tokens:$value,
                        Optional<Attn_Lengths>:$lengths, Optional<Attn_F32x4>:$initial_state,
-                       Optional<Attn_F32x3>:$initial_sum, UnitAttr:$grouped);
+                       Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay, UnitAttr:$grouped);
   let results = (outs Attn_F32x4:$numerator, Attn_F32x3:$denominator, Attn_F32x4:$state, Attn_F32x3:$sum);
   let assemblyFormat = [{
     $query_features `,` $key_features `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
-    (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)? attr-dict
+    (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)?
+    (`decay` `(` $decay^ `:` type($decay) `)`)? attr-dict
     `:` type($query_features) `,` type($key_features) `,` type($value)
     `->` type($numerator) `,` type($denominator) `,` type($state) `,` type($sum)
   }];

@@ -41,7 +41,7 @@ Value terms::buildNormalized(OpBuilder &builder, Location loc, Value weights, Va
                                        roles(builder, {Role::Batch, Role::Head, Role::Query, Role::Key}),
                                        roles(builder, {Role::Batch, Role::Head, Role::Key, Role::Value}),
                                        roles(builder, {Role::Batch, Role::Head, Role::Query, Role::Value}));
-  Value denominator = RowSumOp::create(builder, loc, f32Of(builder, w.drop_back()), weights);
+  Value denominator = guard.getNone() ? Value() : RowSumOp::create(builder, loc, f32Of(builder, w.drop_back()), weights);
   return NormalizeOp::create(builder, loc, output, numerator, denominator, guard);
 }
 

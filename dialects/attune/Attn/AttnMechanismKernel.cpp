@@ -24,7 +24,7 @@ static FeatureMapAttr effectiveMap(KernelOp op) {
   if (op.getCompressKey())
     return map.withStabilizer(Stabilizer::None);
   bool hasStates = op.getInitialState() || op.getFinalState();
-  bool cancels = !hasStates && map.stabilizerCancels(op.getDenominator().getBias(), op.getDenominator().getFloor());
+  bool cancels = !hasStates && map.stabilizerCancels(op.getDenominator());
   return cancels ? map.withStabilizer(Stabilizer::Constant) : map;
 }
 
@@ -73,7 +73,7 @@ static Readout readCausally(OpBuilder &builder, KernelOp op, Value a, Value b) {
   auto readout = CausalReadoutOp::create(builder, op.getLoc(), f32Of(builder, {q[0], q[1], q[2], v[3]}),
                                          f32Of(builder, q.drop_back()), f32Of(builder, {k[0], k[1], k[3], v[3]}),
                                          f32Of(builder, {k[0], k[1], k[3]}), a, b, op.getValue(), op.getLengths(),
-                                         op.getInitialState(), op.getInitialSum());
+                                         op.getInitialState(), op.getInitialSum(), op.getDecay());
   return {readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum()};
 }
 
@@ -81,8 +81,9 @@ static Readout readCausally(OpBuilder &builder, KernelOp op, Value a, Value b) {
 static SmallVector<Value> decomposeWithState(OpBuilder &builder, KernelOp op, Value a, Value b) {
   Readout readout = op.getCausal() ? readCausally(builder, op, a, b)
                                    : readState(builder, op.getLoc(), a, b, op.getValue(), op.getLengths());
+  Value denominator = op.getDenominator().getNone() ? Value() : readout.denominator;
   SmallVector<Value> results{NormalizeOp::create(builder, op.getLoc(), op.getOutput().getType(), readout.numerator,
-                                                 readout.denominator, op.getDenominatorAttr())};
+                                                 denominator, op.getDenominatorAttr())};
   if (op.getFinalState())
     results.append({readout.state, readout.sum});
   return results;
@@ -108,6 +109,8 @@ SmallVector<Value> KernelOp::decompose(OpBuilder &builder) {
   if (getInitialState() || getFinalState())
     return decomposeWithState(builder, *this, a, b);
   Value weights = buildWeights(builder, getLoc(), a, b);
+  if (getDecay())
+    weights = DecayOp::create(builder, getLoc(), weights.getType(), weights, getDecay(), getLengths());
   weights = buildVisible(builder, getLoc(), weights, getLengths(), getCausalAttr(), getWindowAttr());
   return {buildNormalized(builder, getLoc(), weights, getValue(), getDenominatorAttr(), getOutput().getType())};
 }

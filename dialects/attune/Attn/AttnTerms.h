@@ -29,7 +29,7 @@ mlir::Value buildWeights(mlir::OpBuilder &builder, mlir::Location loc, mlir::Val
 mlir::Value buildVisible(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, mlir::Value lengths,
                          mlir::UnitAttr causal, WindowAttr window);
 
-/// W V / W 1 under the guard, in the type of the output.
+/// W V / W 1 under the guard, or W V if that is `none`, in the type of the output.
 mlir::Value buildNormalized(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, mlir::Value value,
                             DenominatorAttr guard, mlir::Type output);
 

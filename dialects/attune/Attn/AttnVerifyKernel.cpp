@@ -55,6 +55,23 @@ static LogicalResult checkStates(KernelOp op) {
   return success();
 }
 
+/// A48, A49.
+static LogicalResult checkDecay(KernelOp op) {
+  FeatureMapAttr map = op.getFeatureMap();
+  if (op.getDenominator().getNone() && (!op.getCausal() || op.getCompressKey())) // A48
+    return op.emitOpError() << "expected causal, and no compress, where nothing divides the output";
+  if (!op.getDecay())
+    return success();
+  if (!op.getCausal() || op.getWindow()) // A49
+    return op.emitOpError() << "expected causal, and no window, with decay";
+  if (map.isFavor() || map.getKind() == FeatureKind::Cosformer || map.getKind() == FeatureKind::Softmax ||
+      map.getKind() == FeatureKind::TensorSquare) // A49
+    return op.emitOpError() << "expected identity, elu1, relu, favor_relu or focused with decay, but got "
+                            << stringifyFeatureKind(map.getKind());
+  int64_t heads = mappedHeads(shapeOf(op.getKey())[1], op.getParameter());
+  return checkShape(op, "decay", op.getDecay().getType(), {heads}); // A49
+}
+
 LogicalResult KernelOp::verify() {
   ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey());
   FeatureMapAttr map = getFeatureMap();
@@ -62,9 +79,10 @@ LogicalResult KernelOp::verify() {
     return failure();
   if (failed(checkParameter(*this, map, getParameter(), q[3], q[1])) || failed(checkCompress(*this)) || // A21, A22
       failed(checkStates(*this)) || failed(checkWindow(*this, getWindowAttr(), q[2], k[2])) ||          // A20
-      failed(checkPlaces(*this, map, q[2])) || failed(checkPlaces(*this, map, k[2])))                   // A25
+      failed(checkPlaces(*this, map, q[2])) || failed(checkPlaces(*this, map, k[2])) ||                 // A25
+      failed(checkDecay(*this)))                                                                        // A48, A49
     return failure();
-  bool cancels = map.stabilizerCancels(getDenominator().getBias(), getDenominator().getFloor());
+  bool cancels = map.stabilizerCancels(getDenominator());
   if (getCausal() && map.hasMaximumOverKeys() && !cancels) // A24
     return emitOpError() << "expected the stabilizer constant or none with causal where it does not cancel, but got "
                          << stringifyStabilizer(map.getStabilizer());

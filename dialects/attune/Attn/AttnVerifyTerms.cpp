@@ -76,6 +76,13 @@ LogicalResult VisibleOp::verify() {
   return checkLengths(*this, getLengths(), w[0]); // A3
 }
 
+LogicalResult DecayOp::verify() {
+  ArrayRef<int64_t> w = shapeOf(getWeights());
+  if (failed(checkHeads(*this, w[1], shapeOf(getDecay())[0])) || failed(checkCausal(*this, w[2], w[3]))) // A50
+    return failure();
+  return checkLengths(*this, getLengths(), w[0]); // A3
+}
+
 LogicalResult RowSumOp::verify() {
   return checkShape(*this, "result", getResult().getType(), shapeOf(getWeights()).drop_back()); // A15
 }
@@ -103,7 +110,8 @@ LogicalResult CausalReadoutOp::verify() {
   if (failed(checkLengths(*this, getLengths(), a[0])) || // A3
       failed(checkShape(*this, "key features", getKeyFeatures().getType(), {a[0], b[1], a[2], a[3]})) ||
       failed(checkShape(*this, "value", getValue().getType(), {a[0], v[1], a[2], v[3]})) ||
-      failed(checkHeads(*this, a[1], b[1])) || failed(checkHeads(*this, b[1], v[1])) || // A9, A18
+      failed(checkHeads(*this, a[1], b[1])) || failed(checkHeads(*this, b[1], v[1])) ||              // A9, A18
+      (getDecay() && failed(checkShape(*this, "decay", getDecay().getType(), {b[1]}))) ||            // A51
       failed(checkState(*this, getInitialState(), getInitialSum(), a[0], b[1], a[3], v[3])) ||
       failed(checkState(*this, getState(), getSum(), a[0], b[1], a[3], v[3])) || // A10
       failed(checkShape(*this, "numerator", getNumerator().getType(), {a[0], a[1], a[2], v[3]})))

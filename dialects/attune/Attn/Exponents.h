@@ -23,8 +23,9 @@ namespace attune::attn {
 double exponentSpan(FeatureMapAttr map, int64_t width);
 
 /// Whether features are carried as exponents under a guard of the denominator: FAVOR's where its stabilizer cancels, and
-/// those of the focused map where the least weight of a row would be below the range of f32.
-bool carriesExponents(FeatureMapAttr map, int64_t width, double bias, double floor);
+/// those of the focused map where the least weight of a row would be below the range of f32. Never where nothing is divided: then a
+/// row of small weights is small.
+bool carriesExponents(FeatureMapAttr map, int64_t width, DenominatorAttr guard);
 
 /// The width of a band of exponents: the product of two features whose exponents differ by less is in range.
 inline constexpr double bandWidth = 176;

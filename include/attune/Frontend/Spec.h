@@ -27,6 +27,8 @@ using Grid = std::array<int64_t, 2>; // rows, columns
 
 enum class MechanismKind { Softmax, Polynomial, Kernel, Polysketch, Effatt, Eva, Agent };
 enum class CompressionOrder { BeforeMap, AfterMap };
+/// What has a number of its own.
+enum class Per { Head, Token, Channel };
 
 using FeatureMapKind = attn::FeatureKind;
 using Stabilizer = attn::Stabilizer;
@@ -39,10 +41,11 @@ struct FeatureMap {
   bool perHead = false;                         // favor, favor_relu
   double epsilon = 0;                           // favor, favor_relu, focused
   Stabilizer stabilizer = Stabilizer::Constant; // favor
-  bool normalize = false;                       // favor_relu; always true for favor
+  bool normalize = false;                       // whether it is scaled: favor_relu; always for favor and identity
   int64_t maxPosition = 0;                      // cosformer
   double power = 0;                             // focused
   double floor = 0;                             // of the denominator, unless given
+  bool divides = true;                          // whether there is a denominator, unless given
 };
 
 /// A map of that kind with the defaults of its fields.
@@ -86,6 +89,7 @@ struct Mechanism {
   int64_t agents = 0;                // agent
   FeatureMap featureMap;             // kernel
   Denominator denominator;           // polynomial, kernel, polysketch
+  std::optional<Per> decay;          // kernel
   std::optional<Window> window;
   std::optional<LowRank> lowRank;
   std::optional<Lepe> lepe;

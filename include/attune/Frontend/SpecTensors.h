@@ -19,6 +19,7 @@ enum class Elements {
   Orthogonal, // [matrices, rows, d]: rows orthogonal within blocks of d, their norms those of d standard normals
   Sign,       // -1 or 1
   Index,      // integers from 0 to bound - 1
+  Retention,  // log(1 - 2^(-5 - h)) of head h
 };
 
 /// A tensor that a spec reads or writes.

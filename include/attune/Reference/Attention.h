@@ -73,6 +73,8 @@ struct KernelOptions {
   std::optional<Array> parameter = {};                         ///< what the map reads
   std::optional<Array> compressKey = {}, compressValue = {};   ///< [G or 1, k, N]: no normaliser then
   bool wantsState = false;                                     ///< whether the final state is asked for
+  std::optional<Array> decay = {};                             ///< [heads of φ(K)]: logarithms; with causal only
+  bool divides = true;                                         ///< whether there is a denominator
 };
 
 struct KernelResults {

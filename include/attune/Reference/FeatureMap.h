@@ -38,10 +38,11 @@ struct FeatureMap {
   std::string problem(const Array *parameter, int64_t heads, int64_t width) const;
 };
 
-/// What is subtracted from FAVOR's exponents: of a row its own largest, of keys one number for all of them.
+/// What differs between the features of queries and keys. What is subtracted from FAVOR's exponents: of a row its own largest, of
+/// keys one number for all of them; and the scale of queries that are their own features.
 struct Shift {
   bool ofRow = false;
-  double value = 0;
+  double value = 0, scale = 1;
 };
 
 /// A feature map with the parameter of one head.

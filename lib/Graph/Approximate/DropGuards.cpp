@@ -33,8 +33,9 @@ struct DropGuardsLaw : graph::ApproximateLaw {
       return "the state that goes in or out is of the guarded features";
     if (op.getFeatureMap().getStabilizer() == Stabilizer::None)
       return "it has no stabilizer to get rid of";
-    const DenominatorAttr guard = op.getDenominator();
-    if (op.getFeatureMap().stabilizerCancels(guard.getBias(), guard.getFloor()))
+    if (op.getDenominator().getNone())
+      return "nothing divides, so there is no guard";
+    if (op.getFeatureMap().stabilizerCancels(op.getDenominator()))
       return "its epsilon, bias and floor are 0 already";
     return "";
   }

@@ -18,7 +18,7 @@ bool FeatureGroup::stabilizersCancel() const {
   return closed && !quotients.empty() && llvm::all_of(quotients, [&](attn::NormalizeOp quotient) {
     attn::DenominatorAttr guard = quotient.getGuardAttr();
     attn::MapOp map = maps.front();
-    return map.getFeatureMap().stabilizerCancels(guard.getBias(), guard.getFloor());
+    return map.getFeatureMap().stabilizerCancels(guard);
   });
 }
 
@@ -70,6 +70,8 @@ static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
     }
     if (auto readout = dyn_cast<attn::CausalReadoutOp>(op); readout && readout.getInitialState())
       group.closed = false, group.sharesState = true;
+    if (auto readout = dyn_cast<attn::CausalReadoutOp>(op); readout && readout.getDecay())
+      group.closed = false; // as attn.decay, which is no term of a group
     if (isa<attn::NormalizeOp>(op))
       continue; // what reads the quotient is another attention
     for (Value result : op->getResults())
@@ -97,7 +99,7 @@ static bool canBeInUnits(const FeatureGroup &group) {
     return other.getFeatureMap() == map && other.getParameter() == first.getParameter();
   };
   return llvm::all_of(group.maps, alike) && llvm::all_of(group.quotients, [&](attn::NormalizeOp quotient) {
-    return attn::carriesExponents(map, width, quotient.getGuard().getBias(), quotient.getGuard().getFloor());
+    return attn::carriesExponents(map, width, quotient.getGuard());
   });
 }
 

@@ -85,6 +85,8 @@ static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
     return term(terms::elu1(), {x});
   case FeatureKind::Relu:
     return term(terms::relu(), {x});
+  case FeatureKind::Identity:
+    return op.getKeys() ? x : term(terms::scale(map.getScale()), {x});
   case FeatureKind::Cosformer:
     return term(terms::cosformer(at.tokens, map.getMaxPosition()), {x});
   case FeatureKind::Focused:

@@ -19,7 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "HostBuilder.h"
-#include "MapRule.h"
+#include "StateRules.h"
 #include "Regions/Regions.h"
 #include "Terms.h"
 #include "attune/Attn/Exponents.h"
@@ -70,7 +70,9 @@ namespace {
 /// Weights and who may see whom.
 struct Pairs {
   explicit Pairs(Value weights) : mask(weights.getDefiningOp<attn::VisibleOp>()) {
-    product = (mask ? mask.getWeights() : weights).getDefiningOp<attn::ContractOp>();
+    Value pairs = mask ? mask.getWeights() : weights;
+    decay = pairs.getDefiningOp<attn::DecayOp>();
+    product = (decay ? decay.getWeights() : pairs).getDefiningOp<attn::ContractOp>();
   }
   /// Keys that exist: the mask says so, or the map of the keys.
   Value lengths() {
@@ -83,6 +85,7 @@ struct Pairs {
   attn::WindowAttr window() { return mask ? mask.getWindowAttr() : attn::WindowAttr(); }
 
   attn::VisibleOp mask; ///< null: every query sees every key
+  attn::DecayOp decay;  ///< null: keys count alike, wherever they are
   attn::ContractOp product;
 };
 } // namespace
@@ -102,6 +105,11 @@ static bool isProjected(Value features) {
 static Source visibleWeights(Value weights, RegionDraft &draft, const Place &at) {
   Source w = draft.read(weights, at);
   return weights.getDefiningOp<attn::VisibleOp>() ? w : term(terms::visible(), {w});
+}
+
+Tiles kernel::buildDecay(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::DecayOp>(result.getOwner());
+  return {decayed(draft.read(op.getWeights(), at), terms::DecaySpan::Between, op.getDecay(), draft, at)};
 }
 
 Tiles kernel::buildVisible(OpResult result, RegionDraft &draft, const Place &at) {
@@ -135,6 +143,8 @@ static Source plainSums(Value weights, ArrayRef<Operation *> sums, RegionDraft &
       widths.push_back(cast<RankedTensorType>(product.getType()).getDimSize(3));
     }
   Stage keys = draft.keys(keysOfSum(sums.front()), isProjected(pairs.product.getRhs()));
+  if (pairs.decay && pairs.lengths()) // queries behind the last key count it as the last one also where they see a whole tile
+    keys.segments = {{"masked", Border::Begin, Border::End, /*masked=*/true}};
   return stream(keys, {terms::weightedSums(widths, draft.wide(), widths.size() < sums.size()), operands});
 }
 

@@ -47,6 +47,7 @@ KeySums::KeySums(Operation *op) {
     features = readout.getKeyFeatures(), value = readout.getValue(), lengths = readout.getLengths();
     matrix = readout.getState(), sum = readout.getSum();
     initialMatrix = readout.getInitialState(), initialSum = readout.getInitialSum();
+    decay = readout.getDecay();
   }
   if (auto map = features.getDefiningOp<attn::MapOp>(); map && !lengths)
     lengths = map.getLengths();
@@ -68,17 +69,38 @@ bool KeySums::needsSum() const {
 /// Whether features are tokens in memory, which are 0 where they do not exist.
 static bool areLoaded(Value features) { return !features.getDefiningOp() || !ruleOf(features.getDefiningOp()); }
 
-/// φ(0) ≠ 0: keys that do not exist are cleared after the map.
+/// φ(0) ≠ 0: keys that do not exist are cleared after the map, unless they are their own features.
 Source kernel::existingFeatures(Value features, RegionDraft &draft, const Place &at) {
   Source b = draft.read(features, at);
-  return areLoaded(features) ? b : term(terms::existing(Axis::Key), {b});
+  auto map = features.getDefiningOp<attn::MapOp>();
+  bool areTokens = map && map.getFeatureMap().getKind() == attn::FeatureKind::Identity;
+  return areTokens || areLoaded(features) ? b : term(terms::existing(Axis::Key), {b});
+}
+
+Source kernel::decayOver(terms::DecaySpan span, Value decay, RegionDraft &draft, const Place &at, int64_t features) {
+  int64_t heads = cast<RankedTensorType>(decay.getType()).getDimSize(0);
+  Source g = fusion::memory(draft.host.memoryOf(decay), {{at.head, at.heads / heads, 0, 1, 1}});
+  return term(terms::headDecay(span, features), {g});
+}
+
+Source kernel::decayed(Source x, terms::DecaySpan span, Value decay, RegionDraft &draft, const Place &at) {
+  return decay ? term(terms::decayed(), {x, decayOver(span, decay, draft, at)}) : x;
+}
+
+StepForm kernel::keySums(const KeySums &sums, RegionDraft &draft, Source b, Source v, const Place &at, bool withSums) {
+  SmallVector<int64_t, 2> widths = featureWidths(sums.features);
+  StepForm step{terms::featureSums(widths, sums.width(), draft.wide(), withSums, static_cast<bool>(sums.decay)),
+                {decayed(std::move(b), terms::DecaySpan::Until, sums.decay, draft, at), std::move(v)}};
+  if (sums.decay)
+    step.operands.push_back(decayOver(terms::DecaySpan::Whole, sums.decay, draft, at, widths[0]));
+  return step;
 }
 
 Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &keys, const Place &at, bool withSums) {
   Source b = existingFeatures(sums.features, draft, at), v = draft.read(sums.value, at);
   if (draft.host.groups().inUnits(sums.features.getDefiningOp()))
     return stateOfExponents(keys, b, v, sizeOf(sums.features, 3), sums.width(), draft.wide());
-  return stream(keys, {terms::featureSums(featureWidths(sums.features), sums.width(), draft.wide(), withSums), {b, v}});
+  return stream(keys, keySums(sums, draft, b, v, at, withSums));
 }
 
 /// Whether a reader of the state wants its pieces merged by the point that leaves the last one.
@@ -92,7 +114,7 @@ static Stage keysInPieces(const RegionDraft &draft, const KeySums &sums, StringR
   auto memory = cast<MemRefType>(draft.problem.key.memory.getType());
   int64_t count = memory.getDimSize(memory.getRank() - 2), piece = draft.problem.schedule.getPiece();
   bool loaded = areLoaded(sums.features);
-  keys.segments.front().masked = !loaded || sums.lengths;
+  keys.segments.front().masked = !loaded || sums.lengths || sums.decay; // keys past the last one decay nothing
   if (!loaded || ShapedType::isDynamic(count) || count > piece)
     keys.cut = StageCut{piece, merge.str()};
   return keys;
@@ -108,7 +130,7 @@ LogicalResult kernel::materializeState(Operation *op, HostBuilder &host, const P
   Stage keys = keysInPieces(draft, sums, merged ? "" : problem.name + "_merge");
   SmallVector<Dimension> entry{entryOf(Axis::Batch), entryOf(Axis::Head)};
   if (sums.initialMatrix)
-    keys.begin = host.stateOf(sums.initialMatrix, sums.initialSum, featureWidths(sums.features), at);
+    keys.begin = host.stateOf(sums.initialMatrix, result.sum ? sums.initialSum : Value(), featureWidths(sums.features), at);
   KernelRegion region = stateKernel(draft.plan, keys.cut && merged ? "merged_state" : "state");
   region.outputs = result.write(stateOver(sums, draft, keys, at, static_cast<bool>(result.sum)), entry);
   return host.buildKernel(region);
@@ -124,8 +146,14 @@ KernelRegion kernel::piecesRegion(RegionDraft &draft, const KeySums &sums, const
   KernelRegion region = stateKernel(draft.plan, "state");
   region.grid.push_back({Axis::Piece, tile::Axis::KeyPiece});
   Place at{Axis::Key, Axis::Head, sums.heads()};
-  region.outputs = result.write(stateOver(sums, draft, existingKeys(draft.plan), at, /*withSums=*/true),
-                                {entryOf(Axis::Batch), entryOf(Axis::Head), entryOf(Axis::Piece)});
+  Source left;
+  if (result.transition) {
+    int64_t features = result.features[0];
+    Source whole = decayOver(terms::DecaySpan::Whole, sums.decay, draft, at, features);
+    left = term(terms::transition(), {stream(existingKeys(draft.plan), {terms::decaySums(features), {whole}})});
+  }
+  Source state = stateOver(sums, draft, existingKeys(draft.plan), at, static_cast<bool>(result.sum));
+  region.outputs = result.write(state, {entryOf(Axis::Batch), entryOf(Axis::Head), entryOf(Axis::Piece)}, left);
   return region;
 }
 

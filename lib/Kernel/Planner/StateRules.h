@@ -9,6 +9,7 @@
 #define ATTUNE_LIB_KERNEL_PLANNER_STATERULES_H
 
 #include "MapRule.h"
+#include "Terms.h"
 
 namespace attune::kernel {
 
@@ -23,10 +24,19 @@ struct KeySums {
   mlir::Value features, value, lengths;  ///< [batch, heads, N, m], [batch, G, N, dv], [batch] or null
   mlir::Value matrix, sum;               ///< S and z of all keys
   mlir::Value initialMatrix, initialSum; ///< of the keys before the first; null: none
+  mlir::Value decay;                     ///< [heads]: what each key leaves of those before it; null: all
 };
+
+/// The exponents of what decay leaves over a span, for each of so many `features`, of the head at a place.
+fusion::Source decayOver(terms::DecaySpan span, mlir::Value decay, RegionDraft &draft, const Place &at, int64_t features = 0);
+/// x with what is left of it; x itself where nothing decays.
+fusion::Source decayed(fusion::Source x, terms::DecaySpan span, mlir::Value decay, RegionDraft &draft, const Place &at);
 
 /// Features of keys, 0 of those that do not exist.
 fusion::Source existingFeatures(mlir::Value features, RegionDraft &draft, const Place &at);
+
+/// A step that adds features b [T, m] and values to the sums of numbers.
+fusion::StepForm keySums(const KeySums &sums, RegionDraft &draft, fusion::Source b, fusion::Source v, const Place &at, bool withSums);
 
 /// The state of a stage of keys, in units if the features are.
 fusion::Source stateOver(const KeySums &sums, RegionDraft &draft, const fusion::Stage &keys, const Place &at, bool withSums);

@@ -37,11 +37,11 @@ static InFlightDiagnostic refuse(Operation *op) {
 static bool readsPairs(Operation *reader, Value operand) {
   if (auto contract = dyn_cast<attn::ContractOp>(reader))
     return sumsKeys(contract) && operand == contract.getLhs();
-  return isa<attn::VisibleOp, attn::RowSumOp>(reader);
+  return isa<attn::VisibleOp, attn::DecayOp, attn::RowSumOp>(reader);
 }
 static bool arePairs(Operation *op) {
   auto contract = dyn_cast_or_null<attn::ContractOp>(op);
-  return isa_and_present<attn::VisibleOp>(op) || (contract && makesPairs(contract));
+  return isa_and_present<attn::VisibleOp, attn::DecayOp>(op) || (contract && makesPairs(contract));
 }
 
 /// A kernel has one length of its keys, and none of its queries.
@@ -320,7 +320,8 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
   if (problem.split) {
     TileBuilder host(site.host, site.loc);
     Value count = Pieces(problem).count(host), batch = host.dim(problem.key.memory, 0);
-    before = StateMemory::allocate(site, inUnits, batch, sums.heads(), featureWidths(sums.features), sums.width(), count);
+    StateMemory::Parts parts{inUnits, inUnits || !op.getDenominator().use_empty(), static_cast<bool>(sums.decay)};
+    before = StateMemory::allocate(site, parts, batch, sums.heads(), featureWidths(sums.features), sums.width(), count);
     RegionDraft pieces(*this, keyProblem(named, sums.features, sums.lengths, sums.heads()), RegionPlanner::OfKeys);
     if (failed(buildKernel(piecesRegion(pieces, sums, before))))
       return failure();

@@ -49,12 +49,13 @@ Source ChunkStage::sumOfPieces(const StateMemory &spans, ArrayRef<Dimension> at,
   pieces.begin = std::move(begin);
   SmallVector<Dimension> indices(at);
   indices.push_back(entryOf(Axis::Piece));
-  return stream(pieces, {terms::compose(spans.representation(), spans.shapes()), {spans.read(indices)}});
+  bool decays = static_cast<bool>(spans.transition);
+  return stream(pieces, {terms::compose(spans.representation(), spans.shapes(), /*squares=*/false, decays), {spans.read(indices)}});
 }
 
-Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, const StateMemory &pieces) const {
+Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, const StateMemory &pieces, bool withSums) const {
   Source begin;
   if (sums.initialMatrix)
-    begin = draft.host.stateOf(sums.initialMatrix, sums.initialSum, featureWidths(sums.features), keys());
+    begin = draft.host.stateOf(sums.initialMatrix, withSums ? sums.initialSum : Value(), featureWidths(sums.features), keys());
   return problem.split ? sumOfPieces(pieces, {entryOf(Axis::Batch), Dimension{head(), heads() / sums.heads()}}, begin) : begin;
 }

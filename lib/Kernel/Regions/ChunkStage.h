@@ -41,7 +41,7 @@ public:
   fusion::Source sumOfPieces(const StateMemory &spans, llvm::ArrayRef<fusion::Dimension> at, fusion::Source begin = nullptr) const;
 
   /// What the state begins with: that of the op, and what the pieces before the part leave; null: nothing.
-  fusion::Source stateBefore(const KeySums &sums, const RegionDraft &draft, const StateMemory &pieces) const;
+  fusion::Source stateBefore(const KeySums &sums, const RegionDraft &draft, const StateMemory &pieces, bool withSums = true) const;
 
   const Problem &problem;
   RegionPlanner plan;

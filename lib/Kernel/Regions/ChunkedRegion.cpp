@@ -10,6 +10,11 @@
 //                    num = a S + w v;  den = w 1 + a z;  o = num / guard(den)
 //                    S = S + bᵀ v;  z = z + bᵀ 1
 //
+// With decay, of which d_t is the sum over the chunk up to token t and d over all of it:
+//
+//                    w_ij = e^(d_i − d_j) ⟨a_i, b_j⟩ for j ≤ i;  a_i counts e^(d_i) of S and z
+//                    S = e^d S + Σ_j e^(d − d_j) b_j v_jᵀ;  z = e^d z + Σ_j e^(d − d_j) b_j
+//
 // The sum of a row starts from what the incoming state gives and goes on inside the chunk, in this order whoever computed
 // the state: a sequence that is cut at chunks gives the same bits as one that is not, if the states are the same.
 //
@@ -31,11 +36,15 @@ KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
   Place rows = chunks.rows(), keys = chunks.keys();
   Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys);
   Source v = draft.read(sums.value, keys);
-  Source w = term(terms::lowerTriangle(), {term(terms::logits(Representation::Plain, 1, draft.wide()), {a, b})});
+  Source w = term(terms::logits(Representation::Plain, 1, draft.wide()), {a, b});
+  w = term(terms::lowerTriangle(), {decayed(w, terms::DecaySpan::Between, sums.decay, draft, keys)});
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  draft.define(op, term(terms::readout(draft.wide()), {a, state, w, v, b, v}), 2);
+  bool divides = !op.getDenominator().use_empty();
+  a = decayed(a, terms::DecaySpan::Since, sums.decay, draft, keys);
+  draft.define(op, term(terms::readout(draft.wide(), divides), {a, state, w, v, b, v}), divides ? 2 : 1);
   Stage stage = chunks.stage();
-  stage.state = state, stage.begin = chunks.stateBefore(sums, draft, before);
-  auto step = terms::featureSums(featureWidths(sums.features), sums.width(), draft.wide());
-  return chunks.region(stream(stage, {std::move(step), {b, v}, outputsOf(draft, outputs, rows)}));
+  stage.state = state, stage.begin = chunks.stateBefore(sums, draft, before, divides);
+  StepForm step = keySums(sums, draft, b, v, keys, divides);
+  step.outputs = outputsOf(draft, outputs, rows);
+  return chunks.region(stream(stage, std::move(step)));
 }

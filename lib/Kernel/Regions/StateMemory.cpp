@@ -15,7 +15,7 @@ using namespace attune;
 using namespace attune::kernel;
 using namespace attune::fusion;
 
-StateMemory StateMemory::allocate(BuildSite &site, bool inUnits, Value batch, int64_t heads, ArrayRef<int64_t> features,
+StateMemory StateMemory::allocate(BuildSite &site, Parts parts, Value batch, int64_t heads, ArrayRef<int64_t> features,
                                   int64_t width, Value pieces) {
   constexpr int64_t dynamic = ShapedType::kDynamic;
   SmallVector<int64_t> shape{dynamic, heads};
@@ -26,9 +26,12 @@ StateMemory StateMemory::allocate(BuildSite &site, bool inUnits, Value batch, in
   for (int64_t count : features)
     all += count;
   shape.push_back(all);
-  StateMemory result{Value(), site.workspace(shape, sizes), inUnits ? site.workspace(shape, sizes) : Value(), {}, width};
+  auto each = [&](bool has) { return has ? site.workspace(shape, sizes) : Value(); };
+  StateMemory result{Value(), each(parts.sums), each(parts.units), {}, width};
   shape.push_back(width);
   result.matrix = site.workspace(shape, sizes);
+  shape.back() = 1;
+  result.transition = each(parts.transitions);
   result.features.assign(features.begin(), features.end());
   return result;
 }
@@ -62,13 +65,25 @@ SmallVector<Dimension, 4> StateMemory::placeOf(const Tile &tile, ArrayRef<Dimens
   return place;
 }
 
-Source StateMemory::read(ArrayRef<Dimension> at) const {
-  auto load = [&](const Tile &tile) { return fusion::memory(tile.memory, placeOf(tile, at)); };
-  return term(terms::writtenState(representation()), llvm::map_to_vector(tiles(), load));
+SmallVector<Dimension, 4> StateMemory::transitionAt(ArrayRef<Dimension> at) const {
+  SmallVector<Dimension, 4> place(at);
+  place.append({columnsOf(features[0]), columnsOf(1)});
+  return place;
 }
 
-SmallVector<RegionOutput, 2> StateMemory::write(Source state, ArrayRef<Dimension> at) const {
+Source StateMemory::read(ArrayRef<Dimension> at) const {
+  SmallVector<Source> loads;
+  if (transition)
+    loads.push_back(fusion::memory(transition, transitionAt(at)));
+  for (const Tile &tile : tiles())
+    loads.push_back(fusion::memory(tile.memory, placeOf(tile, at)));
+  return term(terms::writtenState(representation()), loads);
+}
+
+SmallVector<RegionOutput, 2> StateMemory::write(Source state, ArrayRef<Dimension> at, Source left) const {
   SmallVector<RegionOutput, 2> outputs;
+  if (left)
+    outputs.push_back({left, transition, transitionAt(at)});
   for (auto [number, tile] : llvm::enumerate(tiles()))
     outputs.push_back({state, tile.memory, placeOf(tile, at), static_cast<unsigned>(number)});
   return outputs;

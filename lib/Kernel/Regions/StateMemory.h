@@ -24,19 +24,26 @@ struct StateMemory {
   mlir::Value unit;   ///< M as z; null: S and z are in no unit
   llvm::SmallVector<int64_t, 2> features; ///< of each block; one where there are units
   int64_t width = 0;                      ///< of values
+  mlir::Value transition = {}; ///< of spans, [indices…, feature, 1]: what is left of S and z before; null: all of it
 
+  /// What a state has beside S.
+  struct Parts {
+    bool units = false, sums = true, transitions = false;
+  };
   /// Workspaces [batch, heads, m, width] and [batch, heads, m], with `pieces` behind heads unless it is null.
-  static StateMemory allocate(BuildSite &site, bool inUnits, mlir::Value batch, int64_t heads, llvm::ArrayRef<int64_t> features,
+  static StateMemory allocate(BuildSite &site, Parts parts, mlir::Value batch, int64_t heads, llvm::ArrayRef<int64_t> features,
                               int64_t width, mlir::Value pieces = mlir::Value());
 
   fusion::Representation representation() const {
     return unit ? fusion::Representation::Scaled : fusion::Representation::Plain;
   }
+  /// Of the tiles of a state, without the transition.
   llvm::SmallVector<llvm::SmallVector<int64_t>> shapes() const;
-  /// The state behind these indices.
+  /// The state, or the span, behind these indices.
   fusion::Source read(llvm::ArrayRef<fusion::Dimension> at) const;
-  /// The stores of `state` to there.
-  llvm::SmallVector<fusion::RegionOutput, 2> write(fusion::Source state, llvm::ArrayRef<fusion::Dimension> at) const;
+  /// The stores of `state`, and of the transition if there is one, to there.
+  llvm::SmallVector<fusion::RegionOutput, 2> write(fusion::Source state, llvm::ArrayRef<fusion::Dimension> at,
+                                                   fusion::Source transition = nullptr) const;
 
 private:
   /// A tile of the state: rows of S from a feature on, or what there is of each feature.
@@ -47,6 +54,7 @@ private:
   };
   llvm::SmallVector<Tile> tiles() const;
   llvm::SmallVector<fusion::Dimension, 4> placeOf(const Tile &tile, llvm::ArrayRef<fusion::Dimension> at) const;
+  llvm::SmallVector<fusion::Dimension, 4> transitionAt(llvm::ArrayRef<fusion::Dimension> at) const;
 };
 
 } // namespace attune::kernel

@@ -115,6 +115,8 @@ Value Features::build() {
     });
   case FeatureKind::Relu:
     return entrywise([](Number x) { return larger(x, 0); });
+  case FeatureKind::Identity:
+    return entrywise([&](Number x) { return op.getKeys() ? x : x * map.getScale(); });
   case FeatureKind::Cosformer:
     return cosformer();
   case FeatureKind::Focused:

@@ -51,6 +51,8 @@ Results attune::raise::lower(OpBuilder &builder, attn::ReadoutOp op) {
 
 /// The quadratic form: the tokens of a chunk at a time are a matter of tiling.
 Results attune::raise::lower(OpBuilder &builder, attn::CausalReadoutOp op) {
+  if (op.getDecay()) // `attn.kernel` with decay is written as pairs
+    return {};
   Location loc = op.getLoc();
   int64_t heads = headsOf(op.getQueryFeatures()), shared = headsOf(op.getKeyFeatures());
   Loops loops(builder, loc, {headsOf(op.getValue()), shared, heads});

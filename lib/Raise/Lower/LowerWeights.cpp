@@ -74,6 +74,24 @@ Results attune::raise::lower(OpBuilder &builder, attn::VisibleOp op) {
   })};
 }
 
+Results attune::raise::lower(OpBuilder &builder, attn::DecayOp op) {
+  int64_t heads = headsOf(op.getWeights());
+  Loops loops(builder, op.getLoc(), {sizeOf(op.getDecay(), 0), heads});
+  std::string pairs = loops.names("bhij", heads);
+  SmallVector<Named> inputs = {loops.named(op.getWeights(), "bhij"), loops.named(op.getDecay(), "h")};
+  if (op.getLengths())
+    inputs.push_back({op.getLengths(), "b"});
+  Value decayed = loops.map(pairs, inputs, [&](Point at, ArrayRef<Number> x) {
+    auto existing = [&](char token) {
+      Place count = at.index(token) + 1;
+      return op.getLengths() ? select(count <= at.place(x[2]), count, at.place(x[2])) : count;
+    };
+    Place i = existing('i'), j = existing('j'), between = select(j <= i, i - j, i.constant(0));
+    return x[0] * exp((between.number() * x[1]).narrowed());
+  });
+  return {loops.flat(decayed, "bhij", heads)};
+}
+
 Results attune::raise::lower(OpBuilder &builder, attn::RowSumOp op) {
   return {Loops(builder, op.getLoc()).sum("bhij", "bhi", {{op.getWeights(), "bhij"}}, [](Point, ArrayRef<Number> x) {
     return x[0];

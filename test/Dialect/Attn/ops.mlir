@@ -128,6 +128,28 @@ func.func @state_merge(%s1: !state, %z1: !sum, %s2: !state, %z2: !sum) -> (!stat
   return %s, %z : !state, !sum
 }
 
+// CHECK-LABEL: func.func @decay
+func.func @decay(%w: tensor<2x4x200x200xf32>, %g: tensor<4xf32>, %l: tensor<2xi32>) -> tensor<2x4x200x200xf32> {
+  // CHECK: attn.decay %{{.*}} by %{{.*}} : tensor<2x4x200x200xf32>, tensor<4xf32>
+  %d = attn.decay %w by %g : tensor<2x4x200x200xf32>, tensor<4xf32>
+  // CHECK: attn.decay %{{.*}} by %{{.*}} lengths(%{{.*}} : tensor<2xi32>) : tensor<2x4x200x200xf32>, tensor<4xf32>
+  %e = attn.decay %d by %g lengths(%l : tensor<2xi32>) : tensor<2x4x200x200xf32>, tensor<4xf32>
+  return %e : tensor<2x4x200x200xf32>
+}
+
+// CHECK-LABEL: func.func @retention
+func.func @retention(%q: tensor<2x4x200x64xbf16>, %k: tensor<2x2x200x64xbf16>, %v: tensor<2x2x200x64xbf16>, %a: tensor<2x4x200x64xf32>,
+                     %b: tensor<2x2x200x64xf32>, %g: tensor<2xf32>) -> (tensor<2x4x200x64xbf16>, tensor<2x4x200x64xf32>) {
+  // CHECK: attn.kernel %{{.*}}, %{{.*}}, %{{.*}} decay(%{{.*}} : tensor<2xf32>) {causal, denominator = #attn.denominator<none>, feature_map = #attn.feature_map<identity, scale = 1.250000e-01>} :
+  %o = attn.kernel %q, %k, %v decay(%g : tensor<2xf32>) {causal, denominator = #attn.denominator<none>, feature_map = #attn.feature_map<identity, scale = 1.250000e-01>}
+      : tensor<2x4x200x64xbf16>, tensor<2x2x200x64xbf16>, tensor<2x2x200x64xbf16> -> tensor<2x4x200x64xbf16>
+  // CHECK: attn.causal_readout %{{.*}}, %{{.*}}, %{{.*}} decay(%{{.*}} : tensor<2xf32>) :
+  %num, %den, %s, %z = attn.causal_readout %a, %b, %v decay(%g : tensor<2xf32>)
+      : tensor<2x4x200x64xf32>, tensor<2x2x200x64xf32>, tensor<2x2x200x64xbf16>
+      -> tensor<2x4x200x64xf32>, tensor<2x4x200xf32>, tensor<2x2x64x64xf32>, tensor<2x2x64xf32>
+  return %o, %num : tensor<2x4x200x64xbf16>, tensor<2x4x200x64xf32>
+}
+
 // CHECK-LABEL: func.func @causal_readout
 func.func @causal_readout(%a: !f, %b: !f, %v: !v, %l: tensor<2xi32>) -> (!num, !den) {
   // CHECK: attn.causal_readout %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16> -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32>

@@ -12,6 +12,8 @@ import numpy as np
 
 KINDS = ["softmax", "polynomial", "kernel", "polysketch", "effatt", "eva", "agent"]
 MAPS = ["favor", "favor_relu", "elu1", "relu", "cosformer", "focused"]
+# Maps whose states may decay; powers of `focused` above this are exponents, which do not.
+DECAY_MAPS, LARGEST_PLAIN_POWER = ["identity", "elu1", "relu", "favor_relu", "focused"], 4
 SIZES = ["mixed", "small", "large"]
 # Forms that only a CPU has.
 CPU_FORMS = {"map": "materialized", "project": "fused", "launch": "co_launched", "project_out": "epilogue"}
@@ -105,7 +107,7 @@ class SpecDraw:
     """One spec within the limits."""
 
     def __init__(self, seed, limits):
-        self.choices, sizes = Choices(seed, "spec"), Choices(seed, "sizes")
+        self.choices, sizes, self.decays = Choices(seed, "spec"), Choices(seed, "sizes"), Choices(seed, "decays")
         self.kinds, self.maps, self.plain = limits.kinds, limits.maps, limits.plain
         self.cpu_forms, self.dtypes = limits.cpu_forms, limits.dtypes
         self.tokens, self.width, self.features, self.ranks = limits.tokens, limits.width, 70, [1, 4, 12, 16, 30]
@@ -335,6 +337,21 @@ class SpecDraw:
         guarded = favor.get("epsilon", 0) > 0 or any(v > 0 for v in guard_of(m))
         if kind == "favor" and self.causal and guarded and favor["stabilizer"] in ("max", "projection"):
             favor["stabilizer"] = c.pick(["constant", "none"])
+        if self.causal and not self.plain:
+            self.decay(m)
+
+    def decay(self, m):
+        """By a stream of its own: what else is drawn does not depend on it."""
+        c, own = self.decays, m["feature_map"]
+        if c.once(4):
+            own = m["feature_map"] = {"kind": "identity"}
+            if c.once(2):
+                m.pop("denominator", None)
+        decays = own["kind"] in DECAY_MAPS and (self.group == 1 or not (own.get("per_head") or own["kind"] == "focused"))
+        if decays and "window" not in m and own.get("power", 0) <= LARGEST_PLAIN_POWER and c.once(2):
+            m["decay"] = {"per": "head"}
+            if own["kind"] != "identity" and c.once(3):
+                m["denominator"] = "none"
 
     def feature_map(self):
         c = self.choices
@@ -394,7 +411,7 @@ def guard_of(mechanism):
 
 def has_scale(mechanism):
     kind, favor = mechanism["kind"], mechanism.get("feature_map", {})
-    return kind in ("softmax", "polynomial", "polysketch", "eva", "agent") or favor.get("kind") == "favor" or \
+    return kind in ("softmax", "polynomial", "polysketch", "eva", "agent") or favor.get("kind") in ("favor", "identity") or \
         favor.get("normalize", False)
 
 

@@ -89,6 +89,16 @@ TEST(InvalidSpecs, TheContract) {
     checkWrongSpec(path, /*exactly=*/false);
 }
 
+/// Those of version 2 of the contract whose fields this version has.
+TEST(InvalidSpecs, TheSecondContract) {
+  for (const char *name : {"decay_not_causal", "decay_on_cosformer", "decay_per_row", "decay_splits_omega", "decay_with_window"}) {
+    std::string path = std::string(ATTUNE_SHARED_DIR "/spec/invalid2/") + name + ".yaml";
+    if (!llvm::sys::fs::exists(path))
+      GTEST_SKIP() << "no " << path;
+    checkWrongSpec(path, /*exactly=*/true);
+  }
+}
+
 TEST(ValidSpecs, OurOwn) {
   std::vector<std::string> files = yamlFilesIn(ATTUNE_SOURCE_DIR "/examples");
   EXPECT_GE(files.size(), 8u);
@@ -105,5 +115,24 @@ TEST(ValidSpecs, TheContract) {
   for (const std::string &path : files) {
     Spec spec;
     EXPECT_EQ(loadSpec(path, spec, llvm::errs()), SpecStatus::Good) << path;
+  }
+}
+
+/// Examples of version 2 are good, or what they ask for is said not to be there yet.
+TEST(ValidSpecs, TheSecondContract) {
+  std::vector<std::string> files = yamlFilesIn(ATTUNE_SHARED_DIR "/spec/examples2");
+  if (files.empty())
+    GTEST_SKIP() << "no spec/examples2 in " ATTUNE_SHARED_DIR;
+  for (const char *name : {"retnet", "lightning", "identity_causal"}) {
+    Spec spec;
+    EXPECT_EQ(loadSpec(std::string(ATTUNE_SHARED_DIR "/spec/examples2/") + name + ".yaml", spec, llvm::errs()), SpecStatus::Good);
+  }
+  for (const char *name : {"gla", "mamba2_ssd", "rnn_decay", "performer_relu_decay", "deltanet", "gated_deltanet", "gdn2",
+                           "kimi_delta_attention", "state_decode", "packed_kernel_causal", "lse", "alibi", "softcap"}) {
+    Spec spec;
+    std::string text;
+    llvm::raw_string_ostream errors(text);
+    EXPECT_EQ(loadSpec(std::string(ATTUNE_SHARED_DIR "/spec/examples2/") + name + ".yaml", spec, errors), SpecStatus::Invalid);
+    EXPECT_THAT(text, testing::HasSubstr("not supported yet")) << name;
   }
 }

@@ -63,6 +63,12 @@ std::vector<Array> EquivalenceTest::drawInputs(const KernelCase &c) {
       sum.element(i) = std::abs(sum.element(i));
     inputs.push_back(state), inputs.push_back(sum);
   }
+  if (c.decay) {
+    Array decay = draw({c.parameter.empty() || c.parameter[0] == 1 ? c.sharedHeads : c.heads});
+    for (int64_t h = 0; h < decay.bufferCount(); ++h)
+      decay.element(h) = -std::abs(decay.element(h));
+    inputs.push_back(decay);
+  }
   return inputs;
 }
 
@@ -130,6 +136,28 @@ TEST_F(EquivalenceTest, FormsOfEveryMap) {
   // Two forms each, fused_state and merged_state without causal; with it split, and grouped where the map has no parameters of
   // each head.
   EXPECT_EQ(forms, 7 * 4 * 2 + 7 * 2 * 2 + 7 * 2 + 4 * 2);
+}
+
+TEST_F(EquivalenceTest, FormsThatDecayOrAreNotDivided) {
+  KernelCase base{.batch = 2, .heads = 4, .sharedHeads = 2, .queries = 6, .keys = 6, .width = 4, .valueWidth = 3, .causal = true};
+  const std::pair<const char *, std::vector<int64_t>> maps[] = {{"identity, scale = 0.5", {}},
+                                                                {"elu1", {}},
+                                                                {"focused, epsilon = 1.0e-6, power = 3.0", {4, 4}},
+                                                                {"favor_relu, features = 5, epsilon = 0.001", {1, 5, 4}}};
+  int forms = 0;
+  for (const auto &[map, parameter] : maps)
+    for (bool decay : {false, true})
+      for (bool divides : {false, true})
+        for (bool lengths : {false, true}) {
+          KernelCase c = base;
+          c.map = map, c.parameter = parameter, c.decay = decay, c.divides = divides, c.lengths = lengths;
+          c.floor = divides ? 0.25 : 0;
+          forms += check(c);
+        }
+  // quadratic, chunked and split; grouped where the map has no parameters of each head.
+  EXPECT_EQ(forms, 4 * 8 * 3 + 3 * 8);
+  base.decay = base.initial = true;
+  EXPECT_EQ(check(base), 3); // pair weights do not continue a state
 }
 
 TEST_F(EquivalenceTest, MaximaOverKeysAreNotCausal) {

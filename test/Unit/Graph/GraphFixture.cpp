@@ -47,13 +47,16 @@ OwningOpRef<ModuleOp> GraphTest::parse(const KernelCase &c) {
     arguments += ", %e: " + slots, operands += " compress(%e, %e : " + slots + ", " + slots + ")";
   if (c.initial)
     arguments += ", %s0: " + state + ", %z0: " + sum, operands += " initial(%s0, %z0 : " + state + ", " + sum + ")";
+  std::string decay = tensorType({c.parameter.empty() || c.parameter[0] == 1 ? c.sharedHeads : c.heads}, "f32");
+  if (c.decay)
+    arguments += ", %g: " + decay, operands += " decay(%g : " + decay + ")";
+  std::string guard = c.divides ? "bias = " + real(c.bias) + ", floor = " + real(c.floor) : "none";
   std::string type = o;
   if (c.final)
     results += ", " + state + ", " + sum, values += ", %s, %z", type += ", final " + state + ", " + sum;
   std::string text = "func.func @attention(" + arguments + ") -> (" + results + ") {\n  " + values +
                      " = attn.kernel %q, %k, %v" + operands + " {" + (c.causal ? "causal, " : "") +
-                     "denominator = #attn.denominator<bias = " + real(c.bias) + ", floor = " + real(c.floor) +
-                     ">, feature_map = #attn.feature_map<" + c.map + ">" +
+                     "denominator = #attn.denominator<" + guard + ">, feature_map = #attn.feature_map<" + c.map + ">" +
                      (c.window ? ", window = #attn.window<" + std::to_string(c.window) + ">" : "") + "} : " + q + ", " +
                      k + ", " + v + " -> " + type + "\n  return " + values + " : " + results + "\n}\n";
   return parse(text);

@@ -28,6 +28,8 @@ struct KernelCase {
   std::vector<int64_t> parameter = {}; ///< sizes of what the map reads; none: nothing
   int64_t slots = 0;                   ///< of E = F, the naive low rank; 0: none
   int64_t window = 0;
+  bool decay = false;                  ///< of each head of φ(K)
+  bool divides = true;
 };
 
 class GraphTest : public ::testing::Test {
@@ -35,7 +37,7 @@ protected:
   GraphTest();
 
   /// `func.func @attention` of one attn.kernel; arguments q, k, v, then lengths, the parameter, E, the
-  /// initial state.
+  /// initial state, the decay.
   mlir::OwningOpRef<mlir::ModuleOp> parse(const KernelCase &c);
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &text);
 

@@ -26,6 +26,8 @@ protected:
     return FeatureMapAttr::get(&context, FeatureKind::Favor, 64, epsilon, scale);
   }
 
+  DenominatorAttr guard(double bias, double floor) { return DenominatorAttr::get(&context, bias, floor); }
+
   mlir::MLIRContext context;
 };
 } // namespace
@@ -33,25 +35,25 @@ protected:
 TEST_F(Exponents, OfPowersBelowTheRange) {
   for (int64_t width : {1, 64, 4096})
     for (double power : {0.5, 1.0, 3.0, 4.0})
-      EXPECT_FALSE(carriesExponents(focused(power), width, 0, 0)) << power << " of " << width;
+      EXPECT_FALSE(carriesExponents(focused(power), width, guard(0, 0))) << power << " of " << width;
   // The least weight beside the largest feature, 1: (ε / 30 √d)^p.
   for (int64_t width : {1, 64, 4096})
     for (double power : {0.5, 2.5, 4.0, 5.0, 6.5, 12.0})
       for (double epsilon : {1e-12, 1e-6, 1e-2, 0.5}) {
         bool normal = std::pow(epsilon / (30 * std::sqrt(double(width))), power) >= 0x1p-126;
-        EXPECT_EQ(carriesExponents(focused(power, epsilon), width, 0, 0), !normal) << power << " " << epsilon;
-        EXPECT_EQ(carriesExponents(focused(power, epsilon), width, 1, 0), !normal); // a guard changes nothing
+        EXPECT_EQ(carriesExponents(focused(power, epsilon), width, guard(0, 0)), !normal) << power << " " << epsilon;
+        EXPECT_EQ(carriesExponents(focused(power, epsilon), width, guard(1, 0)), !normal); // a guard changes nothing
       }
 }
 
 TEST_F(Exponents, OfFavorWhereItsStabilizerCancels) {
-  EXPECT_TRUE(carriesExponents(favor(0), 64, 0, 0));
-  EXPECT_FALSE(carriesExponents(favor(0), 64, 0, 1e-6));
-  EXPECT_FALSE(carriesExponents(favor(1e-3), 64, 0, 0));
+  EXPECT_TRUE(carriesExponents(favor(0), 64, guard(0, 0)));
+  EXPECT_FALSE(carriesExponents(favor(0), 64, guard(0, 1e-6)));
+  EXPECT_FALSE(carriesExponents(favor(1e-3), 64, guard(0, 0)));
 }
 
 TEST_F(Exponents, OtherMapsHaveNone) {
-  EXPECT_FALSE(carriesExponents(FeatureMapAttr::get(&context, FeatureKind::Elu1), 64, 0, 0));
+  EXPECT_FALSE(carriesExponents(FeatureMapAttr::get(&context, FeatureKind::Elu1), 64, guard(0, 0)));
   EXPECT_EQ(exponentSpan(FeatureMapAttr::get(&context, FeatureKind::Relu), 64), 0);
 }
 

@@ -91,7 +91,7 @@ std::string FeatureMaps::text(const MapCase &c, const MapInputs &in) {
   std::string lengths = c.lengths ? " lengths(%l : tensor<?xi32>)" : "", shift;
   std::string map = "feature_map = #attn.feature_map<" + c.map + ">";
   std::string body;
-  bool shifted = in.map.isFavor() && !in.map.stabilizerCancels(c.bias, c.floor) &&
+  bool shifted = in.map.isFavor() && !in.map.stabilizerCancels(attn::DenominatorAttr::get(in.map.getContext(), c.bias, c.floor)) &&
                  (in.map.getStabilizer() == attn::Stabilizer::Max ||
                   in.map.getStabilizer() == attn::Stabilizer::Projection);
   if (shifted) {

@@ -161,7 +161,7 @@ inline Row features(const MapInputs &in, int64_t head, const Row &x, int64_t t, 
 /// The logarithm of the weight of each key for a query; −∞ if it is not seen or weighs nothing.
 inline Row logWeights(const MapInputs &in, int64_t b, int64_t h, int64_t i, double shift) {
   Row q = tokenOf(in.query, b, h, i, in.shape.width), result(in.shape.keys, -INFINITY);
-  bool logs = in.map.stabilizerCancels(in.bias, in.floor);
+  bool logs = in.map.stabilizerCancels(attn::DenominatorAttr::get(in.map.getContext(), in.bias, in.floor));
   Row a = logs ? projections(in, h, q) : features(in, h, q, i, std::nullopt);
   for (int64_t j = 0; j < in.shape.keys; ++j) {
     if (!in.sees(b, i, j))

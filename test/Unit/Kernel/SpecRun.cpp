@@ -102,6 +102,12 @@ static void spoil(reference::Array &tokens, const reference::Array &lengths) {
   }
 }
 
+/// As drawn, so that each token leaves nothing of those before it, and so that all of it stays.
+static void spreadDecays(const reference::Array &decay) {
+  for (int64_t h = 0; h < decay.bufferCount(); ++h)
+    decay.element(h) = h % 3 == 0 ? decay.element(h) : h % 3 == 1 ? -20 : 0;
+}
+
 static Type elementOf(MLIRContext &context, ElementType type) {
   Builder builder(&context);
   return type == ElementType::BF16  ? Type(builder.getBF16Type())
@@ -119,6 +125,8 @@ static Tensors draw(MLIRContext &context, const Spec &spec, double magnitude) {
         tensor.deviation *= magnitude;
       if (tensor.name != "key_lengths")
         tensors[tensor.name] = reference::toArray(drawTensor(tensor, 5), elementOf(context, tensor.type));
+      if (tensor.elements == Elements::Retention)
+        spreadDecays(tensors[tensor.name]);
     }
   if (!spec.keyLengths)
     return tensors;

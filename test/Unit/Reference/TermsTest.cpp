@@ -224,6 +224,26 @@ static std::vector<Case> kernelCases() {
   return cases;
 }
 
+/// Decays of the heads of φ(K), and sums that nothing divides.
+static std::vector<Case> decayCases() {
+  std::vector<Case> cases;
+  std::string undivided = "denominator = #attn.denominator<none>, ";
+  for (auto [map, parameter, heads] : std::initializer_list<std::tuple<std::string, std::string, std::string>>{
+           {"identity, scale = 0.5", "", "2"},
+           {"elu1", "", "2"},
+           {"focused, epsilon = 1.0e-6, power = 3.0", "f 4x8", "4"},
+           {"favor_relu, features = 16, epsilon = 1.0e-3, scale = 0.0", "w 1x16x8", "2"}})
+    for (const std::string &guard : {plain, guarded, undivided}) {
+      cases.push_back(kernelCase(map, parameter, guard + "causal, "));
+      Case c = kernelCase(map, parameter, guard + "causal, ");
+      c.arguments += ", g " + heads;
+      c.operands += " decay(%g : tensor<" + heads + "xf32>)";
+      cases.push_back(c);
+    }
+  cases.push_back(kernelCase("favor, features = 16, epsilon = 0.0, scale = 0.5, stabilizer = none", "w 4x16x8", undivided + "causal, "));
+  return cases;
+}
+
 /// Stabilizers that are maxima over the keys: as part of the function, and where they cancel.
 static std::vector<Case> maximumCases() {
   std::vector<Case> cases;
@@ -287,7 +307,7 @@ static std::vector<Case> blockedCases() {
 }
 
 static std::vector<std::vector<Case>> allCases() {
-  return {softmaxCases(), kernelCases(), maximumCases(), compressCases(), powerCases(), blockedCases()};
+  return {softmaxCases(), kernelCases(), decayCases(), maximumCases(), compressCases(), powerCases(), blockedCases()};
 }
 
 TEST(TermsTest, MechanismsMeanTheirTerms) {

@@ -1,0 +1,107 @@
+//===- Erase.cpp - States from which keys erase ----------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A chunk of the delta rule solves (I + L) U = W: what each key writes depends on what those before it have written. L is 0 on and
+// above the diagonal.
+//
+//===----------------------------------------------------------------------===//
+#include "Terms.h"
+
+#include "attune/Tile/Units.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+namespace {
+struct BelowDiagonal : Term {
+  StringRef name() const override { return "below_diagonal"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    return {tiles.mask(operands[0]->tile(site), 0, Value(), Value(), tiles.index(-1))};
+  }
+};
+
+/// 1 where row and column are in the lower and the upper one of a pair of neighboring blocks of `size` rows, else 0.
+static Value belowPairs(TileBuilder &tiles, int64_t rows, int64_t size) {
+  std::vector<float> elements;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < rows; ++j)
+      elements.push_back(i / size % 2 == 1 && j / size == i / size - 1);
+  auto type = RankedTensorType::get({rows, rows}, tiles.builder.getF32Type());
+  return arith::ConstantOp::create(tiles.builder, tiles.loc, DenseElementsAttr::get(type, ArrayRef<float>(elements)));
+}
+
+/// By blocks of 1, 2, 4, … rows: with T the inverses of the blocks on the diagonal and L' what is below them in each pair, those of
+/// twice the size are T − T L' T. The product of I + (−L)^(2^k) would pass through binomials of T.
+struct UnitInverse : Term {
+  StringRef name() const override { return "unit_inverse"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value below = operands[0]->tile(site);                                                          // [T, T]
+    SmallVector<int64_t> square(tiles.shape(below));
+    Value ones = tiles.constant(square, 1), zero = tiles.constant(square, 0);
+    auto lower = [&](int64_t diagonal) { return tiles.mask(ones, 0, Value(), Value(), tiles.index(diagonal)); };
+    Value inverse = tiles.minus(lower(0), lower(-1));                                               // I
+    for (int64_t size = 1; size < square[0]; size *= 2) {
+      Value blocks = tiles.times(below, belowPairs(tiles, square[0], size));
+      inverse = tiles.minus(inverse, tiles.exactDot(tiles.exactDot(inverse, blocks, zero), inverse, zero));
+    }
+    return {inverse};
+  }
+};
+
+struct Product : Term {
+  explicit Product(bool transposed) : transposed(transposed) {}
+
+  StringRef name() const override { return "product"; }
+  void printParameters(raw_ostream &os) const override {
+    if (transposed)
+      os << " {transposed}";
+  }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value a = operands[0]->tile(site), x = operands[1]->tile(site);                                 // [T, k] or [k, T], [k, c]
+    SmallVector<int64_t> shape{tiles.shape(a)[transposed ? 1 : 0], tiles.shape(x)[1]};
+    Value b = operands.size() > 2 ? operands[2]->tile(site) : tiles.constant(shape, 0);             // [T, c]
+    return {tiles.exactDot(a, x, b, transposed)};
+  }
+
+  bool transposed;
+};
+
+struct ErasedSums : StreamedTerm {
+  ErasedSums(int64_t features, int64_t width) : features(features), width(width) {}
+
+  StringRef name() const override { return "erased_sums"; }
+  std::optional<Representation> takes(unsigned operand) const override {
+    return operand == 0 ? Representation::Log : Representation::Plain;
+  }
+  tile::CarryAttrInterface carry(MLIRContext *context) const override {
+    return tile::AffineAttr::get(context, tile::Transition::Matrix);
+  }
+  SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override { return {{features, width}}; }
+  SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
+    TileBuilder &tiles = site.tiles();
+    Value kept = tiles.exp2(operands[0]->tile(site));                                               // [m]
+    Value next = tile::rescaled(tiles, sums[0], kept);                                              // [m, dv]
+    for (unsigned i = 1; i < operands.size(); i += 2)
+      next = tiles.exactDot(operands[i]->tile(site), operands[i + 1]->tile(site), next, /*transposeA=*/true);
+    return {next};
+  }
+
+  int64_t features, width;
+};
+} // namespace
+
+terms::TermPtr terms::belowDiagonal() { return std::make_unique<BelowDiagonal>(); }
+terms::TermPtr terms::unitInverse() { return std::make_unique<UnitInverse>(); }
+terms::TermPtr terms::product(bool transposed) { return std::make_unique<Product>(transposed); }
+terms::StreamedPtr terms::erasedSums(int64_t features, int64_t width) {
+  return std::make_unique<ErasedSums>(features, width);
+}
