@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Cost/ChooseSchedule.h"
 #include "BlockNeed.h"
-#include "attune/Cost/KernelPrice.h"
 #include "attune/Support/DebugOutput.h"
 #include "attune/Tile/KernelSizes.h"
 
@@ -89,20 +88,11 @@ static bool isChunked(const AttentionShape &shape) {
 /// often. Below 32 rows they are no faster: in chunks of 32 and of 16 elu1 took .84 and .83 of the time of chunks of 64, FAVOR .92 and
 /// .92 (n = 4,096, f32, one thread of an EPYC with AVX-512; docs/perf-notes.md).
 static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
-                                    const DeviceDescription &device) {
-  constexpr int64_t fewestRows = 32, longSequence = 4096;
+                                    const LongSequence &seconds) {
+  constexpr int64_t fewestRows = 32;
   int64_t rows = schedule.getQueryTile() / 2;
-  if (rows < fewestRows || !llvm::all_of(shapes, isChunked))
+  if (rows < fewestRows || !seconds || !llvm::all_of(shapes, isChunked))
     return schedule;
-  auto seconds = [&](tile::ScheduleAttr candidate) {
-    double total = 0;
-    for (AttentionShape shape : shapes) {
-      shape.queries = shape.keys = longSequence;
-      for (const KernelWork &kernel : attentionWork(shape, candidate))
-        total += priceOf(kernel.work, device).seconds();
-    }
-    return total;
-  };
   auto shorter = tile::ScheduleAttr::get(schedule.getContext(), schedule.getTarget(), rows, rows, schedule.getPiece(),
                                          schedule.getOperand(), schedule.getWarps(), schedule.getStages());
   double shorterSeconds = seconds(shorter), longerSeconds = seconds(schedule);
@@ -296,7 +286,8 @@ static tile::ScheduleAttr chosen(tile::ScheduleAttr schedule) {
 }
 
 llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                        const DeviceDescription &device, const IsMade &isMade) {
+                                                        const DeviceDescription &device, const IsMade &isMade,
+                                                        const LongSequence &seconds) {
   // One query and one key are enough to see what a tile takes.
   llvm::SmallVector<AttentionShape, 2> ones(shapes);
   for (AttentionShape &one : ones)
@@ -312,5 +303,5 @@ llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<Attention
       smallest = schedule;
   }
   // A function without attention has no schedule.
-  return smallest ? chosen(withParts(shapes, forFewQueries(shapes, shortened(ones, smallest, device)), device)) : smallest;
+  return smallest ? chosen(withParts(shapes, forFewQueries(shapes, shortened(ones, smallest, seconds)), device)) : smallest;
 }

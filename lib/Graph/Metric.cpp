@@ -20,17 +20,30 @@ using cost::AttentionShape;
 using Parts = SmallVector<size_t, 2>;
 
 llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> attentions, Type storage,
-                                                      const cost::IsMade &isMade) const {
+                                                      const cost::IsMade &isMade,
+                                                      const cost::LongSequence &seconds) const {
   // The tiles of projections and compressions are smaller than those of attention.
   SmallVector<AttentionShape, 1> mechanisms;
   for (const AttentionShape &shape : attentions)
     if (shape.family < cost::Family::Project)
       mechanisms.push_back(shape);
-  llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(mechanisms, storage, machine, isMade);
+  llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(mechanisms, storage, machine, isMade, seconds);
   if (schedule && machine.kind == tile::TargetKind::CPU)
     if (llvm::Error error = cost::checkTiles(mechanisms, *schedule, machine))
       return error;
   return schedule;
+}
+
+double Metric::longSeconds(func::FuncOp function, ArrayRef<AttentionShape> attentions, tile::ScheduleAttr schedule) const {
+  constexpr int64_t length = 4096;
+  PricedPlan plan{SmallVector<AttentionShape, 1>(attentions), schedule,
+                  countPlan(function, attentions, schedule, counter)};
+  int64_t known = sizesOf(function).queries;
+  double scale = ShapedType::isDynamic(known) ? 1 : static_cast<double>(length) / static_cast<double>(std::max<int64_t>(known, 1));
+  double seconds = 0;
+  for (const PricedKernel &kernel : kernels(plan, {1, length, length, scale}))
+    seconds += kernel.price.seconds();
+  return seconds;
 }
 
 llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
@@ -54,7 +67,8 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
                                    "every block (not supported yet)");
   llvm::Expected<tile::ScheduleAttr> schedule =
       scheduleOf(plan.attentions, storageOf(function),
-                 [&](tile::ScheduleAttr taken) { return kernelsFit(function, taken, machine.target); });
+                 [&](tile::ScheduleAttr taken) { return kernelsFit(function, taken, machine.target); },
+                 [&](tile::ScheduleAttr taken) { return longSeconds(function, plan.attentions, taken); });
   if (!schedule)
     return schedule.takeError();
   plan.schedule = *schedule;
@@ -94,15 +108,13 @@ static int64_t sizeAt(const SizeMeaning &meaning, const RuntimeSizes &sizes) {
   return std::max<int64_t>(1, std::llround(static_cast<double>(meaning.known) * sizes.scale));
 }
 
-/// What a counted kernel does; what the function needs is the formula's. So is the number of programs that have something to
-/// do, where a sequence is shorter than the parts that its programs would take.
+/// What a counted kernel does; what the function needs is the formula's.
 static cost::WorkEstimate workOf(const CountedKernel &kernel, const RuntimeSizes &sizes, const cost::WorkEstimate &formula) {
   std::vector<int64_t> inputs;
   for (const SizeMeaning &meaning : kernel.inputs)
     inputs.push_back(sizeAt(meaning, sizes));
   cost::WorkEstimate work = kernel.workAt(std::move(inputs));
-  work.usefulProducts = formula.usefulProducts, work.workspaceBytes = formula.workspaceBytes;
-  work.grain = std::min(work.grain, formula.grain);
+  work.usefulProducts = formula.usefulProducts;
   return work;
 }
 

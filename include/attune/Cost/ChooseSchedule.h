@@ -18,12 +18,16 @@ namespace attune::cost {
 /// Whether the kernels of a GPU can be made with a schedule; asked of those which a bound on what they take does not decide.
 using IsMade = std::function<bool(tile::ScheduleAttr)>;
 
+/// Seconds that the kernels of a function take in a long sequence with a schedule, by which chunks of a CPU are made shorter.
+using LongSequence = std::function<double(tile::ScheduleAttr)>;
+
 /// The schedule that the attentions of one function share on a device: the largest tiles that fit into its fast memory
 /// (and, on a GPU, its registers). Lengths play no part, so that one schedule serves all of them. On a GPU, where tiles
 /// that do not fit cannot run, the error says what they need and what there is. `storage` is the element type of q, k, v.
-/// Without `isMade` only schedules are taken with which the kernels can surely be made.
+/// Without `isMade` only schedules are taken with which the kernels can surely be made, without `seconds` the longest chunks.
 llvm::Expected<tile::ScheduleAttr> chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                  const DeviceDescription &device, const IsMade &isMade = nullptr);
+                                                  const DeviceDescription &device, const IsMade &isMade = nullptr,
+                                                  const LongSequence &seconds = nullptr);
 
 /// The schedules with which a GPU's kernels of these attentions can be made, the best first, whether or not a device has room for
 /// them.

@@ -44,6 +44,7 @@ inline constexpr int64_t exactly = 256, nearly = 16;
 /// Distinct bytes of memories.
 struct Touched {
   double loaded = 0, stored = 0;
+  double workspace = 0; ///< of the latter: in memory that later kernels of the plan read
 
   double bytes() const { return loaded + stored; }
 };
@@ -66,6 +67,7 @@ struct EvaluatedCounts {
   double shuffles = 0;      ///< of the instructions of a target
   double bytesInPieces = 0; ///< those of the bytes that the target asks for in pieces
   double programs = 0;
+  double busyPrograms = 0;  ///< those whose loops have steps
   tile::OpCount last;       ///< of the above what is left to programs that wait for others, which arrive before them
   double lastPrograms = 0;  ///< how many such programs there are
   Footprint footprint;

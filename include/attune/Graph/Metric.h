@@ -95,16 +95,20 @@ public:
   /// The kernels that `price` adds up.
   std::vector<PricedKernel> kernels(const PricedPlan &plan, const RuntimeSizes &sizes) const;
   /// The schedule with which all attentions of a plan run.
-  llvm::Expected<tile::ScheduleAttr> scheduleOf(llvm::ArrayRef<cost::AttentionShape> attentions,
-                                                mlir::Type storage,
-                                                const cost::IsMade &isMade = nullptr) const;
+  llvm::Expected<tile::ScheduleAttr> scheduleOf(llvm::ArrayRef<cost::AttentionShape> attentions, mlir::Type storage,
+                                                const cost::IsMade &isMade = nullptr,
+                                                const cost::LongSequence &seconds = nullptr) const;
   const cost::DeviceDescription &device() const { return machine; }
 
 private:
+  /// Of all kernels of a function with a schedule, in a long sequence.
+  double longSeconds(mlir::func::FuncOp function, llvm::ArrayRef<cost::AttentionShape> attentions,
+                     tile::ScheduleAttr schedule) const;
+
   using Key = decltype(std::tuple_cat(cost::AttentionShape().key(), std::make_tuple((const void *)nullptr, (const void *)nullptr)));
 
   const cost::DeviceDescription &machine;
-  KernelCounter counter;
+  mutable KernelCounter counter; ///< of plans, and of schedules that are tried
   std::map<std::vector<Key>, PlanPrice> cache; ///< of an attention, or of parts that run in common launches
 };
 

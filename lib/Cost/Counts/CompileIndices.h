@@ -33,6 +33,9 @@ public:
   mlir::FailureOr<unsigned> enter(tile::LoopOp loop);
   void define(mlir::Value index, Register value) { known[index] = value; }
 
+  /// Whether a memory of the kernel is a workspace of its host function.
+  bool isWorkspace(mlir::BlockArgument memory) { return passed(memory).getDefiningOp<tile::WorkspaceOp>() != nullptr; }
+
 private:
   using Length = mlir::FailureOr<std::optional<Register>>;
   Length compile(mlir::Value index);

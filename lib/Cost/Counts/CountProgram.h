@@ -46,7 +46,7 @@ struct Extent {
 /// What an access touches of a memory: an extent for each dimension.
 struct Touch {
   unsigned memory = 0; ///< the argument of the kernel
-  bool stores = false;
+  bool stores = false, isWorkspace = false; ///< the latter: handed from kernel to kernel
   double elementBytes = 0;
   llvm::SmallVector<Extent, 4> box;
 };

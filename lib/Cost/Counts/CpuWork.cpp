@@ -23,7 +23,7 @@ WorkEstimate cost::cpuWork(const EvaluatedCounts &counts, double liveBytes) {
   work.elementwise = count[Counted::Elementwise] + opsOfSine * count[Counted::Sines];
   work.exps = count[Counted::Exponentials] + expsOfLogarithm * count[Counted::Logarithms];
   work.nearBytes = count.bytes(), work.mainBytes = counts.footprint.launch.bytes();
-  work.liveBytes = liveBytes, work.grain = counts.programs;
+  work.liveBytes = liveBytes, work.grain = counts.busyPrograms, work.workspaceBytes = counts.footprint.launch.workspace;
   work.lastOps = counts.last[Counted::Elementwise], work.lastBytes = counts.last.bytes(), work.lastGrain = counts.lastPrograms;
   for (const CarryingLoop &loop : counts.loops) {
     if (loop.liveBytes < work.stepBytes)

@@ -44,7 +44,7 @@ LogicalResult cost::compileTouch(CountProgram &program, IndexCompiler &indices, 
     return emitError(access.memory.getLoc()) << "expected a memory that is an argument of the kernel, or a view of one";
   SizeProgram &sizes = program.sizes;
   Touch touch;
-  touch.memory = root.getArgNumber(), touch.stores = access.stores;
+  touch.memory = root.getArgNumber(), touch.stores = access.stores, touch.isWorkspace = indices.isWorkspace(root);
   touch.elementBytes = access.tile.getElementTypeBitWidth() / 8.0;
   auto leading = static_cast<unsigned>(access.indices.size() - extents.size());
   for (unsigned dimension = 0; dimension < leading; ++dimension) {
@@ -80,7 +80,7 @@ struct Interval {
 /// What is touched of a memory.
 struct MemoryBox {
   unsigned memory;
-  bool stores;
+  bool stores, isWorkspace;
   double elementBytes;
   SmallVector<Interval, 4> ranges; ///< the largest index is one past the end
 
@@ -141,7 +141,7 @@ static SmallVector<Interval, 64> intervalsOf(const CountProgram &program, ArrayR
 }
 
 static MemoryBox boxOf(const Touch &touch, ArrayRef<Interval> intervals) {
-  MemoryBox box{touch.memory, touch.stores, touch.elementBytes, {}};
+  MemoryBox box{touch.memory, touch.stores, touch.isWorkspace, touch.elementBytes, {}};
   for (const Extent &extent : touch.box) {
     Interval first = intervals[extent.first];
     int64_t least = std::max<int64_t>(first.least, 0), most = first.most + intervals[extent.length].most;
@@ -176,8 +176,10 @@ static Touched touchedIn(const CountProgram &program, ArrayRef<Interval> interva
     double largest = box.bytes();
     for (const MemoryBox &other : llvm::make_filter_range(boxes, isOther))
       largest = std::max(largest, other.bytes());
-    if (llvm::none_of(ArrayRef(boxes).take_front(place), isOther))
-      (box.stores ? touched.stored : touched.loaded) += largest;
+    if (llvm::any_of(ArrayRef(boxes).take_front(place), isOther))
+      continue;
+    (box.stores ? touched.stored : touched.loaded) += largest;
+    touched.workspace += box.stores && box.isWorkspace ? largest : 0;
   }
   return touched;
 }

@@ -17,7 +17,7 @@ WorkEstimate cost::gpuWork(const EvaluatedCounts &counts, double liveBytes) {
   work.products = count.macs(), work.tf32Products = count[Counted::MacsTF32];
   work.elementwise = count[Counted::Elementwise], work.exps = count[Counted::Exponentials];
   work.nearBytes = count.bytes(), work.wideBytes = counts.bytesInPieces, work.shuffles = counts.shuffles;
-  work.mainBytes = counts.footprint.launch.bytes(), work.liveBytes = liveBytes, work.grain = counts.programs;
+  work.mainBytes = counts.footprint.launch.bytes(), work.liveBytes = liveBytes, work.grain = counts.busyPrograms, work.workspaceBytes = counts.footprint.launch.workspace;
   work.lastOps = counts.last[Counted::Elementwise], work.lastBytes = counts.last.bytes(), work.lastGrain = counts.lastPrograms;
   return work;
 }
