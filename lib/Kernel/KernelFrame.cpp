@@ -118,36 +118,6 @@ tile::LaunchOp KernelFrame::finish(BuildSite &site, ValueRange gridSizes) {
   return tile::LaunchOp::create(site.host, site.loc, kernel.getSymName(), gridSizes, hostValues);
 }
 
-SmallVector<Value> kernel::hostValues(ArrayRef<const Tokens *> tokens, ArrayRef<Value> further) {
-  SmallVector<Value> values;
-  for (const Tokens *each : tokens) {
-    values.push_back(each->memory);
-    if (each->projection)
-      values.append({each->projection->weight, each->projection->bias});
-    for (const TokenStep &step : each->steps)
-      values.push_back(step.offset);
-  }
-  llvm::append_range(values, further);
-  return values;
-}
-
-SmallVector<Value> kernel::hostValues(const Output &output) {
-  SmallVector<Value> values{output.memory};
-  if (output.lepe)
-    llvm::append_range(values,
-                       hostValues({&output.lepe->value}, {output.lepe->weight, output.lepe->bias, output.lepe->lengths}));
-  if (output.projection)
-    values.append({output.projection->weight, output.projection->bias});
-  return values;
-}
-
-SmallVector<Value> kernel::hostValues(const Problem &problem, ArrayRef<Value> further) {
-  SmallVector<Value> values = hostValues({&problem.query, &problem.key, &problem.value}, problem.lengths);
-  llvm::append_range(values, hostValues(problem.output));
-  llvm::append_range(values, further);
-  return values;
-}
-
 Value kernel::multiply(TileBuilder &tiles, Value a, Value b) {
   return arith::MulIOp::create(tiles.builder, tiles.loc, a, b);
 }
@@ -162,16 +132,6 @@ Value BuildSite::workspace(ArrayRef<int64_t> shape, ValueRange dynamicSizes) {
 //===----------------------------------------------------------------------===//
 // Loops and rows
 //===----------------------------------------------------------------------===//
-
-SmallVector<Value> kernel::loop(TileBuilder &tiles, tile::CarryAttrInterface carry, Value lower, Value upper, int64_t stride,
-                                ValueRange carried, LoopStep step) {
-  auto body = [&](OpBuilder &builder, Location loc, Value first, ValueRange inner) {
-    TileBuilder inside(builder, loc);
-    tile::YieldOp::create(builder, loc, step(inside, first, inner));
-  };
-  auto op = tile::LoopOp::create(tiles.builder, tiles.loc, carry, lower, upper, stride, carried, body);
-  return SmallVector<Value>(op.getResults());
-}
 
 Value kernel::normalize(TileBuilder &tiles, attn::DenominatorAttr guard, Value numerator, Value denominator) {
   ArrayRef<int64_t> rows = tiles.shape(denominator);

@@ -207,3 +207,13 @@ void StepStream::erase() {
   while (!segments.empty())
     segments.pop_back_val()->erase();
 }
+
+SmallVector<Value> kernel::loop(TileBuilder &tiles, tile::CarryAttrInterface carry, Value lower, Value upper, int64_t stride,
+                                ValueRange carried, LoopStep step) {
+  auto body = [&](OpBuilder &builder, Location loc, Value first, ValueRange inner) {
+    TileBuilder inside(builder, loc);
+    tile::YieldOp::create(builder, loc, step(inside, first, inner));
+  };
+  auto op = tile::LoopOp::create(tiles.builder, tiles.loc, carry, lower, upper, stride, carried, body);
+  return SmallVector<Value>(op.getResults());
+}

@@ -82,6 +82,14 @@ private:
   std::string kernel;
 };
 
+/// What a loop over the sequence carries after its step at `first`.
+using LoopStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(TileBuilder &tiles, mlir::Value first,
+                                                                    mlir::ValueRange carried)>;
+
+/// The carried tiles after the steps first = lower, lower + stride, … below upper.
+llvm::SmallVector<mlir::Value> loop(TileBuilder &tiles, tile::CarryAttrInterface carry, mlir::Value lower, mlir::Value upper,
+                                    int64_t stride, mlir::ValueRange carried, LoopStep step);
+
 } // namespace attune::kernel
 
 #endif // ATTUNE_LIB_KERNEL_STEPSTREAM_H

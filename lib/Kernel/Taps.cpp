@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "Taps.h"
 
+#include "KernelFrame.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -24,4 +27,11 @@ Value kernel::weightsOfTap(TileBuilder &tiles, Value weight, Value head, int64_t
   int64_t width = cast<MemRefType>(weight.getType()).getDimSize(1);
   Value column = tiles.load(weight, {head, tiles.index(0), tiles.index(tap)}, {width, 1});
   return tiles.reduceAdd(tiles.cast(column, tiles.builder.getF32Type()), 1);
+}
+
+Value kernel::columnsOf(TileBuilder &tiles, Value first, int64_t rows, int64_t columns) {
+  // Of the first token the remainder is taken as an index: tokens of a long sequence would be inexact in f32.
+  Value start = arith::RemUIOp::create(tiles.builder, tiles.loc, first, tiles.index(columns));
+  Value token = tiles.iota(start, rows);
+  return tiles.minus(token, tiles.times(floorDivide(tiles, token, columns), tiles.constant({rows}, columns)));
 }

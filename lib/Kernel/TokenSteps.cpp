@@ -68,15 +68,3 @@ Value kernel::rotate(TileBuilder &tiles, Value x, Value positions, const TokenSt
   Value sine = tiles.times(tiles.sine(angle), tiles.expand(tiles.table(signs), 0, shape));
   return tiles.plus(tiles.times(x, tiles.cosine(angle)), tiles.times(partner, sine));
 }
-
-Value kernel::applySteps(TileBuilder &tiles, const KernelFrame &frame, const Tokens &tokens, Value x,
-                         llvm::function_ref<Value(Value offset)> positions) {
-  for (const TokenStep &step : tokens.steps) {
-    x = tiles.cast(x, tiles.builder.getF32Type());
-    if (step.kind == TokenStep::Kind::Norm)
-      x = normalizeRows(tiles, x, step.number);
-    else
-      x = rotate(tiles, x, positions(frame[step.offset]), step);
-  }
-  return x;
-}

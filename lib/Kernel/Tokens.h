@@ -21,9 +21,6 @@
 
 namespace attune::kernel {
 
-class KernelFrame;
-struct Problem;
-
 /// What is done to every token in the load: RoPE or the normalisation of q and k.
 struct TokenStep {
   enum class Kind { Rope, Norm } kind;
@@ -50,57 +47,13 @@ struct Tokens {
   explicit operator bool() const { return static_cast<bool>(memory); }
 };
 
-/// Where a grid point works.
-struct Point {
-  mlir::Value batch;  ///< entry of the batch
-  mlir::Value head;   ///< head of the tokens that the grid counts
-  mlir::Value window; ///< number of the window; null without windows
-  mlir::Value origin; ///< the memory row of the window's first token; null without windows
-};
-
-/// Reads tiles of tokens at one grid point. Rows are counted from the window's first token.
-class TokenReader {
-public:
-  /// `headsOfGrid`: how many heads the grid's head axis has; tokens with fewer heads are shared by them.
-  TokenReader(TileBuilder &tiles, const KernelFrame &frame, const Problem &problem, const Tokens &tokens,
-              const Point &point, int64_t headsOfGrid);
-
-  /// Tokens first … first + rows − 1 [rows, width], those at or past `limit` and below `lower` zero; the memory's element type, or f32 if a
-  /// step changes them.
-  mlir::Value load(TileBuilder &tiles, mlir::Value first, int64_t rows, mlir::Value limit = mlir::Value(),
-                   mlir::Value lower = mlir::Value()) const;
-
-  /// Some columns of them [rows, columns]: of tokens that lie in memory as they are.
-  mlir::Value loadColumns(TileBuilder &tiles, mlir::Value first, int64_t rows, int64_t column, int64_t columns,
-                          mlir::Value limit = mlir::Value()) const;
-
-  int64_t width() const { return tokens.width; }
-
-private:
-  mlir::Value project(TileBuilder &tiles, mlir::Value first, int64_t rows, mlir::Value limit) const;
-
-  const KernelFrame &frame;
-  const Problem &problem;
-  const Tokens &tokens;
-  const Point &point;
-  mlir::Value head; ///< of the memory
-};
-
 /// How many tokens a memory [batch, heads, tokens, width] has, or an input [batch, tokens, D].
 mlir::Value tokenCount(TileBuilder &tiles, mlir::Value memory);
-
-/// The positions in the sequence of tokens first … first + rows − 1 of a window: [rows], f32.
-mlir::Value positions(TileBuilder &tiles, const Problem &problem, const Point &point, mlir::Value first, int64_t rows);
 
 /// (x − mean) / sqrt(variance + ε) of each row of x [rows, width].
 mlir::Value normalizeRows(TileBuilder &tiles, mlir::Value x, double epsilon);
 /// x cos + partner · (∓ sin): the pairs of x [rows, width] rotated by their turns at `positions` [rows].
 mlir::Value rotate(TileBuilder &tiles, mlir::Value x, mlir::Value positions, const TokenStep &step);
-
-/// The steps on a tile x [rows, width] of tokens. `positions` makes their positions [rows] in f32, counted from `offset`
-/// (null: 0).
-mlir::Value applySteps(TileBuilder &tiles, const KernelFrame &frame, const Tokens &tokens, mlir::Value x,
-                       llvm::function_ref<mlir::Value(mlir::Value offset)> positions);
 
 } // namespace attune::kernel
 

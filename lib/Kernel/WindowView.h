@@ -40,7 +40,8 @@ mlir::Value positions(TileBuilder &tiles, const WindowView &view, mlir::Value fi
 /// How many tokens of the window stand below row `length` of the memory: a prefix, as tokens keep their order.
 mlir::Value tokensBelow(TileBuilder &tiles, const WindowView &view, mlir::Value length);
 
-/// The length of a batch entry in a memory [batch] of i32, within 0 … count (`lengthOf`).
+/// The length of a batch entry in a memory [batch] of i32: within 0 … count whatever the memory holds, as it may change after the
+/// runtime has looked at it, and on a device nobody has.
 mlir::Value lengthAt(TileBuilder &tiles, mlir::Value lengths, mlir::Value batch, mlir::Value count);
 
 /// Every query sees all keys below `limit`.

@@ -40,6 +40,10 @@ static Value remainder(TileBuilder &tiles, Value a, Value b) {
   return arith::RemUIOp::create(tiles.builder, tiles.loc, a, b);
 }
 
+Value kernel::tokenCount(TileBuilder &tiles, Value memory) {
+  return tiles.dim(memory, cast<MemRefType>(memory.getType()).getRank() - 2);
+}
+
 Value kernel::windowCount(TileBuilder &tiles, attn::WindowAttr window, Value memory) {
   if (window.isGrid())
     return tiles.index(window.getGridRows() * window.getGridColumns() / window.getLength());
@@ -49,10 +53,6 @@ Value kernel::windowCount(TileBuilder &tiles, attn::WindowAttr window, Value mem
 Value kernel::queryCount(TileBuilder &tiles, const Problem &problem, Value queryMemory) {
   return problem.window ? tiles.index(problem.window.getLength()) : tokenCount(tiles, queryMemory);
 }
-Value kernel::keyCount(TileBuilder &tiles, const Problem &problem, Value keyMemory) {
-  return queryCount(tiles, problem, keyMemory);
-}
-
 Value kernel::originOf(TileBuilder &tiles, attn::WindowAttr window, Value number) {
   if (!window.isGrid())
     return tiles.mul(number, window.getLength());
@@ -60,21 +60,6 @@ Value kernel::originOf(TileBuilder &tiles, attn::WindowAttr window, Value number
   Value row = tiles.mul(tiles.div(number, across), window.getRows() * window.getGridColumns());
   Value column = tiles.mul(remainder(tiles, number, tiles.index(across)), window.getColumns());
   return tiles.add(row, column);
-}
-
-Point kernel::gridPoint(KernelFrame &frame, const Problem &problem) {
-  TileBuilder &tiles = frame.tiles;
-  Point point;
-  point.batch = tiles.programId(tile::Axis::Batch);
-  if (frame.kernel.getGridPosition(tile::Axis::Head))
-    point.head = tiles.programId(tile::Axis::Head);
-  if (!problem.window)
-    return point;
-  Value count = windowCount(tiles, problem.window, frame[problem.query ? problem.query.memory : problem.key.memory]);
-  point.window = remainder(tiles, point.batch, count);
-  point.batch = arith::DivUIOp::create(tiles.builder, tiles.loc, point.batch, count);
-  point.origin = originOf(tiles, problem.window, point.window);
-  return point;
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,26 +75,6 @@ RowPlace kernel::placeOf(TileBuilder &tiles, const WindowView &view, Value first
     return {view.origin, {lower, limit, first, view.window.getColumns(), view.window.getGridColumns()}};
   auto absolute = [&](Value row) { return row ? tiles.add(view.origin, row) : row; };
   return {absolute(first), {absolute(lower), absolute(limit), Value(), 0, 0}};
-}
-
-static WindowView viewOf(const Problem &problem, const Point &point) { return {problem.window, point.origin}; }
-
-Value kernel::loadRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value memory, Value head,
-                       Value first, ArrayRef<int64_t> shape, Value limit, Value lower, int64_t column) {
-  RowPlace place = placeOf(tiles, viewOf(problem, point), first, lower, limit);
-  return tiles.load(memory, {point.batch, head, place.index, tiles.index(column)}, shape, place.rows);
-}
-
-Value kernel::loadInputRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value memory, Value first,
-                            Value column, ArrayRef<int64_t> shape, Value limit) {
-  RowPlace place = placeOf(tiles, viewOf(problem, point), first, Value(), limit);
-  return tiles.load(memory, {point.batch, place.index, column}, shape, place.rows);
-}
-
-void kernel::storeRows(TileBuilder &tiles, const Problem &problem, const Point &point, Value tile, Value memory,
-                       Value head, Value first, Value limit) {
-  RowPlace place = placeOf(tiles, viewOf(problem, point), first, Value(), limit);
-  tiles.store(tile, memory, {point.batch, head, place.index, tiles.index(0)}, place.rows);
 }
 
 /// x [1] as [rows].
@@ -137,10 +102,6 @@ Value kernel::positions(TileBuilder &tiles, const WindowView &view, Value first,
   return tiles.plus(tiles.plus(repeat(tiles, tiles.iota(view.origin, 1), rows), skipped), row);
 }
 
-Value kernel::positions(TileBuilder &tiles, const Problem &problem, const Point &point, Value first, int64_t rows) {
-  return positions(tiles, viewOf(problem, point), first, rows);
-}
-
 //===----------------------------------------------------------------------===//
 // Who sees whom
 //===----------------------------------------------------------------------===//
@@ -160,17 +121,6 @@ Value kernel::lengthAt(TileBuilder &tiles, Value lengths, Value batch, Value cou
   Value length = memref::LoadOp::create(tiles.builder, tiles.loc, lengths, batch);
   length = arith::IndexCastOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), length);
   return tiles.min(tiles.max(length, tiles.index(0)), count);
-}
-
-Value kernel::lengthOf(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, Value batch, Value count) {
-  return lengthAt(tiles, frame[problem.lengths], batch, count);
-}
-
-Value kernel::keyLimit(const KernelFrame &frame, TileBuilder &tiles, const Problem &problem, const Point &point) {
-  if (!problem.lengths)
-    return keyCount(tiles, problem, frame[problem.key.memory]);
-  Value length = lengthOf(frame, tiles, problem, point.batch, tokenCount(tiles, frame[problem.key.memory]));
-  return problem.window ? tokensBelow(tiles, viewOf(problem, point), length) : length;
 }
 
 VisibleKeys kernel::allKeys(TileBuilder &tiles, Value limit, int64_t keyTile) {

@@ -11,6 +11,14 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
 
+/// acc + x · w. What prepare has folded with ω is f32 whatever the storage is, and keeps its bits: they are those of exponents.
+static Value timesWeight(TileBuilder &tiles, Type operand, Value x, Value w, Value acc) {
+  Type f32 = tiles.builder.getF32Type();
+  if (!operand.isF32() && cast<RankedTensorType>(w.getType()).getElementType().isF32())
+    return tiles.exactDot(tiles.cast(x, f32), w, acc);
+  return tiles.dot(tiles.cast(x, operand), tiles.cast(w, operand), acc);
+}
+
 namespace {
 struct Contract : StreamedTerm {
   Contract(Axis rows, int64_t width, bool wide) : rows(rows), width(width), wide(wide) {}
@@ -24,7 +32,7 @@ struct Contract : StreamedTerm {
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
     Value x = operands[0]->tile(site), w = operands[1]->tile(site); // [T, c], [c, width]
     Type type = wide ? Type(site.tiles().builder.getF32Type()) : site.operand();
-    return {kernel::timesWeight(site.tiles(), type, x, w, sums[0])};
+    return {timesWeight(site.tiles(), type, x, w, sums[0])};
   }
 
   Axis rows;
