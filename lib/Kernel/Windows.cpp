@@ -50,9 +50,6 @@ Value kernel::windowCount(TileBuilder &tiles, attn::WindowAttr window, Value mem
   return tiles.div(tokenCount(tiles, memory), window.getLength());
 }
 
-Value kernel::queryCount(TileBuilder &tiles, const Problem &problem, Value queryMemory) {
-  return problem.window ? tiles.index(problem.window.getLength()) : tokenCount(tiles, queryMemory);
-}
 Value kernel::originOf(TileBuilder &tiles, attn::WindowAttr window, Value number) {
   if (!window.isGrid())
     return tiles.mul(number, window.getLength());
