@@ -14,7 +14,7 @@ namespace attune {
 static Value project(AttnBuilder &b, Value source, llvm::StringRef which, int64_t heads, Size length, int64_t width) {
   RankedTensorType type = b.tokens(heads, length, width, b.builder.getF32Type());
   return attn::ProjectOp::create(b.builder, b.at("projection"), type, source, b.argument(("w" + which).str()),
-                                 b.argument(("b" + which).str()))
+                                 b.argument(("b" + which).str()), /*execution=*/{})
       .getResult();
 }
 

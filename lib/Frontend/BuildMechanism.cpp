@@ -62,7 +62,7 @@ attn::FeatureMapAttr MechanismBuilder::featureMap() {
 
 Value MechanismBuilder::buildSoftmax() {
   return attn::SoftmaxOp::create(b.builder, place, output, Type(), q, k, v, lengths, scale(), causal(),
-                                 buildWindow(b, m))
+                                 buildWindow(b, m), /*execution=*/{})
       .getOutput();
 }
 
@@ -96,7 +96,7 @@ Value MechanismBuilder::buildPolysketch() {
       add("sketch.node" + std::to_string(j), side);
   IntegerAttr block = m.localExact ? b.integer(*m.localExact) : IntegerAttr();
   return attn::PolysketchOp::create(b.builder, place, output, q, k, v, lengths, signs, indices, b.integer(m.degree),
-                                    b.integer(m.sketchSize), block, scale(), guard(), causal(), attn::FormAttr())
+                                    b.integer(m.sketchSize), block, scale(), guard(), causal(), /*execution=*/{})
       .getOutput();
 }
 

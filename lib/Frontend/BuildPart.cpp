@@ -29,7 +29,7 @@ static Value compress(AttnBuilder &b, const Part &part, Value source, llvm::Stri
   auto type = AttnBuilder::withDim(AttnBuilder::withElement(source, b.builder.getF32Type()), 2,
                                    part.mechanism.lowRank->rank);
   return attn::CompressOp::create(b.builder, b.at(part, "low_rank"), type, source, b.parameter(part, weight),
-                                  b.lengths())
+                                  b.lengths(), /*execution=*/{})
       .getResult();
 }
 

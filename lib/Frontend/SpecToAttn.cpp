@@ -80,7 +80,7 @@ static Value buildParts(AttnBuilder &b, Type element) {
   if (outputs.size() == 1)
     return outputs.front();
   Type type = b.tokens(b.spec.heads, b.spec.queries, b.spec.valueDim, element);
-  return attn::ConcatHeadsOp::create(b.builder, b.at("parts"), type, outputs).getResult();
+  return attn::ConcatHeadsOp::create(b.builder, b.at("parts"), type, outputs, /*execution=*/{}).getResult();
 }
 
 static Value buildBody(AttnBuilder &b) {
@@ -91,7 +91,7 @@ static Value buildBody(AttnBuilder &b) {
   if (!merged)
     return output;
   return attn::ProjectOutputOp::create(b.builder, b.at("projection"), b.typeOf(outputTensor(spec)), output,
-                                       b.argument("wo"), b.argument("bo"))
+                                       b.argument("wo"), b.argument("bo"), /*execution=*/{})
       .getResult();
 }
 

@@ -90,7 +90,7 @@ static Value readerOf(OpBuilder &builder, Value tokens) {
   if (!isa<attn::ProjectOp, attn::CompressOp>(tokens.getDefiningOp()))
     return tokens;
   return attn::SoftmaxOp::create(builder, tokens.getLoc(), tokens.getType(), Type(), tokens, tokens, tokens, Value(),
-                                 builder.getF64FloatAttr(1), UnitAttr(), attn::WindowAttr())
+                                 builder.getF64FloatAttr(1), UnitAttr(), attn::WindowAttr(), /*execution=*/{})
       .getOutput();
 }
 

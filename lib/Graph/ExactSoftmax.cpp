@@ -33,7 +33,7 @@ static void replace(Operation *attention) {
   Value key = allTokens(attention->getOperand(1)), value = allTokens(attention->getOperand(2));
   UnitAttr causal = attention->getAttrOfType<UnitAttr>("causal");
   auto softmax = attn::SoftmaxOp::create(builder, attention->getLoc(), output.getType(), Type(), query, key, value, Value(),
-                                         builder.getF64FloatAttr(1), causal, attn::WindowAttr());
+                                         builder.getF64FloatAttr(1), causal, attn::WindowAttr(), /*execution=*/{});
   output.replaceAllUsesWith(softmax.getOutput());
 }
 

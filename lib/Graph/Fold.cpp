@@ -102,7 +102,8 @@ struct FoldLaw : graph::RewriteLaw {
 
   SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
     auto copy = cast<ProjectOp>(builder.clone(*operation));
-    copy.setFolded(form == "folded");
+    if (form == "folded")
+      decide(copy, [](Execution &execution) { execution.form = TermForm::Folded; });
     return {copy.getResult()};
   }
 };

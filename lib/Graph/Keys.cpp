@@ -13,7 +13,7 @@
 // idle. How many pieces there are is a part of the plan, so that the number of blocks must be known to it.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Graph/Metric.h"
+#include "attune/Attn/Execution.h"
 #include "attune/Graph/RewriteLaw.h"
 #include "attune/Support/Laws.h"
 
@@ -43,7 +43,7 @@ struct KeysLaw : graph::RewriteLaw {
   bool marks() const override { return true; }
   void mark(Operation *operation, StringRef form) const override {
     if (form == splitForm)
-      operation->setAttr(graph::splitAttr, UnitAttr::get(operation->getContext()));
+      decide(operation, [](Execution &execution) { execution.split = true; });
   }
 };
 } // namespace

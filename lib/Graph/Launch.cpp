@@ -13,7 +13,7 @@
 // part leaves idle work on another one, and there are as many launches as the longest part has.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Attn/Together.h"
+#include "attune/Attn/Execution.h"
 #include "attune/Graph/Metric.h"
 #include "attune/Graph/RewriteLaw.h"
 #include "attune/Support/Laws.h"
@@ -39,7 +39,7 @@ struct LaunchLaw : graph::RewriteLaw {
   bool appliesTo(Operation *op) const override { return isa<ConcatHeadsOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
-    if (form != coLaunchedForm)
+    if (form != "co_launched")
       return "";
     auto op = cast<ConcatHeadsOp>(operation);
     if (op.getParts().size() < 2)
@@ -52,8 +52,8 @@ struct LaunchLaw : graph::RewriteLaw {
 
   bool marks() const override { return true; }
   void mark(Operation *operation, StringRef form) const override {
-    if (form == coLaunchedForm)
-      operation->setAttr(partsLaunchAttr, StringAttr::get(operation->getContext(), form));
+    if (form == "co_launched")
+      decide(operation, [](Execution &execution) { execution.launch = Launch::CoLaunched; });
   }
 };
 } // namespace

@@ -9,7 +9,7 @@
 
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Folded.h"
-#include "attune/Attn/InEpilogue.h"
+#include "attune/Attn/Execution.h"
 
 using namespace mlir;
 using namespace attune;

@@ -18,7 +18,7 @@
 // that do not exist have features 0, so that they are in none of the sums.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Graph/Metric.h"
+#include "attune/Attn/Execution.h"
 #include "attune/Graph/RewriteLaw.h"
 #include "attune/Kernel/SketchRules.h"
 
@@ -66,23 +66,22 @@ static SmallVector<Value> buildState(OpBuilder &builder, KernelOp op, StringRef 
   Terms terms(builder, op);
   auto state =
       StateOp::create(builder, terms.loc, terms.state, terms.sum, terms.keyFeatures, op.getValue(), op.getLengths());
+  Execution execution;
+  execution.values = form == fusedForm ? Values::Fused : Values::AsUsual;
+  execution.ending = form == mergedForm ? Ending::LastBlock : Ending::MergeKernel;
   auto readout = ReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.queryFeatures,
-                                   state.getState(), state.getSum());
-  if (form == fusedForm)
-    readout->setAttr(graph::fusedAttr, builder.getUnitAttr());
-  if (form == mergedForm)
-    readout->setAttr(graph::mergedAttr, builder.getUnitAttr());
+                                   state.getState(), state.getSum(), execution.toAttr(builder.getContext()));
   return terms.results(readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum());
 }
 
 static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op, StringRef form) {
   Terms terms(builder, op);
+  Execution execution;
+  execution.split = form == splitForm, execution.grouped = form == groupedForm;
   auto readout = CausalReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.state, terms.sum,
                                          terms.queryFeatures, terms.keyFeatures, op.getValue(), op.getLengths(),
-                                         op.getInitialState(), op.getInitialSum(), op.getDecay());
-  readout.setGrouped(form == groupedForm);
-  if (form == splitForm)
-    readout->setAttr(graph::splitAttr, builder.getUnitAttr());
+                                         op.getInitialState(), op.getInitialSum(), op.getDecay(),
+                                         execution.toAttr(builder.getContext()));
   return terms.results(readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum());
 }
 
@@ -125,10 +124,10 @@ static std::string groupRefusal(KernelOp op) {
 /// A sketched attention stays one op, which names its form: sketches are squared inside the kernels alone.
 static SmallVector<Value> buildSketched(OpBuilder &builder, PolysketchOp op, StringRef form) {
   auto copy = cast<PolysketchOp>(builder.clone(*op));
-  if (form == splitForm)
-    copy->setAttr(graph::splitAttr, builder.getUnitAttr());
-  if (form != "quadratic")
-    copy.setForm(form == splitForm ? Form::Chunked : symbolizeForm(form));
+  decide(copy, [&](Execution &execution) {
+    execution.form = form == "quadratic" ? TermForm::AsWritten : form == "state" ? TermForm::State : TermForm::Chunked;
+    execution.split = form == splitForm;
+  });
   return {copy.getOutput()};
 }
 

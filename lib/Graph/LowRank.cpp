@@ -70,7 +70,8 @@ struct LowRankLaw : graph::RewriteLaw {
 
   SmallVector<Value> build(OpBuilder &builder, Operation *operation, StringRef form) const override {
     auto copy = cast<CompressOp>(builder.clone(*operation));
-    copy.setCompressFirst(form == "compress_first");
+    if (form == "compress_first")
+      decide(copy, [](Execution &execution) { execution.form = TermForm::CompressFirst; });
     return {copy.getResult()};
   }
 };

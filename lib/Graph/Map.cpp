@@ -13,7 +13,7 @@
 // d. Queries are read once, by whoever they belong to.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Attn/MapAlone.h"
+#include "attune/Attn/Execution.h"
 #include "attune/Graph/RewriteLaw.h"
 #include "attune/Support/Laws.h"
 
@@ -26,7 +26,7 @@ static void markKeys(Value term) {
   Operation *op = term ? term.getDefiningOp() : nullptr;
   if (auto map = dyn_cast_or_null<MapOp>(op)) {
     if (map.getKeys())
-      map->setAttr(mapPlaceAttr, StringAttr::get(op->getContext(), materializedForm));
+      decide(map, [](Execution &execution) { execution.values = Values::Materialized; });
     return;
   }
   if (isa_and_present<ContractOp, VisibleOp, DecayOp, StateOp, ReadoutOp, CausalReadoutOp>(op))
@@ -41,7 +41,7 @@ struct MapLaw : graph::RewriteLaw {
   bool appliesTo(Operation *op) const override { return isa<KernelOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
-    if (form == materializedForm && cast<KernelOp>(operation).getCompressKey())
+    if (form == "materialized" && cast<KernelOp>(operation).getCompressKey())
       return "the features are compressed by the kernel that makes them";
     return "";
   }
@@ -49,7 +49,7 @@ struct MapLaw : graph::RewriteLaw {
   bool marks() const override { return true; }
   bool marksAsWritten() const override { return false; } // `linearize` makes the maps
   void mark(Operation *operation, StringRef form) const override {
-    if (form == materializedForm)
+    if (form == "materialized")
       markKeys(cast<NormalizeOp>(operation).getNumerator());
   }
 };

@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/CompressFirst.h"
-#include "attune/Attn/InReader.h"
+#include "attune/Attn/Execution.h"
 #include "attune/Graph/RewriteLaw.h"
 #include "attune/Support/Laws.h"
 
@@ -60,8 +60,8 @@ struct ProjectLaw : graph::RewriteLaw {
 
   bool marks() const override { return true; }
   void mark(Operation *operation, StringRef form) const override {
-    if (form == fusedForm)
-      operation->setAttr(projectPlaceAttr, StringAttr::get(operation->getContext(), form));
+    if (form == "fused")
+      decide(operation, [](Execution &execution) { execution.values = Values::Fused; });
   }
   /// Not where `low_rank` compresses the input first: (E x) W needs no x W.
   bool isComputed(Operation *operation) const override { return !projectsSlotsOnly(cast<ProjectOp>(operation)); }

@@ -12,7 +12,7 @@
 // The second spares a launch and the workspace of o; in return heads are not programs.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Attn/InEpilogue.h"
+#include "attune/Attn/Execution.h"
 #include "attune/Graph/Metric.h"
 #include "attune/Graph/RewriteLaw.h"
 #include "attune/Support/Laws.h"
@@ -67,8 +67,8 @@ struct ProjectOutLaw : graph::RewriteLaw {
 
   bool marks() const override { return true; }
   void mark(Operation *operation, StringRef form) const override {
-    if (form == inEpilogueForm)
-      operation->setAttr(projectPlaceAttr, StringAttr::get(operation->getContext(), form));
+    if (form == "epilogue")
+      decide(operation, [](Execution &execution) { execution.values = Values::Fused; });
   }
 };
 } // namespace

@@ -9,10 +9,7 @@
 #include "attune/Attn/Exponents.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/HeadRange.h"
-#include "attune/Attn/InEpilogue.h"
-#include "attune/Attn/InReader.h"
-#include "attune/Attn/MapAlone.h"
-#include "attune/Attn/Together.h"
+#include "attune/Attn/Execution.h"
 #include "attune/Graph/Metric.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -149,7 +146,8 @@ static Shape stateShape(attn::NormalizeOp root) {
   if (compress)
     shape.rank = shapeOf(compress.getWeight())[1];
   shape.finalState = llvm::any_of(state->getUsers(), [&](Operation *user) { return user != readout; });
-  shape.fused = readout->hasAttr(fusedAttr), shape.merged = readout->hasAttr(mergedAttr);
+  attn::Execution execution = attn::executionOf(readout);
+  shape.fused = execution.values == attn::Values::Fused, shape.merged = execution.ending == attn::Ending::LastBlock;
   return shape;
 }
 
@@ -160,7 +158,7 @@ static Shape chunkedShape(attn::NormalizeOp root) {
   AttentionShape shape = shapeOfFeatures(attn::Form::Chunked, readout.getQueryFeatures(), readout.getKeyFeatures(),
                                          readout.getValue(), root);
   shape.causal = true;
-  shape.grouped = readout.getGrouped(), shape.split = readout->hasAttr(splitAttr);
+  shape.grouped = attn::executionOf(readout).grouped, shape.split = attn::executionOf(readout).split;
   shape.initialState = static_cast<bool>(readout.getInitialState());
   shape.finalState = !readout.getState().use_empty() || !readout.getSum().use_empty();
   return shape;
@@ -183,7 +181,7 @@ template <typename Op> static AttentionShape shapeOf(Op op, Family family, attn:
 
 static Shape shapeOf(attn::SoftmaxOp op) {
   AttentionShape shape = shapeOf(op, Family::Softmax, attn::Form::Online);
-  shape.causal = op.getCausal(), shape.lse = static_cast<bool>(op.getLse()), shape.split = op->hasAttr(splitAttr);
+  shape.causal = op.getCausal(), shape.lse = static_cast<bool>(op.getLse()), shape.split = attn::executionOf(op).split;
   shape.window = op.getWindow() ? op.getWindow()->getLength() : 0;
   return shape;
 }
@@ -196,10 +194,10 @@ static Shape shapeOf(attn::PolynomialOp op) {
 }
 
 static Shape shapeOf(attn::PolysketchOp op) {
-  AttentionShape shape = shapeOf(op, Family::Polysketch, op.getForm().value_or(attn::Form::Quadratic));
+  AttentionShape shape = shapeOf(op, Family::Polysketch, attn::formOf(op));
   shape.causal = op.getCausal(), shape.degree = op.getDegree(), shape.sketch = op.getSize();
   shape.features = shape.sketch * shape.sketch, shape.featureHeads = shape.heads;
-  shape.localExact = op.getLocalExact().value_or(0), shape.split = op->hasAttr(splitAttr);
+  shape.localExact = op.getLocalExact().value_or(0), shape.split = attn::executionOf(op).split;
   shape.guarded = op.getDenominator().getBias() != 0 || op.getDenominator().getFloor() != 0;
   return shape;
 }

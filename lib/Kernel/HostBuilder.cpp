@@ -13,8 +13,7 @@
 #include "attune/Kernel/SketchRules.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/HeadRange.h"
-#include "attune/Attn/InEpilogue.h"
-#include "attune/Attn/Together.h"
+#include "attune/Attn/Execution.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -58,7 +57,7 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
 LogicalResult HostBuilder::checkFolded(func::FuncOp function) const {
   for (auto project : function.getOps<attn::ProjectOp>())
     for (Operation *user : project->getUsers()) {
-      if (!project.getFolded())
+      if (attn::executionOf(project).form != attn::TermForm::Folded)
         continue;
       auto map = dyn_cast<attn::MapOp>(user);
       StringRef reason = "no map reads them";
@@ -100,11 +99,11 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
   problem.causal = op.getCausal();
   if (failed(readMechanism(op, problem, output)))
     return failure();
-  problem.split = op->hasAttr("attn.split") && !sketchNeedsUnit(op.getDegree());
+  problem.split = attn::executionOf(op).split && !sketchNeedsUnit(op.getDegree());
   const SketchMatrices &matrices = prepared.sketches.at(op);
   PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
                             op.getScale().convertToDouble(), op.getDenominatorAttr(), matrices,
-                            attn::stringifyForm(op.getForm().value_or(attn::Form::Quadratic))};
+                            attn::stringifyForm(attn::formOf(op))};
   for (const fusion::KernelRegion &region : polysketchRegions(site, problem, options))
     if (failed(buildKernel(region)))
       return failure();

@@ -13,7 +13,7 @@
 
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Folded.h"
-#include "attune/Attn/InReader.h"
+#include "attune/Attn/Execution.h"
 #include "Regions/Regions.h"
 #include "attune/Tile/KernelSizes.h"
 #include "attune/Tile/Product.h"

@@ -19,7 +19,7 @@
 #include "Taps.h"
 #include "attune/Tile/KernelSizes.h"
 #include "attune/Attn/Folded.h"
-#include "attune/Attn/InEpilogue.h"
+#include "attune/Attn/Execution.h"
 
 using namespace mlir;
 using namespace attune;

@@ -247,7 +247,7 @@ Value attune::raise::buildSoftmax(OpBuilder &builder, Terms &terms, const Softma
                                   const Visibility &visibility, Refusal &refusal) {
   return build(builder, terms, match, visibility, refusal, [&](const Operands &from) -> Value {
     return attn::SoftmaxOp::create(builder, match.root.getLoc(), TypeRange{from.type}, from.query, from.key, from.value,
-                                   from.lengths, builder.getF64FloatAttr(match.logits.scale), from.causal, from.window)
+                                   from.lengths, builder.getF64FloatAttr(match.logits.scale), from.causal, from.window, /*execution=*/{})
         .getOutput();
   });
 }
@@ -270,13 +270,13 @@ static Value buildUndivided(OpBuilder &builder, Location loc, const Operands &fr
   auto shapeOf = [](Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape(); };
   ArrayRef<int64_t> k = shapeOf(from.key), o = from.type.getShape();
   Value query = attn::MapOp::create(builder, loc, f32Of(shapeOf(from.query)), from.query, Value(), Value(), Value(),
-                                    map, UnitAttr());
+                                    map, UnitAttr(), /*execution=*/{});
   Value key =
-      attn::MapOp::create(builder, loc, f32Of(k), from.key, from.lengths, Value(), Value(), map, builder.getUnitAttr());
+      attn::MapOp::create(builder, loc, f32Of(k), from.key, from.lengths, Value(), Value(), map, builder.getUnitAttr(), /*execution=*/{});
   auto state = attn::StateOp::create(builder, loc, f32Of({k[0], k[1], k[3], o[3]}), f32Of({k[0], k[1], k[3]}), key,
                                      from.value, from.lengths);
   auto readout =
-      attn::ReadoutOp::create(builder, loc, f32Of(o), f32Of(o.drop_back()), query, state.getState(), state.getSum());
+      attn::ReadoutOp::create(builder, loc, f32Of(o), f32Of(o.drop_back()), query, state.getState(), state.getSum(), /*execution=*/{});
   return attn::NormalizeOp::create(builder, loc, from.type, readout.getNumerator(), Value(), guard);
 }
 

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Evaluators.h"
 
+#include "attune/Attn/Execution.h"
 #include "attune/Reference/Attention.h"
 
 using namespace mlir;
@@ -106,7 +107,7 @@ static LogicalResult evalPolysketch(AttnFrame &frame, attn::PolysketchOp op) {
   options.size = static_cast<int64_t>(op.getSize());
   if (op.getLocalExact())
     options.localExact = static_cast<int64_t>(*op.getLocalExact());
-  bool byStates = op.getForm() && *op.getForm() != attn::Form::Quadratic;
+  bool byStates = attn::formOf(op) != attn::Form::Quadratic;
   return evalPower(frame, op, op.getOutput(), inputs, options, byStates);
 }
 

@@ -14,11 +14,11 @@
 // CHECK: Remark="fold of wk: took the folded form: the cheapest; {{.*}}"
 // CHECK-NOT: fold of wv
 // PLAN-LABEL:  func.func @narrow(
-// PLAN:          attn.project %arg0, %arg1 {folded}
-// PLAN-NEXT:     attn.project %arg0, %arg2 {folded}
+// PLAN:          attn.project %arg0, %arg1 {execution = #attn.execution<form = folded>}
+// PLAN-NEXT:     attn.project %arg0, %arg2 {execution = #attn.execution<form = folded>}
 // PLAN-NEXT:     attn.project %arg0, %arg3 :
 // APART-LABEL: func.func @narrow(
-// APART-NOT:     folded}
+// APART-NOT:     form = folded
 func.func @narrow(%x: tensor<1x64x128xf32>, %wq: tensor<128x64xf32> {attn.name = "wq", attn.parameter},
                   %wk: tensor<128x64xf32> {attn.name = "wk", attn.parameter}, %wv: tensor<128x64xf32> {attn.name = "wv", attn.parameter},
                   %omega: tensor<1x64x64xf32> {attn.name = "omega", attn.parameter}) -> tensor<1x1x64x64xf32> {
@@ -37,7 +37,7 @@ func.func @narrow(%x: tensor<1x64x128xf32>, %wq: tensor<128x64xf32> {attn.name =
 // CHECK: Remark="fold of wq: took the apart form: the cheapest; {{.*}}"
 // CHECK: Remark="fold of wq: did not take the folded form: 1.5 times the price; {{.*}}"
 // PLAN-LABEL:  func.func @wide(
-// PLAN-NOT:      folded
+// PLAN-NOT:      form = folded
 func.func @wide(%x: tensor<1x64x512xf32>, %wq: tensor<512x64xf32> {attn.name = "wq", attn.parameter},
                 %wk: tensor<512x64xf32> {attn.name = "wk", attn.parameter}, %wv: tensor<512x64xf32> {attn.name = "wv", attn.parameter},
                 %omega: tensor<1x256x64xf32> {attn.name = "omega", attn.parameter}) -> tensor<1x1x64x64xf32> {
@@ -56,7 +56,7 @@ func.func @wide(%x: tensor<1x64x512xf32>, %wq: tensor<512x64xf32> {attn.name = "
 // CHECK: Remark="fold of wq: took the folded form: the cheapest; {{.*}}"
 // CHECK: Remark="fold of wk: cannot take the folded form: -|k|^2/2 of the keys reads the tokens themselves"
 // PLAN-LABEL:  func.func @queries_of_favor(
-// PLAN:          attn.project %arg0, %arg1 {folded}
+// PLAN:          attn.project %arg0, %arg1 {execution = #attn.execution<form = folded>}
 // PLAN-NEXT:     attn.project %arg0, %arg2 :
 func.func @queries_of_favor(%x: tensor<1x64x128xf32>, %wq: tensor<128x64xf32> {attn.name = "wq", attn.parameter},
                             %wk: tensor<128x64xf32> {attn.name = "wk", attn.parameter}, %wv: tensor<128x64xf32> {attn.name = "wv", attn.parameter},

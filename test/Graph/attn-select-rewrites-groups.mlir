@@ -10,7 +10,7 @@
 // CHECK: Remark="linearize: did not take the chunked form: 1.3 times the price; {{.*}}"
 // CHECK: Remark="linearize: took the grouped form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @groups(
-// PLAN:         attn.causal_readout {{.*}} {grouped}
+// PLAN:         attn.causal_readout {{.*}} {execution = #attn.execution<grouped = true>}
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 func.func @groups(%q: tensor<1x8x1024x64xf32>, %k: tensor<1x2x1024x64xf32>, %v: tensor<1x2x1024x64xf32>) -> tensor<1x8x1024x64xf32> {
   %o = attn.kernel %q, %k, %v {causal, denominator = #none, feature_map = #attn.feature_map<elu1>}

@@ -11,10 +11,10 @@
 // CHECK: Remark="keys: took the split form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @one_query(
 // PLAN-SAME:    query_tile = 1,
-// PLAN:         attn.softmax {{.*}}attn.split
+// PLAN:         attn.softmax {{.*}}split = true
 // GPU-LABEL:  func.func @one_query(
 // GPU-SAME:     parts = 108
-// GPU:          attn.softmax {{.*}}attn.split
+// GPU:          attn.softmax {{.*}}split = true
 !q = tensor<1x1x1x64xf32>
 !k = tensor<1x1x65536x64xf32>
 func.func @one_query(%q: !q, %k: !k, %v: !k) -> !q {
@@ -27,7 +27,7 @@ func.func @one_query(%q: !q, %k: !k, %v: !k) -> !q {
 // One tile of keys is one piece.
 // CHECK: Remark="{{.*}} by keys: in_order; softmax {{.*}}"
 // PLAN-LABEL: func.func @few_keys(
-// PLAN-NOT:     attn.split
+// PLAN-NOT:     split = true
 !q = tensor<1x1x1x64xf32>
 !k = tensor<1x1x32x64xf32>
 func.func @few_keys(%q: !q, %k: !k, %v: !k) -> !q {
@@ -39,7 +39,7 @@ func.func @few_keys(%q: !q, %k: !k, %v: !k) -> !q {
 
 // Heads and blocks of queries enough for every core.
 // PLAN-LABEL: func.func @many_blocks(
-// PLAN-NOT:     attn.split
+// PLAN-NOT:     split = true
 !q = tensor<1x8x1024x64xf32>
 func.func @many_blocks(%q: !q, %k: !q, %v: !q) -> !q {
   %o = attn.softmax %q, %k, %v {scale = 0.125 : f64} : !q, !q, !q -> !q
@@ -50,7 +50,7 @@ func.func @many_blocks(%q: !q, %k: !q, %v: !q) -> !q {
 
 // CHECK: Remark="keys: cannot take the split form: how many queries there are is known only to a run, and so is how many pieces fill a machine"
 // PLAN-LABEL: func.func @unknown(
-// PLAN-NOT:     attn.split
+// PLAN-NOT:     split = true
 !q = tensor<1x1x?x64xf32>
 !k = tensor<1x1x65536x64xf32>
 func.func @unknown(%q: !q, %k: !k, %v: !k) -> !q {
@@ -62,7 +62,7 @@ func.func @unknown(%q: !q, %k: !k, %v: !k) -> !q {
 
 // CHECK: Remark="keys: cannot take the split form: windows run side by side, and each has few keys"
 // PLAN-LABEL: func.func @windows(
-// PLAN-NOT:     attn.split
+// PLAN-NOT:     split = true
 !q = tensor<1x1x64x64xf32>
 func.func @windows(%q: !q, %k: !q, %v: !q) -> !q {
   %o = attn.softmax %q, %k, %v {scale = 0.125 : f64, window = #attn.window<16>} : !q, !q, !q -> !q

@@ -11,7 +11,7 @@
 // CHECK: Remark="launch: did not take the sequential form: {{.*}} times the price{{.*}}"
 // CHECK: Remark="launch: took the co_launched form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @small(
-// PLAN:         attn.concat_heads {{.*}}attn.launch = "co_launched"
+// PLAN:         attn.concat_heads {{.*}}launch = co_launched
 // GPU: Remark="launch: cannot take the co_launched form: a kernel of several bodies takes the registers {{.*}}"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 !h = tensor<1x1x64x64xf32>
@@ -26,7 +26,7 @@ func.func @small(%q0: !h, %q1: !h, %k: !h, %v: !h) -> tensor<1x2x64x64xf32> {
 
 // CHECK: Remark="launch: cannot take the co_launched form: there is one part"
 // PLAN-LABEL: func.func @one(
-// PLAN-NOT:     attn.launch
+// PLAN-NOT:     co_launched
 !h = tensor<1x1x64x64xf32>
 func.func @one(%q: !h, %k: !h, %v: !h) -> !h {
   %a = attn.softmax %q, %k, %v {scale = 0.125 : f64} : !h, !h, !h -> !h

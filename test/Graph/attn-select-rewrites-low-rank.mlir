@@ -13,11 +13,11 @@
 // CHECK: Remark="low_rank of wv: did not take the project_first form: 1.4 times the price; {{.*}}"
 // CHECK: Remark="low_rank of wv: took the compress_first form: the cheapest; {{.*}}"
 // PLAN-LABEL:   func.func @tied(
-// PLAN:           attn.compress %{{.*}}, %arg4 {compress_first}
-// PLAN:           attn.compress %{{.*}}, %arg4 {compress_first}
+// PLAN:           attn.compress %{{.*}}, %arg4 {execution = #attn.execution<form = compress_first>}
+// PLAN:           attn.compress %{{.*}}, %arg4 {execution = #attn.execution<form = compress_first>}
 // PINNED-LABEL: func.func @tied(
 // PINNED:         attn.compress
-// PINNED-NOT:     compress_first
+// PINNED-NOT:     form = compress_first
 func.func @tied(%x: tensor<1x256x128xf32>, %wq: tensor<128x128xf32> {attn.name = "wq"},
                 %wk: tensor<128x128xf32> {attn.name = "wk"}, %wv: tensor<128x128xf32> {attn.name = "wv"},
                 %e: tensor<1x64x256xf32>, %bk: tensor<128xf32>) -> tensor<1x2x256x64xf32> {
@@ -36,7 +36,7 @@ func.func @tied(%x: tensor<1x256x128xf32>, %wq: tensor<128x128xf32> {attn.name =
 // CHECK: Remark="low_rank of wk: took the project_first form: the cheapest; {{.*}}"
 // CHECK: Remark="low_rank of wk: did not take the compress_first form: {{.*}} times the price; {{.*}}"
 // PLAN-LABEL:   func.func @narrow_head(
-// PLAN-NOT:       compress_first
+// PLAN-NOT:       form = compress_first
 func.func @narrow_head(%x: tensor<1x256x512xf32>, %wq: tensor<512x64xf32> {attn.name = "wq"},
                        %wk: tensor<512x64xf32> {attn.name = "wk"}, %wv: tensor<512x64xf32> {attn.name = "wv"},
                        %e: tensor<1x256x256xf32>) -> tensor<1x1x256x64xf32> {
@@ -55,7 +55,7 @@ func.func @narrow_head(%x: tensor<1x256x512xf32>, %wq: tensor<512x64xf32> {attn.
 // CHECK: Remark="low_rank of wv: took the compress_first form: the cheapest; {{.*}}"
 // PLAN-LABEL:   func.func @turned(
 // PLAN:           attn.compress %{{.*}}, %arg4 :
-// PLAN-NEXT:      attn.compress %{{.*}}, %arg4 {compress_first}
+// PLAN-NEXT:      attn.compress %{{.*}}, %arg4 {execution = #attn.execution<form = compress_first>}
 func.func @turned(%x: tensor<1x256x128xf32>, %wq: tensor<128x128xf32> {attn.name = "wq"},
                   %wk: tensor<128x128xf32> {attn.name = "wk"}, %wv: tensor<128x128xf32> {attn.name = "wv"},
                   %e: tensor<1x64x256xf32>) -> tensor<1x2x256x64xf32> {

@@ -13,10 +13,10 @@
 // CHECK: Remark="map: took the materialized form: the cheapest; {{.*}}"
 // PLAN-LABEL:   func.func @group(
 // PLAN:           attn.map %arg0
-// PLAN-NOT:       attn.place
-// PLAN:           attn.map %arg1 {{.*}}attn.place = "materialized"
+// PLAN-NOT:       execution
+// PLAN:           attn.map %arg1 {{.*}}values = materialized
 // PINNED-LABEL: func.func @group(
-// PINNED:         attn.map %arg1 {{.*}}attn.place = "materialized"
+// PINNED:         attn.map %arg1 {{.*}}values = materialized
 // GPU: Remark="map: cannot take the materialized form: features of f32 that are read in the place of keys take shared memory {{.*}}"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 #favor = #attn.feature_map<favor_relu, features = 256, epsilon = 0.0>
@@ -33,9 +33,9 @@ func.func @group(%q: tensor<1x7x1024x64xf32>, %k: tensor<1x1x1024x64xf32>, %v: t
 // CHECK: Remark="map: took the fused form: the cheapest; {{.*}}"
 // CHECK: Remark="map: did not take the materialized form: {{.*}} times the price{{.*}}"
 // PLAN-LABEL:   func.func @cheap(
-// PLAN-NOT:       attn.place
+// PLAN-NOT:       execution
 // PINNED-LABEL: func.func @cheap(
-// PINNED:         attn.map %arg1 {{.*}}attn.place = "materialized"
+// PINNED:         attn.map %arg1 {{.*}}values = materialized
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 func.func @cheap(%q: tensor<1x2x64x64xf32>, %k: tensor<1x2x64x64xf32>, %v: tensor<1x2x64x64xf32>) -> tensor<1x2x64x64xf32> {
   %o = attn.kernel %q, %k, %v {denominator = #none, feature_map = #attn.feature_map<elu1>}

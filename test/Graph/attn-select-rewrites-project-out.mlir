@@ -9,7 +9,7 @@
 // Four blocks of queries for two cores: a launch and the workspace of the heads are spared.
 // CHECK: Remark="project_out of wo: took the epilogue form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @blocks(
-// PLAN: attn.project_output {{.*}} {attn.place = "epilogue"}
+// PLAN: attn.project_output {{.*}} {execution = #attn.execution<values = fused>}
 // GPU: Remark="project_out of wo: cannot take the epilogue form: rows as wide as the model hold registers that the kernels of a GPU do not have (not supported yet)"
 !t = tensor<1x4x256x64xf32>
 !w = tensor<256x128xf32>
@@ -56,7 +56,7 @@ func.func @wide(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
 // A LePE stands between, and is added before; what a form cannot do is told with it.
 // CHECK: Remark="project_out of wo: took the epilogue form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @convolved(
-// PLAN: attn.project_output {{.*}} {attn.place = "epilogue"}
+// PLAN: attn.project_output {{.*}} {execution = #attn.execution<values = fused>}
 !t = tensor<8x2x49x32xf32>
 !w = tensor<64x64xf32>
 !y = tensor<8x49x64xf32>

@@ -13,7 +13,7 @@
 // CHECK: Remark="project of wk: took the fused form: the cheapest; {{.*}}"
 // CHECK: Remark="project of wv: took the fused form: the cheapest; {{.*}}"
 // PLAN-LABEL: func.func @short(
-// PLAN-COUNT-3: attn.project {{.*}} {attn.place = "fused"}
+// PLAN-COUNT-3: attn.project {{.*}} {execution = #attn.execution<values = fused>}
 // GPU: Remark="project of wq: cannot take the fused form: projections in the load hold registers {{.*}}"
 // GPU: Remark="project of wk: cannot take the fused form: projections in the load hold registers {{.*}}"
 func.func @short(%x: tensor<1x64x256xf32>, %wq: tensor<256x256xf32> {attn.name = "wq"}, %wk: tensor<256x256xf32> {attn.name = "wk"},
@@ -33,10 +33,10 @@ func.func @short(%x: tensor<1x64x256xf32>, %wq: tensor<256x256xf32> {attn.name =
 // CHECK: Remark="project of wk: did not take the fused form: {{.*}} times the price; cheaper below n = 65{{.*}}"
 // CHECK: Remark="project of wv: took the materialized form: the cheapest; {{.*}}"
 // PLAN-LABEL:     func.func @long(
-// PLAN:             attn.project {{.*}} {attn.place = "fused"}
+// PLAN:             attn.project {{.*}} {execution = #attn.execution<values = fused>}
 // PLAN-COUNT-2:     attn.project {{.*}} :
 // PINNED-LABEL:   func.func @long(
-// PINNED-COUNT-3:   attn.project {{.*}} {attn.place = "fused"}
+// PINNED-COUNT-3:   attn.project {{.*}} {execution = #attn.execution<values = fused>}
 func.func @long(%x: tensor<1x512x256xf32>, %wq: tensor<256x256xf32> {attn.name = "wq"}, %wk: tensor<256x256xf32> {attn.name = "wk"},
                 %wv: tensor<256x256xf32> {attn.name = "wv"}) -> tensor<1x4x512x64xf32> {
   %q = attn.project %x, %wq : tensor<1x512x256xf32>, tensor<256x256xf32> -> tensor<1x4x512x64xf32>

@@ -136,7 +136,7 @@ func.func @taps_as_they_are(%q: tensor<1x2x12x5xf32> {attn.name = "q"}, %w: tens
 func.func @folded(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70x6xf32> {attn.name = "wq", attn.parameter},
                   %bq: tensor<6xf32> {attn.name = "bq", attn.parameter}, %w: tensor<1x4x3xf32> {attn.name = "omega", attn.parameter},
                   %k: tensor<1x2x9x3xf32> {attn.name = "k"}, %v: tensor<1x2x9x3xf32> {attn.name = "v"}) -> tensor<1x2x9x3xf32> {
-  %q = attn.project %x, %wq bias(%bq : tensor<6xf32>) {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> tensor<1x2x9x3xf32>
+  %q = attn.project %x, %wq bias(%bq : tensor<6xf32>) {execution = #attn.execution<form = folded>} : tensor<1x9x70xf32>, tensor<70x6xf32> -> tensor<1x2x9x3xf32>
   %a = attn.map %q parameter(%w : tensor<1x4x3xf32>) {feature_map = #map} : tensor<1x2x9x3xf32> -> tensor<1x2x9x4xf32>
   %b = attn.map %k parameter(%w : tensor<1x4x3xf32>) {feature_map = #map, keys} : tensor<1x2x9x3xf32> -> tensor<1x2x9x4xf32>
   %s, %z = attn.state %b, %v : tensor<1x2x9x4xf32>, tensor<1x2x9x3xf32> -> tensor<1x2x4x3xf32>, tensor<1x2x4xf32>
@@ -178,7 +178,7 @@ func.func @plans__state(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70
                   %bq: tensor<6xf32> {attn.name = "bq", attn.parameter}, %w: tensor<1x4x3xf32> {attn.name = "omega", attn.parameter},
                   %k: tensor<1x2x9x3xf32> {attn.name = "k"}, %v: tensor<1x2x9x3xf32> {attn.name = "v"}) -> tensor<1x2x9x3xf32>
     attributes {attn.plan = #attn.plan<form = state, from = 65>} {
-  %q = attn.project %x, %wq bias(%bq : tensor<6xf32>) {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> tensor<1x2x9x3xf32>
+  %q = attn.project %x, %wq bias(%bq : tensor<6xf32>) {execution = #attn.execution<form = folded>} : tensor<1x9x70xf32>, tensor<70x6xf32> -> tensor<1x2x9x3xf32>
   %a = attn.map %q parameter(%w : tensor<1x4x3xf32>) {feature_map = #map} : tensor<1x2x9x3xf32> -> tensor<1x2x9x4xf32>
   %b = attn.map %k parameter(%w : tensor<1x4x3xf32>) {feature_map = #map, keys} : tensor<1x2x9x3xf32> -> tensor<1x2x9x4xf32>
   %s, %z = attn.state %b, %v : tensor<1x2x9x4xf32>, tensor<1x2x9x3xf32> -> tensor<1x2x4x3xf32>, tensor<1x2x4xf32>
@@ -207,10 +207,10 @@ func.func @plans__state(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70
 func.func @two_omegas(%x: tensor<1x9x70xf32> {attn.name = "x"}, %wq: tensor<70x6xf32> {attn.name = "wq", attn.parameter},
                       %w0: !w {attn.name = "omega0", attn.parameter}, %w1: !w {attn.name = "omega1", attn.parameter},
                       %v: !t {attn.name = "v"}) -> tensor<1x4x9x3xf32> {
-  %q0 = attn.project %x, %wq {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
-  %k0 = attn.project %x, %wq {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
-  %q1 = attn.project %x, %wq {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
-  %k1 = attn.project %x, %wq {folded} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
+  %q0 = attn.project %x, %wq {execution = #attn.execution<form = folded>} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
+  %k0 = attn.project %x, %wq {execution = #attn.execution<form = folded>} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
+  %q1 = attn.project %x, %wq {execution = #attn.execution<form = folded>} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
+  %k1 = attn.project %x, %wq {execution = #attn.execution<form = folded>} : tensor<1x9x70xf32>, tensor<70x6xf32> -> !t
   %a0 = attn.map %q0 parameter(%w0 : !w) {feature_map = #map} : !t -> !f
   %b0 = attn.map %k0 parameter(%w0 : !w) {feature_map = #map, keys} : !t -> !f
   %a1 = attn.map %q1 parameter(%w1 : !w) {feature_map = #map} : !t -> !f

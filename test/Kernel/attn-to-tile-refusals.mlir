@@ -96,7 +96,7 @@ func.func @merged(%q: tensor<1x1x9x8xf32>, %s: tensor<1x1x8x8xf32>, %z: tensor<1
 // Folded by hand: no map reads the tokens through omega.
 func.func @folded(%x: tensor<1x9x8xf16>, %w: tensor<8x8xf16> {attn.parameter}) -> tensor<1x1x9x8xf16> {
   // expected-error @below {{'attn.project' op expected a folded projection of parameters, read by one feature map with omega, but got another}}
-  %q = attn.project %x, %w {folded} : tensor<1x9x8xf16>, tensor<8x8xf16> -> tensor<1x1x9x8xf16>
+  %q = attn.project %x, %w {execution = #attn.execution<form = folded>} : tensor<1x9x8xf16>, tensor<8x8xf16> -> tensor<1x1x9x8xf16>
   %o = attn.softmax %q, %q, %q {scale = 1.0 : f64}
       : tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16>, tensor<1x1x9x8xf16> -> tensor<1x1x9x8xf16>
   return %o : tensor<1x1x9x8xf16>

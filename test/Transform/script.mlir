@@ -30,7 +30,7 @@ module attributes {transform.with_named_sequence} {
 
 // A law that marks leaves the op.
 // CHECK-LABEL: func.func @mark(
-// CHECK: attn.project {{.*}} {attn.place = "fused"}
+// CHECK: attn.project {{.*}} {execution = #attn.execution<values = fused>}
 func.func @mark(%x: tensor<1x64x32xf32>, %w: tensor<32x32xf32>, %k: tensor<1x2x64x16xf32>) -> tensor<1x2x64x16xf32> {
   %q = attn.project %x, %w : tensor<1x64x32xf32>, tensor<32x32xf32> -> tensor<1x2x64x16xf32>
   %o = attn.softmax %q, %k, %k {scale = 0.25 : f64}

@@ -28,9 +28,15 @@ int64_t mappedHeads(int64_t heads, mlir::Value parameter);
 
 #include "attune/Attn/AttnDialect.h.inc"
 #include "attune/Attn/AttnEnums.h.inc"
-#include "attune/Attn/AttnInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "attune/Attn/AttnAttrs.h.inc"
+
+namespace attune::attn {
+/// A52: what the execution of an op says is among its decisions.
+mlir::LogicalResult checkExecution(mlir::Operation *op, llvm::ArrayRef<llvm::StringLiteral> decisions);
+} // namespace attune::attn
+
+#include "attune/Attn/AttnInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "attune/Attn/AttnOps.h.inc"
 

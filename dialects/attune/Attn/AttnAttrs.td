@@ -168,7 +168,7 @@ def Attn_Form : Attn_Enum<"Form", "how a mechanism is computed", [
     I32EnumAttrCase<"Online", 0, "online">, I32EnumAttrCase<"Quadratic", 1, "quadratic">,
     I32EnumAttrCase<"State", 2, "state">, I32EnumAttrCase<"Chunked", 3, "chunked">]>;
 def Attn_FormAttr : EnumAttr<Attn_Dialect, Attn_Form, "form"> {
-  let summary = "How a mechanism is computed";
+  let summary = "How a mechanism is computed, in bytecode of version 1";
   let assemblyFormat = "`<` $value `>`";
 }
 
@@ -184,6 +184,61 @@ def Attn_PlanAttr : AttrDef<Attn_Dialect, "Plan"> {
     ```
   }];
   let parameters = (ins EnumParameter<Attn_Form>:$form, "int64_t":$from);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Executions
+//===----------------------------------------------------------------------===//
+
+def Attn_TermForm : Attn_Enum<"TermForm", "which of the equal formulas of an op is computed", [
+    I32EnumAttrCase<"AsWritten", 0, "as_written">, I32EnumAttrCase<"State", 1, "state">,
+    I32EnumAttrCase<"Chunked", 2, "chunked">, I32EnumAttrCase<"Folded", 3, "folded">,
+    I32EnumAttrCase<"CompressFirst", 4, "compress_first">]>;
+
+def Attn_Values : Attn_Enum<"Values", "whether values between kernels are stored", [
+    I32EnumAttrCase<"AsUsual", 0, "as_usual">, I32EnumAttrCase<"Fused", 1, "fused">,
+    I32EnumAttrCase<"Materialized", 2, "materialized">]>;
+
+def Attn_Ending : Attn_Enum<"Ending", "who merges what pieces of a sequence have left", [
+    I32EnumAttrCase<"MergeKernel", 0, "merge_kernel">, I32EnumAttrCase<"LastBlock", 1, "last_block">]>;
+
+def Attn_Launch : Attn_Enum<"Launch", "when the parts of a mixture run", [
+    I32EnumAttrCase<"Sequential", 0, "sequential">, I32EnumAttrCase<"CoLaunched", 1, "co_launched">]>;
+
+class Attn_EnumOr<EnumInfo info, string value> : EnumParameter<info> { let defaultValue = value; }
+
+def Attn_ExecutionAttr : AttrDef<Attn_Dialect, "Execution"> {
+  let mnemonic = "execution";
+  let summary = "How selection wants an op computed";
+  let description = [{
+    Decisions of laws about an op whose meaning stays the same. What is not said is as the op's kernels do it by themselves.
+
+    | op | decision | law, form |
+    |---|---|---|
+    | `project` | `form = folded`: x (W ωᵀ) instead of x W, with ω of the one map that reads the tokens | fold: folded |
+    | | `values = fused`: whoever reads a tile of tokens computes it | project: fused |
+    | `project_output` | `values = fused`: the kernel that computes the heads multiplies them, and stores none | project_out: epilogue |
+    | `compress` | `form = compress_first`: (E x) W + (E 1) βᵀ, where the source is x W + 1 βᵀ | low_rank: compress_first |
+    | `map` | `values = materialized`: a kernel stores the features of keys for all readers | map: materialized |
+    | `readout` | `values = fused`: the kernel that makes a state reads it | linearize: fused_state |
+    | | `ending = last_block`: the kernel that makes the states of pieces merges them | linearize: merged_state |
+    | `causal_readout` | `split`: parts of the sequence run side by side | linearize: split |
+    | | `grouped`: the query heads of a key-value head share its state | linearize: grouped |
+    | `polysketch` | `form = state`, `form = chunked`, and `split` of chunks | linearize: state, chunked, split |
+    | `softmax` | `split`: pieces of the keys run side by side | keys: split |
+    | `concat_heads` | `launch = co_launched`: the first kernels of all parts in one launch, then the second ones | launch: co_launched |
+
+    ```mlir
+    #attn.execution<form = folded, values = fused>
+    #attn.execution<split = true>
+    ```
+  }];
+  let parameters = (ins Attn_EnumOr<Attn_TermForm, "::attune::attn::TermForm::AsWritten">:$form,
+                        Attn_EnumOr<Attn_Values, "::attune::attn::Values::AsUsual">:$values,
+                        DefaultValuedParameter<"bool", "false">:$split, DefaultValuedParameter<"bool", "false">:$grouped,
+                        Attn_EnumOr<Attn_Ending, "::attune::attn::Ending::MergeKernel">:$ending,
+                        Attn_EnumOr<Attn_Launch, "::attune::attn::Launch::Sequential">:$launch);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -14,6 +14,13 @@ include "attune/Attn/AttnInterfaces.td"
 
 class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemonic, !listconcat([Pure], traits)>;
 
+/// An op with decisions of laws, as `execution` prints them; it has that attribute.
+class Attn_ExecutableOp<string mnemonic, list<string> decisions, list<Trait> traits = []>
+    : Attn_Op<mnemonic, !listconcat([Attn_ExecutableInterface], traits)> {
+  let extraClassDeclaration = "static ::llvm::ArrayRef<::llvm::StringLiteral> decisions() {\n"
+      "static constexpr ::llvm::StringLiteral all[] = {\"" # !interleave(decisions, "\", \"") # "\"};\nreturn all;\n}";
+}
+
 /// q, k, v, o: [batch, heads, tokens, width].
 def Attn_Tokens : Type<CPred<"::attune::attn::isTokens($_self)">,
     "tokens: a rank-4 tensor [batch, heads, tokens, width] of f32, f16 or bf16 with static heads and width",

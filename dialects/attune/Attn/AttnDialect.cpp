@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "AttnBytecode.h"
 #include "attune/Attn/Attn.h"
-#include "attune/VersionedBytecode.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -54,5 +54,5 @@ void AttnDialect::initialize() {
 #define GET_OP_LIST
 #include "attune/Attn/AttnOps.cpp.inc"
       >();
-  addInterface(std::make_unique<VersionedBytecode>(this));
+  addInterface(std::make_unique<VersionedBytecode>(this, bytecodeUpgrades()));
 }

@@ -10,7 +10,7 @@
 
 include "attune/Attn/AttnBase.td"
 
-def Attn_SoftmaxOp : Attn_Op<"softmax", [
+def Attn_SoftmaxOp : Attn_ExecutableOp<"softmax", ["split = true"], [
     DeclareOpInterfaceMethods<Attn_MechanismInterface>,
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Exact softmax attention";
@@ -28,7 +28,8 @@ def Attn_SoftmaxOp : Attn_Op<"softmax", [
     * A4: scale is finite and > 0;
     * A5: lse, if asked for, is [batch, H, n];
     * A20: with a window n = N, and its blocks fill the sequence: n is a multiple of a block's length, or the number of
-      tokens of its grid (checked here where n is static, else when the kernel runs).
+      tokens of its grid (checked here where n is static, else when the kernel runs);
+    * A53: keys are split only without a window, whose blocks run side by side anyway.
 
     ```mlir
     %o = attn.softmax %q, %k, %v {causal, scale = 1.250000e-01 : f64}
@@ -36,8 +37,10 @@ def Attn_SoftmaxOp : Attn_Op<"softmax", [
     ```
   }];
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
-                       F64Attr:$scale, UnitAttr:$causal, OptionalAttr<Attn_WindowAttr>:$window);
+                       F64Attr:$scale, UnitAttr:$causal, OptionalAttr<Attn_WindowAttr>:$window,
+                       OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_Tokens:$output, Optional<Attn_F32x3>:$lse);
+  let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($output) (`,` `lse` type($lse)^)?

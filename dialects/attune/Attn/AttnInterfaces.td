@@ -38,4 +38,22 @@ def Attn_UsefulOperationsInterface : OpInterface<"UsefulOperationsOpInterface"> 
   ];
 }
 
+def Attn_ExecutableInterface : OpInterface<"ExecutableOpInterface"> {
+  let cppNamespace = "::attune::attn";
+  let description = [{
+    An op whose meaning leaves open how it is computed, and that says what laws have decided of that.
+
+    Constraints: A52: an execution says what the op can vary alone.
+  }];
+  let methods = [
+    InterfaceMethod<"What laws have decided; null if nothing.", "::attune::attn::ExecutionAttr", "getExecutionAttr">,
+    InterfaceMethod<"Says what laws have decided.", "void", "setExecutionAttr", (ins "::attune::attn::ExecutionAttr":$execution)>,
+    StaticInterfaceMethod<"What the op can vary, as its attribute prints it.", "::llvm::ArrayRef<::llvm::StringLiteral>",
+                          "decisions">
+  ];
+  let verify = [{
+    return ::attune::attn::checkExecution($_op, ConcreteOp::decisions());
+  }];
+}
+
 #endif // ATTUNE_ATTN_INTERFACES_TD

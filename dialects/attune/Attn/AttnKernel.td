@@ -80,7 +80,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
 // Terms
 //===----------------------------------------------------------------------===//
 
-def Attn_MapOp : Attn_Op<"map", [AttrSizedOperandSegments]> {
+def Attn_MapOp : Attn_ExecutableOp<"map", ["values = materialized"], [AttrSizedOperandSegments]> {
   let summary = "A feature map of every token";
   let description = [{
         result[b, h, t, :] = φ(source[b, h, t, :]),   and 0 for t ≥ lengths[b]
@@ -102,8 +102,10 @@ def Attn_MapOp : Attn_Op<"map", [AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins Attn_Tokens:$source, Optional<Attn_Lengths>:$lengths, Optional<Attn_Parameter>:$parameter,
-                       Optional<Attn_F32x2>:$shift, Attn_FeatureMapAttr:$feature_map, UnitAttr:$keys);
+                       Optional<Attn_F32x2>:$shift, Attn_FeatureMapAttr:$feature_map, UnitAttr:$keys,
+                       OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$result);
+  let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
     $source (`lengths` `(` $lengths^ `:` type($lengths) `)`)? (`parameter` `(` $parameter^ `:` type($parameter) `)`)?
     (`shift` `(` $shift^ `:` type($shift) `)`)? attr-dict `:` type($source) `->` type($result)
@@ -269,7 +271,7 @@ def Attn_StateMergeOp : Attn_Op<"state_merge", [AllTypesMatch<["first_state", "s
   }];
 }
 
-def Attn_ReadoutOp : Attn_Op<"readout"> {
+def Attn_ReadoutOp : Attn_ExecutableOp<"readout", ["values = fused", "ending = last_block"]> {
   let summary = "Numerator and denominator of kernel attention from a state";
   let description = [{
         numerator[b, h, i, :] = features[b, h, i, :] · state[b, g, :, :],   denominator[b, h, i] = ⟨features[b, h, i, :], sum[b, g, :]⟩
@@ -277,14 +279,15 @@ def Attn_ReadoutOp : Attn_Op<"readout"> {
     with g = ⌊h·G/H⌋.
 
     Constraints: A17: features [batch, H, n, m], state [batch, G, m, dv], sum [batch, G, m], numerator [batch, H, n, dv],
-    denominator [batch, H, n]; G divides H.
+    denominator [batch, H, n]; G divides H; A54: not both executions, since a state that is read where it is made has one piece.
 
     ```mlir
     %num, %den = attn.readout %phi, %s, %z : tensor<2x4x200x64xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
         -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>
     ```
   }];
-  let arguments = (ins Attn_F32x4:$features, Attn_F32x4:$state, Attn_F32x3:$sum);
+  let arguments = (ins Attn_F32x4:$features, Attn_F32x4:$state, Attn_F32x3:$sum,
+                       OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$numerator, Attn_F32x3:$denominator);
   let assemblyFormat = [{
     $features `,` $state `,` $sum attr-dict `:` type($features) `,` type($state) `,` type($sum)
@@ -293,18 +296,19 @@ def Attn_ReadoutOp : Attn_Op<"readout"> {
   let hasVerifier = 1;
 }
 
-def Attn_CausalReadoutOp : Attn_Op<"causal_readout", [AttrSizedOperandSegments]> {
+def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", "grouped = true"], [AttrSizedOperandSegments]> {
   let summary = "Causal kernel attention from features: every query reads the state before and at its own token";
   let description = [{
         numerator_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ v_j + a_iᵀ S₀,   denominator_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ + ⟨a_i, z₀⟩
         state = S₀ + Σ_j b_j v_jᵀ,   sum = z₀ + Σ_j b_j
 
     with a the query features, b the key features, and S₀ = 0, z₀ = 0 if no initial state is given. The chunk length is
-    a schedule, not part of the function, and so is `grouped`: the query heads of a key-value head share its state.
+    a schedule, not part of the function.
     `decay`: each key that exists multiplies state and sum by e^{decay_h} before it enters them, as in `attn.kernel`.
 
     Constraints: A3, A9, A10; A51: decay [F]; A18: query features [batch, H, n, m], key features [batch, F, n, m], value [batch, G, n, dv],
-    numerator [batch, H, n, dv], denominator [batch, H, n], states of F heads; G divides F, F divides H.
+    numerator [batch, H, n, dv], denominator [batch, H, n], states of F heads; G divides F, F divides H; A55: not
+    both executions, since the chunks of a group follow one another in one program.
 
     ```mlir
     %num, %den, %s, %z = attn.causal_readout %a, %b, %v
@@ -314,8 +318,10 @@ def Attn_CausalReadoutOp : Attn_Op<"causal_readout", [AttrSizedOperandSegments]>
   }];
   let arguments = (ins Attn_F32x4:$query_features, Attn_F32x4:$key_features, Attn_Tokens:$value,
                        Optional<Attn_Lengths>:$lengths, Optional<Attn_F32x4>:$initial_state,
-                       Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay, UnitAttr:$grouped);
+                       Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay,
+                       OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$numerator, Attn_F32x3:$denominator, Attn_F32x4:$state, Attn_F32x3:$sum);
+  let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
     $query_features `,` $key_features `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)?

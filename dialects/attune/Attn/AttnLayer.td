@@ -10,13 +10,13 @@
 
 include "attune/Attn/AttnBase.td"
 
-def Attn_ProjectOp : Attn_Op<"project", [DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
+def Attn_ProjectOp : Attn_ExecutableOp<"project", ["form = folded", "values = fused"], [
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Project a sequence to heads";
   let description = [{
         result[b, h, t, c] = Σ_D x[b, t, D] weight[D, h·width + c]  [+ bias[h·width + c]]
 
-    The weight is as `torch.nn.Linear(...).weight.T`. `folded` says that selection wants x (W ωᵀ) computed, with ω of the one
-    map that reads the tokens; the function stays the same.
+    The weight is as `torch.nn.Linear(...).weight.T`.
 
     Constraints: A40: source [batch, tokens, D], weight [D, heads·width], bias [heads·width], result
     [batch, heads, tokens, width].
@@ -26,14 +26,16 @@ def Attn_ProjectOp : Attn_Op<"project", [DeclareOpInterfaceMethods<Attn_UsefulOp
     ```
   }];
   let hasVerifier = 1;
-  let arguments = (ins Attn_Model:$source, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias, UnitAttr:$folded);
+  let arguments = (ins Attn_Model:$source, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias,
+                       OptionalAttr<Attn_ExecutionAttr>:$execution);
+  let useCustomPropertiesEncoding = 1;
   let results = (outs Attn_Tokens:$result);
   let assemblyFormat = [{
     $source `,` $weight (`bias` `(` $bias^ `:` type($bias) `)`)? attr-dict `:` type($source) `,` type($weight) `->` type($result)
   }];
 }
 
-def Attn_ProjectOutputOp : Attn_Op<"project_output", [
+def Attn_ProjectOutputOp : Attn_ExecutableOp<"project_output", ["values = fused"], [
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Merge heads and project to the width of the model";
   let description = [{
@@ -46,7 +48,8 @@ def Attn_ProjectOutputOp : Attn_Op<"project_output", [
     ```
   }];
   let hasVerifier = 1;
-  let arguments = (ins Attn_Tokens:$source, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias);
+  let arguments = (ins Attn_Tokens:$source, Attn_Parameter:$weight, Optional<Attn_Parameter>:$bias,
+                       OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_Model:$result);
   let assemblyFormat = [{
     $source `,` $weight (`bias` `(` $bias^ `:` type($bias) `)`)? attr-dict `:` type($source) `,` type($weight) `->` type($result)
@@ -94,15 +97,14 @@ def Attn_QkNormOp : Attn_Op<"qk_norm", [Attn_UsefulOperationsInterface, AllShape
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 
-def Attn_CompressOp : Attn_Op<"compress", [
+def Attn_CompressOp : Attn_ExecutableOp<"compress", ["form = compress_first"], [
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds", "compression"]>]> {
   let summary = "Compress a sequence to slots: E·X";
   let description = [{
         result[b, g, s, c] = Σ_{j < lengths[b]} weight[⌊g·W/G⌋, s, j] source[b, g, j, c]
 
     Linformer's and FLuRKA's E and F ("Linformer"): weight is [W, k, N], W = 1 if the G heads share it. Tokens that do
-    not exist count as 0, even if they hold NaN; with none of them the result is 0. `compress_first` says that selection wants
-    (E x) W + (E 1) βᵀ computed, where the source is x W + 1 βᵀ; the function stays the same.
+    not exist count as 0, even if they hold NaN; with none of them the result is 0.
 
     Constraints: A3; A44: source [batch, G, N, width], weight [W, k, N], result [batch, G, k, width]; W divides G.
 
@@ -112,7 +114,8 @@ def Attn_CompressOp : Attn_Op<"compress", [
   }];
   let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$source, Attn_Parameter:$weight, Optional<Attn_Lengths>:$lengths,
-                       UnitAttr:$compress_first);
+                       OptionalAttr<Attn_ExecutionAttr>:$execution);
+  let useCustomPropertiesEncoding = 1;
   let results = (outs Attn_F32x4:$result);
   let assemblyFormat = [{
     $source `,` $weight (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
@@ -168,7 +171,7 @@ def Attn_TakeHeadsOp : Attn_Op<"take_heads", [Attn_UsefulOperationsInterface]> {
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 
-def Attn_ConcatHeadsOp : Attn_Op<"concat_heads", [Attn_UsefulOperationsInterface]> {
+def Attn_ConcatHeadsOp : Attn_ExecutableOp<"concat_heads", ["launch = co_launched"], [Attn_UsefulOperationsInterface]> {
   let summary = "The heads of several parts, one after another";
   let description = [{
         result[b, h, t, c] = part[b, h − first, t, c]     for the part with first ≤ h < first + its heads
@@ -182,7 +185,7 @@ def Attn_ConcatHeadsOp : Attn_Op<"concat_heads", [Attn_UsefulOperationsInterface
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
-  let arguments = (ins Variadic<Attn_Tokens>:$parts);
+  let arguments = (ins Variadic<Attn_Tokens>:$parts, OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_Tokens:$result);
   let assemblyFormat = "$parts attr-dict `:` type($parts) `->` type($result)";
 }

@@ -17,12 +17,12 @@ SmallVector<Value> EffattOp::decompose(OpBuilder &builder) {
   ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
   auto softmax = FeatureMapAttr::get(builder.getContext(), FeatureKind::Softmax);
   Value a = MapOp::create(builder, loc, f32Of(builder, q), getQuery(), /*lengths=*/Value(), /*parameter=*/Value(),
-                          /*shift=*/Value(), softmax, /*keys=*/UnitAttr());
+                          /*shift=*/Value(), softmax, /*keys=*/UnitAttr(), /*execution=*/{});
   Value b = SequenceSoftmaxOp::create(builder, loc, f32Of(builder, k), getKey(), getLengths());
   auto state = StateOp::create(builder, loc, f32Of(builder, {k[0], k[1], k[3], v[3]}),
                                f32Of(builder, {k[0], k[1], k[3]}), b, getValue(), getLengths());
   auto readout = ReadoutOp::create(builder, loc, f32Of(builder, {q[0], q[1], q[2], v[3]}),
-                                   f32Of(builder, q.drop_back()), a, state.getState(), state.getSum());
+                                   f32Of(builder, q.drop_back()), a, state.getState(), state.getSum(), /*execution=*/{});
   // Both softmaxes have been divided by their sums: there is nothing left to normalise.
   auto guard = DenominatorAttr::get(builder.getContext(), 0.0, 0.0);
   return {NormalizeOp::create(builder, loc, getOutput().getType(), readout.getNumerator(), Value(), guard)};

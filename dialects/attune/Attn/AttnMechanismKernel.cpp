@@ -36,14 +36,14 @@ std::pair<Value, Value> attune::attn::buildFeatures(OpBuilder &builder, KernelOp
     return f32Of(builder, {x[0], mappedHeads(x[1], op.getParameter()), x[2], map.getFeatures(x[3])});
   };
   Value query = MapOp::create(builder, loc, typeOf(op.getQuery()), op.getQuery(), /*lengths=*/Value(),
-                              op.getParameter(), /*shift=*/Value(), map, /*keys=*/UnitAttr());
+                              op.getParameter(), /*shift=*/Value(), map, /*keys=*/UnitAttr(), /*execution=*/{});
   Type keyType = typeOf(op.getKey());
   Value shift;
   if (map.hasMaximumOverKeys())
     shift = KeyMaximumOp::create(builder, loc, f32Of(builder, cast<RankedTensorType>(keyType).getShape().take_front(2)),
                                  op.getKey(), op.getLengths(), op.getParameter(), map);
   Value key = MapOp::create(builder, loc, keyType, op.getKey(), op.getLengths(), op.getParameter(), shift, map,
-                            builder.getUnitAttr());
+                            builder.getUnitAttr(), /*execution=*/{});
   return {query, key};
 }
 
@@ -64,7 +64,7 @@ static Readout readState(OpBuilder &builder, Location loc, Value a, Value b, Val
   auto state = StateOp::create(builder, loc, f32Of(builder, {k[0], k[1], k[3], v[3]}),
                                f32Of(builder, {k[0], k[1], k[3]}), b, value, lengths);
   auto readout = ReadoutOp::create(builder, loc, f32Of(builder, {q[0], q[1], q[2], v[3]}),
-                                   f32Of(builder, q.drop_back()), a, state.getState(), state.getSum());
+                                   f32Of(builder, q.drop_back()), a, state.getState(), state.getSum(), /*execution=*/{});
   return {readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum()};
 }
 
@@ -73,7 +73,7 @@ static Readout readCausally(OpBuilder &builder, KernelOp op, Value a, Value b) {
   auto readout = CausalReadoutOp::create(builder, op.getLoc(), f32Of(builder, {q[0], q[1], q[2], v[3]}),
                                          f32Of(builder, q.drop_back()), f32Of(builder, {k[0], k[1], k[3], v[3]}),
                                          f32Of(builder, {k[0], k[1], k[3]}), a, b, op.getValue(), op.getLengths(),
-                                         op.getInitialState(), op.getInitialSum(), op.getDecay());
+                                         op.getInitialState(), op.getInitialSum(), op.getDecay(), /*execution=*/{});
   return {readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum()};
 }
 
@@ -95,7 +95,7 @@ static Value decomposeCompressed(OpBuilder &builder, KernelOp op, Value a, Value
   auto compress = [&](Value source, Value weight) -> Value {
     ArrayRef<int64_t> x = shapeOf(source);
     return CompressOp::create(builder, loc, f32Of(builder, {x[0], x[1], shapeOf(weight)[1], x[3]}), source, weight,
-                              op.getLengths());
+                              op.getLengths(), /*execution=*/{});
   };
   Value features = compress(b, op.getCompressKey()), values = compress(op.getValue(), op.getCompressValue());
   Value numerator = readState(builder, loc, a, features, values, /*lengths=*/Value()).numerator;

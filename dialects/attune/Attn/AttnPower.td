@@ -38,7 +38,7 @@ def Attn_PolynomialOp : Attn_Op<"polynomial", [
   }];
 }
 
-def Attn_PolysketchOp : Attn_Op<"polysketch", [AttrSizedOperandSegments,
+def Attn_PolysketchOp : Attn_ExecutableOp<"polysketch", ["form = state", "form = chunked", "split = true"], [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<Attn_MechanismInterface>,
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Polynomial attention through sketches";
@@ -50,13 +50,12 @@ def Attn_PolysketchOp : Attn_Op<"polysketch", [AttrSizedOperandSegments,
     has its own, so that K is sketched for every query head. What an index outside its range gives is not defined: a
     compiled library refuses it.
 
-    `form` is how selection wants it computed, quadratic without one; the function stays the same.
-
     Constraints: A1 … A4, A9;
     * A29: degree is 4, 8, 16, …, and size is a power of two;
     * A30: with p' = degree/2 leaves there are p' − 1 nodes, 3p' − 2 signs and as many indices: first the leaves', signs
       [H, d₂] (d₂ = d rounded up to a power of two) and indices [H, r], then a and b of each node, both [H, r];
-    * A31: local_exact only with causal; it divides n.
+    * A31: local_exact only with causal; it divides n;
+    * A56: one state of all keys not with causal, chunks with causal, and split with chunks.
 
     ```mlir
     %o = attn.polysketch %q, %k, %v
@@ -71,7 +70,9 @@ def Attn_PolysketchOp : Attn_Op<"polysketch", [AttrSizedOperandSegments,
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
                        Variadic<Attn_Parameter>:$signs, Variadic<Attn_Indices>:$indices,
                        I64Attr:$degree, I64Attr:$size, OptionalAttr<I64Attr>:$local_exact, F64Attr:$scale,
-                       Attn_DenominatorAttr:$denominator, UnitAttr:$causal, OptionalAttr<Attn_FormAttr>:$form);
+                       Attn_DenominatorAttr:$denominator, UnitAttr:$causal,
+                       OptionalAttr<Attn_ExecutionAttr>:$execution);
+  let useCustomPropertiesEncoding = 1;
   let results = (outs Attn_Tokens:$output);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?

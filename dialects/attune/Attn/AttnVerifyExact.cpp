@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AttnVerify.h"
+#include "attune/Attn/Execution.h"
 
 using namespace mlir;
 using namespace attune::attn;
@@ -16,6 +17,8 @@ LogicalResult SoftmaxOp::verify() {
   if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale())) || // A1 … A4
       failed(checkWindow(*this, getWindowAttr(), q[2], k[2])))                              // A20
     return failure();
+  if (getWindow() && executionOf(*this).split) // A53
+    return emitOpError() << "expected no split of the keys of a window, whose blocks run side by side anyway";
   return getLse() ? checkShape(*this, "lse", getLse().getType(), {q[0], q[1], q[2]}) : success(); // A5
 }
 

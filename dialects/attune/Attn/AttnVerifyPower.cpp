@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AttnVerify.h"
+#include "attune/Attn/Execution.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -84,6 +85,13 @@ LogicalResult PolysketchOp::verify() {
   if (getLocalExact() && !divides(static_cast<int64_t>(*getLocalExact()), q[2])) // A31
     return emitOpError() << "expected a local_exact that divides " << q[2] << ", but got "
                          << static_cast<int64_t>(*getLocalExact());
+  Execution execution = executionOf(*this);
+  if ((execution.form == TermForm::State && getCausal()) || (execution.form == TermForm::Chunked && !getCausal())) // A56
+    return emitOpError() << "expected " << (getCausal() ? "chunks" : "one state of all keys") << " of "
+                         << (getCausal() ? "a causal" : "an") << " attention" << (getCausal() ? "" : " that is not causal")
+                         << ", but got " << *getExecution();
+  if (execution.split && execution.form != TermForm::Chunked) // A56
+    return emitOpError() << "expected form = chunked with split = true, but got " << *getExecution();
   return success();
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AttnVerify.h"
+#include "attune/Attn/Execution.h"
 
 #include <map>
 
@@ -102,6 +103,10 @@ LogicalResult ReadoutOp::verify() {
       failed(checkHeads(*this, f[1], s[1])) ||
       failed(checkShape(*this, "numerator", getNumerator().getType(), {f[0], f[1], f[2], s[3]}))) // A17
     return failure();
+  Execution execution = executionOf(*this);
+  if (execution.values == Values::Fused && execution.ending == Ending::LastBlock) // A54
+    return emitOpError() << "expected values = fused or ending = last_block, but got both: a state that is read where it is "
+                            "made has one piece";
   return checkShape(*this, "denominator", getDenominator().getType(), {f[0], f[1], f[2]}); // A17
 }
 
@@ -116,6 +121,8 @@ LogicalResult CausalReadoutOp::verify() {
       failed(checkState(*this, getState(), getSum(), a[0], b[1], a[3], v[3])) || // A10
       failed(checkShape(*this, "numerator", getNumerator().getType(), {a[0], a[1], a[2], v[3]})))
     return failure();
+  if (executionOf(*this).split && executionOf(*this).grouped) // A55
+    return emitOpError() << "expected split or grouped, but got both: the chunks of a group follow one another in one program";
   return checkShape(*this, "denominator", getDenominator().getType(), {a[0], a[1], a[2]}); // A18
 }
 

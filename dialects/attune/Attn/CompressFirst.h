@@ -13,7 +13,7 @@
 #ifndef ATTUNE_DIALECTS_ATTUNE_ATTN_COMPRESSFIRST_H
 #define ATTUNE_DIALECTS_ATTUNE_ATTN_COMPRESSFIRST_H
 
-#include "attune/Attn/Attn.h"
+#include "attune/Attn/Execution.h"
 
 namespace attune::attn {
 
@@ -22,7 +22,7 @@ inline constexpr int64_t inputColumns = 64;
 
 /// The projection that such a compression goes before; null for others.
 inline ProjectOp projectionAfter(CompressOp op) {
-  return op.getCompressFirst() ? op.getSource().getDefiningOp<ProjectOp>() : ProjectOp();
+  return executionOf(op).form == TermForm::CompressFirst ? op.getSource().getDefiningOp<ProjectOp>() : ProjectOp();
 }
 
 /// Whether all that reads the projection are such compressions, so that tokens are never projected one by one.

@@ -13,14 +13,14 @@
 #ifndef ATTUNE_DIALECTS_ATTUNE_ATTN_FOLDED_H
 #define ATTUNE_DIALECTS_ATTUNE_ATTN_FOLDED_H
 
-#include "attune/Attn/Attn.h"
+#include "attune/Attn/Execution.h"
 
 namespace attune::attn {
 
 /// Whether the tokens are those of a folded projection.
 inline bool isFolded(mlir::Value tokens) {
   auto project = tokens ? tokens.getDefiningOp<ProjectOp>() : ProjectOp();
-  return project && project.getFolded();
+  return project && executionOf(project).form == TermForm::Folded;
 }
 
 /// Why a map cannot do with ω·token in the place of the token; empty if it can. `cancels`: whether the stabilizer does.

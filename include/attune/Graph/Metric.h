@@ -25,16 +25,6 @@ struct RuntimeSizes {
   double scale = 1;
 };
 
-/// On `attn.readout` where the kernel that makes the state reads it.
-inline constexpr llvm::StringLiteral fusedAttr = "attn.fused";
-
-/// On `attn.readout` where the kernel that makes the states of the pieces merges them.
-inline constexpr llvm::StringLiteral mergedAttr = "attn.merged";
-
-/// On `attn.causal_readout`, and on an `attn.polysketch` in chunks, where parts of the sequence run side by side; on
-/// `attn.softmax` where pieces of the keys do.
-inline constexpr llvm::StringLiteral splitAttr = "attn.split";
-
 /// Whether an op is attention, as opposed to a term of it or to what stands around it.
 bool isMechanism(mlir::Operation *op);
 

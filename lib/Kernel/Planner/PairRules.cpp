@@ -22,6 +22,7 @@
 #include "StateRules.h"
 #include "Regions/Regions.h"
 #include "Terms.h"
+#include "attune/Attn/Execution.h"
 #include "attune/Attn/Exponents.h"
 
 using namespace mlir;
@@ -216,7 +217,7 @@ Tiles kernel::buildSoftmax(OpResult result, RegionDraft &draft, const Place &at)
     Place keys = RegionDraft::keysOf(at);
     Source q = draft.read(op.getQuery(), at), k = draft.read(op.getKey(), keys), v = draft.read(op.getValue(), keys);
     Stage stage = draft.keys(keysOfAttention<attn::SoftmaxOp>(op));
-    if (op->hasAttr("attn.split"))
+    if (attn::executionOf(op).split)
       stage.cut = StageCut{};
     int64_t width = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);
     state = softmaxState(draft.problem.schedule, stage, {q, k, v}, op.getScale().convertToDouble(), width);

@@ -26,6 +26,7 @@
 #include "Regions/KeyStage.h"
 #include "Regions/Regions.h"
 #include "Terms.h"
+#include "attune/Attn/Execution.h"
 
 #include <cmath>
 
@@ -105,7 +106,7 @@ Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &k
 
 /// Whether a reader of the state wants its pieces merged by the point that leaves the last one.
 static bool isMerged(Operation *op) {
-  return llvm::any_of(op->getUsers(), [](Operation *user) { return user->hasAttr("attn.merged"); });
+  return llvm::any_of(op->getUsers(), [](Operation *user) { return attn::executionOf(user).ending == attn::Ending::LastBlock; });
 }
 
 /// All keys that exist, cut into pieces unless they are tokens that are known to be few: mapping them is worth pieces.

@@ -14,6 +14,7 @@
 #include "Regions/KeyStage.h"
 #include "Regions/Regions.h"
 #include "Terms.h"
+#include "attune/Attn/Execution.h"
 
 using namespace mlir;
 using namespace attune;
@@ -315,7 +316,7 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
     return op.emitOpError() << "expected query and key features of one map, but got features in different blocks (not supported yet)";
   Problem problem = rowsProblem(named, outputs.front(), {sums.features, sums.lengths, /*causal=*/true, {}});
   problem.key.heads = sums.heads();
-  problem.grouped = op.getGrouped(), problem.split = op->hasAttr("attn.split");
+  problem.grouped = attn::executionOf(op).grouped, problem.split = attn::executionOf(op).split;
   StateMemory before;
   if (problem.split) {
     TileBuilder host(site.host, site.loc);

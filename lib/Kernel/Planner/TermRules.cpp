@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "TermRules.h"
 
-#include "attune/Attn/MapAlone.h"
+#include "attune/Attn/Execution.h"
 
 using namespace mlir;
 using namespace attune;
@@ -21,7 +21,7 @@ static bool isMapAlone(Operation *op) { return attn::isMappedAlone(cast<attn::Ma
 
 /// A state is made for its readers but where all of them have it made in their own kernel.
 static bool isStateStored(Operation *op) {
-  auto inItsKernel = [](Operation *user) { return user->hasAttr("attn.fused"); };
+  auto inItsKernel = [](Operation *user) { return attn::executionOf(user).values == attn::Values::Fused; };
   bool read = false, stored = false;
   for (Operation *user : op->getUsers())
     if (!user->hasTrait<OpTrait::IsTerminator>())

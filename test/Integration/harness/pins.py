@@ -101,7 +101,7 @@ class Plan:
     def slots_only(self, op):
         """Whether all that reads a projection compresses its input first."""
         users = [user for user in self.ops if op[1][0] in user[2]]
-        return bool(users) and all(user[0] == "compress" and "{compress_first" in user[3] for user in users)
+        return bool(users) and all(user[0] == "compress" and "form = compress_first" in user[3] for user in users)
 
     def of_features(self, op):
         """Whether a compression makes slots of a map's features, or those of the values beside such."""
@@ -111,13 +111,13 @@ class Plan:
     def linearized(self, op):
         """The form of a mechanism with features."""
         if op[0] == "polysketch":
-            form = re.search(r"form = (?:#attn.form<)?(\w+)", op[3])
-            return "split" if "attn.split" in op[3] else form[1] if form else "quadratic"
+            form = re.search(r"form = (\w+)", op[3])
+            return "split" if "split = true" in op[3] else form[1] if form else "quadratic"
         above = self.made_by[op[2][0]]
         if above[0] == "readout":
-            return "fused_state" if "attn.fused" in above[3] else "merged_state" if "attn.merged" in above[3] else "state"
+            return "fused_state" if "values = fused" in above[3] else "merged_state" if "ending = last_block" in above[3] else "state"
         if above[0] == "causal_readout":
-            return "grouped" if "grouped" in above[3] else "split" if "attn.split" in above[3] else "chunked"
+            return "grouped" if "grouped = true" in above[3] else "split" if "split = true" in above[3] else "chunked"
         return "quadratic"
 
     def mapped(self, op, keys=None):
@@ -126,7 +126,7 @@ class Plan:
         above = [self.made_by[name] for name in op[2] if name in self.made_by]
         for term in above:
             if term[0] == "map":
-                found += ['attn.place = "materialized"' in term[3]] if re.search(r"\bkeys\b", term[3].split("}")[-2]) else []
+                found += ['values = materialized' in term[3]] if re.search(r"\bkeys\b", term[3].split("}")[-2]) else []
             elif term[0] not in ("take_heads", "project", "rope", "qk_norm"):
                 self.mapped(term, found)
         return "materialized" if any(found) else "fused"
@@ -136,19 +136,19 @@ class Plan:
         found, mechanisms = collections.Counter(), [op for op in self.ops if op[0] in MECHANISMS]
         for op in self.ops:
             if op[0] == "project" and f"fold {self.subject(op)}" in offered:
-                found[f"fold {self.subject(op)}: {'folded' if re.search(r'[{ ]folded', op[3]) else 'apart'}"] += 1
+                found[f"fold {self.subject(op)}: {'folded' if 'form = folded' in op[3] else 'apart'}"] += 1
             if op[0] == "project" and not self.slots_only(op):
                 found[f"project {self.subject(op)}: {place(op, 'fused', 'materialized')}"] += 1
             if op[0] == "project_output":
                 found[f"project_out {self.subject(op)}: {place(op, 'epilogue', 'materialized')}"] += 1
             if op[0] == "concat_heads":
-                found[f"launch: {'co_launched' if 'attn.launch' in op[3] else 'sequential'}"] += 1
+                found[f"launch: {'co_launched' if 'launch = co_launched' in op[3] else 'sequential'}"] += 1
             if op[0] == "compress" and self.projection_of(op[2][0]) and not self.of_features(op):
-                form = "compress_first" if "{compress_first" in op[3] else "project_first"
+                form = "compress_first" if "form = compress_first" in op[3] else "project_first"
                 found[f"low_rank {self.subject(self.projection_of(op[2][0]))}: {form}"] += 1
             part = f"part{mechanisms.index(op)} " if op in mechanisms and len(mechanisms) > 1 else ""
             if op[0] == "softmax":
-                found[f"{part}keys: {'split' if 'attn.split' in op[3] else 'in_order'}"] += 1
+                found[f"{part}keys: {'split' if 'split = true' in op[3] else 'in_order'}"] += 1
             if op[0] in ("normalize", "polysketch"):
                 found[f"{part}linearize: {self.linearized(op)}"] += 1
                 if op[0] == "normalize":
@@ -157,7 +157,7 @@ class Plan:
 
 
 def place(op, other, usual):
-    return other if f'attn.place = "{other}"' in op[3] else usual
+    return other if "values = fused" in op[3] else usual
 
 
 def plans_of(graph):

@@ -18,8 +18,8 @@ func.func @low_rank(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: ten
                     %e: !e {attn.name = "e"}) -> !v {
   %k = attn.project %x, %wk bias(%bk : tensor<72xf32>) : !x, tensor<80x72xf32> -> !q
   %v = attn.project %x, %wv : !x, tensor<80x120xf32> -> !v
-  %sk = attn.compress %k, %e {compress_first} : !q, !e -> !sk
-  %sv = attn.compress %v, %e {compress_first} : !v, !e -> !sv
+  %sk = attn.compress %k, %e {execution = #attn.execution<form = compress_first>} : !q, !e -> !sk
+  %sv = attn.compress %v, %e {execution = #attn.execution<form = compress_first>} : !v, !e -> !sv
   %o = attn.softmax %q, %sk, %sv {scale = 0.25 : f64} : !q, !sk, !sv -> !v
   return %o : !v
 }

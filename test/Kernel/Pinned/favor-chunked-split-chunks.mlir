@@ -11,7 +11,7 @@ func.func @split(%q: tensor<?x4x?x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<
     %omega: tensor<1x16x24xf32> {attn.name = "omega", attn.parameter}) -> tensor<?x4x?x40xf32> attributes {tile.schedule = #schedule} {
   %a = attn.map %q parameter(%omega : tensor<1x16x24xf32>) {feature_map = #map} : tensor<?x4x?x24xf32> -> tensor<?x4x?x16xf32>
   %b = attn.map %k parameter(%omega : tensor<1x16x24xf32>) {feature_map = #map, keys} : tensor<?x2x?x24xf32> -> tensor<?x2x?x16xf32>
-  %num, %den, %s, %z = attn.causal_readout %a, %b, %v {attn.split}
+  %num, %den, %s, %z = attn.causal_readout %a, %b, %v {execution = #attn.execution<split = true>}
       : tensor<?x4x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x40xf32>
       -> tensor<?x4x?x40xf32>, tensor<?x4x?xf32>, tensor<?x2x16x40xf32>, tensor<?x2x16xf32>
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>}

@@ -28,7 +28,7 @@ func.func @projection(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
     attributes {tile.schedule = #schedule} {
   %c = attn.key_maximum %k parameter(%omega : !omega_projection) {feature_map = #map_projection} : !k -> tensor<?x2xf32>
   %a = attn.map %q parameter(%omega : !omega_projection) {feature_map = #map_projection} : !q -> !a_projection
-  %b = attn.map %k parameter(%omega : !omega_projection) shift(%c : tensor<?x2xf32>) {feature_map = #map_projection, keys, attn.place = "materialized"}
+  %b = attn.map %k parameter(%omega : !omega_projection) shift(%c : tensor<?x2xf32>) {execution = #attn.execution<values = materialized>, feature_map = #map_projection, keys}
       : !k -> !b_projection
   %pairs = attn.contract %a[batch, head, query, feature], %b[batch, head, key, feature] -> [batch, head, query, key]
       : !a_projection, !b_projection -> tensor<?x4x?x?xf32>
@@ -43,9 +43,9 @@ func.func @none(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
     %omega: !omega_none {attn.name = "omega", attn.parameter}) -> !o
     attributes {tile.schedule = #schedule} {
   %a = attn.map %q parameter(%omega : !omega_none) {feature_map = #map_none} : !q -> !a_none
-  %b = attn.map %k parameter(%omega : !omega_none) {feature_map = #map_none, keys, attn.place = "materialized"} : !k -> !b_none
+  %b = attn.map %k parameter(%omega : !omega_none) {execution = #attn.execution<values = materialized>, feature_map = #map_none, keys} : !k -> !b_none
   %s, %z = attn.state %b, %v : !b_none, !v -> !s_none, !z_none
-  %num, %den = attn.readout %a, %s, %z {attn.fused} : !a_none, !s_none, !z_none -> !num, !den
+  %num, %den = attn.readout %a, %s, %z {execution = #attn.execution<values = fused>} : !a_none, !s_none, !z_none -> !num, !den
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>} : !num, !den -> !o
   return %o : !o
 }

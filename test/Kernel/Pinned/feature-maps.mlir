@@ -36,9 +36,9 @@ func.func @focused(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
     %focus: !focus_focused {attn.name = "focus", attn.parameter}) -> !o
     attributes {tile.schedule = #schedule} {
   %a = attn.map %q parameter(%focus : !focus_focused) {feature_map = #map_focused} : !q -> !a_focused
-  %b = attn.map %k parameter(%focus : !focus_focused) {feature_map = #map_focused, attn.place = "materialized"} : !k -> !b_focused
+  %b = attn.map %k parameter(%focus : !focus_focused) {execution = #attn.execution<values = materialized>, feature_map = #map_focused} : !k -> !b_focused
   %s, %z = attn.state %b, %v : !b_focused, !v -> !s_focused, !z_focused
-  %num, %den = attn.readout %a, %s, %z {attn.fused} : !a_focused, !s_focused, !z_focused -> !num, !den
+  %num, %den = attn.readout %a, %s, %z {execution = #attn.execution<values = fused>} : !a_focused, !s_focused, !z_focused -> !num, !den
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>} : !num, !den -> !o
   return %o : !o
 }
@@ -47,9 +47,9 @@ func.func @favor(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
     %omega: !omega_favor {attn.name = "omega", attn.parameter}) -> !o
     attributes {tile.schedule = #schedule} {
   %a = attn.map %q parameter(%omega : !omega_favor) {feature_map = #map_favor} : !q -> !a_favor
-  %b = attn.map %k parameter(%omega : !omega_favor) {feature_map = #map_favor, keys, attn.place = "materialized"} : !k -> !b_favor
+  %b = attn.map %k parameter(%omega : !omega_favor) {execution = #attn.execution<values = materialized>, feature_map = #map_favor, keys} : !k -> !b_favor
   %s, %z = attn.state %b, %v : !b_favor, !v -> !s_favor, !z_favor
-  %num, %den = attn.readout %a, %s, %z {attn.fused} : !a_favor, !s_favor, !z_favor -> !num, !den
+  %num, %den = attn.readout %a, %s, %z {execution = #attn.execution<values = fused>} : !a_favor, !s_favor, !z_favor -> !num, !den
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>} : !num, !den -> !o
   return %o : !o
 }
@@ -58,9 +58,9 @@ func.func @favor_relu(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v
     %omega: !omega_favor_relu {attn.name = "omega", attn.parameter}) -> !o
     attributes {tile.schedule = #schedule} {
   %a = attn.map %q parameter(%omega : !omega_favor_relu) {feature_map = #map_favor_relu} : !q -> !a_favor_relu
-  %b = attn.map %k parameter(%omega : !omega_favor_relu) {feature_map = #map_favor_relu, attn.place = "materialized"} : !k -> !b_favor_relu
+  %b = attn.map %k parameter(%omega : !omega_favor_relu) {execution = #attn.execution<values = materialized>, feature_map = #map_favor_relu} : !k -> !b_favor_relu
   %s, %z = attn.state %b, %v : !b_favor_relu, !v -> !s_favor_relu, !z_favor_relu
-  %num, %den = attn.readout %a, %s, %z {attn.fused} : !a_favor_relu, !s_favor_relu, !z_favor_relu -> !num, !den
+  %num, %den = attn.readout %a, %s, %z {execution = #attn.execution<values = fused>} : !a_favor_relu, !s_favor_relu, !z_favor_relu -> !num, !den
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>} : !num, !den -> !o
   return %o : !o
 }

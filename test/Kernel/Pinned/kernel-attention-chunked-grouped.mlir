@@ -23,7 +23,7 @@ func.func @grouped(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
     attributes {tile.schedule = #schedule} {
   %a = attn.map %q {feature_map = #map} : !q -> !a
   %b = attn.map %k {feature_map = #map} : !k -> !b
-  %num, %den, %s, %z = attn.causal_readout %a, %b, %v {grouped} : !a, !b, !v -> !num, !den, !s, !z
+  %num, %den, %s, %z = attn.causal_readout %a, %b, %v {execution = #attn.execution<grouped = true>} : !a, !b, !v -> !num, !den, !s, !z
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>} : !num, !den -> !o
   return %o : !o
 }

@@ -21,7 +21,7 @@ func.func @fused(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
   %a = attn.map %q {feature_map = #map} : !q -> !a
   %b = attn.map %k {feature_map = #map} : !k -> !b
   %s, %z = attn.state %b, %v : !b, !v -> !s, !z
-  %num, %den = attn.readout %a, %s, %z {attn.fused} : !a, !s, !z -> !num, !den
+  %num, %den = attn.readout %a, %s, %z {execution = #attn.execution<values = fused>} : !a, !s, !z -> !num, !den
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>} : !num, !den -> !o
   return %o : !o
 }

@@ -22,7 +22,7 @@ func.func @merged(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
   %a = attn.map %q {feature_map = #map} : !q -> !a
   %b = attn.map %k lengths(%lengths : tensor<?xi32>) {feature_map = #map} : !k -> !b
   %s, %z = attn.state %b, %v : !b, !v -> !s, !z
-  %num, %den = attn.readout %a, %s, %z {attn.merged} : !a, !s, !z -> !num, !den
+  %num, %den = attn.readout %a, %s, %z {execution = #attn.execution<ending = last_block>} : !a, !s, !z -> !num, !den
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>} : !num, !den -> !o
   return %o : !o
 }

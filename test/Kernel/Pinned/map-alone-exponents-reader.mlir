@@ -23,9 +23,9 @@ func.func @focused(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
     %focus: !focus {attn.name = "focus", attn.parameter}) -> !o
     attributes {tile.schedule = #schedule} {
   %a = attn.map %q parameter(%focus : !focus) {feature_map = #map} : !q -> !a
-  %b = attn.map %k parameter(%focus : !focus) {feature_map = #map, attn.place = "materialized"} : !k -> !b
+  %b = attn.map %k parameter(%focus : !focus) {execution = #attn.execution<values = materialized>, feature_map = #map} : !k -> !b
   %s, %z = attn.state %b, %v : !b, !v -> !s, !z
-  %num, %den = attn.readout %a, %s, %z {attn.fused} : !a, !s, !z -> !num, !den
+  %num, %den = attn.readout %a, %s, %z {execution = #attn.execution<values = fused>} : !a, !s, !z -> !num, !den
   %o = attn.normalize %num, %den {guard = #attn.denominator<bias = 1.000000e-06, floor = 2.000000e-03>} : !num, !den -> !o
   return %o : !o
 }

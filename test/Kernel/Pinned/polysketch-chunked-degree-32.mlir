@@ -33,7 +33,7 @@ func.func @poly(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
           !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index,
           !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index)
       {causal, degree = 32 : i64, denominator = #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>,
-       form = #attn.form<chunked>, local_exact = 64 : i64, scale = 5.000000e-01 : f64, size = 8 : i64}
+       execution = #attn.execution<form = chunked>, local_exact = 64 : i64, scale = 5.000000e-01 : f64, size = 8 : i64}
       : !q, !k, !v -> !o
   return %o : !o
 }

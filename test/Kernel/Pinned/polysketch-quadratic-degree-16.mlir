@@ -23,8 +23,7 @@ func.func @long(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
       indices(%i, %i, %i, %i, %i, %i, %i, %i, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j :
           !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index,
           !index, !index, !index, !index, !index)
-      {causal, degree = 16 : i64, denominator = #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>,
-       form = #attn.form<quadratic>, scale = 5.000000e-01 : f64, size = 8 : i64}
+      {causal, degree = 16 : i64, denominator = #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>, scale = 5.000000e-01 : f64, size = 8 : i64}
       : !q, !k, !v -> !o
   return %o : !o
 }

@@ -24,8 +24,7 @@ func.func @encoder(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
       indices(%i, %i, %i, %i, %i, %i, %i, %i, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j, %j :
           !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index, !index,
           !index, !index, !index, !index, !index)
-      {degree = 16 : i64, denominator = #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>,
-       form = #attn.form<quadratic>, scale = 5.000000e-01 : f64, size = 8 : i64}
+      {degree = 16 : i64, denominator = #attn.denominator<bias = 1.000000e-06, floor = 0.000000e+00>, scale = 5.000000e-01 : f64, size = 8 : i64}
       : !q, !k, !v -> !o
   return %o : !o
 }

@@ -25,8 +25,7 @@ func.func @quadratic(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
     -> !o attributes {tile.schedule = #schedule} {
   %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %s2, %s3 : !leaf, !leaf, !node, !node)
       indices(%i0, %i1, %i2, %i3 : !index, !index, !index, !index)
-      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.000000e-06, floor = 2.000000e-03>,
-       form = #attn.form<quadratic>, local_exact = 64 : i64, scale = 5.000000e-01 : f64, size = 8 : i64}
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.000000e-06, floor = 2.000000e-03>, local_exact = 64 : i64, scale = 5.000000e-01 : f64, size = 8 : i64}
       : !q, !k, !v -> !o
   return %o : !o
 }

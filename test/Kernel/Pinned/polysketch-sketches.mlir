@@ -25,7 +25,7 @@ func.func @sketches(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {
   %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %s2, %s3 : !leaf, !leaf, !node, !node)
       indices(%i0, %i1, %i2, %i3 : !index, !index, !index, !index)
       {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>,
-       form = #attn.form<chunked>, local_exact = 64 : i64, scale = 5.000000e-01 : f64, size = 8 : i64}
+       execution = #attn.execution<form = chunked>, local_exact = 64 : i64, scale = 5.000000e-01 : f64, size = 8 : i64}
       : !q, !k, !v -> !o
   return %o : !o
 }

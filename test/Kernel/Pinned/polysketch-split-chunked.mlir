@@ -21,8 +21,8 @@ func.func @split(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {att
     -> !o attributes {tile.schedule = #schedule} {
   %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %s2, %s3 : !leaf, !leaf, !node, !node)
       indices(%i0, %i1, %i2, %i3 : !index, !index, !index, !index)
-      {attn.split, causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>,
-       form = #attn.form<chunked>, local_exact = 64 : i64, scale = 5.000000e-01 : f64, size = 8 : i64}
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.000000e+00, floor = 0.000000e+00>,
+       execution = #attn.execution<form = chunked, split = true>, local_exact = 64 : i64, scale = 5.000000e-01 : f64, size = 8 : i64}
       : !q, !k, !v -> !o
   return %o : !o
 }

@@ -14,7 +14,7 @@
 func.func @folded(%x: tensor<?x?x80xbf16> {attn.name = "x"}, %wq: tensor<80x72xbf16> {attn.name = "wq", attn.parameter},
                   %bq: tensor<72xbf16> {attn.name = "bq", attn.parameter}, %w: !w {attn.name = "omega", attn.parameter},
                   %k: !t {attn.name = "k"}, %v: !v {attn.name = "v"}) -> !v {
-  %q = attn.project %x, %wq bias(%bq : tensor<72xbf16>) {folded} : tensor<?x?x80xbf16>, tensor<80x72xbf16> -> !t
+  %q = attn.project %x, %wq bias(%bq : tensor<72xbf16>) {execution = #attn.execution<form = folded>} : tensor<?x?x80xbf16>, tensor<80x72xbf16> -> !t
   %a = attn.map %q parameter(%w : !w) {feature_map = #map} : !t -> !f
   %b = attn.map %k parameter(%w : !w) {feature_map = #map, keys} : !t -> !f
   %s, %z = attn.state %b, %v : !f, !v -> !s, tensor<?x3x16xf32>

@@ -15,7 +15,7 @@
 func.func @folded(%x: tensor<?x?x80xf32> {attn.name = "x"}, %wq: tensor<80x72xf32> {attn.name = "wq", attn.parameter},
                   %bq: tensor<72xf32> {attn.name = "bq", attn.parameter}, %w: !w {attn.name = "omega", attn.parameter},
                   %k: !t {attn.name = "k"}, %v: !v {attn.name = "v"}) -> !v {
-  %q = attn.project %x, %wq bias(%bq : tensor<72xf32>) {folded} : tensor<?x?x80xf32>, tensor<80x72xf32> -> !t
+  %q = attn.project %x, %wq bias(%bq : tensor<72xf32>) {execution = #attn.execution<form = folded>} : tensor<?x?x80xf32>, tensor<80x72xf32> -> !t
   %a = attn.map %q parameter(%w : !w) {feature_map = #map} : !t -> !f
   %b = attn.map %k parameter(%w : !w) {feature_map = #map, keys} : !t -> !f
   %s, %z = attn.state %b, %v : !f, !v -> !s, tensor<?x3x16xf32>

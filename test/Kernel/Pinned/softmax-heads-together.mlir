@@ -1,4 +1,4 @@
-// Two attentions that share the heads of one output, launched together (attn.launch = "co_launched"): their kernels at the same position run at once.
+// Two attentions that share the heads of one output, launched together (`launch = co_launched`): their kernels at the same position run at once.
 //
 //   o = concat_heads(softmax_window(q_{0,1}, k_{0,1}, v_{0,1}), softmax(q_{2..4}, k_{2..4}, v_{2..4}))
 //
@@ -21,7 +21,7 @@ func.func @heads(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
   %v3 = attn.take_heads %v {first = 2 : i64} : !v -> !v3
   %a = attn.softmax %q2, %k2, %v2 {scale = 0.25 : f64, window = #attn.window<144>} : !q2, !q2, !v2 -> !v2
   %b = attn.softmax %q3, %k3, %v3 {scale = 0.25 : f64} : !q3, !q3, !v3 -> !v3
-  %o = attn.concat_heads %a, %b {attn.launch = "co_launched"} : !v2, !v3 -> !v
+  %o = attn.concat_heads %a, %b {execution = #attn.execution<launch = co_launched>} : !v2, !v3 -> !v
   return %o : !v
 }
 

@@ -11,9 +11,9 @@
 !kv = tensor<?x3x?x40xf32>
 func.func @layer(%x: tensor<?x?x80xf32> {attn.name = "x"}, %wq: tensor<80x72xf32> {attn.name = "wq"}, %k: !q, %v: !kv,
                  %wo: tensor<120x72xf32> {attn.name = "wo"}) -> tensor<?x?x72xf32> {
-  %q = attn.project %x, %wq {attn.place = "fused"} : tensor<?x?x80xf32>, tensor<80x72xf32> -> !q
+  %q = attn.project %x, %wq {execution = #attn.execution<values = fused>} : tensor<?x?x80xf32>, tensor<80x72xf32> -> !q
   %o = attn.softmax %q, %k, %v {causal, scale = 0.25 : f64} : !q, !q, !kv -> !kv
-  %y = attn.project_output %o, %wo {attn.place = "epilogue"} : !kv, tensor<120x72xf32> -> tensor<?x?x72xf32>
+  %y = attn.project_output %o, %wo {execution = #attn.execution<values = fused>} : !kv, tensor<120x72xf32> -> tensor<?x?x72xf32>
   return %y : tensor<?x?x72xf32>
 }
 

@@ -13,7 +13,7 @@ func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {att
                  %wo: tensor<80x72xf32> {attn.name = "wo"}) -> !y {
   %o = attn.softmax %q, %k, %v {scale = 0.25 : f64} : !q, !q, !v -> !v
   %l = attn.lepe %o, %v, %w : !v, !v, tensor<2x40x3xf32> -> !v
-  %y = attn.project_output %l, %wo {attn.place = "epilogue"} : !v, tensor<80x72xf32> -> !y
+  %y = attn.project_output %l, %wo {execution = #attn.execution<values = fused>} : !v, tensor<80x72xf32> -> !y
   return %y : !y
 }
 

@@ -13,7 +13,7 @@
 func.func @layer(%q: !q {attn.name = "q"}, %k: !q {attn.name = "k"}, %v: !v {attn.name = "v"}, %wo: tensor<80x72xf32> {attn.name = "wo"},
                  %bo: tensor<72xf32> {attn.name = "bo"}) -> !y {
   %o = attn.softmax %q, %k, %v {scale = 0.25 : f64, window = #attn.window<7x5 of 14x15>} : !q, !q, !v -> !v
-  %y = attn.project_output %o, %wo bias(%bo : tensor<72xf32>) {attn.place = "epilogue"} : !v, tensor<80x72xf32> -> !y
+  %y = attn.project_output %o, %wo bias(%bo : tensor<72xf32>) {execution = #attn.execution<values = fused>} : !v, tensor<80x72xf32> -> !y
   return %y : !y
 }
 

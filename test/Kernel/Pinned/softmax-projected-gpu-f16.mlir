@@ -8,7 +8,7 @@
 !v = tensor<?x3x?x40xf16>
 func.func @projected(%x: tensor<?x?x80xf16> {attn.name = "x"}, %wq: tensor<80x72xf16> {attn.name = "wq", attn.parameter}, %k: !q {attn.name = "k"},
                      %v: !v {attn.name = "v"}) -> !v {
-  %q = attn.project %x, %wq {attn.place = "fused"} : tensor<?x?x80xf16>, tensor<80x72xf16> -> !q
+  %q = attn.project %x, %wq {execution = #attn.execution<values = fused>} : tensor<?x?x80xf16>, tensor<80x72xf16> -> !q
   %o = attn.softmax %q, %k, %v {scale = 0.25 : f64} : !q, !q, !v -> !v
   return %o : !v
 }

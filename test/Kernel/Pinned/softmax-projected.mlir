@@ -12,8 +12,8 @@
 !x = tensor<?x?x80xf32>
 func.func @projected(%q: !q {attn.name = "q"}, %x: !x {attn.name = "x"}, %wk: tensor<80x72xf32> {attn.name = "wk"},
                      %bk: tensor<72xf32> {attn.name = "bk"}, %wv: tensor<80x120xf32> {attn.name = "wv", attn.parameter}) -> !v {
-  %k = attn.project %x, %wk bias(%bk : tensor<72xf32>) {attn.place = "fused"} : !x, tensor<80x72xf32> -> !q
-  %v = attn.project %x, %wv {attn.place = "fused"} : !x, tensor<80x120xf32> -> !v
+  %k = attn.project %x, %wk bias(%bk : tensor<72xf32>) {execution = #attn.execution<values = fused>} : !x, tensor<80x72xf32> -> !q
+  %v = attn.project %x, %wv {execution = #attn.execution<values = fused>} : !x, tensor<80x120xf32> -> !v
   %o = attn.softmax %q, %k, %v {scale = 0.25 : f64} : !q, !q, !v -> !v
   return %o : !v
 }

@@ -1,4 +1,4 @@
-// Exact softmax whose keys are split (attn.split, tile-split-reduction): one query that sees many keys.
+// Exact softmax whose keys are split (`split`, tile-split-reduction): one query that sees many keys.
 //
 //   o = Σ_j exp(s ⟨q, k_j⟩) v_j / Σ_j exp(s ⟨q, k_j⟩)        s = 0.25, d = 24, dv = 40, 6 query heads share 2 key-value heads
 //
@@ -9,7 +9,7 @@
 // RUN: attn-opt %s -attn-to-tile -tile-split-reduction -canonicalize -cse | FileCheck %s
 
 func.func @one_query(%q: tensor<?x6x1x24xf32>, %k: tensor<?x2x?x24xf32>, %v: tensor<?x2x?x40xf32>) -> (tensor<?x6x1x40xf32>, tensor<?x6x1xf32>) attributes {tile.schedule = #tile.schedule<target = cpu, query_tile = 1, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1, parts = 16>} {
-  %o, %lse = attn.softmax %q, %k, %v {attn.split, scale = 0.25 : f64} : tensor<?x6x1x24xf32>, tensor<?x2x?x24xf32>, tensor<?x2x?x40xf32> -> tensor<?x6x1x40xf32>, lse tensor<?x6x1xf32>
+  %o, %lse = attn.softmax %q, %k, %v {execution = #attn.execution<split = true>, scale = 0.25 : f64} : tensor<?x6x1x24xf32>, tensor<?x2x?x24xf32>, tensor<?x2x?x40xf32> -> tensor<?x6x1x40xf32>, lse tensor<?x6x1xf32>
   return %o, %lse : tensor<?x6x1x40xf32>, tensor<?x6x1xf32>
 }
 

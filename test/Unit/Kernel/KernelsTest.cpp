@@ -77,7 +77,7 @@ static std::string opText(const Case &c, const std::string &q, const std::string
                           const std::string &o, const std::string &lse, const std::string &S, const std::string &z) {
   std::string lengths = c.lengths ? " lengths(%l : tensor<?xi32>)" : "", causal = c.causal ? "causal, " : "";
   if (c.keyPieces > 1)
-    causal += "attn.split, ";
+    causal += "execution = #attn.execution<split = true>, ";
   if (c.form == "softmax")
     return (c.extra ? "%o, %x" : "%o") + (" = attn.softmax %q, %k, %v" + lengths) + " {" + causal +
            "scale = 0.25 : f64} : " + q + ", " + k + ", " + v + " -> " + o + (c.extra ? ", lse " + lse : "") + "\n";

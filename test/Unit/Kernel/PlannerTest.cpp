@@ -262,8 +262,8 @@ TEST_F(Planner, TwoOutputsOfOneState) {
   check(twoReadouts(features, ""));
   EXPECT_EQ(launchesOf(twoReadouts(features, "")), (std::vector<std::string>{"f_state", "f_merge", "f_readout", "f_2_readout"}));
   // A reader that would have the state in its own kernel finds the one that the other needs.
-  check(twoReadouts(features, "", "{attn.fused}"));
-  EXPECT_EQ(launchesOf(twoReadouts(features, "", "{attn.fused}")),
+  check(twoReadouts(features, "", "{execution = #attn.execution<values = fused>}"));
+  EXPECT_EQ(launchesOf(twoReadouts(features, "", "{execution = #attn.execution<values = fused>}")),
             (std::vector<std::string>{"f_state", "f_merge", "f_readout", "f_2_readout"}));
 }
 
@@ -286,7 +286,7 @@ TEST_F(Planner, StateOfAnArgument) {
 
 TEST_F(Planner, SumsOfChunks) {
   std::string lengths = ", %l: !l {attn.name = \"key_lengths\"}";
-  for (const std::string &execution : {"", "{grouped}", "{attn.split}"})
+  for (const std::string &execution : {"", "{execution = #attn.execution<grouped = true>}", "{execution = #attn.execution<split = true>}"})
     check(function(qkv + lengths, "!o, !den, !z", maps + R"(
   %num, %den, %S, %z = attn.causal_readout %a, %b, %v lengths(%l : !l) )" + execution + R"( : !q, !k, !v -> !o, !den, !S, !z
   return %num, %den, %z : !o, !den, !z

@@ -89,7 +89,7 @@ std::string Problem::sourceOfAnySize() const {
                      ", warps = 1, stages = 1" + (keyPieces > 1 ? ", parts = " + std::to_string(keyPieces) : "") + ">} {\n";
   if (form == "softmax")
     text += std::string(lse ? "%o, %x" : "%o") + " = attn.softmax %q, %k, %v" +
-            (lengths ? " lengths(%l : tensor<?xi32>)" : "") + " {" + (causal ? "causal, " : "") + (keyPieces > 1 ? "attn.split, " : "") +
+            (lengths ? " lengths(%l : tensor<?xi32>)" : "") + " {" + (causal ? "causal, " : "") + (keyPieces > 1 ? "execution = #attn.execution<split = true>, " : "") +
             "scale = " + std::to_string(1 / std::sqrt(double(width))) + " : f64} : " + q + ", " + k + ", " + v +
             " -> " + o + (lse ? ", lse " + l : "") + "\n";
   else

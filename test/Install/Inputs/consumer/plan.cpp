@@ -23,7 +23,7 @@ static mlir::OwningOpRef<mlir::ModuleOp> build(mlir::MLIRContext &context) {
   builder.setInsertionPointToEnd(body);
   auto softmax = attune::attn::SoftmaxOp::create(builder, place, tensor, /*lse=*/mlir::Type(), body->getArgument(0),
                                                  body->getArgument(1), body->getArgument(2), /*lengths=*/mlir::Value(),
-                                                 llvm::APFloat(0.125), /*causal=*/true, /*window=*/nullptr);
+                                                 llvm::APFloat(0.125), /*causal=*/true, /*window=*/nullptr, /*execution=*/nullptr);
   mlir::func::ReturnOp::create(builder, place, softmax.getOutput());
   return module;
 }

@@ -1,0 +1,138 @@
+//===- AttnBytecode.cpp - What earlier versions of the dialect wrote -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops that version 2 has changed store their attributes with their names, so that another optional one needs no further
+// version. In version 1 they stand one after another in the order of their names, then the numbers of operands; what laws had
+// decided stood in attributes of those ops and in discardable ones.
+//
+//===----------------------------------------------------------------------===//
+#include "AttnBytecode.h"
+
+#include "attune/Attn/Execution.h"
+#include "attune/VersionedBytecode.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::attn;
+
+namespace {
+/// An attribute of an op in version 1.
+struct FirstAttribute {
+  StringLiteral name;
+  bool optional = false;
+};
+
+/// What version 1 stores of an op.
+struct FirstProperties {
+  ArrayRef<FirstAttribute> attributes;
+  size_t operandGroups = 0; ///< whose sizes follow
+};
+} // namespace
+
+/// What laws had decided in attributes of the op itself.
+static ExecutionAttr executionIn(DictionaryAttr first) {
+  Execution execution;
+  if (first.contains("folded"))
+    execution.form = TermForm::Folded;
+  if (first.contains("compress_first"))
+    execution.form = TermForm::CompressFirst;
+  execution.grouped = first.contains("grouped");
+  if (auto form = first.getAs<FormAttr>("form"); form && form.getValue() != Form::Quadratic)
+    execution.form = form.getValue() == Form::State ? TermForm::State : TermForm::Chunked;
+  return execution.toAttr(first.getContext());
+}
+
+static FailureOr<DictionaryAttr> readFirst(DialectBytecodeReader &reader, const FirstProperties &first) {
+  NamedAttrList read;
+  for (const FirstAttribute &each : first.attributes) {
+    Attribute value;
+    if (failed(each.optional ? reader.readOptionalAttribute(value) : reader.readAttribute(value)))
+      return failure();
+    if (value)
+      read.append(each.name, value);
+  }
+  if (first.operandGroups != 0) {
+    SmallVector<int32_t> sizes(first.operandGroups);
+    if (failed(reader.readSparseArray(MutableArrayRef<int32_t>(sizes))))
+      return failure();
+    read.append("operandSegmentSizes", DenseI32ArrayAttr::get(reader.getContext(), sizes));
+  }
+  if (ExecutionAttr execution = executionIn(read.getDictionary(reader.getContext())))
+    read.append("execution", execution);
+  return read.getDictionary(reader.getContext());
+}
+
+template <typename Op>
+static LogicalResult read(DialectBytecodeReader &reader, OperationState &state, const FirstProperties &first) {
+  DictionaryAttr named;
+  if (versionRead(reader, AttnDialect::getDialectNamespace()) >= 2) {
+    if (failed(reader.readAttribute(named)))
+      return failure();
+  } else if (FailureOr<DictionaryAttr> read = readFirst(reader, first); succeeded(read)) {
+    named = *read;
+  } else {
+    return failure();
+  }
+  return Op::setPropertiesFromAttr(state.getOrAddProperties<typename Op::Properties>(), named,
+                                   [&] { return reader.emitError(); });
+}
+
+/// With an empty dictionary for an op without attributes.
+template <typename Op> static void write(DialectBytecodeWriter &writer, Op op) {
+  auto named = cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
+  writer.writeAttribute(named ? named : DictionaryAttr::get(op.getContext()));
+}
+
+#define ATTUNE_NAMED_PROPERTIES(Op, first)                                                                                  \
+  LogicalResult Op::readProperties(DialectBytecodeReader &reader, OperationState &state) {                                 \
+    return read<Op>(reader, state, first);                                                                                 \
+  }                                                                                                                        \
+  void Op::writeProperties(DialectBytecodeWriter &writer) { write(writer, *this); }
+
+static constexpr bool optional = true;
+static constexpr FirstAttribute softmax[] = {{"causal", optional}, {"scale"}, {"window", optional}},
+                                map[] = {{"feature_map"}, {"keys", optional}}, readout[] = {{"grouped", optional}},
+                                sketch[] = {{"causal", optional}, {"degree"}, {"denominator"}, {"form", optional},
+                                            {"local_exact", optional}, {"scale"}, {"size"}},
+                                project[] = {{"folded", optional}}, compress[] = {{"compress_first", optional}};
+
+ATTUNE_NAMED_PROPERTIES(SoftmaxOp, (FirstProperties{softmax}))
+ATTUNE_NAMED_PROPERTIES(MapOp, (FirstProperties{map, 4}))
+ATTUNE_NAMED_PROPERTIES(CausalReadoutOp, (FirstProperties{readout, 7}))
+ATTUNE_NAMED_PROPERTIES(PolysketchOp, (FirstProperties{sketch, 6}))
+ATTUNE_NAMED_PROPERTIES(ProjectOp, (FirstProperties{project}))
+ATTUNE_NAMED_PROPERTIES(CompressOp, (FirstProperties{compress}))
+
+/// To version 2: discardable attributes of laws become executions.
+static LogicalResult readExecutions(Operation *root) {
+  root->walk([](ExecutableOpInterface op) {
+    auto is = [&](StringRef name, StringRef value) {
+      auto text = op->getDiscardableAttr(name);
+      return text && (value.empty() || text == StringAttr::get(op.getContext(), value));
+    };
+    decide(op, [&](Execution &execution) {
+      if (is("attn.fused", "") || is("attn.place", "fused") || is("attn.place", "epilogue"))
+        execution.values = Values::Fused;
+      if (is("attn.place", "materialized"))
+        execution.values = Values::Materialized;
+      if (is("attn.merged", ""))
+        execution.ending = Ending::LastBlock;
+      if (is("attn.launch", "co_launched"))
+        execution.launch = Launch::CoLaunched;
+      execution.split |= is("attn.split", "");
+    });
+    for (StringRef name : {"attn.fused", "attn.merged", "attn.split", "attn.place", "attn.launch"})
+      op->removeDiscardableAttr(name);
+  });
+  return success();
+}
+
+ArrayRef<BytecodeUpgrade> attn::bytecodeUpgrades() {
+  static constexpr BytecodeUpgrade upgrades[] = {readExecutions};
+  return upgrades;
+}
