@@ -9,6 +9,7 @@
 #include "LaunchKey.h"
 
 #include "attune/Attn/CompressFirst.h"
+#include "attune/Attn/HeadRange.h"
 #include "attune/Kernel/BuildKernels.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Lowering/GPU/Layouts.h"
@@ -73,7 +74,10 @@ static DictionaryAttr attributesOf(func::FuncOp plan, Value input) {
     bool hasName = plan.getArgAttr(argument.getArgNumber(), "attn.name") != nullptr;
     return !hasName && isLayerInput(argument) ? named("x") : plan.getArgAttrDict(argument.getArgNumber());
   }
-  return named(!followsSequence(input) ? "slots" : isOfQueries(plan, input) ? "q" : "k");
+  NamedAttrList said(named(!followsSequence(input) ? "slots" : isOfQueries(plan, input) ? "q" : "k"));
+  if (attn::areSums(input))
+    said.set(attn::sumsAttr, builder.getUnitAttr());
+  return said.getDictionary(plan.getContext());
 }
 
 /// Whether heads are stored for kernels that read them, and not returned.

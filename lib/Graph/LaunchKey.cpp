@@ -9,6 +9,7 @@
 
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Folded.h"
+#include "attune/Attn/HeadRange.h"
 #include "attune/Attn/Execution.h"
 
 using namespace mlir;
@@ -94,7 +95,7 @@ LaunchKey graph::keyOf(func::FuncOp plan, const LaunchPiece &piece) {
     numbers[input] = place;
     auto argument = dyn_cast<BlockArgument>(input);
     key.push_back(input.getType().getAsOpaquePointer());
-    key.push_back(argument ? plan.getArgAttrDict(argument.getArgNumber()).getAsOpaquePointer() : nullptr);
+    key.push_back(argument ? plan.getArgAttrDict(argument.getArgNumber()).getAsOpaquePointer() : number(attn::areSums(input)));
   }
   for (Operation *op : piece.ops) {
     key.push_back(op->getName().getAsOpaquePointer());

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
@@ -14,7 +16,7 @@ using namespace attune::fusion;
 /// acc + x · w. What prepare has folded with ω is f32 whatever the storage is, and keeps its bits: they are those of exponents.
 static Value timesWeight(TileBuilder &tiles, Type operand, Value x, Value w, Value acc) {
   Type f32 = tiles.builder.getF32Type();
-  if (!operand.isF32() && cast<RankedTensorType>(w.getType()).getElementType().isF32())
+  if (!operand.isF32() && getElementTypeOrSelf(w).isF32())
     return tiles.exactDot(tiles.cast(x, f32), w, acc);
   return tiles.dot(tiles.cast(x, operand), tiles.cast(w, operand), acc);
 }

@@ -67,6 +67,22 @@ static FailureOr<DictionaryAttr> readFirst(DialectBytecodeReader &reader, const 
   return read.getDictionary(reader.getContext());
 }
 
+/// Groups of operands that the op has got since are empty.
+template <typename Op> static DictionaryAttr withAllGroups(DictionaryAttr named) {
+  if constexpr (requires(typename Op::Properties properties) { properties.operandSegmentSizes; }) {
+    auto written = named.getAs<DenseI32ArrayAttr>("operandSegmentSizes");
+    size_t groups = std::size(typename Op::Properties().operandSegmentSizes);
+    if (written && static_cast<size_t>(written.size()) < groups) {
+      SmallVector<int32_t> sizes(written.asArrayRef());
+      sizes.resize(groups);
+      NamedAttrList all(named);
+      all.set("operandSegmentSizes", DenseI32ArrayAttr::get(named.getContext(), sizes));
+      return all.getDictionary(named.getContext());
+    }
+  }
+  return named;
+}
+
 template <typename Op>
 static LogicalResult read(DialectBytecodeReader &reader, OperationState &state, const FirstProperties &first) {
   DictionaryAttr named;
@@ -78,7 +94,7 @@ static LogicalResult read(DialectBytecodeReader &reader, OperationState &state, 
   } else {
     return failure();
   }
-  return Op::setPropertiesFromAttr(state.getOrAddProperties<typename Op::Properties>(), named,
+  return Op::setPropertiesFromAttr(state.getOrAddProperties<typename Op::Properties>(), withAllGroups<Op>(named),
                                    [&] { return reader.emitError(); });
 }
 
@@ -103,7 +119,7 @@ static constexpr FirstAttribute softmax[] = {{"causal", optional}, {"scale"}, {"
 
 ATTUNE_NAMED_PROPERTIES(SoftmaxOp, (FirstProperties{softmax}))
 ATTUNE_NAMED_PROPERTIES(MapOp, (FirstProperties{map, 4}))
-ATTUNE_NAMED_PROPERTIES(CausalReadoutOp, (FirstProperties{readout, 7}))
+ATTUNE_NAMED_PROPERTIES(CausalReadoutOp, (FirstProperties{readout, 6}))
 ATTUNE_NAMED_PROPERTIES(PolysketchOp, (FirstProperties{sketch, 6}))
 ATTUNE_NAMED_PROPERTIES(ProjectOp, (FirstProperties{project}))
 ATTUNE_NAMED_PROPERTIES(CompressOp, (FirstProperties{compress}))

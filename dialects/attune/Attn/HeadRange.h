@@ -16,11 +16,20 @@
 
 #include "attune/Attn/Attn.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
 namespace attune::attn {
+
+/// Of an argument that stands for heads of another function: they are sums.
+inline constexpr llvm::StringLiteral sumsAttr = "attn.sums";
 
 /// Is one of these heads a sum that nothing divides?
 inline bool areSums(mlir::Value heads) {
   mlir::Operation *op = heads.getDefiningOp();
+  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(heads)) {
+    auto function = llvm::dyn_cast<mlir::FunctionOpInterface>(argument.getOwner()->getParentOp());
+    return function && function.getArgAttr(argument.getArgNumber(), sumsAttr);
+  }
   if (auto lepe = llvm::dyn_cast_or_null<LepeOp>(op))
     return areSums(lepe.getSource());
   if (auto concat = llvm::dyn_cast_or_null<ConcatHeadsOp>(op))

@@ -95,6 +95,13 @@ func.func @state(%q: !x, %k: !x, %v: !x, %w: !om) -> (!x, tensor<?x2x5x4xf32>, t
   return %o, %s, %z : !x, tensor<?x2x5x4xf32>, tensor<?x2x5xf32>
 }
 
+// REMARK: cancel: the scale of the features stays: nothing divides the weighted sums
+func.func @undivided(%q: !x, %k: !x, %v: !x, %w: !om) -> !x {
+  %o = attn.kernel %q, %k, %v parameter(%w : !om) {causal, denominator = #attn.denominator<none>, feature_map = #positive}
+      : !x, !x, !x -> !x
+  return %o : !x
+}
+
 // REMARK: cancel: the scale of the features stays: nothing divides the compressed features
 !c = tensor<?x2x6x4xf32>
 func.func @compressed(%q: !c, %k: !c, %v: !c, %w: !om, %e: tensor<1x3x6xf32>) -> !c {

@@ -344,9 +344,9 @@ class SpecDraw:
         """By a stream of its own: what else is drawn does not depend on it."""
         c, own = self.decays, m["feature_map"]
         if c.once(4):
+            # Without a quotient: sums of features of both signs cancel, so that what divides by them may lose all of its digits.
             own = m["feature_map"] = {"kind": "identity"}
-            if c.once(2):
-                m.pop("denominator", None)
+            m.pop("denominator", None)
         decays = own["kind"] in DECAY_MAPS and (self.group == 1 or not (own.get("per_head") or own["kind"] == "focused"))
         if decays and "window" not in m and own.get("power", 0) <= LARGEST_PLAIN_POWER and c.once(2):
             m["decay"] = {"per": "head"}

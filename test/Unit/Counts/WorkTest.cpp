@@ -160,7 +160,8 @@ static std::set<std::string> explained() {
        {"chunked", "edges", "features", "fused_state", "merged_state", "mix", "quadratic", "sketch", "state"})
     all.insert(kernel + std::string(" macs"));
   for (const char *kernel :
-       {"chunked", "edges", "merge", "merged_state", "mix", "polysketch", "quadratic", "readout", "summaries"})
+       {"chunked", "edges", "merge", "merged_state", "mix", "polysketch", "quadratic", "readout", "state",
+        "summaries"})
     all.insert(kernel + std::string(" exponentials"));
   for (const char *kernel :
        {"chunked",    "edges",      "features", "fused_state", "key_maximum",    "merge",         "merged_state",
