@@ -91,7 +91,7 @@ class Sources:
         return [path for path in self.texts if path.startswith(folders) and not path.startswith(JUDGE)]
 
     def mechanisms(self):
-        ops = re.findall(r'Attn_Op<"(\w+)",[^{;]*Attn_MechanismInterface', self.attn)
+        ops = re.findall(r'Attn_(?:Executable)?Op<"(\w+)",[^{;]*Attn_MechanismInterface', self.attn)
         maps = re.search(r"def Attn_FeatureKind\b[^;]*;", self.attn).group(0)
         return sorted({*ops, *re.findall(r'"(\w+)">', maps)} - NOT_TELLING)
 
