@@ -344,7 +344,7 @@ class SpecDraw:
         """By a stream of its own: what else is drawn does not depend on it."""
         c, own = self.decays, m["feature_map"]
         if c.once(4):
-            # Without a quotient: sums of features of both signs cancel, so that what divides by them may lose all of its digits.
+            # Without a quotient, which can pass the tolerance on GPUs: sums of both signs cancel (docs/Rationale/Testing.md).
             own = m["feature_map"] = {"kind": "identity"}
             m.pop("denominator", None)
         decays = own["kind"] in DECAY_MAPS and (self.group == 1 or not (own.get("per_head") or own["kind"] == "focused"))
