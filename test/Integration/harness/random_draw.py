@@ -25,6 +25,8 @@ MOST_NOISE = 1 / 8
 ROW_SAMPLES = 16
 # Of the largest number of a storage type: rows that are not judged may be longer than those that are, but not by so much.
 MODERATE = 2 ** -8
+# Of the tolerance: what an output in f32 may move by with the tensors' last bits, if it divides by sums of both signs.
+MOST_MOVED = 1 / 8
 # An output of so few numbers may be by chance so many times nearer to 0 than its values' signs leave it on average.
 FEW_NUMBERS, MOST_CANCELLED = 4, 16
 # What states lose is added to the tolerance as a square, of which so little may be left out.
@@ -50,6 +52,11 @@ def rows_judged(case, key, all_below):
     beside = TILE * rng.integers(1, n // TILE + 1, BESIDE) + rng.integers(-1, 2, BESIDE)
     of_tiles = starts + rng.integers(0, np.minimum(TILE, n - starts))
     return np.unique(np.concatenate([[0, 1, n - 1], beside[beside < n], of_tiles]))
+
+
+def divides_both_signs(mechanism):
+    """Whether weights of both signs have a quotient: those of features as they are do, if one is asked for."""
+    return mechanism.get("feature_map", {}).get("kind") == "identity" and mechanism.get("denominator", "none") != "none"
 
 
 class Drawn:
@@ -163,6 +170,16 @@ class Drawn:
         typical = np.sqrt(np.mean([np.linalg.norm(output) ** 2 for output in self.changed("signs", signs)]))
         return bool(typical > MOST_CANCELLED * np.linalg.norm(self.judged(self.expected)))
 
+    @functools.cached_property
+    def divides_by_noise(self):
+        """Whether a sum of weights of both signs, by which an output divides, is so much smaller than they are that the tensors' last
+        bits decide the tolerance. Outputs in 16 bits are judged by their sensitivity, if they have one."""
+        judged_so = self.case.fields["dtype"] != "f32" and "parts" not in self.case.fields
+        if self.tolerance is None or judged_so or not any(map(divides_both_signs, self.case.mechanisms())):
+            return False
+        most = max(np.linalg.norm(change) for change in self.moves(ROW_SAMPLES))
+        return bool(most > MOST_MOVED * self.tolerance * np.linalg.norm(self.judged(self.expected)))
+
     def changed(self, what, change, count=SAMPLES):
         """Exact outputs of the tensors as change(name, array) gives them, several times; their judged entries."""
         for i in range(count):
@@ -193,9 +210,9 @@ class Drawn:
         return UNIT[self.case.fields["dtype"]]
 
     def says_nothing(self, unit):
-        """Values cancel, or last bits move all of the output far, or too many rows are conditioned, or float64 cannot say what one is,
+        """Values or denominators cancel, or last bits move all of the output far, or too many rows are conditioned, or float64 cannot say what one is,
         or no f32 that a layer computes or a state can, or a row that is judged by itself goes far with the tensors' last bits."""
-        if self.cancels or self.sensitivity > MOST_NOISE:
+        if self.cancels or self.divides_by_noise or self.sensitivity > MOST_NOISE:
             return True
         if self.conditions is None or self.conditions.broken.any():
             return False
@@ -211,7 +228,9 @@ class Drawn:
         return f"judge disagreement: two evaluations in float64 differ by more than it rounds in {len(rows)} rows, the first {rows[0]}"
 
     def is_moderate(self):
-        """Whether no row, judged or not, can leave the range of the storage type."""
+        """Whether no row, judged or not, can leave the range of the storage type: of quotients by sums of both signs, any can."""
+        if any(map(divides_both_signs, self.case.mechanisms())):
+            return False
         largest = np.abs(self.judged(self.expected)).max(initial=0)
         return self.tolerance is not None and largest < MODERATE * LARGEST[self.case.fields["dtype"]]
 

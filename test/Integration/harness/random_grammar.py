@@ -344,9 +344,9 @@ class SpecDraw:
         """By a stream of its own: what else is drawn does not depend on it."""
         c, own = self.decays, m["feature_map"]
         if c.once(4):
-            # Without a quotient, which can pass the tolerance on GPUs: sums of both signs cancel (docs/Rationale/Testing.md).
             own = m["feature_map"] = {"kind": "identity"}
-            m.pop("denominator", None)
+            if c.once(2):
+                m.pop("denominator", None)
         decays = own["kind"] in DECAY_MAPS and (self.group == 1 or not (own.get("per_head") or own["kind"] == "focused"))
         if decays and "window" not in m and own.get("power", 0) <= LARGEST_PLAIN_POWER and c.once(2):
             m["decay"] = {"per": "head"}
