@@ -18,7 +18,7 @@ struct KindTable {
   grammar::Names names;
   llvm::SmallVector<llvm::StringRef> allFields;
   grammar::Names (*fieldsOf)(unsigned kind);
-  std::string (*owners)(llvm::StringRef field);
+  std::string (*owners)(llvm::StringRef field); ///< the kinds that have it, as a list; empty: none
 };
 } // namespace
 
@@ -65,7 +65,7 @@ FeatureMap parseFeatureMap(const Fields &mechanism) {
     map.maxPosition = fields.size("max_position");
   if (takes("power"))
     map.power = fields.positive("power", map.power);
-  if (takes("epsilon")) // with a power it keeps a norm above 0 that divides
+  if (takes("epsilon")) // a focused map divides by the norm of y^p, which is above 0 only if ε is
     map.epsilon = takes("power") ? fields.positive("epsilon", map.epsilon) : fields.atLeastZero("epsilon", map.epsilon);
   if (takes("normalize"))
     map.normalize = fields.boolean("normalize", map.normalize);
@@ -74,7 +74,8 @@ FeatureMap parseFeatureMap(const Fields &mechanism) {
   return map;
 }
 
-/// S35: `none`, a mapping, or something wrong; whether `none` is allowed depends on `low_rank` and on the order.
+/// S35: `none`, a mapping, or something wrong. Whether `none` is allowed depends on `low_rank.order` and on `causal`; where one of
+/// them is wrong itself, nothing is reported of `none`.
 static void parseDenominator(Fields &fields, Mechanism &mechanism) {
   ParseState &state = fields.parseState();
   bool orderKnown = state.isGood(fields.pathOf("low_rank.order"));
@@ -167,7 +168,7 @@ Mechanism parseMechanism(Fields &owner) {
   auto allowed = [&](llvm::StringRef name) {
     return fields.has(name) && (!kind || llvm::is_contained(grammar::fieldsOf(mechanism.kind), name));
   };
-  if (!kind && allowed("feature_map"))
+  if (!kind && allowed("feature_map")) // for the mistakes in it alone
     parseFeatureMap(fields);
   if (allowed("window"))
     mechanism.window = parseWindow(fields, mechanism.kind == MechanismKind::Eva);

@@ -16,6 +16,7 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::graph;
 
+/// A form of a law: whether it was taken, why, and what the best plan with it takes.
 static std::string textOf(const FunctionSelection &selection, const Decision &decision) {
   std::string law = decision.subject.empty() ? decision.law : decision.law + " of " + decision.subject;
   if (!decision.feasible)
@@ -50,6 +51,7 @@ static std::string exactOf(const ExactComparison &exact, StringRef lengthName) {
   return text;
 }
 
+/// Another function that `allow` can take: what it costs, compared with this one.
 static std::string textOf(const ConsentOffer &offer, const FunctionSelection &selection) {
   if (!offer.refusal.empty())
     return llvm::formatv("{0}: cannot change the function: {1}", offer.law, offer.refusal);

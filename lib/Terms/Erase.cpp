@@ -6,8 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A chunk of the delta rule solves (I + L) U = W: what each key writes depends on what those before it have written. L is 0 on and
-// above the diagonal.
+// A chunk of the delta rule solves (I + L) U = W: what each key writes depends on what those before it have written. With gates β,
+// d_t = Σ_{r ≤ t} g_r over the chunk and S what the chunks before have left,
+//
+//     L_ij = β_i e^(d_i − d_j) ⟨k_i, k_j⟩ of j < i, else 0        W_i = β_i (v_i − e^(d_i) k_i S)
+//     U = (I + L)⁻¹ W                                             S' = e^(d_T) S + Σ_j e^(d_T − d_j) k_jᵀ U_j
+//
+// docs/Rationale/AffineCarries.md has the chunk as a region of the terms here.
 //
 //===----------------------------------------------------------------------===//
 #include "Terms.h"
@@ -38,7 +43,7 @@ static Value belowPairs(TileBuilder &tiles, int64_t rows, int64_t size) {
 }
 
 /// By blocks of 1, 2, 4, … rows: with T the inverses of the blocks on the diagonal and L' what is below them in each pair, those of
-/// twice the size are T − T L' T. The product of I + (−L)^(2^k) would pass through binomials of T.
+/// twice the size are T − T L' T. ∏_k (I + (−L)^(2^k)) is the same inverse, but its factors grow as binomials of the number of rows.
 struct UnitInverse : Term {
   StringRef name() const override { return "unit_inverse"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {

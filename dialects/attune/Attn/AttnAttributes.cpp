@@ -38,6 +38,7 @@ struct MapFields {
 };
 } // namespace
 
+/// In the order in which they are printed. A field that is left out in a text is 0, a stabilizer `constant`.
 static ArrayRef<StringLiteral> fieldsOf(FeatureKind kind) {
   static constexpr StringLiteral favor[] = {"features", "epsilon", "scale", "stabilizer"},
                                  favorRelu[] = {"features", "epsilon", "scale"}, cosformer[] = {"max_position"},

@@ -35,12 +35,12 @@ SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostic
 /// The same for the file at `path`; prints what is wrong to `errors`. A file that cannot be read is Invalid.
 SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors);
 
-/// Gives the '?' sizes of a correct spec their values (nullopt leaves one open) and checks the conditions that waited
-/// for them. `keys` is ignored where the keys follow the queries.
+/// A correct spec with these values of its '?' sizes (nullopt leaves one open), for `checkSizes` to check. `keys` is ignored where the
+/// keys follow the queries: where the spec has none, and of a projection without `cross`.
 Spec resolveSizes(const Spec &spec, Size batch, Size queries, Size keys);
 bool checkSizes(const Spec &resolved, Diagnostics &diagnostics);
 
-/// A line for each of these sizes of a command line that the spec has already, and otherwise.
+/// A line for each of these sizes of a command line for which the spec has another number.
 void noteIgnoredSizes(const Spec &spec, Size batch, Size queries, Size keys, llvm::raw_ostream &notes);
 
 } // namespace attune

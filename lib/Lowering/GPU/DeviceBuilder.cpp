@@ -102,6 +102,7 @@ Value DeviceBuilder::fromLane(Value value, Value lane) {
 
 void DeviceBuilder::barrier() { NVVM::BarrierOp::create(builder, loc); }
 
+/// wgmma reads shared memory through the asynchronous proxy, for which a barrier does not order the stores of threads.
 void DeviceBuilder::fenceForProducts() {
   MLIRContext *context = builder.getContext();
   NVVM::FenceProxyOp::create(builder, loc, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),

@@ -25,7 +25,7 @@ int64_t device::sharedMemoryLimit(StringRef chip) {
       .Cases({"sm_80", "sm_87"}, 163 * 1024)
       .Cases({"sm_86", "sm_89", "sm_120"}, 99 * 1024)
       .Cases({"sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103", "sm_103a"}, 227 * 1024)
-      .Default(64 * 1024);
+      .Default(64 * 1024); // not in the table: none since sm_70 has less
 }
 
 bool device::hasProducts(StringRef chip, Products products) {
@@ -44,8 +44,8 @@ void device::buildTileToGpuPipeline(OpPassManager &pm, const GpuOptions &options
   lowering.sharedLimit = options.sharedLimit ? options.sharedLimit : sharedMemoryLimit(options.chip);
   pm.addPass(createTileToGpu(lowering));
   // The LLVM dialect, kernel by kernel as above: where the context has several threads, each takes one. A kernel has 10,000
-  // operations, and LLVM simplifies them once more: one sweep here leaves the same PTX as simplification to the end, before
-  // and after, which took a tenth of the time from spec to PTX.
+  // operations, and LLVM simplifies them once more. One sweep here leaves the same PTX as simplification to the end before and
+  // after this, which takes a tenth of the time from spec to PTX.
   GreedyRewriteConfig once;
   once.setMaxIterations(1).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   OpPassManager &kernels = pm.nest<mlir::gpu::GPUModuleOp>().nest<LLVM::LLVMFuncOp>();

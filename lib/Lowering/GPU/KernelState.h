@@ -41,8 +41,8 @@ struct SharedTile {
   int buffer; // for the ordering of writes and reads
 };
 
-/// What a thread holds of a tile: registers, a place in shared memory, or (for fragments that products read as they go:
-/// `b`, and `a` where several warps share a row) a place to read from and the type to widen to. Registers of 16-bit elements are pairs: vector<2xT>.
+/// What a thread holds of a tile: registers, where those of 16-bit elements are pairs (vector<2xT>); or where it lies in shared memory,
+/// also of fragments that products read from there as they go: `b`, and `a` where several warps share a row.
 struct ThreadTile {
   llvm::SmallVector<mlir::Value> registers;
   std::optional<SharedTile> shared;

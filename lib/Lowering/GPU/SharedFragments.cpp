@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Addresses are split into what is constant, what depends on the lane (the same in every call, so computed once), and the
-// warp's share. The swizzle depends on the row modulo 8, which is the lane's own.
+// warp's share. The swizzle depends on the row modulo 8, which is the lane's own: rows that a caller or a warp adds are multiples
+// of 8. x(r), chunks and panels are those of TileLayouts.h.
 //
 //===----------------------------------------------------------------------===//
 #include "Places.h"
@@ -30,8 +31,8 @@ static Value swizzleOf(DeviceBuilder &code, const tile::SharedLayout &layout, Va
   return code.rem(code.div(row, 8 / period), period);
 }
 
-/// Bytes to a chunk of row `row`, which is `swizzleRow` modulo 8; `inPattern` is of that.
-static Value placeOf(DeviceBuilder &code, const tile::SharedLayout &layout, Value row, Value chunk, Value swizzleRow,
+/// Bytes from a tile's begin to a chunk of row `row`, whose swizzle is that of `swizzleRow`; `inPattern` is said of the latter.
+static Value bytesTo(DeviceBuilder &code, const tile::SharedLayout &layout, Value row, Value chunk, Value swizzleRow,
                      bool inPattern) {
   Value first = code.mul(row, layout.rowBytes());
   if (layout.panels() > 1) {
@@ -42,10 +43,11 @@ static Value placeOf(DeviceBuilder &code, const tile::SharedLayout &layout, Valu
 }
 
 Value device::chunkOffset(DeviceBuilder &code, const tile::SharedLayout &layout, Value row, Value chunk) {
-  return placeOf(code, layout, row, chunk, row, /*inPattern=*/false);
+  return bytesTo(code, layout, row, chunk, row, /*inPattern=*/false);
 }
 
-/// Of the chunks before `chunk`, how many bytes they take whatever the lane adds (0 or 1); and how many they are.
+/// The bytes of the chunks before `chunk` that can be added as a constant, since neither the swizzle nor what a lane adds (0 or 1
+/// chunk) reaches across them; and how many chunks these are. `isKnown`: the warp adds no columns.
 static std::pair<int64_t, int64_t> knownChunks(const tile::SharedLayout &layout, int64_t chunk, bool isKnown) {
   if (layout.panels() == 1) // whole multiples of 8 chunks are outside what the swizzle changes
     return {chunk / 8 * 8 * 16, chunk / 8 * 8};
@@ -55,7 +57,7 @@ static std::pair<int64_t, int64_t> knownChunks(const tile::SharedLayout &layout,
   return {panel * layout.panelBytes(), panel * perPanel};
 }
 
-/// The address of byte `inChunk` of chunk `laneChunk` of row `laneRow` (less than 8 in `swizzleRow`), counted from `place`.
+/// The address of byte `inChunk` of chunk `laneChunk` of row `laneRow`, counted from `place`. `swizzleRow` is `laneRow` modulo 8.
 static Value chunkAddress(KernelState &state, const SharedTile &tile, const SharedPlace &place, Value laneRow,
                           Value swizzleRow, Value laneChunk, Value inChunk) {
   DeviceBuilder &code = state.code;
@@ -66,7 +68,7 @@ static Value chunkAddress(KernelState &state, const SharedTile &tile, const Shar
   if (place.addColumn)
     chunk = code.add(chunk, code.div(place.addColumn, layout.elementsPerChunk()));
   Value row = place.addRow ? code.add(laneRow, place.addRow) : laneRow;
-  Value bytes = placeOf(code, layout, row, chunk, swizzleRow, /*inPattern=*/true);
+  Value bytes = bytesTo(code, layout, row, chunk, swizzleRow, /*inPattern=*/true);
   if (inChunk)
     bytes = code.add(bytes, inChunk);
   return state.addressIn(tile, bytes, place.row * layout.rowBytes() + knownBytes);
@@ -200,7 +202,8 @@ static Value clearColumns(DeviceBuilder &code, Value pair, Value column, int64_t
   return code.pair(parts[0], parts[1]);
 }
 
-/// Pair `index` of a fragment, with zeros outside the tile where the tile does not end with a block.
+/// Pair `index` of a fragment, with zeros outside the tile in the block of 8 rows or columns in which it ends, which
+/// products read as a whole.
 static Value pairOf(KernelState &state, const ThreadTile &tile, const tile::FragmentLayout &layout, int64_t index) {
   DeviceBuilder &code = state.code;
   bool packed = isa<VectorType>(tile.registers.front().getType());
@@ -213,7 +216,7 @@ static Value pairOf(KernelState &state, const ThreadTile &tile, const tile::Frag
   return pair;
 }
 
-/// Writes the rows of one block of 16 rows a warp, up to whole fragments of the tile.
+/// Writes row block `rowBlock`, 16 rows of each warp, with columns up to whole fragments of the tile.
 static void writeRows(KernelState &state, const ThreadTile &source, const tile::FragmentLayout &layout,
                       const SharedTile &target, int64_t rowBlock) {
   DeviceBuilder &code = state.code;

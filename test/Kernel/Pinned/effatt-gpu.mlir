@@ -92,7 +92,7 @@ func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
 // CHECK-NEXT: %[[BLOCK:.*]] = tile.program_id query_block
 // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %[[C32]] : index
-// a [32, 24] = 2^(log2 e · q − max_f)
+// a [32, 24] = 2^(L(q) − max_f L(q)) with L(q) = log2 e · q
 // CHECK-NEXT: %[[Q_F16:.*]] = tile.load %[[Q]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] : {{.*}} -> tensor<32x24xf16>
 // CHECK-NEXT: %[[Q_TILE:.*]] = arith.extf %[[Q_F16]] : tensor<32x24xf16> to tensor<32x24xf32>
 // CHECK-NEXT: %[[L_Q:.*]] = arith.mulf %[[Q_TILE]], %[[LOG2E_32x24]] : tensor<32x24xf32>
@@ -100,7 +100,7 @@ func.func @effatt(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT: %[[C_COLS:.*]] = tile.expand %[[C]] axis 1 : tensor<32xf32> -> tensor<32x24xf32>
 // CHECK-NEXT: %[[OFFSET:.*]] = arith.subf %[[L_Q]], %[[C_COLS]] : tensor<32x24xf32>
 // CHECK-NEXT: %[[A:.*]] = math.exp2 %[[OFFSET]] : tensor<32x24xf32>
-// o = a S / (a 1)
+// o = a S / (a 1): a over its row sum is the softmax of q, and effatt_merge has stored S / z
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[S_TILE:.*]] = tile.load %[[S]][%[[BATCH]], %[[KV_HEAD]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<24x40xf32>
 // CHECK-NEXT: %[[NUM:.*]] = tile.dot %[[A]], %[[S_TILE]], %[[ZERO_32x40]] precision tf32 : tensor<32x24xf32>, tensor<24x40xf32> -> tensor<32x40xf32>

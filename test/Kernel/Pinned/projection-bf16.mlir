@@ -16,7 +16,8 @@ func.func @projected(%x: !x {attn.name = "x"}, %wq: tensor<80x72xbf16> {attn.nam
   return %o : !v
 }
 
-// Two launches: q goes through a workspace.
+// Two launches: q goes through a workspace. Kernels of the attention have the function's name, as it is the first problem; the projection that it
+// reads is the second.
 // CHECK-LABEL: func.func @projected(
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<?x?x80xbf16, strided<[?, ?, 1]>>
 // CHECK-SAME:    %[[WQ:[a-z0-9]+]]: memref<80x72xbf16, strided<[?, 1]>>

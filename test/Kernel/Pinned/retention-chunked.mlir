@@ -4,8 +4,8 @@
 //
 //     o_i = Σ_{j ≤ i} e^(g (i − j)) ⟨s q_i, k_j⟩ v_j
 //
-// One thread block per (batch, query head) walks the chunks of 32 tokens and carries S [24, 40] alone. Keys count one by one as far as they exist, so
-// that the last chunk decays by what it has.
+// One program for each (batch, query head) walks the chunks of 32 tokens and carries S [24, 40] alone: without a denominator nobody reads z. Only keys
+// that exist decay the state, so that the last chunk decays it by as many as it has.
 
 #schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048, operand = f32, warps = 1, stages = 1>
 #map = #attn.feature_map<identity, scale = 5.000000e-01>
@@ -49,7 +49,7 @@ func.func @retention(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %[[C2]] : index
 // CHECK-NEXT: %[[G:.*]] = tile.load %[[LOG_DECAY]][%[[KV_HEAD]]] : memref<2xf32> -> tensor<1xf32>
 // CHECK-NEXT: %[[STATE:.*]] = tile.loop #tile.affine<transition = vector> %[[FIRST:.*]] = %[[C0]] to %[[TOKENS]] step 32 carries(%[[S:.*]] = %[[ZERO_24x40]]) : (tensor<24x40xf32>) {
-// p_t [32]: how many of the keys of the chunk exist up to token t; g in units of log 2
+// p_t [32]: how many of the keys of the chunk exist up to token t; g log2 e, of which 2^ is e^g
 // CHECK-NEXT:   %[[G_LOG2:.*]] = arith.mulf %[[G]], %[[LOG2E]] : tensor<1xf32>
 // CHECK-NEXT:   %[[COUNTED:.*]] = tile.iota %[[C1]] : tensor<32xf32>
 // CHECK-NEXT:   %[[LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
@@ -70,8 +70,8 @@ func.func @retention(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v 
 // CHECK-NEXT:   %[[FROM_S:.*]] = tile.dot %[[A_SINCE]], %[[S]], %[[ZERO_32x40]] : tensor<32x24xf32>, tensor<24x40xf32> -> tensor<32x40xf32>
 // CHECK-NEXT:   %[[B:.*]] = tile.load %[[K]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
 // CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[KV_HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
-// Pairs of the chunk: w [32, 32] = ⟨φ(q_i), k_j⟩ e^(g (p_i − p_j)) below the diagonal; o += w v. Above it the difference counts as 0: no exponent is
-// above 0.
+// Pairs of the chunk: w [32, 32] = ⟨φ(q_i), k_j⟩ e^(g (p_i − p_j)) on and below the diagonal, else 0; o += w v. Above it p_i − p_j counts as 0: with
+// g ≤ 0 no exponent is above 0, and none overflows before the mask.
 // CHECK-NEXT:   %[[P_I:.*]] = tile.expand %[[P]] axis 1 : tensor<32xf32> -> tensor<32x32xf32>
 // CHECK-NEXT:   %[[P_J:.*]] = tile.expand %[[P]] axis 0 : tensor<32xf32> -> tensor<32x32xf32>
 // CHECK-NEXT:   %[[DIFFERENCE:.*]] = arith.subf %[[P_I]], %[[P_J]] : tensor<32x32xf32>
