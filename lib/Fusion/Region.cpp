@@ -1,4 +1,4 @@
-//===- KernelRegion.cpp - What one kernel computes ----------------------------===//
+//===- Region.cpp - What one kernel computes ----------------------------------===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -71,7 +71,7 @@ private:
   // Kernels.
   SmallVector<Value> addSpans(LaunchedKernel &to) const;
   Value countIn(TileBuilder &tiles, ValueRange memories) const;
-  SmallVector<Value> buildApplied(TileBuilder &tiles, const StepStream &of, ValueRange memories, ArrayRef<Value> point) const;
+  SmallVector<Value> buildApplied(TileBuilder &tiles, const StepStream &of, ValueRange memories, ArrayRef<Value> program) const;
   void addPiece(TileBuilder &tiles);
   LogicalResult storeSpan();
   void buildEnding();
@@ -87,7 +87,7 @@ private:
   MemRefType counterType;                ///< [grid of the kernel, 2]
   SmallVector<Value> counters;           ///< for each launch
   SmallVector<Value> memories;           ///< those, as arguments of the kernel
-  SmallVector<Value> point;              ///< in the kernel's own grid
+  SmallVector<Value> program;            ///< its indices in the kernel's own grid
   Value piece;
 };
 } // namespace
@@ -96,7 +96,7 @@ private:
 // The host
 //===----------------------------------------------------------------------===//
 
-/// Of pieces with a length there are as many as entries exist in any point. Some point has to arrive last, so there is one at least.
+/// Of pieces with a length there are as many as entries exist in any program. Some program has to arrive last, so there is one at least.
 LogicalResult Splitter::countPieces() {
   for (tile::LaunchOp launch : whole.launches) {
     OpBuilder builder(launch);
@@ -174,17 +174,18 @@ SmallVector<Value> Splitter::addSpans(LaunchedKernel &to) const {
   return result;
 }
 
-static SmallVector<Value> pointOf(TileBuilder &tiles, tile::KernelOp kernel) {
+/// The indices of a program.
+static SmallVector<Value> programOf(TileBuilder &tiles, tile::KernelOp kernel) {
   return llvm::map_to_vector(kernel.getGrid().getAsRange<tile::AxisAttr>(),
                              [&](tile::AxisAttr axis) { return tiles.programId(axis.getValue()); });
 }
 
-/// Where a piece leaves a tile.
-static SmallVector<Value> placeOf(TileBuilder &tiles, ArrayRef<Value> point, Value number, Type span) {
-  SmallVector<Value> place(point);
-  place.push_back(number);
-  place.append(cast<RankedTensorType>(span).getRank(), tiles.index(0));
-  return place;
+/// Where a program leaves a tile of a span: [its indices, number of the piece, 0, …].
+static SmallVector<Value> indicesOf(TileBuilder &tiles, ArrayRef<Value> program, Value number, Type span) {
+  SmallVector<Value> indices(program);
+  indices.push_back(number);
+  indices.append(cast<RankedTensorType>(span).getRank(), tiles.index(0));
+  return indices;
 }
 
 Value Splitter::countIn(TileBuilder &tiles, ValueRange memories) const {
@@ -193,35 +194,35 @@ Value Splitter::countIn(TileBuilder &tiles, ValueRange memories) const {
 
 /// The state behind the last piece.
 SmallVector<Value> Splitter::buildApplied(TileBuilder &tiles, const StepStream &of, ValueRange memories,
-                                          ArrayRef<Value> point) const {
+                                          ArrayRef<Value> program) const {
   SmallVector<Type> types = of.spanTypes();
   auto add = [&](TileBuilder &step, Value number, ValueRange state) {
     SmallVector<Value> span;
     for (auto [memory, type] : llvm::zip_equal(memories, types))
-      span.push_back(step.load(memory, placeOf(step, point, number, type), cast<RankedTensorType>(type).getShape()));
+      span.push_back(step.load(memory, indicesOf(step, program, number, type), cast<RankedTensorType>(type).getShape()));
     return of.carry().buildApply(step.builder, step.loc, span, state);
   };
   return loop(tiles, of.carry(), tiles.index(0), countIn(tiles, memories), 1, of.inits(), add);
 }
 
-/// This point's place in the kernel's own grid, and its piece.
+/// This program's indices in the kernel's own grid, and its piece.
 void Splitter::addPiece(TileBuilder &tiles) {
   tile::KernelOp kernel = whole.kernel;
   SmallVector<Attribute> all(kernel.getGrid().getValue());
-  point = pointOf(tiles, kernel);
+  program = programOf(tiles, kernel);
   if (hasAxis()) {
     all.push_back(tile::AxisAttr::get(kernel.getContext(), tile::Axis::KeyPiece));
     kernel.setGridAttr(tiles.builder.getArrayAttr(all));
     piece = tiles.programId(tile::Axis::KeyPiece);
     return;
   }
-  // Neighbors are points of one piece, which may read the same.
-  Value number = point.back(), count = tiles.dim(memories.front(), axes - 1);
+  // Neighbors are programs of one piece, which may read the same.
+  Value number = program.back(), count = tiles.dim(memories.front(), axes - 1);
   piece = divide(tiles, number, count);
-  point.back() = tiles.sub(number, multiply(tiles, piece, count));
+  program.back() = tiles.sub(number, multiply(tiles, piece, count));
   kernel.walk([&](tile::ProgramIdOp id) {
     if (id.getAxisAttr() == all.back() && id.getResult() != number)
-      id.replaceAllUsesWith(point.back());
+      id.replaceAllUsesWith(program.back());
   });
 }
 
@@ -233,7 +234,7 @@ LogicalResult Splitter::storeSpan() {
   if (failed(span))
     return failure();
   for (auto [tile, memory] : llvm::zip_equal(*span, memories))
-    tiles.store(tile, memory, placeOf(tiles, point, piece, tile.getType()));
+    tiles.store(tile, memory, indicesOf(tiles, program, piece, tile.getType()));
   return success();
 }
 
@@ -248,16 +249,16 @@ static SmallVector<Operation *> opsBehind(Operation *op) {
   return behind;
 }
 
-/// By the last point to arrive: the state behind the last piece and what becomes of it, with what only that reads.
+/// By the last program to arrive: the state behind the last piece and what becomes of it, with what only that reads.
 void Splitter::buildEnding() {
   OpBuilder builder(stream.last());
   TileBuilder tiles(builder, stream.last().getLoc());
   SmallVector<Operation *> behind = opsBehind(stream.last());
   Value counter = whole.addArgument(counterType, counters);
-  Value last = tile::ArriveOp::create(builder, tiles.loc, builder.getIndexType(), counter, point, countIn(tiles, memories));
+  Value last = tile::ArriveOp::create(builder, tiles.loc, builder.getIndexType(), counter, program, countIn(tiles, memories));
   // Once, or not at all.
   loop(tiles, tiles.sums(), tiles.index(0), last, 1, {}, [&](TileBuilder &inner, Value, ValueRange) {
-    stream.last()->replaceAllUsesWith(buildApplied(inner, stream, memories, point));
+    stream.last()->replaceAllUsesWith(buildApplied(inner, stream, memories, program));
     for (Operation *op : behind)
       op->moveBefore(inner.builder.getInsertionBlock(), inner.builder.getInsertionPoint());
     return SmallVector<Value>();
@@ -280,7 +281,7 @@ LogicalResult Splitter::buildOwnKernel() {
     return failure();
   OpBuilder begin = OpBuilder::atBlockBegin(&ending.kernel.getBody().front()), builder(cloned->last());
   TileBuilder first(begin, ending.kernel.getLoc()), tiles(builder, cloned->last().getLoc());
-  SmallVector<Value> at = pointOf(first, ending.kernel);
+  SmallVector<Value> at = programOf(first, ending.kernel);
   cloned->last()->replaceAllUsesWith(buildApplied(tiles, *cloned, addSpans(ending), at));
   cloned->erase();
   ending.removeUnused();
@@ -316,7 +317,7 @@ LogicalResult Splitter::split() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Points wait for each other once.
+/// The last-block ticket of a split kernel is the only one that it can have.
 static LogicalResult verifyArrivals(tile::KernelOp kernel) {
   WalkResult result = kernel.walk([](tile::ArriveOp arrive) {
     arrive.emitOpError() << "expected no order between the programs of a kernel that is split";
