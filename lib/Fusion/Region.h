@@ -1,4 +1,4 @@
-//===- KernelRegion.h - What one kernel computes, as stages and terms -*- C++ -*- ---===//
+//===- Region.h - What one kernel computes, as stages and terms -*- C++ -*- ---===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Families.h - The families of kernels -*- C++ -*-===//
+//===- Families.h - What the kernels of an attention are built for -*- C++ -*-===//
 //
 // Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One function a family (ARCHITECTURE, "One carry"): each builds its kernels into the module and their launches into the
-// host function. Memories are its arguments or workspaces; absent ones are null.
+// The tokens and the output of one attention, from which its regions are made (Regions/), and where kernels and their launches are
+// built. Memories are arguments or workspaces of the host function; absent ones are null.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LIB_KERNEL_FAMILIES_H
@@ -39,7 +39,7 @@ struct OutputProjection {
   mlir::Value bias;   ///< [D]; null if there is none
 };
 
-/// Where a family writes its output.
+/// Where an attention writes its output.
 struct Output {
   mlir::Value memory; ///< [batch, heads of the memory, n, dv]; with a projection [batch, n, D]
   int64_t firstHead = 0;
@@ -47,7 +47,7 @@ struct Output {
   std::optional<OutputProjection> projection = std::nullopt; ///< after the convolution
 };
 
-/// What every kernel of a mechanism needs to know.
+/// What every region of an attention needs to know.
 struct Problem {
   std::string name; ///< prefix of the kernels' symbols
   tile::ScheduleAttr schedule;
