@@ -25,7 +25,7 @@ SUFFIXES = {".cpp", ".h", ".td", ".py"}
 COMPILER = ("lib/", "include/", "dialects/", "tools/attnc/")
 # The emulator judges what the compiler makes and is no part of it.
 JUDGE = ("lib/Emulator/",)
-MIDDLE = ("lib/Cost/", "lib/Kernel/", "lib/Graph/")
+MIDDLE = ("lib/Cost/", "lib/Kernel/", "lib/Graph/", "lib/Laws/")
 # The op whose attribute every feature map is: its name is also that of what a device runs.
 NOT_TELLING = {"kernel"}
 # Enumerations of mechanisms and of feature maps.

@@ -11,7 +11,7 @@
 #include "ExplainPlot.h"
 
 #include "attune/Graph/Explain.h"
-#include "attune/Support/FormTexts.h"
+#include "attune/Laws/RewriteLaw.h"
 
 #include "llvm/Support/Base64.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -159,7 +159,7 @@ static void writeDecision(const Decision &decision, llvm::raw_ostream &os) {
   os << "<tr class=\"" << (decision.taken ? "taken" : decision.feasible ? "other" : "not") << "\"";
   if (decision.feasible)
     os << data("seconds", decision.seconds);
-  os << "><td title=\"" << escaped(describeForm(decision.law, decision.form)) << "\">" << escaped(decision.name())
+  os << "><td title=\"" << escaped(graph::describeForm(decision.law, decision.form)) << "\">" << escaped(decision.name())
      << "</td><td>"
      << (decision.taken      ? "taken"
          : decision.feasible ? "no"

@@ -8,7 +8,8 @@
 #include "Grammar.h"
 #include "ParseFields.h"
 
-#include "attune/Support/Laws.h"
+#include "attune/Laws/ApproximateLaw.h"
+#include "attune/Laws/RewriteLaw.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -108,33 +109,31 @@ void parseTop(Fields &top) {
 // Laws
 //===----------------------------------------------------------------------===//
 
-static llvm::SmallVector<llvm::StringRef> namesToAllow() {
-  llvm::SmallVector<llvm::StringRef> names = lawNames();
-  llvm::append_range(names, approximateLaws);
-  return names;
-}
-
 static void parseAllow(Fields &top) {
   const YamlNode &list = *top.valueOf("allow");
   auto isName = [](const YamlNode &item) { return scalarOf(item).type == ScalarValue::String; };
   if (list.kind != YamlNode::Sequence || !llvm::all_of(list.items, isName))
     return top.wrongValue("allow", "a list of law names for 'allow'", "write [LAW, …]");
+  llvm::SmallVector<llvm::StringRef> approximate = graph::approximateLawNames(), known = graph::lawNames();
+  llvm::append_range(known, approximate);
   for (const YamlNode &item : list.items) {
-    if (findApproximateLaw(item.text) || findLaw(item.text)) // an exact law needs no consent, and changes nothing
+    if (llvm::is_contained(known, item.text)) // an exact law needs no consent, and changes nothing
       top.parseState().spec.allow.push_back(item.text);
     else
-      top.parseState().error(item.at, "one of " + llvm::join(llvm::ArrayRef(approximateLaws), ", ") + " in allow", show(item),
-                             suggestionNote(item.text, namesToAllow(), "remove it: there is no such law"));
+      top.parseState().error(item.at, "one of " + llvm::join(approximate, ", ") + " in allow", show(item),
+                             suggestionNote(item.text, known, "remove it: there is no such law"));
   }
 }
 
 static void parsePin(Fields &top) {
   Fields pin = top.submap("pin", "pin");
-  pin.allowOnly(lawNames(), "pin");
-  for (llvm::StringRef law : lawNames())
+  pin.allowOnly(graph::lawNames(), "pin");
+  for (llvm::StringRef law : graph::lawNames()) {
+    llvm::SmallVector<llvm::StringRef> forms = graph::findLaw(law)->formNames();
     if (pin.has(law))
-      if (std::optional<unsigned> form = pin.choice(law, formsOf(law)))
-        top.parseState().spec.pin.push_back({law.str(), formsOf(law)[*form].str()});
+      if (std::optional<unsigned> form = pin.choice(law, forms))
+        top.parseState().spec.pin.push_back({law.str(), forms[*form].str()});
+  }
 }
 
 void parseLaws(Fields &top) {

@@ -35,13 +35,6 @@ double Spec::logitScale(const Part &part) const {
   return power ? 1.0 : 1.0 / std::sqrt(static_cast<double>(headDim));
 }
 
-std::optional<std::string> Spec::pinnedForm(llvm::StringRef law) const {
-  for (const Pin &entry : pin)
-    if (entry.law == law)
-      return entry.form;
-  return std::nullopt;
-}
-
 FieldPlace Spec::placeOf(llvm::StringRef path) const {
   for (;;) {
     auto found = places.find(path);

@@ -44,7 +44,10 @@ SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostic
   if (!diagnostics.empty())
     return SpecStatus::Invalid;
   checkParameterCount(rules);
-  return diagnostics.empty() ? SpecStatus::Good : SpecStatus::TooLarge;
+  if (!diagnostics.empty())
+    return SpecStatus::TooLarge;
+  checkPins(rules);
+  return diagnostics.empty() ? SpecStatus::Good : SpecStatus::Invalid;
 }
 
 SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors) {

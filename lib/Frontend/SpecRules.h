@@ -56,6 +56,8 @@ void checkRules(RuleReporter &rules);
 void checkMechanismRules(RuleReporter &rules, const Part &part);
 /// Rules on batch, queries and keys; those that meet a '?' wait.
 void checkSizeRules(RuleReporter &rules);
+/// The rules on `pin`, of a spec that is correct but for them.
+void checkPins(RuleReporter &rules);
 /// Whether a correct spec has at most `mostParameters`, before anything lists them.
 void checkParameterCount(RuleReporter &rules);
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SelectPlan.h"
-#include "attune/Graph/ApproximateLaw.h"
+#include "attune/Laws/ApproximateLaw.h"
 
 #include "mlir/IR/Diagnostics.h"
 

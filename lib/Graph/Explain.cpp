@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Explain.h"
-#include "attune/Support/FormTexts.h"
+#include "attune/Laws/RewriteLaw.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"

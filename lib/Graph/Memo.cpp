@@ -34,7 +34,7 @@ static SmallVector<EqualForms> formsOf(ArrayRef<Operation *> ops, ArrayRef<std::
     EqualForms group{op, attention, {}};
     for (const std::unique_ptr<RewriteLaw> &law : laws)
       if (law->marks() == marks && law->appliesTo(op))
-        for (StringRef form : law->forms())
+        for (StringRef form : law->formNames())
           group.alternatives.push_back(offer(*law, op, form));
     if (!group.alternatives.empty())
       groups.push_back(std::move(group));

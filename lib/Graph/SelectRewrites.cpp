@@ -10,7 +10,8 @@
 #include "attune/Attn/PinPlaces.h"
 #include "attune/Graph/CanonicalLaws.h"
 #include "attune/Graph/Passes.h"
-#include "attune/Support/Laws.h"
+#include "attune/Laws/ApproximateLaw.h"
+#include "attune/Laws/RewriteLaw.h"
 #include "attune/Support/Suggestions.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -40,9 +41,9 @@ static LogicalResult refuseName(Location place, const Twine &expected, StringRef
 
 /// What may be allowed: the names of approximate laws. Those of exact ones need no consent and change nothing.
 static LogicalResult checkAllowed(Location place, ArrayRef<std::string> allowed) {
-  SmallVector<StringRef> known(std::begin(approximateLaws), std::end(approximateLaws));
+  SmallVector<StringRef> known = approximateLawNames();
   for (const std::string &name : allowed)
-    if (!findLaw(name) && !findApproximateLaw(name))
+    if (!findLaw(name) && !llvm::is_contained(known, name))
       return refuseName(place, "the name of a law", "to allow", name, known);
   return success();
 }
@@ -70,14 +71,14 @@ static LogicalResult checkPinnedBy(func::FuncOp function) {
 }
 
 /// A pin must name a law and one of its forms, and no law may be pinned twice.
-static LogicalResult checkPins(Location module, ArrayRef<std::unique_ptr<RewriteLaw>> laws, ArrayRef<Pin> pins) {
+static LogicalResult checkPins(Location module, ArrayRef<Pin> pins) {
   llvm::StringSet<> pinned;
   for (const Pin &pin : pins) {
-    auto law = llvm::find_if(laws, [&](const auto &law) { return law->name() == pin.law; });
-    if (law == laws.end())
+    const RewriteLaw *law = findLaw(pin.law);
+    if (!law)
       return refuseName(module, "the name of a law", "in a pin", pin.law, lawNames());
-    if (!llvm::is_contained((*law)->forms(), pin.form))
-      return refuseName(module, "a form of " + pin.law, "in a pin", pin.form, formsOf(pin.law));
+    if (!law->hasForm(pin.form))
+      return refuseName(module, "a form of " + pin.law, "in a pin", pin.form, law->formNames());
     if (!pinned.insert(pin.law).second)
       return emitError(module) << "expected one pin of " << pin.law << ", but got several";
   }
@@ -157,7 +158,7 @@ static void warnOfUnbound(func::FuncOp function, const FunctionSelection &select
 FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions &options) {
   loadDialectsOfKernels(*module.getContext());
   std::vector<std::unique_ptr<RewriteLaw>> laws = createLaws();
-  if (failed(checkPins(module.getLoc(), laws, options.pins)) || failed(checkAllowed(module.getLoc(), options.allowed)))
+  if (failed(checkPins(module.getLoc(), options.pins)) || failed(checkAllowed(module.getLoc(), options.allowed)))
     return failure();
   SmallVector<func::FuncOp> functions = llvm::filter_to_vector(module.getOps<func::FuncOp>(), isOpen);
   std::vector<FunctionPlans> plans;
@@ -165,7 +166,7 @@ FailureOr<Selection> graph::selectRewrites(ModuleOp module, const SelectOptions 
     if (failed(checkAllowedBy(function)) || failed(checkPinnedBy(function)))
       return failure();
     SelectOptions own = optionsFor(function, options);
-    if (failed(checkPins(function.getLoc(), laws, own.pins)))
+    if (failed(checkPins(function.getLoc(), own.pins)))
       return failure();
     applyCanonicalLaws(function);
     FailureOr<FunctionPlans> chosen = selectWithConsent(function, laws, own);

@@ -8,9 +8,8 @@
 #include "attune/Transform/AttnTransformOps.h"
 
 #include "attune/Attn/Attn.h"
-#include "attune/Graph/RewriteLaw.h"
+#include "attune/Laws/RewriteLaw.h"
 #include "attune/Graph/Selection.h"
-#include "attune/Support/Laws.h"
 #include "attune/Support/Suggestions.h"
 #include "attune/Tile/Tile.h"
 
@@ -40,13 +39,12 @@ DiagnosedSilenceableFailure transform::AttnApplyLawOp::applyToOne(transform::Tra
                                                                   Operation *target,
                                                                   transform::ApplyToEachResultList &results,
                                                                   transform::TransformState &state) {
-  std::vector<std::unique_ptr<graph::RewriteLaw>> laws = graph::createLaws();
-  auto place = llvm::find_if(laws, [&](const auto &law) { return law->name() == getLaw(); });
-  if (place == laws.end())
-    return unknownName(*this, "the name of an exact law", getLaw(), lawNames());
-  const graph::RewriteLaw &law = **place;
-  if (!llvm::is_contained(law.forms(), getForm()))
-    return unknownName(*this, "a form of " + getLaw(), getForm(), formsOf(getLaw()));
+  const graph::RewriteLaw *known = graph::findLaw(getLaw());
+  if (!known)
+    return unknownName(*this, "the name of an exact law", getLaw(), graph::lawNames());
+  const graph::RewriteLaw &law = *known;
+  if (!law.hasForm(getForm()))
+    return unknownName(*this, "a form of " + getLaw(), getForm(), law.formNames());
   auto refuse = [&](const Twine &reason) {
     DiagnosedSilenceableFailure failure = emitSilenceableError()
                                           << getLaw() << ": " << getForm() << " is not possible: " << reason;

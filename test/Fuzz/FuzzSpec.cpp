@@ -18,7 +18,7 @@
 #include "attune/Frontend/SpecTensors.h"
 #include "attune/Frontend/WriteSpec.h"
 #include "attune/Pipeline/Compilation.h"
-#include "attune/Support/LawList.h"
+#include "attune/Laws/LawList.h"
 
 #include "llvm/Support/xxhash.h"
 

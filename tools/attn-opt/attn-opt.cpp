@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/InitAll.h"
-#include "attune/Support/LawList.h"
-#include "attune/Support/LawTests.h"
+#include "attune/Laws/LawList.h"
+#include "attune/Laws/LawTests.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"

@@ -161,8 +161,6 @@ struct Spec {
   int64_t headsPerKvHead() const { return heads / kvHeads; }
   /// The scale of `part`'s logits: as written or the mechanism's default (d^-1/2, or 1 for the polynomial kinds).
   double logitScale(const Part &part) const;
-  /// The form that `pin` forces on `law`, if any.
-  std::optional<std::string> pinnedForm(llvm::StringRef law) const;
   /// The place of a field, or of the nearest field around it.
   FieldPlace placeOf(llvm::StringRef path) const;
 };

@@ -8,7 +8,7 @@
 #ifndef ATTUNE_GRAPH_MEMO_H
 #define ATTUNE_GRAPH_MEMO_H
 
-#include "attune/Graph/RewriteLaw.h"
+#include "attune/Laws/RewriteLaw.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -10,7 +10,7 @@
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecToAttn.h"
 #include "attune/Graph/Memo.h"
-#include "attune/Graph/RewriteLaw.h"
+#include "attune/Laws/RewriteLaw.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Support/SourceFile.h"
 

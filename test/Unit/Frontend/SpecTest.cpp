@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "SpecText.h"
 
-#include "attune/Support/Laws.h"
 
 #include <gmock/gmock.h>
 
@@ -112,10 +111,4 @@ TEST(Sizes, ConditionsWaitForTheirSizes) {
   EXPECT_TRUE(checkSizes(resolveSizes(spec, {}, 16, {}), good));
   EXPECT_FALSE(checkSizes(resolveSizes(spec, {}, 12, {}), bad));
   EXPECT_EQ(bad.sorted()[0].message(), "expected a divisor of queries = 12, but got '8'");
-}
-
-TEST(Laws, TheTable) {
-  EXPECT_THAT(lawNames(), testing::Contains("linearize"));
-  EXPECT_THAT(formsOf("linearize"), testing::ElementsAre("quadratic", "state", "fused_state", "merged_state", "chunked", "split", "grouped"));
-  EXPECT_TRUE(formsOf("none").empty());
 }

@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Explain.h"
 #include "GraphFixture.h"
-#include "attune/Support/FormTexts.h"
-#include "attune/Support/Laws.h"
+#include "attune/Laws/RewriteLaw.h"
 
 #include "gmock/gmock.h"
 
@@ -154,8 +153,8 @@ TEST(PrintNumbers, Units) {
 }
 
 TEST(FormTexts, EveryFormHasOne) {
-  for (const Law &law : laws)
-    for (llvm::StringRef form : law.forms)
-      EXPECT_FALSE(describeForm(law.name, form).empty()) << law.name.str() << ": " << form.str();
+  for (const auto &law : createLaws())
+    for (llvm::StringRef form : law->formNames())
+      EXPECT_FALSE(describeForm(law->name(), form).empty()) << law->name().str() << ": " << form.str();
   EXPECT_EQ(describeForm("linearize", "folded"), "");
 }

@@ -5,10 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTUNE_GRAPH_APPROXIMATELAW_H
-#define ATTUNE_GRAPH_APPROXIMATELAW_H
+#ifndef ATTUNE_LAWS_APPROXIMATELAW_H
+#define ATTUNE_LAWS_APPROXIMATELAW_H
 
 #include "attune/Attn/Attn.h"
+#include "attune/Laws/LawList.h"
 
 #include <memory>
 #include <string>
@@ -21,10 +22,11 @@ namespace attune::graph {
 /// the data: `attnc suggest` measures it.
 class ApproximateLaw {
 public:
+  explicit ApproximateLaw(const ListedLaw &listed) : listed(listed) {}
   virtual ~ApproximateLaw() = default;
 
   /// The name that `allow` uses.
-  virtual llvm::StringRef name() const = 0;
+  llvm::StringRef name() const { return listed.name; }
   /// What is computed instead, one clause for people.
   virtual llvm::StringRef change() const = 0;
   /// Whether the law speaks of such an op at all.
@@ -34,6 +36,8 @@ public:
   /// Builds the other function at the builder's place and returns the values for the op's results. Only after `refusal`
   /// was empty.
   virtual llvm::SmallVector<mlir::Value> build(mlir::OpBuilder &builder, mlir::Operation *op) const = 0;
+
+  const ListedLaw &listed; ///< in docs/Laws.md
 };
 
 /// Softmax attention as efficient attention: softmax of features and of keys apart (linear in the length).
@@ -50,7 +54,8 @@ std::unique_ptr<ApproximateLaw> createDropGuardsLaw();
 
 /// All of them, in the order in which they are offered.
 std::vector<std::unique_ptr<ApproximateLaw>> createApproximateLaws();
+llvm::SmallVector<llvm::StringRef> approximateLawNames();
 
 } // namespace attune::graph
 
-#endif // ATTUNE_GRAPH_APPROXIMATELAW_H
+#endif // ATTUNE_LAWS_APPROXIMATELAW_H

@@ -5,27 +5,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTUNE_GRAPH_REWRITELAW_H
-#define ATTUNE_GRAPH_REWRITELAW_H
+#ifndef ATTUNE_LAWS_REWRITELAW_H
+#define ATTUNE_LAWS_REWRITELAW_H
 
 #include "attune/Attn/Attn.h"
+#include "attune/Laws/LawList.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace attune::graph {
 
+/// A form, and how it computes, for somebody who has read the formula and nothing else.
+struct LawForm {
+  llvm::StringLiteral name, text;
+};
+
+/// A law in the registry: its name, what it speaks of, its forms, and what people are told of it.
+struct LawRow {
+  llvm::StringLiteral name;    ///< that `pin` uses
+  llvm::StringLiteral subject; ///< what it speaks of: "an output projection"
+  llvm::StringLiteral without; ///< why there is no choice without that: "the heads are the output as they are"
+  llvm::ArrayRef<LawForm> forms;        ///< in the order in which they are tried
+  llvm::ArrayRef<ListedLaw> identities; ///< of docs/Laws.md
+};
+
 /// An algebraic law (ARCHITECTURE, D5). It offers forms of an op; it never decides and never changes the op. Selection
 /// builds the offers beside the op in a scratch copy of the function.
 class RewriteLaw {
 public:
+  explicit RewriteLaw(const LawRow &row) : row(row) {}
   virtual ~RewriteLaw() = default;
 
-  /// The name that `pin` uses.
-  virtual llvm::StringRef name() const = 0;
-  /// The forms that it knows, in the order in which they are tried.
-  virtual llvm::ArrayRef<llvm::StringLiteral> forms() const = 0;
+  llvm::StringRef name() const { return row.name; }
+  llvm::ArrayRef<LawForm> forms() const { return row.forms; }
+  bool hasForm(llvm::StringRef form) const { return llvm::is_contained(formNames(), form); }
+  llvm::SmallVector<llvm::StringRef> formNames() const;
+
   /// Whether the law speaks of such an op at all.
   virtual bool appliesTo(mlir::Operation *op) const = 0;
   /// Why the op cannot take the form; empty if it can.
@@ -45,6 +63,8 @@ public:
   /// Whether a plan computes the op at all that a mark is about; where another form does away with it, the plan has no form
   /// of the law.
   virtual bool isComputed(mlir::Operation *op) const { return true; }
+
+  const LawRow &row;
 };
 
 /// Kernel attention as pair weights, through the state, or chunk by chunk (identities I1 and I10).
@@ -74,6 +94,21 @@ std::unique_ptr<RewriteLaw> createKeysLaw();
 /// All laws, in the order in which selection offers them.
 std::vector<std::unique_ptr<RewriteLaw>> createLaws();
 
+/// The law of that name, or null.
+const RewriteLaw *findLaw(llvm::StringRef name);
+llvm::SmallVector<llvm::StringRef> lawNames();
+/// How a form of a law computes; empty if there is no such form.
+llvm::StringRef describeForm(llvm::StringRef law, llvm::StringRef form);
+
+/// What is wrong with a pin.
+struct PinRefusal {
+  bool ofLaw; ///< there is nothing that the law speaks of; else no op can take the form
+  std::string expected, got, note;
+};
+
+/// Why no op of a function can be in a form of a law; nothing if one can.
+std::optional<PinRefusal> refusePin(mlir::Block &function, const RewriteLaw &law, llvm::StringRef form);
+
 } // namespace attune::graph
 
-#endif // ATTUNE_GRAPH_REWRITELAW_H
+#endif // ATTUNE_LAWS_REWRITELAW_H

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTUNE_SUPPORT_LAWTESTS_H
-#define ATTUNE_SUPPORT_LAWTESTS_H
+#ifndef ATTUNE_LAWS_LAWTESTS_H
+#define ATTUNE_LAWS_LAWTESTS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -31,4 +31,4 @@ void printLawTests(llvm::raw_ostream &out);
 
 } // namespace attune
 
-#endif // ATTUNE_SUPPORT_LAWTESTS_H
+#endif // ATTUNE_LAWS_LAWTESTS_H

@@ -6,19 +6,28 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// φ = m^{-1/2} (e^{L − c} + ε) with ε = 0, over a denominator without bias and floor: c cancels (I22), no pass over the keys
+// φ = m^{-1/2} (e^{L − c} + ε) with ε = 0, over a denominator without bias and floor: c cancels (I22), no pass over keys
 // looks for it, and queries and keys of any length keep their weights.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Graph/ApproximateLaw.h"
+#include "attune/Laws/ApproximateLaw.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::attn;
 
+static constexpr ListedLaw lawRow = {"A4",
+                                     "drop_guards",
+                                     "FAVOR with epsilon, bias and floor → with none of them, so that I12 holds",
+                                     "a stabilizer; no state in or out; no naive low rank",
+                                     "Rethinking Attention with Performers (arXiv 2009.14794)",
+                                     LawPlace::Consent,
+                                     "no pass over the keys for a maximum",
+                                     false};
+
 namespace {
 struct DropGuardsLaw : graph::ApproximateLaw {
-  StringRef name() const override { return "drop_guards"; }
+  DropGuardsLaw() : ApproximateLaw(lawRow) {}
   StringRef change() const override { return "FAVOR with epsilon 0 and a denominator without bias and floor"; }
   bool appliesTo(Operation *op) const override {
     auto kernel = dyn_cast<KernelOp>(op);

@@ -12,14 +12,24 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SoftmaxRefusals.h"
-#include "attune/Graph/ApproximateLaw.h"
+#include "attune/Laws/ApproximateLaw.h"
 
 using namespace mlir;
 using namespace attune;
 
+static constexpr ListedLaw lawRow = {
+    "A1",
+    "efficient",
+    "softmax_j(s ⟨q_i, k_j⟩) V → softmax_f(q_i)ᵀ softmax_j(K)ᵀ V",
+    "not causal; no window, low rank or lse",
+    "Efficient Attention (arXiv 1812.01243), the global half of ELFATT (arXiv 2501.06098)",
+    LawPlace::Consent,
+    "(n + N) d dv multiply-adds in place of n N (d + dv)",
+    false};
+
 namespace {
 struct EfficientLaw : graph::ApproximateLaw {
-  StringRef name() const override { return "efficient"; }
+  EfficientLaw() : ApproximateLaw(lawRow) {}
   StringRef change() const override { return "softmax of q's features and of k's sequence apart, without the scale"; }
   bool appliesTo(Operation *op) const override { return isa<attn::SoftmaxOp>(op); }
 

@@ -19,7 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Execution.h"
-#include "attune/Graph/RewriteLaw.h"
+#include "attune/Laws/RewriteLaw.h"
 #include "attune/Kernel/SketchRules.h"
 
 using namespace mlir;
@@ -144,14 +144,40 @@ static std::string sketchRefusal(PolysketchOp op, StringRef form) {
   return order;
 }
 
+static constexpr graph::LawForm forms[] = {
+    {"quadratic", "every query with every key that it sees, tile by tile: cost grows with n N"},
+    {"state", "keys and values are summed up in one matrix first, then queries read it: cost grows with n + N"},
+    {"fused_state", "state, with the sum and the reading in one kernel"},
+    {"merged_state", "state, with what pieces of the keys sum up to added up in the kernel that makes the last one"},
+    {"chunked", "causal, chunk by chunk; what earlier chunks sum up to is carried along: cost grows with n"},
+    {"split", "chunked, in parts of the sequence side by side, after what the keys of all but the last sum up to"},
+    {"grouped", "chunked, once for all query heads that share a key-value head"},
+};
+
+static constexpr ListedLaw identities[] = {
+    {"I1", "linearize", "(A Bᵀ) V = A (Bᵀ V)", "not causal; nothing between the product and V; no window",
+     "Transformers are RNNs (arXiv 2006.16236)", LawPlace::Choice,
+     "quadratic: n N (m + dv) multiply-adds; state: (n + N) m dv, which wins for n, N above some m dv / (m + dv); "
+     "fused_state: the same in one kernel, without workspace, which wins where heads occupy the cores; merged_state: "
+     "state "
+     "without a kernel for the merge of the pieces, which wins where a launch costs more than the counting"},
+    {"I10", "linearize", "o_i = A_i (S₀ + Σ_{j ≤ i} B_j v_jᵀ), in chunks", "causal, n = N",
+     "PolySketchFormer (arXiv 2310.01655), theorem 3.1", LawPlace::Choice,
+     "chunked: n T (m + dv) + 2 n m dv with T tokens a chunk; split: (1 - 1/P) (n m dv and a map of the keys) more, "
+     "for P parts of "
+     "the sequence side by side, which wins where heads are fewer than cores"},
+    {"I15", "linearize", "φ(K), Bᵀ V and loads of K and V once for the H/G query heads of a key-value head",
+     "the same K, V and φ; causal, n = N; no window", "GQA (arXiv 2305.13245)", LawPlace::Choice,
+     "grouped: chunked with one state a group, n m dv and a map of the keys less for each other head; loses where the "
+     "heads of groups are fewer than cores. Without causal every state is made once for a group anyway"},
+};
+
+static constexpr graph::LawRow lawRow = {"linearize", "a mechanism with features", "there is no state to go through",
+                                         forms, identities};
+
 namespace {
 struct LinearizeLaw : graph::RewriteLaw {
-  StringRef name() const override { return "linearize"; }
-  ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"quadratic", "state",   fusedForm, mergedForm,
-                                            "chunked",   splitForm, groupedForm};
-    return all;
-  }
+  LinearizeLaw() : RewriteLaw(lawRow) {}
   bool appliesTo(Operation *op) const override { return isa<KernelOp, PolysketchOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {

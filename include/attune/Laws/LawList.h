@@ -5,12 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTUNE_SUPPORT_LAWLIST_H
-#define ATTUNE_SUPPORT_LAWLIST_H
+#ifndef ATTUNE_LAWS_LAWLIST_H
+#define ATTUNE_LAWS_LAWLIST_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <vector>
 
 namespace attune {
 
@@ -27,7 +29,7 @@ enum class LawPlace {
 /// An identity in real arithmetic: both sides of the formula are the same function where the condition holds. If it is
 /// not exact, the left side is replaced by the right one, another function.
 struct ListedLaw {
-  llvm::StringLiteral id;   ///< I1, I2 … (S1 … for choices of the schedule, A1 … for approximate laws) as comments and documents call it
+  llvm::StringLiteral id;   ///< I1 …, of choices of the schedule S1 …, of approximate laws A1 …, as everybody calls it
   llvm::StringLiteral name; ///< the law's name in `pin` where it is a choice, else a name for people
   llvm::StringLiteral formula, condition;
   llvm::StringLiteral source;
@@ -36,14 +38,14 @@ struct ListedLaw {
   bool exact = true;
 };
 
-/// All of them, in the order of their numbers.
-llvm::ArrayRef<ListedLaw> listedLaws();
+/// All identities in the order of their numbers: those of laws, which stand beside them, and the others.
+std::vector<ListedLaw> listedLaws();
 
 /// Choices of the schedule, which change no formula: what is computed where.
-llvm::ArrayRef<ListedLaw> scheduleLawList();
+std::vector<ListedLaw> scheduleLawList();
 
 /// The approximate ones, by consent.
-llvm::ArrayRef<ListedLaw> approximateLawList();
+std::vector<ListedLaw> approximateLawList();
 
 /// "choice", "canonical", "kernels", "schedule", "not yet" or "consent".
 llvm::StringRef nameOf(LawPlace place);
@@ -54,4 +56,4 @@ void printLawTable(llvm::raw_ostream &out);
 
 } // namespace attune
 
-#endif // ATTUNE_SUPPORT_LAWLIST_H
+#endif // ATTUNE_LAWS_LAWLIST_H

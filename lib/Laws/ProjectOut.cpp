@@ -13,9 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Execution.h"
-#include "attune/Graph/Metric.h"
-#include "attune/Graph/RewriteLaw.h"
-#include "attune/Support/Laws.h"
+#include "attune/Laws/RewriteLaw.h"
 
 using namespace mlir;
 using namespace attune;
@@ -36,24 +34,30 @@ static std::string headsRefusal(Operation *op) {
   return "";
 }
 
-std::string graph::epilogueRefusal(const cost::AttentionShape &shape, tile::TargetKind target) {
-  if (!shape.outputModel)
-    return "";
-  if (target == tile::TargetKind::GPU)
-    return "rows as wide as the model hold registers that the kernels of a GPU do not have (not supported yet)";
-  if (shape.family == cost::Family::Softmax && shape.split)
-    return "each head ends in a program of its own, where its last piece of keys arrives, and none has all heads of a token";
-  if (shape.fused)
-    return "a kernel that keeps a state has all tokens of one head, and no kernel has all heads of a token";
-  if (shape.family == cost::Family::Kernel && shape.form == Form::Chunked)
-    return "chunks follow one another within a head, and no kernel has all heads of a token";
-  return "";
-}
+static constexpr graph::LawForm forms[] = {
+    {"materialized", "a kernel of its own reads the stored heads and multiplies them by wo"},
+    {"epilogue", "the kernel that computes the heads multiplies each by wo at once; none is stored"},
+};
+
+static constexpr ListedLaw identities[] = {
+    {"S2", "project_out",
+     "y = Σ_h o_h W_O[h] of stored heads = the same sum where a block's heads are computed, one after another",
+     "one attention has all heads, and its kernels a block of queries at a time: softmax, powers, effatt, agent, "
+     "kernel attention "
+     "in quadratic form or from a stored state; nobody else reads the heads; on a CPU",
+     "FlashAttention (arXiv 2205.14135), of what is cheaper to keep than to store", LawPlace::Choice,
+     "materialized: a launch, n H dv numbers stored and read; epilogue: none of the two, and no heads in parallel, "
+     "which "
+     "wins for blocks enough for every core, and loses for one block of queries, or where n D sums leave the core's "
+     "cache between heads"},
+};
+
+static constexpr graph::LawRow lawRow = {"project_out", "an output projection", "the heads are the output as they are",
+                                         forms, identities};
 
 namespace {
 struct ProjectOutLaw : graph::RewriteLaw {
-  StringRef name() const override { return "project_out"; }
-  ArrayRef<StringLiteral> forms() const override { return projectOutForms; }
+  ProjectOutLaw() : RewriteLaw(lawRow) {}
   bool appliesTo(Operation *op) const override { return isa<ProjectOutputOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {

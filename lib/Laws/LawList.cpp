@@ -10,59 +10,50 @@
 // weights of pairs, s a scale, 1 a vector of ones.
 //
 //===----------------------------------------------------------------------===//
-#include "attune/Support/LawList.h"
+#include "attune/Laws/LawList.h"
+
+#include "attune/Laws/ApproximateLaw.h"
+#include "attune/Laws/RewriteLaw.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace attune;
 
 static constexpr ListedLaw laws[] = {
-    {"I1", "linearize", "(A Bᵀ) V = A (Bᵀ V)", "not causal; nothing between the product and V; no window",
-     "Transformers are RNNs (arXiv 2006.16236)", LawPlace::Choice,
-     "quadratic: n N (m + dv) multiply-adds; state: (n + N) m dv, which wins for n, N above some m dv / (m + dv); "
-     "fused_state: the same in one kernel, without workspace, which wins where heads occupy the cores; merged_state: state "
-     "without a kernel for the merge of the pieces, which wins where a launch costs more than the counting"},
     {"I2", "normaliser", "(A Bᵀ) [V 1] = [(A Bᵀ) V, (A Bᵀ) 1]", "a linear form with a denominator",
      "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Kernels,
      "a vector z = Bᵀ 1 beside the state: a column more would make dv + 1 wide tiles, half of them padding"},
-    {"I3", "low_rank", "E (x W + 1 βᵀ) = (E x) W + (E 1) βᵀ",
-     "no rope, qk_norm or map between; nobody reads the tokens uncompressed; parts share no projection",
-     "Linformer (arXiv 2006.04768)", LawPlace::Choice,
-     "project_first: N D d + N k d multiply-adds a head; compress_first: k D d a head and N k D for each E, which wins for "
-     "one E of many heads, and loses for one narrow head or an E of each head with k above d"},
     {"I4", "one E x", "E x W_h for all heads h, and for K and V, from one E x", "the same E and the same x",
      "FLuRKA (arXiv 2306.15799)", LawPlace::Kernels,
-     "what compress_first makes once: for all heads of a layer, and for K and V of a tied E. Layers have inputs of their own"},
-    {"I5", "fold", "(x W + β) M = x (W M) + β M, M = ωᵀ",
-     "no rope, qk_norm or E between; tokens are read through ω alone (never keys of favor); parameters of prepare",
-     "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Choice,
-     "apart: D d + d m a token; folded: D m, which wins for m < d D / (D - d): few features, narrow models"},
-    {"I6", "product of W_Q and W_K", "(x W_Q) (x W_K)ᵀ = x (W_Q W_Kᵀ) xᵀ", "exact softmax or powers; no rope, no qk_norm",
-     "Attention Is All You Need (arXiv 1706.03762), by associativity", LawPlace::NotYet,
-     "rare: scores become D wide. With two heads or more it loses at every length; with one head of width D it saves one "
+     "what compress_first makes once: for all heads of a layer, and for K and V of a tied E. Layers have inputs of "
+     "their own"},
+    {"I6", "product of W_Q and W_K", "(x W_Q) (x W_K)ᵀ = x (W_Q W_Kᵀ) xᵀ",
+     "exact softmax or powers; no rope, no qk_norm", "Attention Is All You Need (arXiv 1706.03762), by associativity",
+     LawPlace::NotYet,
+     "rare: scores become D wide. With two heads or more it loses at every length; with one head of width D it saves "
+     "one "
      "projection of four"},
     {"I7", "powers of products", "⟨x ⊗ x, y ⊗ y⟩ = ⟨x, y⟩²", "always", "PolySketchFormer (arXiv 2310.01655)",
      LawPlace::Kernels,
      "pairs square ⟨S(q), S(k)⟩, r multiply-adds instead of r²; a state needs the lift, which is in its slices. The "
      "symmetric half of the lift is left out: slices of unequal length"},
     {"I8", "powers of products", "⟨x^⊗p, y^⊗p⟩ = ⟨x, y⟩^p", "always", "PolySketchFormer (arXiv 2310.01655)",
-     LawPlace::Kernels, "polynomial attention raises the product. A state of tensor features has d^p rows: rare, of degree 4, the least "
+     LawPlace::Kernels,
+     "polynomial attention raises the product. A state of tensor features has d^p rows: rare, of degree 4, the least "
      "in use, it pays at no length; of degree 2 it would for very long sequences"},
     {"I9", "Hadamard transform", "x H by h log₂ h additions = x times a dense matrix", "h a power of two",
      "PolySketchFormer (arXiv 2310.01655)", LawPlace::Kernels,
-     "dense, made by prepare: r of h columns are wanted, and the matrix has no padding. A transform could save less than "
+     "dense, made by prepare: r of h columns are wanted, and the matrix has no padding. A transform could save less "
+     "than "
      "a quarter of an attention"},
-    {"I10", "linearize", "o_i = A_i (S₀ + Σ_{j ≤ i} B_j v_jᵀ), in chunks", "causal, n = N",
-     "PolySketchFormer (arXiv 2310.01655), theorem 3.1", LawPlace::Choice,
-     "chunked: n T (m + dv) + 2 n m dv with T tokens a chunk; split: (1 - 1/P) (n m dv and a map of the keys) more, for P parts of "
-     "the sequence side by side, which wins where heads are fewer than cores"},
-    {"I11", "pieces of the sequence", "Bᵀ V = Σ over pieces; softmax's with a rescaling", "the order of sums may change",
-     "Transformers are RNNs (arXiv 2006.16236)", LawPlace::Schedule,
+    {"I11", "pieces of the sequence", "Bᵀ V = Σ over pieces; softmax's with a rescaling",
+     "the order of sums may change", "Transformers are RNNs (arXiv 2006.16236)", LawPlace::Schedule,
      "states and compressions in pieces of a fixed length, merged in order, so that bits depend on N alone"},
     {"I12", "factors that cancel", "softmax(S + u 1ᵀ) = softmax(S); (c W V) / (c W 1) = (W V) / (W 1)",
      "denominator without bias, floor and epsilon; of shifts: no rope, qk_norm or E between, nobody reads lse",
      "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Canonical,
-     "the graph drops the scale of powers, of sketches and of positive features, and the bias of keys that a softmax compares; "
+     "the graph drops the scale of powers, of sketches and of positive features, and the bias of keys that a softmax "
+     "compares; "
      "kernels drop FAVOR's -|q|²/2 and m^-1/2 and take the stabilizer they like. The norms of focused queries stay: "
      "most with few channels, where they are 6 % of an attention (32 of them)"},
     {"I13", "online softmax", "softmax over pieces, merged by maximum and sum", "always",
@@ -70,38 +61,60 @@ static constexpr ListedLaw laws[] = {
      "every softmax; its forward pass stores no weights"},
     {"I14", "windows are views", "f(x)[window] = f(x[window])", "f acts on each token alone",
      "Swin Transformer (arXiv 2103.14030)", LawPlace::Kernels,
-     "a window is an attribute of the attention, so that both sides are one graph: projection, rope and qk_norm before it, maps "
+     "a window is an attribute of the attention, so that both sides are one graph: projection, rope and qk_norm before "
+     "it, maps "
      "in its loads, which have strides; nothing is copied"},
-    {"I15", "linearize", "φ(K), Bᵀ V and loads of K and V once for the H/G query heads of a key-value head",
-     "the same K, V and φ; causal, n = N; no window", "GQA (arXiv 2305.13245)", LawPlace::Choice,
-     "grouped: chunked with one state a group, n m dv and a map of the keys less for each other head; loses where the "
-     "heads of groups are fewer than cores. Without causal every state is made once for a group anyway"},
-    {"I16", "order of features", "⟨x Π, y Π⟩ = ⟨x, y⟩", "one permutation Π for q and k", "elementary", LawPlace::Kernels,
-     "what prepare makes lies as kernels read it: W packed by heads"},
+    {"I16", "order of features", "⟨x Π, y Π⟩ = ⟨x, y⟩", "one permutation Π for q and k", "elementary",
+     LawPlace::Kernels, "what prepare makes lies as kernels read it: W packed by heads"},
     {"I17", "product of W_V and W_O", "(P x W_V) W_O = P x (W_V W_O) of each head", "no LePE or bias between",
      "Attention Is All You Need (arXiv 1706.03762), by associativity", LawPlace::NotYet,
-     "rare: values become D wide in every product with P. With two heads or more it loses at every length; with one head of "
+     "rare: values become D wide in every product with P. With two heads or more it loses at every length; with one "
+     "head of "
      "width D it saves one projection of four"},
     {"I18", "blocks that nobody sees", "a block of weights that the mask clears adds 0", "mask known from places alone",
      "FlashAttention (arXiv 2205.14135)", LawPlace::Kernels, "tiles past the diagonal are not visited"},
     {"I19", "E as a product", "(E₁ E₂) x = E₁ (E₂ x)", "E is declared as a product", "Linformer (arXiv 2006.04768)",
      LawPlace::NotYet, "a spec's e is any matrix; pooling without one is agent attention's"},
     {"I20", "recomputation", "weights of a backward pass from lse, features from tokens", "deterministic draws",
-     "FlashAttention (arXiv 2205.14135)", LawPlace::NotYet, "there is no backward pass yet; lse and states are its results"},
-    {"I21", "LePE as an epilogue", "o + L(V), L linear and local", "V as projected, before E", "CSWin (arXiv 2107.00652)",
-     LawPlace::Kernels, "added to a block of the output before it is stored"},
+     "FlashAttention (arXiv 2205.14135)", LawPlace::NotYet,
+     "there is no backward pass yet; lse and states are its results"},
+    {"I21", "LePE as an epilogue", "o + L(V), L linear and local", "V as projected, before E",
+     "CSWin (arXiv 2107.00652)", LawPlace::Kernels, "added to a block of the output before it is stored"},
     {"I22", "constant stabilizer", "exp(a - c) / Σ exp(b - c) is the same for every c", "epsilon = 0, no guard",
      "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Canonical,
-     "terms take the constant one, which needs no pass over the keys; kernels carry a running one of each feature instead, "
+     "terms take the constant one, which needs no pass over the keys; kernels carry a running one of each feature "
+     "instead, "
      "since against the constant one features of large tokens vanish in f32"},
     {"I23", "what parameters alone decide", "f(parameters) computed once; equal parameters are one",
      "parameters, not inputs of a run", "elementary", LawPlace::Canonical,
-     "equal ops of equal operands become one; prepare makes sketches' matrices, folded and packed weights, each once for all that "
+     "equal ops of equal operands become one; prepare makes sketches' matrices, folded and packed weights, each once "
+     "for all that "
      "read it; a tied E is one argument. Parameters are given with prepare, so none become literals, and equal ones of "
      "different names stay two"},
 };
 
-llvm::ArrayRef<ListedLaw> attune::listedLaws() { return laws; }
+/// Those that laws register under numbers with that letter, and others of that letter, by their numbers.
+static std::vector<ListedLaw> inOrder(char letter, llvm::ArrayRef<ListedLaw> others) {
+  std::vector<ListedLaw> list(others.begin(), others.end());
+  for (const std::unique_ptr<graph::RewriteLaw> &law : graph::createLaws())
+    for (const ListedLaw &identity : law->row.identities)
+      if (identity.id.front() == letter)
+        list.push_back(identity);
+  auto number = [](const ListedLaw &law) { return std::stoi(law.id.drop_front().str()); };
+  llvm::sort(list, [&](const ListedLaw &left, const ListedLaw &right) { return number(left) < number(right); });
+  return list;
+}
+
+std::vector<ListedLaw> attune::listedLaws() { return inOrder('I', laws); }
+
+std::vector<ListedLaw> attune::scheduleLawList() { return inOrder('S', {}); }
+
+std::vector<ListedLaw> attune::approximateLawList() {
+  std::vector<ListedLaw> list;
+  for (const std::unique_ptr<graph::ApproximateLaw> &law : graph::createApproximateLaws())
+    list.push_back(law->listed);
+  return list;
+}
 
 llvm::StringRef attune::nameOf(LawPlace place) {
   switch (place) {

@@ -15,8 +15,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/Execution.h"
-#include "attune/Graph/RewriteLaw.h"
-#include "attune/Support/Laws.h"
+#include "attune/Laws/RewriteLaw.h"
 
 using namespace mlir;
 using namespace attune;
@@ -31,8 +30,9 @@ static std::string readerRefusal(Operation *reader) {
     return "";
   }
   if (auto kernel = dyn_cast<KernelOp>(reader))
-    return kernel.getCompressKey() ? "features are compressed by kernels that read the tokens once for every block of compressed tokens"
-                                   : "";
+    return kernel.getCompressKey()
+               ? "features are compressed by kernels that read the tokens once for every block of compressed tokens"
+               : "";
   if (isa<LepeOp>(reader))
     return "lepe reads every value with its neighbours";
   if (isa<SoftmaxOp, PolynomialOp, EffattOp, CompressOp>(reader))
@@ -40,10 +40,25 @@ static std::string readerRefusal(Operation *reader) {
   return "the kernels of " + reader->getName().stripDialect().str() + " read their tokens several times";
 }
 
+static constexpr graph::LawForm forms[] = {
+    {"materialized", "a kernel of its own stores the projected tokens"},
+    {"fused", "the kernel that reads projected tokens computes them itself, tile by tile"},
+};
+
+static constexpr ListedLaw identities[] = {
+    {"S1", "project", "x W of all tokens, stored = x W of a tile, wherever the tile is read",
+     "softmax, powers, kernel attention, EFFATT or E read the tokens; no LePE of them; on a CPU",
+     "FlashAttention (arXiv 2205.14135), of what is cheaper to compute than to fetch", LawPlace::Choice,
+     "materialized: n D d a head, a launch and n d numbers stored; fused: none of the two, and T D d for every tile that "
+     "is read, which wins for queries and for keys that are read once, and loses where blocks of queries visit the keys "
+     "many times or programs of the reader are fewer than cores"},
+};
+
+static constexpr graph::LawRow lawRow = {"project", "a projection", "tokens are inputs as they are", forms, identities};
+
 namespace {
 struct ProjectLaw : graph::RewriteLaw {
-  StringRef name() const override { return "project"; }
-  ArrayRef<StringLiteral> forms() const override { return projectForms; }
+  ProjectLaw() : RewriteLaw(lawRow) {}
   bool appliesTo(Operation *op) const override { return isa<ProjectOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SoftmaxRefusals.h"
-#include "attune/Graph/ApproximateLaw.h"
+#include "attune/Laws/ApproximateLaw.h"
 
 using namespace mlir;
 using namespace attune;
@@ -19,9 +19,18 @@ using namespace attune;
 /// Tokens of a block: some times a tile, so that tiles are full, and of the papers' sizes for text (128 … 512).
 static constexpr int64_t blockLength = 256;
 
+static constexpr ListedLaw lawRow = {"A2",
+                                     "local",
+                                     "softmax over all keys → softmax over the keys of the query's block of 256",
+                                     "n = N, a multiple of 256 and known; no window, low rank or lse",
+                                     "the local half of ELFATT (arXiv 2501.06098), for sequences",
+                                     LawPlace::Consent,
+                                     "256 n (d + dv) multiply-adds in place of n N (d + dv)",
+                                     false};
+
 namespace {
 struct LocalLaw : graph::ApproximateLaw {
-  StringRef name() const override { return "local"; }
+  LocalLaw() : ApproximateLaw(lawRow) {}
   StringRef change() const override { return "softmax inside blocks of 256 tokens"; }
   bool appliesTo(Operation *op) const override { return isa<attn::SoftmaxOp>(op); }
 

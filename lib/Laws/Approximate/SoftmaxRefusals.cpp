@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "SoftmaxRefusals.h"
 
-#include "attune/Graph/ApproximateLaw.h"
+#include "attune/Laws/ApproximateLaw.h"
 
 using namespace mlir;
 using namespace attune;
@@ -29,4 +29,8 @@ std::vector<std::unique_ptr<graph::ApproximateLaw>> graph::createApproximateLaws
   laws.push_back(createAgentsLaw());
   laws.push_back(createDropGuardsLaw());
   return laws;
+}
+
+SmallVector<StringRef> graph::approximateLawNames() {
+  return llvm::map_to_vector(createApproximateLaws(), [](const auto &law) { return law->name(); });
 }

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SoftmaxRefusals.h"
-#include "attune/Graph/ApproximateLaw.h"
+#include "attune/Laws/ApproximateLaw.h"
 
 using namespace mlir;
 using namespace attune;
@@ -26,9 +26,19 @@ static int64_t agentsFor(int64_t queries) {
   return 0;
 }
 
+static constexpr ListedLaw lawRow = {
+    "A3",
+    "agents",
+    "softmax(s Q Kᵀ) V → softmax(s Q Aᵀ) softmax(s A Kᵀ) V, A the means of a runs of queries",
+    "not causal; some a from 16 to 64 divides n, which is known; no window, low rank or lse",
+    "Agent Attention (arXiv 2312.08874)",
+    LawPlace::Consent,
+    "(n + N) a (d + dv) multiply-adds in place of n N (d + dv)",
+    false};
+
 namespace {
 struct AgentsLaw : graph::ApproximateLaw {
-  StringRef name() const override { return "agents"; }
+  AgentsLaw() : ApproximateLaw(lawRow) {}
   StringRef change() const override { return "softmax by way of 16 to 64 agents, means of runs of queries"; }
   bool appliesTo(Operation *op) const override { return isa<attn::SoftmaxOp>(op); }
 
@@ -47,8 +57,9 @@ struct AgentsLaw : graph::ApproximateLaw {
   SmallVector<Value> build(OpBuilder &builder, Operation *operation) const override {
     auto op = cast<attn::SoftmaxOp>(operation);
     int64_t agents = agentsFor(op.getQuery().getType().getDimSize(2));
-    auto made = attn::AgentOp::create(builder, op.getLoc(), op.getOutput().getType(), op.getQuery(), op.getKey(),
-                                      op.getValue(), op.getLengths(), builder.getI64IntegerAttr(agents), op.getScaleAttr());
+    auto made =
+        attn::AgentOp::create(builder, op.getLoc(), op.getOutput().getType(), op.getQuery(), op.getKey(), op.getValue(),
+                              op.getLengths(), builder.getI64IntegerAttr(agents), op.getScaleAttr());
     return {made.getOutput()};
   }
 };

@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/CompressFirst.h"
-#include "attune/Graph/RewriteLaw.h"
+#include "attune/Laws/RewriteLaw.h"
 
 using namespace mlir;
 using namespace attune;
@@ -42,13 +42,27 @@ static std::string obstacle(Operation *between) {
   return "the parts read different heads of these tokens";
 }
 
+static constexpr graph::LawForm forms[] = {
+    {"project_first", "E (x W): tokens are projected, then compressed"},
+    {"compress_first", "(E x) W: the layer's input is compressed, then the few rows are projected"},
+};
+
+static constexpr ListedLaw identities[] = {
+    {"I3", "low_rank", "E (x W + 1 βᵀ) = (E x) W + (E 1) βᵀ",
+     "no rope, qk_norm or map between; nobody reads the tokens uncompressed; parts share no projection",
+     "Linformer (arXiv 2006.04768)", LawPlace::Choice,
+     "project_first: N D d + N k d multiply-adds a head; compress_first: k D d a head and N k D for each E, which wins "
+     "for "
+     "one E of many heads, and loses for one narrow head or an E of each head with k above d"},
+};
+
+static constexpr graph::LawRow lawRow = {"low_rank", "compressed tokens of a projection",
+                                         "there are no tokens to compress before or after their projection", forms,
+                                         identities};
+
 namespace {
 struct LowRankLaw : graph::RewriteLaw {
-  StringRef name() const override { return "low_rank"; }
-  ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"project_first", "compress_first"};
-    return all;
-  }
+  LowRankLaw() : RewriteLaw(lawRow) {}
   bool appliesTo(Operation *op) const override {
     auto compress = dyn_cast<CompressOp>(op);
     return compress && projectionOf(compress.getSource());

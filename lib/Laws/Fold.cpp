@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Folded.h"
-#include "attune/Graph/RewriteLaw.h"
+#include "attune/Laws/RewriteLaw.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -70,13 +70,24 @@ static std::string kernelRefusal(KernelOp kernel, bool keys) {
   return whyNotThroughOmega(kernel.getFeatureMap(), keys, cancels).str();
 }
 
+static constexpr graph::LawForm forms[] = {
+    {"apart", "tokens are projected, then multiplied by the random features"},
+    {"folded", "weight and random features are multiplied by `prepare`, so that tokens meet one matrix"},
+};
+
+static constexpr ListedLaw identities[] = {
+    {"I5", "fold", "(x W + β) M = x (W M) + β M, M = ωᵀ",
+     "no rope, qk_norm or E between; tokens are read through ω alone (never keys of favor); parameters of prepare",
+     "Rethinking Attention with Performers (arXiv 2009.14794)", LawPlace::Choice,
+     "apart: D d + d m a token; folded: D m, which wins for m < d D / (D - d): few features, narrow models"},
+};
+
+static constexpr graph::LawRow lawRow = {"fold", "a projection whose tokens meet random features",
+                                         "there is nothing to fold a weight with", forms, identities};
+
 namespace {
 struct FoldLaw : graph::RewriteLaw {
-  StringRef name() const override { return "fold"; }
-  ArrayRef<StringLiteral> forms() const override {
-    static constexpr StringLiteral all[] = {"apart", "folded"};
-    return all;
-  }
+  FoldLaw() : RewriteLaw(lawRow) {}
   bool appliesTo(Operation *op) const override {
     auto project = dyn_cast<ProjectOp>(op);
     return project && meetsOmega(project.getResult());

@@ -14,8 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Execution.h"
-#include "attune/Graph/RewriteLaw.h"
-#include "attune/Support/Laws.h"
+#include "attune/Laws/RewriteLaw.h"
 
 using namespace mlir;
 using namespace attune;
@@ -23,10 +22,28 @@ using namespace attune::attn;
 
 static constexpr StringLiteral splitForm = "split";
 
+static constexpr graph::LawForm forms[] = {
+    {"in_order", "a core goes through all keys that a block of queries sees"},
+    {"split", "pieces of the keys side by side; the core with the last of them puts together what all have left"},
+};
+
+static constexpr ListedLaw identities[] = {
+    {"S5", "keys",
+     "the keys of a block of queries one after another = pieces of them, merged by maximum and sum in their order",
+     "exact softmax without windows; how many queries there are is in the spec",
+     "Flash-Decoding (pytorch.org/blog/flash-decoding), of queries too few to fill a machine", LawPlace::Choice,
+     "in_order: a program for each batch entry, head and block of queries; split: as many times as there are pieces, "
+     "of which the last "
+     "merges what all have stored, which wins where few queries see many keys and batch, heads and blocks are fewer "
+     "than cores"},
+};
+
+static constexpr graph::LawRow lawRow = {"keys", "softmax", "only exact attention has its keys in order or split",
+                                         forms, identities};
+
 namespace {
 struct KeysLaw : graph::RewriteLaw {
-  StringRef name() const override { return "keys"; }
-  ArrayRef<StringLiteral> forms() const override { return keysForms; }
+  KeysLaw() : RewriteLaw(lawRow) {}
   bool appliesTo(Operation *op) const override { return isa<SoftmaxOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {

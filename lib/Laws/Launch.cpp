@@ -14,9 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Execution.h"
-#include "attune/Graph/Metric.h"
-#include "attune/Graph/RewriteLaw.h"
-#include "attune/Support/Laws.h"
+#include "attune/Laws/RewriteLaw.h"
 
 using namespace mlir;
 using namespace attune;
@@ -25,17 +23,33 @@ using namespace attune::attn;
 /// Why the kernels of a part cannot run beside those of others; empty if they can.
 static std::string partRefusal(Value part) {
   Operation *attention = attentionOf(part);
-  if (!attention || !graph::isMechanism(attention))
+  if (!attention || !isa<MechanismOpInterface>(attention))
     return "a part is not attention itself";
   if (auto kernel = dyn_cast<KernelOp>(attention); kernel && kernel.getCompressKey())
     return "kernels that compress the features of a part run before all parts";
   return "";
 }
 
+static constexpr graph::LawForm forms[] = {
+    {"sequential", "one part after the other"},
+    {"co_launched", "the first kernels of all parts in one launch, then the second ones"},
+};
+
+static constexpr ListedLaw identities[] = {
+    {"S4", "launch", "the kernels of part after part = the first kernels of all parts, then the second ones",
+     "two parts or more, all attention; no part compresses its features; on a CPU",
+     "ELFATT (arXiv 2501.06098), whose halves are two calls", LawPlace::Choice,
+     "sequential: as many launches as all parts have, each with the programs of one; co_launched: as many as the "
+     "longest "
+     "part has, with those of all, which wins where a part alone leaves cores idle and where launches are most of the "
+     "time"},
+};
+
+static constexpr graph::LawRow lawRow = {"launch", "parts", "there is nothing to run together with", forms, identities};
+
 namespace {
 struct LaunchLaw : graph::RewriteLaw {
-  StringRef name() const override { return "launch"; }
-  ArrayRef<StringLiteral> forms() const override { return launchForms; }
+  LaunchLaw() : RewriteLaw(lawRow) {}
   bool appliesTo(Operation *op) const override { return isa<ConcatHeadsOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {

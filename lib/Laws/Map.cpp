@@ -14,8 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Execution.h"
-#include "attune/Graph/RewriteLaw.h"
-#include "attune/Support/Laws.h"
+#include "attune/Laws/RewriteLaw.h"
 
 using namespace mlir;
 using namespace attune;
@@ -34,10 +33,26 @@ static void markKeys(Value term) {
       markKeys(operand);
 }
 
+static constexpr graph::LawForm forms[] = {
+    {"fused", "the kernel that reads keys maps them itself, tile by tile, as often as it reads them"},
+    {"materialized", "a kernel of its own stores the features of all keys, once for all that read them"},
+};
+
+static constexpr ListedLaw identities[] = {
+    {"S3", "map", "φ(K) of all keys, stored = φ(k) of a tile, wherever the tile is read",
+     "kernel attention whose features are not compressed; on a CPU",
+     "GQA (arXiv 2305.13245), of what is made once for a group", LawPlace::Choice,
+     "fused: a key is mapped for every block of queries and every query head that reads it; materialized: once, by as "
+     "many cores as there are, for a launch and m f32 numbers a key, which wins for dear maps with several readers or "
+     "idle cores"},
+};
+
+static constexpr graph::LawRow lawRow = {"map", "a mechanism with a feature map", "there are no features of keys",
+                                         forms, identities};
+
 namespace {
 struct MapLaw : graph::RewriteLaw {
-  StringRef name() const override { return "map"; }
-  ArrayRef<StringLiteral> forms() const override { return mapForms; }
+  MapLaw() : RewriteLaw(lawRow) {}
   bool appliesTo(Operation *op) const override { return isa<KernelOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
