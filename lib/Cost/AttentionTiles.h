@@ -8,7 +8,8 @@
 #ifndef ATTUNE_LIB_COST_ATTENTIONTILES_H
 #define ATTUNE_LIB_COST_ATTENTIONTILES_H
 
-#include "attune/Cost/AttentionWork.h"
+#include "attune/Cost/AttentionShape.h"
+#include "attune/Tile/Tile.h"
 
 #include "llvm/Support/MathExtras.h"
 

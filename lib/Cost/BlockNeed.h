@@ -8,7 +8,8 @@
 #ifndef ATTUNE_LIB_COST_BLOCKNEED_H
 #define ATTUNE_LIB_COST_BLOCKNEED_H
 
-#include "attune/Cost/AttentionWork.h"
+#include "attune/Cost/AttentionShape.h"
+#include "attune/Tile/Tile.h"
 
 namespace attune::cost {
 

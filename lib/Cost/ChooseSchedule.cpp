@@ -36,59 +36,56 @@ int64_t cost::accumulatorsPerThread(const AttentionShape &shape, tile::ScheduleA
   return blockNeed(shape, schedule).registers;
 }
 
-static double largestTiles(const AttentionShape &shape, tile::ScheduleAttr schedule) {
-  double bytes = 0;
-  for (const KernelWork &kernel : attentionWork(shape, schedule))
-    bytes = std::max(bytes, kernel.work.liveBytes);
-  return bytes;
+static llvm::Error tooLarge(double bytes, const DeviceDescription &device) {
+  return llvm::createStringError(tile::noScheduleFits +
+                                 llvm::formatv("expected tiles of at most {0} bytes on {1}, but got {2:F0}",
+                                               tile::mostScratchBytes, device.name, bytes)
+                                     .str());
+}
+
+/// Bytes of the largest operand of a tile of so many rows. Where they alone are too many no kernel is tried: tables of so many
+/// channels would fill the memory.
+static double operandBytes(llvm::ArrayRef<AttentionShape> shapes, int64_t rows) {
+  int64_t widest = 0;
+  for (const AttentionShape &shape : shapes) {
+    int64_t features = shape.family == Family::Polysketch ? shape.sketch : shape.features;
+    widest = std::max({widest, shape.width, shape.valueWidth, features});
+  }
+  return 4.0 * static_cast<double>(rows) * static_cast<double>(widest);
 }
 
 /// 64-row tiles, or smaller ones where the tiles of wide heads would fall out of half of the core's cache; the other
 /// half is for what streams through. Smaller tiles than 16 rows would waste registers, so those are the last resort.
-static tile::ScheduleAttr chooseForCpu(const AttentionShape &shape, mlir::Type storage,
-                                       const DeviceDescription &device) {
+static llvm::Expected<tile::ScheduleAttr> chooseForCpu(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
+                                                       const DeviceDescription &device, const TriedKernels &kernels) {
+  constexpr int64_t fewestRows = 16;
+  if (double bytes = operandBytes(shapes, fewestRows); bytes > tile::mostScratchBytes)
+    return tooLarge(bytes, device);
   mlir::MLIRContext *context = storage.getContext();
   // Processors may have dot products of bf16; of f16 they do not.
   mlir::Type operand = storage.isBF16() ? storage : mlir::Float32Type::get(context);
-  tile::ScheduleAttr schedule;
-  for (int64_t rows : {64, 32, 16}) {
-    schedule =
+  for (int64_t rows = 64;; rows /= 2) {
+    auto schedule =
         tile::ScheduleAttr::get(context, tile::TargetKind::CPU, rows, rows, piece, operand, /*warps=*/1, /*stages=*/1);
-    double bytes = largestTiles(shape, schedule);
+    double bytes = kernels.liveBytes ? kernels.liveBytes(schedule) : 0;
     ATTUNE_DEBUG() << "tiles of " << rows << " rows hold " << bytes << " bytes of " << device.fastBytes;
-    if (bytes <= device.fastBytes / 2)
-      break;
+    if (bytes <= device.fastBytes / 2 || (rows == fewestRows && bytes <= tile::mostScratchBytes))
+      return schedule;
+    if (rows == fewestRows)
+      return tooLarge(bytes, device);
   }
-  return schedule;
-}
-
-llvm::Error cost::checkTiles(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
-                             const DeviceDescription &device) {
-  constexpr double most = tile::mostScratchBytes;
-  double bytes = 0;
-  for (AttentionShape one : shapes) {
-    one.batch = one.queries = one.keys = 1;
-    bytes = std::max(bytes, largestTiles(one, schedule));
-  }
-  if (bytes <= most)
-    return llvm::Error::success();
-  return llvm::createStringError(tile::noScheduleFits +
-                                 llvm::formatv("expected tiles of at most {0:F0} bytes on {1}, but got {2:F0}",
-                                               most, device.name, bytes)
-                                     .str());
 }
 
 /// Kernel attention in chunks whose tokens lie in memory.
 static bool isChunked(const AttentionShape &shape) {
-  bool projects = shape.queryModel || shape.keyModel || shape.valueModel || shape.outputModel;
-  return shape.family == Family::Kernel && shape.form == attn::Form::Chunked && !projects;
+  return shape.family == Family::Kernel && shape.form == attn::Form::Chunked && !shape.projectsInLoad && !shape.projectsOutput;
 }
 
 /// Half the rows if that is cheaper in a long sequence: shorter chunks have fewer pairs, and touch the state more
 /// often. Below 32 rows they are no faster: in chunks of 32 and of 16 elu1 took .84 and .83 of the time of chunks of 64, FAVOR .92 and
 /// .92 (n = 4,096, f32, one thread of an EPYC with AVX-512; docs/perf-notes.md).
 static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
-                                    const LongSequence &seconds) {
+                                    const std::function<double(tile::ScheduleAttr)> &seconds) {
   constexpr int64_t fewestRows = 32;
   int64_t rows = schedule.getQueryTile() / 2;
   if (rows < fewestRows || !seconds || !llvm::all_of(shapes, isChunked))
@@ -230,8 +227,8 @@ namespace {
 /// that differ in stages alone: kernels take as many of those as there is room for.
 class Makeable {
 public:
-  Makeable(llvm::ArrayRef<AttentionShape> shapes, const DeviceDescription &device, const IsMade &isMade)
-      : shapes(shapes), device(device), isMade(isMade) {}
+  Makeable(llvm::ArrayRef<AttentionShape> shapes, const DeviceDescription &device, const TriedKernels &kernels)
+      : shapes(shapes), device(device), kernels(kernels) {}
 
   bool operator()(tile::ScheduleAttr schedule) {
     auto fits = [&](const AttentionShape &shape) { return leastBytes(shape, schedule) <= device.fastBytes; };
@@ -240,24 +237,24 @@ public:
     auto [known, isNew] = asked.try_emplace({schedule.getQueryTile(), schedule.getKeyTile(), schedule.getWarps(),
                                              schedule.getWarpColumns()});
     if (isNew)
-      known->second = isMade && isMade(schedule);
+      known->second = kernels.areMade && kernels.areMade(schedule);
     return known->second;
   }
 
 private:
   llvm::ArrayRef<AttentionShape> shapes;
   const DeviceDescription &device;
-  const IsMade &isMade;
+  const TriedKernels &kernels;
   std::map<std::array<int64_t, 4>, bool> asked;
 };
 } // namespace
 
 static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                       const DeviceDescription &device, const IsMade &isMade) {
+                                                       const DeviceDescription &device, const TriedKernels &kernels) {
   std::optional<Need> least;
   tile::ScheduleAttr fewestRegisters;
   int64_t accumulators = 0;
-  Makeable makeable(shapes, device, isMade);
+  Makeable makeable(shapes, device, kernels);
   bool rotated = llvm::any_of(shapes, rotates);
   for (tile::ScheduleAttr schedule : cost::gpuSchedules(shapes, storage)) {
     Need need(shapes, schedule);
@@ -286,22 +283,14 @@ static tile::ScheduleAttr chosen(tile::ScheduleAttr schedule) {
 }
 
 llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                        const DeviceDescription &device, const IsMade &isMade,
-                                                        const LongSequence &seconds) {
-  // One query and one key are enough to see what a tile takes.
-  llvm::SmallVector<AttentionShape, 2> ones(shapes);
-  for (AttentionShape &one : ones)
-    one.batch = one.queries = one.keys = 1;
-  if (device.kind == tile::TargetKind::GPU) {
-    llvm::Expected<tile::ScheduleAttr> schedule = chooseForGpu(ones, storage, device, isMade);
-    return schedule ? chosen(withParts(shapes, *schedule, device)) : std::move(schedule);
-  }
-  tile::ScheduleAttr smallest;
-  for (const AttentionShape &one : ones) {
-    tile::ScheduleAttr schedule = chooseForCpu(one, storage, device);
-    if (!smallest || schedule.getQueryTile() < smallest.getQueryTile())
-      smallest = schedule;
-  }
-  // A function without attention has no schedule.
-  return smallest ? chosen(withParts(shapes, forFewQueries(shapes, shortened(ones, smallest, seconds)), device)) : smallest;
+                                                        const DeviceDescription &device, const TriedKernels &kernels) {
+  bool isGpu = device.kind == tile::TargetKind::GPU;
+  if (shapes.empty() && !isGpu) // a function without attention has no schedule
+    return tile::ScheduleAttr();
+  auto schedule = isGpu ? chooseForGpu(shapes, storage, device, kernels) : chooseForCpu(shapes, storage, device, kernels);
+  if (!schedule)
+    return schedule;
+  if (!isGpu)
+    schedule = forFewQueries(shapes, shortened(shapes, *schedule, kernels.seconds));
+  return chosen(withParts(shapes, *schedule, device));
 }

@@ -26,64 +26,6 @@ double cost::flurkaEquation(FlurkaLayer layer, const FlurkaSizes &sizes) {
 }
 
 //===----------------------------------------------------------------------===//
-// The same from the estimates
-//===----------------------------------------------------------------------===//
-
-/// rows [rows, D] · W [D, D].
-static AttentionShape projection(const FlurkaSizes &sizes, int64_t rows) {
-  AttentionShape shape;
-  shape.family = Family::Project;
-  shape.heads = shape.sharedHeads = sizes.heads;
-  shape.queries = shape.keys = rows;
-  shape.width = shape.valueWidth = sizes.width;
-  shape.model = sizes.model();
-  return shape;
-}
-
-/// E [k, N] · X [N, D], before the heads are split.
-static AttentionShape compression(const FlurkaSizes &sizes) {
-  AttentionShape shape;
-  shape.family = Family::Compress;
-  shape.queries = shape.keys = sizes.tokens;
-  shape.width = shape.valueWidth = sizes.model();
-  shape.rank = sizes.slots;
-  return shape;
-}
-
-/// Attention of all heads from N queries to `keys` keys.
-static AttentionShape attention(const FlurkaSizes &sizes, int64_t keys, attn::FeatureMapAttr map) {
-  AttentionShape shape;
-  shape.family = map ? Family::Kernel : Family::Softmax;
-  shape.form = map ? attn::Form::State : attn::Form::Online;
-  shape.map = map;
-  shape.heads = shape.sharedHeads = shape.featureHeads = sizes.heads;
-  shape.queries = sizes.tokens, shape.keys = keys;
-  shape.width = shape.features = shape.valueWidth = sizes.width;
-  return shape;
-}
-
-llvm::SmallVector<AttentionShape, 4> cost::flurkaShapes(FlurkaLayer layer, const FlurkaSizes &sizes,
-                                                     attn::FeatureMapAttr map) {
-  AttentionShape queries = projection(sizes, sizes.tokens), slots = projection(sizes, sizes.slots);
-  if (layer == FlurkaLayer::Kernel)
-    return {queries, queries, queries, attention(sizes, sizes.tokens, map)};
-  AttentionShape compressed = compression(sizes);
-  bool fused = layer == FlurkaLayer::Fused;
-  return {compressed, compressed, queries, slots, slots, attention(sizes, sizes.slots, fused ? map : nullptr)};
-}
-
-double cost::flurkaCount(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule) {
-  double count = 0;
-  for (const AttentionShape &shape : shapes) {
-    for (const KernelWork &kernel : attentionWork(shape, schedule))
-      count += kernel.work.usefulProducts;
-    if (shape.family == Family::Softmax)
-      count += double(shape.batch) * shape.heads * visiblePairs(shape.queries, shape.keys, shape.causal);
-  }
-  return count;
-}
-
-//===----------------------------------------------------------------------===//
 // The claims
 //===----------------------------------------------------------------------===//
 

@@ -10,6 +10,7 @@
 
 #include "attune/Attn/CompressFirst.h"
 #include "attune/Attn/HeadRange.h"
+#include "attune/Graph/Metric.h"
 #include "attune/Kernel/BuildKernels.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Lowering/GPU/Layouts.h"
@@ -57,7 +58,7 @@ static Type typeOf(Value input) {
                                               : tensor.clone(Float32Type::get(input.getContext()));
 }
 
-/// An argument that a layer projects; by its name the host function knows its length.
+/// An argument that a layer projects.
 static bool isLayerInput(BlockArgument argument) {
   return llvm::any_of(argument.getUses(), [](OpOperand &use) {
     auto project = dyn_cast<attn::ProjectOp>(use.getOwner());
@@ -65,18 +66,27 @@ static bool isLayerInput(BlockArgument argument) {
   });
 }
 
+/// By an argument's name the host function knows which sizes are lengths, and of what.
+static StringRef nameOf(func::FuncOp plan, BlockArgument argument) {
+  auto tensor = dyn_cast<RankedTensorType>(argument.getType());
+  if (tensor && tensor.getRank() == 4) // heads, of whichever sequence has their length
+    return tensor.getDimSize(2) == sizesOf(plan).queries ? "q" : "k";
+  return isLayerInput(argument) ? "x" : "";
+}
+
 static DictionaryAttr attributesOf(func::FuncOp plan, Value input) {
   Builder builder(plan.getContext());
-  auto named = [&](StringRef name) {
-    return builder.getDictionaryAttr(builder.getNamedAttr("attn.name", builder.getStringAttr(name)));
-  };
+  NamedAttrList said;
+  StringRef name = !followsSequence(input) ? "slots" : isOfQueries(plan, input) ? "q" : "k";
   if (auto argument = dyn_cast<BlockArgument>(input)) {
-    bool hasName = plan.getArgAttr(argument.getArgNumber(), "attn.name") != nullptr;
-    return !hasName && isLayerInput(argument) ? named("x") : plan.getArgAttrDict(argument.getArgNumber());
-  }
-  NamedAttrList said(named(!followsSequence(input) ? "slots" : isOfQueries(plan, input) ? "q" : "k"));
-  if (attn::areSums(input))
+    said = plan.getArgAttrDict(argument.getArgNumber());
+    bool isNamed = said.get("attn.name") || said.get("attn.parameter");
+    name = isNamed ? "" : nameOf(plan, argument);
+  } else if (attn::areSums(input)) {
     said.set(attn::sumsAttr, builder.getUnitAttr());
+  }
+  if (!name.empty())
+    said.set("attn.name", builder.getStringAttr(name));
   return said.getDictionary(plan.getContext());
 }
 
@@ -174,7 +184,9 @@ static FailureOr<CountedKernels> countsOf(ModuleOp module, tile::TargetKind targ
   const device::GpuInstructions ofGpu;
   const cost::Instructions &instructions = target == tile::TargetKind::GPU ? ofGpu : static_cast<const cost::Instructions &>(ofCpu);
   CountedKernels kernels;
-  for (auto host : module.getOps<func::FuncOp>())
+  for (auto host : module.getOps<func::FuncOp>()) {
+    if (host->hasAttr(kernel::prepareAttr)) // runs once, whatever the lengths
+      continue;
     for (auto launch : host.getOps<tile::LaunchOp>()) {
       FailureOr<cost::KernelCounts> counts = cost::KernelCounts::compile(launch, instructions);
       if (failed(counts))
@@ -184,6 +196,7 @@ static FailureOr<CountedKernels> countsOf(ModuleOp module, tile::TargetKind targ
         inputs.push_back(meaningOf(host, input));
       kernels.emplace_back(nameOf(launch, host), target, std::move(*counts), std::move(inputs));
     }
+  }
   return kernels;
 }
 
@@ -207,26 +220,39 @@ static LogicalResult prepare(tile::KernelOp kernel, tile::TargetKind target) {
   return target == tile::TargetKind::GPU ? device::layOut(kernel) : success();
 }
 
-const CountedKernels *KernelCounter::kernelsOf(func::FuncOp plan, Operation *root,
-                                               const llvm::SmallPtrSetImpl<Operation *> &roots,
-                                               tile::ScheduleAttr schedule) {
+/// Builds and counts the kernels of a piece.
+static FailureOr<CountedKernels> countPiece(func::FuncOp plan, const LaunchPiece &piece, tile::ScheduleAttr schedule) {
+  OwningOpRef<ModuleOp> module = moduleOf(plan, piece, schedule);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  if (failed(kernel::buildKernels(*module, function, schedule.getTarget())))
+    return failure();
+  for (auto kernel : module->getOps<tile::KernelOp>())
+    if (failed(prepare(kernel, schedule.getTarget())))
+      return failure();
+  return countsOf(*module, schedule.getTarget());
+}
+
+llvm::Expected<const CountedKernels &> KernelCounter::kernelsOf(func::FuncOp plan, Operation *root,
+                                                                const llvm::SmallPtrSetImpl<Operation *> &roots,
+                                                                tile::ScheduleAttr schedule) {
   LaunchPiece piece = pieceOf(plan, root, roots);
   LaunchKey key = keyOf(plan, piece);
   key.push_back(schedule.getAsOpaquePointer());
   auto [place, missing] = known.try_emplace(std::move(key));
-  if (!missing)
-    return place->second.get();
-  // What cannot be built is for the lowering to say, of the plan that is taken.
-  ScopedDiagnosticHandler quiet(plan.getContext(), [](Diagnostic &) { return success(); });
-  OwningOpRef<ModuleOp> module = moduleOf(plan, piece, schedule);
-  auto function = *module->getOps<func::FuncOp>().begin();
-  if (failed(kernel::buildKernels(*module, function, schedule.getTarget())))
-    return nullptr;
-  for (auto kernel : module->getOps<tile::KernelOp>())
-    if (failed(prepare(kernel, schedule.getTarget())))
-      return nullptr;
-  FailureOr<CountedKernels> counts = countsOf(*module, schedule.getTarget());
-  if (succeeded(counts))
-    place->second = std::make_unique<CountedKernels>(std::move(*counts));
-  return place->second.get();
+  Counted &counted = place->second;
+  if (missing) {
+    ScopedDiagnosticHandler handler(plan.getContext(), [&](mlir::Diagnostic &diagnostic) {
+      if (counted.refusal.empty())
+        counted.refusal = diagnostic.str();
+      return success();
+    });
+    FailureOr<CountedKernels> kernels = countPiece(plan, piece, schedule);
+    if (succeeded(kernels))
+      counted = {std::move(*kernels), ""};
+    else if (counted.refusal.empty())
+      counted.refusal = "its kernels cannot be built";
+  }
+  if (!counted.refusal.empty())
+    return llvm::createStringError(counted.refusal);
+  return counted.kernels;
 }

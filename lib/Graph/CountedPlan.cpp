@@ -25,23 +25,40 @@ static Operation *readerOf(func::FuncOp plan, Operation *folded, ArrayRef<Operat
   return nullptr;
 }
 
-/// Takes the first kernels of these names that are not taken yet.
-static CountedAttention take(const CountedKernels &kernels, ArrayRef<cost::KernelWork> works, std::vector<bool> &taken) {
+/// Whether a kernel is one of an op's own, and not of projections that are folded into it or of what reads its tokens.
+static bool isOf(cost::Family family, StringRef kernel) {
+  switch (family) {
+  case cost::Family::Project:
+    return kernel == "project";
+  case cost::Family::ProjectOutput:
+    return kernel == "project_output";
+  case cost::Family::Compress:
+    return kernel == "compress" || kernel == "compress_input" || kernel == "merge";
+  case cost::Family::ProjectSlots:
+    return kernel == "project_slots";
+  case cost::Family::SlotSums:
+    return kernel == "slot_sums";
+  default: // a mechanism
+    return kernel != "project";
+  }
+}
+
+/// Takes the kernels of a family that are not taken yet; of the folded projections of one reader each has one.
+static CountedAttention take(const CountedKernels &kernels, cost::Family family, std::vector<bool> &taken) {
   CountedAttention found;
-  for (const cost::KernelWork &work : works) {
-    size_t place = 0;
-    while (place < kernels.size() && (taken[place] || kernels[place].name != work.kernel))
-      ++place;
-    if (place == kernels.size())
-      return {};
+  for (auto [place, kernel] : llvm::enumerate(kernels)) {
+    if (taken[place] || !isOf(family, kernel.name))
+      continue;
     taken[place] = true;
-    found.push_back(&kernels[place]);
+    found.push_back(&kernel);
+    if (family == cost::Family::Project)
+      break;
   }
   return found;
 }
 
-std::vector<CountedAttention> graph::countPlan(func::FuncOp plan, ArrayRef<AttentionShape> attentions,
-                                               tile::ScheduleAttr schedule, KernelCounter &counter) {
+llvm::Expected<std::vector<CountedAttention>> graph::countPlan(func::FuncOp plan, ArrayRef<AttentionShape> attentions,
+                                                               tile::ScheduleAttr schedule, KernelCounter &counter) {
   SmallVector<Operation *> ops = opsOfAttentions(plan);
   Roots roots(ops.begin(), ops.end());
   std::vector<CountedAttention> counted;
@@ -49,17 +66,14 @@ std::vector<CountedAttention> graph::countPlan(func::FuncOp plan, ArrayRef<Atten
   llvm::SmallDenseMap<Operation *, std::vector<bool>, 8> taken;
   for (auto [op, shape] : llvm::zip_equal(ops, attentions)) {
     bool isFolded = op->getNumResults() == 1 && attn::isFolded(op->getResult(0));
-    Operation *root = isFolded ? readerOf(plan, op, ops, roots) : op;
-    const CountedKernels *kernels = root ? counter.kernelsOf(plan, root, roots, schedule) : nullptr;
-    if (!kernels) {
-      counted.emplace_back();
-      continue;
-    }
+    Operation *reader = isFolded ? readerOf(plan, op, ops, roots) : nullptr;
+    Operation *root = reader ? reader : op;
+    auto kernels = counter.kernelsOf(plan, root, roots, schedule);
+    if (!kernels)
+      return kernels.takeError();
     std::vector<bool> &used = taken[root];
     used.resize(kernels->size());
-    AttentionShape some = shape;
-    some.batch = some.queries = some.keys = 1;
-    counted.push_back(take(*kernels, cost::attentionWork(some, schedule), used));
+    counted.push_back(take(*kernels, shape.family, used));
   }
   return counted;
 }

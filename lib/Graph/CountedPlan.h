@@ -13,10 +13,9 @@
 
 namespace attune::graph {
 
-/// Of each attention of a plan the counted kernels, in the order of `cost::attentionWork`; none of an attention whose
-/// kernels cannot be counted, or are not those that the formulas know.
-std::vector<CountedAttention> countPlan(mlir::func::FuncOp plan, llvm::ArrayRef<cost::AttentionShape> attentions,
-                                        tile::ScheduleAttr schedule, KernelCounter &counter);
+/// Of each attention of a plan the counted kernels, in the order in which they run, or why they cannot be built or counted.
+llvm::Expected<std::vector<CountedAttention>> countPlan(mlir::func::FuncOp plan, llvm::ArrayRef<cost::AttentionShape> attentions,
+                                                        tile::ScheduleAttr schedule, KernelCounter &counter);
 
 } // namespace attune::graph
 

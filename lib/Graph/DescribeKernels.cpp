@@ -53,7 +53,7 @@ void Selector::describeKernels(FunctionSelection &selection) {
   Candidate &candidate = candidates[chosenAt(selection.length)];
   SmallVector<Operation *> ops = opsOfAttentions(*candidate.function);
   ArrayRef<cost::AttentionShape> shapes = candidate.priced.attentions;
-  auto isAttention = [](const cost::AttentionShape &shape) { return shape.family < cost::Family::Project; };
+  auto isAttention = [](const cost::AttentionShape &shape) { return shape.isAttention(); };
   bool several = llvm::count_if(shapes, isAttention) > 1;
   SmallVector<std::string> subjects;
   for (auto [shape, op] : llvm::zip_equal(shapes, ops)) {

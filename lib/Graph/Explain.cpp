@@ -158,10 +158,7 @@ static void answerForms(const FunctionSelection &function, llvm::raw_ostream &ou
 
 static void explainWork(const FunctionSelection &function, llvm::raw_ostream &out) {
   const cost::WorkEstimate &work = function.work;
-  out << "  it executes " << printCount(work.products) << " multiply-adds";
-  if (work.usefulProducts < 0.995 * work.products)
-    out << " (" << printCount(work.usefulProducts) << " of them useful)";
-  out << " and " << printCount(work.exps) << " exponentials, and moves " << printBytes(work.mainBytes) << ", in "
+  out << "  it executes " << printCount(work.products) << " multiply-adds and " << printCount(work.exps) << " exponentials, and moves " << printBytes(work.mainBytes) << ", in "
       << work.launches << (work.launches == 1 ? " kernel\n" : " kernels\n");
 }
 

@@ -15,7 +15,7 @@ static llvm::json::Object jsonOf(const Crossover &crossover) {
 }
 
 static llvm::json::Object jsonOf(const cost::WorkEstimate &work) {
-  return llvm::json::Object{{"multiply_adds", work.products},  {"useful_multiply_adds", work.usefulProducts},
+  return llvm::json::Object{{"multiply_adds", work.products},
                             {"elementwise", work.elementwise}, {"exps", work.exps},
                             {"main_bytes", work.mainBytes},    {"near_bytes", work.nearBytes},
                             {"wide_bytes", work.wideBytes},    {"shuffles", work.shuffles},

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "KernelsFit.h"
 
-#include "attune/Graph/Metric.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Lowering/GPU/Passes.h"
 #include "attune/Tile/KernelSizes.h"
@@ -49,18 +48,4 @@ bool graph::kernelsFit(func::FuncOp function, tile::ScheduleAttr schedule, Strin
   PassManager manager(module->getContext());
   addPasses(manager, chip);
   return succeeded(manager.run(*module)) || !refused;
-}
-
-std::string graph::epilogueRefusal(const cost::AttentionShape &shape, tile::TargetKind target) {
-  if (!shape.outputModel)
-    return "";
-  if (target == tile::TargetKind::GPU)
-    return "rows as wide as the model hold registers that the kernels of a GPU do not have (not supported yet)";
-  if (shape.family == cost::Family::Softmax && shape.split)
-    return "each head ends in a program of its own, where its last piece of keys arrives, and none has all heads of a token";
-  if (shape.fused)
-    return "a kernel that keeps a state has all tokens of one head, and no kernel has all heads of a token";
-  if (shape.family == cost::Family::Kernel && shape.form == attn::Form::Chunked)
-    return "chunks follow one another within a head, and no kernel has all heads of a token";
-  return "";
 }

@@ -27,13 +27,22 @@ struct Size {
 };
 } // namespace
 
+/// Bytes that no kernel of an attention exceeds with tiles of so many rows on a CPU: operands, features and what is made of them, and
+/// states with what is added to them. Sizes that are asked about here have no kernels to count.
+static double mostBytes(const AttentionShape &shape, int64_t rows) {
+  bool isSketch = shape.family == cost::Family::Polysketch; // its state comes in slices
+  double features = static_cast<double>(isSketch ? 4 * shape.sketch : shape.features);
+  double width = std::max(static_cast<double>(shape.width), features), dv = static_cast<double>(shape.valueWidth);
+  bool hasState = shape.form == attn::Form::State || shape.form == attn::Form::Chunked;
+  return 4 * (static_cast<double>(rows) * (6 * width + 4 * dv) + (hasState ? 3 * features * (dv + 2) : 0));
+}
+
 static bool fits(const AttentionShape &shape, Type storage, const cost::DeviceDescription &device) {
-  llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(shape, storage, device);
-  llvm::Error error = schedule ? llvm::Error::success() : schedule.takeError();
-  if (schedule && device.kind == tile::TargetKind::CPU)
-    error = cost::checkTiles(shape, *schedule, device);
-  bool isRefused = static_cast<bool>(error);
-  llvm::consumeError(std::move(error));
+  cost::TriedKernels kernels;
+  kernels.liveBytes = [&](tile::ScheduleAttr schedule) { return mostBytes(shape, schedule.getQueryTile()); };
+  llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(shape, storage, device, kernels);
+  bool isRefused = !schedule;
+  llvm::consumeError(schedule.takeError());
   return !isRefused;
 }
 
@@ -100,7 +109,7 @@ static std::string remedyFor(const AttentionShape &shape, Type storage, const co
 
 std::optional<Limit> graph::limitOf(func::FuncOp plan, const cost::DeviceDescription &device) {
   for (auto [shape, op] : llvm::zip_equal(attentionsOf(plan), opsOfAttentions(plan)))
-    if (shape.family < cost::Family::Project && !fits(shape, storageOf(plan), device))
+    if (shape.isAttention() && !fits(shape, storageOf(plan), device))
       return Limit{op->getLoc(), remedyFor(shape, storageOf(plan), device)};
   return std::nullopt;
 }

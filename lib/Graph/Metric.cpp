@@ -19,25 +19,38 @@ using cost::AttentionShape;
 /// Places in a plan.
 using Parts = SmallVector<size_t, 2>;
 
-llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(ArrayRef<AttentionShape> attentions, Type storage,
-                                                      const cost::IsMade &isMade,
-                                                      const cost::LongSequence &seconds) const {
-  // The tiles of projections and compressions are smaller than those of attention.
-  SmallVector<AttentionShape, 1> mechanisms;
-  for (const AttentionShape &shape : attentions)
-    if (shape.family < cost::Family::Project)
-      mechanisms.push_back(shape);
-  llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(mechanisms, storage, machine, isMade, seconds);
-  if (schedule && machine.kind == tile::TargetKind::CPU)
-    if (llvm::Error error = cost::checkTiles(mechanisms, *schedule, machine))
-      return error;
-  return schedule;
+/// The most that a kernel of some attentions holds.
+static double liveBytesOf(const PricedPlan &plan) {
+  double bytes = 0;
+  for (auto [shape, kernels] : llvm::zip_equal(plan.attentions, plan.counted))
+    for (const CountedKernel *kernel : kernels)
+      bytes = std::max(bytes, shape.isAttention() ? kernel->liveBytes() : 0);
+  return bytes;
 }
 
-double Metric::longSeconds(func::FuncOp function, ArrayRef<AttentionShape> attentions, tile::ScheduleAttr schedule) const {
+llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(func::FuncOp function, ArrayRef<AttentionShape> attentions) {
+  // The tiles of projections and compressions are smaller than those of attention.
+  SmallVector<AttentionShape, 1> mechanisms;
+  llvm::copy_if(attentions, std::back_inserter(mechanisms), [](const AttentionShape &shape) { return shape.isAttention(); });
+  /// What cannot be counted is told of the schedule that is taken.
+  auto withCounts = [&](tile::ScheduleAttr tried, auto ask) {
+    PricedPlan plan{SmallVector<AttentionShape, 1>(attentions), tried};
+    llvm::Error error = count(function, plan);
+    double answer = error ? 0 : ask(plan);
+    llvm::consumeError(std::move(error));
+    return answer;
+  };
+  cost::TriedKernels kernels;
+  kernels.areMade = [&](tile::ScheduleAttr tried) { return kernelsFit(function, tried, machine.target); };
+  kernels.liveBytes = [&](tile::ScheduleAttr tried) { return withCounts(tried, liveBytesOf); };
+  kernels.seconds = [&](tile::ScheduleAttr tried) {
+    return withCounts(tried, [&](const PricedPlan &plan) { return longSeconds(function, plan); });
+  };
+  return cost::chooseSchedule(mechanisms, storageOf(function), machine, kernels);
+}
+
+double Metric::longSeconds(func::FuncOp function, const PricedPlan &plan) const {
   constexpr int64_t length = 4096;
-  PricedPlan plan{SmallVector<AttentionShape, 1>(attentions), schedule,
-                  countPlan(function, attentions, schedule, counter)};
   int64_t known = sizesOf(function).queries;
   double scale = ShapedType::isDynamic(known) ? 1 : static_cast<double>(length) / static_cast<double>(std::max<int64_t>(known, 1));
   double seconds = 0;
@@ -46,55 +59,64 @@ double Metric::longSeconds(func::FuncOp function, ArrayRef<AttentionShape> atten
   return seconds;
 }
 
-llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) const {
+/// What kernels of a GPU cannot do yet.
+static StringRef refusalOnGpu(ArrayRef<AttentionShape> attentions) {
+  auto any = [&](auto AttentionShape::*member) {
+    return llvm::any_of(attentions, [&](const AttentionShape &shape) { return static_cast<bool>(shape.*member); });
+  };
+  if (any(&AttentionShape::projectsInLoad))
+    return "projections in the load hold registers that the kernels of a GPU do not have (not supported yet)";
+  if (any(&AttentionShape::projectsOutput))
+    return "rows as wide as the model hold registers that the kernels of a GPU do not have (not supported yet)";
+  if (any(&AttentionShape::keysMapped))
+    return "features of f32 that are read in the place of keys take shared memory that their products need (not supported yet)";
+  if (any(&AttentionShape::together))
+    return "a kernel of several bodies takes the registers and the shared memory of the largest one for every block (not "
+           "supported yet)";
+  return "";
+}
+
+/// Why no kernel computes an attention with the output projection as its epilogue; empty if one does, or if there is none.
+static StringRef epilogueRefusal(const AttentionShape &shape) {
+  if (!shape.projectsOutput)
+    return "";
+  if (shape.family == cost::Family::Softmax && shape.split)
+    return "each head ends in a program of its own, where its last piece of keys arrives, and none has all heads of a token";
+  if (shape.fused)
+    return "a kernel that keeps a state has all tokens of one head, and no kernel has all heads of a token";
+  if (shape.family == cost::Family::Kernel && shape.form == attn::Form::Chunked)
+    return "chunks follow one another within a head, and no kernel has all heads of a token";
+  return "";
+}
+
+llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) {
   PricedPlan plan{attentionsOf(function), {}};
-  bool inLoad = llvm::any_of(plan.attentions, [](const AttentionShape &shape) {
-    return shape.queryModel || shape.keyModel || shape.valueModel;
-  });
-  if (inLoad && machine.kind == tile::TargetKind::GPU)
-    return llvm::createStringError("projections in the load hold registers that the kernels of a GPU do not have (not "
-                                   "supported yet)");
-  for (const AttentionShape &shape : plan.attentions)
-    if (std::string reason = epilogueRefusal(shape, machine.kind); !reason.empty())
+  if (machine.kind == tile::TargetKind::GPU)
+    if (StringRef reason = refusalOnGpu(plan.attentions); !reason.empty())
       return llvm::createStringError(reason);
-  bool mapped = llvm::any_of(plan.attentions, [](const AttentionShape &shape) { return shape.keysMapped; });
-  if (mapped && machine.kind == tile::TargetKind::GPU)
-    return llvm::createStringError("features of f32 that are read in the place of keys take shared memory that their "
-                                   "products need (not supported yet)");
-  bool together = llvm::any_of(plan.attentions, [](const AttentionShape &shape) { return shape.together; });
-  if (together && machine.kind == tile::TargetKind::GPU)
-    return llvm::createStringError("a kernel of several bodies takes the registers and the shared memory of the largest one for "
-                                   "every block (not supported yet)");
-  llvm::Expected<tile::ScheduleAttr> schedule =
-      scheduleOf(plan.attentions, storageOf(function),
-                 [&](tile::ScheduleAttr taken) { return kernelsFit(function, taken, machine.target); },
-                 [&](tile::ScheduleAttr taken) { return longSeconds(function, plan.attentions, taken); });
+  for (const AttentionShape &shape : plan.attentions)
+    if (StringRef reason = epilogueRefusal(shape); !reason.empty())
+      return llvm::createStringError(reason);
+  llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(function, plan.attentions);
   if (!schedule)
     return schedule.takeError();
   plan.schedule = *schedule;
+  if (llvm::Error error = count(function, plan))
+    return error;
   return plan;
 }
 
-void Metric::count(func::FuncOp function, PricedPlan &plan) {
-  plan.counted = countPlan(function, plan.attentions, plan.schedule, counter);
+llvm::Error Metric::count(func::FuncOp function, PricedPlan &plan) {
+  auto counted = countPlan(function, plan.attentions, plan.schedule, counter);
+  if (!counted)
+    return counted.takeError();
+  plan.counted = std::move(*counted);
+  return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//
 // Prices
 //===----------------------------------------------------------------------===//
-
-static AttentionShape withSizes(AttentionShape shape, const RuntimeSizes &sizes) {
-  shape.batch = ShapedType::isDynamic(shape.batch) ? sizes.batch : shape.batch;
-  auto length = [&](int64_t known, int64_t unknown) {
-    return ShapedType::isDynamic(known) ? unknown : std::max<int64_t>(1, std::llround(known * sizes.scale));
-  };
-  bool slots = shape.family == cost::Family::ProjectSlots; // whose number does not follow the sequence
-  if (!slots)
-    shape.queries = length(shape.queries, sizes.queries);
-  if (!shape.fixedKeys)
-    shape.keys = length(shape.keys, sizes.keys);
-  return shape;
-}
 
 static int64_t sizeAt(const SizeMeaning &meaning, const RuntimeSizes &sizes) {
   using Kind = SizeMeaning::Kind;
@@ -108,23 +130,11 @@ static int64_t sizeAt(const SizeMeaning &meaning, const RuntimeSizes &sizes) {
   return std::max<int64_t>(1, std::llround(static_cast<double>(meaning.known) * sizes.scale));
 }
 
-/// What a counted kernel does; what the function needs is the formula's.
-static cost::WorkEstimate workOf(const CountedKernel &kernel, const RuntimeSizes &sizes, const cost::WorkEstimate &formula) {
+static const cost::WorkEstimate &workOf(const CountedKernel &kernel, const RuntimeSizes &sizes) {
   std::vector<int64_t> inputs;
   for (const SizeMeaning &meaning : kernel.inputs)
     inputs.push_back(sizeAt(meaning, sizes));
-  cost::WorkEstimate work = kernel.workAt(std::move(inputs));
-  work.usefulProducts = formula.usefulProducts;
-  return work;
-}
-
-/// The kernels of an attention, by counts where they were counted.
-static SmallVector<cost::KernelWork, 3> worksOf(const PricedPlan &plan, size_t attention, const RuntimeSizes &sizes) {
-  auto works = cost::attentionWork(withSizes(plan.attentions[attention], sizes), plan.schedule);
-  if (attention < plan.counted.size())
-    for (auto [work, counted] : llvm::zip(works, plan.counted[attention]))
-      work.work = workOf(*counted, sizes, work.work);
-  return works;
+  return kernel.workAt(std::move(inputs));
 }
 
 /// Attentions by their launches: each has its own, but parts of a mixture that run together.
@@ -144,42 +154,34 @@ static SmallVector<Parts> byLaunches(const PricedPlan &plan) {
 /// The kernels of some parts in common launches: the first of each, then the second ones.
 static std::vector<PricedKernel> kernelsOf(const Parts &parts, const PricedPlan &plan, const RuntimeSizes &sizes,
                                            const cost::DeviceDescription &device) {
-  std::vector<SmallVector<cost::KernelWork, 3>> kernels;
   size_t longest = 0;
-  for (size_t part : parts) {
-    kernels.push_back(worksOf(plan, part, sizes));
-    longest = std::max(longest, kernels.back().size());
-  }
+  for (size_t part : parts)
+    longest = std::max<size_t>(longest, plan.counted[part].size());
   std::vector<PricedKernel> launches;
   for (size_t stage = 0; stage < longest; ++stage) {
     SmallVector<cost::WorkEstimate, 4> works;
     SmallVector<StringRef> names;
     Parts places;
-    for (auto [place, part] : llvm::zip_equal(parts, kernels))
-      if (stage < part.size())
-        works.push_back(part[stage].work), names.push_back(part[stage].kernel), places.push_back(place);
+    for (size_t part : parts)
+      if (stage < plan.counted[part].size()) {
+        const CountedKernel &kernel = *plan.counted[part][stage];
+        works.push_back(workOf(kernel, sizes)), names.push_back(kernel.name), places.push_back(part);
+      }
     launches.push_back({{llvm::join(names, " + "), cost::workTogether(works)}, cost::priceTogether(works, device), places});
   }
   return launches;
-}
-
-/// What a key of the cache says of an attention at some sizes.
-static auto keyOf(const PricedPlan &plan, size_t attention, const RuntimeSizes &sizes) {
-  const void *counted = nullptr;
-  if (attention < plan.counted.size() && !plan.counted[attention].empty())
-    counted = plan.counted[attention].front();
-  return std::tuple_cat(withSizes(plan.attentions[attention], sizes).key(),
-                        std::make_tuple(plan.schedule.getAsOpaquePointer(), counted));
 }
 
 PlanPrice Metric::price(const PricedPlan &plan, const RuntimeSizes &sizes) {
   PlanPrice total;
   bool first = true;
   for (const Parts &parts : byLaunches(plan)) {
-    std::vector<Key> keys;
-    for (size_t part : parts)
-      keys.push_back(keyOf(plan, part, sizes));
-    auto [place, missing] = cache.try_emplace(std::move(keys));
+    Key key{{}, {sizes.batch, sizes.queries, sizes.keys, sizes.scale}};
+    for (size_t part : parts) {
+      llvm::append_range(key.first, plan.counted[part]);
+      key.first.push_back(nullptr); // between parts
+    }
+    auto [place, missing] = cache.try_emplace(std::move(key));
     PlanPrice &price = place->second;
     if (missing)
       for (auto [index, launch] : llvm::enumerate(kernelsOf(parts, plan, sizes, machine))) {

@@ -117,7 +117,6 @@ void Selector::addCandidate(SmallVector<unsigned> choice, ArrayRef<SmallVector<u
     ATTUNE_DEBUG() << "@" << function.getName() << ": no plan of " << chosenForms(memo, misfits.back().choice) << ": "
                    << misfits.back().reason;
   } else if (!priced->attentions.empty()) {
-    metric.count(*plan, *priced);
     candidates.push_back({std::move(choice), std::move(plan), std::move(*priced), std::move(computed)});
     ATTUNE_DEBUG() << "@" << function.getName() << ": plan " << candidates.size() - 1 << ": "
                    << chosenForms(memo, candidates.back().choice);
@@ -213,7 +212,7 @@ attn::Form Selector::formOf(const Candidate &candidate) const {
     if (auto form = attn::symbolizeForm(group.alternatives[choice].form))
       return *form;
   for (const cost::AttentionShape &shape : candidate.priced.attentions)
-    if (shape.family < cost::Family::Project)
+    if (shape.isAttention())
       return shape.form;
   return attn::Form::Online;
 }

@@ -186,15 +186,12 @@ std::optional<PricedPlan> Selector::softmaxPlan() {
   OwningOpRef<func::FuncOp> exact = withExactSoftmax(function);
   if (!exact)
     return std::nullopt;
-  PricedPlan softmax{attentionsOf(*exact), {}};
-  llvm::Expected<tile::ScheduleAttr> schedule = metric.scheduleOf(softmax.attentions, storageOf(*exact));
-  if (!schedule) {
-    consumeError(schedule.takeError());
+  llvm::Expected<PricedPlan> softmax = metric.partition(*exact);
+  if (!softmax) {
+    consumeError(softmax.takeError());
     return std::nullopt;
   }
-  softmax.schedule = *schedule;
-  metric.count(*exact, softmax);
-  return softmax;
+  return std::move(*softmax);
 }
 
 std::optional<ExactComparison> Selector::compareWithSoftmax() {

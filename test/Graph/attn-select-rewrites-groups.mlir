@@ -66,8 +66,8 @@ func.func @windowed(%q: tensor<1x4x64x64xf32>, %k: tensor<1x2x64x64xf32>, %v: te
 // CHECK: Remark="linearize: cannot take the grouped form: every query head sketches the keys in a way of its own"
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 func.func @sketched(%q: tensor<1x2x256x128xf32>, %k: tensor<1x1x256x128xf32>, %v: tensor<1x1x256x128xf32>,
-                    %s0: tensor<2x128xf32>, %s1: tensor<2x128xf32>, %sa: tensor<2x8xf32>, %sb: tensor<2x8xf32>,
-                    %i0: tensor<2x8xi32>, %i1: tensor<2x8xi32>, %ia: tensor<2x8xi32>, %ib: tensor<2x8xi32>) -> tensor<1x2x256x128xf32> {
+                    %s0: tensor<2x128xf32> {attn.parameter}, %s1: tensor<2x128xf32> {attn.parameter}, %sa: tensor<2x8xf32> {attn.parameter}, %sb: tensor<2x8xf32> {attn.parameter},
+                    %i0: tensor<2x8xi32> {attn.parameter}, %i1: tensor<2x8xi32> {attn.parameter}, %ia: tensor<2x8xi32> {attn.parameter}, %ib: tensor<2x8xi32> {attn.parameter}) -> tensor<1x2x256x128xf32> {
   %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %sa, %sb : tensor<2x128xf32>, tensor<2x128xf32>, tensor<2x8xf32>, tensor<2x8xf32>)
       indices(%i0, %i1, %ia, %ib : tensor<2x8xi32>, tensor<2x8xi32>, tensor<2x8xi32>, tensor<2x8xi32>)
       {causal, degree = 4 : i64, denominator = #none, scale = 1.0 : f64, size = 8 : i64}

@@ -18,8 +18,8 @@
 // REMARK:      linearize: cannot take the state form: one state for all queries would let a causal query see later keys
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 func.func @sketched(%q: tensor<?x1x?x128xf32>, %k: tensor<?x1x?x128xf32>, %v: tensor<?x1x?x128xf32>,
-                    %s0: tensor<1x128xf32>, %s1: tensor<1x128xf32>, %sa: tensor<1x8xf32>, %sb: tensor<1x8xf32>,
-                    %i0: tensor<1x8xi32>, %i1: tensor<1x8xi32>, %ia: tensor<1x8xi32>, %ib: tensor<1x8xi32>) -> tensor<?x1x?x128xf32> {
+                    %s0: tensor<1x128xf32> {attn.parameter}, %s1: tensor<1x128xf32> {attn.parameter}, %sa: tensor<1x8xf32> {attn.parameter}, %sb: tensor<1x8xf32> {attn.parameter},
+                    %i0: tensor<1x8xi32> {attn.parameter}, %i1: tensor<1x8xi32> {attn.parameter}, %ia: tensor<1x8xi32> {attn.parameter}, %ib: tensor<1x8xi32> {attn.parameter}) -> tensor<?x1x?x128xf32> {
   %o = attn.polysketch %q, %k, %v signs(%s0, %s1, %sa, %sb : tensor<1x128xf32>, tensor<1x128xf32>, tensor<1x8xf32>, tensor<1x8xf32>)
       indices(%i0, %i1, %ia, %ib : tensor<1x8xi32>, tensor<1x8xi32>, tensor<1x8xi32>, tensor<1x8xi32>)
       {causal, degree = 4 : i64, denominator = #none, scale = 1.0 : f64, size = 8 : i64}

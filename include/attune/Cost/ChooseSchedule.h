@@ -8,35 +8,33 @@
 #ifndef ATTUNE_COST_CHOOSESCHEDULE_H
 #define ATTUNE_COST_CHOOSESCHEDULE_H
 
-#include "attune/Cost/AttentionWork.h"
+#include "attune/Cost/AttentionShape.h"
 #include "attune/Cost/DeviceDescription.h"
 
 #include <functional>
 
 namespace attune::cost {
 
-/// Whether the kernels of a GPU can be made with a schedule; asked of those which a bound on what they take does not decide.
-using IsMade = std::function<bool(tile::ScheduleAttr)>;
-
-/// Seconds that the kernels of a function take in a long sequence with a schedule, by which chunks of a CPU are made shorter.
-using LongSequence = std::function<double(tile::ScheduleAttr)>;
+/// What the kernels of a function are with a schedule. Each is asked where it decides.
+struct TriedKernels {
+  /// Whether those of a GPU can be made; asked of schedules which a bound on what they take does not decide, none of which is taken
+  /// without an answer.
+  std::function<bool(tile::ScheduleAttr)> areMade;
+  /// The most bytes of tiles that a program of a CPU holds at once; without an answer tiles have 64 rows.
+  std::function<double(tile::ScheduleAttr)> liveBytes;
+  /// What they take in a long sequence, by which chunks of a CPU are made shorter.
+  std::function<double(tile::ScheduleAttr)> seconds;
+};
 
 /// The schedule that the attentions of one function share on a device: the largest tiles that fit into its fast memory
-/// (and, on a GPU, its registers). Lengths play no part, so that one schedule serves all of them. On a GPU, where tiles
+/// (and, on a GPU, its registers). Lengths play no part, so that one schedule serves all of them. Where tiles
 /// that do not fit cannot run, the error says what they need and what there is. `storage` is the element type of q, k, v.
-/// Without `isMade` only schedules are taken with which the kernels can surely be made, without `seconds` the longest chunks.
 llvm::Expected<tile::ScheduleAttr> chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                  const DeviceDescription &device, const IsMade &isMade = nullptr,
-                                                  const LongSequence &seconds = nullptr);
+                                                  const DeviceDescription &device, const TriedKernels &kernels = {});
 
 /// The schedules with which a GPU's kernels of these attentions can be made, the best first, whether or not a device has room for
 /// them.
 llvm::SmallVector<tile::ScheduleAttr> gpuSchedules(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage);
-
-/// An error where the tiles of a CPU's schedule are more than a thread may hold. The lowering finds that out exactly, after tables of
-/// so many channels have filled the memory.
-llvm::Error checkTiles(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
-                       const DeviceDescription &device);
 
 /// Bytes of shared memory that one thread block takes at most: queries, keys and values in every stage, and whatever else
 /// products read from there.

@@ -8,8 +8,7 @@
 //
 // "FLuRKA: Fast and Accurate Unified Low-Rank and Kernel Attention" compares three layers by equations (6), (7) and
 // (8): multiply-adds of the projections, of the attention and one for each exponential of softmax and each element of a
-// feature map. They are a view of the same counts that price kernels: with a map that needs no product (elu + 1) the
-// one multiply-add an element is that of the sum of weights, n m of n m (dv + 1).
+// feature map. Of a map that needs no product (elu + 1) that one is what the sum of weights takes, n m of n m (dv + 1).
 //
 // The paper's claims about them are corrected here:
 //
@@ -25,7 +24,7 @@
 #ifndef ATTUNE_COST_FLURKAEQUATIONS_H
 #define ATTUNE_COST_FLURKAEQUATIONS_H
 
-#include "attune/Cost/AttentionWork.h"
+#include <cstdint>
 
 namespace attune::cost {
 
@@ -44,13 +43,6 @@ enum class FlurkaLayer { LowRank, Kernel, Fused };
 
 /// Multiply-adds by the closed form of the equation; exact up to 2^53.
 double flurkaEquation(FlurkaLayer layer, const FlurkaSizes &sizes);
-
-/// The kernels of that layer in the paper's order, E before the projections: shapes to count or to price. The map must
-/// be one without products.
-llvm::SmallVector<AttentionShape, 4> flurkaShapes(FlurkaLayer layer, const FlurkaSizes &sizes, attn::FeatureMapAttr map);
-
-/// What the equations count of some kernels: useful multiply-adds, and one for each weight of softmax.
-double flurkaCount(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule);
 
 /// Claim 3 as printed, N > k (H + 2) and D > k. Sizes inside it may still have (8) > (7).
 bool inPrintedClaim3(const FlurkaSizes &sizes);

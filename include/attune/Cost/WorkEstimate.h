@@ -15,13 +15,12 @@
 namespace attune::cost {
 
 /// The work of one kernel over its whole grid, independent of the device. Counts are of what the kernel executes, tails
-/// of tiles included; `usefulProducts` is what the closed form needs, whatever a plan executes. On a GPU `products`, `nearBytes`,
-/// `wideBytes` and `shuffles` are what its instructions do (attune/Lowering/GPU/Layouts.h).
+/// of tiles included. On a GPU `products`, `nearBytes`, `wideBytes` and `shuffles` are what its instructions do
+/// (attune/Lowering/GPU/Layouts.h).
 struct WorkEstimate {
   double products = 0;       ///< multiply-adds in tile products (on matrix units where there are any)
   double tf32Products = 0;   ///< those of them on matrix units whose operands are tf32
   double pairProducts = 0;   ///< those of them on a CPU whose operands are bf16
-  double usefulProducts = 0; ///< of the formula; the sum of weights counts as one more column of values
   double elementwise = 0;    ///< other operations on elements of tiles
   double exps = 0;
   double mainBytes = 0;      ///< each operand once
@@ -39,7 +38,7 @@ struct WorkEstimate {
 
   /// Kernels that run one after another.
   WorkEstimate &operator+=(const WorkEstimate &other) {
-    products += other.products, tf32Products += other.tf32Products, usefulProducts += other.usefulProducts;
+    products += other.products, tf32Products += other.tf32Products;
     pairProducts += other.pairProducts, elementwise += other.elementwise, exps += other.exps;
     mainBytes += other.mainBytes, nearBytes += other.nearBytes, wideBytes += other.wideBytes;
     shuffles += other.shuffles;

@@ -16,6 +16,7 @@
 #include "attune/Cost/KernelCounts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/Error.h"
 
 #include <map>
 #include <string>
@@ -40,6 +41,8 @@ public:
 
   /// What it does with inputs of these sizes.
   const cost::WorkEstimate &workAt(std::vector<int64_t> sizes) const;
+  /// The most bytes of tiles that a program holds at once.
+  double liveBytes() const { return counts.liveBytes(); }
 
   std::string name; ///< softmax, state, merge …
   llvm::SmallVector<SizeMeaning, 8> inputs;
@@ -55,13 +58,18 @@ using CountedKernels = std::vector<CountedKernel>;
 /// Builds and counts the kernels of plans, those of equal pieces once.
 class KernelCounter {
 public:
-  /// The kernels of an op of `opsOfAttentions`, in the order in which they run; null if they cannot be built or counted.
+  /// The kernels of an op of `opsOfAttentions`, in the order in which they run, or why they cannot be built or counted.
   /// `roots` are all of these ops.
-  const CountedKernels *kernelsOf(mlir::func::FuncOp plan, mlir::Operation *root,
-                                  const llvm::SmallPtrSetImpl<mlir::Operation *> &roots, tile::ScheduleAttr schedule);
+  llvm::Expected<const CountedKernels &> kernelsOf(mlir::func::FuncOp plan, mlir::Operation *root,
+                                                   const llvm::SmallPtrSetImpl<mlir::Operation *> &roots,
+                                                   tile::ScheduleAttr schedule);
 
 private:
-  std::map<std::vector<const void *>, std::unique_ptr<CountedKernels>> known;
+  struct Counted {
+    CountedKernels kernels;
+    std::string refusal; ///< empty if there is none
+  };
+  std::map<std::vector<const void *>, Counted> known;
 };
 
 } // namespace attune::graph

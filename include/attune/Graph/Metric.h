@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <map>
+#include <tuple>
 
 namespace attune::graph {
 
@@ -42,20 +43,17 @@ llvm::SmallVector<cost::AttentionShape, 1> attentionsOf(mlir::func::FuncOp funct
 /// For each of them the op that it is of.
 llvm::SmallVector<mlir::Operation *> opsOfAttentions(mlir::func::FuncOp function);
 
-/// Why a device cannot run an attention with the output projection as its epilogue; empty if it can, or if there is none.
-std::string epilogueRefusal(const cost::AttentionShape &shape, tile::TargetKind target);
-
 /// The element type of the function's output, null if it has none.
 mlir::Type storageOf(mlir::func::FuncOp function);
 
-/// The kernels of an attention, which the metric that counted them owns; none where they were not counted.
+/// The kernels of an attention, which the metric that counted them owns.
 using CountedAttention = llvm::SmallVector<const CountedKernel *, 3>;
 
 /// A plan as far as its price is concerned: its attentions with the schedule that they run with.
 struct PricedPlan {
   llvm::SmallVector<cost::AttentionShape, 1> attentions;
   tile::ScheduleAttr schedule;
-  std::vector<CountedAttention> counted = {}; ///< of each attention, if the plan is priced by counts
+  std::vector<CountedAttention> counted = {}; ///< of each attention, once the plan can be priced
 };
 
 /// Work and time of a plan at some sizes.
@@ -71,35 +69,32 @@ struct PricedKernel {
   llvm::SmallVector<size_t, 2> attentions; ///< of the plan, by their places in it: several where parts share a launch
 };
 
-/// Prices plans on one device. A kernel family is priced once for every shape it is asked for.
+/// Prices plans on one device. Equal kernels are built, counted and priced once.
 class Metric {
 public:
   explicit Metric(const cost::DeviceDescription &device) : machine(device) {}
 
-  /// The kernels of a function and their schedule, or why the device cannot run them.
-  llvm::Expected<PricedPlan> partition(mlir::func::FuncOp function) const;
-  /// Builds the kernels of a plan for a CPU and counts them: from then on its prices are made of that. Of an attention whose
-  /// kernels cannot be counted they stay those of the formulas.
-  void count(mlir::func::FuncOp function, PricedPlan &plan);
+  /// The kernels of a function, built and counted, and their schedule, or why the device cannot run them.
+  llvm::Expected<PricedPlan> partition(mlir::func::FuncOp function);
+  /// The kernels of a plan, which its prices are made of.
+  llvm::Error count(mlir::func::FuncOp function, PricedPlan &plan);
   PlanPrice price(const PricedPlan &plan, const RuntimeSizes &sizes);
   /// The kernels that `price` adds up.
   std::vector<PricedKernel> kernels(const PricedPlan &plan, const RuntimeSizes &sizes) const;
-  /// The schedule with which all attentions of a plan run.
-  llvm::Expected<tile::ScheduleAttr> scheduleOf(llvm::ArrayRef<cost::AttentionShape> attentions, mlir::Type storage,
-                                                const cost::IsMade &isMade = nullptr,
-                                                const cost::LongSequence &seconds = nullptr) const;
   const cost::DeviceDescription &device() const { return machine; }
 
 private:
-  /// Of all kernels of a function with a schedule, in a long sequence.
-  double longSeconds(mlir::func::FuncOp function, llvm::ArrayRef<cost::AttentionShape> attentions,
-                     tile::ScheduleAttr schedule) const;
+  /// The schedule with which all attentions of a function run.
+  llvm::Expected<tile::ScheduleAttr> scheduleOf(mlir::func::FuncOp function, llvm::ArrayRef<cost::AttentionShape> attentions);
+  /// Of all kernels of a plan, in a long sequence.
+  double longSeconds(mlir::func::FuncOp function, const PricedPlan &plan) const;
 
-  using Key = decltype(std::tuple_cat(cost::AttentionShape().key(), std::make_tuple((const void *)nullptr, (const void *)nullptr)));
+  /// Kernels that run one after another or side by side, and the sizes: batch, queries, keys, scale.
+  using Key = std::pair<std::vector<const CountedKernel *>, std::tuple<int64_t, int64_t, int64_t, double>>;
 
   const cost::DeviceDescription &machine;
-  mutable KernelCounter counter; ///< of plans, and of schedules that are tried
-  std::map<std::vector<Key>, PlanPrice> cache; ///< of an attention, or of parts that run in common launches
+  KernelCounter counter; ///< of plans, and of schedules that are tried
+  std::map<Key, PlanPrice> cache; ///< of an attention, or of parts that run in common launches
 };
 
 } // namespace attune::graph

@@ -11,7 +11,7 @@ using namespace attune;
 using namespace attune::cost;
 using tile::Counted;
 
-/// Operations of a sine: the turns are taken off, then a polynomial (lib/Cost/WorkSizes.cpp has the same).
+/// Operations of a sine: the turns are taken off, then a polynomial.
 static constexpr double opsOfSine = 8;
 /// A logarithm beside an exponential: a division more. An estimate, not measured; only features with exponents have any.
 static constexpr double expsOfLogarithm = 1.5;

@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "FloorForm.h"
 
-#include "WorkSizes.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -84,12 +82,31 @@ std::optional<FloorForm> FloorForm::floorDiv(int64_t divisor) const {
 // Over ranges
 //===----------------------------------------------------------------------===//
 
+/// Sequences may be longer than the square root of 2^63.
+using Wide = __int128;
+
+/// Σ_{0 ≤ i < count} ⌊(slope·i + offset) / divisor⌋ for slope, offset ≥ 0, in O(log) steps: whole multiples are summed
+/// in closed form, and the rest counts lattice points under a line, which swaps the roles of slope and divisor.
+static double floorSum(Wide count, Wide divisor, Wide slope, Wide offset) {
+  Wide sum = 0;
+  while (count > 0) {
+    sum += count * (count - 1) / 2 * (slope / divisor) + count * (offset / divisor);
+    slope %= divisor, offset %= divisor;
+    Wide top = slope * count + offset;
+    if (top < divisor)
+      break;
+    count = top / divisor, offset = top % divisor;
+    std::swap(slope, divisor);
+  }
+  return static_cast<double>(sum);
+}
+
 /// Σ ⌊(slope x + offset) / divisor⌋; a falling line is read from the other end.
 static double sumOfFloors(const FloorTerm &term, VariableRange range) {
   int64_t start = term.slope > 0 ? range.first : range.last - 1;
   int64_t offset = term.slope * start + term.offset, whole = divideFloorSigned(offset, term.divisor);
   return static_cast<double>(whole) * static_cast<double>(range.count()) +
-         cost::floorSum(range.count(), term.divisor, std::abs(term.slope), offset - whole * term.divisor);
+         floorSum(range.count(), term.divisor, std::abs(term.slope), offset - whole * term.divisor);
 }
 
 double FloorForm::sumOver(VariableRange range) const {

@@ -60,7 +60,8 @@ double cost::liveBytes(Block &block) {
         begun += bytesOf(init);
       held = liveBytes(loop.getBody().front()) - std::min(begun, dying);
     } else {
-      held = made;
+      // What is computed element by element takes the place of an operand that nobody reads afterwards.
+      held = op.hasTrait<OpTrait::Elementwise>() ? made - std::min(made, dying) : made;
     }
     most = std::max(most, live + held);
     live += made - dying;

@@ -1,4 +1,4 @@
-// I17: (P x W_V) W_O = P x (W_V W_O), of one head. Rare: test/Unit/Cost/RareLawsTest.cpp has the prices.
+// I17: (P x W_V) W_O = P x (W_V W_O), of one head. Rare: test/Unit/Counts/RareLawsTest.cpp has the prices.
 // RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
 // SIDES-DAG: {{^}}output__one_matrix equals output:
 // SIDES-DAG: {{^}}output__not_biased differs from output:

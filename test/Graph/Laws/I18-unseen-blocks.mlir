@@ -1,5 +1,5 @@
 // I18: a block of weights that the mask clears adds 0.
-// Kernels visit no such tile: test/Unit/Cost/VisibleTilesTest.cpp counts them.
+// Kernels visit no such tile: test/Unit/Counts/KernelCountsTest.cpp counts them.
 // RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
 // SIDES-DAG: {{^}}causal__up_to_the_diagonal equals causal:
 // SIDES-DAG: {{^}}causal__not_all differs from causal:

@@ -1,4 +1,4 @@
-// I6: (x W_Q) (x W_K)ᵀ = x (W_Q W_Kᵀ) xᵀ, of one head. Rare: test/Unit/Cost/RareLawsTest.cpp has the prices.
+// I6: (x W_Q) (x W_K)ᵀ = x (W_Q W_Kᵀ) xᵀ, of one head. Rare: test/Unit/Counts/RareLawsTest.cpp has the prices.
 // RUN: attune-equal %s | FileCheck %s --check-prefix=SIDES
 // SIDES-DAG: {{^}}scores__one_matrix equals scores:
 // SIDES-DAG: {{^}}scores__not_turned differs from scores:

@@ -104,7 +104,8 @@ func.func @width(%q: !h, %x: !x, %wk: !w {attn.name = "wk", attn.parameter}, %v:
 !h = tensor<1x1x64x8xf32>
 !s = tensor<1x16xf32>
 !i = tensor<1x16xi32>
-func.func @sketched(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32>, %s: !s, %i: !i) -> !h {
+func.func @sketched(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32> {attn.parameter},
+                    %s: !s {attn.parameter}, %i: !i {attn.parameter}) -> !h {
   %o = attn.polysketch %q, %k, %v signs(%l, %l, %s, %s : tensor<1x8xf32>, tensor<1x8xf32>, !s, !s)
       indices(%i, %i, %i, %i : !i, !i, !i, !i) {degree = 4 : i64, denominator = #none, scale = 0.5 : f64, size = 16 : i64}
       : !h, !h, !h -> !h
@@ -118,7 +119,8 @@ func.func @sketched(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32>, %s: !s, %i: !i)
 !h = tensor<1x1x64x8xf32>
 !s = tensor<1x16xf32>
 !i = tensor<1x16xi32>
-func.func @high_degree(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32>, %s: !s, %i: !i) -> !h {
+func.func @high_degree(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32> {attn.parameter},
+                    %s: !s {attn.parameter}, %i: !i {attn.parameter}) -> !h {
   %o = attn.polysketch %q, %k, %v signs(%l, %l, %l, %l, %l, %l, %l, %l, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s
           : tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, tensor<1x8xf32>, 
             !s, !s, !s, !s, !s, !s, !s, !s, !s, !s, !s, !s, !s, !s)

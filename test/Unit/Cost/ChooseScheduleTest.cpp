@@ -31,24 +31,26 @@ protected:
     shape.width = shape.features = shape.valueWidth = width;
     return shape;
   }
-  int64_t rowsOnCpu(int64_t width, double fastBytes) {
+  /// Of tiles that hold 1,024 bytes a row.
+  llvm::Expected<tile::ScheduleAttr> onCpu(double fastBytes) {
     DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
     device.fastBytes.value = fastBytes;
-    return llvm::cantFail(chooseSchedule(wide(Form::Online, width), mlir::Float32Type::get(&context), device))
-        .getKeyTile();
+    TriedKernels kernels;
+    kernels.liveBytes = [](tile::ScheduleAttr schedule) { return 1024.0 * static_cast<double>(schedule.getKeyTile()); };
+    return chooseSchedule(wide(Form::Online, 64), mlir::Float32Type::get(&context), device, kernels);
   }
+  int64_t rowsOnCpu(double fastBytes) { return llvm::cantFail(onCpu(fastBytes)).getKeyTile(); }
 
   mlir::MLIRContext context;
 };
 } // namespace
 
 TEST_F(ChooseSchedule, CpuTilesShrinkForWideHeads) {
-  // d = dv = 64: 64-row tiles take 4 · (64·128 + 64·128 + 2·64·64) = 98,304 bytes; 32-row ones 4 · (2·32·128 + 2·32·32)
-  // = 40,960. Half of the fast memory is for tiles.
-  EXPECT_EQ(rowsOnCpu(64, 196608), 64);
-  EXPECT_EQ(rowsOnCpu(64, 196607), 32);
-  EXPECT_EQ(rowsOnCpu(64, 81919), 16);
-  EXPECT_EQ(rowsOnCpu(64, 1), 16); // slower, but it runs
+  // Half of the fast memory is for tiles.
+  EXPECT_EQ(rowsOnCpu(2 * 65536), 64);
+  EXPECT_EQ(rowsOnCpu(2 * 65536 - 1), 32);
+  EXPECT_EQ(rowsOnCpu(2 * 32768 - 1), 16);
+  EXPECT_EQ(rowsOnCpu(1), 16); // slower, but it runs
 }
 
 TEST_F(ChooseSchedule, CpuOperandsAreThoseThatMultiply) {
@@ -64,22 +66,6 @@ TEST_F(ChooseSchedule, CpuOperandsAreThoseThatMultiply) {
   EXPECT_EQ(schedule.getTarget(), tile::TargetKind::CPU);
   EXPECT_EQ(schedule.getPiece(), 2048);
   EXPECT_EQ(schedule.getWarps(), 1);
-}
-
-TEST_F(ChooseSchedule, CpuStatesOfManyFeaturesShareTheCacheWithTheirTiles) {
-  DeviceDescription device = llvm::cantFail(DeviceDescription::named("cpu")); // 2 MiB of L2
-  auto rows = [&](const AttentionShape &shape) {
-    return llvm::cantFail(chooseSchedule(shape, mlir::Float32Type::get(&context), device)).getKeyTile();
-  };
-  // r = 32: a state of 4 · (528 · 64 + 1024) bytes, 139,264, beside chunks of 64 rows.
-  AttentionShape sketched = wide(Form::Chunked, 64);
-  sketched.family = Family::Polysketch, sketched.degree = 4, sketched.sketch = 32, sketched.features = 1024;
-  EXPECT_EQ(rows(sketched), 64);
-  // r = 128: the state alone is 2.2 MB, so tiles are as small as they go.
-  sketched.sketch = 128, sketched.features = 128 * 128;
-  EXPECT_EQ(rows(sketched), 16);
-  // Odd widths are as good as any.
-  EXPECT_EQ(rows(wide(Form::State, 325)), 64);
 }
 
 TEST_F(ChooseSchedule, EachCoreHasAPart) {
@@ -213,7 +199,8 @@ TEST_F(ChooseSchedule, RandomFeaturesAreHeldAndOmegaIsRead) {
   AttentionShape shape = wide(Form::Quadratic, 64);
   shape.map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::FavorRelu, /*features=*/128);
   shape.features = 128;
-  auto made = [](tile::ScheduleAttr) { return true; };
+  TriedKernels made;
+  made.areMade = [](tile::ScheduleAttr) { return true; };
   auto choose = [&] { return llvm::cantFail(chooseSchedule(shape, mlir::Float16Type::get(&context), device, made)); };
   // Over 128 threads outputs of 64·64 are 32, f32 features of the queries 64·128, 64 more, and those of the keys 64 beside
   // the parts of what they are products of. Over 256 the queries' are in shared memory: 16 + 2 · 32 + 8.
@@ -245,11 +232,15 @@ TEST_F(ChooseSchedule, KernelsThatMayNotFitAreAskedFor) {
   device.fastBytes.value = sharedBytes(shape, roomy);
   ASSERT_GT(neededBytes(shape, roomy), sharedBytes(shape, roomy));
   int asked = 0;
-  auto answer = [&](bool made) { return [&asked, made](tile::ScheduleAttr) { return ++asked, made; }; };
+  auto answer = [&](bool made) {
+    TriedKernels kernels;
+    kernels.areMade = [&asked, made](tile::ScheduleAttr) { return ++asked, made; };
+    return kernels;
+  };
   EXPECT_EQ(llvm::cantFail(chooseSchedule(shape, f32, device, answer(true))), roomy);
   EXPECT_EQ(asked, 1);
-  for (const IsMade &isMade : {IsMade(answer(false)), IsMade()}) {
-    llvm::Expected<tile::ScheduleAttr> other = chooseSchedule(shape, f32, device, isMade);
+  for (const TriedKernels &kernels : {answer(false), TriedKernels()}) {
+    llvm::Expected<tile::ScheduleAttr> other = chooseSchedule(shape, f32, device, kernels);
     EXPECT_NE(other ? *other : tile::ScheduleAttr(), roomy);
     llvm::consumeError(other.takeError());
   }

@@ -53,23 +53,6 @@ TEST(FlurkaEquations, TermByTerm) {
   }
 }
 
-// The estimates that price kernels, added up, are the equations, whatever the tiles.
-TEST(FlurkaEquations, AreTheEstimates) {
-  mlir::MLIRContext context;
-  context.loadDialect<tile::TileDialect, attn::AttnDialect>();
-  auto map = attn::FeatureMapAttr::get(&context, attn::FeatureKind::Elu1);
-  for (int64_t tile : {16, 64}) {
-    auto schedule = tile::ScheduleAttr::get(&context, tile::TargetKind::CPU, tile, tile, 2048,
-                                            mlir::Float32Type::get(&context), 1, 1);
-    for (const Row &row : rows) {
-      auto count = [&](FlurkaLayer layer) { return flurkaCount(flurkaShapes(layer, row.sizes, map), schedule); };
-      EXPECT_EQ(count(FlurkaLayer::LowRank), row.lowRank) << row.sizes.tokens;
-      EXPECT_EQ(count(FlurkaLayer::Kernel), row.kernel) << row.sizes.tokens;
-      EXPECT_EQ(count(FlurkaLayer::Fused), row.fused) << row.sizes.tokens;
-    }
-  }
-}
-
 static bool beats(FlurkaLayer other, const FlurkaSizes &sizes) {
   return flurkaEquation(FlurkaLayer::Fused, sizes) < flurkaEquation(other, sizes);
 }

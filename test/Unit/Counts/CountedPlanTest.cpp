@@ -47,7 +47,7 @@ TEST(CountedPlans, AreThoseThatAreLowered) {
     SCOPED_TRACE(example);
     graph::Metric metric(device);
     forEachPlan(*context, example, device, 24, [&](LoweredPlan &plan) {
-      metric.count(*plan.attention, plan.priced);
+      llvm::cantFail(metric.count(*plan.attention, plan.priced));
       ASSERT_EQ(plan.priced.counted.size(), plan.priced.attentions.size());
       for (const graph::CountedAttention &counted : plan.priced.counted)
         EXPECT_FALSE(counted.empty());
@@ -74,11 +74,33 @@ TEST(CountedPlans, AreAllThatAGpuRuns) {
     graph::Metric metric(device);
     for (const std::string &example : exampleNames())
       forEachPlan(*context, example, device, 8, [&](LoweredPlan &plan) {
-        metric.count(*plan.attention, plan.priced);
+        llvm::cantFail(metric.count(*plan.attention, plan.priced));
         for (const graph::CountedAttention &counted : plan.priced.counted)
           EXPECT_FALSE(counted.empty()) << example << " on " << target;
       });
   }
+}
+
+/// Half of 2 MiB is for tiles: of the last rows that are tried the tiles are as small as they go.
+TEST(CountedPlans, SayWhatTilesACpuHolds) {
+  std::unique_ptr<MLIRContext> context = countsContext();
+  auto device = llvm::cantFail(cost::DeviceDescription::named("x86-64-avx512"));
+  auto partition = [&](int64_t width) {
+    std::string type = "tensor<1x1x?x" + std::to_string(width) + "xf32>", types = type + ", " + type + ", " + type + " -> " + type;
+    auto module = parseSourceString<ModuleOp>("func.func @f(%q: " + type + ", %k: " + type + ", %v: " + type + ") -> " + type +
+                                              "{ %o = attn.softmax %q, %k, %v {scale = 1.0 : f64} : " + types +
+                                              " return %o : " + type + " }", context.get());
+    auto plan = graph::Metric(device).partition(*module->getOps<func::FuncOp>().begin());
+    return plan ? std::to_string(plan->schedule.getKeyTile()) : llvm::toString(plan.takeError());
+  };
+  EXPECT_EQ(partition(64), "64");
+  // Queries, the output, keys and values: 4 · 64 · 1100 · 4 bytes and weights; of 32 rows half of that.
+  EXPECT_EQ(partition(1100), "32");
+  EXPECT_EQ(partition(2200), "16");
+  EXPECT_EQ(partition(100000), "16");
+  EXPECT_TRUE(StringRef(partition(200000)).starts_with("no schedule fits: expected tiles of at most 33554432 bytes on"));
+  EXPECT_EQ(partition(int64_t(1) << 40), "no schedule fits: expected tiles of at most 33554432 bytes on x86-64-avx512, but got " +
+                                             std::to_string(int64_t(64) << 40)); // 16 rows of one operand
 }
 
 TEST(CountedPlans, SamplesForPricesAreEnough) {

@@ -60,7 +60,7 @@ static OwningOpRef<ModuleOp> attnOf(MLIRContext &context, const std::string &exa
 
 /// The plans that compute what their choice is about, and that the device can run.
 static std::vector<std::pair<OwningOpRef<func::FuncOp>, graph::PricedPlan>> plansOf(func::FuncOp function,
-                                                                                    const graph::Metric &metric) {
+                                                                                    graph::Metric &metric) {
   std::vector<std::pair<OwningOpRef<func::FuncOp>, graph::PricedPlan>> plans;
   auto laws = graph::createLaws();
   graph::Memo memo(function, laws);

@@ -115,6 +115,17 @@ TEST_F(FootprintTest, TilesLiveFromTheirOpToTheirLastReader) {
   EXPECT_EQ(result.loops[0].liveBytes, 2048 + 2048 + 16384 + 2048); // without %tile, which is not the loop's
 }
 
+TEST_F(FootprintTest, ElementwiseResultsTakeThePlaceOfWhatNobodyReadsAgain) {
+  // %a and %b of 2048 bytes each; %sum takes the place of %b, and what comes after it that of %sum.
+  cost::KernelCounts counts = compile(R"(
+    %a = tile.load %x[%first, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
+    %b = tile.load %y[%first, %c0] : memref<?x8xf32> -> tensor<64x8xf32>
+    %sum = arith.addf %a, %b : tensor<64x8xf32>
+    %product = arith.mulf %sum, %a : tensor<64x8xf32>
+    tile.store %product, %y[%first, %c0] : tensor<64x8xf32>, memref<?x8xf32>)");
+  EXPECT_EQ(counts.liveBytes(), 2 * 2048);
+}
+
 //===----------------------------------------------------------------------===//
 // Kernels of the examples
 //===----------------------------------------------------------------------===//

@@ -54,7 +54,6 @@ static std::vector<double> allPrices(func::FuncOp function, const cost::DeviceDe
       if (!priced) {
         llvm::consumeError(priced.takeError());
       } else {
-        metric.count(*plan, *priced);
         for (const PricedKernel &kernel : metric.kernels(*priced, {}))
           seconds += kernel.price.seconds();
       }

@@ -46,7 +46,6 @@ TEST_F(SelectionTest, TheCheapestOfAllPlansIsCommitted) {
       OwningOpRef<func::FuncOp> plan = memo.realize({first, second});
       PricedPlan priced = llvm::cantFail(metric.partition(*plan));
       ASSERT_EQ(priced.attentions.size(), 2u);
-      metric.count(*plan, priced);
       least = std::min(least, metric.price(priced, {}).seconds);
     }
   FailureOr<Selection> selection = selectRewrites(*module, options);
