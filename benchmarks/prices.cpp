@@ -8,12 +8,11 @@
 //
 //   attune-bench-prices SPEC DEVICE THREADS PLANS
 //
-// Prints a line of JSON for each of the cheapest plans of a spec on a CPU, at most PLANS of them: its forms, its seconds, and how
-// many of its attentions have kernels that were not counted. benchmarks/prices.py compares them with what was measured.
+// Prints a line of JSON for each of the cheapest plans of a spec on a CPU, at most PLANS of them: its forms and its seconds.
+// benchmarks/prices.py compares them with what was measured.
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecParser.h"
-#include "attune/Graph/Metric.h"
 #include "attune/Graph/Selection.h"
 #include "attune/Pipeline/Compilation.h"
 
@@ -37,20 +36,7 @@ static bool pricePlan(const Spec &spec, llvm::StringRef path, const cost::Device
   if (failed(selection) || selection->functions.empty())
     return false;
   const graph::FunctionSelection &taken = selection->functions.front();
-  auto function = *compilation->module().getOps<mlir::func::FuncOp>().begin();
-  graph::Metric metric(device);
-  auto plan = metric.partition(function);
-  if (!plan) {
-    llvm::consumeError(plan.takeError());
-    return false;
-  }
-  plan->schedule = function->getAttrOfType<tile::ScheduleAttr>("tile.schedule");
-  metric.count(function, *plan);
-  auto missing = llvm::count_if(plan->counted, [](const graph::CountedAttention &each) { return each.empty(); });
-  llvm::outs() << llvm::json::Value(llvm::json::Object{{"forms", taken.takenForms},
-                                                       {"seconds", taken.seconds},
-                                                       {"missing", static_cast<int64_t>(missing)}})
-               << "\n";
+  llvm::outs() << llvm::json::Value(llvm::json::Object{{"forms", taken.takenForms}, {"seconds", taken.seconds}}) << "\n";
   return true;
 }
 
