@@ -77,3 +77,21 @@ llvm::Expected<std::vector<CountedAttention>> graph::countPlan(func::FuncOp plan
   }
   return counted;
 }
+
+double graph::liveBytes(func::FuncOp plan, ArrayRef<AttentionShape> attentions, tile::ScheduleAttr schedule,
+                        KernelCounter &counter) {
+  SmallVector<Operation *> ops = opsOfAttentions(plan);
+  Roots roots(ops.begin(), ops.end());
+  double bytes = 0;
+  for (auto [op, shape] : llvm::zip_equal(ops, attentions)) {
+    if (!shape.isAttention())
+      continue;
+    auto kernels = counter.kernelsOf(plan, op, roots, schedule);
+    if (!kernels)
+      llvm::consumeError(kernels.takeError()); // told of the schedule that is taken
+    else
+      for (const CountedKernel &kernel : *kernels)
+        bytes = std::max(bytes, kernel.liveBytes());
+  }
+  return bytes;
+}

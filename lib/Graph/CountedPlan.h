@@ -17,6 +17,10 @@ namespace attune::graph {
 llvm::Expected<std::vector<CountedAttention>> countPlan(mlir::func::FuncOp plan, llvm::ArrayRef<cost::AttentionShape> attentions,
                                                         tile::ScheduleAttr schedule, KernelCounter &counter);
 
+/// The most bytes of tiles that a program of a plan's mechanisms holds at once; 0 for kernels that cannot be built.
+double liveBytes(mlir::func::FuncOp plan, llvm::ArrayRef<cost::AttentionShape> attentions, tile::ScheduleAttr schedule,
+                 KernelCounter &counter);
+
 } // namespace attune::graph
 
 #endif // ATTUNE_LIB_GRAPH_COUNTEDPLAN_H

@@ -19,32 +19,19 @@ using cost::AttentionShape;
 /// Places in a plan.
 using Parts = SmallVector<size_t, 2>;
 
-/// The most that a kernel of some attentions holds.
-static double liveBytesOf(const PricedPlan &plan) {
-  double bytes = 0;
-  for (auto [shape, kernels] : llvm::zip_equal(plan.attentions, plan.counted))
-    for (const CountedKernel *kernel : kernels)
-      bytes = std::max(bytes, shape.isAttention() ? kernel->liveBytes() : 0);
-  return bytes;
-}
-
 llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(func::FuncOp function, ArrayRef<AttentionShape> attentions) {
   // The tiles of projections and compressions are smaller than those of attention.
   SmallVector<AttentionShape, 1> mechanisms;
   llvm::copy_if(attentions, std::back_inserter(mechanisms), [](const AttentionShape &shape) { return shape.isAttention(); });
-  /// What cannot be counted is told of the schedule that is taken.
-  auto withCounts = [&](tile::ScheduleAttr tried, auto ask) {
-    PricedPlan plan{SmallVector<AttentionShape, 1>(attentions), tried};
-    llvm::Error error = count(function, plan);
-    double answer = error ? 0 : ask(plan);
-    llvm::consumeError(std::move(error));
-    return answer;
-  };
   cost::TriedKernels kernels;
   kernels.areMade = [&](tile::ScheduleAttr tried) { return kernelsFit(function, tried, machine.target); };
-  kernels.liveBytes = [&](tile::ScheduleAttr tried) { return withCounts(tried, liveBytesOf); };
+  kernels.liveBytes = [&](tile::ScheduleAttr tried) { return liveBytes(function, attentions, tried, counter); };
   kernels.seconds = [&](tile::ScheduleAttr tried) {
-    return withCounts(tried, [&](const PricedPlan &plan) { return longSeconds(function, plan); });
+    PricedPlan plan{SmallVector<AttentionShape, 1>(attentions), tried};
+    llvm::Error error = count(function, plan);
+    double seconds = error ? 0 : longSeconds(function, plan);
+    llvm::consumeError(std::move(error)); // told of the schedule that is taken
+    return seconds;
   };
   return cost::chooseSchedule(mechanisms, storageOf(function), machine, kernels);
 }

@@ -44,6 +44,14 @@ static llvm::DenseMap<Operation *, double> lastReads(Block &block) {
   return bytes;
 }
 
+/// Bytes of the operands in whose place the results of an op can be: of what is computed element by element those that nobody reads
+/// afterwards, of a product what it is added to.
+static double takenOver(Operation &op, double dying) {
+  if (auto dot = dyn_cast<tile::DotOp>(op))
+    return dot.getAcc().hasOneUse() && dot.getAcc().getParentBlock() == op.getBlock() ? bytesOf(dot.getAcc()) : 0;
+  return op.hasTrait<OpTrait::Elementwise>() ? dying : 0;
+}
+
 double cost::liveBytes(Block &block) {
   llvm::DenseMap<Operation *, double> last = lastReads(block);
   double live = 0, most = 0;
@@ -60,8 +68,7 @@ double cost::liveBytes(Block &block) {
         begun += bytesOf(init);
       held = liveBytes(loop.getBody().front()) - std::min(begun, dying);
     } else {
-      // What is computed element by element takes the place of an operand that nobody reads afterwards.
-      held = op.hasTrait<OpTrait::Elementwise>() ? made - std::min(made, dying) : made;
+      held = made - std::min(made, takenOver(op, dying));
     }
     most = std::max(most, live + held);
     live += made - dying;

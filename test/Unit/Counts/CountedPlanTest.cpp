@@ -94,9 +94,11 @@ TEST(CountedPlans, SayWhatTilesACpuHolds) {
     return plan ? std::to_string(plan->schedule.getKeyTile()) : llvm::toString(plan.takeError());
   };
   EXPECT_EQ(partition(64), "64");
-  // Queries, the output, keys and values: 4 · 64 · 1100 · 4 bytes and weights; of 32 rows half of that.
-  EXPECT_EQ(partition(1100), "32");
-  EXPECT_EQ(partition(2200), "16");
+  // Queries, the output, and keys or values: 3 · 64 · 1300 · 4 bytes are 998,400, beside 64 · 64 · 4 of weights; with 1400 channels they
+  // are 1,075,200, as are those of 32 rows with 2800.
+  EXPECT_EQ(partition(1300), "64");
+  EXPECT_EQ(partition(1400), "32");
+  EXPECT_EQ(partition(2800), "16");
   EXPECT_EQ(partition(100000), "16");
   EXPECT_TRUE(StringRef(partition(200000)).starts_with("no schedule fits: expected tiles of at most 33554432 bytes on"));
   EXPECT_EQ(partition(int64_t(1) << 40), "no schedule fits: expected tiles of at most 33554432 bytes on x86-64-avx512, but got " +
