@@ -163,6 +163,13 @@ static constexpr std::pair<int64_t, int64_t> tileSizes[] = {{64, 64}, {64, 32}, 
 /// The columns of a rotation change places within a warp.
 static bool rotates(const AttentionShape &shape) { return shape.queryRope || shape.keyRope; }
 
+/// The most tokens of a chunk. Where it inverts a matrix of its pairs, or sums up decays of each feature between them, that work grows
+/// with its square: of 64 tokens it would be the most of all.
+static int64_t longestChunk(const AttentionShape &shape) {
+  bool ofPairs = shape.gated >= 8 || shape.gated == 4;
+  return ofPairs && shape.form == attn::Form::Chunked ? 32 : 64;
+}
+
 /// Can the kernels of an attention be made with these tiles and this grid, with no row of warps idle?
 static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   tile::WarpGrid warps = schedule.getWarpGrid();
@@ -171,7 +178,8 @@ static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   // What chunks of sketches read again and again is their own state, which does not run ahead.
   bool chunksOfSketches = shape.family == Family::Polysketch && shape.form == attn::Form::Chunked;
   bool stagesFit = (warps.columns < 4 && !chunksOfSketches) || schedule.getStages() <= 1;
-  return (warps.columns == 1 || !rotates(shape)) && schedule.getQueryTile() >= 16 * warps.rows && stagesFit &&
+  return schedule.getQueryTile() <= longestChunk(shape) && (warps.columns == 1 || !rotates(shape)) &&
+         schedule.getQueryTile() >= 16 * warps.rows && stagesFit &&
          (isSquare || !hasSquareTiles(shape));
 }
 
@@ -231,7 +239,7 @@ public:
       : shapes(shapes), device(device), kernels(kernels) {}
 
   bool operator()(tile::ScheduleAttr schedule) {
-    auto fits = [&](const AttentionShape &shape) { return leastBytes(shape, schedule) <= device.fastBytes; };
+    auto fits = [&](const AttentionShape &shape) { return !shape.gated && leastBytes(shape, schedule) <= device.fastBytes; };
     if (llvm::all_of(shapes, fits))
       return true;
     auto [known, isNew] = asked.try_emplace({schedule.getQueryTile(), schedule.getKeyTile(), schedule.getWarps(),

@@ -23,8 +23,8 @@ static Heads projectAll(AttnBuilder &b) {
   Value x = b.argument("x"), context = spec.projection->cross ? b.argument("context") : x;
   // Self-attention has as many keys as queries, whatever '?' stands for.
   Size keys = spec.projection->cross ? spec.keys : spec.queries;
-  return {project(b, x, "q", spec.heads, spec.queries, spec.headDim),
-          project(b, context, "k", spec.kvHeads, keys, spec.headDim),
+  return {project(b, x, "q", spec.queryHeads(), spec.queries, spec.headDim),
+          project(b, context, "k", spec.keyHeads(), keys, spec.headDim),
           project(b, context, "v", spec.kvHeads, keys, spec.valueDim)};
 }
 
@@ -43,7 +43,7 @@ static Value rotate(AttnBuilder &b, Value source, Value aligned) {
 
 static Value normalize(AttnBuilder &b, Value source) {
   return attn::QkNormOp::create(b.builder, b.at("qk_norm"), AttnBuilder::withElement(source, b.builder.getF32Type()),
-                                source, b.number(b.spec.qkNorm->epsilon))
+                                source, b.number(b.spec.qkNorm->epsilon), b.unitIf(b.spec.qkNorm->l2))
       .getResult();
 }
 

@@ -74,12 +74,14 @@ Value MechanismBuilder::buildPolynomial() {
 
 Value MechanismBuilder::buildKernel() {
   Value omega = b.parameter(part, "omega"), parameter = omega ? omega : b.parameter(part, "focus"), e, f;
+  Value decay = b.parameter(part, "log_decay");
   if (m.denominator.none && m.lowRank) { // the features of the keys are compressed, not the keys
     e = b.parameter(part, "e");
     f = m.lowRank->tied ? e : b.parameter(part, "f");
   }
   return attn::KernelOp::create(b.builder, place, output, Type(), Type(), q, k, v, lengths, Value(), Value(), parameter,
-                                e, f, b.parameter(part, "log_decay"), featureMap(), guard(), causal(), buildWindow(b, m))
+                                e, f, decay ? decay : b.parameter(part, "g"), b.parameter(part, "beta"), b.parameter(part, "w"), featureMap(),
+                                guard(), causal(), buildWindow(b, m))
       .getOutput();
 }
 

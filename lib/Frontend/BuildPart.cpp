@@ -18,8 +18,21 @@ static Value takeHeads(AttnBuilder &b, const Part &part, Value source, int64_t f
   return attn::TakeHeadsOp::create(b.builder, b.at(part, ""), type, source, b.integer(first)).getResult();
 }
 
+/// Those of the part's heads of values, each as often as values share it. A part has whole groups of these, or a share of one.
+static Value repeatHeads(AttnBuilder &b, const Part &part, Value source) {
+  int64_t group = b.spec.heads / *b.spec.qkHeads, count = (part.heads + group - 1) / group;
+  Value own = takeHeads(b, part, source, part.firstHead / group, count);
+  if (count == part.heads)
+    return own;
+  auto type = AttnBuilder::withDim(cast<RankedTensorType>(own.getType()), 1, part.heads);
+  return attn::RepeatHeadsOp::create(b.builder, b.at("qk_heads"), type, own).getResult();
+}
+
 /// The query heads of a part and the key-value heads that serve them.
 static Heads takeHeads(AttnBuilder &b, const Part &part, const Heads &all) {
+  if (b.spec.qkHeads)
+    return {repeatHeads(b, part, all.query), repeatHeads(b, part, all.key),
+            takeHeads(b, part, all.value, part.firstHead, part.heads)};
   int64_t group = b.spec.headsPerKvHead(), first = part.firstHead / group, shared = part.heads / group;
   return {takeHeads(b, part, all.query, part.firstHead, part.heads), takeHeads(b, part, all.key, first, shared),
           takeHeads(b, part, all.value, first, shared)};

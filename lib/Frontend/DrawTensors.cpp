@@ -44,6 +44,20 @@ static void drawDecays(HostTensor &out) {
     out.data<float>()[i] = static_cast<float>(std::log1p(-std::exp2(-5 - static_cast<double>(i))));
 }
 
+/// Heads of short, longer and long memory in turn.
+static void drawLogGates(const RandomTensor &random, HostTensor &out) {
+  int64_t heads = out.shape[1], each = out.count() / std::max<int64_t>(out.shape[0] * heads, 1);
+  for (int64_t i = 0, e = out.count(); i < e; ++i) {
+    double slow = std::pow(8.0, -static_cast<double>((i / each % heads + 1) % 3));
+    out.data<float>()[i] = static_cast<float>(-slow * std::log1p(std::exp(-random.normal(i))));
+  }
+}
+
+static void drawGates(const RandomTensor &random, double deviation, HostTensor &out) {
+  for (int64_t i = 0, e = out.count(); i < e; ++i)
+    out.data<float>()[i] = static_cast<float>(deviation / (1 + std::exp(-random.normal(i))));
+}
+
 HostTensor drawTensor(const SpecTensor &tensor, uint64_t seed) {
   llvm::SmallVector<int64_t, 4> shape = llvm::map_to_vector<4>(tensor.shape, [](Size size) { return *size; });
   ElementType type = tensor.elements == Elements::Index ? ElementType::I32 : ElementType::F32;
@@ -64,6 +78,12 @@ HostTensor drawTensor(const SpecTensor &tensor, uint64_t seed) {
     break;
   case Elements::Retention:
     drawDecays(result);
+    break;
+  case Elements::LogGate:
+    drawLogGates(random, result);
+    break;
+  case Elements::Gate:
+    drawGates(random, tensor.deviation, result);
     break;
   }
   return result;

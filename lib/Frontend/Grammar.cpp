@@ -15,7 +15,7 @@ namespace attune::grammar {
 
 Names topFields() {
   static constexpr llvm::StringRef names[] = {"attention",   "dtype",    "batch",      "queries",   "keys",
-                                              "heads",       "kv_heads", "head_dim",   "value_dim", "causal",
+                                              "heads",       "kv_heads", "qk_heads",   "head_dim",  "value_dim",   "causal",
                                               "key_lengths", "scale",    "projection", "rope",      "qk_norm",
                                               "mechanism",   "parts",    "allow",      "pin"};
   return names;
@@ -31,7 +31,7 @@ Names fieldsOf(MechanismKind kind) {
   static constexpr llvm::StringRef softmax[] = {"kind", "low_rank", "window", "lepe"};
   static constexpr llvm::StringRef polynomial[] = {"kind", "degree", "denominator", "window", "lepe"};
   static constexpr llvm::StringRef kernel[] = {"kind",   "feature_map", "denominator", "low_rank",
-                                               "window", "lepe",        "decay"};
+                                               "window", "lepe",        "decay",       "erase", "write"};
   static constexpr llvm::StringRef polysketch[] = {"kind", "degree", "size", "local_exact", "denominator", "lepe"};
   static constexpr llvm::StringRef effatt[] = {"kind", "lepe"};
   static constexpr llvm::StringRef eva[] = {"kind",          "window", "chunk",    "mu_weight",
@@ -70,10 +70,17 @@ Names decays() {
   return names;
 }
 
+Names gates() { return decays().drop_front(); }
+
+Names normKinds() {
+  static constexpr llvm::StringRef names[] = {"layer", "l2"};
+  return names;
+}
+
 std::string remarkOnField(llvm::StringRef field) {
   static constexpr llvm::StringRef planned[] = {
-      "qk_heads", "state", "packed", "sequences", "results", "gradients", // of the spec
-      "erase", "write", "softcap", "alibi", "score", "mask", "weight", "tensors"};
+      "state", "packed", "sequences", "results", "gradients", // of the spec
+      "softcap", "alibi", "score", "mask", "weight", "tensors"};
   return llvm::is_contained(planned, field) ? "'" + field.str() + "' is not supported yet" : "";
 }
 

@@ -39,6 +39,9 @@ std::string mapsWithField(llvm::StringRef field);
 Names stabilizers();
 /// What has a decay of its own, in the order of `Per`.
 Names decays();
+/// Those that erasing and writing have, the last of them.
+Names gates();
+Names normKinds();
 /// What is to be said of a field that the language has and this version has not; else nothing.
 std::string remarkOnField(llvm::StringRef field);
 

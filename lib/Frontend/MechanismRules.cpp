@@ -30,7 +30,8 @@ private:
   void checkStabilizer();
   void checkLepe();
   void checkIdentity();
-  void checkDecay();
+  void checkOrdered(llvm::StringRef field, const std::optional<Per> &per);
+  void checkRecurrence();
   void checkCausalKind();
   void checkCausalEva();
 
@@ -111,30 +112,46 @@ void MechanismRules::checkIdentity() {
                   "add `causal: true`, or take another map");
 }
 
-/// S56 … S59: a state that decays.
-void MechanismRules::checkDecay() {
-  if (!m.decay || !good({"kind", "decay", "feature_map.kind"}))
+/// S56, S57: what a state that tokens change in their order forbids.
+void MechanismRules::checkOrdered(llvm::StringRef field, const std::optional<Per> &per) {
+  if (!per || !good({"kind", field}))
+    return;
+  if (!rules.spec.causal && rules.good({"causal"})) // S56
+    rules.atKey(path(field), "causal: true with " + field.str(), "causal: false",
+                "the state of all keys has no order: add `causal: true`");
+  std::pair<llvm::StringRef, bool> others[] = {{"window", m.window.has_value()}, {"lepe", m.lepe.has_value()}};
+  for (auto [other, isThere] : others) // S57
+    if (isThere)
+      rules.atKey(path(other), "either " + other.str() + " or " + field.str(), "both", "remove one of the two");
+}
+
+/// S56 … S62: a state that decays, from which keys erase, which they write.
+void MechanismRules::checkRecurrence() {
+  checkOrdered("decay", m.decay), checkOrdered("erase", m.erase), checkOrdered("write", m.write);
+  bool any = m.decay || m.erase || m.write;
+  if (!any || !good({"kind", "feature_map.kind"}))
     return;
   using Kind = FeatureMapKind;
-  bool ordered = causal(), decays = !m.isKernel(Kind::Favor) && !m.isKernel(Kind::Cosformer);
-  if (!ordered && rules.good({"causal"})) // S56
-    rules.atKey(path("decay"), "causal: true with decay", "causal: false", "the state of all keys has no order: add `causal: true`");
-  if (m.window) // S57
-    rules.atKey(path("window"), "either window or decay", "both", "remove one of the two");
-  if (m.lepe) // S57
-    rules.atKey(path("lepe"), "either lepe or decay", "both", "remove one of the two");
-  if (!decays) // S58
-    rules.atKey(path("decay"), "one of identity, elu1, relu, favor_relu, focused with decay",
-                attn::stringifyFeatureKind(m.featureMap.kind).str(), "remove `decay`, or take one of these maps");
+  auto wrongMap = [&](llvm::StringRef field, llvm::StringRef maps) {
+    rules.atKey(path(field), "one of " + maps.str() + " with " + field.str(),
+                attn::stringifyFeatureKind(m.featureMap.kind).str(), "remove `" + field.str() + "`, or take one of these maps");
+  };
+  if (m.decay && good({"decay"}) && (m.isKernel(Kind::Favor) || m.isKernel(Kind::Cosformer))) // S58
+    wrongMap("decay", "identity, elu1, relu, favor_relu, focused");
   bool ofHeads = m.featureMap.perHead || m.isKernel(Kind::Focused), shared = rules.good({"heads", "kv_heads"}) && rules.spec.headsPerKvHead() > 1;
   if (ofHeads && shared) // S59
     rules.atValue(path("feature_map.kind"), "kv_heads = heads for a feature map with parameters of each query head",
                   std::to_string(rules.spec.kvHeads) + " and " + std::to_string(rules.spec.heads),
                   "query heads that share a key-value head share its state");
-  bool good = ordered && decays && !m.window && !m.lepe && !(ofHeads && shared);
-  if (good && *m.decay != Per::Head)
-    rules.atValue(path("decay.per"), "head for 'per' (a decay of each token is not supported yet)",
-                  *m.decay == Per::Token ? "'token'" : "'channel'", "write `per: head`");
+  if (m.erase && good({"erase"}) && !m.isKernel(Kind::Identity) && !m.isKernel(Kind::Elu1) && !m.isKernel(Kind::Relu)) // S60
+    wrongMap("erase", "identity, elu1, relu");
+  if (!good({"denominator"}) || m.denominator.none)
+    return;
+  if (m.erase && good({"erase"})) // S61
+    rules.atKey(path("erase"), "denominator: none with erase", "a denominator", "write `denominator: none`");
+  if (m.write == Per::Channel && good({"write", "write.per"})) // S62
+    rules.atValue(path("write.per"), "token for 'per' (a denominator counts a token once)", "'channel'",
+                  "write `per: token` or `denominator: none`");
 }
 
 /// S52: mechanisms that mix all tokens.
@@ -167,7 +184,7 @@ void MechanismRules::check() {
   checkStabilizer();
   checkLepe();
   checkIdentity();
-  checkDecay();
+  checkRecurrence();
   checkCausalKind();
   checkCausalEva();
 }

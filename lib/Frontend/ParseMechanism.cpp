@@ -110,13 +110,14 @@ static void parseDenominator(Fields &fields, Mechanism &mechanism) {
   mechanism.denominator.floor = guard.atLeastZero("floor", mechanism.denominator.floor);
 }
 
-static Per parseDecay(const Fields &mechanism) {
-  Fields fields = mechanism.submap("decay", "decay");
-  fields.allowOnly({"per"}, "decay");
+/// `{per: …}`, one of the last of `grammar::decays()`.
+static Per parsePer(const Fields &mechanism, llvm::StringRef field, grammar::Names names) {
+  Fields fields = mechanism.submap(field, field.str());
+  fields.allowOnly({"per"}, field.str());
   std::optional<unsigned> per;
   if (fields.require("per"))
-    per = fields.choice("per", grammar::decays());
-  return static_cast<Per>(per.value_or(0));
+    per = fields.choice("per", names);
+  return static_cast<Per>(grammar::decays().size() - names.size() + per.value_or(0));
 }
 
 static void parseKindFields(Fields &fields, Mechanism &mechanism) {
@@ -179,7 +180,11 @@ Mechanism parseMechanism(Fields &owner) {
   if (allowed("lepe"))
     mechanism.lepe = parseLepe(fields);
   if (allowed("decay"))
-    mechanism.decay = parseDecay(fields);
+    mechanism.decay = parsePer(fields, "decay", grammar::decays());
+  if (allowed("erase"))
+    mechanism.erase = parsePer(fields, "erase", grammar::gates());
+  if (allowed("write"))
+    mechanism.write = parsePer(fields, "write", grammar::gates());
   return mechanism;
 }
 

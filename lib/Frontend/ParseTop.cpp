@@ -52,6 +52,8 @@ static void parseSizes(Fields &top, Spec &spec) {
     top.parseState().markBad("keys");
   spec.heads = top.size("heads");
   spec.kvHeads = top.size("kv_heads", spec.heads);
+  if (top.has("qk_heads"))
+    spec.qkHeads = top.size("qk_heads");
   spec.headDim = top.size("head_dim");
   spec.valueDim = top.size("value_dim", spec.headDim);
 }
@@ -79,8 +81,10 @@ static Rope parseRope(Fields &top) {
 
 static QkNorm parseQkNorm(Fields &top) {
   Fields fields = top.submap("qk_norm", "qk_norm");
-  fields.allowOnly({"epsilon"}, "qk_norm");
-  return {fields.positive("epsilon", 1e-5)};
+  fields.allowOnly({"epsilon", "kind"}, "qk_norm");
+  QkNorm result = QkNorm::ofKind(fields.has("kind") && fields.choice("kind", grammar::normKinds()).value_or(0) == 1);
+  result.epsilon = fields.positive("epsilon", result.epsilon);
+  return result;
 }
 
 void parseTop(Fields &top) {

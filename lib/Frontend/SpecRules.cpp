@@ -22,6 +22,37 @@ static void checkKvHeads(RuleReporter &rules) {
 }
 
 /// S16: rope turns pairs of channels.
+/// S13: values have whole groups of the heads of q and k, and all parts a state of their own heads.
+static void checkQkHeads(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (!spec.qkHeads || !rules.good({"qk_heads"}))
+    return;
+  auto refuse = [&](bool wrong, auto report) {
+    if (wrong)
+      report(), rules.state.markBad("qk_heads");
+  };
+  refuse(rules.state.spec.places.contains("kv_heads"), [&] {
+    rules.atKey("qk_heads", "either kv_heads or qk_heads", "both", "remove one of the two");
+  });
+  if (rules.good({"heads", "qk_heads"}))
+    refuse(spec.heads % *spec.qkHeads != 0, [&] {
+      rules.atValue("qk_heads", "a divisor of heads = " + std::to_string(spec.heads), shown(*spec.qkHeads),
+                    "every head of q and k serves the same number of heads of values");
+    });
+  auto other = llvm::find_if(spec.parts, [](const Part &part) { return part.mechanism.kind != MechanismKind::Kernel; });
+  bool isOther = other != spec.parts.end();
+  if (rules.good({"causal", "mechanism", "parts"}) && (isOther || !spec.causal))
+    rules.atKey("qk_heads", "a causal kernel mechanism with qk_heads", isOther ? nameOf(other->mechanism.kind).str() : "causal: false",
+                "write `kv_heads` for heads that share keys and values");
+  for (const Part &part : spec.parts) {
+    int64_t group = rules.good({"heads", "qk_heads"}) ? spec.heads / *spec.qkHeads : 1, last = part.firstHead + part.heads - 1;
+    bool whole = part.firstHead % group == 0 && part.heads % group == 0;
+    if (rules.good({part.path + "heads"}) && !whole && part.firstHead / group != last / group)
+      rules.atValue(part.path + "heads", "a multiple of heads / qk_heads = " + std::to_string(group), shown(part.heads),
+                    "a part of heads that share q and k with another part is not supported yet");
+  }
+}
+
 static void checkRope(RuleReporter &rules) {
   Spec &spec = rules.spec;
   if (spec.rope && rules.good({"rope", "head_dim"}) && spec.headDim % 2 != 0)
@@ -72,6 +103,7 @@ static void checkScale(RuleReporter &rules) {
 
 void checkRules(RuleReporter &rules) {
   checkKvHeads(rules);
+  checkQkHeads(rules);
   checkRope(rules);
   checkPartHeads(rules);
   for (const Part &part : rules.spec.parts)

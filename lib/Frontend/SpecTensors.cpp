@@ -18,6 +18,34 @@ using Shape = llvm::SmallVector<Size, 4>;
 /// The deviation of what a paper initialises with 0: a test should see it all the same.
 static constexpr double fromZero = 0.1;
 
+/// A bound (with `qk_norm`) or twice the mean (without) of |φ(k)|² for normal inputs: β in units of it contracts.
+static double featureNorm(const Spec &spec, const Mechanism &mechanism) {
+  auto d = static_cast<double>(spec.headDim);
+  double squares = !spec.qkNorm ? 2 * d : spec.qkNorm->l2 ? 1 : d;
+  double shifted = std::sqrt(squares) + std::sqrt(d); // elu(x) + 1
+  return mechanism.featureMap.kind == FeatureMapKind::Elu1 ? shifted * shifted : squares;
+}
+
+/// What the tokens of a part leave, erase and write.
+static void listGates(const Spec &spec, const Part &part, std::vector<SpecTensor> &out) {
+  const Mechanism &m = part.mechanism;
+  auto add = [&](llvm::StringRef name, std::optional<Per> per, int64_t entries, llvm::StringRef field, Elements elements,
+                 double deviation) {
+    if (!per || *per == Per::Head)
+      return;
+    Shape shape{spec.batch, part.heads / spec.headsPerKvHead(), spec.keys};
+    if (*per == Per::Channel)
+      shape.push_back(entries);
+    // In f16 or bf16 what little a token erases of a decay near 1 would be lost.
+    out.push_back({part.prefix + name.str(), ElementType::F32, std::move(shape), part.path + "mechanism." + field.str(), elements,
+                   deviation});
+  };
+  int64_t features = m.featureMap.features ? m.featureMap.features : spec.headDim;
+  add("g", m.decay, features, "decay", Elements::LogGate, 1);
+  add("beta", m.erase, features, "erase", Elements::Gate, 1 / featureNorm(spec, m));
+  add("w", m.write, spec.valueDim, "write", Elements::Gate, 1);
+}
+
 std::vector<SpecTensor> inputTensors(const Spec &spec) {
   std::vector<SpecTensor> result;
   if (spec.projection) {
@@ -25,13 +53,15 @@ std::vector<SpecTensor> inputTensors(const Spec &spec) {
     if (spec.projection->cross)
       result.push_back({"context", spec.dtype, {spec.batch, spec.keys, spec.projection->modelDim}, "keys"});
   } else {
-    result.push_back({"q", spec.dtype, {spec.batch, spec.heads, spec.queries, spec.headDim}, "queries"});
-    result.push_back({"k", spec.dtype, {spec.batch, spec.kvHeads, spec.keys, spec.headDim}, "keys"});
+    result.push_back({"q", spec.dtype, {spec.batch, spec.queryHeads(), spec.queries, spec.headDim}, "queries"});
+    result.push_back({"k", spec.dtype, {spec.batch, spec.keyHeads(), spec.keys, spec.headDim}, "keys"});
     result.push_back({"v", spec.dtype, {spec.batch, spec.kvHeads, spec.keys, spec.valueDim}, "keys"});
   }
   if (spec.keyLengths) // 0 … N
     result.push_back({"key_lengths", ElementType::I32, {spec.batch}, "key_lengths", Elements::Index, 0,
                       spec.keys ? Size(*spec.keys + 1) : std::nullopt});
+  for (const Part &part : spec.parts)
+    listGates(spec, part, result);
   return result;
 }
 
@@ -131,7 +161,7 @@ void PartParameters::listSketch() {
 
 static void listProjection(const Spec &spec, std::vector<SpecTensor> &out) {
   const Projection &projection = *spec.projection;
-  int64_t model = projection.modelDim, query = spec.heads * spec.headDim, key = spec.kvHeads * spec.headDim;
+  int64_t model = projection.modelDim, query = spec.queryHeads() * spec.headDim, key = spec.keyHeads() * spec.headDim;
   int64_t value = spec.kvHeads * spec.valueDim;
   auto add = [&](const char *name, Shape shape) {
     // A weight's deviation is the root of one over its fan-in; a bias is learned from zero.

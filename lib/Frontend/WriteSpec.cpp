@@ -111,8 +111,9 @@ std::string writeMechanism(const Mechanism &mechanism) {
     fields.add("low_rank", writeLowRank(*mechanism.lowRank));
   if (mechanism.lepe)
     fields.add("lepe", writeLepe(*mechanism.lepe));
-  if (mechanism.decay)
-    fields.add("decay", FlowMap().add("per", grammar::decays()[static_cast<unsigned>(*mechanism.decay)]).str());
+  for (auto [name, per] : {std::pair("decay", mechanism.decay), {"erase", mechanism.erase}, {"write", mechanism.write}})
+    if (per)
+      fields.add(name, FlowMap().add("per", grammar::decays()[static_cast<unsigned>(*per)]).str());
   return fields.str();
 }
 
@@ -135,6 +136,13 @@ static std::string writeRope(const Rope &rope) {
   if (rope.half)
     fields.add("layout", llvm::StringRef("half"));
   return fields.str();
+}
+
+static std::string writeNorm(const QkNorm &norm) {
+  FlowMap fields;
+  if (norm.l2)
+    fields.add("kind", grammar::normKinds()[1]);
+  return fields.add("epsilon", norm.epsilon, QkNorm::ofKind(norm.l2).epsilon).str();
 }
 
 static std::string writePins(llvm::ArrayRef<Pin> pins) {
@@ -162,6 +170,8 @@ std::string writeSpec(const Spec &spec) {
   line("heads", spec.heads);
   if (spec.kvHeads != spec.heads)
     line("kv_heads", spec.kvHeads);
+  if (spec.qkHeads)
+    line("qk_heads", *spec.qkHeads);
   line("head_dim", spec.headDim);
   if (spec.valueDim != spec.headDim)
     line("value_dim", spec.valueDim);
@@ -176,7 +186,7 @@ std::string writeSpec(const Spec &spec) {
   if (spec.rope)
     line("rope", writeRope(*spec.rope));
   if (spec.qkNorm)
-    line("qk_norm", FlowMap().add("epsilon", spec.qkNorm->epsilon, 1e-5).str());
+    line("qk_norm", writeNorm(*spec.qkNorm));
   if (!spec.allow.empty())
     line("allow", "[" + llvm::join(spec.allow, ", ") + "]");
   if (!spec.pin.empty())

@@ -26,7 +26,7 @@ static std::string originOf(Value tokens) {
   while (Operation *op = tokens.getDefiningOp()) {
     if (auto project = dyn_cast<attn::ProjectOp>(op))
       return nameOf(project.getWeight());
-    if (!isa<attn::CompressOp, attn::RopeOp, attn::QkNormOp, attn::TakeHeadsOp, attn::MapOp>(op))
+    if (!isa<attn::CompressOp, attn::RopeOp, attn::QkNormOp, attn::TakeHeadsOp, attn::RepeatHeadsOp, attn::MapOp>(op))
       return "";
     tokens = op->getOperand(0);
   }

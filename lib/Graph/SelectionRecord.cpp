@@ -45,7 +45,7 @@ std::optional<unsigned> Selector::cheapestWith(unsigned group, unsigned alternat
 
 /// The projection that an op is or stands after; null for attentions.
 static attn::ProjectOp projectionOf(Operation *op) {
-  while (op && isa<attn::CompressOp, attn::RopeOp, attn::QkNormOp, attn::TakeHeadsOp, attn::MapOp>(op))
+  while (op && isa<attn::CompressOp, attn::RopeOp, attn::QkNormOp, attn::TakeHeadsOp, attn::RepeatHeadsOp, attn::MapOp>(op))
     op = op->getOperand(0).getDefiningOp();
   return dyn_cast_or_null<attn::ProjectOp>(op);
 }

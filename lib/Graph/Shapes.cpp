@@ -34,7 +34,7 @@ namespace {
 /// What a kernel does to tokens in the load.
 struct Source {
   explicit Source(Value tokens) {
-    while (isa_and_present<attn::TakeHeadsOp, attn::RopeOp, attn::QkNormOp>(tokens.getDefiningOp())) {
+    while (isa_and_present<attn::TakeHeadsOp, attn::RepeatHeadsOp, attn::RopeOp, attn::QkNormOp, attn::GateOp>(tokens.getDefiningOp())) {
       Operation *op = tokens.getDefiningOp();
       rope |= isa<attn::RopeOp>(op), norm |= isa<attn::QkNormOp>(op);
       tokens = op->getOperand(0);
@@ -67,7 +67,8 @@ static AttentionShape shapeOf(Family family, attn::Form form, Value query, Value
 /// The shape of features, by the maps that make them where they do.
 static AttentionShape shapeOfFeatures(attn::Form form, Value queryFeatures, Value keyFeatures, Value value,
                                       attn::NormalizeOp root) {
-  auto a = definingOp<attn::MapOp>(queryFeatures), b = definingOp<attn::MapOp>(keyFeatures);
+  auto gated = definingOp<attn::GateOp>(keyFeatures);
+  auto a = definingOp<attn::MapOp>(queryFeatures), b = definingOp<attn::MapOp>(gated ? gated.getSource() : keyFeatures);
   AttentionShape shape = shapeOf(Family::Kernel, form, a ? a.getSource() : queryFeatures,
                                  b ? b.getSource() : keyFeatures, value, root.getOutput());
   attn::DenominatorAttr guard = root.getGuard();
@@ -80,17 +81,25 @@ static AttentionShape shapeOfFeatures(attn::Form form, Value queryFeatures, Valu
   return shape;
 }
 
+/// What each token has of its own.
+static int32_t gatesOf(Value decay, Value erase) {
+  auto dimensions = [](Value gate) { return gate ? static_cast<int32_t>(shapeOf(gate).size()) : 0; };
+  return (dimensions(decay) > 1 ? dimensions(decay) : 0) + 8 * dimensions(erase);
+}
+
 static Shape quadraticShape(attn::NormalizeOp root) {
   auto mix = definingOp<attn::ContractOp>(root.getNumerator());
   auto visible = mix ? definingOp<attn::VisibleOp>(mix.getLhs()) : attn::VisibleOp();
   Value weights = visible ? visible.getWeights() : mix ? mix.getLhs() : Value();
-  if (auto decay = definingOp<attn::DecayOp>(weights))
+  auto decay = definingOp<attn::DecayOp>(weights);
+  if (decay)
     weights = decay.getWeights();
   auto pairs = definingOp<attn::ContractOp>(weights);
   if (!pairs)
     return std::nullopt;
   AttentionShape shape = shapeOfFeatures(attn::Form::Quadratic, pairs.getLhs(), pairs.getRhs(), mix.getRhs(), root);
   shape.causal = visible && visible.getCausal();
+  shape.gated = gatesOf(decay ? decay.getDecay() : Value(), Value());
   if (visible && visible.getWindow())
     shape.window = visible.getWindow()->getLength();
   return shape;
@@ -119,6 +128,7 @@ static Shape chunkedShape(attn::NormalizeOp root) {
                                          readout.getValue(), root);
   shape.causal = true;
   shape.grouped = attn::executionOf(readout).grouped, shape.split = attn::executionOf(readout).split;
+  shape.gated = gatesOf(readout.getDecay(), readout.getErase());
   return shape;
 }
 

@@ -44,12 +44,15 @@ FailureOr<Tokens> HostBuilder::readOnce(Value value) {
       tokens->firstHead += take.getFirst(), tokens->heads = shape[1];
     return tokens;
   }
+  if (auto repeat = dyn_cast_or_null<attn::RepeatHeadsOp>(op))
+    return read(repeat.getSource()); // whoever reads head h divides it by how many share one
   if (auto rope = dyn_cast_or_null<attn::RopeOp>(op))
     return readRope(rope);
   if (auto norm = dyn_cast_or_null<attn::QkNormOp>(op)) {
     FailureOr<Tokens> tokens = read(norm.getSource());
+    auto kind = norm.getL2() ? TokenStep::Kind::L2 : TokenStep::Kind::Norm;
     if (succeeded(tokens))
-      tokens->steps.push_back({TokenStep::Kind::Norm, norm.getEpsilon().convertToDouble(), false, Value()});
+      tokens->steps.push_back({kind, norm.getEpsilon().convertToDouble(), false, Value()});
     return tokens;
   }
   return compute(value);

@@ -36,6 +36,10 @@ static StringRef nameOfFeatures(Value features) {
 static StringRef nameOfUse(OpOperand &use) {
   Operation *op = use.getOwner();
   Value value = use.get();
+  if (auto gate = dyn_cast<attn::GateOp>(op))
+    return value == gate.getGate() ? "w" : "v";
+  if (auto decay = dyn_cast<attn::DecayOp>(op))
+    return value == decay.getDecay() ? "g" : "key_lengths";
   auto attention = [&](auto op) -> StringRef {
     return value == op.getQuery() ? "q" : value == op.getKey() ? "k" : value == op.getValue() ? "v" : "key_lengths";
   };
@@ -53,6 +57,8 @@ static StringRef nameOfUse(OpOperand &use) {
     return value == readout.getInitialState() ? "initial_state"
            : value == readout.getInitialSum() ? "initial_sum"
            : value == readout.getValue()      ? "v"
+           : value == readout.getDecay()      ? "g"
+           : value == readout.getErase()      ? "beta"
                                               : "key_lengths";
   return "";
 }
@@ -98,6 +104,18 @@ static MemRefType memoryType(RankedTensorType tensor, StringRef dims) {
   return memoryType(shape, tensor.getElementType());
 }
 
+/// Whether it says what tokens leave, erase or write.
+static bool isGate(Value value) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (auto gate = dyn_cast<attn::GateOp>(user))
+      return gate.getGate() == value;
+    if (auto decay = dyn_cast<attn::DecayOp>(user))
+      return decay.getDecay() == value;
+    auto readout = dyn_cast<attn::CausalReadoutOp>(user);
+    return readout && (readout.getDecay() == value || readout.getErase() == value);
+  });
+}
+
 /// What the dimensions of a tensor count, by its name.
 static std::string dimsOf(StringRef name, RankedTensorType tensor, bool parameter) {
   std::string none(tensor.getRank(), '.');
@@ -133,7 +151,7 @@ static BlockArgument rowsOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return cast<BlockArgument>(value);
-  bool follows = isa<attn::MechanismOpInterface, attn::LepeOp, attn::ConcatHeadsOp, attn::TakeHeadsOp, attn::RopeOp, attn::QkNormOp,
+  bool follows = isa<attn::MechanismOpInterface, attn::LepeOp, attn::ConcatHeadsOp, attn::TakeHeadsOp, attn::RepeatHeadsOp, attn::RopeOp, attn::QkNormOp,
                      attn::ProjectOp, attn::ProjectOutputOp>(op) || ruleOf(op);
   return follows && !isState(value) ? rowsOf(op->getOperand(0)) : BlockArgument();
 }
@@ -163,6 +181,8 @@ static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
   auto add = [&](std::string name, Value value, std::optional<unsigned> position, bool parameter) {
     auto tensor = cast<RankedTensorType>(value.getType());
     std::string dims = dimsOf(name, tensor, parameter);
+    if (isGate(value) && tensor.getRank() > 1)
+      dims = tensor.getRank() == 3 ? "b.k" : "b.k.";
     if (!position && StringRef(dims).count('.') == dims.size())
       dims = dimsOfResult(value, arguments);
     StringRef role = roleOf(name, position.has_value(), parameter);

@@ -25,6 +25,15 @@ static bool decaysExponents(Operation &op) {
   return attn::carriesExponents(map.getFeatureMap(), width, attn::DenominatorAttr::get(op.getContext(), 0, 0));
 }
 
+/// Nor do the shares that keys enter with.
+static bool gatesExponents(Operation &op) {
+  auto gate = dyn_cast<attn::GateOp>(op);
+  auto map = gate ? gate.getSource().getDefiningOp<attn::MapOp>() : attn::MapOp();
+  return map && llvm::any_of(op.getBlock()->getOps<attn::NormalizeOp>(), [&](attn::NormalizeOp quotient) {
+    return attn::carriesExponents(map.getFeatureMap(), map.getSource().getType().getDimSize(3), quotient.getGuard());
+  });
+}
+
 static bool isPerToken(attn::FeatureMapAttr map) {
   return map.getKind() != attn::FeatureKind::Softmax && map.getKind() != attn::FeatureKind::TensorSquare;
 }
@@ -42,6 +51,8 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
       return refuse(op, op.getName().getStringRef());
     if (decaysExponents(op))
       return refuse(op, "decay beside features of a power that the range of f32 does not hold");
+    if (gatesExponents(op))
+      return refuse(op, "write beside features that the range of f32 does not hold");
     if (auto map = dyn_cast<attn::MapOp>(op); map && !isPerToken(map.getFeatureMap()))
       return refuse(op, attn::stringifyFeatureKind(map.getFeatureMap().getKind()));
   }

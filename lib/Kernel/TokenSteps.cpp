@@ -24,6 +24,13 @@ Value kernel::normalizeRows(TileBuilder &tiles, Value x, double epsilon) {
   return tiles.times(centred, tiles.expand(inverse, 1, shape));
 }
 
+Value kernel::divideByNorm(TileBuilder &tiles, Value x, double epsilon) {
+  SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
+  Value squares = tiles.reduceAdd(tiles.times(x, x), 1);                                 // [rows]
+  Value norm = tiles.sqrt(tiles.plus(squares, tiles.constant(rows, epsilon)));
+  return tiles.times(x, tiles.expand(tiles.over(tiles.constant(rows, 1), norm), 1, shape));
+}
+
 //===----------------------------------------------------------------------===//
 // RoPE
 //===----------------------------------------------------------------------===//

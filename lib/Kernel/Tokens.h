@@ -23,8 +23,8 @@ namespace attune::kernel {
 
 /// What is done to every token in the load: RoPE or the normalisation of q and k.
 struct TokenStep {
-  enum class Kind { Rope, Norm } kind;
-  double number;      ///< rope: base; norm: epsilon
+  enum class Kind { Rope, Norm, L2 } kind;
+  double number;      ///< rope: base; norm, l2: epsilon
   bool half = false;  ///< rope: pairs (i, i + d/2) instead of (2i, 2i + 1)
   mlir::Value offset; ///< rope: position of token 0, an index of the host; null: 0
 };
@@ -52,6 +52,8 @@ mlir::Value tokenCount(TileBuilder &tiles, mlir::Value memory);
 
 /// (x − mean) / sqrt(variance + ε) of each row of x [rows, width].
 mlir::Value normalizeRows(TileBuilder &tiles, mlir::Value x, double epsilon);
+/// x / sqrt(Σ x² + ε) of each row.
+mlir::Value divideByNorm(TileBuilder &tiles, mlir::Value x, double epsilon);
 /// x cos + partner · (∓ sin): the pairs of x [rows, width] rotated by their turns at `positions` [rows].
 mlir::Value rotate(TileBuilder &tiles, mlir::Value x, mlir::Value positions, const TokenStep &step);
 

@@ -79,8 +79,8 @@ static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op, StringRe
   Execution execution;
   execution.split = form == splitForm, execution.grouped = form == groupedForm;
   auto readout = CausalReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.state, terms.sum,
-                                         terms.queryFeatures, terms.keyFeatures, op.getValue(), op.getLengths(),
-                                         op.getInitialState(), op.getInitialSum(), op.getDecay(),
+                                         terms.queryFeatures, terms.keyFeatures, buildWritten(builder, op), op.getLengths(),
+                                         op.getInitialState(), op.getInitialSum(), op.getDecay(), op.getErase(),
                                          execution.toAttr(builder.getContext()));
   return terms.results(readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum());
 }
@@ -99,6 +99,10 @@ static std::string quadraticRefusal(KernelOp op) {
     return "pair weights cannot continue from an initial state";
   if (op.getFinalState())
     return "pair weights make no final state";
+  if (op.getErase())
+    return "what a key writes depends on what those before it have written";
+  if (!hasPairs(op))
+    return "every feature of a pair decays in its own way";
   return "";
 }
 
@@ -118,6 +122,8 @@ static std::string groupRefusal(KernelOp op) {
   auto parameter = op.getParameter() ? cast<RankedTensorType>(op.getParameter().getType()) : RankedTensorType();
   if (parameter && parameter.getDimSize(0) != 1)
     return "every query head maps the keys in a way of its own";
+  if (op.getErase())
+    return "every head solves the chunk of its own";
   return "";
 }
 

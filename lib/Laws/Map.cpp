@@ -28,7 +28,7 @@ static void markKeys(Value term) {
       decide(map, [](Execution &execution) { execution.values = Values::Materialized; });
     return;
   }
-  if (isa_and_present<ContractOp, VisibleOp, DecayOp, StateOp, ReadoutOp, CausalReadoutOp>(op))
+  if (isa_and_present<ContractOp, VisibleOp, DecayOp, GateOp, StateOp, ReadoutOp, CausalReadoutOp>(op))
     for (Value operand : op->getOperands())
       markKeys(operand);
 }

@@ -296,7 +296,7 @@ Value attune::raise::buildLinear(OpBuilder &builder, Terms &terms, const LinearM
     if (!match.normalised)
       return buildUndivided(builder, match.root.getLoc(), from, map, guard);
     return attn::KernelOp::create(builder, match.root.getLoc(), from.type, Type(), Type(), from.query, from.key,
-                                  from.value, from.lengths, Value(), Value(), Value(), Value(), Value(), Value(), map, guard,
+                                  from.value, from.lengths, Value(), Value(), Value(), Value(), Value(), Value(), Value(), Value(), map, guard,
                                   from.causal, from.window)
         .getOutput();
   });

@@ -38,7 +38,7 @@ static Values rowOperands(Operation &op) {
   return llvm::TypeSwitch<Operation *, Values>(&op)
       .Case<attn::SoftmaxOp, attn::KernelOp, attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp,
             attn::SoftmaxPartialOp, attn::EvaMixOp>([](auto op) { return Values{op.getQuery()}; })
-      .Case<attn::ProjectOp, attn::ProjectOutputOp, attn::RopeOp, attn::QkNormOp, attn::TakeHeadsOp, attn::LepeOp,
+      .Case<attn::ProjectOp, attn::ProjectOutputOp, attn::RopeOp, attn::QkNormOp, attn::TakeHeadsOp, attn::RepeatHeadsOp, attn::LepeOp,
             attn::MapOp, attn::SketchOp>([](auto op) { return Values{op.getSource()}; })
       .Case<attn::VisibleOp, attn::DecayOp, attn::PowerOp, attn::RowSumOp>([](auto op) { return Values{op.getWeights()}; })
       .Case<attn::ConcatHeadsOp, attn::DiagonalBlocksOp, attn::SoftmaxMergeOp, attn::SoftmaxFinishOp,

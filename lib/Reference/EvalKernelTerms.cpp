@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluators.h"
+#include "Gates.h"
 #include "Rows.h"
 
 #include "attune/Reference/Attention.h"
@@ -29,17 +30,36 @@ static LogicalResult checkHeads(Operation *op, int64_t heads, int64_t shared) {
 
 /// state += b vᵀ and sum += b, for the features b and the value v of one token.
 static void addToken(const Array &features, const Array &value, int64_t b, int64_t g, int64_t token, Array &state,
-                     Array &sum, double kept = 1) {
+                     Array &sum) {
   for (int64_t f = 0; f < features.size(3); ++f) {
     double feature = features({b, g, token, f});
-    for (int64_t c = 0; kept != 1 && c < state.size(3); ++c)
-      state({b, g, f, c}) *= kept;
-    sum({b, g, f}) *= kept;
     if (feature == 0) // then the value may be anything
       continue;
     addScaled(feature, Rows(value, b, g * value.size(1) / features.size(1))[token], value.size(3), state.at({b, g, f, 0}));
     sum({b, g, f}) += feature;
   }
+}
+
+/// What a token leaves of state and sum.
+static void decayBy(const Array &decay, int64_t b, int64_t g, int64_t token, Array &state, Array &sum) {
+  for (int64_t f = 0; f < state.size(2); ++f) {
+    double kept = std::exp(gateAt(decay, b, g, token, f));
+    for (int64_t c = 0; c < state.size(3); ++c)
+      state({b, g, f, c}) *= kept;
+    sum({b, g, f}) *= kept;
+  }
+}
+
+/// state −= b (Sᵀ (β ⊙ b))ᵀ.
+static void eraseBy(const Array &erase, const Array &features, int64_t b, int64_t g, int64_t token, Array &state) {
+  int64_t m = state.size(2), width = state.size(3);
+  std::vector<double> under(width);
+  for (int64_t f = 0; f < m; ++f)
+    if (double share = gateAt(erase, b, g, token, f) * features({b, g, token, f}); share != 0)
+      addScaled(share, Rows(state, b, g)[f], width, under.data());
+  for (int64_t f = 0; f < m; ++f)
+    for (int64_t c = 0; c < width; ++c)
+      state({b, g, f, c}) -= features({b, g, token, f}) * under[c];
 }
 
 /// numerator = aᵀ S and denominator = ⟨a, z⟩ for the features a of one query.
@@ -108,6 +128,12 @@ static LogicalResult evalReadout(AttnFrame &frame, attn::ReadoutOp op) {
 // The causal readout
 //===----------------------------------------------------------------------===//
 
+/// A number of each head, of each token or of each feature of keys [batch, heads, tokens, features].
+static LogicalResult expectGate(Operation *op, const Array &gate, ArrayRef<int64_t> keys) {
+  SmallVector<int64_t> shape(gate.rank() == 1 ? keys.slice(1, 1) : keys.take_front(gate.rank()));
+  return expectShape(op, "gate", gate, shape);
+}
+
 static LogicalResult checkCausal(AttnFrame &frame, attn::CausalReadoutOp op, const AttnValue &query, const Array &b) {
   const Array &a = query.array, &value = frame[op.getValue()];
   SmallVector<int64_t> sum{b.size(0), b.size(1), b.size(3)}, state = sum;
@@ -117,8 +143,9 @@ static LogicalResult checkCausal(AttnFrame &frame, attn::CausalReadoutOp op, con
       failed(checkHeads(op, b.size(1), value.size(1))) ||
       failed(expectShape(op, "value", value, {b.size(0), value.size(1), b.size(2), value.size(3)})))
     return failure();
-  if (op.getDecay() && failed(expectShape(op, "decay", frame[op.getDecay()], {b.size(1)})))
-    return failure();
+  for (mlir::Value gate : {op.getDecay(), op.getErase()})
+    if (gate && failed(expectGate(op, frame[gate], b.shape())))
+      return failure();
   if (!op.getInitialState())
     return success();
   if (failed(expectShape(op, "initial state", frame[op.getInitialState()], state)))
@@ -144,8 +171,13 @@ static LogicalResult evalCausalReadout(AttnFrame &frame, attn::CausalReadoutOp o
     placesOfRows.emplace(row, place);
   for (int64_t entry = 0; entry < batch; ++entry)
     for (int64_t token = 0; token < b.size(2); ++token) {
-      for (int64_t g = 0; g < shared && token < (*lengths)[entry]; ++g)
-        addToken(b, value, entry, g, token, state, sum, op.getDecay() ? std::exp(frame[op.getDecay()]({g})) : 1);
+      for (int64_t g = 0; g < shared && token < (*lengths)[entry]; ++g) {
+        if (op.getDecay())
+          decayBy(frame[op.getDecay()], entry, g, token, state, sum);
+        if (op.getErase())
+          eraseBy(frame[op.getErase()], b, entry, g, token, state);
+        addToken(b, value, entry, g, token, state, sum);
+      }
       for (auto [it, end] = placesOfRows.equal_range(token); it != end; ++it)
         for (int64_t h = 0; h < heads; ++h)
           denominator({entry, h, it->second}) = readState(Rows(a, entry, h)[it->second], state, sum, entry,

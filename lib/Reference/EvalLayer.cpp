@@ -133,14 +133,15 @@ static LogicalResult evalQkNorm(AttnFrame &frame, attn::QkNormOp op) {
   int64_t width = value.array.size(3);
   auto count = static_cast<double>(width);
   double epsilon = op.getEpsilon().convertToDouble();
+  bool l2 = op.getL2();
   Array result = mapRows(value.array, [&](int64_t, double *x) {
     double mean = 0, variance = 0;
-    for (int64_t c = 0; c < width; ++c)
+    for (int64_t c = 0; c < width && !l2; ++c)
       mean += x[c];
     mean /= count;
     for (int64_t c = 0; c < width; ++c)
       variance += (x[c] - mean) * (x[c] - mean);
-    double deviation = std::sqrt(variance / count + epsilon);
+    double deviation = std::sqrt((l2 ? variance : variance / count) + epsilon);
     for (int64_t c = 0; c < width; ++c)
       x[c] = (x[c] - mean) / deviation;
   });
@@ -196,6 +197,16 @@ static LogicalResult evalTakeHeads(AttnFrame &frame, attn::TakeHeadsOp op) {
   return success();
 }
 
+static LogicalResult evalRepeatHeads(AttnFrame &frame, attn::RepeatHeadsOp op) {
+  AttnValue value = frame.rowsFor(op.getResult(), op.getSource());
+  int64_t count = staticSize(op.getResult(), 1), times = count / value.array.size(1);
+  Array result({value.array.size(0), count, value.array.size(2), value.array.size(3)});
+  for (int64_t h = 0; h < count; ++h)
+    copyHeads(value.array, h / times, result, h, 1);
+  frame.set(op.getResult(), std::move(result), value.queries);
+  return success();
+}
+
 static LogicalResult evalConcatHeads(AttnFrame &frame, attn::ConcatHeadsOp op) {
   if (op.getParts().empty())
     return op.emitOpError() << "expected a part, but got none";
@@ -220,5 +231,6 @@ static LogicalResult evalConcatHeads(AttnFrame &frame, attn::ConcatHeadsOp op) {
 }
 
 void attune::reference::addLayers(Evaluators &all) {
-  all.add(evalProject, evalProjectOutput, evalRope, evalQkNorm, evalCompress, evalLepe, evalTakeHeads, evalConcatHeads);
+  all.add(evalProject, evalProjectOutput, evalRope, evalQkNorm, evalCompress, evalLepe, evalTakeHeads, evalRepeatHeads,
+          evalConcatHeads);
 }

@@ -69,7 +69,8 @@ static LogicalResult evalKernelAttention(AttnFrame &frame, attn::KernelOp op) {
                         frame.optional(op.getInitialSum()),         frame.optional(op.getParameter()),
                         frame.optional(op.getCompressKey()),        frame.optional(op.getCompressValue()),
                         static_cast<bool>(op.getFinalState()),      frame.optional(op.getDecay()),
-                        !op.getDenominator().getNone()};
+                        !op.getDenominator().getNone(),             frame.optional(op.getErase()),
+                        frame.optional(op.getWrite())};
   if (failed(checkAll(op, inputs, [&] { return kernelProblem(inputs, options); })))
     return failure();
   KernelResults results = kernelAttention(inputs, options);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluators.h"
+#include "Gates.h"
 #include "Head.h"
 
 #include <cmath>
@@ -180,21 +181,40 @@ static LogicalResult evalDecay(AttnFrame &frame, attn::DecayOp op) {
   AttnValue weights = frame.rowsFor(op.getResult(), op.getWeights());
   const Array &w = weights.array, &decay = frame[op.getDecay()];
   FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), w.size(0), w.size(3));
-  if (failed(lengths) || w.size(1) % decay.size(0) != 0)
+  int64_t heads = decay.size(decay.rank() == 1 ? 0 : 1);
+  if (failed(lengths) || w.size(1) % heads != 0)
     return failed(lengths) ? failure()
-                           : op.emitOpError() << "expected a number of decays that divides " << w.size(1) << ", but got "
-                                              << decay.size(0);
+                           : op.emitOpError() << "expected a number of decays that divides " << w.size(1) << ", but got " << heads;
+  if (decay.rank() == 3 && failed(expectShape(op, "decay", decay, {w.size(0), heads, w.size(3)})))
+    return failure();
   std::vector<int64_t> rows = frame.rowsOf(weights);
   Array result(w.shape());
   for (int64_t b = 0; b < w.size(0); ++b)
     for (int64_t h = 0; h < w.size(1); ++h)
-      for (int64_t i = 0; i < w.size(2); ++i)
-        for (int64_t j = 0; j < w.size(3); ++j) {
-          int64_t last = (*lengths)[b], between = std::min(rows[i] + 1, last) - std::min(j + 1, last);
-          double exponent = decay({h * decay.size(0) / w.size(1)}) * static_cast<double>(std::max<int64_t>(between, 0));
+      for (int64_t i = 0; i < w.size(2); ++i) {
+        double exponent = 0; // of the tokens from the key on, the query's own included
+        for (int64_t j = w.size(3) - 1; j >= 0; --j) {
           result({b, h, i, j}) = w({b, h, i, j}) * std::exp(exponent);
+          if (j <= rows[i] && j < (*lengths)[b])
+            exponent += gateAt(decay, b, h * heads / w.size(1), j, 0);
         }
+      }
   frame.set(op.getResult(), std::move(result), weights.queries);
+  return success();
+}
+
+static LogicalResult evalGate(AttnFrame &frame, attn::GateOp op) {
+  const Array &x = frame[op.getSource()], &gate = frame[op.getGate()];
+  if (failed(expectShape(op, "gate", gate, x.shape().take_front(gate.rank()))))
+    return failure();
+  Array result(x.shape());
+  for (int64_t b = 0; b < x.size(0); ++b)
+    for (int64_t h = 0; h < x.size(1); ++h)
+      for (int64_t t = 0; t < x.size(2); ++t)
+        for (int64_t c = 0; c < x.size(3); ++c)
+          if (double entry = x({b, h, t, c}); entry != 0) // else the gate may be anything
+            result({b, h, t, c}) = gateAt(gate, b, h, t, c) * entry;
+  frame.set(op.getResult(), std::move(result));
   return success();
 }
 
@@ -240,5 +260,5 @@ static LogicalResult evalRowSum(AttnFrame &frame, attn::RowSumOp op) {
 }
 
 void attune::reference::addWeightTerms(Evaluators &all) {
-  all.add(evalContract, evalVisible, evalDecay, evalPower, evalDiagonalBlocks, evalRowSum);
+  all.add(evalContract, evalVisible, evalDecay, evalGate, evalPower, evalDiagonalBlocks, evalRowSum);
 }

@@ -5,12 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "Gates.h"
 #include "Head.h"
 #include "Shapes.h"
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <cmath>
 #include <limits>
 #include <map>
 
@@ -31,10 +31,6 @@ static std::string stateProblem(const AttentionInputs &inputs, const KernelOptio
     return "expected an initial state and its sum together, and with causal";
   if ((options.initialState || options.wantsState) && (inputs.window || options.compressKey))
     return "expected no state with a window or compression";
-  if (options.decay && (!inputs.causal || inputs.window))
-    return "expected no decay without causal, and none with a window";
-  if (std::string text = options.decay ? differs("decay", *options.decay, {stateHeads(inputs, options)}) : ""; !text.empty())
-    return text;
   if (!options.initialState)
     return "";
   llvm::SmallVector<int64_t> sum{inputs.batch(), stateHeads(inputs, options),
@@ -43,6 +39,28 @@ static std::string stateProblem(const AttentionInputs &inputs, const KernelOptio
   state.push_back(inputs.value.size(3));
   std::string text = differs("initial state", *options.initialState, state);
   return text.empty() ? differs("initial sum", *options.initialSum, sum) : text;
+}
+
+static std::string gateProblem(const AttentionInputs &inputs, const KernelOptions &options) {
+  llvm::SmallVector<int64_t> tokens{inputs.batch(), stateHeads(inputs, options), inputs.keys()};
+  auto check = [&](llvm::StringRef name, const std::optional<Array> &gate, int64_t entries) -> std::string {
+    if (!gate)
+      return "";
+    if (!inputs.causal || inputs.window)
+      return ("expected no " + name + " without causal, and none with a window").str();
+    llvm::SmallVector<int64_t> shape = tokens;
+    if (gate->rank() == 1)
+      shape = {tokens[1]};
+    else if (gate->rank() == 4)
+      shape.push_back(entries);
+    return differs(name, *gate, shape);
+  };
+  int64_t features = options.map.featuresOf(inputs.query.size(3));
+  for (std::string text : {check("decay", options.decay, features), check("erase", options.erase, features),
+                           check("write", options.write, inputs.value.size(3))})
+    if (!text.empty())
+      return text;
+  return "";
 }
 
 static std::string compressionProblem(const AttentionInputs &inputs, const KernelOptions &options) {
@@ -74,7 +92,7 @@ std::string attune::reference::kernelProblem(const AttentionInputs &inputs, cons
            std::to_string(inputs.keys());
   const Array *parameter = options.parameter ? &*options.parameter : nullptr;
   for (std::string text :
-       {stateProblem(inputs, options), compressionProblem(inputs, options), positionProblem(inputs, options.map),
+       {stateProblem(inputs, options), gateProblem(inputs, options), compressionProblem(inputs, options), positionProblem(inputs, options.map),
         options.map.problem(parameter, inputs.heads(), inputs.query.size(3))})
     if (!text.empty())
       return text;
@@ -89,10 +107,9 @@ namespace {
 /// The state φ(K)ᵀ[V 1] of one head, token after token.
 class State {
 public:
-  /// Each token leaves the share `kept` of what came before.
-  State(const HeadMap &map, Shift keyShift, int64_t width, double kept)
-      : map(map), keyShift(keyShift), queryShift(map.queryShift()), kept(kept), state(map.features(), width),
-        sum(map.features(), 0.0), phi(map.features()) {}
+  State(const HeadMap &map, Shift keyShift, int64_t width)
+      : map(map), keyShift(keyShift), queryShift(map.queryShift()), state(map.features(), width), sum(map.features(), 0.0),
+        phi(map.features()) {}
 
   void start(const Array &initialState, const Array &initialSum, int64_t batch, int64_t head) {
     state = headOf(initialState, batch, head, map.features());
@@ -100,13 +117,9 @@ public:
       sum[f] = initialSum({batch, head, f});
   }
 
-  void add(const double *key, const double *value, int64_t token) {
-    map.apply(key, token, keyShift, phi.data());
-    for (int64_t f = 0; f < map.features(); ++f) {
-      for (int64_t c = 0; c < state.width(); ++c)
-        state[f][c] = kept * state[f][c] + phi[f] * value[c];
-      sum[f] = kept * sum[f] + phi[f];
-    }
+  void add(const double *key, const double *value, const TokenGates &gates) {
+    map.apply(key, gates.token, keyShift, phi.data());
+    gates.enter(phi.data(), value, state, sum);
   }
 
   /// Adds φ(q) · state to `numerator`, and returns φ(q) · sum.
@@ -125,7 +138,6 @@ public:
 private:
   const HeadMap &map;
   Shift keyShift, queryShift;
-  double kept;
   Matrix state; ///< [m, dv]
   std::vector<double> sum, phi;
 };
@@ -144,6 +156,7 @@ static Shift keyShiftOf(const Head &head, const HeadMap &map) {
 static void stateAttention(const Head &head, const HeadMap &map, const KernelOptions &options,
                            const KernelResults &results) {
   Shift keyShift = keyShiftOf(head, map);
+  auto gate = [](const std::optional<Array> &array) { return array ? &*array : nullptr; };
   std::map<int64_t, std::vector<int64_t>> placesOfBlocks;
   if (options.wantsState)
     placesOfBlocks[0]; // also where no row is chosen
@@ -152,14 +165,15 @@ static void stateAttention(const Head &head, const HeadMap &map, const KernelOpt
   int64_t group = head.inputs.heads() / stateHeads(head.inputs, options), shared = head.head / group;
   for (auto &[block, places] : placesOfBlocks) {
     llvm::stable_sort(places, [&](int64_t a, int64_t b) { return head.rows[a] < head.rows[b]; });
-    State state(map, keyShift, head.valueWidth(), options.decay ? std::exp((*options.decay)({shared})) : 1);
+    State state(map, keyShift, head.valueWidth());
     if (options.initialState)
       state.start(*options.initialState, *options.initialSum, head.batch, shared);
     llvm::ArrayRef<int64_t> tokens = head.blocks[block];
     size_t added = 0;
     auto addUntil = [&](size_t end) {
       for (; added < end; ++added)
-        state.add(head.key[tokens[added]], head.value[tokens[added]], tokens[added]);
+        state.add(head.key[tokens[added]], head.value[tokens[added]],
+                  {gate(options.decay), gate(options.erase), gate(options.write), head.batch, shared, tokens[added]});
     };
     for (int64_t r : places) {
       addUntil(head.keysOf(head.rows[r]).size());

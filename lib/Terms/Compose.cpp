@@ -17,8 +17,8 @@ using namespace attune::fusion;
 
 namespace {
 struct Compose : StreamedTerm {
-  Compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes, bool squares, bool decays)
-      : representation(representation), shapes(std::move(shapes)), squares(squares), decays(decays) {}
+  Compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes, bool squares, std::optional<tile::Transition> transition)
+      : representation(representation), shapes(std::move(shapes)), squares(squares), transition(transition) {}
 
   StringRef name() const override { return "compose"; }
   bool isOfStates() const override { return true; }
@@ -29,8 +29,8 @@ struct Compose : StreamedTerm {
       return tile::RescaledSumAttr::get(context, 2, tile::Unit::Scalar);
     if (representation == Representation::Scaled)
       return tile::RescaledSumAttr::get(context, tile::RescaledSumAttr::exp2);
-    if (decays)
-      return tile::AffineAttr::get(context, tile::Transition::Vector);
+    if (transition)
+      return tile::AffineAttr::get(context, *transition);
     return tile::SumAttr::get(context);
   }
   std::optional<double> leastUnit() const override {
@@ -40,7 +40,8 @@ struct Compose : StreamedTerm {
 
   Representation representation;
   SmallVector<SmallVector<int64_t>> shapes;
-  bool squares, decays;
+  bool squares;
+  std::optional<tile::Transition> transition;
 };
 
 struct Nothing : StreamedTerm {
@@ -80,8 +81,9 @@ struct WithOffset : Term {
 };
 } // namespace
 
-terms::StreamedPtr terms::compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes, bool squares, bool decays) {
-  return std::make_unique<Compose>(representation, std::move(shapes), squares, decays);
+terms::StreamedPtr terms::compose(Representation representation, SmallVector<SmallVector<int64_t>> shapes, bool squares,
+                                  std::optional<tile::Transition> transition) {
+  return std::make_unique<Compose>(representation, std::move(shapes), squares, transition);
 }
 terms::StreamedPtr terms::nothing() { return std::make_unique<Nothing>(); }
 terms::TermPtr terms::writtenState(Representation representation) {

@@ -21,7 +21,7 @@ using namespace attune;
 using namespace attune::fusion;
 using terms::DecaySpan;
 
-static StringRef nameOf(DecaySpan span) {
+StringRef terms::nameOf(DecaySpan span) {
   static constexpr StringLiteral names[] = {"between", "since", "until", "whole"};
   return names[static_cast<unsigned>(span)];
 }
@@ -49,7 +49,7 @@ struct HeadDecay : Term {
   HeadDecay(DecaySpan span, int64_t features) : span(span), features(features) {}
 
   StringRef name() const override { return "head_decay"; }
-  void printParameters(raw_ostream &os) const override { os << " {" << nameOf(span) << '}'; }
+  void printParameters(raw_ostream &os) const override { os << " {" << terms::nameOf(span) << '}'; }
   Representation gives(Sources) const override { return Representation::Log; }
   AxisSet ownAxes() const override {
     bool ofRows = span == DecaySpan::Between || span == DecaySpan::Since;
@@ -93,7 +93,7 @@ struct TokenDecay : Term {
   TokenDecay(DecaySpan span, int64_t features) : span(span), features(features) {}
 
   StringRef name() const override { return "token_decay"; }
-  void printParameters(raw_ostream &os) const override { os << " {" << nameOf(span) << '}'; }
+  void printParameters(raw_ostream &os) const override { os << " {" << terms::nameOf(span) << '}'; }
   Representation gives(Sources) const override { return Representation::Log; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();

@@ -40,8 +40,11 @@ struct OfTwo : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Type f32 = tiles.builder.getF32Type();
-    Value a = operands[0]->tile(site, f32), b = operands[1]->tile(site, f32);
-    return {(tiles.*build)(a, tile::repeated(tiles, b, tiles.shape(a)))};
+    SmallVector<Value, 3> a = operands[0]->tiles(site, f32);
+    Value b = operands[1]->tile(site, f32);
+    for (Value &tile : a)
+      tile = (tiles.*build)(tile, tile::repeated(tiles, b, tiles.shape(tile)));
+    return a;
   }
 
   StringRef label;

@@ -15,6 +15,7 @@
 // docs/Rationale/AffineCarries.md has the chunk as a region of the terms here.
 //
 //===----------------------------------------------------------------------===//
+#include "BlockPairs.h"
 #include "Terms.h"
 
 #include "attune/Tile/Units.h"
@@ -32,16 +33,6 @@ struct BelowDiagonal : Term {
   }
 };
 
-/// 1 where row and column are in the lower and the upper one of a pair of neighboring blocks of `size` rows, else 0.
-static Value belowPairs(TileBuilder &tiles, int64_t rows, int64_t size) {
-  std::vector<float> elements;
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < rows; ++j)
-      elements.push_back(i / size % 2 == 1 && j / size == i / size - 1);
-  auto type = RankedTensorType::get({rows, rows}, tiles.builder.getF32Type());
-  return arith::ConstantOp::create(tiles.builder, tiles.loc, DenseElementsAttr::get(type, ArrayRef<float>(elements)));
-}
-
 /// By blocks of 1, 2, 4, … rows: with T the inverses of the blocks on the diagonal and L' what is below them in each pair, those of
 /// twice the size are T − T L' T. ∏_k (I + (−L)^(2^k)) is the same inverse, but its factors grow as binomials of the number of rows.
 struct UnitInverse : Term {
@@ -54,7 +45,7 @@ struct UnitInverse : Term {
     auto lower = [&](int64_t diagonal) { return tiles.mask(ones, 0, Value(), Value(), tiles.index(diagonal)); };
     Value inverse = tiles.minus(lower(0), lower(-1));                                               // I
     for (int64_t size = 1; size < square[0]; size *= 2) {
-      Value blocks = tiles.times(below, belowPairs(tiles, square[0], size));
+      Value blocks = tiles.times(below, terms::belowPairs(tiles, square[0], size));
       inverse = tiles.minus(inverse, tiles.exactDot(tiles.exactDot(inverse, blocks, zero), inverse, zero));
     }
     return {inverse};
@@ -80,12 +71,24 @@ struct Product : Term {
   bool transposed;
 };
 
+/// 1 on the diagonal: [features, features].
+struct UnitMatrix : Term {
+  explicit UnitMatrix(int64_t features) : features(features) {}
+
+  StringRef name() const override { return "unit_matrix"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources) const override {
+    return {terms::diagonal(site.tiles(), features)};
+  }
+
+  int64_t features;
+};
+
 struct ErasedSums : StreamedTerm {
-  ErasedSums(int64_t features, int64_t width) : features(features), width(width) {}
+  ErasedSums(int64_t features, int64_t width, bool decays) : features(features), width(width), decays(decays) {}
 
   StringRef name() const override { return "erased_sums"; }
   std::optional<Representation> takes(unsigned operand) const override {
-    return operand == 0 ? Representation::Log : Representation::Plain;
+    return decays && operand == 0 ? Representation::Log : Representation::Plain;
   }
   tile::CarryAttrInterface carry(MLIRContext *context) const override {
     return tile::AffineAttr::get(context, tile::Transition::Matrix);
@@ -93,20 +96,23 @@ struct ErasedSums : StreamedTerm {
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override { return {{features, width}}; }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
     TileBuilder &tiles = site.tiles();
-    Value kept = tiles.exp2(operands[0]->tile(site));                                               // [m]
-    Value next = tile::rescaled(tiles, sums[0], kept);                                              // [m, dv]
-    for (unsigned i = 1; i < operands.size(); i += 2)
+    Value next = sums[0];                                                                           // [m, dv]
+    if (decays)
+      next = tile::rescaled(tiles, next, tiles.exp2(operands[0]->tile(site)));
+    for (unsigned i = decays ? 1 : 0; i < operands.size(); i += 2)
       next = tiles.exactDot(operands[i]->tile(site), operands[i + 1]->tile(site), next, /*transposeA=*/true);
     return {next};
   }
 
   int64_t features, width;
+  bool decays;
 };
 } // namespace
 
 terms::TermPtr terms::belowDiagonal() { return std::make_unique<BelowDiagonal>(); }
 terms::TermPtr terms::unitInverse() { return std::make_unique<UnitInverse>(); }
 terms::TermPtr terms::product(bool transposed) { return std::make_unique<Product>(transposed); }
-terms::StreamedPtr terms::erasedSums(int64_t features, int64_t width) {
-  return std::make_unique<ErasedSums>(features, width);
+terms::TermPtr terms::unitMatrix(int64_t features) { return std::make_unique<UnitMatrix>(features); }
+terms::StreamedPtr terms::erasedSums(int64_t features, int64_t width, bool decays) {
+  return std::make_unique<ErasedSums>(features, width, decays);
 }

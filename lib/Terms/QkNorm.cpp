@@ -13,17 +13,19 @@ using namespace attune::fusion;
 
 namespace {
 struct QkNorm : Term {
-  explicit QkNorm(double epsilon) : epsilon(epsilon) {}
+  QkNorm(double epsilon, bool l2) : epsilon(epsilon), l2(l2) {}
 
   StringRef name() const override { return "qk_norm"; }
-  void printParameters(raw_ostream &os) const override { os << " {epsilon = " << epsilon << '}'; }
+  void printParameters(raw_ostream &os) const override { os << " {epsilon = " << epsilon << (l2 ? ", l2}" : "}"); }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    return {kernel::normalizeRows(tiles, operands[0]->tile(site, tiles.builder.getF32Type()), epsilon)};
+    Value x = operands[0]->tile(site, tiles.builder.getF32Type());                                  // [T, width]
+    return {l2 ? kernel::divideByNorm(tiles, x, epsilon) : kernel::normalizeRows(tiles, x, epsilon)};
   }
 
   double epsilon;
+  bool l2;
 };
 } // namespace
 
-terms::TermPtr terms::qkNorm(double epsilon) { return std::make_unique<QkNorm>(epsilon); }
+terms::TermPtr terms::qkNorm(double epsilon, bool l2) { return std::make_unique<QkNorm>(epsilon, l2); }

@@ -21,8 +21,8 @@ using StreamedPtr = std::unique_ptr<StreamedTerm>;
 
 /// (x, …): factor times the sum of all, in f32, which may be exponents.
 TermPtr scale(double factor, fusion::Representation gives = fusion::Representation::Plain);
-/// (x): (x − mean) / sqrt(variance + ε) of each row.
-TermPtr qkNorm(double epsilon);
+/// (x): (x − mean) / sqrt(variance + ε) of each row or, with `l2`, x / sqrt(Σ x² + ε).
+TermPtr qkNorm(double epsilon, bool l2 = false);
 /// (x): elu(x) + 1.
 TermPtr elu1();
 /// (x): max(x, 0).
@@ -126,7 +126,8 @@ StreamedPtr softmaxPartial(int64_t width, bool wide = false);
 /// (t, v): u = max_j |t_j|, Σ_j (t_j / u)^degree, Σ_j (t_j / u)^degree v_j.
 StreamedPtr powerPartial(int64_t degree, int64_t width, attn::DenominatorAttr guard);
 /// (w, v, …): Σ_j w_j v_j of each v, which have these widths, and, if `withSums`, Σ_j w_j; with operands of products in f32 if `wide`.
-StreamedPtr weightedSums(llvm::ArrayRef<int64_t> widths, bool wide, bool withSums = true);
+/// (w, v, …, e) if it `decays`: each step multiplies row i of what came before by 2^{e_i}.
+StreamedPtr weightedSums(llvm::ArrayRef<int64_t> widths, bool wide, bool withSums = true, bool decays = false);
 /// (b, v): S = Σ_j b_j v_jᵀ and, if `withSums`, z = Σ_j b_j, of tiles of features that have these widths, one after another.
 /// (b, v, e) if it `decays`: each step multiplies row f of what came before by 2^{e_f}, and its own entries are those behind it.
 StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums = true, bool decays = false);
@@ -134,11 +135,11 @@ StreamedPtr featureSums(llvm::ArrayRef<int64_t> features, int64_t width, bool wi
 StreamedPtr maximum(int64_t rows, std::optional<double> least = std::nullopt);
 /// (): nothing is carried; what the steps do is their outputs.
 StreamedPtr nothing();
-/// (span): the spans of all entries applied in order, to states of these shapes: sums, what is left of what came before and sums if it
-/// `decays`, or if they are `Scaled` sums in units, which are exponents a row or, with `squares`, one for all of which the sums are in
-/// the square.
+/// (span): the spans of all entries applied in order, to states of these shapes: sums, a `transition` of what came before and sums if
+/// there is one, or if they are `Scaled` sums in units, which are exponents a row or, with `squares`, one for all of which the sums are
+/// in the square.
 StreamedPtr compose(fusion::Representation representation, llvm::SmallVector<llvm::SmallVector<int64_t>> shapes, bool squares = false,
-                    bool decays = false);
+                    std::optional<tile::Transition> transition = std::nullopt);
 /// (s, s_f, v): a slice of sums of products of two entries: K, S_f = Σ_j s_jf s_j v_jᵀ, z_f = Σ_j s_jf s_j, both in the unit K².
 StreamedPtr squareState(int64_t size, int64_t width);
 /// (a, S_f, z_f): Σ_f a z_f, Σ_f a S_f.
@@ -155,10 +156,15 @@ StreamedPtr contract(Axis rows, int64_t width, bool wide = false);
 /// From the key to the query of each pair [Tq, Tk]; from before the tile of keys up to each query [Tq]; from each key to the end of the
 /// tile [Tk]; over the whole tile, for each feature [m].
 enum class DecaySpan { Between, Since, Until, Whole };
+llvm::StringRef nameOf(DecaySpan span);
 /// (g [1]): g, which each existing key adds, over the span.
 TermPtr headDecay(DecaySpan span, int64_t features);
 /// (g [T]): the sums of g over the span, of queries and keys of one chunk; 0 where a key does not exist.
 TermPtr tokenDecay(DecaySpan span, int64_t features);
+/// (g [T, m]): the same of each feature, [T, m] or [m]; between pairs it is no number.
+TermPtr channelDecay(DecaySpan span);
+/// (x, b, g [T, m]): Σ_f x_if b_jf 2^(g_(j+1)f + … + g_if) for j ≤ i of one chunk, else 0; with products in f32 if `exact`.
+TermPtr decayedPairs(bool exact);
 /// (x, exponents): x 2^exponent, of each entry, or of each row if there is one exponent a row.
 TermPtr decayed();
 /// (exponents [m]): their sums over the steps.
@@ -174,8 +180,10 @@ TermPtr belowDiagonal();
 TermPtr unitInverse();
 /// (A, x) or (A, x, b): A x + b, with Aᵀ in the place of A if it is `transposed`.
 TermPtr product(bool transposed = false);
-/// (e [m], b, v, …): S ← 2^e S + Σ bᵀ v over the pairs b, v, which may depend on S: by a matrix.
-StreamedPtr erasedSums(int64_t features, int64_t width);
+/// (): 1 on the diagonal, the transition of no keys.
+TermPtr unitMatrix(int64_t features);
+/// (e [m], b, v, …) or, unless it `decays`, (b, v, …): S ← 2^e S + Σ bᵀ v over the pairs b, v, which may depend on S: by a matrix.
+StreamedPtr erasedSums(int64_t features, int64_t width, bool decays = true);
 
 // Of states.
 

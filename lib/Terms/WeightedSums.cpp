@@ -19,10 +19,18 @@ static Type operandOf(const TileSite &site, bool wide) {
 
 namespace {
 struct WeightedSums : StreamedTerm {
-  WeightedSums(ArrayRef<int64_t> widths, bool wide, bool withSums) : widths(widths), wide(wide), withSums(withSums) {}
+  WeightedSums(ArrayRef<int64_t> widths, bool wide, bool withSums, bool decays)
+      : widths(widths), wide(wide), withSums(withSums), decays(decays) {}
 
   StringRef name() const override { return "weighted_sums"; }
-  tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
+  std::optional<Representation> takes(unsigned operand) const override {
+    return decays && operand == widths.size() + 1 ? Representation::Log : Representation::Plain;
+  }
+  tile::CarryAttrInterface carry(MLIRContext *context) const override {
+    if (decays)
+      return tile::AffineAttr::get(context, tile::Transition::Vector);
+    return tile::SumAttr::get(context);
+  }
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &site) const override {
     int64_t rows = site[Axis::Query].count;
     SmallVector<SmallVector<int64_t>> shapes;
@@ -36,18 +44,20 @@ struct WeightedSums : StreamedTerm {
     TileBuilder &tiles = site.tiles();
     Type type = operandOf(site, wide);
     Value w = operands[0]->tile(site);                                                              // [Tq, Tk]
+    Value kept = decays ? tiles.exp2(operands.back()->tile(site)) : Value();                        // [Tq]
+    auto before = [&](Value sum) { return decays ? tile::rescaled(tiles, sum, kept) : sum; };
     SmallVector<Value> next;
-    for (const Source &values : operands.drop_front()) {
+    for (const Source &values : operands.slice(1, widths.size())) {
       Value v = values->tile(site, type);                                                           // [Tk, dv]
-      next.push_back(tiles.dot(tiles.cast(w, type), v, sums[next.size()]));
+      next.push_back(tiles.dot(tiles.cast(w, type), v, before(sums[next.size()])));
     }
     if (withSums)
-      next.push_back(tiles.plus(sums.back(), tiles.reduceAdd(w, 1)));
+      next.push_back(tiles.plus(before(sums.back()), tiles.reduceAdd(w, 1)));
     return next;
   }
 
   SmallVector<int64_t> widths;
-  bool wide, withSums;
+  bool wide, withSums, decays;
 };
 
 struct FeatureSums : StreamedTerm {
@@ -150,8 +160,8 @@ struct Normalize : Term {
 };
 } // namespace
 
-terms::StreamedPtr terms::weightedSums(ArrayRef<int64_t> widths, bool wide, bool withSums) {
-  return std::make_unique<WeightedSums>(widths, wide, withSums);
+terms::StreamedPtr terms::weightedSums(ArrayRef<int64_t> widths, bool wide, bool withSums, bool decays) {
+  return std::make_unique<WeightedSums>(widths, wide, withSums, decays);
 }
 terms::StreamedPtr terms::featureSums(ArrayRef<int64_t> features, int64_t width, bool wide, bool withSums, bool decays) {
   return std::make_unique<FeatureSums>(features, width, wide, withSums, decays);

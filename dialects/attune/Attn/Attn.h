@@ -44,6 +44,11 @@ namespace attune::attn {
 /// φ(Q) and φ(K) of a kernel attention as terms before it: keys that do not exist have features 0, and where the
 /// stabilizer of FAVOR cancels, it is the constant one.
 std::pair<mlir::Value, mlir::Value> buildFeatures(mlir::OpBuilder &builder, KernelOp op);
+/// The values as they enter the state.
+mlir::Value buildWritten(mlir::OpBuilder &builder, KernelOp op);
+/// Whether the weight of a pair is a product of features times a number: not if every feature decays in its own way, nor if keys
+/// erase others.
+bool hasPairs(KernelOp op);
 
 /// The operations of matrix products that the functions of a module need, whatever a plan executes: a multiply-add is two, and of
 /// the exact forms (all pairs or a state; E before or after a projection) the one with the fewest counts. Nothing where a size is

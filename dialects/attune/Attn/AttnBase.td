@@ -26,8 +26,11 @@ def Attn_Tokens : Type<CPred<"::attune::attn::isTokens($_self)">,
     "tokens: a rank-4 tensor [batch, heads, tokens, width] of f32, f16 or bf16 with static heads and width",
     "::mlir::RankedTensorType">;
 def Attn_Lengths : 1DTensorOf<[I32]>;
-/// The logarithm of what each token leaves of the state of a head: [heads].
-def Attn_Decay : 1DTensorOf<[F32]>;
+/// The logarithm of what a token leaves of the state of a head: [heads], [batch, heads, tokens] or, of each feature,
+/// [batch, heads, tokens, features].
+def Attn_Decay : TensorOf<[F32]>;
+/// A number of each token [batch, heads, tokens], or of each of its entries [batch, heads, tokens, entries].
+def Attn_Gate : TensorOf<[F32]>;
 /// Terms are f32; interpreters compute them in f64.
 def Attn_F32x4 : 4DTensorOf<[F32]>;
 def Attn_F32x3 : 3DTensorOf<[F32]>;

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops that version 2 has changed store their attributes with their names, so that another optional one needs no further
-// version. In version 1 they stand one after another in the order of their names, then the numbers of operands; what laws had
-// decided stood in attributes of those ops and in discardable ones.
+// Ops that version 2 or 3 has changed store their attributes with their names, so that another optional one needs no further
+// version. Before they stand one after another in the order of their names, then the numbers of operands; in version 1
+// what laws had decided stood in attributes of those ops and in discardable ones.
 //
 //===----------------------------------------------------------------------===//
 #include "AttnBytecode.h"
@@ -31,6 +31,7 @@ struct FirstAttribute {
 struct FirstProperties {
   ArrayRef<FirstAttribute> attributes;
   size_t operandGroups = 0; ///< whose sizes follow
+  uint64_t named = 2;       ///< the version since which they have names
 };
 } // namespace
 
@@ -86,7 +87,7 @@ template <typename Op> static DictionaryAttr withAllGroups(DictionaryAttr named)
 template <typename Op>
 static LogicalResult read(DialectBytecodeReader &reader, OperationState &state, const FirstProperties &first) {
   DictionaryAttr named;
-  if (versionRead(reader, AttnDialect::getDialectNamespace()) >= 2) {
+  if (versionRead(reader, AttnDialect::getDialectNamespace()) >= first.named) {
     if (failed(reader.readAttribute(named)))
       return failure();
   } else if (FailureOr<DictionaryAttr> read = readFirst(reader, first); succeeded(read)) {
@@ -115,7 +116,8 @@ static constexpr FirstAttribute softmax[] = {{"causal", optional}, {"scale"}, {"
                                 map[] = {{"feature_map"}, {"keys", optional}}, readout[] = {{"grouped", optional}},
                                 sketch[] = {{"causal", optional}, {"degree"}, {"denominator"}, {"form", optional},
                                             {"local_exact", optional}, {"scale"}, {"size"}},
-                                project[] = {{"folded", optional}}, compress[] = {{"compress_first", optional}};
+                                project[] = {{"folded", optional}}, compress[] = {{"compress_first", optional}},
+                                qkNorm[] = {{"epsilon"}};
 
 ATTUNE_NAMED_PROPERTIES(SoftmaxOp, (FirstProperties{softmax}))
 ATTUNE_NAMED_PROPERTIES(MapOp, (FirstProperties{map, 4}))
@@ -123,6 +125,7 @@ ATTUNE_NAMED_PROPERTIES(CausalReadoutOp, (FirstProperties{readout, 6}))
 ATTUNE_NAMED_PROPERTIES(PolysketchOp, (FirstProperties{sketch, 6}))
 ATTUNE_NAMED_PROPERTIES(ProjectOp, (FirstProperties{project}))
 ATTUNE_NAMED_PROPERTIES(CompressOp, (FirstProperties{compress}))
+ATTUNE_NAMED_PROPERTIES(QkNormOp, (FirstProperties{qkNorm, 0, 3}))
 
 /// To version 2: discardable attributes of laws become executions.
 static LogicalResult readExecutions(Operation *root) {
@@ -148,7 +151,10 @@ static LogicalResult readExecutions(Operation *root) {
   return success();
 }
 
+/// To version 3: `attn.qk_norm` has names of its attributes.
+static LogicalResult asItWas(Operation *) { return success(); }
+
 ArrayRef<BytecodeUpgrade> attn::bytecodeUpgrades() {
-  static constexpr BytecodeUpgrade upgrades[] = {readExecutions};
+  static constexpr BytecodeUpgrade upgrades[] = {readExecutions, asItWas};
   return upgrades;
 }

@@ -25,9 +25,15 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
     * `initial` state (S₀, z₀): a causal op continues a sequence; φ(q_i)ᵀS₀ and φ(q_i)ᵀz₀ are added to numerator and
       denominator. `final` state, if asked for: S₀ + Σ_j φ(k_j) v_jᵀ and z₀ + Σ_j φ(k_j).
     * `denominator` `none`: o_i = Σ_j ⟨φ(q_i), φ(k_j)⟩ v_j.
-    * `decay` (g): each key that exists multiplies the state by e^{g_h} before it enters it (retention), so that key j counts
-      e^{g_h (p_i − p_j)} times for query i, with p_t the number of existing keys up to t; so does its part of the
-      denominator, and initial states. A key that does not exist leaves the state alone. h is the head of φ(K).
+    * `decay` (g): each key t that exists multiplies the state by e^{g_t} before it enters it, so that key j counts
+      e^{g_{j+1} + … + g_i} times for query i; so does its part of the denominator, and initial states. g_t is a number of the
+      head (retention), of the token, or one of each feature, which multiplies its row of the state. A key that does not exist
+      leaves the state alone, whatever its g is. Heads are those of φ(K).
+    * `write` (w): key j enters the state as φ(k_j) (w_j ⊙ v_j)ᵀ and the denominator as w_j φ(k_j), with w_j a number or, where
+      nothing divides, one of each entry of v_j.
+    * `erase` (β): the delta rule. Key j, after the decay, takes from the state S what stands under it before it enters it:
+      S ← S + φ(k_j) (w_j ⊙ v_j − Sᵀ (β_j ⊙ φ(k_j)))ᵀ, with β_j a number or one of each feature; without `write` w_j is β_j if
+      that is a number, else 1.
     * `compress` (E, F): naive FLuRKA (eq. 1), o = φ(Q) (E φ(K))ᵀ (F V), without a normaliser and with c = 0 whatever the
       map's stabilizer; the guard says nothing. Rows of φ(K) and V of keys that do not exist are 0. E and F act as in
       `attn.compress`.
@@ -38,8 +44,11 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
 
     Constraints: A1 … A3, A20;
     * A48: `denominator` `none` only with causal, and not with compress;
-    * A49: `decay` [heads of φ(K)] only with causal, without window, and with the maps `identity`, `elu1`, `relu`,
-      `favor_relu` and `focused`;
+    * A49: `decay` [F], [batch, F, n] or [batch, F, n, m], F the heads of φ(K), only with causal, without window, and with the
+      maps `identity`, `elu1`, `relu`, `favor_relu` and `focused`;
+    * A57: `write` [batch, F, n] or, with `denominator` `none`, [batch, F, n, dv], only with causal, without window and compress;
+    * A58: `erase` [batch, F, n] or [batch, F, n, m], only with causal and `denominator` `none`, without window, and with the maps
+      `identity`, `elu1` and `relu`;
     * A9: causal only with n = N (checked here when both are static, else when the kernel runs);
     * A10: states are [batch, heads of φ(K), m, dv] and [batch, heads of φ(K), m] of f32, both or neither;
     * A11: initial states only with causal;
@@ -61,6 +70,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
                        Optional<Attn_F32x4>:$initial_state, Optional<Attn_F32x3>:$initial_sum,
                        Optional<Attn_Parameter>:$parameter, Optional<Attn_Parameter>:$compress_key,
                        Optional<Attn_Parameter>:$compress_value, Optional<Attn_Decay>:$decay,
+                       Optional<Attn_Gate>:$erase, Optional<Attn_Gate>:$write,
                        Attn_FeatureMapAttr:$feature_map, Attn_DenominatorAttr:$denominator, UnitAttr:$causal,
                        OptionalAttr<Attn_WindowAttr>:$window);
   let results = (outs Attn_Tokens:$output, Optional<Attn_F32x4>:$final_state, Optional<Attn_F32x3>:$final_sum);
@@ -69,7 +79,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
     (`parameter` `(` $parameter^ `:` type($parameter) `)`)?
     (`compress` `(` $compress_key^ `,` $compress_value `:` type($compress_key) `,` type($compress_value) `)`)?
     (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)?
-    (`decay` `(` $decay^ `:` type($decay) `)`)? attr-dict
+    (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)?
+    (`write` `(` $write^ `:` type($write) `)`)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($output)
     (`,` `final` type($final_state)^ `,` type($final_sum))?
   }];
@@ -192,12 +203,12 @@ def Attn_VisibleOp : Attn_Op<"visible", [AllTypesMatch<["weights", "result"]>]> 
 def Attn_DecayOp : Attn_Op<"decay", [AllTypesMatch<["weights", "result"]>]> {
   let summary = "Weights of causal pairs that decay with the keys between them";
   let description = [{
-        result[b, h, i, j] = weights[b, h, i, j] · e^{decay[g] · max(p_i − p_j, 0)}
+        result[b, h, i, j] = weights[b, h, i, j] · e^{Σ_{t existing, j < t ≤ i} g_t}
 
-    with p_t the number of existing keys among those up to t, and g = ⌊h·F/H⌋ of F decays. What it is for pairs that do not see
-    each other `attn.visible` decides.
+    with g_t = decay[f] or decay[b, f, t], f = ⌊h·F/H⌋ of F decays. What it is for pairs that do not see each other
+    `attn.visible` decides.
 
-    Constraints: A3; A50: decay [F], F divides H; as many queries as keys.
+    Constraints: A3; A50: decay [F] or [batch, F, n], F divides H; as many queries as keys.
 
     ```mlir
     %d = attn.decay %w by %g : tensor<2x4x200x200xf32>, tensor<4xf32>
@@ -208,6 +219,26 @@ def Attn_DecayOp : Attn_Op<"decay", [AllTypesMatch<["weights", "result"]>]> {
   let assemblyFormat = [{
     $weights `by` $decay (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($weights) `,` type($decay)
   }];
+  let hasVerifier = 1;
+}
+
+def Attn_GateOp : Attn_Op<"gate"> {
+  let summary = "Tokens times a number of each, or of each of their entries";
+  let description = [{
+        result[b, h, t, c] = gate[b, h, t] · source[b, h, t, c]     or gate[b, h, t, c] · source[b, h, t, c]
+
+    and 0 where the source is 0, whatever the gate is: features of a token that does not exist stay 0.
+
+    Constraints: A60: gate [batch, heads, tokens] or [batch, heads, tokens, width] of the source, the result of the source's
+    sizes, in f32.
+
+    ```mlir
+    %u = attn.gate %v by %w : tensor<2x4x200x64xbf16>, tensor<2x4x200xf32> -> tensor<2x4x200x64xf32>
+    ```
+  }];
+  let arguments = (ins Attn_Tokens:$source, Attn_Gate:$gate);
+  let results = (outs Attn_F32x4:$result);
+  let assemblyFormat = "$source `by` $gate attr-dict `:` type($source) `,` type($gate) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -304,9 +335,11 @@ def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", 
 
     with a the query features, b the key features, and S₀ = 0, z₀ = 0 if no initial state is given. The chunk length is
     a schedule, not part of the function.
-    `decay`: each key that exists multiplies state and sum by e^{decay_h} before it enters them, as in `attn.kernel`.
+    `decay`: each key that exists multiplies state and sum by e^{decay} before it enters them, as in `attn.kernel`. `erase`:
+    it takes what stands under it, as there, of a state that it enters with v_j as it is; the denominators say nothing then.
 
-    Constraints: A3, A9, A10; A51: decay [F]; A18: query features [batch, H, n, m], key features [batch, F, n, m], value [batch, G, n, dv],
+    Constraints: A3, A9, A10; A51: decay [F], [batch, F, n] or [batch, F, n, m]; A59: erase [batch, F, n] or
+    [batch, F, n, m], and then not grouped; A18: query features [batch, H, n, m], key features [batch, F, n, m], value [batch, G, n, dv],
     numerator [batch, H, n, dv], denominator [batch, H, n], states of F heads; G divides F, F divides H; A55: not
     both executions, since the chunks of a group follow one another in one program.
 
@@ -318,14 +351,14 @@ def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", 
   }];
   let arguments = (ins Attn_F32x4:$query_features, Attn_F32x4:$key_features, Attn_Tokens:$value,
                        Optional<Attn_Lengths>:$lengths, Optional<Attn_F32x4>:$initial_state,
-                       Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay,
+                       Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay, Optional<Attn_Gate>:$erase,
                        OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$numerator, Attn_F32x3:$denominator, Attn_F32x4:$state, Attn_F32x3:$sum);
   let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
     $query_features `,` $key_features `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)?
-    (`decay` `(` $decay^ `:` type($decay) `)`)? attr-dict
+    (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)? attr-dict
     `:` type($query_features) `,` type($key_features) `,` type($value)
     `->` type($numerator) `,` type($denominator) `,` type($state) `,` type($sum)
   }];

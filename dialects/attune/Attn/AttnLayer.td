@@ -79,11 +79,12 @@ def Attn_RopeOp : Attn_Op<"rope", [Attn_UsefulOperationsInterface, AllShapesMatc
 }
 
 def Attn_QkNormOp : Attn_Op<"qk_norm", [Attn_UsefulOperationsInterface, AllShapesMatch<["source", "result"]>]> {
-  let summary = "Layer normalisation of each token of each head, without gain";
+  let summary = "Normalisation of each token of each head, without gain";
   let description = [{
         result = (x − mean(x)) / sqrt(mean((x − mean(x))²) + epsilon)     over the width
+        result = x / sqrt(Σ x² + epsilon)                                 with l2
 
-    A token of equal entries becomes 0.
+    A token of equal entries becomes 0, with `l2` a token of zeros.
 
     Constraints: A43: epsilon is finite and > 0.
 
@@ -92,8 +93,9 @@ def Attn_QkNormOp : Attn_Op<"qk_norm", [Attn_UsefulOperationsInterface, AllShape
     ```
   }];
   let hasVerifier = 1;
-  let arguments = (ins Attn_Tokens:$source, F64Attr:$epsilon);
+  let arguments = (ins Attn_Tokens:$source, F64Attr:$epsilon, UnitAttr:$l2);
   let results = (outs Attn_Tokens:$result);
+  let useCustomPropertiesEncoding = 1;
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 
@@ -167,6 +169,25 @@ def Attn_TakeHeadsOp : Attn_Op<"take_heads", [Attn_UsefulOperationsInterface]> {
   let hasFolder = 1;
   let hasCanonicalizer = 1;
   let arguments = (ins Attn_Tokens:$source, I64Attr:$first);
+  let results = (outs Attn_Tokens:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+}
+
+def Attn_RepeatHeadsOp : Attn_Op<"repeat_heads", [Attn_UsefulOperationsInterface]> {
+  let summary = "Each head several times";
+  let description = [{
+        result[b, h, t, c] = source[b, ⌊h·G/H⌋, t, c]     of G heads of the source and H of the result
+
+    No kernel copies them: whoever reads head h reads that of the source.
+
+    Constraints: A61: G divides H; all else as the source.
+
+    ```mlir
+    %q2 = attn.repeat_heads %q : tensor<1x2x196x32xf32> -> tensor<1x4x196x32xf32>
+    ```
+  }];
+  let hasVerifier = 1;
+  let arguments = (ins Attn_Tokens:$source);
   let results = (outs Attn_Tokens:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }

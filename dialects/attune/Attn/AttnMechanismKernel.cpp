@@ -44,7 +44,24 @@ std::pair<Value, Value> attune::attn::buildFeatures(OpBuilder &builder, KernelOp
                                  op.getKey(), op.getLengths(), op.getParameter(), map);
   Value key = MapOp::create(builder, loc, keyType, op.getKey(), op.getLengths(), op.getParameter(), shift, map,
                             builder.getUnitAttr(), /*execution=*/{});
+  // With a denominator a key counts w times in both sums.
+  if (op.getWrite() && !op.getDenominator().getNone())
+    key = GateOp::create(builder, loc, keyType, key, op.getWrite());
   return {query, key};
+}
+
+Value attune::attn::buildWritten(OpBuilder &builder, KernelOp op) {
+  Value value = op.getValue(), write = op.getWrite();
+  bool deltaRule = op.getErase() && !write && shapeOf(op.getErase()).size() == 3;
+  if (deltaRule)
+    write = op.getErase();
+  if (!write || !op.getDenominator().getNone())
+    return value;
+  return GateOp::create(builder, op.getLoc(), f32Of(builder, shapeOf(value)), value, write);
+}
+
+bool attune::attn::hasPairs(KernelOp op) {
+  return !op.getErase() && !(op.getDecay() && shapeOf(op.getDecay()).size() == 4);
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,15 +86,17 @@ static Readout readState(OpBuilder &builder, Location loc, Value a, Value b, Val
 }
 
 static Readout readCausally(OpBuilder &builder, KernelOp op, Value a, Value b) {
-  ArrayRef<int64_t> q = shapeOf(a), k = shapeOf(b), v = shapeOf(op.getValue());
+  Value value = buildWritten(builder, op);
+  ArrayRef<int64_t> q = shapeOf(a), k = shapeOf(b), v = shapeOf(value);
   auto readout = CausalReadoutOp::create(builder, op.getLoc(), f32Of(builder, {q[0], q[1], q[2], v[3]}),
                                          f32Of(builder, q.drop_back()), f32Of(builder, {k[0], k[1], k[3], v[3]}),
-                                         f32Of(builder, {k[0], k[1], k[3]}), a, b, op.getValue(), op.getLengths(),
-                                         op.getInitialState(), op.getInitialSum(), op.getDecay(), /*execution=*/{});
+                                         f32Of(builder, {k[0], k[1], k[3]}), a, b, value, op.getLengths(),
+                                         op.getInitialState(), op.getInitialSum(), op.getDecay(), op.getErase(),
+                                         /*execution=*/{});
   return {readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum()};
 }
 
-/// With an initial or a final state: causal readout, or state and readout.
+/// With an initial or a final state, and where weights of pairs are no products: causal readout, or state and readout.
 static SmallVector<Value> decomposeWithState(OpBuilder &builder, KernelOp op, Value a, Value b) {
   Readout readout = op.getCausal() ? readCausally(builder, op, a, b)
                                    : readState(builder, op.getLoc(), a, b, op.getValue(), op.getLengths());
@@ -106,13 +125,13 @@ SmallVector<Value> KernelOp::decompose(OpBuilder &builder) {
   auto [a, b] = buildFeatures(builder, *this);
   if (getCompressKey())
     return {decomposeCompressed(builder, *this, a, b)};
-  if (getInitialState() || getFinalState())
+  if (getInitialState() || getFinalState() || !hasPairs(*this))
     return decomposeWithState(builder, *this, a, b);
   Value weights = buildWeights(builder, getLoc(), a, b);
   if (getDecay())
     weights = DecayOp::create(builder, getLoc(), weights.getType(), weights, getDecay(), getLengths());
   weights = buildVisible(builder, getLoc(), weights, getLengths(), getCausalAttr(), getWindowAttr());
-  return {buildNormalized(builder, getLoc(), weights, getValue(), getDenominatorAttr(), getOutput().getType())};
+  return {buildNormalized(builder, getLoc(), weights, buildWritten(builder, *this), getDenominatorAttr(), getOutput().getType())};
 }
 
 /// The least of pairs and of a state, after random features, which are products, and after E and F.
@@ -129,7 +148,10 @@ double KernelOp::multiplyAdds() {
     s.N = static_cast<double>(shapeOf(getCompressKey())[1]);
     total += s.batch * s.N * tokens * (keyHeads * m + heads * s.dv);
   }
-  return total + s.ofAll(std::min(s.states(m), s.pairs(getWindow(), m)));
+  if (getErase()) // each key reads what stands under it first
+    return total + s.ofAll(s.states(m) + s.shared * s.N * m * s.dv);
+  double states = s.states(m);
+  return total + s.ofAll(hasPairs(*this) ? std::min(states, s.pairs(getWindow(), m)) : states);
 }
 
 std::pair<Value, Value> KernelOp::compression() {

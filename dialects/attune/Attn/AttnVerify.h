@@ -63,6 +63,10 @@ mlir::LogicalResult checkParameter(mlir::Operation *op, FeatureMapAttr map, mlir
 mlir::LogicalResult checkPlaces(mlir::Operation *op, FeatureMapAttr map, int64_t tokens);
 
 /// The number of key-value heads divides the number of query heads.
+/// [F] if `ofHeads`, [batch, F, tokens] or, if `entries` is not 0, [batch, F, tokens, entries].
+mlir::LogicalResult checkGate(mlir::Operation *op, llvm::StringRef what, mlir::Value gate, llvm::ArrayRef<int64_t> tokens,
+                              int64_t entries, bool ofHeads = false);
+
 mlir::LogicalResult checkHeads(mlir::Operation *op, int64_t heads, int64_t sharedHeads);
 
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {

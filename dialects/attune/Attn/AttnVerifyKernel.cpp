@@ -68,8 +68,32 @@ static LogicalResult checkDecay(KernelOp op) {
       map.getKind() == FeatureKind::TensorSquare) // A49
     return op.emitOpError() << "expected identity, elu1, relu, favor_relu or focused with decay, but got "
                             << stringifyFeatureKind(map.getKind());
-  int64_t heads = mappedHeads(shapeOf(op.getKey())[1], op.getParameter());
-  return checkShape(op, "decay", op.getDecay().getType(), {heads}); // A49
+  ArrayRef<int64_t> k = shapeOf(op.getKey());
+  return checkGate(op, "decay", op.getDecay(), {k[0], mappedHeads(k[1], op.getParameter()), k[2]}, map.getFeatures(k[3]),
+                   /*ofHeads=*/true); // A49
+}
+
+/// A57, A58.
+static LogicalResult checkGates(KernelOp op) {
+  FeatureMapAttr map = op.getFeatureMap();
+  bool divides = !op.getDenominator().getNone();
+  ArrayRef<int64_t> k = shapeOf(op.getKey());
+  SmallVector<int64_t> tokens{k[0], mappedHeads(k[1], op.getParameter()), k[2]};
+  bool ordered = op.getCausal() && !op.getWindow();
+  if (Value write = op.getWrite()) {
+    if (!ordered || op.getCompressKey())
+      return op.emitOpError() << "expected causal, no window and no compress with write";
+    if (failed(checkGate(op, "write", write, tokens, divides ? 0 : shapeOf(op.getValue())[3])))
+      return failure();
+  }
+  Value erase = op.getErase();
+  if (!erase)
+    return success();
+  if (!ordered || divides)
+    return op.emitOpError() << "expected causal, no window and no denominator with erase";
+  if (map.getKind() != FeatureKind::Identity && map.getKind() != FeatureKind::Elu1 && map.getKind() != FeatureKind::Relu)
+    return op.emitOpError() << "expected identity, elu1 or relu with erase, but got " << stringifyFeatureKind(map.getKind());
+  return checkGate(op, "erase", erase, tokens, map.getFeatures(k[3]));
 }
 
 LogicalResult KernelOp::verify() {
@@ -80,7 +104,7 @@ LogicalResult KernelOp::verify() {
   if (failed(checkParameter(*this, map, getParameter(), q[3], q[1])) || failed(checkCompress(*this)) || // A21, A22
       failed(checkStates(*this)) || failed(checkWindow(*this, getWindowAttr(), q[2], k[2])) ||          // A20
       failed(checkPlaces(*this, map, q[2])) || failed(checkPlaces(*this, map, k[2])) ||                 // A25
-      failed(checkDecay(*this)))                                                                        // A48, A49
+      failed(checkDecay(*this)) || failed(checkGates(*this)))                              // A48, A49, A57, A58
     return failure();
   bool cancels = map.stabilizerCancels(getDenominator());
   if (getCausal() && map.hasMaximumOverKeys() && !cancels) // A24

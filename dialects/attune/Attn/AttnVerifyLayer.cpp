@@ -101,6 +101,13 @@ LogicalResult TakeHeadsOp::verify() { // A46
   return checkShape(*this, "result", getResult().getType(), {x[0], r[1], x[2], x[3]});
 }
 
+LogicalResult RepeatHeadsOp::verify() { // A61
+  ArrayRef<int64_t> x = shapeOf(getSource()), r = shapeOf(getResult());
+  if (failed(checkHeads(*this, r[1], x[1])) || failed(checkElement(*this, getResult(), getSource())))
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), {x[0], r[1], x[2], x[3]});
+}
+
 LogicalResult ConcatHeadsOp::verify() { // A47
   if (getParts().empty())
     return emitOpError() << "expected at least one part";

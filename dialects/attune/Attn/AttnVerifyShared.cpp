@@ -59,6 +59,16 @@ LogicalResult checks::checkHeads(Operation *op, int64_t heads, int64_t sharedHea
                            << sharedHeads;
 }
 
+LogicalResult checks::checkGate(Operation *op, StringRef what, Value gate, ArrayRef<int64_t> tokens, int64_t entries, bool ofHeads) {
+  int64_t rank = static_cast<int64_t>(shapeOf(gate).size());
+  if (rank == 1 && ofHeads)
+    return checkShape(op, what, gate.getType(), {tokens[1]});
+  SmallVector<int64_t> expected(tokens.take_front(3));
+  if (rank == 4 && entries != 0)
+    expected.push_back(entries);
+  return checkShape(op, what, gate.getType(), expected);
+}
+
 LogicalResult checks::checkTokens(Operation *op, Value query, Value key, Value value) {
   ArrayRef<int64_t> q = shapeOf(query), k = shapeOf(key), v = shapeOf(value);
   if (failed(checkShape(op, "key", key.getType(), {q[0], k[1], k[2], q[3]})) ||

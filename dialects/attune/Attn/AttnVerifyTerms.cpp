@@ -79,9 +79,19 @@ LogicalResult VisibleOp::verify() {
 
 LogicalResult DecayOp::verify() {
   ArrayRef<int64_t> w = shapeOf(getWeights());
-  if (failed(checkHeads(*this, w[1], shapeOf(getDecay())[0])) || failed(checkCausal(*this, w[2], w[3]))) // A50
+  ArrayRef<int64_t> g = shapeOf(getDecay());
+  int64_t heads = g.size() == 3 ? g[1] : g.empty() ? 0 : g[0];
+  if (failed(checkHeads(*this, w[1], heads)) || failed(checkCausal(*this, w[2], w[3])) ||
+      failed(checkGate(*this, "decay", getDecay(), {w[0], heads, w[3]}, /*entries=*/0, /*ofHeads=*/true))) // A50
     return failure();
   return checkLengths(*this, getLengths(), w[0]); // A3
+}
+
+LogicalResult GateOp::verify() { // A60
+  ArrayRef<int64_t> x = shapeOf(getSource());
+  if (failed(checkGate(*this, "gate", getGate(), x, x[3])))
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), x);
 }
 
 LogicalResult RowSumOp::verify() {
@@ -116,13 +126,16 @@ LogicalResult CausalReadoutOp::verify() {
       failed(checkShape(*this, "key features", getKeyFeatures().getType(), {a[0], b[1], a[2], a[3]})) ||
       failed(checkShape(*this, "value", getValue().getType(), {a[0], v[1], a[2], v[3]})) ||
       failed(checkHeads(*this, a[1], b[1])) || failed(checkHeads(*this, b[1], v[1])) ||              // A9, A18
-      (getDecay() && failed(checkShape(*this, "decay", getDecay().getType(), {b[1]}))) ||            // A51
+      (getDecay() && failed(checkGate(*this, "decay", getDecay(), b, b[3], /*ofHeads=*/true))) ||    // A51
+      (getErase() && failed(checkGate(*this, "erase", getErase(), b, b[3]))) ||                      // A59
       failed(checkState(*this, getInitialState(), getInitialSum(), a[0], b[1], a[3], v[3])) ||
       failed(checkState(*this, getState(), getSum(), a[0], b[1], a[3], v[3])) || // A10
       failed(checkShape(*this, "numerator", getNumerator().getType(), {a[0], a[1], a[2], v[3]})))
     return failure();
   if (executionOf(*this).split && executionOf(*this).grouped) // A55
     return emitOpError() << "expected split or grouped, but got both: the chunks of a group follow one another in one program";
+  if (getErase() && executionOf(*this).grouped) // A59
+    return emitOpError() << "expected erase not grouped: every head solves the chunk of its own";
   return checkShape(*this, "denominator", getDenominator().getType(), {a[0], a[1], a[2]}); // A18
 }
 

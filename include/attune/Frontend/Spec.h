@@ -90,6 +90,7 @@ struct Mechanism {
   FeatureMap featureMap;             // kernel
   Denominator denominator;           // polynomial, kernel, polysketch
   std::optional<Per> decay;          // kernel
+  std::optional<Per> erase, write;   // kernel: token, channel
   std::optional<Window> window;
   std::optional<LowRank> lowRank;
   std::optional<Lepe> lepe;
@@ -122,6 +123,10 @@ struct Rope {
 
 struct QkNorm {
   double epsilon = 1e-5;
+  bool l2 = false; // divided by the norm instead of layer normalisation
+
+  /// With the default of that kind.
+  static QkNorm ofKind(bool l2) { return {l2 ? 1e-6 : 1e-5, l2}; }
 };
 
 struct Pin {
@@ -141,6 +146,7 @@ struct Spec {
   bool keysFollowQueries = false; // `keys` is absent
   int64_t heads = 0;
   int64_t kvHeads = 0;
+  std::optional<int64_t> qkHeads; // of queries and keys, where values have more
   int64_t headDim = 0;
   int64_t valueDim = 0;
   bool causal = false;
@@ -159,6 +165,9 @@ struct Spec {
   llvm::StringMap<FieldPlace> places;
 
   int64_t headsPerKvHead() const { return heads / kvHeads; }
+  /// Heads of the tensors q and k.
+  int64_t queryHeads() const { return qkHeads.value_or(heads); }
+  int64_t keyHeads() const { return qkHeads.value_or(kvHeads); }
   /// The scale of `part`'s logits: as written or the mechanism's default (d^-1/2, or 1 for the polynomial kinds).
   double logitScale(const Part &part) const;
   /// The place of a field, or of the nearest field around it.

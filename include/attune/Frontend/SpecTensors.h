@@ -20,6 +20,8 @@ enum class Elements {
   Sign,       // -1 or 1
   Index,      // integers from 0 to bound - 1
   Retention,  // log(1 - 2^(-5 - h)) of head h
+  LogGate,    // 8^(-((h + 1) mod 3)) times the logarithm of the sigmoid of a standard normal
+  Gate,       // deviation times the sigmoid of a standard normal
 };
 
 /// A tensor that a spec reads or writes.
@@ -29,7 +31,7 @@ struct SpecTensor {
   llvm::SmallVector<Size, 4> shape;    // nullopt: a '?' that has no value yet
   std::string field;                   // the path of the field it comes from
   Elements elements = Elements::Normal;
-  double deviation = 1;      // Normal
+  double deviation = 1;      // Normal, Gate
   Size bound = std::nullopt; // Index; nullopt while it is a '?'
 };
 

@@ -73,8 +73,9 @@ struct KernelOptions {
   std::optional<Array> parameter = {};                         ///< what the map reads
   std::optional<Array> compressKey = {}, compressValue = {};   ///< [G or 1, k, N]: no normaliser then
   bool wantsState = false;                                     ///< whether the final state is asked for
-  std::optional<Array> decay = {};                             ///< [heads of φ(K)]: logarithms; with causal only
-  bool divides = true;                                         ///< whether there is a denominator
+  std::optional<Array> decay = {}; ///< logarithms of each head of φ(K), of each token or of each feature; with causal only
+  bool divides = true;             ///< whether there is a denominator
+  std::optional<Array> erase = {}, write = {}; ///< of each token, or of each feature and of each entry of a value; with causal only
 };
 
 struct KernelResults {

@@ -34,7 +34,8 @@ static int64_t lastSize(Value value) { return cast<RankedTensorType>(value.getTy
 
 SmallVector<int64_t, 2> kernel::featureWidths(Value features) {
   int64_t count = lastSize(features);
-  auto map = features.getDefiningOp<attn::MapOp>();
+  auto gate = features.getDefiningOp<attn::GateOp>();
+  auto map = (gate ? gate.getSource() : features).getDefiningOp<attn::MapOp>();
   if (map && map.getFeatureMap().getKind() == FeatureKind::Cosformer)
     return {count / 2, count / 2};
   return {count};

@@ -79,8 +79,7 @@ struct Pairs {
   Value lengths() {
     if (mask && mask.getLengths())
       return mask.getLengths();
-    auto map = product.getRhs().getDefiningOp<attn::MapOp>();
-    return map ? map.getLengths() : Value();
+    return lengthsOf(product.getRhs());
   }
   bool causal() { return mask && mask.getCausal(); }
   attn::WindowAttr window() { return mask ? mask.getWindowAttr() : attn::WindowAttr(); }
@@ -134,19 +133,48 @@ static SmallVector<Operation *> sumsOf(Value weights) {
   return products;
 }
 
+/// Of a decay of each token. What lies between a row and keys before its tile is left out of their weights, for it is the same for
+/// all of them: every step decays what the sums of a row hold so far, and only the tile at the diagonal tells its rows apart. Sums
+/// over all tokens between would lose digits.
+static Source decayingSums(Value weights, ArrayRef<int64_t> widths, ArrayRef<Source> values, bool withSums, Stage keys,
+                           RegionDraft &draft, const Place &at) {
+  using terms::DecaySpan;
+  Pairs pairs(weights);
+  Value decay = pairs.decay.getDecay();
+  Source a = draft.read(pairs.product.getLhs(), at), b = draft.read(pairs.product.getRhs(), RegionDraft::keysOf(at));
+  auto stepOf = [&](Source w, Source left) {
+    SmallVector<Source> operands{term(terms::visible(), {w})};
+    llvm::append_range(operands, values);
+    operands.push_back(left);
+    return StepForm{terms::weightedSums(widths, draft.wide(), withSums, /*decays=*/true), operands};
+  };
+  auto product = [&](Source keys) { return term(terms::logits(Representation::Plain, 1, draft.wide()), {a, keys}); };
+  StepForm diagonal = stepOf(decayed(product(b), DecaySpan::Between, decay, draft, at), decayOver(DecaySpan::Since, decay, draft, at));
+  keys.step = draft.problem.queryTile();
+  keys.segments = {{"seen", Border::Begin, Border::Rows, /*masked=*/true},
+                   {"diagonal", Border::Rows, Border::RowsEnd, /*masked=*/true, std::make_shared<StepForm>(diagonal)}};
+  return stream(keys, stepOf(product(decayed(b, DecaySpan::Until, decay, draft, at)),
+                             decayOver(DecaySpan::Whole, decay, draft, at, keys.step)));
+}
+
 static Source plainSums(Value weights, ArrayRef<Operation *> sums, RegionDraft &draft, const Place &at) {
   Pairs pairs(weights);
-  SmallVector<Source> operands{visibleWeights(weights, draft, at)};
+  SmallVector<Source> values;
   SmallVector<int64_t> widths;
   for (Operation *sum : sums)
     if (auto product = dyn_cast<attn::ContractOp>(sum)) {
-      operands.push_back(draft.read(product.getRhs(), RegionDraft::keysOf(at)));
+      values.push_back(draft.read(product.getRhs(), RegionDraft::keysOf(at)));
       widths.push_back(cast<RankedTensorType>(product.getType()).getDimSize(3));
     }
   Stage keys = draft.keys(keysOfSum(sums.front()), isProjected(pairs.product.getRhs()));
+  bool withSums = widths.size() < sums.size();
+  if (pairs.decay && cast<RankedTensorType>(pairs.decay.getDecay().getType()).getRank() > 1)
+    return decayingSums(weights, widths, values, withSums, std::move(keys), draft, at);
+  SmallVector<Source> operands{visibleWeights(weights, draft, at)};
+  llvm::append_range(operands, values);
   if (pairs.decay && pairs.lengths()) // queries behind the last key count it as the last one also where they see a whole tile
     keys.segments = {{"masked", Border::Begin, Border::End, /*masked=*/true}};
-  return stream(keys, {terms::weightedSums(widths, draft.wide(), widths.size() < sums.size()), operands});
+  return stream(keys, {terms::weightedSums(widths, draft.wide(), withSums), operands});
 }
 
 /// The unit of each row, its denominator and its numerator.

@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 #include "StateRules.h"
 
+#include "EraseRules.h"
 #include "HostBuilder.h"
 #include "Regions/KeyStage.h"
 #include "Regions/Regions.h"
@@ -48,10 +49,16 @@ KeySums::KeySums(Operation *op) {
     features = readout.getKeyFeatures(), value = readout.getValue(), lengths = readout.getLengths();
     matrix = readout.getState(), sum = readout.getSum();
     initialMatrix = readout.getInitialState(), initialSum = readout.getInitialSum();
-    decay = readout.getDecay();
+    decay = readout.getDecay(), erase = readout.getErase();
   }
-  if (auto map = features.getDefiningOp<attn::MapOp>(); map && !lengths)
-    lengths = map.getLengths();
+  if (!lengths)
+    lengths = lengthsOf(features);
+}
+
+Value kernel::lengthsOf(Value features) {
+  auto gate = features.getDefiningOp<attn::GateOp>();
+  auto map = (gate ? gate.getSource() : features).getDefiningOp<attn::MapOp>();
+  return map ? map.getLengths() : Value();
 }
 
 int64_t KeySums::heads() const { return sizeOf(features, 1); }
@@ -78,10 +85,33 @@ Source kernel::existingFeatures(Value features, RegionDraft &draft, const Place 
   return areTokens || areLoaded(features) ? b : term(terms::existing(Axis::Key), {b});
 }
 
+Source kernel::gateAt(Value gate, RegionDraft &draft, const Place &at) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(gate.getType()).getShape();
+  Value memory = draft.host.memoryOf(gate);
+  if (shape.size() == 1)
+    return fusion::memory(memory, {{at.head, at.heads / shape[0], 0, 1, 1}});
+  SmallVector<Dimension> place{entryOf(Axis::Batch), {at.head, at.heads / shape[1]}, rowsOf(at.tokens)};
+  if (shape.size() == 4)
+    place.push_back(columnsOf(shape[3]));
+  return fusion::memory(memory, place);
+}
+
+bool kernel::decaysChannels(Value decay) { return decay && cast<RankedTensorType>(decay.getType()).getRank() == 4; }
+
+Tiles kernel::buildGate(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::GateOp>(result.getOwner());
+  Source gated = term(terms::times(), {draft.read(op.getSource(), at), gateAt(op.getGate(), draft, at)});
+  unsigned blocks = featureWidths(op.getSource()).size();
+  return {gated, llvm::to_vector<2>(llvm::seq<unsigned>(0, blocks)), blocks};
+}
+
 Source kernel::decayOver(terms::DecaySpan span, Value decay, RegionDraft &draft, const Place &at, int64_t features) {
-  int64_t heads = cast<RankedTensorType>(decay.getType()).getDimSize(0);
-  Source g = fusion::memory(draft.host.memoryOf(decay), {{at.head, at.heads / heads, 0, 1, 1}});
-  return term(terms::headDecay(span, features), {g});
+  Source g = gateAt(decay, draft, {Axis::Key, at.head, at.heads});
+  int64_t rank = cast<RankedTensorType>(decay.getType()).getRank();
+  return term(rank == 1   ? terms::headDecay(span, features)
+              : rank == 3 ? terms::tokenDecay(span, features)
+                          : terms::channelDecay(span),
+              {g});
 }
 
 Source kernel::decayed(Source x, terms::DecaySpan span, Value decay, RegionDraft &draft, const Place &at) {
@@ -147,13 +177,16 @@ KernelRegion kernel::piecesRegion(RegionDraft &draft, const KeySums &sums, const
   KernelRegion region = stateKernel(draft.plan, "state");
   region.grid.push_back({Axis::Piece, tile::Axis::KeyPiece});
   Place at{Axis::Key, Axis::Head, sums.heads()};
-  Source left;
-  if (result.transition) {
+  Source state, left;
+  if (sums.erase) {
+    std::tie(state, left) = erasingSpan(sums, draft, at);
+  } else if (result.transition) {
     int64_t features = result.features[0];
     Source whole = decayOver(terms::DecaySpan::Whole, sums.decay, draft, at, features);
     left = term(terms::transition(), {stream(existingKeys(draft.plan), {terms::decaySums(features), {whole}})});
   }
-  Source state = stateOver(sums, draft, existingKeys(draft.plan), at, static_cast<bool>(result.sum));
+  if (!state)
+    state = stateOver(sums, draft, existingKeys(draft.plan), at, static_cast<bool>(result.sum));
   region.outputs = result.write(state, {entryOf(Axis::Batch), entryOf(Axis::Head), entryOf(Axis::Piece)}, left);
   return region;
 }

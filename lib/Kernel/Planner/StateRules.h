@@ -24,10 +24,18 @@ struct KeySums {
   mlir::Value features, value, lengths;  ///< [batch, heads, N, m], [batch, G, N, dv], [batch] or null
   mlir::Value matrix, sum;               ///< S and z of all keys
   mlir::Value initialMatrix, initialSum; ///< of the keys before the first; null: none
-  mlir::Value decay;                     ///< [heads]: what each key leaves of those before it; null: all
+  mlir::Value decay; ///< [heads], [batch, heads, N] or [batch, heads, N, m]: what each key leaves of those before it; null: all
+  mlir::Value erase; ///< [batch, heads, N] or [batch, heads, N, m]; null: keys erase nothing
 };
 
-/// The exponents of what decay leaves over a span, for each of so many `features`, of the head at a place.
+/// Of the map that made features, if any.
+mlir::Value lengthsOf(mlir::Value features);
+/// Numbers of each token at a place, of each of its entries, or of the head.
+fusion::Source gateAt(mlir::Value gate, RegionDraft &draft, const Place &at);
+/// Whether every feature has a decay of its own.
+bool decaysChannels(mlir::Value decay);
+
+/// The exponents of what decay leaves over a span of the keys, for each of so many `features`, of the head at a place.
 fusion::Source decayOver(terms::DecaySpan span, mlir::Value decay, RegionDraft &draft, const Place &at, int64_t features = 0);
 /// x with what is left of it; x itself where nothing decays.
 fusion::Source decayed(fusion::Source x, terms::DecaySpan span, mlir::Value decay, RegionDraft &draft, const Place &at);

@@ -47,8 +47,9 @@ static bool arePairs(Operation *op) {
 
 /// A kernel has one length of its keys, and none of its queries.
 static LogicalResult checkLengths(Operation *reader, Value features, Side side) {
-  auto map = features.getDefiningOp<attn::MapOp>();
-  if (!map || !map.getLengths())
+  auto gate = features.getDefiningOp<attn::GateOp>();
+  auto map = (gate ? gate.getSource() : features).getDefiningOp<attn::MapOp>();
+  if (!map || !map.getLengths() || isa<attn::GateOp>(reader)) // whoever reads the gate is asked
     return success();
   if (side == Side::Rows)
     return map.emitOpError() << "expected features of queries, or of results, without lengths (others are not supported yet)";
@@ -321,7 +322,9 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
   if (problem.split) {
     TileBuilder host(site.host, site.loc);
     Value count = Pieces(problem).count(host), batch = host.dim(problem.key.memory, 0);
-    StateMemory::Parts parts{inUnits, inUnits || !op.getDenominator().use_empty(), static_cast<bool>(sums.decay)};
+    StateMemory::Parts parts{inUnits, inUnits || !op.getDenominator().use_empty()};
+    if (sums.decay || sums.erase)
+      parts.transition = sums.erase ? tile::Transition::Matrix : tile::Transition::Vector;
     before = StateMemory::allocate(site, parts, batch, sums.heads(), featureWidths(sums.features), sums.width(), count);
     RegionDraft pieces(*this, keyProblem(named, sums.features, sums.lengths, sums.heads()), RegionPlanner::OfKeys);
     if (failed(buildKernel(piecesRegion(pieces, sums, before))))

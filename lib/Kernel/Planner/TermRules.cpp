@@ -38,6 +38,7 @@ static llvm::StringMap<TermRule> makeRules() {
   add(attn::KeyMaximumOp::getOperationName(), {.sides = {keys}, .materialize = materializeKeyMaximum});
   add(attn::VisibleOp::getOperationName(), {.sides = {rows}, .build = buildVisible});
   add(attn::DecayOp::getOperationName(), {.sides = {rows}, .build = buildDecay});
+  add(attn::GateOp::getOperationName(), {.sides = {rows}, .build = buildGate});
   add(attn::RowSumOp::getOperationName(),
       {.sides = {rows}, .frame = Frame::Rows, .kernel = "quadratic", .build = buildRowSum, .keys = keysOfSum});
   add(attn::SoftmaxOp::getOperationName(),

@@ -112,6 +112,7 @@ Tiles buildMap(mlir::OpResult result, RegionDraft &draft, const Place &at);
 Tiles buildContract(mlir::OpResult result, RegionDraft &draft, const Place &at);
 Tiles buildVisible(mlir::OpResult result, RegionDraft &draft, const Place &at);
 Tiles buildDecay(mlir::OpResult result, RegionDraft &draft, const Place &at);
+Tiles buildGate(mlir::OpResult result, RegionDraft &draft, const Place &at);
 Tiles buildRowSum(mlir::OpResult result, RegionDraft &draft, const Place &at);
 Tiles buildSoftmax(mlir::OpResult result, RegionDraft &draft, const Place &at);
 Tiles buildPolynomial(mlir::OpResult result, RegionDraft &draft, const Place &at);

@@ -49,8 +49,8 @@ Source ChunkStage::sumOfPieces(const StateMemory &spans, ArrayRef<Dimension> at,
   pieces.begin = std::move(begin);
   SmallVector<Dimension> indices(at);
   indices.push_back(entryOf(Axis::Piece));
-  bool decays = static_cast<bool>(spans.transition);
-  return stream(pieces, {terms::compose(spans.representation(), spans.shapes(), /*squares=*/false, decays), {spans.read(indices)}});
+  return stream(pieces, {terms::compose(spans.representation(), spans.shapes(), /*squares=*/false, spans.transitionKind()),
+                         {spans.read(indices)}});
 }
 
 Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, const StateMemory &pieces, bool withSums) const {

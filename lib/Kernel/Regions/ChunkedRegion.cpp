@@ -15,12 +15,15 @@
 //                    w_ij = e^(d_i − d_j) ⟨a_i, b_j⟩ for j ≤ i;  a_i counts e^(d_i) of S and z
 //                    S = e^d S + Σ_j e^(d − d_j) b_j v_jᵀ;  z = e^d z + Σ_j e^(d − d_j) b_j
 //
+// Where every feature decays in its own way d stands inside the sum over features (ChannelDecay.cpp); where keys erase, what they
+// write takes the place of v (EraseRules.h).
+//
 // The sum of a row starts from what the incoming state gives and goes on inside the chunk, in this order whoever computed
 // the state: a sequence that is cut at chunks gives the same bits as one that is not, if the states are the same.
 //
 //===----------------------------------------------------------------------===//
 #include "ChunkStage.h"
-#include "Planner/StateRules.h"
+#include "Planner/EraseRules.h"
 #include "Regions.h"
 #include "Terms.h"
 
@@ -29,22 +32,31 @@ using namespace attune;
 using namespace attune::kernel;
 using namespace attune::fusion;
 
+/// w of a chunk.
+static Source weights(Source a, Source b, const KeySums &sums, RegionDraft &draft, const Place &keys) {
+  if (decaysChannels(sums.decay))
+    return term(terms::decayedPairs(draft.wide()), {a, b, gateAt(sums.decay, draft, keys)});
+  Source w = term(terms::logits(Representation::Plain, 1, draft.wide()), {a, b});
+  return term(terms::lowerTriangle(), {decayed(w, terms::DecaySpan::Between, sums.decay, draft, keys)});
+}
+
 KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs,
                                    const StateMemory &before) {
   ChunkStage chunks(draft.problem);
   KeySums sums(op);
   Place rows = chunks.rows(), keys = chunks.keys();
   Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys);
-  Source v = draft.read(sums.value, keys);
-  Source w = term(terms::logits(Representation::Plain, 1, draft.wide()), {a, b});
-  w = term(terms::lowerTriangle(), {decayed(w, terms::DecaySpan::Between, sums.decay, draft, keys)});
+  Source v = draft.read(sums.value, keys), w = weights(a, b, sums, draft, keys);
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
   bool divides = !op.getDenominator().use_empty();
+  std::optional<ErasingKeys> erasing;
+  if (sums.erase)
+    erasing.emplace(sums, draft, keys), b = erasing->features(), v = erasing->written(erasing->values(), state);
   a = decayed(a, terms::DecaySpan::Since, sums.decay, draft, keys);
   draft.define(op, term(terms::readout(draft.wide(), divides), {a, state, w, v, b, v}), divides ? 2 : 1);
   Stage stage = chunks.stage();
   stage.state = state, stage.begin = chunks.stateBefore(sums, draft, before, divides);
-  StepForm step = keySums(sums, draft, b, v, keys, divides);
+  StepForm step = erasing ? erasing->step(v, sums.width()) : keySums(sums, draft, b, v, keys, divides);
   step.outputs = outputsOf(draft, outputs, rows);
   return chunks.region(stream(stage, std::move(step)));
 }

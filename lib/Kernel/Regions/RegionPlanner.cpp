@@ -64,7 +64,9 @@ Source RegionPlanner::tokens(const Tokens &tokens, Axis axis, Axis headAxis, int
   Source x = tokens.projection ? projected(tokens, axis, head)
                                : fusion::memory(tokens.memory, {entryOf(Axis::Batch), head, rowsOf(axis), columnsOf(tokens.width)});
   for (const TokenStep &step : tokens.steps)
-    x = term(step.kind == TokenStep::Kind::Norm ? terms::qkNorm(step.number) : terms::rope(axis, step), {x});
+    x = term(step.kind == TokenStep::Kind::Rope ? terms::rope(axis, step)
+                                                : terms::qkNorm(step.number, step.kind == TokenStep::Kind::L2),
+             {x});
   return x;
 }
 

@@ -30,8 +30,8 @@ StateMemory StateMemory::allocate(BuildSite &site, Parts parts, Value batch, int
   StateMemory result{Value(), each(parts.sums), each(parts.units), {}, width};
   shape.push_back(width);
   result.matrix = site.workspace(shape, sizes);
-  shape.back() = 1;
-  result.transition = each(parts.transitions);
+  shape.back() = parts.transition == tile::Transition::Matrix ? all : 1;
+  result.transition = each(parts.transition.has_value());
   result.features.assign(features.begin(), features.end());
   return result;
 }
@@ -67,8 +67,15 @@ SmallVector<Dimension, 4> StateMemory::placeOf(const Tile &tile, ArrayRef<Dimens
 
 SmallVector<Dimension, 4> StateMemory::transitionAt(ArrayRef<Dimension> at) const {
   SmallVector<Dimension, 4> place(at);
-  place.append({columnsOf(features[0]), columnsOf(1)});
+  place.append({columnsOf(features[0]), columnsOf(cast<MemRefType>(transition.getType()).getShape().back())});
   return place;
+}
+
+std::optional<tile::Transition> StateMemory::transitionKind() const {
+  if (!transition)
+    return std::nullopt;
+  int64_t columns = cast<MemRefType>(transition.getType()).getShape().back();
+  return columns == 1 ? tile::Transition::Vector : tile::Transition::Matrix;
 }
 
 Source StateMemory::read(ArrayRef<Dimension> at) const {

@@ -24,11 +24,13 @@ struct StateMemory {
   mlir::Value unit;   ///< M as z; null: S and z are in no unit
   llvm::SmallVector<int64_t, 2> features; ///< of each block; one where there are units
   int64_t width = 0;                      ///< of values
-  mlir::Value transition = {}; ///< of spans, [indices…, feature, 1]: what is left of S and z before; null: all of it
+  mlir::Value transition = {}; ///< of spans: what is left of S and z before, [indices…, feature, 1], or what becomes of S,
+                               ///< [indices…, feature, feature]; null: all of it is left
 
   /// What a state has beside S.
   struct Parts {
-    bool units = false, sums = true, transitions = false;
+    bool units = false, sums = true;
+    std::optional<tile::Transition> transition = std::nullopt; ///< of spans
   };
   /// Workspaces [batch, heads, m, width] and [batch, heads, m], with `pieces` behind heads unless it is null.
   static StateMemory allocate(BuildSite &site, Parts parts, mlir::Value batch, int64_t heads, llvm::ArrayRef<int64_t> features,
@@ -37,6 +39,7 @@ struct StateMemory {
   fusion::Representation representation() const {
     return unit ? fusion::Representation::Scaled : fusion::Representation::Plain;
   }
+  std::optional<tile::Transition> transitionKind() const;
   /// Of the tiles of a state, without the transition.
   llvm::SmallVector<llvm::SmallVector<int64_t>> shapes() const;
   /// The state, or the span, behind these indices.

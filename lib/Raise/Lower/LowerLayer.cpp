@@ -62,11 +62,16 @@ Results attune::raise::lower(OpBuilder &builder, attn::QkNormOp op) {
   Loops loops(builder, op.getLoc());
   Named source = {op.getSource(), "bhtd"};
   auto width = static_cast<double>(sizeOf(op.getSource(), 3));
+  double epsilon = op.getEpsilon().convertToDouble();
+  if (op.getL2()) {
+    Named squares = {loops.sum("bhtd", "bht", {source}, [](Point, ArrayRef<Number> x) { return x[0] * x[0]; }), "bht"};
+    return {loops.map("bhtd", {source, squares}, [&](Point, ArrayRef<Number> x) { return x[0] / sqrt(x[1] + epsilon); },
+                      elementOf(op.getResult()))};
+  }
   Named mean = {loops.sum("bhtd", "bht", {source}, [&](Point, ArrayRef<Number> x) { return x[0] / width; }), "bht"};
   Named variance = {loops.sum("bhtd", "bht", {source, mean},
                               [&](Point, ArrayRef<Number> x) { return power(x[0] - x[1], 2) / width; }),
                     "bht"};
-  double epsilon = op.getEpsilon().convertToDouble();
   return {loops.map(
       "bhtd", {source, mean, variance}, [&](Point, ArrayRef<Number> x) { return (x[0] - x[1]) / sqrt(x[2] + epsilon); },
       elementOf(op.getResult()))};

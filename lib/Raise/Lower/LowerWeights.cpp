@@ -75,6 +75,8 @@ Results attune::raise::lower(OpBuilder &builder, attn::VisibleOp op) {
 }
 
 Results attune::raise::lower(OpBuilder &builder, attn::DecayOp op) {
+  if (cast<RankedTensorType>(op.getDecay().getType()).getRank() != 1) // sums of decays between two tokens are no formula of a pair
+    return {};
   int64_t heads = headsOf(op.getWeights());
   Loops loops(builder, op.getLoc(), {sizeOf(op.getDecay(), 0), heads});
   std::string pairs = loops.names("bhij", heads);

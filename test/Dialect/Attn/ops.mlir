@@ -150,6 +150,42 @@ func.func @retention(%q: tensor<2x4x200x64xbf16>, %k: tensor<2x2x200x64xbf16>, %
   return %o, %num : tensor<2x4x200x64xbf16>, tensor<2x4x200x64xf32>
 }
 
+// CHECK-LABEL: func.func @gate
+func.func @gate(%v: tensor<2x4x200x64xbf16>, %w: tensor<2x4x200xf32>) -> tensor<2x4x200x64xf32> {
+  // CHECK: attn.gate %{{.*}} by %{{.*}} : tensor<2x4x200x64xbf16>, tensor<2x4x200xf32> -> tensor<2x4x200x64xf32>
+  %u = attn.gate %v by %w : tensor<2x4x200x64xbf16>, tensor<2x4x200xf32> -> tensor<2x4x200x64xf32>
+  return %u : tensor<2x4x200x64xf32>
+}
+
+// CHECK-LABEL: func.func @repeat_heads
+func.func @repeat_heads(%q: tensor<1x2x196x32xf32>) -> tensor<1x4x196x32xf32> {
+  // CHECK: attn.repeat_heads %{{.*}} : tensor<1x2x196x32xf32> -> tensor<1x4x196x32xf32>
+  %q2 = attn.repeat_heads %q : tensor<1x2x196x32xf32> -> tensor<1x4x196x32xf32>
+  return %q2 : tensor<1x4x196x32xf32>
+}
+
+// CHECK-LABEL: func.func @gated
+func.func @gated(%q: tensor<2x2x200x64xbf16>, %v: tensor<2x4x200x32xbf16>, %g: tensor<2x4x200x64xf32>, %b: tensor<2x4x200xf32>,
+                 %w: tensor<2x4x200x32xf32>, %p: tensor<2x4x200x200xf32>) -> (tensor<2x4x200x32xbf16>, tensor<2x4x200x32xf32>, tensor<2x4x200x200xf32>) {
+  // CHECK: attn.repeat_heads %{{.*}} : tensor<2x2x200x64xbf16> -> tensor<2x4x200x64xbf16>
+  %k = attn.repeat_heads %q : tensor<2x2x200x64xbf16> -> tensor<2x4x200x64xbf16>
+  // CHECK: attn.qk_norm %{{.*}} {epsilon = 9.9999999999999995E-7 : f64, l2} : tensor<2x4x200x64xbf16> -> tensor<2x4x200x64xf32>
+  %u = attn.qk_norm %k {epsilon = 1.0e-6 : f64, l2} : tensor<2x4x200x64xbf16> -> tensor<2x4x200x64xf32>
+  // CHECK: attn.kernel %{{.*}} decay(%{{.*}} : tensor<2x4x200x64xf32>) erase(%{{.*}} : tensor<2x4x200xf32>) write(%{{.*}} : tensor<2x4x200x32xf32>) {causal,
+  %o = attn.kernel %u, %u, %v decay(%g : tensor<2x4x200x64xf32>) erase(%b : tensor<2x4x200xf32>) write(%w : tensor<2x4x200x32xf32>)
+      {causal, denominator = #attn.denominator<none>, feature_map = #attn.feature_map<identity, scale = 1.250000e-01>}
+      : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16> -> tensor<2x4x200x32xbf16>
+  // CHECK: attn.gate %{{.*}} by %{{.*}} : tensor<2x4x200x32xbf16>, tensor<2x4x200x32xf32> -> tensor<2x4x200x32xf32>
+  %x = attn.gate %v by %w : tensor<2x4x200x32xbf16>, tensor<2x4x200x32xf32> -> tensor<2x4x200x32xf32>
+  // CHECK: attn.causal_readout %{{.*}} decay(%{{.*}} : tensor<2x4x200x64xf32>) erase(%{{.*}} : tensor<2x4x200xf32>) :
+  %num, %den, %s, %z = attn.causal_readout %u, %u, %x decay(%g : tensor<2x4x200x64xf32>) erase(%b : tensor<2x4x200xf32>)
+      : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xf32>
+      -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
+  // CHECK: attn.decay %{{.*}} by %{{.*}} : tensor<2x4x200x200xf32>, tensor<2x4x200xf32>
+  %y = attn.decay %p by %b : tensor<2x4x200x200xf32>, tensor<2x4x200xf32>
+  return %o, %num, %y : tensor<2x4x200x32xbf16>, tensor<2x4x200x32xf32>, tensor<2x4x200x200xf32>
+}
+
 // CHECK-LABEL: func.func @causal_readout
 func.func @causal_readout(%a: !f, %b: !f, %v: !v, %l: tensor<2xi32>) -> (!num, !den) {
   // CHECK: attn.causal_readout %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16> -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32>

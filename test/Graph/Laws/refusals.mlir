@@ -129,3 +129,25 @@ func.func @high_degree(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32> {attn.paramet
       {causal, degree = 16 : i64, denominator = #none, scale = 0.5 : f64, size = 16 : i64} : !h, !h, !h -> !h
   return %o : !h
 }
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the quadratic form: what a key writes depends on what those before it have written"
+// CHECK: Remark="linearize: cannot take the grouped form: every head solves the chunk of its own"
+!q = tensor<1x2x64x8xf32>
+!h = tensor<1x1x64x8xf32>
+func.func @erase(%q: !q, %k: !h, %v: !h, %beta: tensor<1x1x64xf32>) -> !q {
+  %o = attn.kernel %q, %k, %v erase(%beta : tensor<1x1x64xf32>)
+      {causal, denominator = #attn.denominator<none>, feature_map = #attn.feature_map<elu1>} : !q, !h, !h -> !q
+  return %o : !q
+}
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the quadratic form: every feature of a pair decays in its own way"
+!h = tensor<1x1x64x8xf32>
+func.func @channels(%q: !h, %k: !h, %v: !h, %g: tensor<1x1x64x8xf32>) -> !h {
+  %o = attn.kernel %q, %k, %v decay(%g : tensor<1x1x64x8xf32>)
+      {causal, denominator = #attn.denominator<none>, feature_map = #attn.feature_map<elu1>} : !h, !h, !h -> !h
+  return %o : !h
+}

@@ -18,8 +18,8 @@ from storage import from_storage, to_storage
 TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
 # Of powers this high it is twice that.
 LARGE_DEGREE = 8
-# Parameters that are f32 in every dtype.
-ALWAYS_F32 = ("log_decay",)
+# Tensors that are f32 in every dtype, after the name of their part.
+ALWAYS_F32 = ("log_decay", "g", "beta", "w")
 # The interpreter works in float64; its output is written in f32.
 INTERPRETER_TOLERANCE = 1e-7
 
@@ -37,7 +37,7 @@ class Case:
     def rounded(self):
         """The arrays as the spec's storage type holds them."""
         dtype = self.fields["dtype"]
-        return {name: array if array.dtype == np.int32 or name.endswith(ALWAYS_F32) else from_storage(to_storage(array, dtype), dtype)
+        return {name: array if array.dtype == np.int32 or name.split(".")[-1] in ALWAYS_F32 else from_storage(to_storage(array, dtype), dtype)
                 for name, array in self.arrays().items()}
 
     def mechanisms(self):

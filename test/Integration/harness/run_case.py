@@ -49,6 +49,12 @@ def poison(folder):
             for entry, length in enumerate(lengths):
                 tensor[entry, ..., length:, :] = np.nan
             np.save(path, tensor)
+    for path in folder.glob("*.npy"):
+        if path.stem.split(".")[-1] in ("g", "beta", "w"):  # [batch, heads, tokens] or [.., entries]
+            tensor = np.load(path)
+            for entry, length in enumerate(lengths):
+                tensor[entry, :, length:] = np.nan
+            np.save(path, tensor)
 
 
 def draw(args, spec, dtype, folder):

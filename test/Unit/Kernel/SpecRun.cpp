@@ -102,10 +102,24 @@ static void spoil(reference::Array &tokens, const reference::Array &lengths) {
   }
 }
 
+/// [batch, heads, tokens] or [batch, heads, tokens, entries].
+static void spoilGate(reference::Array &gate, const reference::Array &lengths) {
+  int64_t entries = gate.rank() == 4 ? gate.size(3) : 1, tokens = gate.size(2);
+  for (int64_t place = 0; place < gate.bufferCount(); ++place)
+    if (place / entries % tokens >= static_cast<int64_t>(lengths({place / (entries * tokens * gate.size(1))})))
+      gate.element(place) = NAN;
+}
+
 /// As drawn, so that each token leaves nothing of those before it, and so that all of it stays.
 static void spreadDecays(const reference::Array &decay) {
   for (int64_t h = 0; h < decay.bufferCount(); ++h)
     decay.element(h) = h % 3 == 0 ? decay.element(h) : h % 3 == 1 ? -20 : 0;
+}
+
+/// A token in five leaves nothing of those before it, one nearly nothing.
+static void spreadGates(const reference::Array &decay) {
+  for (int64_t i = 0; i < decay.bufferCount(); ++i)
+    decay.element(i) = i % 5 == 3 ? -50 : i % 5 == 1 ? -7 : decay.element(i);
 }
 
 static Type elementOf(MLIRContext &context, ElementType type) {
@@ -127,6 +141,8 @@ static Tensors draw(MLIRContext &context, const Spec &spec, double magnitude) {
         tensors[tensor.name] = reference::toArray(drawTensor(tensor, 5), elementOf(context, tensor.type));
       if (tensor.elements == Elements::Retention)
         spreadDecays(tensors[tensor.name]);
+      if (tensor.elements == Elements::LogGate)
+        spreadGates(tensors[tensor.name]);
     }
   if (!spec.keyLengths)
     return tensors;
@@ -135,6 +151,9 @@ static Tensors draw(MLIRContext &context, const Spec &spec, double magnitude) {
   for (const char *name : {"k", "v", "context"})
     if (tensors.count(name))
       spoil(tensors[name], lengths);
+  for (const char *name : {"g", "beta", "w"})
+    if (tensors.count(name))
+      spoilGate(tensors[name], lengths);
   return tensors;
 }
 
