@@ -164,11 +164,14 @@ static constexpr std::pair<int64_t, int64_t> tileSizes[] = {{64, 64}, {64, 32}, 
 static bool rotates(const AttentionShape &shape) { return shape.queryRope || shape.keyRope; }
 
 /// The most tokens of a chunk. Where it inverts a matrix of its pairs, or sums up decays of each feature between them, that work grows
-/// with its square: of 64 tokens it would be the most of all.
+/// with its square: of 64 tokens it would be the most of all. With both at once the tiles of 32 tokens do not fit the registers.
 static int64_t longestChunk(const AttentionShape &shape) {
-  bool ofPairs = shape.gated >= 8 || shape.gated == 4;
-  return ofPairs && shape.form == attn::Form::Chunked ? 32 : 64;
+  bool erases = shape.gated >= 8, ofChannels = shape.gated % 8 == 4;
+  return shape.form != attn::Form::Chunked ? 64 : erases && ofChannels ? 16 : erases || ofChannels ? 32 : 64;
 }
+
+/// A chunk that erases has many tiles at once: more warps hold them in registers.
+static int64_t fewestWarps(const AttentionShape &shape) { return shape.gated >= 8 ? 8 : 1; }
 
 /// Can the kernels of an attention be made with these tiles and this grid, with no row of warps idle?
 static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
@@ -178,7 +181,7 @@ static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   // What chunks of sketches read again and again is their own state, which does not run ahead.
   bool chunksOfSketches = shape.family == Family::Polysketch && shape.form == attn::Form::Chunked;
   bool stagesFit = (warps.columns < 4 && !chunksOfSketches) || schedule.getStages() <= 1;
-  return schedule.getQueryTile() <= longestChunk(shape) && (warps.columns == 1 || !rotates(shape)) &&
+  return schedule.getQueryTile() <= longestChunk(shape) && warps.count() >= fewestWarps(shape) && (warps.columns == 1 || !rotates(shape)) &&
          schedule.getQueryTile() >= 16 * warps.rows && stagesFit &&
          (isSquare || !hasSquareTiles(shape));
 }
