@@ -21,7 +21,7 @@ REFUSAL = "no schedule fits"
 # Those with as much shared memory and as many registers; the first of each column is asked.
 TARGETS = {"sm_80": "sm_80, sm_87", "sm_86": "sm_86, sm_89", "sm_90a": "sm_90a"}
 DTYPES = ["f32", "f16", "bf16"]
-MOST = 1024  # sizes that are tried
+MOST_CHANNELS, MOST_FEATURES = 512, 2048  # sizes that are tried
 
 
 def kernel(kind, **more):
@@ -99,6 +99,10 @@ TABLES = {
 }
 
 
+def most_of(table):
+    return MOST_FEATURES if "features" in table else MOST_CHANNELS
+
+
 class Probe:
     """Asks the compiler."""
 
@@ -119,9 +123,12 @@ class Probe:
         return run.stderr if run.returncode else ""
 
     def largest(self, table, row, target, dtype):
-        """By bisection; MOST if all sizes fit. A rotation has whole pairs of channels."""
+        """By bisection; the most that are tried if those fit. A rotation has whole pairs of channels."""
         step = 2 if "rope" in row else 1
-        low, high = 0, MOST // step + 1
+        if not self.refusal(table, row, target, dtype, most_of(table), stage="graph"):
+            return most_of(table)
+        # Tiles that are padded fit some sizes and not all smaller ones: borders between multiples of 32 are found first.
+        low, high = 0, 2 * most_of(table) // step
         while high - low > 1:
             middle = (low + high) // 2
             if self.refusal(table, row, target, dtype, middle * step, stage="graph"):
@@ -145,7 +152,7 @@ def print_table(found, table):
     lines = ["| | " + " | ".join(TARGETS.values()) + " |", "|---|" + "---|" * len(TARGETS)]
     for row in TABLES[table][1]:
         sizes = [[found[table, row, target, dtype] for dtype in DTYPES] for target in TARGETS]
-        texts = [" / ".join(f"{size}{'+' if size >= MOST else ''}" for size in column) for column in sizes]
+        texts = [" / ".join(f"{size}{'+' if size >= most_of(table) else ''}" for size in column) for column in sizes]
         lines.append(f"| {row} | " + " | ".join(texts) + " |")
     return "\n".join(lines)
 

@@ -30,9 +30,10 @@ static BlockNeed most(std::initializer_list<BlockNeed> kernels) {
 //===----------------------------------------------------------------------===//
 
 /// Queries that are operands of `bytes`, and weights beside the output. In f32 keys are split for their product while they
-/// are still being read.
+/// are still being read, and rotated keys are still being rotated.
 static BlockNeed weightsNeed(const Tiles &t, int64_t width, int64_t bytes) {
-  int64_t weights = t.held(t.Tq, t.Tk), keys = t.keySteps(), both = t.isF32 ? weights + keys : std::max(weights, keys);
+  int64_t weights = t.held(t.Tq, t.Tk), keys = t.keySteps();
+  int64_t both = t.isF32 || t.shape.keyRope ? weights + keys : std::max(weights, keys);
   return {t.output() + t.operand(t.Tq, width, bytes) + both + t.apart(t.output()),
           t.queryBytes() + t.keyAndValueBytes() + t.operandBytes(t.Tq, t.Tk, bytes)};
 }

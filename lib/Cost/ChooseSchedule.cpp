@@ -115,6 +115,60 @@ static tile::ScheduleAttr forFewQueries(llvm::ArrayRef<AttentionShape> shapes, t
                                  s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(), s.getParts());
 }
 
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// Columns of a slice, of features and of values. With the fewest of them four warps have registers for every kernel; the more there
+/// are, the less is computed again for other slices.
+static constexpr int64_t sliceColumns[] = {256, 128, 64}, wholeRows[] = {0};
+
+/// The widest rows that are cut into slices, and the most features. Kernels that rotate tokens grow with the width, and features
+/// are stored.
+static constexpr int64_t widestSliced = 4096, mostFeatures = 8192;
+
+/// Whether the kernels of an attention can have slices of features and values: not those that keep a state in registers. The others
+/// of a plan have whole rows beside them (`scheduleOfRows`).
+static bool hasSlices(const AttentionShape &shape) {
+  if (shape.gated || std::max(shape.width, shape.valueWidth) > widestSliced || shape.features > mostFeatures)
+    return false;
+  switch (shape.family) {
+  case Family::Softmax:
+  case Family::Polynomial:
+  case Family::Agent:
+  case Family::Effatt:
+    return true;
+  case Family::Kernel:
+    return shape.form != attn::Form::Chunked && !shape.fused && !shape.keysMapped && !shape.wholeState;
+  default:
+    return false;
+  }
+}
+
+/// As much of an attention as its tiles have. Where those are slices, tokens have been through their steps, and features are stored.
+static AttentionShape tileOf(AttentionShape shape, tile::ScheduleAttr schedule) {
+  if (!schedule.isSliced())
+    return shape;
+  // What their kernels store is f32, which comes to registers as rows that are normalised in the load do.
+  shape.keyNorm |= shape.keyRope;
+  shape.queryRope = shape.keyRope = false;
+  if (!hasSlices(shape))
+    return shape;
+  shape.width = std::min(shape.width, schedule.getFeatureTile());
+  shape.features = std::min(shape.features, schedule.getFeatureTile());
+  shape.valueWidth = std::min(shape.valueWidth, schedule.getValueTile());
+  return shape;
+}
+
+/// The schedule with which the kernels of an attention run.
+static tile::ScheduleAttr scheduleOf(const AttentionShape &shape, tile::ScheduleAttr schedule) {
+  return schedule.isSliced() && !hasSlices(shape) ? tile::scheduleOfRows(schedule) : schedule;
+}
+
+//===----------------------------------------------------------------------===//
+// What a block needs
+//===----------------------------------------------------------------------===//
+
 namespace {
 /// What a block with a schedule takes of a device.
 struct Need {
@@ -122,14 +176,15 @@ struct Need {
 
   Need(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule) {
     for (const AttentionShape &shape : shapes) {
-      bytes = std::max(bytes, sharedBytes(shape, schedule));
-      accumulators = std::max(accumulators, accumulatorsPerThread(shape, schedule));
+      AttentionShape tile = tileOf(shape, schedule);
+      bytes = std::max(bytes, sharedBytes(tile, scheduleOf(shape, schedule)));
+      accumulators = std::max(accumulators, accumulatorsPerThread(tile, scheduleOf(shape, schedule)));
     }
   }
   /// As much as is sure to be enough.
   void takeLeast(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule) {
     for (const AttentionShape &shape : shapes)
-      bytes = std::max(bytes, leastBytes(shape, schedule));
+      bytes = std::max(bytes, leastBytes(tileOf(shape, schedule), scheduleOf(shape, schedule)));
   }
   /// Of the scarcer of the two, the part of what there is; above 1 a block cannot run.
   double part(const DeviceDescription &device) const {
@@ -186,23 +241,28 @@ static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
          (isSquare || !hasSquareTiles(shape));
 }
 
-llvm::SmallVector<tile::ScheduleAttr> cost::gpuSchedules(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage) {
+llvm::SmallVector<tile::ScheduleAttr> cost::gpuSchedules(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
+                                                         Slices slices) {
   llvm::SmallVector<tile::ScheduleAttr> schedules;
   auto add = [&](tile::ScheduleAttr schedule) {
-    if (llvm::all_of(shapes, [&](const AttentionShape &shape) { return isUsable(shape, schedule); }))
+    if (llvm::all_of(shapes, [&](const AttentionShape &shape) {
+          return isUsable(tileOf(shape, schedule), scheduleOf(shape, schedule));
+        }))
       schedules.push_back(schedule);
   };
   for (auto [queries, keys] : tileSizes)
     for (tile::WarpGrid warps : grids)
-      for (int64_t stages : {2, 1, 0}) // 0: what every step of a loop reads is loaded again
-        add(tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece, storage,
-                                    warps.count(), stages, warps.columns, /*parts=*/2));
+      for (int64_t columns : slices == Slices::Taken ? llvm::ArrayRef(sliceColumns) : llvm::ArrayRef(wholeRows))
+        for (int64_t stages : {2, 1, 0}) // 0: what every step of a loop reads is loaded again
+          add(tile::ScheduleAttr::get(storage.getContext(), tile::TargetKind::GPU, queries, keys, piece, storage,
+                                      warps.count(), stages, warps.columns, /*parts=*/2)
+                  .withSlices(columns, columns));
   return schedules;
 }
 
-/// How much more than what fits kernels of rotated tokens may hold: a bound on what is assembled at all, not a rate. What such kernels
-/// spill is held by test/Integration/Emulated/registers_all.test; what it costs has not been measured, as no GPU has run them.
-static constexpr double mostRotated = 2.4;
+/// How much more than what fits kernels of rotated f32 tokens may hold, which are counted with care: up to so much they spill in no
+/// loop (test/Integration/Emulated/registers_all.test). Wider rows are rotated first, and read in slices.
+static constexpr double mostRotated = 1.4;
 
 /// Blocks of queries of an attention that run side by side where its keys are split; an unknown number is 1.
 static int64_t queryBlocks(const AttentionShape &shape, tile::ScheduleAttr schedule) {
@@ -229,8 +289,7 @@ static tile::ScheduleAttr withParts(llvm::ArrayRef<AttentionShape> shapes, tile:
       auto oneEach = static_cast<int64_t>(device.cores / points);
       parts = std::max(parts, shape.family == Family::Softmax ? keyPieces(oneEach, device) : oneEach);
     }
-  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), s.getQueryTile(), s.getKeyTile(), s.getPiece(),
-                                 s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(), parts);
+  return s.withParts(parts);
 }
 
 namespace {
@@ -242,11 +301,14 @@ public:
       : shapes(shapes), device(device), kernels(kernels) {}
 
   bool operator()(tile::ScheduleAttr schedule) {
-    auto fits = [&](const AttentionShape &shape) { return !shape.gated && leastBytes(shape, schedule) <= device.fastBytes; };
-    if (llvm::all_of(shapes, fits))
+    auto fits = [&](const AttentionShape &shape) {
+      return !shape.gated && leastBytes(tileOf(shape, schedule), scheduleOf(shape, schedule)) <= device.fastBytes;
+    };
+    bool isSure = !schedule.isSliced() || !kernels.areMade; // bounds say nothing of the kernels that store features
+    if (isSure && llvm::all_of(shapes, fits))
       return true;
     auto [known, isNew] = asked.try_emplace({schedule.getQueryTile(), schedule.getKeyTile(), schedule.getWarps(),
-                                             schedule.getWarpColumns()});
+                                             schedule.getWarpColumns(), schedule.getFeatureTile()});
     if (isNew)
       known->second = kernels.areMade && kernels.areMade(schedule);
     return known->second;
@@ -256,18 +318,19 @@ private:
   llvm::ArrayRef<AttentionShape> shapes;
   const DeviceDescription &device;
   const TriedKernels &kernels;
-  std::map<std::array<int64_t, 4>, bool> asked;
+  std::map<std::array<int64_t, 5>, bool> asked;
 };
 } // namespace
 
 static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                       const DeviceDescription &device, const TriedKernels &kernels) {
+                                                       const DeviceDescription &device, const TriedKernels &kernels,
+                                                       Slices slices) {
   std::optional<Need> least;
   tile::ScheduleAttr fewestRegisters;
   int64_t accumulators = 0;
   Makeable makeable(shapes, device, kernels);
-  bool rotated = llvm::any_of(shapes, rotates);
-  for (tile::ScheduleAttr schedule : cost::gpuSchedules(shapes, storage)) {
+  bool rotated = storage.isF32() && llvm::any_of(shapes, rotates) && slices == Slices::None;
+  for (tile::ScheduleAttr schedule : cost::gpuSchedules(shapes, storage, slices)) {
     Need need(shapes, schedule);
     bool mayFit = need.bytes <= device.fastBytes && (need.part(device) <= 1 || rotated);
     bool fits = mayFit && makeable(schedule);
@@ -282,8 +345,7 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionS
     if (fits && (!fewestRegisters || need.accumulators < accumulators))
       fewestRegisters = schedule, accumulators = need.accumulators;
   }
-  // Wide rotated tokens have no other grid to go to: some registers on the stack are better than no kernel.
-  if (fewestRegisters && rotated && accumulators <= mostRotated * device.accumulatorsPerThread)
+  if (fewestRegisters && accumulators <= mostRotated * device.accumulatorsPerThread)
     return fewestRegisters;
   return llvm::createStringError(llvm::inconvertibleErrorCode(), tile::noScheduleFits + least->excess(device));
 }
@@ -294,11 +356,12 @@ static tile::ScheduleAttr chosen(tile::ScheduleAttr schedule) {
 }
 
 llvm::Expected<tile::ScheduleAttr> cost::chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                        const DeviceDescription &device, const TriedKernels &kernels) {
+                                                        const DeviceDescription &device, const TriedKernels &kernels,
+                                                        Slices slices) {
   bool isGpu = device.kind == tile::TargetKind::GPU;
   if (shapes.empty() && !isGpu) // a function without attention has no schedule
     return tile::ScheduleAttr();
-  auto schedule = isGpu ? chooseForGpu(shapes, storage, device, kernels) : chooseForCpu(shapes, storage, device, kernels);
+  auto schedule = isGpu ? chooseForGpu(shapes, storage, device, kernels, slices) : chooseForCpu(shapes, storage, device, kernels);
   if (!schedule)
     return schedule;
   if (!isGpu)

@@ -15,9 +15,10 @@
 namespace attune::fusion {
 
 /// `Query` counts results, `Key` what they are sums of; `Block` consecutive tokens that belong together. `Part`: parts of a
-/// sequence that are worked on side by side, `Piece`: pieces of it, in order; `Slice` those of a state.
-enum class Axis { Batch, Head, SharedHead, Query, Key, Model, Part, Piece, Block, Slice };
-inline constexpr unsigned axisCount = 10;
+/// sequence that are worked on side by side, `Piece`: pieces of it, in order; `Slice` those of a state; `Feature`,
+/// `Value` columns of tokens and of values, where tiles have slices of those.
+enum class Axis { Batch, Head, SharedHead, Query, Key, Model, Part, Piece, Block, Slice, Feature, Value };
+inline constexpr unsigned axisCount = 12;
 using AxisSet = std::bitset<axisCount>;
 llvm::StringRef nameOf(Axis axis);
 AxisSet setOf(llvm::ArrayRef<Axis> axes);

@@ -72,6 +72,8 @@ struct RegionOutput {
   mlir::Value memory;
   llvm::SmallVector<Dimension, 4> dimensions;
   unsigned tile = 0; ///< which one of the source's
+  /// Programs that differ in this axis alone have the same tile: those at its first entry store it.
+  std::optional<Axis> alikeAlong = std::nullopt;
 };
 
 /// What a step of a stage does: outputs, which are read from the state before it, then its entries enter the state.
@@ -136,7 +138,8 @@ struct Stage {
 /// What is carried after all entries of the stage's axis.
 Source stream(Stage stage, StepForm form);
 
-/// An axis of the grid: each program has `tile` entries of it.
+/// An axis of the grid: each program has `tile` entries of it. Those that follow one another and count the same are one axis of the
+/// kernel's grid, the last one fastest; of all but the first the number of entries is known.
 struct GridAxis {
   Axis axis;
   tile::Axis counts;

@@ -47,6 +47,27 @@ static Value gridSize(TileBuilder &host, const KernelRegion &region, const GridA
   return axis.tile == 1 ? count : host.ceilDiv(count, axis.tile);
 }
 
+/// The axes of the kernel's grid.
+static SmallVector<tile::Axis> gridAxes(const KernelRegion &region) {
+  SmallVector<tile::Axis> axes;
+  for (const GridAxis &axis : region.grid)
+    if (axes.empty() || axes.back() != axis.counts)
+      axes.push_back(axis.counts);
+  return axes;
+}
+
+static SmallVector<Value> gridSizes(TileBuilder &host, const KernelRegion &region) {
+  SmallVector<Value> sizes;
+  for (auto [number, axis] : llvm::enumerate(region.grid)) {
+    Value size = gridSize(host, region, axis);
+    if (number > 0 && region.grid[number - 1].counts == axis.counts)
+      sizes.back() = kernel::multiply(host, sizes.back(), size);
+    else
+      sizes.push_back(size);
+  }
+  return sizes;
+}
+
 /// The place of a value among the arguments of the host function; of a workspace, behind them.
 static unsigned placeOnHost(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
@@ -91,6 +112,23 @@ static std::pair<Value, WindowView> batchEntry(const TileSite &site, const Kerne
   return {entry, {windows->window, kernel::originOf(tiles, windows->window, number)}};
 }
 
+/// The place of a program on each of the axes that are one axis of the kernel's grid.
+static SmallVector<Value> placesOf(TileBuilder &tiles, const KernelRegion &region, ArrayRef<GridAxis> axes) {
+  SmallVector<Value> places(axes.size(), tiles.programId(axes.front().counts));
+  for (size_t number = axes.size() - 1; number > 0; --number) {
+    int64_t count = llvm::divideCeil((*region.extents)[axes[number].axis].count, axes[number].tile);
+    Value rest = places[number];
+    places[number - 1] = tiles.div(rest, count);
+    places[number] = tiles.sub(rest, tiles.mul(places[number - 1], count));
+  }
+  return places;
+}
+
+/// The first axes of the region's grid that are one axis of the kernel's.
+static ArrayRef<GridAxis> firstOf(ArrayRef<GridAxis> axes) {
+  return axes.take_while([&](const GridAxis &axis) { return axis.counts == axes.front().counts; });
+}
+
 /// The site at which a program begins: a range on each axis of the grid, and the view of the others.
 static TileSite programSite(TileSite site, const KernelRegion &region) {
   TileBuilder &tiles = site.tiles();
@@ -98,28 +136,33 @@ static TileSite programSite(TileSite site, const KernelRegion &region) {
   for (Axis axis : {Axis::Query, Axis::Key})
     if ((*region.extents)[axis].window)
       site = site.with(axis, AxisRange{Value(), 0, Value(), Value(), view});
-  for (const GridAxis &axis : region.grid) {
-    const Extent &extent = (*region.extents)[axis.axis];
-    Value number = axis.axis == Axis::Batch ? entry : tiles.programId(axis.counts);
-    if (axis.inner) {
-      Value count = countOf(site, (*region.extents)[*axis.inner]);
-      AxisRange inner;
-      inner.first = arith::RemUIOp::create(tiles.builder, tiles.loc, number, count);
-      site = site.with(*axis.inner, inner);
-      number = kernel::divide(tiles, number, count);
+  for (ArrayRef<GridAxis> rest = region.grid, axes; !rest.empty(); rest = rest.drop_front(axes.size())) {
+    axes = firstOf(rest);
+    bool isBatch = axes.front().axis == Axis::Batch;
+    SmallVector<Value> places = isBatch ? SmallVector<Value>{entry} : placesOf(tiles, region, axes);
+    for (auto [axis, place] : llvm::zip_equal(axes, places)) {
+      const Extent &extent = (*region.extents)[axis.axis];
+      Value number = place;
+      if (axis.inner) {
+        Value count = countOf(site, (*region.extents)[*axis.inner]);
+        AxisRange inner;
+        inner.first = arith::RemUIOp::create(tiles.builder, tiles.loc, number, count);
+        site = site.with(*axis.inner, inner);
+        number = kernel::divide(tiles, number, count);
+      }
+      Value first = number;
+      kernel::BlockTiles blocks{extent.block ? extent.block : axis.tile, axis.tile};
+      if (axis.tile != 1)
+        first = blocks.first(tiles, number);
+      Value limit = blocks.even() ? Value() : blocks.blockEnd(tiles, number);
+      if (extent.lengths)
+        limit = limitOf(site, extent, site[axis.axis].view);
+      if (extent.begin) {
+        Value begin = extent.begin.at(site);
+        first = tiles.add(begin, first), limit = tiles.add(begin, countOf(site, extent));
+      }
+      site = site.with(axis.axis, AxisRange{first, axis.tile, limit, Value(), site[axis.axis].view, number});
     }
-    Value first = number;
-    kernel::BlockTiles blocks{extent.block ? extent.block : axis.tile, axis.tile};
-    if (axis.tile != 1)
-      first = blocks.first(tiles, number);
-    Value limit = blocks.even() ? Value() : blocks.blockEnd(tiles, number);
-    if (extent.lengths)
-      limit = limitOf(site, extent, site[axis.axis].view);
-    if (extent.begin) {
-      Value begin = extent.begin.at(site);
-      first = tiles.add(begin, first), limit = tiles.add(begin, countOf(site, extent));
-    }
-    site = site.with(axis.axis, AxisRange{first, axis.tile, limit, Value(), site[axis.axis].view, number});
   }
   return site;
 }
@@ -129,18 +172,16 @@ FailureOr<tile::LaunchOp> fusion::buildRegion(kernel::BuildSite &site, const Ker
     return failure();
   kernel::Problem named;
   named.name = region.name, named.schedule = region.schedule;
-  SmallVector<tile::Axis> axes = llvm::map_to_vector(region.grid, [](const GridAxis &axis) { return axis.counts; });
-  kernel::KernelFrame frame(site, named, region.suffix, axes, argumentsOf(region));
+  kernel::KernelFrame frame(site, named, region.suffix, gridAxes(region), argumentsOf(region));
   Scope body(frame.kernel.getBody().front(), site.loc, /*outer=*/nullptr);
   TileSite program = programSite(TileSite(body, frame, region.schedule), region);
   for (const Source &stage : region.effects)
     stage->read(program);
   for (const RegionOutput &output : region.outputs)
-    program.store(output.source->tiles(program)[output.tile], output.memory, output.dimensions);
+    program.store(output.source->tiles(program)[output.tile], output.memory, output.dimensions, output.alikeAlong);
   frame.builder.setInsertionPointToEnd(&frame.kernel.getBody().front());
   TileBuilder host(site.host, site.loc);
-  auto sizeOf = [&](const GridAxis &axis) { return gridSize(host, region, axis); };
-  tile::LaunchOp launch = frame.finish(site, llvm::map_to_vector(region.grid, sizeOf));
+  tile::LaunchOp launch = frame.finish(site, gridSizes(host, region));
   // Of some extents only the host needs to know how large they are.
   kernel::LaunchedKernel{frame.kernel, {launch}}.removeUnused();
   return launch;

@@ -281,7 +281,7 @@ SmallVector<Value> StageSource::buildInUnit(const TileSite &site, const StepForm
   for (int64_t number = 0; number < (stage.group ? stage.group->count : 1); ++number) {
     TileSite at = stage.group ? site.member(stage.group->member, stage.group->of, stage.group->count, number) : site;
     for (const RegionOutput &output : chosen.outputs)
-      at.store(output.source->tiles(at)[output.tile], output.memory, output.dimensions);
+      at.store(output.source->tiles(at)[output.tile], output.memory, output.dimensions, output.alikeAlong);
     for (const Source &effect : chosen.effects)
       effect->read(at);
   }

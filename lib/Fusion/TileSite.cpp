@@ -18,7 +18,8 @@ using namespace attune::fusion;
 static unsigned numberOf(Axis axis) { return static_cast<unsigned>(axis); }
 
 StringRef fusion::nameOf(Axis axis) {
-  constexpr StringLiteral names[] = {"batch", "head", "shared_head", "query", "key", "model", "part", "piece", "block", "slice"};
+  constexpr StringLiteral names[] = {"batch", "head", "shared_head", "query", "key", "model", "part", "piece", "block", "slice",
+                                     "feature", "value"};
   return names[numberOf(axis)];
 }
 
@@ -187,8 +188,14 @@ Value TileSite::load(Value hostMemory, ArrayRef<Dimension> dimensions) const {
   return tiles().load(argument(hostMemory), indices, shape, rows.rows);
 }
 
-void TileSite::store(Value tile, Value hostMemory, ArrayRef<Dimension> dimensions) const {
+void TileSite::store(Value tile, Value hostMemory, ArrayRef<Dimension> dimensions, std::optional<Axis> onlyFirst) const {
   SmallVector<Value> indices;
   kernel::RowPlace rows = place(dimensions, indices);
+  if (onlyFirst) { // else no row is below the limit
+    const Dimension *first = llvm::find_if(dimensions, [](const Dimension &dimension) { return dimension.rows || dimension.count; });
+    Value limit = rows.rows.limit ? rows.rows.limit : tiles().dim(argument(hostMemory), first - dimensions.begin());
+    Value isOther = tiles().min((*this)[*onlyFirst].first, tiles().index(1));
+    rows.rows.limit = tiles().sub(limit, kernel::multiply(tiles(), isOther, limit));
+  }
   tiles().store(tile, argument(hostMemory), indices, rows.rows);
 }

@@ -129,7 +129,9 @@ public:
   void bind(const void *source, AxisSet axes, SiteValue value) const;
 
   mlir::Value load(mlir::Value hostMemory, llvm::ArrayRef<Dimension> dimensions) const;
-  void store(mlir::Value tile, mlir::Value hostMemory, llvm::ArrayRef<Dimension> dimensions) const;
+  /// `onlyFirst`: nothing where the range of that axis does not begin at its first entry.
+  void store(mlir::Value tile, mlir::Value hostMemory, llvm::ArrayRef<Dimension> dimensions,
+             std::optional<Axis> onlyFirst = std::nullopt) const;
 
 private:
   Scope &scopeOf(AxisSet axes) const;

@@ -41,6 +41,10 @@ static bool fits(const AttentionShape &shape, Type storage, const cost::DeviceDe
   cost::TriedKernels kernels;
   kernels.liveBytes = [&](tile::ScheduleAttr schedule) { return mostBytes(shape, schedule.getQueryTile()); };
   llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(shape, storage, device, kernels);
+  if (!schedule && device.kind == tile::TargetKind::GPU) {
+    llvm::consumeError(schedule.takeError());
+    schedule = cost::chooseSchedule(shape, storage, device, kernels, cost::Slices::Taken);
+  }
   bool isRefused = !schedule;
   llvm::consumeError(schedule.takeError());
   return !isRefused;

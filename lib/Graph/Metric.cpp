@@ -19,7 +19,8 @@ using cost::AttentionShape;
 /// Places in a plan.
 using Parts = SmallVector<size_t, 2>;
 
-llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(func::FuncOp function, ArrayRef<AttentionShape> attentions) {
+llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(func::FuncOp function, ArrayRef<AttentionShape> attentions,
+                                                      cost::Slices slices) {
   // The tiles of projections and compressions are smaller than those of attention.
   SmallVector<AttentionShape, 1> mechanisms;
   llvm::copy_if(attentions, std::back_inserter(mechanisms), [](const AttentionShape &shape) { return shape.isAttention(); });
@@ -33,7 +34,7 @@ llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(func::FuncOp function, Arr
     llvm::consumeError(std::move(error)); // told of the schedule that is taken
     return seconds;
   };
-  return cost::chooseSchedule(mechanisms, storageOf(function), machine, kernels);
+  return cost::chooseSchedule(mechanisms, storageOf(function), machine, kernels, slices);
 }
 
 double Metric::longSeconds(func::FuncOp function, const PricedPlan &plan) const {
@@ -76,7 +77,7 @@ static StringRef epilogueRefusal(const AttentionShape &shape) {
   return "";
 }
 
-llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) {
+llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function, cost::Slices slices) {
   PricedPlan plan{attentionsOf(function), {}};
   if (machine.kind == tile::TargetKind::GPU)
     if (StringRef reason = refusalOnGpu(plan.attentions); !reason.empty())
@@ -84,7 +85,7 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function) {
   for (const AttentionShape &shape : plan.attentions)
     if (StringRef reason = epilogueRefusal(shape); !reason.empty())
       return llvm::createStringError(reason);
-  llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(function, plan.attentions);
+  llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(function, plan.attentions, slices);
   if (!schedule)
     return schedule.takeError();
   plan.schedule = *schedule;

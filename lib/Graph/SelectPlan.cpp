@@ -105,13 +105,13 @@ static std::string chosenForms(const Memo &memo, ArrayRef<unsigned> choice) {
   return llvm::join(llvm::map_range(llvm::zip_equal(memo.groups(), choice), form), ", ");
 }
 
-void Selector::addCandidate(SmallVector<unsigned> choice, ArrayRef<SmallVector<unsigned>> forms) {
+void Selector::addCandidate(SmallVector<unsigned> choice, ArrayRef<SmallVector<unsigned>> forms, cost::Slices slices) {
   llvm::SmallBitVector computed;
   OwningOpRef<func::FuncOp> plan = memo.realize(choice, &computed);
   for (auto [group, tried] : llvm::enumerate(forms))
     if (!computed[group] && choice[group] != tried.front())
       return; // the same plan as with the first form
-  llvm::Expected<PricedPlan> priced = metric.partition(*plan);
+  llvm::Expected<PricedPlan> priced = metric.partition(*plan, slices);
   if (!priced) {
     misfits.push_back({std::move(choice), llvm::toString(priced.takeError())});
     ATTUNE_DEBUG() << "@" << function.getName() << ": no plan of " << chosenForms(memo, misfits.back().choice) << ": "
@@ -156,12 +156,18 @@ LogicalResult Selector::makeCandidates() {
       llvm::map_to_vector(memo.groups(), [&](const EqualForms &group) { return formsToTry(group); });
   Enumeration plans = enumeratePlans(forms, options.planBound);
   complete = plans.complete;
-  for (SmallVector<unsigned> &choice : plans.plans)
-    addCandidate(std::move(choice), forms);
-  allowCandidates();
-  bool unread = candidates.empty() && misfits.empty();
-  if (unread || llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; }))
-    return success();
+  // Slices of features and values take longer than whole rows, and are there for what whole rows do not fit.
+  for (cost::Slices slices : {cost::Slices::None, cost::Slices::Taken}) {
+    if (slices == cost::Slices::Taken && options.device.kind == tile::TargetKind::CPU)
+      break;
+    for (const SmallVector<unsigned> &choice : plans.plans)
+      if (llvm::none_of(candidates, [&](const Candidate &candidate) { return candidate.choice == choice; }))
+        addCandidate(choice, forms, slices);
+    allowCandidates();
+    bool unread = candidates.empty() && misfits.empty();
+    if (unread || llvm::any_of(candidates, [](const Candidate &candidate) { return candidate.allowed; }))
+      return success();
+  }
   return refuse();
 }
 

@@ -46,7 +46,8 @@ private:
   /// Realizes the plans within the bound that the device can run.
   mlir::LogicalResult makeCandidates();
   /// Adds one of them, or why the device cannot run it.
-  void addCandidate(llvm::SmallVector<unsigned> choice, llvm::ArrayRef<llvm::SmallVector<unsigned>> forms);
+  void addCandidate(llvm::SmallVector<unsigned> choice, llvm::ArrayRef<llvm::SmallVector<unsigned>> forms,
+                    cost::Slices slices);
   /// Allows those that agree with the pins. Those that do away with a pinned op are among them only if all that agree do.
   void allowCandidates();
   /// Says what the first plan lacks, which has the pinned forms, and of other choices the plainest.

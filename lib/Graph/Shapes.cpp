@@ -73,6 +73,7 @@ static AttentionShape shapeOfFeatures(attn::Form form, Value queryFeatures, Valu
                                  b ? b.getSource() : keyFeatures, value, root.getOutput());
   attn::DenominatorAttr guard = root.getGuard();
   shape.features = shapeOf(queryFeatures)[3];
+  shape.wholeState = static_cast<bool>(gated);
   shape.map = b ? b.getFeatureMapAttr() : attn::FeatureMapAttr();
   shape.keysMapped = b && attn::isMappedAlone(b), shape.keyFolded = b && attn::isFolded(b.getSource());
   // Selection writes `constant` where the stabilizer cancels; there the kernels may take what they like.
@@ -117,6 +118,7 @@ static Shape stateShape(attn::NormalizeOp root) {
       shapeOfFeatures(attn::Form::State, readout.getFeatures(), compress ? compress.getSource() : state.getFeatures(),
                       compress && values ? values.getSource() : state.getValue(), root);
   shape.fused = attn::executionOf(readout).values == attn::Values::Fused;
+  shape.wholeState |= compress || llvm::any_of(state->getUsers(), [&](Operation *user) { return user != readout; });
   return shape;
 }
 

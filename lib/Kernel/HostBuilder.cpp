@@ -11,6 +11,7 @@
 #include "Regions/SketchedPairs.h"
 #include "SplitReduction.h"
 #include "attune/Kernel/SketchRules.h"
+#include "attune/Tile/KernelSizes.h"
 #include "attune/Attn/Folded.h"
 #include "attune/Attn/HeadRange.h"
 #include "attune/Attn/Execution.h"
@@ -26,7 +27,7 @@ static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(va
 Problem HostBuilder::startProblem() {
   Problem problem;
   problem.name = problems == 0 ? name : name + "_" + std::to_string(problems + 1);
-  problem.schedule = schedule;
+  problem.schedule = schedule.isSliced() ? tile::scheduleOfRows(schedule) : schedule;
   ++problems;
   return problem;
 }
@@ -74,6 +75,7 @@ LogicalResult HostBuilder::checkFolded(func::FuncOp function) const {
 LogicalResult HostBuilder::build(func::FuncOp function) {
   if (failed(checkFolded(function)))
     return failure();
+  storeFeatures(function);
   auto results = function.getBody().front().getTerminator()->getOperands();
   missing.insert(results.begin(), results.end());
   for (Value result : results)
@@ -137,6 +139,7 @@ LogicalResult HostBuilder::writeAgent(attn::AgentOp op, const Output &output) {
   Problem outer = startProblem();
   outer.query = inner.query, outer.key = pooled, outer.value = mixed, outer.output = output;
   inner.query = pooled, inner.output = Output{mixed.memory, 0, std::nullopt};
+  inner.schedule = outer.schedule = schedule;
   double scale = op.getScale().convertToDouble();
   if (failed(buildKernel(softmaxRegion(inner, scale))))
     return failure();

@@ -55,7 +55,12 @@ public:
   const Tokens *featuresOf(attn::MapOp op) const;
   void placeFeatures(attn::MapOp op, Tokens tokens) { features[op] = std::move(tokens); }
   /// A state in memory, of features in blocks of these widths.
-  fusion::Source stateOf(mlir::Value matrix, mlir::Value sum, llvm::ArrayRef<int64_t> widths, const Place &at) const;
+  fusion::Source stateOf(mlir::Value matrix, mlir::Value sum, llvm::ArrayRef<int64_t> widths, const Place &at,
+                         const RegionDraft *slices = nullptr, mlir::Value features = {}) const;
+
+  /// The schedule of what may have slices of features and values. Others have whole rows (`startProblem`).
+  tile::ScheduleAttr slices() const { return schedule; }
+  bool isResult(mlir::Value value) const { return static_cast<bool>(memory(value)); }
 
   /// The first kernels are named after the function alone.
   Problem startProblem();
@@ -65,7 +70,7 @@ public:
   mlir::Value resultMemory(mlir::Value value, mlir::Value like);
   /// A workspace for features of tokens, as many as `source` has.
   Tokens allocateRows(mlir::Value source, int64_t heads, int64_t columns);
-  StateMemory allocateState(const KeySums &sums);
+  StateMemory allocateState(const KeySums &sums, const RegionDraft *slices = nullptr);
   /// EFFATT's means of values, which are no value of the function.
   mlir::Value allocateMeans(mlir::Operation *op, llvm::ArrayRef<int64_t> shape, mlir::Value like);
   mlir::Value meansOf(mlir::Operation *op) const { return means.lookup(op); }
@@ -119,6 +124,10 @@ private:
   mlir::FailureOr<Tokens> computeCompression(attn::CompressOp op);
   mlir::FailureOr<Tokens> computeSlots(attn::CompressOp op, attn::ProjectOp project);
   mlir::FailureOr<Tokens> readRope(attn::RopeOp op);
+  /// What is done to tokens in the load, or by a kernel of its own where slices of them are read.
+  mlir::FailureOr<Tokens> withStep(mlir::FailureOr<Tokens> tokens, TokenStep step);
+  /// Has features stored of which readers have slices.
+  void storeFeatures(mlir::func::FuncOp function);
   mlir::LogicalResult readAll(llvm::ArrayRef<std::pair<mlir::Value, Tokens *>> values);
 
   mlir::Value weightOf(attn::ProjectOp op) const;

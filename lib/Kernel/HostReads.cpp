@@ -49,11 +49,8 @@ FailureOr<Tokens> HostBuilder::readOnce(Value value) {
   if (auto rope = dyn_cast_or_null<attn::RopeOp>(op))
     return readRope(rope);
   if (auto norm = dyn_cast_or_null<attn::QkNormOp>(op)) {
-    FailureOr<Tokens> tokens = read(norm.getSource());
     auto kind = norm.getL2() ? TokenStep::Kind::L2 : TokenStep::Kind::Norm;
-    if (succeeded(tokens))
-      tokens->steps.push_back({kind, norm.getEpsilon().convertToDouble(), false, Value()});
-    return tokens;
+    return withStep(read(norm.getSource()), {kind, norm.getEpsilon().convertToDouble(), false, Value()});
   }
   return compute(value);
 }
@@ -70,8 +67,7 @@ FailureOr<Tokens> HostBuilder::readRope(attn::RopeOp op) {
     TileBuilder host(site.host, site.loc);
     step.offset = host.sub(tokenCount(host, aligned->memory), tokenCount(host, tokens->memory));
   }
-  tokens->steps.push_back(step);
-  return tokens;
+  return withStep(tokens, step);
 }
 
 Tokens HostBuilder::workspaceFor(Value value, Value like) {

@@ -24,8 +24,11 @@ Value kernel::flatTaps(TileBuilder &tiles, Value weight) {
 }
 
 Value kernel::weightsOfTap(TileBuilder &tiles, Value weight, Value head, int64_t tap) {
-  int64_t width = cast<MemRefType>(weight.getType()).getDimSize(1);
-  Value column = tiles.load(weight, {head, tiles.index(0), tiles.index(tap)}, {width, 1});
+  return weightsOfTap(tiles, weight, head, tap, tiles.index(0), cast<MemRefType>(weight.getType()).getDimSize(1));
+}
+
+Value kernel::weightsOfTap(TileBuilder &tiles, Value weight, Value head, int64_t tap, Value first, int64_t count) {
+  Value column = tiles.load(weight, {head, first, tiles.index(tap)}, {count, 1});
   return tiles.reduceAdd(tiles.cast(column, tiles.builder.getF32Type()), 1);
 }
 

@@ -20,6 +20,8 @@ mlir::Value columnsOf(TileBuilder &tiles, mlir::Value first, int64_t rows, int64
 
 /// The weights of one tap of every channel [dv], in f32, of [heads, dv, taps].
 mlir::Value weightsOfTap(TileBuilder &tiles, mlir::Value weight, mlir::Value head, int64_t tap);
+/// The same of `count` channels from `first` on.
+mlir::Value weightsOfTap(TileBuilder &tiles, mlir::Value weight, mlir::Value head, int64_t tap, mlir::Value first, int64_t count);
 
 } // namespace attune::kernel
 

@@ -50,12 +50,13 @@ struct Pair {
 static int64_t pairOf(int64_t column, int64_t width, bool half) { return half ? column % (width / 2) : column / 2; }
 static bool isSecond(int64_t column, int64_t width, bool half) { return half ? column >= width / 2 : column % 2 == 1; }
 
-/// Turns of each column at each position, modulo whole ones: [rows, width]. The product of a position and a frequency in
+/// Turns of columns at each position, modulo whole ones: [rows, columns]. The product of a position and a frequency in
 /// f32 loses what matters past a few thousand, so the frequency is a pair of f32 and whole turns are taken off early.
-static Value turns(TileBuilder &tiles, Value positions, int64_t width, const TokenStep &step) {
-  SmallVector<int64_t> shape{tiles.shape(positions)[0], width};
+static Value turns(TileBuilder &tiles, Value positions, ColumnsOf of, int64_t columns, const TokenStep &step) {
+  SmallVector<int64_t> shape{tiles.shape(positions)[0], columns};
+  int64_t width = of.width;
   Pair frequency;
-  for (int64_t c = 0; c < width; ++c)
+  for (int64_t c = of.first; c < of.first + columns; ++c)
     frequency.add(std::pow(step.number, -2.0 * pairOf(c, width, step.half) / width) / (2 * M_PI));
   Value high = tiles.expand(tiles.table(frequency.high), 0, shape);
   Value low = tiles.expand(tiles.table(frequency.low), 0, shape), p = tiles.expand(positions, 1, shape);
@@ -65,13 +66,19 @@ static Value turns(TileBuilder &tiles, Value positions, int64_t width, const Tok
   return tiles.plus(fraction, tiles.fma(p, low, rest));
 }
 
-Value kernel::rotate(TileBuilder &tiles, Value x, Value positions, const TokenStep &step) {
+Value kernel::rotate(TileBuilder &tiles, Value x, llvm::function_ref<Value()> partner, ColumnsOf of, Value positions,
+                     const TokenStep &step) {
   SmallVector<int64_t> shape(tiles.shape(x));
-  Value angle = turns(tiles, positions, shape[1], step);
+  Value angle = turns(tiles, positions, of, shape[1], step);
   SmallVector<float> signs;
-  for (int64_t c = 0; c < shape[1]; ++c)
-    signs.push_back(isSecond(c, shape[1], step.half) ? 1.0f : -1.0f);
-  Value partner = step.half ? tiles.swapHalves(x) : tiles.swapPairs(x);
+  for (int64_t c = of.first; c < of.first + shape[1]; ++c)
+    signs.push_back(isSecond(c, of.width, step.half) ? 1.0f : -1.0f);
+  Value other = partner();
   Value sine = tiles.times(tiles.sine(angle), tiles.expand(tiles.table(signs), 0, shape));
-  return tiles.plus(tiles.times(x, tiles.cosine(angle)), tiles.times(partner, sine));
+  return tiles.plus(tiles.times(x, tiles.cosine(angle)), tiles.times(other, sine));
+}
+
+Value kernel::rotate(TileBuilder &tiles, Value x, Value positions, const TokenStep &step) {
+  auto partner = [&] { return step.half ? tiles.swapHalves(x) : tiles.swapPairs(x); };
+  return rotate(tiles, x, partner, {0, tiles.shape(x)[1]}, positions, step);
 }

@@ -54,6 +54,13 @@ mlir::Value tokenCount(TileBuilder &tiles, mlir::Value memory);
 mlir::Value normalizeRows(TileBuilder &tiles, mlir::Value x, double epsilon);
 /// x / sqrt(Σ x² + ε) of each row.
 mlir::Value divideByNorm(TileBuilder &tiles, mlir::Value x, double epsilon);
+/// Columns from `first` on, of rows of `width`.
+struct ColumnsOf {
+  int64_t first, width;
+};
+/// x cos + partner · (∓ sin) for columns x of rows, each beside the other of its pair.
+mlir::Value rotate(TileBuilder &tiles, mlir::Value x, llvm::function_ref<mlir::Value()> partner, ColumnsOf of,
+                   mlir::Value positions, const TokenStep &step);
 /// x cos + partner · (∓ sin): the pairs of x [rows, width] rotated by their turns at `positions` [rows].
 mlir::Value rotate(TileBuilder &tiles, mlir::Value x, mlir::Value positions, const TokenStep &step);
 

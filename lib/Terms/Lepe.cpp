@@ -28,7 +28,9 @@ struct Lepe : Term {
   void appendArguments(SmallVectorImpl<Value> &values) const override {
     values.append({taps.weight, taps.extent.lengths});
   }
-  AxisSet ownAxes() const override { return setOf({Axis::Batch, Axis::Head, Axis::Query}); }
+  AxisSet ownAxes() const override {
+    return setOf({Axis::Batch, Axis::Head, Axis::Query}) | (taps.ofSlice ? setOf(Axis::Value) : AxisSet());
+  }
   AxisSet movedAxes() const override { return setOf(Axis::Key); }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override;
 
@@ -60,9 +62,9 @@ Value Convolution::addTap(Value sum, int64_t tap, int64_t shift) const {
   if (shift < 0)
     shifted.lower = tiles().index(0);
   Value v = value.tile(site.with(Axis::Key, shifted), tiles().builder.getF32Type());               // [rows, width]
-  Value head = site[Axis::Head].first;
-  Value w = taps.packed ? tiles().load(weight, {head, tiles().index(tap), tiles().index(0)}, taps.width)
-                        : kernel::weightsOfTap(tiles(), weight, head, tap);                        // [width]
+  Value head = site[Axis::Head].first, channel = taps.ofSlice ? site[Axis::Value].first : tiles().index(0);
+  Value w = taps.packed ? tiles().load(weight, {head, tiles().index(tap), channel}, taps.width)
+                        : kernel::weightsOfTap(tiles(), weight, head, tap, channel, taps.width);   // [width]
   Value product = tiles().times(v, tiles().expand(w, 0, shape()));
   return sum ? tiles().plus(sum, product) : product;
 }

@@ -46,7 +46,7 @@ struct InFeatureUnit : Term {
 };
 
 struct LogSums : StreamedTerm {
-  LogSums(int64_t width, attn::DenominatorAttr guard) : width(width), guard(guard) {}
+  LogSums(std::optional<int64_t> width, attn::DenominatorAttr guard) : width(width), guard(guard) {}
 
   Representation gives() const override { return Representation::Scaled; }
   std::optional<Representation> takes(unsigned operand) const override {
@@ -56,9 +56,12 @@ struct LogSums : StreamedTerm {
     return tile::RescaledSumAttr::get(context, tile::RescaledSumAttr::exp2);
   }
   std::optional<double> leastUnit() const override { return kernel::leastExponent(guard); }
+  AxisSet ownAxes() const override { return width ? AxisSet() : setOf({Axis::Query, Axis::Key}); }
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &site) const override {
     int64_t rows = site[Axis::Query].count;
-    return {{rows}, {rows}, {rows, width}}; // unit, den, num
+    if (!width)
+      return {{rows}, {rows, site[Axis::Key].count}}; // unit, w
+    return {{rows}, {rows}, {rows, *width}}; // unit, den, num
   }
   /// w [T, T] in that unit.
   virtual Value weights(const TileSite &site, Sources operands, Value unit) const = 0;
@@ -66,11 +69,13 @@ struct LogSums : StreamedTerm {
                                        ValueRange sums) const override {
     TileBuilder &tiles = site.tiles();
     Value w = weights(site, operands, unit);                                                        // [Tq, Tk]
+    if (!width)
+      return {tiles.plus(sums[0], w)};
     Value v = operands[3]->tile(site, tiles.builder.getF32Type());                                  // [Tk, dv]
     return {tiles.plus(sums[0], tiles.reduceAdd(w, 1)), tiles.dot(w, v, sums[1])};
   }
 
-  int64_t width;
+  std::optional<int64_t> width;
   attn::DenominatorAttr guard;
 };
 
@@ -95,7 +100,7 @@ struct LogPartial : LogSums {
 
 /// Of (Lq, Lk, R, v): pairs j ≤ i of the tile at the diagonal (LogPairs.h).
 struct LogDiagonal : LogSums {
-  LogDiagonal(int64_t width, attn::DenominatorAttr guard, int64_t bands) : LogSums(width, guard), bands(bands) {}
+  LogDiagonal(std::optional<int64_t> width, attn::DenominatorAttr guard, int64_t bands) : LogSums(width, guard), bands(bands) {}
 
   StringRef name() const override { return "log_diagonal"; }
   void printParameters(raw_ostream &os) const override { os << " {bands = " << bands << '}'; }
@@ -114,9 +119,9 @@ struct LogDiagonal : LogSums {
 
 terms::TermPtr terms::featureUnit() { return std::make_unique<FeatureUnit>(); }
 terms::TermPtr terms::inFeatureUnit() { return std::make_unique<InFeatureUnit>(); }
-terms::StreamedPtr terms::logPartial(int64_t width, attn::DenominatorAttr guard) {
+terms::StreamedPtr terms::logPartial(std::optional<int64_t> width, attn::DenominatorAttr guard) {
   return std::make_unique<LogPartial>(width, guard);
 }
-terms::StreamedPtr terms::logDiagonal(int64_t width, attn::DenominatorAttr guard, int64_t bands) {
+terms::StreamedPtr terms::logDiagonal(std::optional<int64_t> width, attn::DenominatorAttr guard, int64_t bands) {
   return std::make_unique<LogDiagonal>(width, guard, bands);
 }

@@ -11,6 +11,15 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
 
+/// The positions of a tile's rows.
+static Value positionsAt(const TileSite &site, Axis axis, const kernel::TokenStep &step) {
+  TileBuilder &tiles = site.tiles();
+  Value first = site[axis].first;
+  if (step.offset)
+    first = tiles.add(first, site.argument(step.offset));
+  return kernel::positions(tiles, site[axis].view, first, site[axis].count);
+}
+
 namespace {
 struct Rope : Term {
   Rope(Axis axis, const kernel::TokenStep &step) : axis(axis), step(step) {}
@@ -23,15 +32,35 @@ struct Rope : Term {
   AxisSet ownAxes() const override { return setOf(axis); }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value x = operands[0]->tile(site, tiles.builder.getF32Type()), first = site[axis].first;
-    if (step.offset)
-      first = tiles.add(first, site.argument(step.offset));
-    return {kernel::rotate(tiles, x, kernel::positions(tiles, site[axis].view, first, site[axis].count), step)};
+    Value x = operands[0]->tile(site, tiles.builder.getF32Type());
+    return {kernel::rotate(tiles, x, positionsAt(site, axis, step), step)};
   }
 
   Axis axis;
   kernel::TokenStep step;
 };
+
+struct RopeSlice : Rope {
+  RopeSlice(Axis axis, const kernel::TokenStep &step, kernel::ColumnsOf of) : Rope(axis, step), of(of) {}
+
+  StringRef name() const override { return "rope_slice"; }
+  void printParameters(raw_ostream &os) const override {
+    Rope::printParameters(os);
+    os << " {first = " << of.first << ", width = " << of.width << '}';
+  }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value x = operands[0]->tile(site, f32);
+    auto partner = [&] { return operands.size() > 1 ? operands[1]->tile(site, f32) : tiles.swapPairs(x); };
+    return {kernel::rotate(tiles, x, partner, of, positionsAt(site, axis, step), step)};
+  }
+
+  kernel::ColumnsOf of;
+};
 } // namespace
 
+terms::TermPtr terms::ropeSlice(Axis axis, const kernel::TokenStep &step, kernel::ColumnsOf of) {
+  return std::make_unique<RopeSlice>(axis, step, of);
+}
 terms::TermPtr terms::rope(Axis axis, const kernel::TokenStep &step) { return std::make_unique<Rope>(axis, step); }

@@ -62,12 +62,24 @@ struct FavorOptions {
 };
 /// (x, ω if not folded, c if there is one): m^{-1/2} (exp(√s x ωᵀ − …) + ε).
 TermPtr favor(FavorOptions options);
+/// (x of a slice of features): x of the first `count` features, else what stands for 0.
+TermPtr existingFeatures(int64_t count);
+/// (): one number, in so many columns of the rows of an axis.
+TermPtr filled(Axis rows, int64_t columns, double value);
+/// (L): factor · (2^L + ε).
+TermPtr powers(double epsilon, double factor);
+/// (x [c] or [1, 1]): the largest number, for each row of an axis.
+TermPtr largestForRows(Axis rows);
+/// (L, c): L − c of each row.
+TermPtr lowered();
 /// (x, …): the tiles of all.
 TermPtr blocks();
 /// (x): some of its tiles.
 TermPtr select(llvm::ArrayRef<unsigned> which);
 /// (x): x rotated by its positions, those of `axis`.
 TermPtr rope(Axis axis, const kernel::TokenStep &step);
+/// (x) or, where the pairs are halves of rows, (x, the others of the pairs): the same of some columns of whole rows.
+TermPtr ropeSlice(Axis axis, const kernel::TokenStep &step, kernel::ColumnsOf of);
 /// (x, bias): x + bias in each row of `axis`, 0 where a row does not exist.
 TermPtr addBias(Axis axis);
 /// (x, s, bias): x + s biasᵀ.
@@ -148,6 +160,12 @@ StreamedPtr squareReadout(int64_t width);
 StreamedPtr compress(llvm::ArrayRef<int64_t> widths, bool wide);
 /// (E): Σ_j E_tj over keys that exist.
 StreamedPtr weightSums();
+/// What products keep of their operands: what operands of the schedule do; of f32 what storage has; all.
+enum class Digits { Operand, Wide, All };
+/// (a, b) over slices of columns: a bᵀ, of the rows of two axes.
+StreamedPtr pairs(Axis rows, Axis columns, fusion::Representation gives, Digits digits);
+/// (x) over slices of columns: factor · |x|² of the rows of an axis.
+StreamedPtr squares(Axis rows, double factor);
 /// (x, W): x W, of rows of `rows` and `width` columns, with operands in f32 if `wide`.
 StreamedPtr contract(Axis rows, int64_t width, bool wide = false);
 
@@ -199,6 +217,10 @@ TermPtr readout(bool wide, bool divides = true);
 TermPtr stateReadout(bool wide, bool divides = true);
 /// (Lq, state in units 2^M, c): c, a z, a S of a = 2^(Lq + M − c).
 TermPtr stateReadoutInUnit(bool wide);
+/// (a, state of featureSums) over slices of features: Σ a S, Σ a z.
+StreamedPtr readouts(int64_t width);
+/// (Lq, state in units 2^M) over slices of features: c, Σ a z, Σ a S of a = 2^(Lq + M − c).
+StreamedPtr logReadouts(int64_t width, attn::DenominatorAttr guard);
 /// (state in units): S / z of each feature, 0 where that is 0.
 TermPtr stateMean();
 /// (a, x): a x, a 1.
@@ -247,10 +269,13 @@ TermPtr existing(Axis axis);
 TermPtr featureUnit();
 /// (L, R): L + R.
 TermPtr inFeatureUnit();
-/// (Lq + R, Lk, R, v): the unit of each row, Σ_j w_j, Σ_j w_j v_j for w = Σ_f 2^(Lq + Lk), of keys that every row sees.
-StreamedPtr logPartial(int64_t width, attn::DenominatorAttr guard);
+/// (Lq + R, Lk, R, v): the unit of each row, Σ_j w_j, Σ_j w_j v_j for w = Σ_f 2^(Lq + Lk), of keys that every row sees. Without
+/// a width, of (Lq + R, Lk, R) over slices of features: the unit of each row and w.
+StreamedPtr logPartial(std::optional<int64_t> width, attn::DenominatorAttr guard);
 /// (Lq, Lk, R, v): the same of pairs j ≤ i, whose tiles have one first row.
-StreamedPtr logDiagonal(int64_t width, attn::DenominatorAttr guard, int64_t bands);
+StreamedPtr logDiagonal(std::optional<int64_t> width, attn::DenominatorAttr guard, int64_t bands);
+/// (w in units, v): the unit of each row, Σ_j w_j, Σ_j w_j v_j.
+StreamedPtr weighedPartial(int64_t width, attn::DenominatorAttr guard);
 /// (x): max_f x_f of each row.
 TermPtr rowMaximum();
 /// (x): 2^(x_f − max_f x_f).
@@ -287,6 +312,7 @@ struct Taps {
   std::optional<int64_t> columns; ///< tokens of a row of an image; none: one dimension
   bool inView;                    ///< neighbors outside the view are 0
   fusion::Extent extent;          ///< of the tokens
+  bool ofSlice;                   ///< the channels are the slice of values at the site
 };
 /// (o, v) or (o, v, bias): o + Σ_δ w_δ ⊙ v_{t + δ} + bias.
 TermPtr lepe(Taps taps);

@@ -3,26 +3,27 @@
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
 // The smallest tiles, 16 queries, keys and values, and 16 × 16 weights on their way to be an operand; bf16, one stage:
-// (16 · 2048 + 16 · (2048 + 2048) + 16 · 16) · 2 = 197,120 bytes, and a thread block of an A100 has 166,912.
-func.func @wide(%q: tensor<1x1x9x2048xbf16>, %k: tensor<1x1x9x2048xbf16>, %v: tensor<1x1x9x2048xbf16>) -> tensor<1x1x9x2048xbf16> {
-  // expected-error @+2 {{expected a plan that a100-40gb can run, but found none: no schedule fits: expected tiles of at most 166912 bytes of shared memory on a100-40gb, but got 197120}}
-  // expected-note @below {{what would fit, other sizes as they are: head_dim and value_dim up to 1728, or head_dim up to }}
+// (16 · 8192 + 16 · (8192 + 8192) + 16 · 16) · 2 = 786,944 bytes, and a thread block of an A100 has 166,912. Slices of rows are for
+// up to 4,096 channels.
+func.func @wide(%q: tensor<1x1x9x8192xbf16>, %k: tensor<1x1x9x8192xbf16>, %v: tensor<1x1x9x8192xbf16>) -> tensor<1x1x9x8192xbf16> {
+  // expected-error @+2 {{expected a plan that a100-40gb can run, but found none: no schedule fits: expected tiles of at most 166912 bytes of shared memory on a100-40gb, but got 786944}}
+  // expected-note @below {{what would fit, other sizes as they are: head_dim and value_dim up to 4096; `--target cpu`}}
   %o = attn.softmax %q, %k, %v {scale = 1.0 : f64}
-      : tensor<1x1x9x2048xbf16>, tensor<1x1x9x2048xbf16>, tensor<1x1x9x2048xbf16> -> tensor<1x1x9x2048xbf16>
-  return %o : tensor<1x1x9x2048xbf16>
+      : tensor<1x1x9x8192xbf16>, tensor<1x1x9x8192xbf16>, tensor<1x1x9x8192xbf16> -> tensor<1x1x9x8192xbf16>
+  return %o : tensor<1x1x9x8192xbf16>
 }
 
 // -----
 
 // Features could be stored by a kernel of their own, too, which GPUs do not support. Told is what the plain form lacks. With the
 // smallest tiles, features of 16 queries, 16 keys and values, the features of the keys, and 16 × 16 weights; bf16, one stage:
-// (16 · 2048 + 16 · (2048 + 2048) + 16 · 2048 + 16 · 16) · 2 = 262,656 bytes.
-func.func @wide_features(%q: tensor<1x1x9x2048xbf16>, %k: tensor<1x1x9x2048xbf16>, %v: tensor<1x1x9x2048xbf16>) -> tensor<1x1x9x2048xbf16> {
-  // expected-error @+2 {{can run, but found none: no schedule fits: expected tiles of at most 166912 bytes of shared memory on a100-40gb, but got 262656}}
+// (16 · 8192 + 16 · (8192 + 8192) + 16 · 8192 + 16 · 16) · 2 = 1,049,088 bytes.
+func.func @wide_features(%q: tensor<1x1x9x8192xbf16>, %k: tensor<1x1x9x8192xbf16>, %v: tensor<1x1x9x8192xbf16>) -> tensor<1x1x9x8192xbf16> {
+  // expected-error @+2 {{can run, but found none: no schedule fits: expected tiles of at most 166912 bytes of shared memory on a100-40gb, but got 1049088}}
   // expected-note @below {{`--target cpu` has limits that are far wider}}
   %o = attn.kernel %q, %k, %v {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
-      : tensor<1x1x9x2048xbf16>, tensor<1x1x9x2048xbf16>, tensor<1x1x9x2048xbf16> -> tensor<1x1x9x2048xbf16>
-  return %o : tensor<1x1x9x2048xbf16>
+      : tensor<1x1x9x8192xbf16>, tensor<1x1x9x8192xbf16>, tensor<1x1x9x8192xbf16> -> tensor<1x1x9x8192xbf16>
+  return %o : tensor<1x1x9x8192xbf16>
 }
 
 // -----

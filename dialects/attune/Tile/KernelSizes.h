@@ -32,6 +32,13 @@ inline constexpr int64_t slotTokens = 64;
 /// many grid points as there are pieces of them: with few parts one piece each would leave a core without one.
 inline int64_t piecesOfPart(int64_t parts) { return parts <= 4 ? parts : 1; }
 
+/// The schedule of kernels that have whole rows of wide tokens beside kernels that have slices: few rows, under warps side by side.
+inline ScheduleAttr scheduleOfRows(ScheduleAttr s) {
+  constexpr int64_t rows = 16, warps = 8;
+  return ScheduleAttr::get(s.getContext(), s.getTarget(), rows, rows, s.getPiece(), s.getOperand(), warps, /*stages=*/1,
+                           /*warp_columns=*/warps, s.getParts());
+}
+
 } // namespace attune::tile
 
 #endif // ATTUNE_TILE_KERNELSIZES_H

@@ -112,7 +112,9 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     * `warp_columns`: over how many warps the columns of a tile are spread (1 unless given); its rows are spread over the
       other factor of `warps`;
     * `parts`: in how many parts of equal length a causal sequence is cut where the parts of a head run side by side (2 unless
-      given).
+      given);
+    * `feature_tile`, `value_tile`: how many channels or features of a token, and how many columns of its values, a tile has
+      (0, which is the default: all of them). Products sum over slices of features; a slice of values is a program of its own.
 
     ```mlir
     #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 1, stages = 1>
@@ -127,13 +129,22 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     "int64_t":$warps,
     "int64_t":$stages,
     DefaultValuedParameter<"int64_t", "1">:$warp_columns,
-    DefaultValuedParameter<"int64_t", "2">:$parts);
+    DefaultValuedParameter<"int64_t", "2">:$parts,
+    DefaultValuedParameter<"int64_t", "0">:$feature_tile,
+    DefaultValuedParameter<"int64_t", "0">:$value_tile);
   let builders = [AttrBuilder<(ins "::attune::tile::TargetKind":$target, "int64_t":$query_tile, "int64_t":$key_tile,
-      "int64_t":$piece, "::mlir::Type":$operand, "int64_t":$warps, "int64_t":$stages), [{
-    return $_get($_ctxt, target, query_tile, key_tile, piece, operand, warps, stages, /*warp_columns=*/1, /*parts=*/2);
+      "int64_t":$piece, "::mlir::Type":$operand, "int64_t":$warps, "int64_t":$stages, CArg<"int64_t", "1">:$warp_columns,
+      CArg<"int64_t", "2">:$parts), [{
+    return $_get($_ctxt, target, query_tile, key_tile, piece, operand, warps, stages, warp_columns, parts,
+                 /*feature_tile=*/0, /*value_tile=*/0);
   }]>];
   let extraClassDeclaration = [{
     ::attune::tile::WarpGrid getWarpGrid() const { return {getWarps() / getWarpColumns(), getWarpColumns()}; }
+    /// Whether tiles have slices of features and of values.
+    bool isSliced() const { return getFeatureTile() != 0; }
+    /// The same with so many parts; with slices of that many features and columns of values.
+    ::attune::tile::ScheduleAttr withParts(int64_t parts) const;
+    ::attune::tile::ScheduleAttr withSlices(int64_t features, int64_t values) const;
   }];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

@@ -39,7 +39,7 @@ bool attune::tile::isMemory(Type type) {
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, TargetKind target, int64_t queryTile,
                                    int64_t keyTile, int64_t piece, Type operand, int64_t warps, int64_t stages,
-                                   int64_t warpColumns, int64_t parts) {
+                                   int64_t warpColumns, int64_t parts, int64_t featureTile, int64_t valueTile) {
   // No stages: of what every step of a loop reads, nothing is kept.
   bool noStages = stages == 0 && target == TargetKind::GPU;
   if (queryTile < 1 || keyTile < 1 || piece < 1 || warps < 1 || (stages < 1 && !noStages))
@@ -48,12 +48,25 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected warp_columns to divide " << warps << " warps, but got " << warpColumns;
   if (parts < 1)
     return emitError() << "expected at least 1 part, but got parts = " << parts;
+  if (featureTile < 0 || valueTile < 0 || (featureTile == 0) != (valueTile == 0))
+    return emitError() << "expected feature_tile and value_tile both positive or both left out, but got " << featureTile
+                       << " and " << valueTile;
   if (piece % keyTile != 0)
     return emitError() << "expected a piece of whole key tiles, but got piece = " << piece
                        << " with key_tile = " << keyTile;
   if (!operand.isF32() && !operand.isF16() && !operand.isBF16())
     return emitError() << "expected operand f32, f16 or bf16, but got " << operand;
   return success();
+}
+
+ScheduleAttr ScheduleAttr::withParts(int64_t parts) const {
+  return get(getContext(), getTarget(), getQueryTile(), getKeyTile(), getPiece(), getOperand(), getWarps(), getStages(),
+             getWarpColumns(), parts, getFeatureTile(), getValueTile());
+}
+
+ScheduleAttr ScheduleAttr::withSlices(int64_t features, int64_t values) const {
+  return get(getContext(), getTarget(), getQueryTile(), getKeyTile(), getPiece(), getOperand(), getWarps(), getStages(),
+             getWarpColumns(), getParts(), features, values);
 }
 
 //===----------------------------------------------------------------------===//

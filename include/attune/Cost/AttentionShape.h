@@ -34,6 +34,7 @@ struct AttentionShape {
   bool keyFolded = false;  ///< keys come as omega x, m wide
   bool grouped = false;    ///< chunked: one state for the query heads of a key-value head, which follow one another
   bool fused = false;      ///< state: made and read in one kernel
+  bool wholeState = false; ///< others read the state, too, or its features are compressed or gated: none of it comes in slices
   bool split = false;      ///< chunked: parts of the sequence side by side, softmax: pieces of keys; as many as the schedule says
   bool keysMapped = false; ///< a kernel of its own stores the keys' features, in f32, for those who read them
   bool projectsInLoad = false; ///< some of its tokens are projected as they are read

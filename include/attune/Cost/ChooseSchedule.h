@@ -26,15 +26,20 @@ struct TriedKernels {
   std::function<double(tile::ScheduleAttr)> seconds;
 };
 
+/// Whether tiles have whole rows of features and values, or slices of them, which take longer and always fit.
+enum class Slices { None, Taken };
+
 /// The schedule that the attentions of one function share on a device: the largest tiles that fit into its fast memory
 /// (and, on a GPU, its registers). Lengths play no part, so that one schedule serves all of them. Where tiles
 /// that do not fit cannot run, the error says what they need and what there is. `storage` is the element type of q, k, v.
 llvm::Expected<tile::ScheduleAttr> chooseSchedule(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
-                                                  const DeviceDescription &device, const TriedKernels &kernels = {});
+                                                  const DeviceDescription &device, const TriedKernels &kernels = {},
+                                                  Slices slices = Slices::None);
 
 /// The schedules with which a GPU's kernels of these attentions can be made, the best first, whether or not a device has room for
 /// them.
-llvm::SmallVector<tile::ScheduleAttr> gpuSchedules(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage);
+llvm::SmallVector<tile::ScheduleAttr> gpuSchedules(llvm::ArrayRef<AttentionShape> shapes, mlir::Type storage,
+                                                   Slices slices = Slices::None);
 
 /// Bytes of shared memory that one thread block takes at most: queries, keys and values in every stage, and whatever else
 /// products read from there.

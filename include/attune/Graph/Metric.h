@@ -75,7 +75,7 @@ public:
   explicit Metric(const cost::DeviceDescription &device) : machine(device) {}
 
   /// The kernels of a function, built and counted, and their schedule, or why the device cannot run them.
-  llvm::Expected<PricedPlan> partition(mlir::func::FuncOp function);
+  llvm::Expected<PricedPlan> partition(mlir::func::FuncOp function, cost::Slices slices = cost::Slices::None);
   /// The kernels of a plan, which its prices are made of.
   llvm::Error count(mlir::func::FuncOp function, PricedPlan &plan);
   PlanPrice price(const PricedPlan &plan, const RuntimeSizes &sizes);
@@ -85,7 +85,8 @@ public:
 
 private:
   /// The schedule with which all attentions of a function run.
-  llvm::Expected<tile::ScheduleAttr> scheduleOf(mlir::func::FuncOp function, llvm::ArrayRef<cost::AttentionShape> attentions);
+  llvm::Expected<tile::ScheduleAttr> scheduleOf(mlir::func::FuncOp function, llvm::ArrayRef<cost::AttentionShape> attentions,
+                                                cost::Slices slices);
   /// Of all kernels of a plan, in a long sequence.
   double longSeconds(mlir::func::FuncOp function, const PricedPlan &plan) const;
 

@@ -19,6 +19,7 @@
 
 #include "HostBuilder.h"
 #include "Regions/KeyStage.h"
+#include "Regions/SlicedFeaturesRegion.h"
 #include "Terms.h"
 #include "attune/Attn/Folded.h"
 
@@ -137,11 +138,23 @@ static Source written(const kernel::Tokens &tokens, ArrayRef<int64_t> widths, co
   return blocks.size() == 1 ? blocks.front() : term(terms::blocks(), blocks);
 }
 
+/// The slice at the site of each block of features.
+static Source writtenSlices(const kernel::Tokens &tokens, int64_t count, RegionDraft &draft, const Place &at) {
+  SmallVector<Source> blocks;
+  for (int64_t block = 0; block < count; ++block) {
+    Dimension columns = draft.plan.featureColumns(tokens.width / count), head{at.head, at.heads / tokens.heads, tokens.firstHead};
+    columns.add = block * (tokens.width / count);
+    blocks.push_back(fusion::memory(tokens.memory, {entryOf(Axis::Batch), head, rowsOf(at.tokens), columns}));
+  }
+  return blocks.size() == 1 ? blocks.front() : term(terms::blocks(), blocks);
+}
+
 /// In units the features of queries lack −|x'|²/2, which cancels.
 static Source carried(attn::MapOp op, RegionDraft &draft, const Place &at) {
   bool inUnits = draft.host.groups().inUnits(op);
   if (const kernel::Tokens *tokens = draft.host.featuresOf(op)) {
-    Source blocks = written(*tokens, carriedWidths(op, inUnits), at);
+    Source blocks = at.slice ? writtenSlices(*tokens, tokens->width / draft.channelsOf(op.getResult()), draft, at)
+                             : written(*tokens, carriedWidths(op, inUnits), at);
     return inUnits ? term(terms::writtenExponents(), {blocks}) : blocks;
   }
   return inUnits ? exponents(op, draft, at, /*squares=*/at.tokens == Axis::Key) : mapped(op, draft, at);
@@ -149,7 +162,7 @@ static Source carried(attn::MapOp op, RegionDraft &draft, const Place &at) {
 
 Tiles kernel::buildMap(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::MapOp>(result.getOwner());
-  unsigned blocks = featureWidths(result).size();
+  unsigned blocks = at.slice ? 1 : featureWidths(result).size();
   return {carried(op, draft, at), llvm::to_vector<2>(llvm::seq<unsigned>(0, blocks)), blocks};
 }
 
@@ -157,9 +170,32 @@ Tiles kernel::buildMap(OpResult result, RegionDraft &draft, const Place &at) {
 // Kernels of features
 //===----------------------------------------------------------------------===//
 
+/// Features of which readers have slices.
+static LogicalResult storeSlices(attn::MapOp map, HostBuilder &host, const Problem &named, bool inUnits) {
+  int64_t heads = map.getResult().getType().getDimSize(1);
+  Problem problem = host.keyProblem(named, map.getSource(), map.getLengths(), heads);
+  problem.schedule = host.slices();
+  FeatureSlices slices{problem, map.getFeatureMap(), host.memoryOf(map.getParameter()), host.memoryOf(map.getShift()),
+                       lastSize(map.getResult()), lastSize(map.getSource()), attn::isFolded(map.getSource()), inUnits,
+                       static_cast<bool>(map.getKeys()), heads};
+  slices.result = host.allocateRows(map.getSource(), heads, slices.blocks() * slices.width());
+  if (failed(host.buildKernel(slices.region())))
+    return failure();
+  if (!inUnits && map.getFeatureMap().isFavor()) { // something is taken off first, which all slices have to do with
+    kernel::Tokens products = slices.result;
+    slices.result = host.allocateRows(map.getSource(), heads, products.width);
+    if (failed(host.buildKernel(slices.powersRegion(products))))
+      return failure();
+  }
+  host.placeFeatures(map, slices.result);
+  return success();
+}
+
 LogicalResult kernel::materializeMap(Operation *op, HostBuilder &host, const Problem &named) {
   auto map = cast<attn::MapOp>(op);
   bool inUnits = host.groups().inUnits(map);
+  if (host.slices().isSliced())
+    return storeSlices(map, host, named, inUnits);
   SmallVector<int64_t, 2> widths = carriedWidths(map, inUnits);
   int64_t columns = 0;
   for (int64_t width : widths)
@@ -188,6 +224,16 @@ LogicalResult kernel::materializeKeyMaximum(Operation *op, HostBuilder &host, co
   RegionDraft draft(host, host.keyProblem(named, maximum.getKey(), maximum.getLengths(), heads), RegionPlanner::OfKeys);
   Place at{Axis::Key, Axis::Head, heads};
   attn::FeatureMapAttr map = maximum.getFeatureMap();
+  if (host.slices().isSliced()) {
+    Problem problem = draft.problem;
+    problem.schedule = host.slices();
+    FeatureSlices slices{problem, map, host.memoryOf(maximum.getParameter()), Value(), map.getFeatureCount(),
+                         lastSize(maximum.getKey()), false, false, true, heads};
+    slices.result = host.allocateRows(maximum.getKey(), heads, slices.width());
+    if (failed(host.buildKernel(slices.region())))
+      return failure();
+    return host.buildKernel(slices.maximumRegion(slices.result, host.resultMemory(maximum.getResult(), maximum.getKey())));
+  }
   // |x'|² is left out of the queries' logarithms, which is what `projection` wants.
   bool squares = map.getStabilizer() != attn::Stabilizer::Projection;
   SmallVector<Source> operands{draft.read(maximum.getKey(), at), draft.parameter(maximum.getParameter(), at)};

@@ -163,8 +163,8 @@ static Source plainSums(Value weights, ArrayRef<Operation *> sums, RegionDraft &
   SmallVector<int64_t> widths;
   for (Operation *sum : sums)
     if (auto product = dyn_cast<attn::ContractOp>(sum)) {
-      values.push_back(draft.read(product.getRhs(), RegionDraft::keysOf(at)));
-      widths.push_back(cast<RankedTensorType>(product.getType()).getDimSize(3));
+      values.push_back(draft.read(product.getRhs(), draft.values(RegionDraft::keysOf(at))));
+      widths.push_back(draft.valueTile(cast<RankedTensorType>(product.getType()).getDimSize(3)));
     }
   Stage keys = draft.keys(keysOfSum(sums.front()), isProjected(pairs.product.getRhs()));
   bool withSums = widths.size() < sums.size();
@@ -183,20 +183,25 @@ static Source sumsInUnits(Value weights, RegionDraft &draft, const Place &at) {
   auto mix = cast<attn::ContractOp>(sumsOf(weights).front());
   auto map = pairs.product.getRhs().getDefiningOp<attn::MapOp>();
   attn::DenominatorAttr guard = guardOf(mix);
-  int64_t width = cast<RankedTensorType>(mix.getType()).getDimSize(3);
+  int64_t width = draft.valueTile(cast<RankedTensorType>(mix.getType()).getDimSize(3));
   Place keys = RegionDraft::keysOf(at);
-  Source q = draft.read(pairs.product.getLhs(), at), v = draft.read(mix.getRhs(), keys);
-  Source k = term(terms::existing(Axis::Key), {draft.read(map, keys)});
+  Source q = draft.read(pairs.product.getLhs(), draft.channels(at)), v = draft.read(mix.getRhs(), draft.values(keys));
+  Source k = term(terms::existing(Axis::Key), {draft.read(map, draft.channels(keys))});
   Source unit = term(terms::featureUnit(), {k}), t = term(terms::inFeatureUnit(), {q, unit});
   Stage stage = draft.keys(keysOfSum(mix));
   stage.step = draft.problem.queryTile();
   stage.segments = {{"seen", Border::Begin, pairs.causal() ? Border::Rows : Border::End, /*masked=*/true}};
-  if (pairs.causal()) {
-    int64_t bands = attn::bandCount(map.getFeatureMap(), cast<RankedTensorType>(map.getSource().getType()).getDimSize(3));
-    auto diagonal = std::make_shared<StepForm>(StepForm{terms::logDiagonal(width, guard, bands), {q, k, unit, v}});
-    stage.segments.push_back({"diagonal", Border::Rows, Border::RowsEnd, /*masked=*/true, diagonal});
+  int64_t bands = attn::bandCount(map.getFeatureMap(), cast<RankedTensorType>(map.getSource().getType()).getDimSize(3));
+  StepForm ofSeen{terms::logPartial(width, guard), {t, k, unit, v}}, ofRest{terms::logDiagonal(width, guard, bands), {q, k, unit, v}};
+  if (draft.plan.isSliced()) { // pairs are summed up over slices first, in units of their own
+    Stage slices = draft.plan.slices(draft.channelsOf(map.getResult()));
+    Source seen = stream(slices, {terms::logPartial(std::nullopt, guard), {t, k, unit}});
+    Source rest = stream(slices, {terms::logDiagonal(std::nullopt, guard, bands), {q, k, unit}});
+    ofSeen = {terms::weighedPartial(width, guard), {seen, v}}, ofRest = {terms::weighedPartial(width, guard), {rest, v}};
   }
-  return stream(stage, {terms::logPartial(width, guard), {t, k, unit, v}});
+  if (pairs.causal())
+    stage.segments.push_back({"diagonal", Border::Rows, Border::RowsEnd, /*masked=*/true, std::make_shared<StepForm>(ofRest)});
+  return stream(stage, ofSeen);
 }
 
 static Tiles sumOver(OpResult result, RegionDraft &draft, const Place &at) {
@@ -222,10 +227,11 @@ Tiles kernel::buildContract(OpResult result, RegionDraft &draft, const Place &at
   auto op = cast<attn::ContractOp>(result.getOwner());
   if (sumsKeys(op))
     return sumOver(result, draft, at);
-  bool pairs = makesPairs(op);
+  if (makesPairs(op)) {
+    Source a = draft.read(op.getLhs(), draft.channels(at)), b = draft.read(op.getRhs(), draft.channels(RegionDraft::keysOf(at)));
+    return {draft.plan.pairs(a, b, draft.channelsOf(op.getLhs()), Representation::Plain, 1, draft.wide())};
+  }
   Source a = draft.read(op.getLhs(), at);
-  if (pairs)
-    return {term(terms::logits(Representation::Plain, 1, draft.wide()), {a, draft.read(op.getRhs(), RegionDraft::keysOf(at))})};
   // The other operand is a state: a S, or a Sᵀ.
   bool wide = draft.wide() || draft.problem.schedule.getTarget() == tile::TargetKind::GPU;
   Source s = draft.host.stateOf(op.getRhs(), Value(), {cast<RankedTensorType>(op.getRhs().getType()).getDimSize(2)}, at);
@@ -243,12 +249,13 @@ Tiles kernel::buildSoftmax(OpResult result, RegionDraft &draft, const Place &at)
   Source &state = draft.shared(op);
   if (!state) {
     Place keys = RegionDraft::keysOf(at);
-    Source q = draft.read(op.getQuery(), at), k = draft.read(op.getKey(), keys), v = draft.read(op.getValue(), keys);
+    Source q = draft.read(op.getQuery(), draft.channels(at)), k = draft.read(op.getKey(), draft.channels(keys));
+    Source v = draft.read(op.getValue(), draft.values(keys));
     Stage stage = draft.keys(keysOfAttention<attn::SoftmaxOp>(op));
     if (attn::executionOf(op).split)
       stage.cut = StageCut{};
-    int64_t width = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);
-    state = softmaxState(draft.problem.schedule, stage, {q, k, v}, op.getScale().convertToDouble(), width);
+    int64_t width = draft.valueTile(cast<RankedTensorType>(op.getValue().getType()).getDimSize(3));
+    state = softmaxState(draft.plan, stage, {q, k, v}, op.getScale().convertToDouble(), draft.channelsOf(op.getQuery()), width);
   }
   return {term(result == op.getOutput() ? terms::softmaxFinish() : terms::logSumExp(), {state})};
 }
@@ -256,13 +263,14 @@ Tiles kernel::buildSoftmax(OpResult result, RegionDraft &draft, const Place &at)
 Tiles kernel::buildPolynomial(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::PolynomialOp>(result.getOwner());
   Place keys = RegionDraft::keysOf(at);
-  Source q = draft.read(op.getQuery(), at), k = draft.read(op.getKey(), keys), v = draft.read(op.getValue(), keys);
+  Source q = draft.read(op.getQuery(), draft.channels(at)), k = draft.read(op.getKey(), draft.channels(keys));
+  Source v = draft.read(op.getValue(), draft.values(keys));
   attn::DenominatorAttr guard = op.getDenominator();
   double scale = op.getScale().convertToDouble();
   if (scale != 1)
     q = term(terms::scale(scale), {q});
-  Source t = term(terms::visible(), {term(terms::logits(Representation::Plain, 1, /*wide=*/true), {q, k})});
-  int64_t degree = op.getDegree(), width = cast<RankedTensorType>(op.getValue().getType()).getDimSize(3);
+  Source t = term(terms::visible(), {draft.plan.pairs(q, k, draft.channelsOf(op.getQuery()), Representation::Plain, 1, /*wide=*/true)});
+  int64_t degree = op.getDegree(), width = draft.valueTile(cast<RankedTensorType>(op.getValue().getType()).getDimSize(3));
   Stage stage = draft.keys(keysOfAttention<attn::PolynomialOp>(op));
   Source state = stream(stage, {terms::powerPartial(degree, width, guard), {t, v}});
   return {term(terms::powerFinish(degree, guard), {state})};

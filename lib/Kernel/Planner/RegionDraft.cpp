@@ -25,8 +25,12 @@ Tiles RegionDraft::make(Value value, const Place &at) {
   if (auto bound = defined.find(op); bound != defined.end())
     return {bound->second.first, {cast<OpResult>(value).getResultNumber()}, bound->second.second};
   const TermRule *rule = op ? ruleOf(op) : nullptr;
-  if (const kernel::Tokens *tokens = host.placeOf(value); tokens)
-    return {plan.tokens(*tokens, at.tokens, at.head, at.heads)};
+  if (const kernel::Tokens *tokens = host.placeOf(value); tokens) {
+    std::optional<Dimension> columns;
+    if (at.slice)
+      columns = at.slice == Axis::Value ? plan.valueColumns() : plan.featureColumns(tokens->width);
+    return {plan.tokens(*tokens, at.tokens, at.head, at.heads, columns)};
+  }
   if (Value rows = host.memoryOf(value); rows && cast<MemRefType>(rows.getType()).getRank() == 3) {
     Dimension head{at.head, at.heads / cast<MemRefType>(rows.getType()).getDimSize(1)};
     return {fusion::memory(rows, {entryOf(Axis::Batch), head, rowsOf(at.tokens)})};
@@ -36,7 +40,7 @@ Tiles RegionDraft::make(Value value, const Place &at) {
 }
 
 Tiles RegionDraft::tiles(Value value, const Place &at) {
-  auto key = std::tuple(value.getAsOpaquePointer(), at.tokens, at.head);
+  auto key = std::tuple(value.getAsOpaquePointer(), at.tokens, at.head, at.slice);
   auto found = known.find(key);
   if (found == known.end())
     found = known.emplace(key, make(value, at)).first;
@@ -58,6 +62,16 @@ Source RegionDraft::readTogether(ValueRange values, const Place &at) {
 void RegionDraft::define(Operation *op, Source source, unsigned tiles) {
   defined[op] = {std::move(source), tiles};
   known.clear();
+}
+
+int64_t RegionDraft::channelsOf(Value value) const {
+  auto map = value.getDefiningOp<attn::MapOp>();
+  const kernel::Tokens *features = map ? host.featuresOf(map) : nullptr;
+  int64_t count = cast<RankedTensorType>(value.getType()).getDimSize(3);
+  if (!plan.isSliced() || !features)
+    return count;
+  bool factors = host.groups().inUnits(map) && map.getFeatureMap().getKind() == attn::FeatureKind::Focused;
+  return features->width / (factors ? 2 : 1);
 }
 
 Source RegionDraft::parameter(Value value, const Place &at) {

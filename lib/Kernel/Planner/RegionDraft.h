@@ -44,6 +44,12 @@ public:
 
   /// The keys that the rows at a place are paired with.
   static Place keysOf(const Place &at) { return {fusion::Axis::Key, at.head, at.heads}; }
+  /// The same place with columns of the slice of channels, or of values, that a tile has; all where there are no slices.
+  Place channels(Place at) const { return inSlice(at, fusion::Axis::Feature); }
+  Place values(Place at) const { return inSlice(at, fusion::Axis::Value); }
+  /// Columns of a tile of values so wide; of all slices of tokens or features.
+  int64_t valueTile(int64_t width) const { return plan.isSliced() ? plan.valueTile() : width; }
+  int64_t channelsOf(mlir::Value value) const;
   bool wide() const { return needsWideProducts(problem); }
 
   HostBuilder &host;
@@ -52,9 +58,13 @@ public:
   const OpSet reads; ///< the ops that the region computes
 
 private:
+  Place inSlice(Place at, fusion::Axis axis) const {
+    at.slice = plan.isSliced() ? std::optional(axis) : std::nullopt;
+    return at;
+  }
   Tiles make(mlir::Value value, const Place &at);
 
-  std::map<std::tuple<void *, fusion::Axis, fusion::Axis>, Tiles> known;
+  std::map<std::tuple<void *, fusion::Axis, fusion::Axis, std::optional<fusion::Axis>>, Tiles> known;
   llvm::DenseMap<mlir::Operation *, std::pair<fusion::Source, unsigned>> defined;
   std::map<std::pair<void *, fusion::Axis>, fusion::Source> parameters;
   std::map<const void *, fusion::Source> stages;

@@ -120,7 +120,9 @@ Source kernel::decayed(Source x, terms::DecaySpan span, Value decay, RegionDraft
 
 StepForm kernel::keySums(const KeySums &sums, RegionDraft &draft, Source b, Source v, const Place &at, bool withSums) {
   SmallVector<int64_t, 2> widths = featureWidths(sums.features);
-  StepForm step{terms::featureSums(widths, sums.width(), draft.wide(), withSums, static_cast<bool>(sums.decay)),
+  if (draft.plan.isSliced())
+    widths = {draft.plan.featureTile(draft.channelsOf(sums.features))};
+  StepForm step{terms::featureSums(widths, draft.valueTile(sums.width()), draft.wide(), withSums, static_cast<bool>(sums.decay)),
                 {decayed(std::move(b), terms::DecaySpan::Until, sums.decay, draft, at), std::move(v)}};
   if (sums.decay)
     step.operands.push_back(decayOver(terms::DecaySpan::Whole, sums.decay, draft, at, widths[0]));
@@ -128,9 +130,10 @@ StepForm kernel::keySums(const KeySums &sums, RegionDraft &draft, Source b, Sour
 }
 
 Source kernel::stateOver(const KeySums &sums, RegionDraft &draft, const Stage &keys, const Place &at, bool withSums) {
-  Source b = existingFeatures(sums.features, draft, at), v = draft.read(sums.value, at);
+  Source b = existingFeatures(sums.features, draft, draft.channels(at)), v = draft.read(sums.value, draft.values(at));
+  int64_t width = draft.valueTile(sums.width()), features = draft.plan.featureTile(draft.channelsOf(sums.features));
   if (draft.host.groups().inUnits(sums.features.getDefiningOp()))
-    return stateOfExponents(keys, b, v, sizeOf(sums.features, 3), sums.width(), draft.wide());
+    return stateOfExponents(keys, b, v, features, width, draft.wide());
   return stream(keys, keySums(sums, draft, b, v, at, withSums));
 }
 
@@ -154,8 +157,11 @@ static Stage keysInPieces(const RegionDraft &draft, const KeySums &sums, StringR
 LogicalResult kernel::materializeState(Operation *op, HostBuilder &host, const Problem &named) {
   KeySums sums(op);
   Problem problem = host.keyProblem(named, sums.features, sums.lengths, sums.heads());
-  StateMemory result = host.allocateState(sums);
+  problem.value.width = sums.width();
+  if (isa<attn::StateOp>(op) && sums.needsSum() && !host.isResult(sums.matrix) && !host.isResult(sums.sum))
+    problem.schedule = host.slices();
   RegionDraft draft(host, problem, RegionPlanner::OfKeys);
+  StateMemory result = host.allocateState(sums, &draft);
   Place at{Axis::Key, Axis::Head, sums.heads()};
   bool merged = isMerged(op);
   Stage keys = keysInPieces(draft, sums, merged ? "" : problem.name + "_merge");
@@ -163,6 +169,8 @@ LogicalResult kernel::materializeState(Operation *op, HostBuilder &host, const P
   if (sums.initialMatrix)
     keys.begin = host.stateOf(sums.initialMatrix, result.sum ? sums.initialSum : Value(), featureWidths(sums.features), at);
   KernelRegion region = stateKernel(draft.plan, keys.cut && merged ? "merged_state" : "state");
+  draft.plan.addValueSlices(region);
+  draft.plan.addFeatureSlices(region, draft.channelsOf(sums.features));
   region.outputs = result.write(stateOver(sums, draft, keys, at, static_cast<bool>(result.sum)), entry);
   return host.buildKernel(region);
 }
@@ -209,7 +217,8 @@ static Source stateAt(attn::ReadoutOp op, RegionDraft &draft, const Place &at) {
   if (state && !draft.host.memoryOf(op.getState()))
     return draft.shared(state);
   Value sum = op.getDenominator().use_empty() ? Value() : op.getSum();
-  return draft.host.stateOf(op.getState(), sum, featureWidths(op.getFeatures()), at);
+  return draft.host.stateOf(op.getState(), sum, featureWidths(op.getFeatures()), at,
+                            draft.plan.isSliced() ? &draft : nullptr, op.getFeatures());
 }
 
 Tiles kernel::buildReadout(OpResult result, RegionDraft &draft, const Place &at) {
@@ -219,8 +228,13 @@ Tiles kernel::buildReadout(OpResult result, RegionDraft &draft, const Place &at)
   if (!read) {
     // A GPU's products take the state as it was summed.
     bool wide = draft.wide() || draft.problem.schedule.getTarget() == tile::TargetKind::GPU || !divides;
-    Source q = draft.read(op.getFeatures(), at), state = stateAt(op, draft, at);
-    if (inUnits) {
+    Source q = draft.read(op.getFeatures(), draft.channels(at)), state = stateAt(op, draft, at);
+    if (draft.plan.isSliced()) {
+      Stage slices = draft.plan.slices(draft.channelsOf(op.getFeatures()));
+      int64_t width = draft.plan.valueTile();
+      read = inUnits ? stream(slices, {terms::logReadouts(width, guardOf(op)), {q, state}})
+                     : stream(slices, {terms::readouts(width), {q, state}});
+    } else if (inUnits) {
       Source c = term(terms::rowUnit(guardOf(op)), {q, state});
       read = term(terms::stateReadoutInUnit(wide), {q, state, c});
     } else {
@@ -246,21 +260,31 @@ Tiles kernel::buildNormalize(OpResult result, RegionDraft &draft, const Place &a
 // EFFATT
 //===----------------------------------------------------------------------===//
 
-/// Tokens in units of log 2.
-static Source logarithms(Source x) { return term(terms::scale(M_LOG2E, Representation::Log), {x}); }
+/// Tokens, or the slice of them at the site, in units of log 2.
+static Source logarithms(Value tokens, RegionDraft &draft, const Place &at) {
+  Source l = term(terms::scale(M_LOG2E, Representation::Log), {draft.read(tokens, draft.channels(at))});
+  int64_t width = sizeOf(tokens, 3);
+  return width % draft.plan.featureTile(width) == 0 ? l : term(terms::existingFeatures(width), {l});
+}
 
 LogicalResult kernel::materializeMeans(Operation *op, HostBuilder &host, const Problem &named) {
   auto effatt = cast<attn::EffattOp>(op);
   int64_t heads = sizeOf(effatt.getKey(), 1), features = sizeOf(effatt.getKey(), 3), width = sizeOf(effatt.getValue(), 3);
-  RegionDraft draft(host, host.keyProblem(named, effatt.getKey(), effatt.getLengths(), heads), RegionPlanner::OfKeys);
+  Problem problem = host.keyProblem(named, effatt.getKey(), effatt.getLengths(), heads);
+  problem.value.width = width, problem.schedule = host.slices();
+  RegionDraft draft(host, problem, RegionPlanner::OfKeys);
   Place at{Axis::Key, Axis::Head, heads};
   Stage keys = existingKeys(draft.plan);
   keys.cut = StageCut{named.schedule.getPiece(), named.name + "_merge"};
-  Source l = term(terms::existing(Axis::Key), {logarithms(draft.read(effatt.getKey(), at))});
-  Source state = stateOfExponents(keys, l, draft.read(effatt.getValue(), at), features, width, draft.wide());
+  Source l = term(terms::existing(Axis::Key), {logarithms(effatt.getKey(), draft, at)});
+  Source state = stateOfExponents(keys, l, draft.read(effatt.getValue(), draft.values(at)), draft.plan.featureTile(features),
+                                  draft.valueTile(width), draft.wide());
   Value means = host.allocateMeans(effatt, {ShapedType::kDynamic, heads, features, width}, draft.problem.key.memory);
   KernelRegion region = stateKernel(draft.plan, "state");
-  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), columnsOf(features), columnsOf(width)};
+  draft.plan.addValueSlices(region);
+  draft.plan.addFeatureSlices(region, features);
+  SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), draft.plan.featureColumns(features),
+                                  draft.plan.isSliced() ? draft.plan.valueColumns() : columnsOf(width)};
   region.outputs = {{term(terms::stateMean(), {state}), means, place}};
   return host.buildKernel(region);
 }
@@ -270,7 +294,13 @@ Tiles kernel::buildEffatt(OpResult result, RegionDraft &draft, const Place &at) 
   Value means = draft.host.meansOf(op);
   ArrayRef<int64_t> shape = cast<MemRefType>(means.getType()).getShape(); // [batch, G, d, dv]
   Dimension shared{at.head, at.heads / shape[1]};
-  Source a = term(terms::inRowUnit(), {logarithms(draft.read(op.getQuery(), at))});
+  Source l = logarithms(op.getQuery(), draft, at);
+  if (draft.plan.isSliced()) {
+    Source s = fusion::memory(means, {entryOf(Axis::Batch), shared, draft.plan.featureColumns(shape[2]), draft.plan.valueColumns()});
+    Source sums = stream(draft.plan.slices(shape[2]), {terms::softmaxPartial(draft.plan.valueTile()), {l, s}});
+    return {term(terms::softmaxFinish(), {sums})};
+  }
+  Source a = term(terms::inRowUnit(), {l});
   Source s = fusion::memory(means, {entryOf(Axis::Batch), shared, columnsOf(shape[2]), columnsOf(shape[3])});
   auto none = attn::DenominatorAttr::get(op.getContext(), 0.0, 0.0);
   return {term(terms::normalize(none), {term(terms::weightedMean(), {a, s})})};

@@ -176,10 +176,15 @@ Extent HostBuilder::extentOf(Value rows, Value lengths) const {
   return {memory, static_cast<unsigned>(cast<MemRefType>(memory.getType()).getRank() - 2), 0, memoryOf(lengths)};
 }
 
-Source HostBuilder::stateOf(Value matrix, Value sum, ArrayRef<int64_t> widths, const Place &at) const {
+Source HostBuilder::stateOf(Value matrix, Value sum, ArrayRef<int64_t> widths, const Place &at, const RegionDraft *slices,
+                            Value features) const {
   Value memory = memoryOf(matrix);
   ArrayRef<int64_t> shape = cast<MemRefType>(memory.getType()).getShape(); // [batch, heads, m, dv]
   StateMemory state{memory, memoryOf(sum), units.lookup(matrix), SmallVector<int64_t, 2>(widths), shape[3]};
+  if (slices) {
+    state.features = {shape[2]}, state.valueTile = slices->plan.valueTile();
+    state.featureTile = slices->plan.featureTile(slices->channelsOf(features));
+  }
   return state.read({entryOf(Axis::Batch), Dimension{at.head, at.heads / shape[1]}});
 }
 
@@ -200,8 +205,18 @@ Tokens HostBuilder::allocateRows(Value source, int64_t heads, int64_t columns) {
   return {site.workspace({dynamic, heads, dynamic, columns}, {batch, count}), 0, heads, columns, {}};
 }
 
-StateMemory HostBuilder::allocateState(const KeySums &sums) {
+StateMemory HostBuilder::allocateState(const KeySums &sums, const RegionDraft *slices) {
   StateMemory result;
+  if (slices && slices->plan.isSliced()) { // blocks of features with whole numbers of slices
+    TileBuilder host(site.host, site.loc);
+    Value batch = host.dim(rowsOf(sums.features).memory, 0);
+    bool inUnits = featureGroups.inUnits(sums.features.getDefiningOp());
+    int64_t count = slices->channelsOf(sums.features);
+    result = StateMemory::allocate(site, {.units = inUnits}, batch, sums.heads(), {count}, sums.width());
+    workspaces[sums.matrix] = result.matrix, workspaces[sums.sum] = result.sum, units[sums.matrix] = result.unit;
+    result.featureTile = slices->plan.featureTile(count), result.valueTile = slices->plan.valueTile();
+    return result;
+  }
   if (sums.needsSum())
     result.sum = resultMemory(sums.sum, sums.features);
   if (featureGroups.inUnits(sums.features.getDefiningOp())) {
@@ -278,6 +293,13 @@ LogicalResult HostBuilder::writeRows(const Problem &named, Operation *reduction,
     if (ruleOf(op)->keys && ruleOf(op)->keys(op).window != seen.window)
       return op->emitError() << "expected reductions with one window where an output is made of several (not supported yet)";
   Problem problem = rowsProblem(named, outputs.front(), seen);
+  auto readout = dyn_cast_or_null<attn::ReadoutOp>(reduction);
+  if (rule && !(readout && readout.getDenominator().use_empty())) {
+    problem.schedule = schedule;
+    for (const WrittenValue &output : outputs)
+      if (shapeOf(output.value).size() == 4)
+        problem.value.width = std::max(problem.value.width, shapeOf(output.value)[3]);
+  }
   RegionDraft draft(*this, problem, seen.keys ? RegionPlanner::OfAll : RegionPlanner::OfQueries, std::move(reads));
   Place at{Axis::Query, Axis::Head, problem.heads()};
   return buildKernel(draft.plan.region(rule ? rule->kernel : "tokens", outputsOf(draft, outputs, at)));

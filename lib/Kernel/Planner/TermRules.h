@@ -26,6 +26,7 @@ struct Problem;
 struct Place {
   fusion::Axis tokens, head;
   int64_t heads;
+  std::optional<fusion::Axis> slice = std::nullopt; ///< columns of that axis, where tiles have slices; none: all
 };
 
 /// The tiles that stand for a value: some of those of a source.

@@ -31,6 +31,7 @@ std::shared_ptr<const Extents> RegionPlanner::makeExtents(Scope scope) const {
     at(Axis::Key) = {k, tokenDimension(k), 0, problem.lengths, problem.window};
   if (problem.causal && scope == OfAll)
     at(Axis::Key).causal = Axis::Query;
+  at(Axis::Value).count = problem.valueWidth();
   return result;
 }
 
@@ -59,10 +60,11 @@ Source RegionPlanner::projected(const Tokens &tokens, Axis axis, Dimension head)
   return bias ? fusion::term(terms::addBias(axis), {result, fusion::memory(bias, {columnsOfHead})}) : result;
 }
 
-Source RegionPlanner::tokens(const Tokens &tokens, Axis axis, Axis headAxis, int64_t heads) const {
-  Dimension head{headAxis, heads / tokens.heads, tokens.firstHead};
+Source RegionPlanner::tokens(const Tokens &tokens, Axis axis, Axis headAxis, int64_t heads,
+                             std::optional<Dimension> columns) const {
+  Dimension head{headAxis, heads / tokens.heads, tokens.firstHead}, all = columnsOf(tokens.width);
   Source x = tokens.projection ? projected(tokens, axis, head)
-                               : fusion::memory(tokens.memory, {entryOf(Axis::Batch), head, rowsOf(axis), columnsOf(tokens.width)});
+                               : fusion::memory(tokens.memory, {entryOf(Axis::Batch), head, rowsOf(axis), columns.value_or(all)});
   for (const TokenStep &step : tokens.steps)
     x = term(step.kind == TokenStep::Kind::Rope ? terms::rope(axis, step)
                                                 : terms::qkNorm(step.number, step.kind == TokenStep::Kind::L2),
@@ -82,6 +84,50 @@ Stage RegionPlanner::keys(bool dearSteps) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+Dimension RegionPlanner::valueColumns() const {
+  return isSliced() ? Dimension{Axis::Value, 1, 0, 1, valueTile()} : columnsOf(problem.valueWidth());
+}
+
+Dimension RegionPlanner::featureColumns(int64_t width) const {
+  return isSliced() ? Dimension{Axis::Feature, 1, 0, 1, featureTile(width)} : columnsOf(width);
+}
+
+Stage RegionPlanner::over(Axis axis, int64_t count, int64_t step) const {
+  auto own = std::make_shared<Extents>(*extents);
+  (*own)[axis].count = count;
+  Stage stage = all(axis, step);
+  stage.extents = own;
+  return stage;
+}
+
+Source RegionPlanner::pairs(Source a, Source b, int64_t width, Representation gives, double scale, bool wide) const {
+  if (!isSliced())
+    return term(terms::logits(gives, scale, wide), {std::move(a), std::move(b)});
+  bool scaled = scale != 1;
+  auto digits = wide ? terms::Digits::Wide : terms::Digits::Operand;
+  Source sums = stream(slices(width), {terms::pairs(Axis::Query, Axis::Key, scaled ? Representation::Plain : gives, digits),
+                                       {std::move(a), std::move(b)}});
+  return scaled ? term(terms::scale(scale, gives), {sums}) : sums;
+}
+
+void RegionPlanner::addValueSlices(KernelRegion &region) const {
+  if (isSliced())
+    region.grid.push_back({Axis::Value, tile::Axis::Head, valueTile()});
+}
+
+void RegionPlanner::addFeatureSlices(KernelRegion &region, int64_t count) const {
+  if (!isSliced())
+    return;
+  auto own = std::make_shared<Extents>(*region.extents);
+  (*own)[Axis::Feature].count = count;
+  region.extents = own;
+  region.grid.push_back({Axis::Feature, tile::Axis::Head, featureTile(count)});
+}
+
+//===----------------------------------------------------------------------===//
 // Outputs
 //===----------------------------------------------------------------------===//
 
@@ -89,14 +135,15 @@ Source RegionPlanner::withLepe(Source o, const Output &output) const {
   if (!output.lepe)
     return o;
   const Lepe &lepe = *output.lepe;
-  int64_t width = lepe.value.width;
   Extent extent{lepe.value.memory, tokenDimension(lepe.value.memory), 0, lepe.lengths};
   if (lepe.inWindow)
     extent.window = problem.window;
-  SmallVector<Source> operands{o, tokens(lepe.value, Axis::Key)};
+  Dimension columns = isSliced() ? valueColumns() : columnsOf(lepe.value.width);
+  SmallVector<Source> operands{o, tokens(lepe.value, Axis::Key, Axis::Head, problem.heads(), columns)};
   if (lepe.bias)
-    operands.push_back(fusion::memory(lepe.bias, {entryOf(Axis::Head), columnsOf(width)}));
-  return fusion::term(terms::lepe({lepe.weight, lepe.packed, width, lepe.columns, lepe.inWindow, extent}), operands);
+    operands.push_back(fusion::memory(lepe.bias, {entryOf(Axis::Head), columns}));
+  terms::Taps taps{lepe.weight, lepe.packed, columns.count, lepe.columns, lepe.inWindow, extent, isSliced()};
+  return fusion::term(terms::lepe(taps), operands);
 }
 
 /// The output of a head with what comes after the attention.
@@ -117,16 +164,20 @@ RegionOutput RegionPlanner::output(Source o, const Output &output, int64_t width
     return {o, output.memory, {entryOf(Axis::Batch), rowsOf(Axis::Query), columnsOf(type.getDimSize(2))}};
   RegionOutput result{o, output.memory, {entryOf(Axis::Batch), {Axis::Head, 1, output.firstHead}, rowsOf(Axis::Query)}};
   if (width)
-    result.dimensions.push_back(columnsOf(width)), result.dimensions.back().add = column;
+    result.dimensions.push_back(isSliced() ? valueColumns() : columnsOf(width)), result.dimensions.back().add = column;
+  else if (isSliced())
+    result.alikeAlong = Axis::Value;
   return result;
 }
 
 KernelRegion RegionPlanner::region(StringRef suffix, ArrayRef<RegionOutput> outputs) const {
-  GridAxis batch{Axis::Batch, tile::Axis::Batch}, head{Axis::Head, tile::Axis::Head};
   GridAxis query{Axis::Query, tile::Axis::QueryBlock, problem.queryTile()};
-  KernelRegion region{problem.name, suffix.str(), problem.schedule, {batch, head, query}, extents, {}};
-  if (problem.output.projection)
-    region.grid = {batch, query};
+  KernelRegion region{problem.name, suffix.str(), problem.schedule, {{Axis::Batch, tile::Axis::Batch}}, extents, {}};
+  if (!problem.output.projection) {
+    region.grid.push_back({Axis::Head, tile::Axis::Head});
+    addValueSlices(region);
+  }
+  region.grid.push_back(query);
   region.outputs.assign(outputs.begin(), outputs.end());
   return region;
 }

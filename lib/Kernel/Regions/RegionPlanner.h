@@ -25,11 +25,30 @@ public:
   enum Scope { OfAll, OfKeys, OfQueries };
   explicit RegionPlanner(const Problem &problem, Scope scope = OfAll) : problem(problem), extents(makeExtents(scope)) {}
 
-  /// Tokens of the head at the site, those of `axis`; heads are counted by an axis of `heads` entries.
-  fusion::Source tokens(const Tokens &tokens, fusion::Axis axis, fusion::Axis headAxis, int64_t heads) const;
+  /// Tokens of the head at the site, those of `axis`; heads are counted by an axis of `heads` entries. Of tokens that lie in memory as
+  /// they are some columns can be read.
+  fusion::Source tokens(const Tokens &tokens, fusion::Axis axis, fusion::Axis headAxis, int64_t heads,
+                        std::optional<fusion::Dimension> columns = std::nullopt) const;
   fusion::Source tokens(const Tokens &of, fusion::Axis axis) const {
     return tokens(of, axis, fusion::Axis::Head, problem.heads());
   }
+  /// scale · a bᵀ of queries and keys so wide, or of their features: of whole rows, or summed over slices of them.
+  fusion::Source pairs(fusion::Source a, fusion::Source b, int64_t width, fusion::Representation gives, double scale,
+                       bool wide) const;
+
+  bool isSliced() const { return problem.schedule.isSliced(); }
+  /// How many columns a tile of values, and one of tokens so wide, has; which those are.
+  int64_t valueTile() const { return tileOf(problem.schedule.getValueTile(), problem.valueWidth()); }
+  int64_t featureTile(int64_t width) const { return tileOf(problem.schedule.getFeatureTile(), width); }
+  fusion::Dimension valueColumns() const;
+  fusion::Dimension featureColumns(int64_t width) const;
+  /// The stage over the slices of tokens so wide; over `count` entries of an axis.
+  fusion::Stage slices(int64_t width) const { return over(fusion::Axis::Feature, width, featureTile(width)); }
+  fusion::Stage over(fusion::Axis axis, int64_t count, int64_t step) const;
+  /// Adds slices to the grid, if there are any, behind its heads: of values, or of so many features.
+  void addValueSlices(fusion::KernelRegion &region) const;
+  void addFeatureSlices(fusion::KernelRegion &region, int64_t count) const;
+
   /// The stage over the keys that queries see: tiles that every row sees in full, then the rest with a mask. On a GPU one
   /// segment with the mask where a step has products of `precision f32`: in f32, and for `dearSteps`.
   fusion::Stage keys(bool dearSteps = false) const;
@@ -49,6 +68,7 @@ public:
   std::shared_ptr<const fusion::Extents> extents;
 
 private:
+  static int64_t tileOf(int64_t slice, int64_t width) { return slice == 0 ? width : std::min(slice, width); }
   std::shared_ptr<const fusion::Extents> makeExtents(Scope scope) const;
   /// Every entry of an axis.
   fusion::Stage all(fusion::Axis axis, int64_t step) const;

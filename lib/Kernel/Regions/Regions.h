@@ -15,8 +15,8 @@ namespace attune::kernel {
 struct StateMemory;
 
 /// m, l, acc of exact attention over a stage of keys, of queries, keys and values [tokens, width]; `scale` multiplies the logits.
-fusion::Source softmaxState(tile::ScheduleAttr schedule, fusion::Stage keys, llvm::ArrayRef<fusion::Source> qkv, double scale,
-                            int64_t width);
+fusion::Source softmaxState(const RegionPlanner &plan, fusion::Stage keys, llvm::ArrayRef<fusion::Source> qkv, double scale,
+                            int64_t channels, int64_t width);
 /// Exact attention of a problem's tokens.
 fusion::KernelRegion softmaxRegion(const Problem &problem, double scale);
 
@@ -40,6 +40,11 @@ llvm::SmallVector<fusion::KernelRegion, 3> evaRegions(BuildSite &site, const Pro
 
 /// problem.output.memory [batch, heads, tokens, width] = the projection of problem.query.
 fusion::KernelRegion projectionRegion(const Problem &problem);
+
+/// problem.output.memory [batch, heads, tokens, width] = problem.query after its steps: rotated, slice by slice; normalised, by whole
+/// rows.
+fusion::KernelRegion rotationRegion(const Problem &problem);
+fusion::KernelRegion normalizedRowsRegion(const Problem &problem);
 
 /// problem.output.memory [batch, tokens, D] = the heads of problem.query side by side · weight [heads·width, D] + bias. `areSums` says
 /// that nothing has divided them (attune/Attn/HeadRange.h).

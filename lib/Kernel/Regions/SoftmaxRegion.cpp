@@ -25,18 +25,23 @@ using namespace attune::kernel;
 using namespace attune::fusion;
 
 /// The scale goes into the query if that is exact enough (f32 operands), else onto the scores.
-Source kernel::softmaxState(tile::ScheduleAttr schedule, Stage keys, ArrayRef<Source> qkv, double scale, int64_t width) {
+Source kernel::softmaxState(const RegionPlanner &plan, Stage keys, ArrayRef<Source> qkv, double scale, int64_t channels,
+                            int64_t width) {
   double factor = scale * M_LOG2E;
-  bool ofQuery = schedule.getOperand().isF32();
+  bool ofQuery = plan.problem.schedule.getOperand().isF32();
   Source q = ofQuery ? term(terms::scale(factor), {qkv[0]}) : qkv[0];
-  Source s = term(terms::logits(Representation::Log, ofQuery ? 1 : factor, /*wide=*/false), {q, qkv[1]});
+  Source s = plan.pairs(q, qkv[1], channels, Representation::Log, ofQuery ? 1 : factor, /*wide=*/false);
   return stream(std::move(keys), {terms::softmaxPartial(width), {term(terms::visible(), {s}), qkv[2]}});
 }
 
 KernelRegion kernel::softmaxRegion(const Problem &problem, double scale) {
   RegionPlanner plan(problem);
-  SmallVector<Source> qkv{plan.tokens(problem.query, Axis::Query), plan.tokens(problem.key, Axis::Key),
-                          plan.tokens(problem.value, Axis::Key)};
-  Source state = softmaxState(problem.schedule, plan.keys(), qkv, scale, problem.valueWidth());
+  auto slice = [&](const Tokens &of, Axis axis, Dimension columns) {
+    return plan.tokens(of, axis, Axis::Head, problem.heads(), columns);
+  };
+  Dimension channels = plan.featureColumns(problem.width());
+  SmallVector<Source> qkv{slice(problem.query, Axis::Query, channels), slice(problem.key, Axis::Key, channels),
+                          slice(problem.value, Axis::Key, plan.valueColumns())};
+  Source state = softmaxState(plan, plan.keys(), qkv, scale, problem.width(), plan.valueTile());
   return plan.region("softmax", plan.finished(term(terms::softmaxFinish(), {state})));
 }

@@ -58,6 +58,12 @@ SmallVector<SmallVector<int64_t>> StateMemory::shapes() const {
 
 SmallVector<Dimension, 4> StateMemory::placeOf(const Tile &tile, ArrayRef<Dimension> at) const {
   SmallVector<Dimension, 4> place(at);
+  if (featureTile) {
+    place.push_back({Axis::Feature, 1, 0, 1, featureTile});
+    if (tile.isMatrix)
+      place.push_back({Axis::Value, 1, 0, 1, valueTile});
+    return place;
+  }
   place.push_back(columnsOf(tile.count));
   place.back().add = tile.feature;
   if (tile.isMatrix)
@@ -92,6 +98,7 @@ SmallVector<RegionOutput, 2> StateMemory::write(Source state, ArrayRef<Dimension
   if (left)
     outputs.push_back({left, transition, transitionAt(at)});
   for (auto [number, tile] : llvm::enumerate(tiles()))
-    outputs.push_back({state, tile.memory, placeOf(tile, at), static_cast<unsigned>(number)});
+    outputs.push_back({state, tile.memory, placeOf(tile, at), static_cast<unsigned>(number),
+                       featureTile && !tile.isMatrix ? std::optional(Axis::Value) : std::nullopt});
   return outputs;
 }

@@ -26,6 +26,7 @@ struct StateMemory {
   int64_t width = 0;                      ///< of values
   mlir::Value transition = {}; ///< of spans: what is left of S and z before, [indices…, feature, 1], or what becomes of S,
                                ///< [indices…, feature, feature]; null: all of it is left
+  int64_t featureTile = 0, valueTile = 0; ///< of the slice at the site that is read and written; 0: all is
 
   /// What a state has beside S.
   struct Parts {

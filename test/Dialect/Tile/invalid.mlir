@@ -741,6 +741,14 @@ tile.kernel @k() grid(batch)
 
 // -----
 
+// expected-error @+2 {{expected feature_tile and value_tile both positive or both left out, but got 64 and 0}}
+tile.kernel @k() grid(batch)
+    attributes {schedule = #tile.schedule<target = gpu, query_tile = 64, key_tile = 64, piece = 2048, operand = f32, warps = 4, stages = 1, feature_tile = 64>} {
+  tile.return
+}
+
+// -----
+
 // expected-error @+2 {{expected operand f32, f16 or bf16, but got 'i8'}}
 tile.kernel @k() grid(batch)
     attributes {schedule = #tile.schedule<target = cpu, query_tile = 64, key_tile = 64, piece = 2048, operand = i8, warps = 1, stages = 1>} {

@@ -166,6 +166,35 @@ TEST_F(ChooseSchedule, GpuStatesMustFitInRegisters) {
               ::testing::HasSubstr("expected at most 75 accumulators a thread on made up, but got 76"));
 }
 
+// Slices are as wide as registers of the largest tiles allow, and asked of whoever can make kernels.
+TEST_F(ChooseSchedule, GpuSlicesAreAsWideAsFits) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  device.fastBytes.value = 100000;
+  device.accumulatorsPerThread.value = 144;
+  auto bf16 = mlir::BFloat16Type::get(&context);
+  auto sliced = [&](int64_t width, std::function<bool(tile::ScheduleAttr)> areMade) {
+    return llvm::cantFail(chooseSchedule(wide(Form::Online, width), bf16, device, {.areMade = std::move(areMade)}, Slices::Taken));
+  };
+  // Over 128 threads: outputs of 64·128 and scores, 96 registers, and 32 for queries of 64·128 in pairs; of 64·256 they are 192.
+  tile::ScheduleAttr schedule = sliced(4096, [](tile::ScheduleAttr) { return true; });
+  EXPECT_EQ(schedule.getQueryTile(), 64);
+  EXPECT_EQ(schedule.getFeatureTile(), 128);
+  EXPECT_EQ(schedule.getValueTile(), 128);
+  // Kernels that cannot be made have narrower ones.
+  schedule = sliced(4096, [](tile::ScheduleAttr asked) { return asked.getFeatureTile() <= 64; });
+  EXPECT_EQ(schedule.getFeatureTile(), 64);
+  // Rotated rows are rotated by a kernel of their own, which stores f32: keys of 64·64 are 32 registers beside the scores.
+  AttentionShape rotated = wide(Form::Online, 128);
+  rotated.queryRope = rotated.keyRope = true;
+  device.accumulatorsPerThread.value = 128;
+  EXPECT_FALSE(bool(llvm::expectedToOptional(chooseSchedule(rotated, bf16, device))));
+  schedule = llvm::cantFail(chooseSchedule(rotated, bf16, device, {.areMade = [](tile::ScheduleAttr) { return true; }}, Slices::Taken));
+  EXPECT_EQ(schedule.getFeatureTile(), 64);
+  // Past the widest there are none.
+  llvm::Expected<tile::ScheduleAttr> refused = chooseSchedule(wide(Form::Online, 4097), bf16, device, {}, Slices::Taken);
+  EXPECT_THAT(llvm::toString(refused.takeError()), ::testing::HasSubstr("no schedule fits: "));
+}
+
 // A state of 128·128 over 4 warps is 128 accumulators of a thread; over 8, with columns over two or four, 64.
 TEST_F(ChooseSchedule, GpuWarpsSplitTheColumnsOfWideTiles) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
@@ -274,7 +303,8 @@ TEST_F(ChooseSchedule, RotatedTokensStayWithinAWarp) {
   EXPECT_EQ(schedule.getWarpGrid(), (tile::WarpGrid{4, 1}));
   EXPECT_EQ(schedule.getKeyTile(), 32);
   EXPECT_EQ(accumulatorsPerThread(shape, schedule), 144);
-  // Twice as wide they fit no grid of one column, and run all the same.
+  // Twice as wide they fit no grid of one column: they have slices.
   shape.width = shape.valueWidth = 128;
-  EXPECT_EQ(llvm::cantFail(chooseSchedule(shape, f32, device)).getWarpColumns(), 1);
+  EXPECT_FALSE(bool(llvm::expectedToOptional(chooseSchedule(shape, f32, device))));
+  EXPECT_TRUE(bool(llvm::expectedToOptional(chooseSchedule(shape, f32, device, {}, Slices::Taken))));
 }
