@@ -225,8 +225,8 @@ static int64_t longestChunk(const AttentionShape &shape) {
   return shape.form != attn::Form::Chunked ? 64 : erases && ofChannels ? 16 : erases || ofChannels ? 32 : 64;
 }
 
-/// A chunk that erases has many tiles at once: more warps hold them in registers.
-static int64_t fewestWarps(const AttentionShape &shape) { return shape.gated >= 8 ? 8 : 1; }
+/// A chunk whose tokens decay or erase has many tiles at once: more warps hold them in registers.
+static int64_t fewestWarps(const AttentionShape &shape) { return shape.gated && shape.form == attn::Form::Chunked ? 8 : 1; }
 
 /// Can the kernels of an attention be made with these tiles and this grid, with no row of warps idle?
 static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {

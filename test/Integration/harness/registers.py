@@ -71,7 +71,8 @@ def forms_of(spec):
     fields = read_spec(spec)
     mechanisms = [part["mechanism"] for part in fields.get("parts", [fields])]
     linear = any(mechanism.get("kind") in ("kernel", "polysketch") for mechanism in mechanisms)
-    return ["quadratic", "chunked" if fields.get("causal") else "state"] if linear else []
+    no_pairs = any("erase" in mechanism or mechanism.get("decay", {}).get("per") == "channel" for mechanism in mechanisms)
+    return ["quadratic"] * (not no_pairs) + ["chunked" if fields.get("causal") else "state"] if linear else []
 
 
 def main():
