@@ -58,6 +58,7 @@ public:
   llvm::StringRef fileName;
   mlir::OpBuilder builder;
   llvm::StringMap<mlir::Value> arguments;
+  mlir::Value lse; ///< of the mechanism, if the spec asks for it
 };
 
 /// q, k and v of all heads: the inputs, projected, turned and normalised as the spec says.

@@ -26,6 +26,7 @@ public:
 private:
   FloatAttr scale() { return b.number(b.spec.logitScale(part)); }
   UnitAttr causal() { return b.unitIf(b.spec.causal); }
+  IntegerAttr last() { return m.window && m.window->last ? b.integer(*m.window->last) : IntegerAttr(); }
   attn::DenominatorAttr guard();
   attn::FeatureMapAttr featureMap();
   Value buildSoftmax();
@@ -61,14 +62,16 @@ attn::FeatureMapAttr MechanismBuilder::featureMap() {
 }
 
 Value MechanismBuilder::buildSoftmax() {
-  return attn::SoftmaxOp::create(b.builder, place, output, Type(), q, k, v, lengths, scale(), causal(),
-                                 buildWindow(b, m), /*execution=*/{})
-      .getOutput();
+  Type lse = b.spec.lse ? b.typeOf(lseTensor(b.spec)) : Type();
+  auto softmax = attn::SoftmaxOp::create(b.builder, place, output, lse, q, k, v, lengths, b.parameter(part, "slope"), scale(), causal(),
+                                         buildWindow(b, m), last(), m.softcap ? b.number(*m.softcap) : FloatAttr(), /*execution=*/{});
+  b.lse = softmax.getLse();
+  return softmax.getOutput();
 }
 
 Value MechanismBuilder::buildPolynomial() {
   return attn::PolynomialOp::create(b.builder, place, output, q, k, v, lengths, b.integer(m.degree), scale(), guard(),
-                                    causal(), buildWindow(b, m))
+                                    causal(), buildWindow(b, m), last())
       .getOutput();
 }
 
@@ -138,7 +141,7 @@ Value MechanismBuilder::build() {
 }
 
 attn::WindowAttr buildWindow(AttnBuilder &b, const Mechanism &mechanism) {
-  if (!mechanism.window)
+  if (!mechanism.window || mechanism.window->last)
     return {};
   const Window &window = *mechanism.window;
   if (window.length)

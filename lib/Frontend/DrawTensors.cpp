@@ -58,6 +58,12 @@ static void drawGates(const RandomTensor &random, double deviation, HostTensor &
     out.data<float>()[i] = static_cast<float>(deviation / (1 + std::exp(-random.normal(i))));
 }
 
+static void drawSlopes(const SpecTensor &tensor, HostTensor &out) {
+  for (int64_t i = 0, e = out.count(); i < e; ++i)
+    out.data<float>()[i] =
+        static_cast<float>(std::exp2(-8 * static_cast<double>(tensor.first + i + 1) / static_cast<double>(tensor.heads)));
+}
+
 HostTensor drawTensor(const SpecTensor &tensor, uint64_t seed) {
   llvm::SmallVector<int64_t, 4> shape = llvm::map_to_vector<4>(tensor.shape, [](Size size) { return *size; });
   ElementType type = tensor.elements == Elements::Index ? ElementType::I32 : ElementType::F32;
@@ -84,6 +90,9 @@ HostTensor drawTensor(const SpecTensor &tensor, uint64_t seed) {
     break;
   case Elements::Gate:
     drawGates(random, tensor.deviation, result);
+    break;
+  case Elements::Slope:
+    drawSlopes(tensor, result);
     break;
   }
   return result;

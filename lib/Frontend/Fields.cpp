@@ -124,8 +124,9 @@ int64_t Fields::sizeThat(llvm::StringRef name, llvm::function_ref<int64_t(int64_
     return *value.integer;
   int64_t closest = value.isSize() ? next(*value.integer) : 0;
   wrongValue(name, expected + (" for '" + name + "'").str(),
-             closest > 0 && closest <= INT32_MAX ? "the next that will do is " + std::to_string(closest)
-                                                 : integerNote(*valueOf(name)));
+             closest == 0                                ? integerNote(*valueOf(name))
+             : closest > 0 && closest <= INT32_MAX ? "the next that will do is " + std::to_string(closest)
+                                                         : "none that will do is as large: take a smaller one");
   return 1;
 }
 

@@ -17,7 +17,7 @@ Names topFields() {
   static constexpr llvm::StringRef names[] = {"attention",   "dtype",    "batch",      "queries",   "keys",
                                               "heads",       "kv_heads", "qk_heads",   "head_dim",  "value_dim",   "causal",
                                               "key_lengths", "scale",    "projection", "rope",      "qk_norm",
-                                              "mechanism",   "parts",    "allow",      "pin"};
+                                              "mechanism",   "parts",    "allow",      "pin",       "results"};
   return names;
 }
 
@@ -28,7 +28,7 @@ Names mechanismKinds() {
 }
 
 Names fieldsOf(MechanismKind kind) {
-  static constexpr llvm::StringRef softmax[] = {"kind", "low_rank", "window", "lepe"};
+  static constexpr llvm::StringRef softmax[] = {"kind", "low_rank", "window", "lepe", "softcap", "alibi"};
   static constexpr llvm::StringRef polynomial[] = {"kind", "degree", "denominator", "window", "lepe"};
   static constexpr llvm::StringRef kernel[] = {"kind",   "feature_map", "denominator", "low_rank",
                                                "window", "lepe",        "decay",       "erase", "write"};
@@ -79,8 +79,8 @@ Names normKinds() {
 
 std::string remarkOnField(llvm::StringRef field) {
   static constexpr llvm::StringRef planned[] = {
-      "state", "packed", "sequences", "results", "gradients", // of the spec
-      "softcap", "alibi", "score", "mask", "weight", "tensors"};
+      "state", "packed", "sequences", "gradients", // of the spec
+      "score", "mask", "weight", "tensors"};
   return llvm::is_contained(planned, field) ? "'" + field.str() + "' is not supported yet" : "";
 }
 

@@ -26,6 +26,8 @@ private:
   bool causal() const { return rules.spec.causal && rules.good({"causal"}); }
   void checkPolysketch();
   void checkTiles();
+  void checkLast();
+  void checkAlibi();
   void checkLowRank();
   void checkStabilizer();
   void checkLepe();
@@ -59,6 +61,23 @@ void MechanismRules::checkTiles() {
       rules.atValue(path("window.size[" + std::to_string(i) + "]"), "a divisor of " + std::to_string(all), shown(tile),
                     "the tiles must cover the grid exactly");
   }
+}
+
+/// S70 and S71: the last keys that a query sees.
+void MechanismRules::checkLast() {
+  if (!m.window || !m.window->last || !good({"kind", "window"}))
+    return;
+  if (!is(MechanismKind::Softmax) && !is(MechanismKind::Polynomial)) // S70
+    return rules.atKey(path("window.last"), "softmax or polynomial with window.last", nameOf(m.kind).str(),
+                       "remove `window`, or write `window: {length: …}`");
+  if (rules.good({"causal"}) && !rules.spec.causal) // S71
+    rules.atKey(path("window.last"), "causal: true with window.last", "causal: false", "add `causal: true`, or remove `window`");
+}
+
+/// S72: compressed keys have no place.
+void MechanismRules::checkAlibi() {
+  if (m.alibi && m.lowRank && good({"alibi", "low_rank"}))
+    rules.atKey(path("alibi"), "either alibi or low_rank", "both", "remove one of the two");
 }
 
 /// S44, S45, S46 and S47.
@@ -180,6 +199,8 @@ void MechanismRules::check() {
   if (is(MechanismKind::Polysketch))
     checkPolysketch();
   checkTiles();
+  checkLast();
+  checkAlibi();
   checkLowRank();
   checkStabilizer();
   checkLepe();

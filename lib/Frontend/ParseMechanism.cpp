@@ -179,6 +179,10 @@ Mechanism parseMechanism(Fields &owner) {
     parseDenominator(fields, mechanism);
   if (allowed("lepe"))
     mechanism.lepe = parseLepe(fields);
+  if (allowed("softcap"))
+    mechanism.softcap = fields.positive("softcap", 1);
+  if (allowed("alibi"))
+    mechanism.alibi = fields.boolean("alibi", false);
   if (allowed("decay"))
     mechanism.decay = parsePer(fields, "decay", grammar::decays());
   if (allowed("erase"))

@@ -14,13 +14,18 @@ Window parseWindow(const Fields &mechanism, bool onlyLength) {
   Window window;
   if (!fields.isMapping())
     return window;
+  if (!onlyLength && fields.has("last")) {
+    fields.allowOnly({"last"}, "window");
+    window.last = fields.size("last");
+    return window;
+  }
   bool asLength = onlyLength || fields.has("length");
   if (asLength)
     fields.allowOnly({"length"}, "window");
   else if (fields.has("grid") || fields.has("size"))
     fields.allowOnly({"grid", "size"}, "window");
   else
-    fields.allowOnly({"length", "grid", "size"}, "window");
+    fields.allowOnly({"length", "grid", "size", "last"}, "window");
   if (asLength) {
     window.length = fields.size("length");
     return window;

@@ -87,6 +87,22 @@ static QkNorm parseQkNorm(Fields &top) {
   return result;
 }
 
+/// What a run gives beside the output.
+static void parseResults(Fields &top) {
+  ParseState &state = top.parseState();
+  const YamlNode &list = *top.valueOf("results");
+  if (list.kind != YamlNode::Sequence || list.items.empty())
+    return top.wrongValue("results", "a list of results", "write `results: [lse]`");
+  for (const YamlNode &item : list.items) {
+    if (scalarOf(item).type != ScalarValue::String || item.text != "lse")
+      state.error(item.at, "one of lse in 'results'", show(item), suggestionNote(item.text, {"lse"}, "write `results: [lse]`"));
+    else if (state.spec.lse)
+      state.error(item.at, "'lse' once", "it again", "remove one of the two");
+    else
+      state.spec.places["results[0]"] = {item.at, item.at}, state.spec.lse = true;
+  }
+}
+
 void parseTop(Fields &top) {
   Spec &spec = top.parseState().spec;
   top.allowOnly(grammar::topFields(), "the spec", [](llvm::StringRef key) -> std::string {
@@ -99,6 +115,8 @@ void parseTop(Fields &top) {
   parseSizes(top, spec);
   spec.causal = top.boolean("causal", false);
   spec.keyLengths = top.boolean("key_lengths", false);
+  if (top.has("results"))
+    parseResults(top);
   if (top.has("scale"))
     spec.scale = top.positive("scale", 1);
   if (top.has("projection"))

@@ -72,7 +72,7 @@ void SizeRules::checkGrid(llvm::StringRef field, const std::optional<Grid> &grid
 
 /// S40, S41 and S42. The window of eva is checked with its chunks.
 void SizeRules::checkWindow() {
-  if (!m.window || !good({"kind", "window"}) || is(MechanismKind::Eva))
+  if (!m.window || m.window->last || !good({"kind", "window"}) || is(MechanismKind::Eva))
     return;
   if (differ())
     rules.atKey(path("window"), "queries = keys with window", both(), "make `keys` equal to `queries`");

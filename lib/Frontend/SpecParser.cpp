@@ -62,13 +62,17 @@ SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors)
   return status;
 }
 
+/// Whether the keys are as many as the queries because they are the same tokens, or because the spec does not say it.
+static bool keysAreQueries(const Spec &spec) {
+  return spec.keysFollowQueries || (spec.projection && !spec.projection->cross);
+}
+
 Spec resolveSizes(const Spec &spec, Size batch, Size queries, Size keys) {
   Spec resolved = spec;
   resolved.batch = spec.batch ? spec.batch : batch;
   resolved.queries = spec.queries ? spec.queries : queries;
-  bool follow = spec.keysFollowQueries || (spec.projection && !spec.projection->cross);
   if (!resolved.keys)
-    resolved.keys = follow ? resolved.queries : keys;
+    resolved.keys = keysAreQueries(spec) ? resolved.queries : keys;
   return resolved;
 }
 
@@ -79,8 +83,10 @@ void noteIgnoredSizes(const Spec &spec, Size batch, Size queries, Size keys, llv
             << "; write '?' there to leave it open\n";
   };
   note("batch", spec.batch, batch), note("queries", spec.queries, queries);
-  if (!spec.keysFollowQueries)
+  if (!keysAreQueries(spec))
     note("keys", spec.keys, keys);
+  else if (Size tokens = spec.queries ? spec.queries : queries; keys && tokens && *keys != *tokens)
+    notes << "note: --keys " << *keys << " is ignored: the keys of " << spec.name << " are those of its " << *tokens << " queries\n";
 }
 
 bool checkSizes(const Spec &resolved, Diagnostics &diagnostics) {

@@ -101,6 +101,18 @@ static void checkScale(RuleReporter &rules) {
   rules.atKey("scale", "a mechanism that has a logit scale", got, "remove `scale`: it would change nothing");
 }
 
+/// S73: the sums of exponentials are those of one softmax.
+static void checkLse(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (!spec.lse || spec.parts.empty() || !rules.good({"results", "parts", "mechanism"}) ||
+      !rules.good({mechanismPath(spec.parts.front(), "kind")}))
+    return;
+  bool one = spec.parts.size() == 1;
+  if (!one || spec.parts.front().mechanism.kind != MechanismKind::Softmax)
+    rules.state.error(spec.placeOf("results[0]").value, "one softmax mechanism with lse",
+                      one ? nameOf(spec.parts.front().mechanism.kind).str() : "parts", "remove `results`");
+}
+
 void checkRules(RuleReporter &rules) {
   checkKvHeads(rules);
   checkQkHeads(rules);
@@ -109,6 +121,7 @@ void checkRules(RuleReporter &rules) {
   for (const Part &part : rules.spec.parts)
     checkMechanismRules(rules, part);
   checkScale(rules);
+  checkLse(rules);
 }
 
 } // namespace attune

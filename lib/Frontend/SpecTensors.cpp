@@ -71,6 +71,10 @@ SpecTensor outputTensor(const Spec &spec) {
   return {"o", spec.dtype, {spec.batch, spec.heads, spec.queries, spec.valueDim}, "attention"};
 }
 
+SpecTensor lseTensor(const Spec &spec) {
+  return {"lse", ElementType::F32, {spec.batch, spec.heads, spec.queries}, "results"};
+}
+
 namespace {
 
 /// Lists the parameters of one part.
@@ -86,14 +90,17 @@ public:
       listSketch();
     if (m.decay == Per::Head)
       add("log_decay", {part.heads / spec.headsPerKvHead()}, "decay", Elements::Retention);
+    if (m.alibi) {
+      add("slope", {part.heads}, "alibi", Elements::Slope);
+      out.back().first = part.firstHead, out.back().heads = spec.heads;
+    }
   }
 
 private:
   void add(const std::string &name, Shape shape, llvm::StringRef field, Elements elements, double deviation = 1,
            Size bound = std::nullopt) {
-    ElementType type = elements == Elements::Index       ? ElementType::I32
-                       : elements == Elements::Retention ? ElementType::F32 // rounded to fewer bits, e^g would be 1
-                                                         : spec.dtype;
+    bool exact = elements == Elements::Retention || elements == Elements::Slope; // rounded to fewer bits, e^g would be 1
+    ElementType type = elements == Elements::Index ? ElementType::I32 : exact ? ElementType::F32 : spec.dtype;
     out.push_back({part.prefix + name, type, std::move(shape), part.path + "mechanism." + field.str(), elements,
                    deviation, bound});
   }

@@ -52,9 +52,11 @@ static func::FuncOp buildSignature(AttnBuilder &b) {
     names.push_back(b.builder.getStringAttr(tensor.name));
     places.push_back(NameLoc::get(names.back(), b.at(tensor.field)));
   }
-  SpecTensor output = outputTensor(b.spec);
-  auto function = func::FuncOp::create(b.builder, placeOf(b), b.spec.name,
-                                       b.builder.getFunctionType(types, b.typeOf(output)));
+  SmallVector<SpecTensor> outputs{outputTensor(b.spec)};
+  if (b.spec.lse)
+    outputs.push_back(lseTensor(b.spec));
+  SmallVector<Type> results = llvm::map_to_vector(outputs, [&](const SpecTensor &tensor) -> Type { return b.typeOf(tensor); });
+  auto function = func::FuncOp::create(b.builder, placeOf(b), b.spec.name, b.builder.getFunctionType(types, results));
   Block *body = b.builder.createBlock(&function.getBody(), {}, types, places);
   for (size_t i = 0; i < tensors.size(); ++i) {
     b.arguments[tensors[i].name] = body->getArgument(i);
@@ -62,7 +64,8 @@ static func::FuncOp buildSignature(AttnBuilder &b) {
     if (i >= inputs)
       function.setArgAttr(i, parameterAttr, b.builder.getUnitAttr());
   }
-  function.setResultAttr(0, nameAttr, b.builder.getStringAttr(output.name));
+  for (auto [place, output] : llvm::enumerate(outputs))
+    function.setResultAttr(place, nameAttr, b.builder.getStringAttr(output.name));
   setLaws(b, function);
   return function;
 }
@@ -100,8 +103,10 @@ OwningOpRef<ModuleOp> specToAttn(const Spec &spec, llvm::StringRef fileName, MLI
   OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, fileName, 1, 1));
   AttnBuilder b(spec, fileName, context);
   func::FuncOp function = buildSignature(b);
-  Value output = buildBody(b);
-  func::ReturnOp::create(b.builder, function.getLoc(), output);
+  SmallVector<Value> outputs{buildBody(b)};
+  if (b.lse)
+    outputs.push_back(b.lse);
+  func::ReturnOp::create(b.builder, function.getLoc(), outputs);
   module->push_back(function);
   return module;
 }

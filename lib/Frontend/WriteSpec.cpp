@@ -76,6 +76,8 @@ static void addKindFields(FlowMap &fields, const Mechanism &mechanism) {
 }
 
 static std::string writeWindow(const Window &window) {
+  if (window.last)
+    return FlowMap().add("last", *window.last).str();
   return window.length ? FlowMap().add("length", *window.length).str()
                        : FlowMap().add("grid", *window.grid).add("size", *window.size).str();
 }
@@ -111,6 +113,9 @@ std::string writeMechanism(const Mechanism &mechanism) {
     fields.add("low_rank", writeLowRank(*mechanism.lowRank));
   if (mechanism.lepe)
     fields.add("lepe", writeLepe(*mechanism.lepe));
+  if (mechanism.softcap)
+    fields.add("softcap", *mechanism.softcap);
+  fields.add("alibi", mechanism.alibi, false);
   for (auto [name, per] : {std::pair("decay", mechanism.decay), {"erase", mechanism.erase}, {"write", mechanism.write}})
     if (per)
       fields.add(name, FlowMap().add("per", grammar::decays()[static_cast<unsigned>(*per)]).str());
@@ -187,6 +192,8 @@ std::string writeSpec(const Spec &spec) {
     line("rope", writeRope(*spec.rope));
   if (spec.qkNorm)
     line("qk_norm", writeNorm(*spec.qkNorm));
+  if (spec.lse)
+    line("results", llvm::StringRef("[lse]"));
   if (!spec.allow.empty())
     line("allow", "[" + llvm::join(spec.allow, ", ") + "]");
   if (!spec.pin.empty())

@@ -73,7 +73,7 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
     return kernel::allKeys(site.tiles(), limit, stage.step);
   const AxisRange &rows = site[*extent.causal];
   Value rowCount = countOf(site, (*stage.extents)[*extent.causal]);
-  kernel::CausalTile tile{rows.first, rows.count, rowCount, countOf(site, extent)};
+  kernel::CausalTile tile{rows.first, rows.count, rowCount, countOf(site, extent), extent.last};
   return kernel::keysBefore(site.tiles(), tile, limit, stage.step);
 }
 
@@ -96,6 +96,8 @@ Value fusion::beginAt(const TileSite &site, const Stage &stage, const kernel::Vi
   switch (place.border) {
   case Border::Begin:
     return borders.begin ? borders.begin : site.tiles().index(0);
+  case Border::Entered:
+    return borders.entered;
   case Border::Seen:
     return borders.full;
   case Border::End:

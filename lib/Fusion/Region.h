@@ -28,6 +28,7 @@ struct Extent {
   attn::WindowAttr window = {}; ///< entries are those of a window, each program has one; null: all
   /// Entry j counts for entry i of that axis if j ≤ i + count − count of that axis.
   std::optional<Axis> causal = std::nullopt;
+  int64_t last = 0; ///< and is one of the last so many of these that exist; 0: it may be any
   /// The entries are parts of the sequence that `memory` has at `dimension`.
   std::optional<kernel::SequenceCuts> cuts = std::nullopt;
   Index begin = {}; ///< the first entry that belongs to what the grid has counted before; null: 0
@@ -49,6 +50,7 @@ struct Extents {
 /// The places of a streamed axis at which its segments begin and end.
 enum class Border {
   Begin,
+  Entered, ///< entries from it on and before `Seen` count for every row of the tile; so many steps from `Begin`
   Seen, ///< entries before it count for every row of the tile; a multiple of the step
   End,  ///< no entry from here on counts for any row
   Block, ///< where the block of the rows begins; a step that ends there has no entries behind it

@@ -184,7 +184,7 @@ void RegionPrinter::forms(const Stage &stage, const StepForm &given) {
 }
 
 std::string RegionPrinter::show(const SegmentEnd &place) {
-  constexpr StringLiteral names[] = {"begin", "seen", "end", "block", "rows", "rows_end"};
+  constexpr StringLiteral names[] = {"begin", "entered", "seen", "end", "block", "rows", "rows_end"};
   return place.index ? show(place.index) : names[static_cast<unsigned>(place.border)].str();
 }
 
@@ -197,6 +197,8 @@ std::string RegionPrinter::extentOf(const Stage &stage, Axis axis) {
     stream << " lengths(" << nameOfMemory(extent.lengths, memories) << ')';
   if (extent.causal)
     stream << " causal(" << nameOf(*extent.causal) << ')';
+  if (extent.last)
+    stream << " last(" << extent.last << ')';
   if (extent.ofPart)
     stream << " of part";
   if (extent.ofPiece)

@@ -103,8 +103,8 @@ static bool isStoredForOthers(Value output) {
 static Value readerOf(OpBuilder &builder, Value tokens) {
   if (!isa<attn::ProjectOp, attn::CompressOp>(tokens.getDefiningOp()))
     return tokens;
-  return attn::SoftmaxOp::create(builder, tokens.getLoc(), tokens.getType(), Type(), tokens, tokens, tokens, Value(),
-                                 builder.getF64FloatAttr(1), UnitAttr(), attn::WindowAttr(), /*execution=*/{})
+  return attn::SoftmaxOp::create(builder, tokens.getLoc(), tokens.getType(), Type(), tokens, tokens, tokens, Value(), Value(),
+                                 builder.getF64FloatAttr(1), UnitAttr(), attn::WindowAttr(), IntegerAttr(), FloatAttr(), /*execution=*/{})
       .getOutput();
 }
 

@@ -23,7 +23,7 @@ static Value allTokens(Value tokens) {
 
 static bool isExact(Operation &op) {
   auto softmax = dyn_cast<attn::SoftmaxOp>(op);
-  return softmax ? !softmax.getWindow() : !graph::isMechanism(&op) && !isa<attn::CompressOp>(op);
+  return softmax ? !softmax.getWindow() && !softmax.getLast() : !graph::isMechanism(&op) && !isa<attn::CompressOp>(op);
 }
 
 /// Softmax of an attention's first three operands, which are its queries, keys and values.
@@ -32,8 +32,8 @@ static void replace(Operation *attention) {
   Value output = attention->getResult(0), query = attention->getOperand(0);
   Value key = allTokens(attention->getOperand(1)), value = allTokens(attention->getOperand(2));
   UnitAttr causal = attention->getAttrOfType<UnitAttr>("causal");
-  auto softmax = attn::SoftmaxOp::create(builder, attention->getLoc(), output.getType(), Type(), query, key, value, Value(),
-                                         builder.getF64FloatAttr(1), causal, attn::WindowAttr(), /*execution=*/{});
+  auto softmax = attn::SoftmaxOp::create(builder, attention->getLoc(), output.getType(), Type(), query, key, value, Value(), Value(),
+                                         builder.getF64FloatAttr(1), causal, attn::WindowAttr(), IntegerAttr(), FloatAttr(), /*execution=*/{});
   output.replaceAllUsesWith(softmax.getOutput());
 }
 

@@ -44,7 +44,7 @@ static StringRef nameOfUse(OpOperand &use) {
     return value == op.getQuery() ? "q" : value == op.getKey() ? "k" : value == op.getValue() ? "v" : "key_lengths";
   };
   if (auto softmax = dyn_cast<attn::SoftmaxOp>(op))
-    return attention(softmax);
+    return value == softmax.getSlopes() ? "slope" : attention(softmax);
   if (auto polynomial = dyn_cast<attn::PolynomialOp>(op))
     return attention(polynomial);
   if (auto map = dyn_cast<attn::MapOp>(op))

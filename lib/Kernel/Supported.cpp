@@ -12,14 +12,19 @@
 using namespace mlir;
 using namespace attune;
 
+/// Whether what is made of features decays.
+static bool isDecayed(Value features) {
+  return llvm::any_of(features.getUsers(), [](Operation *user) {
+    if (auto readout = dyn_cast<attn::CausalReadoutOp>(user))
+      return static_cast<bool>(readout.getDecay());
+    return isa<attn::DecayOp>(user) || (isa<attn::ContractOp, attn::GateOp>(user) && isDecayed(user->getResult(0)));
+  });
+}
+
 /// Decay has no form in which features are exponents.
 static bool decaysExponents(Operation &op) {
   auto map = dyn_cast<attn::MapOp>(op);
-  bool decays = llvm::any_of(op.getBlock()->getOperations(), [](Operation &other) {
-    auto readout = dyn_cast<attn::CausalReadoutOp>(other);
-    return isa<attn::DecayOp>(other) || (readout && readout.getDecay());
-  });
-  if (!map || !decays || map.getFeatureMap().isFavor())
+  if (!map || !isDecayed(map.getResult()) || map.getFeatureMap().isFavor())
     return false;
   int64_t width = map.getSource().getType().getDimSize(3);
   return attn::carriesExponents(map.getFeatureMap(), width, attn::DenominatorAttr::get(op.getContext(), 0, 0));

@@ -52,6 +52,7 @@ struct CausalTile {
   mlir::Value first;
   int64_t rows;
   mlir::Value queries, keys;
+  int64_t last = 0; ///< each sees only the last so many of its keys; 0: all
 };
 /// Query i sees the keys j ≤ i + N − n below `limit`.
 VisibleKeys keysBefore(TileBuilder &tiles, const CausalTile &tile, mlir::Value limit, int64_t keyTile);

@@ -52,6 +52,8 @@ struct KeysLaw : graph::RewriteLaw {
       return "";
     if (op.getWindow())
       return "windows run side by side, and each has few keys";
+    if (op.getLast())
+      return "a query sees only the last of its keys";
     if (op.getQuery().getType().isDynamicDim(2))
       return "how many queries there are is known only to a run, and so is how many pieces fill a machine";
     return "";

@@ -25,6 +25,8 @@ static std::string headsRefusal(Operation *op) {
     return "the heads are an argument, which no kernel computes";
   if (!op->getResult(0).hasOneUse())
     return "the heads are read by others too, so that they are stored anyway";
+  if (llvm::any_of(op->getResults().drop_front(), [](Value result) { return !result.use_empty(); }))
+    return "the kernel of " + op->getName().stripDialect().str() + " has other results, which are stored head by head";
   if (auto lepe = dyn_cast<LepeOp>(op))
     return headsRefusal(lepe.getSource().getDefiningOp());
   if (isa<ConcatHeadsOp>(op))

@@ -247,7 +247,8 @@ Value attune::raise::buildSoftmax(OpBuilder &builder, Terms &terms, const Softma
                                   const Visibility &visibility, Refusal &refusal) {
   return build(builder, terms, match, visibility, refusal, [&](const Operands &from) -> Value {
     return attn::SoftmaxOp::create(builder, match.root.getLoc(), TypeRange{from.type}, from.query, from.key, from.value,
-                                   from.lengths, builder.getF64FloatAttr(match.logits.scale), from.causal, from.window, /*execution=*/{})
+                                   from.lengths, Value(), builder.getF64FloatAttr(match.logits.scale), from.causal, from.window,
+                                   IntegerAttr(), FloatAttr(), /*execution=*/{})
         .getOutput();
   });
 }

@@ -26,7 +26,7 @@ template <typename Op> static AttentionInputs inputsOf(AttnFrame &frame, Op op, 
   if (query.queries)
     rows = frame.rowsOf(query);
   return {query.array, frame[op.getKey()], frame[op.getValue()], frame.optional(op.getLengths()),
-          causal,      std::move(rows),    query.queries,        std::nullopt};
+          causal,      std::move(rows),    query.queries};
 }
 
 /// The same with every query, for mechanisms that pool them; the rows are chosen of what comes out.
@@ -35,7 +35,7 @@ template <typename Op> static AttentionInputs pooledInputsOf(AttnFrame &frame, O
   if (frame.wantsRows(op.getOutput()))
     rows = frame.options.rows;
   return {frame[op.getQuery()], frame[op.getKey()], frame[op.getValue()], frame.optional(op.getLengths()),
-          causal,               std::move(rows),    std::nullopt,         std::nullopt};
+          causal,               std::move(rows)};
 }
 
 /// Stands beside a result that has the chosen rows only.
@@ -52,10 +52,10 @@ static LogicalResult checkAll(Operation *op, const AttentionInputs &inputs, func
 
 static LogicalResult evalSoftmax(AttnFrame &frame, attn::SoftmaxOp op) {
   AttentionInputs inputs = inputsOf(frame, op, op.getCausal());
-  inputs.window = Window::of(op.getWindow());
+  inputs.window = Window::of(op.getWindow()), inputs.last = op.getLast();
   if (failed(check(op, inputs.problem())))
     return failure();
-  SoftmaxResults results = softmaxAttention(inputs, op.getScale().convertToDouble());
+  SoftmaxResults results = softmaxAttention(inputs, logitsOf(frame, op));
   frame.set(op.getOutput(), std::move(results.output), chosenOf(inputs));
   frame.set(op.getLse(), std::move(results.lse), chosenOf(inputs));
   return success();
@@ -90,7 +90,7 @@ static LogicalResult evalPower(AttnFrame &frame, Operation *op, mlir::Value outp
 
 static LogicalResult evalPolynomial(AttnFrame &frame, attn::PolynomialOp op) {
   AttentionInputs inputs = inputsOf(frame, op, op.getCausal());
-  inputs.window = Window::of(op.getWindow());
+  inputs.window = Window::of(op.getWindow()), inputs.last = op.getLast();
   PowerOptions options;
   options.degree = static_cast<int64_t>(op.getDegree());
   options.scale = op.getScale().convertToDouble();

@@ -48,13 +48,14 @@ struct Partial {
 static LogicalResult evalPartial(AttnFrame &frame, attn::SoftmaxPartialOp op) {
   AttnValue query = frame.rowsFor(op.getMaximum(), op.getQuery());
   AttentionInputs inputs{query.array,    frame[op.getKey()],  frame[op.getValue()], frame.optional(op.getLengths()),
-                         op.getCausal(), frame.rowsOf(query), query.queries,        Window::of(op.getWindow())};
+                         op.getCausal(), frame.rowsOf(query), query.queries,        Window::of(op.getWindow()),
+                         op.getLast()};
   if (std::string problem = inputs.problem(); !problem.empty())
     return op.emitOpError() << problem;
   auto pieces = static_cast<int64_t>(op.getPieces());
   int64_t piece = inputs.keys() / pieces + (inputs.keys() % pieces != 0); // ⌈N / pieces⌉ keys
   int64_t begin = piece * static_cast<int64_t>(op.getPiece());
-  double scale = op.getScale().convertToDouble();
+  Logits logits = logitsOf(frame, op);
   auto count = static_cast<int64_t>(inputs.chosenRows().size());
   Partial partial({inputs.batch(), inputs.heads(), count}, inputs.value.size(3));
   forEachHead(inputs, [&](const Head &head) {
@@ -62,7 +63,9 @@ static LogicalResult evalPartial(AttnFrame &frame, attn::SoftmaxPartialOp op) {
     for (int64_t r = 0; r < count; ++r)
       for (int64_t j : head.keysOf(head.rows[r]))
         if (j >= begin && j < begin + piece)
-          partial.add({head.batch, head.head, r}, scale * dot(head.query[r], head.key[j], inputs.query.size(3)),
+          partial.add({head.batch, head.head, r},
+                      logits(dot(head.query[r], head.key[j], inputs.query.size(3)), head.head,
+                             inputs.distance(head.rows[r], j)),
                       values[j]);
   });
   frame.set(op.getMaximum(), std::move(partial.maximum), query.queries);

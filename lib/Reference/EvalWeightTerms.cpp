@@ -164,7 +164,7 @@ static LogicalResult evalVisible(AttnFrame &frame, attn::VisibleOp op) {
   // Only the sizes count here: the weights stand for queries and keys alike.
   AttentionInputs sizes{Array({w.size(0), w.size(1), w.size(2), 0}), Array({w.size(0), w.size(1), w.size(3), 0}),
                         Array({w.size(0), w.size(1), w.size(3), 0}), frame.optional(op.getLengths()), op.getCausal(),
-                        frame.rowsOf(weights), weights.queries, Window::of(op.getWindow())};
+                        frame.rowsOf(weights), weights.queries, Window::of(op.getWindow()), op.getLast()};
   if (failed(check(op, sizes.problem())))
     return failure();
   Array result(w.shape());

@@ -10,6 +10,8 @@
 
 #include "AttnFrame.h"
 
+#include "attune/Reference/Attention.h"
+
 #include <functional>
 
 namespace attune::reference {
@@ -30,6 +32,15 @@ private:
 
   llvm::DenseMap<mlir::TypeID, std::function<mlir::LogicalResult(AttnFrame &, mlir::Operation &)>> evaluators;
 };
+
+/// Of `attn.softmax` and `attn.softmax_partial`.
+template <typename Op> Logits logitsOf(AttnFrame &frame, Op op) {
+  Logits logits(op.getScale().convertToDouble());
+  if (op.getSoftcap())
+    logits.softcap = op.getSoftcap()->convertToDouble();
+  logits.slopes = frame.optional(op.getSlopes());
+  return logits;
+}
 
 // Each adds the ops of a file.
 void addMechanisms(Evaluators &all);

@@ -31,7 +31,8 @@ int64_t Blocks::blockOf(int64_t token) const {
 
 llvm::ArrayRef<int64_t> Head::keysOf(int64_t row) const {
   llvm::ArrayRef<int64_t> block = blocks[blocks.blockOf(row)];
-  return block.take_front(llvm::lower_bound(block, inputs.visibleEnd(batch, row)) - block.begin());
+  llvm::ArrayRef<int64_t> seen = block.take_front(llvm::lower_bound(block, inputs.visibleEnd(batch, row)) - block.begin());
+  return inputs.last ? seen.take_back(std::min(*inputs.last, static_cast<int64_t>(seen.size()))) : seen;
 }
 
 Array attune::reference::outputOf(const AttentionInputs &inputs) {

@@ -67,6 +67,8 @@ Array outputOf(const AttentionInputs &inputs);
 /// Exact attention of one row over the keys of a head with these indices: the weighted values are added to `output`,
 /// which is 0 before, and log Σ exp(logit) is returned.
 double softmaxRow(const double *query, const Matrix &keys, const Matrix &values, llvm::ArrayRef<int64_t> visible,
+                  llvm::function_ref<double(double product, int64_t key)> logit, double *output);
+double softmaxRow(const double *query, const Matrix &keys, const Matrix &values, llvm::ArrayRef<int64_t> visible,
                   double scale, double *output);
 
 /// weights ← softmax(weights); all 0 if all are −∞ or there is none. Returns log Σ exp.

@@ -169,6 +169,13 @@ StreamedPtr squares(Axis rows, double factor);
 /// (x, W): x W, of rows of `rows` and `width` columns, with operands in f32 if `wide`.
 StreamedPtr contract(Axis rows, int64_t width, bool wide = false);
 
+// Of logits, in units of log 2.
+
+/// (s): c tanh(s / c), with c in those units.
+TermPtr softcap(double c);
+/// (s [Tq, Tk], slope [1]): s − slope · |i + N − n − j| log2 e, of n `queries` and N `keys`.
+TermPtr alibi(const fusion::Extent &queries, const fusion::Extent &keys);
+
 // Of entries that decay (Decay.cpp): exponents in units of log 2, at most 0.
 
 /// From the key to the query of each pair [Tq, Tk]; from before the tile of keys up to each query [Tq]; from each key to the end of the

@@ -152,13 +152,17 @@ class Library:
     def bind(self, **arrays):
         return bind(self.tensors, arrays, self.memory)
 
-    def output(self, **inputs):
-        """(name, array) of the output for these inputs, its sizes taken from theirs."""
+    def outputs(self, **inputs):
+        """Arrays for all outputs by their names, for these inputs, their sizes taken from theirs."""
         sizes = {size: actual for name, array in inputs.items()
                  for size, actual in zip(self.tensors[name].sizes, array.shape)}
-        result = next(member for member in self.tensors.values() if member.written)
-        shape = [int(size) if size.isdigit() else sizes[size] for size in result.sizes]
-        return result.name, self.memory.empty(shape, result.dtype)
+        shapes = {member.name: [int(size) if size.isdigit() else sizes[size] for size in member.sizes]
+                  for member in self.tensors.values() if member.written}
+        return {name: self.memory.empty(shape, self.tensors[name].dtype) for name, shape in shapes.items()}
+
+    def output(self, **inputs):
+        """(name, array) of the output alone."""
+        return next(iter(self.outputs(**inputs).items()))
 
     def workspace_bytes(self, bound):
         size = ctypes.c_size_t()

@@ -191,6 +191,14 @@ bool FeatureMapAttr::stabilizerCancels(DenominatorAttr guard) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Form, int64_t from) {
+  return from >= 0 ? success() : emitError() << "expected a plan from a length of at least 0 on, but got " << from;
+}
+
+//===----------------------------------------------------------------------===//
 // Windows: <LENGTH> or <ROWSxCOLUMNS of GRIDROWSxGRIDCOLUMNS>
 //===----------------------------------------------------------------------===//
 
@@ -202,15 +210,14 @@ Attribute WindowAttr::parse(AsmParser &parser, Type) {
   };
   if (parser.parseLess() || dimensions(size))
     return {};
-  if (succeeded(parser.parseOptionalKeyword("of")) && dimensions(grid))
+  bool ofGrid = succeeded(parser.parseOptionalKeyword("of"));
+  if ((ofGrid && dimensions(grid)) || parser.parseGreater())
     return {};
-  if (parser.parseGreater())
-    return {};
-  if (size.size() != (grid.empty() ? 1 : 2) || (!grid.empty() && grid.size() != 2)) {
+  if (size.size() != (ofGrid ? 2 : 1) || grid.size() != (ofGrid ? 2 : 0)) {
     parser.emitError(place) << "expected a window <LENGTH>, or <ROWSxCOLUMNS of GRIDROWSxGRIDCOLUMNS>";
     return {};
   }
-  if (grid.empty())
+  if (!ofGrid)
     return parser.getChecked<WindowAttr>(place, parser.getContext(), 1, size[0], 0, 0);
   return parser.getChecked<WindowAttr>(place, parser.getContext(), size[0], size[1], grid[0], grid[1]);
 }

@@ -177,7 +177,7 @@ def Attn_PlanAttr : AttrDef<Attn_Dialect, "Plan"> {
   let summary = "The form of a function and the lengths for which it is the cheapest";
   let description = [{
     A library holds up to three functions that mean the same; the one with the largest `from` that is at most
-    L = 2nN / (n + N) runs (L = n for self-attention).
+    L = 2nN / (n + N) runs (L = n for self-attention). `from` is at least 0.
 
     ```mlir
     #attn.plan<form = state, from = 128>
@@ -185,6 +185,7 @@ def Attn_PlanAttr : AttrDef<Attn_Dialect, "Plan"> {
   }];
   let parameters = (ins EnumParameter<Attn_Form>:$form, "int64_t":$from);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 //===----------------------------------------------------------------------===//

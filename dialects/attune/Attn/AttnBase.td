@@ -31,6 +31,8 @@ def Attn_Lengths : 1DTensorOf<[I32]>;
 def Attn_Decay : TensorOf<[F32]>;
 /// A number of each token [batch, heads, tokens], or of each of its entries [batch, heads, tokens, entries].
 def Attn_Gate : TensorOf<[F32]>;
+/// What each head's logits lose for a token of distance: [heads].
+def Attn_Slopes : 1DTensorOf<[F32]>;
 /// Terms are f32; interpreters compute them in f64.
 def Attn_F32x4 : 4DTensorOf<[F32]>;
 def Attn_F32x3 : 3DTensorOf<[F32]>;

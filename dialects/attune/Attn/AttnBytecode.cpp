@@ -68,13 +68,13 @@ static FailureOr<DictionaryAttr> readFirst(DialectBytecodeReader &reader, const 
   return read.getDictionary(reader.getContext());
 }
 
-/// Groups of operands that the op has got since are empty.
+/// Groups of operands that the op has got since are empty; of one that had no groups `upgradeGroups` finds out which it has.
 template <typename Op> static DictionaryAttr withAllGroups(DictionaryAttr named) {
   if constexpr (requires(typename Op::Properties properties) { properties.operandSegmentSizes; }) {
     auto written = named.getAs<DenseI32ArrayAttr>("operandSegmentSizes");
     size_t groups = std::size(typename Op::Properties().operandSegmentSizes);
-    if (written && static_cast<size_t>(written.size()) < groups) {
-      SmallVector<int32_t> sizes(written.asArrayRef());
+    if (!written || static_cast<size_t>(written.size()) < groups) {
+      SmallVector<int32_t> sizes(written ? written.asArrayRef() : ArrayRef<int32_t>());
       sizes.resize(groups);
       NamedAttrList all(named);
       all.set("operandSegmentSizes", DenseI32ArrayAttr::get(named.getContext(), sizes));
@@ -117,7 +117,10 @@ static constexpr FirstAttribute softmax[] = {{"causal", optional}, {"scale"}, {"
                                 sketch[] = {{"causal", optional}, {"degree"}, {"denominator"}, {"form", optional},
                                             {"local_exact", optional}, {"scale"}, {"size"}},
                                 project[] = {{"folded", optional}}, compress[] = {{"compress_first", optional}},
-                                qkNorm[] = {{"epsilon"}};
+                                qkNorm[] = {{"epsilon"}},
+                                partial[] = {{"causal", optional}, {"piece"}, {"pieces"}, {"scale"}, {"window", optional}},
+                                visible[] = {{"causal", optional}, {"window", optional}},
+                                polynomial[] = {{"causal", optional}, {"degree"}, {"denominator"}, {"scale"}, {"window", optional}};
 
 ATTUNE_NAMED_PROPERTIES(SoftmaxOp, (FirstProperties{softmax}))
 ATTUNE_NAMED_PROPERTIES(MapOp, (FirstProperties{map, 4}))
@@ -126,6 +129,9 @@ ATTUNE_NAMED_PROPERTIES(PolysketchOp, (FirstProperties{sketch, 6}))
 ATTUNE_NAMED_PROPERTIES(ProjectOp, (FirstProperties{project}))
 ATTUNE_NAMED_PROPERTIES(CompressOp, (FirstProperties{compress}))
 ATTUNE_NAMED_PROPERTIES(QkNormOp, (FirstProperties{qkNorm, 0, 3}))
+ATTUNE_NAMED_PROPERTIES(SoftmaxPartialOp, (FirstProperties{partial, 0, 3}))
+ATTUNE_NAMED_PROPERTIES(VisibleOp, (FirstProperties{visible, 0, 3}))
+ATTUNE_NAMED_PROPERTIES(PolynomialOp, (FirstProperties{polynomial, 0, 3}))
 
 /// To version 2: discardable attributes of laws become executions.
 static LogicalResult readExecutions(Operation *root) {
@@ -151,10 +157,19 @@ static LogicalResult readExecutions(Operation *root) {
   return success();
 }
 
-/// To version 3: `attn.qk_norm` has names of its attributes.
-static LogicalResult asItWas(Operation *) { return success(); }
+/// To version 3: `attn.qk_norm` and others have names of their attributes, which is how they are read; softmax has groups of operands: q, k, v, which it had, lengths, which it may have had, and slopes.
+static LogicalResult upgradeGroups(Operation *root) {
+  root->walk([](Operation *op) {
+    auto group = [&](auto softmax) { softmax.getProperties().operandSegmentSizes = {1, 1, 1, op->getNumOperands() == 4, 0}; };
+    if (auto softmax = dyn_cast<SoftmaxOp>(op))
+      group(softmax);
+    else if (auto partial = dyn_cast<SoftmaxPartialOp>(op))
+      group(partial);
+  });
+  return success();
+}
 
 ArrayRef<BytecodeUpgrade> attn::bytecodeUpgrades() {
-  static constexpr BytecodeUpgrade upgrades[] = {readExecutions, asItWas};
+  static constexpr BytecodeUpgrade upgrades[] = {readExecutions, upgradeGroups};
   return upgrades;
 }

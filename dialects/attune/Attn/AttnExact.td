@@ -10,16 +10,19 @@
 
 include "attune/Attn/AttnBase.td"
 
-def Attn_SoftmaxOp : Attn_ExecutableOp<"softmax", ["split = true"], [
+def Attn_SoftmaxOp : Attn_ExecutableOp<"softmax", ["split = true"], [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<Attn_MechanismInterface>,
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Exact softmax attention";
   let description = [{
-        o_i = Σ_j softmax_j(scale · ⟨q_i, k_j⟩) v_j     over the keys j that query i sees
+        o_i = Σ_j softmax_j(s_ij) v_j,   s_ij = scale · ⟨q_i, k_j⟩     over the keys j that query i sees
 
     ("Attention Is All You Need", eq. 1). A row that sees no key is 0. `lse`, if asked for, is
-    log Σ_j exp(scale · ⟨q_i, k_j⟩), and −∞ for such a row. With `window` a query sees the keys of its own block alone.
-    What a key that does not exist holds, NaN included, reaches nothing.
+    log Σ_j exp(s_ij), and −∞ for such a row. With `window` a query sees the keys of its own block alone, with `last` only the
+    last so many of the keys that it would see. What a key that does not exist holds, NaN included, reaches nothing.
+
+    `softcap` c bounds the logits, s ← c · tanh(s / c) (Gemma 2); then `slopes` make each key count less the further it is away,
+    s ← s − slope_h · |i + N − n − j| (ALiBi).
 
     Constraints:
     * A1: q, k, v are [batch, H, n, d], [batch, G, N, d], [batch, G, N, dv], and G divides H;
@@ -29,26 +32,33 @@ def Attn_SoftmaxOp : Attn_ExecutableOp<"softmax", ["split = true"], [
     * A5: lse, if asked for, is [batch, H, n];
     * A20: with a window n = N, and its blocks fill the sequence: n is a multiple of a block's length, or the number of
       tokens of its grid (checked here where n is static, else when the kernel runs);
-    * A53: keys are split only without a window, whose blocks run side by side anyway.
+    * A53: keys are split only without a window, whose blocks run side by side anyway, and without `last`;
+    * A62: `last` is at least 1, and stands with causal and without a window;
+    * A63: softcap is finite and > 0;
+    * A64: slopes are [H].
 
     ```mlir
     %o = attn.softmax %q, %k, %v {causal, scale = 1.250000e-01 : f64}
         : tensor<2x8x48x64xbf16>, tensor<2x2x80x64xbf16>, tensor<2x2x80x64xbf16> -> tensor<2x8x48x64xbf16>
+    %p = attn.softmax %q, %k, %v slopes(%m : tensor<8xf32>) {causal, last = 32 : i64, scale = 1.250000e-01 : f64, softcap = 5.000000e+01 : f64}
+        : tensor<2x8x48x64xbf16>, tensor<2x2x80x64xbf16>, tensor<2x2x80x64xbf16> -> tensor<2x8x48x64xbf16>
     ```
   }];
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
-                       F64Attr:$scale, UnitAttr:$causal, OptionalAttr<Attn_WindowAttr>:$window,
+                       Optional<Attn_Slopes>:$slopes, F64Attr:$scale, UnitAttr:$causal, OptionalAttr<Attn_WindowAttr>:$window,
+                       OptionalAttr<I64Attr>:$last, OptionalAttr<F64Attr>:$softcap,
                        OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_Tokens:$output, Optional<Attn_F32x3>:$lse);
   let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
-    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
+    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`slopes` `(` $slopes^ `:` type($slopes) `)`)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($output) (`,` `lse` type($lse)^)?
   }];
   let hasVerifier = 1;
 }
 
-def Attn_SoftmaxPartialOp : Attn_Op<"softmax_partial"> {
+def Attn_SoftmaxPartialOp : Attn_Op<"softmax_partial", [AttrSizedOperandSegments]> {
   let summary = "Online softmax over one piece of the keys";
   let description = [{
     Over the keys j of piece `piece` of `pieces`, that is ⌈N / pieces⌉ · piece ≤ j < ⌈N / pieces⌉ · (piece + 1), which query
@@ -56,9 +66,9 @@ def Attn_SoftmaxPartialOp : Attn_Op<"softmax_partial"> {
 
         m_i = max_j s_ij,   l_i = Σ_j exp(s_ij − m_i),   acc_i = Σ_j exp(s_ij − m_i) v_j,   s_ij = scale · ⟨q_i, k_j⟩
 
-    and m = −∞, l = 0, acc = 0 where it sees none. With `window` it sees the keys of its own block alone.
+    and m = −∞, l = 0, acc = 0 where it sees none. `window`, `last`, `softcap` and `slopes` are those of `attn.softmax`.
 
-    Constraints: A1, A3, A4, A20; A6: 0 ≤ piece < pieces; A7: m and l are [batch, H, n], acc is [batch, H, n, dv].
+    Constraints: A1, A3, A4, A20, A62, A63, A64; A6: 0 ≤ piece < pieces; A7: m and l are [batch, H, n], acc is [batch, H, n, dv].
 
     ```mlir
     %m, %l, %acc = attn.softmax_partial %q, %k, %v {piece = 0 : i64, pieces = 1 : i64, scale = 1.250000e-01 : f64}
@@ -67,11 +77,13 @@ def Attn_SoftmaxPartialOp : Attn_Op<"softmax_partial"> {
     ```
   }];
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
-                       F64Attr:$scale, UnitAttr:$causal, I64Attr:$piece, I64Attr:$pieces,
-                       OptionalAttr<Attn_WindowAttr>:$window);
+                       Optional<Attn_Slopes>:$slopes, F64Attr:$scale, UnitAttr:$causal, I64Attr:$piece, I64Attr:$pieces,
+                       OptionalAttr<Attn_WindowAttr>:$window, OptionalAttr<I64Attr>:$last, OptionalAttr<F64Attr>:$softcap);
   let results = (outs Attn_F32x3:$maximum, Attn_F32x3:$sum, Attn_F32x4:$accumulator);
+  let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
-    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
+    $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`slopes` `(` $slopes^ `:` type($slopes) `)`)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($maximum) `,` type($sum) `,` type($accumulator)
   }];
   let hasVerifier = 1;

@@ -185,15 +185,16 @@ def Attn_VisibleOp : Attn_Op<"visible", [AllTypesMatch<["weights", "result"]>]> 
 
     A weight that is cleared is 0 whatever it was, NaN included.
 
-    Constraints: A3, A20; A14: a mask, causal, window or lengths, is given.
+    Constraints: A3, A20, A62; A14: a mask, causal, window or lengths, is given.
 
     ```mlir
     %v = attn.visible %w {causal} : tensor<2x4x200x200xf32>
     ```
   }];
   let arguments = (ins Attn_F32x4:$weights, Optional<Attn_Lengths>:$lengths, UnitAttr:$causal,
-                       OptionalAttr<Attn_WindowAttr>:$window);
+                       OptionalAttr<Attn_WindowAttr>:$window, OptionalAttr<I64Attr>:$last);
   let results = (outs Attn_F32x4:$result);
+  let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
     $weights (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($weights)
   }];

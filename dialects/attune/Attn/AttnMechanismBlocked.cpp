@@ -33,12 +33,10 @@ SmallVector<Value> AgentOp::decompose(OpBuilder &builder) {
   ArrayRef<int64_t> q = shapeOf(getQuery()), v = shapeOf(getValue());
   auto count = static_cast<int64_t>(getAgents());
   Value agents = PoolOp::create(builder, loc, f32Of(builder, {q[0], q[1], count, q[3]}), getQuery(), getAgentsAttr());
-  Value read = buildSoftmax(builder, loc, agents, getKey(), getValue(), getLengths(), getScaleAttr(), UnitAttr(),
-                            WindowAttr(), f32Of(builder, {q[0], q[1], count, v[3]}))
+  Value read = buildSoftmax(builder, loc, {agents, getKey(), getValue()}, {getLengths()}, {getScaleAttr()},
+                            f32Of(builder, {q[0], q[1], count, v[3]}))
                    .getOutput();
-  return {buildSoftmax(builder, loc, getQuery(), agents, read, /*lengths=*/Value(), getScaleAttr(), UnitAttr(),
-                       WindowAttr(), getOutput().getType())
-              .getOutput()};
+  return {buildSoftmax(builder, loc, {getQuery(), agents, read}, /*sight=*/{}, {getScaleAttr()}, getOutput().getType()).getOutput()};
 }
 
 SmallVector<Value> EvaOp::decompose(OpBuilder &builder) {

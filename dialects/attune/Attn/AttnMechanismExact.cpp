@@ -27,11 +27,10 @@ Value terms::buildWeights(OpBuilder &builder, Location loc, Value rows, Value co
                             roles(builder, {Role::Batch, Role::Head, Role::Query, Role::Key}));
 }
 
-Value terms::buildVisible(OpBuilder &builder, Location loc, Value weights, Value lengths, UnitAttr causal,
-                          WindowAttr window) {
-  if (!causal && !lengths && !window)
+Value terms::buildVisible(OpBuilder &builder, Location loc, Value weights, const Sight &sight) {
+  if (!sight.causal && !sight.lengths && !sight.window)
     return weights;
-  return VisibleOp::create(builder, loc, weights.getType(), weights, lengths, causal, window);
+  return VisibleOp::create(builder, loc, weights.getType(), weights, sight.lengths, sight.causal, sight.window, sight.last);
 }
 
 Value terms::buildNormalized(OpBuilder &builder, Location loc, Value weights, Value value, DenominatorAttr guard,
@@ -45,20 +44,22 @@ Value terms::buildNormalized(OpBuilder &builder, Location loc, Value weights, Va
   return NormalizeOp::create(builder, loc, output, numerator, denominator, guard);
 }
 
-SoftmaxFinishOp terms::buildSoftmax(OpBuilder &builder, Location loc, Value query, Value key, Value value,
-                                    Value lengths, FloatAttr scale, UnitAttr causal, WindowAttr window, Type output) {
-  ArrayRef<int64_t> q = shapeOf(query), v = shapeOf(value);
+SoftmaxFinishOp terms::buildSoftmax(OpBuilder &builder, Location loc, ValueRange qkv, const Sight &sight, const Logits &logits,
+                                    Type output) {
+  ArrayRef<int64_t> q = shapeOf(qkv[0]), v = shapeOf(qkv[2]);
   auto rows = f32Of(builder, q.drop_back());
-  auto partial = SoftmaxPartialOp::create(builder, loc, rows, rows, f32Of(builder, {q[0], q[1], q[2], v[3]}), query,
-                                          key, value, lengths, scale, causal, builder.getI64IntegerAttr(0),
-                                          builder.getI64IntegerAttr(1), window);
+  auto partial = SoftmaxPartialOp::create(builder, loc, rows, rows, f32Of(builder, {q[0], q[1], q[2], v[3]}), qkv[0], qkv[1], qkv[2],
+                                          sight.lengths, logits.slopes, logits.scale, sight.causal,
+                                          builder.getI64IntegerAttr(0), builder.getI64IntegerAttr(1), sight.window, sight.last,
+                                          logits.softcap);
   return SoftmaxFinishOp::create(builder, loc, TypeRange{output, rows}, partial.getMaximum(), partial.getSum(),
                                  partial.getAccumulator());
 }
 
 SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
-  auto finish = buildSoftmax(builder, getLoc(), getQuery(), getKey(), getValue(), getLengths(), getScaleAttr(),
-                             getCausalAttr(), getWindowAttr(), getOutput().getType());
+  auto finish = buildSoftmax(builder, getLoc(), {getQuery(), getKey(), getValue()},
+                             {getLengths(), getCausalAttr(), getWindowAttr(), getLastAttr()},
+                             {getScaleAttr(), getSoftcapAttr(), getSlopes()}, getOutput().getType());
   SmallVector<Value> results{finish.getOutput()};
   if (getLse())
     results.push_back(finish.getLse());
@@ -67,5 +68,5 @@ SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
 
 double SoftmaxOp::multiplyAdds() {
   AttentionSizes s(getQuery(), getKey(), getValue(), getCausal());
-  return s.ofAll(s.pairs(getWindow(), s.d));
+  return s.ofAll(s.pairs(getWindow(), getLast(), s.d));
 }

@@ -130,7 +130,7 @@ SmallVector<Value> KernelOp::decompose(OpBuilder &builder) {
   Value weights = buildWeights(builder, getLoc(), a, b);
   if (getDecay())
     weights = DecayOp::create(builder, getLoc(), weights.getType(), weights, getDecay(), getLengths());
-  weights = buildVisible(builder, getLoc(), weights, getLengths(), getCausalAttr(), getWindowAttr());
+  weights = buildVisible(builder, getLoc(), weights, {getLengths(), getCausalAttr(), getWindowAttr()});
   return {buildNormalized(builder, getLoc(), weights, buildWritten(builder, *this), getDenominatorAttr(), getOutput().getType())};
 }
 

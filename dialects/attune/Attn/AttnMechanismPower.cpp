@@ -21,7 +21,7 @@ static Value buildPower(OpBuilder &builder, Location loc, Value rows, Value colu
 SmallVector<Value> PolynomialOp::decompose(OpBuilder &builder) {
   Value weights =
       buildPower(builder, getLoc(), getQuery(), getKey(), static_cast<int64_t>(getDegree()), getScaleAttr());
-  weights = buildVisible(builder, getLoc(), weights, getLengths(), getCausalAttr(), getWindowAttr());
+  weights = buildVisible(builder, getLoc(), weights, {getLengths(), getCausalAttr(), getWindowAttr(), getLastAttr()});
   return {buildNormalized(builder, getLoc(), weights, getValue(), getDenominatorAttr(), getOutput().getType())};
 }
 
@@ -39,13 +39,13 @@ SmallVector<Value> PolysketchOp::decompose(OpBuilder &builder) {
     Value exact = buildPower(builder, loc, getQuery(), getKey(), static_cast<int64_t>(getDegree()), getScaleAttr());
     weights = DiagonalBlocksOp::create(builder, loc, weights.getType(), exact, weights, getLocalExactAttr());
   }
-  weights = buildVisible(builder, loc, weights, getLengths(), getCausalAttr(), WindowAttr());
+  weights = buildVisible(builder, loc, weights, {getLengths(), getCausalAttr()});
   return {buildNormalized(builder, loc, weights, getValue(), getDenominatorAttr(), getOutput().getType())};
 }
 
 double PolynomialOp::multiplyAdds() {
   AttentionSizes s(getQuery(), getKey(), getValue(), getCausal());
-  return s.ofAll(s.pairs(getWindow(), s.d));
+  return s.ofAll(s.pairs(getWindow(), getLast(), s.d));
 }
 
 /// The sketch of a row: half the degree leaves of d × r, then products of two r × r. Its square has r (r + 1) / 2

@@ -18,9 +18,9 @@ def Attn_PolynomialOp : Attn_Op<"polynomial", [
         o_i = Σ_j w_ij v_j / max(bias + Σ_j w_ij, floor),   w_ij = (scale · ⟨q_i, k_j⟩)^degree     over the keys j that i sees
 
     ("PolySketchFormer", eq. 1; its published code has a bias of 1). With `window` a query sees the keys of its own block
-    alone. A row whose guarded denominator is exactly 0, as of one that sees no key, is 0.
+    alone, with `last` only the last so many of those that it would see. A row whose guarded denominator is exactly 0, as of one that sees no key, is 0.
 
-    Constraints: A1 … A4, A20; A28: degree is even and ≥ 2.
+    Constraints: A1 … A4, A20, A62; A28: degree is even and ≥ 2.
 
     ```mlir
     %o = attn.polynomial %q, %k, %v {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 1.000000e+00, floor = 0.000000e+00>, scale = 1.000000e+00 : f64}
@@ -30,8 +30,9 @@ def Attn_PolynomialOp : Attn_Op<"polynomial", [
   let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
                        I64Attr:$degree, F64Attr:$scale, Attn_DenominatorAttr:$denominator, UnitAttr:$causal,
-                       OptionalAttr<Attn_WindowAttr>:$window);
+                       OptionalAttr<Attn_WindowAttr>:$window, OptionalAttr<I64Attr>:$last);
   let results = (outs Attn_Tokens:$output);
+  let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($output)

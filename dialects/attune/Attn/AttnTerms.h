@@ -25,18 +25,30 @@ inline mlir::RankedTensorType f32Of(mlir::OpBuilder &builder, llvm::ArrayRef<int
 /// weights[b, h, i, j] = ⟨a_i, b_j⟩ of rows [batch, H, n, width] and [batch, G, N, width].
 mlir::Value buildWeights(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value rows, mlir::Value columns);
 
+/// Which keys a query sees, as ops say it; of each attribute null: no such limit.
+struct Sight {
+  mlir::Value lengths = {};
+  mlir::UnitAttr causal = {};
+  WindowAttr window = {};
+  mlir::IntegerAttr last = {};
+};
+
 /// Clears what the masks hide; the weights themselves if there is no mask.
-mlir::Value buildVisible(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, mlir::Value lengths,
-                         mlir::UnitAttr causal, WindowAttr window);
+mlir::Value buildVisible(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, const Sight &sight);
 
 /// W V / W 1 under the guard, or W V if that is `none`, in the type of the output.
 mlir::Value buildNormalized(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value weights, mlir::Value value,
                             DenominatorAttr guard, mlir::Type output);
 
-/// softmax(scale · Q Kᵀ) V by its partial results: the finish has the output, of that type, and the lse.
-SoftmaxFinishOp buildSoftmax(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value query, mlir::Value key,
-                             mlir::Value value, mlir::Value lengths, mlir::FloatAttr scale, mlir::UnitAttr causal,
-                             WindowAttr window, mlir::Type output);
+/// How logits are made of products of queries and keys, as `attn.softmax` says it.
+struct Logits {
+  mlir::FloatAttr scale, softcap = {};
+  mlir::Value slopes = {};
+};
+
+/// softmax(logits) V by its partial results: the finish has the output, of that type, and the lse.
+SoftmaxFinishOp buildSoftmax(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange queryKeyValue, const Sight &sight,
+                             const Logits &logits, mlir::Type output);
 } // namespace attune::attn::terms
 
 #endif // ATTUNE_ATTN_ATTNTERMS_H

@@ -37,6 +37,15 @@ double AttentionSizes::pairs(std::optional<WindowAttr> window, double width) con
   return window ? blockPairs(static_cast<double>(window->getLength()), width) : pairs(N, width);
 }
 
+double AttentionSizes::pairs(std::optional<WindowAttr> window, std::optional<int64_t> last, double width) const {
+  double w = last ? static_cast<double>(*last) : N;
+  if (window || w >= N)
+    return pairs(window, width);
+  // Of the min(n, N) queries that see keys, those whose last w would begin before the first key see fewer.
+  double rows = std::min(n, N), first = N - rows, fewer = std::clamp(w - first, 0.0, rows);
+  return (rows * w - fewer * fewer / 2) * (width + dv);
+}
+
 //===----------------------------------------------------------------------===//
 // What stands around a mechanism
 //===----------------------------------------------------------------------===//

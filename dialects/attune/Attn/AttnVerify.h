@@ -52,6 +52,8 @@ mlir::LogicalResult checkState(mlir::Operation *op, mlir::Value state, mlir::Val
                                int64_t features, int64_t width);
 
 /// A20: the blocks of a window, if there is one, fill the sequence.
+/// `last` of an op with `causal` and `window` (A62).
+mlir::LogicalResult checkLast(mlir::Operation *op, std::optional<int64_t> last, bool causal, WindowAttr window);
 mlir::LogicalResult checkWindow(mlir::Operation *op, WindowAttr window, int64_t queries, int64_t keys);
 
 /// A21: omega is [1 or heads, m, d], focus [heads, d]; maps without a parameter have none. `heads` is 0 where the

@@ -12,21 +12,31 @@ using namespace mlir;
 using namespace attune::attn;
 using namespace attune::attn::checks;
 
-LogicalResult SoftmaxOp::verify() {
-  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey());
-  if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale())) || // A1 … A4
-      failed(checkWindow(*this, getWindowAttr(), q[2], k[2])))                              // A20
+/// Logits and who sees whom.
+template <typename Op> static LogicalResult checkLogits(Op op) {
+  ArrayRef<int64_t> q = shapeOf(op.getQuery()), k = shapeOf(op.getKey());
+  if (failed(checkPositive(op, "scale", op.getScale())) ||                                   // A4
+      failed(checkWindow(op, op.getWindowAttr(), q[2], k[2])) ||                             // A20
+      failed(checkLast(op, op.getLast(), op.getCausal(), op.getWindowAttr())))               // A62
     return failure();
-  if (getWindow() && executionOf(*this).split) // A53
+  if (op.getSoftcap() && failed(checkPositive(op, "softcap", *op.getSoftcap()))) // A63
+    return failure();
+  return op.getSlopes() ? checkShape(op, "slopes", op.getSlopes().getType(), {q[1]}) : success(); // A64
+}
+
+LogicalResult SoftmaxOp::verify() {
+  ArrayRef<int64_t> q = shapeOf(getQuery());
+  if (failed(checkMechanism(*this)) || failed(checkLogits(*this))) // A1 … A4, A20, A62 … A64
+    return failure();
+  if ((getWindow() || getLast()) && executionOf(*this).split) // A53
     return emitOpError() << "expected no split of the keys of a window, whose blocks run side by side anyway";
   return getLse() ? checkShape(*this, "lse", getLse().getType(), {q[0], q[1], q[2]}) : success(); // A5
 }
 
 LogicalResult SoftmaxPartialOp::verify() {
-  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
-  if (failed(checkTokens(*this, getQuery(), getKey(), getValue())) || failed(checkLengths(*this, getLengths(), q[0])) ||
-      failed(checkPositive(*this, "scale", getScale())) ||     // A1, A3, A4
-      failed(checkWindow(*this, getWindowAttr(), q[2], k[2]))) // A20
+  ArrayRef<int64_t> q = shapeOf(getQuery()), v = shapeOf(getValue());
+  if (failed(checkTokens(*this, getQuery(), getKey(), getValue())) || failed(checkLengths(*this, getLengths(), q[0])) || // A1, A3
+      failed(checkLogits(*this)))                                                                                       // A4, A20, A62 … A64
     return failure();
   auto piece = static_cast<int64_t>(getPiece()), pieces = static_cast<int64_t>(getPieces());
   if (piece < 0 || piece >= pieces) // A6

@@ -19,7 +19,8 @@ static bool isPowerOf2(int64_t value) { return value > 0 && llvm::isPowerOf2_64(
 LogicalResult PolynomialOp::verify() {
   auto degree = static_cast<int64_t>(getDegree());
   if (failed(checkMechanism(*this)) || failed(checkPositive(*this, "scale", getScale())) ||      // A1 … A4
-      failed(checkWindow(*this, getWindowAttr(), shapeOf(getQuery())[2], shapeOf(getKey())[2]))) // A20
+      failed(checkWindow(*this, getWindowAttr(), shapeOf(getQuery())[2], shapeOf(getKey())[2])) || // A20
+      failed(checkLast(*this, getLast(), getCausal(), getWindowAttr())))                            // A62
     return failure();
   if (degree < 2 || degree % 2 != 0) // A28
     return emitOpError() << "expected an even degree of at least 2, but got " << degree;

@@ -127,6 +127,17 @@ LogicalResult checks::checkWindow(Operation *op, WindowAttr window, int64_t quer
   return success();
 }
 
+LogicalResult checks::checkLast(Operation *op, std::optional<int64_t> last, bool causal, WindowAttr window) {
+  if (!last)
+    return success();
+  if (*last < 1)
+    return op->emitOpError() << "expected `last` of at least 1, but got " << *last;
+  if (!causal || window)
+    return op->emitOpError() << "expected `last` with causal and without a window, but got it "
+                             << (window ? "with a window" : "without causal");
+  return success();
+}
+
 LogicalResult checks::checkParameter(Operation *op, FeatureMapAttr map, Value parameter, int64_t width, int64_t heads) {
   StringRef kind = stringifyFeatureKind(map.getKind());
   if (map.hasParameter() != static_cast<bool>(parameter))

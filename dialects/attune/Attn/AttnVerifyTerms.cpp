@@ -72,7 +72,8 @@ LogicalResult VisibleOp::verify() {
   ArrayRef<int64_t> w = shapeOf(getWeights());
   if (!getCausal() && !getLengths() && !getWindow()) // A14
     return emitOpError() << "expected causal, a window or lengths";
-  if (failed(checkWindow(*this, getWindowAttr(), w[2], w[3]))) // A20
+  if (failed(checkWindow(*this, getWindowAttr(), w[2], w[3])) ||                // A20
+      failed(checkLast(*this, getLast(), getCausal(), getWindowAttr())))        // A62
     return failure();
   return checkLengths(*this, getLengths(), w[0]); // A3
 }

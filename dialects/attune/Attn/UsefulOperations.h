@@ -28,6 +28,8 @@ struct AttentionSizes {
   double blockPairs(double length, double width) const;
   /// All pairs, or those of a window's blocks.
   double pairs(std::optional<WindowAttr> window, double width) const;
+  /// Of the last so many keys that a query sees.
+  double pairs(std::optional<WindowAttr> window, std::optional<int64_t> last, double width) const;
   /// Through a state of m features by the values and the sum of weights: keys are added to it, queries read it. Causal
   /// chunks of C tokens take 2 (n - C) m (dv + 1) for states and n (C + 1) / 2 pairs, linear in C, so that the least is
   /// one of all pairs and of one token after another without a pair, which is this.

@@ -76,6 +76,8 @@ public:
   mlir::Value log(mlir::Value a);
   /// xᵖ: by multiplications for integers up to 64, else of x ≥ 0 as exp2(p · log2 x), 0 of 0 for p > 0.
   mlir::Value power(mlir::Value x, double p);
+  /// The hyperbolic tangent, to its last places for small x too.
+  mlir::Value tanh(mlir::Value x);
   /// log(1 + eˣ), without overflow and to its last places for negative x too.
   mlir::Value softplus(mlir::Value x);
   mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b);

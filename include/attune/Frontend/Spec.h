@@ -60,7 +60,8 @@ struct Denominator {
 
 struct Window {
   std::optional<int64_t> length;  // 1-D: blocks of consecutive tokens …
-  std::optional<Grid> grid, size; // … or 2-D: tiles of an image
+  std::optional<Grid> grid, size; // … or 2-D: tiles of an image …
+  std::optional<int64_t> last;    // … or the last so many keys of each query
 };
 
 struct LowRank {
@@ -91,6 +92,8 @@ struct Mechanism {
   Denominator denominator;           // polynomial, kernel, polysketch
   std::optional<Per> decay;          // kernel
   std::optional<Per> erase, write;   // kernel: token, channel
+  std::optional<double> softcap;     // softmax
+  bool alibi = false;                // softmax
   std::optional<Window> window;
   std::optional<LowRank> lowRank;
   std::optional<Lepe> lepe;
@@ -151,6 +154,7 @@ struct Spec {
   int64_t valueDim = 0;
   bool causal = false;
   bool keyLengths = false;
+  bool lse = false;            // whether it is among the results
   std::optional<double> scale; // absent: the mechanism's default
   std::optional<Projection> projection;
   std::optional<Rope> rope;

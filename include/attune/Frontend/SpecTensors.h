@@ -22,6 +22,7 @@ enum class Elements {
   Retention,  // log(1 - 2^(-5 - h)) of head h
   LogGate,    // 8^(-((h + 1) mod 3)) times the logarithm of the sigmoid of a standard normal
   Gate,       // deviation times the sigmoid of a standard normal
+  Slope,      // 2^(-8 (h + 1) / heads) of the spec's head h
 };
 
 /// A tensor that a spec reads or writes.
@@ -33,11 +34,14 @@ struct SpecTensor {
   Elements elements = Elements::Normal;
   double deviation = 1;      // Normal, Gate
   Size bound = std::nullopt; // Index; nullopt while it is a '?'
+  int64_t first = 0, heads = 1; // Slope: the head of the first element, and how many the spec has
 };
 
 std::vector<SpecTensor> inputTensors(const Spec &spec);
 std::vector<SpecTensor> parameterTensors(const Spec &spec);
 SpecTensor outputTensor(const Spec &spec);
+/// The logarithms of the sums of exponentials, if the spec asks for them.
+SpecTensor lseTensor(const Spec &spec);
 
 /// The inputs and parameters of a spec, checked and rounded to its storage type, and the spec with its sizes known.
 struct LoadedTensors {

@@ -41,6 +41,7 @@ struct AttentionInputs {
   std::optional<std::vector<int64_t>> rows = {}; ///< the queries to compute; absent: all
   std::optional<int64_t> tokens = {};       ///< n, if `query` holds the chosen rows alone
   std::optional<Window> window = {};        ///< a query sees the keys of its own block alone
+  std::optional<int64_t> last = {};         ///< only the last so many of the keys that a query would see; with causal
 
   /// What is wrong with the sizes, lengths and rows, as `expected …, but got …`; empty if nothing is.
   std::string problem() const;
@@ -57,6 +58,20 @@ struct AttentionInputs {
   int64_t length(int64_t batch) const;
   /// Query `row` sees the keys below it.
   int64_t visibleEnd(int64_t batch, int64_t row) const;
+  /// |i + N − n − j|.
+  int64_t distance(int64_t row, int64_t key) const { return std::abs(row + keys() - queries() - key); }
+};
+
+/// s = scale · ⟨q, k⟩, then c · tanh(s / c), then s − slope_h · |i + N − n − j|.
+struct Logits {
+  Logits(double scale) : scale(scale) {}
+
+  /// Of a product of query i and key j of a head, `distance` being |i + N − n − j|.
+  double operator()(double product, int64_t head, int64_t distance) const;
+
+  double scale;
+  std::optional<double> softcap = {};
+  std::optional<Array> slopes = {}; ///< [H]
 };
 
 struct SoftmaxResults {
@@ -64,7 +79,7 @@ struct SoftmaxResults {
   Array lse;    ///< [batch, H, R]: log Σ exp(logit); −∞ for such a row
 };
 
-SoftmaxResults softmaxAttention(const AttentionInputs &inputs, double scale);
+SoftmaxResults softmaxAttention(const AttentionInputs &inputs, const Logits &logits);
 
 struct KernelOptions {
   FeatureMap map = {};

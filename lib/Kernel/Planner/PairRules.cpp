@@ -255,7 +255,12 @@ Tiles kernel::buildSoftmax(OpResult result, RegionDraft &draft, const Place &at)
     if (attn::executionOf(op).split)
       stage.cut = StageCut{};
     int64_t width = draft.valueTile(cast<RankedTensorType>(op.getValue().getType()).getDimSize(3));
-    state = softmaxState(draft.plan, stage, {q, k, v}, op.getScale().convertToDouble(), draft.channelsOf(op.getQuery()), width);
+    SoftmaxLogits logits{op.getScale().convertToDouble()};
+    if (op.getSoftcap())
+      logits.softcap = op.getSoftcap()->convertToDouble();
+    if (op.getSlopes())
+      logits.slope = fusion::memory(draft.host.memoryOf(op.getSlopes()), {{at.head, 1, 0, 1, 1}});
+    state = softmaxState(draft.plan, stage, {q, k, v}, logits, draft.channelsOf(op.getQuery()), width);
   }
   return {term(result == op.getOutput() ? terms::softmaxFinish() : terms::logSumExp(), {state})};
 }

@@ -93,7 +93,12 @@ Stage RegionDraft::keys(const SeenKeys &seen, bool dearSteps) const {
   key.window = problem.window;
   if (seen.causal)
     key.causal = Axis::Query;
+  key.last = seen.last;
   Stage stage = plan.keys(dearSteps);
+  if (seen.last && stage.segments.size() == 2) { // the rows begin at different keys, too
+    stage.segments.front().from = Border::Entered;
+    stage.segments.insert(stage.segments.begin(), {"entering", Border::Begin, Border::Entered, /*masked=*/true});
+  }
   stage.extents = extents;
   return stage;
 }

@@ -292,6 +292,10 @@ LogicalResult HostBuilder::writeRows(const Problem &named, Operation *reduction,
   for (Operation *op : reads)
     if (ruleOf(op)->keys && ruleOf(op)->keys(op).window != seen.window)
       return op->emitError() << "expected reductions with one window where an output is made of several (not supported yet)";
+  for (const WrittenValue &each : outputs)
+    if (each.output.projection && outputs.size() > 1)
+      return emitError(each.value.getLoc()) << "expected an output projection with `values = materialized` behind a kernel of several "
+                                               "results, which has one head at a time, but got it in that kernel";
   Problem problem = rowsProblem(named, outputs.front(), seen);
   auto readout = dyn_cast_or_null<attn::ReadoutOp>(reduction);
   if (rule && !(readout && readout.getDenominator().use_empty())) {

@@ -57,6 +57,7 @@ struct SeenKeys {
   mlir::Value lengths;
   bool causal = false;
   attn::WindowAttr window;
+  int64_t last = 0; ///< of these a row sees only the last so many; 0: all
 };
 
 struct TermRule {
@@ -107,7 +108,8 @@ attn::DenominatorAttr guardOf(mlir::Operation *sums);
 SeenKeys keysOfSum(mlir::Operation *op);
 template <typename Op> SeenKeys keysOfAttention(mlir::Operation *op) {
   auto attention = llvm::cast<Op>(op);
-  return {attention.getKey(), attention.getLengths(), attention.getCausal(), attention.getWindowAttr()};
+  return {attention.getKey(), attention.getLengths(), attention.getCausal(), attention.getWindowAttr(),
+          static_cast<int64_t>(attention.getLast().value_or(0))};
 }
 Tiles buildMap(mlir::OpResult result, RegionDraft &draft, const Place &at);
 Tiles buildContract(mlir::OpResult result, RegionDraft &draft, const Place &at);

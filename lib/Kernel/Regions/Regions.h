@@ -14,9 +14,15 @@ namespace attune::kernel {
 
 struct StateMemory;
 
-/// m, l, acc of exact attention over a stage of keys, of queries, keys and values [tokens, width]; `scale` multiplies the logits.
-fusion::Source softmaxState(const RegionPlanner &plan, fusion::Stage keys, llvm::ArrayRef<fusion::Source> qkv, double scale,
-                            int64_t channels, int64_t width);
+/// The logits of exact attention, as `attn.softmax` says them.
+struct SoftmaxLogits {
+  double scale;
+  std::optional<double> softcap = std::nullopt;
+  fusion::Source slope = nullptr; ///< [1]
+};
+/// m, l, acc of exact attention over a stage of keys, of queries, keys and values [tokens, width].
+fusion::Source softmaxState(const RegionPlanner &plan, fusion::Stage keys, llvm::ArrayRef<fusion::Source> qkv,
+                            const SoftmaxLogits &logits, int64_t channels, int64_t width);
 /// Exact attention of a problem's tokens.
 fusion::KernelRegion softmaxRegion(const Problem &problem, double scale);
 

@@ -25,12 +25,16 @@ using namespace attune::kernel;
 using namespace attune::fusion;
 
 /// The scale goes into the query if that is exact enough (f32 operands), else onto the scores.
-Source kernel::softmaxState(const RegionPlanner &plan, Stage keys, ArrayRef<Source> qkv, double scale, int64_t channels,
-                            int64_t width) {
-  double factor = scale * M_LOG2E;
+Source kernel::softmaxState(const RegionPlanner &plan, Stage keys, ArrayRef<Source> qkv, const SoftmaxLogits &logits,
+                            int64_t channels, int64_t width) {
+  double factor = logits.scale * M_LOG2E;
   bool ofQuery = plan.problem.schedule.getOperand().isF32();
   Source q = ofQuery ? term(terms::scale(factor), {qkv[0]}) : qkv[0];
   Source s = plan.pairs(q, qkv[1], channels, Representation::Log, ofQuery ? 1 : factor, /*wide=*/false);
+  if (logits.softcap)
+    s = term(terms::softcap(*logits.softcap * M_LOG2E), {s});
+  if (logits.slope)
+    s = term(terms::alibi((*keys.extents)[Axis::Query], (*keys.extents)[Axis::Key]), {s, logits.slope});
   return stream(std::move(keys), {terms::softmaxPartial(width), {term(terms::visible(), {s}), qkv[2]}});
 }
 
@@ -42,6 +46,6 @@ KernelRegion kernel::softmaxRegion(const Problem &problem, double scale) {
   Dimension channels = plan.featureColumns(problem.width());
   SmallVector<Source> qkv{slice(problem.query, Axis::Query, channels), slice(problem.key, Axis::Key, channels),
                           slice(problem.value, Axis::Key, plan.valueColumns())};
-  Source state = softmaxState(plan, plan.keys(), qkv, scale, problem.width(), plan.valueTile());
+  Source state = softmaxState(plan, plan.keys(), qkv, {scale}, problem.width(), plan.valueTile());
   return plan.region("softmax", plan.finished(term(terms::softmaxFinish(), {state})));
 }

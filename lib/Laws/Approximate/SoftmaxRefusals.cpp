@@ -17,6 +17,10 @@ std::string graph::softmaxRefusal(attn::SoftmaxOp op) {
     return "the logarithm of the softmax's sum is asked for";
   if (op.getWindow())
     return "its windows make it linear in the length already";
+  if (op.getLast())
+    return "the keys that a query sees make it linear in the length already";
+  if (op.getSoftcap() || op.getSlopes())
+    return "its logits are more than scaled products";
   if (op.getKey().getDefiningOp<attn::CompressOp>())
     return "its compressed keys make it linear in the length already";
   return "";

@@ -66,6 +66,7 @@ struct Sight {
   mlir::Value lengths;
   /// n and N.
   Place queries, keys;
+  std::optional<int64_t> last = {};
   bool any() const { return causal || window || lengths; }
   /// With `length`, the number of the batch's keys, if there are lengths.
   Truth operator()(Point at, std::optional<Number> length) const;

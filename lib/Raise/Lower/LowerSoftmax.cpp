@@ -35,6 +35,12 @@ Truth Sight::operator()(Point at, std::optional<Number> length) const {
     require(sameBlock(i, j, window));
   if (length)
     require(j < at.place(*length));
+  if (last) { // the last so many of those that are seen, i + N − n of them or all that exist
+    Place end = i + at.place(keys.value) + 1, all = at.place(queries.value);
+    if (length)
+      end = select(end <= at.place(*length) + all, end, at.place(*length) + all);
+    require(end <= j + all + *last);
+  }
   return *result;
 }
 
@@ -70,10 +76,12 @@ public:
   PartialSoftmax(OpBuilder &builder, attn::SoftmaxPartialOp op)
       : op(op), loops(builder, op.getLoc(), {headsOf(op.getKey()), headsOf(op.getQuery())}),
         sight{op.getCausal(), op.getWindowAttr(), op.getLengths(), loops.placeOf(op.getQuery(), 2),
-              loops.placeOf(op.getKey(), 2)} {}
+              loops.placeOf(op.getKey(), 2), op.getLast()} {}
   Results lower();
 
 private:
+  /// Of products of queries and keys.
+  Value logits(Value products);
   Value onlySeen(ArrayRef<Named> inputs, double hidden, Loops::Body body);
   std::string over(StringRef pattern) { return loops.names(pattern, headsOf(op.getQuery())); }
   attn::SoftmaxPartialOp op;
@@ -99,15 +107,28 @@ Value PartialSoftmax::onlySeen(ArrayRef<Named> inputs, double hidden, Loops::Bod
   });
 }
 
+Value PartialSoftmax::logits(Value products) {
+  double scale = op.getScale().convertToDouble(), cap = op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 0;
+  SmallVector<Named> inputs = {{products, over("bhij")}};
+  if (op.getSlopes())
+    inputs.push_back(loops.named(op.getSlopes(), "h"));
+  return onlySeen(inputs, -infinity, [&](Point at, ArrayRef<Number> x) {
+    Number s = x[0] * scale;
+    if (cap != 0)
+      s = tanh(s * (1 / cap)) * cap;
+    if (!op.getSlopes())
+      return s;
+    Place i = at.index('i') + at.place(sight.keys.value), j = at.index('j') + at.place(sight.queries.value);
+    return s - select(j <= i, i - j, j - i).number().narrowed() * x[1];
+  });
+}
+
 Results PartialSoftmax::lower() {
   Named query = loops.named(op.getQuery(), "bhid"), key = loops.named(op.getKey(), "bhjd");
   Named value = loops.named(existing(loops, op.getValue(), op.getLengths()), "bhjv");
   Value products =
       loops.sum(over("bhijd"), over("bhij"), {query, key}, [](Point, ArrayRef<Number> x) { return x[0] * x[1]; });
-  double scale = op.getScale().convertToDouble();
-  Named scores = {
-      onlySeen({{products, over("bhij")}}, -infinity, [&](Point, ArrayRef<Number> x) { return x[0] * scale; }),
-      over("bhij")};
+  Named scores = {logits(products), over("bhij")};
   Value maximum = loops.maximum(over("bhij"), over("bhi"), {scores}, [](Point, ArrayRef<Number> x) { return x[0]; });
   Named weights = {
       onlySeen({scores, {maximum, over("bhi")}}, 0, [](Point, ArrayRef<Number> x) { return exp(x[0] - x[1]); }),

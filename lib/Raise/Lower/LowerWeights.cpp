@@ -65,7 +65,7 @@ Results attune::raise::lower(OpBuilder &builder, attn::ContractOp op) {
 Results attune::raise::lower(OpBuilder &builder, attn::VisibleOp op) {
   Loops loops(builder, op.getLoc());
   Sight sight{op.getCausal(), op.getWindowAttr(), op.getLengths(), loops.placeOf(op.getWeights(), 2),
-              loops.placeOf(op.getWeights(), 3)};
+              loops.placeOf(op.getWeights(), 3), op.getLast()};
   SmallVector<Named> inputs = {{op.getWeights(), "bhij"}};
   if (op.getLengths())
     inputs.push_back({op.getLengths(), "b"});

@@ -74,6 +74,7 @@ inline Number larger(Number a, double b) { return a.apply<mlir::arith::MaximumFO
 inline Number smaller(Number a, double b) { return a.apply<mlir::arith::MinimumFOp>(b); }
 inline Number exp(Number a) { return a.apply<mlir::math::ExpOp>(); }
 inline Number log(Number a) { return a.apply<mlir::math::LogOp>(); }
+inline Number tanh(Number a) { return a.apply<mlir::math::TanhOp>(); }
 inline Number sqrt(Number a) { return a.apply<mlir::math::SqrtOp>(); }
 inline Number select(Truth condition, Number a, Number b) {
   return {{a.builder, a.loc, a.make<mlir::arith::SelectOp>(condition.value, a.value, b.value)}};

@@ -54,7 +54,7 @@ def by_oracle(args, spec, kept, folder):
     case.files.mkdir()
     for name, array in kept.items():
         np.save(case.files / f"{name}.npy", array)
-    return judges.by_oracle(args.oracle, case, folder)
+    return judges.main_output(judges.by_oracle(args.oracle, case, folder))
 
 
 def run(args, spec, given, folder, flags):
@@ -63,7 +63,7 @@ def run(args, spec, given, folder, flags):
         attnc(args.attnc, "run", spec, "--in", given, "--out", folder, *flags)
     except Failed as error:
         return str(error)
-    return judges.only_output(folder)
+    return judges.main_output(judges.outputs(folder))
 
 
 def verdict(case, way, got, golden):

@@ -19,7 +19,7 @@ TOLERANCE = {"f32": 2e-5, "f16": 4e-3, "bf16": 2e-2}
 # Of powers this high it is twice that.
 LARGE_DEGREE = 8
 # Tensors that are f32 in every dtype, after the name of their part.
-ALWAYS_F32 = ("log_decay", "g", "beta", "w")
+ALWAYS_F32 = ("log_decay", "g", "beta", "w", "slope")
 # The interpreter works in float64; its output is written in f32.
 INTERPRETER_TOLERANCE = 1e-7
 
@@ -48,9 +48,34 @@ class Case:
         return TOLERANCE[self.fields["dtype"]] * (2 if large else 1)
 
 
-def only_output(folder):
+def outputs(folder):
+    """All by their names: `o` or `y`, and what else the spec asks for."""
+    return {file.stem: np.load(file) for file in sorted(folder.glob("*.npy"))}
+
+
+def main_output(results):
     """`o` or `y`, whichever it is."""
-    return np.load(next(iter(sorted(folder.glob("[oy].npy")))))
+    return next(array for name, array in results.items() if name in ("o", "y"))
+
+
+def worst_error(got, expected):
+    """Of outputs by their names; as a text what is wrong where they cannot be compared."""
+    if got.keys() != expected.keys():
+        return f"expected the outputs {', '.join(expected)}, but got {', '.join(got)}"
+    for name, output in expected.items():
+        if got[name].shape != output.shape:
+            return f"expected {name} of shape {output.shape}, but got {got[name].shape}"
+    return max(error_of(name, got[name], output) for name, output in expected.items())
+
+
+def error_of(name, got, expected):
+    """The relative Frobenius error, but of lse the largest error of a logarithm, in units of max(1, |lse|); −∞ must be −∞."""
+    if name != "lse":
+        return reference.relative_error(got, expected)
+    none = np.isneginf(expected)
+    if not np.array_equal(np.isneginf(got), none) or np.isnan(got).any():
+        return np.inf
+    return np.abs((got[~none] - expected[~none]) / np.maximum(1, np.abs(expected[~none]))).max(initial=0)
 
 
 def by_reference(case, rows=None):
@@ -66,9 +91,9 @@ def by_oracle(oracle, case, folder):
     for name, array in case.rounded().items():
         np.save(given / f"{name}.npy", array)
     subprocess.run(["/usr/bin/python3", oracle, "run", case.spec, "--in", given, "--out", out], check=True)
-    return only_output(out)
+    return outputs(out)
 
 
 def by_interpreter(program, case, folder):
     attnc(program, "run", case.spec, "--in", case.files, "--out", folder / "interpreter", "--reference")
-    return only_output(folder / "interpreter")
+    return outputs(folder / "interpreter")

@@ -108,6 +108,7 @@ class SpecDraw:
 
     def __init__(self, seed, limits):
         self.choices, sizes, self.decays = Choices(seed, "spec"), Choices(seed, "sizes"), Choices(seed, "decays")
+        self.masks = Choices(seed, "masks")
         self.kinds, self.maps, self.plain = limits.kinds, limits.maps, limits.plain
         self.cpu_forms, self.dtypes = limits.cpu_forms, limits.dtypes
         self.tokens, self.width, self.features, self.ranks = limits.tokens, limits.width, 70, [1, 4, 12, 16, 30]
@@ -293,11 +294,22 @@ class SpecDraw:
     def softmax(self, m):
         if not self.low_rank(m, 3):
             self.window(m, 3)
+        self.last(m)
+        if not self.plain and self.masks.once(4):
+            m["softcap"] = self.masks.pick([0.7, 5, 30, 50, 1000])
+        if not self.plain and "low_rank" not in m and self.masks.once(4):
+            m["alibi"] = True
+
+    def last(self, m):
+        """By a stream of its own, as all masks and logits of decoders."""
+        if self.causal and not self.plain and not m.keys() & {"window", "low_rank"} and self.masks.once(3):
+            m["window"] = {"last": self.masks.pick([1, 2, 7, 16, 33, 64, 100, 500])}
 
     def polynomial(self, m):
         m["degree"] = self.choices.pick([2, 4, 6, 8, 10, 16, 32])
         self.denominator(m)
         self.window(m, 3)
+        self.last(m)
 
     def polysketch(self, m):
         m |= {"degree": self.choices.pick([4, 4, 8, 16, 32]), "size": self.choices.pick([1, 2, 4, 8, 16, 32])}

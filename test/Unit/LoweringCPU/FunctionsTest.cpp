@@ -254,6 +254,14 @@ TEST_P(CpuFunctions, Powers) {
           [=](double x) { return x < 0 ? NAN : std::pow(x, p); }, {6e-6});
 }
 
+TEST_P(CpuFunctions, Tanh) {
+  auto tanh = [](TileBuilder &t, Value x) { return t.tanh(x); };
+  auto definition = [](double x) { return std::tanh(x); };
+  check("tanh", range(-3, 3), tanh, definition, {4e-7});
+  check("tanh of small numbers", scales(1e-38, 0.7), tanh, definition, {3e-7});
+  check("tanh of large numbers", scales(0.5, 3e38), tanh, definition, {3e-7});
+}
+
 TEST_P(CpuFunctions, Softplus) {
   auto softplus = [](TileBuilder &t, Value x) { return t.softplus(x); };
   auto definition = [](double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))) + (x != x ? x : 0); };
