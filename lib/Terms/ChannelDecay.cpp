@@ -33,11 +33,6 @@ using terms::DecaySpan;
 
 static Value inUnits(TileBuilder &tiles, Value g) { return tiles.times(g, tiles.constant(tiles.shape(g), M_LOG2E)); }
 
-/// 1 where t ≤ i or, without the diagonal, t < i: [T, T].
-static Value lowerOnes(TileBuilder &tiles, int64_t rows, int64_t diagonal) {
-  return tiles.mask(tiles.constant({rows, rows}, 1), 0, {}, {}, tiles.index(diagonal));
-}
-
 namespace {
 struct ChannelDecay : Term {
   explicit ChannelDecay(DecaySpan span) : span(span) {}
@@ -53,8 +48,8 @@ struct ChannelDecay : Term {
       return {tiles.reduceAdd(g, 0)};                                                               // [m]
     Value none = tiles.constant(tiles.shape(g), 0);
     if (span == DecaySpan::Since)
-      return {tiles.exactDot(lowerOnes(tiles, rows, 0), g, none)};                                  // g_t for t ≤ i
-    return {tiles.exactDot(lowerOnes(tiles, rows, -1), g, none, /*transposeA=*/true)};              // g_t for t > j
+      return {tiles.exactDot(terms::upToRow(site, rows), g, none)};                                  // g_t for t ≤ i
+    return {tiles.exactDot(terms::upToRow(site, rows, -1), g, none, /*transposeA=*/true)};              // g_t for t > j
   }
 
   DecaySpan span;
@@ -72,14 +67,14 @@ struct DecayedPairs : Term {
     int64_t rows = tiles.shape(g)[0];
     SmallVector<int64_t> square{rows, rows};
     Value none = tiles.constant(square, 0), own = tiles.reduceAdd(tiles.times(x, b), 1);            // [T]
-    Value w = tiles.times(tiles.expand(own, 1, square), terms::diagonal(tiles, rows));
+    Value w = tiles.times(tiles.expand(own, 1, square), terms::diagonal(site, rows));
     for (int64_t size = 1; size < rows; size *= 2) {
-      Value exponents = tiles.exactDot(terms::betweenBorder(tiles, rows, size), g, tiles.constant(tiles.shape(g), 0));
+      Value exponents = tiles.exactDot(terms::betweenBorder(site, rows, size), g, tiles.constant(tiles.shape(g), 0));
       Value kept = tiles.exp2(exponents);                                                           // [T, m]
       Value a = tiles.times(x, kept), c = tiles.times(b, kept);
       Value part = exact ? tiles.exactDot(a, c, none, false, true)
                          : tiles.dot(tiles.cast(a, site.operand()), tiles.cast(c, site.operand()), none, false, true);
-      w = tiles.plus(w, tiles.times(part, terms::belowPairs(tiles, rows, size)));
+      w = tiles.plus(w, tiles.times(part, terms::belowPairs(site, rows, size)));
     }
     return {w};
   }

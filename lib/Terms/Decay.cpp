@@ -10,6 +10,7 @@
 // differences of j ≤ i are raised, never 2^(−d_j) alone, which overflows after two tokens of −50. Keys that do not exist have g = 0.
 //
 //===----------------------------------------------------------------------===//
+#include "BlockPairs.h"
 #include "Terms.h"
 
 #include "attune/Tile/Units.h"
@@ -109,8 +110,7 @@ struct TokenDecay : Term {
     Value later = lower(tiles.expand(g, 1, square), -1);                                            // (t, j): g_t for t > j
     if (span == DecaySpan::Until)
       return {tiles.reduceAdd(later, 0)};
-    Value upTo = lower(tiles.constant(square, 1), 0);                                               // (i, t): t ≤ i
-    return {tiles.exactDot(upTo, later, tiles.constant(square, 0))};                                // [T, T]
+    return {tiles.exactDot(terms::upToRow(site, rows), later, tiles.constant(square, 0))};                 // [T, T]
   }
 
   DecaySpan span;

@@ -41,11 +41,9 @@ struct UnitInverse : Term {
     TileBuilder &tiles = site.tiles();
     Value below = operands[0]->tile(site);                                                          // [T, T]
     SmallVector<int64_t> square(tiles.shape(below));
-    Value ones = tiles.constant(square, 1), zero = tiles.constant(square, 0);
-    auto lower = [&](int64_t diagonal) { return tiles.mask(ones, 0, Value(), Value(), tiles.index(diagonal)); };
-    Value inverse = tiles.minus(lower(0), lower(-1));                                               // I
+    Value inverse = terms::diagonal(site, square[0]), zero = tiles.constant(square, 0);
     for (int64_t size = 1; size < square[0]; size *= 2) {
-      Value blocks = tiles.times(below, terms::belowPairs(tiles, square[0], size));
+      Value blocks = tiles.times(below, terms::belowPairs(site, square[0], size));
       inverse = tiles.minus(inverse, tiles.exactDot(tiles.exactDot(inverse, blocks, zero), inverse, zero));
     }
     return {inverse};
@@ -77,7 +75,7 @@ struct UnitMatrix : Term {
 
   StringRef name() const override { return "unit_matrix"; }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources) const override {
-    return {terms::diagonal(site.tiles(), features)};
+    return {terms::diagonal(site, features)};
   }
 
   int64_t features;
