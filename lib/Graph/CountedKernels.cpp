@@ -139,15 +139,17 @@ static OwningOpRef<ModuleOp> moduleOf(func::FuncOp plan, const LaunchPiece &piec
 // Counts
 //===----------------------------------------------------------------------===//
 
-/// The kernel's name without that of its host function, and without the number of those that have one name.
+/// The kernel's name without that of its host function, and without the numbers that tell equal ones apart.
 static std::string nameOf(tile::LaunchOp launch, func::FuncOp host) {
   StringRef name = launch.getCallee();
   name.consume_front(host.getName());
   name.consume_front("_");
   if (name.ends_with("_sketch")) // of queries and of keys
     return "sketch";
-  size_t digits = name.find_first_not_of("0123456789");
-  return (digits > 0 ? name.substr(digits + 1) : name).str();
+  if (size_t digits = name.find_first_not_of("0123456789"); digits > 0)
+    name = name.substr(digits + 1);
+  StringRef plain = name.rtrim("0123456789");
+  return (plain.consume_back("_") ? plain : name).str();
 }
 
 const cost::WorkEstimate &CountedKernel::workAt(std::vector<int64_t> sizes) const {

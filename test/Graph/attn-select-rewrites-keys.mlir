@@ -68,3 +68,14 @@ func.func @windows(%q: !q, %k: !q, %v: !q) -> !q {
   %o = attn.softmax %q, %k, %v {scale = 0.125 : f64, window = #attn.window<16>} : !q, !q, !q -> !q
   return %o : !q
 }
+
+// -----
+
+// CHECK: Remark="keys: cannot take the split form: a query sees only the last of its keys"
+// PLAN-LABEL: func.func @last(
+// PLAN-NOT:     split = true
+!q = tensor<1x1x64x64xf32>
+func.func @last(%q: !q, %k: !q, %v: !q) -> !q {
+  %o = attn.softmax %q, %k, %v {causal, last = 16 : i64, scale = 0.125 : f64} : !q, !q, !q -> !q
+  return %o : !q
+}

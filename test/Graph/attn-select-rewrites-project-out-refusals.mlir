@@ -115,3 +115,17 @@ func.func @pieces(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> !y {
   %y = attn.project_output %a, %wo : !t, !w -> !y
   return %y : !y
 }
+
+// -----
+
+// The logarithms of sums are stored head by head.
+!t = tensor<1x2x16x8xf32>
+!w = tensor<16x12xf32>
+!y = tensor<1x16x12xf32>
+func.func @sums(%q: !t, %k: !t, %v: !t, %wo: !w {attn.name = "wo"}) -> (!y, tensor<1x2x16xf32>) {
+  %a, %lse = attn.softmax %q, %k, %v {scale = 0.5 : f64} : !t, !t, !t -> !t, lse tensor<1x2x16xf32>
+  // expected-error @below {{got the pin project_out: epilogue; the kernel of softmax has other results, which are stored head by head}}
+  // expected-note @below {{pin one of materialized, or leave the choice to the cost model}}
+  %y = attn.project_output %a, %wo : !t, !w -> !y
+  return %y, %lse : !y, tensor<1x2x16xf32>
+}

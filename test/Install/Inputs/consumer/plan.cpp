@@ -22,8 +22,9 @@ static mlir::OwningOpRef<mlir::ModuleOp> build(mlir::MLIRContext &context) {
   mlir::Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   auto softmax = attune::attn::SoftmaxOp::create(builder, place, tensor, /*lse=*/mlir::Type(), body->getArgument(0),
-                                                 body->getArgument(1), body->getArgument(2), /*lengths=*/mlir::Value(),
-                                                 llvm::APFloat(0.125), /*causal=*/true, /*window=*/nullptr, /*execution=*/nullptr);
+                                                 body->getArgument(1), body->getArgument(2), /*lengths=*/mlir::Value(), /*slopes=*/mlir::Value(),
+                                                 llvm::APFloat(0.125), /*causal=*/true, /*window=*/nullptr, /*last=*/nullptr,
+                                                 /*softcap=*/nullptr, /*execution=*/nullptr);
   mlir::func::ReturnOp::create(builder, place, softmax.getOutput());
   return module;
 }
