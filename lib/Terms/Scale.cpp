@@ -23,7 +23,7 @@ struct Scale : Term {
     Value x = operands[0]->tile(site, tiles.builder.getF32Type());
     for (const Source &further : operands.drop_front())
       x = tiles.plus(x, further->tile(site, tiles.builder.getF32Type()));
-    return {tiles.times(x, tiles.constant(tiles.shape(x), factor))};
+    return {factor == 1 ? x : tiles.times(x, tiles.constant(tiles.shape(x), factor))};
   }
 
   double factor;

@@ -88,7 +88,7 @@ static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
   case FeatureKind::Relu:
     return term(terms::relu(), {x});
   case FeatureKind::Identity:
-    return op.getKeys() || map.getScale() == 1 ? x : term(terms::scale(map.getScale()), {x});
+    return op.getKeys() ? x : term(terms::scale(map.getScale()), {x});
   case FeatureKind::Cosformer:
     return term(terms::cosformer(at.tokens, map.getMaxPosition()), {x});
   case FeatureKind::Focused:

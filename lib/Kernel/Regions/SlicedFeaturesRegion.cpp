@@ -111,7 +111,7 @@ Source Slices::slice() const {
   if (map.getKind() == FeatureKind::Cosformer)
     return existing(term(terms::cosformer(axis, map.getMaxPosition()), {x}), of.channels);
   if (map.getKind() == FeatureKind::Identity)
-    return of.ofKeys || map.getScale() == 1 ? x : term(terms::scale(map.getScale()), {x});
+    return of.ofKeys ? x : term(terms::scale(map.getScale()), {x});
   if (!isProduct(map))
     return existing(term(map.getKind() == FeatureKind::Relu ? terms::relu() : terms::elu1(), {x}), of.channels);
   if (map.getKind() == FeatureKind::FavorRelu) {
