@@ -194,7 +194,7 @@ TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, 
   AxisRange range{first, count, segment.masked ? borders.limit : Value(), Value(), site[stage.axis].view};
   if (!segment.to.index && segment.to.border == Border::Block)
     range.limit = end;
-  Mask mask = segment.masked ? Mask{borders.limit, borders.diagonal, borders.of} : Mask();
+  Mask mask = segment.masked ? Mask{borders.limit, borders.diagonal, borders.lastOnly} : Mask();
   TileSite step = site.step(inner, stage.axis, range, mask);
   if (!stage.together)
     return step;

@@ -50,7 +50,7 @@ struct VisibleKeys {
   mlir::Value diagonal; ///< row r sees key j if j ≤ r + diagonal; null unless causal
   mlir::Value begin = {}; ///< the first of them; null: 0
   mlir::Value entered = {}; ///< keys from it on and below `full` are seen by all rows; null: `begin`
-  int64_t of = 0; ///< each row sees only the last so many of its keys; 0: all
+  int64_t lastOnly = 0; ///< each row sees only the last so many of its keys; 0: all
 };
 
 //===----------------------------------------------------------------------===//

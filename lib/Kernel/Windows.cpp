@@ -136,7 +136,7 @@ VisibleKeys kernel::keysBefore(TileBuilder &tiles, const CausalTile &tile, Value
   result.last = tiles.min(tiles.add(end, offset), limit);
   if (tile.last) { // those of the first row begin first, those of the last row last
     auto firstOf = [&](Value keys) { return tiles.max(tiles.sub(keys, tiles.index(tile.last)), tiles.index(0)); };
-    result.of = tile.last;
+    result.lastOnly = tile.last;
     result.begin = tiles.roundDown(firstOf(seenByAll), keyTile);
     Value entered = tiles.add(firstOf(result.last), tiles.index(keyTile - 1));
     result.entered = tiles.min(tiles.roundDown(entered, keyTile), tiles.max(result.full, result.begin));
@@ -144,9 +144,9 @@ VisibleKeys kernel::keysBefore(TileBuilder &tiles, const CausalTile &tile, Value
   return result;
 }
 
-/// 1 at the keys before the last `of` that a row would see, else 0.
+/// 1 at the keys before the last ones that a row would see, else 0.
 static Value passedKeys(TileBuilder &tiles, const VisibleKeys &visible, ArrayRef<int64_t> pairs, Value left, Value diagonal) {
-  Value last = tiles.index(visible.of);
+  Value last = tiles.index(visible.lastOnly);
   return tiles.mask(tiles.constant(pairs, 1), 0, Value(), tiles.sub(left, last), tiles.sub(diagonal, last));
 }
 
@@ -154,7 +154,7 @@ Value kernel::maskKeys(TileBuilder &tiles, const VisibleKeys &visible, Value wei
   Value left = tiles.sub(visible.limit, firstKey);
   Value diagonal = visible.diagonal ? tiles.sub(visible.diagonal, firstKey) : Value();
   Value seen = tiles.mask(weights, fill, Value(), left, diagonal);
-  if (!visible.of)
+  if (!visible.lastOnly)
     return seen;
   ArrayRef<int64_t> pairs = tiles.shape(weights);
   return tiles.selectEqual(passedKeys(tiles, visible, pairs, left, diagonal), 0, seen, tiles.constant(pairs, fill));

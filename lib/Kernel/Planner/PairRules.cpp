@@ -259,7 +259,7 @@ Tiles kernel::buildSoftmax(OpResult result, RegionDraft &draft, const Place &at)
     if (op.getSoftcap())
       logits.softcap = op.getSoftcap()->convertToDouble();
     if (op.getSlopes())
-      logits.slope = fusion::memory(draft.host.memoryOf(op.getSlopes()), {{at.head, 1, 0, 1, 1}});
+      logits.slope = gateAt(op.getSlopes(), draft, at);
     state = softmaxState(draft.plan, stage, {q, k, v}, logits, draft.channelsOf(op.getQuery()), width);
   }
   return {term(result == op.getOutput() ? terms::softmaxFinish() : terms::logSumExp(), {state})};

@@ -1,5 +1,6 @@
-"""Runs a spec with given decays of its heads (--decays, with commas) beside the interpreter, and prints the largest relative error of a
-head: every head is judged by itself, since one that forgets is small beside one that does not."""
+"""Runs a spec with given decays (--decays, with commas: its heads, or its tokens and their features, take them in turn) beside the
+interpreter, and prints the largest relative error of a head: each is judged by itself, since one that forgets is small beside one
+that does not."""
 
 import argparse
 import pathlib
@@ -21,9 +22,12 @@ def attnc(*arguments):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    files, ways = f"{folder}/in", {"kernels": given.run.split(), "exact": ["--reference"]}
+    files, ways = pathlib.Path(folder, "in"), {"kernels": given.run.split(), "exact": ["--reference"]}
     attnc("init", given.spec, "--inputs", "--out", files, *given.sizes.split())
-    np.save(f"{files}/log_decay.npy", np.array([float(text) for text in given.decays.split(",")], np.float32))
+    file = next(path for path in (files / "log_decay.npy", files / "g.npy") if path.exists())
+    shape, numbers = np.load(file).shape, np.array([float(text) for text in given.decays.split(",")], np.float32)
+    places = sum(np.indices(shape)[2:] if len(shape) > 1 else np.indices(shape))  # tokens and features, or heads
+    np.save(file, numbers[places % len(numbers)])
     for way, arguments in ways.items():
         attnc("run", given.spec, "--in", files, "--out", f"{folder}/{way}", *arguments)
     got, exact = (np.load(pathlib.Path(folder, way, "o.npy")).astype(np.float64) for way in ways)
