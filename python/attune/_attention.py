@@ -115,10 +115,9 @@ class Attention:
             for axis, size in enumerate(info.shape):
                 if info.role == "input":
                     seen.setdefault(size, (position, axis))
-        self._result_at = next(position for position, info in enumerate(self._run_infos)
-                               if info.role == "output" and not info.optional)
-        self._shape = tuple(seen[size] if isinstance(size, str) else size
-                            for size in self._run_infos[self._result_at].shape)
+        self._outputs = {position: tuple(seen[size] if isinstance(size, str) else size for size in info.shape)
+                         for position, info in enumerate(self._run_infos) if info.role == "output"}
+        self._output_names = tuple(self._run_names[position] for position in self._outputs)
         self._names = {name: info.name for info in self._infos for name in (info.name, info.name.replace(".", "_"))}
         self._ready = not self._parameter_infos
         self._known = True
@@ -160,13 +159,14 @@ class Attention:
     # Calls.
 
     def __call__(self, *unnamed: typing.Any, out: typing.Any = None, **tensors: typing.Any) -> typing.Any:
-        """The output for inputs by name: `f(q=q, k=k, v=v)`, or `f(x=x)` of a spec with `projection`.
+        """The output for inputs by name: `f(q=q, k=k, v=v)`, or `f(x=x)` of a spec with `projection`. A spec with
+        further results gives all by name: `f(…)["lse"]`.
 
         Inputs have the dtype and the shape that `tensors` states, in the memory of NumPy, PyTorch, JAX or whatever has
-        `__dlpack__`; NumPy holds bf16 as uint16 words, or as ml_dtypes.bfloat16. The output is of the framework of the
-        first input, unless `out` is given: a tensor that it is written to (a dict by name, for outputs that are
-        optional). Parameters may be given too, which prepares and runs in one piece; give them to `prepare` if they
-        stay the same.
+        `__dlpack__`; NumPy holds bf16 as uint16 words, or as ml_dtypes.bfloat16. Outputs are of the framework of the
+        first input, unless `out` is given: a tensor that o is written to, or a dict by name; those that are optional and
+        not in it are not computed. Parameters may be given too, which prepares and runs in one piece; give them to
+        `prepare` if they stay the same.
 
         Raises ArgumentError (which tensor, what was expected, what was found), StateError (parameters are missing).
         """
@@ -233,27 +233,43 @@ class Attention:
 
     def _place_outputs(self, framework: Framework, row: typing.List[typing.Any], out: typing.Any) -> typing.Any:
         """Puts the outputs into the row, and says what the caller gets."""
-        if isinstance(out, dict):
-            for name, tensor in out.items():
-                if name not in self._run_names or name in self._needed:
-                    outputs = [info for info in self._run_infos if info.role == "output"]
-                    raise ArgumentError(f"{self.name}: expected outputs among {_listed(outputs)}, but got '{name}'")
-                row[self._run_names.index(name)] = tensor
-            return out
         if out is None:
-            shape = self._output_shape(row)
-            out = None if shape is None else framework.empty(shape, row[0])
-        else:
+            shapes = self._output_shapes(row)
+            made = [None if shape is None else framework.empty(shape, row[0], self._own_dtype(position))
+                    for position, shape in zip(self._outputs, shapes)]
+            for position, tensor in zip(self._outputs, made):
+                row[position] = tensor
+            return self._returned(made)
+        if not isinstance(out, dict):
             framework_of(out).check_writable(out)
-        row[self._result_at] = out
+            row[next(iter(self._outputs))] = out
+            return out
+        for name, tensor in out.items():
+            position = self._run_names.index(self._name_of(name)) if self._name_of(name) in self._run_names else -1
+            if position not in self._outputs:
+                outputs = [self._run_infos[position] for position in self._outputs]
+                raise ArgumentError(f"{self.name}: expected outputs among {_listed(outputs)}, but got '{name}'")
+            framework_of(tensor).check_writable(tensor)
+            row[position] = tensor
         return out
 
-    def _output_shape(self, row: typing.Sequence[typing.Any]) -> typing.Optional[typing.Tuple[int, ...]]:
-        """None if the inputs do not show its sizes: what is wrong with them, the library says."""
-        try:
-            return tuple([size if isinstance(size, int) else row[size[0]].shape[size[1]] for size in self._shape])
-        except (IndexError, AttributeError, TypeError):
-            return None
+    def _returned(self, made: typing.Sequence[typing.Any]) -> typing.Any:
+        """What a call gives for its outputs: the one, or all by name."""
+        return made[0] if len(made) == 1 else dict(zip(self._output_names, made))
+
+    def _own_dtype(self, position: int) -> typing.Optional[str]:
+        """The dtype of an output that is not the first input's."""
+        dtype = self._run_infos[position].dtype
+        return None if dtype == self._run_infos[0].dtype else dtype
+
+    def _output_shapes(self, row: typing.Sequence[typing.Any]) -> typing.List[typing.Optional[typing.Tuple[int, ...]]]:
+        """None for an output whose sizes the inputs do not show: what is wrong with them, the library says."""
+        def shape(sizes: typing.Tuple[typing.Any, ...]) -> typing.Optional[typing.Tuple[int, ...]]:
+            try:
+                return tuple([size if isinstance(size, int) else row[size[0]].shape[size[1]] for size in sizes])
+            except (IndexError, AttributeError, TypeError):
+                return None
+        return [shape(sizes) for sizes in self._outputs.values()]
 
     def _run_on_device(self, device: Device, framework: Framework, first: typing.Any,
                        views: typing.Tuple[typing.Any, ...], given: typing.Dict[str, typing.Any]) -> None:

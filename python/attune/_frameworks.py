@@ -29,13 +29,14 @@ class Framework:
         """What the native part looks at."""
         return tensor
 
-    def empty(self, shape: typing.Tuple[int, ...], like: typing.Any) -> typing.Any:
-        """Memory for an output beside an input, of its dtype."""
+    def empty(self, shape: typing.Tuple[int, ...], like: typing.Any, dtype: typing.Optional[str] = None) -> typing.Any:
+        """Memory for an output beside an input, of its dtype unless another is named."""
         namespace = getattr(like, "__array_namespace__", None)
         if namespace is None:
             raise ArgumentError(f"argument 'out': expected memory for the output, for a {type(like).__module__} tensor "
                                 "cannot make any, but got none; give out=")
-        return namespace().empty(shape, dtype=like.dtype, device=like.device)
+        wanted = like.dtype if dtype is None else getattr(namespace(), NUMPY_DTYPES[dtype].__name__)
+        return namespace().empty(shape, dtype=wanted, device=like.device)
 
     def check_writable(self, tensor: typing.Any) -> None:
         """Whether what the framework hands out may be written, where that does not say so itself."""
@@ -69,8 +70,8 @@ class NumPy(Framework):
     def view(self, tensor: typing.Any) -> typing.Any:
         return tensor.view(np.uint16) if _is_bf16(tensor) else tensor
 
-    def empty(self, shape: typing.Tuple[int, ...], like: typing.Any) -> typing.Any:
-        return np.empty(shape, like.dtype)
+    def empty(self, shape: typing.Tuple[int, ...], like: typing.Any, dtype: typing.Optional[str] = None) -> typing.Any:
+        return np.empty(shape, like.dtype if dtype is None else NUMPY_DTYPES[dtype])
 
     def as_parameter(self, tensor: typing.Any, dtype: str) -> typing.Any:
         array = self.view(np.asarray(tensor))
@@ -106,8 +107,8 @@ class Torch(Framework):
                                 "tensor.resolve_neg()")
         return self.to_dlpack(tensor)
 
-    def empty(self, shape: typing.Tuple[int, ...], like: typing.Any) -> typing.Any:
-        return like.new_empty(shape)
+    def empty(self, shape: typing.Tuple[int, ...], like: typing.Any, dtype: typing.Optional[str] = None) -> typing.Any:
+        return like.new_empty(shape, dtype=like.dtype if dtype is None else self.dtypes[dtype])
 
     def as_parameter(self, tensor: typing.Any, dtype: str) -> typing.Any:
         return self.to_dlpack(tensor.detach().to(self.dtypes[dtype]).resolve_neg())

@@ -53,11 +53,11 @@ def call_row(attention: Attention, row: Arrays, given: typing.Mapping[str, typin
     for place in places:
         is_parameter = infos[place].role == "parameter"
         arrays.append(_checked(attention, infos[place], tensors[place], is_parameter))
-    shape = attention._output_shape(row)
-    if shape is None:
+    shapes = attention._output_shapes(row)
+    if None in shapes:
         raise ArgumentError(f"{attention.name}: expected inputs of the shapes {attention!r}, but got "
                             f"{', '.join(str(getattr(tensor, 'shape', None)) for tensor in row if tensor is not None)}")
-    return _traced(_number(attention), places, attention._result_at, shape)(*arrays)
+    return attention._returned(_traced(_number(attention), places, tuple(shapes))(*arrays))
 
 
 def _checked(attention: Attention, info: typing.Any, tensor: typing.Any, is_parameter: bool) -> typing.Any:
@@ -76,24 +76,24 @@ def _number(attention: Attention) -> int:
 
 
 @functools.lru_cache(maxsize=4096)
-def _traced(number: int, places: typing.Tuple[int, ...], result: int,
-            shape: typing.Tuple[int, ...]) -> typing.Callable[..., typing.Any]:
-    """The call on arrays of these shapes; jitted, for calls that are not traced."""
+def _traced(number: int, places: typing.Tuple[int, ...],
+            shapes: typing.Tuple[typing.Tuple[int, ...], ...]) -> typing.Callable[..., typing.Any]:
+    """The call on arrays of these shapes, a list of outputs; jitted, for calls that are not traced."""
     _register()
     attention = _alive[number]
-    dtype = DTYPES[attention._run_infos[result].dtype]
-    attributes = {"handle": np.int64(number), "tensors": np.asarray([*places, result], np.int64)}
-    foreign = jax.ffi.ffi_call(TARGET, jax.ShapeDtypeStruct(shape, dtype))
+    attributes = {"handle": np.int64(number), "tensors": np.asarray([*places, *attention._outputs], np.int64)}
+    foreign = jax.ffi.ffi_call(TARGET, [jax.ShapeDtypeStruct(shape, DTYPES[attention._run_infos[position].dtype])
+                                        for position, shape in zip(attention._outputs, shapes)])
 
     @jax.custom_batching.custom_vmap
     def call(*arrays: typing.Any) -> typing.Any:
         return foreign(*arrays, **attributes)
 
     @call.def_vmap
-    def batched(size: int, mapped: typing.Sequence[bool], *arrays: typing.Any) -> typing.Tuple[typing.Any, bool]:
-        if _folds(attention, places, mapped):
-            return _folded(number, places, result, shape, size, mapped, arrays), True
-        return _one_by_one(call, mapped, arrays), True
+    def batched(size: int, mapped: typing.Sequence[bool], *arrays: typing.Any) -> typing.Tuple[typing.Any, typing.Any]:
+        outputs = _folded(number, places, shapes, size, mapped, arrays) if _folds(attention, places, mapped) else \
+            _one_by_one(call, mapped, arrays)
+        return outputs, [True] * len(shapes)
 
     return jax.jit(call)
 
@@ -101,6 +101,8 @@ def _traced(number: int, places: typing.Tuple[int, ...], result: int,
 def _folds(attention: Attention, places: typing.Sequence[int], mapped: typing.Sequence[bool]) -> bool:
     """Whether entries of a mapped axis can be entries of the batch."""
     infos = [*attention._run_infos, *attention._parameter_infos]
+    if any(infos[position].shape[0] != "batch" for position in attention._outputs):
+        return False
     for place, is_mapped in zip(places, mapped):
         info = infos[place]
         if info.role == "parameter" and is_mapped:
@@ -110,8 +112,8 @@ def _folds(attention: Attention, places: typing.Sequence[int], mapped: typing.Se
     return True
 
 
-def _folded(number: int, places: typing.Tuple[int, ...], result: int, shape: typing.Tuple[int, ...], size: int,
-            mapped: typing.Sequence[bool], arrays: Arrays) -> typing.Any:
+def _folded(number: int, places: typing.Tuple[int, ...], shapes: typing.Tuple[typing.Tuple[int, ...], ...], size: int,
+            mapped: typing.Sequence[bool], arrays: Arrays) -> typing.List[typing.Any]:
     """One call of `size` times the batch."""
     attention = _alive[number]
     runs = len(attention._run_infos)
@@ -122,8 +124,8 @@ def _folded(number: int, places: typing.Tuple[int, ...], result: int, shape: typ
             continue
         every = array if is_mapped else jnp.broadcast_to(array, (size, *array.shape))
         flat.append(every.reshape(every.shape[0] * every.shape[1], *every.shape[2:]))
-    out = _traced(number, places, result, (size * shape[0], *shape[1:]))(*flat)
-    return out.reshape(size, *shape)
+    outputs = _traced(number, places, tuple((size * shape[0], *shape[1:]) for shape in shapes))(*flat)
+    return [output.reshape(size, *shape) for output, shape in zip(outputs, shapes)]
 
 
 def _one_by_one(call: typing.Callable[..., typing.Any], mapped: typing.Sequence[bool], arrays: Arrays) -> typing.Any:

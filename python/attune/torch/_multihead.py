@@ -116,7 +116,7 @@ class MultiheadAttention(nn.Module):
             tensors.append(lengths)
         tensors += [getattr(self, name) for name in self._own]
         text = self._texts[DTYPES[q.dtype], causal, lengths is not None]
-        return torch.ops.attune.attend(tensors, ",".join([*names, *self._own]), text, True)
+        return torch.ops.attune.attend(tensors, ",".join([*names, *self._own]), text, True)[0]
 
     def _heads(self, tokens: torch.Tensor, heads: int) -> torch.Tensor:
         """[batch, n, heads · d] as [batch, heads, n, d], a view."""

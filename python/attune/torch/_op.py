@@ -13,6 +13,7 @@ from .. import _fork
 from .._attention import Attention
 from .._compile import compile
 from .._errors import ArgumentError
+from .._frameworks import framework_of
 from .._spec import SpecLike, normalized, read_spec
 
 MOST_PREPARED = 256
@@ -73,15 +74,18 @@ def _plan(spec: str, names: str) -> _Plan:
     return _Plan(attention, row, parameters)
 
 
-def _empty(attention: Attention, row: typing.List[typing.Any], tokens_first: bool) -> torch.Tensor:
-    """Memory for the output: row-major, or with the heads behind the tokens."""
-    shape = attention._output_shape(row)
-    if shape is None:
+def _empty(attention: Attention, row: typing.List[typing.Any], tokens_first: bool) -> typing.List[torch.Tensor]:
+    """Memory for the outputs: row-major, or o with the heads behind the tokens."""
+    shapes = attention._output_shapes(row)
+    if None in shapes:
         raise ArgumentError(f"expected the inputs of {attention!r}, but got "
                             f"{', '.join(str(list(tensor.shape)) for tensor in row if tensor is not None)}")
-    if tokens_first and len(shape) == 4:
-        return row[0].new_empty((shape[0], shape[2], shape[1], shape[3]))
-    return row[0].new_empty(shape)
+    first = typing.cast(typing.Tuple[int, ...], shapes[0])
+    if tokens_first and len(first) == 4:
+        shapes[0] = (first[0], first[2], first[1], first[3])
+    framework = framework_of(row[0])
+    return [framework.empty(typing.cast(typing.Tuple[int, ...], shape), row[0], attention._own_dtype(position))
+            for position, shape in zip(attention._outputs, shapes)]
 
 
 def _plain(tensor: torch.Tensor) -> torch.Tensor:
@@ -89,23 +93,27 @@ def _plain(tensor: torch.Tensor) -> torch.Tensor:
 
 
 @torch.library.custom_op("attune::attend", mutates_args=())
-def _attend(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_first: bool) -> torch.Tensor:
+def _attend(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_first: bool) -> typing.List[torch.Tensor]:
     attention, places, parameters = _plan(spec, names)
     if parameters:
         attention = _prepared.get(spec, {name: _plain(tensors[place]) for name, place in parameters.items()})
     row = [None if place is None else _plain(tensors[place]) for place in places]
-    result = _empty(attention, row, tokens_first)
-    attention._call(row, {}, result.transpose(1, 2) if tokens_first and result.dim() == 4 else result)
-    return result
+    results = _empty(attention, row, tokens_first)
+    for position, result in zip(attention._outputs, results):
+        row[position] = result
+    if tokens_first and results[0].dim() == 4:
+        row[next(iter(attention._outputs))] = results[0].transpose(1, 2)
+    attention._call(row, {}, {})
+    return results
 
 
 @_attend.register_fake
-def _shape(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_first: bool) -> torch.Tensor:
+def _shape(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_first: bool) -> typing.List[torch.Tensor]:
     attention, places, _ = _plan(spec, names)
     return _empty(attention, [None if place is None else tensors[place] for place in places], tokens_first)
 
 
-def _backward(context: typing.Any, gradient: torch.Tensor) -> typing.NoReturn:
+def _backward(context: typing.Any, *gradients: typing.Any) -> typing.NoReturn:
     raise NotImplementedError("expected no gradient through compiled attention, which has no backward pass, but got a "
                               "call of backward(); run it under torch.no_grad(), or detach its output")
 
@@ -123,15 +131,23 @@ def spec_text(spec: SpecLike) -> str:
     return text if "\n" in text or text.startswith("{") else text + "\n"
 
 
-def attend(spec: SpecLike, *, tokens_first: bool = False, **tensors: torch.Tensor) -> torch.Tensor:
-    """The output of a spec for tensors by name, inputs and parameters alike: the operator `attune::attend`.
+def attend(spec: SpecLike, *, tokens_first: bool = False, **tensors: torch.Tensor) -> typing.Any:
+    """The output of a spec for tensors by name, inputs and parameters alike: the operator `attune::attend`. A spec with
+    further results gives all by name, as `Attention` does.
 
     `tokens_first` gives o as [batch, n, heads, dv], which a projection of the heads together reads without a copy.
     Parameters (`omega`, `e`, `wq` …) are prepared when they are first seen or have changed; that they have not is
     checked by their content. Gradients are an error, in backward().
     """
     given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
-    return torch.ops.attune.attend(list(given.values()), ",".join(given), spec_text(spec), tokens_first)
+    text = spec_text(spec)
+    results = torch.ops.attune.attend(list(given.values()), ",".join(given), text, tokens_first)
+    return results[0] if len(results) == 1 else dict(zip(_output_names(text), results))
+
+
+@torch.compiler.assume_constant_result
+def _output_names(spec: str) -> typing.Tuple[str, ...]:
+    return opened(spec)._output_names
 
 
 def written(fields: typing.Mapping[str, typing.Any]) -> str:

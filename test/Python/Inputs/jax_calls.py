@@ -66,6 +66,13 @@ class Calls(unittest.TestCase):
         expected = np.stack([attend(**{n: np.asarray(a[i]) for n, a in many.items()}) for i in range(3)])
         self.same(jax.vmap(lambda q, k, v: attend(q=q, k=k, v=v))(**many), expected)
 
+    def test_further_results(self):
+        attend, many = attune.compile(linear(mechanism={"kind": "softmax"}, results=["lse"])), stacked(arrays())
+        expected = [attend(**{n: np.asarray(a[i]) for n, a in many.items()}) for i in range(3)]
+        got = jax.jit(jax.vmap(lambda q, k, v: attend(q=q, k=k, v=v)))(**many)
+        for name in ("o", "lse"):
+            self.same(got[name], np.stack([one[name] for one in expected]))
+
     def test_parameters(self):
         attend, drawn = attune.compile(performer()), attune.init(performer())
         with self.assertRaisesRegex(attune.StateError, "expected the parameters omega"):
@@ -93,8 +100,7 @@ class Memory(unittest.TestCase):
         q, k = jnp.zeros((2, 8)), jnp.ones((2, 8))
         spy.attention.prepare(omega=np.zeros((2, 8), np.float32))
         out = spy.attention(q=q, k=k)
-        addresses = [array.unsafe_buffer_pointer() for array in (q, k, out)]
-        self.assertEqual(spy.seen(), [*addresses, None])
+        self.assertEqual(spy.seen(), [array.unsafe_buffer_pointer() for array in (q, k, out["o"], out["lse"])])
 
     def test_into_memory_of_numpy(self):
         spy = Spy()

@@ -45,6 +45,16 @@ class Numbers(unittest.TestCase):
         got = attune.compile(linear(key_lengths=True))(**given, key_lengths=lengths)
         self.assertLess(relative_error(got, expected(linear(), given, key_lengths=lengths)), TOLERANCE["f32"])
 
+    def test_further_results(self):
+        spec = linear(dtype="bf16", mechanism={"kind": "softmax"}, results=["lse"])
+        given = {name: to_storage(array, "bf16") for name, array in tokens().items()}
+        got = attune.compile(spec)(**given)
+        self.assertEqual({name: (array.dtype, array.shape) for name, array in got.items()},
+                         {"o": (given["q"].dtype, (2, 4, 70, 32)), "lse": (np.float32, (2, 4, 70))})
+        q, k = (from_storage(given[name], "bf16").astype(np.float64) for name in "qk")
+        logits = q @ k.swapaxes(-1, -2) / np.sqrt(32)
+        np.testing.assert_allclose(got["lse"], np.log(np.exp(logits).sum(-1)), atol=TOLERANCE["f32"] * 10)
+
     def test_views_with_strides(self):
         rows = {name: np.ascontiguousarray(a.swapaxes(1, 2)).swapaxes(1, 2) for name, a in tokens().items()}
         plain, attend = attune.compile(linear())(**tokens()), attune.compile(linear())
@@ -103,8 +113,9 @@ class Copies(unittest.TestCase):
     def test_an_output_is_where_it_was_written(self):
         spy = Spy()
         q = np.zeros((2, 8), np.float32)
-        out = spy.attention.prepare(omega=q)(q=q, k=q)
-        self.assertEqual(spy.seen()[2], out.ctypes.data)
+        outputs = spy.attention.prepare(omega=q)(q=q, k=q)
+        self.assertEqual(list(outputs), ["o", "lse"])
+        self.assertEqual(spy.seen()[2:], [array.ctypes.data for array in outputs.values()])
 
     def test_optional_outputs(self):
         spy = Spy()
@@ -112,6 +123,8 @@ class Copies(unittest.TestCase):
         spy.attention.prepare(omega=q)
         spy.attention(q=q, k=q, out={"o": o, "lse": lse})
         self.assertEqual(spy.seen()[2:], [o.ctypes.data, lse.ctypes.data])
+        spy.attention(q=q, k=q, out={"o": o})
+        self.assertEqual(spy.seen()[2:], [o.ctypes.data, None])
 
     def test_any_buffer_and_any_dlpack(self):
         class Exporting:

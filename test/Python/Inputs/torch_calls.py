@@ -41,8 +41,7 @@ class Tensors(unittest.TestCase):
         self.assertIs(spy.attention(q=q, k=k, out=out), out)
         self.assertEqual(spy.seen(), [q.data_ptr(), k.data_ptr(), out.data_ptr(), None])
         made = spy.attention(q=q, k=k)
-        self.assertIsInstance(made, torch.Tensor)
-        self.assertEqual(spy.seen()[2], made.data_ptr())
+        self.assertEqual(spy.seen()[2:], [made["o"].data_ptr(), made["lse"].data_ptr()])
 
     def test_numbers_and_storage_types(self):
         same(attune.compile(linear())(**tensors()), attune.compile(linear())(**tokens()))
@@ -101,6 +100,15 @@ class Operator(unittest.TestCase):
     def test_compiled(self):
         function = torch.compile(lambda q, k, v: attune.torch.attend(linear(), q=q, k=k, v=v) * 2, fullgraph=True)
         same(function(**tensors()), self.expected * 2)
+
+    def test_further_results(self):
+        spec = linear(mechanism={"kind": "softmax"}, results=["lse"])
+        expected = attune.compile(spec)(**tokens())
+        function = torch.compile(lambda **given: attune.torch.attend(spec, **given), fullgraph=True, backend="eager")
+        got = function(**tensors())
+        self.assertEqual(list(got), ["o", "lse"])
+        same(got["o"], expected["o"])
+        same(got["lse"], expected["lse"])
 
     def test_one_compilation_serves_any_length(self):
         torch._dynamo.reset()
