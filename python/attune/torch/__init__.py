@@ -3,11 +3,15 @@
     attune.torch.swap(model, attune.torch.Flurka, rank=64, keys=512)     # every nn.MultiheadAttention, with its weights
     layer.self_attn = attune.torch.PolySketch.take_over(layer.self_attn)
     o = attune.torch.attend(spec, q=q, k=k, v=v)             # an operator: under torch.compile and torch.export
+    o = attune.torch.scaled_dot_product_attention(q, k, v, is_causal=True)       # and functions that people know
+    o, state = attune.torch.gated_delta_rule(q, k, v, g, beta)
 
 `MultiheadAttention` is called as `torch.nn.MultiheadAttention` is; its subclasses are mechanisms. `take_over` and
 `from_state_dict` bring the weights of modules that people have.
 """
 
+from ._functional import flash_attn_func, scaled_dot_product_attention
+from ._linear import delta_rule, gated_delta_rule, gla, kda, linear_attn, retention, simple_gla
 from ._mechanisms import (Agent, Cosformer, Effatt, Flurka, Focused, Linear, Linformer, Performer, Polynomial,
                           PolySketch, Relu, Softmax)
 from ._multihead import MultiheadAttention
@@ -15,4 +19,6 @@ from ._op import attend
 from ._swap import swap
 
 __all__ = ["Agent", "Cosformer", "Effatt", "Flurka", "Focused", "Linear", "Linformer", "MultiheadAttention",
-           "Performer", "PolySketch", "Polynomial", "Relu", "Softmax", "attend", "swap"]
+           "Performer", "PolySketch", "Polynomial", "Relu", "Softmax", "attend", "delta_rule", "flash_attn_func",
+           "gated_delta_rule", "gla", "kda", "linear_attn", "retention", "scaled_dot_product_attention", "simple_gla",
+           "swap"]

@@ -56,3 +56,50 @@ def is_causal(mask: typing.Optional[torch.Tensor], hint: bool, queries: int, key
         return False
     raise ArgumentError("argument 'attn_mask': expected the causal mask, but got another one; compiled attention knows "
                         "causal masks, windows, and padded keys (key_padding_mask)")
+
+
+@torch.library.custom_op("attune::seen_lengths", mutates_args=())
+def _seen_lengths(mask: torch.Tensor, batch: int, queries: int, causal: bool) -> torch.Tensor:
+    """[batch] i32 of a mask [batch or 1, heads or 1, queries or 1, keys] that is built of lengths and, perhaps, the
+    causal mask."""
+    visible = ~_hidden(mask) if mask.dtype != torch.bool else mask
+    keys = mask.shape[3]
+    columns = torch.arange(keys, device=mask.device)
+    lengths = visible[:, 0, -1].sum(1) if queries > 0 else torch.zeros_like(visible[:, 0, 0, 0], dtype=torch.int64)
+    expected = (columns < lengths[:, None])[:, None, None]
+    if causal:
+        rows = torch.arange(queries, device=mask.device)[:, None]
+        expected = expected & (columns <= rows + keys - queries)
+    if not bool((visible == expected).all()):
+        raise ArgumentError("argument 'attn_mask': expected one that hides keys at the end of each sequence, or what is "
+                            "behind the last query's diagonal, but got another one; compiled attention knows lengths, "
+                            "causal masks and windows")
+    return lengths.to(torch.int32).expand(batch).contiguous()
+
+
+@_seen_lengths.register_fake
+def _seen_shape(mask: torch.Tensor, batch: int, queries: int, causal: bool) -> torch.Tensor:
+    return mask.new_empty(batch, dtype=torch.int32)
+
+
+def seen(mask: torch.Tensor, outer: typing.Sequence[int], queries: int,
+         keys: int) -> typing.Tuple[bool, torch.Tensor]:
+    """Whether a mask of what queries see is causal, and its lengths [batch]: `mask` is as
+    `scaled_dot_product_attention` takes it, `outer` what stands before tokens in the query, batch and heads."""
+    shape = [1] * (4 - mask.dim()) + list(mask.shape)
+    wanted = [1] * (2 - len(outer)) + list(outer) + [queries, keys]
+    if len(shape) != 4 or len(wanted) != 4 or shape[3] != keys or any(a not in (1, b) for a, b in zip(shape, wanted)):
+        raise ArgumentError(f"argument 'attn_mask': expected a mask that broadcasts to {wanted}, but got "
+                            f"{list(mask.shape)}")
+    mask, batch = mask.reshape(shape), wanted[0]
+    causal = shape[2] != 1 and _is_triangle(mask, queries, keys)
+    return causal, torch.ops.attune.seen_lengths(mask, batch, queries, causal)
+
+
+def _is_triangle(mask: torch.Tensor, queries: int, keys: int) -> bool:
+    """Whether the first query sees less than the last one."""
+    if torch.compiler.is_compiling():
+        raise ArgumentError("argument 'attn_mask': expected one row for all queries, or is_causal=True in its place, when "
+                            "a model is compiled, but got a row for each")
+    hidden = ~mask if mask.dtype == torch.bool else _hidden(mask)
+    return queries > 0 and bool((hidden[:, :, 0] & ~hidden[:, :, -1]).any())

@@ -7,13 +7,12 @@ from torch import nn
 
 from .._errors import ArgumentError
 from .._tools import init
+from ._calls import DTYPES, Tensor
 from ._masks import is_causal, key_lengths
 from ._op import written
 
-DTYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16"}
 # What a model learns; the rest of what a mechanism draws are buffers.
 LEARNED = ("e", "f", "focus", "lepe")
-Tensor = typing.Optional[torch.Tensor]
 
 
 class MultiheadAttention(nn.Module):

@@ -1,0 +1,34 @@
+"""What functions on tensors share: a spec from their sizes, and a call of it."""
+
+import operator
+import typing
+
+import torch
+
+from .._errors import ArgumentError
+from ._op import spec_text
+
+DTYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16"}
+Tensor = typing.Optional[torch.Tensor]
+
+
+def dtype_of(**named: torch.Tensor) -> str:
+    """The spec's name of the one dtype that all have."""
+    first = next(iter(named.values())).dtype
+    for name, tensor in named.items():
+        if tensor.dtype not in DTYPES or tensor.dtype != first:
+            wanted = first if first in DTYPES else "float32, float16 or bfloat16"
+            raise ArgumentError(f"argument '{name}': expected {wanted}, but got {tensor.dtype}; convert it with to()")
+    return DTYPES[first]
+
+
+def run(sizes: typing.Mapping[str, int], fields: typing.Mapping[str, typing.Any], given: typing.Mapping[str, Tensor],
+        tokens_first: bool) -> typing.List[torch.Tensor]:
+    """The outputs, in their order, of a spec of open batch and length, of `sizes` that make it another spec, and the
+    rest of its `fields`; tensors by name."""
+    fixed = {name: operator.index(size) for name, size in sizes.items()}  # one program each, where shapes are dynamic
+    text = spec_text({"batch": "?", "queries": "?", **fixed, **fields})
+    tensors = {name: tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
+               for name, tensor in given.items() if tensor is not None}
+    results = torch.ops.attune.attend(list(tensors.values()), ",".join(tensors), text, tokens_first)
+    return typing.cast(typing.List[torch.Tensor], results)
