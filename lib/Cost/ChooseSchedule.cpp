@@ -135,6 +135,7 @@ static bool hasSlices(const AttentionShape &shape) {
   switch (shape.family) {
   case Family::Softmax:
   case Family::Polynomial:
+  case Family::Polysketch:
   case Family::Agent:
   case Family::Effatt:
     return true;
@@ -160,9 +161,18 @@ static AttentionShape tileOf(AttentionShape shape, tile::ScheduleAttr schedule) 
   return shape;
 }
 
-/// The schedule with which the kernels of an attention run.
-static tile::ScheduleAttr scheduleOf(const AttentionShape &shape, tile::ScheduleAttr schedule) {
-  return schedule.isSliced() && !hasSlices(shape) ? tile::scheduleOfRows(schedule) : schedule;
+/// The schedule with which the kernels of an attention run. Products of sketches are of f32 whatever the storage is, and so are the
+/// slices of their tokens.
+static tile::ScheduleAttr scheduleOf(const AttentionShape &shape, tile::ScheduleAttr s) {
+  if (!s.isSliced())
+    return s;
+  if (!hasSlices(shape))
+    return tile::scheduleOfRows(s);
+  if (shape.family != Family::Polysketch)
+    return s;
+  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), s.getQueryTile(), s.getKeyTile(), s.getPiece(),
+                                 mlir::Float32Type::get(s.getContext()), s.getWarps(), s.getStages(), s.getWarpColumns(), s.getParts())
+      .withSlices(s.getFeatureTile(), s.getValueTile());
 }
 
 //===----------------------------------------------------------------------===//

@@ -99,6 +99,7 @@ FailureOr<tile::KernelOp> HostBuilder::buildKernel(const fusion::KernelRegion &r
 LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &output) {
   Problem problem = startProblem();
   problem.causal = op.getCausal();
+  problem.schedule = schedule; // the kernels of sketches have slices
   if (failed(readMechanism(op, problem, output)))
     return failure();
   problem.split = attn::executionOf(op).split && !sketchNeedsUnit(op.getDegree());

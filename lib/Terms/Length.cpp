@@ -24,8 +24,9 @@ struct Length : Term {
   }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value x = operands[0]->tile(site, tiles.builder.getF32Type());                                  // [T, d]
-    Value norm = tiles.sqrt(tiles.reduceAdd(tiles.times(x, x), 1));                                 // [T]
+    Value x = operands[0]->tile(site, tiles.builder.getF32Type());                                  // [T, d] or [T]
+    bool isRows = tiles.shape(x).size() == 2;
+    Value norm = tiles.sqrt(isRows ? tiles.reduceAdd(tiles.times(x, x), 1) : x);                    // [T]
     return {powerOfTwo ? tiles.selectEqual(norm, 0, norm, tile::powerOfTwoNextTo(tiles, norm)) : norm};
   }
 

@@ -39,7 +39,7 @@ struct Tree {
   unsigned logSize = 0;
 
   Digits product(const Digits &a, const Source &matrix, Value grid) const;
-  Digits leaf(const Digits &x, const Source &matrix);
+  Digits leaf(const Source &product);
   Digits side(const Digits &a, const Source &matrix) const;
   Digits node(const Digits &a, const Digits &b) const;
   Digits shrunk(Digits a) const;
@@ -56,24 +56,32 @@ Digits Tree::shrunk(Digits a) const {
   return {scaled(tiles, a.high, exponent), a.low ? scaled(tiles, a.low, exponent) : Value()};
 }
 
-/// a M [T, r]. Adding the grid [T, columns] and taking it off again leaves the digits above its last place.
-Digits Tree::product(const Digits &a, const Source &matrix, Value grid) const {
-  Value m = matrix->tile(site), zero = tiles.constant({rows, tiles.shape(m)[1]}, 0);
-  if (!pairs)
-    return {tiles.dot(a.high, m, zero), Value()};
+/// Adds a M [T, r] to sums, with a grid those of leading digits and of the rest. Adding the grid [T, columns] and taking it off again leaves the
+/// digits above its last place.
+static SmallVector<Value, 3> addProducts(TileBuilder &tiles, const Digits &a, Value m, Value grid, ValueRange sums) {
+  if (!grid)
+    return {tiles.dot(a.high, m, sums[0])};
   Value leading = tiles.minus(tiles.plus(a.high, grid), grid), rest = tiles.minus(a.high, leading);
   if (a.low)
     rest = tiles.plus(rest, a.low);
-  Value exact = tiles.exactDot(leading, m, zero), small = tiles.exactDot(rest, m, zero);                      // [T, r]
-  Value sum = tiles.plus(exact, small);
+  return {tiles.exactDot(leading, m, sums[0]), tiles.exactDot(rest, m, sums[1])};
+}
+
+static Digits sumOf(TileBuilder &tiles, ArrayRef<Value> parts) {
+  if (parts.size() == 1)
+    return {parts[0], Value()};
+  Value exact = parts[0], small = parts[1], sum = tiles.plus(exact, small);                                   // [T, r]
   return {sum, tiles.minus(small, tiles.minus(sum, exact))};
 }
 
-/// x M of x [T, d] with rows of norm at most √2, Σ |x_c| ≤ √2d.
-Digits Tree::leaf(const Digits &x, const Source &matrix) {
-  SmallVector<int64_t> shape(tiles.shape(x.high));
-  double root = std::ceil(std::log2(static_cast<double>(shape[1])) / 2);
-  Digits sum = product(x, matrix, pairs ? tiles.constant(shape, 4 * std::exp2(root)) : Value());
+/// a M [T, r].
+Digits Tree::product(const Digits &a, const Source &matrix, Value grid) const {
+  Value m = matrix->tile(site), zero = tiles.constant({rows, tiles.shape(m)[1]}, 0);
+  return sumOf(tiles, addProducts(tiles, a, m, grid, pairs ? ValueRange{zero, zero} : ValueRange{zero}));
+}
+
+Digits Tree::leaf(const Source &product) {
+  Digits sum = sumOf(tiles, product->tiles(site));
   logSize = llvm::Log2_64(tiles.shape(sum.high)[1]);
   return shrunk(sum);
 }
@@ -112,12 +120,11 @@ struct SketchTree : Term {
   }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value x = operands[0]->tile(site);                                                                        // [T, d]
-    Tree tree{site, tiles, tiles.shape(x)[0], pairs};
+    Tree tree{site, tiles, tiles.shape(operands[0]->tiles(site)[0])[0], pairs};
     SmallVector<Digits> level;
-    for (const Source &leaf : operands.slice(1, leaves))
-      level.push_back(tree.leaf({x, Value()}, leaf));                                                         // [T, r]
-    Sources sides = operands.drop_front(1 + leaves);
+    for (const Source &leaf : operands.take_front(leaves))
+      level.push_back(tree.leaf(leaf));                                                                       // [T, r]
+    Sources sides = operands.drop_front(leaves);
     while (level.size() > 1) {
       SmallVector<Digits> next;
       for (size_t i = 0; i + 1 < level.size(); i += 2, sides = sides.drop_front(2))
@@ -132,6 +139,58 @@ struct SketchTree : Term {
   int64_t leaves;
   bool pairs;
 };
+
+/// x M of x [T, d] with rows of norm at most √2, Σ |x_c| ≤ √2d: the grid is that of all columns, of which x may be a slice.
+struct Leaf {
+  int64_t width;
+  bool pairs;
+
+  SmallVector<Value, 3> add(const TileSite &site, Sources operands, ValueRange sums) const {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site), m = operands[1]->tile(site);                                           // [T, c], [c, r]
+    double root = std::ceil(std::log2(static_cast<double>(width)) / 2);
+    Value grid = pairs ? tiles.constant(tiles.shape(x), 4 * std::exp2(root)) : Value();
+    return addProducts(tiles, {x, Value()}, m, grid, sums);
+  }
+};
+
+struct SketchLeaf : Term {
+  explicit SketchLeaf(Leaf leaf) : leaf(leaf) {}
+
+  StringRef name() const override { return "sketch_leaf"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Value x = operands[0]->tile(site), m = operands[1]->tile(site);                                           // [T, d], [d, r]
+    Value zero = tiles.constant({tiles.shape(x)[0], tiles.shape(m)[1]}, 0);
+    return leaf.add(site, operands, {zero, zero});
+  }
+
+  Leaf leaf;
+};
+
+struct SketchLeaves : StreamedTerm {
+  SketchLeaves(Axis rows, int64_t size, Leaf leaf) : rows(rows), size(size), leaf(leaf) {}
+
+  StringRef name() const override { return "sketch_leaves"; }
+  tile::CarryAttrInterface carry(MLIRContext *context) const override { return tile::SumAttr::get(context); }
+  AxisSet ownAxes() const override { return setOf(rows); }
+  SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &site) const override {
+    return SmallVector<SmallVector<int64_t>>(leaf.pairs ? 2 : 1, {site[rows].count, size});
+  }
+  SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
+    return SmallVector<Value>(leaf.add(site, operands, sums));
+  }
+
+  Axis rows;
+  int64_t size;
+  Leaf leaf;
+};
 } // namespace
 
+terms::TermPtr terms::sketchLeaf(int64_t width, bool pairs) {
+  return std::make_unique<SketchLeaf>(Leaf{width, pairs});
+}
+terms::StreamedPtr terms::sketchLeaves(Axis rows, int64_t width, int64_t size, bool pairs) {
+  return std::make_unique<SketchLeaves>(rows, size, Leaf{width, pairs});
+}
 terms::TermPtr terms::sketchTree(int64_t leaves, bool pairs) { return std::make_unique<SketchTree>(leaves, pairs); }

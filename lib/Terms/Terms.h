@@ -29,13 +29,17 @@ TermPtr elu1();
 TermPtr relu();
 /// (x): relu(x) times sine and cosine of π i / 2M for the positions i of `axis`, from 1 on: two tiles.
 TermPtr cosformer(Axis axis, int64_t maxPosition);
-/// (x): |x| of each row; with `powerOfTwo` the power of two next to it, which loses nothing of what is divided by it, and 0 of 0.
+/// (x), or (|x|²) [T]: |x| of each row; with `powerOfTwo` the power of two next to it, which loses nothing of what is divided by it, and
+/// 0 of 0.
 TermPtr length(bool powerOfTwo);
 /// (x [T], m [1]): max(m, max_{i ≤ t} x_i) of each row t.
 TermPtr prefixMaximum();
-/// (x, leaves …, sides …): the sketch of rows of norm about 1, the root of a tree of products with matrices of ±1 [rows, r]. With
+/// (leaves …, sides …): the sketch of rows of norm about 1, the root of a tree of products with matrices of ±1 [rows, r]. With
 /// `pairs` its numbers are sums of two f32.
 TermPtr sketchTree(int64_t leaves, bool pairs);
+/// (x, M): x M of rows of norm about 1 and `width` columns, for a leaf of the tree: with `pairs` what their leading digits give, exactly,
+/// and the rest.
+TermPtr sketchLeaf(int64_t width, bool pairs);
 /// (sign [rows], index [columns]): sign_i · (−1)^popcount(i & index_c).
 TermPtr signMatrix();
 /// (x): xᵀ.
@@ -168,6 +172,8 @@ StreamedPtr pairs(Axis rows, Axis columns, fusion::Representation gives, Digits 
 StreamedPtr squares(Axis rows, double factor);
 /// (x, W): x W, of rows of `rows` and `width` columns, with operands in f32 if `wide`.
 StreamedPtr contract(Axis rows, int64_t width, bool wide = false);
+/// (x, M): what sketchLeaf gives, `size` columns of it, summed over slices of the columns of x and the rows of M.
+StreamedPtr sketchLeaves(Axis rows, int64_t width, int64_t size, bool pairs);
 
 // Of logits, in units of log 2.
 

@@ -34,7 +34,7 @@ inline bool sketchHasPairs(int64_t width, int64_t leaves, int64_t size) {
 inline tile::ScheduleAttr sketchSchedule(tile::ScheduleAttr schedule, int64_t width, int64_t size) {
   constexpr int64_t rows = 64, warps = 4, mostBytes = 48 * 1024;
   int64_t bytes = 4 * (rows * width + (width + size) * size);
-  if (schedule.getTarget() != tile::TargetKind::GPU || schedule.getWarpColumns() != 1 ||
+  if (schedule.getTarget() != tile::TargetKind::GPU || schedule.isSliced() || schedule.getWarpColumns() != 1 ||
       schedule.getQueryTile() != rows / 2 || schedule.getWarps() != warps / 2 || bytes > mostBytes)
     return schedule;
   return tile::ScheduleAttr::get(schedule.getContext(), schedule.getTarget(), rows, rows, schedule.getPiece(),

@@ -113,6 +113,12 @@ Source RegionPlanner::pairs(Source a, Source b, int64_t width, Representation gi
   return scaled ? term(terms::scale(scale, gives), {sums}) : sums;
 }
 
+Source RegionPlanner::length(Source x, Axis rows, int64_t width, bool powerOfTwo) const {
+  if (isSliced())
+    x = stream(slices(width), {terms::squares(rows, 1), {std::move(x)}});
+  return term(terms::length(powerOfTwo), {std::move(x)});
+}
+
 void RegionPlanner::addValueSlices(KernelRegion &region) const {
   if (isSliced())
     region.grid.push_back({Axis::Value, tile::Axis::Head, valueTile()});

@@ -32,9 +32,15 @@ public:
   fusion::Source tokens(const Tokens &of, fusion::Axis axis) const {
     return tokens(of, axis, fusion::Axis::Head, problem.heads());
   }
+  /// All columns of them, or the slice at the site.
+  fusion::Source columns(const Tokens &of, fusion::Axis axis) const {
+    return tokens(of, axis, fusion::Axis::Head, problem.heads(), featureColumns(of.width));
+  }
   /// scale · a bᵀ of queries and keys so wide, or of their features: of whole rows, or summed over slices of them.
   fusion::Source pairs(fusion::Source a, fusion::Source b, int64_t width, fusion::Representation gives, double scale,
                        bool wide) const;
+  /// |x| of rows so wide, of which a tile has these columns.
+  fusion::Source length(fusion::Source x, fusion::Axis rows, int64_t width, bool powerOfTwo) const;
 
   bool isSliced() const { return problem.schedule.isSliced(); }
   /// How many columns a tile of values, and one of tokens so wide, has; which those are.

@@ -52,7 +52,8 @@ KernelRegion kernel::signMatrixRegion(const Problem &problem, Value sign, Value 
 
 KernelRegion kernel::largestKeyRegion(const Problem &problem, const KeyUnit &unit) {
   RegionPlanner plan(problem, RegionPlanner::OfKeys);
-  Source norms = term(terms::length(/*powerOfTwo=*/false), {plan.tokens(problem.key, Axis::Key)});
+  Source x = plan.columns(problem.key, Axis::Key);
+  Source norms = plan.length(x, Axis::Key, problem.key.width, /*powerOfTwo=*/false);
   Source largest = stream(existingKeys(plan), {terms::maximum(1, 0), {term(terms::largestRow(), {norms})}});
   KernelRegion region = stateKernel(plan, "largest", Axis::Head);
   Dimension one{Axis::Head, 1, 0, 1, 1};
@@ -63,7 +64,8 @@ KernelRegion kernel::largestKeyRegion(const Problem &problem, const KeyUnit &uni
 KernelRegion kernel::runningUnitRegion(const Problem &problem, const SketchMatrices &matrices, const KeyUnit &unit) {
   RegionPlanner plan(problem);
   auto before = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  Source lengths = term(terms::length(matrices.hasPairs()), {plan.tokens(problem.key, Axis::Key)});
+  Source x = plan.columns(problem.key, Axis::Key);
+  Source lengths = plan.length(x, Axis::Key, problem.key.width, matrices.hasPairs());
   Stage tokens{Axis::Query, problem.keyTile(), {{"all", Border::Begin, Border::End, false}}, plan.extents};
   tokens.together = Axis::Key, tokens.state = before;
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)};
@@ -79,12 +81,20 @@ KernelRegion kernel::runningUnitRegion(const Problem &problem, const SketchMatri
 // Sketches
 //===----------------------------------------------------------------------===//
 
-/// The tree over x / length. Divided by it, not multiplied by its inverse: one channel gives ±1 exactly.
-static Source treeOver(const SketchMatrices &matrices, Source x, Source length) {
-  SmallVector<Source> operands{term(terms::over(), {x, term(terms::atLeast(leastLength), {length})})};
-  for (ArrayRef<Value> level : {ArrayRef(matrices.leaves), ArrayRef(matrices.nodes)})
-    for (Value matrix : level)
-      operands.push_back(memory(matrix, {entryOf(Axis::Head), columnsOf(sizeOf(matrix, 1)), columnsOf(sizeOf(matrix, 2))}));
+/// The tree over x / length, of which a tile may have some columns. Divided by it, not multiplied by its inverse: one channel gives ±1
+/// exactly.
+static Source treeOver(const RegionPlanner &plan, const SketchMatrices &matrices, Source x, Source length) {
+  Source direction = term(terms::over(), {x, term(terms::atLeast(leastLength), {length})});
+  int64_t width = sizeOf(matrices.leaves[0], 1), size = sizeOf(matrices.leaves[0], 2);
+  bool pairs = matrices.hasPairs();
+  SmallVector<Source> operands;
+  for (Value matrix : matrices.leaves) {
+    Source m = memory(matrix, {entryOf(Axis::Head), plan.featureColumns(width), columnsOf(size)});
+    operands.push_back(plan.isSliced() ? stream(plan.slices(width), {terms::sketchLeaves(Axis::Query, width, size, pairs), {direction, m}})
+                                       : term(terms::sketchLeaf(width, pairs), {direction, m}));
+  }
+  for (Value matrix : matrices.nodes)
+    operands.push_back(memory(matrix, {entryOf(Axis::Head), columnsOf(size), columnsOf(size)}));
   return term(terms::sketchTree(matrices.degree(), matrices.hasPairs()), operands);
 }
 
@@ -111,8 +121,9 @@ KernelRegion kernel::sketchRegion(const Problem &problem, const Tokens &tokens, 
   int64_t heads = result.tokens.heads;
   (*extents)[Axis::Head].count = heads, (*extents)[Axis::Query].block = result.grid.block;
   plan.extents = extents;
-  Source x = plan.tokens(tokens, Axis::Query, Axis::Head, heads), norm = term(terms::length(matrices.hasPairs()), {x});
-  Source s = treeOver(matrices, x, norm), length = term(terms::scale(scale), {norm});
+  Source x = plan.tokens(tokens, Axis::Query, Axis::Head, heads, plan.featureColumns(tokens.width));
+  Source norm = plan.length(x, Axis::Query, tokens.width, matrices.hasPairs());
+  Source s = treeOver(plan, matrices, x, norm), length = term(terms::scale(scale), {norm});
   if (unit.largest) {
     Source largest = memory(unit.largest, {entryOf(Axis::Batch), {Axis::Head, 1, 0, 1, 1}});
     length = term(result.lengths ? terms::times() : terms::over(), {length, largest});

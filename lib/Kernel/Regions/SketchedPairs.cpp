@@ -55,7 +55,7 @@ Source SketchedPairs::length() const {
 }
 
 Source SketchedPairs::start() const {
-  return at.guarded() && !at.exactApart() ? term(terms::powerStart(at.half(), at.problem.valueWidth()), {length()}) : Source();
+  return at.guarded() && !at.exactApart() ? term(terms::powerStart(at.half(), plan.valueTile()), {length()}) : Source();
 }
 
 //===----------------------------------------------------------------------===//
@@ -75,19 +75,24 @@ Source SketchedPairs::roots() const {
 
 /// ⟨q / |q|, k⟩ in the same unit. Divided by |q| and M_i one after the other: of null tokens the product of both passes the range.
 Source SketchedPairs::exactLogits() const {
-  Source q = plan.tokens(at.problem.query, Axis::Query);
-  Source unit = term(terms::inverse(), {atLeast(term(terms::length(at.options.matrices.hasPairs()), {q}))});
+  Source q = plan.columns(at.problem.query, Axis::Query), k = plan.columns(at.problem.key, Axis::Key);
+  int64_t width = at.problem.query.width;
+  Source unit = term(terms::inverse(), {atLeast(plan.length(q, Axis::Query, width, at.options.matrices.hasPairs()))});
   if (at.unit.largest)
     unit = term(terms::over(), {unit, memory(at.unit.largest, {entryOf(Axis::Batch), {Axis::Head, 1, 0, 1, 1}})});
   q = term(terms::times(), {q, unit});
   if (at.unit.running)
     q = term(terms::over(), {q, atLeast(running())});
-  return term(terms::logits(Representation::Plain, 1, /*wide=*/true), {q, plan.tokens(at.problem.key, Axis::Key)});
+  return plan.pairs(q, k, width, Representation::Plain, 1, /*wide=*/true);
+}
+
+Source SketchedPairs::values() const {
+  return plan.tokens(at.problem.value, Axis::Key, Axis::Head, at.problem.heads(), plan.valueColumns());
 }
 
 Source SketchedPairs::sketched(Stage keys, Source begin) const {
   keys.begin = std::move(begin);
-  return stream(keys, {terms::powerPartial(2, at.problem.valueWidth(), unguarded(at.options.guard)), {roots(), values()}});
+  return stream(keys, {terms::powerPartial(2, plan.valueTile(), unguarded(at.options.guard)), {roots(), values()}});
 }
 
 /// Carries take the roots of weights; of degree p the logits themselves.
@@ -99,7 +104,7 @@ Source SketchedPairs::withOwnBlock(Source sums, std::shared_ptr<const Extents> e
     t = term(terms::evenPower(at.half()), {t});
   if (!apart)
     own.begin = sums;
-  auto sum = terms::powerPartial(apart ? at.options.degree : 2, at.problem.valueWidth(), unguarded(at.options.guard));
+  auto sum = terms::powerPartial(apart ? at.options.degree : 2, plan.valueTile(), unguarded(at.options.guard));
   Source state = stream(own, {std::move(sum), {term(terms::lowerTriangle(), {t}), values()}});
   if (!apart)
     return finished(state);
@@ -124,6 +129,7 @@ KernelRegion kernel::sketchedPairsRegion(const SketchedProblem &at) {
   bool causal = at.problem.causal;
   Source sums = pairs.sketched({Axis::Key, at.grid.rows, {causal ? before : keys}, plan.extents}, pairs.start());
   KernelRegion region = stateKernel(plan, "polysketch", Axis::Head);
+  plan.addValueSlices(region);
   region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, at.grid.rows});
   region.outputs = {plan.output(causal ? pairs.withOwnBlock(sums, plan.extents) : pairs.finished(sums))};
   return region;

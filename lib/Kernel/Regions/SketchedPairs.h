@@ -59,7 +59,7 @@ public:
   fusion::Source running() const;
   /// Lengths that are divided by.
   static fusion::Source atLeast(fusion::Source lengths);
-  fusion::Source values() const { return plan.tokens(at.problem.value, fusion::Axis::Key); }
+  fusion::Source values() const;
 
   const SketchedProblem &at;
   RegionPlanner plan;

@@ -35,9 +35,10 @@ bool kernel::productsOnce(const Problem &problem, const PolysketchOptions &optio
 
 SketchedState SketchedState::allocate(BuildSite &site, const SketchedProblem &at, Value parts) {
   TileBuilder host(site.host, site.loc);
-  SketchedState result{{}, {}, {}, at.options.size, at.problem.valueWidth(), productsOnce(at.problem, at.options)};
+  int64_t width = RegionPlanner(at.problem).valueTile(), slices = llvm::divideCeil(at.problem.valueWidth(), width);
+  SketchedState result{{}, {}, {}, at.options.size, width, slices, productsOnce(at.problem, at.options)};
   SmallVector<Value> sizes{host.dim(at.problem.query.memory, 0)};
-  SmallVector<int64_t> shape{ShapedType::kDynamic, at.problem.heads()};
+  SmallVector<int64_t> shape{ShapedType::kDynamic, at.problem.heads() * slices};
   if (parts)
     shape.push_back(ShapedType::kDynamic), sizes.push_back(parts);
   shape.push_back(result.slices());
@@ -51,6 +52,8 @@ SketchedState SketchedState::allocate(BuildSite &site, const SketchedProblem &at
 
 SmallVector<Dimension, 4> SketchedState::entry() const {
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head)};
+  if (slicesOfValues > 1)
+    place.back().at = Index::first(Axis::Head) * slicesOfValues + Index::first(Axis::Value) / width;
   if (part)
     place.push_back(entryOf(*part));
   return place;
@@ -311,6 +314,7 @@ KernelRegion kernel::sketchedStateRegion(const SketchedProblem &at, const Sketch
   KernelRegion region = stateKernel(plan, "pieces", Axis::Head);
   auto extents = std::make_shared<Extents>(*plan.extents);
   (*extents)[Axis::Head].count = at.problem.heads();
+  plan.addValueSlices(region);
   if (split) {
     (*extents)[Axis::Part] = keys, (*extents)[Axis::Part].lengths = {};
     (*extents)[Axis::Part].cuts = cutsOf(at.problem, at.grid.block);
@@ -330,6 +334,7 @@ KernelRegion kernel::sketchedReadoutRegion(const SketchedProblem &at, const Sket
   SketchedPairs pairs(at);
   Source sums = StateSources(pairs, state).readout({}, nullptr);
   KernelRegion region = stateKernel(pairs.plan, "readout", Axis::Head);
+  pairs.plan.addValueSlices(region);
   region.grid.push_back({Axis::Query, tile::Axis::QueryBlock, at.grid.rows});
   region.outputs = {pairs.plan.output(pairs.finished(sums))};
   return region;
@@ -339,6 +344,7 @@ KernelRegion kernel::sketchedBlocksRegion(const SketchedProblem &at, const Sketc
   SketchedPairs pairs(at);
   RegionPlanner &plan = pairs.plan;
   KernelRegion region = stateKernel(plan, "chunked", Axis::Head);
+  plan.addValueSlices(region);
   auto extents = std::make_shared<Extents>(*plan.extents);
   Extent tokens = (*extents)[Axis::Query];
   tokens.block = 0;

@@ -31,12 +31,14 @@ namespace attune::kernel {
 /// Whether the state has each product of two entries once.
 bool productsOnce(const Problem &problem, const PolysketchOptions &options);
 
-/// Memories [batch, H, slices, …] or, of parts or pieces of the sequence, [batch, H, part, slices, …].
+/// Memories [batch, H, slices, …] or, of parts or pieces of the sequence, [batch, H, part, slices, …]. Where tiles have slices of values
+/// each of these has a state of its own, behind one another in the place of H: programs do not wait for one another.
 struct SketchedState {
-  mlir::Value matrix; ///< S_f [slices, height, dv]
+  mlir::Value matrix; ///< S_f [slices, height, width]
   mlir::Value sum;    ///< z_f [slices, r]
   mlir::Value unit;   ///< K [slices], the same for each
-  int64_t size, width;
+  int64_t size, width; ///< r, and columns of values
+  int64_t slicesOfValues;
   bool once;
   std::optional<fusion::Axis> part = std::nullopt; ///< which counts parts or pieces
 

@@ -57,3 +57,35 @@ func.func @effatt(%q: tensor<1x2x70x24xf32>, %k: tensor<1x2x70x24xf32>, %v: tens
   %o = attn.effatt %q, %k, %v : tensor<1x2x70x24xf32>, tensor<1x2x70x24xf32>, tensor<1x2x70x48xf32> -> tensor<1x2x70x48xf32>
   return %o : tensor<1x2x70x48xf32>
 }
+
+// A sketch reads slices of a token, and of the rows of its matrices of signs; the length of the token comes first. Each slice of values has a
+// state of its own, behind those of the head's others: no program waits for another.
+// REGION-LABEL: region @sketched_query_sketch grid(batch, head, query tile 64)
+// REGION:       stage feature step 16 segments(all: begin to end) carry(#tile.sum) {
+// REGION:         carry squares
+// REGION:       [[LEAF:%[0-9]+]] = stage feature step 16 segments(all: begin to end) carry(#tile.sum) {
+// REGION:         [[SIGNS:%[0-9]+]] = load sketch0.0[head, feature : 16, 0 : 16]
+// REGION-NEXT:    carry sketch_leaves({{.*}}, [[SIGNS]])
+// REGION:       sketch_tree([[LEAF]], {{.*}}) {leaves = 2}
+// REGION-LABEL: region @sketched_chunked grid(batch, head, value tile 32)
+// REGION:       output {{.*}} to [[STATE:workspace[0-9]+]][batch, head * 2 + value / 32, slice, 0 : 16, 0 : 32]
+// REGION:       load [[STATE]][batch, head * 2 + value / 32, slice, 0 : 16, 0 : 32]
+// REGION:       carry square_readout
+// REGION:       stage key causal(query) step 64 segments(own: block to rows_end masked)
+// REGION-NEXT:    stage feature step 16 segments(all: begin to end) carry(#tile.sum) {
+// REGION:           carry pairs
+// REGION:         load {{.*}}[batch, head, key : rows, value : 32]
+// REGION-NEXT:    carry power_partial
+// REGION:       output {{.*}} to o[batch, head, query : rows, value : 32]
+!leaf = tensor<2x32xf32>
+!node = tensor<2x16xf32>
+!index = tensor<2x16xi32>
+func.func @sketched(%q: tensor<1x2x128x24xf32>, %k: tensor<1x2x128x24xf32>, %v: tensor<1x2x128x48xf32>,
+    %s: !leaf {attn.name = "s", attn.parameter}, %t: !node {attn.name = "t", attn.parameter},
+    %i: !index {attn.name = "i", attn.parameter}, %j: !index {attn.name = "j", attn.parameter}) -> tensor<1x2x128x48xf32>
+    attributes {tile.schedule = #slices} {
+  %o = attn.polysketch %q, %k, %v signs(%s, %s, %t, %t : !leaf, !leaf, !node, !node) indices(%i, %i, %j, %j : !index, !index, !index, !index)
+      {degree = 4 : i64, size = 16 : i64, local_exact = 64 : i64, causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, execution = #attn.execution<form = chunked>}
+      : tensor<1x2x128x24xf32>, tensor<1x2x128x24xf32>, tensor<1x2x128x48xf32> -> tensor<1x2x128x48xf32>
+  return %o : tensor<1x2x128x48xf32>
+}

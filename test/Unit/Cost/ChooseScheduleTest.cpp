@@ -195,6 +195,24 @@ TEST_F(ChooseSchedule, GpuSlicesAreAsWideAsFits) {
   EXPECT_THAT(llvm::toString(refused.takeError()), ::testing::HasSubstr("no schedule fits: "));
 }
 
+// One of 64 slices of a sketch's state has 64 rows: of 512 values 128 registers of a thread at most, and as many again for what is added to it.
+TEST_F(ChooseSchedule, GpuSketchesAreSlicedTheirSizeIsNot) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  device.fastBytes.value = 100000;
+  device.accumulatorsPerThread.value = 144;
+  AttentionShape shape = wide(Form::Chunked, 512);
+  shape.family = Family::Polysketch;
+  shape.sketch = 64, shape.degree = 4;
+  auto bf16 = mlir::BFloat16Type::get(&context);
+  TriedKernels kernels{.areMade = [](tile::ScheduleAttr) { return true; }};
+  EXPECT_FALSE(bool(llvm::expectedToOptional(chooseSchedule(shape, bf16, device, kernels))));
+  // Products are of f32, which bf16 operands hide: a state of 64·64 and one that is added, over eight warps, and tokens of 64 columns.
+  tile::ScheduleAttr schedule = llvm::cantFail(chooseSchedule(shape, bf16, device, kernels, Slices::Taken));
+  EXPECT_EQ(schedule.getValueTile(), 64);
+  EXPECT_EQ(schedule.getFeatureTile(), 64);
+  EXPECT_EQ(schedule.getOperand(), bf16);
+}
+
 // A state of 128·128 over 4 warps is 128 accumulators of a thread; over 8, with columns over two or four, 64.
 TEST_F(ChooseSchedule, GpuWarpsSplitTheColumnsOfWideTiles) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
