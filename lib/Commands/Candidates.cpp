@@ -105,6 +105,9 @@ static std::string count(int64_t number, const char *what) { return std::to_stri
 static void addKernels(Collector &all, const Spec &spec) {
   int64_t longest = std::max(*spec.queries, *spec.keys);
   all.add("linear, elu + 1", ofMap(FeatureMapKind::Elu1));
+  Mechanism decaying = ofMap(FeatureMapKind::Elu1);
+  decaying.decay = Per::Head;
+  all.add("linear, elu + 1, decaying", decaying);
   all.add("linear, relu", ofMap(FeatureMapKind::Relu));
   all.add("focused linear", ofMap(FeatureMapKind::Focused));
   Mechanism cosformer = ofMap(FeatureMapKind::Cosformer);
@@ -148,6 +151,12 @@ static void addPowers(Collector &all, const Spec &spec) {
 }
 
 static void addBlocked(Collector &all, const Spec &spec) {
+  for (int64_t last : {64, 128, 256, 512})
+    if (last < *spec.keys) {
+      Mechanism near = of(MechanismKind::Softmax);
+      near.window.emplace().last = last;
+      all.add("the last " + count(last, "keys"), near);
+    }
   for (int64_t wish : {64, 128, 256, 512}) {
     int64_t length = divisorNear(*spec.keys, wish);
     if (length < *spec.keys) // a window over everything is exact softmax

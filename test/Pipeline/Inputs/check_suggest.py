@@ -25,7 +25,7 @@ def norm(array):
 
 exact, agreed = output(spec, "exact"), 0  # `spec` is exact softmax of the same tensors
 for index, tried in enumerate(json.load(open(report, encoding="utf-8"))["tried"]):
-    if tried["attention"] != "as specified" and any(word in tried["spec"] for word in ("features", "rank", "sketch", "focused")):
+    if tried["attention"] != "as specified" and any(word in tried["spec"] for word in ("features", "rank", "sketch", "focused", "decay")):
         continue  # parameters were drawn
     path = folder / f"{index}.yaml"
     path.write_text(tried["spec"], encoding="utf-8")
