@@ -44,7 +44,9 @@ struct UnitInverse : Term {
     Value inverse = terms::diagonal(site, square[0]), zero = tiles.constant(square, 0);
     for (int64_t size = 1; size < square[0]; size *= 2) {
       Value blocks = tiles.times(below, terms::belowPairs(site, square[0], size));
-      inverse = tiles.minus(inverse, tiles.exactDot(tiles.exactDot(inverse, blocks, zero), inverse, zero));
+      if (size > 1) // blocks of one row are 1
+        blocks = tiles.exactDot(tiles.exactDot(inverse, blocks, zero), inverse, zero);
+      inverse = tiles.minus(inverse, blocks);
     }
     return {inverse};
   }
