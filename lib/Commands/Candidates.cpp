@@ -39,14 +39,14 @@ static int64_t divisorNear(int64_t number, int64_t wish) {
   return best;
 }
 
-static Mechanism of(MechanismKind kind) {
+static Mechanism of(llvm::StringRef kind) {
   Mechanism mechanism;
-  mechanism.kind = kind;
+  mechanism.kind = mechanismKindOf(kind);
   return mechanism;
 }
 
 static Mechanism ofMap(FeatureMapKind kind) {
-  Mechanism mechanism = of(MechanismKind::Kernel);
+  Mechanism mechanism = of("kernel");
   mechanism.featureMap = featureMapOf(kind);
   mechanism.denominator.floor = mechanism.featureMap.floor;
   return mechanism;
@@ -123,7 +123,7 @@ static void addKernels(Collector &all, const Spec &spec) {
 static void addLowRank(Collector &all, const Spec &spec) {
   for (int64_t share : {16, 8, 4}) {
     int64_t rank = std::max<int64_t>(*spec.keys / share, 1);
-    all.add("Linformer, rank " + std::to_string(rank), compressed(of(MechanismKind::Softmax), rank));
+    all.add("Linformer, rank " + std::to_string(rank), compressed(of("softmax"), rank));
   }
   int64_t rank = std::max<int64_t>(*spec.keys / 8, 1);
   all.add("FLuRKA, rank " + std::to_string(rank) + ", " + count(2 * spec.headDim, "features"),
@@ -133,12 +133,12 @@ static void addLowRank(Collector &all, const Spec &spec) {
 
 static void addPowers(Collector &all, const Spec &spec) {
   for (int64_t degree : {2, 4}) {
-    Mechanism power = of(MechanismKind::Polynomial);
+    Mechanism power = of("polynomial");
     power.degree = degree;
     all.add("polynomial of degree " + std::to_string(degree), power);
   }
   for (int64_t size : {16, 32}) {
-    Mechanism sketch = of(MechanismKind::Polysketch);
+    Mechanism sketch = of("polysketch");
     sketch.degree = 4, sketch.sketchSize = size;
     all.add("PolySketchFormer, sketches of " + std::to_string(size), sketch);
     if (!spec.causal)
@@ -153,29 +153,29 @@ static void addPowers(Collector &all, const Spec &spec) {
 static void addBlocked(Collector &all, const Spec &spec) {
   for (int64_t last : {64, 128, 256, 512})
     if (last < *spec.keys) {
-      Mechanism near = of(MechanismKind::Softmax);
+      Mechanism near = of("softmax");
       near.window.emplace().last = last;
       all.add("the last " + count(last, "keys"), near);
     }
   for (int64_t wish : {64, 128, 256, 512}) {
     int64_t length = divisorNear(*spec.keys, wish);
     if (length < *spec.keys) // a window over everything is exact softmax
-      all.add("windows of " + std::to_string(length), windowed(of(MechanismKind::Softmax), length));
+      all.add("windows of " + std::to_string(length), windowed(of("softmax"), length));
   }
-  Mechanism eva = of(MechanismKind::Eva);
+  Mechanism eva = of("eva");
   int64_t window = divisorNear(*spec.keys, 128);
   eva.chunk = divisorNear(window, 16);
   all.add("EVA, windows of " + std::to_string(window) + ", chunks of " + std::to_string(eva.chunk),
           windowed(eva, window));
-  all.add("efficient attention", of(MechanismKind::Effatt));
-  Mechanism agent = of(MechanismKind::Agent);
+  all.add("efficient attention", of("effatt"));
+  Mechanism agent = of("agent");
   agent.agents = divisorNear(*spec.queries, std::max<int64_t>(*spec.queries / 64, 49));
   all.add("agent attention, " + count(agent.agents, "agents"), agent);
   // ELFATT: one half of the heads over all tokens, the other within windows.
   Part linear, local;
-  linear.heads = spec.heads / 2, linear.mechanism = of(MechanismKind::Effatt);
+  linear.heads = spec.heads / 2, linear.mechanism = of("effatt");
   local.firstHead = linear.heads, local.heads = spec.heads - linear.heads;
-  local.mechanism = windowed(of(MechanismKind::Softmax), divisorNear(*spec.keys, 64));
+  local.mechanism = windowed(of("softmax"), divisorNear(*spec.keys, 64));
   if (linear.heads > 0)
     all.addHeads("ELFATT, windows of " + std::to_string(*local.mechanism.window->length), {linear, local});
 }
@@ -183,7 +183,7 @@ static void addBlocked(Collector &all, const Spec &spec) {
 static bool isExact(const Spec &spec) {
   return llvm::all_of(spec.parts, [](const Part &part) {
     const Mechanism &mechanism = part.mechanism;
-    return mechanism.kind == MechanismKind::Softmax && !mechanism.window && !mechanism.lowRank && !mechanism.lepe;
+    return mechanism.name() == "softmax" && !mechanism.window && !mechanism.lowRank && !mechanism.lepe;
   });
 }
 

@@ -19,7 +19,7 @@ std::optional<FlurkaSizes> attune::attnc::flurkaSizes(const Spec &spec) {
   if (spec.parts.size() != 1 || !spec.projection || !spec.queries)
     return std::nullopt;
   const Mechanism &mechanism = spec.parts.front().mechanism;
-  bool kernel = mechanism.kind == MechanismKind::Kernel || mechanism.kind == MechanismKind::Eva;
+  bool kernel = mechanism.isKernel() || mechanism.name() == "eva";
   bool alike = !spec.projection->cross && spec.kvHeads == spec.heads && spec.valueDim == spec.headDim &&
                spec.projection->modelDim == spec.heads * spec.headDim;
   // One E for all heads, before the map.
@@ -66,7 +66,7 @@ static std::optional<double> secondsOf(const Spec &spec, const Arguments &argume
 }
 
 std::optional<FlurkaPrices> attune::attnc::flurkaPrices(const Spec &spec, double fused, const Arguments &arguments) {
-  if (spec.parts.front().mechanism.kind != MechanismKind::Kernel)
+  if (!spec.parts.front().mechanism.isKernel())
     return std::nullopt;
   std::optional<double> lowRank = secondsOf(lowRankOf(spec), arguments), kernel = secondsOf(kernelOf(spec), arguments);
   return lowRank && kernel ? std::optional(FlurkaPrices{*lowRank, *kernel, fused}) : std::nullopt;

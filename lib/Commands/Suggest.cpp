@@ -85,7 +85,7 @@ static void measureError(Suggestion &suggestion, const HostTensor &output, const
 static Spec exactFor(const Spec &spec) {
   Spec exact = exactOf(spec);
   bool power = llvm::all_of(spec.parts, [](const Part &part) {
-    return part.mechanism.kind == MechanismKind::Polynomial || part.mechanism.kind == MechanismKind::Polysketch;
+    return part.mechanism.has("degree");
   });
   if (!power)
     exact.scale = spec.scale;

@@ -67,12 +67,25 @@ Heads buildHeads(AttnBuilder &b);
 /// The mechanism of one part over its heads, with what modifies it; the output has element type `element`.
 mlir::Value buildPart(AttnBuilder &b, const Part &part, const Heads &heads, mlir::Type element);
 
-/// The mechanism alone. `lengths` is null where every key exists.
-mlir::Value buildMechanism(AttnBuilder &b, const Part &part, const Heads &heads, mlir::Value lengths,
-                           mlir::Type output);
+/// What the op of a part's mechanism is made of.
+struct PartBuilder {
+  mlir::Value parameter(llvm::StringRef name) const { return b.parameter(part, name); }
+  mlir::FloatAttr scale() const { return b.number(b.spec.logitScale(part)); }
+  mlir::UnitAttr causal() const { return b.unitIf(b.spec.causal); }
+  /// Of blocks of tokens; null without any.
+  attn::WindowAttr window() const;
+  /// The last keys of each query; null if all.
+  mlir::IntegerAttr last() const { return m.window && m.window->last ? b.integer(*m.window->last) : mlir::IntegerAttr(); }
+  attn::DenominatorAttr guard() const;
+  attn::FeatureMapAttr featureMap() const;
 
-/// The window as an attribute; null without one.
-attn::WindowAttr buildWindow(AttnBuilder &b, const Mechanism &mechanism);
+  AttnBuilder &b;
+  const Part &part;
+  const Mechanism &m;
+  mlir::Value q, k, v, lengths; ///< no lengths where every key exists
+  mlir::Type output;
+  mlir::Location place;
+};
 
 } // namespace attune
 

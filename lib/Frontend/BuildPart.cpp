@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "AttnBuilder.h"
+#include "MechanismKind.h"
 
 using namespace mlir;
 
@@ -47,15 +47,25 @@ static Value compress(AttnBuilder &b, const Part &part, Value source, llvm::Stri
 }
 
 /// The part's output with the convolution of its values added. The values are those before compression.
-static Value addLepe(AttnBuilder &b, const Part &part, Value output, Value value) {
-  const Mechanism &m = part.mechanism;
-  DenseI64ArrayAttr grid = m.lepe->grid ? b.builder.getDenseI64ArrayAttr(*m.lepe->grid) : DenseI64ArrayAttr();
-  // The window of eva does not bound the convolution: its blocks see each other through the chunks.
-  attn::WindowAttr window = m.kind == MechanismKind::Eva ? attn::WindowAttr() : buildWindow(b, m);
-  return attn::LepeOp::create(b.builder, b.at(part, "lepe"), output.getType(), output, value,
-                              b.parameter(part, "lepe.weight"), b.parameter(part, "lepe.bias"), b.lengths(), grid,
-                              window)
+static Value addLepe(const PartBuilder &of, Value output, Value value) {
+  AttnBuilder &b = of.b;
+  const std::optional<Grid> &image = of.m.lepe->grid;
+  DenseI64ArrayAttr grid = image ? b.builder.getDenseI64ArrayAttr(*image) : DenseI64ArrayAttr();
+  // A window that is no mask does not bound the convolution: its blocks see each other.
+  attn::WindowAttr window = of.m.kind->hasOwnWindow() ? attn::WindowAttr() : of.window();
+  return attn::LepeOp::create(b.builder, b.at(of.part, "lepe"), output.getType(), output, value, of.parameter("lepe.weight"),
+                              of.parameter("lepe.bias"), b.lengths(), grid, window)
       .getResult();
+}
+
+attn::WindowAttr PartBuilder::window() const {
+  if (!m.window || m.window->last)
+    return {};
+  const Window &window = *m.window;
+  if (window.length)
+    return attn::WindowAttr::get(b.builder.getContext(), *window.length);
+  return attn::WindowAttr::get(b.builder.getContext(), (*window.size)[0], (*window.size)[1], (*window.grid)[0],
+                               (*window.grid)[1]);
 }
 
 Value buildPart(AttnBuilder &b, const Part &part, const Heads &all, Type element) {
@@ -68,8 +78,9 @@ Value buildPart(AttnBuilder &b, const Part &part, const Heads &all, Type element
     lengths = Value(); // every slot exists
   }
   Type type = b.tokens(part.heads, b.spec.queries, b.spec.valueDim, element);
-  Value output = buildMechanism(b, part, heads, lengths, type);
-  return m.lepe ? addLepe(b, part, output, value) : output;
+  PartBuilder of{b, part, m, heads.query, heads.key, heads.value, lengths, type, b.at(part, "")};
+  Value output = m.kind->build(of);
+  return m.lepe ? addLepe(of, output, value) : output;
 }
 
 } // namespace attune

@@ -8,25 +8,26 @@
 #ifndef ATTUNE_LIB_FRONTEND_PARSEFIELDS_H
 #define ATTUNE_LIB_FRONTEND_PARSEFIELDS_H
 
-#include "Fields.h"
+#include "FieldIO.h"
 
 namespace attune {
 
 // Each function reads one mapping, types and ranges only; what fields mean together is checked in SpecRules.
 
+Fields::Names topFields();
+/// What is to be said of a field that the language has and this version has not; else nothing.
+std::string remarkOnField(llvm::StringRef field);
+
 /// Everything beside the mechanisms.
 void parseTop(Fields &top);
+/// The fields of a mapping beside the mechanisms, to read or to write.
+void visitFields(FieldIO &fields, Projection &of);
+void visitFields(FieldIO &fields, Rope &of);
+void visitFields(FieldIO &fields, QkNorm &of);
 /// `mechanism` and `parts`.
 void parseParts(Fields &top);
 /// `allow` and `pin`.
 void parseLaws(Fields &top);
-
-/// The mapping `mechanism` of `owner`, which has it.
-Mechanism parseMechanism(Fields &owner);
-FeatureMap parseFeatureMap(const Fields &mechanism);
-Window parseWindow(const Fields &mechanism, bool onlyLength);
-LowRank parseLowRank(const Fields &mechanism);
-Lepe parseLepe(const Fields &mechanism);
 
 } // namespace attune
 

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Grammar.h"
+#include "MechanismKind.h"
 #include "ParseFields.h"
 
 #include "attune/Laws/ApproximateLaw.h"
@@ -14,6 +14,21 @@
 #include "llvm/ADT/StringExtras.h"
 
 namespace attune {
+
+Names topFields() {
+  static constexpr llvm::StringRef names[] = {"attention",   "dtype",    "batch",      "queries",   "keys",
+                                              "heads",       "kv_heads", "qk_heads",   "head_dim",  "value_dim",   "causal",
+                                              "key_lengths", "scale",    "projection", "rope",      "qk_norm",
+                                              "mechanism",   "parts",    "allow",      "pin",       "results"};
+  return names;
+}
+
+std::string remarkOnField(llvm::StringRef field) {
+  static constexpr llvm::StringRef planned[] = {
+      "state", "packed", "sequences", "gradients", // of the spec
+      "score", "mask", "weight", "tensors"};
+  return llvm::is_contained(planned, field) ? "'" + field.str() + "' is not supported yet" : "";
+}
 
 static bool isKeywordOfC(llvm::StringRef name) {
   static constexpr llvm::StringRef keywords[] = {
@@ -58,33 +73,19 @@ static void parseSizes(Fields &top, Spec &spec) {
   spec.valueDim = top.size("value_dim", spec.headDim);
 }
 
-static Projection parseProjection(Fields &top) {
-  Fields fields = top.submap("projection", "projection");
-  fields.allowOnly({"model_dim", "output", "bias", "cross"}, "projection");
-  Projection result;
-  result.modelDim = fields.size("model_dim");
-  result.output = fields.boolean("output", true);
-  result.bias = fields.boolean("bias", false);
-  result.cross = fields.boolean("cross", false);
-  return result;
+void visitFields(FieldIO &fields, Projection &of) {
+  fields.size("model_dim", of.modelDim), fields.boolean("output", of.output, true);
+  fields.boolean("bias", of.bias), fields.boolean("cross", of.cross);
 }
 
-static Rope parseRope(Fields &top) {
-  Fields fields = top.submap("rope", "rope");
-  fields.allowOnly({"base", "layout"}, "rope");
-  Rope result;
-  result.base = fields.positive("base", 10000);
-  if (fields.has("layout"))
-    result.half = fields.choice("layout", {"interleaved", "half"}).value_or(0) == 1;
-  return result;
+void visitFields(FieldIO &fields, Rope &of) {
+  fields.positive("base", of.base, 10000);
+  fields.choice("layout", of.half, {"interleaved", "half"});
 }
 
-static QkNorm parseQkNorm(Fields &top) {
-  Fields fields = top.submap("qk_norm", "qk_norm");
-  fields.allowOnly({"epsilon", "kind"}, "qk_norm");
-  QkNorm result = QkNorm::ofKind(fields.has("kind") && fields.choice("kind", grammar::normKinds()).value_or(0) == 1);
-  result.epsilon = fields.positive("epsilon", result.epsilon);
-  return result;
+void visitFields(FieldIO &fields, QkNorm &of) {
+  fields.choice("kind", of.l2, {"layer", "l2"});
+  fields.positive("epsilon", of.epsilon, QkNorm::ofKind(of.l2).epsilon);
 }
 
 /// What a run gives beside the output.
@@ -105,9 +106,9 @@ static void parseResults(Fields &top) {
 
 void parseTop(Fields &top) {
   Spec &spec = top.parseState().spec;
-  top.allowOnly(grammar::topFields(), "the spec", [](llvm::StringRef key) -> std::string {
-    std::string kinds = grammar::kindsWithField(key);
-    return kinds.empty() ? grammar::remarkOnField(key) : "move it under `mechanism:`";
+  top.allowOnly(topFields(), "the spec", [](llvm::StringRef key) -> std::string {
+    std::string kinds = mechanismTable().ownersOf(key);
+    return kinds.empty() ? remarkOnField(key) : "move it under `mechanism:`";
   });
   spec.name = parseName(top);
   static constexpr ElementType storage[] = {ElementType::F32, ElementType::F16, ElementType::BF16};
@@ -119,12 +120,10 @@ void parseTop(Fields &top) {
     parseResults(top);
   if (top.has("scale"))
     spec.scale = top.positive("scale", 1);
-  if (top.has("projection"))
-    spec.projection = parseProjection(top);
-  if (top.has("rope"))
-    spec.rope = parseRope(top);
-  if (top.has("qk_norm"))
-    spec.qkNorm = parseQkNorm(top);
+  FieldIO io(top);
+  io.map<Projection>("projection", spec.projection, {"model_dim", "output", "bias", "cross"}, visitFields);
+  io.map<Rope>("rope", spec.rope, {"base", "layout"}, visitFields);
+  io.map<QkNorm>("qk_norm", spec.qkNorm, {"epsilon", "kind"}, visitFields);
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,32 +7,24 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/Spec.h"
 
-#include "Grammar.h"
+#include "MechanismKind.h"
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <cmath>
-
 namespace attune {
 
-llvm::StringRef nameOf(MechanismKind kind) { return grammar::mechanismKinds()[static_cast<unsigned>(kind)]; }
-
-FeatureMap featureMapOf(FeatureMapKind kind) {
-  return llvm::find_if(grammar::featureMaps(), [&](auto &row) { return row.defaults.kind == kind; })->defaults;
+const MechanismKind *mechanismKindOf(llvm::StringRef name) {
+  return *llvm::find_if(mechanismKinds(), [&](const MechanismKind *kind) { return kind->name == name; });
 }
 
-bool Mechanism::isScaled() const {
-  if (kind == MechanismKind::Kernel)
-    return featureMap.normalize;
-  return kind != MechanismKind::Effatt;
-}
+llvm::StringRef Mechanism::name() const { return kind->name; }
+
+bool Mechanism::has(llvm::StringRef field) const { return kind->has(field); }
+
+bool Mechanism::isScaled() const { return kind->isScaled(*this); }
 
 double Spec::logitScale(const Part &part) const {
-  if (scale)
-    return *scale;
-  MechanismKind kind = part.mechanism.kind;
-  bool power = kind == MechanismKind::Polynomial || kind == MechanismKind::Polysketch;
-  return power ? 1.0 : 1.0 / std::sqrt(static_cast<double>(headDim));
+  return scale ? *scale : part.mechanism.kind->defaultScale(headDim);
 }
 
 FieldPlace Spec::placeOf(llvm::StringRef path) const {

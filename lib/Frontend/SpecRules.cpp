@@ -5,7 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "SpecRules.h"
+#include "MechanismKind.h"
+
+#include "attune/Frontend/SpecParser.h"
 
 namespace attune {
 
@@ -21,7 +23,6 @@ static void checkKvHeads(RuleReporter &rules) {
   rules.state.markBad("kv_heads");
 }
 
-/// S16: rope turns pairs of channels.
 /// S13: values have whole groups of the heads of q and k, and all parts a state of their own heads.
 static void checkQkHeads(RuleReporter &rules) {
   Spec &spec = rules.spec;
@@ -39,10 +40,10 @@ static void checkQkHeads(RuleReporter &rules) {
       rules.atValue("qk_heads", "a divisor of heads = " + std::to_string(spec.heads), shown(*spec.qkHeads),
                     "every head of q and k serves the same number of heads of values");
     });
-  auto other = llvm::find_if(spec.parts, [](const Part &part) { return part.mechanism.kind != MechanismKind::Kernel; });
+  auto other = llvm::find_if(spec.parts, [](const Part &part) { return !part.mechanism.isKernel(); });
   bool isOther = other != spec.parts.end();
   if (rules.good({"causal", "mechanism", "parts"}) && (isOther || !spec.causal))
-    rules.atKey("qk_heads", "a causal kernel mechanism with qk_heads", isOther ? nameOf(other->mechanism.kind).str() : "causal: false",
+    rules.atKey("qk_heads", "a causal kernel mechanism with qk_heads", isOther ? other->mechanism.name().str() : "causal: false",
                 "write `kv_heads` for heads that share keys and values");
   for (const Part &part : spec.parts) {
     int64_t group = rules.good({"heads", "qk_heads"}) ? spec.heads / *spec.qkHeads : 1, last = part.firstHead + part.heads - 1;
@@ -53,6 +54,7 @@ static void checkQkHeads(RuleReporter &rules) {
   }
 }
 
+/// S16: rope turns pairs of channels.
 static void checkRope(RuleReporter &rules) {
   Spec &spec = rules.spec;
   if (spec.rope && rules.good({"rope", "head_dim"}) && spec.headDim % 2 != 0)
@@ -95,8 +97,8 @@ static void checkScale(RuleReporter &rules) {
       return;
   }
   const Mechanism &first = spec.parts.front().mechanism;
-  std::string got = nameOf(first.kind).str();
-  if (first.kind == MechanismKind::Kernel)
+  std::string got = first.name().str();
+  if (first.isKernel())
     got += " with " + attn::stringifyFeatureKind(first.featureMap.kind).str();
   rules.atKey("scale", "a mechanism that has a logit scale", got, "remove `scale`: it would change nothing");
 }
@@ -108,9 +110,29 @@ static void checkLse(RuleReporter &rules) {
       !rules.good({mechanismPath(spec.parts.front(), "kind")}))
     return;
   bool one = spec.parts.size() == 1;
-  if (!one || spec.parts.front().mechanism.kind != MechanismKind::Softmax)
+  if (!one || spec.parts.front().mechanism.name() != "softmax")
     rules.state.error(spec.placeOf("results[0]").value, "one softmax mechanism with lse",
-                      one ? nameOf(spec.parts.front().mechanism.kind).str() : "parts", "remove `results`");
+                      one ? spec.parts.front().mechanism.name().str() : "parts", "remove `results`");
+}
+
+/// S25: lists of parameters stay short.
+void checkParameterCount(RuleReporter &rules) {
+  int64_t count = 0;
+  for (const Part &part : rules.spec.parts) {
+    count += part.mechanism.kind->parametersAtMost(part.mechanism);
+    if (count <= mostParameters)
+      continue;
+    llvm::StringRef field = part.mechanism.sketchSize ? "degree" : "kind";
+    rules.atValue(mechanismPath(part, field), "at most " + std::to_string(mostParameters) + " parameters",
+                  "about " + std::to_string(count) + " (not supported)", "lower the degree, or merge parts");
+    return;
+  }
+}
+
+void PartRules::refuseCausal() {
+  if (causal() && good({"kind"}))
+    rules.atValue(path("kind"), "causal: false with " + m.name().str(), "causal: true",
+                  "this mechanism mixes all tokens: remove `causal` or take another kind");
 }
 
 void checkRules(RuleReporter &rules) {
@@ -118,8 +140,12 @@ void checkRules(RuleReporter &rules) {
   checkQkHeads(rules);
   checkRope(rules);
   checkPartHeads(rules);
-  for (const Part &part : rules.spec.parts)
-    checkMechanismRules(rules, part);
+  for (const Part &part : rules.spec.parts) {
+    PartRules ofPart(rules, part);
+    part.mechanism.kind->check(ofPart);
+    for (const MechanismField *field : mechanismFields())
+      field->check(ofPart);
+  }
   checkScale(rules);
   checkLse(rules);
 }

@@ -49,11 +49,58 @@ inline std::string mechanismPath(const Part &part, llvm::StringRef field) {
   return part.path + "mechanism." + field.str();
 }
 
+/// The rules of one part.
+class PartRules {
+public:
+  PartRules(RuleReporter &rules, const Part &part) : rules(rules), spec(rules.spec), part(part), m(part.mechanism) {}
+
+  /// The path of one of the mechanism's fields.
+  std::string path(llvm::StringRef field) const { return mechanismPath(part, field); }
+  bool good(std::initializer_list<llvm::StringRef> fields) const {
+    return llvm::all_of(fields, [&](llvm::StringRef field) { return rules.good({path(field)}); });
+  }
+  void atKey(llvm::StringRef field, std::string expected, std::string got, std::string note) {
+    rules.atKey(path(field), std::move(expected), std::move(got), std::move(note));
+  }
+  void atValue(llvm::StringRef field, std::string expected, std::string got, std::string note) {
+    rules.atValue(path(field), std::move(expected), std::move(got), std::move(note));
+  }
+  bool causal() const { return spec.causal && rules.good({"causal"}); }
+  bool notCausal() const { return !spec.causal && rules.good({"causal"}); }
+  /// S52: of a mechanism that mixes all tokens.
+  void refuseCausal();
+
+  RuleReporter &rules;
+  const Spec &spec;
+  const Part &part;
+  const Mechanism &m;
+};
+
+/// The rules of one part on sizes that are known.
+class PartSizes : public PartRules {
+public:
+  PartSizes(RuleReporter &rules, const Part &part)
+      : PartRules(rules, part), queries(rules.good({"queries"}) ? spec.queries : std::nullopt),
+        keys(rules.good({"keys"}) ? spec.keys : std::nullopt) {}
+
+  bool differ() const { return queries && keys && *queries != *keys; }
+  std::string both() const { return std::to_string(*queries) + " and " + std::to_string(*keys); }
+  /// S54: a causal state is read at its own position.
+  void checkCausal();
+  /// S40, S49: what a field does with the tokens of queries, it does with keys.
+  void checkEqual(llvm::StringRef field);
+  /// S41: blocks of `value` tokens cover the queries.
+  void checkDivisor(llvm::StringRef field, int64_t value);
+  /// S42: an image holds all tokens.
+  void checkGrid(llvm::StringRef field, const std::optional<Grid> &grid);
+
+  const Size queries, keys;
+};
+
 // The numbers S… of the rules are those of docs/Spec.md.
 
 /// Rules that need no size of the sequence.
 void checkRules(RuleReporter &rules);
-void checkMechanismRules(RuleReporter &rules, const Part &part);
 /// Rules on batch, queries and keys; those that meet a '?' wait.
 void checkSizeRules(RuleReporter &rules);
 /// The rules on `pin`, of a spec that is correct but for them.

@@ -190,8 +190,8 @@ static std::string summarize(const Spec &spec) {
   for (const Part &part : spec.parts) {
     const Mechanism &m = part.mechanism;
     text += text.empty() ? "" : ", ";
-    text += std::to_string(part.heads) + " heads " + nameOf(m.kind).str();
-    if (m.kind == MechanismKind::Kernel)
+    text += std::to_string(part.heads) + " heads " + m.name().str();
+    if (m.isKernel())
       text += " " + attn::stringifyFeatureKind(m.featureMap.kind).str();
     text += (m.lowRank ? " over " + std::to_string(m.lowRank->rank) + " compressed tokens" : "") + (m.window ? " in windows" : "") +
             (m.lepe ? " with lepe" : "");

@@ -12,7 +12,9 @@
 //===----------------------------------------------------------------------===//
 #include "TextMutator.h"
 
-#include "Grammar.h"
+#include "MechanismKind.h"
+#include "Mechanisms/FeatureMap.h"
+#include "ParseFields.h"
 
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecTensors.h"
@@ -27,8 +29,9 @@ using namespace attune;
 static fuzz::Words wordsOfSpecs() {
   fuzz::Words words;
   auto add = [&](auto &&names) { words.insert(words.end(), names.begin(), names.end()); };
-  add(grammar::topFields()), add(grammar::allMechanismFields()), add(grammar::mechanismKinds());
-  add(grammar::allFeatureMapFields()), add(grammar::featureMapKinds()), add(grammar::stabilizers());
+  add(topFields()), add(stabilizers());
+  for (const KindTable *table : {&mechanismTable(), &featureMapTable()})
+    add(table->names()), add(table->allFields());
   for (const ListedLaw &law : listedLaws())
     words.push_back(law.name.str());
   for (const ListedLaw &law : approximateLawList())

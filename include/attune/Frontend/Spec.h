@@ -25,7 +25,6 @@ namespace attune {
 using Size = std::optional<int64_t>;
 using Grid = std::array<int64_t, 2>; // rows, columns
 
-enum class MechanismKind { Softmax, Polynomial, Kernel, Polysketch, Effatt, Eva, Agent };
 enum class CompressionOrder { BeforeMap, AfterMap };
 /// What has a number of its own.
 enum class Per { Head, Token, Channel };
@@ -33,7 +32,10 @@ enum class Per { Head, Token, Channel };
 using FeatureMapKind = attn::FeatureKind;
 using Stabilizer = attn::Stabilizer;
 
-llvm::StringRef nameOf(MechanismKind kind);
+/// All that the frontend knows of a kind of mechanism.
+class MechanismKind;
+/// The kind that specs name so, which must be one.
+const MechanismKind *mechanismKindOf(llvm::StringRef name);
 
 struct FeatureMap {
   FeatureMapKind kind = FeatureMapKind::Elu1;
@@ -79,7 +81,7 @@ struct Lepe {
 
 /// One mechanism. The fields of other kinds keep their defaults.
 struct Mechanism {
-  MechanismKind kind = MechanismKind::Softmax;
+  const MechanismKind *kind = mechanismKindOf("softmax");
   int64_t degree = 0;                // polynomial, polysketch
   int64_t sketchSize = 0;            // polysketch
   std::optional<int64_t> localExact; // polysketch
@@ -98,7 +100,11 @@ struct Mechanism {
   std::optional<LowRank> lowRank;
   std::optional<Lepe> lepe;
 
-  bool isKernel(FeatureMapKind map) const { return kind == MechanismKind::Kernel && featureMap.kind == map; }
+  llvm::StringRef name() const;
+  /// Whether mechanisms of this kind have the field.
+  bool has(llvm::StringRef field) const;
+  bool isKernel() const { return has("feature_map"); }
+  bool isKernel(FeatureMapKind map) const { return isKernel() && featureMap.kind == map; }
   /// Whether the logits have a scale.
   bool isScaled() const;
 };

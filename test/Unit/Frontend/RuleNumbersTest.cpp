@@ -47,7 +47,7 @@ TEST(RuleNumbers, AreOnTheSpecPage) {
   std::string page = textOf(ATTUNE_SOURCE_DIR "/docs/Spec.md");
   std::set<std::string> cited;
   std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(ATTUNE_SOURCE_DIR "/lib/Frontend", error), end; it != end && !error;
+  for (llvm::sys::fs::recursive_directory_iterator it(ATTUNE_SOURCE_DIR "/lib/Frontend", error), end; it != end && !error;
        it.increment(error))
     if (llvm::StringRef(it->path()).ends_with(".cpp"))
       cited.merge(rulesIn(textOf(it->path())));

@@ -1,0 +1,42 @@
+//===- Kernel.cpp - Attention of feature maps ----------------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "../MechanismKind.h"
+
+namespace attune {
+
+static constexpr llvm::StringRef kernelFields[] = {"kind",   "feature_map", "denominator", "low_rank",
+                                                   "window", "lepe",        "decay",       "erase", "write"};
+
+namespace {
+struct Kernel : MechanismKind {
+  constexpr Kernel() : MechanismKind("kernel", kernelFields) {}
+  bool isScaled(const Mechanism &m) const override { return m.featureMap.normalize; }
+  void visit(FieldIO &fields, Mechanism &) const override {
+    if (fields.in)
+      fields.in->require("feature_map");
+  }
+  void checkSizes(PartSizes &of) const override { of.checkCausal(); }
+  mlir::Value build(PartBuilder &of) const override {
+    mlir::Value omega = of.parameter("omega"), parameter = omega ? omega : of.parameter("focus"), e, f;
+    mlir::Value decay = of.parameter("log_decay");
+    if (of.m.denominator.none && of.m.lowRank) { // the features of the keys are compressed, not the keys
+      e = of.parameter("e");
+      f = of.m.lowRank->tied ? e : of.parameter("f");
+    }
+    return attn::KernelOp::create(of.b.builder, of.place, of.output, mlir::Type(), mlir::Type(), of.q, of.k, of.v, of.lengths,
+                                  mlir::Value(), mlir::Value(), parameter, e, f, decay ? decay : of.parameter("g"),
+                                  of.parameter("beta"), of.parameter("w"), of.featureMap(), of.guard(), of.causal(), of.window())
+        .getOutput();
+  }
+};
+} // namespace
+
+static constexpr Kernel kernel;
+const MechanismKind &kernelKind = kernel;
+
+} // namespace attune
