@@ -228,16 +228,6 @@ static constexpr std::pair<int64_t, int64_t> tileSizes[] = {{64, 64}, {64, 32}, 
 /// The columns of a rotation change places within a warp.
 static bool rotates(const AttentionShape &shape) { return shape.queryRope || shape.keyRope; }
 
-/// The most tokens of a chunk. Where it inverts a matrix of its pairs, or sums up decays of each feature between them, that work grows
-/// with its square: of 64 tokens it would be the most of all. With both at once the tiles of 32 tokens do not fit the registers.
-static int64_t longestChunk(const AttentionShape &shape) {
-  bool erases = shape.gated >= 8, ofChannels = shape.gated % 8 == 4;
-  return shape.form != attn::Form::Chunked ? 64 : erases && ofChannels ? 16 : erases || ofChannels ? 32 : 64;
-}
-
-/// A chunk whose tokens decay or erase has many tiles at once: more warps hold them in registers.
-static int64_t fewestWarps(const AttentionShape &shape) { return shape.gated && shape.form == attn::Form::Chunked ? 8 : 1; }
-
 /// Can the kernels of an attention be made with these tiles and this grid, with no row of warps idle?
 static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   tile::WarpGrid warps = schedule.getWarpGrid();
@@ -246,8 +236,7 @@ static bool isUsable(const AttentionShape &shape, tile::ScheduleAttr schedule) {
   // What chunks of sketches read again and again is their own state, which does not run ahead.
   bool chunksOfSketches = shape.family == Family::Polysketch && shape.form == attn::Form::Chunked;
   bool stagesFit = (warps.columns < 4 && !chunksOfSketches) || schedule.getStages() <= 1;
-  return schedule.getQueryTile() <= longestChunk(shape) && warps.count() >= fewestWarps(shape) && (warps.columns == 1 || !rotates(shape)) &&
-         schedule.getQueryTile() >= 16 * warps.rows && stagesFit &&
+  return (warps.columns == 1 || !rotates(shape)) && schedule.getQueryTile() >= 16 * warps.rows && stagesFit &&
          (isSquare || !hasSquareTiles(shape));
 }
 
@@ -302,9 +291,14 @@ static tile::ScheduleAttr withParts(llvm::ArrayRef<AttentionShape> shapes, tile:
   return s.withParts(parts);
 }
 
+/// The most registers of a thread for tiles that are live at once, of 255: operands in parts, addresses and what is read ahead have the
+/// others. Chunks that decay or erase, of 16 and of 32 tokens and 32 to 128 features, spilled in no loop up to 163, and from 185 on in most
+/// (docs/Rationale/TileKernels.md).
+static constexpr double mostLive = 160;
+
 namespace {
-/// Whether the kernels can be made that a schedule's need has room for. Where that is not sure it is asked, once for the schedules
-/// that differ in stages alone: kernels take as many of those as there is room for.
+/// Whether the kernels can be made that a schedule's need has room for, and what their tiles hold where sizes do not say it. Where that
+/// is not sure it is asked, once for the schedules that differ in stages alone: kernels take as many of those as there is room for.
 class Makeable {
 public:
   Makeable(llvm::ArrayRef<AttentionShape> shapes, const DeviceDescription &device, const TriedKernels &kernels)
@@ -317,18 +311,29 @@ public:
     bool isSure = !schedule.isSliced() || !kernels.areMade; // bounds say nothing of the kernels that store features
     if (isSure && llvm::all_of(shapes, fits))
       return true;
-    auto [known, isNew] = asked.try_emplace({schedule.getQueryTile(), schedule.getKeyTile(), schedule.getWarps(),
-                                             schedule.getWarpColumns(), schedule.getFeatureTile()});
+    auto [known, isNew] = made.try_emplace({schedule.getQueryTile(), schedule.getKeyTile(), schedule.getWarps(),
+                                            schedule.getWarpColumns(), schedule.getFeatureTile()});
     if (isNew)
       known->second = kernels.areMade && kernels.areMade(schedule);
     return known->second;
+  }
+
+  /// Registers of a thread for the tiles that are live at once, which warps share; 0 where the sizes of an attention say what it needs.
+  double live(tile::ScheduleAttr schedule) {
+    if (!kernels.liveBytes || llvm::none_of(shapes, [](const AttentionShape &shape) { return shape.gated; }))
+      return 0;
+    auto [known, isNew] = liveBytes.try_emplace({schedule.getQueryTile(), schedule.getKeyTile(), schedule.getFeatureTile()});
+    if (isNew)
+      known->second = kernels.liveBytes(schedule);
+    return known->second / (4.0 * 32 * static_cast<double>(schedule.getWarps()));
   }
 
 private:
   llvm::ArrayRef<AttentionShape> shapes;
   const DeviceDescription &device;
   const TriedKernels &kernels;
-  std::map<std::array<int64_t, 5>, bool> asked;
+  std::map<std::array<int64_t, 5>, bool> made;
+  std::map<std::array<int64_t, 3>, double> liveBytes;
 };
 } // namespace
 
@@ -338,14 +343,18 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionS
   std::optional<Need> least;
   tile::ScheduleAttr fewestRegisters;
   int64_t accumulators = 0;
+  llvm::SmallVector<std::pair<double, tile::ScheduleAttr>> tight; ///< whose live tiles may spill
   Makeable makeable(shapes, device, kernels);
   bool rotated = storage.isF32() && llvm::any_of(shapes, rotates) && slices == Slices::None;
   for (tile::ScheduleAttr schedule : cost::gpuSchedules(shapes, storage, slices)) {
     Need need(shapes, schedule);
     bool mayFit = need.bytes <= device.fastBytes && (need.part(device) <= 1 || rotated);
-    bool fits = mayFit && makeable(schedule);
+    double live = mayFit && need.part(device) <= 1 ? makeable.live(schedule) : 0;
+    bool isTight = live > mostLive, fits = mayFit && !isTight && makeable(schedule);
     ATTUNE_DEBUG() << schedule << " needs " << need.bytes << " bytes and " << need.accumulators << " accumulators a thread: "
-                   << (fits ? "fits" : mayFit ? "its kernels do not fit" : "does not fit");
+                   << (fits ? "fits" : isTight ? "its live tiles may spill" : mayFit ? "its kernels do not fit" : "does not fit");
+    if (isTight)
+      tight.push_back({live, schedule});
     if (fits && need.part(device) <= 1)
       return schedule;
     if (mayFit && !fits)
@@ -355,6 +364,10 @@ static llvm::Expected<tile::ScheduleAttr> chooseForGpu(llvm::ArrayRef<AttentionS
     if (fits && (!fewestRegisters || need.accumulators < accumulators))
       fewestRegisters = schedule, accumulators = need.accumulators;
   }
+  llvm::stable_sort(tight, llvm::less_first());
+  for (auto [live, schedule] : tight) // kernels that spill are better than none
+    if (makeable(schedule))
+      return schedule;
   if (fewestRegisters && accumulators <= mostRotated * device.accumulatorsPerThread)
     return fewestRegisters;
   return llvm::createStringError(llvm::inconvertibleErrorCode(), tile::noScheduleFits + least->excess(device));

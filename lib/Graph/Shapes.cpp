@@ -82,11 +82,8 @@ static AttentionShape shapeOfFeatures(attn::Form form, Value queryFeatures, Valu
   return shape;
 }
 
-/// What each token has of its own.
-static int32_t gatesOf(Value decay, Value erase) {
-  auto dimensions = [](Value gate) { return gate ? static_cast<int32_t>(shapeOf(gate).size()) : 0; };
-  return (dimensions(decay) > 1 ? dimensions(decay) : 0) + 8 * dimensions(erase);
-}
+/// Whether each token has a number of its own, or one of each feature, and not only each head.
+static bool isOfTokens(Value gate) { return gate && shapeOf(gate).size() > 1; }
 
 static Shape quadraticShape(attn::NormalizeOp root) {
   auto mix = definingOp<attn::ContractOp>(root.getNumerator());
@@ -100,7 +97,7 @@ static Shape quadraticShape(attn::NormalizeOp root) {
     return std::nullopt;
   AttentionShape shape = shapeOfFeatures(attn::Form::Quadratic, pairs.getLhs(), pairs.getRhs(), mix.getRhs(), root);
   shape.causal = visible && visible.getCausal();
-  shape.gated = gatesOf(decay ? decay.getDecay() : Value(), Value());
+  shape.gated = decay && isOfTokens(decay.getDecay());
   if (visible && visible.getWindow())
     shape.window = visible.getWindow()->getLength();
   return shape;
@@ -130,7 +127,7 @@ static Shape chunkedShape(attn::NormalizeOp root) {
                                          readout.getValue(), root);
   shape.causal = true;
   shape.grouped = attn::executionOf(readout).grouped, shape.split = attn::executionOf(readout).split;
-  shape.gated = gatesOf(readout.getDecay(), readout.getErase());
+  shape.gated = isOfTokens(readout.getDecay()) || isOfTokens(readout.getErase());
   return shape;
 }
 

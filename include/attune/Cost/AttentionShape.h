@@ -39,9 +39,7 @@ struct AttentionShape {
   bool keysMapped = false; ///< a kernel of its own stores the keys' features, in f32, for those who read them
   bool projectsInLoad = false; ///< some of its tokens are projected as they are read
   bool projectsOutput = false; ///< the kernel of the output computes the output projection; else o is stored
-  /// Of kernel attention: the dimensions of what each token has of its own, decay + 8 · erase; 0: neither. Its kernels have tiles that
-  /// the sizes above do not say.
-  int32_t gated = 0;
+  bool gated = false; ///< tokens decay or erase, each in its own way: kernels have tiles that the sizes above do not say
   int32_t together = 0;        ///< parts of a mixture with one number, from 1 on, run in common launches
 
   /// Whether it is a mechanism, and not an op around one.

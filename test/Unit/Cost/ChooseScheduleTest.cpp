@@ -195,6 +195,41 @@ TEST_F(ChooseSchedule, GpuSlicesAreAsWideAsFits) {
   EXPECT_THAT(llvm::toString(refused.takeError()), ::testing::HasSubstr("no schedule fits: "));
 }
 
+// Sizes do not say what chunks hold whose tokens decay or erase: of the tiles that are live at once 160 registers of a thread fit.
+TEST_F(ChooseSchedule, GpuChunksAreAsLongAsTheirLiveTilesFit) {
+  DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
+  device.fastBytes.value = 100000;
+  device.accumulatorsPerThread.value = 144;
+  AttentionShape shape = wide(Form::Chunked, 32);
+  shape.gated = true;
+  auto bf16 = mlir::BFloat16Type::get(&context);
+  auto chosen = [&](std::function<double(tile::ScheduleAttr)> liveBytes) {
+    TriedKernels kernels{.areMade = [](tile::ScheduleAttr) { return true; }, .liveBytes = std::move(liveBytes)};
+    return llvm::cantFail(chooseSchedule(shape, bf16, device, kernels));
+  };
+  // Tiles of f32 [T, T] over 4 or 8 warps: five of 64 rows are 160 registers of 128 threads, ten as many of 256.
+  auto square = [](int64_t tiles) {
+    return [tiles](tile::ScheduleAttr s) { return 4.0 * static_cast<double>(tiles * s.getQueryTile() * s.getQueryTile()); };
+  };
+  tile::ScheduleAttr schedule = chosen(square(5));
+  EXPECT_EQ(schedule.getQueryTile(), 64);
+  EXPECT_EQ(schedule.getWarps(), 4);
+  schedule = chosen(square(10));
+  EXPECT_EQ(schedule.getQueryTile(), 64);
+  EXPECT_EQ(schedule.getWarps(), 8);
+  // Forty of 32 rows are, too, and of 16 more than a hundred.
+  schedule = chosen(square(40));
+  EXPECT_EQ(schedule.getQueryTile(), 32);
+  EXPECT_EQ(schedule.getWarps(), 8);
+  schedule = chosen(square(41));
+  EXPECT_EQ(schedule.getQueryTile(), 16);
+  // Where none fits the fewest are taken: kernels that spill are better than none.
+  EXPECT_EQ(chosen(square(1000)), schedule);
+  // Sizes say what other attention needs.
+  shape.gated = false;
+  EXPECT_EQ(chosen(square(1000)).getQueryTile(), 64);
+}
+
 // One of 64 slices of a sketch's state has 64 rows: of 512 values 128 registers of a thread at most, and as many again for what is added to it.
 TEST_F(ChooseSchedule, GpuSketchesAreSlicedTheirSizeIsNot) {
   DeviceDescription device = madeUpDevice(tile::TargetKind::GPU);
