@@ -52,7 +52,7 @@ static bool fits(const AttentionShape &shape, Type storage, const cost::DeviceDe
 
 /// Whether features are products with a matrix, as many as a user likes.
 static bool hasFeatures(const AttentionShape &shape) {
-  return shape.map && (shape.map.isFavor() || shape.map.getKind() == attn::FeatureKind::FavorRelu);
+  return shape.map && shape.map.getFeatureCount() > 0;
 }
 
 /// The width of the queries, and of what follows it: other features are one or two for each channel.

@@ -304,7 +304,4 @@ graph::FunctionSizes graph::sizesOf(func::FuncOp function) {
   return sizes;
 }
 
-bool graph::isMechanism(Operation *op) {
-  return isa<attn::SoftmaxOp, attn::KernelOp, attn::PolynomialOp, attn::PolysketchOp, attn::EffattOp, attn::EvaOp,
-             attn::AgentOp>(op);
-}
+bool graph::isMechanism(Operation *op) { return isa<attn::MechanismOpInterface>(op); }

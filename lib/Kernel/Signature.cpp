@@ -106,13 +106,8 @@ static MemRefType memoryType(RankedTensorType tensor, StringRef dims) {
 
 /// Whether it says what tokens leave, erase or write.
 static bool isGate(Value value) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (auto gate = dyn_cast<attn::GateOp>(user))
-      return gate.getGate() == value;
-    if (auto decay = dyn_cast<attn::DecayOp>(user))
-      return decay.getDecay() == value;
-    auto readout = dyn_cast<attn::CausalReadoutOp>(user);
-    return readout && (readout.getDecay() == value || readout.getErase() == value);
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    return llvm::is_contained({"g", "beta", "w"}, nameOfUse(use));
   });
 }
 
@@ -251,29 +246,6 @@ func::FuncOp kernel::makeHost(func::FuncOp source, IRMapping &memories) {
   }
   if (Attribute plan = source->getAttr("attn.plan"))
     host->setAttr("attn.plan", plan);
-  if (needsEqualLengths(source))
-    host->setAttr(kernel::equalLengthsAttr, builder.getUnitAttr());
-  if (ArrayAttr rules = sizeRules(source))
-    host->setAttr(kernel::sizeRulesAttr, rules);
+  addSizeRules(source, host);
   return host;
-}
-
-//===----------------------------------------------------------------------===//
-// Lengths
-//===----------------------------------------------------------------------===//
-
-bool kernel::needsEqualLengths(func::FuncOp source) {
-  return llvm::any_of(source.getOps(), [](Operation &op) {
-    if (auto visible = dyn_cast<attn::VisibleOp>(op)) // of weights that are not exponentials: causal needs n = N
-      return visible.getCausal() || visible.getWindow().has_value();
-    if (auto softmax = dyn_cast<attn::SoftmaxOp>(op))
-      return softmax.getWindow().has_value();
-    if (auto polynomial = dyn_cast<attn::PolynomialOp>(op))
-      return polynomial.getWindow().has_value();
-    if (auto sketched = dyn_cast<attn::PolysketchOp>(op))
-      return sketched.getCausal();
-    if (auto eva = dyn_cast<attn::EvaOp>(op))
-      return eva.getCausal();
-    return isa<attn::CausalReadoutOp, attn::LepeOp>(op);
-  });
 }

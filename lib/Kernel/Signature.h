@@ -19,11 +19,9 @@ namespace attune::kernel {
 /// attn function and then its results, each with its name of the spec. Maps arguments and returned values to them.
 mlir::func::FuncOp makeHost(mlir::func::FuncOp source, mlir::IRMapping &memories);
 
-/// What the function needs of sizes that only a run knows, as `sizeRulesAttr` says it; null if nothing.
-mlir::ArrayAttr sizeRules(mlir::func::FuncOp source);
-
-/// Whether the function needs as many queries as keys.
-bool needsEqualLengths(mlir::func::FuncOp source);
+/// Says on the host function what `source` needs of sizes that only a run knows: `sizeRulesAttr`, and `equalLengthsAttr` where it
+/// needs as many queries as keys.
+void addSizeRules(mlir::func::FuncOp source, mlir::func::FuncOp host);
 
 } // namespace attune::kernel
 

@@ -40,18 +40,27 @@ public:
   void addWindow(Value query, std::optional<attn::WindowAttr> window) {
     if (!window)
       return;
+    needEqual();
     if (window->isGrid())
       add(query, "equals", "queries", window->getGridRows() * window->getGridColumns());
     else
       add(query, "divides", "queries", window->getLength());
   }
 
-  ArrayAttr get() { return builder.getArrayAttr(rules); }
-  bool empty() const { return rules.empty(); }
+  /// As many queries as keys.
+  void needEqual(bool condition = true) { equal |= condition; }
+
+  void write(func::FuncOp host) {
+    if (equal)
+      host->setAttr(kernel::equalLengthsAttr, builder.getUnitAttr());
+    if (!rules.empty())
+      host->setAttr(kernel::sizeRulesAttr, builder.getArrayAttr(rules));
+  }
 
 private:
   Builder builder;
   SmallVector<Attribute> rules;
+  bool equal = false;
 };
 } // namespace
 
@@ -76,24 +85,28 @@ static void addMap(RuleList &rules, attn::MapOp op) {
 }
 
 static void addLepe(RuleList &rules, attn::LepeOp op) {
+  rules.needEqual();
   if (op.getGrid())
     rules.add(op.getSource(), "equals", "queries", (*op.getGrid())[0] * (*op.getGrid())[1]);
 }
 
-ArrayAttr kernel::sizeRules(func::FuncOp source) {
+void kernel::addSizeRules(func::FuncOp source, func::FuncOp host) {
   RuleList rules(source);
   for (Operation &operation : source.getOps())
     llvm::TypeSwitch<Operation *>(&operation)
-        .Case([&](attn::SoftmaxOp op) { rules.addWindow(op.getQuery(), op.getWindow()); })
-        .Case([&](attn::PolynomialOp op) { rules.addWindow(op.getQuery(), op.getWindow()); })
-        .Case([&](attn::VisibleOp op) { rules.addWindow(op.getWeights(), op.getWindow()); })
+        .Case<attn::SoftmaxOp, attn::PolynomialOp>([&](auto op) { rules.addWindow(op.getQuery(), op.getWindow()); })
+        .Case([&](attn::VisibleOp op) { // of weights that are not exponentials: causal needs n = N
+          rules.addWindow(op.getWeights(), op.getWindow()), rules.needEqual(op.getCausal());
+        })
         .Case([&](attn::PolysketchOp op) {
+          rules.needEqual(op.getCausal());
           if (op.getLocalExact())
             rules.add(op.getQuery(), "divides", "queries", *op.getLocalExact());
         })
         .Case([&](attn::AgentOp op) { rules.add(op.getQuery(), "divides", "queries", op.getAgents()); })
-        .Case([&](attn::EvaOp op) { addEva(rules, op); })
+        .Case([&](attn::EvaOp op) { addEva(rules, op), rules.needEqual(op.getCausal()); })
         .Case([&](attn::MapOp op) { addMap(rules, op); })
-        .Case([&](attn::LepeOp op) { addLepe(rules, op); });
-  return rules.empty() ? ArrayAttr() : rules.get();
+        .Case([&](attn::LepeOp op) { addLepe(rules, op); })
+        .Case([&](attn::CausalReadoutOp) { rules.needEqual(); });
+  rules.write(host);
 }

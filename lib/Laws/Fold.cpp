@@ -22,10 +22,7 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::attn;
 
-static bool hasOmega(KernelOp op) {
-  FeatureKind kind = op.getFeatureMap().getKind();
-  return kind == FeatureKind::Favor || kind == FeatureKind::FavorRelu;
-}
+static bool hasOmega(KernelOp op) { return op.getFeatureMap().getFeatureCount() > 0; }
 
 /// Whether attention with random features reads these tokens as queries or keys, perhaps after other ops.
 static bool meetsOmega(Value tokens) {

@@ -164,21 +164,13 @@ LogicalResult FeatureMapAttr::verify(function_ref<InFlightDiagnostic()> emitErro
 }
 
 int64_t FeatureMapAttr::getFeatures(int64_t width) const {
-  switch (getKind()) {
-  case FeatureKind::Favor:
-  case FeatureKind::FavorRelu:
+  if (getFeatureCount() > 0)
     return getFeatureCount();
-  case FeatureKind::Cosformer:
-    return 2 * width;
-  case FeatureKind::TensorSquare:
-    return width * width;
-  default:
-    return width;
-  }
+  return getKind() == FeatureKind::Cosformer ? 2 * width : getKind() == FeatureKind::TensorSquare ? width * width : width;
 }
 
 bool FeatureMapAttr::hasParameter() const {
-  return getKind() == FeatureKind::Favor || getKind() == FeatureKind::FavorRelu || getKind() == FeatureKind::Focused;
+  return getFeatureCount() > 0 || getKind() == FeatureKind::Focused;
 }
 
 FeatureMapAttr FeatureMapAttr::withStabilizer(Stabilizer stabilizer) const {

@@ -140,8 +140,7 @@ double KernelOp::multiplyAdds() {
   double m = static_cast<double>(getFeatureMap().getFeatures(shapeOf(getQuery())[3]));
   double keyHeads = static_cast<double>(mappedHeads(shapeOf(getKey())[1], getParameter()));
   s.shared = keyHeads / s.heads;
-  FeatureKind kind = getFeatureMap().getKind();
-  bool random = kind == FeatureKind::Favor || kind == FeatureKind::FavorRelu;
+  bool random = getFeatureMap().getFeatureCount() > 0;
   double total = random ? s.ofAll((s.n + s.shared * s.N) * m * s.d) : 0;
   if (getCompressKey()) {
     double tokens = s.N, heads = static_cast<double>(shapeOf(getValue())[1]);

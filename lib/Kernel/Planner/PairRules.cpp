@@ -98,7 +98,7 @@ SeenKeys kernel::keysOfSum(Operation *op) {
 /// Are features made of products with a matrix?
 static bool isProjected(Value features) {
   auto map = features.getDefiningOp<attn::MapOp>();
-  return map && (map.getFeatureMap().isFavor() || map.getFeatureMap().getKind() == attn::FeatureKind::FavorRelu);
+  return map && map.getFeatureMap().getFeatureCount() > 0;
 }
 
 /// Where there is no mask, keys past the last one still have features.

@@ -33,7 +33,7 @@ using attn::FeatureKind;
 using attn::Stabilizer;
 
 static bool needsRows(attn::FeatureMapAttr map) { return map.getKind() == FeatureKind::Focused; }
-static bool isProduct(attn::FeatureMapAttr map) { return map.isFavor() || map.getKind() == FeatureKind::FavorRelu; }
+static bool isProduct(attn::FeatureMapAttr map) { return map.getFeatureCount() > 0; }
 
 int64_t FeatureSlices::blocks() const {
   bool mantissas = exponents && needsRows(map);

@@ -7,6 +7,9 @@ import torch
 from ._multihead import MultiheadAttention
 from ._swap import published, sizes_of, with_weights
 
+__all__ = ["Agent", "Cosformer", "Effatt", "Flurka", "Focused", "Linear", "Linformer", "Performer", "PolySketch",
+           "Polynomial", "Relu", "Softmax"]
+
 Window = typing.Optional[typing.Mapping[str, typing.Any]]
 
 
