@@ -160,7 +160,7 @@ static Source carried(attn::MapOp op, RegionDraft &draft, const Place &at) {
   return inUnits ? exponents(op, draft, at, /*squares=*/at.tokens == Axis::Key) : mapped(op, draft, at);
 }
 
-Tiles kernel::buildMap(OpResult result, RegionDraft &draft, const Place &at) {
+static Tiles buildMap(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::MapOp>(result.getOwner());
   unsigned blocks = at.slice ? 1 : featureWidths(result).size();
   return {carried(op, draft, at), llvm::to_vector<2>(llvm::seq<unsigned>(0, blocks)), blocks};
@@ -191,7 +191,7 @@ static LogicalResult storeSlices(attn::MapOp map, HostBuilder &host, const Probl
   return success();
 }
 
-LogicalResult kernel::materializeMap(Operation *op, HostBuilder &host, const Problem &named) {
+static LogicalResult materializeMap(Operation *op, HostBuilder &host, const Problem &named) {
   auto map = cast<attn::MapOp>(op);
   bool inUnits = host.groups().inUnits(map);
   if (host.slices().isSliced())
@@ -217,7 +217,7 @@ LogicalResult kernel::materializeMap(Operation *op, HostBuilder &host, const Pro
   return host.buildKernel(region);
 }
 
-LogicalResult kernel::materializeKeyMaximum(Operation *op, HostBuilder &host, const Problem &) {
+static LogicalResult materializeKeyMaximum(Operation *op, HostBuilder &host, const Problem &) {
   auto maximum = cast<attn::KeyMaximumOp>(op);
   int64_t heads = maximum.getResult().getType().getDimSize(1);
   Problem named = host.startProblem();
@@ -245,4 +245,10 @@ LogicalResult kernel::materializeKeyMaximum(Operation *op, HostBuilder &host, co
   Value memory = host.resultMemory(maximum.getResult(), maximum.getKey());
   region.outputs = {{term(terms::largestRow(), {maxima}), memory, {entryOf(Axis::Batch), one}}};
   return host.buildKernel(region);
+}
+
+void kernel::addMapRules(TermRules &rules) {
+  auto isAlone = [](Operation *op) { return attn::isMappedAlone(cast<attn::MapOp>(op)); };
+  rules.add<attn::MapOp>({.sides = {Side::Rows}, .build = buildMap, .materialize = materializeMap, .isMaterialized = isAlone});
+  rules.add<attn::KeyMaximumOp>({.sides = {Side::Keys}, .materialize = materializeKeyMaximum});
 }

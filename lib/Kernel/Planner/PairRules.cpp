@@ -107,12 +107,12 @@ static Source visibleWeights(Value weights, RegionDraft &draft, const Place &at)
   return weights.getDefiningOp<attn::VisibleOp>() ? w : term(terms::visible(), {w});
 }
 
-Tiles kernel::buildDecay(OpResult result, RegionDraft &draft, const Place &at) {
+static Tiles buildDecay(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::DecayOp>(result.getOwner());
   return {decayed(draft.read(op.getWeights(), at), terms::DecaySpan::Between, op.getDecay(), draft, at)};
 }
 
-Tiles kernel::buildVisible(OpResult result, RegionDraft &draft, const Place &at) {
+static Tiles buildVisible(OpResult result, RegionDraft &draft, const Place &at) {
   return {term(terms::visible(), {draft.read(result.getOwner()->getOperand(0), at)})};
 }
 
@@ -221,9 +221,9 @@ static Tiles sumOver(OpResult result, RegionDraft &draft, const Place &at) {
   return {source, {number}, static_cast<unsigned>(sums.size())};
 }
 
-Tiles kernel::buildRowSum(OpResult result, RegionDraft &draft, const Place &at) { return sumOver(result, draft, at); }
+static Tiles buildRowSum(OpResult result, RegionDraft &draft, const Place &at) { return sumOver(result, draft, at); }
 
-Tiles kernel::buildContract(OpResult result, RegionDraft &draft, const Place &at) {
+static Tiles buildContract(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::ContractOp>(result.getOwner());
   if (sumsKeys(op))
     return sumOver(result, draft, at);
@@ -244,7 +244,13 @@ Tiles kernel::buildContract(OpResult result, RegionDraft &draft, const Place &at
 // Exponentials and powers
 //===----------------------------------------------------------------------===//
 
-Tiles kernel::buildSoftmax(OpResult result, RegionDraft &draft, const Place &at) {
+template <typename Op> static SeenKeys keysOfAttention(Operation *op) {
+  auto attention = cast<Op>(op);
+  return {attention.getKey(), attention.getLengths(), attention.getCausal(), attention.getWindowAttr(),
+          static_cast<int64_t>(attention.getLast().value_or(0))};
+}
+
+static Tiles buildSoftmax(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::SoftmaxOp>(result.getOwner());
   Source &state = draft.shared(op);
   if (!state) {
@@ -265,7 +271,7 @@ Tiles kernel::buildSoftmax(OpResult result, RegionDraft &draft, const Place &at)
   return {term(result == op.getOutput() ? terms::softmaxFinish() : terms::logSumExp(), {state})};
 }
 
-Tiles kernel::buildPolynomial(OpResult result, RegionDraft &draft, const Place &at) {
+static Tiles buildPolynomial(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::PolynomialOp>(result.getOwner());
   Place keys = RegionDraft::keysOf(at);
   Source q = draft.read(op.getQuery(), draft.channels(at)), k = draft.read(op.getKey(), draft.channels(keys));
@@ -279,4 +285,23 @@ Tiles kernel::buildPolynomial(OpResult result, RegionDraft &draft, const Place &
   Stage stage = draft.keys(keysOfAttention<attn::PolynomialOp>(op));
   Source state = stream(stage, {terms::powerPartial(degree, width, guard), {t, v}});
   return {term(terms::powerFinish(degree, guard), {state})};
+}
+
+void kernel::addPairRules(TermRules &rules) {
+  constexpr Side rows = Side::Rows, keys = Side::Keys;
+  rules.add<attn::VisibleOp>({.sides = {rows}, .build = buildVisible});
+  rules.add<attn::DecayOp>({.sides = {rows}, .build = buildDecay});
+  rules.add<attn::RowSumOp>({.sides = {rows}, .frame = Frame::Rows, .kernel = "quadratic", .build = buildRowSum, .keys = keysOfSum});
+  rules.add<attn::SoftmaxOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "softmax", .build = buildSoftmax,
+                              .keys = keysOfAttention<attn::SoftmaxOp>});
+  rules.add<attn::PolynomialOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "polynomial", .build = buildPolynomial,
+                                 .keys = keysOfAttention<attn::PolynomialOp>});
+}
+
+const TermRule *kernel::ruleOfContract(attn::ContractOp op) {
+  static const TermRule pairs{.sides = {Side::Rows, Side::Keys}, .build = buildContract};
+  static const TermRule sums{.sides = {Side::Rows, Side::Keys}, .frame = Frame::Rows, .kernel = "quadratic", .build = buildContract,
+                             .keys = keysOfSum};
+  static const TermRule ofState{.sides = {Side::Rows, Side::Memory}, .frame = Frame::Rows, .kernel = "readout", .build = buildContract};
+  return makesPairs(op) ? &pairs : sumsKeys(op) ? &sums : timesState(op) ? &ofState : nullptr;
 }

@@ -98,7 +98,7 @@ Source kernel::gateAt(Value gate, RegionDraft &draft, const Place &at) {
 
 bool kernel::decaysChannels(Value decay) { return decay && cast<RankedTensorType>(decay.getType()).getRank() == 4; }
 
-Tiles kernel::buildGate(OpResult result, RegionDraft &draft, const Place &at) {
+static Tiles buildGate(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::GateOp>(result.getOwner());
   Source gated = term(terms::times(), {draft.read(op.getSource(), at), gateAt(op.getGate(), draft, at)});
   unsigned blocks = featureWidths(op.getSource()).size();
@@ -154,7 +154,7 @@ static Stage keysInPieces(const RegionDraft &draft, const KeySums &sums, StringR
   return keys;
 }
 
-LogicalResult kernel::materializeState(Operation *op, HostBuilder &host, const Problem &named) {
+static LogicalResult materializeState(Operation *op, HostBuilder &host, const Problem &named) {
   KeySums sums(op);
   Problem problem = host.keyProblem(named, sums.features, sums.lengths, sums.heads());
   problem.value.width = sums.width();
@@ -199,7 +199,7 @@ KernelRegion kernel::piecesRegion(RegionDraft &draft, const KeySums &sums, const
   return region;
 }
 
-Tiles kernel::buildState(OpResult result, RegionDraft &draft, const Place &at) {
+static Tiles buildState(OpResult result, RegionDraft &draft, const Place &at) {
   KeySums sums(result.getOwner());
   Source &state = draft.shared(result.getOwner());
   if (!state)
@@ -221,7 +221,7 @@ static Source stateAt(attn::ReadoutOp op, RegionDraft &draft, const Place &at) {
                             draft.plan.isSliced() ? &draft : nullptr, op.getFeatures());
 }
 
-Tiles kernel::buildReadout(OpResult result, RegionDraft &draft, const Place &at) {
+static Tiles buildReadout(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::ReadoutOp>(result.getOwner());
   Source &read = draft.shared(op);
   bool divides = !op.getDenominator().use_empty(), inUnits = draft.host.groups().inUnits(op);
@@ -246,7 +246,7 @@ Tiles kernel::buildReadout(OpResult result, RegionDraft &draft, const Place &at)
   return {read, {result.getResultNumber()}, divides ? 2u : 1u};
 }
 
-Tiles kernel::buildNormalize(OpResult result, RegionDraft &draft, const Place &at) {
+static Tiles buildNormalize(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::NormalizeOp>(result.getOwner());
   if (!op.getDenominator())
     return draft.tiles(op.getNumerator(), at);
@@ -267,7 +267,7 @@ static Source logarithms(Value tokens, RegionDraft &draft, const Place &at) {
   return width % draft.plan.featureTile(width) == 0 ? l : term(terms::existingFeatures(width), {l});
 }
 
-LogicalResult kernel::materializeMeans(Operation *op, HostBuilder &host, const Problem &named) {
+static LogicalResult materializeMeans(Operation *op, HostBuilder &host, const Problem &named) {
   auto effatt = cast<attn::EffattOp>(op);
   int64_t heads = sizeOf(effatt.getKey(), 1), features = sizeOf(effatt.getKey(), 3), width = sizeOf(effatt.getValue(), 3);
   Problem problem = host.keyProblem(named, effatt.getKey(), effatt.getLengths(), heads);
@@ -289,7 +289,7 @@ LogicalResult kernel::materializeMeans(Operation *op, HostBuilder &host, const P
   return host.buildKernel(region);
 }
 
-Tiles kernel::buildEffatt(OpResult result, RegionDraft &draft, const Place &at) {
+static Tiles buildEffatt(OpResult result, RegionDraft &draft, const Place &at) {
   auto op = cast<attn::EffattOp>(result.getOwner());
   Value means = draft.host.meansOf(op);
   ArrayRef<int64_t> shape = cast<MemRefType>(means.getType()).getShape(); // [batch, G, d, dv]
@@ -304,4 +304,26 @@ Tiles kernel::buildEffatt(OpResult result, RegionDraft &draft, const Place &at) 
   Source s = fusion::memory(means, {entryOf(Axis::Batch), shared, columnsOf(shape[2]), columnsOf(shape[3])});
   auto none = attn::DenominatorAttr::get(op.getContext(), 0.0, 0.0);
   return {term(terms::normalize(none), {term(terms::weightedMean(), {a, s})})};
+}
+
+/// A state is made for its readers but where all of them have it made in their own kernel.
+static bool isStateStored(Operation *op) {
+  auto inItsKernel = [](Operation *user) { return attn::executionOf(user).values == attn::Values::Fused; };
+  bool read = false, stored = false;
+  for (Operation *user : op->getUsers())
+    if (!user->hasTrait<OpTrait::IsTerminator>())
+      read = true, stored |= !inItsKernel(user);
+  return stored || !read;
+}
+
+void kernel::addStateRules(TermRules &rules) {
+  constexpr Side rows = Side::Rows, keys = Side::Keys, memory = Side::Memory;
+  rules.add<attn::GateOp>({.sides = {rows}, .build = buildGate});
+  rules.add<attn::EffattOp>({.sides = {rows, keys, keys}, .frame = Frame::Rows, .kernel = "readout", .build = buildEffatt,
+                             .materialize = materializeMeans});
+  rules.add<attn::StateOp>({.sides = {keys, keys}, .build = buildState, .materialize = materializeState, .isMaterialized = isStateStored});
+  rules.add<attn::ReadoutOp>({.sides = {rows, memory, memory}, .frame = Frame::Rows, .kernel = "readout", .build = buildReadout});
+  rules.add<attn::CausalReadoutOp>({.sides = {rows, keys, keys}, .frame = Frame::Chunks, .kernel = "chunked",
+                                    .materialize = materializeState, .isMaterialized = [](Operation *) { return false; }});
+  rules.add<attn::NormalizeOp>({.sides = {rows, rows}, .isEpilogue = true, .build = buildNormalize});
 }

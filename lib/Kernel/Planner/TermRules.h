@@ -104,29 +104,21 @@ bool isState(mlir::Value value);
 /// The guard of the quotient whose numerator an op makes.
 attn::DenominatorAttr guardOf(mlir::Operation *sums);
 
-// The rules, by what they are about.
+/// The keys over which an op sums what is there for pairs.
 SeenKeys keysOfSum(mlir::Operation *op);
-template <typename Op> SeenKeys keysOfAttention(mlir::Operation *op) {
-  auto attention = llvm::cast<Op>(op);
-  return {attention.getKey(), attention.getLengths(), attention.getCausal(), attention.getWindowAttr(),
-          static_cast<int64_t>(attention.getLast().value_or(0))};
-}
-Tiles buildMap(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildContract(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildVisible(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildDecay(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildGate(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildRowSum(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildSoftmax(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildPolynomial(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildNormalize(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildState(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildReadout(mlir::OpResult result, RegionDraft &draft, const Place &at);
-Tiles buildEffatt(mlir::OpResult result, RegionDraft &draft, const Place &at);
-mlir::LogicalResult materializeMap(mlir::Operation *op, HostBuilder &host, const Problem &named);
-mlir::LogicalResult materializeKeyMaximum(mlir::Operation *op, HostBuilder &host, const Problem &named);
-mlir::LogicalResult materializeState(mlir::Operation *op, HostBuilder &host, const Problem &named);
-mlir::LogicalResult materializeMeans(mlir::Operation *op, HostBuilder &host, const Problem &named);
+
+/// Rules by the names of their ops.
+struct TermRules {
+  template <typename Op> void add(TermRule rule) { byName[Op::getOperationName()] = std::move(rule); }
+  llvm::StringMap<TermRule> byName;
+};
+
+// Each adds those of its file, which have a row each.
+void addMapRules(TermRules &rules);
+void addPairRules(TermRules &rules);
+void addStateRules(TermRules &rules);
+/// Of contractions, by what they make.
+const TermRule *ruleOfContract(attn::ContractOp op);
 
 } // namespace attune::kernel
 
