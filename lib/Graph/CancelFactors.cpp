@@ -21,6 +21,8 @@
 
 #include "mlir/IR/Remarks.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::attn;
@@ -47,14 +49,11 @@ static std::string featureRefusal(KernelOp op) {
 
 /// Whether a bias of the keys adds the same to all that a softmax compares.
 static bool shiftsOneSoftmax(OpOperand &use) {
-  Operation *op = use.getOwner();
-  if (auto softmax = dyn_cast<SoftmaxOp>(op))
-    return use.get() == softmax.getKey() && use.get() != softmax.getQuery() && use.get() != softmax.getValue();
-  if (auto agent = dyn_cast<AgentOp>(op))
-    return use.get() == agent.getKey() && use.get() != agent.getQuery() && use.get() != agent.getValue();
-  if (auto effatt = dyn_cast<EffattOp>(op))
-    return use.get() == effatt.getKey() && use.get() != effatt.getQuery() && use.get() != effatt.getValue();
-  return false;
+  return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
+      .Case<SoftmaxOp, AgentOp, EffattOp>([&](auto op) {
+        return use.get() == op.getKey() && use.get() != op.getQuery() && use.get() != op.getValue();
+      })
+      .Default(false);
 }
 
 /// Why the bias of these tokens stays; empty if every reader cancels it.
@@ -150,14 +149,9 @@ private:
 
 void graph::cancelFactors(func::FuncOp function, Canonicalized &counts) {
   Canceller canceller(function, counts);
-  for (Operation &op : function.getOps()) {
-    if (auto polynomial = dyn_cast<PolynomialOp>(op))
-      canceller.scaleOf(polynomial);
-    if (auto sketched = dyn_cast<PolysketchOp>(op))
-      canceller.scaleOf(sketched);
-    if (auto kernel = dyn_cast<KernelOp>(op))
-      canceller.scaleOfFeatures(kernel);
-    if (auto project = dyn_cast<ProjectOp>(op))
-      canceller.biasOf(project);
-  }
+  for (Operation &each : function.getOps())
+    llvm::TypeSwitch<Operation *>(&each)
+        .Case<PolynomialOp, PolysketchOp>([&](auto op) { canceller.scaleOf(op); })
+        .Case([&](KernelOp op) { canceller.scaleOfFeatures(op); })
+        .Case([&](ProjectOp op) { canceller.biasOf(op); });
 }
