@@ -62,7 +62,7 @@ def fault_of(code, folder):
     """Why a spec does not run; nothing if it does."""
     spec, drawn, out = folder / "spec.yaml", folder / "in", folder / "out"
     spec.write_text(re.sub(r"^batch: \d+", "batch: 1", code, flags=re.M), encoding="utf-8")
-    for command in (["init", spec, "--out", drawn, "--inputs", "--batch", 1, "--queries", 64, "--keys", 64],
+    for command in (["init", spec, "--out", drawn, "--inputs", "--batch", 1, "--queries", 64, "--keys", 64, "--sequences", 5],
                     ["run", spec, "--in", drawn, "--out", out]):
         # What the spec fixes is not given again.
         fixed = [key for key in ("queries", "keys") if not re.search(rf"^{key}: '\?'", code, re.M)]

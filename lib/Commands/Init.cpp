@@ -20,5 +20,6 @@ int attune::attnc::init(const Arguments &arguments) {
   request.seed = arguments.seed;
   request.inputs = arguments.inputs;
   request.batch = arguments.batch, request.queries = arguments.queries, request.keys = arguments.keys;
+  request.sequences = arguments.sequences;
   return initTensors(request, llvm::errs());
 }

@@ -64,9 +64,19 @@ static void drawSlopes(const SpecTensor &tensor, HostTensor &out) {
         static_cast<float>(std::exp2(-8 * static_cast<double>(tensor.first + i + 1) / static_cast<double>(tensor.heads)));
 }
 
+/// Places drawn among the tokens, in order: lengths differ, and some may be 0.
+static void drawOffsets(const RandomTensor &random, int64_t tokens, HostTensor &out) {
+  llvm::MutableArrayRef<int32_t> offsets(out.data<int32_t>(), out.count());
+  for (auto [i, offset] : llvm::enumerate(offsets))
+    offset = static_cast<int32_t>(random.below(i, tokens + 1));
+  offsets.front() = 0, offsets.back() = static_cast<int32_t>(tokens);
+  llvm::sort(offsets);
+}
+
 HostTensor drawTensor(const SpecTensor &tensor, uint64_t seed) {
   llvm::SmallVector<int64_t, 4> shape = llvm::map_to_vector<4>(tensor.shape, [](Size size) { return *size; });
-  ElementType type = tensor.elements == Elements::Index ? ElementType::I32 : ElementType::F32;
+  bool whole = tensor.elements == Elements::Index || tensor.elements == Elements::Offsets;
+  ElementType type = whole ? ElementType::I32 : ElementType::F32;
   HostTensor result = HostTensor::zeros(type, shape);
   RandomTensor random(seed, tensor.name);
   switch (tensor.elements) {
@@ -90,6 +100,9 @@ HostTensor drawTensor(const SpecTensor &tensor, uint64_t seed) {
     break;
   case Elements::Gate:
     drawGates(random, tensor.deviation, result);
+    break;
+  case Elements::Offsets:
+    drawOffsets(random, *tensor.bound, result);
     break;
   case Elements::Slope:
     drawSlopes(tensor, result);

@@ -18,7 +18,7 @@ namespace attune {
 static std::string findOpenSize(llvm::ArrayRef<SpecTensor> tensors) {
   for (const SpecTensor &tensor : tensors)
     if (llvm::is_contained(tensor.shape, std::nullopt) || (tensor.elements == Elements::Index && !tensor.bound))
-      return "expected --batch, --queries or --keys for the '?' in '" + tensor.name + "', but got none";
+      return "expected " + std::string(tensor.elements == Elements::Offsets ? "--sequences" : "--batch, --queries or --keys") + " for the '?' in '" + tensor.name + "', but got none";
   return "";
 }
 
@@ -36,6 +36,8 @@ static std::string findTooLarge(const SpecTensor &tensor) {
 static bool resolveRequested(const InitRequest &request, Spec &spec, llvm::raw_ostream &errors) {
   noteIgnoredSizes(spec, request.batch, request.queries, request.keys, errors);
   spec = resolveSizes(spec, request.batch, request.queries, request.keys);
+  if (!spec.sequences)
+    spec.sequences = request.sequences;
   Diagnostics diagnostics;
   if (checkSizes(spec, diagnostics))
     return true;
@@ -52,7 +54,7 @@ int initTensors(const InitRequest &request, llvm::raw_ostream &errors) {
   SpecStatus status = loadSpec(request.specPath, spec, errors);
   if (status != SpecStatus::Good)
     return exitStatus(status);
-  for (const Size &size : {request.batch, request.queries, request.keys})
+  for (const Size &size : {request.batch, request.queries, request.keys, request.sequences})
     if (size && (*size < 1 || *size > INT32_MAX)) {
       errors << "error: expected sizes from 1 to 2147483647, but got " << *size << '\n';
       return 2;

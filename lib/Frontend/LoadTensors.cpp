@@ -118,6 +118,21 @@ static llvm::Error checkIndices(const SpecTensor &wanted, const HostTensor &give
   return llvm::Error::success();
 }
 
+/// Offsets rise from 0 to the number of tokens.
+static llvm::Error checkOffsets(const SpecTensor &wanted, const HostTensor &given, const TensorSource &source) {
+  if (wanted.elements != Elements::Offsets)
+    return llvm::Error::success();
+  llvm::ArrayRef<int32_t> offsets(given.data<int32_t>(), given.count());
+  if (offsets.front() != 0 || offsets.back() != *wanted.bound)
+    return failAt(wanted, source, "expected offsets from 0 to " + llvm::Twine(*wanted.bound) + ", but got " + llvm::Twine(offsets.front()) +
+                                      " to " + llvm::Twine(offsets.back()));
+  for (size_t i = 1; i < offsets.size(); ++i)
+    if (offsets[i] < offsets[i - 1])
+      return failAt(wanted, source, "expected offsets that do not fall, but got " + llvm::Twine(offsets[i - 1]) + " and then " +
+                                        llvm::Twine(offsets[i]));
+  return llvm::Error::success();
+}
+
 static llvm::Error readAll(llvm::ArrayRef<SpecTensor> wanted, const Headers &headers, const TensorSource &source,
                            std::vector<NamedTensor> &out) {
   for (auto [tensor, header] : llvm::zip_equal(wanted, headers)) {
@@ -125,6 +140,8 @@ static llvm::Error readAll(llvm::ArrayRef<SpecTensor> wanted, const Headers &hea
     if (!read)
       return read.takeError();
     if (llvm::Error error = checkIndices(tensor, *read, source))
+      return error;
+    if (llvm::Error error = checkOffsets(tensor, *read, source))
       return error;
     out.push_back({tensor.name, std::move(*read)});
   }
@@ -145,6 +162,9 @@ static llvm::Expected<Spec> resolveFrom(const Spec &spec, const Headers &inputs,
   auto positive = [](int64_t size) { return size > 0 ? Size(size) : std::nullopt; };
   Spec resolved =
       resolveSizes(spec, positive(first.shape[0]), positive(first.shape[rank - 2]), positive(second.shape[rank - 2]));
+  for (auto [tensor, header] : llvm::zip(inputTensors(spec), inputs))
+    if (tensor.elements == Elements::Offsets && !resolved.sequences && header.shape.size() == 1 && header.shape[0] > 1)
+      resolved.sequences = header.shape[0] - 1;
   Diagnostics diagnostics;
   if (checkSizes(resolved, diagnostics))
     return resolved;
@@ -185,6 +205,8 @@ static llvm::Expected<Spec> resolveChecked(const Spec &spec, const Headers &inpu
     return resolved;
   if (llvm::Error error = checkShapes(inputTensors(*resolved), inputs, source))
     return error;
+  if (resolved->packed && !resolved->sequences)
+    return tensorError(source.placeOf("offsets") + ": error: expected shape [sequences + 1] with at least one sequence, but got another");
   for (const Size &size : {resolved->batch, resolved->queries, resolved->keys})
     if (!size)
       return failAt(inputTensors(spec).front(), source,

@@ -18,14 +18,14 @@ namespace attune {
 Names topFields() {
   static constexpr llvm::StringRef names[] = {"attention",   "dtype",    "batch",      "queries",   "keys",
                                               "heads",       "kv_heads", "qk_heads",   "head_dim",  "value_dim",   "causal",
-                                              "key_lengths", "scale",    "projection", "rope",      "qk_norm",
+                                              "key_lengths", "scale",    "projection", "rope",      "qk_norm",   "packed",      "sequences",
                                               "mechanism",   "parts",    "allow",      "pin",       "results"};
   return names;
 }
 
 std::string remarkOnField(llvm::StringRef field) {
   static constexpr llvm::StringRef planned[] = {
-      "state", "packed", "sequences", "gradients", // of the spec
+      "state", "gradients", // of the spec
       "score", "mask", "weight", "tensors"};
   return llvm::is_contained(planned, field) ? "'" + field.str() + "' is not supported yet" : "";
 }
@@ -59,7 +59,11 @@ static std::string parseName(Fields &top) {
 
 static void parseSizes(Fields &top, Spec &spec) {
   const char *note = "write an integer from 1 to 2147483647, or '?' in quotes if it is known only when the kernel runs";
-  spec.batch = top.sizeOrUnknown("batch", note);
+  spec.packed = top.boolean("packed", false);
+  if (!spec.packed)
+    spec.batch = top.sizeOrUnknown("batch", note);
+  else
+    spec.batch = 1, spec.sequences = top.sizeOrUnknown("sequences", note);
   spec.queries = top.sizeOrUnknown("queries", note);
   spec.keysFollowQueries = !top.has("keys");
   spec.keys = spec.keysFollowQueries ? spec.queries : top.sizeOrUnknown("keys", note);

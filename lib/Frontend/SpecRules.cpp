@@ -103,6 +103,61 @@ static void checkScale(RuleReporter &rules) {
   rules.atKey("scale", "a mechanism that has a logit scale", got, "remove `scale`: it would change nothing");
 }
 
+/// S90: sequences take the place of a batch.
+static void checkSequences(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  auto given = [&](llvm::StringRef field) { return spec.places.contains(field); };
+  if (!rules.good({"packed"}))
+    return;
+  if (spec.packed && given("batch"))
+    rules.atKey("batch", "no batch with packed: true (give sequences)", "'batch'", "remove `batch`: the sequences take its place");
+  if (!spec.packed && given("sequences"))
+    rules.atKey("sequences", "packed: true with sequences", "packed: false", "write `packed: true`, or `batch` for sequences of one length");
+  if (spec.packed && spec.keyLengths && rules.good({"key_lengths"}))
+    rules.atKey("key_lengths", "no key_lengths with packed: true", "true", "remove it: the offsets say how long a sequence is");
+}
+
+/// S92: what packed sequences do not have yet.
+static void checkPackedSupport(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (!spec.packed || !rules.good({"packed"}))
+    return;
+  if (spec.projection && rules.good({"projection"}))
+    rules.atKey("projection", "no projection with packed: true", "one (not supported yet)", "project before, and give q, k and v");
+  if (spec.rope && spec.causal && spec.hasKeyOffsets() && rules.good({"rope", "keys", "causal"}))
+    rules.atKey("keys", "keys that are the queries, with packed: true, causal and rope", "'keys' (not supported yet)",
+                "remove `keys`, or turn q and k before");
+}
+
+/// S91: what mixes all tokens, or lies in a grid, has no sequences of any length; and S92 for the kinds of mechanisms.
+static void checkPackedPart(PartRules &of) {
+  const Mechanism &m = of.m;
+  if (!of.spec.packed || !of.rules.good({"packed"}))
+    return;
+  auto no = [&](llvm::StringRef field) {
+    of.atKey(field, "no " + field.str() + " with packed: true", "'" + field.str() + "'", "remove one of the two");
+  };
+  if (m.lowRank)
+    no("low_rank");
+  if (m.lepe)
+    no("lepe");
+  if (m.window && m.window->grid)
+    no("window.grid");
+  if (!of.good({"kind"}))
+    return;
+  llvm::StringRef kind = m.name();
+  if (kind == "agent" || kind == "eva")
+    of.atValue("kind", "packed: false with " + kind.str(), "packed: true", "remove `packed`, or take another kind");
+  else if (m.window && !m.window->grid && !m.window->last)
+    of.atKey("window", "no blocks of a window with packed: true", "'window' (not supported yet)", "write `window: {last: …}`, or remove it");
+  else if (kind != "softmax" && !(m.isKernel() && of.spec.causal))
+    of.atValue("kind", "softmax or a causal kernel with packed: true", kind.str() + (m.isKernel() ? " that is not causal" : "") +
+               " (not supported yet)", "pad the sequences to a batch with `key_lengths`");
+  else if (m.isKernel() && of.spec.hasKeyOffsets() && of.rules.good({"keys"}))
+    of.rules.atKey("keys", "the keys of the queries with packed: true and a causal kernel", "'keys' (not supported yet)",
+                   "remove `keys`: they are as many as the queries");
+}
+
 /// S73: the sums of exponentials are those of one softmax.
 static void checkLse(RuleReporter &rules) {
   Spec &spec = rules.spec;
@@ -140,8 +195,11 @@ void checkRules(RuleReporter &rules) {
   checkQkHeads(rules);
   checkRope(rules);
   checkPartHeads(rules);
+  checkSequences(rules);
+  checkPackedSupport(rules);
   for (const Part &part : rules.spec.parts) {
     PartRules ofPart(rules, part);
+    checkPackedPart(ofPart);
     part.mechanism.kind->check(ofPart);
     for (const MechanismField *field : mechanismFields())
       field->check(ofPart);

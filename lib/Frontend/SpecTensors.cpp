@@ -11,6 +11,17 @@
 
 namespace attune {
 
+/// Where sequences begin among tokens, and where the last one ends.
+static void addOffsets(const Spec &spec, std::vector<SpecTensor> &out) {
+  Size count = spec.sequences ? Size(*spec.sequences + 1) : std::nullopt;
+  auto add = [&](const char *name, Size tokens) {
+    out.push_back({name, ElementType::I32, {count}, "packed", Elements::Offsets, 0, tokens});
+  };
+  add("offsets", spec.queries);
+  if (spec.hasKeyOffsets())
+    add("key_offsets", spec.keys);
+}
+
 std::vector<SpecTensor> inputTensors(const Spec &spec) {
   std::vector<SpecTensor> result;
   if (spec.projection) {
@@ -25,6 +36,8 @@ std::vector<SpecTensor> inputTensors(const Spec &spec) {
   if (spec.keyLengths) // 0 … N
     result.push_back({"key_lengths", ElementType::I32, {spec.batch}, "key_lengths", Elements::Index, 0,
                       spec.keys ? Size(*spec.keys + 1) : std::nullopt});
+  if (spec.packed)
+    addOffsets(spec, result);
   for (const Part &part : spec.parts) {
     PartTensors tensors(spec, part, result);
     for (const MechanismField *field : mechanismFields())

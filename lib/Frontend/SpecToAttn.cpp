@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Frontend/SpecToAttn.h"
+#include "attune/Attn/Packed.h"
 
 #include "AttnBuilder.h"
 
@@ -39,6 +40,11 @@ static Location placeOf(AttnBuilder &b) {
   return attn::withPinPlaces(b.at("attention"), b.builder.getDictionaryAttr(places));
 }
 
+/// The tokens that these offsets cut: those of queries, of keys, or both.
+static llvm::StringRef cutsOf(const Spec &spec, const SpecTensor &offsets) {
+  return !spec.hasKeyOffsets() ? "qk" : offsets.name == "offsets" ? "q" : "k";
+}
+
 /// The function with its arguments and an empty body; the builder stands in it.
 static func::FuncOp buildSignature(AttnBuilder &b) {
   std::vector<SpecTensor> tensors = inputTensors(b.spec), parameters = parameterTensors(b.spec);
@@ -61,6 +67,8 @@ static func::FuncOp buildSignature(AttnBuilder &b) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     b.arguments[tensors[i].name] = body->getArgument(i);
     function.setArgAttr(i, nameAttr, names[i]);
+    if (tensors[i].elements == Elements::Offsets)
+      function.setArgAttr(i, attn::offsetsAttr, b.builder.getStringAttr(cutsOf(b.spec, tensors[i])));
     if (i >= inputs)
       function.setArgAttr(i, parameterAttr, b.builder.getUnitAttr());
   }
@@ -101,7 +109,10 @@ static Value buildBody(AttnBuilder &b) {
 OwningOpRef<ModuleOp> specToAttn(const Spec &spec, llvm::StringRef fileName, MLIRContext &context) {
   context.loadDialect<attn::AttnDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, fileName, 1, 1));
-  AttnBuilder b(spec, fileName, context);
+  Spec ofOne = spec; // a packed function is what it does with one sequence, of a length that a run knows
+  if (spec.packed)
+    ofOne.queries = ofOne.keys = std::nullopt;
+  AttnBuilder b(ofOne, fileName, context);
   func::FuncOp function = buildSignature(b);
   SmallVector<Value> outputs{buildBody(b)};
   if (b.lse)

@@ -56,7 +56,10 @@ std::string writeSpec(const Spec &spec) {
   auto line = [&](llvm::StringRef name, const auto &value) { yaml += name.str() + ": " + yamlOf(value) + "\n"; };
   line("attention", writeName(spec.name));
   line("dtype", nameOf(spec.dtype));
-  line("batch", spec.batch);
+  if (spec.packed)
+    line("packed", true), line("sequences", spec.sequences);
+  else
+    line("batch", spec.batch);
   line("queries", spec.queries);
   if (!spec.keysFollowQueries)
     line("keys", spec.keys);

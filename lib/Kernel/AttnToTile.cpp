@@ -17,6 +17,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "Packed.h"
+#include "attune/Attn/Packed.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace attune::kernel {
@@ -33,7 +35,8 @@ using namespace attune::kernel;
 /// An argument that no kernel reads would silently change the library's interface. A parameter may have cancelled.
 static LogicalResult checkAllUsed(func::FuncOp source) {
   for (BlockArgument argument : source.getArguments())
-    if (argument.use_empty() && !source.getArgAttr(argument.getArgNumber(), "attn.parameter"))
+    if (argument.use_empty() && !source.getArgAttr(argument.getArgNumber(), "attn.parameter") &&
+        !source.getArgAttr(argument.getArgNumber(), attn::offsetsAttr))
       return source.emitError() << "expected every argument to be part of the attention, but argument "
                                 << argument.getArgNumber() << " is not";
   return success();
@@ -97,7 +100,7 @@ static LogicalResult check(func::FuncOp source, tile::TargetKind target) {
 /// `prepares`: whether the function that fills the library's prepared tensors is still to be made. `weights`: those
 /// that any of its plans packs or folds.
 static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::TargetKind target, bool prepares,
-                                   ArrayRef<PreparedWeight> weights, bool printRegions) {
+                                   ArrayRef<PreparedWeight> weights, bool printRegions, bool packs) {
   if (failed(check(source, target)))
     return failure();
   IRMapping memories;
@@ -116,6 +119,9 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
   if (failed(hostBuilder.build(source)))
     return failure();
   func::ReturnOp::create(builder, source.getLoc());
+  // Kernels that are counted are those of one sequence of all tokens.
+  if (packs && failed(packSequences(host)))
+    return failure();
   source.erase();
   return success();
 }
@@ -123,7 +129,7 @@ static LogicalResult lowerFunction(ModuleOp module, func::FuncOp source, tile::T
 LogicalResult kernel::buildKernels(ModuleOp module, func::FuncOp source, tile::TargetKind target) {
   FailureOr<SmallVector<PreparedWeight>> weights = preparedWeights(source, target);
   return failed(weights) ? failure() : lowerFunction(module, source, target, /*prepares=*/false, *weights,
-                                                   /*printRegions=*/false);
+                                                   /*printRegions=*/false, /*packs=*/false);
 }
 
 namespace {
@@ -143,7 +149,7 @@ struct AttnToTile : public kernel::impl::AttnToTileBase<AttnToTile> {
     for (func::FuncOp function : functions) {
       bool plan = isPlan(function);
       FailureOr<SmallVector<PreparedWeight>> weights = plan ? ofPlans : preparedWeights(function, target);
-      if (failed(weights) || failed(lowerFunction(module, function, target, !prepared || !plan, *weights, printRegions)))
+      if (failed(weights) || failed(lowerFunction(module, function, target, !prepared || !plan, *weights, printRegions, /*packs=*/true)))
         return signalPassFailure();
       // The plans of a library share one.
       prepared |= plan;

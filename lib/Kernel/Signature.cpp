@@ -8,6 +8,7 @@
 #include "Signature.h"
 
 #include "Planner/TermRules.h"
+#include "attune/Attn/Packed.h"
 #include "attune/Kernel/Passes.h"
 
 using namespace mlir;
@@ -66,6 +67,8 @@ static StringRef nameOfUse(OpOperand &use) {
 static std::string nameOfArgument(func::FuncOp function, BlockArgument argument) {
   if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "attn.name"))
     return name.str();
+  if (auto cuts = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attn::offsetsAttr))
+    return cuts == "k" ? "key_offsets" : "offsets";
   for (OpOperand &use : argument.getUses())
     if (StringRef name = nameOfUse(use); !name.empty())
       return name.str();
@@ -96,7 +99,8 @@ static MemRefType memoryType(ArrayRef<int64_t> shape, Type element) {
   return MemRefType::get(shape, element, StridedLayoutAttr::get(element.getContext(), /*offset=*/0, strides));
 }
 
-/// Batch and sequence lengths are always run-time sizes. `dims` has b, q, k for them and a dot for a size that is static.
+/// Batch and sequence lengths are always run-time sizes. `dims` has b, q, k for them, 1 for the one entry that packed tokens have in
+/// place of a batch, and a dot for a size that is static.
 static MemRefType memoryType(RankedTensorType tensor, StringRef dims) {
   SmallVector<int64_t> shape(tensor.getShape());
   for (auto [size, dim] : llvm::zip_equal(shape, dims))
@@ -123,7 +127,7 @@ static std::string dimsOf(StringRef name, RankedTensorType tensor, bool paramete
   }
   static const std::pair<StringLiteral, StringLiteral> rows[] = {
       {"q", "b.q."},   {"k", "b.k."},         {"v", "b.k."},        {"x", "bq."},        {"context", "bk."},
-      {"o", "b.q."},   {"y", "bq."},          {"lse", "b.q"},       {"key_lengths", "b"}, {"initial_state", "b..."},
+      {"o", "b.q."},   {"y", "bq."},          {"lse", "b.q"},       {"key_lengths", "b"}, {"offsets", "b"}, {"key_offsets", "b"}, {"initial_state", "b..."},
       {"initial_sum", "b.."}, {"final_state", "b..."}, {"final_sum", "b.."}};
   for (auto [known, dims] : rows)
     if (known == name && static_cast<int64_t>(dims.size()) == tensor.getRank())
@@ -180,6 +184,8 @@ static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
       dims = tensor.getRank() == 3 ? "b.k" : "b.k.";
     if (!position && StringRef(dims).count('.') == dims.size())
       dims = dimsOfResult(value, arguments);
+    if (attn::isPacked(source) && dims[0] == 'b' && StringRef(dims).find_first_of("qk") != StringRef::npos)
+      dims[0] = '1'; // the batch is the sequences
     StringRef role = roleOf(name, position.has_value(), parameter);
     arguments.push_back({std::move(name), std::move(dims), tensor, value, position, role});
   };
@@ -206,6 +212,12 @@ static std::optional<int64_t> indexBound(const HostArgument &argument, ArrayRef<
   return found == arguments.end() ? std::nullopt : std::optional(found->tensor.getShape().back());
 }
 
+/// The tokens that these offsets cut; null if they are none.
+static StringAttr offsetsOf(const HostArgument &argument) {
+  auto function = cast<func::FuncOp>(cast<BlockArgument>(argument.value).getOwner()->getParentOp());
+  return function.getArgAttrOfType<StringAttr>(*argument.position, attn::offsetsAttr);
+}
+
 /// Whether rows without any key are more than zeros: a bias is added to them.
 static bool isBiased(const HostArgument &argument) {
   auto project = argument.value.getDefiningOp<attn::ProjectOutputOp>();
@@ -222,6 +234,8 @@ static NamedAttrList attributesOf(const HostArgument &argument, ArrayRef<HostArg
     list.append(kernel::argumentPositionAttr, builder.getI64IntegerAttr(*argument.position));
   if (argument.name == "key_lengths")
     list.append(kernel::argumentKeyLengthsAttr, builder.getUnitAttr());
+  if (StringAttr cuts = argument.position ? offsetsOf(argument) : StringAttr())
+    list.append(kernel::argumentOffsetsAttr, cuts);
   if (argument.name == "lse" || isBiased(argument))
     list.append(kernel::argumentEmptyAttr, builder.getStringAttr(argument.name == "lse" ? "minus_infinity" : "computed"));
   if (argument.role == "parameter" && StringRef(argument.name).rsplit('.').second.starts_with("sign"))

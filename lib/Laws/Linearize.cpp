@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Execution.h"
+#include "attune/Attn/Packed.h"
 #include "attune/Laws/RewriteLaw.h"
 #include "attune/Kernel/SketchRules.h"
 
@@ -187,6 +188,9 @@ struct LinearizeLaw : graph::RewriteLaw {
   bool appliesTo(Operation *op) const override { return isa<KernelOp, PolysketchOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
+    auto function = operation->getParentOfType<func::FuncOp>();
+    if (form == splitForm && function && isPacked(function))
+      return "packed sequences run side by side, and have lengths that only the device knows";
     if (auto sketched = dyn_cast<PolysketchOp>(operation))
       return sketchRefusal(sketched, form);
     auto op = cast<KernelOp>(operation);

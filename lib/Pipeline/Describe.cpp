@@ -120,6 +120,8 @@ static llvm::Expected<TensorDescription> describeTensor(const Argument &argument
   result.name = argument.name().str();
   result.role = *role, result.dtype = *dtype, result.ifEmpty = *empty;
   result.keyLengths = argument.has(kernel::argumentKeyLengthsAttr);
+  StringRef cuts = argument.text(kernel::argumentOffsetsAttr);
+  result.offsets = cuts.contains('q'), result.keyOffsets = cuts.contains('k');
   result.signs = argument.has(kernel::argumentSignsAttr);
   if (auto bound = argument.get<IntegerAttr>(kernel::argumentIndexBoundAttr))
     result.indexBound = bound.getInt();
@@ -157,7 +159,8 @@ static void describeSizes(func::FuncOp host, LibraryDescription &library) {
       if (!symbol || kept)
         continue;
       shown[*symbol] = true;
-      library.sizes[*symbol] = std::max<int64_t>(size, -1);
+      bool isOpen = size < 0;
+      library.sizes[*symbol] = isOpen ? -1 : size - (tensor.offsets || tensor.keyOffsets);
     }
   }
   if (shown[ATTUNE_RT_KEYS])

@@ -59,7 +59,7 @@ std::array<int64_t, ATTUNE_RT_SYMBOL_COUNT> attune::bindSizes(const target::Libr
   for (auto [tensor, description] : llvm::zip_equal(tensors, interface.tensors))
     for (size_t dim = 0; tensor && dim < std::min(tensor->shape.size(), description.dims.size()); ++dim)
       if (description.dims[dim] < 0)
-        sizes[-1 - description.dims[dim]] = tensor->shape[dim];
+        sizes[-1 - description.dims[dim]] = tensor->shape[dim] - (description.offsets || description.keyOffsets);
   if (sizes[ATTUNE_RT_KEYS] < 0 && interface.queriesEqualKeys)
     sizes[ATTUNE_RT_KEYS] = sizes[ATTUNE_RT_QUERIES];
   return sizes;

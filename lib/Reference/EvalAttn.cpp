@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Reference/EvalAttn.h"
+#include "attune/Attn/Packed.h"
 
 #include "Evaluators.h"
 #include "Shapes.h"
@@ -132,8 +133,7 @@ static Evaluators allEvaluators() {
   return all;
 }
 
-FailureOr<std::vector<Array>> attune::reference::evalAttn(func::FuncOp function, ArrayRef<Array> arguments,
-                                                          const EvalAttnOptions &options) {
+static FailureOr<std::vector<Array>> evalOne(func::FuncOp function, ArrayRef<Array> arguments, const EvalAttnOptions &options) {
   if (function.getBody().getBlocks().size() != 1)
     return function.emitOpError() << "expected a function of one block";
   Block &body = function.getBody().front();
@@ -148,4 +148,84 @@ FailureOr<std::vector<Array>> attune::reference::evalAttn(func::FuncOp function,
   for (mlir::Value value : body.getTerminator()->getOperands())
     results.push_back(frame[value]);
   return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Packed sequences
+//===----------------------------------------------------------------------===//
+
+/// The dimension of tokens of queries or keys, which is the last but one, or of [1, heads, tokens] the last.
+static int64_t tokenDimension(int64_t rank) { return rank == 3 ? 2 : rank - 2; }
+
+/// Copies `count` tokens of [1, …, tokens, …] from a place in one array to one in another.
+static void copyTokens(const Array &from, int64_t first, const Array &to, int64_t place, int64_t count) {
+  int64_t dimension = tokenDimension(from.rank()), outer = 1, inner = 1;
+  for (int64_t i = 0; i < from.rank(); ++i)
+    (i < dimension ? outer : inner) *= i == dimension ? 1 : from.size(i);
+  SmallVector<int64_t, 4> source(from.rank(), 0), target(from.rank(), 0);
+  for (int64_t number = 0; number < outer * count * inner; ++number) {
+    int64_t rest = number;
+    for (int64_t i = from.rank(); i-- > 0;) {
+      int64_t size = i == dimension ? count : from.size(i), index = rest % size;
+      rest /= size;
+      source[i] = index + (i == dimension ? first : 0), target[i] = index + (i == dimension ? place : 0);
+    }
+    to(target) = from(source);
+  }
+}
+
+static LogicalResult checkOffsets(func::FuncOp function, const Array &offsets, int64_t tokens) {
+  if (offsets.rank() != 1 || offsets.size(0) < 1 || offsets({0}) != 0 || offsets({offsets.size(0) - 1}) != static_cast<double>(tokens))
+    return function.emitOpError() << "expected offsets from 0 to " << tokens << ", but got others";
+  for (int64_t i = 1; i < offsets.size(0); ++i)
+    if (offsets({i}) < offsets({i - 1}))
+      return function.emitOpError() << "expected offsets that do not fall, but got " << offsets({i - 1}) << " and then " << offsets({i});
+  return success();
+}
+
+/// The letter of the tokens that an argument has: of queries, of keys, or none, which each sequence is given as it is.
+static char lettersOf(func::FuncOp function, unsigned argument, ArrayRef<Array> arguments) {
+  if (function.getArgAttr(argument, "attn.parameter") || function.getArgAttr(argument, attn::offsetsAttr) || arguments[argument].rank() < 3)
+    return 0;
+  auto name = function.getArgAttrOfType<StringAttr>(argument, "attn.name");
+  return argument == 0 || (name && name == "q") ? 'q' : 'k';
+}
+
+static FailureOr<std::vector<Array>> evalPacked(func::FuncOp function, ArrayRef<Array> arguments, const EvalAttnOptions &options) {
+  std::vector<Array> results;
+  const Array &queries = arguments[attn::offsetsOf(function, 'q').getArgNumber()];
+  auto offsets = [&](char letter) -> const Array & { return arguments[attn::offsetsOf(function, letter).getArgNumber()]; };
+  for (unsigned i = 0; i < arguments.size(); ++i)
+    if (char letter = lettersOf(function, i, arguments))
+      if (failed(checkOffsets(function, offsets(letter), arguments[i].size(tokenDimension(arguments[i].rank())))))
+        return failure();
+  for (int64_t s = 0; s + 1 < queries.size(0); ++s) {
+    std::vector<Array> own(arguments.begin(), arguments.end());
+    for (unsigned i = 0; i < own.size(); ++i)
+      if (char letter = lettersOf(function, i, arguments)) {
+        auto first = static_cast<int64_t>(offsets(letter)({s})), end = static_cast<int64_t>(offsets(letter)({s + 1}));
+        SmallVector<int64_t, 4> shape(arguments[i].shape());
+        shape[tokenDimension(shape.size())] = end - first;
+        own[i] = Array(shape);
+        copyTokens(arguments[i], first, own[i], 0, end - first);
+      }
+    auto first = static_cast<int64_t>(queries({s})), count = static_cast<int64_t>(queries({s + 1})) - first;
+    auto one = evalOne(function, own, options);
+    if (failed(one))
+      return failure();
+    for (auto [number, result] : llvm::enumerate(*one)) {
+      SmallVector<int64_t, 4> shape(result.shape());
+      shape[tokenDimension(shape.size())] = static_cast<int64_t>(queries({queries.size(0) - 1}));
+      if (number == results.size())
+        results.emplace_back(shape);
+      copyTokens(result, 0, results[number], first, count);
+    }
+  }
+  return results;
+}
+
+FailureOr<std::vector<Array>> attune::reference::evalAttn(func::FuncOp function, ArrayRef<Array> arguments,
+                                                          const EvalAttnOptions &options) {
+  bool packed = attn::isPacked(function) && function.getNumArguments() == arguments.size();
+  return packed ? evalPacked(function, arguments, options) : evalOne(function, arguments, options);
 }

@@ -137,7 +137,8 @@ Expected<Constant *> DescriptorBuilder::function(StringRef name, StringRef form)
 Constant *DescriptorBuilder::tensor(const TensorDescription &tensor) {
   SmallVector<int64_t> dims(tensor.dims.begin(), tensor.dims.end());
   dims.resize(ATTUNE_RT_MAX_RANK, 0);
-  int64_t flags = (tensor.keyLengths ? ATTUNE_RT_KEY_LENGTHS : 0) | (tensor.signs ? ATTUNE_RT_SIGNS : 0) |
+  int64_t flags = (tensor.keyLengths ? ATTUNE_RT_KEY_LENGTHS : 0) | (tensor.offsets ? ATTUNE_RT_OFFSETS : 0) |
+                  (tensor.keyOffsets ? ATTUNE_RT_KEY_OFFSETS : 0) | (tensor.signs ? ATTUNE_RT_SIGNS : 0) |
                   (tensor.indexBound ? ATTUNE_RT_INDICES : 0);
   return ConstantStruct::get(types.tensor, {text(tensor.name), i32(tensor.role), i32(tensor.dtype),
                                             i32(tensor.dims.size()), i32(flags), i32(tensor.ifEmpty), i32(0),

@@ -157,6 +157,8 @@ StringRef attune::target::standardMeaning(StringRef tensor) {
       .Case("x", "tokens that are projected to queries, and to keys and values unless there is a context")
       .Case("context", "tokens that are projected to keys and values")
       .Case("key_lengths", "number of keys that exist, for each entry of the batch: 0 ... N")
+      .Case("offsets", "where each sequence begins among the tokens, and where the last one ends: rises from 0 to their number")
+      .Case("key_offsets", "the same of the keys")
       .Case("o", "output")
       .Case("y", "output, projected back to the model's width")
       .Case("lse", "natural logarithm of the sum of the exponentials of each row's scaled logits; -inf without keys")

@@ -90,12 +90,19 @@ attune_status checkElements(attune_rt_handle &handle, const Place &place, const 
   const attune_rt_descriptor &descriptor = *handle.descriptor;
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
     const attune_rt_tensor &tensor = descriptor.tensors[i];
-    if (!isGiven(tensor) || !(tensor.flags & ATTUNE_RT_KEY_LENGTHS) || tensor.rank != 1)
+    uint32_t kinds = ATTUNE_RT_KEY_LENGTHS | ATTUNE_RT_OFFSETS | ATTUNE_RT_KEY_OFFSETS;
+    if (!isGiven(tensor) || !(tensor.flags & kinds) || tensor.rank != 1)
       continue;
-    SlotView lengths = view(arguments, descriptor, i);
-    if (!lengths.present())
+    SlotView numbers = view(arguments, descriptor, i);
+    if (!numbers.present())
       continue;
-    if (attune_status status = checkKeyLengths(place, tensor, lengths, arguments.binding.keys()))
+    const Binding &binding = arguments.binding;
+    attune_status status = tensor.flags & ATTUNE_RT_KEY_LENGTHS ? checkKeyLengths(place, tensor, numbers, binding.keys()) : ATTUNE_OK;
+    if (!status && tensor.flags & ATTUNE_RT_OFFSETS)
+      status = checkOffsets(place, tensor, numbers, binding.queries());
+    if (!status && tensor.flags & ATTUNE_RT_KEY_OFFSETS)
+      status = checkOffsets(place, tensor, numbers, binding.keys());
+    if (status)
       return status;
   }
   return ATTUNE_OK;

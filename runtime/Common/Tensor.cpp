@@ -148,7 +148,11 @@ BoundText describeBound(const Binding &binding, int symbol) {
 /// A dimension known only at run: the first tensor to show it binds it, the others must agree.
 attune_status bindSize(const Subject &s, uint32_t dim, Binding &binding) {
   int symbol = static_cast<int>(-1 - s.expected.dims[dim]);
-  int64_t have = s.shape[dim];
+  bool areOffsets = s.expected.flags & (ATTUNE_RT_OFFSETS | ATTUNE_RT_KEY_OFFSETS);
+  int64_t have = s.shape[dim] - areOffsets; // where each sequence begins, and where the last one ends
+  if (have < 0)
+    return fail(ATTUNE_ERROR_ARGUMENT, AT "expected an offset for each sequence and one more in dimension %u, but got none",
+                AT_ARGUMENTS(s), dim);
   if (binding.sizes[symbol] < 0) {
     binding.sizes[symbol] = have;
     binding.boundBy[symbol] = &s.expected;
@@ -157,9 +161,9 @@ attune_status bindSize(const Subject &s, uint32_t dim, Binding &binding) {
   if (binding.sizes[symbol] == have)
     return ATTUNE_OK;
   bool fromPrepare = binding.boundBy[symbol] && isParameter(*binding.boundBy[symbol]) && isGiven(s.expected);
-  return fail(ATTUNE_ERROR_ARGUMENT, AT "expected size %lld (%s) in dimension %u, but got %lld%s", AT_ARGUMENTS(s),
-              static_cast<long long>(binding.sizes[symbol]), describeBound(binding, symbol).text, dim,
-              static_cast<long long>(have), fromPrepare ? "; prepare again with parameters of that size" : "");
+  return fail(ATTUNE_ERROR_ARGUMENT, AT "expected size %lld (%s%s) in dimension %u, but got %lld%s", AT_ARGUMENTS(s),
+              static_cast<long long>(binding.sizes[symbol] + areOffsets), describeBound(binding, symbol).text,
+              areOffsets ? ", and one more" : "", dim, static_cast<long long>(have + areOffsets), fromPrepare ? "; prepare again with parameters of that size" : "");
 }
 
 attune_status checkSizes(const Subject &s, Binding &binding) {

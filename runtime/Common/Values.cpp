@@ -105,6 +105,22 @@ attune_status attune::rt::checkKeyLengths(const Place &place, const attune_rt_te
   return ATTUNE_OK;
 }
 
+attune_status attune::rt::checkOffsets(const Place &place, const attune_rt_tensor &tensor, const SlotView &view, int64_t tokens) {
+  int64_t last = view.size(0) - 1, before = 0;
+  for (int64_t entry = 0; entry <= last; ++entry) {
+    int64_t offset = elementAt<int32_t>(view, entry * view.stride(0));
+    bool wrong = offset < before || (entry == 0 && offset != 0) || (entry == last && offset != tokens);
+    if (wrong)
+      return fail(ATTUNE_ERROR_ARGUMENT,
+                  "%s_%s: argument '%s': expected offsets from 0 to %lld (the number of tokens) that do not fall, but got %lld at entry "
+                  "%lld, after %lld; sequence s has the tokens from offset s to the next one",
+                  place.library, place.function, tensor.name, static_cast<long long>(tokens), static_cast<long long>(offset),
+                  static_cast<long long>(entry), static_cast<long long>(before));
+    before = offset;
+  }
+  return ATTUNE_OK;
+}
+
 attune_status attune::rt::checkParameterValues(const Place &place, const attune_rt_tensor &tensor,
                                                const SlotView &view, int64_t elements) {
   if (tensor.flags & ATTUNE_RT_SIGNS)

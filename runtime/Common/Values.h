@@ -15,6 +15,9 @@ namespace attune::rt {
 /// Each length lies in 0 ... `keys`.
 attune_status checkKeyLengths(const Place &place, const attune_rt_tensor &tensor, const SlotView &view, int64_t keys);
 
+/// Offsets rise from 0 to `tokens`.
+attune_status checkOffsets(const Place &place, const attune_rt_tensor &tensor, const SlotView &view, int64_t tokens);
+
 /// The elements of a row-major parameter are what its flags say.
 attune_status checkParameterValues(const Place &place, const attune_rt_tensor &tensor, const SlotView &view,
                                    int64_t elements);

@@ -37,7 +37,7 @@ struct Arguments {
   double maxError = 0.05;         ///< --max-error
   uint64_t seed = 0;
   bool inputs = false;
-  std::optional<int64_t> batch, queries, keys;
+  std::optional<int64_t> batch, queries, keys, sequences;
   int64_t threads = 0;            ///< 0: every CPU
   int64_t plan = 0;               ///< --plan: its place in the order of prices
   int64_t plans = 0;              ///< --plans: how many to time; 0: the chosen one, beside exact softmax

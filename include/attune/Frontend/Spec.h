@@ -151,7 +151,9 @@ struct FieldPlace {
 struct Spec {
   std::string name;
   ElementType dtype = ElementType::F32;
-  Size batch, queries, keys;
+  Size batch, queries, keys;       // packed: one entry, with the tokens of all sequences
+  bool packed = false;             // sequences of different lengths lie end to end
+  Size sequences;                  // packed: how many
   bool keysFollowQueries = false; // `keys` is absent
   int64_t heads = 0;
   int64_t kvHeads = 0;
@@ -175,6 +177,8 @@ struct Spec {
   llvm::StringMap<FieldPlace> places;
 
   int64_t headsPerKvHead() const { return heads / kvHeads; }
+  /// Whether sequences have lengths of keys beside those of queries.
+  bool hasKeyOffsets() const { return packed && (projection ? projection->cross : !keysFollowQueries); }
   /// Heads of the tensors q and k.
   int64_t queryHeads() const { return qkHeads.value_or(heads); }
   int64_t keyHeads() const { return qkHeads.value_or(kvHeads); }

@@ -22,6 +22,7 @@ enum class Elements {
   Retention,  // log(1 - 2^(-5 - h)) of head h
   LogGate,    // 8^(-((h + 1) mod 3)) times the logarithm of the sigmoid of a standard normal
   Gate,       // deviation times the sigmoid of a standard normal
+  Offsets,    // 0, bound, and integers between them, drawn and sorted
   Slope,      // 2^(-8 (h + 1) / heads) of the spec's head h
 };
 
@@ -33,7 +34,7 @@ struct SpecTensor {
   std::string field;                   // the path of the field it comes from
   Elements elements = Elements::Normal;
   double deviation = 1;      // Normal, Gate
-  Size bound = std::nullopt; // Index; nullopt while it is a '?'
+  Size bound = std::nullopt; // Index, Offsets; nullopt while it is a '?'
   int64_t first = 0, heads = 1; // Slope: the head of the first element, and how many the spec has
 };
 
@@ -59,7 +60,7 @@ struct InitRequest {
   std::string specPath, outFolder;
   uint64_t seed = 0;
   bool inputs = false;       // also draw the inputs
-  Size batch, queries, keys; // for '?' sizes
+  Size batch, queries, keys, sequences; // for '?' sizes
 };
 
 /// Draws the tensors and writes them as .npy files. Returns the exit status; prints what is wrong to `errors`.

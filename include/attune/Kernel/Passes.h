@@ -31,6 +31,8 @@ inline constexpr llvm::StringLiteral argumentRoleAttr = "attune.role";
 inline constexpr llvm::StringLiteral argumentDimsAttr = "attune.dims";
 /// What the runtime checks of the elements. Unit: lengths in 0 … keys.
 inline constexpr llvm::StringLiteral argumentKeyLengthsAttr = "attune.key_lengths";
+/// Where sequences begin that lie end to end: the letters of the tokens that these offsets cut, q, k or qk.
+inline constexpr llvm::StringLiteral argumentOffsetsAttr = "attune.offsets";
 /// Unit, on parameters: each is −1 or 1.
 inline constexpr llvm::StringLiteral argumentSignsAttr = "attune.signs";
 /// Integer, on parameters of i32: each is at least 0 and below it.

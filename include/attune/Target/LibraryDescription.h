@@ -37,6 +37,8 @@ struct TensorDescription {
   llvm::SmallVector<int64_t, 4> dims;
   /// What the runtime checks of the elements: lengths in 0 .. keys; -1 or 1; indices below a bound (0: none).
   bool keyLengths = false;
+  /// Where sequences begin among the tokens of queries, or of keys, and where the last one ends: [batch + 1].
+  bool offsets = false, keyOffsets = false;
   bool signs = false;
   int64_t indexBound = 0;
   /// What an output holds if there are no keys.

@@ -67,6 +67,9 @@ typedef enum attune_rt_empty {
 #define ATTUNE_RT_KEY_LENGTHS 1u /* in 0 .. keys (checked on the CPU; device code clamps); inputs [batch] */
 #define ATTUNE_RT_SIGNS 2u       /* -1 or 1; parameters */
 #define ATTUNE_RT_INDICES 4u     /* in 0 .. bound - 1; parameters of dtype i32 */
+/* From 0 on never falling to queries, or to keys (checked on the CPU; device code clamps); inputs [batch + 1] of dtype i32. */
+#define ATTUNE_RT_OFFSETS 16u
+#define ATTUNE_RT_KEY_OFFSETS 32u
 
 typedef struct attune_rt_tensor {
   const char *name;

@@ -151,3 +151,13 @@ func.func @channels(%q: !h, %k: !h, %v: !h, %g: tensor<1x1x64x8xf32>) -> !h {
       {causal, denominator = #attn.denominator<none>, feature_map = #attn.feature_map<elu1>} : !h, !h, !h -> !h
   return %o : !h
 }
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the split form: packed sequences run side by side, and have lengths that only the device knows"
+!h = tensor<1x1x?x8xf32>
+func.func @packed(%q: !h, %k: !h, %v: !h, %offsets: tensor<?xi32> {attn.offsets = "qk"}) -> !h {
+  %o = attn.kernel %q, %k, %v
+      {causal, denominator = #attn.denominator<none>, feature_map = #attn.feature_map<elu1>} : !h, !h, !h -> !h
+  return %o : !h
+}
