@@ -146,7 +146,7 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef v) { return !v.getAsInteger(10, a.seed); }},
     {"--batch", "a positive integer", "ieb", "the batch, where the spec says '?'",
      [](Arguments &a, StringRef v) { return positive(v, a.batch); }},
-    {"--sequences", "a positive integer", "i", "the number of packed sequences, where the spec says '?'",
+    {"--sequences", "a positive integer", "ib", "the number of packed sequences, where the spec says '?'",
      [](Arguments &a, StringRef v) { return positive(v, a.sequences); }},
     {"--queries", "a positive integer", "ieb", "the number of queries n, where the spec says '?'",
      [](Arguments &a, StringRef v) { return positive(v, a.queries); }},

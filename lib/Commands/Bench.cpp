@@ -116,6 +116,8 @@ static int loadSpecs(const Arguments &arguments, std::vector<Spec> &specs) {
     Size queries = arguments.queries ? arguments.queries : Size(4096);
     specs.push_back(resolveSizes(spec, arguments.batch ? arguments.batch : Size(1), queries,
                                  arguments.keys ? arguments.keys : queries));
+    if (!specs.back().sequences)
+      specs.back().sequences = arguments.sequences ? arguments.sequences : Size(8);
   }
   return Done;
 }
