@@ -31,7 +31,8 @@ static llvm::Error writeOutputs(const Arguments &arguments, const RunTensors &te
   for (const NamedTensor &output : tensors.outputs) {
     if (!isTensorName(output.name))
       return llvm::createStringError("expected an output's name of letters, digits, '_' and '.', but got '" + output.name + "'");
-    llvm::Expected<HostTensor> widened = convertTensor(output.tensor, ElementType::F32);
+    bool counts = output.tensor.type == ElementType::I32;
+    llvm::Expected<HostTensor> widened = convertTensor(output.tensor, counts ? ElementType::I32 : ElementType::F32);
     if (!widened)
       return widened.takeError();
     llvm::SmallString<128> path(arguments.out);
@@ -171,7 +172,7 @@ static std::string nameOf(mlir::Type type) {
 static llvm::Expected<RunTensors> readForFunction(const Arguments &arguments, Compilation &compilation,
                                                   mlir::func::FuncOp function, llvm::ArrayRef<std::string> names) {
   if (compilation.spec())
-    return readTensors(*compilation.spec(), arguments.specs.front(), arguments.in);
+    return readTensors(*compilation.spec(), arguments.specs.front(), arguments.in, /*zeros=*/true);
   llvm::Expected<TensorSource> source = TensorSource::open(arguments.in);
   if (!source)
     return source.takeError();
@@ -232,8 +233,10 @@ static int runReference(const Arguments &arguments, Compilation &compilation) {
   auto results = reference::evalAttn(function, inputs);
   if (failed(results))
     return Wrong;
-  for (auto [name, result] : llvm::zip_equal(outputs, *results))
-    tensors->outputs.push_back({name, reference::toHostTensor(result, ElementType::F32)});
+  for (auto [name, result, type] : llvm::zip_equal(outputs, *results, function.getResultTypes())) {
+    bool counts = llvm::cast<mlir::ShapedType>(type).getElementType().isInteger();
+    tensors->outputs.push_back({name, reference::toHostTensor(result, counts ? ElementType::I32 : ElementType::F32)});
+  }
   return finish(arguments, *tensors);
 }
 

@@ -57,13 +57,17 @@ llvm::SmallVector<HostTensor *> RunTensors::kept(const LibraryDescription &inter
 }
 
 llvm::Expected<RunTensors> attune::attnc::readTensors(const Spec &spec, llvm::StringRef specPath,
-                                                      llvm::StringRef from) {
+                                                      llvm::StringRef from, bool zeros) {
   llvm::Expected<TensorSource> source = TensorSource::open(from);
   if (!source)
     return source.takeError();
   llvm::Expected<LoadedTensors> loaded = loadTensors(spec, specPath, *source);
   if (!loaded)
     return loaded.takeError();
+  for (const SpecTensor &tensor : zeros ? inputTensors(loaded->spec) : std::vector<SpecTensor>())
+    if (tensor.optional && !source->contains(tensor.name))
+      loaded->inputs.push_back(
+          {tensor.name, HostTensor::zeros(tensor.type, llvm::map_to_vector(tensor.shape, [](Size size) { return *size; }))});
   return RunTensors{std::move(loaded->inputs), std::move(loaded->parameters), {}};
 }
 

@@ -101,17 +101,20 @@ static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile:
 /// Tiles of as many queries as there are, where that are less: rows that do not exist would be most of the work of a query
 /// or a few that see many keys. A tile has a power of two of rows. Of keys it has 32: each is used once a row, so that nothing is
 /// gained by more, and 64 of them with their values and a transposed copy leave the first-level cache (docs/Rationale/SplitKeys.md).
+/// A chunk has as many keys as queries: of one token it is a step of the recurrence.
 static tile::ScheduleAttr forFewQueries(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr s) {
   constexpr int64_t few = 16, keys = 32;
   int64_t most = 1;
   for (const AttentionShape &shape : shapes) {
-    bool known = shape.family == Family::Softmax && !shape.window && shape.queries > 0;
+    bool ofRows = shape.family == Family::Softmax && !shape.window;
+    bool known = (ofRows || isChunked(shape)) && shape.queries > 0;
     most = std::max(most, known ? shape.queries : few);
   }
   if (most >= few)
     return s;
   auto rows = static_cast<int64_t>(llvm::PowerOf2Ceil(most));
-  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, std::min(keys, s.getKeyTile()), s.getPiece(),
+  int64_t ofKeys = llvm::any_of(shapes, isChunked) ? rows : std::min(keys, s.getKeyTile());
+  return tile::ScheduleAttr::get(s.getContext(), s.getTarget(), rows, ofKeys, s.getPiece(),
                                  s.getOperand(), s.getWarps(), s.getStages(), s.getWarpColumns(), s.getParts());
 }
 

@@ -59,6 +59,7 @@ public:
   mlir::OpBuilder builder;
   llvm::StringMap<mlir::Value> arguments;
   mlir::Value lse; ///< of the mechanism, if the spec asks for it
+  llvm::SmallVector<mlir::Value> finalStates; ///< of the parts, as `stateTensors` lists them
 };
 
 /// q, k and v of all heads: the inputs, projected, turned and normalised as the spec says.

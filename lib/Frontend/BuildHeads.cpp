@@ -52,8 +52,8 @@ Heads buildHeads(AttnBuilder &b) {
   Heads heads = spec.projection ? projectAll(b) : Heads{b.argument("q"), b.argument("k"), b.argument("v")};
   if (spec.rope) {
     bool shifted = spec.causal && !startTogether(spec);
-    heads.query = rotate(b, heads.query, shifted ? heads.key : Value());
-    heads.key = rotate(b, heads.key, Value());
+    heads.query = rotate(b, heads.query, shifted ? heads.key : b.argument("state.position"));
+    heads.key = rotate(b, heads.key, b.argument("state.position"));
   }
   if (spec.qkNorm) {
     heads.query = normalize(b, heads.query);

@@ -63,7 +63,7 @@ int initTensors(const InitRequest &request, llvm::raw_ostream &errors) {
     return 2;
   std::vector<SpecTensor> tensors = parameterTensors(spec);
   if (request.inputs)
-    llvm::append_range(tensors, inputTensors(spec));
+    llvm::append_range(tensors, llvm::make_filter_range(inputTensors(spec), [](const SpecTensor &tensor) { return !tensor.optional; }));
   if (std::string open = findOpenSize(tensors); !open.empty()) {
     errors << request.specPath << ":1:1: error: " << open << '\n';
     return 2;

@@ -160,8 +160,9 @@ static llvm::Expected<Spec> resolveFrom(const Spec &spec, const Headers &inputs,
   if (first.shape.size() != rank || second.shape.size() != rank)
     return spec; // the shape check that follows says so
   auto positive = [](int64_t size) { return size > 0 ? Size(size) : std::nullopt; };
-  Spec resolved =
-      resolveSizes(spec, positive(first.shape[0]), positive(first.shape[rank - 2]), positive(second.shape[rank - 2]));
+  // A run that goes on from a state, or leaves one, may have no tokens.
+  auto tokens = [&](int64_t size) { return spec.hasState() ? Size(size) : positive(size); };
+  Spec resolved = resolveSizes(spec, positive(first.shape[0]), tokens(first.shape[rank - 2]), tokens(second.shape[rank - 2]));
   for (auto [tensor, header] : llvm::zip(inputTensors(spec), inputs))
     if (tensor.elements == Elements::Offsets && !resolved.sequences && header.shape.size() == 1 && header.shape[0] > 1)
       resolved.sequences = header.shape[0] - 1;
@@ -194,16 +195,23 @@ static llvm::Error checkThere(llvm::ArrayRef<SpecTensor> wanted, const TensorSou
                      "\nnote: " + note);
 }
 
+/// The inputs but those that may be missing, and are.
+static std::vector<SpecTensor> givenInputs(const Spec &spec, const TensorSource &source) {
+  std::vector<SpecTensor> inputs = inputTensors(spec);
+  llvm::erase_if(inputs, [&](const SpecTensor &tensor) { return tensor.optional && !source.contains(tensor.name); });
+  return inputs;
+}
+
 /// The spec with its sizes, which are those of the inputs.
 static llvm::Expected<Spec> resolveChecked(const Spec &spec, const Headers &inputs, llvm::StringRef specPath,
                                            const TensorSource &source) {
   // Shapes first against the spec as written: a mistake there would give the '?' a wrong size.
-  if (llvm::Error error = checkShapes(inputTensors(spec), inputs, source))
+  if (llvm::Error error = checkShapes(givenInputs(spec, source), inputs, source))
     return error;
   llvm::Expected<Spec> resolved = resolveFrom(spec, inputs, specPath);
   if (!resolved)
     return resolved;
-  if (llvm::Error error = checkShapes(inputTensors(*resolved), inputs, source))
+  if (llvm::Error error = checkShapes(givenInputs(*resolved, source), inputs, source))
     return error;
   if (resolved->packed && !resolved->sequences)
     return tensorError(source.placeOf("offsets") + ": error: expected shape [sequences + 1] with at least one sequence, but got another");
@@ -227,11 +235,12 @@ static llvm::Expected<Headers> readParameterHeaders(const Spec &spec, const Tens
 }
 
 llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef specPath, const TensorSource &source) {
-  if (llvm::Error error = checkThere(inputTensors(spec), source,
+  std::vector<SpecTensor> wanted = givenInputs(spec, source);
+  if (llvm::Error error = checkThere(wanted, source,
                                      "a spec with `projection` reads x (and context with `cross`), one without it q, k "
                                      "and v"))
     return error;
-  llvm::Expected<Headers> inputs = readHeaders(inputTensors(spec), source);
+  llvm::Expected<Headers> inputs = readHeaders(wanted, source);
   if (!inputs)
     return inputs.takeError();
   llvm::Expected<Spec> resolved = resolveChecked(spec, *inputs, specPath, source);
@@ -242,7 +251,7 @@ llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef spec
     return parameters.takeError();
   LoadedTensors result;
   result.spec = std::move(*resolved);
-  std::vector<SpecTensor> given = inputTensors(result.spec), kept = parameterTensors(result.spec);
+  std::vector<SpecTensor> given = givenInputs(result.spec, source), kept = parameterTensors(result.spec);
   TensorMemory memory;
   if (llvm::Error error = checkMemory(given, *inputs, source, memory))
     return error;

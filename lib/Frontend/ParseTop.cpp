@@ -19,13 +19,13 @@ Names topFields() {
   static constexpr llvm::StringRef names[] = {"attention",   "dtype",    "batch",      "queries",   "keys",
                                               "heads",       "kv_heads", "qk_heads",   "head_dim",  "value_dim",   "causal",
                                               "key_lengths", "scale",    "projection", "rope",      "qk_norm",   "packed",      "sequences",
-                                              "mechanism",   "parts",    "allow",      "pin",       "results"};
+                                              "mechanism",   "parts",    "allow",      "pin",       "results",   "state"};
   return names;
 }
 
 std::string remarkOnField(llvm::StringRef field) {
   static constexpr llvm::StringRef planned[] = {
-      "state", "gradients", // of the spec
+      "gradients", // of the spec
       "score", "mask", "weight", "tensors"};
   return llvm::is_contained(planned, field) ? "'" + field.str() + "' is not supported yet" : "";
 }
@@ -108,6 +108,13 @@ static void parseResults(Fields &top) {
   }
 }
 
+static void parseState(Fields &top, Spec &spec) {
+  Fields fields = top.submap("state", "state");
+  fields.allowOnly({"initial", "final"}, "state");
+  spec.initialState = fields.boolean("initial", false);
+  spec.finalState = fields.boolean("final", false);
+}
+
 void parseTop(Fields &top) {
   Spec &spec = top.parseState().spec;
   top.allowOnly(topFields(), "the spec", [](llvm::StringRef key) -> std::string {
@@ -122,6 +129,8 @@ void parseTop(Fields &top) {
   spec.keyLengths = top.boolean("key_lengths", false);
   if (top.has("results"))
     parseResults(top);
+  if (top.has("state"))
+    parseState(top, spec);
   if (top.has("scale"))
     spec.scale = top.positive("scale", 1);
   FieldIO io(top);

@@ -190,6 +190,28 @@ void PartRules::refuseCausal() {
                   "this mechanism mixes all tokens: remove `causal` or take another kind");
 }
 
+/// S80 and S81: what tokens leave to those that come after them.
+static void checkState(RuleReporter &rules) {
+  Spec &spec = rules.spec;
+  if (!spec.hasState() || !rules.good({"state", "causal", "mechanism", "parts"}))
+    return;
+  auto other = llvm::find_if(spec.parts, [](const Part &part) { return !part.mechanism.isKernel(); });
+  for (const Part &part : spec.parts)
+    if (!rules.good({mechanismPath(part, "kind")}))
+      return;
+  bool isOther = other != spec.parts.end();
+  bool planned = isOther && spec.causal && other->mechanism.sketchSize;
+  if (isOther || !spec.causal) // S80
+    return rules.atKey("state", "a causal kernel or polysketch mechanism with state",
+                       isOther ? other->mechanism.name().str() : "causal: false",
+                       planned ? "a state of polysketch is not supported yet"
+                       : isOther ? "remove `state`; softmax goes on from its keys and values: `keys` for those of all tokens so far"
+                                 : "add `causal: true`, or remove `state`");
+  for (const Part &part : spec.parts)
+    if (part.mechanism.window && rules.good({mechanismPath(part, "window")})) // S81
+      rules.atKey(mechanismPath(part, "window"), "either window or state", "both", "remove one of the two");
+}
+
 void checkRules(RuleReporter &rules) {
   checkKvHeads(rules);
   checkQkHeads(rules);
@@ -206,6 +228,7 @@ void checkRules(RuleReporter &rules) {
   }
   checkScale(rules);
   checkLse(rules);
+  checkState(rules);
 }
 
 } // namespace attune

@@ -8,6 +8,7 @@
 #include "MechanismKind.h"
 
 #include <cmath>
+#include <limits>
 
 namespace attune {
 
@@ -43,6 +44,56 @@ std::vector<SpecTensor> inputTensors(const Spec &spec) {
     for (const MechanismField *field : mechanismFields())
       field->addInputs(tensors);
   }
+  if (spec.initialState)
+    for (SpecTensor &tensor : stateTensors(spec, initialPrefix)) {
+      tensor.optional = true;
+      result.push_back(std::move(tensor));
+    }
+  return result;
+}
+
+/// The number of features of a part.
+static int64_t featuresOf(const Spec &spec, const Mechanism &m) {
+  if (m.isKernel(FeatureMapKind::Cosformer))
+    return 2 * spec.headDim;
+  return m.featureMap.features ? m.featureMap.features : spec.headDim;
+}
+
+std::vector<SpecTensor> stateTensors(const Spec &spec, const Part &part, llvm::StringRef prefix) {
+  const Mechanism &m = part.mechanism;
+  std::vector<SpecTensor> result;
+  int64_t heads = part.heads / spec.headsPerKvHead(), features = featuresOf(spec, m);
+  auto add = [&](const char *name, PartTensors::Shape shape, Elements elements) {
+    result.push_back({part.prefix + prefix.str() + name, ElementType::F32, std::move(shape), "state", elements});
+  };
+  add("s", {spec.batch, heads, features, spec.valueDim}, Elements::Normal);
+  if (m.denominator.none)
+    return result;
+  add("z", {spec.batch, heads, features}, Elements::Gate);
+  if (m.keepsStateRescaled())
+    add("scale", {spec.batch, heads, features}, Elements::Normal);
+  return result;
+}
+
+/// So many tokens may come before those of a run.
+static Size positionBound(const Spec &spec) {
+  Size bound = std::numeric_limits<int32_t>::max();
+  for (const Part &part : spec.parts)
+    if (part.mechanism.isKernel(FeatureMapKind::Cosformer) && spec.queries && *spec.queries)
+      bound = std::min(*bound, part.mechanism.featureMap.maxPosition - *spec.queries + 1);
+  return bound;
+}
+
+SpecTensor positionTensor(const Spec &spec, llvm::StringRef prefix) {
+  return {prefix.str() + "position", ElementType::I32, {spec.batch}, "state", Elements::Index, 0, positionBound(spec)};
+}
+
+std::vector<SpecTensor> stateTensors(const Spec &spec, llvm::StringRef prefix) {
+  std::vector<SpecTensor> result;
+  for (const Part &part : spec.parts)
+    for (SpecTensor &tensor : stateTensors(spec, part, prefix))
+      result.push_back(std::move(tensor));
+  result.push_back(positionTensor(spec, prefix));
   return result;
 }
 

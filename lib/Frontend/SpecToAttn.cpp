@@ -61,6 +61,8 @@ static func::FuncOp buildSignature(AttnBuilder &b) {
   SmallVector<SpecTensor> outputs{outputTensor(b.spec)};
   if (b.spec.lse)
     outputs.push_back(lseTensor(b.spec));
+  if (b.spec.finalState)
+    llvm::append_range(outputs, stateTensors(b.spec, finalPrefix));
   SmallVector<Type> results = llvm::map_to_vector(outputs, [&](const SpecTensor &tensor) -> Type { return b.typeOf(tensor); });
   auto function = func::FuncOp::create(b.builder, placeOf(b), b.spec.name, b.builder.getFunctionType(types, results));
   Block *body = b.builder.createBlock(&function.getBody(), {}, types, places);
@@ -117,6 +119,12 @@ OwningOpRef<ModuleOp> specToAttn(const Spec &spec, llvm::StringRef fileName, MLI
   SmallVector<Value> outputs{buildBody(b)};
   if (b.lse)
     outputs.push_back(b.lse);
+  if (spec.finalState) {
+    SpecTensor position = positionTensor(spec, finalPrefix);
+    llvm::append_range(outputs, b.finalStates);
+    outputs.push_back(attn::AdvanceOp::create(b.builder, b.at("state"), b.typeOf(position), b.argument(spec.projection ? "x" : "k"),
+                                              b.argument("state.position"), b.lengths()));
+  }
   func::ReturnOp::create(b.builder, function.getLoc(), outputs);
   module->push_back(function);
   return module;

@@ -85,6 +85,8 @@ std::string writeSpec(const Spec &spec) {
     line("qk_norm", written(*spec.qkNorm));
   if (spec.lse)
     line("results", llvm::StringRef("[lse]"));
+  if (spec.hasState())
+    line("state", FlowMap().add("initial", spec.initialState, false).add("final", spec.finalState, false).str());
   if (!spec.allow.empty())
     line("allow", "[" + llvm::join(spec.allow, ", ") + "]");
   if (!spec.pin.empty())

@@ -17,7 +17,9 @@ Value fusion::countOf(TileBuilder &tiles, const Extent &extent, Value memory) {
   if (extent.size)
     return extent.size.onHost(tiles);
   Value count = memory ? tiles.dim(memory, extent.dimension) : tiles.index(extent.count);
-  return extent.cuts ? extent.cuts->partCount(tiles, count) : count;
+  if (extent.cuts)
+    count = extent.cuts->partCount(tiles, count);
+  return extent.evenNone ? tiles.max(count, tiles.index(1)) : count;
 }
 
 Value fusion::countOf(const TileSite &site, const Extent &extent) {

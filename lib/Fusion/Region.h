@@ -31,6 +31,7 @@ struct Extent {
   int64_t last = 0; ///< and is one of the last so many of these that exist; 0: it may be any
   /// The entries are parts of the sequence that `memory` has at `dimension`.
   std::optional<kernel::SequenceCuts> cuts = std::nullopt;
+  bool evenNone = false; ///< and there is a part where there is no token
   Index begin = {}; ///< the first entry that belongs to what the grid has counted before; null: 0
   Index size = {};  ///< how many there are from there on; null: what `memory` and `count` say
   bool ofPart = false; ///< a stage streams the entries of the part at the site, in place of all

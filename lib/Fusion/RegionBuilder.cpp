@@ -88,8 +88,10 @@ static SmallVector<Value> argumentsOf(const KernelRegion &region) {
   }
   for (const RegionOutput &output : region.outputs) {
     values.push_back(output.memory);
-    for (const Dimension &dimension : output.dimensions)
+    for (const Dimension &dimension : output.dimensions) {
       dimension.at.appendArguments(values);
+      dimension.limit.appendArguments(values);
+    }
   }
   llvm::erase(values, Value());
   llvm::stable_sort(values, [](Value a, Value b) { return placeOnHost(a) < placeOnHost(b); });

@@ -91,6 +91,8 @@ std::string RegionPrinter::show(Value hostMemory, ArrayRef<Dimension> dimensions
       os << " : rows";
     else if (dimension.count)
       os << " : " << dimension.count;
+    if (dimension.limit)
+      os << " below " << show(dimension.limit);
   });
   os << ']';
   return text;

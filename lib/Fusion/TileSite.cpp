@@ -171,6 +171,8 @@ kernel::RowPlace TileSite::place(ArrayRef<Dimension> dimensions, SmallVectorImpl
     } else {
       indices.push_back(index(dimension));
     }
+    if (inTile && first && dimension.limit)
+      rows.rows.limit = dimension.limit.at(*this);
     first &= !inTile;
   }
   return rows;

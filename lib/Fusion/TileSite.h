@@ -96,6 +96,7 @@ struct Dimension {
   bool fromRange = false; ///< rows are counted from the range's first, which is no part of the index
   int64_t block = 0;  ///< of ⌊first / divide⌋: of the tiles of `divide` entries one begins with every so many; 0: they follow one another
   Index at = {};      ///< the index, in place of what the axis says
+  Index limit = {};   ///< of the first dimension of the tile: no entry from it on is read or written; null: as far as the memory goes
 };
 
 class TileSite {

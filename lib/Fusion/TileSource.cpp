@@ -53,7 +53,7 @@ static AxisSet axesOf(ArrayRef<Dimension> dimensions) {
   for (const Dimension &dimension : dimensions) {
     if (dimension.axis)
       axes |= setOf(*dimension.axis);
-    axes |= dimension.at.axes();
+    axes |= dimension.at.axes() | dimension.limit.axes();
   }
   return axes;
 }
@@ -66,8 +66,10 @@ public:
 
   void appendArguments(SmallVectorImpl<Value> &values) const override {
     values.push_back(hostMemory);
-    for (const Dimension &dimension : dimensions)
+    for (const Dimension &dimension : dimensions) {
       dimension.at.appendArguments(values);
+      dimension.limit.appendArguments(values);
+    }
   }
   void print(RegionPrinter &printer) const override {
     printer.line(*this) << "load " << printer.show(hostMemory, dimensions) << '\n';

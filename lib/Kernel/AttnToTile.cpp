@@ -74,14 +74,14 @@ static LogicalResult checkSketches(func::FuncOp source) {
   return success();
 }
 
-/// The storage type: the narrowest of the results, of which states, denominators and lse are in f32 whatever tokens are in. Null if a
-/// result has no floating-point type, or there is none.
+/// The storage type: the narrowest of the results, of which states, denominators and lse are in f32 whatever tokens are in; positions
+/// have none. Null if none has one.
 static Type storageOf(func::FuncOp source) {
   Type storage;
   for (Type result : source.getResultTypes()) {
     auto element = dyn_cast<FloatType>(cast<RankedTensorType>(result).getElementType());
     if (!element)
-      return Type();
+      continue;
     if (!storage || element.getWidth() < storage.getIntOrFloatBitWidth())
       storage = element;
   }

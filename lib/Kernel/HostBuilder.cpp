@@ -49,6 +49,7 @@ LogicalResult HostBuilder::write(Value value, const Output &output) {
       .Case([&](attn::PolysketchOp polysketch) { return writePolysketch(polysketch, output); })
       .Case([&](attn::EvaOp eva) { return writeEva(eva, output); })
       .Case([&](attn::AgentOp agent) { return writeAgent(agent, output); })
+      .Case([&](attn::AdvanceOp advance) { return writeAdvance(advance); })
       .Default([&](Operation *) { return writeTerms(value, output); });
   missing.remove(value);
   return written;

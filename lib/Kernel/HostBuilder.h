@@ -56,7 +56,7 @@ public:
   void placeFeatures(attn::MapOp op, Tokens tokens) { features[op] = std::move(tokens); }
   /// A state in memory, of features in blocks of these widths.
   fusion::Source stateOf(mlir::Value matrix, mlir::Value sum, llvm::ArrayRef<int64_t> widths, const Place &at,
-                         const RegionDraft *slices = nullptr, mlir::Value features = {}) const;
+                         mlir::Value unit = {}, const RegionDraft *slices = nullptr, mlir::Value features = {}) const;
 
   /// The schedule of what may have slices of features and values. Others have whole rows (`startProblem`).
   tile::ScheduleAttr slices() const { return schedule; }
@@ -97,6 +97,10 @@ private:
   Problem rowsProblem(const Problem &named, const WrittenValue &first, const SeenKeys &seen) const;
   mlir::LogicalResult writeRows(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeStates(const Problem &named, attn::ReadoutOp op, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
+  /// Where chunks are to leave their last state: nowhere, where no result is made of it. What others still read is not
+  /// overwritten: then it is a workspace.
+  std::pair<StateMemory, StateMemory> finalStates(const KeySums &sums, const Problem &chunks);
+  mlir::LogicalResult writeAdvance(attn::AdvanceOp op);
   mlir::LogicalResult writeChunks(const Problem &named, attn::CausalReadoutOp op, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   /// Folded tokens can be read through omega alone.
   mlir::LogicalResult checkFolded(mlir::func::FuncOp function) const;

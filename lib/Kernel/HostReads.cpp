@@ -60,7 +60,11 @@ FailureOr<Tokens> HostBuilder::readRope(attn::RopeOp op) {
   if (failed(tokens))
     return failure();
   TokenStep step{TokenStep::Kind::Rope, op.getBase().convertToDouble(), op.getHalf(), Value()};
-  if (op.getAligned()) {
+  if (op.getAligned() && isa<IntegerType>(getElementTypeOrSelf(op.getAligned().getType()))) {
+    step.offset = memoryOf(op.getAligned());
+    if (!step.offset)
+      return op.emitOpError() << "expected places that are an argument of the function (others are not supported yet)";
+  } else if (op.getAligned()) {
     FailureOr<Tokens> aligned = read(op.getAligned());
     if (failed(aligned))
       return failure();

@@ -30,6 +30,10 @@ struct SequenceCuts {
 
   /// Tokens of a piece of a sequence of `all`.
   mlir::Value pieceLength(TileBuilder &tiles, mlir::Value all) const;
+  template <typename Formula> Formula pieceLength(Formula all) const {
+    int64_t chunks = parts * perPart * chunk;
+    return (all + (chunks - 1)) / chunks * chunk;
+  }
   /// Those of a part.
   mlir::Value partLength(TileBuilder &tiles, mlir::Value all) const;
   /// How many parts have tokens.

@@ -48,6 +48,12 @@ static StringRef nameOfUse(OpOperand &use) {
     return value == softmax.getSlopes() ? "slope" : attention(softmax);
   if (auto polynomial = dyn_cast<attn::PolynomialOp>(op))
     return attention(polynomial);
+  if (auto map = dyn_cast<attn::MapOp>(op); map && value == map.getPosition())
+    return "position";
+  if (auto rope = dyn_cast<attn::RopeOp>(op))
+    return value == rope.getAligned() ? "position" : "";
+  if (auto advance = dyn_cast<attn::AdvanceOp>(op))
+    return value == advance.getPosition() ? "position" : value == advance.getLengths() ? "key_lengths" : "k";
   if (auto map = dyn_cast<attn::MapOp>(op))
     return value == map.getSource() ? nameOfFeatures(map.getResult()) : "key_lengths";
   if (auto state = dyn_cast<attn::StateOp>(op))
@@ -57,6 +63,7 @@ static StringRef nameOfUse(OpOperand &use) {
   if (auto readout = dyn_cast<attn::CausalReadoutOp>(op))
     return value == readout.getInitialState() ? "initial_state"
            : value == readout.getInitialSum() ? "initial_sum"
+           : value == readout.getInitialScale() ? "initial_scale"
            : value == readout.getValue()      ? "v"
            : value == readout.getDecay()      ? "g"
            : value == readout.getErase()      ? "beta"
@@ -75,7 +82,7 @@ static std::string nameOfArgument(func::FuncOp function, BlockArgument argument)
   return "argument" + std::to_string(argument.getArgNumber());
 }
 
-/// The output is o or y, its other results lse, final_state and final_sum, wherever they stand.
+/// The output is o or y, its other results lse, final_state, final_sum, final_scale and final_position, wherever they stand.
 static std::string nameOfResult(func::FuncOp function, unsigned position, Value value) {
   if (auto name = function.getResultAttrOfType<StringAttr>(position, "attn.name"))
     return name.str();
@@ -83,7 +90,25 @@ static std::string nameOfResult(func::FuncOp function, unsigned position, Value 
     return cast<RankedTensorType>(value.getType()).getRank() == 3 ? "y" : "o";
   if (auto softmax = value.getDefiningOp<attn::SoftmaxOp>(); softmax && softmax.getLse() == value)
     return "lse";
+  if (value.getDefiningOp<attn::AdvanceOp>())
+    return "final_position";
+  if (auto readout = value.getDefiningOp<attn::CausalReadoutOp>(); readout && readout.getScale() == value)
+    return "final_scale";
   return cast<RankedTensorType>(value.getType()).getRank() == 4 ? "final_state" : "final_sum";
+}
+
+/// A name without that of its part.
+static StringRef inItsPart(StringRef name) {
+  auto [first, rest] = name.split('.');
+  bool isPart = first.consume_front("part") && !first.empty() && llvm::all_of(first, llvm::isDigit);
+  return isPart ? rest : name;
+}
+
+/// What a run goes on from, and leaves for the next one.
+static bool isOfState(StringRef name, bool given) {
+  name = inItsPart(name);
+  return given ? name.starts_with("state.") || name.starts_with("initial_") || name == "position"
+               : name.starts_with("final_state.") || name.starts_with("final_");
 }
 
 //===----------------------------------------------------------------------===//
@@ -127,10 +152,12 @@ static std::string dimsOf(StringRef name, RankedTensorType tensor, bool paramete
   }
   static const std::pair<StringLiteral, StringLiteral> rows[] = {
       {"q", "b.q."},   {"k", "b.k."},         {"v", "b.k."},        {"x", "bq."},        {"context", "bk."},
-      {"o", "b.q."},   {"y", "bq."},          {"lse", "b.q"},       {"key_lengths", "b"}, {"offsets", "b"}, {"key_offsets", "b"}, {"initial_state", "b..."},
-      {"initial_sum", "b.."}, {"final_state", "b..."}, {"final_sum", "b.."}};
+      {"o", "b.q."},   {"y", "bq."},          {"lse", "b.q"},       {"key_lengths", "b"}, {"offsets", "b"}, {"key_offsets", "b"},
+      {"initial_state", "b..."}, {"initial_sum", "b.."}, {"final_state", "b..."}, {"final_sum", "b.."}, {"initial_scale", "b.."},
+      {"final_scale", "b.."}, {"position", "b"}, {"final_position", "b"}, {"state.s", "b..."}, {"state.z", "b.."}, {"state.scale", "b.."},
+      {"state.position", "b"}, {"final_state.s", "b..."}, {"final_state.z", "b.."}, {"final_state.scale", "b.."}, {"final_state.position", "b"}};
   for (auto [known, dims] : rows)
-    if (known == name && static_cast<int64_t>(dims.size()) == tensor.getRank())
+    if (known == inItsPart(name) && static_cast<int64_t>(dims.size()) == tensor.getRank())
       return dims.str();
   return none;
 }
@@ -171,7 +198,7 @@ static std::string dimsOfResult(Value result, ArrayRef<HostArgument> arguments) 
 
 static StringRef roleOf(StringRef name, bool given, bool parameter) {
   if (given)
-    return parameter ? "parameter" : name.starts_with("initial_") ? "optional_input" : "input";
+    return parameter ? "parameter" : isOfState(name, given) ? "optional_input" : "input";
   return name == "o" || name == "y" ? "output" : "optional_output";
 }
 
@@ -218,6 +245,29 @@ static StringAttr offsetsOf(const HostArgument &argument) {
   return function.getArgAttrOfType<StringAttr>(*argument.position, attn::offsetsAttr);
 }
 
+/// Where the run before has found what this is the final one of: final_state.s goes on from state.s, final_state from initial_state.
+static std::string initialOf(StringRef name) {
+  auto [before, after] = name.split("final_");
+  bool named = after.starts_with("state.") || after == "position";
+  return (before + (named ? "" : "initial_") + after).str();
+}
+
+/// The most that the places of tokens may come to, if this says where they begin; 0: as many as an i32 counts.
+static std::optional<int64_t> mostPosition(const HostArgument &argument) {
+  std::optional<int64_t> most;
+  if (!argument.position || !cast<RankedTensorType>(argument.value.getType()).getElementType().isInteger(32))
+    return most;
+  for (Operation *user : argument.value.getUsers()) {
+    auto map = dyn_cast<attn::MapOp>(user);
+    bool isRope = isa<attn::RopeOp>(user);
+    if (auto advance = dyn_cast<attn::AdvanceOp>(user); isRope || (advance && advance.getPosition() == argument.value))
+      most = most.value_or(0);
+    else if (map && map.getPosition() == argument.value)
+      most = map.getFeatureMap().getMaxPosition();
+  }
+  return most;
+}
+
 /// Whether rows without any key are more than zeros: a bias is added to them.
 static bool isBiased(const HostArgument &argument) {
   auto project = argument.value.getDefiningOp<attn::ProjectOutputOp>();
@@ -236,8 +286,14 @@ static NamedAttrList attributesOf(const HostArgument &argument, ArrayRef<HostArg
     list.append(kernel::argumentKeyLengthsAttr, builder.getUnitAttr());
   if (StringAttr cuts = argument.position ? offsetsOf(argument) : StringAttr())
     list.append(kernel::argumentOffsetsAttr, cuts);
-  if (argument.name == "lse" || isBiased(argument))
+  bool isFinal = !argument.position && isOfState(argument.name, /*given=*/false);
+  if (argument.name == "lse" || isBiased(argument) || isFinal)
     list.append(kernel::argumentEmptyAttr, builder.getStringAttr(argument.name == "lse" ? "minus_infinity" : "computed"));
+  if (isFinal)
+    if (std::string initial = initialOf(argument.name); llvm::any_of(arguments, [&](const HostArgument &other) { return other.name == initial; }))
+      list.append(kernel::argumentInPlaceAttr, builder.getStringAttr(initial));
+  if (std::optional<int64_t> most = mostPosition(argument))
+    list.append(kernel::argumentPositionsAttr, builder.getI64IntegerAttr(*most));
   if (argument.role == "parameter" && StringRef(argument.name).rsplit('.').second.starts_with("sign"))
     list.append(kernel::argumentSignsAttr, builder.getUnitAttr());
   if (std::optional<int64_t> bound = indexBound(argument, arguments))

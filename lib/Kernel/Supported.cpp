@@ -58,6 +58,10 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
       return refuse(op, "decay beside features of a power that the range of f32 does not hold");
     if (gatesExponents(op))
       return refuse(op, "write beside features that the range of f32 does not hold");
+    if (auto readout = dyn_cast<attn::CausalReadoutOp>(op)) {
+      if (readout.getInitialState() && !readout.getInitialSum() && !readout.getDenominator().use_empty())
+        return refuse(op, "a denominator that goes on from a state without its sum");
+    }
     if (auto map = dyn_cast<attn::MapOp>(op); map && !isPerToken(map.getFeatureMap()))
       return refuse(op, attn::stringifyFeatureKind(map.getFeatureMap().getKind()));
   }

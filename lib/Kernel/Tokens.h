@@ -26,7 +26,10 @@ struct TokenStep {
   enum class Kind { Rope, Norm, L2 } kind;
   double number;      ///< rope: base; norm, l2: epsilon
   bool half = false;  ///< rope: pairs (i, i + d/2) instead of (2i, 2i + 1)
-  mlir::Value offset; ///< rope: position of token 0, an index of the host; null: 0
+  mlir::Value offset; ///< rope: position of token 0, an index of the host, or in i32 a memory [batch] of those of all entries; null: 0
+
+  /// The memory, if every entry has a position of its own.
+  mlir::Value positions() const { return offset && mlir::isa<mlir::MemRefType>(offset.getType()) ? offset : mlir::Value(); }
 };
 
 /// A projection in the load: the memory is its input x [batch, tokens, D].

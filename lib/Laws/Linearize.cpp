@@ -44,13 +44,12 @@ struct Terms {
   RankedTensorType f32(ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, builder.getF32Type()); }
 
   /// The op's results from the terms of a form.
-  SmallVector<Value> results(Value num, Value den, Value finalState, Value finalSum) {
+  SmallVector<Value> results(Value num, Value den, Value state, Value sum, Value scale = Value()) {
     if (op.getDenominator().getNone())
       den = Value();
-    Value output = NormalizeOp::create(builder, loc, op.getOutput().getType(), num, den, op.getDenominatorAttr());
-    if (!op.getFinalState())
-      return {output};
-    return {output, finalState, finalSum};
+    SmallVector<Value> results{NormalizeOp::create(builder, loc, op.getOutput().getType(), num, den, op.getDenominatorAttr())};
+    llvm::append_range(results, finalStates(op, state, sum, scale));
+    return results;
   }
 
   OpBuilder &builder;
@@ -79,11 +78,9 @@ static SmallVector<Value> buildChunked(OpBuilder &builder, KernelOp op, StringRe
   Terms terms(builder, op);
   Execution execution;
   execution.split = form == splitForm, execution.grouped = form == groupedForm;
-  auto readout = CausalReadoutOp::create(builder, terms.loc, terms.numerator, terms.denominator, terms.state, terms.sum,
-                                         terms.queryFeatures, terms.keyFeatures, buildWritten(builder, op), op.getLengths(),
-                                         op.getInitialState(), op.getInitialSum(), op.getDecay(), op.getErase(),
-                                         execution.toAttr(builder.getContext()));
-  return terms.results(readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum());
+  CausalReadoutOp readout =
+      buildCausalReadout(builder, op, terms.queryFeatures, terms.keyFeatures, execution.toAttr(builder.getContext()));
+  return terms.results(readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum(), readout.getScale());
 }
 
 /// What no form with a state has.

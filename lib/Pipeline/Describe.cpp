@@ -13,6 +13,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace attune;
 using namespace attune::target;
@@ -125,6 +127,9 @@ static llvm::Expected<TensorDescription> describeTensor(const Argument &argument
   result.signs = argument.has(kernel::argumentSignsAttr);
   if (auto bound = argument.get<IntegerAttr>(kernel::argumentIndexBoundAttr))
     result.indexBound = bound.getInt();
+  if (auto most = argument.get<IntegerAttr>(kernel::argumentPositionsAttr))
+    result.mostPosition = most.getInt() ? most.getInt() : std::numeric_limits<int32_t>::max();
+  result.inPlaceOf = argument.text(kernel::argumentInPlaceAttr).str();
   for (auto [size, dimension] : llvm::zip_equal(tensor.getShape(), dims)) {
     std::optional<attune_rt_symbol> symbol = symbolOf(dimension);
     if (ShapedType::isDynamic(size) && !symbol)

@@ -270,10 +270,10 @@ static Value buildUndivided(OpBuilder &builder, Location loc, const Operands &fr
   auto f32Of = [&](ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, builder.getF32Type()); };
   auto shapeOf = [](Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape(); };
   ArrayRef<int64_t> k = shapeOf(from.key), o = from.type.getShape();
-  Value query = attn::MapOp::create(builder, loc, f32Of(shapeOf(from.query)), from.query, Value(), Value(), Value(),
+  Value query = attn::MapOp::create(builder, loc, f32Of(shapeOf(from.query)), from.query, Value(), Value(), Value(), Value(),
                                     map, UnitAttr(), /*execution=*/{});
   Value key =
-      attn::MapOp::create(builder, loc, f32Of(k), from.key, from.lengths, Value(), Value(), map, builder.getUnitAttr(), /*execution=*/{});
+      attn::MapOp::create(builder, loc, f32Of(k), from.key, from.lengths, Value(), Value(), Value(), map, builder.getUnitAttr(), /*execution=*/{});
   auto state = attn::StateOp::create(builder, loc, f32Of({k[0], k[1], k[3], o[3]}), f32Of({k[0], k[1], k[3]}), key,
                                      from.value, from.lengths);
   auto readout =
@@ -296,9 +296,9 @@ Value attune::raise::buildLinear(OpBuilder &builder, Terms &terms, const LinearM
              Value();
     if (!match.normalised)
       return buildUndivided(builder, match.root.getLoc(), from, map, guard);
-    return attn::KernelOp::create(builder, match.root.getLoc(), from.type, Type(), Type(), from.query, from.key,
-                                  from.value, from.lengths, Value(), Value(), Value(), Value(), Value(), Value(), Value(), Value(), map, guard,
-                                  from.causal, from.window)
+    return attn::KernelOp::create(builder, match.root.getLoc(), from.type, Type(), Type(), Type(), from.query, from.key,
+                                  from.value, from.lengths, Value(), Value(), Value(), Value(), Value(), Value(), Value(), Value(), Value(),
+                                  Value(), map, guard, from.causal, from.window)
         .getOutput();
   });
 }

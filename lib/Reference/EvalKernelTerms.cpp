@@ -150,7 +150,20 @@ static LogicalResult checkCausal(AttnFrame &frame, attn::CausalReadoutOp op, con
     return success();
   if (failed(expectShape(op, "initial state", frame[op.getInitialState()], state)))
     return failure();
-  return expectShape(op, "initial sum", frame[op.getInitialSum()], sum);
+  for (mlir::Value each : {op.getInitialSum(), op.getInitialScale()})
+    if (each && failed(expectShape(op, "initial sum", frame[each], sum)))
+      return failure();
+  return success();
+}
+
+/// Rows of a state are e to their scale times what it holds; of a row of zeros the scale says nothing.
+static void unscale(const Array &scale, Array &state, Array &sum) {
+  for (int64_t row = 0, width = state.size(3); row < sum.count(); ++row) {
+    double *entries = &state.element(row * width), factor = std::exp(scale.element(row));
+    for (int64_t c = 0; c < width; ++c)
+      entries[c] = entries[c] == 0 ? 0 : entries[c] * factor;
+    sum.element(row) = sum.element(row) == 0 ? 0 : sum.element(row) * factor;
+  }
 }
 
 static LogicalResult evalCausalReadout(AttnFrame &frame, attn::CausalReadoutOp op) {
@@ -163,8 +176,11 @@ static LogicalResult evalCausalReadout(AttnFrame &frame, attn::CausalReadoutOp o
   Array state({batch, shared, b.size(3), value.size(3)}), sum({batch, shared, b.size(3)});
   if (op.getInitialState()) {
     state = makeArray(state.shape(), frame[op.getInitialState()].elements());
-    sum = makeArray(sum.shape(), frame[op.getInitialSum()].elements());
+    if (op.getInitialSum())
+      sum = makeArray(sum.shape(), frame[op.getInitialSum()].elements());
   }
+  if (op.getInitialScale()) // in units of 1 from here on
+    unscale(frame[op.getInitialScale()], state, sum);
   Array numerator({batch, heads, a.size(2), value.size(3)}), denominator({batch, heads, a.size(2)});
   std::multimap<int64_t, int64_t> placesOfRows;
   for (auto [place, row] : llvm::enumerate(frame.rowsOf(query)))
@@ -186,8 +202,24 @@ static LogicalResult evalCausalReadout(AttnFrame &frame, attn::CausalReadoutOp o
     }
   frame.set(op.getNumerator(), std::move(numerator), query.queries);
   frame.set(op.getDenominator(), std::move(denominator), query.queries);
+  if (op.getScale())
+    frame.set(op.getScale(), Array(sum.shape()));
   frame.set(op.getState(), std::move(state));
   frame.set(op.getSum(), std::move(sum));
+  return success();
+}
+
+static LogicalResult evalAdvance(AttnFrame &frame, attn::AdvanceOp op) {
+  AttnValue tokens = frame.get(op.getTokens());
+  int64_t batch = tokens.array.size(0), count = tokens.queries.value_or(tokens.array.size(tokens.array.rank() - 2));
+  std::optional<Array> position = frame.optional(op.getPosition());
+  FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), batch, count);
+  if (failed(lengths) || (position && failed(expectShape(op, "position", *position, {batch}))))
+    return failure();
+  Array result({batch});
+  for (int64_t b = 0; b < batch; ++b)
+    result({b}) = (position ? (*position)({b}) : 0) + static_cast<double>((*lengths)[b]);
+  frame.set(op.getResult(), std::move(result));
   return success();
 }
 
@@ -212,5 +244,5 @@ static LogicalResult evalNormalize(AttnFrame &frame, attn::NormalizeOp op) {
 }
 
 void attune::reference::addKernelTerms(Evaluators &all) {
-  all.add(evalState, evalStateMerge, evalReadout, evalCausalReadout, evalNormalize);
+  all.add(evalState, evalStateMerge, evalReadout, evalCausalReadout, evalAdvance, evalNormalize);
 }

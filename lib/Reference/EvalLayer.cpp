@@ -93,13 +93,13 @@ static LogicalResult evalProjectOutput(AttnFrame &frame, attn::ProjectOutputOp o
 // Maps of tokens
 //===----------------------------------------------------------------------===//
 
-/// Calls `map(row, token, entries)` on a copy of every row of every head.
+/// Calls `map(entry, row, numbers)` on a copy of every row of every head.
 template <typename Map> static Array mapRows(const Array &source, Map map) {
   Array result = makeArray(source.shape(), source.elements());
   for (int64_t b = 0; b < source.size(0); ++b)
     for (int64_t h = 0; h < source.size(1); ++h)
       for (int64_t r = 0; r < source.size(2); ++r)
-        map(r, result.at({b, h, r, 0}));
+        map(b, r, result.at({b, h, r, 0}));
   return result;
 }
 
@@ -108,16 +108,22 @@ static LogicalResult evalRope(AttnFrame &frame, attn::RopeOp op) {
   int64_t width = value.array.size(3), pairs = width / 2, first = 0;
   if (width % 2 != 0)
     return op.emitOpError() << "expected an even width, but got " << width;
-  if (op.getAligned())
+  std::optional<Array> positions;
+  if (op.getAligned() && isa<IntegerType>(getElementTypeOrSelf(op.getAligned().getType())))
+    positions = frame[op.getAligned()];
+  else if (op.getAligned())
     first = AttnFrame::tokensOf(frame.get(op.getAligned())) - AttnFrame::tokensOf(value);
+  if (positions && failed(expectShape(op, "aligned", *positions, {value.array.size(0)})))
+    return failure();
   double base = op.getBase().convertToDouble();
   std::vector<int64_t> rows = frame.rowsOf(value);
   std::vector<double> frequencies;
   for (int64_t i = 0; i < pairs; ++i)
     frequencies.push_back(std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(width)));
-  Array result = mapRows(value.array, [&](int64_t r, double *x) {
+  Array result = mapRows(value.array, [&](int64_t b, int64_t r, double *x) {
+    int64_t position = rows[r] + (positions ? static_cast<int64_t>((*positions)({b})) : first);
     for (int64_t i = 0; i < pairs; ++i) {
-      double angle = static_cast<double>(first + rows[r]) * frequencies[i], c = std::cos(angle), s = std::sin(angle);
+      double angle = static_cast<double>(position) * frequencies[i], c = std::cos(angle), s = std::sin(angle);
       double &a = x[op.getHalf() ? i : 2 * i], &b = x[op.getHalf() ? i + pairs : 2 * i + 1];
       double left = a, right = b;
       a = left * c - right * s;
@@ -134,7 +140,7 @@ static LogicalResult evalQkNorm(AttnFrame &frame, attn::QkNormOp op) {
   auto count = static_cast<double>(width);
   double epsilon = op.getEpsilon().convertToDouble();
   bool l2 = op.getL2();
-  Array result = mapRows(value.array, [&](int64_t, double *x) {
+  Array result = mapRows(value.array, [&](int64_t, int64_t, double *x) {
     double mean = 0, variance = 0;
     for (int64_t c = 0; c < width && !l2; ++c)
       mean += x[c];

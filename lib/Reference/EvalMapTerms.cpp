@@ -37,7 +37,9 @@ static LogicalResult evalMap(AttnFrame &frame, attn::MapOp op) {
   std::optional<Array> parameter = frame.optional(op.getParameter()), shift = frame.optional(op.getShift());
   int64_t width = source.size(3), heads = headsOf(op.getResult(), source.size(1)), tokens = AttnFrame::tokensOf(value);
   FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), source.size(0), tokens);
+  std::optional<Array> position = frame.optional(op.getPosition());
   if (failed(lengths) || failed(check(op, map.problem(parameter ? &*parameter : nullptr, heads, width))) ||
+      (position && failed(expectShape(op, "position", *position, {source.size(0)}))) ||
       (shift && failed(expectShape(op, "shift", *shift, {source.size(0), heads}))))
     return failure();
   std::vector<int64_t> rows = frame.rowsOf(value);
@@ -50,7 +52,8 @@ static LogicalResult evalMap(AttnFrame &frame, attn::MapOp op) {
         if (rows[r] >= (*lengths)[b])
           continue;
         copyRow(source, b, h * source.size(1) / heads, r, row.data());
-        own.apply(row.data(), rows[r], shiftOf(op, own, shift ? &*shift : nullptr, b, h), result.at({b, h, r, 0}));
+        int64_t first = position ? static_cast<int64_t>((*position)({b})) : 0;
+        own.apply(row.data(), first + rows[r], shiftOf(op, own, shift ? &*shift : nullptr, b, h), result.at({b, h, r, 0}));
       }
   }
   frame.set(op.getResult(), std::move(result), value.queries);

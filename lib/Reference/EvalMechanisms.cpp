@@ -70,13 +70,15 @@ static LogicalResult evalKernelAttention(AttnFrame &frame, attn::KernelOp op) {
                         frame.optional(op.getCompressKey()),        frame.optional(op.getCompressValue()),
                         static_cast<bool>(op.getFinalState()),      frame.optional(op.getDecay()),
                         !op.getDenominator().getNone(),             frame.optional(op.getErase()),
-                        frame.optional(op.getWrite())};
+                        frame.optional(op.getWrite()),              frame.optional(op.getInitialScale()),
+                        static_cast<bool>(op.getFinalScale()),      frame.optional(op.getPosition())};
   if (failed(checkAll(op, inputs, [&] { return kernelProblem(inputs, options); })))
     return failure();
   KernelResults results = kernelAttention(inputs, options);
   frame.set(op.getOutput(), std::move(results.output), chosenOf(inputs));
   frame.set(op.getFinalState(), std::move(results.finalState));
   frame.set(op.getFinalSum(), std::move(results.finalSum));
+  frame.set(op.getFinalScale(), std::move(results.finalScale));
   return success();
 }
 

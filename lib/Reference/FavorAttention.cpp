@@ -10,6 +10,7 @@
 // the largest exponent of feature f among the keys so far: a feature's own maximum makes z_f at least 1.
 //
 //===----------------------------------------------------------------------===//
+#include "Gates.h"
 #include "Head.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,16 +30,40 @@ public:
   LogState(const HeadMap &map, int64_t width)
       : map(map), maximum(map.features(), lowest), state(map.features(), width + 1), exponent(map.features()) {}
 
-  void add(const double *key, const double *value) {
+  /// A key that counts `written` times.
+  void add(const double *key, const double *value, double written) {
     map.exponents(key, exponent.data());
     int64_t width = state.width() - 1;
     for (int64_t f = 0; f < map.features(); ++f) {
       raise(f, exponent[f]);
-      double weight = std::exp(exponent[f] - maximum[f]);
+      double weight = written * std::exp(exponent[f] - maximum[f]);
       addScaled(weight, value, width, state[f]);
       state[f][width] += weight;
     }
     isEmpty = false;
+  }
+
+  /// From a state of features of unit norm m^{-1/2} e^L, which stands rescaled; a row of zeros holds nothing.
+  void start(const KernelOptions &options, int64_t batch, int64_t shared) {
+    int64_t width = state.width() - 1;
+    for (int64_t f = 0; f < map.features(); ++f) {
+      for (int64_t c = 0; c < width; ++c)
+        state[f][c] = (*options.initialState)({batch, shared, f, c});
+      state[f][width] = (*options.initialSum)({batch, shared, f});
+      if (std::all_of(state[f], state[f] + width + 1, [](double entry) { return entry == 0; }))
+        continue;
+      maximum[f] = (options.initialScale ? (*options.initialScale)({batch, shared, f}) : 0) + halfLogCount();
+      isEmpty = false;
+    }
+  }
+
+  void store(const KernelResults &results, int64_t batch, int64_t shared) const {
+    int64_t width = state.width() - 1;
+    for (int64_t f = 0; f < map.features(); ++f) {
+      std::copy(state[f], state[f] + width, results.finalState.at({batch, shared, f, 0}));
+      *results.finalSum.at({batch, shared, f}) = state[f][width];
+      *results.finalScale.at({batch, shared, f}) = maximum[f] == lowest ? 0 : maximum[f] - halfLogCount();
+    }
   }
 
   /// The output of a query; `output` is 0 before. Without keys it stays so.
@@ -61,6 +86,7 @@ public:
   }
 
 private:
+  double halfLogCount() const { return std::log(static_cast<double>(map.features())) / 2; }
   void raise(int64_t f, double next) {
     if (!(next > maximum[f] || std::isnan(next)))
       return;
@@ -78,20 +104,32 @@ private:
 };
 } // namespace
 
-void attune::reference::favorAttention(const Head &head, const HeadMap &map, const Array &output) {
+void attune::reference::favorAttention(const Head &head, const HeadMap &map, const KernelOptions &options, int64_t shared,
+                                       const KernelResults &results) {
   std::map<int64_t, std::vector<int64_t>> placesOfBlocks; // places of rows, ascending by row
+  if (options.wantsState)
+    placesOfBlocks[0]; // also where no row is chosen
   for (int64_t r = 0; r < static_cast<int64_t>(head.rows.size()); ++r)
     placesOfBlocks[head.blocks.blockOf(head.rows[r])].push_back(r);
   for (auto &[block, places] : placesOfBlocks) {
     llvm::stable_sort(places, [&](int64_t a, int64_t b) { return head.rows[a] < head.rows[b]; });
     LogState state(map, head.valueWidth());
+    if (options.initialState)
+      state.start(options, head.batch, shared);
     llvm::ArrayRef<int64_t> tokens = head.blocks[block];
     size_t added = 0;
+    auto addUntil = [&](size_t end) {
+      for (; added < end; ++added)
+        state.add(head.key[tokens[added]], head.value[tokens[added]],
+                  options.write ? gateAt(*options.write, head.batch, shared, tokens[added], 0) : 1);
+    };
     for (int64_t r : places) {
-      size_t seen = head.keysOf(head.rows[r]).size();
-      for (; added < seen; ++added)
-        state.add(head.key[tokens[added]], head.value[tokens[added]]);
-      state.read(head.query[r], output.at({head.batch, head.head, r, 0}));
+      addUntil(head.keysOf(head.rows[r]).size());
+      state.read(head.query[r], results.output.at({head.batch, head.head, r, 0}));
     }
+    if (!options.wantsState)
+      continue;
+    addUntil(head.length());
+    state.store(results, head.batch, shared);
   }
 }

@@ -75,8 +75,8 @@ double softmaxRow(const double *query, const Matrix &keys, const Matrix &values,
 double softmaxInPlace(llvm::MutableArrayRef<double> weights);
 
 /// The exact form of favor whose stabilizers cancel: from logarithms of features, with one maximum per feature, so that
-/// nothing underflows.
-void favorAttention(const Head &head, const HeadMap &map, const Array &output);
+/// nothing underflows. `shared` is the head's state.
+void favorAttention(const Head &head, const HeadMap &map, const KernelOptions &options, int64_t shared, const KernelResults &results);
 
 } // namespace attune::reference
 

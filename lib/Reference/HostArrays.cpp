@@ -20,6 +20,8 @@ HostTensor attune::reference::toHostTensor(const Array &array, ElementType type)
   for (size_t i = 0; i < elements.size(); ++i)
     if (type == ElementType::F64)
       tensor.data<double>()[i] = elements[i];
+    else if (type == ElementType::I32)
+      tensor.data<int32_t>()[i] = static_cast<int32_t>(elements[i]);
     else
       tensor.data<float>()[i] = static_cast<float>(elements[i]);
   return tensor;

@@ -26,9 +26,14 @@ static int64_t stateHeads(const AttentionInputs &inputs, const KernelOptions &op
   return options.parameter && options.parameter->size(0) > 1 ? options.parameter->size(0) : inputs.sharedHeads();
 }
 
+static int64_t positionOf(const std::optional<Array> &position, int64_t batch) {
+  return position ? static_cast<int64_t>((*position)({batch})) : 0;
+}
+
 static std::string stateProblem(const AttentionInputs &inputs, const KernelOptions &options) {
-  if (!options.initialState != !options.initialSum || (options.initialState && !inputs.causal))
-    return "expected an initial state and its sum together, and with causal";
+  if ((options.initialSum && !options.initialState) || (options.initialScale && !options.initialSum) ||
+      (options.initialState && !inputs.causal))
+    return "expected an initial state, its sum with it and its scale with both, and with causal";
   if ((options.initialState || options.wantsState) && (inputs.window || options.compressKey))
     return "expected no state with a window or compression";
   if (!options.initialState)
@@ -38,7 +43,10 @@ static std::string stateProblem(const AttentionInputs &inputs, const KernelOptio
   llvm::SmallVector<int64_t> state = sum;
   state.push_back(inputs.value.size(3));
   std::string text = differs("initial state", *options.initialState, state);
-  return text.empty() ? differs("initial sum", *options.initialSum, sum) : text;
+  for (auto [name, array] : {std::pair("initial sum", &options.initialSum), std::pair("initial scale", &options.initialScale)})
+    if (text.empty() && *array)
+      text = differs(name, **array, sum);
+  return text;
 }
 
 static std::string gateProblem(const AttentionInputs &inputs, const KernelOptions &options) {
@@ -78,12 +86,19 @@ static std::string compressionProblem(const AttentionInputs &inputs, const Kerne
   return text.empty() ? check("F", f) : text;
 }
 
-static std::string positionProblem(const AttentionInputs &inputs, const FeatureMap &map) {
-  int64_t last = std::max(inputs.queries(), inputs.keys());
+static std::string positionProblem(const AttentionInputs &inputs, const KernelOptions &options) {
+  const FeatureMap &map = options.map;
+  if (options.position)
+    if (std::string text = differs("position", *options.position, {inputs.batch()}); !text.empty())
+      return text;
+  int64_t last = std::max(inputs.queries(), inputs.keys()), first = 0;
+  for (int64_t b = 0; b < inputs.batch(); ++b)
+    first = std::max(first, positionOf(options.position, b));
+  last += last ? first : 0;
   if (map.kind != attn::FeatureKind::Cosformer || last <= map.maxPosition)
     return "";
   return "expected at most max_position = " + std::to_string(map.maxPosition) + " tokens, but got " +
-         std::to_string(last);
+         (first ? std::to_string(first) + " before " + std::to_string(last - first) : std::to_string(last));
 }
 
 std::string attune::reference::kernelProblem(const AttentionInputs &inputs, const KernelOptions &options) {
@@ -92,7 +107,7 @@ std::string attune::reference::kernelProblem(const AttentionInputs &inputs, cons
            std::to_string(inputs.keys());
   const Array *parameter = options.parameter ? &*options.parameter : nullptr;
   for (std::string text :
-       {stateProblem(inputs, options), gateProblem(inputs, options), compressionProblem(inputs, options), positionProblem(inputs, options.map),
+       {stateProblem(inputs, options), gateProblem(inputs, options), compressionProblem(inputs, options), positionProblem(inputs, options),
         options.map.problem(parameter, inputs.heads(), inputs.query.size(3))})
     if (!text.empty())
       return text;
@@ -107,24 +122,24 @@ namespace {
 /// The state φ(K)ᵀ[V 1] of one head, token after token.
 class State {
 public:
-  State(const HeadMap &map, Shift keyShift, int64_t width)
+  State(const HeadMap &map, Shift keyShift, int64_t width, int64_t first)
       : map(map), keyShift(keyShift), queryShift(map.queryShift()), state(map.features(), width), sum(map.features(), 0.0),
-        phi(map.features()) {}
+        phi(map.features()), first(first) {}
 
-  void start(const Array &initialState, const Array &initialSum, int64_t batch, int64_t head) {
-    state = headOf(initialState, batch, head, map.features());
-    for (int64_t f = 0; f < map.features(); ++f)
-      sum[f] = initialSum({batch, head, f});
+  void start(const KernelOptions &options, int64_t batch, int64_t head) {
+    state = headOf(*options.initialState, batch, head, map.features());
+    for (int64_t f = 0; options.initialSum && f < map.features(); ++f)
+      sum[f] = (*options.initialSum)({batch, head, f});
   }
 
   void add(const double *key, const double *value, const TokenGates &gates) {
-    map.apply(key, gates.token, keyShift, phi.data());
+    map.apply(key, first + gates.token, keyShift, phi.data());
     gates.enter(phi.data(), value, state, sum);
   }
 
   /// Adds φ(q) · state to `numerator`, and returns φ(q) · sum.
   double read(const double *query, int64_t token, double *numerator) {
-    map.apply(query, token, queryShift, phi.data());
+    map.apply(query, first + token, queryShift, phi.data());
     for (int64_t f = 0; f < map.features(); ++f)
       addScaled(phi[f], state[f], state.width(), numerator);
     return dot(phi.data(), sum.data(), map.features());
@@ -140,6 +155,7 @@ private:
   Shift keyShift, queryShift;
   Matrix state; ///< [m, dv]
   std::vector<double> sum, phi;
+  int64_t first; ///< the place of token 0
 };
 } // namespace
 
@@ -165,9 +181,9 @@ static void stateAttention(const Head &head, const HeadMap &map, const KernelOpt
   int64_t group = head.inputs.heads() / stateHeads(head.inputs, options), shared = head.head / group;
   for (auto &[block, places] : placesOfBlocks) {
     llvm::stable_sort(places, [&](int64_t a, int64_t b) { return head.rows[a] < head.rows[b]; });
-    State state(map, keyShift, head.valueWidth());
+    State state(map, keyShift, head.valueWidth(), positionOf(options.position, head.batch));
     if (options.initialState)
-      state.start(*options.initialState, *options.initialSum, head.batch, shared);
+      state.start(options, head.batch, shared);
     llvm::ArrayRef<int64_t> tokens = head.blocks[block];
     size_t added = 0;
     auto addUntil = [&](size_t end) {
@@ -223,11 +239,12 @@ static void compressedAttention(const Head &head, const HeadMap &map, const Kern
 
 KernelResults attune::reference::kernelAttention(const AttentionInputs &inputs, const KernelOptions &options) {
   int64_t width = inputs.query.size(3), features = options.map.featuresOf(width);
-  KernelResults results{outputOf(inputs), {}, {}};
+  KernelResults results{outputOf(inputs), {}, {}, {}};
   if (options.wantsState) {
     int64_t heads = stateHeads(inputs, options);
     results.finalState = Array({inputs.batch(), heads, features, inputs.value.size(3)});
     results.finalSum = Array({inputs.batch(), heads, features});
+    results.finalScale = Array({inputs.batch(), heads, features});
   }
   bool cancels =
       options.map.isFavor() && options.map.epsilon == 0 && options.divides && options.bias == 0 && options.floor == 0;
@@ -235,8 +252,8 @@ KernelResults attune::reference::kernelAttention(const AttentionInputs &inputs, 
     HeadMap map(options.map, options.parameter ? &*options.parameter : nullptr, head.head, width);
     if (options.compressKey)
       compressedAttention(head, map, options, results.output);
-    else if (cancels && !options.wantsState && !options.initialState)
-      favorAttention(head, map, results.output);
+    else if (cancels && (options.rescales || options.initialScale || (!options.wantsState && !options.initialState)))
+      favorAttention(head, map, options, head.head * stateHeads(inputs, options) / inputs.heads(), results);
     else
       stateAttention(head, map, options, results);
   });

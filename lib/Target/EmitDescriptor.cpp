@@ -139,10 +139,13 @@ Constant *DescriptorBuilder::tensor(const TensorDescription &tensor) {
   dims.resize(ATTUNE_RT_MAX_RANK, 0);
   int64_t flags = (tensor.keyLengths ? ATTUNE_RT_KEY_LENGTHS : 0) | (tensor.offsets ? ATTUNE_RT_OFFSETS : 0) |
                   (tensor.keyOffsets ? ATTUNE_RT_KEY_OFFSETS : 0) | (tensor.signs ? ATTUNE_RT_SIGNS : 0) |
-                  (tensor.indexBound ? ATTUNE_RT_INDICES : 0);
+                  (tensor.indexBound ? ATTUNE_RT_INDICES : 0) | (tensor.mostPosition ? ATTUNE_RT_POSITIONS : 0);
+  const auto *input = llvm::find_if(description.tensors, [&](const TensorDescription &other) { return other.name == tensor.inPlaceOf; });
+  int64_t inPlaceOf = input == description.tensors.end() ? 0 : 1 + (input - description.tensors.begin());
   return ConstantStruct::get(types.tensor, {text(tensor.name), i32(tensor.role), i32(tensor.dtype),
-                                            i32(tensor.dims.size()), i32(flags), i32(tensor.ifEmpty), i32(0),
-                                            array(Type::getInt64Ty(context), dims), i64(tensor.indexBound)});
+                                            i32(tensor.dims.size()), i32(flags), i32(tensor.ifEmpty), i32(inPlaceOf),
+                                            array(Type::getInt64Ty(context), dims),
+                                            i64(tensor.mostPosition ? tensor.mostPosition : tensor.indexBound)});
 }
 
 Expected<Constant *> DescriptorBuilder::plan(const PlanDescription &plan) {

@@ -38,7 +38,7 @@ Error checkTensor(const TensorDescription &tensor) {
     return wrong("expected sizes or symbols, but got an unknown symbol");
   if (tensor.role == ATTUNE_RT_PREPARED && any_of(tensor.dims, [](int64_t dim) { return dim < 0; }))
     return wrong("expected static sizes of a prepared tensor, but got one known only at run");
-  if (tensor.indexBound && tensor.dtype != ATTUNE_RT_I32)
+  if ((tensor.indexBound || tensor.mostPosition) && tensor.dtype != ATTUNE_RT_I32)
     return wrong("expected indices of dtype i32, but got " + dtypeName(tensor.dtype));
   return Error::success();
 }
@@ -162,8 +162,16 @@ StringRef attune::target::standardMeaning(StringRef tensor) {
       .Case("o", "output")
       .Case("y", "output, projected back to the model's width")
       .Case("lse", "natural logarithm of the sum of the exponentials of each row's scaled logits; -inf without keys")
-      .Case("initial_state", "state of the keys before these: the sum of feature-map rows times [value, 1]")
-      .Case("final_state", "state after these keys, to go on from: initial_state of the next run")
+      .Cases({"initial_state", "state.s"},
+             "state before the first of these tokens, Σ φ(k) vᵀ over those before: [features, value]; NULL: 0, the start of a sequence")
+      .Cases({"initial_sum", "state.z"}, "denominators before the first of these tokens, Σ φ(k); NULL: 0")
+      .Cases({"initial_scale", "state.scale"}, "logarithm of what each feature's row of the state and its sum stand for, times them; NULL: 0")
+      .Cases({"position", "state.position"}, "how many tokens came before these, for each entry of the batch; NULL: 0")
+      .Cases({"final_state", "final_state.s"}, "state after these tokens, to go on from; may be the memory of the state before them")
+      .Cases({"final_sum", "final_state.z"}, "denominators after these tokens; may be the memory of those before them")
+      .Cases({"final_scale", "final_state.scale"}, "the scale of the state after these tokens; may be the memory of that before them")
+      .Cases({"final_position", "final_state.position"},
+             "how many tokens there were with these, those at or past key_lengths not counted; may be the memory of those before")
       .Case("wq", "q = x wq + bq: PyTorch's linear.weight.T; head h has columns h d ... (h+1) d - 1")
       .Case("wk", "k = context wk + bk (x without a context): PyTorch's linear.weight.T, a head after another")
       .Case("wv", "v = context wv + bv (x without a context): PyTorch's linear.weight.T, a head after another")

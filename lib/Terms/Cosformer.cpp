@@ -25,6 +25,8 @@ struct Cosformer : Term {
     Value x = operands[0]->tile(site, tiles.builder.getF32Type());                                  // [T, d]
     const AxisRange &rows = site[axis];
     Value positions = kernel::positions(tiles, rows.view, rows.first, rows.count);                  // [T]
+    if (operands.size() > 1)
+      positions = terms::goingOn(site, positions, operands[1]);
     auto [sines, cosines] = kernel::cosformer(tiles, x, positions, maxPosition);
     return {sines, cosines};
   }

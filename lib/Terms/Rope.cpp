@@ -11,13 +11,14 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
 
-/// The positions of a tile's rows.
-static Value positionsAt(const TileSite &site, Axis axis, const kernel::TokenStep &step) {
+/// The positions of a tile's rows; `begin` [1] is that of token 0, null where the step says it.
+static Value positionsAt(const TileSite &site, Axis axis, const kernel::TokenStep &step, Source begin) {
   TileBuilder &tiles = site.tiles();
   Value first = site[axis].first;
-  if (step.offset)
+  if (step.offset && !begin)
     first = tiles.add(first, site.argument(step.offset));
-  return kernel::positions(tiles, site[axis].view, first, site[axis].count);
+  Value positions = kernel::positions(tiles, site[axis].view, first, site[axis].count);
+  return begin ? terms::goingOn(site, positions, begin) : positions;
 }
 
 namespace {
@@ -33,7 +34,7 @@ struct Rope : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Value x = operands[0]->tile(site, tiles.builder.getF32Type());
-    return {kernel::rotate(tiles, x, positionsAt(site, axis, step), step)};
+    return {kernel::rotate(tiles, x, positionsAt(site, axis, step, operands.size() > 1 ? operands[1] : nullptr), step)};
   }
 
   Axis axis;
@@ -52,8 +53,9 @@ struct RopeSlice : Rope {
     TileBuilder &tiles = site.tiles();
     Type f32 = tiles.builder.getF32Type();
     Value x = operands[0]->tile(site, f32);
-    auto partner = [&] { return operands.size() > 1 ? operands[1]->tile(site, f32) : tiles.swapPairs(x); };
-    return {kernel::rotate(tiles, x, partner, of, positionsAt(site, axis, step), step)};
+    Source begin = step.positions() ? operands.back() : nullptr;
+    auto partner = [&] { return operands.size() > (begin ? 2 : 1) ? operands[1]->tile(site, f32) : tiles.swapPairs(x); };
+    return {kernel::rotate(tiles, x, partner, of, positionsAt(site, axis, step, begin), step)};
   }
 
   kernel::ColumnsOf of;

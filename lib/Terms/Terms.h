@@ -27,8 +27,12 @@ TermPtr qkNorm(double epsilon, bool l2 = false);
 TermPtr elu1();
 /// (x): max(x, 0).
 TermPtr relu();
-/// (x): relu(x) times sine and cosine of π i / 2M for the positions i of `axis`, from 1 on: two tiles.
+/// (x) or (x, position of token 0): relu(x) times sine and cosine of π i / 2M for the positions i of `axis`, from 1 on: two tiles.
 TermPtr cosformer(Axis axis, int64_t maxPosition);
+/// (begin [1] of i32) or (): begin + tokens.
+TermPtr advanced(fusion::Index tokens);
+/// Positions [T] that count on from `begin` [1] of i32.
+mlir::Value goingOn(const fusion::TileSite &site, mlir::Value positions, const fusion::Source &begin);
 /// (x), or (|x|²) [T]: |x| of each row; with `powerOfTwo` the power of two next to it, which loses nothing of what is divided by it, and
 /// 0 of 0.
 TermPtr length(bool powerOfTwo);
@@ -80,9 +84,10 @@ TermPtr lowered();
 TermPtr blocks();
 /// (x): some of its tiles.
 TermPtr select(llvm::ArrayRef<unsigned> which);
-/// (x): x rotated by its positions, those of `axis`.
+/// (x) or (x, position of token 0): x rotated by its positions, those of `axis`.
 TermPtr rope(Axis axis, const kernel::TokenStep &step);
-/// (x) or, where the pairs are halves of rows, (x, the others of the pairs): the same of some columns of whole rows.
+/// (x) or, where the pairs are halves of rows, (x, the others of the pairs), and the position of token 0 behind them if the step has
+/// them in memory: the same of some columns of whole rows.
 TermPtr ropeSlice(Axis axis, const kernel::TokenStep &step, kernel::ColumnsOf of);
 /// (x, bias): x + bias in each row of `axis`, 0 where a row does not exist.
 TermPtr addBias(Axis axis);
@@ -222,6 +227,11 @@ StreamedPtr erasedSums(int64_t features, int64_t width, bool decays = true);
 TermPtr writtenState(fusion::Representation representation);
 /// (state of `state`): its sums times 2^stateOffset (LogPairs.h).
 TermPtr withOffset();
+/// (M, z, S) of sums whose rows are e^M times what they hold, of m^{-1/2} times the features: in units 2^M of the features themselves. A
+/// feature whose z is 0 has none, whatever its M is.
+TermPtr givenUnits(int64_t features);
+/// The other way round, of sums times 2^stateOffset if `offset`. Scales are whole numbers: they keep all their digits.
+TermPtr scalesOfUnits(int64_t features, bool offset);
 
 /// (a, state of featureSums, w, v, …): a S + w v and, of a state that has z, a z + w 1. What the state gives is computed first, then what stands behind v is
 /// read in its order, then w: how many registers are live at once depends on it.

@@ -35,8 +35,19 @@ attune_status checkItself(const Given &given, uint32_t output, const Footprint &
               given.place.library, given.place.function, given.tensor(output).name);
 }
 
+/// Whether the output lies where this input does, element by element, and may.
+bool inPlace(const Given &given, uint32_t output, uint32_t other) {
+  if (given.tensor(output).in_place_of != other + 1)
+    return false;
+  SlotView a = view(given.arguments, given.descriptor, output), b = view(given.arguments, given.descriptor, other);
+  bool same = a.data() == b.data();
+  for (uint32_t dim = 0; dim < a.rank; ++dim)
+    same &= a.size(dim) <= 1 || a.stride(dim) == b.stride(dim);
+  return same;
+}
+
 attune_status checkOther(const Given &given, uint32_t output, const Footprint &footprint, uint32_t other) {
-  if (!overlap(footprint, given.footprint(other)))
+  if (!overlap(footprint, given.footprint(other)) || inPlace(given, output, other))
     return ATTUNE_OK;
   return fail(ATTUNE_ERROR_ARGUMENT,
               "%s_%s: argument '%s': expected memory of its own, but got memory of argument '%s', which is %s while the "

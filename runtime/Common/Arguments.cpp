@@ -90,14 +90,18 @@ attune_status checkElements(attune_rt_handle &handle, const Place &place, const 
   const attune_rt_descriptor &descriptor = *handle.descriptor;
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
     const attune_rt_tensor &tensor = descriptor.tensors[i];
-    uint32_t kinds = ATTUNE_RT_KEY_LENGTHS | ATTUNE_RT_OFFSETS | ATTUNE_RT_KEY_OFFSETS;
+    uint32_t kinds = ATTUNE_RT_KEY_LENGTHS | ATTUNE_RT_OFFSETS | ATTUNE_RT_KEY_OFFSETS | ATTUNE_RT_POSITIONS;
     if (!isGiven(tensor) || !(tensor.flags & kinds) || tensor.rank != 1)
       continue;
     SlotView numbers = view(arguments, descriptor, i);
     if (!numbers.present())
       continue;
     const Binding &binding = arguments.binding;
-    attune_status status = tensor.flags & ATTUNE_RT_KEY_LENGTHS ? checkKeyLengths(place, tensor, numbers, binding.keys()) : ATTUNE_OK;
+    attune_status status = ATTUNE_OK;
+    if (tensor.flags & ATTUNE_RT_KEY_LENGTHS)
+      status = checkKeyLengths(place, tensor, numbers, binding.keys());
+    if (!status && tensor.flags & ATTUNE_RT_POSITIONS)
+      status = checkPositions(place, tensor, numbers, binding.queries());
     if (!status && tensor.flags & ATTUNE_RT_OFFSETS)
       status = checkOffsets(place, tensor, numbers, binding.queries());
     if (!status && tensor.flags & ATTUNE_RT_KEY_OFFSETS)

@@ -121,6 +121,19 @@ attune_status attune::rt::checkOffsets(const Place &place, const attune_rt_tenso
   return ATTUNE_OK;
 }
 
+attune_status attune::rt::checkPositions(const Place &place, const attune_rt_tensor &tensor, const SlotView &view, int64_t tokens) {
+  for (int64_t entry = 0; entry < view.size(0); ++entry) {
+    int32_t position = elementAt<int32_t>(view, entry * view.stride(0));
+    if (position < 0 || (tokens > 0 && position > tensor.bound - tokens))
+      return fail(ATTUNE_ERROR_ARGUMENT,
+                  "%s_%s: argument '%s': expected positions in 0 ... %lld (with the %lld tokens of this run at most %lld), but got %d "
+                  "at entry %lld; start a new sequence, or compile for a larger max_position",
+                  place.library, place.function, tensor.name, static_cast<long long>(tensor.bound - tokens),
+                  static_cast<long long>(tokens), static_cast<long long>(tensor.bound), position, static_cast<long long>(entry));
+  }
+  return ATTUNE_OK;
+}
+
 attune_status attune::rt::checkParameterValues(const Place &place, const attune_rt_tensor &tensor,
                                                const SlotView &view, int64_t elements) {
   if (tensor.flags & ATTUNE_RT_SIGNS)

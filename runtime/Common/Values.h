@@ -18,6 +18,9 @@ attune_status checkKeyLengths(const Place &place, const attune_rt_tensor &tensor
 /// Offsets rise from 0 to `tokens`.
 attune_status checkOffsets(const Place &place, const attune_rt_tensor &tensor, const SlotView &view, int64_t tokens);
 
+/// Each position leaves room for so many tokens behind it.
+attune_status checkPositions(const Place &place, const attune_rt_tensor &tensor, const SlotView &view, int64_t tokens);
+
 /// The elements of a row-major parameter are what its flags say.
 attune_status checkParameterValues(const Place &place, const attune_rt_tensor &tensor, const SlotView &view,
                                    int64_t elements);

@@ -145,8 +145,19 @@ TEST(Apart, OutputsAndInputs) {
   EXPECT_EQ(saidOf([](Case &c) { c.o.tensor.data = c.keyLengths.data() - 2 * 4 * 6 * 5 + 1; }),
             shares("o", "key_lengths", "read"));
   EXPECT_EQ(saidOf([](Case &c) { c.lse.tensor.data = c.q.data() + 4; }), shares("lse", "q", "read"));
-  EXPECT_EQ(saidOf([](Case &c) { c.finalState.tensor.data = c.initialState.data(); }),
+}
+
+/// A final state may lie where the initial one does, element by element.
+TEST(Apart, InPlace) {
+  EXPECT_EQ(saidOf([](Case &c) { c.finalState.tensor.data = c.initialState.data(); }), "");
+  EXPECT_EQ(saidOf([](Case &c) { c.finalState.tensor.data = c.initialState.data() + 1; }), shares("final_state", "initial_state", "read"));
+  EXPECT_EQ(saidOf([](Case &c) {
+              c.finalState.tensor.data = c.initialState.data();
+              c.finalState.strides = {15, 30, 5, 1}; // head 1 of entry 0 is head 0 of entry 1
+              c.finalState.tensor.strides = c.finalState.strides.data();
+            }),
             shares("final_state", "initial_state", "read"));
+  EXPECT_EQ(saidOf([](Case &c) { c.finalState.tensor.data = c.v.data(); }), shares("final_state", "v", "read"));
 }
 
 TEST(Apart, OutputsAndOutputs) {

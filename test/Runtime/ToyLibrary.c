@@ -134,7 +134,7 @@ static const attune_rt_tensor tensors[] = {
     {"o", ATTUNE_RT_OUTPUT, ATTUNE_RT_F32, 4, 0, ATTUNE_RT_EMPTY_ZERO, 0, {B, 4, NQ, 5, 0, 0}, 0},
     {"initial_state", ATTUNE_RT_OPTIONAL_INPUT, ATTUNE_RT_F32, 4, 0, 0, 0, {B, 2, 3, 5, 0, 0}, 0},
     {"lse", ATTUNE_RT_OPTIONAL_OUTPUT, ATTUNE_RT_F32, 3, 0, ATTUNE_RT_EMPTY_MINUS_INFINITY, 0, {B, 4, NQ, 0, 0, 0}, 0},
-    {"final_state", ATTUNE_RT_OPTIONAL_OUTPUT, ATTUNE_RT_F32, 4, 0, ATTUNE_RT_EMPTY_ZERO, 0, {B, 2, 3, 5, 0, 0}, 0}};
+    {"final_state", ATTUNE_RT_OPTIONAL_OUTPUT, ATTUNE_RT_F32, 4, 0, ATTUNE_RT_EMPTY_ZERO, 6, {B, 2, 3, 5, 0, 0}, 0}};
 
 const attune_rt_descriptor toy_descriptor = {sizeof(attune_rt_descriptor),
                                              ATTUNE_RT_DESCRIPTOR_VERSION,

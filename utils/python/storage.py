@@ -2,7 +2,7 @@
 
 import numpy as np
 
-DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
+DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16, "i32": np.int32}
 
 
 def bf16_bits(x):

@@ -46,6 +46,10 @@ namespace attune::attn {
 std::pair<mlir::Value, mlir::Value> buildFeatures(mlir::OpBuilder &builder, KernelOp op);
 /// The values as they enter the state.
 mlir::Value buildWritten(mlir::OpBuilder &builder, KernelOp op);
+/// The causal sums of features a and b, from the op's initial state on.
+CausalReadoutOp buildCausalReadout(mlir::OpBuilder &builder, KernelOp op, mlir::Value a, mlir::Value b, ExecutionAttr execution);
+/// Those of these values that the op gives as its final state.
+llvm::SmallVector<mlir::Value> finalStates(KernelOp op, mlir::Value state, mlir::Value sum, mlir::Value scale);
 /// Whether the weight of a pair is a product of features times a number: not if every feature decays in its own way, nor if keys
 /// erase others.
 bool hasPairs(KernelOp op);

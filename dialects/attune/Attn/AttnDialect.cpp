@@ -42,6 +42,61 @@ static void printRoles(OpAsmPrinter &printer, Operation *, ArrayAttr roles) {
   printer << ']';
 }
 
+/// S, z and M of a state: each stands behind those before it, and may be missing with those behind it.
+using OptionalOperand = std::optional<OpAsmParser::UnresolvedOperand>;
+
+/// initial(%s, %z, %m : type, type, type)
+static ParseResult parseInitial(OpAsmParser &parser, OptionalOperand &state, OptionalOperand &sum, OptionalOperand &scale,
+                                Type &stateType, Type &sumType, Type &scaleType) {
+  if (failed(parser.parseOptionalKeyword("initial")))
+    return success();
+  SMLoc place = parser.getCurrentLocation();
+  SmallVector<OpAsmParser::UnresolvedOperand, 3> operands;
+  SmallVector<Type, 3> types;
+  if (parser.parseLParen() || parser.parseOperandList(operands) || parser.parseColonTypeList(types) || parser.parseRParen())
+    return failure();
+  if (operands.empty() || operands.size() > 3 || types.size() != operands.size())
+    return parser.emitError(place) << "expected 1 to 3 values of an initial state, each with its type, but got " << operands.size()
+                                   << " with " << types.size();
+  OptionalOperand *all[] = {&state, &sum, &scale};
+  Type *allTypes[] = {&stateType, &sumType, &scaleType};
+  for (auto [number, operand, type] : llvm::enumerate(operands, types))
+    *all[number] = operand, *allTypes[number] = type;
+  return success();
+}
+
+static void printInitial(OpAsmPrinter &printer, Operation *, Value state, Value sum, Value scale, Type, Type, Type) {
+  if (!state)
+    return;
+  SmallVector<Value, 3> given{state};
+  for (Value value : {sum, scale})
+    if (value)
+      given.push_back(value);
+  printer << "initial(" << given << " : " << ValueRange(given).getTypes() << ")";
+}
+
+/// , final type, type, type
+static ParseResult parseFinal(OpAsmParser &parser, Type &state, Type &sum, Type &scale) {
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  if (parser.parseKeyword("final") || parser.parseType(state))
+    return failure();
+  for (Type *type : {&sum, &scale})
+    if (failed(parser.parseOptionalComma()))
+      return success();
+    else if (parser.parseType(*type))
+      return failure();
+  return success();
+}
+
+static void printFinal(OpAsmPrinter &printer, Operation *, Type state, Type sum, Type scale) {
+  if (state)
+    printer << ", final " << state;
+  for (Type type : {sum, scale})
+    if (type)
+      printer << ", " << type;
+}
+
 #include "attune/Attn/AttnDialect.cpp.inc"
 #include "attune/Attn/AttnEnums.cpp.inc"
 #include "attune/Attn/AttnInterfaces.cpp.inc"

@@ -23,7 +23,10 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
     * `parameter` is what the map reads: omega or focus.
     * `window`: a query sees the keys of its own block alone.
     * `initial` state (S₀, z₀): a causal op continues a sequence; φ(q_i)ᵀS₀ and φ(q_i)ᵀz₀ are added to numerator and
-      denominator. `final` state, if asked for: S₀ + Σ_j φ(k_j) v_jᵀ and z₀ + Σ_j φ(k_j).
+      denominator. `final` state, if asked for: S₀ + Σ_j φ(k_j) v_jᵀ and z₀ + Σ_j φ(k_j). Without a denominator z₀ and z need not be
+      there. A third of each, M₀ and M, says that the states stand rescaled: row f is e^{M_f} times what S and z hold, of features
+      without a stabilizer; of a row of zeros M says nothing. Which M it is the op leaves open.
+    * `position`: the place of each entry's first token, 0 if it is not given: `cosformer` counts on from there.
     * `denominator` `none`: o_i = Σ_j ⟨φ(q_i), φ(k_j)⟩ v_j.
     * `decay` (g): each key t that exists multiplies the state by e^{g_t} before it enters it, so that key j counts
       e^{g_{j+1} + … + g_i} times for query i; so does its part of the denominator, and initial states. g_t is a number of the
@@ -50,13 +53,15 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
     * A58: `erase` [batch, F, n] or [batch, F, n, m], only with causal and `denominator` `none`, without window, and with the maps
       `identity`, `elu1` and `relu`;
     * A9: causal only with n = N (checked here when both are static, else when the kernel runs);
-    * A10: states are [batch, heads of φ(K), m, dv] and [batch, heads of φ(K), m] of f32, both or neither;
+    * A10: states are [batch, heads of φ(K), m, dv] and [batch, heads of φ(K), m] of f32, both or neither, or the first alone
+      where nothing divides;
     * A11: initial states only with causal;
+    * A65: M₀ and M are [batch, heads of φ(K), m] of f32, with S and z, and with `favor` where its stabilizer cancels;
+    * A66: position is [batch], with `cosformer` and causal;
     * A21: omega is [1 or H, m, d], focus is [H, d]; maps without a parameter have none;
     * A22: E and F both or neither, [W, k, N] and [W', k, N]; W and W' divide G; with them no causal, no
       window and no states;
-    * A23: states without window, and with `favor` only if its stabilizer is no maximum over keys; initial states not with
-      `cosformer`, which would have to know the place of the first token;
+    * A23: states without window, and with `favor` only if its stabilizer is no maximum over keys;
     * A24: causal with the stabilizers `max` and `projection` only where they cancel (else they would leak the future);
     * A25: `max_position` of `cosformer` is at least n and N.
 
@@ -71,18 +76,21 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
                        Optional<Attn_Parameter>:$parameter, Optional<Attn_Parameter>:$compress_key,
                        Optional<Attn_Parameter>:$compress_value, Optional<Attn_Decay>:$decay,
                        Optional<Attn_Gate>:$erase, Optional<Attn_Gate>:$write,
+                       Optional<Attn_F32x3>:$initial_scale, Optional<Attn_Lengths>:$position,
                        Attn_FeatureMapAttr:$feature_map, Attn_DenominatorAttr:$denominator, UnitAttr:$causal,
                        OptionalAttr<Attn_WindowAttr>:$window);
-  let results = (outs Attn_Tokens:$output, Optional<Attn_F32x4>:$final_state, Optional<Attn_F32x3>:$final_sum);
+  let results = (outs Attn_Tokens:$output, Optional<Attn_F32x4>:$final_state, Optional<Attn_F32x3>:$final_sum,
+                      Optional<Attn_F32x3>:$final_scale);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     (`parameter` `(` $parameter^ `:` type($parameter) `)`)?
     (`compress` `(` $compress_key^ `,` $compress_value `:` type($compress_key) `,` type($compress_value) `)`)?
-    (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)?
+    custom<Initial>($initial_state, $initial_sum, $initial_scale, type($initial_state), type($initial_sum), type($initial_scale))
+    (`position` `(` $position^ `:` type($position) `)`)?
     (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)?
     (`write` `(` $write^ `:` type($write) `)`)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($output)
-    (`,` `final` type($final_state)^ `,` type($final_sum))?
+    custom<Final>(type($final_state), type($final_sum), type($final_scale))
   }];
   let hasVerifier = 1;
 }
@@ -99,13 +107,15 @@ def Attn_MapOp : Attn_ExecutableOp<"map", ["values = materialized"], [AttrSizedO
     `keys` says which side's stabilizer `favor` takes; `shift` is c where that is a maximum over the keys
     (`attn.key_maximum`); features of a token that does not exist are 0 whatever it and the shift are. A parameter with one
     row a query head maps each of the source's G heads for every query head that reads it: the result has H heads, and
-    head h is of head ⌊h·G/H⌋. Else it has the heads of the source.
+    head h is of head ⌊h·G/H⌋. Else it has the heads of the source. `position` says at which place `cosformer` finds token 0 of
+    each entry, else at 0.
 
     Constraints: A3, A25 (of the source's tokens);
     * A12: the result is [batch, heads, tokens, m] of f32 with the map's number of features m;
     * A21: omega is [1 or H, m, d], focus is [H, d] with H a multiple of the source's heads; maps without a parameter have
       none;
-    * A26: a shift [batch, heads of the result] with `favor`, `keys` and the stabilizers `max` and `projection`, else none.
+    * A26: a shift [batch, heads of the result] with `favor`, `keys` and the stabilizers `max` and `projection`, else none;
+    * A67: position is [batch], with `cosformer`.
 
     ```mlir
     %phi = attn.map %k lengths(%l : tensor<2xi32>) {feature_map = #attn.feature_map<elu1>}
@@ -113,13 +123,15 @@ def Attn_MapOp : Attn_ExecutableOp<"map", ["values = materialized"], [AttrSizedO
     ```
   }];
   let arguments = (ins Attn_Tokens:$source, Optional<Attn_Lengths>:$lengths, Optional<Attn_Parameter>:$parameter,
-                       Optional<Attn_F32x2>:$shift, Attn_FeatureMapAttr:$feature_map, UnitAttr:$keys,
+                       Optional<Attn_F32x2>:$shift, Optional<Attn_Lengths>:$position,
+                       Attn_FeatureMapAttr:$feature_map, UnitAttr:$keys,
                        OptionalAttr<Attn_ExecutionAttr>:$execution);
   let results = (outs Attn_F32x4:$result);
   let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
     $source (`lengths` `(` $lengths^ `:` type($lengths) `)`)? (`parameter` `(` $parameter^ `:` type($parameter) `)`)?
-    (`shift` `(` $shift^ `:` type($shift) `)`)? attr-dict `:` type($source) `->` type($result)
+    (`shift` `(` $shift^ `:` type($shift) `)`)? (`position` `(` $position^ `:` type($position) `)`)? attr-dict
+    `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -338,8 +350,9 @@ def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", 
     a schedule, not part of the function.
     `decay`: each key that exists multiplies state and sum by e^{decay} before it enters them, as in `attn.kernel`. `erase`:
     it takes what stands under it, as there, of a state that it enters with v_j as it is; the denominators say nothing then.
+    `scale` (M), and a third initial one: states stand rescaled, as in `attn.kernel`.
 
-    Constraints: A3, A9, A10; A51: decay [F], [batch, F, n] or [batch, F, n, m]; A59: erase [batch, F, n] or
+    Constraints: A3, A9, A10; A68: scales are [batch, F, m] of f32, and if there is an initial one, so is the other; A51: decay [F], [batch, F, n] or [batch, F, n, m]; A59: erase [batch, F, n] or
     [batch, F, n, m], and then not grouped; A18: query features [batch, H, n, m], key features [batch, F, n, m], value [batch, G, n, dv],
     numerator [batch, H, n, dv], denominator [batch, H, n], states of F heads; G divides F, F divides H; A55: not
     both executions, since the chunks of a group follow one another in one program.
@@ -353,15 +366,38 @@ def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", 
   let arguments = (ins Attn_F32x4:$query_features, Attn_F32x4:$key_features, Attn_Tokens:$value,
                        Optional<Attn_Lengths>:$lengths, Optional<Attn_F32x4>:$initial_state,
                        Optional<Attn_F32x3>:$initial_sum, Optional<Attn_Decay>:$decay, Optional<Attn_Gate>:$erase,
-                       OptionalAttr<Attn_ExecutionAttr>:$execution);
-  let results = (outs Attn_F32x4:$numerator, Attn_F32x3:$denominator, Attn_F32x4:$state, Attn_F32x3:$sum);
+                       Optional<Attn_F32x3>:$initial_scale, OptionalAttr<Attn_ExecutionAttr>:$execution);
+  let results = (outs Attn_F32x4:$numerator, Attn_F32x3:$denominator, Attn_F32x4:$state, Attn_F32x3:$sum,
+                      Optional<Attn_F32x3>:$scale);
   let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
     $query_features `,` $key_features `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
-    (`initial` `(` $initial_state^ `,` $initial_sum `:` type($initial_state) `,` type($initial_sum) `)`)?
+    custom<Initial>($initial_state, $initial_sum, $initial_scale, type($initial_state), type($initial_sum), type($initial_scale))
     (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)? attr-dict
     `:` type($query_features) `,` type($key_features) `,` type($value)
-    `->` type($numerator) `,` type($denominator) `,` type($state) `,` type($sum)
+    `->` type($numerator) `,` type($denominator) `,` type($state) `,` type($sum) (`,` type($scale)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_AdvanceOp : Attn_Op<"advance", [AttrSizedOperandSegments]> {
+  let summary = "How many tokens there were up to the end of these";
+  let description = [{
+        result[b] = position[b] + min(lengths[b], N)     0 for a position that is not given, N for lengths
+
+    with N tokens of each entry, [batch, heads, N, width] or [batch, N, D].
+
+    Constraints: A3; A69: position and result are [batch].
+
+    ```mlir
+    %p = attn.advance %k position(%p0 : tensor<2xi32>) lengths(%l : tensor<2xi32>) : tensor<2x4x200x64xbf16> -> tensor<2xi32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[Attn_Tokens, Attn_Model]>:$tokens, Optional<Attn_Lengths>:$position, Optional<Attn_Lengths>:$lengths);
+  let results = (outs Attn_Lengths:$result);
+  let assemblyFormat = [{
+    $tokens (`position` `(` $position^ `:` type($position) `)`)? (`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict
+    `:` type($tokens) `->` type($result)
   }];
   let hasVerifier = 1;
 }

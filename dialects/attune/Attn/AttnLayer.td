@@ -62,7 +62,7 @@ def Attn_RopeOp : Attn_Op<"rope", [Attn_UsefulOperationsInterface, AllShapesMatc
     Rotates the pairs (2i, 2i + 1) of each token, or (i, i + d/2) with `half`, by position · base^{−2i/d}
     ("RoFormer"): (a, b) becomes (a cos θ − b sin θ, b cos θ + a sin θ). Token t is at position t, and with
     `aligned` %keys at t + N − n where N is the number of tokens of that value: the last query sits at the last key, and
-    positions may be negative.
+    positions may be negative. `aligned` to a tensor [batch], it is at t + that of its entry.
 
     Constraints: A42: the width is even, base is finite and > 0; aligned has the source's batch.
 
@@ -71,7 +71,7 @@ def Attn_RopeOp : Attn_Op<"rope", [Attn_UsefulOperationsInterface, AllShapesMatc
     ```
   }];
   let hasVerifier = 1;
-  let arguments = (ins Attn_Tokens:$source, Optional<Attn_Tokens>:$aligned, F64Attr:$base, UnitAttr:$half);
+  let arguments = (ins Attn_Tokens:$source, Optional<AnyTypeOf<[Attn_Tokens, Attn_Lengths]>>:$aligned, F64Attr:$base, UnitAttr:$half);
   let results = (outs Attn_Tokens:$result);
   let assemblyFormat = [{
     $source (`aligned` `(` $aligned^ `:` type($aligned) `)`)? attr-dict `:` type($source) `->` type($result)

@@ -17,7 +17,7 @@ SmallVector<Value> EffattOp::decompose(OpBuilder &builder) {
   ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
   auto softmax = FeatureMapAttr::get(builder.getContext(), FeatureKind::Softmax);
   Value a = MapOp::create(builder, loc, f32Of(builder, q), getQuery(), /*lengths=*/Value(), /*parameter=*/Value(),
-                          /*shift=*/Value(), softmax, /*keys=*/UnitAttr(), /*execution=*/{});
+                          /*shift=*/Value(), /*position=*/Value(), softmax, /*keys=*/UnitAttr(), /*execution=*/{});
   Value b = SequenceSoftmaxOp::create(builder, loc, f32Of(builder, k), getKey(), getLengths());
   auto state = StateOp::create(builder, loc, f32Of(builder, {k[0], k[1], k[3], v[3]}),
                                f32Of(builder, {k[0], k[1], k[3]}), b, getValue(), getLengths());

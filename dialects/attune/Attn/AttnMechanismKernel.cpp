@@ -23,6 +23,8 @@ static FeatureMapAttr effectiveMap(KernelOp op) {
     return map;
   if (op.getCompressKey())
     return map.withStabilizer(Stabilizer::None);
+  if (op.getInitialScale() || op.getFinalScale())
+    return map.withStabilizer(Stabilizer::None);
   bool hasStates = op.getInitialState() || op.getFinalState();
   bool cancels = !hasStates && map.stabilizerCancels(op.getDenominator());
   return cancels ? map.withStabilizer(Stabilizer::Constant) : map;
@@ -36,13 +38,13 @@ std::pair<Value, Value> attune::attn::buildFeatures(OpBuilder &builder, KernelOp
     return f32Of(builder, {x[0], mappedHeads(x[1], op.getParameter()), x[2], map.getFeatures(x[3])});
   };
   Value query = MapOp::create(builder, loc, typeOf(op.getQuery()), op.getQuery(), /*lengths=*/Value(),
-                              op.getParameter(), /*shift=*/Value(), map, /*keys=*/UnitAttr(), /*execution=*/{});
+                              op.getParameter(), /*shift=*/Value(), op.getPosition(), map, /*keys=*/UnitAttr(), /*execution=*/{});
   Type keyType = typeOf(op.getKey());
   Value shift;
   if (map.hasMaximumOverKeys())
     shift = KeyMaximumOp::create(builder, loc, f32Of(builder, cast<RankedTensorType>(keyType).getShape().take_front(2)),
                                  op.getKey(), op.getLengths(), op.getParameter(), map);
-  Value key = MapOp::create(builder, loc, keyType, op.getKey(), op.getLengths(), op.getParameter(), shift, map,
+  Value key = MapOp::create(builder, loc, keyType, op.getKey(), op.getLengths(), op.getParameter(), shift, op.getPosition(), map,
                             builder.getUnitAttr(), /*execution=*/{});
   // With a denominator a key counts w times in both sums.
   if (op.getWrite() && !op.getDenominator().getNone())
@@ -71,7 +73,7 @@ bool attune::attn::hasPairs(KernelOp op) {
 namespace {
 /// Numerator, denominator and the state after the last token.
 struct Readout {
-  Value numerator, denominator, state, sum;
+  Value numerator, denominator, state, sum, scale;
 };
 } // namespace
 
@@ -82,18 +84,31 @@ static Readout readState(OpBuilder &builder, Location loc, Value a, Value b, Val
                                f32Of(builder, {k[0], k[1], k[3]}), b, value, lengths);
   auto readout = ReadoutOp::create(builder, loc, f32Of(builder, {q[0], q[1], q[2], v[3]}),
                                    f32Of(builder, q.drop_back()), a, state.getState(), state.getSum(), /*execution=*/{});
-  return {readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum()};
+  return {readout.getNumerator(), readout.getDenominator(), state.getState(), state.getSum(), Value()};
+}
+
+CausalReadoutOp attune::attn::buildCausalReadout(OpBuilder &builder, KernelOp op, Value a, Value b, ExecutionAttr execution) {
+  Value value = buildWritten(builder, op);
+  ArrayRef<int64_t> q = shapeOf(a), k = shapeOf(b), v = shapeOf(value);
+  RankedTensorType sum = f32Of(builder, {k[0], k[1], k[3]});
+  bool scaled = op.getInitialScale() || op.getFinalScale();
+  return CausalReadoutOp::create(builder, op.getLoc(), f32Of(builder, {q[0], q[1], q[2], v[3]}), f32Of(builder, q.drop_back()),
+                                 f32Of(builder, {k[0], k[1], k[3], v[3]}), sum, scaled ? sum : Type(), a, b, value, op.getLengths(),
+                                 op.getInitialState(), op.getInitialSum(), op.getDecay(), op.getErase(), op.getInitialScale(),
+                                 execution);
 }
 
 static Readout readCausally(OpBuilder &builder, KernelOp op, Value a, Value b) {
-  Value value = buildWritten(builder, op);
-  ArrayRef<int64_t> q = shapeOf(a), k = shapeOf(b), v = shapeOf(value);
-  auto readout = CausalReadoutOp::create(builder, op.getLoc(), f32Of(builder, {q[0], q[1], q[2], v[3]}),
-                                         f32Of(builder, q.drop_back()), f32Of(builder, {k[0], k[1], k[3], v[3]}),
-                                         f32Of(builder, {k[0], k[1], k[3]}), a, b, value, op.getLengths(),
-                                         op.getInitialState(), op.getInitialSum(), op.getDecay(), op.getErase(),
-                                         /*execution=*/{});
-  return {readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum()};
+  CausalReadoutOp readout = buildCausalReadout(builder, op, a, b, /*execution=*/{});
+  return {readout.getNumerator(), readout.getDenominator(), readout.getState(), readout.getSum(), readout.getScale()};
+}
+
+SmallVector<Value> attune::attn::finalStates(KernelOp op, Value state, Value sum, Value scale) {
+  SmallVector<Value> results;
+  for (auto [result, value] : {std::pair(op.getFinalState(), state), std::pair(op.getFinalSum(), sum), std::pair(op.getFinalScale(), scale)})
+    if (result)
+      results.push_back(value);
+  return results;
 }
 
 /// With an initial or a final state, and where weights of pairs are no products: causal readout, or state and readout.
@@ -103,8 +118,7 @@ static SmallVector<Value> decomposeWithState(OpBuilder &builder, KernelOp op, Va
   Value denominator = op.getDenominator().getNone() ? Value() : readout.denominator;
   SmallVector<Value> results{NormalizeOp::create(builder, op.getLoc(), op.getOutput().getType(), readout.numerator,
                                                  denominator, op.getDenominatorAttr())};
-  if (op.getFinalState())
-    results.append({readout.state, readout.sum});
+  llvm::append_range(results, finalStates(op, readout.state, readout.sum, readout.scale));
   return results;
 }
 

@@ -47,9 +47,9 @@ mlir::LogicalResult checkPositive(mlir::Operation *op, llvm::StringRef what, con
 /// A9: as many queries as keys.
 mlir::LogicalResult checkCausal(mlir::Operation *op, int64_t queries, int64_t keys);
 
-/// A10: a state is [batch, heads, m, dv] and its sum [batch, heads, m].
-mlir::LogicalResult checkState(mlir::Operation *op, mlir::Value state, mlir::Value sum, int64_t batch, int64_t heads,
-                               int64_t features, int64_t width);
+/// A10: a state is of that shape, [batch, heads, m, dv], and its sum [batch, heads, m], which is there unless nothing `divides`.
+mlir::LogicalResult checkState(mlir::Operation *op, mlir::Value state, mlir::Value sum, llvm::ArrayRef<int64_t> shape,
+                               bool divides = true);
 
 /// A20: the blocks of a window, if there is one, fill the sequence.
 /// `last` of an op with `causal` and `window` (A62).

@@ -33,13 +33,35 @@ static LogicalResult checkCompress(KernelOp op) {
   return success();
 }
 
-/// A10, A11, A23.
+/// A65: what rows of states stand in.
+static LogicalResult checkScale(KernelOp op, Value scale, Value sum, int64_t batch, int64_t heads, int64_t features) {
+  if (!scale)
+    return success();
+  if (!sum || !op.getFeatureMap().isFavor() || !op.getFeatureMap().stabilizerCancels(op.getDenominator()))
+    return op.emitOpError() << "expected scales with a state and its sum, and with favor where its stabilizer cancels";
+  return checkShape(op, "scale", scale.getType(), {batch, heads, features});
+}
+
+/// A66: the places of the first tokens.
+static LogicalResult checkPosition(KernelOp op) {
+  if (!op.getPosition())
+    return success();
+  if (op.getFeatureMap().getKind() != FeatureKind::Cosformer || !op.getCausal())
+    return op.emitOpError() << "expected causal cosformer with a position, but got "
+                            << stringifyFeatureKind(op.getFeatureMap().getKind()) << (op.getCausal() ? "" : " that is not causal");
+  return checkShape(op, "position", op.getPosition().getType(), {shapeOf(op.getQuery())[0]});
+}
+
+/// A10, A11, A23, A65.
 static LogicalResult checkStates(KernelOp op) {
   ArrayRef<int64_t> q = shapeOf(op.getQuery()), k = shapeOf(op.getKey()), v = shapeOf(op.getValue());
   FeatureMapAttr map = op.getFeatureMap();
   int64_t features = map.getFeatures(q[3]), heads = mappedHeads(k[1], op.getParameter());
-  if (failed(checkState(op, op.getInitialState(), op.getInitialSum(), q[0], heads, features, v[3])) ||
-      failed(checkState(op, op.getFinalState(), op.getFinalSum(), q[0], heads, features, v[3]))) // A10
+  bool divides = !op.getDenominator().getNone();
+  if (failed(checkState(op, op.getInitialState(), op.getInitialSum(), {q[0], heads, features, v[3]}, divides)) ||
+      failed(checkState(op, op.getFinalState(), op.getFinalSum(), {q[0], heads, features, v[3]}, divides)) || // A10
+      failed(checkScale(op, op.getInitialScale(), op.getInitialSum(), q[0], heads, features)) ||
+      failed(checkScale(op, op.getFinalScale(), op.getFinalSum(), q[0], heads, features))) // A65
     return failure();
   if (op.getInitialState() && !op.getCausal()) // A11
     return op.emitOpError() << "expected causal with an initial state";
@@ -50,8 +72,6 @@ static LogicalResult checkStates(KernelOp op) {
   if (map.hasMaximumOverKeys()) // A23
     return op.emitOpError() << "expected the stabilizer constant or none with states, but got "
                             << stringifyStabilizer(map.getStabilizer());
-  if (op.getInitialState() && map.getKind() == FeatureKind::Cosformer) // A23
-    return op.emitOpError() << "expected a feature map without positions with an initial state, but got cosformer";
   return success();
 }
 
@@ -104,7 +124,7 @@ LogicalResult KernelOp::verify() {
   if (failed(checkParameter(*this, map, getParameter(), q[3], q[1])) || failed(checkCompress(*this)) || // A21, A22
       failed(checkStates(*this)) || failed(checkWindow(*this, getWindowAttr(), q[2], k[2])) ||          // A20
       failed(checkPlaces(*this, map, q[2])) || failed(checkPlaces(*this, map, k[2])) ||                 // A25
-      failed(checkDecay(*this)) || failed(checkGates(*this)))                              // A48, A49, A57, A58
+      failed(checkDecay(*this)) || failed(checkGates(*this)) || failed(checkPosition(*this))) // A48, A49, A57, A58, A66
     return failure();
   bool cancels = map.stabilizerCancels(getDenominator());
   if (getCausal() && map.hasMaximumOverKeys() && !cancels) // A24
@@ -126,6 +146,10 @@ LogicalResult MapOp::verify() {
   if (failed(checkLengths(*this, getLengths(), x[0])) ||          // A3
       failed(checkMapParameter(*this, map, getParameter(), x)) || // A21
       failed(checkPlaces(*this, map, x[2])))                      // A25
+    return failure();
+  if (getPosition() && map.getKind() != FeatureKind::Cosformer) // A67
+    return emitOpError() << "expected cosformer with a position, but got " << stringifyFeatureKind(map.getKind());
+  if (getPosition() && failed(checkShape(*this, "position", getPosition().getType(), {x[0]}))) // A67
     return failure();
   int64_t heads = mappedHeads(x[1], getParameter());
   bool shifted = getKeys() && map.hasMaximumOverKeys();

@@ -33,7 +33,7 @@ LogicalResult RopeOp::verify() { // A42
   if (x[3] % 2 != 0)
     return emitOpError() << "expected an even width, but got " << x[3];
   if (getAligned() && !agree(shapeOf(getAligned())[0], x[0]))
-    return emitOpError() << "expected aligned tokens of " << x[0] << " batch entries, but got "
+    return emitOpError() << "expected what tokens are aligned to for " << x[0] << " batch entries, but got "
                          << shapeOf(getAligned())[0];
   return checkPositive(*this, "base", getBase());
 }

@@ -86,15 +86,14 @@ LogicalResult checks::checkLengths(Operation *op, Value lengths, int64_t batch) 
   return lengths ? checkShape(op, "lengths", lengths.getType(), {batch}) : success();
 }
 
-LogicalResult checks::checkState(Operation *op, Value state, Value sum, int64_t batch, int64_t heads, int64_t features,
-                                 int64_t width) {
-  if (static_cast<bool>(state) != static_cast<bool>(sum))
+LogicalResult checks::checkState(Operation *op, Value state, Value sum, ArrayRef<int64_t> shape, bool divides) {
+  if (static_cast<bool>(state) != static_cast<bool>(sum) && (divides || sum))
     return op->emitOpError() << "expected both a state and its sum, or neither";
   if (!state)
     return success();
-  if (failed(checkShape(op, "state", state.getType(), {batch, heads, features, width})))
+  if (failed(checkShape(op, "state", state.getType(), shape)))
     return failure();
-  return checkShape(op, "sum", sum.getType(), {batch, heads, features});
+  return sum ? checkShape(op, "sum", sum.getType(), shape.drop_back()) : success();
 }
 
 LogicalResult checks::checkPositive(Operation *op, StringRef what, const APFloat &value) {

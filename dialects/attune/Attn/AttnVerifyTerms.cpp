@@ -105,12 +105,12 @@ LogicalResult StateOp::verify() {
       failed(checkShape(*this, "value", getValue().getType(), {f[0], v[1], f[2], v[3]})) ||
       failed(checkHeads(*this, f[1], v[1]))) // A16
     return failure();
-  return checkState(*this, getState(), getSum(), f[0], f[1], f[3], v[3]); // A16
+  return checkState(*this, getState(), getSum(), {f[0], f[1], f[3], v[3]}); // A16
 }
 
 LogicalResult ReadoutOp::verify() {
   ArrayRef<int64_t> f = shapeOf(getFeatures()), s = shapeOf(getState());
-  if (failed(checkState(*this, getState(), getSum(), f[0], s[1], f[3], s[3])) ||
+  if (failed(checkState(*this, getState(), getSum(), {f[0], s[1], f[3], s[3]})) ||
       failed(checkHeads(*this, f[1], s[1])) ||
       failed(checkShape(*this, "numerator", getNumerator().getType(), {f[0], f[1], f[2], s[3]}))) // A17
     return failure();
@@ -121,6 +121,24 @@ LogicalResult ReadoutOp::verify() {
   return checkShape(*this, "denominator", getDenominator().getType(), {f[0], f[1], f[2]}); // A17
 }
 
+/// A68: what rows of states stand in.
+static LogicalResult checkScales(CausalReadoutOp op) {
+  if (op.getInitialScale() && (!op.getScale() || !op.getInitialSum()))
+    return op.emitOpError() << "expected an initial scale with a state, its sum and the scale after them";
+  ArrayRef<int64_t> sum = shapeOf(op.getSum());
+  if (op.getInitialScale() && failed(checkShape(op, "initial scale", op.getInitialScale().getType(), sum)))
+    return failure();
+  return op.getScale() ? checkShape(op, "scale", op.getScale().getType(), sum) : success();
+}
+
+LogicalResult AdvanceOp::verify() {
+  int64_t batch = shapeOf(getTokens())[0];
+  if (failed(checkLengths(*this, getLengths(), batch)) || // A3
+      (getPosition() && failed(checkShape(*this, "position", getPosition().getType(), {batch})))) // A69
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), {batch}); // A69
+}
+
 LogicalResult CausalReadoutOp::verify() {
   ArrayRef<int64_t> a = shapeOf(getQueryFeatures()), b = shapeOf(getKeyFeatures()), v = shapeOf(getValue());
   if (failed(checkLengths(*this, getLengths(), a[0])) || // A3
@@ -129,8 +147,9 @@ LogicalResult CausalReadoutOp::verify() {
       failed(checkHeads(*this, a[1], b[1])) || failed(checkHeads(*this, b[1], v[1])) ||              // A9, A18
       (getDecay() && failed(checkGate(*this, "decay", getDecay(), b, b[3], /*ofHeads=*/true))) ||    // A51
       (getErase() && failed(checkGate(*this, "erase", getErase(), b, b[3]))) ||                      // A59
-      failed(checkState(*this, getInitialState(), getInitialSum(), a[0], b[1], a[3], v[3])) ||
-      failed(checkState(*this, getState(), getSum(), a[0], b[1], a[3], v[3])) || // A10
+      failed(checkState(*this, getInitialState(), getInitialSum(), {a[0], b[1], a[3], v[3]}, /*divides=*/false)) ||
+      failed(checkState(*this, getState(), getSum(), {a[0], b[1], a[3], v[3]})) || // A10
+      failed(checkScales(*this)) ||                                                // A68
       failed(checkShape(*this, "numerator", getNumerator().getType(), {a[0], a[1], a[2], v[3]})))
     return failure();
   if (executionOf(*this).split && executionOf(*this).grouped) // A55

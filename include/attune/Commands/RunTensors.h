@@ -26,8 +26,8 @@ struct RunTensors {
   llvm::SmallVector<HostTensor *> all(const target::LibraryDescription &interface);
 };
 
-/// The tensors of a spec, from a folder or an archive, checked against it.
-llvm::Expected<RunTensors> readTensors(const Spec &spec, llvm::StringRef specPath, llvm::StringRef source);
+/// The tensors of a spec, from a folder or an archive, checked against it. Those that may be missing, and are, are left out, or `zeros`.
+llvm::Expected<RunTensors> readTensors(const Spec &spec, llvm::StringRef specPath, llvm::StringRef source, bool zeros = false);
 
 /// A tensor that a run reads. A negative size is an open one; without a type any will do.
 struct WantedTensor {

@@ -107,6 +107,12 @@ struct Mechanism {
   bool isKernel(FeatureMapKind map) const { return isKernel() && featureMap.kind == map; }
   /// Whether the logits have a scale.
   bool isScaled() const;
+  /// Whether a state stands beside a scale, since its features may be beyond the range of f32: those of favor where the stabilizer
+  /// cancels.
+  bool keepsStateRescaled() const {
+    bool guarded = featureMap.epsilon > 0 || denominator.bias > 0 || denominator.floor > 0;
+    return isKernel(FeatureMapKind::Favor) && !denominator.none && !guarded;
+  }
 };
 
 /// A mechanism and the query heads [firstHead, firstHead + heads) that it serves.
@@ -163,6 +169,8 @@ struct Spec {
   bool causal = false;
   bool keyLengths = false;
   bool lse = false;            // whether it is among the results
+  bool initialState = false;   // whether a run goes on from a state …
+  bool finalState = false;     // … and leaves one
   std::optional<double> scale; // absent: the mechanism's default
   std::optional<Projection> projection;
   std::optional<Rope> rope;
@@ -176,6 +184,7 @@ struct Spec {
   /// The path "" is the spec itself.
   llvm::StringMap<FieldPlace> places;
 
+  bool hasState() const { return initialState || finalState; }
   int64_t headsPerKvHead() const { return heads / kvHeads; }
   /// Whether sequences have lengths of keys beside those of queries.
   bool hasKeyOffsets() const { return packed && (projection ? projection->cross : !keysFollowQueries); }

@@ -36,6 +36,7 @@ struct SpecTensor {
   double deviation = 1;      // Normal, Gate
   Size bound = std::nullopt; // Index, Offsets; nullopt while it is a '?'
   int64_t first = 0, heads = 1; // Slope: the head of the first element, and how many the spec has
+  bool optional = false; // an input that may be missing: zeros
 };
 
 std::vector<SpecTensor> inputTensors(const Spec &spec);
@@ -43,6 +44,12 @@ std::vector<SpecTensor> parameterTensors(const Spec &spec);
 SpecTensor outputTensor(const Spec &spec);
 /// The logarithms of the sums of exponentials, if the spec asks for them.
 SpecTensor lseTensor(const Spec &spec);
+/// What a part's tokens leave to those after them, named behind `prefix`, and how many there have been, which all parts share.
+std::vector<SpecTensor> stateTensors(const Spec &spec, const Part &part, llvm::StringRef prefix);
+SpecTensor positionTensor(const Spec &spec, llvm::StringRef prefix);
+/// All of them, as inputs (`state.`) and as outputs (`final_state.`).
+inline constexpr llvm::StringLiteral initialPrefix = "state.", finalPrefix = "final_state.";
+std::vector<SpecTensor> stateTensors(const Spec &spec, llvm::StringRef prefix);
 
 /// The inputs and parameters of a spec, checked and rounded to its storage type, and the spec with its sizes known.
 struct LoadedTensors {

@@ -18,7 +18,7 @@ namespace attune::kernel {
 // in this order: inputs, outputs, optional inputs and outputs where they belong, parameters, prepared tensors; every plan
 // of a library has the same.
 
-/// String: its name in the spec (SPEC §4; lse, final_state … for optional results); of a prepared tensor any other.
+/// String: its name in the spec (SPEC §4; lse, final_state.s … for optional results); of a prepared tensor any other.
 inline constexpr llvm::StringLiteral argumentNameAttr = "attune.name";
 /// Type: the tensor that it was as a value, with the sizes that are known when compiling.
 inline constexpr llvm::StringLiteral argumentTensorAttr = "attune.tensor";
@@ -37,6 +37,11 @@ inline constexpr llvm::StringLiteral argumentOffsetsAttr = "attune.offsets";
 inline constexpr llvm::StringLiteral argumentSignsAttr = "attune.signs";
 /// Integer, on parameters of i32: each is at least 0 and below it.
 inline constexpr llvm::StringLiteral argumentIndexBoundAttr = "attune.index_bound";
+/// Integer, on inputs of i32: each is at least 0, and so many tokens before those of the run, of which there are at most the integer
+/// together; 0: as many as an i32 counts.
+inline constexpr llvm::StringLiteral argumentPositionsAttr = "attune.positions";
+/// String, on outputs: the input whose memory it may be.
+inline constexpr llvm::StringLiteral argumentInPlaceAttr = "attune.in_place";
 /// String, on outputs: what they hold if there are no keys at all: zero (if absent), minus_infinity, or computed, which
 /// has the plan run with no keys (a bias that is added to whatever attention gives).
 inline constexpr llvm::StringLiteral argumentEmptyAttr = "attune.empty";

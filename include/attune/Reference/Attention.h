@@ -84,18 +84,21 @@ SoftmaxResults softmaxAttention(const AttentionInputs &inputs, const Logits &log
 struct KernelOptions {
   FeatureMap map = {};
   double bias = 0, floor = 0;                                  ///< the denominator's guard
-  std::optional<Array> initialState = {}, initialSum = {};     ///< [batch, G, m, dv], [batch, G, m]; with causal only
+  std::optional<Array> initialState = {}, initialSum = {};     ///< [batch, G, m, dv], [batch, G, m]; with causal only. No sum: 0
   std::optional<Array> parameter = {};                         ///< what the map reads
   std::optional<Array> compressKey = {}, compressValue = {};   ///< [G or 1, k, N]: no normaliser then
   bool wantsState = false;                                     ///< whether the final state is asked for
   std::optional<Array> decay = {}; ///< logarithms of each head of φ(K), of each token or of each feature; with causal only
   bool divides = true;             ///< whether there is a denominator
   std::optional<Array> erase = {}, write = {}; ///< of each token, or of each feature and of each entry of a value; with causal only
+  std::optional<Array> initialScale = {}; ///< [batch, G, m]: rows of the state are e to that times what it holds
+  bool rescales = false;                  ///< whether the final state is to have such a scale; of favor where its stabilizer cancels
+  std::optional<Array> position = {};     ///< [batch]: the place of the first token
 };
 
 struct KernelResults {
   Array output;               ///< [batch, H, R, dv]
-  Array finalState, finalSum; ///< [batch, G, m, dv], [batch, G, m], if asked for
+  Array finalState, finalSum, finalScale; ///< [batch, G, m, dv], [batch, G, m] twice, if asked for
 };
 
 /// What is wrong with kernel attention of these inputs, beside AttentionInputs::problem.

@@ -41,6 +41,10 @@ struct TensorDescription {
   bool offsets = false, keyOffsets = false;
   bool signs = false;
   int64_t indexBound = 0;
+  /// Of tokens before those of a run: with these there are at most so many; 0: it says no such thing.
+  int64_t mostPosition = 0;
+  /// The input whose memory an output may be; empty: none.
+  std::string inPlaceOf = {};
   /// What an output holds if there are no keys.
   attune_rt_empty ifEmpty = ATTUNE_RT_EMPTY_ZERO;
   /// One line for the header, units included; empty: what standardMeaning says.

@@ -161,11 +161,21 @@ static void checkDivision(PartRules &rules) {
                         "add `causal: true`, or take another map");
 }
 
+void refuseSharedHeads(PartRules &rules) {
+  if (hasFeaturesOfHeads(rules.m) && rules.rules.good({"heads", "kv_heads"}) && rules.spec.headsPerKvHead() > 1)
+    rules.atValue("feature_map.kind", "kv_heads = heads for a feature map with parameters of each query head",
+                  std::to_string(rules.spec.kvHeads) + " and " + std::to_string(rules.spec.heads),
+                  "query heads that share a key-value head share its state");
+}
+
 void FeatureMapField::check(PartRules &rules) const {
   if (!rules.good({"kind", "feature_map.kind"}))
     return;
   checkStabilizer(rules);
   checkDivision(rules);
+  bool gated = rules.m.decay || rules.m.erase || rules.m.write; // which asks the same
+  if (rules.spec.hasState() && rules.m.isKernel() && !gated)
+    refuseSharedHeads(rules);
 }
 
 /// S39: every position of cosFormer has an angle.

@@ -9,6 +9,7 @@
 #define ATTUNE_LIB_FRONTEND_MECHANISMS_FEATUREMAP_H
 
 #include "../KindTable.h"
+#include "../SpecRules.h"
 
 namespace attune {
 
@@ -23,6 +24,8 @@ Names mapsThatErase();
 bool hasPlaces(const Mechanism &mechanism);
 /// Whether query heads that share a key-value head have features of their own.
 bool hasFeaturesOfHeads(const Mechanism &mechanism);
+/// S59: those that share one would share its state.
+void refuseSharedHeads(PartRules &rules);
 /// A bound of |φ(x)|² where `squares` is one of |x|² and x has `width` channels; of maps that tokens may be erased from.
 double boundOfFeatures(FeatureMapKind map, double squares, double width);
 

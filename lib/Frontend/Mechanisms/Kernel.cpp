@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../MechanismKind.h"
+#include "FeatureMap.h"
 
 namespace attune {
 
@@ -28,10 +29,17 @@ struct Kernel : MechanismKind {
       e = of.parameter("e");
       f = of.m.lowRank->tied ? e : of.parameter("f");
     }
-    return attn::KernelOp::create(of.b.builder, of.place, of.output, mlir::Type(), mlir::Type(), of.q, of.k, of.v, of.lengths,
-                                  mlir::Value(), mlir::Value(), parameter, e, f, decay ? decay : of.parameter("g"),
-                                  of.parameter("beta"), of.parameter("w"), of.featureMap(), of.guard(), of.causal(), of.window())
-        .getOutput();
+    mlir::Type types[3] = {}; // of S, z and what they stand in
+    if (of.b.spec.finalState)
+      for (auto [type, tensor] : llvm::zip(types, stateTensors(of.b.spec, of.part, finalPrefix)))
+        type = of.b.typeOf(tensor);
+    mlir::Value position = hasPlaces(of.m) ? of.b.argument("state.position") : mlir::Value();
+    auto op = attn::KernelOp::create(of.b.builder, of.place, of.output, types[0], types[1], types[2], of.q, of.k, of.v, of.lengths,
+                                     of.parameter("state.s"), of.parameter("state.z"), parameter, e, f,
+                                     decay ? decay : of.parameter("g"), of.parameter("beta"), of.parameter("w"),
+                                     of.parameter("state.scale"), position, of.featureMap(), of.guard(), of.causal(), of.window());
+    llvm::append_range(of.b.finalStates, op->getResults().drop_front());
+    return op.getOutput();
   }
 };
 } // namespace

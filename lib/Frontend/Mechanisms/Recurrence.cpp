@@ -97,10 +97,7 @@ void Gate::check(PartRules &of) const {
       of.atKey(other, "either " + other.str() + " or " + name.str(), "both", "remove one of the two");
   if (!of.good({"feature_map.kind"}))
     return;
-  if (hasFeaturesOfHeads(m) && of.rules.good({"heads", "kv_heads"}) && of.spec.headsPerKvHead() > 1) // S59
-    of.atValue("feature_map.kind", "kv_heads = heads for a feature map with parameters of each query head",
-                     std::to_string(of.spec.kvHeads) + " and " + std::to_string(of.spec.heads),
-                     "query heads that share a key-value head share its state");
+  refuseSharedHeads(of); // S59
   checkGate(of);
 }
 

@@ -68,14 +68,17 @@ static SetVector<Operation *> reach(Operation *from, FeatureGroup &group) {
       if (inside)
         ops.insert(source);
     }
-    if (auto readout = dyn_cast<attn::CausalReadoutOp>(op); readout && readout.getInitialState())
+    auto readout = dyn_cast<attn::CausalReadoutOp>(op);
+    if (readout && readout.getInitialState() && !readout.getInitialScale())
       group.closed = false, group.sharesState = true;
-    if (auto readout = dyn_cast<attn::CausalReadoutOp>(op); readout && readout.getDecay())
+    if (readout && readout.getDecay())
       group.closed = false; // as attn.decay, which is no term of a group
     if (isa<attn::NormalizeOp>(op))
       continue; // what reads the quotient is another attention
     for (Value result : op->getResults())
       for (Operation *user : result.getUsers()) {
+        if (readout && readout.getScale() && isState(result)) // which says what unit it is in
+          continue;
         bool inside = llvm::is_contained(operandsOfFeatures(user), result);
         group.closed &= inside;
         group.sharesState |= !inside && isState(result);

@@ -90,7 +90,8 @@ static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
   case FeatureKind::Identity:
     return op.getKeys() ? x : term(terms::scale(map.getScale()), {x});
   case FeatureKind::Cosformer:
-    return term(terms::cosformer(at.tokens, map.getMaxPosition()), {x});
+    return term(terms::cosformer(at.tokens, map.getMaxPosition()),
+                op.getPosition() ? SmallVector<Source>{x, beginOf(draft.host.memoryOf(op.getPosition()))} : SmallVector<Source>{x});
   case FeatureKind::Focused:
     return term(terms::focused(map.getPower(), map.getEpsilon()), {x, inverseFocus(op, draft, at)});
   case FeatureKind::Favor:
@@ -177,7 +178,7 @@ static LogicalResult storeSlices(attn::MapOp map, HostBuilder &host, const Probl
   problem.schedule = host.slices();
   FeatureSlices slices{problem, map.getFeatureMap(), host.memoryOf(map.getParameter()), host.memoryOf(map.getShift()),
                        lastSize(map.getResult()), lastSize(map.getSource()), attn::isFolded(map.getSource()), inUnits,
-                       static_cast<bool>(map.getKeys()), heads};
+                       static_cast<bool>(map.getKeys()), heads, {}, host.memoryOf(map.getPosition())};
   slices.result = host.allocateRows(map.getSource(), heads, slices.blocks() * slices.width());
   if (failed(host.buildKernel(slices.region())))
     return failure();

@@ -49,6 +49,7 @@ KeySums::KeySums(Operation *op) {
     features = readout.getKeyFeatures(), value = readout.getValue(), lengths = readout.getLengths();
     matrix = readout.getState(), sum = readout.getSum();
     initialMatrix = readout.getInitialState(), initialSum = readout.getInitialSum();
+    unit = readout.getScale(), initialUnit = readout.getInitialScale();
     decay = readout.getDecay(), erase = readout.getErase();
   }
   if (!lengths)
@@ -167,7 +168,8 @@ static LogicalResult materializeState(Operation *op, HostBuilder &host, const Pr
   Stage keys = keysInPieces(draft, sums, merged ? "" : problem.name + "_merge");
   SmallVector<Dimension> entry{entryOf(Axis::Batch), entryOf(Axis::Head)};
   if (sums.initialMatrix)
-    keys.begin = host.stateOf(sums.initialMatrix, result.sum ? sums.initialSum : Value(), featureWidths(sums.features), at);
+    keys.begin = host.stateOf(sums.initialMatrix, result.sum ? sums.initialSum : Value(), featureWidths(sums.features), at,
+                              sums.initialUnit);
   KernelRegion region = stateKernel(draft.plan, keys.cut && merged ? "merged_state" : "state");
   draft.plan.addValueSlices(region);
   draft.plan.addFeatureSlices(region, draft.channelsOf(sums.features));
@@ -217,7 +219,7 @@ static Source stateAt(attn::ReadoutOp op, RegionDraft &draft, const Place &at) {
   if (state && !draft.host.memoryOf(op.getState()))
     return draft.shared(state);
   Value sum = op.getDenominator().use_empty() ? Value() : op.getSum();
-  return draft.host.stateOf(op.getState(), sum, featureWidths(op.getFeatures()), at,
+  return draft.host.stateOf(op.getState(), sum, featureWidths(op.getFeatures()), at, Value(),
                             draft.plan.isSliced() ? &draft : nullptr, op.getFeatures());
 }
 

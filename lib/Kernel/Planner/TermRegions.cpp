@@ -176,11 +176,11 @@ Extent HostBuilder::extentOf(Value rows, Value lengths) const {
   return {memory, static_cast<unsigned>(cast<MemRefType>(memory.getType()).getRank() - 2), 0, memoryOf(lengths)};
 }
 
-Source HostBuilder::stateOf(Value matrix, Value sum, ArrayRef<int64_t> widths, const Place &at, const RegionDraft *slices,
+Source HostBuilder::stateOf(Value matrix, Value sum, ArrayRef<int64_t> widths, const Place &at, Value unit, const RegionDraft *slices,
                             Value features) const {
   Value memory = memoryOf(matrix);
   ArrayRef<int64_t> shape = cast<MemRefType>(memory.getType()).getShape(); // [batch, heads, m, dv]
-  StateMemory state{memory, memoryOf(sum), units.lookup(matrix), SmallVector<int64_t, 2>(widths), shape[3]};
+  StateMemory state{memory, memoryOf(sum), unit ? memoryOf(unit) : units.lookup(matrix), SmallVector<int64_t, 2>(widths), shape[3]};
   if (slices) {
     state.features = {shape[2]}, state.valueTile = slices->plan.valueTile();
     state.featureTile = slices->plan.featureTile(slices->channelsOf(features));
@@ -335,12 +335,49 @@ LogicalResult HostBuilder::writeStates(const Problem &named, attn::ReadoutOp op,
   return buildKernel(region);
 }
 
+std::pair<StateMemory, StateMemory> HostBuilder::finalStates(const KeySums &sums, const Problem &chunks) {
+  if (!missing.contains(sums.matrix) && !missing.contains(sums.sum))
+    return {};
+  TileBuilder host(site.host, site.loc);
+  bool divides = sums.needsSum() || missing.contains(sums.sum), shares = !chunks.grouped && chunks.heads() > sums.heads();
+  StateMemory made = StateMemory::allocate(site, {.units = static_cast<bool>(sums.unit), .sums = divides},
+                                           host.dim(chunks.key.memory, 0), sums.heads(), featureWidths(sums.features), sums.width());
+  StateMemory result = made;
+  for (auto [value, memory] : {std::pair(sums.matrix, &result.matrix), std::pair(sums.sum, &result.sum), std::pair(sums.unit, &result.unit)})
+    if (missing.remove(value))
+      *memory = resultMemory(value, sums.features);
+  // A result may lie where the initial state does, and other programs read that.
+  return {sums.initialMatrix && (shares || chunks.split) ? made : result, result};
+}
+
+LogicalResult HostBuilder::writeAdvance(attn::AdvanceOp op) {
+  Problem problem = startProblem();
+  problem.key.memory = memory(op.getTokens());
+  bool known = problem.key.memory && (!op.getPosition() || memory(op.getPosition())) && (!op.getLengths() || memory(op.getLengths()));
+  if (!known)
+    return op.emitOpError() << "expected tokens, a position and lengths that are arguments of the function (others are not supported yet)";
+  RegionPlanner plan(problem, RegionPlanner::OfKeys);
+  Index count = Index::size(problem.key.memory, cast<MemRefType>(problem.key.memory.getType()).getRank() - 2);
+  if (op.getLengths())
+    count = Index::length(memory(op.getLengths()), count);
+  SmallVector<Source> begin;
+  if (op.getPosition())
+    begin.push_back(beginOf(memory(op.getPosition())));
+  KernelRegion region = stateKernel(plan, "advance");
+  region.grid.pop_back();
+  region.outputs = {{term(terms::advanced(count), begin), memory(op.getResult()), {{Axis::Batch, 1, 0, 1, 1}}}};
+  return buildKernel(region);
+}
+
 /// Split, the states of the keys of all parts but the last come first, then the parts run side by side.
 LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs, OpSet reads) {
   KeySums sums(op);
   bool inUnits = featureGroups.inUnits(op);
   if (!inUnits && featureWidths(op.getQueryFeatures()).size() != featureWidths(sums.features).size())
     return op.emitOpError() << "expected query and key features of one map, but got features in different blocks (not supported yet)";
+  if (sums.unit && !inUnits)
+    return op.emitOpError() << "expected features of favor that nothing but this divides, with states that stand rescaled (not "
+                               "supported yet)";
   Problem problem = rowsProblem(named, outputs.front(), {sums.features, sums.lengths, /*causal=*/true, {}});
   problem.key.heads = sums.heads();
   problem.grouped = attn::executionOf(op).grouped, problem.split = attn::executionOf(op).split;
@@ -357,7 +394,12 @@ LogicalResult HostBuilder::writeChunks(const Problem &named, attn::CausalReadout
       return failure();
   }
   RegionDraft draft(*this, problem, RegionPlanner::OfAll, std::move(reads));
-  return buildKernel((inUnits ? logChunkedRegion : chunkedRegion)(draft, op, outputs, before));
+  auto [after, result] = finalStates(sums, problem);
+  if (failed(buildKernel((inUnits ? logChunkedRegion : chunkedRegion)(draft, op, outputs, before, after))))
+    return failure();
+  if (after.matrix == result.matrix && after.sum == result.sum)
+    return success();
+  return buildKernel(copiedStateRegion(keyProblem(named, sums.features, sums.lengths, sums.heads()), after, result));
 }
 
 /// The value and the missing results that are made of its reduction.
@@ -371,7 +413,6 @@ SmallVector<WrittenValue> HostBuilder::resultsOf(Value value, const Output &outp
   return outputs;
 }
 
-/// Final states have a kernel of their own: the heads of a group carry the same state in chunks, so none of them owns it.
 LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
   bool ofKeys = isState(value) || (!reduction && ruleOf(op) && !ruleOf(op)->build);
@@ -408,8 +449,5 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   }();
   for (const WrittenValue &each : outputs)
     missing.remove(each.value);
-  auto chunks = dyn_cast_or_null<attn::CausalReadoutOp>(reduction);
-  if (succeeded(written) && chunks && (missing.contains(chunks.getState()) || missing.contains(chunks.getSum())))
-    return materialize(chunks, named);
   return written;
 }

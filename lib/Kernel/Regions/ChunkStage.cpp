@@ -44,6 +44,22 @@ KernelRegion ChunkStage::region(Source stage) const {
   return region;
 }
 
+void ChunkStage::store(KernelRegion &region, const Source &state, StateMemory result) const {
+  int64_t own = cast<MemRefType>(result.matrix.getType()).getDimSize(1), share = heads() / own;
+  if (share > 1)
+    result.unless = Index::first(head()) - Index::first(head()) / share * share;
+  if (problem.split) { // the last part has no tokens behind it
+    const Extent &part = (*extents)[Axis::Part];
+    Index all = Index::size(part.memory, part.dimension), piece = part.cuts->pieceLength(all);
+    Index behind = max(all - (Index::first(Axis::Part) + 1) * piece * part.cuts->perPart, 0);
+    result.unless = result.unless ? result.unless + behind : behind;
+    auto one = std::make_shared<Extents>(*region.extents);
+    (*one)[Axis::Part].evenNone = true;
+    region.extents = one;
+  }
+  region.outputs = result.write(state, {entryOf(Axis::Batch), Dimension{head(), share}});
+}
+
 Source ChunkStage::sumOfPieces(const StateMemory &spans, ArrayRef<Dimension> at, Source begin) const {
   Stage pieces{Axis::Piece, 1, {{"before", Border::Begin, Border::End, false}}, extents};
   pieces.begin = std::move(begin);
@@ -56,6 +72,9 @@ Source ChunkStage::sumOfPieces(const StateMemory &spans, ArrayRef<Dimension> at,
 Source ChunkStage::stateBefore(const KeySums &sums, const RegionDraft &draft, const StateMemory &pieces, bool withSums) const {
   Source begin;
   if (sums.initialMatrix)
-    begin = draft.host.stateOf(sums.initialMatrix, withSums ? sums.initialSum : Value(), featureWidths(sums.features), keys());
+    begin = draft.host.stateOf(sums.initialMatrix, withSums ? sums.initialSum : Value(), featureWidths(sums.features), keys(),
+                               sums.initialUnit);
+  if (sums.initialUnit)
+    begin = term(terms::givenUnits(featureWidths(sums.features)[0]), {begin});
   return problem.split ? sumOfPieces(pieces, {entryOf(Axis::Batch), Dimension{head(), heads() / sums.heads()}}, begin) : begin;
 }

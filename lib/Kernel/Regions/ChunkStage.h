@@ -37,6 +37,9 @@ public:
   fusion::Stage stage() const;
   fusion::KernelRegion region(fusion::Source stage) const;
 
+  /// Stores what is carried behind the last chunk, or what is made of it, once for all programs that carry it.
+  void store(fusion::KernelRegion &region, const fusion::Source &state, StateMemory result) const;
+
   /// Composed states of the pieces before the part at the site, which lie in memory behind `at` by Axis::Piece.
   fusion::Source sumOfPieces(const StateMemory &spans, llvm::ArrayRef<fusion::Dimension> at, fusion::Source begin = nullptr) const;
 

@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ChunkStage.h"
+#include "KeyStage.h"
 #include "Planner/EraseRules.h"
 #include "Regions.h"
 #include "Terms.h"
@@ -41,14 +42,14 @@ static Source weights(Source a, Source b, const KeySums &sums, RegionDraft &draf
 }
 
 KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs,
-                                   const StateMemory &before) {
+                                   const StateMemory &before, const StateMemory &after) {
   ChunkStage chunks(draft.problem);
   KeySums sums(op);
   Place rows = chunks.rows(), keys = chunks.keys();
   Source a = draft.read(op.getQueryFeatures(), rows), b = existingFeatures(sums.features, draft, keys);
   Source v = draft.read(sums.value, keys), w = weights(a, b, sums, draft, keys);
   auto state = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
-  bool divides = !op.getDenominator().use_empty();
+  bool divides = !op.getDenominator().use_empty() || after.sum;
   std::optional<ErasingKeys> erasing;
   if (sums.erase)
     erasing.emplace(sums, draft, keys), b = erasing->features(), v = erasing->written(erasing->values(), state);
@@ -58,5 +59,16 @@ KernelRegion kernel::chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op,
   stage.state = state, stage.begin = chunks.stateBefore(sums, draft, before, divides);
   StepForm step = erasing ? erasing->step(v, sums.width()) : keySums(sums, draft, b, v, keys, divides);
   step.outputs = outputsOf(draft, outputs, rows);
-  return chunks.region(stream(stage, std::move(step)));
+  KernelRegion region = chunks.region(stream(stage, std::move(step)));
+  if (after.matrix)
+    chunks.store(region, region.effects.front(), after);
+  return region;
+}
+
+KernelRegion kernel::copiedStateRegion(const Problem &problem, const StateMemory &from, const StateMemory &to) {
+  RegionPlanner plan(problem, RegionPlanner::OfKeys);
+  KernelRegion region = stateKernel(plan, "final_state");
+  SmallVector<Dimension> at{entryOf(Axis::Batch), entryOf(Axis::Head)};
+  region.outputs = to.write(from.read(at), at);
+  return region;
 }

@@ -93,7 +93,7 @@ Shortcut LogChunk::steadyForm() const {
 }
 
 KernelRegion kernel::logChunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op, ArrayRef<WrittenValue> outputs,
-                                      const StateMemory &before) {
+                                      const StateMemory &before, const StateMemory &after) {
   ChunkStage chunks(draft.problem);
   LogChunk chunk(chunks, draft, op, outputs);
   bool shortcut = draft.problem.schedule.getTarget() == tile::TargetKind::CPU, offset = !shortcut;
@@ -104,5 +104,8 @@ KernelRegion kernel::logChunkedRegion(RegionDraft &draft, attn::CausalReadoutOp 
     stage.begin = term(terms::withOffset(), {stage.begin});
   if (shortcut)
     stage.shortcut = chunk.steadyForm();
-  return chunks.region(stream(stage, chunk.anyForm(offset)));
+  KernelRegion region = chunks.region(stream(stage, chunk.anyForm(offset)));
+  if (after.matrix)
+    chunks.store(region, term(terms::scalesOfUnits(chunk.features, offset), {region.effects.front()}), after);
+  return region;
 }

@@ -65,12 +65,18 @@ Source RegionPlanner::tokens(const Tokens &tokens, Axis axis, Axis headAxis, int
   Dimension head{headAxis, heads / tokens.heads, tokens.firstHead}, all = columnsOf(tokens.width);
   Source x = tokens.projection ? projected(tokens, axis, head)
                                : fusion::memory(tokens.memory, {entryOf(Axis::Batch), head, rowsOf(axis), columns.value_or(all)});
-  for (const TokenStep &step : tokens.steps)
+  for (const TokenStep &step : tokens.steps) {
+    SmallVector<Source> operands{x};
+    if (step.positions())
+      operands.push_back(beginOf(step.positions()));
     x = term(step.kind == TokenStep::Kind::Rope ? terms::rope(axis, step)
                                                 : terms::qkNorm(step.number, step.kind == TokenStep::Kind::L2),
-             {x});
+             operands);
+  }
   return x;
 }
+
+Source kernel::beginOf(Value positions) { return fusion::memory(positions, {{Axis::Batch, 1, 0, 1, 1}}); }
 
 Stage RegionPlanner::keys(bool dearSteps) const {
   // Beside the two or three products of f32 on matrix units a mask costs next to nothing, and the second body would be half of the

@@ -85,6 +85,8 @@ private:
 inline fusion::Dimension entryOf(fusion::Axis axis) { return {axis}; }
 inline fusion::Dimension rowsOf(fusion::Axis axis) { return {axis, 1, 0, 1, 0, true}; }
 inline fusion::Dimension columnsOf(int64_t count) { return {std::nullopt, 1, 0, 1, count}; }
+/// The number of its batch entry that a memory [batch] has: [1]. Of an argument that is absent it is 0.
+fusion::Source beginOf(mlir::Value positions);
 /// The number of the tile that begins at the site.
 inline fusion::Dimension tileOf(fusion::Axis axis, const BlockTiles &tiles) {
   fusion::Dimension tile{axis, tiles.rows};

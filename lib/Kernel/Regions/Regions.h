@@ -27,12 +27,15 @@ fusion::Source softmaxState(const RegionPlanner &plan, fusion::Stage keys, llvm:
 fusion::KernelRegion softmaxRegion(const Problem &problem, double scale);
 
 /// The outputs that are made of a causal readout, chunk by chunk, n = N; if the problem is split, after the states of the parts
-/// before, in `before`.
+/// before, in `before`; and the state behind the last chunk into `after`, if that has a matrix.
 fusion::KernelRegion chunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op, llvm::ArrayRef<WrittenValue> outputs,
-                                   const StateMemory &before);
+                                   const StateMemory &before, const StateMemory &after);
 /// The same of features that are carried as exponents.
 fusion::KernelRegion logChunkedRegion(RegionDraft &draft, attn::CausalReadoutOp op, llvm::ArrayRef<WrittenValue> outputs,
-                                      const StateMemory &before);
+                                      const StateMemory &before, const StateMemory &after);
+
+/// A state in memory as another one.
+fusion::KernelRegion copiedStateRegion(const Problem &problem, const StateMemory &from, const StateMemory &to);
 
 /// The states of the pieces (Pieces.h) into `result`, which has a place for each.
 fusion::KernelRegion piecesRegion(RegionDraft &draft, const KeySums &sums, const StateMemory &result);

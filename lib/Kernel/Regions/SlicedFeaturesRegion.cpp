@@ -109,7 +109,9 @@ Source Slices::existing(Source x, int64_t count) const {
 Source Slices::slice() const {
   Source x = isProduct(map) ? Source() : columns(plan.featureColumns(of.channels));
   if (map.getKind() == FeatureKind::Cosformer)
-    return existing(term(terms::cosformer(axis, map.getMaxPosition()), {x}), of.channels);
+    return existing(term(terms::cosformer(axis, map.getMaxPosition()),
+                         of.position ? SmallVector<Source>{x, beginOf(of.position)} : SmallVector<Source>{x}),
+                    of.channels);
   if (map.getKind() == FeatureKind::Identity)
     return of.ofKeys ? x : term(terms::scale(map.getScale()), {x});
   if (!isProduct(map))

@@ -23,6 +23,7 @@ struct FeatureSlices {
   bool exponents, ofKeys;
   int64_t heads; ///< which have features of their own
   Tokens result = {};
+  mlir::Value position = {}; ///< of token 0 of each entry; null: 0
 
   /// Blocks of features side by side: of cosformer two; exponents of powers and their mantissas.
   int64_t blocks() const;

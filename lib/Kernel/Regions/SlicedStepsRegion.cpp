@@ -48,6 +48,8 @@ KernelRegion kernel::rotationRegion(const Problem &problem) {
     return plan.tokens(own.query, Axis::Query, Axis::Head, own.query.heads, slice(first, count));
   };
   auto write = [&](SmallVector<Source> operands, int64_t first, int64_t count) {
+    if (step.positions())
+      operands.push_back(beginOf(step.positions()));
     Source rotated = term(terms::ropeSlice(Axis::Query, step, {first, width}), std::move(operands));
     region.outputs.push_back({rotated, own.output.memory,
                               {entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query), slice(first, count)}});

@@ -56,7 +56,16 @@ SmallVector<SmallVector<int64_t>> StateMemory::shapes() const {
   });
 }
 
-SmallVector<Dimension, 4> StateMemory::placeOf(const Tile &tile, ArrayRef<Dimension> at) const {
+/// Behind the last of `count` rows of a tensor, or before the first where there is none, or nothing is to be done `unless` that is 0;
+/// null: there are all.
+static Index limitOf(Value memory, int64_t count, Index unless) {
+  Index there = isa<BlockArgument>(memory) ? min(Index::size(memory, 0), 1) * count : Index();
+  if (!unless)
+    return there;
+  return (there ? there : Index(count)) * (1 - min(unless, 1));
+}
+
+SmallVector<Dimension, 4> StateMemory::placeOf(const Tile &tile, ArrayRef<Dimension> at, Index unless) const {
   SmallVector<Dimension, 4> place(at);
   if (featureTile) {
     place.push_back({Axis::Feature, 1, 0, 1, featureTile});
@@ -65,7 +74,7 @@ SmallVector<Dimension, 4> StateMemory::placeOf(const Tile &tile, ArrayRef<Dimens
     return place;
   }
   place.push_back(columnsOf(tile.count));
-  place.back().add = tile.feature;
+  place.back().add = tile.feature, place.back().limit = limitOf(tile.memory, tile.feature + tile.count, std::move(unless));
   if (tile.isMatrix)
     place.push_back(columnsOf(width));
   return place;
@@ -98,7 +107,7 @@ SmallVector<RegionOutput, 2> StateMemory::write(Source state, ArrayRef<Dimension
   if (left)
     outputs.push_back({left, transition, transitionAt(at)});
   for (auto [number, tile] : llvm::enumerate(tiles()))
-    outputs.push_back({state, tile.memory, placeOf(tile, at), static_cast<unsigned>(number),
+    outputs.push_back({state, tile.memory, placeOf(tile, at, unless), static_cast<unsigned>(number),
                        featureTile && !tile.isMatrix ? std::optional(Axis::Value) : std::nullopt});
   return outputs;
 }

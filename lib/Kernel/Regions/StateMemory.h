@@ -8,6 +8,7 @@
 //
 // S = Σ_j b_j v_jᵀ and z = Σ_j b_j over keys, of features b. Where features are exponents both are in units 2^M of each feature.
 // Features may have several blocks, which lie one below the other; a state has the tiles S, z of each, or M, z, S.
+// A tensor of a run may be absent: then it is read as zeros, and not written.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTUNE_LIB_KERNEL_REGIONS_STATEMEMORY_H
@@ -26,6 +27,7 @@ struct StateMemory {
   int64_t width = 0;                      ///< of values
   mlir::Value transition = {}; ///< of spans: what is left of S and z before, [indices…, feature, 1], or what becomes of S,
                                ///< [indices…, feature, feature]; null: all of it is left
+  fusion::Index unless = {};   ///< nothing is written where it is above 0; null: it is
   int64_t featureTile = 0, valueTile = 0; ///< of the slice at the site that is read and written; 0: all is
 
   /// What a state has beside S.
@@ -57,7 +59,8 @@ private:
     bool isMatrix;
   };
   llvm::SmallVector<Tile> tiles() const;
-  llvm::SmallVector<fusion::Dimension, 4> placeOf(const Tile &tile, llvm::ArrayRef<fusion::Dimension> at) const;
+  llvm::SmallVector<fusion::Dimension, 4> placeOf(const Tile &tile, llvm::ArrayRef<fusion::Dimension> at,
+                                                  fusion::Index unless = {}) const;
   llvm::SmallVector<fusion::Dimension, 4> transitionAt(llvm::ArrayRef<fusion::Dimension> at) const;
 };
 

@@ -133,6 +133,8 @@ Value Features::build() {
 }
 
 Results attune::raise::lower(OpBuilder &builder, attn::MapOp op) {
+  if (op.getPosition())
+    return {};
   Features features(builder, op);
   Value result = features.build();
   return {existing(features.getLoops(), features.getLoops().flat(result, "bhtf", headsOf(op.getResult())),

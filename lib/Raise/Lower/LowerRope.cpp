@@ -46,6 +46,8 @@ static Named side(Loops &loops, attn::RopeOp op, int64_t which) {
 }
 
 Results attune::raise::lower(OpBuilder &builder, attn::RopeOp op) {
+  if (op.getAligned() && isa<IntegerType>(getElementTypeOrSelf(op.getAligned().getType())))
+    return {}; // places that go on from others are those of states
   Loops loops(builder, op.getLoc());
   Value frequency = frequencies(builder, op.getLoc(), op.getBase().convertToDouble(), sizeOf(op.getSource(), 3));
   Named sine = turns<math::SinOp>(loops, op, frequency), cosine = turns<math::CosOp>(loops, op, frequency);

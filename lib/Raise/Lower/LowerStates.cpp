@@ -51,7 +51,8 @@ Results attune::raise::lower(OpBuilder &builder, attn::ReadoutOp op) {
 
 /// The quadratic form: the tokens of a chunk at a time are a matter of tiling.
 Results attune::raise::lower(OpBuilder &builder, attn::CausalReadoutOp op) {
-  if (op.getDecay() || op.getErase()) // `attn.kernel` with decay of heads is written as pairs
+  // `attn.kernel` with decay of heads is written as pairs; states that stand rescaled are those of kernels.
+  if (op.getDecay() || op.getErase() || op.getScale() || (op.getInitialState() && !op.getInitialSum()))
     return {};
   Location loc = op.getLoc();
   int64_t heads = headsOf(op.getQueryFeatures()), shared = headsOf(op.getKeyFeatures());

@@ -67,6 +67,7 @@ typedef enum attune_rt_empty {
 #define ATTUNE_RT_KEY_LENGTHS 1u /* in 0 .. keys (checked on the CPU; device code clamps); inputs [batch] */
 #define ATTUNE_RT_SIGNS 2u       /* -1 or 1; parameters */
 #define ATTUNE_RT_INDICES 4u     /* in 0 .. bound - 1; parameters of dtype i32 */
+#define ATTUNE_RT_POSITIONS 8u   /* in 0 .. bound - queries (checked on the CPU); inputs [batch] of dtype i32 */
 /* From 0 on never falling to queries, or to keys (checked on the CPU; device code clamps); inputs [batch + 1] of dtype i32. */
 #define ATTUNE_RT_OFFSETS 16u
 #define ATTUNE_RT_KEY_OFFSETS 32u
@@ -78,9 +79,9 @@ typedef struct attune_rt_tensor {
   uint32_t rank;
   uint32_t flags;
   uint32_t empty; /* attune_rt_empty */
-  uint32_t reserved;
+  uint32_t in_place_of; /* outputs: 1 + the index of the input whose memory it may be; 0: none */
   int64_t dims[ATTUNE_RT_MAX_RANK];
-  int64_t bound; /* of ATTUNE_RT_INDICES */
+  int64_t bound; /* of ATTUNE_RT_INDICES and ATTUNE_RT_POSITIONS */
 } attune_rt_tensor;
 
 /* Computes one point of a grid. `scratch` is this thread's, 64-byte aligned. */

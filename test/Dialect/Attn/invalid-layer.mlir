@@ -77,7 +77,7 @@ func.func @f(%x: tensor<2x4x12x8xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x4x12x8xf32>, %k: tensor<3x4x12x8xf32>) {
-  // expected-error @below {{expected aligned tokens of 2 batch entries, but got 3}}
+  // expected-error @below {{expected what tokens are aligned to for 2 batch entries, but got 3}}
   %r = attn.rope %x aligned(%k : tensor<3x4x12x8xf32>) {base = 1.0 : f64} : tensor<2x4x12x8xf32> -> tensor<2x4x12x8xf32>
   return
 }

@@ -274,14 +274,6 @@ func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x
 
 // -----
 
-func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x12x6xf32>, %s: tensor<2x2x16x6xf32>, %z: tensor<2x2x16xf32>) {
-  // expected-error @below {{expected a feature map without positions with an initial state, but got cosformer}}
-  %o = attn.kernel %q, %k, %v initial(%s, %z : tensor<2x2x16x6xf32>, tensor<2x2x16xf32>) {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<cosformer, max_position = 12>} : tensor<2x4x12x8xf32>, tensor<2x2x12x8xf32>, tensor<2x2x12x6xf32> -> tensor<2x4x12x6xf32>
-  return
-}
-
-// -----
-
 // A10: a parameter with a row a query head makes states of as many heads.
 func.func @f(%q: tensor<2x4x12x8xf32>, %k: tensor<2x2x12x8xf32>, %v: tensor<2x2x12x6xf32>, %w: tensor<4x16x8xf32>) {
   // expected-error @below {{expected state of 2x4x16x6, but got 2x2x16x6}}

@@ -352,9 +352,9 @@ func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x
 
 func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x5x8xf32>, %v: tensor<2x2x5x6xf32>, %s: tensor<2x2x8x6xf32>) {
   // expected-error @below {{expected both a state and its sum, or neither}}
-  %o = "attn.kernel"(%q, %k, %v, %s) <{causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>,
-      operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0>}>
-      : (tensor<2x4x5x8xf32>, tensor<2x2x5x8xf32>, tensor<2x2x5x6xf32>, tensor<2x2x8x6xf32>) -> tensor<2x4x5x6xf32>
+  %o = attn.kernel %q, %k, %v initial(%s : tensor<2x2x8x6xf32>)
+      {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>}
+      : tensor<2x4x5x8xf32>, tensor<2x2x5x8xf32>, tensor<2x2x5x6xf32> -> tensor<2x4x5x6xf32>
   return
 }
 

@@ -57,9 +57,11 @@ def poison(folder):
             np.save(path, tensor)
 
 
-def draw(args, spec, dtype, folder):
+def draw(args, spec, dtype, folder, change=lambda files: None):
+    """`change` does something to the drawn files."""
     path, fields = variant(spec, dtype, folder)
     attnc(args.attnc, "init", path, "--out", folder / "in", "--inputs", "--seed", args.seed, *size_arguments(args, fields))
+    change(folder / "in")
     poison(folder / "in")
     return Case(path, fields, folder / "in")
 
@@ -85,17 +87,24 @@ def run_interpreter(args, case, folder):
     return judges.by_interpreter(args.attnc, case, folder)
 
 
+def name_of(field):
+    """`part0_final_state_s` of the C struct is `part0.final_state.s`."""
+    before, state, after = field.partition("final_state_")
+    return f"{before[:-1]}{'.' if before else ''}final_state.{after}" if state else field
+
+
 def run_library(args, case, folder):
     """The parameters go to prepare, the rest to run."""
     compile_spec(args.attnc, case.spec, folder / "library")
     arrays = case.arrays()
     with opened(folder / "library", case.fields["attention"], case.fields["dtype"], threads=1) as library:
-        inputs = {name: member.stored(arrays.pop(name)) for name, member in library.tensors.items() if name in arrays}
+        fields = {name.replace(".", "_"): name for name in arrays}
+        inputs = {field: member.stored(arrays.pop(fields[field])) for field, member in library.tensors.items() if field in fields}
         library.prepare(arrays)
         outputs = library.outputs(**inputs)
         run, _ = library.runner(**inputs, **outputs)
         run()
-        return {name: from_storage(array, library.tensors[name].dtype) for name, array in outputs.items()}
+        return {name_of(field): from_storage(array, library.tensors[field].dtype) for field, array in outputs.items()}
 
 
 WAYS = {"run": run_in_memory, "library": run_library, "reference": run_interpreter}
@@ -133,8 +142,8 @@ def run_spec(args, spec, dtype):
         return passed
 
 
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__)
+def parser(description):
+    parser = argparse.ArgumentParser(description=description)
     listed = lambda text: [word for word in text.split(",") if word]
     parser.add_argument("specs", nargs="+", type=pathlib.Path, help="files, or folders of them")
     parser.add_argument("--attnc", default="attnc")
@@ -149,9 +158,14 @@ def parse():
     parser.add_argument("--gpu-products", help="as attnc takes it")
     parser.add_argument("--judge", choices=["reference", "oracle", "interpreter"], default="reference")
     parser.add_argument("--oracle", help="path of oracle.py")
-    args = parser.parse_args()
+    return parser
+
+
+def parse():
+    own = parser(__doc__)
+    args = own.parse_args()
     if not args.ways:
-        parser.error("expected --ways of run, library and reference, but got none")
+        own.error("expected --ways of run, library and reference, but got none")
     return args
 
 

@@ -83,6 +83,19 @@ TEST(SpecTensors, ParametersOfParts) {
   EXPECT_THAT(names, testing::Contains("part1.sketch.node2.sign_b:f32 3 2"));
 }
 
+TEST(SpecTensors, States) {
+  Spec spec = parseGood(specText("queries: 8\ncausal: true\nstate: {initial: true, final: true}\nparts:\n"
+                                 "  - {heads: 1, mechanism: {kind: kernel, feature_map: {kind: favor, features: 6}}}\n"
+                                 "  - {heads: 2, mechanism: {kind: kernel, feature_map: {kind: identity}}}\n"
+                                 "  - {heads: 1, mechanism: {kind: kernel, feature_map: {kind: cosformer, max_position: 10}}}\n"));
+  std::vector<std::string> inputs = show(inputTensors(spec)), states(inputs.begin() + 3, inputs.end());
+  EXPECT_THAT(states, testing::ElementsAre("part0.state.s:f32 2 1 6 16", "part0.state.z:f32 2 1 6", "part0.state.scale:f32 2 1 6",
+                                           "part1.state.s:f32 2 2 16 16", "part2.state.s:f32 2 1 32 16", "part2.state.z:f32 2 1 32",
+                                           "state.position:i32 2"));
+  EXPECT_EQ(show(stateTensors(spec, finalPrefix)).front(), "part0.final_state.s:f32 2 1 6 16");
+  EXPECT_EQ(inputTensors(spec).back().bound, 3); // 8 tokens from position 2 on end at 10
+}
+
 TEST(LoadTensors, GivesUnknownSizesTheirValues) {
   Spec spec = parseGood("attention: probe\ndtype: f16\nbatch: '?'\nqueries: '?'\nkeys: '?'\nheads: 4\nhead_dim: 16\n"
                         "mechanism: {kind: softmax}\n");

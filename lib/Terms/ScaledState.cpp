@@ -1,0 +1,84 @@
+//===- ScaledState.cpp - States that go from run to run with their units ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Inside a run rows of S and z are in units 2^M of features 2^L; between runs they are e^k times what is stored, of features
+// m^{-1/2} 2^L:
+//
+//     2^M x = e^k m^{1/2} y     k = round(M ln 2 − ln(m)/2),  y = x 2^r,  r = M − k log₂e − log₂(m)/2
+//
+// k log₂e is a number of 48 bits, of which r keeps what is small: a scale of 100 rounded as it stands would cost the last three
+// digits of the state. So does M on the way back.
+//
+//===----------------------------------------------------------------------===//
+#include "Terms.h"
+
+#include "LogPairs.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::fusion;
+
+namespace {
+/// log₂e as the sum of two f32.
+constexpr float high = static_cast<float>(M_LOG2E);
+constexpr double low = M_LOG2E - static_cast<double>(high);
+
+struct ScaledState : Term {
+  explicit ScaledState(int64_t features) : half(std::log2(static_cast<double>(features)) / 2), features(features) {}
+
+  std::optional<Representation> takes(unsigned) const override { return Representation::Scaled; }
+  Representation gives(Sources) const override { return Representation::Scaled; }
+  Value number(TileBuilder &tiles, double value) const { return tiles.constant({features}, value); }
+  /// `unit`, and z and S times 2^exponent.
+  static SmallVector<Value, 3> rescaled(TileBuilder &tiles, Value unit, Value exponent, ArrayRef<Value> state) {
+    Value factor = tiles.exp2(exponent);                                                            // [m]
+    return {unit, tiles.times(state[1], factor), tiles.times(state[2], tiles.expand(factor, 1, tiles.shape(state[2])))};
+  }
+
+  double half; ///< log₂(m)/2
+  int64_t features;
+};
+
+struct GivenUnits : ScaledState {
+  using ScaledState::ScaledState;
+
+  StringRef name() const override { return "given_units"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // k [m], z [m], S [m, dv]
+    Value k = state[0], product = tiles.times(k, number(tiles, high));
+    Value lost = tiles.fma(k, number(tiles, low), tiles.fma(k, number(tiles, high), tiles.negate(product)));
+    Value unit = tiles.plus(product, number(tiles, half));
+    Value rest = tiles.plus(tiles.plus(tiles.minus(product, unit), number(tiles, half)), lost);
+    rest = tiles.selectEqual(state[1], 0, number(tiles, 0), rest);
+    unit = tiles.selectEqual(state[1], 0, number(tiles, kernel::noLogarithm), unit);
+    return rescaled(tiles, unit, rest, state);
+  }
+};
+
+struct ScalesOfUnits : ScaledState {
+  ScalesOfUnits(int64_t features, bool offset) : ScaledState(features), offset(offset ? kernel::stateOffset : 0) {}
+
+  StringRef name() const override { return "scales_of_units"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    SmallVector<Value, 3> state = operands[0]->tiles(site);                                         // M [m], z [m], S [m, dv]
+    Value unit = tiles.selectEqual(state[1], 0, number(tiles, half), state[0]);                     // of nothing k is 0
+    Value k = tiles.roundEven(tiles.times(tiles.minus(unit, number(tiles, half)), number(tiles, M_LN2)));
+    Value rest = tiles.minus(tiles.fma(k, number(tiles, -high), unit), tiles.times(k, number(tiles, low)));
+    return rescaled(tiles, k, tiles.minus(rest, number(tiles, half + offset)), state);
+  }
+
+  double offset;
+};
+} // namespace
+
+terms::TermPtr terms::givenUnits(int64_t features) { return std::make_unique<GivenUnits>(features); }
+terms::TermPtr terms::scalesOfUnits(int64_t features, bool offset) { return std::make_unique<ScalesOfUnits>(features, offset); }

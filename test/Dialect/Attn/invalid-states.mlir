@@ -1,0 +1,155 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A10: where something divides, a state has its sum.
+func.func @f(%q: !x, %s: !s) {
+  // expected-error @below {{expected both a state and its sum, or neither}}
+  %o = attn.kernel %q, %q, %q initial(%s : !s) {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A65: a scale is of favor.
+func.func @f(%q: !x, %s: !s, %z: !z) {
+  // expected-error @below {{expected scales with a state and its sum, and with favor where its stabilizer cancels}}
+  %o = attn.kernel %q, %q, %q initial(%s, %z, %z : !s, !z, !z) {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A65: and only where its stabilizer cancels.
+func.func @f(%q: !x, %w: tensor<1x8x8xf32>) {
+  // expected-error @below {{expected scales with a state and its sum, and with favor where its stabilizer cancels}}
+  %o, %s, %z, %m = attn.kernel %q, %q, %q parameter(%w : tensor<1x8x8xf32>) {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<favor, features = 8, epsilon = 0.1, scale = 1.0, stabilizer = constant>} : !x, !x, !x -> !x, final !s, !z, !z
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A65: a number of each feature.
+func.func @f(%q: !x, %w: tensor<1x8x8xf32>) {
+  // expected-error @below {{expected scale of 2x2x8, but got 2x2x9}}
+  %o, %s, %z, %m = attn.kernel %q, %q, %q parameter(%w : tensor<1x8x8xf32>) {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<favor, features = 8, epsilon = 0.0, scale = 1.0, stabilizer = constant>} : !x, !x, !x -> !x, final !s, !z, tensor<2x2x9xf32>
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A66: other maps know no places.
+func.func @f(%q: !x, %p: tensor<2xi32>) {
+  // expected-error @below {{expected causal cosformer with a position, but got elu1}}
+  %o = attn.kernel %q, %q, %q position(%p : tensor<2xi32>) {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A66: without an order there is no first token.
+func.func @f(%q: !x, %p: tensor<2xi32>) {
+  // expected-error @below {{expected causal cosformer with a position, but got cosformer that is not causal}}
+  %o = attn.kernel %q, %q, %q position(%p : tensor<2xi32>) {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<cosformer, max_position = 12>} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A66: one of each entry.
+func.func @f(%q: !x, %p: tensor<3xi32>) {
+  // expected-error @below {{expected position of 2, but got 3}}
+  %o = attn.kernel %q, %q, %q position(%p : tensor<3xi32>) {causal, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<cosformer, max_position = 12>} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A67: of a map as well.
+func.func @f(%q: !x, %p: tensor<2xi32>) {
+  // expected-error @below {{expected cosformer with a position, but got relu}}
+  %f = attn.map %q position(%p : tensor<2xi32>) {feature_map = #attn.feature_map<relu>} : !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A67
+func.func @f(%q: !x, %p: tensor<3xi32>) {
+  // expected-error @below {{expected position of 2, but got 3}}
+  %f = attn.map %q position(%p : tensor<3xi32>) {feature_map = #attn.feature_map<cosformer, max_position = 12>} : !x -> tensor<2x2x12x16xf32>
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A68: what goes on in units ends in units.
+func.func @f(%q: !x, %s: !s, %z: !z) {
+  // expected-error @below {{expected an initial scale with a state, its sum and the scale after them}}
+  %num, %den, %s1, %z1 = attn.causal_readout %q, %q, %q initial(%s, %z, %z : !s, !z, !z) : !x, !x, !x -> !x, tensor<2x2x12xf32>, !s, !z
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A68
+func.func @f(%q: !x) {
+  // expected-error @below {{expected scale of 2x2x8, but got 2x2x7}}
+  %num, %den, %s1, %z1, %m1 = attn.causal_readout %q, %q, %q : !x, !x, !x -> !x, tensor<2x2x12xf32>, !s, !z, tensor<2x2x7xf32>
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A69: counts of each entry.
+func.func @f(%q: !x, %p: tensor<3xi32>) {
+  // expected-error @below {{expected position of 2, but got 3}}
+  %r = attn.advance %q position(%p : tensor<3xi32>) : !x -> tensor<2xi32>
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!s = tensor<2x2x8x8xf32>
+!z = tensor<2x2x8xf32>
+// A69
+func.func @f(%q: !x) {
+  // expected-error @below {{expected result of 2, but got 3}}
+  %r = attn.advance %q : !x -> tensor<3xi32>
+  return
+}
