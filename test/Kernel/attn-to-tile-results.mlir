@@ -31,7 +31,7 @@ func.func @results(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {a
 // CHECK-LABEL: region @results_state grid(batch, head)
 // CHECK:         stage key step 32 segments(keys: begin to end masked) carry(#tile.sum) in pieces of 2048 merged by @results_merge {
 // CHECK:           carry state(%{{.*}}, %{{.*}})
-// CHECK:         output %{{.*}} to final_state[batch, head, 0 : 24, 0 : 40]
+// CHECK:         output %{{.*}} to final_state[batch, head, 0 : 24 below min(size(final_state, 0), 1) * 24, 0 : 40]
 // CHECK-LABEL: region @results_2_quadratic grid(batch, head, query tile 32)
 // CHECK:         %[[SUMS:.*]] = stage key causal(query) step 32
 // CHECK:           carry weighted_sums(%{{.*}}, %{{.*}})

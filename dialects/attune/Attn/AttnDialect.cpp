@@ -75,8 +75,10 @@ static void printInitial(OpAsmPrinter &printer, Operation *, Value state, Value 
   printer << "initial(" << given << " : " << ValueRange(given).getTypes() << ")";
 }
 
-/// , final type, type, type
-static ParseResult parseFinal(OpAsmParser &parser, Type &state, Type &sum, Type &scale) {
+/// type, final type, type, type
+static ParseResult parseResults(OpAsmParser &parser, Type &output, Type &state, Type &sum, Type &scale) {
+  if (parser.parseType(output))
+    return failure();
   if (failed(parser.parseOptionalComma()))
     return success();
   if (parser.parseKeyword("final") || parser.parseType(state))
@@ -89,7 +91,8 @@ static ParseResult parseFinal(OpAsmParser &parser, Type &state, Type &sum, Type 
   return success();
 }
 
-static void printFinal(OpAsmPrinter &printer, Operation *, Type state, Type sum, Type scale) {
+static void printResults(OpAsmPrinter &printer, Operation *, Type output, Type state, Type sum, Type scale) {
+  printer << output;
   if (state)
     printer << ", final " << state;
   for (Type type : {sum, scale})

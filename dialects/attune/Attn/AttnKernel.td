@@ -89,8 +89,8 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
     (`position` `(` $position^ `:` type($position) `)`)?
     (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)?
     (`write` `(` $write^ `:` type($write) `)`)? attr-dict
-    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
-    custom<Final>(type($final_state), type($final_sum), type($final_scale))
+    `:` type($query) `,` type($key) `,` type($value) `->`
+    custom<Results>(type($output), type($final_state), type($final_sum), type($final_scale))
   }];
   let hasVerifier = 1;
 }

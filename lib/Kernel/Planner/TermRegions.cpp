@@ -340,14 +340,22 @@ std::pair<StateMemory, StateMemory> HostBuilder::finalStates(const KeySums &sums
     return {};
   TileBuilder host(site.host, site.loc);
   bool divides = sums.needsSum() || missing.contains(sums.sum), shares = !chunks.grouped && chunks.heads() > sums.heads();
-  StateMemory made = StateMemory::allocate(site, {.units = static_cast<bool>(sums.unit), .sums = divides},
-                                           host.dim(chunks.key.memory, 0), sums.heads(), featureWidths(sums.features), sums.width());
-  StateMemory result = made;
+  StateMemory result;
+  result.features = featureWidths(sums.features), result.width = sums.width();
   for (auto [value, memory] : {std::pair(sums.matrix, &result.matrix), std::pair(sums.sum, &result.sum), std::pair(sums.unit, &result.unit)})
     if (missing.remove(value))
       *memory = resultMemory(value, sums.features);
   // A result may lie where the initial state does, and other programs read that.
-  return {sums.initialMatrix && (shares || chunks.split) ? made : result, result};
+  bool apart = sums.initialMatrix && (shares || chunks.split);
+  bool all = result.matrix && (!divides || result.sum) && (!sums.unit || result.unit);
+  if (all && !apart)
+    return {result, result};
+  StateMemory made = StateMemory::allocate(site, {.units = static_cast<bool>(sums.unit), .sums = divides},
+                                           host.dim(chunks.key.memory, 0), sums.heads(), featureWidths(sums.features), sums.width());
+  for (Value StateMemory::*memory : {&StateMemory::matrix, &StateMemory::sum, &StateMemory::unit})
+    if (!(result.*memory))
+      result.*memory = made.*memory;
+  return {apart ? made : result, result};
 }
 
 LogicalResult HostBuilder::writeAdvance(attn::AdvanceOp op) {

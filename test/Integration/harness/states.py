@@ -81,7 +81,7 @@ class Runner:
         fields = self.case.fields
         with opened(self.folder / "library", fields["attention"], fields["dtype"], threads=2) as library:
             field = lambda name: name.replace(".", "_")
-            given = {field(name): library.tensors[field(name)].stored(array) for name, array in arrays.items()
+            given = {field(name): library.tensors[field(name)].stored(array.copy()) for name, array in arrays.items()
                      if field(name) in library.tensors}
             library.prepare({name: array for name, array in arrays.items() if field(name) in library.parameters})
             outputs = library.outputs(**given)
@@ -131,7 +131,7 @@ def run_spec(args, spec, dtype):
             if start == "drawn" and not case.fields["state"].get("initial"):
                 continue
             count = max(array.shape[1 if name in MODEL else 2] for name, array in arrays.items() if is_of_tokens(name))
-            expected = run_case.judge(args, saved(case, arrays, folder / "whole"), folder)
+            expected = run_case.judge(args, saved(case, arrays, folder / start / "whole"), folder / start)
             for way, run in runners.items():
                 whole = run(arrays)
                 right, said = verdict(case, way, whole, expected)

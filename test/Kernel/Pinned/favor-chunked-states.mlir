@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -attn-to-tile -canonicalize -cse | FileCheck %s
 
-// Causal FAVOR+ with the stabilizer "constant", chunk by chunk, with a final state. A state that others read is one of features, not of
-// their exponents, so that this is the kernel of kernel-attention-chunked.mlir with, in units of log 2, m = 16, ε = 0 and x' = √s x:
+// Causal FAVOR+ with the stabilizer "constant", chunk by chunk, with a final state. A state that others read, and that has no scale, is one of
+// features, not of their exponents, so that this is the kernel of kernel-attention-chunked.mlir with, in units of log 2, m = 16, ε = 0 and x' = √s x:
 //
 //     φ(q) = (2^(ω·q' − max_f ω·q') + ε) / √m,    φ(k) = (2^(ω·k' − |k'|²/2 − c) + ε) / √m,  c = max_f |ω_f|²/2
 
@@ -38,19 +38,10 @@ func.func @states(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-SAME:  %[[Z1:[^:]*]]: memref<?x2x16xf32, strided<[?, ?, 1]>> {{{.*}}attune.name = "final_sum"
 // CHECK-SAME:  attributes {attune.equal_lengths}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
-// CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
 // CHECK:      %[[BATCHES:.*]] = memref.dim %[[Q]], %[[C0]] :
-// CHECK-NEXT: tile.launch @states_chunked grid(%[[BATCHES]], %[[C4]]) (%[[Q]], %[[K]], %[[V]], %[[OMEGA]], %[[O]])
-// The final state
-// CHECK-NEXT: %[[KEY_BATCHES:.*]] = memref.dim %[[K]], %[[C0]] :
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
-// CHECK-NEXT: %[[PIECES:.*]] = arith.ceildivui %[[KEYS]], %[[C2048]] : index
-// CHECK-NEXT: %[[S_PIECES:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[PIECES]]) : memref<?x2x?x16x40xf32>
-// CHECK-NEXT: %[[Z_PIECES:.*]] = tile.workspace(%[[KEY_BATCHES]], %[[PIECES]]) : memref<?x2x?x16xf32>
-// CHECK-NEXT: tile.launch @states_state grid(%[[KEY_BATCHES]], %[[C2]], %[[PIECES]]) (%[[K]], %[[V]], %[[OMEGA]], %[[S_PIECES]], %[[Z_PIECES]])
-// CHECK-NEXT: tile.launch @states_merge grid(%[[KEY_BATCHES]], %[[C2]]) (%[[S1]], %[[Z1]], %[[S_PIECES]], %[[Z_PIECES]])
+// No program reads an initial state: the first head of a group stores the final one where it shall lie.
+// CHECK-NEXT: tile.launch @states_chunked grid(%[[BATCHES]], %[[C4]]) (%[[Q]], %[[K]], %[[V]], %[[OMEGA]], %[[O]], %[[S1]], %[[Z1]])
 // CHECK-NEXT: return
 
 // CHECK-LABEL: tile.kernel @states_chunked(
@@ -59,10 +50,14 @@ func.func @states(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
 // CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:  %[[O:[^:]*]]: memref<?x4x?x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[S1:[^:]*]]: memref<?x2x16x40xf32, strided<[?, ?, ?, 1]>>
+// CHECK-SAME:  %[[Z1:[^:]*]]: memref<?x2x16xf32, strided<[?, ?, 1]>>
 // CHECK-SAME:  grid(batch, head) attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
 // CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[C16:.*]] = arith.constant 16 : index
 // CHECK-DAG: %[[ZERO_16x40:.*]] = arith.constant dense<0.000000e+00> : tensor<16x40xf32>
 // CHECK-DAG: %[[HALF_LOG2E_16:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<16xf32>
 // CHECK-DAG: %[[ZERO_16:.*]] = arith.constant dense<0.000000e+00> : tensor<16xf32>
@@ -138,68 +133,19 @@ func.func @states(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {at
 // CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<16xf32>
 // CHECK-NEXT:   tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<16x40xf32>, tensor<16xf32>
 // CHECK-NEXT: }
+// The rows of the final state, if it is asked for, and of the heads of a group the first, for which head mod 2 = 0
+// CHECK-NEXT: %[[S1_BATCHES:.*]] = memref.dim %[[S1]], %[[C0]] :
+// CHECK-NEXT: %[[S1_THERE:.*]] = arith.minsi %[[S1_BATCHES]], %[[C1]] : index
+// CHECK-NEXT: %[[S1_ALL:.*]] = arith.muli %[[S1_THERE]], %[[C16]] : index
+// CHECK-NEXT: %[[FIRST_HEAD:.*]] = arith.muli %[[KV_HEAD]], %[[C2]] : index
+// CHECK-NEXT: %[[MEMBER:.*]] = arith.subi %[[HEAD]], %[[FIRST_HEAD]] : index
+// CHECK-NEXT: %[[IS_OTHER:.*]] = arith.minsi %[[MEMBER]], %[[C1]] : index
+// CHECK-NEXT: %[[STORES:.*]] = arith.subi %[[C1]], %[[IS_OTHER]] : index
+// CHECK-NEXT: %[[S1_ROWS:.*]] = arith.muli %[[S1_ALL]], %[[STORES]] : index
+// CHECK-NEXT: tile.store %[[STATE]]#0, %[[S1]][%[[BATCH]], %[[KV_HEAD]], %[[C0]], %[[C0]]] rows(%[[S1_ROWS]]) : tensor<16x40xf32>
+// CHECK-NEXT: %[[Z1_BATCHES:.*]] = memref.dim %[[Z1]], %[[C0]] :
+// CHECK-NEXT: %[[Z1_THERE:.*]] = arith.minsi %[[Z1_BATCHES]], %[[C1]] : index
+// CHECK-NEXT: %[[Z1_ALL:.*]] = arith.muli %[[Z1_THERE]], %[[C16]] : index
+// CHECK-NEXT: %[[Z1_ROWS:.*]] = arith.muli %[[Z1_ALL]], %[[STORES]] : index
+// CHECK-NEXT: tile.store %[[STATE]]#1, %[[Z1]][%[[BATCH]], %[[KV_HEAD]], %[[C0]]] rows(%[[Z1_ROWS]]) : tensor<16xf32>
 // CHECK-NEXT: tile.return
-
-// CHECK-LABEL: tile.kernel @states_state(
-// CHECK-SAME:  %[[K:[^:]*]]: memref<?x2x?x24xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[V:[^:]*]]: memref<?x2x?x40xf32, strided<[?, ?, ?, 1]>>
-// CHECK-SAME:  %[[OMEGA:[^:]*]]: memref<1x16x24xf32, strided<[?, ?, 1]>>
-// CHECK-SAME:  %[[S_PIECES:[^:]*]]: memref<?x2x?x16x40xf32>
-// CHECK-SAME:  %[[Z_PIECES:[^:]*]]: memref<?x2x?x16xf32>
-// CHECK-SAME:  grid(batch, head, key_piece)
-// CHECK-SAME:      attributes {schedule = #tile.schedule<target = cpu, query_tile = 32, key_tile = 32, piece = 2048,
-// CHECK-SAME:      operand = f32, warps = 1, stages = 1>}
-// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
-// CHECK-DAG: %[[C2048:.*]] = arith.constant 2048 : index
-// CHECK-DAG: %[[ZERO_16x40:.*]] = arith.constant dense<0.000000e+00> : tensor<16x40xf32>
-// CHECK-DAG: %[[HALF_LOG2E_16:.*]] = arith.constant #tile.exact<0.72134752044448169> : tensor<16xf32>
-// CHECK-DAG: %[[ZERO_16:.*]] = arith.constant dense<0.000000e+00> : tensor<16xf32>
-// CHECK-DAG: %[[F0_25_32x16:.*]] = arith.constant dense<2.500000e-01> : tensor<32x16xf32>
-// CHECK-DAG: %[[ZERO_32x16:.*]] = arith.constant dense<0.000000e+00> : tensor<32x16xf32>
-// CHECK-DAG: %[[F1_02014_32x24:.*]] = arith.constant #tile.exact<1.0201394465967895> : tensor<32x24xf32>
-// CHECK-DAG: %[[HALF_S_LOG2E_32:.*]] = arith.constant #tile.exact<0.36067376022224085> : tensor<32xf32>
-// Keys from 2048 piece up to the end of the piece or of all keys.
-// CHECK:      %[[BATCH:.*]] = tile.program_id batch
-// CHECK-NEXT: %[[HEAD:.*]] = tile.program_id head
-// CHECK-NEXT: %[[PIECE:.*]] = tile.program_id key_piece
-// CHECK-NEXT: %[[KEYS:.*]] = memref.dim %[[K]], %[[C2]] :
-// CHECK-NEXT: %[[OMEGAS:.*]] = tile.load %[[OMEGA]][%[[C0]], %[[C0]], %[[C0]]] : {{.*}} -> tensor<16x24xf32>
-// CHECK-NEXT: %[[OMEGA_SQUARES:.*]] = arith.mulf %[[OMEGAS]], %[[OMEGAS]] : tensor<16x24xf32>
-// CHECK-NEXT: %[[OMEGA_SUM:.*]] = tile.reduce add %[[OMEGA_SQUARES]] axis 1 : tensor<16x24xf32> -> tensor<16xf32>
-// CHECK-NEXT: %[[OMEGA_HALF:.*]] = arith.mulf %[[OMEGA_SUM]], %[[HALF_LOG2E_16]] : tensor<16xf32>
-// CHECK-NEXT: %[[BEGIN:.*]] = arith.muli %[[PIECE]], %[[C2048]] : index
-// CHECK-NEXT: %[[PIECE_END_ALL:.*]] = arith.addi %[[BEGIN]], %[[C2048]] : index
-// CHECK-NEXT: %[[END:.*]] = arith.minsi %[[PIECE_END_ALL]], %[[KEYS]] : index
-// CHECK-NEXT: %[[STATE:.*]]:2 = tile.loop #tile.sum %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step 32 carries(
-// CHECK-SAME:     %[[S:.*]] = %[[ZERO_16x40]], %[[Z:.*]] = %[[ZERO_16]]) : (tensor<16x40xf32>, tensor<16xf32>) {
-// φ(k) [32, 16] = (2^(ω·k' − |k'|²/2 − c) + ε) / √m, 0 of keys that do not exist; c [32], the same in every row
-// CHECK-NEXT:   %[[K_TILE:.*]] = tile.load %[[K]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x24xf32>
-// CHECK-NEXT:   %[[K_SCALED:.*]] = arith.mulf %[[K_TILE]], %[[F1_02014_32x24]] : tensor<32x24xf32>
-// CHECK-NEXT:   %[[OMEGA_K:.*]] = tile.dot %[[K_SCALED]], %[[OMEGAS]], %[[ZERO_32x16]] precision f32 {transpose_b} : {{.*}} -> tensor<32x16xf32>
-// CHECK-NEXT:   %[[K_SQUARES:.*]] = arith.mulf %[[K_TILE]], %[[K_TILE]] : tensor<32x24xf32>
-// CHECK-NEXT:   %[[NORM_K:.*]] = tile.reduce add %[[K_SQUARES]] axis 1 : tensor<32x24xf32> -> tensor<32xf32>
-// CHECK-NEXT:   %[[HALF_NORM:.*]] = arith.mulf %[[NORM_K]], %[[HALF_S_LOG2E_32]] : tensor<32xf32>
-// CHECK-NEXT:   %[[OMEGA_HALF_ROWS:.*]] = tile.expand %[[OMEGA_HALF]] axis 0 : tensor<16xf32> -> tensor<32x16xf32>
-// CHECK-NEXT:   %[[C_K:.*]] = tile.reduce max %[[OMEGA_HALF_ROWS]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
-// CHECK-NEXT:   %[[BELOW:.*]] = arith.addf %[[HALF_NORM]], %[[C_K]] : tensor<32xf32>
-// CHECK-NEXT:   %[[BELOW_COLS:.*]] = tile.expand %[[BELOW]] axis 1 : tensor<32xf32> -> tensor<32x16xf32>
-// CHECK-NEXT:   %[[EXPONENT:.*]] = arith.subf %[[OMEGA_K]], %[[BELOW_COLS]] : tensor<32x16xf32>
-// CHECK-NEXT:   %[[EXP:.*]] = math.exp2 %[[EXPONENT]] : tensor<32x16xf32>
-// CHECK-NEXT:   %[[WITH_EPSILON:.*]] = arith.addf %[[EXP]], %[[ZERO_32x16]] : tensor<32x16xf32>
-// CHECK-NEXT:   %[[PHI_ALL:.*]] = arith.mulf %[[WITH_EPSILON]], %[[F0_25_32x16]] : tensor<32x16xf32>
-// CHECK-NEXT:   %[[KEYS_LEFT:.*]] = arith.subi %[[KEYS]], %[[FIRST]] : index
-// CHECK-NEXT:   %[[PHI_K:.*]] = tile.mask %[[PHI_ALL]] fill 0.000000e+00 rows(%[[KEYS_LEFT]]) : tensor<32x16xf32>
-// CHECK-NEXT:   %[[V_TILE:.*]] = tile.load %[[V]][%[[BATCH]], %[[HEAD]], %[[FIRST]], %[[C0]]] rows(%[[KEYS]]) : {{.*}} -> tensor<32x40xf32>
-// S [16, 40] += φ(k)ᵀ v, z [16] += φ(k)ᵀ 1
-// CHECK-NEXT:   %[[S_NEXT:.*]] = tile.dot %[[PHI_K]], %[[V_TILE]], %[[S]] {transpose_a} : tensor<32x16xf32>, tensor<32x40xf32> -> tensor<16x40xf32>
-// CHECK-NEXT:   %[[Z_SUM:.*]] = tile.reduce add %[[PHI_K]] axis 0 : tensor<32x16xf32> -> tensor<16xf32>
-// CHECK-NEXT:   %[[Z_NEXT:.*]] = arith.addf %[[Z]], %[[Z_SUM]] : tensor<16xf32>
-// CHECK-NEXT:   tile.yield %[[S_NEXT]], %[[Z_NEXT]] : tensor<16x40xf32>, tensor<16xf32>
-// CHECK-NEXT: }
-// CHECK-NEXT: tile.store %[[STATE]]#0, %[[S_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]], %[[C0]]] : tensor<16x40xf32>
-// CHECK-NEXT: tile.store %[[STATE]]#1, %[[Z_PIECES]][%[[BATCH]], %[[HEAD]], %[[PIECE]], %[[C0]]] : tensor<16xf32>
-// CHECK-NEXT: tile.return
-
-// As in kernel-attention-state.mlir.
-// CHECK-LABEL: tile.kernel @states_merge(
