@@ -85,8 +85,13 @@ std::string writeSpec(const Spec &spec) {
     line("qk_norm", written(*spec.qkNorm));
   if (spec.lse)
     line("results", llvm::StringRef("[lse]"));
-  if (spec.hasState())
-    line("state", FlowMap().add("initial", spec.initialState, false).add("final", spec.finalState, false).str());
+  if (spec.hasState()) {
+    FlowMap state;
+    for (auto [name, is] : {std::pair("initial", spec.initialState), std::pair("final", spec.finalState)})
+      if (is)
+        state.add(name, "true");
+    line("state", state.str());
+  }
   if (!spec.allow.empty())
     line("allow", "[" + llvm::join(spec.allow, ", ") + "]");
   if (!spec.pin.empty())
