@@ -116,7 +116,7 @@ def _call_linear(node: Node, given: Arrays) -> Arrays:
     results = node.attention(**tensors)
     if not isinstance(results, dict):
         return {"output": _joined(results)}
-    return {"output": _joined(results["o"]), "present_state": results["final_state_s"].astype(stored)}
+    return {"output": _joined(results["o"]), "present_state": results["final_state.s"].astype(stored)}
 
 
 class _Reader:

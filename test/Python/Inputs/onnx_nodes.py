@@ -133,8 +133,19 @@ class LinearAttention(Nodes):
             with self.subTest(rule, **{name: gate.shape for name, gate in gates.items()}):
                 self.check("LinearAttention", {**self.given, **gates}, ["output", ""], update_rule=rule, scale=0.5, **self.heads)
 
+    def test_states(self):
+        past = drawn(2, past_state=(2, 2, 32, 40))
+        for rule, gates in self.rules():
+            for initial in ({}, past):
+                with self.subTest(rule, initial=bool(initial)):
+                    self.check("LinearAttention", {**self.given, **gates, **initial}, ["output", "present_state"],
+                               update_rule=rule, **self.heads)
+
     def test_half_precision(self):
         given = {name: array.astype(np.float16) for name, array in {**self.given, "decay": self.decay}.items()}
+        stored = {"past_state": drawn(2, past_state=(2, 2, 32, 40))["past_state"].astype(np.float16)}
+        self.check("LinearAttention", {**given, **stored}, ["output", "present_state"], tolerance=TOLERANCE["f16"],
+                   update_rule="gated", **self.heads)
         self.check("LinearAttention", given, ["output", ""], tolerance=TOLERANCE["f16"], update_rule="gated", **self.heads)
 
     def test_what_is_refused(self):

@@ -186,6 +186,37 @@ class Linear(Close):
                 self.close(o, recurrence(*tokens, **gates)[0])
                 self.assertIsNone(state)
 
+    def in_two(self, function, cut, given):
+        """Of the first `cut` tokens, and of the rest with their state: o, and the last state."""
+        first, state = function(*(x[:, :cut] for x in given), output_final_state=True)
+        rest, state = function(*(x[:, cut:] for x in given), initial_state=state, output_final_state=True)
+        return torch.cat([first, rest], 1), state
+
+    def test_states(self):
+        k = self.k / self.k.norm(dim=-1, keepdim=True)
+        tokens = (self.q, k, self.v)
+        cases = {at.linear_attn: {}, at.simple_gla: {"g": self.g}, at.gla: {"g": self.channels},
+                 at.delta_rule: {"beta": self.beta}, at.gated_delta_rule: {"g": self.g, "beta": self.beta},
+                 at.kda: {"g": self.channels, "beta": self.beta}}
+        for function, gates in cases.items():
+            expected, last = recurrence(*tokens, **gates)
+            for cut in (0, 1, 33, 49, 50):
+                with self.subTest(function.__name__, cut=cut):
+                    o, state = self.in_two(function, cut, (*tokens, *gates.values()))
+                    self.close(o, expected)
+                    self.close(state, last)
+                    self.assertEqual(state.dtype, torch.float32)
+
+    def test_a_token_at_a_time(self):
+        given, state, rows = (self.q, self.k / 6, self.v, self.g, self.beta), None, []
+        step = torch.compile(at.gated_delta_rule, fullgraph=True, backend="eager")
+        for t in range(9):
+            o, state = step(*(x[:, t:t + 1] for x in given), initial_state=state, output_final_state=True)
+            rows.append(o)
+        expected, last = recurrence(*(x[:, :9] for x in given))
+        self.close(torch.cat(rows, 1), expected)
+        self.close(state, last)
+
     def test_half_precision(self):
         tokens = [x.bfloat16() for x in (self.q, self.k, self.v)]
         o, _ = at.gated_delta_rule(*tokens, self.g, self.beta, use_qk_l2norm_in_kernel=True)
