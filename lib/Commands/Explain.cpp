@@ -9,6 +9,7 @@
 #include "ExplainPlot.h"
 #include "FlurkaView.h"
 #include "PricedSpec.h"
+#include "StateView.h"
 
 #include "attune/Commands/Commands.h"
 #include "attune/Graph/Explain.h"
@@ -64,11 +65,12 @@ static void noteThreads(const Arguments &arguments, llvm::raw_ostream &out) {
 }
 
 namespace {
-/// What was selected, what a function of known sizes needs, and for a FLuRKA layer what its paper counts.
+/// What was selected, what a function of known sizes needs, its state, and for a FLuRKA layer what its paper counts.
 struct Explanation {
   const Arguments &arguments;
   graph::Selection selection;
   std::optional<double> useful = {};
+  std::optional<StateSizes> state = {};
   std::optional<cost::FlurkaSizes> flurka = {};
   std::optional<FlurkaPrices> prices = {};
 
@@ -76,6 +78,8 @@ struct Explanation {
     llvm::json::Value object = graph::explainAsJson(selection);
     if (useful)
       object.getAsObject()->insert({"useful_operations", *useful});
+    if (state)
+      object.getAsObject()->insert({"state", stateAsJson(*state)});
     if (flurka)
       object.getAsObject()->insert({"flurka_equations", flurkaAsJson(*flurka, prices)});
     return object;
@@ -88,6 +92,8 @@ struct Explanation {
     }
     graph::explain(selection, llvm::outs());
     noteThreads(arguments, llvm::outs());
+    if (state)
+      printState(*state, llvm::outs());
     if (flurka)
       printFlurka(*flurka, prices, llvm::outs());
   }
@@ -121,7 +127,7 @@ int attune::attnc::explain(const Arguments &arguments) {
   Explanation explanation{arguments, std::move(*selection)};
   explanation.useful = attn::usefulOperations(*before);
   if (const std::optional<Spec> &spec = compilation->spec())
-    explanation.flurka = flurkaSizes(*spec);
+    explanation.state = stateSizes(*spec), explanation.flurka = flurkaSizes(*spec);
   if (explanation.flurka)
     explanation.prices = flurkaPrices(*compilation->spec(), explanation.selection.functions.front().seconds, arguments);
   explanation.print();
