@@ -46,7 +46,7 @@ TEST_F(Layout, Tensor) {
             (std::vector<size_t>{
                 offsetof(attune_rt_tensor, name), offsetof(attune_rt_tensor, role), offsetof(attune_rt_tensor, dtype),
                 offsetof(attune_rt_tensor, rank), offsetof(attune_rt_tensor, flags), offsetof(attune_rt_tensor, empty),
-                offsetof(attune_rt_tensor, reserved), offsetof(attune_rt_tensor, dims), offsetof(attune_rt_tensor, bound),
+                offsetof(attune_rt_tensor, in_place_of), offsetof(attune_rt_tensor, dims), offsetof(attune_rt_tensor, bound),
                 sizeof(attune_rt_tensor)}));
 }
 
