@@ -124,6 +124,8 @@ static void checkPackedSupport(RuleReporter &rules) {
     return;
   if (spec.projection && rules.good({"projection"}))
     rules.atKey("projection", "no projection with packed: true", "one (not supported yet)", "project before, and give q, k and v");
+  if (spec.hasState() && rules.good({"state"}))
+    rules.atKey("state", "no state with packed: true", "one (not supported yet)", "run each sequence with its state, or remove `state`");
   if (spec.rope && spec.causal && spec.hasKeyOffsets() && rules.good({"rope", "keys", "causal"}))
     rules.atKey("keys", "keys that are the queries, with packed: true, causal and rope", "'keys' (not supported yet)",
                 "remove `keys`, or turn q and k before");
