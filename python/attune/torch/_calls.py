@@ -24,10 +24,11 @@ def dtype_of(**named: torch.Tensor) -> str:
 
 def run(sizes: typing.Mapping[str, int], fields: typing.Mapping[str, typing.Any], given: typing.Mapping[str, Tensor],
         tokens_first: bool) -> typing.List[torch.Tensor]:
-    """The outputs, in their order, of a spec of open batch and length, of `sizes` that make it another spec, and the
-    rest of its `fields`; tensors by name."""
+    """The outputs, in their order, of a spec of open batch (or sequences, given `offsets`) and length, of `sizes` that make
+    it another spec, and the rest of its `fields`; tensors by name."""
     fixed = {name: operator.index(size) for name, size in sizes.items()}  # one program each, where shapes are dynamic
-    text = spec_text({"batch": "?", "queries": "?", **fixed, **fields})
+    entries = {"batch": "?"} if given.get("offsets") is None else {"packed": True, "sequences": "?"}
+    text = spec_text({**entries, "queries": "?", **fixed, **fields})
     tensors = {name: tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
                for name, tensor in given.items() if tensor is not None}
     results = torch.ops.attune.attend(list(tensors.values()), ",".join(tensors), text, tokens_first)

@@ -62,6 +62,35 @@ def flash_attn_func(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, dropout_p
     None). ArgumentError: `dropout_p`, other windows, slopes [batch, H], dtypes and shapes that do not fit. Gradients are
     an error, in backward().
     """
+    mechanism = _flash_mechanism(dropout_p, causal, window_size, softcap, alibi_slopes, q.shape[2])
+    results = _softmax(*(tensor.transpose(1, 2) for tensor in (q, k, v)), dtype=dtype_of(q=q, k=k, v=v), causal=causal,
+                       scale=softmax_scale, slopes=alibi_slopes, tokens_first=True, lse=return_attn_probs,
+                       mechanism=mechanism)
+    return (results[0], results[1], None) if return_attn_probs else results[0]
+
+
+def flash_attn_varlen_func(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cu_seqlens_q: torch.Tensor,
+                           cu_seqlens_k: torch.Tensor, max_seqlen_q: typing.Optional[int] = None,
+                           max_seqlen_k: typing.Optional[int] = None, dropout_p: float = 0.0,
+                           softmax_scale: typing.Optional[float] = None, causal: bool = False,
+                           window_size: typing.Tuple[int, int] = (-1, -1), softcap: float = 0.0,
+                           alibi_slopes: Tensor = None, deterministic: bool = False,
+                           return_attn_probs: bool = False) -> typing.Any:
+    """`flash_attn.flash_attn_varlen_func`: sequences end to end, [tokens, H, dv] for q [tokens, H, d], k [keys, G, d], v
+    [keys, G, dv]. Sequence s has tokens cu_seqlens_q[s] … cu_seqlens_q[s + 1] − 1 and keys likewise; offsets are i32 and
+    begin with 0. The longest lengths are not needed. lse is [H, tokens]; the rest as in `flash_attn_func`.
+    """
+    mechanism = _flash_mechanism(dropout_p, causal, window_size, softcap, alibi_slopes, q.shape[1])
+    own_keys = cu_seqlens_k is cu_seqlens_q
+    results = _softmax(*(tensor.transpose(0, 1)[None] for tensor in (q, k, v)), dtype=dtype_of(q=q, k=k, v=v),
+                       causal=causal, scale=softmax_scale, slopes=alibi_slopes, tokens_first=True, lse=return_attn_probs,
+                       mechanism=mechanism, offsets=cu_seqlens_q, key_offsets=None if own_keys else cu_seqlens_k)
+    return (results[0][0], results[1][0], None) if return_attn_probs else results[0][0]
+
+
+def _flash_mechanism(dropout_p: float, causal: bool, window_size: typing.Tuple[int, int], softcap: float,
+                     alibi_slopes: Tensor, heads: int) -> typing.Mapping[str, typing.Any]:
+    """The fields of the mechanism that these arguments stand for."""
     if dropout_p != 0:
         raise ArgumentError(f"argument 'dropout_p': expected 0, for compiled attention drops nothing, but got {dropout_p}")
     left, right = window_size
@@ -75,12 +104,10 @@ def flash_attn_func(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, dropout_p
         more["softcap"] = softcap
     if alibi_slopes is not None:
         if alibi_slopes.dim() != 1:
-            raise ArgumentError(f"argument 'alibi_slopes': expected [{q.shape[2]}], but got {list(alibi_slopes.shape)}; "
+            raise ArgumentError(f"argument 'alibi_slopes': expected [{heads}], but got {list(alibi_slopes.shape)}; "
                                 "slopes of each sequence are not supported")
         more["alibi"] = True
-    results = _softmax(*(tensor.transpose(1, 2) for tensor in (q, k, v)), dtype=dtype_of(q=q, k=k, v=v), causal=causal,
-                       scale=softmax_scale, slopes=alibi_slopes, tokens_first=True, lse=return_attn_probs, mechanism=more)
-    return (results[0], results[1], None) if return_attn_probs else results[0]
+    return more
 
 
 def _with_heads(tensor: torch.Tensor) -> torch.Tensor:
@@ -92,16 +119,20 @@ def _with_heads(tensor: torch.Tensor) -> torch.Tensor:
 
 def _softmax(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, dtype: str, causal: bool,
              scale: typing.Optional[float], lengths: Tensor = None, slopes: Tensor = None, tokens_first: bool = False, lse: bool = False,
-             mechanism: typing.Optional[typing.Mapping[str, typing.Any]] = None) -> typing.List[torch.Tensor]:
+             mechanism: typing.Optional[typing.Mapping[str, typing.Any]] = None, offsets: Tensor = None,
+             key_offsets: Tensor = None) -> typing.List[torch.Tensor]:
     """o, and lse if wanted, of [batch, heads, tokens, width]."""
     sizes = {"heads": q.shape[1], "kv_heads": k.shape[1], "head_dim": q.shape[3], "value_dim": v.shape[3]}
     if k.shape[1] == 0 or q.shape[1] % k.shape[1] != 0:
         raise ArgumentError(f"expected heads of keys and values that divide those of queries ({q.shape[1]}), but got "
                             f"{k.shape[1]}")
-    fields = {"attention": "softmax", "dtype": dtype, "causal": causal, "keys": "?",
+    fields = {"attention": "softmax", "dtype": dtype, "causal": causal,
               "key_lengths": lengths is not None, "mechanism": {"kind": "softmax", **(mechanism or {})}}
     if scale is not None:
         fields["scale"] = scale
     if lse:
         fields["results"] = ["lse"]
-    return run(sizes, fields, {"q": q, "k": k, "v": v, "key_lengths": lengths, "slope": slopes}, tokens_first)
+    if offsets is None or key_offsets is not None:
+        fields["keys"] = "?"
+    given = {"q": q, "k": k, "v": v, "key_lengths": lengths, "slope": slopes, "offsets": offsets, "key_offsets": key_offsets}
+    return run(sizes, fields, given, tokens_first)

@@ -7,8 +7,9 @@ All take [batch, tokens, heads, width] and give (o, final state). With a state S
 
 f32, f16 or bf16, the same for q, k and v; sums, g, β and states in f32. Values may have more heads than queries and keys:
 then each of these serves heads / qk_heads of them. `scale` is width^−1/2 unless given. The final state is None unless
-`output_final_state`; it may go into the next call as `initial_state`. Which form computes it (quadratic, in chunks, in
-pieces side by side) the compiler decides. Gradients are an error, in backward().
+`output_final_state`; it may go into the next call as `initial_state`. With `cu_seqlens` [sequences + 1] i32 a batch of 1
+holds sequences end to end, sequence s from token cu_seqlens[s] to the next one; states do not go with it yet. Which form
+computes it (quadratic, in chunks, in pieces side by side) the compiler decides. Gradients are an error, in backward().
 """
 
 import typing
@@ -22,59 +23,63 @@ Results = typing.Tuple[torch.Tensor, Tensor]
 
 
 def linear_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: typing.Optional[float] = None,
-                initial_state: Tensor = None, output_final_state: bool = False) -> Results:
+                initial_state: Tensor = None, output_final_state: bool = False, cu_seqlens: Tensor = None) -> Results:
     """No decay, nothing erased: o_t = scale Σ ⟨q_t, k_j⟩ v_j over j ≤ t. Maps of features are the caller's."""
-    return _attend(q, k, v, scale, initial_state, output_final_state, {})
+    return _attend(q, k, v, scale, initial_state, output_final_state, cu_seqlens, {})
 
 
 def retention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: typing.Optional[float] = None,
-              initial_state: Tensor = None, output_final_state: bool = False) -> Results:
+              initial_state: Tensor = None, output_final_state: bool = False, cu_seqlens: Tensor = None) -> Results:
     """RetNet's: head h of H decays by 1 − 2^(−5−h) a token. Positions are the caller's."""
     decays = torch.log1p(-torch.exp2(-5 - torch.arange(v.shape[2], dtype=torch.float32, device=q.device)))
-    return simple_gla(q, k, v, None, decays, scale, initial_state, output_final_state)
+    return simple_gla(q, k, v, None, decays, scale, initial_state, output_final_state, cu_seqlens)
 
 
 def simple_gla(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: Tensor = None, g_gamma: Tensor = None,
                scale: typing.Optional[float] = None, initial_state: Tensor = None,
-               output_final_state: bool = False) -> Results:
+               output_final_state: bool = False, cu_seqlens: Tensor = None) -> Results:
     """Logarithms of decays: `g` [batch, tokens, heads] of each token, or `g_gamma` [heads] of all. The scalar-gated
     form of GLA, Mamba-2 (k = B, q = C, v = Δ x, g = Δ A) and, with `g_gamma`, lightning attention."""
     if (g is None) == (g_gamma is None):
         raise ArgumentError("arguments 'g', 'g_gamma': expected one of the two, but got " +
                             ("none" if g is None else "both"))
     gates = {"decay": g} if g is not None else {"log_decay": g_gamma}
-    return _attend(q, k, v, scale, initial_state, output_final_state, gates)
+    return _attend(q, k, v, scale, initial_state, output_final_state, cu_seqlens, gates)
 
 
 def gla(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, scale: typing.Optional[float] = None,
-        initial_state: Tensor = None, output_final_state: bool = False) -> Results:
+        initial_state: Tensor = None, output_final_state: bool = False, cu_seqlens: Tensor = None) -> Results:
     """Gated linear attention: `g` [batch, tokens, heads, width], the logarithm of the decay of each channel of k."""
-    return _attend(q, k, v, scale, initial_state, output_final_state, {"decay": g})
+    return _attend(q, k, v, scale, initial_state, output_final_state, cu_seqlens, {"decay": g})
 
 
 def delta_rule(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, beta: torch.Tensor,
                scale: typing.Optional[float] = None, initial_state: Tensor = None, output_final_state: bool = False,
-               use_qk_l2norm_in_kernel: bool = False) -> Results:
+               use_qk_l2norm_in_kernel: bool = False, cu_seqlens: Tensor = None) -> Results:
     """DeltaNet: `beta` [batch, tokens, heads]. k should have norm 1: `use_qk_l2norm_in_kernel` sees to it for k and q."""
-    return _attend(q, k, v, scale, initial_state, output_final_state, {"beta": beta}, use_qk_l2norm_in_kernel)
+    return _attend(q, k, v, scale, initial_state, output_final_state, cu_seqlens, {"beta": beta}, use_qk_l2norm_in_kernel)
 
 
 def gated_delta_rule(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, beta: torch.Tensor,
                      scale: typing.Optional[float] = None, initial_state: Tensor = None,
-                     output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False) -> Results:
+                     output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False,
+                     cu_seqlens: Tensor = None) -> Results:
     """Gated DeltaNet: `g` and `beta` [batch, tokens, heads]."""
-    return _attend(q, k, v, scale, initial_state, output_final_state, {"decay": g, "beta": beta}, use_qk_l2norm_in_kernel)
+    return _attend(q, k, v, scale, initial_state, output_final_state, cu_seqlens, {"decay": g, "beta": beta},
+                   use_qk_l2norm_in_kernel)
 
 
 def kda(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, beta: torch.Tensor,
         scale: typing.Optional[float] = None, initial_state: Tensor = None, output_final_state: bool = False,
-        use_qk_l2norm_in_kernel: bool = False) -> Results:
+        use_qk_l2norm_in_kernel: bool = False, cu_seqlens: Tensor = None) -> Results:
     """Kimi Delta Attention: `g` [batch, tokens, heads, width], `beta` [batch, tokens, heads]."""
-    return _attend(q, k, v, scale, initial_state, output_final_state, {"decay": g, "beta": beta}, use_qk_l2norm_in_kernel)
+    return _attend(q, k, v, scale, initial_state, output_final_state, cu_seqlens, {"decay": g, "beta": beta},
+                   use_qk_l2norm_in_kernel)
 
 
 def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: typing.Optional[float], initial_state: Tensor,
-            output_final_state: bool, gates: typing.Mapping[str, Tensor], l2_norm: bool = False) -> Results:
+            output_final_state: bool, offsets: Tensor, gates: typing.Mapping[str, Tensor],
+            l2_norm: bool = False) -> Results:
     """`gates`: decay [batch, tokens, heads] or [.., width], log_decay [heads], beta [batch, tokens, heads]."""
     dtype = dtype_of(q=q, k=k, v=v)
     for name, tensor in (("q", q), ("k", k), ("v", v)):
@@ -84,7 +89,8 @@ def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: typing.Opt
     if qk_heads == 0 or heads % qk_heads != 0:
         raise ArgumentError(f"expected heads of queries and keys that divide those of values ({heads}), but got {qk_heads}")
     mechanism: typing.Dict[str, typing.Any] = {"kind": "kernel", "feature_map": {"kind": "identity"}}
-    given: typing.Dict[str, Tensor] = {"q": q.transpose(1, 2), "k": k.transpose(1, 2), "v": v.transpose(1, 2)}
+    given: typing.Dict[str, Tensor] = {"q": q.transpose(1, 2), "k": k.transpose(1, 2), "v": v.transpose(1, 2),
+                                       "offsets": offsets}
     for name, tensor in gates.items():
         if tensor is None:
             continue

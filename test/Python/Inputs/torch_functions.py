@@ -154,6 +154,25 @@ class Flash(Close):
         with self.assertRaisesRegex(attune.ArgumentError, r"'alibi_slopes': expected \[8\]"):
             at.flash_attn_func(self.q, self.k, self.v, alibi_slopes=torch.rand(2, 8))
 
+    def test_sequences_end_to_end(self):
+        q, k, v = drawn((61, 8, 32), (90, 4, 32), (90, 4, 40))
+        ends, key_ends = [0, 1, 1, 40, 61], [0, 3, 9, 50, 90]
+        offsets, key_offsets = (torch.tensor(each, dtype=torch.int32) for each in (ends, key_ends))
+        for more in ({}, {"causal": True}, {"causal": True, "window_size": (5, 0)}):
+            o, lse, _ = at.flash_attn_varlen_func(q, k, v, offsets, key_offsets, 39, 41, return_attn_probs=True, **more)
+            for s in range(4):
+                span, keys = slice(ends[s], ends[s + 1]), slice(key_ends[s], key_ends[s + 1])
+                if ends[s] == ends[s + 1]:
+                    continue
+                alone, alone_lse, _ = at.flash_attn_func(q[None, span], k[None, keys], v[None, keys], return_attn_probs=True,
+                                                         **more)
+                self.close(o[span], alone[0])
+                self.close(lse[:, span], alone_lse[0])
+        together = at.flash_attn_varlen_func(q, k[:61], v[:61], offsets, offsets, causal=True)
+        self.close(together[40:], at.flash_attn_func(*(x[None, 40:61] for x in (q, k, v)), causal=True)[0])
+        with self.assertRaisesRegex(attune.ArgumentError, "'offsets': expected offsets from 0 to 61"):
+            at.flash_attn_varlen_func(q, k[:61], v[:61], offsets - 1, offsets - 1)
+
     def test_half_precision(self):
         q, k, v = (x.bfloat16() for x in (self.q, self.k, self.v))
         self.assertEqual(at.flash_attn_func(q, k, v).dtype, torch.bfloat16)
@@ -185,6 +204,16 @@ class Linear(Close):
             with self.subTest(name):
                 self.close(o, recurrence(*tokens, **gates)[0])
                 self.assertIsNone(state)
+
+    def test_sequences_end_to_end(self):
+        q, k, v, g, beta = (x.flatten(0, 1)[None] for x in (self.q, self.k / 6, self.v, self.g, self.beta))
+        ends = [0, 7, 7, 60, 100]
+        o, _ = at.gated_delta_rule(q, k, v, g, beta, cu_seqlens=torch.tensor(ends, dtype=torch.int32))
+        for begin, end in zip(ends, ends[1:]):
+            if begin < end:
+                self.close(o[:, begin:end], recurrence(*(x[:, begin:end] for x in (q, k, v, g, beta)))[0])
+        with self.assertRaisesRegex(attune.SpecError, "no state with packed: true"):
+            at.linear_attn(q, k, v, output_final_state=True, cu_seqlens=torch.tensor(ends, dtype=torch.int32))
 
     def in_two(self, function, cut, given):
         """Of the first `cut` tokens, and of the rest with their state: o, and the last state."""
