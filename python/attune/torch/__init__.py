@@ -13,7 +13,10 @@
 from ._functional import flash_attn_func, flash_attn_varlen_func, scaled_dot_product_attention
 from ._linear import delta_rule, gated_delta_rule, gla, kda, linear_attn, retention, simple_gla
 from ._mechanisms import *  # the mechanisms, which only that file lists
-from ._mechanisms import __all__ = ["Agent", "Cosformer", "Effatt", "Flurka", "Focused", "Linear", "Linformer", "MultiheadAttention",
-           "Performer", "PolySketch", "Polynomial", "Relu", "Softmax", "attend", "delta_rule", "flash_attn_func",
-           "flash_attn_varlen_func", "gated_delta_rule", "gla", "kda", "linear_attn", "retention",
-           "scaled_dot_product_attention", "simple_gla", "swap"]
+from ._mechanisms import __all__ as _names
+from ._multihead import MultiheadAttention
+from ._op import attend
+from ._swap import swap
+
+__all__ = [*_names, "MultiheadAttention", "attend", "delta_rule", "flash_attn_func", "flash_attn_varlen_func", "gated_delta_rule",
+           "gla", "kda", "linear_attn", "retention", "scaled_dot_product_attention", "simple_gla", "swap"]
