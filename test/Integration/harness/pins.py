@@ -168,10 +168,10 @@ def plans_of(graph):
 
 def kernels_of(tile, function):
     """The kernels that a function launches when it runs, by their kinds: names end with them, or with a number that tells equal
-    ones apart."""
+    ones apart. Without that which counts positions on: it is the same in every plan, and has no price."""
     body = re.search(rf"^  func\.func @{function}\(.*?^  }}", tile, re.M | re.S)[0]
     names = [re.sub(r"^(?:_\d+)?_|_\d+$", "", name.removeprefix(function)) for name in re.findall(r"tile\.launch @(\w+)", body)]
-    return collections.Counter("sketch" if name in SKETCHES else name for name in names)
+    return collections.Counter("sketch" if name in SKETCHES else name for name in names if name != "advance")
 
 
 def wrong_in_code(explained, graph, tile):
