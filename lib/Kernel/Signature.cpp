@@ -108,7 +108,7 @@ static StringRef inItsPart(StringRef name) {
 static bool isOfState(StringRef name, bool given) {
   name = inItsPart(name);
   return given ? name.starts_with("state.") || name.starts_with("initial_") || name == "position"
-               : name.starts_with("final_state.") || name.starts_with("final_");
+               : name.starts_with("final_");
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,7 +22,8 @@ using llvm::StringRef;
 
 static bool sameTensor(const TensorDescription &a, const TensorDescription &b) {
   return a.name == b.name && a.role == b.role && a.dtype == b.dtype && a.dims == b.dims &&
-         a.keyLengths == b.keyLengths && a.offsets == b.offsets && a.keyOffsets == b.keyOffsets && a.signs == b.signs && a.indexBound == b.indexBound && a.ifEmpty == b.ifEmpty;
+         a.keyLengths == b.keyLengths && a.offsets == b.offsets && a.keyOffsets == b.keyOffsets && a.signs == b.signs &&
+         a.indexBound == b.indexBound && a.mostPosition == b.mostPosition && a.inPlaceOf == b.inPlaceOf && a.ifEmpty == b.ifEmpty;
 }
 
 /// A caller sees one interface, whatever the device.

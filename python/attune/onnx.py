@@ -41,7 +41,8 @@ def spec(model: Model, node: typing.Optional[str] = None) -> typing.Dict[str, ty
 def compile(model: Model, node: typing.Optional[str] = None, **options: typing.Any) -> "Node":
     """The node, compiled with the options of `attune.compile`. Raises what `spec` and `attune.compile` raise."""
     reader = _Reader(model, node)
-    return Node(reader, compile_spec(reader.spec(), **options))
+    fields = reader.spec()
+    return Node(reader, fields, compile_spec(fields, **options))
 
 
 class Node:
@@ -51,8 +52,8 @@ class Node:
     past_key and past_value are set before K and V in memory, as the definition says: a copy a call.
     """
 
-    def __init__(self, reader: "_Reader", attention: Attention) -> None:
-        self.name, self.operator, self.spec = reader.node.name, reader.node.op_type, reader.spec()
+    def __init__(self, reader: "_Reader", fields: typing.Dict[str, typing.Any], attention: Attention) -> None:
+        self.name, self.operator, self.spec = reader.node.name, reader.node.op_type, fields
         self.attention = attention
         self._inputs, self._outputs = reader.inputs, reader.outputs
         self._heads = reader.heads()
