@@ -50,6 +50,9 @@ protected:
   using MechanismEntry::MechanismEntry;
 };
 
+/// Whether something goes with a mechanism: never, not yet, or yes.
+enum class Support { Never, Planned, Yes };
+
 /// A kind of mechanism, with fields that no other kind has.
 class MechanismKind : public MechanismEntry {
 public:
@@ -65,6 +68,9 @@ public:
   virtual bool hasOwnWindow() const { return false; }
   /// At least as many parameters as one has.
   virtual int64_t parametersAtMost(const Mechanism &) const { return 8; }
+  /// Sequences that lie end to end, and a state of the tokens before.
+  virtual Support packed(bool /*causal*/) const { return Support::Planned; }
+  virtual Support state() const { return Support::Never; }
   /// The op.
   virtual mlir::Value build(PartBuilder &) const = 0;
 

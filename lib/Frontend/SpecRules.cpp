@@ -40,7 +40,7 @@ static void checkQkHeads(RuleReporter &rules) {
       rules.atValue("qk_heads", "a divisor of heads = " + std::to_string(spec.heads), shown(*spec.qkHeads),
                     "every head of q and k serves the same number of heads of values");
     });
-  auto other = llvm::find_if(spec.parts, [](const Part &part) { return !part.mechanism.isKernel(); });
+  auto other = llvm::find_if(spec.parts, [](const Part &part) { return part.mechanism.kind->state() != Support::Yes; });
   bool isOther = other != spec.parts.end();
   if (rules.good({"causal", "mechanism", "parts"}) && (isOther || !spec.causal))
     rules.atKey("qk_heads", "a causal kernel mechanism with qk_heads", isOther ? other->mechanism.name().str() : "causal: false",
@@ -148,11 +148,12 @@ static void checkPackedPart(PartRules &of) {
   if (!of.good({"kind"}))
     return;
   llvm::StringRef kind = m.name();
-  if (kind == "agent" || kind == "eva")
+  Support support = m.kind->packed(of.spec.causal);
+  if (support == Support::Never)
     of.atValue("kind", "packed: false with " + kind.str(), "packed: true", "remove `packed`, or take another kind");
   else if (m.window && !m.window->grid && !m.window->last)
     of.atKey("window", "no blocks of a window with packed: true", "'window' (not supported yet)", "write `window: {last: …}`, or remove it");
-  else if (kind != "softmax" && !(m.isKernel() && of.spec.causal))
+  else if (support != Support::Yes)
     of.atValue("kind", "softmax or a causal kernel with packed: true", kind.str() + (m.isKernel() ? " that is not causal" : "") +
                " (not supported yet)", "pad the sequences to a batch with `key_lengths`");
   else if (m.isKernel() && of.spec.hasKeyOffsets() && of.rules.good({"keys"}))
@@ -197,18 +198,18 @@ static void checkState(RuleReporter &rules) {
   Spec &spec = rules.spec;
   if (!spec.hasState() || !rules.good({"state", "causal", "mechanism", "parts"}))
     return;
-  auto other = llvm::find_if(spec.parts, [](const Part &part) { return !part.mechanism.isKernel(); });
+  auto other = llvm::find_if(spec.parts, [](const Part &part) { return part.mechanism.kind->state() != Support::Yes; });
   for (const Part &part : spec.parts)
     if (!rules.good({mechanismPath(part, "kind")}))
       return;
   bool isOther = other != spec.parts.end();
-  bool planned = isOther && spec.causal && other->mechanism.sketchSize;
+  bool planned = isOther && spec.causal && other->mechanism.kind->state() == Support::Planned;
   if (isOther || !spec.causal) // S80
     return rules.atKey("state", "a causal kernel or polysketch mechanism with state",
                        isOther ? other->mechanism.name().str() : "causal: false",
-                       planned ? "a state of polysketch is not supported yet"
-                       : isOther ? "remove `state`; softmax goes on from its keys and values: `keys` for those of all tokens so far"
-                                 : "add `causal: true`, or remove `state`");
+                       planned ? "a state of " + other->mechanism.name().str() + " is not supported yet"
+                       : isOther ? std::string("remove `state`; softmax goes on from its keys and values: `keys` for those of all tokens so far")
+                                 : std::string("add `causal: true`, or remove `state`"));
   for (const Part &part : spec.parts)
     if (part.mechanism.window && rules.good({mechanismPath(part, "window")})) // S81
       rules.atKey(mechanismPath(part, "window"), "either window or state", "both", "remove one of the two");

@@ -16,6 +16,8 @@ static constexpr llvm::StringRef kernelFields[] = {"kind",   "feature_map", "den
 namespace {
 struct Kernel : MechanismKind {
   constexpr Kernel() : MechanismKind("kernel", kernelFields) {}
+  Support packed(bool causal) const override { return causal ? Support::Yes : Support::Planned; }
+  Support state() const override { return Support::Yes; }
   bool isScaled(const Mechanism &m) const override { return m.featureMap.normalize; }
   void visit(FieldIO &fields, Mechanism &) const override {
     if (fields.in)

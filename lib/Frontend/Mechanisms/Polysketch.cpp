@@ -28,6 +28,7 @@ static void visitSketches(const Mechanism &m, int64_t d, llvm::function_ref<void
 namespace {
 struct Polysketch : MechanismKind {
   constexpr Polysketch() : MechanismKind("polysketch", polysketchFields) {}
+  Support state() const override { return Support::Planned; }
   double defaultScale(int64_t) const override { return 1; }
   void visit(FieldIO &fields, Mechanism &m) const override {
     auto powerOfTwo = [](int64_t x) { return static_cast<int64_t>(llvm::PowerOf2Ceil(x)); };
