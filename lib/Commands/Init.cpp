@@ -62,7 +62,7 @@ int attune::attnc::init(const Arguments &arguments) {
   request.specPath = arguments.specs.front();
   request.outFolder = arguments.out;
   request.seed = arguments.seed;
-  request.inputs = arguments.inputs;
+  request.inputs = arguments.inputs, request.backward = arguments.backward;
   request.batch = arguments.batch, request.queries = arguments.queries, request.keys = arguments.keys;
   request.sequences = arguments.sequences;
   int status = initTensors(request, llvm::errs());

@@ -7,12 +7,13 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Commands/RunTensors.h"
 
-#include "attune/Frontend/SpecTensors.h"
 #include "attune/Pipeline/LoadedLibrary.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace attune;
 using namespace attune::attnc;
@@ -57,14 +58,14 @@ llvm::SmallVector<HostTensor *> RunTensors::kept(const LibraryDescription &inter
 }
 
 llvm::Expected<RunTensors> attune::attnc::readTensors(const Spec &spec, llvm::StringRef specPath,
-                                                      llvm::StringRef from, bool zeros) {
+                                                      llvm::StringRef from, bool zeros, Direction direction) {
   llvm::Expected<TensorSource> source = TensorSource::open(from);
   if (!source)
     return source.takeError();
-  llvm::Expected<LoadedTensors> loaded = loadTensors(spec, specPath, *source);
+  llvm::Expected<LoadedTensors> loaded = loadTensors(spec, specPath, *source, direction);
   if (!loaded)
     return loaded.takeError();
-  for (const SpecTensor &tensor : zeros ? inputTensors(loaded->spec) : std::vector<SpecTensor>())
+  for (const SpecTensor &tensor : zeros ? inputTensors(loaded->spec, direction) : std::vector<SpecTensor>())
     if (tensor.optional && !source->contains(tensor.name))
       loaded->inputs.push_back(
           {tensor.name, HostTensor::zeros(tensor.type, llvm::map_to_vector(tensor.shape, [](Size size) { return *size; }))});
@@ -158,6 +159,24 @@ llvm::Error attune::attnc::makeOutputs(const LibraryDescription &interface, RunT
     if (!output)
       return llvm::createStringError("output " + tensor.name + ": " + llvm::toString(output.takeError()));
     tensors.outputs.push_back({tensor.name, std::move(*output)});
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error attune::attnc::writeOutputs(const RunTensors &tensors, llvm::StringRef folder) {
+  if (std::error_code code = llvm::sys::fs::create_directories(folder))
+    return llvm::createStringError("expected to make the folder " + folder + ", but got: " + code.message());
+  for (const NamedTensor &output : tensors.outputs) {
+    if (!isTensorName(output.name))
+      return llvm::createStringError("expected an output's name of letters, digits, '_' and '.', but got '" + output.name + "'");
+    bool counts = output.tensor.type == ElementType::I32;
+    llvm::Expected<HostTensor> widened = convertTensor(output.tensor, counts ? ElementType::I32 : ElementType::F32);
+    if (!widened)
+      return widened.takeError();
+    llvm::SmallString<128> path(folder);
+    llvm::sys::path::append(path, output.name + ".npy");
+    if (llvm::Error error = writeNpy(path, *widened))
+      return error;
   }
   return llvm::Error::success();
 }

@@ -54,6 +54,8 @@ int initTensors(const InitRequest &request, llvm::raw_ostream &errors) {
   SpecStatus status = loadSpec(request.specPath, spec, errors);
   if (status != SpecStatus::Good)
     return exitStatus(status);
+  if (request.backward && !checkGradientsAsked(spec, request.specPath, errors))
+    return 2;
   for (const Size &size : {request.batch, request.queries, request.keys, request.sequences})
     if (size && (*size < 1 || *size > INT32_MAX)) {
       errors << "error: expected sizes from 1 to 2147483647, but got " << *size << '\n';
@@ -64,6 +66,8 @@ int initTensors(const InitRequest &request, llvm::raw_ostream &errors) {
   std::vector<SpecTensor> tensors = parameterTensors(spec);
   if (request.inputs)
     llvm::append_range(tensors, llvm::make_filter_range(inputTensors(spec), [](const SpecTensor &tensor) { return !tensor.optional; }));
+  if (request.backward)
+    llvm::append_range(tensors, cotangentTensors(spec));
   if (std::string open = findOpenSize(tensors); !open.empty()) {
     errors << request.specPath << ":1:1: error: " << open << '\n';
     return 2;

@@ -196,22 +196,22 @@ static llvm::Error checkThere(llvm::ArrayRef<SpecTensor> wanted, const TensorSou
 }
 
 /// The inputs but those that may be missing, and are.
-static std::vector<SpecTensor> givenInputs(const Spec &spec, const TensorSource &source) {
-  std::vector<SpecTensor> inputs = inputTensors(spec);
+static std::vector<SpecTensor> givenInputs(const Spec &spec, const TensorSource &source, Direction direction) {
+  std::vector<SpecTensor> inputs = inputTensors(spec, direction);
   llvm::erase_if(inputs, [&](const SpecTensor &tensor) { return tensor.optional && !source.contains(tensor.name); });
   return inputs;
 }
 
 /// The spec with its sizes, which are those of the inputs.
 static llvm::Expected<Spec> resolveChecked(const Spec &spec, const Headers &inputs, llvm::StringRef specPath,
-                                           const TensorSource &source) {
+                                           const TensorSource &source, Direction direction) {
   // Shapes first against the spec as written: a mistake there would give the '?' a wrong size.
-  if (llvm::Error error = checkShapes(givenInputs(spec, source), inputs, source))
+  if (llvm::Error error = checkShapes(givenInputs(spec, source, direction), inputs, source))
     return error;
   llvm::Expected<Spec> resolved = resolveFrom(spec, inputs, specPath);
   if (!resolved)
     return resolved;
-  if (llvm::Error error = checkShapes(givenInputs(*resolved, source), inputs, source))
+  if (llvm::Error error = checkShapes(givenInputs(*resolved, source, direction), inputs, source))
     return error;
   if (resolved->packed && !resolved->sequences)
     return tensorError(source.placeOf("offsets") + ": error: expected shape [sequences + 1] with at least one sequence, but got another");
@@ -234,8 +234,8 @@ static llvm::Expected<Headers> readParameterHeaders(const Spec &spec, const Tens
   return headers;
 }
 
-llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef specPath, const TensorSource &source) {
-  std::vector<SpecTensor> wanted = givenInputs(spec, source);
+llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef specPath, const TensorSource &source, Direction direction) {
+  std::vector<SpecTensor> wanted = givenInputs(spec, source, direction);
   if (llvm::Error error = checkThere(wanted, source,
                                      "a spec with `projection` reads x (and context with `cross`), one without it q, k "
                                      "and v"))
@@ -243,7 +243,7 @@ llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef spec
   llvm::Expected<Headers> inputs = readHeaders(wanted, source);
   if (!inputs)
     return inputs.takeError();
-  llvm::Expected<Spec> resolved = resolveChecked(spec, *inputs, specPath, source);
+  llvm::Expected<Spec> resolved = resolveChecked(spec, *inputs, specPath, source, direction);
   if (!resolved)
     return resolved.takeError();
   llvm::Expected<Headers> parameters = readParameterHeaders(*resolved, source);
@@ -251,7 +251,7 @@ llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef spec
     return parameters.takeError();
   LoadedTensors result;
   result.spec = std::move(*resolved);
-  std::vector<SpecTensor> given = givenInputs(result.spec, source), kept = parameterTensors(result.spec);
+  std::vector<SpecTensor> given = givenInputs(result.spec, source, direction), kept = parameterTensors(result.spec);
   TensorMemory memory;
   if (llvm::Error error = checkMemory(given, *inputs, source, memory))
     return error;

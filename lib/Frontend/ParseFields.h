@@ -24,6 +24,8 @@ void parseTop(Fields &top);
 void visitFields(FieldIO &fields, Projection &of);
 void visitFields(FieldIO &fields, Rope &of);
 void visitFields(FieldIO &fields, QkNorm &of);
+/// `gradients`: whether it is a list of words; `checkGradients` knows which words are names.
+void parseGradients(Fields &top);
 /// `mechanism` and `parts`.
 void parseParts(Fields &top);
 /// `allow` and `pin`.

@@ -19,14 +19,12 @@ Names topFields() {
   static constexpr llvm::StringRef names[] = {"attention",   "dtype",    "batch",      "queries",   "keys",
                                               "heads",       "kv_heads", "qk_heads",   "head_dim",  "value_dim",   "causal",
                                               "key_lengths", "scale",    "projection", "rope",      "qk_norm",   "packed",      "sequences",
-                                              "mechanism",   "parts",    "allow",      "pin",       "results",   "state"};
+                                              "mechanism",   "parts",    "allow",      "pin",       "results",   "state",       "gradients"};
   return names;
 }
 
 std::string remarkOnField(llvm::StringRef field) {
-  static constexpr llvm::StringRef planned[] = {
-      "gradients", // of the spec
-      "score", "mask", "weight", "tensors"};
+  static constexpr llvm::StringRef planned[] = {"score", "mask", "weight", "tensors"};
   return llvm::is_contained(planned, field) ? "'" + field.str() + "' is not supported yet" : "";
 }
 
@@ -131,6 +129,8 @@ void parseTop(Fields &top) {
     parseResults(top);
   if (top.has("state"))
     parseState(top, spec);
+  if (top.has("gradients"))
+    parseGradients(top);
   if (top.has("scale"))
     spec.scale = top.positive("scale", 1);
   FieldIO io(top);

@@ -46,6 +46,7 @@ SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostic
   checkParameterCount(rules);
   if (!diagnostics.empty())
     return SpecStatus::TooLarge;
+  checkGradients(rules);
   checkPins(rules);
   return diagnostics.empty() ? SpecStatus::Good : SpecStatus::Invalid;
 }

@@ -103,6 +103,8 @@ public:
 void checkRules(RuleReporter &rules);
 /// Rules on batch, queries and keys; those that meet a '?' wait.
 void checkSizeRules(RuleReporter &rules);
+/// The rules on the names of `gradients`, of a spec that is correct but for them and `pin`.
+void checkGradients(RuleReporter &rules);
 /// The rules on `pin`, of a spec that is correct but for them.
 void checkPins(RuleReporter &rules);
 /// Whether a correct spec has at most `mostParameters`, before anything lists them.

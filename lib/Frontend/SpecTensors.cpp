@@ -71,7 +71,7 @@ std::vector<SpecTensor> stateTensors(const Spec &spec, const Part &part, llvm::S
     return result;
   add("z", {spec.batch, heads, features}, Elements::Gate);
   if (m.keepsStateRescaled())
-    add("scale", {spec.batch, heads, features}, Elements::Normal);
+    add("scale", {spec.batch, heads, features}, Elements::Normal), result.back().rescales = true;
   return result;
 }
 
@@ -105,6 +105,15 @@ SpecTensor outputTensor(const Spec &spec) {
 
 SpecTensor lseTensor(const Spec &spec) {
   return {"lse", ElementType::F32, {spec.batch, spec.heads, spec.queries}, "results"};
+}
+
+std::vector<SpecTensor> outputTensors(const Spec &spec) {
+  std::vector<SpecTensor> result{outputTensor(spec)};
+  if (spec.lse)
+    result.push_back(lseTensor(spec));
+  if (spec.finalState)
+    llvm::append_range(result, stateTensors(spec, finalPrefix));
+  return result;
 }
 
 static void listProjection(const Spec &spec, std::vector<SpecTensor> &out) {

@@ -33,6 +33,12 @@ static void setLaws(AttnBuilder &b, func::FuncOp function) {
     function->setAttr("attn.allow", b.builder.getStrArrayAttr(llvm::to_vector_of<llvm::StringRef>(b.spec.allow)));
 }
 
+static void setGradients(AttnBuilder &b, func::FuncOp function) {
+  std::vector<std::string> names = gradientNames(b.spec);
+  if (!names.empty())
+    function->setAttr("attn.gradients", b.builder.getStrArrayAttr(llvm::to_vector_of<llvm::StringRef>(names)));
+}
+
 static Location placeOf(AttnBuilder &b) {
   SmallVector<NamedAttribute> places;
   for (const Pin &pin : b.spec.pin)
@@ -58,11 +64,7 @@ static func::FuncOp buildSignature(AttnBuilder &b) {
     names.push_back(b.builder.getStringAttr(tensor.name));
     places.push_back(NameLoc::get(names.back(), b.at(tensor.field)));
   }
-  SmallVector<SpecTensor> outputs{outputTensor(b.spec)};
-  if (b.spec.lse)
-    outputs.push_back(lseTensor(b.spec));
-  if (b.spec.finalState)
-    llvm::append_range(outputs, stateTensors(b.spec, finalPrefix));
+  std::vector<SpecTensor> outputs = outputTensors(b.spec);
   SmallVector<Type> results = llvm::map_to_vector(outputs, [&](const SpecTensor &tensor) -> Type { return b.typeOf(tensor); });
   auto function = func::FuncOp::create(b.builder, placeOf(b), b.spec.name, b.builder.getFunctionType(types, results));
   Block *body = b.builder.createBlock(&function.getBody(), {}, types, places);
@@ -77,6 +79,7 @@ static func::FuncOp buildSignature(AttnBuilder &b) {
   for (auto [place, output] : llvm::enumerate(outputs))
     function.setResultAttr(place, nameAttr, b.builder.getStringAttr(output.name));
   setLaws(b, function);
+  setGradients(b, function);
   return function;
 }
 

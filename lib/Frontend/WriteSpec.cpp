@@ -92,6 +92,10 @@ std::string writeSpec(const Spec &spec) {
         state.add(name, "true");
     line("state", state.str());
   }
+  if (spec.allGradients)
+    line("gradients", llvm::StringRef("all"));
+  else if (spec.hasGradients())
+    line("gradients", "[" + llvm::join(spec.gradients, ", ") + "]");
   if (!spec.allow.empty())
     line("allow", "[" + llvm::join(spec.allow, ", ") + "]");
   if (!spec.pin.empty())

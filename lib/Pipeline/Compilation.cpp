@@ -227,7 +227,24 @@ static bool hasPairs(ModuleOp module) {
       .wasInterrupted();
 }
 
+/// A backward pass has no kernels yet, and a library without one would be another than the spec asks for.
+static LogicalResult checkForwardOnly(Compilation &compilation) {
+  auto function = compilation.module().lookupSymbol<func::FuncOp>(compilation.name());
+  if (!function || !function->hasAttr("attn.gradients"))
+    return success();
+  Location place = function.getLoc();
+  if (const std::optional<Spec> &spec = compilation.spec()) {
+    Position at = spec->placeOf("gradients").key;
+    place = FileLineColLoc::get(&compilation.context(), compilation.path(), at.line, at.column);
+  }
+  InFlightDiagnostic error = emitError(place) << "expected no `gradients` of what is compiled, but got some (not supported yet)";
+  error.attachNote() << "remove `gradients` for a library of the function alone";
+  return failure();
+}
+
 LogicalResult Compilation::runStage(Stage stage) {
+  if (stage == Stage::Tile && failed(checkForwardOnly(*this)))
+    return failure();
   if (stage == Stage::Llvm && isas.size() == 2 && hasPairs(*root))
     isas.insert(isas.end(), {pairsIsa.str(), tilesIsa.str()});
   PassManager manager(&mlirContext);

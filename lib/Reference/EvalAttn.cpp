@@ -154,6 +154,9 @@ static FailureOr<std::vector<Array>> evalOne(func::FuncOp function, ArrayRef<Arr
 // Packed sequences
 //===----------------------------------------------------------------------===//
 
+/// Before the names of gradients.
+static constexpr StringLiteral gradientOf = "grad_";
+
 /// The dimension of tokens of queries or keys, which is the last but one, or of [1, heads, tokens] the last.
 static int64_t tokenDimension(int64_t rank) { return rank == 3 ? 2 : rank - 2; }
 
@@ -175,7 +178,7 @@ static void copyTokens(const Array &from, int64_t first, const Array &to, int64_
 }
 
 static LogicalResult checkOffsets(func::FuncOp function, const Array &offsets, int64_t tokens) {
-  if (offsets.rank() != 1 || offsets.size(0) < 1 || offsets({0}) != 0 || offsets({offsets.size(0) - 1}) != static_cast<double>(tokens))
+  if (offsets.rank() != 1 || offsets.size(0) < 2 || offsets({0}) != 0 || offsets({offsets.size(0) - 1}) != static_cast<double>(tokens))
     return function.emitOpError() << "expected offsets from 0 to " << tokens << ", but got others";
   for (int64_t i = 1; i < offsets.size(0); ++i)
     if (offsets({i}) < offsets({i - 1}))
@@ -188,11 +191,38 @@ static char lettersOf(func::FuncOp function, unsigned argument, ArrayRef<Array> 
   if (function.getArgAttr(argument, "attn.parameter") || function.getArgAttr(argument, attn::offsetsAttr) || arguments[argument].rank() < 3)
     return 0;
   auto name = function.getArgAttrOfType<StringAttr>(argument, "attn.name");
-  return argument == 0 || (name && name == "q") ? 'q' : 'k';
+  return argument == 0 || (name && (name == "q" || name.getValue().starts_with(gradientOf))) ? 'q' : 'k';
+}
+
+/// The same of a result: of a gradient, that of its argument; 0 where each sequence gives a summand.
+static char letterOfResult(func::FuncOp function, unsigned result, ArrayRef<Array> arguments) {
+  auto name = function.getResultAttrOfType<StringAttr>(result, "attn.name");
+  StringRef argument = name ? name.getValue() : "";
+  for (unsigned i = 0; argument.starts_with(gradientOf) && i < function.getNumArguments(); ++i)
+    if (auto given = function.getArgAttrOfType<StringAttr>(i, "attn.name"); given && given == argument.drop_front(gradientOf.size()))
+      return lettersOf(function, i, arguments);
+  return 'q';
+}
+
+static Array sumOf(const Array &one, const Array &other) {
+  std::vector<double> sum = one.elements();
+  for (auto [element, more] : llvm::zip_equal(sum, other.elements()))
+    element += more;
+  return makeArray(one.shape(), sum);
+}
+
+/// The tokens of one sequence, at their place among those of all.
+static void placeTokens(const Array &one, std::optional<Array> &all, const Array &offsets, int64_t sequence) {
+  if (!all) {
+    SmallVector<int64_t, 4> shape(one.shape());
+    shape[tokenDimension(shape.size())] = static_cast<int64_t>(offsets({offsets.size(0) - 1}));
+    all.emplace(shape);
+  }
+  copyTokens(one, 0, *all, static_cast<int64_t>(offsets({sequence})), one.size(tokenDimension(one.rank())));
 }
 
 static FailureOr<std::vector<Array>> evalPacked(func::FuncOp function, ArrayRef<Array> arguments, const EvalAttnOptions &options) {
-  std::vector<Array> results;
+  std::vector<std::optional<Array>> results(function.getNumResults());
   const Array &queries = arguments[attn::offsetsOf(function, 'q').getArgNumber()];
   auto offsets = [&](char letter) -> const Array & { return arguments[attn::offsetsOf(function, letter).getArgNumber()]; };
   for (unsigned i = 0; i < arguments.size(); ++i)
@@ -209,19 +239,19 @@ static FailureOr<std::vector<Array>> evalPacked(func::FuncOp function, ArrayRef<
         own[i] = Array(shape);
         copyTokens(arguments[i], first, own[i], 0, end - first);
       }
-    auto first = static_cast<int64_t>(queries({s})), count = static_cast<int64_t>(queries({s + 1})) - first;
     auto one = evalOne(function, own, options);
     if (failed(one))
       return failure();
-    for (auto [number, result] : llvm::enumerate(*one)) {
-      SmallVector<int64_t, 4> shape(result.shape());
-      shape[tokenDimension(shape.size())] = static_cast<int64_t>(queries({queries.size(0) - 1}));
-      if (number == results.size())
-        results.emplace_back(shape);
-      copyTokens(result, 0, results[number], first, count);
-    }
+    for (auto [number, result] : llvm::enumerate(*one))
+      if (char letter = letterOfResult(function, number, arguments))
+        placeTokens(result, results[number], offsets(letter), s);
+      else
+        results[number] = results[number] ? sumOf(*results[number], result) : result;
   }
-  return results;
+  std::vector<Array> all;
+  for (const std::optional<Array> &result : results)
+    all.push_back(*result);
+  return all;
 }
 
 FailureOr<std::vector<Array>> attune::reference::evalAttn(func::FuncOp function, ArrayRef<Array> arguments,

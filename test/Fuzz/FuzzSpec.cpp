@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   if (parse(writeSpec(spec), same) != SpecStatus::Good || writeSpec(same) != writeSpec(spec))
     std::abort();
-  inputTensors(spec), parameterTensors(spec), outputTensor(spec);
+  inputTensors(spec, Direction::Backward), parameterTensors(spec), gradientNames(spec);
   uint64_t hash = llvm::xxh3_64bits(text);
   Spec resolved = hash % 2 ? resolveSizes(spec, 2, 64, 64) : spec;
   Diagnostics diagnostics;

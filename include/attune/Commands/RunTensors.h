@@ -8,7 +8,7 @@
 #ifndef ATTUNE_COMMANDS_RUNTENSORS_H
 #define ATTUNE_COMMANDS_RUNTENSORS_H
 
-#include "attune/Frontend/Spec.h"
+#include "attune/Frontend/SpecTensors.h"
 #include "attune/Support/TensorFiles.h"
 #include "attune/Target/LibraryDescription.h"
 
@@ -27,7 +27,8 @@ struct RunTensors {
 };
 
 /// The tensors of a spec, from a folder or an archive, checked against it. Those that may be missing, and are, are left out, or `zeros`.
-llvm::Expected<RunTensors> readTensors(const Spec &spec, llvm::StringRef specPath, llvm::StringRef source, bool zeros = false);
+llvm::Expected<RunTensors> readTensors(const Spec &spec, llvm::StringRef specPath, llvm::StringRef source, bool zeros = false,
+                                       Direction direction = Direction::Forward);
 
 /// A tensor that a run reads. A negative size is an open one; without a type any will do.
 struct WantedTensor {
@@ -45,6 +46,9 @@ llvm::Expected<RunTensors> readTensors(const target::LibraryDescription &interfa
 
 /// Adds outputs of the interface's shapes, zeroed; the sizes are those of the inputs.
 llvm::Error makeOutputs(const target::LibraryDescription &interface, RunTensors &tensors);
+
+/// Writes the outputs to a folder, as f32 or i32.
+llvm::Error writeOutputs(const RunTensors &tensors, llvm::StringRef folder);
 
 } // namespace attune::attnc
 

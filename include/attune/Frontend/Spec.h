@@ -177,6 +177,8 @@ struct Spec {
   std::optional<QkNorm> qkNorm;
   std::vector<std::string> allow;
   std::vector<Pin> pin;
+  std::vector<std::string> gradients; // the tensors whose gradients are asked for …
+  bool allGradients = false;          // … or all that have one
   bool hasParts = false; // `parts` instead of `mechanism`
   std::vector<Part> parts;
 
@@ -185,6 +187,7 @@ struct Spec {
   llvm::StringMap<FieldPlace> places;
 
   bool hasState() const { return initialState || finalState; }
+  bool hasGradients() const { return allGradients || !gradients.empty(); }
   int64_t headsPerKvHead() const { return heads / kvHeads; }
   /// Whether sequences have lengths of keys beside those of queries.
   bool hasKeyOffsets() const { return packed && (projection ? projection->cross : !keysFollowQueries); }

@@ -40,6 +40,9 @@ SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors)
 Spec resolveSizes(const Spec &spec, Size batch, Size queries, Size keys);
 bool checkSizes(const Spec &resolved, Diagnostics &diagnostics);
 
+/// Whether the spec at `path` asks for gradients; says to `errors` if not.
+bool checkGradientsAsked(const Spec &spec, llvm::StringRef path, llvm::raw_ostream &errors);
+
 /// A line for each of these sizes of a command line for which the spec has another number.
 void noteIgnoredSizes(const Spec &spec, Size batch, Size queries, Size keys, llvm::raw_ostream &notes);
 

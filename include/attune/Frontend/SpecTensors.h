@@ -37,6 +37,7 @@ struct SpecTensor {
   Size bound = std::nullopt; // Index, Offsets; nullopt while it is a '?'
   int64_t first = 0, heads = 1; // Slope: the head of the first element, and how many the spec has
   bool optional = false; // an input that may be missing: zeros
+  bool rescales = false; // the unit of another tensor, which is a constant of the function
 };
 
 std::vector<SpecTensor> inputTensors(const Spec &spec);
@@ -50,6 +51,17 @@ SpecTensor positionTensor(const Spec &spec, llvm::StringRef prefix);
 /// All of them, as inputs (`state.`) and as outputs (`final_state.`).
 inline constexpr llvm::StringLiteral initialPrefix = "state.", finalPrefix = "final_state.";
 std::vector<SpecTensor> stateTensors(const Spec &spec, llvm::StringRef prefix);
+/// What a run writes: the output, and what else the spec asks for.
+std::vector<SpecTensor> outputTensors(const Spec &spec);
+
+/// Of a tensor's gradient, before its name.
+inline constexpr llvm::StringLiteral gradientPrefix = "grad_";
+/// The inputs and parameters that have gradients: those that are no constants of the function.
+std::vector<SpecTensor> differentiableTensors(const Spec &spec);
+/// The names of those that the spec asks for.
+std::vector<std::string> gradientNames(const Spec &spec);
+/// What a backward run reads beside the inputs: the gradient of each output, in its type. They may be missing: zeros.
+std::vector<SpecTensor> cotangentTensors(const Spec &spec);
 
 /// The inputs and parameters of a spec, checked and rounded to its storage type, and the spec with its sizes known.
 struct LoadedTensors {
@@ -58,15 +70,23 @@ struct LoadedTensors {
   std::vector<NamedTensor> parameters;
 };
 
+/// Which inputs a run reads.
+enum class Direction { Forward, Backward };
+
+/// The inputs of a run; those of a backward run end with `cotangentTensors`.
+std::vector<SpecTensor> inputTensors(const Spec &spec, Direction direction);
+
 /// Reads every tensor of `spec` from `source`; '?' sizes are read off the inputs. The error's message is complete: one
 /// or more lines `PLACE: error: …`; what is wrong is always what was given.
-llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef specPath, const TensorSource &source);
+llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef specPath, const TensorSource &source,
+                                          Direction direction = Direction::Forward);
 
 /// What `attnc init` is asked for.
 struct InitRequest {
   std::string specPath, outFolder;
   uint64_t seed = 0;
   bool inputs = false;       // also draw the inputs
+  bool backward = false;     // also draw the gradients of the outputs
   Size batch, queries, keys, sequences; // for '?' sizes
 };
 

@@ -16,9 +16,9 @@
 namespace attune {
 
 /// A module with one function `@name` that holds the spec: its arguments are `inputTensors`, then `parameterTensors`,
-/// its result is `outputTensor`. Each carries its name as `attn.name`, parameters `attn.parameter` too. '?' sizes are
+/// its results are `outputTensors`. Each carries its name as `attn.name`, parameters `attn.parameter` too. '?' sizes are
 /// dynamic; locations are places of `fileName`. `pin` and `allow` become the function's attributes `attn.pin` (a
-/// dictionary of strings) and `attn.allow` (an array of strings).
+/// dictionary of strings) and `attn.allow` (an array of strings), `gradientNames` its attribute `attn.gradients`.
 mlir::OwningOpRef<mlir::ModuleOp> specToAttn(const Spec &spec, llvm::StringRef fileName, mlir::MLIRContext &context);
 
 } // namespace attune

@@ -20,12 +20,12 @@ from library import LibraryError, opened
 from storage import from_storage
 
 # For '?'.
-SIZES = {"batch": 2, "queries": 70, "keys": 90}
+SIZES = {"batch": 2, "queries": 70, "keys": 90, "sequences": 4}
 
 
-def variant(spec, dtype, folder):
-    """The spec with another storage type, as a file."""
-    fields = read_spec(spec)
+def variant(spec, dtype, folder, **more):
+    """The spec with another storage type, and with more fields, as a file."""
+    fields = read_spec(spec) | more
     fields["dtype"] = dtype or fields["dtype"]
     path = pathlib.Path(folder) / f"{fields['attention']}.yaml"
     path.write_text(yaml.safe_dump(fields, sort_keys=False), encoding="utf-8")

@@ -96,7 +96,8 @@ TEST(InvalidSpecs, TheSecondContract) {
                            "write_channel_with_denominator", "qk_heads_and_kv_heads", "qk_heads_do_not_divide", "qk_norm_kind",
                            "alibi_slope", "last_not_causal", "last_on_kernel", "lse_of_parts", "softcap_on_polynomial", "softcap_zero",
                            "packed_agent", "packed_key_lengths", "packed_low_rank", "packed_with_batch", "packed_without_sequences",
-                           "sequences_without_packed", "state_key", "state_not_causal", "state_on_softmax"}) {
+                           "sequences_without_packed", "state_key", "state_not_causal", "state_on_softmax",
+                           "gradients_of_offsets", "gradients_unknown"}) {
     std::string path = std::string(ATTUNE_SHARED_DIR "/spec/invalid2/") + name + ".yaml";
     if (!llvm::sys::fs::exists(path))
       GTEST_SKIP() << "no " << path;
@@ -131,7 +132,8 @@ TEST(ValidSpecs, TheSecondContract) {
   for (const char *name : {"retnet", "lightning", "identity_causal", "gla", "mamba2_ssd", "rnn_decay", "performer_relu_decay", "deltanet",
                            "gated_deltanet", "gdn2", "kimi_delta_attention", "softcap", "alibi", "window_last", "lse", "state_rnn_rope",
                            "state_cosformer", "state_performer", "state_decode", "packed_kernel_causal", "packed_softmax_causal",
-                           "packed_softmax_cross"}) {
+                           "packed_softmax_cross", "gradients_softmax", "gradients_elfatt", "gradients_flurka_layer",
+                           "gradients_gated_deltanet", "gradients_polysketch"}) {
     Spec spec;
     EXPECT_EQ(loadSpec(std::string(ATTUNE_SHARED_DIR "/spec/examples2/") + name + ".yaml", spec, llvm::errs()), SpecStatus::Good);
   }

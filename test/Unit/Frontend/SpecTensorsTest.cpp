@@ -96,6 +96,40 @@ TEST(SpecTensors, States) {
   EXPECT_EQ(inputTensors(spec).back().bound, 3); // 8 tokens from position 2 on end at 10
 }
 
+TEST(SpecTensors, Gradients) {
+  Spec spec = parseGood("attention: probe\ndtype: bf16\nbatch: '?'\nqueries: 8\nheads: 4\nhead_dim: 16\ncausal: true\nkey_lengths: true\n"
+                        "state: {initial: true, final: true}\ngradients: all\n"
+                        "mechanism: {kind: kernel, feature_map: {kind: favor, features: 6}}\n");
+  EXPECT_THAT(gradientNames(spec), testing::ElementsAre("q", "k", "v", "state.s", "state.z", "omega"));
+  EXPECT_THAT(show(cotangentTensors(spec)),
+              testing::ElementsAre("grad_o:bf16 ? 4 8 16", "grad_final_state.s:f32 ? 4 6 16", "grad_final_state.z:f32 ? 4 6"));
+  EXPECT_EQ(inputTensors(spec, Direction::Backward).size(), inputTensors(spec).size() + 3);
+}
+
+TEST(SpecTensors, GradientsOfNamedTensors) {
+  Spec spec = parseGood(specText("queries: 8\nresults: [lse]\ngradients: [v, q]\nmechanism: {kind: softmax, alibi: true}\n"));
+  EXPECT_THAT(gradientNames(spec), testing::ElementsAre("v", "q"));
+  EXPECT_EQ(differentiableTensors(spec).back().name, "slope");
+  EXPECT_THAT(show(cotangentTensors(spec)), testing::ElementsAre("grad_o:f32 2 4 8 16", "grad_lse:f32 2 4 8"));
+}
+
+TEST(LoadTensors, ReadsTheGradientsOfOutputs) {
+  Spec spec = parseGood("attention: probe\ndtype: bf16\nbatch: '?'\nqueries: '?'\nheads: 4\nhead_dim: 2\nresults: [lse]\n"
+                        "gradients: all\nmechanism: {kind: softmax}\n");
+  TemporaryFolder folder;
+  for (const char *name : {"q", "k", "v", "grad_o"})
+    write(folder, name, ElementType::F32, {1, 4, 3, 2});
+  llvm::Expected<LoadedTensors> loaded = loadTensors(spec, "probe.yaml", *TensorSource::open(folder.str()), Direction::Backward);
+  ASSERT_TRUE(static_cast<bool>(loaded)) << llvm::toString(loaded.takeError());
+  ASSERT_EQ(loaded->inputs.size(), 4u); // grad_lse may be missing
+  EXPECT_EQ(loaded->inputs.back().name, "grad_o");
+  EXPECT_EQ(loaded->inputs.back().tensor.type, ElementType::BF16);
+  write(folder, "grad_lse", ElementType::F32, {1, 4, 4});
+  loaded = loadTensors(spec, "probe.yaml", *TensorSource::open(folder.str()), Direction::Backward);
+  ASSERT_FALSE(static_cast<bool>(loaded));
+  EXPECT_THAT(llvm::toString(loaded.takeError()), HasSubstr("grad_lse.npy: error: expected shape [1, 4, 3], but got [1, 4, 4]"));
+}
+
 TEST(LoadTensors, GivesUnknownSizesTheirValues) {
   Spec spec = parseGood("attention: probe\ndtype: f16\nbatch: '?'\nqueries: '?'\nkeys: '?'\nheads: 4\nhead_dim: 16\n"
                         "mechanism: {kind: softmax}\n");
@@ -205,7 +239,7 @@ int init(const TemporaryFolder &folder, uint64_t seed, Size queries, std::string
   std::error_code code;
   std::string path = folder.file("probe.yaml");
   llvm::raw_fd_ostream(path, code) << specText("queries: '?'\nkey_lengths: true\nmechanism: {kind: softmax}\n");
-  InitRequest request{path, folder.str(), seed, /*inputs=*/true, std::nullopt, queries, std::nullopt};
+  InitRequest request{path, folder.str(), seed, /*inputs=*/true, /*backward=*/false, std::nullopt, queries, std::nullopt, std::nullopt};
   llvm::raw_string_ostream os(errors);
   return initTensors(request, os);
 }

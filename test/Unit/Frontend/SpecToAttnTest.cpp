@@ -49,6 +49,15 @@ TEST(SpecToAttn, LocationsArePlacesOfTheFile) {
   EXPECT_EQ(place.getColumn(), 1u);
 }
 
+TEST(SpecToAttn, GradientsAreNamedByTheFunction) {
+  Built named(specText("queries: 8\ngradients: [v, q]\nmechanism: {kind: softmax}\n"));
+  EXPECT_EQ(showAttribute(named.function->getAttr("attn.gradients")), "[\"v\", \"q\"]");
+  Built all(specText("queries: 8\ngradients: all\nmechanism: {kind: kernel, feature_map: {kind: focused}}\n"));
+  EXPECT_EQ(showAttribute(all.function->getAttr("attn.gradients")), "[\"q\", \"k\", \"v\", \"focus\"]");
+  Built none(specText("queries: 8\nmechanism: {kind: softmax}\n"));
+  EXPECT_FALSE(none.function->hasAttr("attn.gradients"));
+}
+
 TEST(SpecToAttn, PinsTravelWithTheFunction) {
   Built built(specText("queries: 8\npin: {linearize: state}\nallow: [linearize]\n"
                        "mechanism: {kind: kernel, feature_map: {kind: elu1}}\n"));

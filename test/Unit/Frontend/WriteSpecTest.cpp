@@ -33,6 +33,8 @@ TEST(WriteSpec, KeepsEveryFieldOfTheWhole) {
                       "keys: 9\nrope: {}\nqk_norm: {}\nmechanism: {kind: softmax}\n"));
   expectSame(specText("queries: 8\nprojection: {model_dim: 24}\npin: {linearize: state, fold: folded}\n"
                       "mechanism: {kind: kernel, feature_map: {kind: favor_relu, features: 8}}\n"));
+  for (const char *gradients : {"all", "[v, q]"})
+    expectSame(specText("queries: 8\ngradients: " + std::string(gradients) + "\nmechanism: {kind: softmax}\n"));
   expectSame(specText("queries: 8\nparts:\n  - heads: 1\n    mechanism: {kind: softmax, window: {length: 4}}\n"
                       "  - heads: 3\n    mechanism: {kind: effatt, lepe: {}}\n"));
 }

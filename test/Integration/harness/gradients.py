@@ -1,0 +1,108 @@
+"""Runs specs backward with drawn tensors and judges every gradient by the oracle; exits 1 if one is outside its tolerance.
+
+Each spec gets `gradients: all`, unless --own. Rows of keys that do not exist are NaN. A spec that this version does not support yet
+is skipped, which is said; --at-least says how many there must be that are not.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import judges
+import run_case
+from attnc import Failed, attnc, specs_of
+from judges import Case
+
+HERE = pathlib.Path(__file__).resolve().parent
+# The interpreter works in float64; its gradients are written in f32.
+TOLERANCE = judges.INTERPRETER_TOLERANCE
+
+
+def draw(args, spec, dtype, folder):
+    """A case whose files have the gradients of its outputs too."""
+    more = {} if args.own else {"gradients": "all"}
+    path, fields = run_case.variant(spec, dtype, folder, **more)
+    attnc(args.attnc, "init", path, "--out", folder / "in", "--inputs", "--backward", "--seed", args.seed,
+          *run_case.size_arguments(args, fields))
+    run_case.poison(folder / "in")
+    return Case(path, fields, folder / "in")
+
+
+class Exact:
+    """What the gradients of a case are, and how large a unit of their errors is."""
+
+    def __init__(self, oracle, case, folder):
+        subprocess.run(["/usr/bin/python3", HERE / "oracle_gradients.py", pathlib.Path(oracle).parent, case.spec, "--in", case.files,
+                        "--out", folder], check=True)
+        self.exact, self.uncancelled = judges.outputs(folder / "exact"), judges.outputs(folder / "uncancelled")
+        given = judges.outputs(case.files)
+        self.cotangent = next(np.linalg.norm(given[name]) for name in ("grad_o", "grad_y") if name in given)
+
+    def unit(self, name):
+        """The exact norm; where a gradient is the difference of parts that nearly cancel, a share of the norm of the parts."""
+        return max(np.linalg.norm(self.exact[name]), np.linalg.norm(self.uncancelled[name]) / 5, 1e-3 * self.cotangent)
+
+    def error(self, name, got):
+        """In units, or as a text what makes it no gradient of that tensor."""
+        exact = self.exact[name]
+        if got.shape != exact.shape:
+            return f"expected grad_{name} of shape {exact.shape}, but got {got.shape}"
+        return np.linalg.norm(got - exact) / self.unit(name)
+
+    def verdict(self, got, tolerance):
+        """(whether all are right, what to say) of gradients by the names of their tensors."""
+        if got.keys() != self.exact.keys():
+            return False, f"expected gradients of {', '.join(self.exact)}, but got {', '.join(got)}"
+        errors = {name: self.error(name, gradient) for name, gradient in got.items()}
+        texts = [error for error in errors.values() if isinstance(error, str)]
+        if texts:
+            return False, texts[0]
+        name = max(errors, key=lambda each: np.inf if np.isnan(errors[each]) else errors[each])
+        return bool(errors[name] <= tolerance), f"{len(errors)} gradients, worst {errors[name]:.1e} of {name}, tolerance {tolerance:.0e}"
+
+
+def by_interpreter(args, case, folder):
+    """The gradients by the names of their tensors; as a text what went wrong."""
+    try:
+        attnc(args.attnc, "run", case.spec, "--in", case.files, "--out", folder / "out", "--reference", "--backward")
+    except Failed as error:
+        return str(error)
+    results = judges.outputs(folder / "out")
+    wrong = [name for name in results if not name.startswith("grad_")]
+    return f"expected gradients alone, but got {wrong[0]}" if wrong else {name[5:]: array for name, array in results.items()}
+
+
+def run_spec(args, spec, dtype):
+    """True, False, or nothing where the spec is not supported yet."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        try:
+            case = draw(args, spec, dtype, folder)
+        except Failed as error:
+            if "not supported yet" not in str(error):
+                raise
+            print(f"SKIP: {spec.stem}: {str(error).splitlines()[1]}", flush=True)
+            return None
+        got = by_interpreter(args, case, folder)
+        right, said = (False, got) if isinstance(got, str) else Exact(args.oracle, case, folder / "oracle").verdict(got, TOLERANCE)
+        print(f"{'pass' if right else 'FAIL'}: {spec.stem} {case.fields['dtype']}: {said}", flush=True)
+        return right
+
+
+def main():
+    parser = run_case.parser(__doc__)
+    parser.add_argument("--own", action="store_true", help="the gradients that the specs name")
+    parser.add_argument("--at-least", type=int, default=1, help="specs that must not be skipped")
+    parser.set_defaults(queries=48, keys=60)
+    args = parser.parse_args()
+    results = [run_spec(args, spec, dtype) for spec in specs_of(args.specs) for dtype in args.dtypes.split(",")]
+    judged = [right for right in results if right is not None]
+    print(f"{len(judged)} of {len(results)} judged")
+    sys.exit(len(judged) < args.at_least or not all(judged))
+
+
+if __name__ == "__main__":
+    main()
