@@ -86,6 +86,19 @@ llvm::Expected<PricedPlan> Metric::partition(func::FuncOp function, cost::Slices
     if (StringRef reason = epilogueRefusal(shape); !reason.empty())
       return llvm::createStringError(reason);
   llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(function, plan.attentions, slices);
+  return withSchedule(function, std::move(plan), std::move(schedule));
+}
+
+llvm::Expected<PricedPlan> Metric::partitionForOne(func::FuncOp function) {
+  PricedPlan plan{attentionsOf(function), {}};
+  SmallVector<AttentionShape, 1> ofOne = plan.attentions;
+  for (AttentionShape &shape : ofOne)
+    shape.queries = 1;
+  llvm::Expected<tile::ScheduleAttr> schedule = scheduleOf(function, ofOne, cost::Slices::None);
+  return withSchedule(function, std::move(plan), std::move(schedule));
+}
+
+llvm::Expected<PricedPlan> Metric::withSchedule(func::FuncOp function, PricedPlan plan, llvm::Expected<tile::ScheduleAttr> schedule) {
   if (!schedule)
     return schedule.takeError();
   plan.schedule = *schedule;

@@ -26,7 +26,7 @@ void Selector::describeRejected(FunctionSelection &selection) {
   unsigned chosen = chosenAt(selection.length);
   selection.takenForms = formsOf(candidates[chosen]);
   auto all = llvm::seq<unsigned>(0, candidates.size());
-  SmallVector<unsigned> rejected = llvm::filter_to_vector(all, [&](unsigned index) { return index != chosen; });
+  SmallVector<unsigned> rejected = llvm::filter_to_vector(all, [&](unsigned index) { return index != chosen && !candidates[index].steps; });
   llvm::stable_sort(rejected, [&](unsigned a, unsigned b) {
     return seconds(a, selection.length) < seconds(b, selection.length);
   });

@@ -171,11 +171,42 @@ LogicalResult Selector::makeCandidates() {
   return refuse();
 }
 
+/// Whether a plan goes on from a state, in one sequence of chunks.
+static bool goesOn(Candidate &candidate) {
+  auto from = [](attn::CausalReadoutOp op) { return op.getInitialState() ? WalkResult::interrupt() : WalkResult::advance(); };
+  return candidate.allowed && candidate.function->walk(from).wasInterrupted() &&
+         llvm::none_of(candidate.priced.attentions, [](const cost::AttentionShape &shape) { return shape.split; });
+}
+
+void Selector::addSteps() {
+  if (!lengths->unknown() || options.device.kind != tile::TargetKind::CPU)
+    return;
+  for (size_t index = 0, count = candidates.size(); index < count; ++index) {
+    if (!goesOn(candidates[index]))
+      continue;
+    OwningOpRef<func::FuncOp> plan = memo.realize(candidates[index].choice);
+    llvm::Expected<PricedPlan> priced = metric.partitionForOne(*plan);
+    if (!priced) {
+      ATTUNE_DEBUG() << "@" << function.getName() << ": no plan of chunks of one row: " << llvm::toString(priced.takeError());
+      continue;
+    }
+    const Candidate &whole = candidates[index];
+    if (priced->schedule != whole.priced.schedule)
+      candidates.push_back({whole.choice, std::move(plan), std::move(*priced), whole.computed, whole.allowed, /*steps=*/true});
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Selection
 //===----------------------------------------------------------------------===//
 
+/// More tokens than these are never cheaper one by one, whatever their price: it does not say that each of them reads and writes the
+/// state, which of a chunk only one does.
+static constexpr int64_t mostSteps = 8;
+
 double Selector::seconds(unsigned candidate, int64_t length) {
+  if (candidates[candidate].steps && length > mostSteps)
+    return std::numeric_limits<double>::infinity();
   std::vector<double> &known = secondsAt[length];
   if (known.empty())
     known.assign(candidates.size(), std::numeric_limits<double>::quiet_NaN());
@@ -186,7 +217,8 @@ double Selector::seconds(unsigned candidate, int64_t length) {
 
 SmallVector<unsigned> Selector::ranked(int64_t length) {
   auto indices = llvm::seq<unsigned>(0, candidates.size());
-  SmallVector<unsigned> allowed = llvm::filter_to_vector(indices, [&](unsigned index) { return candidates[index].allowed; });
+  auto isAllowed = [&](unsigned index) { return candidates[index].allowed && !candidates[index].steps; };
+  SmallVector<unsigned> allowed = llvm::filter_to_vector(indices, isAllowed);
   llvm::stable_sort(allowed, [&](unsigned a, unsigned b) { return seconds(a, length) < seconds(b, length); });
   for (unsigned plan : allowed)
     ATTUNE_DEBUG() << "@" << function.getName() << ": plan " << plan << " takes "
@@ -201,6 +233,9 @@ LogicalResult Selector::solve() {
     return emitError(function.getLoc()) << "expected a place below " << allowed.size()
                                         << ", the number of plans, but got " << place;
   if (lengths->unknown() && place == 0) {
+    for (auto [index, candidate] : llvm::enumerate(candidates))
+      if (candidate.steps)
+        allowed.push_back(index);
     llvm::sort(allowed);
     auto price = [&](unsigned plan, int64_t length) { return seconds(allowed[plan], length); };
     segments = solveThresholds(allowed.size(), price, lengths->longest(), mostPlans);
@@ -229,6 +264,7 @@ FailureOr<FunctionPlans> Selector::run() {
   if (candidates.empty()) // nothing reads the attention
     return FunctionPlans();
   lengths.emplace(sizesOf(*candidates.front().function));
+  addSteps();
   if (failed(solve()))
     return failure();
   FunctionPlans result;

@@ -248,7 +248,7 @@ void Selector::describe(FunctionSelection &selection) {
   selection.batch = lengths->batch();
   PlanPrice price = metric.price(candidates[chosenAt(selection.length)].priced, lengths->sizesAt(selection.length));
   selection.seconds = price.seconds, selection.work = price.work;
-  selection.complete = complete, selection.priced = static_cast<int64_t>(candidates.size());
+  selection.complete = complete, selection.priced = llvm::count_if(candidates, [](const Candidate &candidate) { return !candidate.steps; });
   for (auto [group, forms] : llvm::enumerate(memo.groups()))
     for (unsigned index = 0; index < forms.alternatives.size(); ++index)
       selection.decisions.push_back(describe(group, index));

@@ -28,6 +28,7 @@ struct Candidate {
   PricedPlan priced;
   llvm::SmallBitVector computed; ///< of each group: the plan has what its choice is about
   bool allowed = false;          ///< agrees with the pins
+  bool steps = false;            ///< another one's chunks of one row, for a few tokens
 
   bool has(unsigned group, unsigned alternative) const { return choice[group] == alternative && computed[group]; }
 };
@@ -48,6 +49,9 @@ private:
   /// Adds one of them, or why the device cannot run it.
   void addCandidate(llvm::SmallVector<unsigned> choice, llvm::ArrayRef<llvm::SmallVector<unsigned>> forms,
                     cost::Slices slices);
+  /// Adds those that go on from a state by few tokens: a decoder's runs, whose chunks have one row. They run where that is cheaper, and
+  /// are told of nowhere else.
+  void addSteps();
   /// Allows those that agree with the pins. Those that do away with a pinned op are among them only if all that agree do.
   void allowCandidates();
   /// Says what the first plan lacks, which has the pinned forms, and of other choices the plainest.

@@ -18,6 +18,10 @@
 // of which neither exponent is above 0, and neither factor below the product. So each size of blocks has one product of rows times
 // columns, and a row has one exponent a feature in it. They are sums of g between two tokens: differences of d would lose digits.
 //
+// Where no feature of the chunk decays to less than 2^−60 both factors are numbers of f32, c before the chunk: one product of x 2^d and
+// b 2^(−d). What lies above the diagonal then is as large as 2^60, and is masked. The exponents have errors of 2^−20 at most, as they
+// have in any form that raises d_i. A CPU asks in each chunk; a GPU's kernels have no branches.
+//
 //===----------------------------------------------------------------------===//
 #include "BlockPairs.h"
 #include "Terms.h"
@@ -55,6 +59,9 @@ struct ChannelDecay : Term {
   DecaySpan span;
 };
 
+/// The largest |d| of a chunk with one product for all pairs.
+constexpr double mostSpan = 60;
+
 struct DecayedPairs : Term {
   explicit DecayedPairs(bool exact) : exact(exact) {}
 
@@ -62,21 +69,63 @@ struct DecayedPairs : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Type f32 = tiles.builder.getF32Type();
-    Value x = operands[0]->tile(site, f32), b = operands[1]->tile(site, f32);                       // [T, m] each
-    Value g = inUnits(tiles, operands[2]->tile(site));                                              // [T, m]
-    int64_t rows = tiles.shape(g)[0];
+    Chunk chunk{operands[0]->tile(site, f32), operands[1]->tile(site, f32), inUnits(tiles, operands[2]->tile(site))};
+    int64_t rows = tiles.shape(chunk.g)[0];
+    Value none = tiles.constant({rows, rows}, 0);
+    if (rows == 1 || site.schedule().getTarget() == tile::TargetKind::GPU)
+      return {byBlocks(tiles, site, chunk, none)};
+    Value since = tiles.exactDot(terms::upToRow(site, rows), chunk.g, tiles.constant(tiles.shape(chunk.g), 0)); // [T, m]
+    Value rare = spansMore(tiles, since), before = tiles.exp2(since);
+    auto usual = [&](TileBuilder &inner, Value w) { return atOnce(inner, site, chunk, since, before, w); };
+    auto always = [&](TileBuilder &inner, Value w) { return byBlocks(inner, site, chunk, w); };
+    return {branch(tiles, tiles.index(0), rare, branch(tiles, rare, tiles.index(1), none, usual), always)};
+  }
+
+private:
+  /// [T, m] each, g in units of log 2.
+  struct Chunk {
+    Value x, b, g;
+  };
+  using Way = llvm::function_ref<Value(TileBuilder &inner, Value w)>;
+
+  /// w after a loop of one step or none.
+  static Value branch(TileBuilder &tiles, Value lower, Value upper, Value w, Way way) {
+    auto body = [&](OpBuilder &builder, Location loc, Value, ValueRange carried) {
+      TileBuilder inner(builder, loc);
+      tile::YieldOp::create(builder, loc, way(inner, carried[0]));
+    };
+    return tile::LoopOp::create(tiles.builder, tiles.loc, tiles.sums(), lower, upper, 1, ValueRange(w), body).getResult(0);
+  }
+
+  static Value spansMore(TileBuilder &tiles, Value since) {
+    Value span = tiles.reduceMax(tiles.abs(since), 0);                                              // [m]
+    Value excess = tiles.minus(span, tiles.constant(tiles.shape(span), mostSpan));
+    return tile::AnyOp::create(tiles.builder, tiles.loc, tiles.builder.getIndexType(), excess);
+  }
+
+  Value product(TileBuilder &tiles, const TileSite &site, Value a, Value c, Value w) const {
+    return exact ? tiles.exactDot(a, c, w, false, true)
+                 : tiles.dot(tiles.cast(a, site.operand()), tiles.cast(c, site.operand()), w, false, true);
+  }
+
+  Value atOnce(TileBuilder &tiles, const TileSite &site, const Chunk &chunk, Value since, Value before, Value w) const {
+    Value after = tiles.exp2(tiles.minus(tiles.constant(tiles.shape(since), 0), since));            // [T, m]
+    w = product(tiles, site, tiles.times(chunk.x, before), tiles.times(chunk.b, after), w);
+    return tiles.mask(w, 0, {}, {}, tiles.index(0));
+  }
+
+  Value byBlocks(TileBuilder &tiles, const TileSite &site, const Chunk &chunk, Value w) const {
+    int64_t rows = tiles.shape(chunk.g)[0];
     SmallVector<int64_t> square{rows, rows};
-    Value none = tiles.constant(square, 0), own = tiles.reduceAdd(tiles.times(x, b), 1);            // [T]
-    Value w = tiles.times(tiles.expand(own, 1, square), terms::diagonal(site, rows));
+    Value none = tiles.constant(square, 0), own = tiles.reduceAdd(tiles.times(chunk.x, chunk.b), 1); // [T]
+    w = tiles.plus(w, tiles.times(tiles.expand(own, 1, square), terms::diagonal(site, rows)));
     for (int64_t size = 1; size < rows; size *= 2) {
-      Value exponents = tiles.exactDot(terms::betweenBorder(site, rows, size), g, tiles.constant(tiles.shape(g), 0));
+      Value exponents = tiles.exactDot(terms::betweenBorder(site, rows, size), chunk.g, tiles.constant(tiles.shape(chunk.g), 0));
       Value kept = tiles.exp2(exponents);                                                           // [T, m]
-      Value a = tiles.times(x, kept), c = tiles.times(b, kept);
-      Value part = exact ? tiles.exactDot(a, c, none, false, true)
-                         : tiles.dot(tiles.cast(a, site.operand()), tiles.cast(c, site.operand()), none, false, true);
+      Value part = product(tiles, site, tiles.times(chunk.x, kept), tiles.times(chunk.b, kept), none);
       w = tiles.plus(w, tiles.times(part, terms::belowPairs(site, rows, size)));
     }
-    return {w};
+    return w;
   }
 
   bool exact;

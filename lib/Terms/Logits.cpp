@@ -11,6 +11,15 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
 
+/// acc + A Bᵀ. Of one row each it is one number, the sum of a row: as the result of a product it would fill a vector's other lanes with
+/// what is made of numbers that nobody has written.
+static Value addPairs(TileBuilder &tiles, Value a, Value b, Value acc) {
+  SmallVector<int64_t> pairs(tiles.shape(acc));
+  if (pairs[0] != 1 || pairs[1] != 1 || !tiles.element(a).isF32())
+    return tiles.dot(a, b, acc, false, true);
+  return tiles.plus(acc, tiles.expand(tiles.reduceAdd(tiles.times(a, b), 1), 1, pairs));
+}
+
 namespace {
 struct Logits : Term {
   Logits(Representation representation, double scale, bool wide)
@@ -31,7 +40,7 @@ struct Logits : Term {
     SmallVector<int64_t> pairs{tiles.shape(q[0])[0], tiles.shape(k[0])[0]};
     Value s = tiles.constant(pairs, 0);                                                             // [Tq, Tk]
     for (auto [a, b] : llvm::zip_equal(q, k))
-      s = tiles.dot(a, b, s, false, true);
+      s = addPairs(tiles, a, b, s);
     return {scale == 1 ? s : tiles.times(s, tiles.constant(pairs, scale))};
   }
 

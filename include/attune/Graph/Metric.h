@@ -76,6 +76,8 @@ public:
 
   /// The kernels of a function, built and counted, and their schedule, or why the device cannot run them.
   llvm::Expected<PricedPlan> partition(mlir::func::FuncOp function, cost::Slices slices = cost::Slices::None);
+  /// The same with the schedule of a run of one token, if that is another one than for long sequences.
+  llvm::Expected<PricedPlan> partitionForOne(mlir::func::FuncOp function);
   /// The kernels of a plan, which its prices are made of.
   llvm::Error count(mlir::func::FuncOp function, PricedPlan &plan);
   PlanPrice price(const PricedPlan &plan, const RuntimeSizes &sizes);
@@ -87,6 +89,7 @@ private:
   /// The schedule with which all attentions of a function run.
   llvm::Expected<tile::ScheduleAttr> scheduleOf(mlir::func::FuncOp function, llvm::ArrayRef<cost::AttentionShape> attentions,
                                                 cost::Slices slices);
+  llvm::Expected<PricedPlan> withSchedule(mlir::func::FuncOp function, PricedPlan plan, llvm::Expected<tile::ScheduleAttr> schedule);
   /// Of all kernels of a plan, in a long sequence.
   double longSeconds(mlir::func::FuncOp function, const PricedPlan &plan) const;
 

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Emit.h"
 #include "Orders.h"
+#include "RunningSums.h"
 
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Support/DebugOutput.h"
@@ -149,6 +150,11 @@ void KernelOrders::priceFixed(Operation *op) {
 
 double KernelOrders::priceDot(tile::DotOp dot, bool rows, llvm::DenseMap<void *, Prices> &prices) {
   double times = weight(dot);
+  if (!rows && runningSums(dot)) { // an addition a number
+    want(prices, dot.getB(), Order::Row, times);
+    want(prices, dot.getResult(), Order::Row, times);
+    return times * elementwisePrice * vectors(shapeOf(dot.getResult()), Order::Row);
+  }
   Order order = rows ? Order::Column : Order::Row;
   // A tile is transposed where it is made, which may be outside of the dot's loop.
   Value read = rows ? dot.getA() : dot.getB();

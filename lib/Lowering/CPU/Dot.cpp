@@ -12,6 +12,7 @@
 #include "KernelState.h"
 #include "MemoryAccess.h"
 #include "Pairs.h"
+#include "RunningSums.h"
 
 #include "attune/Lowering/CPU/Pipeline.h"
 
@@ -104,6 +105,8 @@ void cpu::emitDot(KernelState &state, tile::DotOp dot) {
   Emit &emit = state.emit;
   ++state.dots;
   Order order = orderOf(dot.getResult());
+  if (std::optional<RunningSums> sums = runningSums(dot); sums && order == Order::Row)
+    return emitRunningSums(state, dot, *sums);
   bool rows = order == Order::Column;
   OpOperand &scalarUse = dot->getOpOperand(rows ? 1 : 0), &vectorUse = dot->getOpOperand(rows ? 0 : 1);
   bool pairs = takesPairs(dot, emit.isa);

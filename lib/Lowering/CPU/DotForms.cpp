@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "DotForms.h"
 
+#include "RunningSums.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -54,7 +56,7 @@ std::optional<ScaledStore> cpu::scaledStore(tile::DotOp dot, int64_t lanes) {
   Operation *user = product ? onlyUser(product) : nullptr;
   auto sum = dyn_cast_or_null<arith::AddFOp>(user);
   auto store = dyn_cast_or_null<tile::StoreOp>(sum ? onlyUser(sum) : user);
-  if (!store || orderOf(result) != Order::Row || !storesWholeVectors(store, lanes))
+  if (!store || orderOf(result) != Order::Row || !storesWholeVectors(store, lanes) || runningSums(dot))
     return std::nullopt;
   Value other = product.getLhs() == result ? product.getRhs() : product.getLhs();
   auto expand = other.getDefiningOp<tile::ExpandOp>();

@@ -10,6 +10,7 @@
 #include "DotForms.h"
 #include "KernelState.h"
 #include "MemoryAccess.h"
+#include "RunningSums.h"
 #include "ShiftedLoads.h"
 #include "attune/Support/DebugOutput.h"
 
@@ -166,7 +167,8 @@ void cpu::assignFetches(KernelState &state, Block &body) {
     return;
   SmallVector<Fetcher> fetchers;
   for (auto dot : body.getOps<tile::DotOp>())
-    if (!resultDiagonal(dot) && !operandDiagonal(dot)) // below a diagonal blocks are left out
+    // Below a diagonal blocks are left out; running sums have none.
+    if (!resultDiagonal(dot) && !operandDiagonal(dot) && !runningSums(dot))
       fetchers.push_back({dot, 0, {}});
   SmallVector<Operation *> accesses;
   if (loop)

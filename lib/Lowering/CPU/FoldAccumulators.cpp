@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "DotForms.h"
+#include "RunningSums.h"
 
 #include "attune/Lowering/CPU/Passes.h"
 #include "attune/Support/DebugOutput.h"
@@ -23,11 +24,11 @@ using namespace attune::cpu;
 
 #define DEBUG_TYPE "cpu-fold-accumulators"
 
-/// The dot that can take over a sum: used once, its accumulator zero, in the same block.
+/// The dot that can take over a sum: used once, its accumulator zero, in the same block. Running sums begin with zero.
 static tile::DotOp foldable(arith::AddFOp sum, Value operand) {
   auto dot = operand.getDefiningOp<tile::DotOp>();
   bool zero = dot && splatValue(dot.getAcc()) == 0.0;
-  return zero && operand.hasOneUse() && dot->getBlock() == sum->getBlock() ? dot : tile::DotOp();
+  return zero && operand.hasOneUse() && dot->getBlock() == sum->getBlock() && !runningSums(dot) ? dot : tile::DotOp();
 }
 
 static bool fold(arith::AddFOp sum) {

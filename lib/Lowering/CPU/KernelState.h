@@ -78,6 +78,8 @@ struct KernelState {
   bool takeOver(Value last, Value next, Order order);
   /// The tile's buffer stays, as another tile has taken it over.
   void keep(Value tile) { parts.erase(tile); }
+  /// Whether that is a part of the scratch which goes when the tile does.
+  bool owns(Value tile, Buffer buffer) const { return llvm::is_contained(parts.lookup(tile), buffer.pointer); }
   /// A part of the scratch that goes when the tile does.
   void own(Value tile, Value pointer) { parts[tile].push_back(pointer); }
 

@@ -73,13 +73,16 @@ static bool goesThroughLoops(Value carried) {
 }
 
 /// The buffer of a carried tile: that of its initial value if nobody else wants it, else a copy.
-static Buffer carryBuffer(KernelState &state, Value init, Order order) {
-  if (std::optional<Buffer> place = state.find(init, order); place && goesThroughLoops(init))
+static Buffer carryBuffer(KernelState &state, tile::LoopOp loop, Value init, Order order) {
+  std::optional<Buffer> place = state.find(init, order);
+  if (place && goesThroughLoops(init))
     return *place;
-  bool owned = init.hasOneUse() && init.getDefiningOp<tile::LoopOp>() && orderOf(init) == order;
-  if (owned) {
+  // What is made outside of a loop around this one is read in each of its steps.
+  Operation *made = init.getDefiningOp();
+  bool ends = place && made && made->getBlock() == loop->getBlock() && init.hasOneUse() && !isFree(init);
+  if (ends && state.owns(init, *place)) {
     state.keep(init);
-    return *state.find(init, order);
+    return *place;
   }
   Buffer buffer = state.allocate(shapeOf(init), order);
   emitCopy(state, init, order, buffer);
@@ -124,7 +127,7 @@ LogicalResult cpu::emitLoop(KernelState &state, tile::LoopOp loop) {
   Emit &emit = state.emit;
   SmallVector<Buffer> buffers;
   for (auto [init, result] : llvm::zip_equal(loop.getInitArgs(), loop.getResults()))
-    buffers.push_back(carryBuffer(state, init, orderOf(result)));
+    buffers.push_back(carryBuffer(state, loop, init, orderOf(result)));
   for (auto [carried, buffer] : llvm::zip_equal(loop.getCarried(), buffers))
     state.place(carried, rankOf(carried) == 1 ? Order::Row : orderOf(carried), buffer);
   Block &body = loop.getBody().front();

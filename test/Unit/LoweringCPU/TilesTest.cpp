@@ -70,6 +70,7 @@ protected:
            std::to_string(m.columns) + "xf32>\n";
   }
   void checkDot(int64_t m, int64_t n, int64_t k, bool transposeA, bool transposeB, bool column);
+  void checkRunningSums(int64_t rows, int64_t columns, bool fromEnd, bool own);
 };
 } // namespace
 
@@ -102,6 +103,38 @@ TEST_P(CpuTiles, Dots) {
   for (auto &[m, n, k] : sizes)
     for (int flags = 0; flags < 8; ++flags)
       checkDot(m, n, k, flags & 1, flags & 2, flags & 4);
+}
+
+/// The row that is summed last is infinite: a product with the triangle's zeros would make all of it NaN.
+void CpuTiles::checkRunningSums(int64_t rows, int64_t columns, bool fromEnd, bool own) {
+  Matrix x(rows, columns, 1), out(rows, columns);
+  for (int64_t j = 0; j < columns; ++j)
+    x(fromEnd ? 0 : rows - 1, j) = INFINITY;
+  std::string square = "tensor<" + Matrix(rows, rows).type(), tile = "tensor<" + x.type();
+  run("%d = arith.constant " + std::string(own ? "0" : "-1") + " : index\n%ones = arith.constant dense<1.0> : " + square +
+          "\n%up = tile.mask %ones fill 0.0 diagonal(%d) : " + square + "\n%none = arith.constant dense<0.0> : " + tile + "\n" +
+          load("%x", "%A", x) + "%o = tile.dot %up, %x, %none precision f32" + (fromEnd ? " {transpose_a}" : "") + " : " + square + ", " +
+          tile + " -> " + tile + "\n" + store("%o", "%B", out),
+      {&x, &out});
+  for (int64_t j = 0; j < columns; ++j) {
+    double sum = 0;
+    for (int64_t step = 0; step < rows; ++step) {
+      int64_t i = fromEnd ? rows - 1 - step : step;
+      double before = sum;
+      sum += x(i, j);
+      double expected = own ? sum : before;
+      if (std::isinf(expected))
+        ASSERT_EQ(out(i, j), expected) << rows << "x" << columns << " at " << i << ", " << j;
+      else
+        ASSERT_NEAR(out(i, j), expected, 1e-5) << rows << "x" << columns << " at " << i << ", " << j;
+    }
+  }
+}
+
+TEST_P(CpuTiles, RunningSums) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>(1, 7), {2, 1}, {16, 64}, {32, 130}, {33, 300}})
+    for (int flags = 0; flags < 4; ++flags)
+      checkRunningSums(rows, columns, flags & 1, flags & 2);
 }
 
 TEST_P(CpuTiles, WideDots) {
