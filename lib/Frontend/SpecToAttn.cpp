@@ -51,6 +51,22 @@ static llvm::StringRef cutsOf(const Spec &spec, const SpecTensor &offsets) {
   return !spec.hasKeyOffsets() ? "qk" : offsets.name == "offsets" ? "q" : "k";
 }
 
+/// Of all arguments at once: each list of them that a context has seen it keeps, and sketches have thousands.
+static SmallVector<DictionaryAttr> attributesOf(AttnBuilder &b, llvm::ArrayRef<SpecTensor> tensors, llvm::ArrayRef<StringAttr> names,
+                                                size_t inputs) {
+  SmallVector<DictionaryAttr> all;
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    NamedAttrList list;
+    list.append(nameAttr, names[i]);
+    if (tensor.elements == Elements::Offsets)
+      list.append(attn::offsetsAttr, b.builder.getStringAttr(cutsOf(b.spec, tensor)));
+    if (i >= inputs)
+      list.append(parameterAttr, b.builder.getUnitAttr());
+    all.push_back(list.getDictionary(b.builder.getContext()));
+  }
+  return all;
+}
+
 /// The function with its arguments and an empty body; the builder stands in it.
 static func::FuncOp buildSignature(AttnBuilder &b) {
   std::vector<SpecTensor> tensors = inputTensors(b.spec), parameters = parameterTensors(b.spec);
@@ -68,14 +84,9 @@ static func::FuncOp buildSignature(AttnBuilder &b) {
   SmallVector<Type> results = llvm::map_to_vector(outputs, [&](const SpecTensor &tensor) -> Type { return b.typeOf(tensor); });
   auto function = func::FuncOp::create(b.builder, placeOf(b), b.spec.name, b.builder.getFunctionType(types, results));
   Block *body = b.builder.createBlock(&function.getBody(), {}, types, places);
-  for (size_t i = 0; i < tensors.size(); ++i) {
+  for (size_t i = 0; i < tensors.size(); ++i)
     b.arguments[tensors[i].name] = body->getArgument(i);
-    function.setArgAttr(i, nameAttr, names[i]);
-    if (tensors[i].elements == Elements::Offsets)
-      function.setArgAttr(i, attn::offsetsAttr, b.builder.getStringAttr(cutsOf(b.spec, tensors[i])));
-    if (i >= inputs)
-      function.setArgAttr(i, parameterAttr, b.builder.getUnitAttr());
-  }
+  function.setAllArgAttrs(attributesOf(b, tensors, names, inputs));
   for (auto [place, output] : llvm::enumerate(outputs))
     function.setResultAttr(place, nameAttr, b.builder.getStringAttr(output.name));
   setLaws(b, function);

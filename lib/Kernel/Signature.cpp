@@ -310,10 +310,12 @@ func::FuncOp kernel::makeHost(func::FuncOp source, IRMapping &memories) {
   auto host =
       func::FuncOp::create(builder, source.getLoc(), source.getName(), builder.getFunctionType(types, {}));
   Block *body = host.addEntryBlock();
+  SmallVector<DictionaryAttr> attributes; // set at once: a context keeps each list of them, and sketches have thousands of arguments
   for (auto [place, argument] : llvm::enumerate(arguments)) {
-    host.setArgAttrs(place, attributesOf(argument, arguments, builder));
+    attributes.push_back(attributesOf(argument, arguments, builder).getDictionary(builder.getContext()));
     memories.map(argument.value, body->getArgument(place));
   }
+  host.setAllArgAttrs(attributes);
   if (Attribute plan = source->getAttr("attn.plan"))
     host->setAttr("attn.plan", plan);
   addSizeRules(source, host);

@@ -62,7 +62,8 @@ struct Product : Term {
   }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
-    Value a = operands[0]->tile(site), x = operands[1]->tile(site);                                 // [T, k] or [k, T], [k, c]
+    Type f32 = tiles.builder.getF32Type();                                                          // stored features may be narrower
+    Value a = operands[0]->tile(site, f32), x = operands[1]->tile(site, f32);                       // [T, k] or [k, T], [k, c]
     SmallVector<int64_t> shape{tiles.shape(a)[transposed ? 1 : 0], tiles.shape(x)[1]};
     Value b = operands.size() > 2 ? operands[2]->tile(site) : tiles.constant(shape, 0);             // [T, c]
     return {tiles.exactDot(a, x, b, transposed)};
@@ -96,11 +97,12 @@ struct ErasedSums : StreamedTerm {
   SmallVector<SmallVector<int64_t>> stateShapes(const TileSite &) const override { return {{features, width}}; }
   SmallVector<Value> buildContribution(const TileSite &site, Sources operands, Value, ValueRange sums) const override {
     TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
     Value next = sums[0];                                                                           // [m, dv]
     if (decays)
       next = tile::rescaled(tiles, next, tiles.exp2(operands[0]->tile(site)));
     for (unsigned i = decays ? 1 : 0; i < operands.size(); i += 2)
-      next = tiles.exactDot(operands[i]->tile(site), operands[i + 1]->tile(site), next, /*transposeA=*/true);
+      next = tiles.exactDot(operands[i]->tile(site, f32), operands[i + 1]->tile(site, f32), next, /*transposeA=*/true);
     return {next};
   }
 

@@ -17,6 +17,8 @@
 //                                              RESULT.npy.refused why a GPU has no plan
 //   library SPEC FOLDER RESULT.npy ISA         a library compiled for one instruction set of the CPU (avx2, avx512, or avx512_bf16 or amx of a spec in bf16)
 //   quick SPEC FOLDER RESULT.npy ISA           the same, unoptimised by LLVM
+//   open SPEC ISA library|quick                compiles one of these and keeps it for calls, in the place of the last one
+//   call FOLDER OUT                            runs it on the tensors of a folder; writes all outputs, as attnc run does
 //
 // Diagnostics go to standard error. For tests that draw many specs: a process for each would cost more than the work.
 //
@@ -39,6 +41,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <iostream>
+#include <memory>
 
 using namespace attune;
 using namespace attune::attnc;
@@ -181,7 +184,68 @@ static int compiled(const std::string &path, const std::string &folder, const st
   return Done;
 }
 
-static int serve(const std::string &line) {
+//===----------------------------------------------------------------------===//
+// A library of many calls
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct OpenLibrary {
+  std::unique_ptr<Compilation> compilation;
+  std::unique_ptr<LoadedLibrary> library;
+};
+} // namespace
+
+static int open(OpenLibrary &opened, const std::string &path, llvm::StringRef isa, bool quick) {
+  int status = Failed;
+  opened.library.reset();
+  opened.compilation = Compilation::open(path, "cpu", status);
+  if (!opened.compilation)
+    return status;
+  opened.compilation->limitTo(isa);
+  if (quick)
+    opened.compilation->leaveUnoptimized();
+  if (failed(opened.compilation->advance(Stage::Tile)))
+    return Failed;
+  auto library = compileAndLoad(*opened.compilation);
+  if (!library)
+    return fail(library.takeError());
+  opened.library = std::move(*library);
+  if (llvm::Error error = opened.library->create(/*threads=*/1, isa))
+    return fail(std::move(error));
+  return Done;
+}
+
+static llvm::Error writeOutputs(const RunTensors &tensors, const std::string &folder) {
+  for (const NamedTensor &output : tensors.outputs) {
+    bool counts = output.tensor.type == ElementType::I32;
+    llvm::Expected<HostTensor> widened = convertTensor(output.tensor, counts ? ElementType::I32 : ElementType::F32);
+    if (!widened)
+      return widened.takeError();
+    if (llvm::Error error = writeNpy(folder + "/" + output.name + ".npy", *widened))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+static int call(OpenLibrary &opened, const std::string &folder, const std::string &out) {
+  if (!opened.library)
+    return fail("expected an open library to call, but got none", Wrong);
+  Compilation &compilation = *opened.compilation;
+  llvm::Expected<RunTensors> tensors = readTensors(*compilation.spec(), compilation.path(), folder);
+  if (!tensors)
+    return fail(tensors.takeError(), Wrong);
+  if (llvm::Error error = makeOutputs(compilation.interface(), *tensors))
+    return fail(std::move(error), Wrong);
+  if (llvm::Error error = opened.library->prepare(tensors->kept(compilation.interface())))
+    return fail(std::move(error), Wrong);
+  if (llvm::Error error = opened.library->run(tensors->given(compilation.interface())))
+    return fail(std::move(error), Wrong);
+  if (llvm::Error error = writeOutputs(*tensors, out))
+    return fail(std::move(error));
+  return Done;
+}
+
+static int serve(OpenLibrary &opened, const std::string &line) {
   llvm::SmallVector<llvm::StringRef> parts;
   llvm::StringRef(line).split(parts, '\t');
   bool asTerms = parts[0] == "terms";
@@ -191,6 +255,10 @@ static int serve(const std::string &line) {
     return evaluatePlans(parts[1].str(), parts[2].str(), parts[3].str());
   if (parts.size() == 5 && (parts[0] == "library" || parts[0] == "quick"))
     return compiled(parts[1].str(), parts[2].str(), parts[3].str(), parts[4], parts[0] == "quick");
+  if (parts.size() == 4 && parts[0] == "open")
+    return open(opened, parts[1].str(), parts[2], parts[3] == "quick");
+  if (parts.size() == 3 && parts[0] == "call")
+    return call(opened, parts[1].str(), parts[2].str());
   std::vector<std::string> words{"attnc"};
   for (llvm::StringRef part : parts)
     words.push_back(part.str());
@@ -204,13 +272,14 @@ static int serve(const std::string &line) {
     return init(*arguments);
   if (arguments->command == Command::Run)
     return run(*arguments);
-  return fail("expected init, run, library, quick, reference, terms or plans, but got '" + parts[0] + "'", Wrong);
+  return fail("expected init, run, library, quick, open, call, reference, terms or plans, but got '" + parts[0] + "'", Wrong);
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  OpenLibrary opened;
   for (std::string line; std::getline(std::cin, line);) {
-    int status = serve(line);
+    int status = serve(opened, line);
     llvm::errs().flush();
     std::cout << status << std::endl;
   }

@@ -80,6 +80,8 @@ def true_states(results):
         scale = np.exp(results.pop(name).astype(np.float64))
         for of in ("s", "z"):
             state = name[:-len("scale")] + of
+            if state not in results:
+                continue
             factor = scale.reshape(scale.shape + (1,) * (results[state].ndim - scale.ndim))
             results[state] = np.where(results[state] == 0, 0, factor * results[state])
     return results

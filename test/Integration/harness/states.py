@@ -135,7 +135,7 @@ def run_spec(args, spec, dtype):
             for way, run in runners.items():
                 whole = run(arrays)
                 right, said = verdict(case, way, whole, expected)
-                for cut in cuts_of(args, arrays, count) if case.fields["state"].get("initial") else []:
+                for cut in cuts_of(args, arrays, count) if all(map(case.fields["state"].get, ("initial", "final"))) else []:
                     first = run(tokens(arrays, 0, cut))
                     state = spoiled(going_on(first), args.spoil)
                     rest = tokens({name: array for name, array in arrays.items() if not is_state(name)}, cut, count)
