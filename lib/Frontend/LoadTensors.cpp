@@ -133,6 +133,23 @@ static llvm::Error checkOffsets(const SpecTensor &wanted, const HostTensor &give
   return llvm::Error::success();
 }
 
+/// S39 of packed sequences.
+static llvm::Error checkLongest(const Spec &spec, llvm::ArrayRef<NamedTensor> inputs, const TensorSource &source) {
+  for (const NamedTensor &input : inputs) {
+    if (!spec.packed || (input.name != "offsets" && input.name != "key_offsets"))
+      continue;
+    llvm::ArrayRef<int32_t> offsets(input.tensor.data<int32_t>(), input.tensor.count());
+    int64_t longest = 0;
+    for (size_t i = 1; i < offsets.size(); ++i)
+      longest = std::max<int64_t>(longest, offsets[i] - offsets[i - 1]);
+    for (const Part &part : spec.parts)
+      if (int64_t most = part.mechanism.featureMap.maxPosition; part.mechanism.isKernel(FeatureMapKind::Cosformer) && longest > most)
+        return tensorError(source.placeOf(input.name) + ": error: expected sequences of at most max_position = " + llvm::Twine(most) +
+                           " tokens, but got one of " + llvm::Twine(longest));
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error readAll(llvm::ArrayRef<SpecTensor> wanted, const Headers &headers, const TensorSource &source,
                            std::vector<NamedTensor> &out) {
   for (auto [tensor, header] : llvm::zip_equal(wanted, headers)) {
@@ -258,6 +275,8 @@ llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef spec
   if (llvm::Error error = checkMemory(kept, *parameters, source, memory))
     return error;
   if (llvm::Error error = readAll(given, *inputs, source, result.inputs))
+    return error;
+  if (llvm::Error error = checkLongest(result.spec, result.inputs, source))
     return error;
   if (llvm::Error error = readAll(kept, *parameters, source, result.parameters))
     return error;

@@ -202,6 +202,9 @@ static void checkState(RuleReporter &rules) {
   for (const Part &part : spec.parts)
     if (!rules.good({mechanismPath(part, "kind")}))
       return;
+  for (const Part &part : spec.parts)
+    if (part.mechanism.window && rules.good({mechanismPath(part, "window")})) // S81
+      rules.atKey(mechanismPath(part, "window"), "either window or state", "both", "remove one of the two");
   bool isOther = other != spec.parts.end();
   bool planned = isOther && spec.causal && other->mechanism.kind->state() == Support::Planned;
   if (isOther || !spec.causal) // S80
@@ -210,9 +213,6 @@ static void checkState(RuleReporter &rules) {
                        planned ? "a state of " + other->mechanism.name().str() + " is not supported yet"
                        : isOther ? std::string("remove `state`; softmax goes on from its keys and values: `keys` for those of all tokens so far")
                                  : std::string("add `causal: true`, or remove `state`"));
-  for (const Part &part : spec.parts)
-    if (part.mechanism.window && rules.good({mechanismPath(part, "window")})) // S81
-      rules.atKey(mechanismPath(part, "window"), "either window or state", "both", "remove one of the two");
 }
 
 void checkRules(RuleReporter &rules) {

@@ -178,10 +178,10 @@ void FeatureMapField::check(PartRules &rules) const {
     refuseSharedHeads(rules);
 }
 
-/// S39: every position of cosFormer has an angle.
+/// S39: every position of cosFormer has an angle. Places begin with each packed sequence: what a run gives says how long they are.
 void FeatureMapField::checkSizes(PartSizes &of) const {
   int64_t most = of.m.featureMap.maxPosition;
-  if (!hasPlaces(of.m) || !of.good({"kind", "feature_map", "feature_map.kind", "feature_map.max_position"}))
+  if (!hasPlaces(of.m) || of.spec.packed || !of.good({"kind", "feature_map", "feature_map.kind", "feature_map.max_position"}))
     return;
   std::pair<Size, const char *> sizes[] = {{of.queries, "queries"}, {of.keys, "keys"}};
   for (auto [size, what] : sizes)
