@@ -125,7 +125,7 @@ _attnc() {{
     none) ;;
     folder) COMPREPLY=($(compgen -d -- "$current")) ;;
     file) COMPREPLY=($(compgen -f -- "$current")) ;;
-    *) COMPREPLY=($(compgen -f -X '!*.@(yaml|mlir)' -- "$current") $(compgen -d -- "$current")) ;;
+    *) COMPREPLY=($(compgen -f -X '!*.@(yaml|mlir|onnx)' -- "$current") $(compgen -d -- "$current")) ;;
   esac
 }}
 shopt -s extglob
@@ -154,7 +154,7 @@ def zsh(about):
     for command in about.commands:
         lines = [zsh_option(option) for option in command.options]
         if command.takes_spec:
-            lines.append("        '*:spec:_files -g \"*.(yaml|mlir)\"'")
+            lines.append("        '*:spec:_files -g \"*.(yaml|mlir|onnx)\"'")
         cases += f"    {command.name})\n      _arguments \\\n" + " \\\n".join(lines) + " ;;\n"
     return f"""#compdef attnc
 # Completion of attnc for zsh, made from its help.

@@ -10,6 +10,7 @@
 #include "Version.h"
 
 #include "attune/Cost/DeviceDescription.h"
+#include "attune/Onnx/NodeSpec.h"
 #include "attune/Support/Suggestions.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -37,7 +38,7 @@ struct CommandInfo {
 struct OptionInfo {
   StringRef name;
   StringRef value;    // what the value is; empty for a flag
-  StringRef commands; // letters: c(ompile) i(nit) r(un) e(xplain) b(ench) s(uggest) k: calibrate
+  StringRef commands; // letters: c(ompile) i(nit) r(un) e(xplain) b(ench) s(uggest) (i)m(port) k: calibrate
   StringRef summary;
   bool (*apply)(Arguments &, StringRef);
 };
@@ -54,6 +55,7 @@ static const CommandInfo commands[] = {
      "time against the exact softmax and the machine's limit", "whose operations and whose exact softmax are known"},
     {"suggest", 's', Command::Suggest, "attnc suggest SPEC --in DIR [options]",
      "try attentions on your tensors: error, time, which to take", "whose mechanism can be exchanged"},
+    {"import", 'm', Command::Import, "attnc import MODEL.onnx [options]", "print the spec of a node of an ONNX model"},
     {"calibrate", 'k', Command::Calibrate, "attnc calibrate [-o FILE.yaml] [options]",
      "measure this machine: a description for --device"},
 };
@@ -122,6 +124,8 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef v) { return a.device = v.str(), !v.empty(); }},
     {"--list-devices", "", "e", "list the devices that have a description",
      [](Arguments &a, StringRef) { return a.listDevices = true; }},
+    {"--node", "a name", "cirebsm", "of a node of an ONNX model, or of one of its outputs (default: the only one with attention)",
+     [](Arguments &a, StringRef v) { return a.node = v.str(), !v.empty(); }},
     {"--emit", "one of attn, graph, tile, llvm, asm, obj, ptx, cubin", "c", "stop after a stage and print it",
      [](Arguments &a, StringRef v) { return oneOf(stages, v, a.emit); }},
     {"-o", "a path", "c", "where to write (a folder, or a file; default: here)", takeOutput},
@@ -172,11 +176,13 @@ static const OptionInfo options[] = {
     {"--pessimistic", "", "r", "with --emulate make the rounding errors that the device may make at worst",
      [](Arguments &a, StringRef) { return a.pessimistic = true; }},
     {"--json", "", "ebs", "print JSON", [](Arguments &a, StringRef) { return a.json = true; }},
+    {"--json", "", "m", "print JSON: the node, its operator, its inputs and outputs, the spec",
+     [](Arguments &a, StringRef) { return a.json = true; }},
     {"--json", "", "r", "with --emulate print what each kernel did, as JSON",
      [](Arguments &a, StringRef) { return a.json = true; }},
     {"--quick", "", "k", "measure for a moment only, to see that it works",
      [](Arguments &a, StringRef) { return a.quick = true; }},
-    {"--help", "", "cirebsk", "print this help", [](Arguments &a, StringRef) { return a.help = true; }},
+    {"--help", "", "cirebsmk", "print this help", [](Arguments &a, StringRef) { return a.help = true; }},
 };
 
 static const CommandInfo *findCommand(Command command) {
@@ -191,7 +197,7 @@ static bool takes(const OptionInfo &option, Command command) {
 static llvm::SmallVector<StringRef> commandsOfModules() {
   llvm::SmallVector<StringRef> names;
   for (const CommandInfo &info : commands)
-    if (info.needsSpec.empty() && info.command != Command::Calibrate)
+    if (info.needsSpec.empty() && info.command != Command::Calibrate && info.command != Command::Import)
       names.push_back(info.name);
   return names;
 }
@@ -199,8 +205,8 @@ static llvm::SmallVector<StringRef> commandsOfModules() {
 void attune::attnc::printHelp(std::optional<Command> command) {
   llvm::raw_ostream &os = llvm::outs();
   if (!command) {
-    os << "attnc compiles attention: SPEC is a .yaml spec or, for " << llvm::join(commandsOfModules(), ", ")
-       << ", a .mlir file in the attn dialect.\n\n";
+    os << "attnc compiles attention: SPEC is a .yaml spec, a node of an .onnx model (--node) or, for "
+       << llvm::join(commandsOfModules(), ", ") << ", a .mlir file in the attn dialect.\n\n";
     for (const CommandInfo &info : commands)
       os << "  " << llvm::left_justify(info.usage, 46) << info.summary << "\n";
     os << "\nattnc COMMAND --help lists the options of a command; attnc --version says what this is.\n"
@@ -288,6 +294,23 @@ static bool checkSuffixes(const Arguments &arguments) {
   return true;
 }
 
+/// A node is named behind its file from here on.
+static bool takeNode(Arguments &arguments) {
+  auto isModel = [](StringRef path) { return path.ends_with(".onnx"); };
+  if (arguments.command == Command::Import && !arguments.specs.empty() && !attune::onnx::nodePathOf(arguments.specs[0]))
+    return complain("a model whose name ends in .onnx", "'" + arguments.specs[0] + "'", "see attnc import --help"), false;
+  if (arguments.node.empty())
+    return true;
+  if (llvm::none_of(arguments.specs, isModel))
+    return complain("a model whose name ends in .onnx with --node", arguments.specs.empty() ? "nothing" : "'" + arguments.specs[0] + "'",
+                    "other files have no nodes; leave --node out"),
+           false;
+  for (std::string &path : arguments.specs)
+    if (isModel(path))
+      path += ":" + arguments.node;
+  return true;
+}
+
 /// What a command cannot do without, and options that exclude each other.
 static bool checkComplete(const Arguments &arguments) {
   const CommandInfo &info = *findCommand(arguments.command);
@@ -357,7 +380,7 @@ std::optional<Arguments> attune::attnc::parseArguments(int argc, char **argv) {
   }
   if (arguments.help)
     printHelp(arguments.command);
-  else if (!checkSuffixes(arguments) || !takeDevice(arguments) || !checkComplete(arguments))
+  else if (!takeNode(arguments) || !checkSuffixes(arguments) || !takeDevice(arguments) || !checkComplete(arguments))
     return std::nullopt;
   return arguments;
 }

@@ -23,6 +23,8 @@ int attune::attnc::execute(const Arguments &arguments) {
     return bench(arguments);
   case Command::Suggest:
     return suggest(arguments);
+  case Command::Import:
+    return importNode(arguments);
   case Command::Calibrate:
     return calibrate(arguments);
   }

@@ -41,7 +41,7 @@ static bool resolveRequested(const InitRequest &request, Spec &spec, llvm::raw_o
   Diagnostics diagnostics;
   if (checkSizes(spec, diagnostics))
     return true;
-  llvm::Expected<SourceFile> file = SourceFile::read(request.specPath, largestSpec);
+  llvm::Expected<SourceFile> file = readSpec(request.specPath);
   if (file)
     print(diagnostics, *file, errors);
   else

@@ -188,7 +188,7 @@ static llvm::Expected<Spec> resolveFrom(const Spec &spec, const Headers &inputs,
     return resolved;
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::Expected<SourceFile> file = SourceFile::read(specPath, largestSpec);
+  llvm::Expected<SourceFile> file = readSpec(specPath);
   if (!file)
     llvm::consumeError(file.takeError());
   print(diagnostics, file ? *file : SourceFile(specPath.str(), ""), os);

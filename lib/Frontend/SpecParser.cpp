@@ -10,6 +10,8 @@
 #include "ParseFields.h"
 #include "SpecRules.h"
 
+#include "attune/Onnx/NodeSpec.h"
+
 #include "llvm/Support/ErrorHandling.h"
 
 namespace attune {
@@ -51,10 +53,23 @@ SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostic
   return diagnostics.empty() ? SpecStatus::Good : SpecStatus::Invalid;
 }
 
-SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors) {
+llvm::Expected<SourceFile> readSpec(llvm::StringRef path) {
+  if (std::optional<onnx::NodePath> node = onnx::nodePathOf(path)) {
+    llvm::Expected<onnx::NodeSpec> read = onnx::readNode(*node);
+    if (!read)
+      return read.takeError();
+    return SourceFile(path.str(), read->yaml());
+  }
   llvm::Expected<SourceFile> file = SourceFile::read(path, largestSpec);
+  if (!file)
+    return llvm::createStringError(path + ":1:1: error: " + llvm::toString(file.takeError()));
+  return file;
+}
+
+SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors) {
+  llvm::Expected<SourceFile> file = readSpec(path);
   if (!file) {
-    errors << path << ":1:1: error: " << llvm::toString(file.takeError()) << '\n';
+    errors << llvm::toString(file.takeError()) << '\n';
     return SpecStatus::Invalid;
   }
   Diagnostics diagnostics;

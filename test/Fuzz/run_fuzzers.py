@@ -19,8 +19,8 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
-NAMES = ["npy", "safetensors", "device", "spec", "module", "bytecode", "unpack", "arguments", "ptx"]
-LONGEST = {"spec": 4096, "device": 8192, "module": 8192, "bytecode": 16384, "ptx": 8192, "arguments": 512}
+NAMES = ["npy", "safetensors", "device", "spec", "module", "bytecode", "unpack", "arguments", "ptx", "onnx"]
+LONGEST = {"spec": 4096, "onnx": 2048, "device": 8192, "module": 8192, "bytecode": 16384, "ptx": 8192, "arguments": 512}
 
 
 def environment():
@@ -63,13 +63,20 @@ def bytecode(build):
             yield done.stdout
 
 
+def models(_):
+    """Those of another test, right ones and wrong ones."""
+    sys.path.insert(0, str(SOURCE / "test" / "Integration" / "harness"))
+    import onnx_file  # pylint: disable=import-outside-toplevel
+    yield from onnx_file.MODELS.values()
+
+
 def some(seeds, most=100):
     """Evenly out of all: reading them costs time that then lacks."""
     all_seeds = sorted(set(seeds))
     return all_seeds[::1 + len(all_seeds) // most]
 
 
-SEEDS = {"spec": specs, "device": devices, "module": modules, "bytecode": bytecode}
+SEEDS = {"spec": specs, "device": devices, "module": modules, "bytecode": bytecode, "onnx": models}
 
 
 def write_seeds(build, name, folder):

@@ -18,12 +18,12 @@ namespace attune::attnc {
 /// The exit statuses of SPEC §5.
 enum ExitStatus { Done = 0, Failed = 1, Wrong = 2 };
 
-enum class Command { Compile, Init, Run, Explain, Bench, Suggest, Calibrate };
+enum class Command { Compile, Init, Run, Explain, Bench, Suggest, Import, Calibrate };
 
 /// What was asked for; fields that a command does not take are left at their defaults.
 struct Arguments {
   Command command = Command::Compile;
-  std::vector<std::string> specs; ///< one, but for bench (several) and calibrate (none)
+  std::vector<std::string> specs; ///< one, but for bench (several) and calibrate (none); FILE.onnx:NODE with --node
   std::string target = "cpu";       ///< the first of the targets
   std::vector<std::string> targets; ///< several only for compile; empty: cpu
   std::string device;               ///< --device: a name or a path; empty: the default one of the target
@@ -43,6 +43,7 @@ struct Arguments {
   int64_t plans = 0;              ///< --plans: how many to time; 0: the chosen one, beside exact softmax
   bool reference = false, emulate = false, pessimistic = false, json = false, listDevices = false, quick = false;
   bool help = false; ///< or --version: what was asked for has been printed
+  std::string node;  ///< --node, of ONNX models; `specs` have it behind their files too
 };
 
 /// For how many threads of a CPU plans are priced: those that were asked for; else those that this machine has, which is

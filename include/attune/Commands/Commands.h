@@ -23,6 +23,7 @@ int run(const Arguments &arguments);
 int explain(const Arguments &arguments);
 int bench(const Arguments &arguments);
 int suggest(const Arguments &arguments);
+int importNode(const Arguments &arguments);
 int calibrate(const Arguments &arguments);
 
 /// The one that was asked for.

@@ -32,7 +32,10 @@ int exitStatus(SpecStatus status);
 /// Conditions on a '?' size wait for `checkSizes`. What a target cannot compile yet is its lowering's business.
 SpecStatus parseSpec(const SourceFile &file, Spec &spec, Diagnostics &diagnostics);
 
-/// The same for the file at `path`; prints what is wrong to `errors`. A file that cannot be read is Invalid.
+/// The text of the spec at `path`: of a .yaml file, or of a node of an ONNX model, FILE.onnx or FILE.onnx:NODE. The error says the file.
+llvm::Expected<SourceFile> readSpec(llvm::StringRef path);
+
+/// The same as `parseSpec` for the spec at `path`; prints what is wrong to `errors`. A file that cannot be read is Invalid.
 SpecStatus loadSpec(llvm::StringRef path, Spec &spec, llvm::raw_ostream &errors);
 
 /// A correct spec with these values of its '?' sizes (nullopt leaves one open), for `checkSizes` to check. `keys` is ignored where the

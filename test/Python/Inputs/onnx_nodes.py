@@ -11,6 +11,7 @@ import attune
 import attune.onnx
 import numpy as np
 import onnx
+import onnx.parser
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 from support import TOLERANCE
@@ -155,6 +156,100 @@ class LinearAttention(Nodes):
                      update_rule="other", **self.heads)
 
 
+class Definitions(unittest.TestCase):
+    def test_tables_of_the_compiler(self):
+        """A node with every input and output of ONNX's own definition is read by these names; with an attribute more it is not."""
+        given = {"Attention": drawn(Q=(2, 4, 21, 32), K=(2, 2, 33, 32), V=(2, 2, 33, 40)),
+                 "LinearAttention": drawn(query=(2, 41, 128), key=(2, 41, 64), value=(2, 41, 80), past_state=(2, 2, 32, 40),
+                                          decay=(2, 41, 2), beta=(2, 41, 2))}
+        refused = {"attn_mask", "nonpad_kv_seqlen", "qk_matmul_output"}
+        for operator, arrays in given.items():
+            schema = onnx.defs.get_schema(operator)
+            known = onnx.helper.make_node(operator, [each.name if each.name not in refused else "" for each in schema.inputs],
+                                          [each.name if each.name not in refused else "" for each in schema.outputs])
+            for name, attribute in schema.attributes.items():
+                if attribute.default_value.type:
+                    known.attribute.append(attribute.default_value)
+                elif name != "scale":
+                    known.attribute.append(helper.make_attribute(name, 2))
+            made = model(operator, arrays, ["output", ""])
+            del made.graph.node[0], made.graph.output[:]
+            made.graph.node.append(known)
+            made.opset_import[0].version = onnx.defs.onnx_opset_version()
+            node = attune.onnx.compile(made)
+            self.assertEqual(list(node.inputs), [each.name for each in schema.inputs if each.name not in refused])
+            self.assertEqual(list(node.outputs), [each.name for each in schema.outputs if each.name not in refused])
+
+
+class Evaluator(unittest.TestCase):
+    def close(self, made, given, dtype="f32"):
+        """The evaluator has the numbers of ONNX's own."""
+        expected, got = ReferenceEvaluator(made).run(None, given), attune.onnx.evaluator(made, threads=1).run(None, given)
+        for own, exact in zip(got, expected, strict=True):
+            self.assertEqual((own.dtype, own.shape), (exact.dtype, exact.shape))
+            exact = exact.astype(np.float64)
+            self.assertLessEqual(np.linalg.norm(own - exact), TOLERANCE[dtype] * np.linalg.norm(exact))
+        return got
+
+    def conv(self, shape, taps, activation, dtype=np.float32, **more):
+        given = {"x": drawn(x=shape)["x"].astype(dtype), "weight": drawn(1, w=(shape[1], 1, taps))["w"].astype(dtype), **more}
+        names = [name if name in given else "" for name in ("x", "weight", "bias", "past")]
+        node = helper.make_node("CausalConvWithState", names, ["y", "after"], activation=activation)
+        inputs = [helper.make_tensor_value_info(name, TYPES[array.dtype], None) for name, array in given.items()]
+        outputs = [helper.make_tensor_value_info(name, TYPES[np.dtype(dtype)], None) for name in ("y", "after")]
+        made = helper.make_model(helper.make_graph([node], "conv", inputs, outputs), opset_imports=[helper.make_opsetid("", 27)])
+        return made, given
+
+    def test_short_convolutions(self):
+        for shape, taps in (((2, 6, 9), 4), ((1, 3, 1), 4), ((2, 5, 2), 1), ((1, 4, 7), 3)):
+            for activation in ("none", "silu", "swish"):
+                more = drawn(2, bias=shape[1:2], past=(*shape[:2], taps - 1))
+                for names in ((), ("bias",), ("past",), ("bias", "past")):
+                    with self.subTest(shape=shape, taps=taps, activation=activation, more=names):
+                        self.close(*self.conv(shape, taps, activation, **{name: more[name] for name in names}))
+        self.close(*self.conv((2, 6, 9), 4, "silu", np.float16), dtype="f16")
+        made, given = self.conv((2, 6, 9), 4, "relu")
+        with self.assertRaisesRegex(attune.ArgumentError, "'activation': expected one of none, silu, swish, but got 'relu'"):
+            attune.onnx.evaluator(made).run(None, given)
+
+    def test_large_inputs_of_a_convolution(self):
+        made, given = self.conv((1, 2, 5), 1, "silu")
+        given["x"], given["weight"] = np.float32([[[-1e4, -100, 0, 100, 1e4]] * 2]), np.ones((2, 1, 1), np.float32)
+        np.testing.assert_allclose(attune.onnx.evaluator(made).run(None, given)[0], [[[0, 0, 0, 100, 1e4]] * 2], atol=1e-30)
+
+    def test_a_model(self):
+        """A convolution before q, k and v, a gated delta rule, a projection: the whole, and in two calls with its states."""
+        made = onnx.parser.parse_model("""<ir_version: 11, opset_import: ["" : 27]>
+            layer (float[b, n, 96] x, float[96, 1, 4] weight, float[b, 96, 3] before, float[b, 2, 16, 32] state, float[b, n, 2] g,
+                   float[b, n, 2] beta, float[64, 10] out) => (float[b, n, 10] y, float[b, 96, 3] after, float[b, 2, 16, 32] next) {
+              rows = Transpose <perm = [0, 2, 1]> (x)
+              mixed, after = CausalConvWithState <activation = "silu"> (rows, weight, , before)
+              columns = Transpose <perm = [0, 2, 1]> (mixed)
+              sizes = Constant <value_ints = [16, 16, 64]> ()
+              q, k, v = Split <axis = -1> (columns, sizes)
+              small = Constant <value_float = 0.2> ()
+              scaled = Mul (k, small)
+              pair = Concat <axis = -1> (q, q)
+              keys = Concat <axis = -1> (scaled, scaled)
+              o, next = LinearAttention <q_num_heads = 2, kv_num_heads = 2> (pair, keys, v, state, g, beta)
+              y = MatMul (o, out)
+            }""")
+        given = drawn(x=(2, 21, 96), weight=(96, 1, 4), before=(2, 96, 3), state=(2, 2, 16, 32), g=(2, 21, 2), beta=(2, 21, 2), out=(64, 10))
+        given["g"], given["beta"] = -abs(given["g"]), 1 / (1 + np.exp(-given["beta"]))
+        whole = self.close(made, given)
+        run, rows = attune.onnx.evaluator(made, threads=1).run, []
+        for begin, end in ((0, 19), (19, 20), (20, 21)):
+            y, given["before"], given["state"] = run(None, {**given, **{name: given[name][:, begin:end] for name in ("x", "g", "beta")}})
+            rows.append(y)
+        np.testing.assert_allclose(np.concatenate(rows, 1), whole[0], rtol=1e-4, atol=1e-4)
+
+    def test_exact_attention_in_a_model(self):
+        given = drawn(Q=(2, 4, 3, 32), K=(2, 2, 3, 32), V=(2, 2, 3, 40))
+        past = drawn(1, past_key=(2, 2, 50, 32), past_value=(2, 2, 50, 40))
+        self.close(model("Attention", {**given, **past}, ["Y", "present_key", "present_value"], is_causal=1), {**given, **past})
+        self.close(model("Attention", given, ["Y"]), given)
+
+
 class Models(Nodes):
     def test_nodes_by_name(self):
         given = drawn(Q=(2, 4, 21, 32), K=(2, 2, 33, 32), V=(2, 2, 33, 40))
@@ -162,7 +257,7 @@ class Models(Nodes):
         made.graph.node.append(helper.make_node("Attention", ["Y", "K", "K"], ["Z"], name="second"))
         for name in ("layer/attention", "Y"):
             self.assertEqual(attune.onnx.spec(made, name)["value_dim"], 40)
-        text = "expected a name, for there is more than one, but got none; those of the model: 'layer/attention', 'second'"
+        text = "expected a node's name, for there is more than one, but got none; those of the model: 'layer/attention', 'second'"
         with self.assertRaisesRegex(attune.ArgumentError, text):
             attune.onnx.spec(made)
         with self.assertRaisesRegex(attune.ArgumentError, "expected a node of Attention or LinearAttention, but got 'third'"):
