@@ -2,7 +2,8 @@
 
 Features (for `REQUIRES:`): `shared` (the oracle beside the checkout), `ptxas`, `driver` (NVIDIA's), `avx512`, `avx512_bf16`,
 `sanitizers`, `zsh`, `packages` (what makes Debian's), `debootstrap` (as root, with a network; only under check-all),
-`long` (sweeps, only under check-all), `history` (of git, whole), `python-package`, `torch`, `jax`, `onnx`, `chromium`.
+`long` (sweeps, only under check-all), `history` (of git, whole), `python-package`, `torch`, `jax`, `onnx`, `onnxruntime`,
+`chromium`.
 Substitutions beside lit's own: %python, %source, %build, %shared, %cc, %cmake,
 %mlir-include, %stock-mlir-opt, %plugin, %chromium, %examples.
 """
@@ -29,7 +30,7 @@ tools = os.path.join(config.attune_build, "bin")
 config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ.get("PATH", "")])
 config.environment["PYTHONPATH"] = os.pathsep.join(
     os.path.join(config.attune_source, *folder) for folder in [("test", "Integration", "harness"), ("utils", "python")])
-# Where utils/setup --frameworks puts PyTorch, JAX and ONNX, or where they lie.
+# Where utils/setup --frameworks puts PyTorch, JAX, ONNX and its runtime, or where they lie.
 frameworks = os.environ.get("ATTUNE_FRAMEWORKS") or os.path.join(config.attune_build, "python", "frameworks")
 config.environment["ATTUNE_FRAMEWORKS"] = frameworks
 for name in ["CUDA_HOME", "CUDA_ROOT", "HOME", "CCACHE_DIR", "CCACHE_SLOPPINESS", "ASAN_OPTIONS"]:
@@ -110,6 +111,7 @@ for name, present in [
     ("torch", has_framework("torch")),
     ("jax", has_framework("jax")),
     ("onnx", has_framework("onnx")),
+    ("onnxruntime", has_framework("onnxruntime")),
     ("chromium", shutil.which("chromium") is not None),
     ("driver", has_driver()),
     ("history", has_history()),

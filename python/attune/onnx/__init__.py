@@ -4,6 +4,7 @@
     outputs = node(Q=q, K=k, V=v, past_key=keys, past_value=values)           # {"Y": …, "present_key": …, …}
 
     run = attune.onnx.evaluator("model.onnx").run                            # a whole model, its attention compiled
+    model = attune.onnx.replace("model.onnx")                                # the same for ONNX Runtime, with runtime_library()
 
 Tensors are named, shaped and typed as the operator's definition says; numbers are the operator's.
 """
@@ -16,8 +17,9 @@ from .._compile import compile as compile_spec
 from ._evaluator import evaluator
 from ._model import Model, Source
 from ._node import Node
+from ._runtime import replace, runtime_library
 
-__all__ = ["Node", "compile", "evaluator", "spec"]
+__all__ = ["Node", "compile", "evaluator", "replace", "runtime_library", "spec"]
 
 
 def spec(model: Model, node: typing.Optional[str] = None) -> typing.Dict[str, typing.Any]:

@@ -29,7 +29,15 @@ class Source:
 
     def __init__(self, model: Model) -> None:
         self._shown = "<model>" if isinstance(model, onnx.ModelProto) else os.fspath(model)
-        self._content = onnx.shape_inference.infer_shapes(_light(loaded(model))).SerializeToString()
+        inferred = onnx.shape_inference.infer_shapes(_light(loaded(model)))
+        self._content = inferred.SerializeToString()
+        self._ranks = {info.name: len(info.type.tensor_type.shape.dim)
+                       for info in (*inferred.graph.input, *inferred.graph.value_info, *inferred.graph.output)}
+        self._ranks.update((constant.name, len(constant.dims)) for constant in inferred.graph.initializer)
+
+    def rank(self, tensor: str) -> int:
+        """0 of a tensor of which nothing is known."""
+        return self._ranks.get(tensor, 0)
 
     def read(self, node: typing.Optional[str] = None) -> typing.Dict[str, typing.Any]:
         """A node, by its name or by that of an output: its `node`, `operator`, `inputs` and `outputs` by the names of the operator's

@@ -39,6 +39,31 @@ def drawn(seed=0, **shapes):
     return {name: rng.standard_normal(shape, np.float32) for name, shape in shapes.items()}
 
 
+# A convolution before q, k and v, a gated delta rule, a projection.
+LAYER = """<ir_version: 11, opset_import: ["" : 27]>
+    layer (float[b, n, 96] x, float[96, 1, 4] weight, float[b, 96, 3] before, float[b, 2, 16, 32] state, float[b, n, 2] g,
+           float[b, n, 2] beta, float[64, 10] out) => (float[b, n, 10] y, float[b, 96, 3] after, float[b, 2, 16, 32] next) {
+      rows = Transpose <perm = [0, 2, 1]> (x)
+      mixed, after = CausalConvWithState <activation = "silu"> (rows, weight, , before)
+      columns = Transpose <perm = [0, 2, 1]> (mixed)
+      sizes = Constant <value_ints = [16, 16, 64]> ()
+      q, k, v = Split <axis = -1> (columns, sizes)
+      small = Constant <value_float = 0.2> ()
+      scaled = Mul (k, small)
+      pair = Concat <axis = -1> (q, q)
+      keys = Concat <axis = -1> (scaled, scaled)
+      o, next = LinearAttention <q_num_heads = 2, kv_num_heads = 2> (pair, keys, v, state, g, beta)
+      y = MatMul (o, out)
+    }"""
+
+
+def layer():
+    """The model of that text, and its inputs."""
+    given = drawn(x=(2, 21, 96), weight=(96, 1, 4), before=(2, 96, 3), state=(2, 2, 16, 32), g=(2, 21, 2), beta=(2, 21, 2), out=(64, 10))
+    given["g"], given["beta"] = -abs(given["g"]), 1 / (1 + np.exp(-given["beta"]))
+    return onnx.parser.parse_model(LAYER), given
+
+
 class Nodes(unittest.TestCase):
     def check(self, operator, given, outputs, tolerance=TOLERANCE["f32"], **attributes):
         """The compiled node computes what the reference does."""
@@ -218,24 +243,8 @@ class Evaluator(unittest.TestCase):
         np.testing.assert_allclose(attune.onnx.evaluator(made).run(None, given)[0], [[[0, 0, 0, 100, 1e4]] * 2], atol=1e-30)
 
     def test_a_model(self):
-        """A convolution before q, k and v, a gated delta rule, a projection: the whole, and in two calls with its states."""
-        made = onnx.parser.parse_model("""<ir_version: 11, opset_import: ["" : 27]>
-            layer (float[b, n, 96] x, float[96, 1, 4] weight, float[b, 96, 3] before, float[b, 2, 16, 32] state, float[b, n, 2] g,
-                   float[b, n, 2] beta, float[64, 10] out) => (float[b, n, 10] y, float[b, 96, 3] after, float[b, 2, 16, 32] next) {
-              rows = Transpose <perm = [0, 2, 1]> (x)
-              mixed, after = CausalConvWithState <activation = "silu"> (rows, weight, , before)
-              columns = Transpose <perm = [0, 2, 1]> (mixed)
-              sizes = Constant <value_ints = [16, 16, 64]> ()
-              q, k, v = Split <axis = -1> (columns, sizes)
-              small = Constant <value_float = 0.2> ()
-              scaled = Mul (k, small)
-              pair = Concat <axis = -1> (q, q)
-              keys = Concat <axis = -1> (scaled, scaled)
-              o, next = LinearAttention <q_num_heads = 2, kv_num_heads = 2> (pair, keys, v, state, g, beta)
-              y = MatMul (o, out)
-            }""")
-        given = drawn(x=(2, 21, 96), weight=(96, 1, 4), before=(2, 96, 3), state=(2, 2, 16, 32), g=(2, 21, 2), beta=(2, 21, 2), out=(64, 10))
-        given["g"], given["beta"] = -abs(given["g"]), 1 / (1 + np.exp(-given["beta"]))
+        """The whole, and a token at a time from its states."""
+        made, given = layer()
         whole = self.close(made, given)
         run, rows = attune.onnx.evaluator(made, threads=1).run, []
         for begin, end in ((0, 19), (19, 20), (20, 21)):

@@ -33,7 +33,7 @@ def programs(page):
 
 def missing(code):
     """A framework that a program imports and that is not here."""
-    used = re.findall(r"^\s*(?:import|from) (torch|jax|onnx)\b", code, re.M)
+    used = re.findall(r"^\s*(?:import|from) (torch|jax|onnxruntime|onnx)\b", code, re.M)
     return next((name for name in used if importlib.util.find_spec(name) is None), None)
 
 
