@@ -84,7 +84,7 @@ static bool isChunked(const AttentionShape &shape) {
 /// Half the rows, as often as that is cheaper in a long sequence: shorter chunks have fewer pairs, and touch the state more
 /// often. Below 32 rows they are no faster: in chunks of 32 and of 16 elu1 took .84 and .83 of the time of chunks of 64, FAVOR .92 and
 /// .92 (n = 4,096, f32, one thread of an EPYC with AVX-512; docs/perf-notes.md). Where tokens decay or erase a chunk has products of
-/// T³ as well.
+/// T³ as well: of 16 rows it took .84 to 1.00 of the time of 32 (the same length, 64 and 128 channels, a Xeon with AVX-512).
 static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr schedule,
                                     const std::function<double(tile::ScheduleAttr)> &seconds) {
   bool gated = llvm::all_of(shapes, [](const AttentionShape &shape) { return shape.gated; });
@@ -104,14 +104,14 @@ static tile::ScheduleAttr shortened(llvm::ArrayRef<AttentionShape> shapes, tile:
 /// gained by more, and 64 of them with their values and a transposed copy leave the first-level cache (docs/Rationale/SplitKeys.md).
 /// A chunk has as many keys as queries: of one token it is a step of the recurrence.
 static tile::ScheduleAttr forFewQueries(llvm::ArrayRef<AttentionShape> shapes, tile::ScheduleAttr s) {
-  constexpr int64_t few = 16, keys = 32;
+  constexpr int64_t few = 32, keys = 32;
   int64_t most = 1;
   for (const AttentionShape &shape : shapes) {
     bool ofRows = shape.family == Family::Softmax && !shape.window;
     bool known = (ofRows || isChunked(shape)) && shape.queries > 0;
-    most = std::max(most, known ? shape.queries : few);
+    most = std::max(most, known ? shape.queries : few + 1);
   }
-  if (most >= few)
+  if (most > few)
     return s;
   auto rows = static_cast<int64_t>(llvm::PowerOf2Ceil(most));
   int64_t ofKeys = llvm::any_of(shapes, isChunked) ? rows : std::min(keys, s.getKeyTile());

@@ -29,8 +29,7 @@ std::optional<ScaledAccumulator> cpu::scaledAccumulator(tile::DotOp dot) {
   return std::nullopt;
 }
 
-/// Whether a vector of the tile is stored without a mask, to a place that the kernel does not read.
-static bool storesWholeVectors(tile::StoreOp store, int64_t lanes) {
+bool cpu::storesWholeVectors(tile::StoreOp store, int64_t lanes) {
   Value tile = store.getValue();
   auto memory = cast<MemRefType>(store.getTarget().getType());
   APInt column;

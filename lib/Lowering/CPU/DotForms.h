@@ -24,6 +24,9 @@ std::optional<ScaledAccumulator> scaledAccumulator(tile::DotOp dot);
 /// The op that alone uses the op's result, if it is one of the same block; else null.
 Operation *onlyUser(Operation *op);
 
+/// Whether a vector of the tile is stored without a mask, to a place that the kernel does not read.
+bool storesWholeVectors(tile::StoreOp store, int64_t lanes);
+
 /// A result whose rows are scaled, tile · expand(scale), to which another tile may be added, and which is then only
 /// stored: the dot does all of it as it ends a block.
 struct ScaledStore {

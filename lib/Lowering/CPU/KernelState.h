@@ -32,6 +32,12 @@ struct Buffer {
   FoldPlace place = {};
 };
 
+/// Where a carried tile lies while its loop runs: where it is stored (CarriedPlaces.h), or in the scratch.
+struct CarriedPlace {
+  Buffer buffer;
+  Value isScratch; ///< i1: it does, as the rows of that memory do not exist, or are further apart
+};
+
 /// What the parts of the lowering share about one kernel and one instruction set.
 struct KernelState {
   KernelState(Emit &emit, ModuleOp module) : emit(emit), module(module) {}
@@ -68,6 +74,8 @@ struct KernelState {
   void promise(Value tile, Buffer buffer) { promised[tile] = buffer; }
   /// Where the tile lies in that order; transposed or filled now if need be.
   Buffer require(Value tile, Order order);
+  llvm::DenseMap<Value, CarriedPlace> carriedPlaces; ///< of results of loops
+  llvm::DenseMap<Operation *, Value> loadsNeeded;    ///< of loads to such places: i1, whether they have anything to do
   /// Pairs of numbers that are adjacent along an axis, [pairs][other dimension], as 32 bits: those that were made before.
   llvm::DenseMap<std::pair<Value, int64_t>, Buffer> pairs;
   /// The same, [other dimension][pairs].

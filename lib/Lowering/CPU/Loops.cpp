@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "CarriedPlaces.h"
 #include "KernelState.h"
 #include "Pairs.h"
 
@@ -72,9 +73,16 @@ static bool goesThroughLoops(Value carried) {
   return false;
 }
 
-/// The buffer of a carried tile: that of its initial value if nobody else wants it, else a copy.
-static Buffer carryBuffer(KernelState &state, tile::LoopOp loop, Value init, Order order) {
+/// The buffer of a carried tile: where it will be stored, or that of its initial value if nobody else wants it, else a copy.
+static Buffer carryBuffer(KernelState &state, tile::LoopOp loop, Value init, Value result) {
+  Order order = orderOf(result);
   std::optional<Buffer> place = state.find(init, order);
+  if (auto stored = state.carriedPlaces.find(result); stored != state.carriedPlaces.end()) {
+    Buffer buffer = stored->second.buffer;
+    if (!place || place->pointer != buffer.pointer)
+      emitCopy(state, init, order, buffer);
+    return buffer;
+  }
   if (place && goesThroughLoops(init))
     return *place;
   // What is made outside of a loop around this one is read in each of its steps.
@@ -127,7 +135,7 @@ LogicalResult cpu::emitLoop(KernelState &state, tile::LoopOp loop) {
   Emit &emit = state.emit;
   SmallVector<Buffer> buffers;
   for (auto [init, result] : llvm::zip_equal(loop.getInitArgs(), loop.getResults()))
-    buffers.push_back(carryBuffer(state, loop, init, orderOf(result)));
+    buffers.push_back(carryBuffer(state, loop, init, result));
   for (auto [carried, buffer] : llvm::zip_equal(loop.getCarried(), buffers))
     state.place(carried, rankOf(carried) == 1 ? Order::Row : orderOf(carried), buffer);
   Block &body = loop.getBody().front();
@@ -145,8 +153,10 @@ LogicalResult cpu::emitLoop(KernelState &state, tile::LoopOp loop) {
             });
   for (auto [value, buffer] : llvm::zip_equal(loop.getResults(), buffers)) {
     state.place(value, rankOf(value) == 1 ? Order::Row : orderOf(value), buffer);
-    state.own(value, buffer.pointer);
+    if (!state.carriedPlaces.contains(value))
+      state.own(value, buffer.pointer);
   }
+  storeCarries(state, loop);
   provideOrders(state, loop.getResults());
   return result;
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Amx.h"
+#include "CarriedPlaces.h"
 #include "DotForms.h"
 #include "FetchAhead.h"
 #include "KernelState.h"
@@ -181,11 +182,18 @@ LogicalResult cpu::emitBlock(KernelState &state, Block &block) {
     }
   }
   assignFetches(state, block);
+  for (auto loop : block.getOps<tile::LoopOp>())
+    placeCarries(state, loop);
   Stages stages(block, state.emit.isa);
   for (const Stage &stage : stages.list) {
     unsigned position = &stage - stages.list.begin();
     reuseBuffers(state, stages, position);
-    if (stage.kind == Stage::Kind::Nest)
+    if (Value needed = needsLoad(state, stage)) {
+      auto load = scf::IfOp::create(state.emit, needed, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(state.emit);
+      state.emit.setInsertionPointToStart(&load.getThenRegion().front());
+      emitNest(state, stages, stage);
+    } else if (stage.kind == Stage::Kind::Nest)
       emitNest(state, stages, stage);
     else if (stage.kind == Stage::Kind::Dot)
       emitDot(state, cast<tile::DotOp>(stage.ops[0]));

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 #include "Stages.h"
 
+#include "CarriedPlaces.h"
 #include "DotForms.h"
 #include "VectorOps.h"
 
@@ -32,8 +33,10 @@ bool cpu::isScalarOp(Operation *op) {
          llvm::none_of(op->getOperands(), [](Value value) { return isTile(value); });
 }
 
-/// Whether a dot does the op's work.
+/// Whether a dot or a loop does the op's work.
 bool Stages::absorbed(Operation *op) const {
+  if (auto store = dyn_cast<tile::StoreOp>(op); store && isCarriedInMemory(store, target.lanes))
+    return true;
   if (dotThatStores(op, target.lanes))
     return true;
   if (op->getNumResults() != 1 || !op->hasOneUse())

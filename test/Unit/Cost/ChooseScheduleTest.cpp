@@ -109,13 +109,15 @@ TEST_F(ChooseSchedule, FewQueriesHaveTilesOfAsManyRows) {
     AttentionShape shape = wide(Form::Online, 64);
     shape.family = family, shape.queries = queries, shape.keys = 4096, shape.window = window;
     tile::ScheduleAttr schedule = llvm::cantFail(chooseSchedule(shape, mlir::Float32Type::get(&context), device));
-    EXPECT_EQ(schedule.getKeyTile(), schedule.getQueryTile() < 16 ? 32 : 64);
+    EXPECT_EQ(schedule.getKeyTile(), schedule.getQueryTile() <= 32 ? 32 : 64);
     return schedule.getQueryTile();
   };
   EXPECT_EQ(tileOf(1), 1);
   EXPECT_EQ(tileOf(2), 2);
   EXPECT_EQ(tileOf(5), 8);
-  EXPECT_EQ(tileOf(16), 64);
+  EXPECT_EQ(tileOf(16), 16);
+  EXPECT_EQ(tileOf(17), 32);
+  EXPECT_EQ(tileOf(33), 64);
   EXPECT_EQ(tileOf(mlir::ShapedType::kDynamic), 64);
   EXPECT_EQ(tileOf(4, Family::Softmax, /*window=*/4), 64);
   EXPECT_EQ(tileOf(1, Family::Polynomial), 64);
