@@ -53,6 +53,14 @@ protected:
 /// Whether something goes with a mechanism: never, not yet, or yes.
 enum class Support { Never, Planned, Yes };
 
+/// What a part's tokens leave to those after them.
+struct PartState {
+  const Spec &spec;
+  const Part &part;
+  const Mechanism &m;
+  llvm::function_ref<void(llvm::StringRef name, PartTensors::Shape shape, Elements elements)> add;
+};
+
 /// A kind of mechanism, with fields that no other kind has.
 class MechanismKind : public MechanismEntry {
 public:
@@ -71,6 +79,8 @@ public:
   /// Sequences that lie end to end, and a state of the tokens before.
   virtual Support packed(bool /*causal*/) const { return Support::Planned; }
   virtual Support state() const { return Support::Never; }
+  /// Tensors of a state, in f32, in the order of the op's results.
+  virtual void addState(const PartState &) const {}
   /// The op.
   virtual mlir::Value build(PartBuilder &) const = 0;
 

@@ -206,13 +206,11 @@ static void checkState(RuleReporter &rules) {
     if (part.mechanism.window && rules.good({mechanismPath(part, "window")})) // S81
       rules.atKey(mechanismPath(part, "window"), "either window or state", "both", "remove one of the two");
   bool isOther = other != spec.parts.end();
-  bool planned = isOther && spec.causal && other->mechanism.kind->state() == Support::Planned;
   if (isOther || !spec.causal) // S80
     return rules.atKey("state", "a causal kernel or polysketch mechanism with state",
                        isOther ? other->mechanism.name().str() : "causal: false",
-                       planned ? "a state of " + other->mechanism.name().str() + " is not supported yet"
-                       : isOther ? std::string("remove `state`; softmax goes on from its keys and values: `keys` for those of all tokens so far")
-                                 : std::string("add `causal: true`, or remove `state`"));
+                       isOther ? "remove `state`; softmax goes on from its keys and values: `keys` for those of all tokens so far"
+                               : "add `causal: true`, or remove `state`");
 }
 
 void checkRules(RuleReporter &rules) {

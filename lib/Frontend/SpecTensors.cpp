@@ -52,26 +52,13 @@ std::vector<SpecTensor> inputTensors(const Spec &spec) {
   return result;
 }
 
-/// The number of features of a part.
-static int64_t featuresOf(const Spec &spec, const Mechanism &m) {
-  if (m.isKernel(FeatureMapKind::Cosformer))
-    return 2 * spec.headDim;
-  return m.featureMap.features ? m.featureMap.features : spec.headDim;
-}
-
 std::vector<SpecTensor> stateTensors(const Spec &spec, const Part &part, llvm::StringRef prefix) {
-  const Mechanism &m = part.mechanism;
   std::vector<SpecTensor> result;
-  int64_t heads = part.heads / spec.headsPerKvHead(), features = featuresOf(spec, m);
-  auto add = [&](const char *name, PartTensors::Shape shape, Elements elements) {
-    result.push_back({part.prefix + prefix.str() + name, ElementType::F32, std::move(shape), "state", elements});
+  auto add = [&](llvm::StringRef name, PartTensors::Shape shape, Elements elements) {
+    result.push_back({part.prefix + prefix.str() + name.str(), ElementType::F32, std::move(shape), "state", elements});
+    result.back().rescales = name == "scale";
   };
-  add("s", {spec.batch, heads, features, spec.valueDim}, Elements::Normal);
-  if (m.denominator.none)
-    return result;
-  add("z", {spec.batch, heads, features}, Elements::Gate);
-  if (m.keepsStateRescaled())
-    add("scale", {spec.batch, heads, features}, Elements::Normal), result.back().rescales = true;
+  part.mechanism.kind->addState({spec, part, part.mechanism, add});
   return result;
 }
 

@@ -22,7 +22,12 @@ struct Decompose : public graph::impl::DecomposeBase<Decompose> {
     getOperation().walk([&](attn::MechanismOpInterface op) { mechanisms.push_back(op); });
     for (attn::MechanismOpInterface op : mechanisms) {
       OpBuilder builder(op);
-      op->replaceAllUsesWith(op.decompose(builder));
+      SmallVector<Value> terms = op.decompose(builder);
+      if (terms.size() != op->getNumResults()) {
+        op->emitOpError() << "expected a mechanism that terms define, but got sketched attention with a state (not supported yet)";
+        return signalPassFailure();
+      }
+      op->replaceAllUsesWith(terms);
       op->erase();
       ++numMechanisms;
     }

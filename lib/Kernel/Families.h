@@ -76,8 +76,8 @@ struct BuildSite {
   mlir::OpBuilder &host;
   mlir::Location loc;
 
-  /// A part of the workspace.
-  mlir::Value workspace(llvm::ArrayRef<int64_t> shape, mlir::ValueRange dynamicSizes);
+  /// A part of the workspace, of f32 unless another type is given.
+  mlir::Value workspace(llvm::ArrayRef<int64_t> shape, mlir::ValueRange dynamicSizes, mlir::Type element = {});
 };
 
 } // namespace attune::kernel

@@ -97,8 +97,29 @@ FailureOr<tile::KernelOp> HostBuilder::buildKernel(const fusion::KernelRegion &r
   return kernel;
 }
 
+/// Results and workspaces of states are f32 tensors of a run.
+LogicalResult HostBuilder::readStates(attn::PolysketchOp op, PolysketchOptions &options) {
+  if (!op.hasStates())
+    return success();
+  if (attn::formOf(op) != attn::Form::Chunked)
+    return op.emitOpError() << "expected form = chunked with a state (run attn-select-rewrites first), but got another form";
+  for (Value given : {Value(op.getInitialState()), Value(op.getInitialSum()), Value(op.getInitialScale()), Value(op.getHeldKey()),
+                      Value(op.getHeldValue()), Value(op.getPosition())})
+    if (given && !isa<BlockArgument>(given))
+      return op.emitOpError() << "expected an initial state that arguments of the function are (others are not supported yet)";
+  options.initial = {memory(op.getInitialState()), memory(op.getInitialSum()), memory(op.getInitialScale()), memory(op.getHeldKey()),
+                     memory(op.getHeldValue())};
+  options.position = memory(op.getPosition());
+  options.left = {memory(op.getFinalState()), memory(op.getFinalSum()), memory(op.getFinalScale()), memory(op.getFinalKey()),
+                  memory(op.getFinalValue())};
+  for (Value result : op->getResults())
+    missing.remove(result);
+  return success();
+}
+
 LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &output) {
   Problem problem = startProblem();
+  tile::ScheduleAttr rows = problem.schedule;
   problem.causal = op.getCausal();
   problem.schedule = schedule; // the kernels of sketches have slices
   if (failed(readMechanism(op, problem, output)))
@@ -108,7 +129,9 @@ LogicalResult HostBuilder::writePolysketch(attn::PolysketchOp op, const Output &
   PolysketchOptions options{static_cast<int64_t>(op.getDegree()), static_cast<int64_t>(op.getSize()), op.getLocalExact(),
                             op.getScale().convertToDouble(), op.getDenominatorAttr(), matrices,
                             attn::stringifyForm(attn::formOf(op))};
-  for (const fusion::KernelRegion &region : polysketchRegions(site, problem, options))
+  if (failed(readStates(op, options)))
+    return failure();
+  for (const fusion::KernelRegion &region : polysketchRegions(site, problem, rows, options))
     if (failed(buildKernel(region)))
       return failure();
   return success();

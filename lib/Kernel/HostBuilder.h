@@ -28,6 +28,7 @@
 #include <tuple>
 
 namespace attune::kernel {
+struct PolysketchOptions;
 
 class HostBuilder {
 public:
@@ -109,6 +110,8 @@ private:
   mlir::LogicalResult writeLepe(attn::LepeOp op, Output output);
   mlir::LogicalResult writeProjection(attn::ProjectOutputOp op, const Output &output);
   mlir::LogicalResult writePolysketch(attn::PolysketchOp op, const Output &output);
+  /// The memories that it goes on from and leaves.
+  mlir::LogicalResult readStates(attn::PolysketchOp op, PolysketchOptions &options);
   mlir::LogicalResult writeEva(attn::EvaOp op, const Output &output);
   mlir::LogicalResult writeAgent(attn::AgentOp op, const Output &output);
   /// Fills in what every mechanism has: q, k, v, key lengths, output.

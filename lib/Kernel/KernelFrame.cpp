@@ -125,8 +125,8 @@ Value kernel::divide(TileBuilder &tiles, Value a, Value b) {
   return arith::DivUIOp::create(tiles.builder, tiles.loc, a, b);
 }
 
-Value BuildSite::workspace(ArrayRef<int64_t> shape, ValueRange dynamicSizes) {
-  return tile::WorkspaceOp::create(host, loc, MemRefType::get(shape, host.getF32Type()), dynamicSizes);
+Value BuildSite::workspace(ArrayRef<int64_t> shape, ValueRange dynamicSizes, Type element) {
+  return tile::WorkspaceOp::create(host, loc, MemRefType::get(shape, element ? element : host.getF32Type()), dynamicSizes);
 }
 
 //===----------------------------------------------------------------------===//

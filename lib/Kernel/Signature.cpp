@@ -155,7 +155,9 @@ static std::string dimsOf(StringRef name, RankedTensorType tensor, bool paramete
       {"o", "b.q."},   {"y", "bq."},          {"lse", "b.q"},       {"key_lengths", "b"}, {"offsets", "b"}, {"key_offsets", "b"},
       {"initial_state", "b..."}, {"initial_sum", "b.."}, {"final_state", "b..."}, {"final_sum", "b.."}, {"initial_scale", "b.."},
       {"final_scale", "b.."}, {"position", "b"}, {"final_position", "b"}, {"state.s", "b..."}, {"state.z", "b.."}, {"state.scale", "b.."},
-      {"state.position", "b"}, {"final_state.s", "b..."}, {"final_state.z", "b.."}, {"final_state.scale", "b.."}, {"final_state.position", "b"}};
+      {"state.position", "b"}, {"final_state.s", "b..."}, {"final_state.z", "b.."}, {"final_state.scale", "b.."}, {"final_state.position", "b"},
+      {"state.scale", "b."}, {"final_state.scale", "b."}, {"state.k", "b..."}, {"state.v", "b..."}, {"final_state.k", "b..."},
+      {"final_state.v", "b..."}};
   for (auto [known, dims] : rows)
     if (known == inItsPart(name) && static_cast<int64_t>(dims.size()) == tensor.getRank())
       return dims.str();
@@ -259,8 +261,9 @@ static std::optional<int64_t> mostPosition(const HostArgument &argument) {
     return most;
   for (Operation *user : argument.value.getUsers()) {
     auto map = dyn_cast<attn::MapOp>(user);
-    bool isRope = isa<attn::RopeOp>(user);
-    if (auto advance = dyn_cast<attn::AdvanceOp>(user); isRope || (advance && advance.getPosition() == argument.value))
+    auto sketched = dyn_cast<attn::PolysketchOp>(user);
+    bool counts = isa<attn::RopeOp>(user) || (sketched && sketched.getPosition() == argument.value);
+    if (auto advance = dyn_cast<attn::AdvanceOp>(user); counts || (advance && advance.getPosition() == argument.value))
       most = most.value_or(0);
     else if (map && map.getPosition() == argument.value)
       most = map.getFeatureMap().getMaxPosition();

@@ -100,7 +100,7 @@ void kernel::addSizeRules(func::FuncOp source, func::FuncOp host) {
         })
         .Case([&](attn::PolysketchOp op) {
           rules.needEqual(op.getCausal());
-          if (op.getLocalExact())
+          if (op.getLocalExact() && !op.hasStates())
             rules.add(op.getQuery(), "divides", "queries", *op.getLocalExact());
         })
         .Case([&](attn::AgentOp op) { rules.add(op.getQuery(), "divides", "queries", op.getAgents()); })

@@ -90,13 +90,16 @@ static std::string stateRefusal(KernelOp op) {
   return "";
 }
 
+static constexpr StringLiteral fromInitialState = "pair weights cannot continue from an initial state",
+                               noFinalState = "pair weights make no final state";
+
 static std::string quadraticRefusal(KernelOp op) {
   if (op.getCompressKey())
     return "compressed features make no pair weights";
   if (op.getInitialState())
-    return "pair weights cannot continue from an initial state";
+    return fromInitialState.str();
   if (op.getFinalState())
-    return "pair weights make no final state";
+    return noFinalState.str();
   if (op.getErase())
     return "what a key writes depends on what those before it have written";
   if (!hasPairs(op))
@@ -132,13 +135,19 @@ static SmallVector<Value> buildSketched(OpBuilder &builder, PolysketchOp op, Str
     execution.form = form == "quadratic" ? TermForm::AsWritten : form == "state" ? TermForm::State : TermForm::Chunked;
     execution.split = form == splitForm;
   });
-  return {copy.getOutput()};
+  return SmallVector<Value>(copy->getResults());
 }
 
 static std::string sketchRefusal(PolysketchOp op, StringRef form) {
+  if (form == "quadratic" && op.getInitialState())
+    return fromInitialState.str();
+  if (form == "quadratic" && op.getFinalState())
+    return noFinalState.str();
   std::string order = orderRefusal(op.getCausal(), form);
   if (order.empty() && form == groupedForm)
     return "every query head sketches the keys in a way of its own";
+  if (order.empty() && form == splitForm && op.hasStates())
+    return "one program has the state that is handed on";
   if (order.empty() && form == splitForm && kernel::sketchNeedsUnit(op.getDegree()))
     return "the unit of sketches of that degree runs along the sequence";
   if (order.empty() && form == fusedForm)

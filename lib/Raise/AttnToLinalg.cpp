@@ -57,7 +57,10 @@ struct AttnToLinalg : public raise::impl::AttnToLinalgBase<AttnToLinalg> {
     for (Operation *op : ops)
       if (auto mechanism = dyn_cast<attn::MechanismOpInterface>(op)) {
         OpBuilder builder(op);
-        op->replaceAllUsesWith(mechanism.decompose(builder));
+        SmallVector<Value> terms = mechanism.decompose(builder);
+        if (terms.size() != op->getNumResults())
+          continue; // no term is written for it either
+        op->replaceAllUsesWith(terms);
         op->erase();
       }
     if (failed(lowerTerms()))

@@ -83,10 +83,23 @@ static LogicalResult evalKernelAttention(AttnFrame &frame, attn::KernelOp op) {
 }
 
 static LogicalResult evalPower(AttnFrame &frame, Operation *op, mlir::Value output, const AttentionInputs &inputs,
-                               const PowerOptions &options, bool byStates = false) {
+                               const PowerOptions &options) {
   if (failed(checkAll(op, inputs, [&] { return powerProblem(inputs, options); })))
     return failure();
-  frame.set(output, byStates ? sketchedByStates(inputs, options) : powerAttention(inputs, options), chosenOf(inputs));
+  frame.set(output, powerAttention(inputs, options), chosenOf(inputs));
+  return success();
+}
+
+static LogicalResult evalSketchStates(AttnFrame &frame, attn::PolysketchOp op, const AttentionInputs &inputs, const PowerOptions &options) {
+  if (failed(checkAll(op, inputs, [&] { return powerProblem(inputs, options); })))
+    return failure();
+  SketchResults results = sketchedByStates(inputs, options);
+  frame.set(op.getOutput(), std::move(results.output), chosenOf(inputs));
+  frame.set(op.getFinalState(), std::move(results.finalState));
+  frame.set(op.getFinalSum(), std::move(results.finalSum));
+  frame.set(op.getFinalScale(), std::move(results.finalScale));
+  frame.set(op.getFinalKey(), std::move(results.finalKey));
+  frame.set(op.getFinalValue(), std::move(results.finalValue));
   return success();
 }
 
@@ -110,8 +123,13 @@ static LogicalResult evalPolysketch(AttnFrame &frame, attn::PolysketchOp op) {
   options.size = static_cast<int64_t>(op.getSize());
   if (op.getLocalExact())
     options.localExact = static_cast<int64_t>(*op.getLocalExact());
-  bool byStates = attn::formOf(op) != attn::Form::Quadratic;
-  return evalPower(frame, op, op.getOutput(), inputs, options, byStates);
+  options.initialState = frame.optional(op.getInitialState()), options.initialSum = frame.optional(op.getInitialSum());
+  options.initialScale = frame.optional(op.getInitialScale()), options.position = frame.optional(op.getPosition());
+  options.heldKey = frame.optional(op.getHeldKey()), options.heldValue = frame.optional(op.getHeldValue());
+  options.wantsState = static_cast<bool>(op.getFinalState());
+  if (op.hasStates() || attn::formOf(op) != attn::Form::Quadratic)
+    return evalSketchStates(frame, op, inputs, options);
+  return evalPower(frame, op, op.getOutput(), inputs, options);
 }
 
 static LogicalResult evalEffatt(AttnFrame &frame, attn::EffattOp op) {

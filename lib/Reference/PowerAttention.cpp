@@ -19,12 +19,38 @@
 
 using namespace attune::reference;
 
+/// What is wrong with an initial state.
+static std::string heldProblem(const AttentionInputs &inputs, const PowerOptions &options) {
+  int64_t batch = inputs.batch(), heads = inputs.heads(), features = options.size * options.size, block = options.localExact.value_or(0);
+  struct Given {
+    const char *name;
+    const std::optional<Array> &array;
+    std::vector<int64_t> shape;
+  } all[] = {{"initial state", options.initialState, {batch, heads, features, inputs.value.size(3)}},
+             {"initial sum", options.initialSum, {batch, heads, features}},
+             {"initial scale", options.initialScale, {batch, heads}},
+             {"held keys", options.heldKey, {batch, inputs.sharedHeads(), block, inputs.key.size(3)}},
+             {"held values", options.heldValue, {batch, inputs.sharedHeads(), block, inputs.value.size(3)}},
+             {"position", options.position, {batch}}};
+  for (const Given &given : all) {
+    std::string text = given.array ? differs(given.name, *given.array, given.shape) : "";
+    if (!text.empty())
+      return text;
+  }
+  return options.initialState && !options.initialSum ? "expected an initial state and its sum" : "";
+}
+
 std::string attune::reference::powerProblem(const AttentionInputs &inputs, const PowerOptions &options) {
   if (options.degree < 2 || options.degree % 2 != 0)
     return "expected an even degree from 2, but got " + std::to_string(options.degree);
   if (options.localExact && (!inputs.causal || inputs.queries() != inputs.keys()))
     return "expected exact diagonal blocks with causal, and as many queries as keys";
-  if (options.localExact)
+  bool hasStates = options.initialState || options.wantsState;
+  if (hasStates && (!inputs.causal || options.signs.empty()))
+    return "expected causal and a sketch with a state";
+  if (std::string text = heldProblem(inputs, options); !text.empty())
+    return text;
+  if (options.localExact && !hasStates)
     if (std::string text = doesNotDivide("a local block", *options.localExact, "the number of queries", inputs.queries());
         !text.empty())
       return text;

@@ -163,9 +163,14 @@ StringRef attune::target::standardMeaning(StringRef tensor) {
       .Case("y", "output, projected back to the model's width")
       .Case("lse", "natural logarithm of the sum of the exponentials of each row's scaled logits; -inf without keys")
       .Cases({"initial_state", "state.s"},
-             "state before the first of these tokens, Σ φ(k) vᵀ over those before: [features, value]; NULL: 0, the start of a sequence")
+             "state before the first of these tokens, Σ φ(k) vᵀ over those before: [features, value], of a sketch of r entries r² features, "
+             "number f r + g the product of entries f and g; NULL: 0, the start of a sequence")
       .Cases({"initial_sum", "state.z"}, "denominators before the first of these tokens, Σ φ(k); NULL: 0")
-      .Cases({"initial_scale", "state.scale"}, "logarithm of what each feature's row of the state and its sum stand for, times them; NULL: 0")
+      .Cases({"initial_scale", "state.scale"}, "logarithm of what the state and its sum stand for, times them, of each feature or of all; NULL: 0")
+      .Case("state.k", "keys before the first of these tokens of the block that it lies in, after RoPE and qk_norm, then rows of 0; NULL: 0")
+      .Case("state.v", "the values of these keys; NULL: 0")
+      .Case("final_state.k", "keys of the block that these tokens end in, unless they fill it, then rows of 0; may be the memory of state.k")
+      .Case("final_state.v", "the values of these keys; may be the memory of state.v")
       .Cases({"position", "state.position"}, "how many tokens came before these, for each entry of the batch; NULL: 0")
       .Cases({"final_state", "final_state.s"}, "state after these tokens, to go on from; may be the memory of the state before them")
       .Cases({"final_sum", "final_state.z"}, "denominators after these tokens; may be the memory of those before them")

@@ -18,17 +18,15 @@
 #include "Terms.h"
 
 #include "LogPairs.h"
-
-#include <cmath>
+#include "NaturalScale.h"
 
 using namespace mlir;
 using namespace attune;
 using namespace attune::fusion;
 
 namespace {
-/// log₂e as the sum of two f32.
-constexpr float high = static_cast<float>(M_LOG2E);
-constexpr double low = M_LOG2E - static_cast<double>(high);
+constexpr float high = terms::log2eHigh;
+constexpr double low = terms::log2eLow;
 
 struct ScaledState : Term {
   explicit ScaledState(int64_t features) : half(std::log2(static_cast<double>(features)) / 2), features(features) {}

@@ -33,6 +33,9 @@ TermPtr cosformer(Axis axis, int64_t maxPosition);
 TermPtr advanced(fusion::Index tokens);
 /// Positions [T] that count on from `begin` [1] of i32.
 mlir::Value goingOn(const fusion::TileSite &site, mlir::Value positions, const fusion::Source &begin);
+/// (x) or (x, held): rows of a sequence of which so many came `before`: those of `held`, which are 0 where it has none, then the `count` rows
+/// of x, then 0.
+TermPtr behind(fusion::Index before, fusion::Index count);
 /// (x), or (|x|²) [T]: |x| of each row; with `powerOfTwo` the power of two next to it, which loses nothing of what is divided by it, and
 /// 0 of 0.
 TermPtr length(bool powerOfTwo);
@@ -263,6 +266,11 @@ TermPtr joinPowers(int64_t half, attn::DenominatorAttr guard);
 /// (state of softmaxPartial): (m + log2 l) ln 2, −∞ where l = 0.
 TermPtr logSumExp();
 
+/// (k [1], z [1]): K, a factor and M of sums e^k times what they hold, of which the largest holds z: factor times these are in the unit
+/// (K M^(power/2))², about 1. Of no sums K is the least unit and M `leastLength`. Without a power K².
+TermPtr givenSquares(int64_t power, double leastLength);
+/// (K [1]) or (K, M): the other way round: k, a whole number, and the factor.
+TermPtr scaleOfSquares(int64_t power);
 /// (): the slice of no entries.
 TermPtr noSquares(llvm::SmallVector<llvm::SmallVector<int64_t>> shapes);
 /// (slice, factor [1]): the slice where entries are in a unit 1 / factor times as large.

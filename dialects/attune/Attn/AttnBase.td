@@ -15,10 +15,10 @@ include "attune/Attn/AttnInterfaces.td"
 class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemonic, !listconcat([Pure], traits)>;
 
 /// An op with decisions of laws, as `execution` prints them; it has that attribute.
-class Attn_ExecutableOp<string mnemonic, list<string> decisions, list<Trait> traits = []>
+class Attn_ExecutableOp<string mnemonic, list<string> decisions, list<Trait> traits = [], string declarations = "">
     : Attn_Op<mnemonic, !listconcat([Attn_ExecutableInterface], traits)> {
   let extraClassDeclaration = "static ::llvm::ArrayRef<::llvm::StringLiteral> decisions() {\n"
-      "static constexpr ::llvm::StringLiteral all[] = {\"" # !interleave(decisions, "\", \"") # "\"};\nreturn all;\n}";
+      "static constexpr ::llvm::StringLiteral all[] = {\"" # !interleave(decisions, "\", \"") # "\"};\nreturn all;\n}\n" # declarations;
 }
 
 /// q, k, v, o: [batch, heads, tokens, width].

@@ -68,8 +68,18 @@ static FailureOr<DictionaryAttr> readFirst(DialectBytecodeReader &reader, const 
   return read.getDictionary(reader.getContext());
 }
 
-/// Groups of operands that the op has got since are empty; of one that had no groups `upgradeGroups` finds out which it has.
+/// Groups of operands, and results behind the first, that the op has got since are empty; of one that had no groups of operands
+/// `upgradeGroups` finds out which it has.
 template <typename Op> static DictionaryAttr withAllGroups(DictionaryAttr named) {
+  if constexpr (requires(typename Op::Properties properties) { properties.resultSegmentSizes; }) {
+    if (!named.contains("resultSegmentSizes")) {
+      SmallVector<int32_t> sizes(std::size(typename Op::Properties().resultSegmentSizes), 0);
+      sizes[0] = 1;
+      NamedAttrList all(named);
+      all.set("resultSegmentSizes", DenseI32ArrayAttr::get(named.getContext(), sizes));
+      named = all.getDictionary(named.getContext());
+    }
+  }
   if constexpr (requires(typename Op::Properties properties) { properties.operandSegmentSizes; }) {
     auto written = named.getAs<DenseI32ArrayAttr>("operandSegmentSizes");
     size_t groups = std::size(typename Op::Properties().operandSegmentSizes);

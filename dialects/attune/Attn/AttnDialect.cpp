@@ -46,30 +46,28 @@ static void printRoles(OpAsmPrinter &printer, Operation *, ArrayAttr roles) {
 using OptionalOperand = std::optional<OpAsmParser::UnresolvedOperand>;
 
 /// initial(%s, %z, %m : type, type, type)
-static ParseResult parseInitial(OpAsmParser &parser, OptionalOperand &state, OptionalOperand &sum, OptionalOperand &scale,
-                                Type &stateType, Type &sumType, Type &scaleType) {
+static OptionalParseResult parseInitial(OpAsmParser &parser, OptionalOperand &state, OptionalOperand &sum, OptionalOperand &scale,
+                                        Type &stateType, Type &sumType, Type &scaleType) {
   if (failed(parser.parseOptionalKeyword("initial")))
-    return success();
+    return std::nullopt;
   SMLoc place = parser.getCurrentLocation();
   SmallVector<OpAsmParser::UnresolvedOperand, 3> operands;
   SmallVector<Type, 3> types;
   if (parser.parseLParen() || parser.parseOperandList(operands) || parser.parseColonTypeList(types) || parser.parseRParen())
-    return failure();
+    return ParseResult(failure());
   if (operands.empty() || operands.size() > 3 || types.size() != operands.size())
-    return parser.emitError(place) << "expected 1 to 3 values of an initial state, each with its type, but got " << operands.size()
-                                   << " with " << types.size();
+    return ParseResult(parser.emitError(place) << "expected 1 to 3 values of an initial state, each with its type, but got "
+                                               << operands.size() << " with " << types.size());
   OptionalOperand *all[] = {&state, &sum, &scale};
   Type *allTypes[] = {&stateType, &sumType, &scaleType};
   for (auto [number, operand, type] : llvm::enumerate(operands, types))
     *all[number] = operand, *allTypes[number] = type;
-  return success();
+  return ParseResult(success());
 }
 
 static void printInitial(OpAsmPrinter &printer, Operation *, Value state, Value sum, Value scale, Type, Type, Type) {
-  if (!state)
-    return;
-  SmallVector<Value, 3> given{state};
-  for (Value value : {sum, scale})
+  SmallVector<Value, 3> given;
+  for (Value value : {state, sum, scale})
     if (value)
       given.push_back(value);
   printer << "initial(" << given << " : " << ValueRange(given).getTypes() << ")";

@@ -16,7 +16,7 @@ def Attn_MechanismInterface : OpInterface<"MechanismOpInterface"> {
     A mechanism: one op that is a paper's formula, with a decomposition into terms that means the same.
   }];
   let methods = [
-    InterfaceMethod<"Builds the terms before the op and returns the values of its results.",
+    InterfaceMethod<"Builds the terms before the op and returns the values of its results; none if no terms make them.",
                     "::llvm::SmallVector<::mlir::Value>", "decompose", (ins "::mlir::OpBuilder &":$builder)>
   ];
 }

@@ -85,7 +85,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     (`parameter` `(` $parameter^ `:` type($parameter) `)`)?
     (`compress` `(` $compress_key^ `,` $compress_value `:` type($compress_key) `,` type($compress_value) `)`)?
-    custom<Initial>($initial_state, $initial_sum, $initial_scale, type($initial_state), type($initial_sum), type($initial_scale))
+    (custom<Initial>($initial_state, $initial_sum, $initial_scale, type($initial_state), type($initial_sum), type($initial_scale))^)?
     (`position` `(` $position^ `:` type($position) `)`)?
     (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)?
     (`write` `(` $write^ `:` type($write) `)`)? attr-dict
@@ -372,7 +372,7 @@ def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", 
   let useCustomPropertiesEncoding = 1;
   let assemblyFormat = [{
     $query_features `,` $key_features `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
-    custom<Initial>($initial_state, $initial_sum, $initial_scale, type($initial_state), type($initial_sum), type($initial_scale))
+    (custom<Initial>($initial_state, $initial_sum, $initial_scale, type($initial_state), type($initial_sum), type($initial_scale))^)?
     (`decay` `(` $decay^ `:` type($decay) `)`)? (`erase` `(` $erase^ `:` type($erase) `)`)? attr-dict
     `:` type($query_features) `,` type($key_features) `,` type($value)
     `->` type($numerator) `,` type($denominator) `,` type($state) `,` type($sum) (`,` type($scale)^)?

@@ -26,6 +26,8 @@ SmallVector<Value> PolynomialOp::decompose(OpBuilder &builder) {
 }
 
 SmallVector<Value> PolysketchOp::decompose(OpBuilder &builder) {
+  if (hasStates()) // no term squares a sketch outside of pairs
+    return {};
   Location loc = getLoc();
   FloatAttr one = builder.getF64FloatAttr(1.0);
   auto sketch = [&](Value tokens, FloatAttr scale) -> Value {

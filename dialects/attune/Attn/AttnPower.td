@@ -40,8 +40,9 @@ def Attn_PolynomialOp : Attn_Op<"polynomial", [
 }
 
 def Attn_PolysketchOp : Attn_ExecutableOp<"polysketch", ["form = state", "form = chunked", "split = true"], [AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<Attn_MechanismInterface>,
-    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
+    AttrSizedResultSegments, DeclareOpInterfaceMethods<Attn_MechanismInterface>,
+    DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>],
+    "bool hasStates() { return getInitialState() || getFinalState(); }"> {
   let summary = "Polynomial attention through sketches";
   let description = [{
         w_ij = ⟨S(scale · q_i), S(k_j)⟩²,   and (scale · ⟨q_i, k_j⟩)^degree where ⌊i / b⌋ = ⌊j / b⌋ with `local_exact` = b
@@ -51,12 +52,23 @@ def Attn_PolysketchOp : Attn_ExecutableOp<"polysketch", ["form = state", "form =
     has its own, so that K is sketched for every query head. What an index outside its range gives is not defined: a
     compiled library refuses it.
 
+    * `initial` state (S₀, z₀, c₀) of the keys before these: S(q)_f S(q)_g e^{c₀} times row f r + g of S₀ and of z₀ is added to numerator and
+      denominator. `final` state, if asked for: row f r + g of e^c S is that of e^{c₀} S₀ + Σ_j S(k_j)_f S(k_j)_g v_jᵀ, and so is z
+      of the same without v. Which c it is the op leaves open; where z is 0 it says nothing.
+    * With `local_exact` both are of the keys of whole blocks. `held` are keys and values of the block that `position`, the place of each
+      entry's first token, lies in: so many rows as there are tokens of that block before it, then rows of 0. Blocks count on from them, and what
+      is held of the last block follows the final state, in f32.
+
     Constraints: A1 … A4, A9;
     * A29: degree is 4, 8, 16, …, and size is a power of two;
     * A30: with p' = degree/2 leaves there are p' − 1 nodes, 3p' − 2 signs and as many indices: first the leaves', signs
       [H, d₂] (d₂ = d rounded up to a power of two) and indices [H, r], then a and b of each node, both [H, r];
-    * A31: local_exact only with causal; it divides n;
-    * A56: one state of all keys not with causal, chunks with causal, and split with chunks.
+    * A31: local_exact only with causal; it divides n unless there is a state;
+    * A56: one state of all keys not with causal, chunks with causal, and split with chunks;
+    * A75: states are [batch, H, r², dv], [batch, H, r²] and [batch, H] of f32, all three or none, only with causal;
+    * A76: held keys and values are [batch, G, b, d] and [batch, G, b, dv] of f32 with local_exact = b and a state on their side,
+      and else there are none;
+    * A77: position is [batch], with local_exact and an initial state.
 
     ```mlir
     %o = attn.polysketch %q, %k, %v
@@ -70,15 +82,23 @@ def Attn_PolysketchOp : Attn_ExecutableOp<"polysketch", ["form = state", "form =
   let hasVerifier = 1;
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value, Optional<Attn_Lengths>:$lengths,
                        Variadic<Attn_Parameter>:$signs, Variadic<Attn_Indices>:$indices,
+                       Optional<Attn_F32x4>:$initial_state, Optional<Attn_F32x3>:$initial_sum, Optional<Attn_F32x2>:$initial_scale,
+                       Optional<Attn_F32x4>:$held_key, Optional<Attn_F32x4>:$held_value, Optional<Attn_Lengths>:$position,
                        I64Attr:$degree, I64Attr:$size, OptionalAttr<I64Attr>:$local_exact, F64Attr:$scale,
                        Attn_DenominatorAttr:$denominator, UnitAttr:$causal,
                        OptionalAttr<Attn_ExecutionAttr>:$execution);
   let useCustomPropertiesEncoding = 1;
-  let results = (outs Attn_Tokens:$output);
+  let results = (outs Attn_Tokens:$output, Optional<Attn_F32x4>:$final_state, Optional<Attn_F32x3>:$final_sum,
+                      Optional<Attn_F32x2>:$final_scale, Optional<Attn_F32x4>:$final_key, Optional<Attn_F32x4>:$final_value);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
-    `signs` `(` $signs `:` type($signs) `)` `indices` `(` $indices `:` type($indices) `)` attr-dict
-    `:` type($query) `,` type($key) `,` type($value) `->` type($output)
+    `signs` `(` $signs `:` type($signs) `)` `indices` `(` $indices `:` type($indices) `)`
+    (custom<Initial>($initial_state, $initial_sum, $initial_scale, type($initial_state), type($initial_sum), type($initial_scale))^)?
+    (`held` `(` $held_key^ `,` $held_value `:` type($held_key) `,` type($held_value) `)`)?
+    (`position` `(` $position^ `:` type($position) `)`)? attr-dict
+    `:` type($query) `,` type($key) `,` type($value) `->`
+    custom<Results>(type($output), type($final_state), type($final_sum), type($final_scale))
+    (`held` type($final_key)^ `,` type($final_value))?
   }];
 }
 

@@ -71,6 +71,49 @@ LogicalResult SketchParameters::check() const {
   return success();
 }
 
+/// A75 of one side: S, z and what they stand in.
+static LogicalResult checkSketched(PolysketchOp op, Value state, Value sum, Value scale) {
+  ArrayRef<int64_t> q = shapeOf(op.getQuery());
+  auto size = static_cast<int64_t>(op.getSize());
+  if (static_cast<bool>(state) != static_cast<bool>(sum) || static_cast<bool>(sum) != static_cast<bool>(scale))
+    return op.emitOpError() << "expected a state, its sum and its scale, or none of them";
+  if (!state)
+    return success();
+  if (!op.getCausal())
+    return op.emitOpError() << "expected causal with a state";
+  int64_t batch = q[0], heads = q[1];
+  if (failed(checkState(op, state, sum, {batch, heads, size * size, shapeOf(op.getValue())[3]})))
+    return failure();
+  return checkShape(op, "scale", scale.getType(), {batch, heads});
+}
+
+/// A76 of one side: what is held of a block that is not full.
+static LogicalResult checkHeld(PolysketchOp op, Value state, Value key, Value value) {
+  bool held = state && op.getLocalExact();
+  if (static_cast<bool>(key) != held || static_cast<bool>(value) != held)
+    return op.emitOpError() << "expected held keys and values with local_exact and a state on their side, and else none";
+  if (!held)
+    return success();
+  ArrayRef<int64_t> k = shapeOf(op.getKey()), v = shapeOf(op.getValue());
+  auto block = static_cast<int64_t>(*op.getLocalExact());
+  if (failed(checkShape(op, "held keys", key.getType(), {k[0], k[1], block, k[3]})))
+    return failure();
+  return checkShape(op, "held values", value.getType(), {v[0], v[1], block, v[3]});
+}
+
+static LogicalResult checkStates(PolysketchOp op) {
+  if (failed(checkSketched(op, op.getInitialState(), op.getInitialSum(), op.getInitialScale())) ||
+      failed(checkSketched(op, op.getFinalState(), op.getFinalSum(), op.getFinalScale())) || // A75
+      failed(checkHeld(op, op.getInitialState(), op.getHeldKey(), op.getHeldValue())) ||
+      failed(checkHeld(op, op.getFinalState(), op.getFinalKey(), op.getFinalValue()))) // A76
+    return failure();
+  if (!op.getPosition())
+    return success();
+  if (!op.getLocalExact() || !op.getInitialState()) // A77
+    return op.emitOpError() << "expected local_exact and an initial state with a position";
+  return checkShape(op, "position", op.getPosition().getType(), {shapeOf(op.getQuery())[0]});
+}
+
 LogicalResult PolysketchOp::verify() {
   ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey());
   auto degree = static_cast<int64_t>(getDegree()), size = static_cast<int64_t>(getSize());
@@ -83,7 +126,9 @@ LogicalResult PolysketchOp::verify() {
     return failure();
   if (getLocalExact() && !getCausal()) // A31
     return emitOpError() << "expected causal with local_exact";
-  if (getLocalExact() && !divides(static_cast<int64_t>(*getLocalExact()), q[2])) // A31
+  if (failed(checkStates(*this)))
+    return failure();
+  if (getLocalExact() && !hasStates() && !divides(static_cast<int64_t>(*getLocalExact()), q[2])) // A31
     return emitOpError() << "expected a local_exact that divides " << q[2] << ", but got "
                          << static_cast<int64_t>(*getLocalExact());
   Execution execution = executionOf(*this);

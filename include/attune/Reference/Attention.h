@@ -113,12 +113,23 @@ struct PowerOptions {
   std::vector<Array> signs = {}, indices = {}; ///< of the sketch; none: the exact power
   int64_t size = 0;                  ///< r of the sketch
   std::optional<int64_t> localExact = {}; ///< the exact power inside diagonal blocks of that many tokens
+  /// Of sketches, with causal: Σ S(k)_f S(k)_g [v 1] of the keys before these, e to the scale times what they hold.
+  std::optional<Array> initialState = {}, initialSum = {}, initialScale = {}; ///< [batch, H, r², dv], [batch, H, r²], [batch, H]
+  std::optional<Array> heldKey = {}, heldValue = {}; ///< [batch, G, b, …]: those of the block that position lies in, with `localExact`
+  std::optional<Array> position = {};                ///< [batch]: the place of the first token
+  bool wantsState = false;                           ///< whether the final state is asked for
+};
+
+struct SketchResults {
+  Array output;                           ///< [batch, H, R, dv]
+  Array finalState, finalSum, finalScale; ///< as the initial ones, if asked for
+  Array finalKey, finalValue;
 };
 
 std::string powerProblem(const AttentionInputs &inputs, const PowerOptions &options);
 Array powerAttention(const AttentionInputs &inputs, const PowerOptions &options);
 /// The same of sketches without a window, in the order of its linear forms: one state, or causal a chunk at a time.
-Array sketchedByStates(const AttentionInputs &inputs, const PowerOptions &options);
+SketchResults sketchedByStates(const AttentionInputs &inputs, const PowerOptions &options);
 
 /// What is wrong with the tree of a sketch to r entries of tokens with `width` entries of `heads` heads.
 std::string sketchProblem(llvm::ArrayRef<Array> signs, llvm::ArrayRef<Array> indices, int64_t heads, int64_t width,

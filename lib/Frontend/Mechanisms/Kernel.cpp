@@ -13,11 +13,27 @@ namespace attune {
 static constexpr llvm::StringRef kernelFields[] = {"kind",   "feature_map", "denominator", "low_rank",
                                                    "window", "lepe",        "decay",       "erase", "write"};
 
+/// The number of features of a part.
+static int64_t featuresOf(const Spec &spec, const Mechanism &m) {
+  if (m.isKernel(FeatureMapKind::Cosformer))
+    return 2 * spec.headDim;
+  return m.featureMap.features ? m.featureMap.features : spec.headDim;
+}
+
 namespace {
 struct Kernel : MechanismKind {
   constexpr Kernel() : MechanismKind("kernel", kernelFields) {}
   Support packed(bool causal) const override { return causal ? Support::Yes : Support::Planned; }
   Support state() const override { return Support::Yes; }
+  void addState(const PartState &of) const override {
+    int64_t heads = of.part.heads / of.spec.headsPerKvHead(), features = featuresOf(of.spec, of.m);
+    of.add("s", {of.spec.batch, heads, features, of.spec.valueDim}, Elements::Normal);
+    if (of.m.denominator.none)
+      return;
+    of.add("z", {of.spec.batch, heads, features}, Elements::Gate);
+    if (of.m.keepsStateRescaled())
+      of.add("scale", {of.spec.batch, heads, features}, Elements::Normal);
+  }
   bool isScaled(const Mechanism &m) const override { return m.featureMap.normalize; }
   void visit(FieldIO &fields, Mechanism &) const override {
     if (fields.in)

@@ -28,7 +28,19 @@ static void visitSketches(const Mechanism &m, int64_t d, llvm::function_ref<void
 namespace {
 struct Polysketch : MechanismKind {
   constexpr Polysketch() : MechanismKind("polysketch", polysketchFields) {}
-  Support state() const override { return Support::Planned; }
+  Support state() const override { return Support::Yes; }
+  /// A state of each query head, which has a sketch of its own, of all products of two entries.
+  void addState(const PartState &of) const override {
+    const Spec &spec = of.spec;
+    int64_t heads = of.part.heads, shared = heads / spec.headsPerKvHead(), products = of.m.sketchSize * of.m.sketchSize;
+    of.add("s", {spec.batch, heads, products, spec.valueDim}, Elements::Normal);
+    of.add("z", {spec.batch, heads, products}, Elements::Gate);
+    of.add("scale", {spec.batch, heads}, Elements::Normal);
+    if (!of.m.localExact)
+      return;
+    of.add("k", {spec.batch, shared, *of.m.localExact, spec.headDim}, Elements::Normal);
+    of.add("v", {spec.batch, shared, *of.m.localExact, spec.valueDim}, Elements::Normal);
+  }
   double defaultScale(int64_t) const override { return 1; }
   void visit(FieldIO &fields, Mechanism &m) const override {
     auto powerOfTwo = [](int64_t x) { return static_cast<int64_t>(llvm::PowerOf2Ceil(x)); };
@@ -44,7 +56,7 @@ struct Polysketch : MechanismKind {
   }
   void checkSizes(PartSizes &of) const override {
     of.checkCausal();
-    if (of.m.localExact)
+    if (of.m.localExact && !of.spec.hasState())
       of.checkDivisor("local_exact", *of.m.localExact);
   }
   /// A random sign of each entry and an index of each entry that is kept.
@@ -64,10 +76,18 @@ struct Polysketch : MechanismKind {
       signs.push_back(of.parameter(sign)), indices.push_back(of.parameter(index));
     });
     mlir::IntegerAttr block = of.m.localExact ? b.integer(*of.m.localExact) : mlir::IntegerAttr();
-    return attn::PolysketchOp::create(b.builder, of.place, of.output, of.q, of.k, of.v, of.lengths, signs, indices,
-                                      b.integer(of.m.degree), b.integer(of.m.sketchSize), block, of.scale(), of.guard(), of.causal(),
-                                      /*execution=*/{})
-        .getOutput();
+    mlir::Type types[5] = {}; // of S, z, what they stand in, and of what is held of a block
+    if (b.spec.finalState)
+      for (auto [type, tensor] : llvm::zip(types, stateTensors(b.spec, of.part, finalPrefix)))
+        type = b.typeOf(tensor);
+    mlir::Value position = block ? b.argument("state.position") : mlir::Value();
+    auto op = attn::PolysketchOp::create(b.builder, of.place, of.output, types[0], types[1], types[2], types[3], types[4], of.q, of.k,
+                                         of.v, of.lengths, signs, indices, of.parameter("state.s"), of.parameter("state.z"),
+                                         of.parameter("state.scale"), of.parameter("state.k"), of.parameter("state.v"), position,
+                                         b.integer(of.m.degree), b.integer(of.m.sketchSize), block, of.scale(), of.guard(), of.causal(),
+                                         /*execution=*/{});
+    llvm::append_range(b.finalStates, op->getResults().drop_front());
+    return op.getOutput();
   }
 };
 } // namespace

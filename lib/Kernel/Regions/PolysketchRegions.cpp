@@ -14,8 +14,13 @@
 //   chunked:    parallel over (batch, head): block after block
 //   split:      the states of pieces of the keys before the last part; then chunked, parallel over parts as well
 //
+// A run that goes on from a state, or leaves one, has kernels that bring it in and out (HandedState.cpp); where blocks of exact weights
+// may have begun in a run before, its tokens are laid behind those of the block that are held (AlignedBlocks.cpp).
+//
 //===----------------------------------------------------------------------===//
-#include "SketchedState.h"
+#include "AlignedBlocks.h"
+#include "HandedState.h"
+#include "Terms.h"
 
 #include "attune/Kernel/SketchRules.h"
 #include "attune/Tile/WindowTiles.h"
@@ -72,8 +77,25 @@ static KeyUnit allocateUnit(BuildSite &site, const Problem &problem, const Polys
   Value batch = host.dim(problem.key.memory, 0), count = host.dim(problem.query.memory, 2);
   if (!problem.causal)
     return {site.workspace({dynamic, heads}, batch), {}, {}};
-  auto numbers = [&] { return site.workspace({dynamic, heads, dynamic}, {batch, count}); };
-  return {{}, numbers(), numbers()};
+  auto numbers = [&](Value each) { return site.workspace({dynamic, heads, dynamic}, {batch, each}); };
+  bool handed = options.begins() || options.ends();
+  Value running = numbers(handed ? host.add(count, host.index(1)) : count); // with a place for that of the keys before
+  return {{}, running, numbers(count)};
+}
+
+/// Blocks that go on from a state, and leave one.
+static void appendHanded(BuildSite &site, const SketchedProblem &at, std::vector<KernelRegion> &regions) {
+  const PolysketchOptions &options = at.options;
+  SketchedState state = SketchedState::allocate(site, at);
+  std::optional<SketchedState> apart;
+  if (at.past && options.ends())
+    apart = SketchedState::allocate(site, at);
+  if (options.begins())
+    regions.push_back(givenStateRegion(at, options.initial, state));
+  regions.push_back(sketchedBlocksRegion(at, state, nullptr, options.begins(), apart ? &*apart : nullptr));
+  Index tokens = at.full ? at.full : Index::size(at.query.tokens.memory, 2);
+  if (options.left.matrix || options.left.sum || options.left.scale)
+    regions.push_back(leftStateRegion(at, apart.value_or(state), options.left, tokens));
 }
 
 /// The kernels that read the sketches.
@@ -85,6 +107,8 @@ static void appendReaders(BuildSite &site, const SketchedProblem &at, std::vecto
     SketchedState state = SketchedState::allocate(site, at);
     regions.push_back(sketchedStateRegion(at, state));
     regions.push_back(sketchedReadoutRegion(at, state));
+  } else if (at.options.begins() || at.options.ends()) {
+    appendHanded(site, at, regions);
   } else if (!at.problem.split) {
     regions.push_back(sketchedBlocksRegion(at, SketchedState::allocate(site, at), nullptr));
   } else {
@@ -97,11 +121,21 @@ static void appendReaders(BuildSite &site, const SketchedProblem &at, std::vecto
   }
 }
 
-std::vector<KernelRegion> kernel::polysketchRegions(BuildSite &site, const Problem &problem, const PolysketchOptions &options) {
+/// The unit of the keys before a run that goes on or is gone on from.
+static Source unitBefore(const PolysketchOptions &options) {
+  if (options.begins())
+    return unitBefore(options.initial, options.degree);
+  return options.ends() ? term(terms::atLeast(leastLength), {number(Index(0))}) : Source();
+}
+
+/// The kernels of `problem`, of whole blocks if its blocks are aligned.
+static void appendAttention(BuildSite &site, const Problem &problem, const PolysketchOptions &options, const AlignedBlocks *aligned, bool past,
+                            std::vector<KernelRegion> &regions) {
   SketchedProblem at{problem, options, allocateUnit(site, problem, options), {}, {}, tilesOf(problem, options)};
-  std::vector<KernelRegion> regions;
+  if (aligned)
+    at.firstRow = aligned->before, at.endRow = aligned->behind, at.full = aligned->full, at.past = past;
   if (at.unit.running)
-    regions.push_back(runningUnitRegion(problem, options.matrices, at.unit));
+    regions.push_back(runningUnitRegion(problem, options.matrices, at.unit, unitBefore(options)));
   if (at.unit.largest)
     regions.push_back(largestKeyRegion(problem, at.unit));
   at.query = allocateSketches(site, problem, problem.query, options, /*queries=*/true);
@@ -109,5 +143,19 @@ std::vector<KernelRegion> kernel::polysketchRegions(BuildSite &site, const Probl
   at.key = allocateSketches(site, problem, problem.key, options, /*queries=*/false);
   regions.push_back(regionOf(problem, problem.key, options, at.unit, at.key, /*queries=*/false));
   appendReaders(site, at, regions);
+}
+
+std::vector<KernelRegion> kernel::polysketchRegions(BuildSite &site, const Problem &problem, tile::ScheduleAttr rows,
+                                                    const PolysketchOptions &options) {
+  std::vector<KernelRegion> regions;
+  bool aligns = options.localExact && (options.begins() || options.ends());
+  if (!aligns) {
+    appendAttention(site, problem, options, nullptr, false, regions);
+    return regions;
+  }
+  AlignedBlocks aligned(site, problem, rows, options);
+  aligned.appendBefore(regions);
+  appendAttention(site, aligned.problem(), options, &aligned, static_cast<bool>(problem.lengths), regions);
+  aligned.appendBehind(regions);
   return regions;
 }

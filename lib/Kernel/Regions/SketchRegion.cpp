@@ -29,9 +29,6 @@ using namespace attune::kernel;
 using namespace attune::fusion;
 using kernel::Tokens;
 
-/// Lengths below it are as good as 0: a null token has no direction, and any unit will do.
-static constexpr double leastLength = 0x1p-120;
-
 static int64_t sizeOf(Value memory, unsigned dimension) { return cast<MemRefType>(memory.getType()).getDimSize(dimension); }
 
 bool SketchMatrices::hasPairs() const { return sketchHasPairs(sizeOf(leaves[0], 1), degree(), sizeOf(leaves[0], 2)); }
@@ -61,19 +58,26 @@ KernelRegion kernel::largestKeyRegion(const Problem &problem, const KeyUnit &uni
   return region;
 }
 
-KernelRegion kernel::runningUnitRegion(const Problem &problem, const SketchMatrices &matrices, const KeyUnit &unit) {
+KernelRegion kernel::runningUnitRegion(const Problem &problem, const SketchMatrices &matrices, const KeyUnit &unit, Source given) {
   RegionPlanner plan(problem);
   auto before = std::make_shared<BoundSource>("state", Axis::Query, Representation::Plain);
   Source x = plan.columns(problem.key, Axis::Key);
   Source lengths = plan.length(x, Axis::Key, problem.key.width, matrices.hasPairs());
   Stage tokens{Axis::Query, problem.keyTile(), {{"all", Border::Begin, Border::End, false}}, plan.extents};
-  tokens.together = Axis::Key, tokens.state = before;
+  tokens.together = Axis::Key, tokens.state = before, tokens.begin = given;
   SmallVector<Dimension, 4> place{entryOf(Axis::Batch), entryOf(Axis::Head), rowsOf(Axis::Query)};
   StepForm step{terms::maximum(1, leastLength), {term(terms::largestRow(), {lengths})}};
   step.outputs.push_back({lengths, unit.lengths, place});
+  Dimension last = columnsOf(1);
+  last.at = Index::size(problem.query.memory, cast<MemRefType>(problem.query.memory.getType()).getRank() - 2);
+  if (given)
+    place.back().limit = last.at;
   step.outputs.push_back({term(terms::prefixMaximum(), {lengths, before}), unit.running, place});
   KernelRegion region = stateKernel(plan, "running", Axis::Head);
   region.effects = {stream(tokens, step)};
+  if (!given)
+    return region;
+  region.outputs = {{given, unit.running, {entryOf(Axis::Batch), entryOf(Axis::Head), last}}};
   return region;
 }
 

@@ -13,6 +13,9 @@
 
 namespace attune::kernel {
 
+/// Lengths below it are as good as 0: a null token has no direction, and any unit will do.
+inline constexpr double leastLength = 0x1p-120;
+
 /// The dense matrices of a tree of SRHTs, one a head: what `prepare` makes of signs and indices.
 struct SketchMatrices {
   llvm::SmallVector<mlir::Value> leaves; ///< [H, d, r] each: (D H)[:, index], of ±1
@@ -37,8 +40,9 @@ struct KeyUnit {
 
 /// K of problem.key into `unit.largest`.
 fusion::KernelRegion largestKeyRegion(const Problem &problem, const KeyUnit &unit);
-/// M_i and |k_j| of problem.key into `unit`, which has as many queries as keys.
-fusion::KernelRegion runningUnitRegion(const Problem &problem, const SketchMatrices &matrices, const KeyUnit &unit);
+/// M_i and |k_j| of problem.key into `unit`, which has as many queries as keys. `before`: the unit of the keys before them [1], which is kept
+/// behind the last M_i; null: there are none.
+fusion::KernelRegion runningUnitRegion(const Problem &problem, const SketchMatrices &matrices, const KeyUnit &unit, fusion::Source before);
 
 /// Sketched tokens: S(x / |x|) · |x / K|^p' or, of queries, S(x / |x|) alone with |scale K x| beside it.
 struct Sketched {

@@ -15,6 +15,12 @@
 
 namespace attune::kernel {
 
+/// What a run is given of the tokens before, or leaves to those behind: S [batch, H, r², dv], z [batch, H, r²] and their scale [batch, H];
+/// keys and values [batch, G, b, …] of a block of exact weights that is not full. Null: nobody gives or wants it.
+struct HandedState {
+  mlir::Value matrix, sum, scale, key, value;
+};
+
 /// What attn.polysketch needs beside q, k and v.
 struct PolysketchOptions {
   int64_t degree, size;
@@ -23,6 +29,11 @@ struct PolysketchOptions {
   attn::DenominatorAttr guard;
   SketchMatrices matrices;
   llvm::StringRef form; ///< quadratic, state, chunked or split
+  HandedState initial = {}, left = {};
+  mlir::Value position = {}; ///< [batch], of blocks that go on from tokens before; null: 0
+
+  bool begins() const { return static_cast<bool>(initial.matrix); }
+  bool ends() const { return left.matrix || left.sum || left.scale || left.key || left.value; }
 };
 
 /// A problem whose queries and keys have been sketched.
@@ -32,6 +43,10 @@ struct SketchedProblem {
   KeyUnit unit;
   Sketched query, key;
   BlockTiles grid; ///< of queries, and of keys, in blocks of exact weights
+  /// Rows of queries that are wanted, and rows in blocks whose keys enter the state that is left; null: all. Rows `past` those blocks read
+  /// keys of them through sketches.
+  fusion::Index firstRow = {}, endRow = {}, full = {};
+  bool past = false;
 
   int64_t half() const { return options.degree / 2; }
   bool guarded() const { return options.guard.getBias() != 0 || options.guard.getFloor() != 0; }
@@ -70,8 +85,9 @@ private:
   fusion::Source length() const;
 };
 
-/// All kernels of attn.polysketch, in their order, with workspaces for what they hand on.
-std::vector<fusion::KernelRegion> polysketchRegions(BuildSite &site, const Problem &problem, const PolysketchOptions &options);
+/// All kernels of attn.polysketch, in their order, with workspaces for what they hand on. `rows`: the schedule of kernels without slices.
+std::vector<fusion::KernelRegion> polysketchRegions(BuildSite &site, const Problem &problem, tile::ScheduleAttr rows,
+                                                    const PolysketchOptions &options);
 
 /// Every pair: of sketches with the keys before the block, then inside it.
 fusion::KernelRegion sketchedPairsRegion(const SketchedProblem &at);

@@ -70,6 +70,14 @@ SmallVector<Dimension, 4> SketchedState::placeOfMatrix(std::optional<int64_t> sl
   return place;
 }
 
+SmallVector<Dimension, 4> SketchedState::placeOfRow(Index slice, Index row) const {
+  SmallVector<Dimension, 4> place = entry();
+  Dimension ofSlice{Axis::Slice, height()}, ofRow{Axis::Slice, 1, 0, 1, 1};
+  ofRow.modulo = height(), ofSlice.at = std::move(slice), ofRow.at = std::move(row);
+  place.append({ofSlice, ofRow, columnsOf(width)});
+  return place;
+}
+
 SmallVector<Dimension, 4> SketchedState::placeOfSum() const {
   SmallVector<Dimension, 4> place = entry();
   place.append({columnsOf(size), columnsOf(size)});
@@ -340,7 +348,27 @@ KernelRegion kernel::sketchedReadoutRegion(const SketchedProblem &at, const Sket
   return region;
 }
 
-KernelRegion kernel::sketchedBlocksRegion(const SketchedProblem &at, const SketchedState &state, const SketchedState *pieces) {
+/// The tiles of queries of a block: all, or those with rows that are wanted.
+static Stage queriesOf(const SketchedProblem &at, std::shared_ptr<const Extents> extents) {
+  int64_t rows = at.grid.rows;
+  Segment queries{"queries", Border::Begin, Border::End, /*masked=*/!at.grid.even()};
+  if (at.firstRow) {
+    Index block = Index::first(Axis::Block);
+    queries = {"queries", block + max(at.firstRow - block, 0) / rows * rows, min(block + at.grid.block, at.endRow), /*masked=*/true};
+  }
+  return {Axis::Query, rows, {queries}, std::move(extents)};
+}
+
+/// What the state of parts begins with.
+static Source beginOfParts(const StateSources &sources, const SketchedState &state, const SketchedState &pieces,
+                           const std::shared_ptr<const Extents> &extents) {
+  Stage all{Axis::Piece, 1, {{"before", Border::Begin, Border::End, false}}, extents};
+  Source sum = stream(all, {terms::compose(Representation::Scaled, state.shapes(), /*squares=*/true), {pieces.read({})}});
+  return sources.slices(extents, state.write(sum));
+}
+
+KernelRegion kernel::sketchedBlocksRegion(const SketchedProblem &at, const SketchedState &state, const SketchedState *pieces,
+                                          bool begun, const SketchedState *left) {
   SketchedPairs pairs(at);
   RegionPlanner &plan = pairs.plan;
   KernelRegion region = stateKernel(plan, "chunked", Axis::Head);
@@ -361,17 +389,26 @@ KernelRegion kernel::sketchedBlocksRegion(const SketchedProblem &at, const Sketc
   StateSources sources(pairs, state);
   AxisSet written = setOf({Axis::Block, Axis::Query});
   Source before = sources.readout(written, at.unit.running ? sources.growthOf(pairs.running()) : Source());
-  Stage queries{Axis::Query, at.grid.rows, {{"queries", Border::Begin, Border::End, /*masked=*/!at.grid.even()}}, extents};
-  Source outputs = stream(queries, {terms::nothing(), {}, {plan.output(pairs.withOwnBlock(before, extents))}});
+  Source outputs =
+      stream(queriesOf(at, extents), {terms::nothing(), {}, {plan.output(pairs.withOwnBlock(before, extents))}});
   Stage blocks = blocksOf(plan, at.grid.block, tokens);
-  StepForm block{terms::nothing(), {}, {}, {outputs}};
-  llvm::append_range(block.effects, sources.update(blocks.extents));
-  Source begin = sources.clear(extents);
-  if (pieces) {
-    Stage all{Axis::Piece, 1, {{"before", Border::Begin, Border::End, false}}, extents};
-    Source sum = stream(all, {terms::compose(Representation::Scaled, state.shapes(), /*squares=*/true), {pieces->read({})}});
-    begin = sources.slices(extents, state.write(sum));
+  auto over = [&](Segment segment, bool enter) {
+    Stage some = blocks;
+    some.segments = {std::move(segment)};
+    StepForm block{terms::nothing(), {}, {}, {outputs}};
+    if (enter)
+      llvm::append_range(block.effects, sources.update(blocks.extents));
+    region.effects.push_back(stream(some, block));
+  };
+  if (!begun)
+    region.effects.push_back(pieces ? beginOfParts(sources, state, *pieces, extents) : sources.clear(extents));
+  if (!at.full) {
+    over(blocks.segments.front(), /*enter=*/true);
+    return region;
   }
-  region.effects = {begin, stream(blocks, block)};
+  over({"full", Border::Begin, at.full, /*masked=*/true}, /*enter=*/true);
+  if (left)
+    region.effects.push_back(sources.slices(extents, left->write(state.read({}))));
+  over({"rest", at.full, Border::End, /*masked=*/true}, /*enter=*/at.past);
   return region;
 }

@@ -53,6 +53,8 @@ struct SketchedState {
   llvm::SmallVector<fusion::RegionOutput, 1> write(fusion::Source slice) const;
   /// S_f of that slice, or of the one with this number.
   llvm::SmallVector<fusion::Dimension, 4> placeOfMatrix(std::optional<int64_t> slice = std::nullopt) const;
+  /// One row of a slice; of no numbers the one at Axis::Slice, which counts the rows of all slices.
+  llvm::SmallVector<fusion::Dimension, 4> placeOfRow(fusion::Index slice = {}, fusion::Index row = {}) const;
   /// The first rows of all z_f, and K of the first slices.
   llvm::SmallVector<fusion::Dimension, 4> placeOfSum() const;
   llvm::SmallVector<fusion::Dimension, 4> placeOfUnit(int64_t count) const;
@@ -67,8 +69,10 @@ fusion::KernelRegion sketchedStateRegion(const SketchedProblem &at, const Sketch
 /// Outputs from the state of all keys.
 fusion::KernelRegion sketchedReadoutRegion(const SketchedProblem &at, const SketchedState &state);
 /// Block after block: every query tile reads the state of the blocks before and pairs with the keys of its own; then the block's
-/// keys enter the state. Parts of the sequence begin with what the pieces before them sum up to.
-fusion::KernelRegion sketchedBlocksRegion(const SketchedProblem &at, const SketchedState &state, const SketchedState *pieces);
+/// keys enter the state. Parts of the sequence begin with what the pieces before them sum up to; `begun`: a kernel before has stored what
+/// the state begins with. `left`: where the state of full blocks is kept, if rows past them read more; null: nowhere.
+fusion::KernelRegion sketchedBlocksRegion(const SketchedProblem &at, const SketchedState &state, const SketchedState *pieces,
+                                          bool begun = false, const SketchedState *left = nullptr);
 
 } // namespace attune::kernel
 

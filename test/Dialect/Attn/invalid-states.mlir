@@ -153,3 +153,173 @@ func.func @f(%q: !x) {
   %r = attn.advance %q : !x -> tensor<3xi32>
   return
 }
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!i = tensor<2x4xi32>
+!s = tensor<2x2x16x8xf32>
+!z = tensor<2x2x16xf32>
+!c = tensor<2x2xf32>
+!h = tensor<2x2x5x8xf32>
+// A75: all three of a state.
+func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tensor<2xi32>, %s: !s, %z: !z, %c: !c, %h: !h) {
+  // expected-error @below {{expected a state, its sum and its scale, or none of them}}
+  %o = attn.polysketch %q, %q, %q signs(%g, %g, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) initial(%s, %z : !s, !z)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!i = tensor<2x4xi32>
+!s = tensor<2x2x16x8xf32>
+!z = tensor<2x2x16xf32>
+!c = tensor<2x2xf32>
+!h = tensor<2x2x5x8xf32>
+// A75: with causal.
+func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tensor<2xi32>, %s: !s, %z: !z, %c: !c, %h: !h) {
+  // expected-error @below {{expected causal with a state}}
+  %o = attn.polysketch %q, %q, %q signs(%g, %g, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) initial(%s, %z, %c : !s, !z, !c)
+      {degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!i = tensor<2x4xi32>
+!s = tensor<2x2x16x8xf32>
+!z = tensor<2x2x16xf32>
+!c = tensor<2x2xf32>
+!h = tensor<2x2x5x8xf32>
+// A75: its shape.
+func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tensor<2xi32>, %s: !s, %z: !z, %c: !c, %h: !h) {
+  // expected-error @below {{expected state of 2x2x16x8, but got 2x2x12x8}}
+  %o = attn.polysketch %q, %q, %q signs(%g, %g, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) initial(%q, %z, %c : !x, !z, !c)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!i = tensor<2x4xi32>
+!s = tensor<2x2x16x8xf32>
+!z = tensor<2x2x16xf32>
+!c = tensor<2x2xf32>
+!h = tensor<2x2x5x8xf32>
+// A75: that of a final one.
+func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tensor<2xi32>, %s: !s, %z: !z, %c: !c, %h: !h) {
+  // expected-error @below {{expected scale of 2x2, but got 2x1}}
+  %o, %s1, %z1, %c1 = attn.polysketch %q, %q, %q signs(%g, %g, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x, final !s, !z, tensor<2x1xf32>
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!i = tensor<2x4xi32>
+!s = tensor<2x2x16x8xf32>
+!z = tensor<2x2x16xf32>
+!c = tensor<2x2xf32>
+!h = tensor<2x2x5x8xf32>
+// A76: local_exact holds keys of a block.
+func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tensor<2xi32>, %s: !s, %z: !z, %c: !c, %h: !h) {
+  // expected-error @below {{expected held keys and values with local_exact and a state on their side, and else none}}
+  %o = attn.polysketch %q, %q, %q signs(%g, %g, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) initial(%s, %z, %c : !s, !z, !c)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, local_exact = 5 : i64, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!i = tensor<2x4xi32>
+!s = tensor<2x2x16x8xf32>
+!z = tensor<2x2x16xf32>
+!c = tensor<2x2xf32>
+!h = tensor<2x2x5x8xf32>
+// A76: nothing else does.
+func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tensor<2xi32>, %s: !s, %z: !z, %c: !c, %h: !h) {
+  // expected-error @below {{expected held keys and values with local_exact and a state on their side, and else none}}
+  %o = attn.polysketch %q, %q, %q signs(%g, %g, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) initial(%s, %z, %c : !s, !z, !c) held(%h, %h : !h, !h)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!i = tensor<2x4xi32>
+!s = tensor<2x2x16x8xf32>
+!z = tensor<2x2x16xf32>
+!c = tensor<2x2xf32>
+!h = tensor<2x2x5x8xf32>
+// A76: their shape is that of a block.
+func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tensor<2xi32>, %s: !s, %z: !z, %c: !c, %h: !h) {
+  // expected-error @below {{expected held keys of 2x2x4x8, but got 2x2x5x8}}
+  %o = attn.polysketch %q, %q, %q signs(%g, %g, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) initial(%s, %z, %c : !s, !z, !c) held(%h, %h : !h, !h)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, local_exact = 4 : i64, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!i = tensor<2x4xi32>
+!s = tensor<2x2x16x8xf32>
+!z = tensor<2x2x16xf32>
+!c = tensor<2x2xf32>
+!h = tensor<2x2x5x8xf32>
+// A77: blocks count on from a position.
+func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tensor<2xi32>, %s: !s, %z: !z, %c: !c, %h: !h) {
+  // expected-error @below {{expected local_exact and an initial state with a position}}
+  %o = attn.polysketch %q, %q, %q signs(%g, %g, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) initial(%s, %z, %c : !s, !z, !c) position(%p : tensor<2xi32>)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!i = tensor<2x4xi32>
+!s = tensor<2x2x16x8xf32>
+!z = tensor<2x2x16xf32>
+!c = tensor<2x2xf32>
+!h = tensor<2x2x5x8xf32>
+// A77: of each entry.
+func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p3: tensor<3xi32>, %s: !s, %z: !z, %c: !c, %h: !h) {
+  // expected-error @below {{expected position of 2, but got 3}}
+  %o = attn.polysketch %q, %q, %q signs(%g, %g, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) initial(%s, %z, %c : !s, !z, !c) held(%h, %h : !h, !h) position(%p3 : tensor<3xi32>)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, local_exact = 5 : i64, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x
+  return
+}
+
+// -----
+
+!x = tensor<2x2x12x8xf32>
+!i = tensor<2x4xi32>
+!s = tensor<2x2x16x8xf32>
+!z = tensor<2x2x16xf32>
+!c = tensor<2x2xf32>
+!h = tensor<2x2x5x8xf32>
+// A31: without a state.
+func.func @f(%q: !x, %g: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tensor<2xi32>, %s: !s, %z: !z, %c: !c, %h: !h) {
+  // expected-error @below {{expected a local_exact that divides 12, but got 5}}
+  %o = attn.polysketch %q, %q, %q signs(%g, %g, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, local_exact = 5 : i64, scale = 1.0 : f64, size = 4 : i64} : !x, !x, !x -> !x
+  return
+}

@@ -25,6 +25,27 @@ func.func @states(%q: !x, %p: tensor<2xi32>, %l: tensor<2xi32>, %s0: !s, %z0: !z
   return
 }
 
+// The state of sketches, and the block of exact weights that is not full.
+!i = tensor<2x4xi32>
+!sq = tensor<2x2x16x8xf32>
+!zq = tensor<2x2x16xf32>
+!h = tensor<2x2x5x8xf32>
+func.func @sketched(%q: !x, %s: tensor<2x8xf32>, %t: tensor<2x4xf32>, %i: !i, %p: tensor<2xi32>, %s0: !sq, %z0: !zq, %c0: tensor<2x2xf32>, %h: !h) {
+  // CHECK: attn.polysketch {{.*}} initial(%{{.*}}, %{{.*}}, %{{.*}} : tensor<2x2x16x8xf32>, tensor<2x2x16xf32>, tensor<2x2xf32>)
+  // CHECK-SAME: held(%{{.*}}, %{{.*}} : tensor<2x2x5x8xf32>, tensor<2x2x5x8xf32>) position(%{{.*}} : tensor<2xi32>)
+  // CHECK-SAME: -> tensor<2x2x12x8xf32>, final tensor<2x2x16x8xf32>, tensor<2x2x16xf32>, tensor<2x2xf32> held tensor<2x2x5x8xf32>, tensor<2x2x5x8xf32>
+  %a, %s1, %z1, %c1, %k1, %v1 = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) initial(%s0, %z0, %c0 : !sq, !zq, tensor<2x2xf32>) held(%h, %h : !h, !h) position(%p : tensor<2xi32>)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, local_exact = 5 : i64, scale = 1.0 : f64, size = 4 : i64}
+      : !x, !x, !x -> !x, final !sq, !zq, tensor<2x2xf32> held !h, !h
+  // CHECK: attn.polysketch {{.*}} -> tensor<2x2x12x8xf32>, final tensor<2x2x16x8xf32>, tensor<2x2x16xf32>, tensor<2x2xf32>{{$}}
+  %b, %s2, %z2, %c2 = attn.polysketch %q, %q, %q signs(%s, %s, %t, %t : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i)
+      {causal, degree = 4 : i64, denominator = #attn.denominator<bias = 0.0, floor = 0.0>, scale = 1.0 : f64, size = 4 : i64}
+      : !x, !x, !x -> !x, final !sq, !zq, tensor<2x2xf32>
+  return
+}
+
 // The example of the op's description.
 func.func @described(%k: tensor<2x4x200x64xbf16>, %x: tensor<2x200x64xbf16>, %p0: tensor<2xi32>, %l: tensor<2xi32>) {
   // CHECK: attn.advance %{{.*}} position(%{{.*}} : tensor<2xi32>) lengths(%{{.*}} : tensor<2xi32>) : tensor<2x4x200x64xbf16> -> tensor<2xi32>

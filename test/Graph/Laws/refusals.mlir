@@ -132,6 +132,41 @@ func.func @high_degree(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32> {attn.paramet
 
 // -----
 
+// CHECK: Remark="linearize: cannot take the quadratic form: pair weights cannot continue from an initial state"
+// CHECK: Remark="linearize: cannot take the split form: one program has the state that is handed on"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+!h = tensor<1x1x64x8xf32>
+!s = tensor<1x16xf32>
+!i = tensor<1x16xi32>
+!S = tensor<1x1x256x8xf32>
+!z = tensor<1x1x256xf32>
+!c = tensor<1x1xf32>
+func.func @sketched_on(%q: !h, %k: !h, %v: !h, %S: !S, %z: !z, %c: !c, %l: tensor<1x8xf32> {attn.parameter},
+                    %s: !s {attn.parameter}, %i: !i {attn.parameter}) -> (!h, !S, !z, !c) {
+  %o, %S1, %z1, %c1 = attn.polysketch %q, %k, %v signs(%l, %l, %s, %s : tensor<1x8xf32>, tensor<1x8xf32>, !s, !s)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) initial(%S, %z, %c : !S, !z, !c)
+      {causal, degree = 4 : i64, denominator = #none, scale = 0.5 : f64, size = 16 : i64}
+      : !h, !h, !h -> !h, final !S, !z, !c
+  return %o, %S1, %z1, %c1 : !h, !S, !z, !c
+}
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the quadratic form: pair weights make no final state"
+#none = #attn.denominator<bias = 0.0, floor = 0.0>
+!h = tensor<1x1x64x8xf32>
+!s = tensor<1x16xf32>
+!i = tensor<1x16xi32>
+func.func @sketched_for(%q: !h, %k: !h, %v: !h, %l: tensor<1x8xf32> {attn.parameter},
+                    %s: !s {attn.parameter}, %i: !i {attn.parameter}) -> (!h, tensor<1x1x256x8xf32>, tensor<1x1x256xf32>, tensor<1x1xf32>) {
+  %o, %S1, %z1, %c1 = attn.polysketch %q, %k, %v signs(%l, %l, %s, %s : tensor<1x8xf32>, tensor<1x8xf32>, !s, !s)
+      indices(%i, %i, %i, %i : !i, !i, !i, !i) {causal, degree = 4 : i64, denominator = #none, scale = 0.5 : f64, size = 16 : i64}
+      : !h, !h, !h -> !h, final tensor<1x1x256x8xf32>, tensor<1x1x256xf32>, tensor<1x1xf32>
+  return %o, %S1, %z1, %c1 : !h, tensor<1x1x256x8xf32>, tensor<1x1x256xf32>, tensor<1x1xf32>
+}
+
+// -----
+
 // CHECK: Remark="linearize: cannot take the quadratic form: what a key writes depends on what those before it have written"
 // CHECK: Remark="linearize: cannot take the grouped form: every head solves the chunk of its own"
 !q = tensor<1x2x64x8xf32>

@@ -174,6 +174,22 @@ TEST(IdentityTest, StabilizersThatCancel) {
   }
 }
 
+/// A gate is a factor of the features, whether these are numbers or logarithms; a key that writes nothing is none.
+TEST(IdentityTest, FavorWritesWhatItsGateLeaves) {
+  AttentionInputs inputs = drawInputs(9, 9);
+  inputs.causal = true;
+  KernelOptions gated = favor(), throughFeatures = favor(0, Stabilizer::None);
+  gated.write = draw({2, 4, 9}, 11);
+  for (int64_t i = 0; i < gated.write->count(); ++i)
+    gated.write->element(i) = i % 9 == 4 ? 0 : std::abs(gated.write->element(i));
+  throughFeatures.write = gated.write, throughFeatures.floor = std::numeric_limits<double>::min();
+  Array output = kernelAttention(inputs, gated).output;
+  EXPECT_EQ(mismatch(output, kernelAttention(inputs, throughFeatures).output, 1e-13), "");
+  EXPECT_NE(mismatch(output, kernelAttention(inputs, favor()).output, 1e-3), "");
+  inputs.value({0, 0, 4, 0}) = inputs.value({1, 1, 4, 2}) = 1e9;
+  EXPECT_EQ(mismatch(kernelAttention(inputs, gated).output, output, 1e-13), "");
+}
+
 TEST(IdentityTest, FavorOfLongRowsNeitherUnderflowsNorLeaks) {
   for (bool causal : {false, true}) {
     AttentionInputs inputs = drawInputs(9, 9, 60);
