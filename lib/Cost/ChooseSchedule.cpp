@@ -13,6 +13,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <array>
+#include <cmath>
 #include <map>
 
 using namespace attune;
@@ -67,11 +68,13 @@ static llvm::Expected<tile::ScheduleAttr> chooseForCpu(llvm::ArrayRef<AttentionS
   for (int64_t rows = 64;; rows /= 2) {
     auto schedule =
         tile::ScheduleAttr::get(context, tile::TargetKind::CPU, rows, rows, piece, operand, /*warps=*/1, /*stages=*/1);
-    double bytes = kernels.liveBytes ? kernels.liveBytes(schedule) : 0;
-    ATTUNE_DEBUG() << "tiles of " << rows << " rows hold " << bytes << " bytes of " << device.fastBytes;
-    if (bytes <= device.fastBytes / 2 || (rows == fewestRows && bytes <= tile::mostScratchBytes))
+    bool isLast = rows == fewestRows;
+    double enough = isLast ? HUGE_VAL : device.fastBytes / 2;
+    double bytes = kernels.liveBytes ? kernels.liveBytes(schedule, enough) : 0;
+    ATTUNE_DEBUG() << "tiles of " << rows << " rows hold " << bytes << " bytes of " << device.fastBytes << (bytes > enough ? " or more" : "");
+    if (bytes <= device.fastBytes / 2 || (isLast && bytes <= tile::mostScratchBytes))
       return schedule;
-    if (rows == fewestRows)
+    if (isLast)
       return tooLarge(bytes, device);
   }
 }
@@ -288,7 +291,8 @@ static tile::ScheduleAttr withParts(llvm::ArrayRef<AttentionShape> shapes, tile:
   for (const AttentionShape &shape : shapes)
     if (shape.split) {
       double batch = static_cast<double>(std::max<int64_t>(1, shape.batch)); // an unknown one is 1
-      double points = batch * static_cast<double>(shape.heads) * static_cast<double>(queryBlocks(shape, s));
+      int64_t heads = shape.grouped ? shape.sharedHeads : shape.heads;
+      double points = batch * static_cast<double>(heads) * static_cast<double>(queryBlocks(shape, s));
       auto oneEach = static_cast<int64_t>(device.cores / points);
       parts = std::max(parts, shape.family == Family::Softmax ? keyPieces(oneEach, device) : oneEach);
     }
@@ -328,7 +332,7 @@ public:
       return 0;
     auto [known, isNew] = liveBytes.try_emplace({schedule.getQueryTile(), schedule.getKeyTile(), schedule.getFeatureTile()});
     if (isNew)
-      known->second = kernels.liveBytes(schedule);
+      known->second = kernels.liveBytes(schedule, HUGE_VAL);
     return known->second / (4.0 * 32 * static_cast<double>(schedule.getWarps()));
   }
 

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The laws know, of the ops that the spec becomes. They are asked of a spec without other mistakes. Where a size is a '?', a form
+// The laws know, of the ops that the spec becomes and of what they make of these. They are asked of a spec without other mistakes. Where a size is a '?', a form
 // may be refused for it alone: that waits for selection, which asks them again.
 //
 //===----------------------------------------------------------------------===//
 #include "SpecRules.h"
 
 #include "attune/Frontend/SpecToAttn.h"
-#include "attune/Laws/RewriteLaw.h"
+#include "attune/Laws/Offers.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -26,7 +26,7 @@ void checkPins(RuleReporter &rules) {
     return;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlir::OwningOpRef<mlir::ModuleOp> module = specToAttn(spec, "", context);
-  mlir::Block &function = (*module->getOps<mlir::func::FuncOp>().begin()).getBody().front();
+  mlir::func::FuncOp function = *module->getOps<mlir::func::FuncOp>().begin();
   bool sized = spec.batch && spec.queries && spec.keys;
   for (const Pin &pin : spec.pin) {
     std::optional<graph::PinRefusal> refusal = graph::refusePin(function, *graph::findLaw(pin.law), pin.form);

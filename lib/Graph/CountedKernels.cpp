@@ -234,13 +234,23 @@ static FailureOr<CountedKernels> countPiece(func::FuncOp plan, const LaunchPiece
   return countsOf(*module, schedule.getTarget());
 }
 
+/// The key of a piece with a schedule.
+static LaunchKey keyWith(tile::ScheduleAttr schedule, func::FuncOp plan, const LaunchPiece &piece) {
+  LaunchKey key = keyOf(plan, piece);
+  key.push_back(schedule.getAsOpaquePointer());
+  return key;
+}
+
+bool KernelCounter::knows(func::FuncOp plan, Operation *root, const llvm::SmallPtrSetImpl<Operation *> &roots,
+                          tile::ScheduleAttr schedule) const {
+  return known.count(keyWith(schedule, plan, pieceOf(plan, root, roots)));
+}
+
 llvm::Expected<const CountedKernels &> KernelCounter::kernelsOf(func::FuncOp plan, Operation *root,
                                                                 const llvm::SmallPtrSetImpl<Operation *> &roots,
                                                                 tile::ScheduleAttr schedule) {
   LaunchPiece piece = pieceOf(plan, root, roots);
-  LaunchKey key = keyOf(plan, piece);
-  key.push_back(schedule.getAsOpaquePointer());
-  auto [place, missing] = known.try_emplace(std::move(key));
+  auto [place, missing] = known.try_emplace(keyWith(schedule, plan, piece));
   Counted &counted = place->second;
   if (missing) {
     ScopedDiagnosticHandler handler(plan.getContext(), [&](mlir::Diagnostic &diagnostic) {

@@ -79,19 +79,22 @@ llvm::Expected<std::vector<CountedAttention>> graph::countPlan(func::FuncOp plan
 }
 
 double graph::liveBytes(func::FuncOp plan, ArrayRef<AttentionShape> attentions, tile::ScheduleAttr schedule,
-                        KernelCounter &counter) {
+                        KernelCounter &counter, double enough) {
   SmallVector<Operation *> ops = opsOfAttentions(plan);
   Roots roots(ops.begin(), ops.end());
   double bytes = 0;
-  for (auto [op, shape] : llvm::zip_equal(ops, attentions)) {
-    if (!shape.isAttention())
-      continue;
-    auto kernels = counter.kernelsOf(plan, op, roots, schedule);
-    if (!kernels)
-      llvm::consumeError(kernels.takeError()); // told of the schedule that is taken
-    else
-      for (const CountedKernel &kernel : *kernels)
-        bytes = std::max(bytes, kernel.liveBytes());
-  }
+  for (bool isCounted : {true, false}) // what other plans have in common with this one may be enough
+    for (auto [op, shape] : llvm::zip_equal(ops, attentions)) {
+      if (bytes > enough)
+        return bytes;
+      if (!shape.isAttention() || counter.knows(plan, op, roots, schedule) != isCounted)
+        continue;
+      auto kernels = counter.kernelsOf(plan, op, roots, schedule);
+      if (!kernels)
+        llvm::consumeError(kernels.takeError()); // told of the schedule that is taken
+      else
+        for (const CountedKernel &kernel : *kernels)
+          bytes = std::max(bytes, kernel.liveBytes());
+    }
   return bytes;
 }

@@ -17,9 +17,10 @@ namespace attune::graph {
 llvm::Expected<std::vector<CountedAttention>> countPlan(mlir::func::FuncOp plan, llvm::ArrayRef<cost::AttentionShape> attentions,
                                                         tile::ScheduleAttr schedule, KernelCounter &counter);
 
-/// The most bytes of tiles that a program of a plan's mechanisms holds at once; 0 for kernels that cannot be built.
+/// The most bytes of tiles that a program of a plan's mechanisms holds at once; 0 for kernels that cannot be built. More than
+/// `enough` is not looked for.
 double liveBytes(mlir::func::FuncOp plan, llvm::ArrayRef<cost::AttentionShape> attentions, tile::ScheduleAttr schedule,
-                 KernelCounter &counter);
+                 KernelCounter &counter, double enough);
 
 } // namespace attune::graph
 

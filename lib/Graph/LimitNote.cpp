@@ -39,7 +39,7 @@ static double mostBytes(const AttentionShape &shape, int64_t rows) {
 
 static bool fits(const AttentionShape &shape, Type storage, const cost::DeviceDescription &device) {
   cost::TriedKernels kernels;
-  kernels.liveBytes = [&](tile::ScheduleAttr schedule) { return mostBytes(shape, schedule.getQueryTile()); };
+  kernels.liveBytes = [&](tile::ScheduleAttr schedule, double) { return mostBytes(shape, schedule.getQueryTile()); };
   llvm::Expected<tile::ScheduleAttr> schedule = cost::chooseSchedule(shape, storage, device, kernels);
   if (!schedule && device.kind == tile::TargetKind::GPU) {
     llvm::consumeError(schedule.takeError());

@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Graph/Memo.h"
 
-#include "attune/Graph/Metric.h"
-
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -16,43 +14,8 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::graph;
 
-static Alternative offer(const RewriteLaw &law, Operation *op, StringRef form) {
-  Alternative alternative{&law, form, {}, law.refusal(op, form)};
-  if (!alternative.feasible() || law.marks())
-    return alternative;
-  OpBuilder builder(op);
-  alternative.values = law.build(builder, op, form);
-  return alternative;
-}
-
-/// The forms of these ops that the laws which mark offer, or the others.
-static SmallVector<EqualForms> formsOf(ArrayRef<Operation *> ops, ArrayRef<std::unique_ptr<RewriteLaw>> laws, bool marks) {
-  SmallVector<EqualForms> groups;
-  int attention = -1;
-  for (Operation *op : ops) {
-    attention += isMechanism(op);
-    EqualForms group{op, attention, {}};
-    for (const std::unique_ptr<RewriteLaw> &law : laws)
-      if (law->marks() == marks && law->appliesTo(op))
-        for (StringRef form : law->formNames())
-          group.alternatives.push_back(offer(*law, op, form));
-    if (!group.alternatives.empty())
-      groups.push_back(std::move(group));
-  }
-  return groups;
-}
-
-Memo::Memo(func::FuncOp function, ArrayRef<std::unique_ptr<RewriteLaw>> laws) : scratch(function.clone()) {
-  SmallVector<Operation *> ops = llvm::map_to_vector(scratch->getOps(), [](Operation &op) { return &op; });
-  // Marks first: they ask who reads an op, and what other laws build reads it as well.
-  SmallVector<EqualForms> marked = formsOf(ops, laws, true);
-  found = formsOf(ops, laws, false);
-  for (EqualForms &group : marked)
-    for (auto [index, other] : llvm::enumerate(found))
-      if (other.op == group.op)
-        group.built = index;
-  llvm::append_range(found, std::move(marked));
-}
+Memo::Memo(func::FuncOp function, ArrayRef<std::unique_ptr<RewriteLaw>> laws)
+    : scratch(function.clone()), found(offerForms(*scratch, laws)) {}
 
 /// What computes an op of a group in the copy that `mapping` leads to, after other laws have had their say.
 static Operation *chosenOp(const IRMapping &mapping, ArrayRef<EqualForms> groups, ArrayRef<unsigned> choice,
@@ -72,7 +35,13 @@ SmallVector<SmallVector<unsigned>> Memo::feasible() const {
   return forms;
 }
 
-/// Of ops that marks are about, which may be gone, whether the plan computes them.
+/// Whether an op is made for the form that a plan takes; those of the function itself always are.
+static bool isMade(ArrayRef<EqualForms> groups, const EqualForms &group, ArrayRef<unsigned> choice) {
+  const std::optional<Origin> &origin = group.origin;
+  return !origin || (choice[origin->group] == origin->alternative && isMade(groups, groups[origin->group], choice));
+}
+
+/// Of each group whether the plan computes what it is about. Ops of marks may be gone.
 static llvm::SmallBitVector computedIn(func::FuncOp plan, ArrayRef<EqualForms> groups, ArrayRef<Operation *> marked,
                                  ArrayRef<unsigned> choice) {
   llvm::SmallPtrSet<Operation *, 16> left;
@@ -80,7 +49,8 @@ static llvm::SmallBitVector computedIn(func::FuncOp plan, ArrayRef<EqualForms> g
     left.insert(&op);
   llvm::SmallBitVector computed(groups.size(), true);
   for (auto [index, op] : llvm::enumerate(marked))
-    computed[index] = !op || (left.contains(op) && groups[index].alternatives[choice[index]].law->isComputed(op));
+    computed[index] = isMade(groups, groups[index], choice) &&
+                      (!op || (left.contains(op) && groups[index].alternatives[choice[index]].law->isComputed(op)));
   return computed;
 }
 
@@ -111,33 +81,36 @@ OwningOpRef<func::FuncOp> Memo::realize(ArrayRef<unsigned> chosen, llvm::SmallBi
   return plan;
 }
 
-/// The number of leading groups whose combinations stay within the bound.
-static size_t groupsWithin(ArrayRef<SmallVector<unsigned>> candidates, int64_t bound) {
-  int64_t product = 1;
-  for (auto [index, group] : llvm::enumerate(candidates)) {
-    product *= static_cast<int64_t>(group.size());
-    if (product > bound)
-      return index;
-  }
-  return candidates.size();
+/// The candidates of a group that make a difference in a plan, of which the choices of the groups before are given.
+static ArrayRef<unsigned> differing(ArrayRef<EqualForms> groups, const EqualForms &group, ArrayRef<unsigned> candidates,
+                                    ArrayRef<unsigned> before) {
+  return isMade(groups, group, before) ? candidates : candidates.take_front();
 }
 
-Enumeration graph::enumeratePlans(ArrayRef<SmallVector<unsigned>> candidates, int64_t bound) {
+Enumeration graph::enumeratePlans(ArrayRef<EqualForms> groups, ArrayRef<SmallVector<unsigned>> candidates, int64_t bound) {
   Enumeration result;
   if (llvm::any_of(candidates, [](const auto &group) { return group.empty(); }))
     return result;
-  size_t varied = groupsWithin(candidates, bound);
-  result.complete = llvm::all_of(candidates.drop_front(varied), [](const auto &group) { return group.size() == 1; });
-  SmallVector<unsigned> digits(candidates.size(), 0);
-  while (true) {
-    SmallVector<unsigned> plan;
-    for (auto [group, digit] : llvm::zip_equal(candidates, digits))
-      plan.push_back(group[digit]);
-    result.plans.push_back(std::move(plan));
-    size_t place = varied;
-    while (place > 0 && ++digits[place - 1] == candidates[place - 1].size())
-      digits[--place] = 0;
-    if (place == 0)
-      return result;
+  result.plans.emplace_back();
+  bool varies = true;
+  for (auto [group, all] : llvm::zip_equal(groups, candidates)) {
+    std::vector<SmallVector<unsigned>> longer;
+    auto extend = [&](const SmallVector<unsigned> &plan, ArrayRef<unsigned> choices) {
+      for (unsigned choice : choices) {
+        longer.push_back(plan);
+        longer.back().push_back(choice);
+      }
+    };
+    int64_t count = 0;
+    for (const SmallVector<unsigned> &plan : result.plans)
+      count += static_cast<int64_t>(differing(groups, group, all, plan).size());
+    varies &= count <= bound;
+    for (const SmallVector<unsigned> &plan : result.plans) {
+      ArrayRef<unsigned> choices = differing(groups, group, all, plan);
+      result.complete &= varies || choices.size() == 1;
+      extend(plan, varies ? choices : choices.take_front());
+    }
+    result.plans = std::move(longer);
   }
+  return result;
 }

@@ -26,7 +26,9 @@ llvm::Expected<tile::ScheduleAttr> Metric::scheduleOf(func::FuncOp function, Arr
   llvm::copy_if(attentions, std::back_inserter(mechanisms), [](const AttentionShape &shape) { return shape.isAttention(); });
   cost::TriedKernels kernels;
   kernels.areMade = [&](tile::ScheduleAttr tried) { return kernelsFit(function, tried, machine.target); };
-  kernels.liveBytes = [&](tile::ScheduleAttr tried) { return liveBytes(function, attentions, tried, counter); };
+  kernels.liveBytes = [&](tile::ScheduleAttr tried, double enough) {
+    return liveBytes(function, attentions, tried, counter, enough);
+  };
   kernels.seconds = [&](tile::ScheduleAttr tried) {
     PricedPlan plan{SmallVector<AttentionShape, 1>(attentions), tried};
     llvm::Error error = count(function, plan);

@@ -66,15 +66,23 @@ bool Selector::agrees(const EqualForms &group, const Alternative &alternative) c
   return !takes(group, *pin);
 }
 
+bool Selector::binds(const Pin &pin, const Candidate &plan) const {
+  for (auto [index, group] : llvm::enumerate(memo.groups())) {
+    const Alternative &taken = group.alternatives[plan.choice[index]];
+    if (taken.law->name() == pin.law && taken.form == pin.form && plan.computed[index])
+      return true;
+  }
+  return false;
+}
+
+bool Selector::misses(const Candidate &plan, unsigned group) const {
+  const EqualForms &forms = memo.groups()[group];
+  return !plan.computed[group] && llvm::any_of(options.pins, [&](const Pin &pin) {
+    return takes(forms, pin) && !(forms.origin && binds(pin, plan));
+  });
+}
+
 std::vector<Pin> Selector::unboundPins() const {
-  auto binds = [&](const Pin &pin, const Candidate &plan) {
-    for (auto [index, group] : llvm::enumerate(memo.groups())) {
-      const Alternative &taken = group.alternatives[plan.choice[index]];
-      if (taken.law->name() == pin.law && taken.form == pin.form && plan.computed[index])
-        return true;
-    }
-    return false;
-  };
   std::vector<Pin> unbound;
   for (const Pin &pin : options.pins)
     if (llvm::none_of(segments, [&](const Segment &each) { return binds(pin, candidates[each.plan]); }))
@@ -123,10 +131,6 @@ void Selector::addCandidate(SmallVector<unsigned> choice, ArrayRef<SmallVector<u
   }
 }
 
-bool Selector::isPinned(const EqualForms &group) const {
-  return llvm::any_of(options.pins, [&](const Pin &pin) { return takes(group, pin); });
-}
-
 void Selector::allowCandidates() {
   constexpr unsigned noGroup = ~0u;
   auto agreeing = [&](const Candidate &each) { return agreesBeside(each, noGroup); };
@@ -154,7 +158,7 @@ LogicalResult Selector::refuse() {
 LogicalResult Selector::makeCandidates() {
   SmallVector<SmallVector<unsigned>> forms =
       llvm::map_to_vector(memo.groups(), [&](const EqualForms &group) { return formsToTry(group); });
-  Enumeration plans = enumeratePlans(forms, options.planBound);
+  Enumeration plans = enumeratePlans(memo.groups(), forms, options.planBound);
   complete = plans.complete;
   // Slices of features and values take longer than whole rows, and are there for what whole rows do not fit.
   for (cost::Slices slices : {cost::Slices::None, cost::Slices::Taken}) {

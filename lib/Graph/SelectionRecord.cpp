@@ -23,7 +23,7 @@ static SmallVector<Operation *> attentionOps(func::FuncOp function) {
 
 bool Selector::agreesBeside(const Candidate &candidate, unsigned group) const {
   for (auto [index, forms] : llvm::enumerate(memo.groups())) {
-    bool gone = computePinned && !candidate.computed[index] && isPinned(forms);
+    bool gone = computePinned && misses(candidate, index);
     if (index != group && (gone || !agrees(forms, forms.alternatives[candidate.choice[index]])))
       return false;
   }
@@ -68,6 +68,10 @@ static std::string subjectOf(Operation *op) {
   return name ? name.str() : "weight" + std::to_string(weight.getArgNumber());
 }
 
+static std::string madeFor(const Memo &memo, const Origin &origin) {
+  return memo.groups()[origin.group].alternatives[origin.alternative].form.str();
+}
+
 std::string Decision::name() const {
   std::string text = law + (subject.empty() ? "" : " " + subject) + ": " + form;
   return part ? "part" + std::to_string(*part) + " " + text : text;
@@ -79,7 +83,7 @@ Decision Selector::named(unsigned group, unsigned index) {
   const Pin *pin = pinOf(*alternative.law);
   Decision decision{alternative.law->name().str(),
                     alternative.form.str(),
-                    subjectOf(forms.op),
+                    forms.origin ? madeFor(memo, *forms.origin) : subjectOf(forms.op),
                     {},
                     {},
                     true,
@@ -90,7 +94,8 @@ Decision Selector::named(unsigned group, unsigned index) {
                     {},
                     {},
                     forms.op->getLoc()};
-  if (decision.subject.empty() && isMechanism(forms.op) && attentionOps(function).size() > 1)
+  bool isOfAttention = forms.origin || (decision.subject.empty() && isMechanism(forms.op));
+  if (isOfAttention && attentionOps(function).size() > 1)
     decision.part = forms.attention;
   decision.pinned = pin && pin->form == alternative.form;
   return decision;
@@ -125,7 +130,7 @@ Decision Selector::describe(unsigned group, unsigned index) {
       return seconds(plan == 0 ? chosen : *best, at);
     return plan == 0 ? seconds(chosenAt(at), at) : worthTelling * seconds(*best, at);
   };
-  if (!decision.taken && decision.seconds >= seconds(chosen, length))
+  if (tellsCrossovers() && !decision.taken && decision.seconds >= seconds(chosen, length))
     decision.cheaper = findCrossover(0, 1, either, length, lengths->longest());
   decision.reason = reasonOf(decision, group, index);
   return decision;
@@ -205,6 +210,8 @@ std::optional<ExactComparison> Selector::compareWithSoftmax() {
   };
   int64_t length = lengths->reference();
   comparison.seconds = price(1, length);
+  if (!tellsCrossovers())
+    return comparison;
   if (comparison.seconds >= price(0, length))
     comparison.cheaper = findCrossover(0, 1, price, length, lengths->longest());
   else

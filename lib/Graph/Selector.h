@@ -67,6 +67,8 @@ private:
   /// A decision without prices.
   Decision named(unsigned group, unsigned alternative);
   std::string reasonOf(const Decision &decision, unsigned group, unsigned alternative);
+  /// Whether somebody wants to know at which lengths other plans would be cheaper, which takes prices at all lengths.
+  bool tellsCrossovers() { return options.curves || function.getContext()->getRemarkEngine(); }
   /// At which lengths from `from` on the alternative is the cheapest.
   std::string whereCheapest(int64_t from, unsigned group, unsigned alternative) const;
   std::optional<ExactComparison> compareWithSoftmax();
@@ -92,8 +94,11 @@ private:
   bool agrees(const EqualForms &group, const Alternative &alternative) const;
   /// Whether all other ops are in forms that the pins ask for.
   bool agreesBeside(const Candidate &candidate, unsigned group) const;
-  /// Whether the op can take a form that is pinned.
-  bool isPinned(const EqualForms &group) const;
+  /// Whether a plan computes an op in the form that a pin asks for.
+  bool binds(const Pin &pin, const Candidate &plan) const;
+  /// Whether a plan does away with an op that could take a pinned form. An op that another form is made of is not missed where
+  /// the pin binds something else.
+  bool misses(const Candidate &plan, unsigned group) const;
   /// The pins that are in none of the plans that were chosen.
   std::vector<Pin> unboundPins() const;
   attn::Form formOf(const Candidate &candidate) const;

@@ -19,7 +19,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Execution.h"
-#include "attune/Attn/Packed.h"
 #include "attune/Laws/RewriteLaw.h"
 #include "attune/Kernel/SketchRules.h"
 
@@ -182,7 +181,8 @@ static constexpr ListedLaw identities[] = {
     {"I15", "linearize", "φ(K), Bᵀ V and loads of K and V once for the H/G query heads of a key-value head",
      "the same K, V and φ; causal, n = N; no window", "GQA (arXiv 2305.13245)", LawPlace::Choice,
      "grouped: chunked with one state a group, n m dv and a map of the keys less for each other head; loses where the "
-     "heads of groups are fewer than cores. Without causal every state is made once for a group anyway"},
+     "heads of groups are fewer than cores, unless keys: split cuts their sequences. Without causal every state is made once "
+     "for a group anyway"},
 };
 
 static constexpr graph::LawRow lawRow = {"linearize", "a mechanism with features", "there is no state to go through",
@@ -194,9 +194,9 @@ struct LinearizeLaw : graph::RewriteLaw {
   bool appliesTo(Operation *op) const override { return isa<KernelOp, PolysketchOp>(op); }
 
   std::string refusal(Operation *operation, StringRef form) const override {
-    auto function = operation->getParentOfType<func::FuncOp>();
-    if (form == splitForm && function && isPacked(function))
-      return "packed sequences run side by side, and have lengths that only the device knows";
+    if (form == splitForm)
+      if (std::string reason = graph::refuseParts(operation); !reason.empty())
+        return reason;
     if (auto sketched = dyn_cast<PolysketchOp>(operation))
       return sketchRefusal(sketched, form);
     auto op = cast<KernelOp>(operation);

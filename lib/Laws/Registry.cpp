@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "attune/Laws/RewriteLaw.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "attune/Attn/Packed.h"
 
 using namespace mlir;
 using namespace attune;
@@ -15,19 +15,21 @@ using namespace attune::graph;
 
 std::vector<std::unique_ptr<graph::RewriteLaw>> graph::createLaws() {
   std::vector<std::unique_ptr<RewriteLaw>> laws;
-  laws.push_back(createLinearizeLaw());
-  laws.push_back(createFoldLaw());
-  laws.push_back(createLowRankLaw());
-  laws.push_back(createProjectLaw());
-  laws.push_back(createProjectOutLaw());
-  laws.push_back(createMapLaw());
-  laws.push_back(createLaunchLaw());
-  laws.push_back(createKeysLaw());
+#define ATTUNE_LAW(NAME) laws.push_back(create##NAME##Law());
+  ATTUNE_LAWS(ATTUNE_LAW)
+#undef ATTUNE_LAW
   return laws;
 }
 
 SmallVector<StringRef> RewriteLaw::formNames() const {
   return llvm::map_to_vector(forms(), [](const LawForm &form) { return StringRef(form.name); });
+}
+
+std::string graph::refuseParts(Operation *op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  if (function && attn::isPacked(function))
+    return "packed sequences run side by side, and have lengths that only the device knows";
+  return "";
 }
 
 /// Made once, for questions about names.
@@ -51,29 +53,4 @@ StringRef graph::describeForm(StringRef name, StringRef form) {
     if (each.name == form)
       return each.text;
   return "";
-}
-
-//===----------------------------------------------------------------------===//
-// Pins
-//===----------------------------------------------------------------------===//
-
-std::optional<PinRefusal> graph::refusePin(Block &function, const RewriteLaw &law, StringRef form) {
-  std::string reason;
-  llvm::SmallSetVector<StringRef, 8> possible;
-  for (Operation &op : function) {
-    if (!law.appliesTo(&op))
-      continue;
-    std::string refusal = law.refusal(&op, form);
-    if (refusal.empty())
-      return std::nullopt;
-    reason = reason.empty() ? refusal : reason;
-    for (StringRef other : law.formNames())
-      if (law.refusal(&op, other).empty())
-        possible.insert(other);
-  }
-  if (reason.empty())
-    return PinRefusal{true, (law.row.subject + " for " + law.name()).str(), "none",
-                      ("remove the pin: " + law.row.without).str()};
-  return PinRefusal{false, "a form that this attention can take (" + llvm::join(possible, ", ") + ")",
-                    ("'" + form + "'").str(), reason};
 }

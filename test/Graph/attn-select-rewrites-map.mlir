@@ -8,13 +8,14 @@
 
 // Features of keys in the loads of their readers, or stored once.
 
-// Eight query heads read the keys of one key-value head, whose map takes as long as a third of a chunk.
-// CHECK: Remark="map: did not take the fused form: {{.*}} times the price{{.*}}"
+// Seven query heads read the keys of one key-value head, in parts of the sequence: the states of pieces read them as well.
+// CHECK: Remark="map: did not take the fused form: {{.*}} % dearer{{.*}}"
 // CHECK: Remark="map: took the materialized form: the cheapest; {{.*}}"
 // PLAN-LABEL:   func.func @group(
 // PLAN:           attn.map %arg0
 // PLAN-NOT:       execution
 // PLAN:           attn.map %arg1 {{.*}}values = materialized
+// PLAN:           attn.causal_readout {{.*}} {execution = #attn.execution<split = true, grouped = true>}
 // PINNED-LABEL: func.func @group(
 // PINNED:         attn.map %arg1 {{.*}}values = materialized
 // GPU: Remark="map: cannot take the materialized form: features of f32 that are read in the place of keys take shared memory {{.*}}"

@@ -40,7 +40,7 @@ static LogicalResult evaluateForms(func::FuncOp function, ArrayRef<Array> argume
                                    std::vector<EvaluatedPlan> &plans) {
   auto laws = graph::createLaws();
   graph::Memo memo(function, laws);
-  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(memo.feasible(), bound).plans)
+  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(memo.groups(), memo.feasible(), bound).plans)
     if (failed(evaluate(*memo.realize(choice), nameOf(memo, choice), arguments, plans)))
       return failure();
   return success();

@@ -117,7 +117,7 @@ static std::vector<Side> sidesOf(func::FuncOp function) {
     sides.push_back(std::move(canonical));
   auto laws = graph::createLaws();
   graph::Memo memo(function, laws);
-  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(memo.feasible(), 64).plans) {
+  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(memo.groups(), memo.feasible(), 64).plans) {
     std::string forms;
     for (auto [group, index] : llvm::zip_equal(memo.groups(), choice))
       forms += ", " + group.alternatives[index].form.str();

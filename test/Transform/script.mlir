@@ -48,6 +48,27 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// A law is applied to what another one has made.
+// CHECK-LABEL: func.func @composed(
+// CHECK: attn.causal_readout {{.*}} {execution = #attn.execution<split = true, grouped = true>}
+func.func @composed(%q: tensor<1x4x64x16xf32>, %k: tensor<1x2x64x16xf32>, %v: tensor<1x2x64x8xf32>) -> tensor<1x4x64x8xf32> {
+  %o = attn.kernel %q, %k, %v {causal, feature_map = #attn.feature_map<elu1>, denominator = #attn.denominator<bias = 0.0, floor = 0.0>}
+      : tensor<1x4x64x16xf32>, tensor<1x2x64x16xf32>, tensor<1x2x64x8xf32> -> tensor<1x4x64x8xf32>
+  return %o : tensor<1x4x64x8xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %attention = transform.structured.match ops{["attn.kernel"]} in %root : (!transform.any_op) -> !transform.any_op
+    %out = transform.attn.apply_law "linearize" as "grouped" to %attention : (!transform.any_op) -> !transform.any_op
+    %chunks = transform.structured.match ops{["attn.causal_readout"]} in %root : (!transform.any_op) -> !transform.any_op
+    %parts = transform.attn.apply_law "keys" as "split" to %chunks : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
+
+// -----
+
 // A form that the op cannot take is a failure that a script may catch, with the law's reason.
 // CHECK-LABEL: func.func @causal(
 // CHECK: attn.causal_readout

@@ -224,7 +224,7 @@ def Attn_ExecutionAttr : AttrDef<Attn_Dialect, "Execution"> {
     | `map` | `values = materialized`: a kernel stores the features of keys for all readers | map: materialized |
     | `readout` | `values = fused`: the kernel that makes a state reads it | linearize: fused_state |
     | | `ending = last_block`: the kernel that makes the states of pieces merges them | linearize: merged_state |
-    | `causal_readout` | `split`: parts of the sequence run side by side | linearize: split |
+    | `causal_readout` | `split`: parts of the sequence run side by side | linearize: split; keys: split, of `grouped` |
     | | `grouped`: the query heads of a key-value head share its state | linearize: grouped |
     | `polysketch` | `form = state`, `form = chunked`, and `split` of chunks | linearize: state, chunked, split |
     | `softmax` | `split`: pieces of the keys run side by side | keys: split |

@@ -354,8 +354,8 @@ def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", 
 
     Constraints: A3, A9, A10; A68: scales are [batch, F, m] of f32, and if there is an initial one, so is the other; A51: decay [F], [batch, F, n] or [batch, F, n, m]; A59: erase [batch, F, n] or
     [batch, F, n, m], and then not grouped; A18: query features [batch, H, n, m], key features [batch, F, n, m], value [batch, G, n, dv],
-    numerator [batch, H, n, dv], denominator [batch, H, n], states of F heads; G divides F, F divides H; A55: not
-    both executions, since the chunks of a group follow one another in one program.
+    numerator [batch, H, n, dv], denominator [batch, H, n], states of F heads; G divides F, F divides H.
+    Both executions: parts of the sequence side by side, in each of which the chunks of a group follow one another.
 
     ```mlir
     %num, %den, %s, %z = attn.causal_readout %a, %b, %v

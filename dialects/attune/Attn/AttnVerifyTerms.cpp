@@ -152,8 +152,6 @@ LogicalResult CausalReadoutOp::verify() {
       failed(checkScales(*this)) ||                                                // A68
       failed(checkShape(*this, "numerator", getNumerator().getType(), {a[0], a[1], a[2], v[3]})))
     return failure();
-  if (executionOf(*this).split && executionOf(*this).grouped) // A55
-    return emitOpError() << "expected split or grouped, but got both: the chunks of a group follow one another in one program";
   if (getErase() && executionOf(*this).grouped) // A59
     return emitOpError() << "expected erase not grouped: every head solves the chunk of its own";
   return checkShape(*this, "denominator", getDenominator().getType(), {a[0], a[1], a[2]}); // A18

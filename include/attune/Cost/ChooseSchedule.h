@@ -20,9 +20,9 @@ struct TriedKernels {
   /// Whether those of a GPU can be made; asked of schedules which a bound on what they take does not decide, none of which is taken
   /// without an answer.
   std::function<bool(tile::ScheduleAttr)> areMade;
-  /// The most bytes of tiles that a program holds at once. Asked of a CPU, without an answer tiles have 64 rows; and of a GPU where the
-  /// sizes of an attention do not say it.
-  std::function<double(tile::ScheduleAttr)> liveBytes;
+  /// The most bytes of tiles that a program holds at once, or any number of them that is more than enough. Asked of a CPU, without an
+  /// answer tiles have 64 rows; and of a GPU where the sizes of an attention do not say it.
+  std::function<double(tile::ScheduleAttr, double enough)> liveBytes;
   /// What they take in a long sequence, by which chunks of a CPU are made shorter.
   std::function<double(tile::ScheduleAttr)> seconds;
 };

@@ -63,6 +63,9 @@ public:
   llvm::Expected<const CountedKernels &> kernelsOf(mlir::func::FuncOp plan, mlir::Operation *root,
                                                    const llvm::SmallPtrSetImpl<mlir::Operation *> &roots,
                                                    tile::ScheduleAttr schedule);
+  /// Whether that is known already.
+  bool knows(mlir::func::FuncOp plan, mlir::Operation *root, const llvm::SmallPtrSetImpl<mlir::Operation *> &roots,
+             tile::ScheduleAttr schedule) const;
 
 private:
   struct Counted {

@@ -8,33 +8,13 @@
 #ifndef ATTUNE_GRAPH_MEMO_H
 #define ATTUNE_GRAPH_MEMO_H
 
-#include "attune/Laws/RewriteLaw.h"
+#include "attune/Laws/Offers.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/SmallBitVector.h"
 
-#include <optional>
-
 namespace attune::graph {
-
-/// A form of one op: its values in the scratch function, or why it has none.
-struct Alternative {
-  const RewriteLaw *law;
-  llvm::StringRef form;
-  llvm::SmallVector<mlir::Value> values; ///< one a result of the op
-  std::string refusal;
-
-  bool feasible() const { return refusal.empty(); }
-};
-
-/// An op and the values that are equal to its results.
-struct EqualForms {
-  mlir::Operation *op; ///< in the scratch function
-  int attention;       ///< its place among the attentions of the function
-  llvm::SmallVector<Alternative> alternatives;
-  std::optional<unsigned> built = std::nullopt; ///< of a law that marks: the group whose forms of this op it marks
-};
 
 /// A scratch copy of a function in which every form that the laws offer stands beside the op it equals. The function
 /// itself is not touched.
@@ -42,7 +22,7 @@ class Memo {
 public:
   Memo(mlir::func::FuncOp function, llvm::ArrayRef<std::unique_ptr<RewriteLaw>> laws);
 
-  /// Ops with something to choose, in the order of the function; then, in the same order, those with something to mark.
+  /// The choices, as `offerForms` has them.
   llvm::ArrayRef<EqualForms> groups() const { return found; }
 
   /// For each group the alternatives that can be built.
@@ -56,16 +36,18 @@ public:
 
 private:
   mlir::OwningOpRef<mlir::func::FuncOp> scratch;
-  llvm::SmallVector<EqualForms> found;
+  llvm::SmallVector<EqualForms, 0> found;
 };
 
-/// Every combination of one candidate a group, the first group varying slowest, at most `bound` of them. If there are
-/// more, groups from the end keep their first candidate, and `complete` is false.
+/// Every combination of one candidate a group, the first group varying slowest, at most `bound` of them; a group of ops that a
+/// form is made of varies only where that form is chosen. If there are more, groups from the end keep their first candidate,
+/// and `complete` is false.
 struct Enumeration {
   std::vector<llvm::SmallVector<unsigned>> plans;
   bool complete = true;
 };
-Enumeration enumeratePlans(llvm::ArrayRef<llvm::SmallVector<unsigned>> candidates, int64_t bound);
+Enumeration enumeratePlans(llvm::ArrayRef<EqualForms> groups, llvm::ArrayRef<llvm::SmallVector<unsigned>> candidates,
+                           int64_t bound);
 
 } // namespace attune::graph
 

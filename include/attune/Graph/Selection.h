@@ -35,7 +35,8 @@ struct SelectOptions {
   int64_t place = 0;
   /// Whole plans that are priced; a graph with more keeps the first form of its last ops.
   int64_t planBound = 1024;
-  /// Whether prices over the length are recorded too: for people, not for compiling.
+  /// Whether prices over the length are recorded too, and at which lengths other forms, or exact softmax, would be cheaper: for
+  /// people, not for compiling. The latter also where somebody hears remarks.
   bool curves = false;
   /// Approximate laws that may change the function, beside those of its attribute `attn.allow`.
   std::vector<std::string> allowed = {};
@@ -46,7 +47,7 @@ struct SelectOptions {
 /// One form that a law offered for one op.
 struct Decision {
   std::string law, form;
-  std::string subject;     ///< what is in that form, where the law says it of more than attentions: a weight's name
+  std::string subject;     ///< what is in that form, where that is no attention: a weight's name, or the form that it is a part of
   std::optional<int> part; ///< of the attention among several of the function
   bool taken = false;
   bool feasible = true; ///< it can be built, and the device can run it
@@ -58,7 +59,7 @@ struct Decision {
   std::string reason;               ///< one clause, for people
   mlir::Location location;
 
-  /// As people are told it: "linearize: state", "fold wq: apart", "part1 linearize: state".
+  /// As people are told it: "linearize: state", "fold wq: apart", "part1 linearize: state", "keys grouped: split".
   std::string name() const;
 };
 

@@ -67,31 +67,17 @@ public:
   const LawRow &row;
 };
 
-/// Kernel attention as pair weights, through the state, or chunk by chunk (identities I1 and I10).
-std::unique_ptr<RewriteLaw> createLinearizeLaw();
+/// Why the sequence of an op in chunks cannot be cut into parts that run side by side; empty if it can.
+std::string refuseParts(mlir::Operation *op);
 
-/// Projections with what their tokens are multiplied by: x W then ω, or x (W ωᵀ) (identity I5).
-std::unique_ptr<RewriteLaw> createFoldLaw();
+/// The laws, in the order in which selection offers them. A law is a file of lib/Laws, and a name here.
+#define ATTUNE_LAWS(LAW) LAW(Linearize) LAW(Fold) LAW(LowRank) LAW(Project) LAW(ProjectOut) LAW(Map) LAW(Launch) LAW(Keys)
 
-/// E before or after the projection of the tokens that it compresses (identities I3 and I4).
-std::unique_ptr<RewriteLaw> createLowRankLaw();
+#define ATTUNE_LAW(NAME) std::unique_ptr<RewriteLaw> create##NAME##Law();
+ATTUNE_LAWS(ATTUNE_LAW)
+#undef ATTUNE_LAW
 
-/// Projections alone, or in the loads of the kernels that read them.
-std::unique_ptr<RewriteLaw> createProjectLaw();
-
-/// The output projection alone, or as an epilogue of the kernel that computes the heads.
-std::unique_ptr<RewriteLaw> createProjectOutLaw();
-
-/// Features of keys in the loads of the kernels that read them, or stored once by a kernel of their own.
-std::unique_ptr<RewriteLaw> createMapLaw();
-
-/// The parts of a mixture one after another, or their kernels in common launches.
-std::unique_ptr<RewriteLaw> createLaunchLaw();
-
-/// The keys of exact attention one after another, or in pieces side by side (identity I13).
-std::unique_ptr<RewriteLaw> createKeysLaw();
-
-/// All laws, in the order in which selection offers them.
+/// All of them.
 std::vector<std::unique_ptr<RewriteLaw>> createLaws();
 
 /// The law of that name, or null.
@@ -99,15 +85,6 @@ const RewriteLaw *findLaw(llvm::StringRef name);
 llvm::SmallVector<llvm::StringRef> lawNames();
 /// How a form of a law computes; empty if there is no such form.
 llvm::StringRef describeForm(llvm::StringRef law, llvm::StringRef form);
-
-/// What is wrong with a pin.
-struct PinRefusal {
-  bool ofLaw; ///< there is nothing that the law speaks of; else no op can take the form
-  std::string expected, got, note;
-};
-
-/// Why no op of a function can be in a form of a law; nothing if one can.
-std::optional<PinRefusal> refusePin(mlir::Block &function, const RewriteLaw &law, llvm::StringRef form);
 
 } // namespace attune::graph
 

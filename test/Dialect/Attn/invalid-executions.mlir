@@ -44,15 +44,6 @@ func.func @f(%a: tensor<2x4x20x8xf32>, %s: tensor<2x4x8x6xf32>, %z: tensor<2x4x8
 
 // -----
 
-// A55: the chunks of a group follow one another.
-func.func @f(%a: tensor<2x4x20x8xf32>, %v: tensor<2x4x20x6xf32>) {
-  // expected-error @below {{expected split or grouped, but got both: the chunks of a group follow one another in one program}}
-  %num, %den, %s, %z = attn.causal_readout %a, %a, %v {execution = #attn.execution<split = true, grouped = true>} : tensor<2x4x20x8xf32>, tensor<2x4x20x8xf32>, tensor<2x4x20x6xf32> -> tensor<2x4x20x6xf32>, tensor<2x4x20xf32>, tensor<2x4x8x6xf32>, tensor<2x4x8xf32>
-  return
-}
-
-// -----
-
 // A56: one state is of no causal attention, chunks are of a causal one, and they alone are split.
 func.func @f(%q: tensor<2x4x20x8xf32>, %s: tensor<4x8xf32>, %i: tensor<4x8xi32>) {
   // expected-error @below {{expected chunks of a causal attention, but got #attn.execution<form = state>}}

@@ -48,6 +48,8 @@ func.func @causal_readout(%arg0: tensor<2x4x200x64xf32>, %arg1: tensor<2x4x200x6
   %numerator, %denominator, %state, %sum = attn.causal_readout %arg0, %arg1, %arg2 lengths(%arg3 : tensor<2xi32>) {execution = #attn.execution<split = true>} : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16> -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
   // CHECK: attn.causal_readout {{.*}}execution = #attn.execution<grouped = true>
   %numerator_0, %denominator_1, %state_2, %sum_3 = attn.causal_readout %arg0, %arg1, %arg2 {execution = #attn.execution<grouped = true>} : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16> -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
+  // CHECK: attn.causal_readout {{.*}}execution = #attn.execution<split = true, grouped = true>
+  %numerator_4, %denominator_5, %state_6, %sum_7 = attn.causal_readout %arg0, %arg1, %arg2 {execution = #attn.execution<split = true, grouped = true>} : tensor<2x4x200x64xf32>, tensor<2x4x200x64xf32>, tensor<2x4x200x32xbf16> -> tensor<2x4x200x32xf32>, tensor<2x4x200xf32>, tensor<2x4x64x32xf32>, tensor<2x4x64xf32>
   return %numerator, %numerator_0 : tensor<2x4x200x32xf32>, tensor<2x4x200x32xf32>
 }
 

@@ -73,7 +73,7 @@ func.func @narrow(%x: !x, %wq: !w {attn.name = "wq", attn.parameter}, %wk: !w {a
 
 // I10: a decoder's 16,384 tokens.
 // CHECK: Remark="linearize: took the chunked form
-// GPU:   Remark="linearize: took the chunked form
+// GPU:   Remark="linearize: took the split form
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 !d = tensor<1x16x16384x64xf16>
 func.func @decoder(%q: !d, %k: !d, %v: !d) -> !d {
@@ -83,8 +83,12 @@ func.func @decoder(%q: !d, %k: !d, %v: !d) -> !d {
 
 // -----
 
-// I15: 32 query heads of 128 on 8 key-value heads, a batch of 8: groups enough for every core of a CPU.
+// I15: 32 query heads of 128 on 8 key-value heads, a batch of 8: groups enough for every core of a CPU, and half as many as a GPU
+// has multiprocessors, for which their chunks are cut.
 // CHECK: Remark="linearize: took the grouped form
+// CHECK: Remark="keys of grouped: took the in_order form
+// GPU:   Remark="linearize: took the grouped form
+// GPU:   Remark="keys of grouped: took the split form
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 !gq = tensor<8x32x4096x128xf32>
 !gk = tensor<8x8x4096x128xf32>

@@ -56,6 +56,8 @@ def wrong_in_choices(explained, pins):
             bound |= form in taken
             # Where the input is compressed first, and that is pinned as well, there is no projection to speak of.
             none = law == "project" and pins.get("low_rank") == "compress_first" and not taken
+            # Another form is not made of chunks of groups; whether the pin binds anything then is asked below.
+            none |= group[0].get("of") == "grouped" and not taken
             if form in possible and taken != [form] and not none:
                 yield f"pin {law}: {form}: {name} is {' and '.join(taken) or 'in none of its forms'}"
             if any(decision["pinned"] != (decision["form"] == form) for decision in group):
@@ -151,6 +153,9 @@ class Plan:
                 found[f"{part}keys: {'split' if 'split = true' in op[3] else 'in_order'}"] += 1
             if op[0] in ("normalize", "polysketch"):
                 found[f"{part}linearize: {self.linearized(op)}"] += 1
+                above = self.made_by[op[2][0]]
+                if above[0] == "causal_readout" and "grouped = true" in above[3]:
+                    found[f"{part}keys grouped: {'split' if 'split = true' in above[3] else 'in_order'}"] += 1
                 if op[0] == "normalize":
                     found[f"{part}map: {self.mapped(op)}"] += 1
         return found

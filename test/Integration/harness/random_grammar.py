@@ -255,7 +255,7 @@ class SpecDraw:
         return (self.projection and self.projection["output"] and "parts" not in fields
                 and fields["mechanism"]["kind"] in kinds
                 and pin.get("linearize") not in ("fused_state", "chunked", "split", "grouped")
-                and pin.get("keys") != "split")
+                and pin.get("keys") != "split" and ("keys" not in pin or fields["mechanism"]["kind"] == "softmax"))
 
     def can_run_together(self, fields):
         """Whether the kernels of parts can share launches: those that compress features run before all parts."""
@@ -268,9 +268,11 @@ class SpecDraw:
                    for m in Case(fields, 0, 0, 0).mechanisms())
 
     def can_split_keys(self, fields):
-        """Whether pieces of the keys can run side by side: how many there are follows from the number of queries."""
-        return fields["queries"] != "?" and any(m["kind"] == "softmax" and "window" not in m
-                                                for m in Case(fields, 0, 0, 0).mechanisms())
+        """Whether pieces of the keys can run side by side: of exact attention their number follows from that of the queries; chunks of
+        groups have parts."""
+        softmax = fields["queries"] != "?" and any(m["kind"] == "softmax" and "window" not in m
+                                                   for m in Case(fields, 0, 0, 0).mechanisms())
+        return softmax or any(self.can_group(m) for m in Case(fields, 0, 0, 0).mechanisms())
 
     def can_compress_first(self, fields):
         """Whether E can go before the projection of the keys, or of the values."""

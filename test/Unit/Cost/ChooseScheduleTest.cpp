@@ -31,12 +31,14 @@ protected:
     shape.width = shape.features = shape.valueWidth = width;
     return shape;
   }
-  /// Of tiles that hold 1,024 bytes a row.
+  /// Of tiles that hold 1,024 bytes a row, of which no more are said than are enough.
   llvm::Expected<tile::ScheduleAttr> onCpu(double fastBytes) {
     DeviceDescription device = madeUpDevice(tile::TargetKind::CPU);
     device.fastBytes.value = fastBytes;
     TriedKernels kernels;
-    kernels.liveBytes = [](tile::ScheduleAttr schedule) { return 1024.0 * static_cast<double>(schedule.getKeyTile()); };
+    kernels.liveBytes = [](tile::ScheduleAttr schedule, double enough) {
+      return std::min(1024.0 * static_cast<double>(schedule.getKeyTile()), enough + 1);
+    };
     return chooseSchedule(wide(Form::Online, 64), mlir::Float32Type::get(&context), device, kernels);
   }
   int64_t rowsOnCpu(double fastBytes) { return llvm::cantFail(onCpu(fastBytes)).getKeyTile(); }
@@ -205,13 +207,13 @@ TEST_F(ChooseSchedule, GpuChunksAreAsLongAsTheirLiveTilesFit) {
   AttentionShape shape = wide(Form::Chunked, 32);
   shape.gated = true;
   auto bf16 = mlir::BFloat16Type::get(&context);
-  auto chosen = [&](std::function<double(tile::ScheduleAttr)> liveBytes) {
+  auto chosen = [&](std::function<double(tile::ScheduleAttr, double)> liveBytes) {
     TriedKernels kernels{.areMade = [](tile::ScheduleAttr) { return true; }, .liveBytes = std::move(liveBytes)};
     return llvm::cantFail(chooseSchedule(shape, bf16, device, kernels));
   };
   // Tiles of f32 [T, T] over 4 or 8 warps: five of 64 rows are 160 registers of 128 threads, ten as many of 256.
   auto square = [](int64_t tiles) {
-    return [tiles](tile::ScheduleAttr s) { return 4.0 * static_cast<double>(tiles * s.getQueryTile() * s.getQueryTile()); };
+    return [tiles](tile::ScheduleAttr s, double) { return 4.0 * static_cast<double>(tiles * s.getQueryTile() * s.getQueryTile()); };
   };
   tile::ScheduleAttr schedule = chosen(square(5));
   EXPECT_EQ(schedule.getQueryTile(), 64);

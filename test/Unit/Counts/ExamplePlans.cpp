@@ -64,7 +64,7 @@ static std::vector<std::pair<OwningOpRef<func::FuncOp>, graph::PricedPlan>> plan
   std::vector<std::pair<OwningOpRef<func::FuncOp>, graph::PricedPlan>> plans;
   auto laws = graph::createLaws();
   graph::Memo memo(function, laws);
-  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(memo.feasible(), 1024).plans) {
+  for (const SmallVector<unsigned> &choice : graph::enumeratePlans(memo.groups(), memo.feasible(), 1024).plans) {
     llvm::SmallBitVector computed;
     OwningOpRef<func::FuncOp> plan = memo.realize(choice, &computed);
     bool isPlan = static_cast<bool>(plan);

@@ -48,7 +48,7 @@ protected:
     graph::Metric metric(machine);
     graph::Memo memo(*module.getOps<func::FuncOp>().begin(), laws);
     std::vector<std::vector<graph::PricedKernel>> plans;
-    for (const SmallVector<unsigned> &choice : graph::enumeratePlans(memo.feasible(), 64).plans) {
+    for (const SmallVector<unsigned> &choice : graph::enumeratePlans(memo.groups(), memo.feasible(), 64).plans) {
       OwningOpRef<func::FuncOp> plan = memo.realize(choice);
       llvm::Expected<graph::PricedPlan> priced = metric.partition(*plan);
       if (!priced) {

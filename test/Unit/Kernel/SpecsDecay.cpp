@@ -26,7 +26,7 @@ TEST_F(Specs, Retention) {
   check({heads + kernel("identity", decay), square({1, 2, 7, 65, 130}), ordered});
   check({heads + "scale: 1, " + kernel("identity", decay), square({66}), ordered});
   check({grouped + "key_lengths: true, " + kernel("identity", decay), square({1, 9, 66}), ordered});
-  check({"heads: 6, kv_heads: 3, head_dim: 4, causal: true, rope: {}, " + kernel("identity", decay), square({66}), {"chunked", "grouped"}});
+  check({"heads: 6, kv_heads: 3, head_dim: 4, causal: true, rope: {}, " + kernel("identity", decay), square({66}), {"chunked", "grouped, keys: in_order"}});
   check({"heads: 2, head_dim: 70, causal: true, " + kernel("identity", decay), square({130}), ordered});
 }
 
@@ -37,12 +37,12 @@ TEST_F(Specs, DecayOfEveryMap) {
       check({heads + mechanism, square({1, 66}), ordered});
       check({heads + "key_lengths: true, " + mechanism, square({66}), ordered});
     }
-  check({grouped + "key_lengths: true, " + kernel("elu1", ", decay: {per: head}"), square({66}), {"quadratic", "chunked", "split", "grouped"}});
+  check({grouped + "key_lengths: true, " + kernel("elu1", ", decay: {per: head}"), square({66}), {"quadratic", "chunked", "split", "grouped", "grouped, keys: split"}});
 }
 
 TEST_F(Specs, NothingDivides) {
   check({heads + kernel("identity"), square({1, 2, 65, 130}), ordered});
-  check({grouped + "key_lengths: true, " + kernel("identity"), square({66}), {"quadratic", "chunked", "split", "grouped"}});
+  check({grouped + "key_lengths: true, " + kernel("identity"), square({66}), {"quadratic", "chunked", "split", "grouped", "grouped, keys: split"}});
   check({heads + kernel("identity", ", denominator: {bias: 3, floor: 1}"), square({66}), ordered});
   check({heads + kernel("identity", ", window: {length: 6}"), square({66})});
   for (const char *map : {"elu1", "cosformer, max_position: 150", "focused, power: 7", "favor, features: 7"})
@@ -52,7 +52,7 @@ TEST_F(Specs, NothingDivides) {
 TEST_F(Specs, DecayOfTokens) {
   std::string decay = ", decay: {per: token}";
   check({heads + kernel("identity", decay), square({1, 2, 7, 65, 130}), ordered});
-  check({grouped + "key_lengths: true, " + kernel("identity", decay), square({1, 9, 66}), {"quadratic", "chunked", "split", "grouped"}});
+  check({grouped + "key_lengths: true, " + kernel("identity", decay), square({1, 9, 66}), {"quadratic", "chunked", "split", "grouped", "grouped, keys: split"}});
   for (const char *map : {"elu1", "relu", "focused", "favor_relu, features: 7, per_head: true"})
     for (const char *guard : {"", ", denominator: none"})
       check({heads + "key_lengths: true, " + kernel(map, guard + decay), square({1, 66}), ordered});
@@ -62,7 +62,7 @@ TEST_F(Specs, DecayOfChannels) {
   std::string decay = ", decay: {per: channel}";
   const std::vector<std::string> chunks = {"chunked", "split"};
   check({heads + kernel("identity", decay), square({1, 2, 7, 65, 130}), chunks});
-  check({grouped + "key_lengths: true, " + kernel("identity", decay), square({1, 9, 66}), {"chunked", "split", "grouped"}});
+  check({grouped + "key_lengths: true, " + kernel("identity", decay), square({1, 9, 66}), {"chunked", "split", "grouped", "grouped, keys: split"}});
   for (const char *map : {"elu1", "favor_relu, features: 7"})
     for (const char *guard : {"", ", denominator: none"})
       check({heads + "key_lengths: true, " + kernel(map, guard + decay), square({1, 66}), chunks});
@@ -72,7 +72,7 @@ TEST_F(Specs, KeysWrite) {
   for (const char *decay : {"", ", decay: {per: head}", ", decay: {per: token}", ", decay: {per: channel}"})
     for (const char *write : {", write: {per: token}", ", write: {per: channel}"})
       check({heads + "key_lengths: true, " + kernel("identity", std::string(decay) + write), square({1, 66}), {"chunked", "split"}});
-  check({grouped + kernel("elu1", ", write: {per: token}"), square({66}), {"quadratic", "chunked", "split", "grouped"}});
+  check({grouped + kernel("elu1", ", write: {per: token}"), square({66}), {"quadratic", "chunked", "split", "grouped", "grouped, keys: split"}});
   check({grouped + "key_lengths: true, " + kernel("cosformer, max_position: 150", ", write: {per: token}"), square({66}), ordered});
   check({grouped + "key_lengths: true, " + kernel("elu1", ", decay: {per: token}, write: {per: token}"), square({66}), ordered});
 }

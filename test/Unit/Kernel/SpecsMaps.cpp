@@ -85,6 +85,7 @@ TEST_F(Specs, Stabilizers) {
   for (const char *stabilizer : {"constant", "max", "projection", "none"})
     check({grouped + "causal: true, " + kernel(std::string("favor, features: 6, stabilizer: ") + stabilizer),
            square({65}), ordered});
+  check({grouped + "causal: true, key_lengths: true, " + kernel("favor, features: 6"), square({1, 9, 66}), {"grouped, keys: split"}});
   check({heads + "scale: 0.4, " + kernel("favor, features: 8"), {{9, 65}}, unordered, 1e-12, 6});
   check({heads + kernel("favor, features: 8, stabilizer: max, epsilon: 0.1"), {{9, 65}}, unordered, 1e-12, 6});
 }
