@@ -67,6 +67,7 @@ mlir::FailureOr<std::vector<int64_t>> readLengths(AttnFrame &frame, mlir::Operat
 std::vector<Array> arraysOf(const AttnFrame &frame, mlir::ValueRange values);
 
 mlir::LogicalResult evalLepe(AttnFrame &frame, attn::LepeOp op);
+mlir::LogicalResult evalLepeGradient(AttnFrame &frame, attn::LepeGradientOp op);
 /// Whether a map reads a folded projection through ω alone; and the map then.
 bool readsFolded(attn::MapOp op);
 mlir::LogicalResult evalFoldedMap(AttnFrame &frame, attn::MapOp op);

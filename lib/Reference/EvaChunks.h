@@ -21,6 +21,33 @@ struct EvaSummary {
   double logWeight = 0;
 };
 
+/// The rows of summaries: the chunks whole, and for each local block the first and the last chunk that meet it, less
+/// its keys.
+struct SummaryRows {
+  int64_t chunk, chunks, blocks;
+  std::optional<int64_t> local;
+
+  SummaryRows(int64_t keys, int64_t chunk, std::optional<int64_t> local)
+      : chunk(chunk), chunks(keys / chunk), blocks(local ? keys / *local : 0), local(local) {}
+
+  int64_t count() const { return chunks + 2 * blocks; }
+  int64_t firstOf(int64_t block) const { return block * *local / chunk; }
+  int64_t lastOf(int64_t block) const { return ((block + 1) * *local - 1) / chunk; }
+  /// The row of a chunk less the keys of a block; absent if nothing is left.
+  std::optional<int64_t> rowOf(int64_t c, std::optional<int64_t> block) const {
+    if (!block || c < firstOf(*block) || c > lastOf(*block))
+      return c;
+    if (c == firstOf(*block))
+      return chunks + 2 * *block;
+    return c == lastOf(*block) ? std::optional(chunks + 2 * *block + 1) : std::nullopt;
+  }
+};
+
+/// `local` of one of EVA's ops.
+template <typename Op> std::optional<int64_t> localOf(Op op) {
+  return op.getLocal() ? std::optional(static_cast<int64_t>(*op.getLocal())) : std::nullopt;
+}
+
 /// The chunks of one head. The head's inputs hold every query.
 class EvaChunks {
 public:
@@ -33,10 +60,12 @@ public:
   }
   /// Of the existing keys of a chunk, those of the local block `without` left out.
   EvaSummary summarize(int64_t chunk, std::optional<int64_t> without) const;
+  /// The existing keys of a chunk, those of the local block `without` left out.
+  std::vector<int64_t> keysOf(int64_t chunk, std::optional<int64_t> without) const;
+  /// The mean of the queries that go with a chunk.
+  const double *queryMean(int64_t chunk) const { return queryMeans[chunk]; }
 
 private:
-  std::vector<int64_t> keysOf(int64_t chunk, std::optional<int64_t> without) const;
-
   const Head &head;
   const EvaOptions &options;
   Matrix queryMeans; ///< [C, d]

@@ -58,34 +58,6 @@ static LogicalResult evalSequenceSoftmax(AttnFrame &frame, attn::SequenceSoftmax
 // EVA
 //===----------------------------------------------------------------------===//
 
-/// The rows of summaries: the chunks whole, and for each local block the first and the last chunk that meet it, less
-/// its keys.
-namespace {
-struct SummaryRows {
-  int64_t chunk, chunks, blocks;
-  std::optional<int64_t> local;
-
-  SummaryRows(int64_t keys, int64_t chunk, std::optional<int64_t> local)
-      : chunk(chunk), chunks(keys / chunk), blocks(local ? keys / *local : 0), local(local) {}
-
-  int64_t count() const { return chunks + 2 * blocks; }
-  int64_t firstOf(int64_t block) const { return block * *local / chunk; }
-  int64_t lastOf(int64_t block) const { return ((block + 1) * *local - 1) / chunk; }
-  /// The row of a chunk less the keys of a block; absent if nothing is left.
-  std::optional<int64_t> rowOf(int64_t c, std::optional<int64_t> block) const {
-    if (!block || c < firstOf(*block) || c > lastOf(*block))
-      return c;
-    if (c == firstOf(*block))
-      return chunks + 2 * *block;
-    return c == lastOf(*block) ? std::optional(chunks + 2 * *block + 1) : std::nullopt;
-  }
-};
-} // namespace
-
-template <typename Op> static std::optional<int64_t> localOf(Op op) {
-  return op.getLocal() ? std::optional(static_cast<int64_t>(*op.getLocal())) : std::nullopt;
-}
-
 static LogicalResult evalSummaries(AttnFrame &frame, attn::EvaSummariesOp op) {
   AttentionInputs inputs{frame[op.getQuery()], frame[op.getKey()], frame[op.getValue()],
                          frame.optional(op.getLengths()), false, std::nullopt, std::nullopt, std::nullopt};

@@ -103,7 +103,8 @@ template <typename Map> static Array mapRows(const Array &source, Map map) {
   return result;
 }
 
-static LogicalResult evalRope(AttnFrame &frame, attn::RopeOp op) {
+/// By the angle of each position, times `direction`.
+template <typename Op> static LogicalResult rotate(AttnFrame &frame, Op op, double direction) {
   AttnValue value = frame.rowsFor(op.getResult(), op.getSource());
   int64_t width = value.array.size(3), pairs = width / 2, first = 0;
   if (width % 2 != 0)
@@ -123,7 +124,7 @@ static LogicalResult evalRope(AttnFrame &frame, attn::RopeOp op) {
   Array result = mapRows(value.array, [&](int64_t b, int64_t r, double *x) {
     int64_t position = rows[r] + (positions ? static_cast<int64_t>((*positions)({b})) : first);
     for (int64_t i = 0; i < pairs; ++i) {
-      double angle = static_cast<double>(position) * frequencies[i], c = std::cos(angle), s = std::sin(angle);
+      double angle = direction * static_cast<double>(position) * frequencies[i], c = std::cos(angle), s = std::sin(angle);
       double &a = x[op.getHalf() ? i : 2 * i], &b = x[op.getHalf() ? i + pairs : 2 * i + 1];
       double left = a, right = b;
       a = left * c - right * s;
@@ -133,6 +134,9 @@ static LogicalResult evalRope(AttnFrame &frame, attn::RopeOp op) {
   frame.set(op.getResult(), std::move(result), value.queries);
   return success();
 }
+
+static LogicalResult evalRope(AttnFrame &frame, attn::RopeOp op) { return rotate(frame, op, 1); }
+static LogicalResult evalRopeGradient(AttnFrame &frame, attn::RopeGradientOp op) { return rotate(frame, op, -1); }
 
 static LogicalResult evalQkNorm(AttnFrame &frame, attn::QkNormOp op) {
   AttnValue value = frame.rowsFor(op.getResult(), op.getSource());
@@ -155,6 +159,38 @@ static LogicalResult evalQkNorm(AttnFrame &frame, attn::QkNormOp op) {
   return success();
 }
 
+/// x̄ = (ȳ − mean(ȳ) − y mean(ȳ ⊙ y)) / σ, with l2 x̄ = (ȳ − y ⟨ȳ, y⟩) / σ; 0 where ȳ is, whatever the token is.
+static void pullBackNorm(const double *x, int64_t width, double epsilon, bool l2, double *cotangent) {
+  if (std::all_of(cotangent, cotangent + width, [](double entry) { return entry == 0; }))
+    return;
+  double mean = 0, square = 0, along = 0, own = 0, count = l2 ? 1 : static_cast<double>(width);
+  for (int64_t c = 0; c < width && !l2; ++c)
+    mean += x[c] / count, own += cotangent[c] / count;
+  for (int64_t c = 0; c < width; ++c)
+    square += (x[c] - mean) * (x[c] - mean);
+  double deviation = std::sqrt(square / count + epsilon);
+  for (int64_t c = 0; c < width; ++c)
+    along += cotangent[c] * (x[c] - mean) / deviation / count;
+  for (int64_t c = 0; c < width; ++c)
+    cotangent[c] = (cotangent[c] - own - (x[c] - mean) / deviation * along) / deviation;
+}
+
+static LogicalResult evalQkNormGradient(AttnFrame &frame, attn::QkNormGradientOp op) {
+  const Array &source = frame[op.getSource()], &cotangent = frame[op.getCotangent()];
+  if (failed(expectShape(op, "cotangent", cotangent, source.shape())))
+    return failure();
+  std::vector<double> row(source.size(3));
+  Array result = makeArray(cotangent.shape(), cotangent.elements());
+  for (int64_t b = 0; b < source.size(0); ++b)
+    for (int64_t h = 0; h < source.size(1); ++h)
+      for (int64_t t = 0; t < source.size(2); ++t) {
+        copyRow(source, b, h, t, row.data());
+        pullBackNorm(row.data(), source.size(3), op.getEpsilon().convertToDouble(), op.getL2(), result.at({b, h, t, 0}));
+      }
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
 static LogicalResult evalCompress(AttnFrame &frame, attn::CompressOp op) {
   if (attn::ProjectOp project = attn::projectionAfter(op))
     return evalCompressFirst(frame, op, project);
@@ -174,6 +210,55 @@ static LogicalResult evalCompress(AttnFrame &frame, attn::CompressOp op) {
         for (int64_t j = 0; j < (*lengths)[b]; ++j)
           addScaled(own[slot][j], rows[j], width, result.at({b, g, slot, 0}));
     }
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients of projections
+//===----------------------------------------------------------------------===//
+
+static LogicalResult evalTranspose(AttnFrame &frame, attn::TransposeOp op) {
+  const Array &source = frame[op.getSource()];
+  if (source.rank() != 2)
+    return op.emitOpError() << "expected a matrix, but got rank " << source.rank();
+  Array result({source.size(1), source.size(0)});
+  for (int64_t i = 0; i < source.size(0); ++i)
+    for (int64_t j = 0; j < source.size(1); ++j)
+      result({j, i}) = source({i, j});
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+static LogicalResult evalWeightGradient(AttnFrame &frame, attn::WeightGradientOp op) {
+  const Array &heads = frame[op.getHeads()], &model = frame[op.getModel()];
+  if (failed(expectShape(op, "model", model, {heads.size(0), heads.size(2), model.size(2)})))
+    return failure();
+  int64_t width = heads.size(1) * heads.size(3), columns = model.size(2);
+  bool output = op.getOutput();
+  Array result(output ? ArrayRef<int64_t>{width, columns} : ArrayRef<int64_t>{columns, width});
+  for (int64_t b = 0; b < model.size(0); ++b)
+    for (int64_t t = 0; t < model.size(1); ++t)
+      for (int64_t i = 0; i < columns; ++i)
+        for (int64_t e = 0; e < width; ++e) {
+          double x = heads({b, e / heads.size(3), t, e % heads.size(3)}), y = model({b, t, i});
+          if ((output ? y : x) != 0) // else the other may be anything
+            result(output ? ArrayRef<int64_t>{e, i} : ArrayRef<int64_t>{i, e}) += x * y;
+        }
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+static LogicalResult evalTokenSum(AttnFrame &frame, attn::TokenSumOp op) {
+  const Array &source = frame[op.getSource()];
+  bool perHead = source.rank() == 4;
+  int64_t width = source.size(perHead ? 3 : 2), heads = perHead ? source.size(1) : 1, tokens = source.size(perHead ? 2 : 1);
+  Array result({heads * width});
+  for (int64_t b = 0; b < source.size(0); ++b)
+    for (int64_t h = 0; h < heads; ++h)
+      for (int64_t t = 0; t < tokens; ++t)
+        for (int64_t c = 0; c < width; ++c)
+          result({h * width + c}) += perHead ? source({b, h, t, c}) : source({b, t, c});
   frame.set(op.getResult(), std::move(result));
   return success();
 }
@@ -238,5 +323,5 @@ static LogicalResult evalConcatHeads(AttnFrame &frame, attn::ConcatHeadsOp op) {
 
 void attune::reference::addLayers(Evaluators &all) {
   all.add(evalProject, evalProjectOutput, evalRope, evalQkNorm, evalCompress, evalLepe, evalTakeHeads, evalRepeatHeads,
-          evalConcatHeads);
+          evalConcatHeads, evalRopeGradient, evalQkNormGradient, evalTranspose, evalWeightGradient, evalTokenSum, evalLepeGradient);
 }

@@ -32,7 +32,8 @@ struct Lattice {
 };
 } // namespace
 
-static Lattice latticeOf(attn::LepeOp op, int64_t tokens) {
+/// Of `attn.lepe` and its gradient.
+template <typename Op> static Lattice latticeOf(Op op, int64_t tokens) {
   std::optional<Window> window = Window::of(op.getWindow());
   if (window && window->gridRows)
     return {window->gridRows, window->gridColumns, window->rows, window->columns, true};
@@ -97,5 +98,48 @@ LogicalResult attune::reference::evalLepe(AttnFrame &frame, attn::LepeOp op) {
       for (int64_t r = 0; r < result.size(2); ++r)
         addNeighbours(b, h, r);
   frame.set(op.getResult(), std::move(result), source.queries);
+  return success();
+}
+
+LogicalResult attune::reference::evalLepeGradient(AttnFrame &frame, attn::LepeGradientOp op) {
+  const Array &cotangent = frame[op.getCotangent()], &value = frame[op.getValue()], &weight = frame[op.getWeight()];
+  int64_t heads = cotangent.size(1), tokens = cotangent.size(2), width = cotangent.size(3), shared = value.size(1);
+  FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), cotangent.size(0), tokens);
+  if (failed(lengths))
+    return failure();
+  if (shared < 1 || heads % shared != 0)
+    return op.emitOpError() << "expected a number of heads of the values that divides " << heads << ", but got " << shared;
+  Lattice lattice = latticeOf(op, tokens);
+  if (lattice.rows * lattice.columns != tokens)
+    return op.emitOpError() << "expected a grid of " << tokens << " tokens, but got " << lattice.rows << " x " << lattice.columns;
+  SmallVector<int64_t> taps{heads, width, 3};
+  if (lattice.isImage)
+    taps.push_back(3);
+  if (failed(expectShape(op, "value", value, {cotangent.size(0), shared, tokens, width})) || failed(expectShape(op, "weight", weight, taps)))
+    return failure();
+  Array ofValue(value.shape()), ofWeight(taps), ofBias({heads, width});
+  auto addRow = [&](int64_t b, int64_t h, int64_t t) {
+    for (int64_t dy = lattice.isImage ? -1 : 0; dy <= (lattice.isImage ? 1 : 0); ++dy)
+      for (int64_t dx = -1; dx <= 1; ++dx) {
+        std::optional<int64_t> token = lattice.neighbour(t, dy, dx);
+        for (int64_t c = 0; token && *token < (*lengths)[b] && c < width; ++c) {
+          SmallVector<int64_t, 4> tap{h, c};
+          if (lattice.isImage)
+            tap.push_back(dy + 1);
+          tap.push_back(dx + 1);
+          ofValue({b, h * shared / heads, *token, c}) += weight(tap) * cotangent({b, h, t, c});
+          ofWeight(tap) += cotangent({b, h, t, c}) * value({b, h * shared / heads, *token, c});
+        }
+      }
+    for (int64_t c = 0; c < width; ++c)
+      ofBias({h, c}) += cotangent({b, h, t, c});
+  };
+  for (int64_t b = 0; b < cotangent.size(0); ++b)
+    for (int64_t h = 0; h < heads; ++h)
+      for (int64_t t = 0; t < tokens; ++t)
+        addRow(b, h, t);
+  frame.set(op.getValueGradient(), std::move(ofValue));
+  frame.set(op.getWeightGradient(), std::move(ofWeight));
+  frame.set(op.getBiasGradient(), std::move(ofBias));
   return success();
 }

@@ -22,7 +22,7 @@ static int64_t headsOf(mlir::Value result, int64_t sourceHeads) {
 }
 
 /// What a map without `shift` takes: that of its side.
-static Shift shiftOf(attn::MapOp op, const HeadMap &map, const Array *shift, int64_t batch, int64_t head) {
+template <typename Op> static Shift shiftOf(Op op, const HeadMap &map, const Array *shift, int64_t batch, int64_t head) {
   if (shift)
     return {false, (*shift)({batch, head})};
   return op.getKeys() ? map.keyShift(0) : map.queryShift();
@@ -106,4 +106,84 @@ static LogicalResult evalSketch(AttnFrame &frame, attn::SketchOp op) {
   return success();
 }
 
-void attune::reference::addMapTerms(Evaluators &all) { all.add(evalMap, evalKeyMaximum, evalSketch); }
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+/// Calls `visit` with the map of each head and each token that exists: its batch entry, its head, its row, and what reaches its features.
+template <typename Op, typename Visit> static LogicalResult forEachToken(AttnFrame &frame, Op op, Visit visit) {
+  const Array &source = frame[op.getSource()], &cotangent = frame[op.getCotangent()];
+  FeatureMap map = FeatureMap::of(op.getFeatureMap());
+  std::optional<Array> parameter = frame.optional(op.getParameter()), shift = frame.optional(op.getShift());
+  std::optional<Array> position = frame.optional(op.getPosition());
+  int64_t width = source.size(3), heads = cotangent.size(1);
+  FailureOr<std::vector<int64_t>> lengths = readLengths(frame, op, op.getLengths(), source.size(0), source.size(2));
+  if (failed(lengths) || failed(check(op, map.problem(parameter ? &*parameter : nullptr, heads, width))) ||
+      failed(expectShape(op, "cotangent", cotangent, {source.size(0), heads, source.size(2), map.featuresOf(width)})) ||
+      (position && failed(expectShape(op, "position", *position, {source.size(0)}))) ||
+      (shift && failed(expectShape(op, "shift", *shift, {source.size(0), heads}))))
+    return failure();
+  std::vector<double> row(width), features(map.featuresOf(width));
+  for (int64_t h = 0; h < heads; ++h) {
+    HeadMap own(map, parameter ? &*parameter : nullptr, h, width);
+    for (int64_t b = 0; b < source.size(0); ++b)
+      for (int64_t t = 0; t < (*lengths)[b]; ++t) {
+        copyRow(source, b, h * source.size(1) / heads, t, row.data());
+        copyRow(cotangent, b, h, t, features.data());
+        int64_t place = (position ? static_cast<int64_t>((*position)({b})) : 0) + t;
+        Shift ownShift = shiftOf(op, own, shift ? &*shift : nullptr, b, h);
+        visit(b, h, t, [&](double *tokens, double *parameterGradient) {
+          own.pullBack(row.data(), place, ownShift, features.data(), tokens, parameterGradient);
+        });
+      }
+  }
+  return success();
+}
+
+static LogicalResult evalMapGradient(AttnFrame &frame, attn::MapGradientOp op) {
+  const Array &source = frame[op.getSource()], &cotangent = frame[op.getCotangent()];
+  Array result({source.size(0), cotangent.size(1), source.size(2), source.size(3)});
+  if (failed(forEachToken(frame, op, [&](int64_t b, int64_t h, int64_t t, auto pullBack) { pullBack(result.at({b, h, t, 0}), nullptr); })))
+    return failure();
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+static LogicalResult evalMapParameterGradient(AttnFrame &frame, attn::MapParameterGradientOp op) {
+  Array result(frame[op.getParameter()].shape());
+  std::vector<double> tokens(frame[op.getSource()].size(3)); // which nobody reads
+  int64_t rows = result.size(0), rowSize = rows == 0 ? 0 : result.count() / rows;
+  auto add = [&](int64_t, int64_t h, int64_t, auto pullBack) { pullBack(tokens.data(), &result.element(rows == 1 ? 0 : h * rowSize)); };
+  if (failed(forEachToken(frame, op, add)))
+    return failure();
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+static LogicalResult evalSketchGradient(AttnFrame &frame, attn::SketchGradientOp op) {
+  const Array &source = frame[op.getSource()], &cotangent = frame[op.getCotangent()];
+  std::vector<Array> signs = arraysOf(frame, op.getSigns()), indices = arraysOf(frame, op.getIndices());
+  auto size = static_cast<int64_t>(op.getSize());
+  int64_t heads = cotangent.size(1), width = source.size(3);
+  if (failed(check(op, sketchProblem(signs, indices, heads, width, size))) ||
+      failed(expectShape(op, "cotangent", cotangent, {source.size(0), heads, source.size(2), size})))
+    return failure();
+  Array result({source.size(0), heads, source.size(2), width});
+  std::vector<double> row(width), entries(size);
+  for (int64_t h = 0; h < heads; ++h) {
+    Sketch sketch(signs, indices, h, size);
+    for (int64_t b = 0; b < source.size(0); ++b)
+      for (int64_t t = 0; t < source.size(2); ++t) {
+        copyRow(source, b, h * source.size(1) / heads, t, row.data());
+        copyRow(cotangent, b, h, t, entries.data());
+        std::vector<double> tokens = sketch.pullBack(row.data(), width, op.getScale().convertToDouble(), entries);
+        std::copy(tokens.begin(), tokens.end(), result.at({b, h, t, 0}));
+      }
+  }
+  frame.set(op.getResult(), std::move(result));
+  return success();
+}
+
+void attune::reference::addMapTerms(Evaluators &all) {
+  all.add(evalMap, evalKeyMaximum, evalSketch, evalMapGradient, evalMapParameterGradient, evalSketchGradient);
+}

@@ -75,27 +75,78 @@ std::vector<double> Sketch::Transform::operator()(llvm::ArrayRef<double> x) cons
   return chosen;
 }
 
-std::vector<double> Sketch::operator()(const double *x, int64_t width, double scale) const {
+std::vector<double> Sketch::Transform::transposed(llvm::ArrayRef<double> y, int64_t width) const {
+  std::vector<double> padded(signs.size(), 0.0);
+  for (auto [index, entry] : llvm::zip_equal(indices, y))
+    padded[index] += entry;
+  transformHadamard(padded);
+  padded.resize(width);
+  for (auto [i, entry] : llvm::enumerate(padded))
+    entry *= signs[i];
+  return padded;
+}
+
+std::vector<Sketch::Level> Sketch::levelsOf(const double *x, int64_t width, std::vector<std::vector<double>> *sides) const {
   double root = std::sqrt(static_cast<double>(size));
   size_t leaves = leavesOf(transforms.size()), next = leaves;
-  std::vector<std::vector<double>> level;
+  std::vector<Level> levels(1);
   for (size_t i = 0; i < leaves; ++i) {
-    level.push_back(transforms[i]({x, static_cast<size_t>(width)}));
-    for (double &entry : level.back())
+    levels.back().push_back(transforms[i]({x, static_cast<size_t>(width)}));
+    for (double &entry : levels.back().back())
       entry /= root;
   }
-  while (level.size() > 1) {
-    std::vector<std::vector<double>> above;
-    for (size_t i = 0; i < level.size(); i += 2, next += 2) {
-      std::vector<double> a = transforms[next](level[i]), b = transforms[next + 1](level[i + 1]);
+  while (levels.back().size() > 1) {
+    Level above;
+    for (size_t i = 0; i < levels.back().size(); i += 2, next += 2) {
+      std::vector<double> a = transforms[next](levels.back()[i]), b = transforms[next + 1](levels.back()[i + 1]), node;
       for (auto [left, right] : llvm::zip_equal(a, b))
-        left = left * right / root;
-      above.push_back(std::move(a));
+        node.push_back(left * right / root);
+      above.push_back(std::move(node));
+      if (sides)
+        sides->push_back(std::move(a)), sides->push_back(std::move(b));
     }
-    level = std::move(above);
+    levels.push_back(std::move(above));
   }
+  return levels;
+}
+
+std::vector<double> Sketch::operator()(const double *x, int64_t width, double scale) const {
+  std::vector<double> result = std::move(levelsOf(x, width, nullptr).back().front());
   // Not the token is scaled: of rounded entries a sum that is 0 would be noise, and a sketch of noise weighs as any.
-  for (double &entry : level.front())
+  for (double &entry : result)
+    entry *= std::pow(scale, static_cast<double>(leavesOf(transforms.size())));
+  return result;
+}
+
+/// ȳ ⊙ x / root; 0 where ȳ is.
+static std::vector<double> throughNode(llvm::ArrayRef<double> cotangent, llvm::ArrayRef<double> other, double root) {
+  std::vector<double> result;
+  for (auto [entry, factor] : llvm::zip_equal(cotangent, other))
+    result.push_back(entry == 0 ? 0 : entry * factor / root);
+  return result;
+}
+
+std::vector<double> Sketch::pullBack(const double *x, int64_t width, double scale, llvm::ArrayRef<double> cotangent) const {
+  double root = std::sqrt(static_cast<double>(size));
+  size_t leaves = leavesOf(transforms.size());
+  std::vector<std::vector<double>> sides;
+  std::vector<Level> levels = levelsOf(x, width, &sides);
+  Level reaching{cotangent.vec()};
+  for (double &entry : reaching.front())
     entry *= std::pow(scale, static_cast<double>(leaves));
-  return level.front();
+  // Nodes count level by level from the leaves: the last ones are the root's.
+  for (size_t end = sides.size(); reaching.size() < leaves;) {
+    size_t first = end - 2 * reaching.size();
+    Level below;
+    for (size_t node = 0; node < reaching.size(); ++node) {
+      size_t a = first + 2 * node, b = a + 1;
+      below.push_back(transforms[leaves + a].transposed(throughNode(reaching[node], sides[b], root), size));
+      below.push_back(transforms[leaves + b].transposed(throughNode(reaching[node], sides[a], root), size));
+    }
+    reaching = std::move(below), end = first;
+  }
+  std::vector<double> result(width);
+  for (size_t leaf = 0; leaf < leaves; ++leaf)
+    addScaled(1 / root, transforms[leaf].transposed(reaching[leaf], width).data(), width, result.data());
+  return result;
 }

@@ -106,7 +106,7 @@ def Attn_EvaOp : Attn_Op<"eva", [
 // Terms
 //===----------------------------------------------------------------------===//
 
-def Attn_PoolOp : Attn_Op<"pool"> {
+def Attn_PoolOp : Attn_Op<"pool", [Attn_Differentiable]> {
   let summary = "The mean of equal runs of tokens";
   let description = [{
         result[b, h, c, :] = mean of source[b, h, t, :] over c·n/count ≤ t < (c+1)·n/count
@@ -124,7 +124,7 @@ def Attn_PoolOp : Attn_Op<"pool"> {
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 
-def Attn_SequenceSoftmaxOp : Attn_Op<"sequence_softmax"> {
+def Attn_SequenceSoftmaxOp : Attn_Op<"sequence_softmax", [Attn_Differentiable]> {
   let summary = "Softmax over the sequence, feature by feature";
   let description = [{
         result[b, g, j, f] = e^{source[b, g, j, f]} / Σ_{t < lengths[b]} e^{source[b, g, t, f]},   0 for j ≥ lengths[b]
@@ -145,7 +145,7 @@ def Attn_SequenceSoftmaxOp : Attn_Op<"sequence_softmax"> {
   }];
 }
 
-def Attn_EvaSummariesOp : Attn_Op<"eva_summaries"> {
+def Attn_EvaSummariesOp : Attn_Op<"eva_summaries", [Attn_Differentiable]> {
   let summary = "EVA's summaries of chunks: mean key, weighted value, log weight";
   let description = [{
     For every chunk c, and with `local` for every chunk and every local block l that it meets in part,
@@ -174,7 +174,7 @@ def Attn_EvaSummariesOp : Attn_Op<"eva_summaries"> {
   }];
 }
 
-def Attn_EvaMixOp : Attn_Op<"eva_mix"> {
+def Attn_EvaMixOp : Attn_Op<"eva_mix", [Attn_Differentiable]> {
   let summary = "EVA's joint softmax over local keys and chunks";
   let description = [{
     The output of `attn.eva` from the results of `attn.eva_summaries` on the same q, k, v and attributes. With

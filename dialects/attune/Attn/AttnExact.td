@@ -10,7 +10,7 @@
 
 include "attune/Attn/AttnBase.td"
 
-def Attn_SoftmaxOp : Attn_ExecutableOp<"softmax", ["split = true"], [AttrSizedOperandSegments,
+def Attn_SoftmaxOp : Attn_ExecutableOp<"softmax", ["split = true"], [Attn_Differentiable, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<Attn_MechanismInterface>,
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Exact softmax attention";

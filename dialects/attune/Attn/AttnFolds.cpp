@@ -173,3 +173,19 @@ OpFoldResult NormalizeOp::fold(FoldAdaptor) {
     return getNumerator();
   return {};
 }
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ScaleOp::fold(FoldAdaptor) {
+  if (getFactor().convertToDouble() == 1 && getSource().getType() == getResult().getType())
+    return getSource();
+  return {};
+}
+
+OpFoldResult SumHeadsOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getResult().getType()) // no head is shared
+    return getSource();
+  return {};
+}

@@ -21,6 +21,22 @@ def Attn_MechanismInterface : OpInterface<"MechanismOpInterface"> {
   ];
 }
 
+def Attn_DifferentiableInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::attune::attn";
+  let description = [{
+    An op that knows its vector-Jacobian product. With a cotangent ȳ of each result, tensors of its sizes in f32, the cotangent of an operand x
+    is x̄ = (∂y/∂x)ᵀ ȳ. Shifts, rescalings, lengths, positions and indices are constants of the function and have none.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Builds the cotangents of the operands at the builder, one an operand in their order: null where an operand is a constant. Those of the
+      results are given in their order; at least one is not null, which is 0.
+    }], "::llvm::SmallVector<::mlir::Value>", "buildGradients", (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$cotangents)>
+  ];
+}
+
+def Attn_Differentiable : DeclareOpInterfaceMethods<Attn_DifferentiableInterface>;
+
 def Attn_UsefulOperationsInterface : OpInterface<"UsefulOperationsOpInterface"> {
   let cppNamespace = "::attune::attn";
   let description = [{

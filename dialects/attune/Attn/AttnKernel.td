@@ -99,7 +99,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [AttrSizedOperandSegments, AttrSizedResult
 // Terms
 //===----------------------------------------------------------------------===//
 
-def Attn_MapOp : Attn_ExecutableOp<"map", ["values = materialized"], [AttrSizedOperandSegments]> {
+def Attn_MapOp : Attn_ExecutableOp<"map", ["values = materialized"], [Attn_Differentiable, AttrSizedOperandSegments]> {
   let summary = "A feature map of every token";
   let description = [{
         result[b, h, t, :] = φ(source[b, h, t, :]),   and 0 for t ≥ lengths[b]
@@ -136,7 +136,7 @@ def Attn_MapOp : Attn_ExecutableOp<"map", ["values = materialized"], [AttrSizedO
   let hasVerifier = 1;
 }
 
-def Attn_KeyMaximumOp : Attn_Op<"key_maximum"> {
+def Attn_KeyMaximumOp : Attn_Op<"key_maximum", [Attn_Differentiable]> {
   let summary = "The largest exponent of FAVOR over features and existing keys";
   let description = [{
         result[b, h] = max_{t < lengths[b], f} L_f(key[b, g, t, :])          L without −|x'|²/2 for `projection`
@@ -162,7 +162,7 @@ def Attn_KeyMaximumOp : Attn_Op<"key_maximum"> {
   }];
 }
 
-def Attn_ContractOp : Attn_Op<"contract"> {
+def Attn_ContractOp : Attn_Op<"contract", [Attn_Differentiable]> {
   let summary = "A contraction whose dimensions have named roles";
   let description = [{
     Sums the product of the operands over the roles that the result lacks:
@@ -190,7 +190,7 @@ def Attn_ContractOp : Attn_Op<"contract"> {
   let hasVerifier = 1;
 }
 
-def Attn_VisibleOp : Attn_Op<"visible", [AllTypesMatch<["weights", "result"]>]> {
+def Attn_VisibleOp : Attn_Op<"visible", [Attn_Differentiable, AllTypesMatch<["weights", "result"]>]> {
   let summary = "Clear the weights of pairs that do not see each other";
   let description = [{
         result[b, h, i, j] = weights[b, h, i, j] if query i sees key j, else 0
@@ -213,7 +213,7 @@ def Attn_VisibleOp : Attn_Op<"visible", [AllTypesMatch<["weights", "result"]>]> 
   let hasVerifier = 1;
 }
 
-def Attn_DecayOp : Attn_Op<"decay", [AllTypesMatch<["weights", "result"]>]> {
+def Attn_DecayOp : Attn_Op<"decay", [Attn_Differentiable, AllTypesMatch<["weights", "result"]>]> {
   let summary = "Weights of causal pairs that decay with the keys between them";
   let description = [{
         result[b, h, i, j] = weights[b, h, i, j] · e^{Σ_{t existing, j < t ≤ i} g_t}
@@ -235,7 +235,7 @@ def Attn_DecayOp : Attn_Op<"decay", [AllTypesMatch<["weights", "result"]>]> {
   let hasVerifier = 1;
 }
 
-def Attn_GateOp : Attn_Op<"gate"> {
+def Attn_GateOp : Attn_Op<"gate", [Attn_Differentiable]> {
   let summary = "Tokens times a number of each, or of each of their entries";
   let description = [{
         result[b, h, t, c] = gate[b, h, t] · source[b, h, t, c]     or gate[b, h, t, c] · source[b, h, t, c]
@@ -255,7 +255,7 @@ def Attn_GateOp : Attn_Op<"gate"> {
   let hasVerifier = 1;
 }
 
-def Attn_RowSumOp : Attn_Op<"row_sum"> {
+def Attn_RowSumOp : Attn_Op<"row_sum", [Attn_Differentiable]> {
   let summary = "The sum of each row of weights";
   let description = [{
         result[b, h, i] = Σ_j weights[b, h, i, j]
@@ -272,7 +272,7 @@ def Attn_RowSumOp : Attn_Op<"row_sum"> {
   let hasVerifier = 1;
 }
 
-def Attn_StateOp : Attn_Op<"state"> {
+def Attn_StateOp : Attn_Op<"state", [Attn_Differentiable]> {
   let summary = "The state of kernel attention: φ(K)ᵀ [V 1]";
   let description = [{
         state[b, h, f, v] = Σ_j features[b, h, j, f] · value[b, g, j, v],     sum[b, h, f] = Σ_j features[b, h, j, f]
@@ -297,7 +297,7 @@ def Attn_StateOp : Attn_Op<"state"> {
   let hasVerifier = 1;
 }
 
-def Attn_StateMergeOp : Attn_Op<"state_merge", [AllTypesMatch<["first_state", "second_state", "state"]>,
+def Attn_StateMergeOp : Attn_Op<"state_merge", [Attn_Differentiable, AllTypesMatch<["first_state", "second_state", "state"]>,
     AllTypesMatch<["first_sum", "second_sum", "sum"]>]> {
   let summary = "Merge the states of two pieces of a sequence";
   let description = [{
@@ -315,7 +315,7 @@ def Attn_StateMergeOp : Attn_Op<"state_merge", [AllTypesMatch<["first_state", "s
   }];
 }
 
-def Attn_ReadoutOp : Attn_ExecutableOp<"readout", ["values = fused", "ending = last_block"]> {
+def Attn_ReadoutOp : Attn_ExecutableOp<"readout", ["values = fused", "ending = last_block"], [Attn_Differentiable]> {
   let summary = "Numerator and denominator of kernel attention from a state";
   let description = [{
         numerator[b, h, i, :] = features[b, h, i, :] · state[b, g, :, :],   denominator[b, h, i] = ⟨features[b, h, i, :], sum[b, g, :]⟩
@@ -340,7 +340,7 @@ def Attn_ReadoutOp : Attn_ExecutableOp<"readout", ["values = fused", "ending = l
   let hasVerifier = 1;
 }
 
-def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", "grouped = true"], [AttrSizedOperandSegments]> {
+def Attn_CausalReadoutOp : Attn_ExecutableOp<"causal_readout", ["split = true", "grouped = true"], [Attn_Differentiable, AttrSizedOperandSegments]> {
   let summary = "Causal kernel attention from features: every query reads the state before and at its own token";
   let description = [{
         numerator_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ v_j + a_iᵀ S₀,   denominator_i = Σ_{j ≤ i} ⟨a_i, b_j⟩ + ⟨a_i, z₀⟩
@@ -402,7 +402,7 @@ def Attn_AdvanceOp : Attn_Op<"advance", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Attn_NormalizeOp : Attn_Op<"normalize"> {
+def Attn_NormalizeOp : Attn_Op<"normalize", [Attn_Differentiable]> {
   let summary = "Divide by the guarded denominator";
   let description = [{
         o_i = numerator_i / max(denominator_i + bias, floor),   0 where that denominator is exactly 0

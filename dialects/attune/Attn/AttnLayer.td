@@ -10,7 +10,7 @@
 
 include "attune/Attn/AttnBase.td"
 
-def Attn_ProjectOp : Attn_ExecutableOp<"project", ["form = folded", "values = fused"], [
+def Attn_ProjectOp : Attn_ExecutableOp<"project", ["form = folded", "values = fused"], [Attn_Differentiable, 
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Project a sequence to heads";
   let description = [{
@@ -35,7 +35,7 @@ def Attn_ProjectOp : Attn_ExecutableOp<"project", ["form = folded", "values = fu
   }];
 }
 
-def Attn_ProjectOutputOp : Attn_ExecutableOp<"project_output", ["values = fused"], [
+def Attn_ProjectOutputOp : Attn_ExecutableOp<"project_output", ["values = fused"], [Attn_Differentiable, 
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>]> {
   let summary = "Merge heads and project to the width of the model";
   let description = [{
@@ -56,7 +56,7 @@ def Attn_ProjectOutputOp : Attn_ExecutableOp<"project_output", ["values = fused"
   }];
 }
 
-def Attn_RopeOp : Attn_Op<"rope", [Attn_UsefulOperationsInterface, AllShapesMatch<["source", "result"]>]> {
+def Attn_RopeOp : Attn_Op<"rope", [Attn_Differentiable, Attn_UsefulOperationsInterface, AllShapesMatch<["source", "result"]>]> {
   let summary = "Rotary position embedding";
   let description = [{
     Rotates the pairs (2i, 2i + 1) of each token, or (i, i + d/2) with `half`, by position · base^{−2i/d}
@@ -78,7 +78,7 @@ def Attn_RopeOp : Attn_Op<"rope", [Attn_UsefulOperationsInterface, AllShapesMatc
   }];
 }
 
-def Attn_QkNormOp : Attn_Op<"qk_norm", [Attn_UsefulOperationsInterface, AllShapesMatch<["source", "result"]>]> {
+def Attn_QkNormOp : Attn_Op<"qk_norm", [Attn_Differentiable, Attn_UsefulOperationsInterface, AllShapesMatch<["source", "result"]>]> {
   let summary = "Normalisation of each token of each head, without gain";
   let description = [{
         result = (x − mean(x)) / sqrt(mean((x − mean(x))²) + epsilon)     over the width
@@ -99,7 +99,7 @@ def Attn_QkNormOp : Attn_Op<"qk_norm", [Attn_UsefulOperationsInterface, AllShape
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 
-def Attn_CompressOp : Attn_ExecutableOp<"compress", ["form = compress_first"], [
+def Attn_CompressOp : Attn_ExecutableOp<"compress", ["form = compress_first"], [Attn_Differentiable, 
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds", "compression"]>]> {
   let summary = "Compress a sequence to slots: E·X";
   let description = [{
@@ -125,7 +125,7 @@ def Attn_CompressOp : Attn_ExecutableOp<"compress", ["form = compress_first"], [
   }];
 }
 
-def Attn_LepeOp : Attn_Op<"lepe", [AttrSizedOperandSegments,
+def Attn_LepeOp : Attn_Op<"lepe", [Attn_Differentiable, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<Attn_UsefulOperationsInterface, ["multiplyAdds"]>, AllShapesMatch<["source", "result"]>]> {
   let summary = "Locally enhanced positional encoding: a depthwise convolution of the values, added to the output";
   let description = [{
@@ -154,7 +154,7 @@ def Attn_LepeOp : Attn_Op<"lepe", [AttrSizedOperandSegments,
   }];
 }
 
-def Attn_TakeHeadsOp : Attn_Op<"take_heads", [Attn_UsefulOperationsInterface]> {
+def Attn_TakeHeadsOp : Attn_Op<"take_heads", [Attn_Differentiable, Attn_UsefulOperationsInterface]> {
   let summary = "Some consecutive heads";
   let description = [{
         result[b, h, t, c] = source[b, first + h, t, c]
@@ -173,7 +173,7 @@ def Attn_TakeHeadsOp : Attn_Op<"take_heads", [Attn_UsefulOperationsInterface]> {
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 
-def Attn_RepeatHeadsOp : Attn_Op<"repeat_heads", [Attn_UsefulOperationsInterface]> {
+def Attn_RepeatHeadsOp : Attn_Op<"repeat_heads", [Attn_Differentiable, Attn_UsefulOperationsInterface]> {
   let summary = "Each head several times";
   let description = [{
         result[b, h, t, c] = source[b, ⌊h·G/H⌋, t, c]     of G heads of the source and H of the result
@@ -192,7 +192,7 @@ def Attn_RepeatHeadsOp : Attn_Op<"repeat_heads", [Attn_UsefulOperationsInterface
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
 
-def Attn_ConcatHeadsOp : Attn_ExecutableOp<"concat_heads", ["launch = co_launched"], [Attn_UsefulOperationsInterface]> {
+def Attn_ConcatHeadsOp : Attn_ExecutableOp<"concat_heads", ["launch = co_launched"], [Attn_Differentiable, Attn_UsefulOperationsInterface]> {
   let summary = "The heads of several parts, one after another";
   let description = [{
         result[b, h, t, c] = part[b, h − first, t, c]     for the part with first ≤ h < first + its heads

@@ -106,7 +106,7 @@ def Attn_PolysketchOp : Attn_ExecutableOp<"polysketch", ["form = state", "form =
 // Terms
 //===----------------------------------------------------------------------===//
 
-def Attn_SketchOp : Attn_Op<"sketch", [AttrSizedOperandSegments]> {
+def Attn_SketchOp : Attn_Op<"sketch", [Attn_Differentiable, AttrSizedOperandSegments]> {
   let summary = "A sketch of every token: the tree of TensorSRHTs";
   let description = [{
         leaf_i = r^{-1/2} (x D_i H)[index_i],   node_j = r^{-1/2} (a D_a H)[index_a] ⊙ (b D_b H)[index_b],   S(scale · x) = the root
@@ -137,7 +137,7 @@ def Attn_SketchOp : Attn_Op<"sketch", [AttrSizedOperandSegments]> {
   }];
 }
 
-def Attn_PowerOp : Attn_Op<"power", [AllTypesMatch<["weights", "result"]>]> {
+def Attn_PowerOp : Attn_Op<"power", [Attn_Differentiable, AllTypesMatch<["weights", "result"]>]> {
   let summary = "A power of weights";
   let description = [{
         result = (scale · weights)^degree     entrywise
@@ -156,7 +156,7 @@ def Attn_PowerOp : Attn_Op<"power", [AllTypesMatch<["weights", "result"]>]> {
   let assemblyFormat = "$weights attr-dict `:` type($weights)";
 }
 
-def Attn_DiagonalBlocksOp : Attn_Op<"diagonal_blocks", [AllTypesMatch<["inside", "outside", "result"]>]> {
+def Attn_DiagonalBlocksOp : Attn_Op<"diagonal_blocks", [Attn_Differentiable, AllTypesMatch<["inside", "outside", "result"]>]> {
   let summary = "Weights inside the diagonal blocks from one tensor, outside from another";
   let description = [{
         result[b, h, i, j] = inside[b, h, i, j] if ⌊i / block⌋ = ⌊j / block⌋, else outside[b, h, i, j]

@@ -128,3 +128,44 @@ LogicalResult EvaMixOp::verify() {
     return emitOpError() << "expected a local with exclude_local";
   return checkSummaries(*this, getExcludeLocal()); // A38
 }
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+/// Of q, k and v with a row for each query head.
+template <typename Eva> static LogicalResult checkTokenGradients(Eva op) {
+  ArrayRef<int64_t> q = shapeOf(op.getQuery()), k = shapeOf(op.getKey()), v = shapeOf(op.getValue());
+  if (failed(checkShape(op, "query gradient", op.getQueryGradient().getType(), q)) ||
+      failed(checkShape(op, "key gradient", op.getKeyGradient().getType(), {k[0], q[1], k[2], k[3]})))
+    return failure();
+  return checkShape(op, "value gradient", op.getValueGradient().getType(), {v[0], q[1], v[2], v[3]});
+}
+
+LogicalResult EvaMixGradientOp::verify() {
+  ArrayRef<int64_t> q = shapeOf(getQuery()), v = shapeOf(getValue());
+  if (failed(checkTokens(*this, getQuery(), getKey(), getValue())) || failed(checkLengths(*this, getLengths(), q[0])) ||
+      failed(checkPositive(*this, "scale", getScale())) ||             // A1, A3, A4
+      failed(checkChunks(*this)) || failed(checkCausalEva(*this)))     // A36, A37
+    return failure();
+  if (getExcludeLocal() && !getLocal()) // A39
+    return emitOpError() << "expected a local with exclude_local";
+  if (failed(checkSummaries(*this, getExcludeLocal())) || // A38
+      failed(checkShape(*this, "cotangent", getCotangent().getType(), {q[0], q[1], q[2], v[3]})) || // A92
+      failed(checkTokenGradients(*this)) ||
+      failed(checkShape(*this, "mean gradient", getMeanGradient().getType(), shapeOf(getMean()))))
+    return failure();
+  return checkShape(*this, "summary gradient", getSummaryGradient().getType(), shapeOf(getSummary())); // A92
+}
+
+LogicalResult EvaSummariesGradientOp::verify() {
+  ArrayRef<int64_t> q = shapeOf(getQuery()), v = shapeOf(getValue()), mean = shapeOf(getMean());
+  if (failed(checkTokens(*this, getQuery(), getKey(), getValue())) || failed(checkLengths(*this, getLengths(), q[0])) ||
+      failed(checkPositive(*this, "scale", getScale())) ||                       // A1, A3, A4
+      failed(checkChunks(*this)) || failed(checkMuWeight(*this, getMuWeight()))) // A36
+    return failure();
+  if (failed(checkShape(*this, "mean", getMean().getType(), {q[0], q[1], mean[2], q[3]})) ||
+      failed(checkShape(*this, "summary", getSummary().getType(), {q[0], q[1], mean[2], v[3]}))) // A93
+    return failure();
+  return checkTokenGradients(*this); // A93
+}

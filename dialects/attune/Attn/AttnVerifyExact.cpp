@@ -53,3 +53,13 @@ LogicalResult SoftmaxFinishOp::verify() {
     return failure();
   return checkShape(*this, "output", getOutput().getType(), acc); // A8
 }
+
+LogicalResult SoftmaxWeightsOp::verify() {
+  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey());
+  if (failed(checkTokens(*this, getQuery(), getKey(), getKey())) || failed(checkLengths(*this, getLengths(), q[0])) || // A1, A3
+      failed(checkLogits(*this)))                                                                // A4, A20, A62 … A64
+    return failure();
+  if (failed(checkShape(*this, "lse", getLse().getType(), {q[0], q[1], q[2]}))) // A85
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), {q[0], q[1], q[2], k[2]}); // A85
+}

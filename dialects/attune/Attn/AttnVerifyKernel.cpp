@@ -140,25 +140,43 @@ static LogicalResult checkMapParameter(Operation *op, FeatureMapAttr map, Value 
   return parameter ? checkHeads(op, mappedHeads(source[1], parameter), source[1]) : success();
 }
 
-LogicalResult MapOp::verify() {
-  ArrayRef<int64_t> x = shapeOf(getSource());
-  FeatureMapAttr map = getFeatureMap();
-  if (failed(checkLengths(*this, getLengths(), x[0])) ||          // A3
-      failed(checkMapParameter(*this, map, getParameter(), x)) || // A21
-      failed(checkPlaces(*this, map, x[2])))                      // A25
+/// What a map and its gradients read; `features` is what it has made, or the cotangent of that.
+template <typename Op> static LogicalResult checkMap(Op op, Value features, StringRef what) {
+  ArrayRef<int64_t> x = shapeOf(op.getSource());
+  FeatureMapAttr map = op.getFeatureMap();
+  if (failed(checkLengths(op, op.getLengths(), x[0])) ||          // A3
+      failed(checkMapParameter(op, map, op.getParameter(), x)) || // A21
+      failed(checkPlaces(op, map, x[2])))                         // A25
     return failure();
-  if (getPosition() && map.getKind() != FeatureKind::Cosformer) // A67
-    return emitOpError() << "expected cosformer with a position, but got " << stringifyFeatureKind(map.getKind());
-  if (getPosition() && failed(checkShape(*this, "position", getPosition().getType(), {x[0]}))) // A67
+  if (op.getPosition() && map.getKind() != FeatureKind::Cosformer) // A67
+    return op.emitOpError() << "expected cosformer with a position, but got " << stringifyFeatureKind(map.getKind());
+  if (op.getPosition() && failed(checkShape(op, "position", op.getPosition().getType(), {x[0]}))) // A67
     return failure();
-  int64_t heads = mappedHeads(x[1], getParameter());
-  bool shifted = getKeys() && map.hasMaximumOverKeys();
-  if (shifted != static_cast<bool>(getShift())) // A26
-    return emitOpError() << "expected " << (shifted ? "a shift" : "no shift") << " (only keys of favor with the "
-                         << "stabilizers max and projection have one)";
-  if (getShift() && failed(checkShape(*this, "shift", getShift().getType(), {x[0], heads}))) // A26
+  int64_t heads = mappedHeads(x[1], op.getParameter());
+  bool shifted = op.getKeys() && map.hasMaximumOverKeys();
+  if (shifted != static_cast<bool>(op.getShift())) // A26
+    return op.emitOpError() << "expected " << (shifted ? "a shift" : "no shift") << " (only keys of favor with the "
+                            << "stabilizers max and projection have one)";
+  if (op.getShift() && failed(checkShape(op, "shift", op.getShift().getType(), {x[0], heads}))) // A26
     return failure();
-  return checkShape(*this, "result", getResult().getType(), {x[0], heads, x[2], map.getFeatures(x[3])}); // A12
+  return checkShape(op, what, features.getType(), {x[0], heads, x[2], map.getFeatures(x[3])}); // A12
+}
+
+LogicalResult MapOp::verify() { return checkMap(*this, getResult(), "result"); }
+
+LogicalResult MapGradientOp::verify() {
+  ArrayRef<int64_t> c = shapeOf(getCotangent());
+  if (failed(checkRank(*this, "cotangent", getCotangent(), 4)) || failed(checkMap(*this, getCotangent(), "cotangent")))
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), {c[0], c[1], c[2], shapeOf(getSource())[3]}); // A88
+}
+
+LogicalResult MapParameterGradientOp::verify() {
+  if (failed(checkMap(*this, getCotangent(), "cotangent")))
+    return failure();
+  if (!getParameter()) // A89
+    return emitOpError() << "expected a map with a parameter, but got " << stringifyFeatureKind(getFeatureMap().getKind());
+  return checkShape(*this, "result", getResult().getType(), shapeOf(getParameter())); // A89
 }
 
 LogicalResult KeyMaximumOp::verify() {

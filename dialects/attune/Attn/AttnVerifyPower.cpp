@@ -141,21 +141,31 @@ LogicalResult PolysketchOp::verify() {
   return success();
 }
 
-LogicalResult SketchOp::verify() {
-  ArrayRef<int64_t> x = shapeOf(getSource());
-  auto count = static_cast<int64_t>(getSigns().size()), size = static_cast<int64_t>(getSize());
+/// A sketch and its gradient: A4, A29, A30. `sketched` has a row for each of the signs' heads.
+template <typename Op> static LogicalResult checkSketch(Op op, Value sketched, StringRef what) {
+  ArrayRef<int64_t> x = shapeOf(op.getSource());
+  auto count = static_cast<int64_t>(op.getSigns().size()), size = static_cast<int64_t>(op.getSize());
   int64_t leaves = (count + 2) / 3;
-  if (failed(checkPositive(*this, "scale", getScale()))) // A4
+  if (failed(checkPositive(op, "scale", op.getScale()))) // A4
     return failure();
   if (3 * leaves - 2 != count || !isPowerOf2(leaves)) // A29, A30
-    return emitOpError() << "expected 1, 4, 10, 22, ... signs (of 1, 2, 4, 8, ... leaves), but got " << count;
-  if (failed(checkRank(*this, "signs", getSigns().front(), 2)))
+    return op.emitOpError() << "expected 1, 4, 10, 22, ... signs (of 1, 2, 4, 8, ... leaves), but got " << count;
+  if (failed(checkRank(op, "signs", op.getSigns().front(), 2)))
     return failure();
-  int64_t heads = shapeOf(getSigns().front())[0];
-  if (failed(SketchParameters{*this, getSigns(), getIndices(), leaves, heads, x[3], size}.check()) ||
-      failed(checkHeads(*this, heads, x[1])))
+  int64_t heads = shapeOf(op.getSigns().front())[0];
+  if (failed(SketchParameters{op, op.getSigns(), op.getIndices(), leaves, heads, x[3], size}.check()) ||
+      failed(checkHeads(op, heads, x[1])))
     return failure();
-  return checkShape(*this, "result", getResult().getType(), {x[0], heads, x[2], size}); // A30
+  return checkShape(op, what, sketched.getType(), {x[0], heads, x[2], size}); // A30
+}
+
+LogicalResult SketchOp::verify() { return checkSketch(*this, getResult(), "result"); }
+
+LogicalResult SketchGradientOp::verify() { // A91
+  ArrayRef<int64_t> c = shapeOf(getCotangent());
+  if (failed(checkSketch(*this, getCotangent(), "cotangent")))
+    return failure();
+  return checkShape(*this, "result", getResult().getType(), {c[0], c[1], c[2], shapeOf(getSource())[3]});
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,4 +184,10 @@ LogicalResult DiagonalBlocksOp::verify() {
   if (block < 1) // A33
     return emitOpError() << "expected a block of at least 1, but got " << block;
   return success();
+}
+
+LogicalResult OnlyBlocksOp::verify() {
+  if (getBlock() >= 1) // A33
+    return success();
+  return emitOpError() << "expected a block of at least one token, but got " << getBlock();
 }

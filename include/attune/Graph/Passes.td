@@ -64,6 +64,44 @@ def SelectRewrites : Pass<"attn-select-rewrites", "::mlir::ModuleOp"> {
   let dependentDialects = ["::attune::attn::AttnDialect", "::attune::tile::TileDialect", "::mlir::func::FuncDialect"];
 }
 
+def Differentiate : Pass<"attn-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Build the gradients of functions that ask for them";
+  let description = [{
+    For each function with the attribute `attn.gradients`, a list of names of its arguments, builds @name_backward: its arguments are those of
+    the function and then a cotangent `grad_<output>` of each floating output in its type; its results are the gradients `grad_<name>` of the
+    named arguments, in the order of that list: of inputs in their type, of parameters in f32. What the forward pass computes is computed
+    again, as its terms; a term gives its vector-Jacobian product by `DifferentiableOpInterface` (attn.softmax as a whole, from the logarithms
+    of its sums). Nothing of the result knows that it is a gradient: laws, prices and kernels take it as any other function.
+
+    ```mlir
+    func.func @f(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16xf32> {attn.name = "k"}, %v: tensor<1x2x8x16xf32> {attn.name = "v"})
+        -> (tensor<1x2x8x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["v"]} {
+      %o = attn.softmax %q, %k, %v {scale = 1.000000e+00 : f64}
+          : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
+      return %o : tensor<1x2x8x16xf32>
+    }
+    ```
+
+    becomes, beside @f,
+
+    ```mlir
+    func.func @f_backward(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16xf32> {attn.name = "k"},
+                          %v: tensor<1x2x8x16xf32> {attn.name = "v"}, %c: tensor<1x2x8x16xf32> {attn.name = "grad_o"})
+        -> (tensor<1x2x8x16xf32> {attn.name = "grad_v"}) {
+      %o, %lse = attn.softmax %q, %k, %v {scale = 1.000000e+00 : f64}
+          : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>, lse tensor<1x2x8xf32>
+      %p = attn.softmax_weights %q, %k lse(%lse : tensor<1x2x8xf32>) {scale = 1.000000e+00 : f64}
+          : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x8xf32>
+      %g = attn.contract %p[batch, head, query, key], %c[batch, head, query, value] -> [batch, head, key, value]
+          : tensor<1x2x8x8xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
+      return %g : tensor<1x2x8x16xf32>
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numFunctions", "functions-differentiated", "Number of functions whose gradients were built">];
+  let dependentDialects = ["::attune::attn::AttnDialect", "::mlir::func::FuncDialect"];
+}
+
 def CanonicalLaws : Pass<"attn-canonical-laws", "::mlir::func::FuncOp"> {
   let summary = "Drop what cancels and compute what is equal once";
   let description = [{

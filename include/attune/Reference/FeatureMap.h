@@ -60,6 +60,10 @@ public:
   /// largest L_f.
   double exponents(const double *x, double *exponent) const;
 
+  /// Adds to `tokens` [d] what reaches the token whose features have this cotangent [m], and, unless that is null, to `parameter` [m, d] or
+  /// [d] what reaches the parameter of the head. Shifts are constants.
+  void pullBack(const double *x, int64_t position, Shift shift, const double *cotangent, double *tokens, double *parameter) const;
+
   /// The shift of queries, and of keys whose largest exponent (as `exponents` returns it) is `largest`.
   Shift queryShift() const;
   Shift keyShift(double largest) const;
@@ -71,6 +75,10 @@ private:
   void focus(const double *x, double *phi) const;
   void favor(const double *x, Shift shift, double *phi) const;
   void favorRelu(const double *x, double *phi) const;
+  void favorGradient(const double *x, Shift shift, const double *cotangent, double *tokens, double *parameter) const;
+  void favorReluGradient(const double *x, const double *cotangent, double *tokens, double *parameter) const;
+  void focusGradient(const double *x, const double *cotangent, double *tokens, double *parameter) const;
+  void softmaxGradient(const double *x, const double *cotangent, double *tokens) const;
   std::vector<double> scaled(const double *x) const;
 
   FeatureMap map;

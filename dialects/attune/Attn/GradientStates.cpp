@@ -1,0 +1,123 @@
+//===- GradientStates.cpp - Cotangents of features, states and quotients -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttnGradients.h"
+
+using namespace mlir;
+using namespace attune::attn;
+using namespace attune::attn::gradients;
+
+static constexpr Role tokenFeatures[] = {Role::Batch, Role::Head, Role::Key, Role::Feature};
+static constexpr Role queryFeatures[] = {Role::Batch, Role::Head, Role::Query, Role::Feature};
+static constexpr Role values[] = {Role::Batch, Role::Head, Role::Key, Role::Value};
+static constexpr Role outputs[] = {Role::Batch, Role::Head, Role::Query, Role::Value};
+static constexpr Role states[] = {Role::Batch, Role::Head, Role::Feature, Role::Value};
+static constexpr Role sums[] = {Role::Batch, Role::Head, Role::Feature};
+static constexpr Role rows[] = {Role::Batch, Role::Head, Role::Query};
+
+//===----------------------------------------------------------------------===//
+// Features
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> MapOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  ArrayRef<int64_t> x = shapeOf(getSource()), phi = shapeOf(getResult());
+  Gradients gradients(getNumOperands());
+  Value source = MapGradientOp::create(builder, getLoc(), f32Of(builder, {phi[0], phi[1], phi[2], x[3]}), getSource(), cotangents[0],
+                                       getLengths(), getParameter(), getShift(), getPosition(), getFeatureMapAttr(), getKeysAttr());
+  gradients[0] = sumHeads(builder, getLoc(), source, x[1]);
+  if (getParameter())
+    gradients[getParameterMutable().begin()->getOperandNumber()] =
+        MapParameterGradientOp::create(builder, getLoc(), typeLike(builder, getParameter()), getSource(), cotangents[0], getLengths(),
+                                       getParameter(), getShift(), getPosition(), getFeatureMapAttr(), getKeysAttr());
+  return gradients;
+}
+
+/// A shift is a constant of the function.
+SmallVector<Value> KeyMaximumOp::buildGradients(OpBuilder &, ValueRange) { return Gradients(getNumOperands()); }
+
+SmallVector<Value> SketchOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  ArrayRef<int64_t> x = shapeOf(getSource()), s = shapeOf(getResult());
+  Gradients gradients(getNumOperands());
+  Value source = SketchGradientOp::create(builder, getLoc(), f32Of(builder, {s[0], s[1], s[2], x[3]}), getSource(), cotangents[0], getSigns(),
+                                          getIndices(), getSizeAttr(), getScaleAttr());
+  gradients[0] = sumHeads(builder, getLoc(), source, x[1]);
+  return gradients;
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+/// S = Bᵀ V, z = Bᵀ 1: B̄ = V S̄ᵀ + 1 z̄ᵀ, V̄ = B S̄.
+SmallVector<Value> StateOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  Location loc = getLoc();
+  Value state = cotangents[0], sums_ = cotangents[1], features, value;
+  if (state) {
+    Value there = existing(builder, loc, getValue(), getLengths());
+    features = contract(builder, loc, state, states, there, values, tokenFeatures);
+    value = sumHeads(builder, loc, contract(builder, loc, getFeatures(), tokenFeatures, state, states, values), shapeOf(getValue())[1]);
+  }
+  if (sums_) {
+    features = sum(builder, loc, features, spread(builder, loc, sums_, sums, getFeatures(), tokenFeatures));
+  }
+  Gradients gradients(getNumOperands());
+  gradients[0] = features, gradients[1] = value;
+  return gradients;
+}
+
+SmallVector<Value> StateMergeOp::buildGradients(OpBuilder &, ValueRange cotangents) {
+  return {cotangents[0], cotangents[1], cotangents[0], cotangents[1]};
+}
+
+/// u = A S, w = A z: Ā = ū Sᵀ + w̄ zᵀ, S̄ = Aᵀ ū, z̄ = Aᵀ w̄.
+SmallVector<Value> ReadoutOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  Location loc = getLoc();
+  Value numerator = cotangents[0], denominator = cotangents[1], features, state, sum_;
+  int64_t shared = shapeOf(getState())[1];
+  if (numerator) {
+    features = contract(builder, loc, numerator, outputs, getState(), states, queryFeatures);
+    state = sumHeads(builder, loc, contract(builder, loc, getFeatures(), queryFeatures, numerator, outputs, states), shared);
+  }
+  if (denominator) {
+    features = sum(builder, loc, features, contract(builder, loc, denominator, rows, getSum(), sums, queryFeatures));
+    sum_ = sumHeads(builder, loc, contract(builder, loc, getFeatures(), queryFeatures, denominator, rows, sums), shared);
+  }
+  return {features, state, sum_};
+}
+
+SmallVector<Value> CausalReadoutOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  auto like = [&](Value operand) { return operand ? typeLike(builder, operand) : Type(); };
+  auto op = CausalReadoutGradientOp::create(
+      builder, getLoc(), like(getQueryFeatures()), like(getKeyFeatures()), like(getValue()), like(getInitialState()), like(getInitialSum()),
+      like(getDecay()), like(getErase()), getQueryFeatures(), getKeyFeatures(), getValue(), getLengths(), getInitialState(), getInitialSum(),
+      getDecay(), getErase(), getInitialScale(), cotangents[0], cotangents[1], cotangents[2], cotangents[3]);
+  Gradients gradients(getNumOperands());
+  auto put = [&](MutableOperandRange operand, Value gradient) {
+    if (!operand.empty())
+      gradients[operand.begin()->getOperandNumber()] = gradient;
+  };
+  gradients[0] = op.getQueryGradient(), gradients[1] = op.getKeyGradient(), gradients[2] = op.getValueGradient();
+  put(getInitialStateMutable(), op.getStateGradient());
+  put(getInitialSumMutable(), op.getSumGradient());
+  put(getDecayMutable(), op.getDecayGradient());
+  put(getEraseMutable(), op.getEraseGradient());
+  return gradients;
+}
+
+//===----------------------------------------------------------------------===//
+// Quotients
+//===----------------------------------------------------------------------===//
+
+/// o = u / g: ū = ō / g, ḡ = −⟨ō, o⟩ / g where the guard lets the denominator pass.
+SmallVector<Value> NormalizeOp::buildGradients(OpBuilder &builder, ValueRange cotangents) {
+  Location loc = getLoc();
+  Value numerator = NormalizeOp::create(builder, loc, typeLike(builder, getOutput()), cotangents[0], getDenominator(), getGuardAttr());
+  if (!getDenominator())
+    return {numerator};
+  Value delta = contract(builder, loc, cotangents[0], outputs, getOutput(), outputs, rows);
+  return {numerator, DenominatorGradientOp::create(builder, loc, delta.getType(), delta, getDenominator(), getGuardAttr())};
+}

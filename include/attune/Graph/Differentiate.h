@@ -1,0 +1,22 @@
+//===- Differentiate.h - The gradients of a function -*- C++ -*-===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_GRAPH_DIFFERENTIATE_H
+#define ATTUNE_GRAPH_DIFFERENTIATE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace attune::graph {
+/// Names of arguments of a function whose gradients are asked for.
+inline constexpr llvm::StringLiteral gradientsAttr = "attn.gradients";
+
+/// Builds @NAME_backward behind a function of attn ops with `attn.gradients`, as the pass `attn-differentiate` says. An error, at the op or the
+/// argument that has none, where something has no gradient.
+mlir::FailureOr<mlir::func::FuncOp> buildBackward(mlir::func::FuncOp forward);
+} // namespace attune::graph
+
+#endif // ATTUNE_GRAPH_DIFFERENTIATE_H

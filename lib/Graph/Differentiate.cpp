@@ -1,0 +1,237 @@
+//===- Differentiate.cpp - The gradients of a function --------------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "attune/Graph/Differentiate.h"
+#include "attune/Graph/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace attune::graph {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "attune/Graph/Passes.h.inc"
+} // namespace attune::graph
+
+using namespace mlir;
+using namespace attune;
+
+static constexpr StringLiteral nameAttr = "attn.name", parameterAttr = "attn.parameter";
+
+//===----------------------------------------------------------------------===//
+// The forward pass as terms
+//===----------------------------------------------------------------------===//
+
+/// Mechanisms that do not know their gradients as a whole become what they are made of.
+static LogicalResult decomposeMechanisms(Block &body) {
+  SmallVector<attn::MechanismOpInterface> mechanisms;
+  for (Operation &op : body)
+    if (auto mechanism = dyn_cast<attn::MechanismOpInterface>(op); mechanism && !isa<attn::DifferentiableOpInterface>(op))
+      mechanisms.push_back(mechanism);
+  for (attn::MechanismOpInterface op : mechanisms) {
+    OpBuilder builder(op);
+    SmallVector<Value> terms = op.decompose(builder);
+    if (terms.size() != op->getNumResults())
+      return op->emitOpError() << "expected a mechanism that terms define, but got sketched attention with a state, whose gradients are "
+                                  "not supported yet";
+    op->replaceAllUsesWith(terms);
+    op->erase();
+  }
+  return success();
+}
+
+static RankedTensorType f32Of(ArrayRef<int64_t> shape, MLIRContext *context) {
+  return RankedTensorType::get(shape, Float32Type::get(context));
+}
+
+/// Online softmax over one piece is softmax attention, which a mechanism may have been made of.
+static void raiseSoftmax(Block &body) {
+  for (auto finish : llvm::make_early_inc_range(body.getOps<attn::SoftmaxFinishOp>())) {
+    auto partial = finish.getSum().getDefiningOp<attn::SoftmaxPartialOp>();
+    if (!partial || partial.getPieces() != 1)
+      continue;
+    OpBuilder builder(finish);
+    auto softmax = attn::SoftmaxOp::create(builder, finish.getLoc(), finish.getOutput().getType(), finish.getLse().getType(), partial.getQuery(),
+                                           partial.getKey(), partial.getValue(), partial.getLengths(), partial.getSlopes(), partial.getScaleAttr(),
+                                           partial.getCausalAttr(), partial.getWindowAttr(), partial.getLastAttr(), partial.getSoftcapAttr(),
+                                           /*execution=*/attn::ExecutionAttr());
+    finish->replaceAllUsesWith(softmax->getResults());
+    finish->erase();
+    if (partial->use_empty())
+      partial->erase();
+  }
+}
+
+/// The backward pass makes weights from the logarithms of their sums.
+static void askForSums(Block &body) {
+  for (auto softmax : llvm::make_early_inc_range(body.getOps<attn::SoftmaxOp>())) {
+    if (softmax.getLse())
+      continue;
+    OpBuilder builder(softmax);
+    ArrayRef<int64_t> q = softmax.getQuery().getType().getShape();
+    auto withSums = attn::SoftmaxOp::create(builder, softmax.getLoc(), softmax.getOutput().getType(), f32Of(q.drop_back(), builder.getContext()),
+                                            softmax.getQuery(), softmax.getKey(), softmax.getValue(), softmax.getLengths(), softmax.getSlopes(),
+                                            softmax.getScaleAttr(), softmax.getCausalAttr(), softmax.getWindowAttr(), softmax.getLastAttr(),
+                                            softmax.getSoftcapAttr(), /*execution=*/attn::ExecutionAttr());
+    softmax.getOutput().replaceAllUsesWith(withSums.getOutput());
+    softmax->erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The backward pass
+//===----------------------------------------------------------------------===//
+
+static Value convert(OpBuilder &builder, Location loc, Value value, Type element) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getElementType() == element)
+    return value;
+  return attn::ScaleOp::create(builder, loc, type.clone(element), value, builder.getF64FloatAttr(1));
+}
+
+namespace {
+/// What reaches each value of a block, while its ops are walked from the last to the first.
+class Cotangents {
+public:
+  Cotangents(OpBuilder &builder) : builder(builder) {}
+
+  void add(Value value, Value cotangent) {
+    Value &known = all[value];
+    known = known ? attn::AddOp::create(builder, value.getLoc(), known.getType(), known, cotangent).getResult() : cotangent;
+  }
+  Value of(Value value) const { return all.lookup(value); }
+
+  /// An error at an op that something reaches and that has no gradient.
+  LogicalResult pass(Operation &op) {
+    SmallVector<Value> cotangents = llvm::map_to_vector(op.getResults(), [&](OpResult result) { return of(result); });
+    if (llvm::none_of(cotangents, [](Value value) { return static_cast<bool>(value); }))
+      return success();
+    auto differentiable = dyn_cast<attn::DifferentiableOpInterface>(op);
+    if (!differentiable)
+      return op.emitOpError() << "expected an op that has a gradient, but this one has none";
+    SmallVector<Value> gradients = differentiable.buildGradients(builder, cotangents);
+    for (auto [operand, gradient] : llvm::zip_equal(op.getOperands(), gradients))
+      if (gradient)
+        add(operand, gradient);
+    return success();
+  }
+
+private:
+  OpBuilder &builder;
+  llvm::DenseMap<Value, Value> all;
+};
+} // namespace
+
+/// Floating outputs have cotangents, behind all other arguments.
+static void addCotangentArguments(func::FuncOp forward, func::FuncOp backward, Operation *end, Cotangents &cotangents, OpBuilder &builder) {
+  for (auto [number, output] : llvm::enumerate(end->getOperands())) {
+    auto type = dyn_cast<RankedTensorType>(output.getType());
+    if (!type || !isa<FloatType>(type.getElementType()))
+      continue;
+    auto name = forward.getResultAttrOfType<StringAttr>(number, nameAttr);
+    std::string given = name ? name.str() : "o" + std::to_string(number);
+    unsigned place = backward.getNumArguments();
+    (void)backward.insertArgument(place, type, builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr("grad_" + given))),
+                                  output.getLoc());
+    cotangents.add(output, convert(builder, output.getLoc(), backward.getArgument(place), builder.getF32Type()));
+  }
+}
+
+/// The argument of that name; an error at the function if it has none.
+static FailureOr<BlockArgument> argumentOf(func::FuncOp function, StringRef name) {
+  for (BlockArgument argument : function.getArguments())
+    if (auto given = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), nameAttr); given && given == name)
+      return argument;
+  return function.emitOpError() << "expected an argument named '" << name << "' to differentiate by, but found none";
+}
+
+static FailureOr<SmallVector<Value>> namedGradients(func::FuncOp function, ArrayAttr names, const Cotangents &cotangents, OpBuilder &builder) {
+  SmallVector<Value> results;
+  for (auto name : names.getAsRange<StringAttr>()) {
+    FailureOr<BlockArgument> argument = argumentOf(function, name);
+    if (failed(argument))
+      return failure();
+    Value gradient = cotangents.of(*argument);
+    auto type = dyn_cast<RankedTensorType>(argument->getType());
+    if (!gradient || !type)
+      return function.emitOpError() << "expected outputs that depend on '" << name.getValue() << "', but none does";
+    bool parameter = function.getArgAttr(argument->getArgNumber(), parameterAttr) != nullptr;
+    results.push_back(convert(builder, argument->getLoc(), gradient, parameter ? builder.getF32Type() : type.getElementType()));
+  }
+  return results;
+}
+
+static void eraseUnused(Block &body) {
+  SmallVector<Operation *> ops = llvm::map_to_vector(body.without_terminator(), [](Operation &op) { return &op; });
+  for (Operation *op : llvm::reverse(ops))
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
+static func::FuncOp copyOf(func::FuncOp forward) {
+  func::FuncOp backward = forward.clone();
+  backward.setName((forward.getName() + "_backward").str());
+  for (StringRef attribute : {StringRef(graph::gradientsAttr), StringRef("attn.pin")})
+    backward->removeAttr(attribute);
+  forward->getBlock()->getOperations().insertAfter(forward->getIterator(), backward);
+  return backward;
+}
+
+static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, ArrayAttr names) {
+  Block &body = backward.getBody().front();
+  if (failed(decomposeMechanisms(body)))
+    return failure();
+  raiseSoftmax(body);
+  askForSums(body);
+  Operation *end = body.getTerminator();
+  OpBuilder builder(end);
+  Cotangents cotangents(builder);
+  SmallVector<Operation *> ops = llvm::map_to_vector(body.without_terminator(), [](Operation &op) { return &op; });
+  addCotangentArguments(forward, backward, end, cotangents, builder);
+  for (Operation *op : llvm::reverse(ops))
+    if (failed(cotangents.pass(*op)))
+      return failure();
+  FailureOr<SmallVector<Value>> gradients = namedGradients(backward, names, cotangents, builder);
+  if (failed(gradients))
+    return failure();
+  end->setOperands(*gradients);
+  backward.setType(builder.getFunctionType(backward.getFunctionType().getInputs(), ValueRange(*gradients).getTypes()));
+  SmallVector<Attribute> attributes = llvm::map_to_vector(names.getAsRange<StringAttr>(), [&](StringAttr name) -> Attribute {
+    return builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr("grad_" + name.getValue())));
+  });
+  backward.setResAttrsAttr(builder.getArrayAttr(attributes));
+  eraseUnused(body);
+  return success();
+}
+
+FailureOr<func::FuncOp> graph::buildBackward(func::FuncOp forward) {
+  auto names = forward->getAttrOfType<ArrayAttr>(gradientsAttr);
+  if (!names || names.empty() || !llvm::all_of(names, [](Attribute name) { return isa<StringAttr>(name); }))
+    return forward.emitOpError() << "expected `attn.gradients`, names of arguments to differentiate by";
+  if (!forward.getBody().hasOneBlock())
+    return forward.emitOpError() << "expected a function of one block to differentiate";
+  func::FuncOp backward = copyOf(forward);
+  if (failed(differentiate(forward, backward, names))) {
+    backward.erase();
+    return failure();
+  }
+  return backward;
+}
+
+namespace {
+struct Differentiate : public graph::impl::DifferentiateBase<Differentiate> {
+  void runOnOperation() override {
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      if (!function->hasAttr(graph::gradientsAttr))
+        continue;
+      if (failed(graph::buildBackward(function)))
+        return signalPassFailure();
+      ++numFunctions;
+    }
+  }
+};
+} // namespace

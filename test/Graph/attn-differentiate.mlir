@@ -1,0 +1,63 @@
+// RUN: attn-opt %s -attn-differentiate -split-input-file | FileCheck %s
+
+// The example of the pass's description: weights come back from the logarithms of their sums; of what is not asked for nothing stays.
+// CHECK-LABEL: func.func @f_backward(
+// CHECK-SAME:    %[[Q:.*]]: tensor<1x2x8x16xf32> {attn.name = "q"}, %[[K:.*]]: tensor<1x2x8x16xf32> {attn.name = "k"}, %[[V:.*]]: tensor<1x2x8x16xf32> {attn.name = "v"},
+// CHECK-SAME:    %[[C:.*]]: tensor<1x2x8x16xf32> {attn.name = "grad_o"}) -> (tensor<1x2x8x16xf32> {attn.name = "grad_v"})
+// CHECK-NEXT:    %[[O:.*]], %[[LSE:.*]] = attn.softmax %[[Q]], %[[K]], %[[V]]
+// CHECK-NEXT:    %[[P:.*]] = attn.softmax_weights %[[Q]], %[[K]] lse(%[[LSE]] : tensor<1x2x8xf32>) {scale = 1.000000e+00 : f64}
+// CHECK-NEXT:    %[[G:.*]] = attn.contract %[[P]] [batch, head, query, key], %[[C]] [batch, head, query, value] -> [batch, head, key, value]
+// CHECK-NEXT:    return %[[G]] : tensor<1x2x8x16xf32>
+func.func @f(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16xf32> {attn.name = "k"}, %v: tensor<1x2x8x16xf32> {attn.name = "v"})
+    -> (tensor<1x2x8x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["v"]} {
+  %o = attn.softmax %q, %k, %v {scale = 1.000000e+00 : f64}
+      : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
+  return %o : tensor<1x2x8x16xf32>
+}
+
+// -----
+
+// Heads that share a key are summed; the cotangent of a bf16 output is bf16, and so is the gradient of a bf16 input.
+// CHECK-LABEL: func.func @grouped_backward(
+// CHECK-SAME:    %[[C:[a-z0-9]+]]: tensor<1x4x8x16xbf16> {attn.name = "grad_o"}) -> (tensor<1x2x8x16xbf16> {attn.name = "grad_k"}, tensor<1x4x8x16xbf16> {attn.name = "grad_q"})
+// CHECK:         %[[X:.*]] = attn.scale %[[C]] {factor = 1.000000e+00 : f64} : tensor<1x4x8x16xbf16> -> tensor<1x4x8x16xf32>
+// CHECK:         %[[INNER:.*]] = attn.contract %[[X]] [batch, head, query, value], %{{.*}} [batch, head, key, value] -> [batch, head, query, key]
+// CHECK:         %[[DELTA:.*]] = attn.contract %[[X]]{{.*}} -> [batch, head, query]
+// CHECK:         %[[S:.*]] = attn.multiply %{{.*}}, %{{.*}} : tensor<1x4x8x8xf32>
+// CHECK:         attn.sum_heads %{{.*}} : tensor<1x4x8x16xf32> -> tensor<1x2x8x16xf32>
+func.func @grouped(%q: tensor<1x4x8x16xbf16> {attn.name = "q"}, %k: tensor<1x2x8x16xbf16> {attn.name = "k"}, %v: tensor<1x2x8x16xbf16> {attn.name = "v"})
+    -> (tensor<1x4x8x16xbf16> {attn.name = "o"}) attributes {attn.gradients = ["k", "q"]} {
+  %o = attn.softmax %q, %k, %v {causal, scale = 0.25 : f64} : tensor<1x4x8x16xbf16>, tensor<1x2x8x16xbf16>, tensor<1x2x8x16xbf16> -> tensor<1x4x8x16xbf16>
+  return %o : tensor<1x4x8x16xbf16>
+}
+
+// -----
+
+// Kernel attention by its terms: masked weights go both ways, the denominator where the guard lets it pass.
+// CHECK-LABEL: func.func @kernel_backward(
+// CHECK:         attn.normalize %arg3, %[[DEN:.*]] {guard
+// CHECK:         attn.denominator_gradient %{{.*}}, %[[DEN]]
+// CHECK:         attn.spread %{{.*}} [batch, head, query] like
+// CHECK:         attn.visible %{{.*}} {causal}
+// CHECK:         attn.map_gradient
+func.func @kernel(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16xf32> {attn.name = "k"}, %v: tensor<1x2x8x16xf32> {attn.name = "v"})
+    -> (tensor<1x2x8x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["q", "k", "v"]} {
+  %o = attn.kernel %q, %k, %v {causal, denominator = #attn.denominator<bias = 0.0, floor = 1.0e-06>, feature_map = #attn.feature_map<elu1>}
+      : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
+  return %o : tensor<1x2x8x16xf32>
+}
+
+// -----
+
+// The delta rule has no weights of pairs: its readout backwards is one op, with a gradient of each gate.
+// CHECK-LABEL: func.func @delta_backward(
+// CHECK-SAME:    -> (tensor<1x2x8xf32> {attn.name = "grad_g"}, tensor<1x2x8xf32> {attn.name = "grad_beta"})
+// CHECK:         attn.causal_readout_gradient {{.*}} decay(%{{.*}}) erase(%{{.*}}) cotangents(numerator
+func.func @delta(%q: tensor<1x2x8x16xf32> {attn.name = "q"}, %k: tensor<1x2x8x16xf32> {attn.name = "k"}, %v: tensor<1x2x8x16xf32> {attn.name = "v"},
+                 %g: tensor<1x2x8xf32> {attn.name = "g"}, %b: tensor<1x2x8xf32> {attn.name = "beta"})
+    -> (tensor<1x2x8x16xf32> {attn.name = "o"}) attributes {attn.gradients = ["g", "beta"]} {
+  %o = attn.kernel %q, %k, %v decay(%g : tensor<1x2x8xf32>) erase(%b : tensor<1x2x8xf32>)
+      {causal, denominator = #attn.denominator<none>, feature_map = #attn.feature_map<identity, scale = 0.25>}
+      : tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32> -> tensor<1x2x8x16xf32>
+  return %o : tensor<1x2x8x16xf32>
+}
