@@ -62,8 +62,10 @@ def fault_of(code, folder):
     """Why a spec does not run; nothing if it does."""
     spec, drawn, out = folder / "spec.yaml", folder / "in", folder / "out"
     spec.write_text(re.sub(r"^batch: \d+", "batch: 1", code, flags=re.M), encoding="utf-8")
-    for command in (["init", spec, "--out", drawn, "--inputs", "--batch", 1, "--queries", 64, "--keys", 64, "--sequences", 5],
-                    ["run", spec, "--in", drawn, "--out", out]):
+    # Of what the interpreter alone has.
+    backward = bool(re.search(r"^gradients:", code, re.M))
+    for command in (["init", spec, "--out", drawn, "--inputs", "--batch", 1, "--queries", 64, "--keys", 64, "--sequences", 5, *["--backward"] * backward],
+                    ["run", spec, "--in", drawn, "--out", out, *["--reference", "--backward"] * backward]):
         # What the spec fixes is not given again.
         fixed = [key for key in ("queries", "keys") if not re.search(rf"^{key}: '\?'", code, re.M)]
         fixed += [] if re.search(r"^batch: '\?'", code, re.M) else ["batch"]

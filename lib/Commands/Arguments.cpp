@@ -169,6 +169,8 @@ static const OptionInfo options[] = {
      [](Arguments &a, StringRef) { return a.inputs = true; }},
     {"--backward", "", "i", "write standard-normal gradients of the outputs too, as grad_<output>.npy",
      [](Arguments &a, StringRef) { return a.backward = true; }},
+    {"--backward", "", "r", "compute the gradients that the spec asks for, from those of the outputs",
+     [](Arguments &a, StringRef) { return a.backward = true; }},
     {"--reference", "", "r", "compute the function as it is written, by the interpreter, in float64",
      [](Arguments &a, StringRef) { return a.reference = true; }},
     {"--emulate", "", "r", "run a GPU target's device code on the CPU",

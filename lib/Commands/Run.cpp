@@ -10,11 +10,13 @@
 #include "attune/Commands/Commands.h"
 #include "attune/Commands/RunTensors.h"
 #include "attune/Emulator/EmulatorReport.h"
+#include "attune/Frontend/SpecParser.h"
 #include "attune/Pipeline/Compilation.h"
 #include "attune/Pipeline/DeviceCode.h"
 #include "attune/Pipeline/DeviceRun.h"
 #include "attune/Pipeline/LoadedLibrary.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -100,11 +102,26 @@ static int runCompiled(const Arguments &arguments, Compilation &compilation) {
   return error ? fail(std::move(error)) : static_cast<int>(Done);
 }
 
+/// --backward is of what asks for gradients.
+static bool checkGradients(const Arguments &arguments, Compilation &compilation) {
+  if (compilation.spec())
+    return checkGradientsAsked(*compilation.spec(), arguments.specs.front(), llvm::errs());
+  auto function = compilation.module().lookupSymbol<mlir::func::FuncOp>(compilation.name());
+  if (function && function->hasAttr("attn.gradients"))
+    return true;
+  mlir::Location place = function ? function.getLoc() : compilation.module().getLoc();
+  mlir::InFlightDiagnostic error = mlir::emitError(place) << "expected `attn.gradients` of @" << compilation.name() << " with --backward, but got none";
+  error.attachNote() << "add attn.gradients = [\"q\"], names of arguments by their attn.name, to its attributes";
+  return false;
+}
+
 int attune::attnc::run(const Arguments &arguments) {
   int status = Failed;
   auto compilation = Compilation::open(arguments.specs.front(), arguments.target, status);
   if (!compilation)
     return status;
+  if (arguments.backward && !checkGradients(arguments, *compilation))
+    return Wrong;
   if (!arguments.device.empty())
     compilation->priceFor(arguments.device);
   compilation->planFor(pricedThreads(arguments)), compilation->multiplyBy(arguments.products);

@@ -13,6 +13,7 @@
 
 #include "attune/Commands/Commands.h"
 #include "attune/Commands/RunTensors.h"
+#include "attune/Graph/Differentiate.h"
 #include "attune/Reference/EvalAttn.h"
 #include "attune/Reference/HostArrays.h"
 
@@ -63,7 +64,8 @@ static std::string nameOf(mlir::Type type) {
 static llvm::Expected<RunTensors> readForFunction(const Arguments &arguments, Compilation &compilation,
                                                   mlir::func::FuncOp function, llvm::ArrayRef<std::string> names) {
   if (compilation.spec())
-    return readTensors(*compilation.spec(), arguments.specs.front(), arguments.in, /*zeros=*/true);
+    return readTensors(*compilation.spec(), arguments.specs.front(), arguments.in, /*zeros=*/true,
+                       arguments.backward ? Direction::Backward : Direction::Forward);
   llvm::Expected<TensorSource> source = TensorSource::open(arguments.in);
   if (!source)
     return source.takeError();
@@ -96,12 +98,26 @@ static bool checkTensors(mlir::func::FuncOp function) {
   return true;
 }
 
+/// The function as it is written, or that of its gradients; null after a message.
+static mlir::func::FuncOp functionToRun(const Arguments &arguments, Compilation &compilation) {
+  auto function = compilation.module().lookupSymbol<mlir::func::FuncOp>(compilation.name());
+  if (!arguments.backward)
+    return function;
+  if (namesOf(function, /*results=*/false).empty() || namesOf(function, /*results=*/true).empty())
+    return function.emitError() << "expected names (attn.name) of all arguments and results of @" << function.getName()
+                                << " with --backward, but got none of some", nullptr;
+  mlir::FailureOr<mlir::func::FuncOp> backward = graph::buildBackward(function);
+  return failed(backward) ? nullptr : *backward;
+}
+
 int attune::attnc::runReference(const Arguments &arguments, Compilation &compilation) {
   if (compilation.stage() != Stage::Attn)
     return fail("expected a spec or ops of the attn dialect with --reference, but got kernels; run them "
                 "without it",
                 Wrong);
-  auto function = compilation.module().lookupSymbol<mlir::func::FuncOp>(compilation.name());
+  mlir::func::FuncOp function = functionToRun(arguments, compilation);
+  if (!function)
+    return arguments.backward ? Failed : Wrong;
   if (auto allowed = function->getAttrOfType<mlir::ArrayAttr>("attn.allow"); allowed && !allowed.empty())
     llvm::errs() << "attnc: note: --reference computes the function as it is written; compiled code may compute another "
                     "one, which `allow` permits: attnc explain says whether it does\n";

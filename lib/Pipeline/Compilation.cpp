@@ -238,7 +238,7 @@ static LogicalResult checkForwardOnly(Compilation &compilation) {
     place = FileLineColLoc::get(&compilation.context(), compilation.path(), at.line, at.column);
   }
   InFlightDiagnostic error = emitError(place) << "expected no `gradients` of what is compiled, but got some (not supported yet)";
-  error.attachNote() << "remove `gradients` for a library of the function alone";
+  error.attachNote() << "attnc run --reference --backward computes them; remove `gradients` for a library of the function alone";
   return failure();
 }
 
