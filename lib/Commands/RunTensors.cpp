@@ -57,6 +57,10 @@ llvm::SmallVector<HostTensor *> RunTensors::kept(const LibraryDescription &inter
   return result;
 }
 
+static NamedTensor zerosOf(const SpecTensor &tensor, const llvm::Twine &name) {
+  return {name.str(), HostTensor::zeros(tensor.type, llvm::map_to_vector(tensor.shape, [](Size size) { return *size; }))};
+}
+
 llvm::Expected<RunTensors> attune::attnc::readTensors(const Spec &spec, llvm::StringRef specPath,
                                                       llvm::StringRef from, bool zeros, Direction direction) {
   llvm::Expected<TensorSource> source = TensorSource::open(from);
@@ -67,8 +71,11 @@ llvm::Expected<RunTensors> attune::attnc::readTensors(const Spec &spec, llvm::St
     return loaded.takeError();
   for (const SpecTensor &tensor : zeros ? inputTensors(loaded->spec, direction) : std::vector<SpecTensor>())
     if (tensor.optional && !source->contains(tensor.name))
-      loaded->inputs.push_back(
-          {tensor.name, HostTensor::zeros(tensor.type, llvm::map_to_vector(tensor.shape, [](Size size) { return *size; }))});
+      loaded->inputs.push_back(zerosOf(tensor, tensor.name));
+  // The unit of a state is a constant, of which no file tells and which the backward function takes all the same.
+  for (const SpecTensor &output : zeros && direction == Direction::Backward ? outputTensors(loaded->spec) : std::vector<SpecTensor>())
+    if (output.rescales)
+      loaded->inputs.push_back(zerosOf(output, gradientPrefix + output.name));
   return RunTensors{std::move(loaded->inputs), std::move(loaded->parameters), {}};
 }
 
