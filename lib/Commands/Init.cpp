@@ -23,9 +23,10 @@ static Spec beginning(const Spec &spec, int64_t tokens) {
   Spec first = spec;
   for (const Part &part : spec.parts)
     if (part.mechanism.isKernel(FeatureMapKind::Cosformer))
-      tokens = std::min(tokens, part.mechanism.featureMap.maxPosition - *spec.queries);
+      tokens = std::min(tokens, part.mechanism.featureMap.maxPosition - (spec.packed ? 0 : *spec.queries));
   first.initialState = first.keyLengths = first.lse = false, first.finalState = true;
   first.queries = first.keys = std::max<int64_t>(tokens, 0);
+  first.batch = spec.states(), first.packed = false; // each sequence has its own
   return first;
 }
 
@@ -36,7 +37,10 @@ static int initStates(const InitRequest &request) {
     return exitStatus(status);
   if (!spec.initialState)
     return Done;
-  Spec first = beginning(resolveSizes(spec, request.batch, request.queries, request.keys), /*tokens=*/5);
+  Spec resolved = resolveSizes(spec, request.batch, request.queries, request.keys);
+  if (!resolved.sequences)
+    resolved.sequences = request.sequences;
+  Spec first = beginning(resolved, /*tokens=*/5);
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module = specToAttn(first, request.specPath, context);
   auto function = module->lookupSymbol<mlir::func::FuncOp>(first.name);

@@ -37,6 +37,8 @@ Type AttnBuilder::elementOf(ElementType type) {
 
 RankedTensorType AttnBuilder::typeOf(const SpecTensor &tensor) {
   SmallVector<int64_t> shape = llvm::map_to_vector(tensor.shape, extent);
+  if (tensor.ofSequences) // a packed function is what it does with one
+    shape[0] = 1;
   return RankedTensorType::get(shape, elementOf(tensor.type));
 }
 

@@ -38,7 +38,7 @@ std::vector<SpecTensor> cotangentTensors(const Spec &spec) {
     if (!isDifferentiable(output))
       continue;
     result.push_back({gradientPrefix.str() + output.name, output.type, output.shape, "gradients"});
-    result.back().optional = true;
+    result.back().optional = true, result.back().ofSequences = output.ofSequences;
   }
   return result;
 }

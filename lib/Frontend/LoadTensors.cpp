@@ -133,19 +133,39 @@ static llvm::Error checkOffsets(const SpecTensor &wanted, const HostTensor &give
   return llvm::Error::success();
 }
 
-/// S39 of packed sequences.
-static llvm::Error checkLongest(const Spec &spec, llvm::ArrayRef<NamedTensor> inputs, const TensorSource &source) {
-  for (const NamedTensor &input : inputs) {
-    if (!spec.packed || (input.name != "offsets" && input.name != "key_offsets"))
-      continue;
-    llvm::ArrayRef<int32_t> offsets(input.tensor.data<int32_t>(), input.tensor.count());
-    int64_t longest = 0;
-    for (size_t i = 1; i < offsets.size(); ++i)
-      longest = std::max<int64_t>(longest, offsets[i] - offsets[i - 1]);
-    for (const Part &part : spec.parts)
-      if (int64_t most = part.mechanism.featureMap.maxPosition; part.mechanism.isKernel(FeatureMapKind::Cosformer) && longest > most)
-        return tensorError(source.placeOf(input.name) + ": error: expected sequences of at most max_position = " + llvm::Twine(most) +
-                           " tokens, but got one of " + llvm::Twine(longest));
+/// Checks what waited for sizes.
+static llvm::Error checkResolved(const Spec &resolved, llvm::StringRef specPath) {
+  Diagnostics diagnostics;
+  if (checkSizes(resolved, diagnostics))
+    return llvm::Error::success();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::Expected<SourceFile> file = readSpec(specPath);
+  if (!file)
+    llvm::consumeError(file.takeError());
+  print(diagnostics, file ? *file : SourceFile(specPath.str(), ""), os);
+  return tensorError(llvm::StringRef(text).rtrim());
+}
+
+/// The numbers of a tensor that was read; empty if it was not given.
+static llvm::ArrayRef<int32_t> numbersOf(llvm::ArrayRef<NamedTensor> tensors, llvm::StringRef name) {
+  const NamedTensor *found = llvm::find_if(tensors, [&](const NamedTensor &tensor) { return tensor.name == name; });
+  return found == tensors.end() ? llvm::ArrayRef<int32_t>() : llvm::ArrayRef(found->tensor.data<int32_t>(), found->tensor.count());
+}
+
+/// Conditions on lengths are on those of each sequence, and on what came before it.
+static llvm::Error checkSequences(const Spec &spec, llvm::ArrayRef<NamedTensor> inputs, llvm::StringRef specPath, const TensorSource &source) {
+  llvm::ArrayRef<int32_t> queries = numbersOf(inputs, "offsets"), keys = numbersOf(inputs, "key_offsets"), before = numbersOf(inputs, "state.position");
+  for (size_t s = 0; s + 1 < queries.size(); ++s) {
+    Spec one = spec;
+    one.packed = false, one.ragged = true, one.batch = 1, one.queries = queries[s + 1] - queries[s];
+    one.keys = keys.empty() ? one.queries : Size(keys[s + 1] - keys[s]);
+    if (llvm::Error error = checkResolved(one, specPath))
+      return error;
+    SpecTensor position = positionTensor(one, initialPrefix);
+    if (!before.empty() && before[s] >= *position.bound)
+      return failAt(position, source, "expected values from 0 to " + llvm::Twine(*position.bound - 1) + " (sequence " + llvm::Twine(s) + " has " +
+                                          llvm::Twine(*one.queries) + " tokens more), but got " + llvm::Twine(before[s]));
   }
   return llvm::Error::success();
 }
@@ -183,16 +203,9 @@ static llvm::Expected<Spec> resolveFrom(const Spec &spec, const Headers &inputs,
   for (auto [tensor, header] : llvm::zip(inputTensors(spec), inputs))
     if (tensor.elements == Elements::Offsets && !resolved.sequences && header.shape.size() == 1 && header.shape[0] > 1)
       resolved.sequences = header.shape[0] - 1;
-  Diagnostics diagnostics;
-  if (checkSizes(resolved, diagnostics))
-    return resolved;
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::Expected<SourceFile> file = readSpec(specPath);
-  if (!file)
-    llvm::consumeError(file.takeError());
-  print(diagnostics, file ? *file : SourceFile(specPath.str(), ""), os);
-  return tensorError(llvm::StringRef(text).rtrim());
+  if (llvm::Error error = checkResolved(resolved, specPath))
+    return std::move(error);
+  return resolved;
 }
 
 /// All that is missing at once, with what the spec reads.
@@ -276,7 +289,7 @@ llvm::Expected<LoadedTensors> loadTensors(const Spec &spec, llvm::StringRef spec
     return error;
   if (llvm::Error error = readAll(given, *inputs, source, result.inputs))
     return error;
-  if (llvm::Error error = checkLongest(result.spec, result.inputs, source))
+  if (llvm::Error error = checkSequences(result.spec, result.inputs, specPath, source))
     return error;
   if (llvm::Error error = readAll(kept, *parameters, source, result.parameters))
     return error;

@@ -77,7 +77,7 @@ public:
   /// At least as many parameters as one has.
   virtual int64_t parametersAtMost(const Mechanism &) const { return 8; }
   /// Sequences that lie end to end, and a state of the tokens before.
-  virtual Support packed(bool /*causal*/) const { return Support::Planned; }
+  virtual Support packed() const { return Support::Planned; }
   virtual Support state() const { return Support::Never; }
   /// Tensors of a state, in f32, in the order of the op's results.
   virtual void addState(const PartState &) const {}

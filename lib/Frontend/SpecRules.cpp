@@ -117,21 +117,7 @@ static void checkSequences(RuleReporter &rules) {
     rules.atKey("key_lengths", "no key_lengths with packed: true", "true", "remove it: the offsets say how long a sequence is");
 }
 
-/// S92: what packed sequences do not have yet.
-static void checkPackedSupport(RuleReporter &rules) {
-  Spec &spec = rules.spec;
-  if (!spec.packed || !rules.good({"packed"}))
-    return;
-  if (spec.projection && rules.good({"projection"}))
-    rules.atKey("projection", "no projection with packed: true", "one (not supported yet)", "project before, and give q, k and v");
-  if (spec.hasState() && rules.good({"state"}))
-    rules.atKey("state", "no state with packed: true", "one (not supported yet)", "run each sequence with its state, or remove `state`");
-  if (spec.rope && spec.causal && spec.hasKeyOffsets() && rules.good({"rope", "keys", "causal"}))
-    rules.atKey("keys", "keys that are the queries, with packed: true, causal and rope", "'keys' (not supported yet)",
-                "remove `keys`, or turn q and k before");
-}
-
-/// S91: what mixes all tokens, or lies in a grid, has no sequences of any length; and S92 for the kinds of mechanisms.
+/// S91: what mixes all tokens, or lies in a grid, has no sequences of any length; and S92: what they do not have yet.
 static void checkPackedPart(PartRules &of) {
   const Mechanism &m = of.m;
   if (!of.spec.packed || !of.rules.good({"packed"}))
@@ -148,17 +134,14 @@ static void checkPackedPart(PartRules &of) {
   if (!of.good({"kind"}))
     return;
   llvm::StringRef kind = m.name();
-  Support support = m.kind->packed(of.spec.causal);
+  Support support = m.kind->packed();
   if (support == Support::Never)
     of.atValue("kind", "packed: false with " + kind.str(), "packed: true", "remove `packed`, or take another kind");
   else if (m.window && !m.window->grid && !m.window->last)
     of.atKey("window", "no blocks of a window with packed: true", "'window' (not supported yet)", "write `window: {last: …}`, or remove it");
   else if (support != Support::Yes)
-    of.atValue("kind", "softmax or a causal kernel with packed: true", kind.str() + (m.isKernel() ? " that is not causal" : "") +
-               " (not supported yet)", "pad the sequences to a batch with `key_lengths`");
-  else if (m.isKernel() && of.spec.hasKeyOffsets() && of.rules.good({"keys"}))
-    of.rules.atKey("keys", "the keys of the queries with packed: true and a causal kernel", "'keys' (not supported yet)",
-                   "remove `keys`: they are as many as the queries");
+    of.atValue("kind", "another mechanism with packed: true", kind.str() + " (not supported yet)",
+               "pad the sequences to a batch with `key_lengths`");
 }
 
 /// S73: the sums of exponentials are those of one softmax.
@@ -219,7 +202,6 @@ void checkRules(RuleReporter &rules) {
   checkRope(rules);
   checkPartHeads(rules);
   checkSequences(rules);
-  checkPackedSupport(rules);
   for (const Part &part : rules.spec.parts) {
     PartRules ofPart(rules, part);
     checkPackedPart(ofPart);

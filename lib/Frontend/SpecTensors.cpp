@@ -57,22 +57,25 @@ std::vector<SpecTensor> stateTensors(const Spec &spec, const Part &part, llvm::S
   auto add = [&](llvm::StringRef name, PartTensors::Shape shape, Elements elements) {
     result.push_back({part.prefix + prefix.str() + name.str(), ElementType::F32, std::move(shape), "state", elements});
     result.back().rescales = name == "scale";
+    result.back().ofSequences = spec.packed;
   };
   part.mechanism.kind->addState({spec, part, part.mechanism, add});
   return result;
 }
 
-/// So many tokens may come before those of a run.
+/// So many tokens may come before those of a run. How many those of a packed sequence are only its offsets say.
 static Size positionBound(const Spec &spec) {
   Size bound = std::numeric_limits<int32_t>::max();
   for (const Part &part : spec.parts)
     if (part.mechanism.isKernel(FeatureMapKind::Cosformer) && spec.queries && *spec.queries)
-      bound = std::min(*bound, part.mechanism.featureMap.maxPosition - *spec.queries + 1);
+      bound = std::min(*bound, part.mechanism.featureMap.maxPosition - (spec.packed ? 0 : *spec.queries) + 1);
   return bound;
 }
 
 SpecTensor positionTensor(const Spec &spec, llvm::StringRef prefix) {
-  return {prefix.str() + "position", ElementType::I32, {spec.batch}, "state", Elements::Index, 0, positionBound(spec)};
+  SpecTensor tensor{prefix.str() + "position", ElementType::I32, {spec.states()}, "state", Elements::Index, 0, positionBound(spec)};
+  tensor.ofSequences = spec.packed;
+  return tensor;
 }
 
 std::vector<SpecTensor> stateTensors(const Spec &spec, llvm::StringRef prefix) {

@@ -7,27 +7,32 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel of a batch is one of packed sequences where
-//   the entry of the batch        is the sequence s, and 0 in memories of tokens,
+//   the entry of the batch        is the sequence s, and 0 in memories of all tokens or of all their blocks,
 //   the size of a token dimension is offsets[s + 1] − offsets[s],
-//   a token index i               is offsets[s] + i, and rows from offsets[s + 1] on do not exist.
+//   a token index i               is offsets[s] + i, and rows from offsets[s + 1] on do not exist,
+//   a block index i               is the place of the sequence's i-th block in the list of all (PackedDims.h).
 //
-// Nothing else changes, so a sequence has the result that it has alone. A grid with blocks of B tokens has one axis for the blocks
-// of all sequences: those of s begin at ⌊offsets[s] / B⌋ + s, which leaves each at least ⌈length / B⌉ of them, since
-// ⌊(x + l) / B⌋ − ⌊x / B⌋ + 1 ≥ ⌈l / B⌉. There are ⌊T / B⌋ + S, which the host knows without the offsets, and a program finds its
-// sequence by bisection. A block behind the end of its sequence is one of a sequence without tokens: it computes nothing.
-// Offsets are clamped to 0 … T, so that wrong ones lead to no memory outside the tensors.
+// Nothing else changes, so a sequence has the result that it has alone. A grid with an axis of blocks has the list of those of all
+// sequences, and a program finds its sequence by bisection. A block behind the end of its sequence is one of a sequence without
+// tokens: it computes nothing. Offsets are clamped to 0 … T, so that wrong ones lead to no memory outside the tensors.
+//
+// A kernel that does no more than something to each token by itself stays as it is: it needs no sequences.
 //
 //===----------------------------------------------------------------------===//
 #include "Packed.h"
 
 #include "KernelFrame.h"
 #include "LaunchedKernel.h"
+#include "PackedDims.h"
 #include "WindowView.h"
-#include "attune/Kernel/Passes.h"
+#include "attune/Tile/Product.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace attune;
@@ -36,44 +41,8 @@ using namespace attune::kernel;
 /// There are no more sequences than an i32 counts.
 static constexpr int mostBits = 30;
 
-/// Letters of dimensions: q and k count tokens, 1 is the one entry of a memory of tokens, `.` anything else.
-static constexpr char one = '1', other = '.';
-
-static bool isTokens(char letter) { return letter == 'q' || letter == 'k'; }
-
-static char letterOf(Value memory, unsigned dimension);
-
-/// What a size on the host is the size of.
-static char letterOf(Value size) {
-  auto dim = size.getDefiningOp<memref::DimOp>();
-  std::optional<int64_t> dimension = dim ? dim.getConstantIndex() : std::nullopt;
-  return dimension ? letterOf(dim.getSource(), static_cast<unsigned>(*dimension)) : other;
-}
-
-static char letterOf(Value memory, unsigned dimension) {
-  auto type = cast<MemRefType>(memory.getType());
-  if (auto argument = dyn_cast<BlockArgument>(memory)) {
-    auto host = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto dims = host.getArgAttrOfType<StringAttr>(argument.getArgNumber(), argumentDimsAttr);
-    bool packed = dims && dims.getValue().starts_with(StringRef(&one, 1));
-    return packed ? dims.getValue()[dimension] : other;
-  }
-  auto workspace = memory.getDefiningOp<tile::WorkspaceOp>();
-  if (!workspace || !type.isDynamicDim(dimension))
-    return other;
-  return letterOf(workspace->getOperand(type.getDynamicDimIndex(dimension)));
-}
-
-static std::string lettersOf(Value memory) {
-  std::string letters;
-  if (auto type = dyn_cast<MemRefType>(memory.getType()))
-    for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-      letters += letterOf(memory, dimension);
-  return letters;
-}
-
 namespace {
-/// Tokens of one letter at a program.
+/// Entries of a list that a sequence has at a program.
 struct Cut {
   Value first, length;
 };
@@ -91,59 +60,139 @@ private:
     return kernel.kernel.emitOpError() << "expected a kernel that packed sequences can have, but got " << what
                                        << " (not supported yet); choose another form with `pin`, or another mechanism";
   }
+  // What there is.
   LogicalResult readGrid();
   LogicalResult checkUses();
+  bool isTokenWise();
+  /// None of an argument that has been added.
+  PackedDims dimsOfArgument(Value argument) const {
+    unsigned number = cast<BlockArgument>(argument).getArgNumber();
+    return number < dims.size() ? dims[number] : PackedDims();
+  }
+  template <typename Test> bool allPlaces(Value value, Test test);
+
+  // Sequences.
   Value offsetsArgument(char letter);
   Value total(char letter);
   Value clampedOffset(char letter, Value position);
+  Value beginOf(const PackedDim &list, Value sequence);
   Value findSequence(Value program);
-  void cut(char letter, Value sequence);
+  Cut &cutOf(const PackedDim &list);
+  SmallVector<PackedDim> lists() const;
+  Value lengthOf(const PackedDim &dim) { return cutOf(dim).length; }
+
+  // The grid.
+  Value programAt(size_t axis);
+  Value listProgram();
+  LogicalResult placeProgram();
+  LogicalResult replaceListProgram(Value number);
+  void setGrid();
   void replaceProgram(size_t axis, Value by);
-  template <typename Access> LogicalResult shift(Access access, int64_t tileRank, BlockArgument memory);
+
+  // Memory.
+  SmallVector<Value> placed(ValueRange indices, ArrayRef<PackedDim> dims);
+  template <typename Access> LogicalResult shift(Access access, int64_t tileRank, Value memory);
+  void replaceDims();
+  Value ofSequence(Value onHost);
+  LogicalResult replaceNumbers();
+  LogicalResult shiftAll();
 
   func::FuncOp host;
   LaunchedKernel kernel;
   OpBuilder builder;
   TileBuilder tiles;
-  SmallVector<std::string> letters; ///< of the arguments
-  std::optional<size_t> batchAxis, tokenAxis;
-  char tokenLetter = other;
-  int64_t block = 1; ///< tokens of a program
+  SmallVector<PackedDims> dims; ///< of the arguments
+  std::optional<size_t> batchAxis, listAxis;
+  PackedDim list; ///< of that axis
+  Value sequence, exists;
   llvm::SmallDenseMap<char, Value> offsets, totals;
-  llvm::SmallDenseMap<char, Cut> cuts;
-  llvm::SmallPtrSet<Operation *, 8> own; ///< sizes of memories, which stay what they are
+  std::map<std::tuple<PackedDim::Kind, char, int64_t>, Cut> cuts;
+  llvm::SmallPtrSet<Operation *, 8> own; ///< sizes of memories, and programs, that stay what they are
 };
 } // namespace
 
-/// The host's argument that cuts the tokens of a letter.
-static BlockArgument offsetsOnHost(func::FuncOp host, char letter) {
-  for (BlockArgument argument : host.getArguments())
-    if (auto of = host.getArgAttrOfType<StringAttr>(argument.getArgNumber(), argumentOffsetsAttr))
-      if (of.getValue().contains(letter))
-        return argument;
-  return {};
-}
-
-/// How many sequences there are.
-static Value countOnHost(TileBuilder &tiles, func::FuncOp host) {
-  return tiles.sub(tiles.dim(offsetsOnHost(host, 'q'), 0), tiles.index(1));
-}
+//===----------------------------------------------------------------------===//
+// What there is
+//===----------------------------------------------------------------------===//
 
 LogicalResult Packer::readGrid() {
   for (auto [axis, size] : llvm::enumerate(kernel.launches.front().getGrid())) {
+    PackedDim dim = dimOf(size);
     APInt number;
-    auto blocks = size.getDefiningOp<arith::CeilDivUIOp>();
-    bool cutEvenly = blocks && matchPattern(blocks.getRhs(), m_ConstantInt(&number));
-    char letter = letterOf(cutEvenly ? blocks.getLhs() : size);
-    if (letter == one && !blocks)
+    if (dim.kind == PackedDim::One && dim.repeats == 1)
       batchAxis = axis;
-    else if (isTokens(letter) && !tokenAxis)
-      tokenAxis = axis, tokenLetter = letter, block = cutEvenly ? number.getSExtValue() : 1;
-    else if (letter != other || !matchPattern(size, m_ConstantInt(&number)))
+    else if (dim.isOfAll() && !listAxis)
+      listAxis = axis, list = dim;
+    else if (dim.kind != PackedDim::Other || !matchPattern(size, m_ConstantInt(&number)))
       return refuse("a grid whose axis " + Twine(axis) + " depends on lengths in another way");
   }
   return success();
 }
+
+LogicalResult Packer::checkUses() {
+  for (BlockArgument argument : kernel.kernel.getBody().getArguments())
+    if (isOfAll(dimsOfArgument(argument)))
+      for (Operation *user : argument.getUsers())
+        if (!isa<memref::DimOp, tile::LoadOp, tile::StoreOp, tile::ArriveOp>(user))
+          return refuse(user->getName().getStringRef() + " of tokens");
+  return success();
+}
+
+/// Whether a value is only used as an index of loads and stores that are as `test` says of their dimensions and the index's number.
+template <typename Test> bool Packer::allPlaces(Value value, Test test) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    auto ofAccess = [&](auto access, Value memory) {
+      unsigned first = access.getIndices().getBeginOperandIndex();
+      PackedDims ofMemory = dimsOfArgument(memory);
+      return use.getOperandNumber() >= first && use.getOperandNumber() < first + ofMemory.size() && isOfAll(ofMemory) &&
+             test(ofMemory[use.getOperandNumber() - first]);
+    };
+    if (auto load = dyn_cast<tile::LoadOp>(use.getOwner()))
+      return ofAccess(load, load.getSource());
+    auto store = dyn_cast<tile::StoreOp>(use.getOwner());
+    return store && ofAccess(store, store.getTarget());
+  });
+}
+
+/// Tokens are loaded and stored at the place of the program's block, and nothing else is known of places and lengths.
+bool Packer::isTokenWise() {
+  if (!listAxis || list.repeats != 1)
+    return false;
+  auto idOf = [&](size_t axis) { return cast<tile::AxisAttr>(kernel.kernel.getGrid()[axis]).getValue(); };
+  auto isTokens = [](const PackedDim &dim) { return dim.isTokens(); };
+  SmallVector<Value> places;
+  bool simple = true;
+  kernel.kernel.walk([&](tile::ProgramIdOp id) {
+    if (id.getAxis() == idOf(*batchAxis))
+      simple &= allPlaces(id, [](const PackedDim &dim) { return dim.kind == PackedDim::One; });
+    if (id.getAxis() != idOf(*listAxis))
+      return;
+    if (list.isTokens())
+      places.push_back(id);
+    else
+      for (Operation *user : id->getUsers())
+        if (auto product = dyn_cast<arith::MulIOp>(user); product && matchPattern(product.getRhs(), m_Constant()))
+          places.push_back(product);
+        else
+          simple = false;
+  });
+  simple &= llvm::all_of(places, [&](Value place) { return allPlaces(place, isTokens); });
+  for (BlockArgument argument : kernel.kernel.getBody().getArguments()) {
+    PackedDims ofArgument = dimsOfArgument(argument);
+    simple &= isa<MemRefType>(argument.getType());
+    if (!isOfAll(ofArgument))
+      continue;
+    auto dimension = llvm::find_if(ofArgument, isTokens) - ofArgument.begin();
+    auto isPlain = [&](auto access) { return !access.getRows() && !access.getLower() && llvm::is_contained(places, access.getIndices()[dimension]); };
+    for (Operation *user : argument.getUsers())
+      simple &= llvm::TypeSwitch<Operation *, bool>(user).Case<tile::LoadOp, tile::StoreOp>(isPlain).Default([](Operation *op) { return op->use_empty(); });
+  }
+  return simple;
+}
+
+//===----------------------------------------------------------------------===//
+// Sequences
+//===----------------------------------------------------------------------===//
 
 Value Packer::offsetsArgument(char letter) {
   Value onHost = offsetsOnHost(host, letter);
@@ -153,14 +202,24 @@ Value Packer::offsetsArgument(char letter) {
   return offsets[letter] = kernel.addArgument(cast<MemRefType>(onHost.getType()), onHost);
 }
 
-/// All tokens of a letter.
+/// All tokens of a letter. Kernels that read none have a memory of them for this alone.
 Value Packer::total(char letter) {
   Value &known = totals[letter];
-  for (size_t number = 0; !known && number < letters.size(); ++number)
-    if (size_t dimension = letters[number].find(letter); dimension != std::string::npos) {
-      known = memref::DimOp::create(builder, tiles.loc, kernel.kernel.getBody().getArgument(number), dimension);
-      own.insert(known.getDefiningOp());
-    }
+  if (known)
+    return known;
+  auto placeIn = [&](const PackedDims &dims) -> std::optional<unsigned> {
+    auto found = llvm::find_if(dims, [&](const PackedDim &dim) { return dim.isTokens() && dim.letter == letter; });
+    return found == dims.end() ? std::nullopt : std::optional(static_cast<unsigned>(found - dims.begin()));
+  };
+  Value memory, onHost = *llvm::find_if(host.getArguments(), [&](BlockArgument argument) { return placeIn(dimsOf(argument)).has_value(); });
+  for (BlockArgument argument : kernel.kernel.getBody().getArguments())
+    if (!memory && placeIn(dimsOfArgument(argument)))
+      memory = argument;
+  std::optional<unsigned> place = memory ? placeIn(dimsOfArgument(memory)) : placeIn(dimsOf(onHost));
+  if (!memory)
+    memory = kernel.addArgument(cast<MemRefType>(onHost.getType()), onHost);
+  known = tiles.dim(memory, *place);
+  own.insert(known.getDefiningOp());
   return known;
 }
 
@@ -168,22 +227,42 @@ Value Packer::clampedOffset(char letter, Value position) {
   return lengthAt(tiles, offsetsArgument(letter), position, total(letter));
 }
 
-/// The last sequence whose blocks begin at the program or before it.
+/// Where a sequence begins in a list.
+Value Packer::beginOf(const PackedDim &list, Value sequence) {
+  Value first = clampedOffset(list.letter, sequence);
+  return list.isTokens() ? first : tiles.add(divide(tiles, first, tiles.index(list.block)), sequence);
+}
+
+/// The last sequence that begins in the list at the program or before it.
 Value Packer::findSequence(Value program) {
-  Value memory = offsetsArgument(tokenLetter), count = tiles.sub(tiles.dim(memory, 0), tiles.index(1));
+  Value memory = offsetsArgument(list.letter), count = tiles.sub(tiles.dim(memory, 0), tiles.index(1));
   Value zero = tiles.index(0), unit = tiles.index(1), found = zero, behind = tiles.add(program, unit);
   for (int bit = mostBits; bit >= 0; --bit) {
     Value step = tiles.index(int64_t{1} << bit), middle = tiles.min(tiles.add(found, step), count);
-    Value begin = tiles.add(divide(tiles, clampedOffset(tokenLetter, middle), tiles.index(block)), middle);
-    Value isBefore = tiles.min(tiles.max(tiles.sub(behind, begin), zero), unit);
+    Value isBefore = tiles.min(tiles.max(tiles.sub(behind, beginOf(list, middle)), zero), unit);
     found = tiles.add(found, multiply(tiles, isBefore, step));
   }
   return tiles.max(tiles.min(found, tiles.sub(count, unit)), zero);
 }
 
-void Packer::cut(char letter, Value sequence) {
-  Value first = clampedOffset(letter, sequence), next = clampedOffset(letter, tiles.add(sequence, tiles.index(1)));
-  cuts[letter] = {first, tiles.max(tiles.sub(next, first), tiles.index(0))};
+Cut &Packer::cutOf(const PackedDim &of) {
+  auto [place, missing] = cuts.try_emplace(of.list());
+  if (missing) {
+    Value first = beginOf(of, sequence), next = beginOf(of, tiles.add(sequence, tiles.index(1)));
+    Value length = tiles.max(tiles.sub(next, first), tiles.index(0));
+    place->second = {first, of.isTokens() && exists ? multiply(tiles, length, exists) : length};
+  }
+  return place->second;
+}
+
+//===----------------------------------------------------------------------===//
+// The grid
+//===----------------------------------------------------------------------===//
+
+Value Packer::programAt(size_t axis) {
+  Value id = tiles.programId(cast<tile::AxisAttr>(kernel.kernel.getGrid()[axis]).getValue());
+  own.insert(id.getDefiningOp());
+  return id;
 }
 
 void Packer::replaceProgram(size_t axis, Value by) {
@@ -194,94 +273,211 @@ void Packer::replaceProgram(size_t axis, Value by) {
   });
 }
 
-/// A tile of tokens of the sequence.
-template <typename Access> LogicalResult Packer::shift(Access access, int64_t tileRank, BlockArgument memory) {
-  StringRef dims = letters[memory.getArgNumber()];
-  size_t dimension = dims.find_if(isTokens);
-  if (dimension == StringRef::npos)
-    return success();
-  if (access.getFold() || dimension + tileRank != dims.size())
+/// The program's place in the list. Where an axis repeats that, the kernel knows it as what its division leaves.
+Value Packer::listProgram() {
+  Value id = programAt(*listAxis);
+  if (list.repeats == 1)
+    return id;
+  Value all = total(list.letter);
+  if (list.isBlocks())
+    all = tiles.add(tiles.div(all, list.block), tiles.sub(tiles.dim(offsetsArgument(list.letter), 0), tiles.index(1)));
+  return tiles.sub(id, multiply(tiles, divide(tiles, id, all), all));
+}
+
+/// Puts the number of the program's block in its sequence for the program's place in the list.
+LogicalResult Packer::replaceListProgram(Value number) {
+  if (list.repeats == 1)
+    return replaceProgram(*listAxis, number), success();
+  auto wanted = cast<tile::AxisAttr>(kernel.kernel.getGrid()[*listAxis]).getValue();
+  bool known = true;
+  kernel.kernel.walk([&](tile::ProgramIdOp id) {
+    if (id.getAxis() != wanted || own.contains(id))
+      return;
+    for (Operation *user : llvm::make_early_inc_range(id->getUsers())) {
+      auto quotient = dyn_cast<arith::DivUIOp>(user);
+      auto rest = dyn_cast<arith::SubIOp>(user);
+      known &= (quotient && quotient.getRhs().getDefiningOp<memref::DimOp>()) || (rest && rest.getLhs() == id);
+      if (quotient && known)
+        own.insert(quotient.getRhs().getDefiningOp()); // that of all
+      if (rest)
+        rest.getResult().replaceAllUsesWith(number);
+    }
+  });
+  return known ? success() : LogicalResult(refuse("a grid whose blocks are repeated in another way"));
+}
+
+/// A program works on the block of a sequence.
+LogicalResult Packer::placeProgram() {
+  Value place = listProgram();
+  sequence = findSequence(place);
+  Value number = tiles.max(tiles.sub(place, beginOf(list, sequence)), tiles.index(0));
+  PackedDim tokens{PackedDim::Tokens, list.letter};
+  Value left = tiles.sub(lengthOf(tokens), multiply(tiles, number, tiles.index(list.block)));
+  exists = tiles.min(tiles.max(left, tiles.index(0)), tiles.index(1));
+  cuts.clear(); // lengths are 0 where the block does not exist
+  return replaceListProgram(number);
+}
+
+void Packer::setGrid() {
+  tile::LaunchOp launch = kernel.launches.front();
+  OpBuilder before(launch);
+  TileBuilder onHost(before, launch.getLoc());
+  if (listAxis)
+    launch.getGridMutable()[*listAxis].set(listOnHost(onHost, host, launch.getGrid()[*listAxis]));
+  else
+    launch.getGridMutable()[*batchAxis].set(countOnHost(onHost, host));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Indices in a memory of all tokens, or of all blocks.
+SmallVector<Value> Packer::placed(ValueRange indices, ArrayRef<PackedDim> dims) {
+  SmallVector<Value> result(indices);
+  for (size_t dimension = 0; dimension < result.size() && dimension < dims.size(); ++dimension)
+    if (dims[dimension].kind == PackedDim::One)
+      result[dimension] = tiles.index(0);
+    else if (dims[dimension].isOfAll())
+      result[dimension] = tiles.add(cutOf(dims[dimension]).first, result[dimension]);
+  return result;
+}
+
+/// A tile of tokens of the sequence, or what one of its blocks leaves.
+template <typename Access> LogicalResult Packer::shift(Access access, int64_t tileRank, Value memory) {
+  PackedDims dims = dimsOfArgument(memory);
+  auto found = llvm::find_if(dims, [](const PackedDim &dim) { return dim.isOfAll(); });
+  auto dimension = static_cast<int64_t>(found - dims.begin()), rank = static_cast<int64_t>(dims.size());
+  bool isEntry = dimension + tileRank < rank; // a tile that one of them leaves
+  if (access.getFold() || dimension + tileRank > rank || (found->isBlocks() && !isEntry))
     return refuse("tiles whose rows are not tokens of a sequence, one after another");
-  const Cut &cut = cuts[dims[dimension]];
+  Cut cut = cutOf(*found);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(access);
-  SmallVector<Value> indices(access.getIndices());
-  indices[0] = tiles.index(0);
-  indices[dimension] = tiles.add(cut.first, indices[dimension]);
+  access.getIndicesMutable().assign(placed(access.getIndices(), dims));
+  if (isEntry)
+    return success();
   Value limit = access.getRows() ? tiles.min(access.getRows(), cut.length) : cut.length, lower = access.getLower();
-  access.getIndicesMutable().assign(indices);
   access.getRowsMutable().assign(tiles.add(cut.first, limit));
   if (lower)
     access.getLowerMutable().assign(tiles.add(cut.first, tiles.max(lower, tiles.index(0))));
   return success();
 }
 
-LogicalResult Packer::checkUses() {
-  for (auto [argument, dims] : llvm::zip(kernel.kernel.getBody().getArguments(), letters))
-    if (llvm::any_of(dims, isTokens))
-      for (Operation *user : argument.getUsers())
-        if (!isa<memref::DimOp, tile::LoadOp, tile::StoreOp>(user))
-          return refuse(user->getName().getStringRef() + " of tokens");
+/// Sizes of memories of all are those of the sequence.
+void Packer::replaceDims() {
+  for (BlockArgument argument : kernel.kernel.getBody().getArguments())
+    for (Operation *user : llvm::make_early_inc_range(argument.getUsers()))
+      if (auto dim = dyn_cast<memref::DimOp>(user); dim && !own.contains(dim) && isOfAll(dimsOfArgument(argument)))
+        if (PackedDim of = dimsOfArgument(argument)[*dim.getConstantIndex()]; of.isOfAll())
+          dim.getResult().replaceAllUsesWith(lengthOf(of));
+}
+
+/// What a number of the host is of one sequence; null if that is not known.
+Value Packer::ofSequence(Value onHost) {
+  if (PackedDim dim = dimOf(onHost); dim.isTokens())
+    return lengthOf(dim);
+  Operation *op = onHost.getDefiningOp();
+  APInt number;
+  if (matchPattern(onHost, m_ConstantInt(&number)))
+    return tiles.index(number.getSExtValue());
+  if (!isa_and_present<arith::AddIOp, arith::SubIOp>(op))
+    return Value();
+  Value a = ofSequence(op->getOperand(0)), b = a ? ofSequence(op->getOperand(1)) : Value();
+  return !b ? Value() : isa<arith::AddIOp>(op) ? tiles.add(a, b) : tiles.sub(a, b);
+}
+
+/// Numbers that the host gives are those of the sequence.
+LogicalResult Packer::replaceNumbers() {
+  for (auto [argument, onHost] : llvm::zip(kernel.kernel.getBody().getArguments(), SmallVector<Value>(kernel.launches.front().getArguments()))) {
+    if (isa<MemRefType>(argument.getType()) || argument.use_empty())
+      continue;
+    Value own = ofSequence(onHost);
+    if (!own)
+      return refuse("a number that depends on lengths in another way");
+    argument.replaceAllUsesWith(own);
+  }
   return success();
 }
 
+LogicalResult Packer::shiftAll() {
+  for (BlockArgument memory : SmallVector<BlockArgument>(kernel.kernel.getBody().getArguments())) {
+    if (!isOfAll(dimsOfArgument(memory)))
+      continue;
+    for (Operation *user : llvm::make_early_inc_range(memory.getUsers())) {
+      if (auto load = dyn_cast<tile::LoadOp>(user); load && failed(shift(load, load.getType().getRank(), memory)))
+        return failure();
+      auto store = dyn_cast<tile::StoreOp>(user);
+      if (store && failed(shift(store, cast<RankedTensorType>(store.getValue().getType()).getRank(), memory)))
+        return failure();
+      if (auto arrive = dyn_cast<tile::ArriveOp>(user)) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPoint(arrive);
+        arrive.getIndicesMutable().assign(placed(arrive.getIndices(), dimsOfArgument(memory)));
+      }
+    }
+  }
+  return success();
+}
+
+/// The lists that memories of the kernel have entries of, and numbers of the host are made of.
+SmallVector<PackedDim> Packer::lists() const {
+  SmallVector<PackedDim> all;
+  for (const PackedDims &ofArgument : dims)
+    llvm::copy_if(ofArgument, std::back_inserter(all), [](const PackedDim &dim) { return dim.isOfAll(); });
+  SmallVector<Value> numbers(tile::LaunchOp(kernel.launches.front()).getArguments());
+  while (!numbers.empty()) {
+    Value number = numbers.pop_back_val();
+    Operation *op = number.getDefiningOp();
+    if (!isa<IndexType>(number.getType()) || !op)
+      continue;
+    if (PackedDim dim = dimOf(number); dim.isTokens())
+      all.push_back(dim);
+    else if (isa<arith::AddIOp, arith::SubIOp>(op))
+      llvm::append_range(numbers, op->getOperands());
+  }
+  return all;
+}
+
 LogicalResult Packer::pack() {
-  tile::LaunchOp launch = kernel.launches.front();
-  for (Value argument : launch.getArguments())
-    letters.push_back(lettersOf(argument));
+  for (Value argument : tile::LaunchOp(kernel.launches.front()).getArguments())
+    dims.push_back(dimsOf(argument));
   if (failed(readGrid()) || failed(checkUses()))
     return failure();
   if (!batchAxis)
-    return tokenAxis ? LogicalResult(refuse("a grid without the batch")) : success();
-  auto programAt = [&](size_t axis) {
-    Value id = tiles.programId(cast<tile::AxisAttr>(kernel.kernel.getGrid()[axis]).getValue());
-    own.insert(id.getDefiningOp());
-    return id;
-  };
-  OpBuilder before(launch);
-  TileBuilder onHost(before, launch.getLoc());
-  Value count = countOnHost(onHost, host), sequence = programAt(tokenAxis ? *tokenAxis : *batchAxis), number;
-  if (tokenAxis) {
-    Value program = sequence;
-    sequence = findSequence(program);
-    Value begin = tiles.add(divide(tiles, clampedOffset(tokenLetter, sequence), tiles.index(block)), sequence);
-    number = tiles.max(tiles.sub(program, begin), tiles.index(0));
-  }
-  std::string all;
-  for (StringRef dims : letters)
-    all += dims;
-  for (char letter : {'q', 'k'})
-    if (StringRef(all).contains(letter))
-      cut(letter, sequence);
-  if (tokenAxis) {
-    Value left = tiles.sub(cuts[tokenLetter].length, multiply(tiles, number, tiles.index(block)));
-    Value exists = tiles.min(tiles.max(left, tiles.index(0)), tiles.index(1));
-    for (auto &[letter, cut] : cuts)
-      cut.length = multiply(tiles, cut.length, exists);
-    replaceProgram(*tokenAxis, number);
-    Value size = launch.getGrid()[*tokenAxis];
-    auto blocks = size.getDefiningOp<arith::CeilDivUIOp>();
-    Value tokens = block == 1 && !blocks ? size : blocks.getLhs();
-    launch.getGridMutable()[*tokenAxis].set(onHost.add(onHost.div(tokens, block), count));
-  } else {
-    launch.getGridMutable()[*batchAxis].set(count);
-  }
+    return listAxis ? LogicalResult(refuse("a grid without the batch")) : success();
+  if (isTokenWise())
+    return success();
+  kernel.kernel->removeAttr(tile::Product::attributeName);
+  SmallVector<PackedDim> used = lists();
+  setGrid();
+  if (listAxis && failed(placeProgram()))
+    return failure();
+  if (!listAxis)
+    sequence = programAt(*batchAxis);
   replaceProgram(*batchAxis, sequence);
-  for (auto [number, dims] : llvm::enumerate(letters)) {
-    BlockArgument memory = kernel.kernel.getBody().getArgument(number);
-    for (Operation *user : llvm::make_early_inc_range(memory.getUsers())) {
-      if (auto dim = dyn_cast<memref::DimOp>(user); dim && !own.contains(dim) && isTokens(dims[*dim.getConstantIndex()]))
-        dim.getResult().replaceAllUsesWith(cuts[dims[*dim.getConstantIndex()]].length);
-      auto load = dyn_cast<tile::LoadOp>(user);
-      auto store = dyn_cast<tile::StoreOp>(user);
-      if (load && failed(shift(load, load.getType().getRank(), memory)))
-        return failure();
-      if (store && failed(shift(store, cast<RankedTensorType>(store.getValue().getType()).getRank(), memory)))
-        return failure();
-    }
-  }
+  for (const PackedDim &dim : used) // before all that reads them
+    cutOf(dim);
+  replaceDims();
+  if (failed(replaceNumbers()) || failed(shiftAll()))
+    return failure();
   kernel.removeUnused();
   return success();
+}
+
+/// A memory of no tokens, and of no blocks of them, has an entry for each sequence; of blocks there is the list.
+static void resizeWorkspace(func::FuncOp host, tile::WorkspaceOp workspace) {
+  OpBuilder builder(workspace);
+  TileBuilder tiles(builder, workspace.getLoc());
+  PackedDims dims = dimsOf(workspace);
+  auto type = cast<MemRefType>(workspace.getType());
+  if (!dims.empty() && dims[0].kind == PackedDim::One && !isOfAll(dims))
+    workspace->setOperand(0, countOnHost(tiles, host));
+  for (auto [dimension, dim] : llvm::enumerate(dims))
+    if (dim.isBlocks()) {
+      unsigned operand = type.getDynamicDimIndex(dimension);
+      workspace->setOperand(operand, listOnHost(tiles, host, workspace->getOperand(operand)));
+    }
 }
 
 LogicalResult kernel::packSequences(func::FuncOp host) {
@@ -292,14 +488,9 @@ LogicalResult kernel::packSequences(func::FuncOp host) {
     if (failed(Packer(host, {kernel, {launch}}).pack()))
       return failure();
   }
-  // A memory without tokens has an entry for each sequence.
-  for (auto workspace : llvm::to_vector(host.getOps<tile::WorkspaceOp>())) {
-    std::string letters = lettersOf(workspace);
-    if (!letters.empty() && letters[0] == one && llvm::none_of(letters, isTokens)) {
-      OpBuilder builder(workspace);
-      TileBuilder tiles(builder, workspace.getLoc());
-      workspace->setOperand(0, countOnHost(tiles, host));
-    }
-  }
+  // The last first: their sizes may be those of others.
+  SmallVector<tile::WorkspaceOp> workspaces(host.getOps<tile::WorkspaceOp>());
+  for (tile::WorkspaceOp workspace : llvm::reverse(workspaces))
+    resizeWorkspace(host, workspace);
   return success();
 }

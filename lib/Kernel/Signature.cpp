@@ -204,6 +204,25 @@ static StringRef roleOf(StringRef name, bool given, bool parameter) {
   return name == "o" || name == "y" ? "output" : "optional_output";
 }
 
+/// How many sequences a packed function's offsets cut, where their type says it.
+static int64_t sequencesOf(func::FuncOp source) {
+  int64_t offsets = cast<RankedTensorType>(attn::offsetsOf(source, 'q').getType()).getDimSize(0);
+  return ShapedType::isDynamic(offsets) ? offsets : offsets - 1;
+}
+
+/// The batch is the sequences: tokens of all of them lie in one entry, and all else but the offsets has an entry for each.
+static void placeSequences(func::FuncOp source, HostArgument &argument) {
+  if (argument.dims[0] != 'b' || argument.name == "offsets" || argument.name == "key_offsets")
+    return;
+  if (StringRef(argument.dims).find_first_of("qk") != StringRef::npos) {
+    argument.dims[0] = '1';
+    return;
+  }
+  SmallVector<int64_t> shape(argument.tensor.getShape());
+  shape[0] = sequencesOf(source);
+  argument.tensor = argument.tensor.clone(shape);
+}
+
 static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
   SmallVector<HostArgument> arguments;
   auto add = [&](std::string name, Value value, std::optional<unsigned> position, bool parameter) {
@@ -213,10 +232,10 @@ static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
       dims = tensor.getRank() == 3 ? "b.k" : "b.k.";
     if (!position && StringRef(dims).count('.') == dims.size())
       dims = dimsOfResult(value, arguments);
-    if (attn::isPacked(source) && dims[0] == 'b' && StringRef(dims).find_first_of("qk") != StringRef::npos)
-      dims[0] = '1'; // the batch is the sequences
     StringRef role = roleOf(name, position.has_value(), parameter);
     arguments.push_back({std::move(name), std::move(dims), tensor, value, position, role});
+    if (attn::isPacked(source))
+      placeSequences(source, arguments.back());
   };
   for (BlockArgument argument : source.getArguments())
     add(nameOfArgument(source, argument), argument, argument.getArgNumber(),

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Signature.h"
+#include "attune/Attn/Packed.h"
 #include "attune/Kernel/Passes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -37,13 +38,13 @@ public:
   }
 
   /// Blocks of consecutive tokens, or an image of which all tokens are.
-  void addWindow(Value query, std::optional<attn::WindowAttr> window) {
+  void addWindow(Value query, std::optional<attn::WindowAttr> window, bool packed) {
     if (!window)
       return;
     needEqual();
     if (window->isGrid())
       add(query, "equals", "queries", window->getGridRows() * window->getGridColumns());
-    else
+    else if (!packed)
       add(query, "divides", "queries", window->getLength());
   }
 
@@ -92,15 +93,16 @@ static void addLepe(RuleList &rules, attn::LepeOp op) {
 
 void kernel::addSizeRules(func::FuncOp source, func::FuncOp host) {
   RuleList rules(source);
+  bool packed = attn::isPacked(source); // blocks begin with each sequence, and the last one may be short
   for (Operation &operation : source.getOps())
     llvm::TypeSwitch<Operation *>(&operation)
-        .Case<attn::SoftmaxOp, attn::PolynomialOp>([&](auto op) { rules.addWindow(op.getQuery(), op.getWindow()); })
+        .Case<attn::SoftmaxOp, attn::PolynomialOp>([&](auto op) { rules.addWindow(op.getQuery(), op.getWindow(), packed); })
         .Case([&](attn::VisibleOp op) { // of weights that are not exponentials: causal needs n = N
-          rules.addWindow(op.getWeights(), op.getWindow()), rules.needEqual(op.getCausal());
+          rules.addWindow(op.getWeights(), op.getWindow(), packed), rules.needEqual(op.getCausal());
         })
         .Case([&](attn::PolysketchOp op) {
           rules.needEqual(op.getCausal());
-          if (op.getLocalExact() && !op.hasStates())
+          if (op.getLocalExact() && !packed && !op.hasStates())
             rules.add(op.getQuery(), "divides", "queries", *op.getLocalExact());
         })
         .Case([&](attn::AgentOp op) { rules.add(op.getQuery(), "divides", "queries", op.getAgents()); })

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "attune/Attn/Execution.h"
+#include "attune/Attn/Packed.h"
 #include "attune/Laws/RewriteLaw.h"
 #include "attune/Kernel/SketchRules.h"
 
@@ -197,6 +198,9 @@ struct LinearizeLaw : graph::RewriteLaw {
     if (form == splitForm)
       if (std::string reason = graph::refuseParts(operation); !reason.empty())
         return reason;
+    auto function = operation->getParentOfType<func::FuncOp>();
+    if (form == mergedForm && function && attn::isPacked(function))
+      return "only the device knows how many pieces a packed sequence has";
     if (auto sketched = dyn_cast<PolysketchOp>(operation))
       return sketchRefusal(sketched, form);
     auto op = cast<KernelOp>(operation);

@@ -164,8 +164,8 @@ static void describeSizes(func::FuncOp host, LibraryDescription &library) {
       if (!symbol || kept)
         continue;
       shown[*symbol] = true;
-      bool isOpen = size < 0;
-      library.sizes[*symbol] = isOpen ? -1 : size - (tensor.offsets || tensor.keyOffsets);
+      if (size >= 0)
+        library.sizes[*symbol] = size - (tensor.offsets || tensor.keyOffsets);
     }
   }
   if (shown[ATTUNE_RT_KEYS])

@@ -157,12 +157,9 @@ static FailureOr<std::vector<Array>> evalOne(func::FuncOp function, ArrayRef<Arr
 /// Before the names of gradients.
 static constexpr StringLiteral gradientOf = "grad_";
 
-/// The dimension of tokens of queries or keys, which is the last but one, or of [1, heads, tokens] the last.
-static int64_t tokenDimension(int64_t rank) { return rank == 3 ? 2 : rank - 2; }
-
-/// Copies `count` tokens of [1, …, tokens, …] from a place in one array to one in another.
-static void copyTokens(const Array &from, int64_t first, const Array &to, int64_t place, int64_t count) {
-  int64_t dimension = tokenDimension(from.rank()), outer = 1, inner = 1;
+/// Copies `count` entries of a dimension from a place in one array to one in another.
+static void copyEntries(const Array &from, int64_t first, const Array &to, int64_t place, int64_t count, int64_t dimension) {
+  int64_t outer = 1, inner = 1;
   for (int64_t i = 0; i < from.rank(); ++i)
     (i < dimension ? outer : inner) *= i == dimension ? 1 : from.size(i);
   SmallVector<int64_t, 4> source(from.rank(), 0), target(from.rank(), 0);
@@ -186,22 +183,45 @@ static LogicalResult checkOffsets(func::FuncOp function, const Array &offsets, i
   return success();
 }
 
-/// The letter of the tokens that an argument has: of queries, of keys, or none, which each sequence is given as it is.
-static char lettersOf(func::FuncOp function, unsigned argument, ArrayRef<Array> arguments) {
-  if (function.getArgAttr(argument, "attn.parameter") || function.getArgAttr(argument, attn::offsetsAttr) || arguments[argument].rank() < 3)
-    return 0;
+namespace {
+/// What of an argument, or of a result, a sequence has: entries of a dimension, those between its offsets or, without any, its own.
+struct Share {
+  unsigned dimension;
+  const Array *offsets;
+
+  int64_t first(int64_t s) const { return offsets ? static_cast<int64_t>((*offsets)({s})) : s; }
+  int64_t count(int64_t s) const { return first(s + 1) - first(s); }
+};
+} // namespace
+
+/// None of what each sequence is given as it is.
+static std::optional<Share> shareOf(func::FuncOp function, unsigned argument, ArrayRef<Array> arguments) {
+  if (function.getArgAttr(argument, "attn.parameter") || function.getArgAttr(argument, attn::offsetsAttr))
+    return std::nullopt;
+  std::optional<unsigned> tokens = attn::tokenDimension(function.getArgumentTypes()[argument]);
+  if (!tokens)
+    return Share{0, nullptr};
   auto name = function.getArgAttrOfType<StringAttr>(argument, "attn.name");
-  return argument == 0 || (name && (name == "q" || name.getValue().starts_with(gradientOf))) ? 'q' : 'k';
+  char letter = argument == 0 || (name && (name == "q" || name.getValue().starts_with(gradientOf))) ? 'q' : 'k';
+  return Share{*tokens, &arguments[attn::offsetsOf(function, letter).getArgNumber()]};
 }
 
-/// The same of a result: of a gradient, that of its argument; 0 where each sequence gives a summand.
-static char letterOfResult(func::FuncOp function, unsigned result, ArrayRef<Array> arguments) {
+/// The same of a result: of a gradient, that of its argument; none where each sequence gives a summand.
+static std::optional<Share> shareOfResult(func::FuncOp function, unsigned result, ArrayRef<Array> arguments) {
   auto name = function.getResultAttrOfType<StringAttr>(result, "attn.name");
   StringRef argument = name ? name.getValue() : "";
   for (unsigned i = 0; argument.starts_with(gradientOf) && i < function.getNumArguments(); ++i)
     if (auto given = function.getArgAttrOfType<StringAttr>(i, "attn.name"); given && given == argument.drop_front(gradientOf.size()))
-      return lettersOf(function, i, arguments);
-  return 'q';
+      return shareOf(function, i, arguments);
+  std::optional<unsigned> tokens = attn::tokenDimension(function.getResultTypes()[result]);
+  return Share{tokens.value_or(0), tokens ? &arguments[attn::offsetsOf(function, 'q').getArgNumber()] : nullptr};
+}
+
+static LogicalResult checkShare(func::FuncOp function, const Share &share, const Array &argument, int64_t sequences) {
+  int64_t size = share.dimension < argument.rank() ? argument.size(share.dimension) : -1;
+  if (share.offsets)
+    return checkOffsets(function, *share.offsets, size);
+  return size == sequences ? success() : LogicalResult(function.emitOpError() << "expected states of " << sequences << " sequences, but got those of " << size);
 }
 
 static Array sumOf(const Array &one, const Array &other) {
@@ -211,40 +231,39 @@ static Array sumOf(const Array &one, const Array &other) {
   return makeArray(one.shape(), sum);
 }
 
-/// The tokens of one sequence, at their place among those of all.
-static void placeTokens(const Array &one, std::optional<Array> &all, const Array &offsets, int64_t sequence) {
+/// What one sequence has, at its place among what all have.
+static void place(const Array &one, std::optional<Array> &all, const Share &share, int64_t sequence, int64_t sequences) {
   if (!all) {
     SmallVector<int64_t, 4> shape(one.shape());
-    shape[tokenDimension(shape.size())] = static_cast<int64_t>(offsets({offsets.size(0) - 1}));
+    shape[share.dimension] = share.first(sequences);
     all.emplace(shape);
   }
-  copyTokens(one, 0, *all, static_cast<int64_t>(offsets({sequence})), one.size(tokenDimension(one.rank())));
+  copyEntries(one, 0, *all, share.first(sequence), share.count(sequence), share.dimension);
 }
 
 static FailureOr<std::vector<Array>> evalPacked(func::FuncOp function, ArrayRef<Array> arguments, const EvalAttnOptions &options) {
   std::vector<std::optional<Array>> results(function.getNumResults());
   const Array &queries = arguments[attn::offsetsOf(function, 'q').getArgNumber()];
-  auto offsets = [&](char letter) -> const Array & { return arguments[attn::offsetsOf(function, letter).getArgNumber()]; };
+  int64_t sequences = queries.size(0) - 1;
   for (unsigned i = 0; i < arguments.size(); ++i)
-    if (char letter = lettersOf(function, i, arguments))
-      if (failed(checkOffsets(function, offsets(letter), arguments[i].size(tokenDimension(arguments[i].rank())))))
+    if (std::optional<Share> share = shareOf(function, i, arguments))
+      if (failed(checkShare(function, *share, arguments[i], sequences)))
         return failure();
-  for (int64_t s = 0; s + 1 < queries.size(0); ++s) {
+  for (int64_t s = 0; s < sequences; ++s) {
     std::vector<Array> own(arguments.begin(), arguments.end());
     for (unsigned i = 0; i < own.size(); ++i)
-      if (char letter = lettersOf(function, i, arguments)) {
-        auto first = static_cast<int64_t>(offsets(letter)({s})), end = static_cast<int64_t>(offsets(letter)({s + 1}));
+      if (std::optional<Share> share = shareOf(function, i, arguments)) {
         SmallVector<int64_t, 4> shape(arguments[i].shape());
-        shape[tokenDimension(shape.size())] = end - first;
+        shape[share->dimension] = share->count(s);
         own[i] = Array(shape);
-        copyTokens(arguments[i], first, own[i], 0, end - first);
+        copyEntries(arguments[i], share->first(s), own[i], 0, share->count(s), share->dimension);
       }
     auto one = evalOne(function, own, options);
     if (failed(one))
       return failure();
     for (auto [number, result] : llvm::enumerate(*one))
-      if (char letter = letterOfResult(function, number, arguments))
-        placeTokens(result, results[number], offsets(letter), s);
+      if (std::optional<Share> share = shareOfResult(function, number, arguments))
+        place(result, results[number], *share, s, sequences);
       else
         results[number] = results[number] ? sumOf(*results[number], result) : result;
   }

@@ -49,7 +49,8 @@ std::string attune::target::meaningText(const TensorDescription &tensor) {
 }
 
 std::string attune::target::shapeText(const TensorDescription &tensor) {
-  return join(map_range(tensor.dims, dimText), ", ");
+  bool oneMore = (tensor.offsets || tensor.keyOffsets) && tensor.dims.front() < 0;
+  return join(map_range(tensor.dims, dimText), ", ") + (oneMore ? " + 1" : "");
 }
 
 bool attune::target::hasCpuCode(const LibraryDescription &description) {
@@ -146,8 +147,8 @@ void HeaderWriter::writePlans() {
 }
 
 /// One line for a rule of sizes.
-static std::string meaningOf(const SizeRule &rule) {
-  std::string symbol = rule.symbol == ATTUNE_RT_QUERIES ? "n" : "N", value = std::to_string(rule.value);
+static std::string meaningOf(const SizeRule &rule, bool packed) {
+  std::string symbol = std::string(rule.symbol == ATTUNE_RT_QUERIES ? "n" : "N") + (packed ? " of each sequence" : ""), value = std::to_string(rule.value);
   switch (rule.kind) {
   case ATTUNE_RT_MULTIPLE:
     return "This mechanism needs " + symbol + " to be a multiple of " + value + ".";
@@ -165,8 +166,8 @@ void HeaderWriter::writeEssay() {
   out << "/*\n * " << description.name << ".h - made by " << compilerVersion() << "; do not edit.\n *\n * "
       << commentText(description.summary) << "\n *\n";
   writeTensorTable();
-  out << R"( *
- * batch: entries; n: queries; N: keys; each may be 0. Elements are plain numbers without a unit, row-major as above or
+  bool packed = any_of(description.tensors, [](const TensorDescription &tensor) { return tensor.offsets; });
+  out << " *\n * batch: " << (packed ? "sequences" : "entries") << R"(; n: queries; N: keys; each may be 0. Elements are plain numbers without a unit, row-major as above or
  * with any outer strides (see DLTensor below), so that a view of [batch, n, heads, head_dim] passes without a copy. An
  * optional tensor may be NULL.
 )";
@@ -176,7 +177,7 @@ void HeaderWriter::writeEssay() {
   if (description.queriesEqualKeys)
     out << " * This mechanism needs n = N: position i of the queries is position i of the keys.\n";
   for (const SizeRule &rule : description.sizeRules)
-    out << " * " << meaningOf(rule) << "\n";
+    out << " * " << meaningOf(rule, packed) << "\n";
   writePlans();
   out << " *\n * Example (no includes but this header, stdio.h and stdlib.h):\n *\n";
   std::string example = emitExample(description);

@@ -11,12 +11,15 @@ from ._frameworks import CPU, Device, Framework, Jax, framework_of
 
 INPUT, OUTPUT, OPTIONAL_INPUT, OPTIONAL_OUTPUT, PARAMETER = range(5)
 OPEN_SIZES = {-1: "batch", -2: "queries", -3: "keys"}
+# Where packed sequences, which are the batch, begin, and where the last one ends.
+OFFSETS = ("offsets", "key_offsets")
+SEQUENCES_AND_ONE = "batch + 1"
 WORKSPACE_ALIGNMENT = 64
 
 
 class TensorInfo(typing.NamedTuple):
     """A tensor of an attention: what it is, its dtype (f32, f16, bf16 or i32) and its shape, in which 'batch',
-    'queries' and 'keys' stand for sizes that are known only in a call."""
+    'queries' and 'keys' stand for sizes that are known only in a call, and 'batch + 1' where sequences are packed."""
 
     name: str
     role: str
@@ -28,7 +31,7 @@ class TensorInfo(typing.NamedTuple):
 def _described(row: typing.Tuple[str, int, str, typing.Tuple[int, ...]]) -> TensorInfo:
     name, role, dtype, shape = row
     kind = "parameter" if role == PARAMETER else "output" if role in (OUTPUT, OPTIONAL_OUTPUT) else "input"
-    sizes = tuple(OPEN_SIZES.get(size, size) for size in shape)
+    sizes = tuple(SEQUENCES_AND_ONE if name in OFFSETS and size < 0 else OPEN_SIZES.get(size, size) for size in shape)
     return TensorInfo(name, kind, dtype, sizes, role in (OPTIONAL_INPUT, OPTIONAL_OUTPUT))
 
 
@@ -110,11 +113,13 @@ class Attention:
         self._run_infos = [info for info in self._infos if info.role != "parameter"]
         self._run_names = [info.name for info in self._run_infos]
         self._needed = frozenset(info.name for info in self._run_infos if info.role == "input" and not info.optional)
-        seen: typing.Dict[typing.Union[int, str], typing.Tuple[int, int]] = {}
+        seen: typing.Dict[typing.Union[int, str], typing.Tuple[int, int, int]] = {}
         for position, info in enumerate(self._run_infos):
             for axis, size in enumerate(info.shape):
-                if info.role == "input":
-                    seen.setdefault(size, (position, axis))
+                if info.role == "input" and size == SEQUENCES_AND_ONE:
+                    seen.setdefault("batch", (position, axis, 1))
+                elif info.role == "input" and not info.optional:
+                    seen.setdefault(size, (position, axis, 0))
         self._outputs = {position: tuple(seen[size] if isinstance(size, str) else size for size in info.shape)
                          for position, info in enumerate(self._run_infos) if info.role == "output"}
         self._output_names = tuple(self._run_names[position] for position in self._outputs)
@@ -266,7 +271,7 @@ class Attention:
         """None for an output whose sizes the inputs do not show: what is wrong with them, the library says."""
         def shape(sizes: typing.Tuple[typing.Any, ...]) -> typing.Optional[typing.Tuple[int, ...]]:
             try:
-                return tuple([size if isinstance(size, int) else row[size[0]].shape[size[1]] for size in sizes])
+                return tuple([size if isinstance(size, int) else row[size[0]].shape[size[1]] - size[2] for size in sizes])
             except (IndexError, AttributeError, TypeError):
                 return None
         return [shape(sizes) for sizes in self._outputs.values()]

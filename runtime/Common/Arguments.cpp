@@ -62,12 +62,23 @@ bool keepsRule(const attune_rt_size_rule &rule, const Binding &binding, const ch
   }
 }
 
-/// What the mechanism needs of numbers of tokens. Sizes must be bound.
+/// The flag of offsets that cut these tokens into sequences.
+uint32_t flagOf(uint32_t symbol) { return symbol == ATTUNE_RT_KEYS ? ATTUNE_RT_KEY_OFFSETS : ATTUNE_RT_OFFSETS; }
+
+/// The offsets that cut the queries, or the keys; null of a batch.
+const attune_rt_tensor *offsetsOf(const attune_rt_descriptor &descriptor, uint32_t symbol) {
+  for (uint32_t i = 0; i < descriptor.tensor_count; ++i)
+    if (descriptor.tensors[i].flags & flagOf(symbol))
+      return descriptor.tensors + i;
+  return nullptr;
+}
+
+/// What the mechanism needs of numbers of tokens, but those of sequences, which their offsets say. Sizes must be bound.
 attune_status checkSizeRules(const attune_rt_descriptor &descriptor, const Place &place, const Binding &binding) {
   for (uint64_t i = 0; i < descriptor.size_rule_count; ++i) {
     const attune_rt_size_rule &rule = descriptor.size_rules[i];
     const char *expected = nullptr;
-    if (keepsRule(rule, binding, expected))
+    if (offsetsOf(descriptor, rule.symbol) || keepsRule(rule, binding, expected))
       continue;
     const attune_rt_tensor *tensor = binding.boundBy[rule.symbol];
     const char *what = rule.symbol == ATTUNE_RT_QUERIES ? "queries" : rule.symbol == ATTUNE_RT_KEYS ? "keys" : "batch";
@@ -86,6 +97,22 @@ attune_status checkSizeRules(const attune_rt_descriptor &descriptor, const Place
   return ATTUNE_OK;
 }
 
+/// Offsets, and what the mechanism needs of the sequences that they cut.
+attune_status checkSequences(const attune_rt_descriptor &descriptor, const Place &place, const attune_rt_tensor &tensor,
+                             const SlotView &offsets, const Binding &binding) {
+  for (uint32_t symbol : {ATTUNE_RT_QUERIES, ATTUNE_RT_KEYS}) {
+    if (!(tensor.flags & flagOf(symbol)))
+      continue;
+    if (attune_status status = checkOffsets(place, tensor, offsets, binding.sizes[symbol]))
+      return status;
+    for (uint64_t i = 0; i < descriptor.size_rule_count; ++i)
+      if (const attune_rt_size_rule &rule = descriptor.size_rules[i]; rule.symbol == symbol && rule.kind == ATTUNE_RT_AT_MOST)
+        if (attune_status status = checkLongest(place, tensor, offsets, rule.value))
+          return status;
+  }
+  return ATTUNE_OK;
+}
+
 attune_status checkElements(attune_rt_handle &handle, const Place &place, const Arguments &arguments) {
   const attune_rt_descriptor &descriptor = *handle.descriptor;
   for (uint32_t i = 0; i < descriptor.tensor_count; ++i) {
@@ -100,12 +127,14 @@ attune_status checkElements(attune_rt_handle &handle, const Place &place, const 
     attune_status status = ATTUNE_OK;
     if (tensor.flags & ATTUNE_RT_KEY_LENGTHS)
       status = checkKeyLengths(place, tensor, numbers, binding.keys());
+    const attune_rt_tensor *cuts = offsetsOf(descriptor, ATTUNE_RT_QUERIES); // which come before the others, and are checked then
+    SlotView offsets = view(arguments, descriptor, cuts ? static_cast<uint32_t>(cuts - descriptor.tensors) : i);
+    if (tensor.flags & (ATTUNE_RT_OFFSETS | ATTUNE_RT_KEY_OFFSETS))
+      status = checkSequences(descriptor, place, tensor, numbers, binding);
+    if (!status && tensor.flags & ATTUNE_RT_KEY_OFFSETS && descriptor.flags & ATTUNE_RT_QUERIES_EQUAL_KEYS)
+      status = checkSameOffsets(place, tensor, numbers, offsets);
     if (!status && tensor.flags & ATTUNE_RT_POSITIONS)
-      status = checkPositions(place, tensor, numbers, binding.queries());
-    if (!status && tensor.flags & ATTUNE_RT_OFFSETS)
-      status = checkOffsets(place, tensor, numbers, binding.queries());
-    if (!status && tensor.flags & ATTUNE_RT_KEY_OFFSETS)
-      status = checkOffsets(place, tensor, numbers, binding.keys());
+      status = checkPositions(place, tensor, numbers, binding.queries(), cuts ? &offsets : nullptr);
     if (status)
       return status;
   }

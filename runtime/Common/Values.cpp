@@ -121,9 +121,46 @@ attune_status attune::rt::checkOffsets(const Place &place, const attune_rt_tenso
   return ATTUNE_OK;
 }
 
-attune_status attune::rt::checkPositions(const Place &place, const attune_rt_tensor &tensor, const SlotView &view, int64_t tokens) {
+namespace {
+
+/// The tokens of sequence s.
+int64_t lengthAt(const SlotView &offsets, int64_t s) {
+  int64_t step = offsets.stride(0);
+  return int64_t{elementAt<int32_t>(offsets, (s + 1) * step)} - elementAt<int32_t>(offsets, s * step);
+}
+
+} // namespace
+
+attune_status attune::rt::checkSameOffsets(const Place &place, const attune_rt_tensor &tensor, const SlotView &view,
+                                           const SlotView &queries) {
+  for (int64_t entry = 0; entry < view.size(0); ++entry) {
+    int32_t offset = elementAt<int32_t>(view, entry * view.stride(0)), expected = elementAt<int32_t>(queries, entry * queries.stride(0));
+    if (offset != expected)
+      return fail(ATTUNE_ERROR_ARGUMENT,
+                  "%s_%s: argument '%s': expected the offsets of the queries, %d at entry %lld, but got %d; this mechanism works over one "
+                  "sequence",
+                  place.library, place.function, tensor.name, expected, static_cast<long long>(entry), offset);
+  }
+  return ATTUNE_OK;
+}
+
+attune_status attune::rt::checkLongest(const Place &place, const attune_rt_tensor &tensor, const SlotView &view, int64_t most) {
+  for (int64_t s = 0; s + 1 < view.size(0); ++s)
+    if (int64_t length = lengthAt(view, s); length > most)
+      return fail(ATTUNE_ERROR_ARGUMENT,
+                  "%s_%s: argument '%s': expected sequences of at most %lld tokens, but got %lld in sequence %lld; this mechanism was "
+                  "compiled for that",
+                  place.library, place.function, tensor.name, static_cast<long long>(most), static_cast<long long>(length),
+                  static_cast<long long>(s));
+  return ATTUNE_OK;
+}
+
+attune_status attune::rt::checkPositions(const Place &place, const attune_rt_tensor &tensor, const SlotView &view, int64_t tokens,
+                                         const SlotView *offsets) {
   for (int64_t entry = 0; entry < view.size(0); ++entry) {
     int32_t position = elementAt<int32_t>(view, entry * view.stride(0));
+    if (offsets)
+      tokens = lengthAt(*offsets, entry);
     if (position < 0 || (tokens > 0 && position > tensor.bound - tokens))
       return fail(ATTUNE_ERROR_ARGUMENT,
                   "%s_%s: argument '%s': expected positions in 0 ... %lld (with the %lld tokens of this run at most %lld), but got %d "

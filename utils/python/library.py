@@ -154,8 +154,11 @@ class Library:
 
     def outputs(self, **inputs):
         """Arrays for all outputs by their names, for these inputs, their sizes taken from theirs."""
-        sizes = {size: actual for name, array in inputs.items()
-                 for size, actual in zip(self.tensors[name].sizes, array.shape)}
+        sizes = {}
+        for name, array in inputs.items():
+            for size, actual in zip(self.tensors[name].sizes, array.shape):
+                open_size, more, _ = size.partition(" + 1")  # offsets say where sequences begin, and where the last one ends
+                sizes[open_size] = actual - (1 if more else 0)
         shapes = {member.name: [int(size) if size.isdigit() else sizes[size] for size in member.sizes]
                   for member in self.tensors.values() if member.written}
         return {name: self.memory.empty(shape, self.tensors[name].dtype) for name, shape in shapes.items()}

@@ -160,6 +160,7 @@ struct Spec {
   Size batch, queries, keys;       // packed: one entry, with the tokens of all sequences
   bool packed = false;             // sequences of different lengths lie end to end
   Size sequences;                  // packed: how many
+  bool ragged = false;             // one of packed sequences, whose last block of tokens may be short
   bool keysFollowQueries = false; // `keys` is absent
   int64_t heads = 0;
   int64_t kvHeads = 0;
@@ -188,6 +189,8 @@ struct Spec {
 
   bool hasState() const { return initialState || finalState; }
   bool hasGradients() const { return allGradients || !gradients.empty(); }
+  /// How many sequences there are, each of which has its own state.
+  Size states() const { return packed ? sequences : batch; }
   int64_t headsPerKvHead() const { return heads / kvHeads; }
   /// Whether sequences have lengths of keys beside those of queries.
   bool hasKeyOffsets() const { return packed && (projection ? projection->cross : !keysFollowQueries); }

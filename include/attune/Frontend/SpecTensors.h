@@ -38,6 +38,7 @@ struct SpecTensor {
   int64_t first = 0, heads = 1; // Slope: the head of the first element, and how many the spec has
   bool optional = false; // an input that may be missing: zeros
   bool rescales = false; // the unit of another tensor, which is a constant of the function
+  bool ofSequences = false; // packed: has an entry for each sequence where others have the one of all tokens
 };
 
 std::vector<SpecTensor> inputTensors(const Spec &spec);

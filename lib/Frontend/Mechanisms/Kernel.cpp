@@ -23,16 +23,16 @@ static int64_t featuresOf(const Spec &spec, const Mechanism &m) {
 namespace {
 struct Kernel : MechanismKind {
   constexpr Kernel() : MechanismKind("kernel", kernelFields) {}
-  Support packed(bool causal) const override { return causal ? Support::Yes : Support::Planned; }
+  Support packed() const override { return Support::Yes; }
   Support state() const override { return Support::Yes; }
   void addState(const PartState &of) const override {
     int64_t heads = of.part.heads / of.spec.headsPerKvHead(), features = featuresOf(of.spec, of.m);
-    of.add("s", {of.spec.batch, heads, features, of.spec.valueDim}, Elements::Normal);
+    of.add("s", {of.spec.states(), heads, features, of.spec.valueDim}, Elements::Normal);
     if (of.m.denominator.none)
       return;
-    of.add("z", {of.spec.batch, heads, features}, Elements::Gate);
+    of.add("z", {of.spec.states(), heads, features}, Elements::Gate);
     if (of.m.keepsStateRescaled())
-      of.add("scale", {of.spec.batch, heads, features}, Elements::Normal);
+      of.add("scale", {of.spec.states(), heads, features}, Elements::Normal);
   }
   bool isScaled(const Mechanism &m) const override { return m.featureMap.normalize; }
   void visit(FieldIO &fields, Mechanism &) const override {

@@ -33,13 +33,13 @@ struct Polysketch : MechanismKind {
   void addState(const PartState &of) const override {
     const Spec &spec = of.spec;
     int64_t heads = of.part.heads, shared = heads / spec.headsPerKvHead(), products = of.m.sketchSize * of.m.sketchSize;
-    of.add("s", {spec.batch, heads, products, spec.valueDim}, Elements::Normal);
-    of.add("z", {spec.batch, heads, products}, Elements::Gate);
-    of.add("scale", {spec.batch, heads}, Elements::Normal);
+    of.add("s", {spec.states(), heads, products, spec.valueDim}, Elements::Normal);
+    of.add("z", {spec.states(), heads, products}, Elements::Gate);
+    of.add("scale", {spec.states(), heads}, Elements::Normal);
     if (!of.m.localExact)
       return;
-    of.add("k", {spec.batch, shared, *of.m.localExact, spec.headDim}, Elements::Normal);
-    of.add("v", {spec.batch, shared, *of.m.localExact, spec.valueDim}, Elements::Normal);
+    of.add("k", {spec.states(), shared, *of.m.localExact, spec.headDim}, Elements::Normal);
+    of.add("v", {spec.states(), shared, *of.m.localExact, spec.valueDim}, Elements::Normal);
   }
   double defaultScale(int64_t) const override { return 1; }
   void visit(FieldIO &fields, Mechanism &m) const override {

@@ -77,14 +77,14 @@ def flash_attn_varlen_func(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cu
                            alibi_slopes: Tensor = None, deterministic: bool = False,
                            return_attn_probs: bool = False) -> typing.Any:
     """`flash_attn.flash_attn_varlen_func`: sequences end to end, [tokens, H, dv] for q [tokens, H, d], k [keys, G, d], v
-    [keys, G, dv]. Sequence s has tokens cu_seqlens_q[s] … cu_seqlens_q[s + 1] − 1 and keys likewise; offsets are i32 and
+    [keys, G, dv]. Sequence s has tokens cu_seqlens_q[s] … cu_seqlens_q[s + 1] − 1 and keys likewise; offsets are integers and
     begin with 0. The longest lengths are not needed. lse is [H, tokens]; the rest as in `flash_attn_func`.
     """
     mechanism = _flash_mechanism(dropout_p, causal, window_size, softcap, alibi_slopes, q.shape[1])
     own_keys = cu_seqlens_k is cu_seqlens_q
     results = _softmax(*(tensor.transpose(0, 1)[None] for tensor in (q, k, v)), dtype=dtype_of(q=q, k=k, v=v),
                        causal=causal, scale=softmax_scale, slopes=alibi_slopes, tokens_first=True, lse=return_attn_probs,
-                       mechanism=mechanism, offsets=cu_seqlens_q, key_offsets=None if own_keys else cu_seqlens_k)
+                       mechanism=mechanism, offsets=cu_seqlens_q.int(), key_offsets=None if own_keys else cu_seqlens_k.int())
     return (results[0][0], results[1][0], None) if return_attn_probs else results[0][0]
 
 

@@ -7,9 +7,9 @@ All take [batch, tokens, heads, width] and give (o, final state). With a state S
 
 f32, f16 or bf16, the same for q, k and v; sums, g, β and states in f32. Values may have more heads than queries and keys:
 then each of these serves heads / qk_heads of them. `scale` is width^−1/2 unless given. The final state is None unless
-`output_final_state`; it may go into the next call as `initial_state`. With `cu_seqlens` [sequences + 1] i32 a batch of 1
-holds sequences end to end, sequence s from token cu_seqlens[s] to the next one; states do not go with it yet. Which form
-computes it (quadratic, in chunks, in pieces side by side) the compiler decides. Gradients are an error, in backward().
+`output_final_state`; it may go into the next call as `initial_state`. With `cu_seqlens` [sequences + 1] of integers a batch
+of 1 holds sequences end to end, sequence s from token cu_seqlens[s] to the next one, and states are [sequences, heads,
+width, dv]; a sequence without tokens leaves its state as it was. Which form computes it (quadratic, in chunks, in pieces side by side) the compiler decides. Gradients are an error, in backward().
 """
 
 import typing
@@ -90,7 +90,7 @@ def _attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: typing.Opt
         raise ArgumentError(f"expected heads of queries and keys that divide those of values ({heads}), but got {qk_heads}")
     mechanism: typing.Dict[str, typing.Any] = {"kind": "kernel", "feature_map": {"kind": "identity"}}
     given: typing.Dict[str, Tensor] = {"q": q.transpose(1, 2), "k": k.transpose(1, 2), "v": v.transpose(1, 2),
-                                       "offsets": offsets}
+                                       "offsets": None if offsets is None else offsets.int()}
     for name, tensor in gates.items():
         if tensor is None:
             continue

@@ -1,5 +1,6 @@
 """Runs packed specs and each of their sequences alone, with batch 1, and prints whether the results are the same bits. What is equal
-to a run that other tests judge needs no tolerance. Further arguments are those of attnc run."""
+to a run that other tests judge needs no tolerance. Specs with states run twice, from none and from what the run before has left.
+Further arguments are those of attnc run."""
 
 import argparse
 import pathlib
@@ -25,39 +26,66 @@ def offsets_of(lengths):
     return np.cumsum([0] + [int(length) for length in lengths.split(",")]).astype(np.int32)
 
 
+def is_state(name):
+    return "state." in name
+
+
 def tokens(array, name, queries, keys, s):
-    """Those of sequence s, in [1, heads, tokens, …]; a parameter is what it is."""
-    offsets = {"q": queries, "o": queries, "lse": queries, "k": keys, "v": keys, "g": keys, "beta": keys, "w": keys}.get(name)
-    return array if offsets is None else array[:, :, offsets[s]:offsets[s + 1]]
+    """Those of sequence s, in [1, heads, tokens, …], or its state; a parameter is what it is."""
+    if is_state(name):
+        return array[s:s + 1]
+    name = name.split(".")[-1]
+    offsets = {**dict.fromkeys(["q", "o", "lse", "x", "y"], queries), **dict.fromkeys(["k", "v", "g", "beta", "w", "context"], keys)}.get(name)
+    if offsets is None:
+        return array
+    return np.take(array, range(offsets[s], offsets[s + 1]), axis=1 if name in ("x", "y", "context") else 2)
 
 
 def check(spec, folder):
     text, own = pathlib.Path(spec).read_text(), pathlib.Path(spec).name
     queries = offsets_of(given.lengths)
     keys = offsets_of(given.key_lengths) if "keys:" in text else queries
-    packed, alone, files, one = folder / own, folder / f"one_{own}", folder / "in", folder / "one"
+    packed, alone, files = folder / own, folder / f"one_{own}", folder / "in"
     text = re.sub(r"sequences: .*", f"sequences: {len(queries) - 1}", text)
     packed.write_text(text)
     alone.write_text(re.sub(r"packed: true\nsequences: .*", "batch: 1", text))
     attnc("init", packed, "--inputs", "--out", files, "--queries", queries[-1], *(["--keys", keys[-1]] if keys is not queries else []))
     np.save(files / "offsets.npy", queries)
+    for state in files.glob("*state.*.npy"):
+        state.unlink()
     if keys is not queries:
         np.save(files / "key_offsets.npy", keys)
+    check_run(packed, alone, folder, queries, keys)
+    for state in (folder / "out").glob("*final_state.*.npy"):
+        state.rename(files / state.name.replace("final_state.", "state."))
+    if "initial: true" in text:
+        check_run(packed, alone, folder, queries, keys)
+
+
+def check_run(packed, alone, folder, queries, keys):
+    """The packed spec's tensors are in `in`, its results go to `out`."""
+    files, one = folder / "in", folder / "one"
     attnc("run", packed, "--in", files, "--out", folder / "out", *given.run.split())
-    one.mkdir()
+    results = {file.stem: np.load(file) for file in (folder / "out").glob("*.npy")}
+    states = any(map(is_state, results))
+    one.mkdir(exist_ok=True)
     for s in range(len(queries) - 1):
-        if queries[s] == queries[s + 1]:
+        if queries[s] == queries[s + 1] and not states:
             continue
-        if keys[s] == keys[s + 1]:  # no key, no output
-            assert not np.load(folder / "out/o.npy")[:, :, queries[s]:queries[s + 1]].any()
+        if keys[s] == keys[s + 1] and not states:  # no key, no output
+            assert not tokens(results["o"], "o", queries, keys, s).any()
             continue
         for file in files.glob("*.npy"):
             if "offsets" not in file.name:
                 np.save(one / file.name, tokens(np.load(file), file.stem, queries, keys, s))
         attnc("run", alone, "--in", one, "--out", folder / "alone", *given.run.split())
         for file in (folder / "alone").glob("*.npy"):
-            whole = tokens(np.load(folder / "out" / file.name), file.stem, queries, keys, s)
-            assert np.array_equal(whole, np.load(file)), f"{own}: {file.stem} of sequence {s} differs"
+            whole = tokens(results[file.stem], file.stem, queries, keys, s)
+            assert np.array_equal(whole, np.load(file)), f"{packed.name}: {file.stem} of sequence {s} differs"
+            before = files / file.name.replace("final_state.", "state.")
+            says = "scale" not in file.stem or before.exists()  # of no state it says nothing
+            if queries[s] == queries[s + 1] and is_state(file.stem) and says:  # as it was
+                assert np.array_equal(whole, tokens(np.load(before), file.stem, queries, keys, s) if before.exists() else 0 * whole)
 
 
 for spec in given.specs:

@@ -33,20 +33,35 @@ def is_of_tokens(name):
     return name in ("q", "k", "v", "o") + MODEL or name.split(".")[-1] in ("g", "beta", "w")
 
 
-def tokens(arrays, first, last):
-    """The tensors of those tokens; lengths are of what is left of them."""
-    def of(name, array):
-        if name == "key_lengths":
-            return np.clip(array - first, 0, last - first).astype(np.int32)
-        if not is_of_tokens(name):
-            return array
-        return array[(slice(None),) * (1 if name in MODEL else 2) + (slice(first, last),)]
-    return {name: of(name, array) for name, array in arrays.items()}
+def dimension(name):
+    return 1 if name in MODEL else 2
 
 
-def joined(first, second):
-    return {name: np.concatenate([first[name], array], axis=1 if name in MODEL else 2) if is_of_tokens(name) else array
-            for name, array in second.items()}
+class Cut:
+    """Where tokens are cut: each of packed sequences at `place`, or at its end, or so many tokens before it (−1: the last one)."""
+
+    def __init__(self, arrays, count, place):
+        self.place, self.packed = place, "offsets" in arrays
+        offsets = arrays.get("offsets", np.array([0, count]))
+        middle = [max(first, min(first + place, end)) if place >= 0 else max(first, end + place) for first, end in zip(offsets, offsets[1:])]
+        self.runs = [list(zip(offsets, middle)), list(zip(middle, offsets[1:]))]
+        self.indices = [np.concatenate([np.arange(*ends) for ends in run]) for run in self.runs]
+
+    def tokens(self, arrays, run):
+        """The tensors of the tokens before the cut (run 0) or behind it (1); lengths are of what is left of them."""
+        def of(name, array):
+            if name == "key_lengths":
+                return (np.clip(array, 0, self.place) if run == 0 else np.maximum(array - self.place, 0)).astype(np.int32)
+            if name == "offsets":
+                return np.cumsum([0] + [end - first for first, end in self.runs[run]]).astype(np.int32)
+            return np.take(array, self.indices[run], dimension(name)) if is_of_tokens(name) else array
+        return {name: of(name, array) for name, array in arrays.items()}
+
+    def joined(self, first, second):
+        def of(name, array):
+            both = np.concatenate([first[name], array], axis=dimension(name))
+            return np.take(both, np.argsort(np.concatenate(self.indices)), dimension(name))
+        return {name: of(name, array) if is_of_tokens(name) else array for name, array in second.items()}
 
 
 def saved(case, arrays, folder):
@@ -130,17 +145,18 @@ def run_spec(args, spec, dtype):
         for start, arrays in starts.items():
             if start == "drawn" and not case.fields["state"].get("initial"):
                 continue
-            count = max(array.shape[1 if name in MODEL else 2] for name, array in arrays.items() if is_of_tokens(name))
+            count = max(array.shape[dimension(name)] for name, array in arrays.items() if is_of_tokens(name))
             expected = run_case.judge(args, saved(case, arrays, folder / start / "whole"), folder / start)
             for way, run in runners.items():
                 whole = run(arrays)
                 right, said = verdict(case, way, whole, expected)
-                for cut in cuts_of(args, arrays, count) if all(map(case.fields["state"].get, ("initial", "final"))) else []:
-                    first = run(tokens(arrays, 0, cut))
+                for place in cuts_of(args, arrays, count) if all(map(case.fields["state"].get, ("initial", "final"))) else []:
+                    cut = Cut(arrays, count, place)
+                    first = run(cut.tokens(arrays, 0))
                     state = spoiled(going_on(first), args.spoil)
-                    rest = tokens({name: array for name, array in arrays.items() if not is_state(name)}, cut, count)
-                    good, more = verdict(case, way, joined(first, run(rest | state)), expected)
-                    right, said = right and good, f"{said}; cut {cut}: {more}"
+                    rest = cut.tokens({name: array for name, array in arrays.items() if not is_state(name)}, 1)
+                    good, more = verdict(case, way, cut.joined(first, run(rest | state)), expected)
+                    right, said = right and good, f"{said}; cut {place}: {more}"
                 passed &= right
                 print(f"{'pass' if right else 'FAIL'}: {spec.stem} {case.fields['dtype']} {way} from {start}: {said}", flush=True)
         return passed
@@ -149,7 +165,7 @@ def run_spec(args, spec, dtype):
 def main():
     parser = run_case.parser(__doc__)
     parser.add_argument("--cuts", type=lambda text: text.split(","), default=["0", "1", "32", "45", "all"],
-                        help="tokens of the first run, with commas; 'all' is one")
+                        help="tokens of the first run, of each packed sequence, with commas; 'all' is one, -1 all but the last")
     parser.add_argument("--spoil", help="a tensor of states that is made wrong between the runs, to see that it is noticed")
     parser.set_defaults(queries=70)
     args = parser.parse_args()

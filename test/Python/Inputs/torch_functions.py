@@ -212,8 +212,25 @@ class Linear(Close):
         for begin, end in zip(ends, ends[1:]):
             if begin < end:
                 self.close(o[:, begin:end], recurrence(*(x[:, begin:end] for x in (q, k, v, g, beta)))[0])
-        with self.assertRaisesRegex(attune.SpecError, "no state with packed: true"):
-            at.linear_attn(q, k, v, output_final_state=True, cu_seqlens=torch.tensor(ends, dtype=torch.int32))
+
+    def test_states_of_sequences(self):
+        q, k, v, g, beta = (x.flatten(0, 1)[None] for x in (self.q, self.k / 6, self.v, self.g, self.beta))
+        ends, cuts = [0, 7, 7, 60, 100], [3, 7, 59, 60]  # a prompt in chunks, none, one token that is left, a prompt that begins
+        state = None
+        def take(runs):
+            return torch.cat([torch.arange(begin, end) for begin, end in runs])
+        o = torch.empty(1, 100, *self.v.shape[2:])
+        for runs in (list(zip(ends, cuts)), list(zip(cuts, ends[1:]))):
+            tokens, offsets = take(runs), torch.tensor([0] + [end - begin for begin, end in runs]).cumsum(0)
+            o[:, tokens], state = at.gated_delta_rule(*(x[:, tokens] for x in (q, k, v, g, beta)), initial_state=state,
+                                                      output_final_state=True, cu_seqlens=offsets)
+        for s, (begin, end) in enumerate(zip(ends, ends[1:])):
+            if begin < end:
+                expected, last = recurrence(*(x[:, begin:end] for x in (q, k, v, g, beta)))
+                self.close(o[:, begin:end], expected)
+                self.close(state[s:s + 1], last)
+            else:
+                self.assertFalse(state[s].any())
 
     def in_two(self, function, cut, given):
         """Of the first `cut` tokens, and of the rest with their state: o, and the last state."""

@@ -124,7 +124,7 @@ TEST(ValidSpecs, TheContract) {
   }
 }
 
-/// Examples of version 2 are good, or what they ask for is said not to be there yet.
+/// Examples of version 2 are good.
 TEST(ValidSpecs, TheSecondContract) {
   std::vector<std::string> files = yamlFilesIn(ATTUNE_SHARED_DIR "/spec/examples2");
   if (files.empty())
@@ -133,16 +133,9 @@ TEST(ValidSpecs, TheSecondContract) {
                            "gated_deltanet", "gdn2", "kimi_delta_attention", "softcap", "alibi", "window_last", "lse", "state_rnn_rope",
                            "state_cosformer", "state_performer", "state_decode", "state_polysketch", "state_polysketch_local",
                            "packed_kernel_causal", "packed_softmax_causal",
-                           "packed_softmax_cross", "gradients_softmax", "gradients_elfatt", "gradients_flurka_layer",
+                           "packed_softmax_cross", "packed_state_gated_delta", "gradients_softmax", "gradients_elfatt", "gradients_flurka_layer",
                            "gradients_gated_deltanet", "gradients_polysketch"}) {
     Spec spec;
     EXPECT_EQ(loadSpec(std::string(ATTUNE_SHARED_DIR "/spec/examples2/") + name + ".yaml", spec, llvm::errs()), SpecStatus::Good);
-  }
-  for (const char *name : {"packed_state_gated_delta"}) {
-    Spec spec;
-    std::string text;
-    llvm::raw_string_ostream errors(text);
-    EXPECT_EQ(loadSpec(std::string(ATTUNE_SHARED_DIR "/spec/examples2/") + name + ".yaml", spec, errors), SpecStatus::Invalid);
-    EXPECT_THAT(text, testing::HasSubstr("not supported yet")) << name;
   }
 }

@@ -1,0 +1,99 @@
+//===- PackedDims.cpp - What sizes of packed sequences count --------------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "PackedDims.h"
+
+#include "attune/Kernel/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+
+static PackedDim dimOfMemory(Value memory, unsigned dimension);
+
+static std::optional<int64_t> numberOf(Value size) {
+  APInt number;
+  return matchPattern(size, m_ConstantInt(&number)) ? std::optional(number.getSExtValue()) : std::nullopt;
+}
+
+/// The tokens that blocks are of; null if they are not cut by a number.
+static Value tokensOf(Value size) {
+  if (auto most = size.getDefiningOp<arith::MaxSIOp>(); most && numberOf(most.getRhs()) == 1) // a list has one for each sequence
+    size = most.getLhs();
+  auto blocks = size.getDefiningOp<arith::CeilDivUIOp>();
+  return blocks && numberOf(blocks.getRhs()) ? Value(blocks.getLhs()) : Value();
+}
+
+PackedDim kernel::dimOf(Value size) {
+  if (auto product = size.getDefiningOp<arith::MulIOp>(); product && numberOf(product.getRhs())) {
+    PackedDim dim = dimOf(product.getLhs());
+    dim.repeats *= *numberOf(product.getRhs());
+    return dim;
+  }
+  if (Value tokens = tokensOf(size)) {
+    PackedDim dim = dimOf(tokens);
+    if (!dim.isTokens())
+      return {};
+    if (auto most = size.getDefiningOp<arith::MaxSIOp>())
+      size = most.getLhs();
+    dim.kind = PackedDim::Blocks, dim.block = *numberOf(size.getDefiningOp()->getOperand(1));
+    return dim;
+  }
+  auto dim = size.getDefiningOp<memref::DimOp>();
+  std::optional<int64_t> dimension = dim ? dim.getConstantIndex() : std::nullopt;
+  return dimension ? dimOfMemory(dim.getSource(), static_cast<unsigned>(*dimension)) : PackedDim();
+}
+
+static PackedDim dimOfArgument(BlockArgument argument, unsigned dimension) {
+  auto host = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto dims = host.getArgAttrOfType<StringAttr>(argument.getArgNumber(), argumentDimsAttr);
+  if (!dims || !dims.getValue().starts_with("1"))
+    return {};
+  char letter = dims.getValue()[dimension];
+  if (letter == '1')
+    return {PackedDim::One};
+  return letter == '.' ? PackedDim() : PackedDim{PackedDim::Tokens, letter};
+}
+
+static PackedDim dimOfMemory(Value memory, unsigned dimension) {
+  if (auto argument = dyn_cast<BlockArgument>(memory))
+    return dimOfArgument(argument, dimension);
+  auto type = cast<MemRefType>(memory.getType());
+  auto workspace = memory.getDefiningOp<tile::WorkspaceOp>();
+  return workspace && type.isDynamicDim(dimension) ? dimOf(workspace->getOperand(type.getDynamicDimIndex(dimension))) : PackedDim();
+}
+
+PackedDims kernel::dimsOf(Value memory) {
+  PackedDims dims;
+  if (auto type = dyn_cast<MemRefType>(memory.getType()))
+    for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+      dims.push_back(dimOfMemory(memory, dimension));
+  return dims;
+}
+
+BlockArgument kernel::offsetsOnHost(func::FuncOp host, char letter) {
+  for (BlockArgument argument : host.getArguments())
+    if (auto of = host.getArgAttrOfType<StringAttr>(argument.getArgNumber(), argumentOffsetsAttr))
+      if (of.getValue().contains(letter))
+        return argument;
+  return {};
+}
+
+Value kernel::countOnHost(TileBuilder &tiles, func::FuncOp host) {
+  return tiles.sub(tiles.dim(offsetsOnHost(host, 'q'), 0), tiles.index(1));
+}
+
+Value kernel::listOnHost(TileBuilder &tiles, func::FuncOp host, Value size) {
+  if (auto product = size.getDefiningOp<arith::MulIOp>())
+    return arith::MulIOp::create(tiles.builder, tiles.loc, listOnHost(tiles, host, product.getLhs()), product.getRhs());
+  Value tokens = tokensOf(size);
+  return tokens ? tiles.add(tiles.div(tokens, dimOf(size).block), countOnHost(tiles, host)) : size;
+}

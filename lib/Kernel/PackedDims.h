@@ -1,0 +1,61 @@
+//===- PackedDims.h - What sizes of packed sequences count -*- C++ -*------===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tokens of all sequences have one list, and so have blocks of B of them, with gaps. Those of sequence s begin at ⌊offsets[s] / B⌋ + s, which leaves each at least
+// ⌈length / B⌉ of them, and one where it has no tokens, since ⌊(x + l) / B⌋ − ⌊x / B⌋ + 1 ≥ ⌈l / B⌉. There are ⌊T / B⌋ + S, which the
+// host knows without the offsets.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTUNE_LIB_KERNEL_PACKEDDIMS_H
+#define ATTUNE_LIB_KERNEL_PACKEDDIMS_H
+
+#include "TileBuilder.h"
+#include "attune/Tile/Tile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace attune::kernel {
+
+/// What a dimension of a memory counts, or an axis of a grid.
+struct PackedDim {
+  enum Kind { Other, One, Tokens, Blocks };
+
+  Kind kind = Other;   ///< One: the entry that all tokens lie in
+  char letter = 0;     ///< Tokens, Blocks: of q, or of k
+  int64_t block = 1;   ///< Blocks: tokens of each
+  int64_t repeats = 1; ///< of an axis: so many programs for each of them, all of the first first
+
+  bool isTokens() const { return kind == Tokens; }
+  bool isBlocks() const { return kind == Blocks; }
+  /// Of all sequences together.
+  bool isOfAll() const { return isTokens() || isBlocks(); }
+  /// Names the list that it is of.
+  auto list() const { return std::tuple(kind, letter, block); }
+};
+
+using PackedDims = llvm::SmallVector<PackedDim, 6>;
+
+/// What a size on the host is the size of.
+PackedDim dimOf(mlir::Value size);
+/// The dimensions of a memory on the host; none of a number.
+PackedDims dimsOf(mlir::Value memory);
+
+inline bool isOfAll(llvm::ArrayRef<PackedDim> dims) {
+  return llvm::any_of(dims, [](const PackedDim &dim) { return dim.isOfAll(); });
+}
+
+/// The host's argument that cuts the tokens of a letter.
+mlir::BlockArgument offsetsOnHost(mlir::func::FuncOp host, char letter);
+/// How many sequences there are.
+mlir::Value countOnHost(TileBuilder &tiles, mlir::func::FuncOp host);
+/// How many entries the list of all sequences has, where a size is that of one.
+mlir::Value listOnHost(TileBuilder &tiles, mlir::func::FuncOp host, mlir::Value size);
+
+} // namespace attune::kernel
+
+#endif // ATTUNE_LIB_KERNEL_PACKEDDIMS_H
