@@ -45,9 +45,9 @@ func.func @keys(%q: !q, %k: !k, %v: !k) -> !q attributes {attn.pin = {keys = "sp
 
 // -----
 
-// A pin of the keys that exact attention takes leaves the chunks of groups beside it to their price: of one tile of pairs.
+// A pin of the keys that exact attention takes leaves the chunks of heads beside it to their price: 32 tokens fill no second processor.
 // PLAN-LABEL: func.func @beside(
-// PLAN-NOT:     causal_readout
+// PLAN:         attn.causal_readout %{{[0-9]+}}, %{{[0-9]+}}, %arg2 :
 // PLAN:         attn.softmax {{.*}}split = true
 #none = #attn.denominator<bias = 0.0, floor = 0.0>
 !q = tensor<1x4x32x64xf32>

@@ -196,3 +196,13 @@ func.func @packed(%q: !h, %k: !h, %v: !h, %offsets: tensor<?xi32> {attn.offsets 
       {causal, denominator = #attn.denominator<none>, feature_map = #attn.feature_map<elu1>} : !h, !h, !h -> !h
   return %o : !h
 }
+
+// -----
+
+// CHECK: Remark="linearize: cannot take the merged_state form: only the device knows how many pieces a packed sequence has"
+!h = tensor<1x1x?x8xf32>
+func.func @packed_state(%q: !h, %k: !h, %v: !h, %offsets: tensor<?xi32> {attn.offsets = "qk"}) -> !h {
+  %o = attn.kernel %q, %k, %v
+      {denominator = #attn.denominator<bias = 0.0, floor = 0.0>, feature_map = #attn.feature_map<elu1>} : !h, !h, !h -> !h
+  return %o : !h
+}
