@@ -62,12 +62,35 @@ def check(spec, folder):
         check_run(packed, alone, folder, queries, keys)
 
 
+# So many tokens that go on from a state alone are steps of the recurrence: another plan than that of chunks.
+FEW = 8
+
+
+def true_states(results):
+    """Rows of states times e to their scales, which differ with the plan."""
+    def scaled(name):
+        scale = results.get(re.sub(r"state\.[sz]$", "state.scale", name))
+        if scale is None or name.endswith("scale"):
+            return results[name]
+        return results[name] * np.exp(np.float64(scale)).reshape(scale.shape + (1,) * (results[name].ndim - scale.ndim))
+    return {name: scaled(name) for name in results if not name.endswith("scale")}
+
+
+def near(got, expected):
+    got, expected = true_states(got), true_states(expected)
+    return next((name for name in expected if not np.linalg.norm(got[name] - expected[name]) <= 1e-5 * np.linalg.norm(expected[name])), None)
+
+
+def equal(got, expected):
+    return next((name for name in expected if not np.array_equal(got[name], expected[name])), None)
+
+
 def check_run(packed, alone, folder, queries, keys):
     """The packed spec's tensors are in `in`, its results go to `out`."""
     files, one = folder / "in", folder / "one"
     attnc("run", packed, "--in", files, "--out", folder / "out", *given.run.split())
     results = {file.stem: np.load(file) for file in (folder / "out").glob("*.npy")}
-    states = any(map(is_state, results))
+    states, goes_on = any(map(is_state, results)), "initial: true" in packed.read_text(encoding="utf-8")
     one.mkdir(exist_ok=True)
     for s in range(len(queries) - 1):
         if queries[s] == queries[s + 1] and not states:
@@ -79,13 +102,14 @@ def check_run(packed, alone, folder, queries, keys):
             if "offsets" not in file.name:
                 np.save(one / file.name, tokens(np.load(file), file.stem, queries, keys, s))
         attnc("run", alone, "--in", one, "--out", folder / "alone", *given.run.split())
-        for file in (folder / "alone").glob("*.npy"):
-            whole = tokens(results[file.stem], file.stem, queries, keys, s)
-            assert np.array_equal(whole, np.load(file)), f"{packed.name}: {file.stem} of sequence {s} differs"
-            before = files / file.name.replace("final_state.", "state.")
-            says = "scale" not in file.stem or before.exists()  # of no state it says nothing
-            if queries[s] == queries[s + 1] and is_state(file.stem) and says:  # as it was
-                assert np.array_equal(whole, tokens(np.load(before), file.stem, queries, keys, s) if before.exists() else 0 * whole)
+        own = {file.stem: np.load(file) for file in (folder / "alone").glob("*.npy")}
+        got = {name: tokens(results[name], name, queries, keys, s) for name in own}
+        differs = near if goes_on and queries[s + 1] - queries[s] <= FEW else equal
+        assert not (name := differs(got, own)), f"{packed.name}: {name} of sequence {s} differs"
+        for name in filter(is_state, got) if queries[s] == queries[s + 1] else ():  # as it was
+            before = files / f"{name.replace('final_state.', 'state.')}.npy"
+            if "scale" not in name or before.exists():  # of no state it says nothing
+                assert np.array_equal(got[name], tokens(np.load(before), name, queries, keys, s) if before.exists() else 0 * got[name])
 
 
 for spec in given.specs:

@@ -153,7 +153,7 @@ class Plan:
                 found[f"{part}keys: {'split' if 'split = true' in op[3] else 'in_order'}"] += 1
             if op[0] in ("normalize", "polysketch"):
                 found[f"{part}linearize: {self.linearized(op)}"] += 1
-                above = self.made_by[op[2][0]]
+                above = self.made_by.get(op[2][0], ("argument",))
                 if above[0] == "causal_readout" and "grouped = true" in above[3]:
                     found[f"{part}keys grouped: {'split' if 'split = true' in above[3] else 'in_order'}"] += 1
                 if op[0] == "normalize":
