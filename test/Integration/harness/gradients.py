@@ -87,6 +87,9 @@ def run_spec(args, spec, dtype):
             print(f"SKIP: {spec.stem}: {str(error).splitlines()[1]}", flush=True)
             return None
         got = by_interpreter(args, case, folder)
+        if isinstance(got, str) and "not supported yet" in got:
+            print(f"SKIP: {spec.stem}: {next(line for line in got.splitlines() if 'not supported yet' in line)}", flush=True)
+            return None
         right, said = (False, got) if isinstance(got, str) else Exact(args.oracle, case, folder / "oracle").verdict(got, TOLERANCE)
         print(f"{'pass' if right else 'FAIL'}: {spec.stem} {case.fields['dtype']}: {said}", flush=True)
         return right

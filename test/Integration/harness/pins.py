@@ -110,6 +110,11 @@ class Plan:
         states = [user for user in self.ops if user[0] == "state" and op[1][0] in user[2]]
         return any(self.made_by.get(state[2][0], "?")[0] == "compress" for state in states)
 
+    def composed(self, op, mechanisms):
+        """What is said of a compression that a form of a mechanism has made: the mechanism is the next one."""
+        number = next(i for i, other in enumerate(mechanisms) if self.ops.index(other) > self.ops.index(op))
+        return f"part{number} low_rank state" if len(mechanisms) > 1 else "low_rank state"
+
     def linearized(self, op):
         """The form of a mechanism with features."""
         if op[0] == "polysketch":
@@ -148,6 +153,9 @@ class Plan:
             if op[0] == "compress" and self.projection_of(op[2][0]) and not self.of_features(op):
                 form = "compress_first" if "form = compress_first" in op[3] else "project_first"
                 found[f"low_rank {self.subject(self.projection_of(op[2][0]))}: {form}"] += 1
+            if op[0] == "compress" and self.of_features(op) and self.composed(op, mechanisms) in offered:
+                form = "compress_first" if "form = compress_first" in op[3] else "project_first"
+                found[f"{self.composed(op, mechanisms)}: {form}"] += 1
             part = f"part{mechanisms.index(op)} " if op in mechanisms and len(mechanisms) > 1 else ""
             if op[0] == "softmax":
                 found[f"{part}keys: {'split' if 'split = true' in op[3] else 'in_order'}"] += 1
