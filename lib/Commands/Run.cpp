@@ -82,7 +82,8 @@ static int runInEmulator(const Arguments &arguments, Compilation &compilation, R
 }
 
 static llvm::Expected<RunTensors> readForInterface(const Arguments &arguments, Compilation &compilation) {
-  return compilation.spec() ? readTensors(*compilation.spec(), arguments.specs.front(), arguments.in)
+  Direction direction = arguments.backward ? Direction::Backward : Direction::Forward;
+  return compilation.spec() ? readTensors(*compilation.spec(), arguments.specs.front(), arguments.in, /*zeros=*/false, direction)
                             : readTensors(compilation.interface(), arguments.in);
 }
 
@@ -125,5 +126,7 @@ int attune::attnc::run(const Arguments &arguments) {
   if (!arguments.device.empty())
     compilation->priceFor(arguments.device);
   compilation->planFor(pricedThreads(arguments)), compilation->multiplyBy(arguments.products);
+  if (arguments.backward && !arguments.reference && failed(compilation->takeGradients()))
+    return Failed;
   return arguments.reference ? runReference(arguments, *compilation) : runCompiled(arguments, *compilation);
 }

@@ -161,7 +161,8 @@ static llvm::Error checkSequences(const Spec &spec, llvm::ArrayRef<NamedTensor> 
     one.packed = false, one.ragged = true, one.batch = 1, one.queries = queries[s + 1] - queries[s];
     one.keys = keys.empty() ? one.queries : Size(keys[s + 1] - keys[s]);
     if (llvm::Error error = checkResolved(one, specPath))
-      return error;
+      return tensorError(llvm::toString(std::move(error)) + "\nnote: " + source.placeOf("offsets") + ": sequence " + llvm::Twine(s) + " has " +
+                         llvm::Twine(*one.queries) + " tokens");
     SpecTensor position = positionTensor(one, initialPrefix);
     if (!before.empty() && before[s] >= *position.bound)
       return failAt(position, source, "expected values from 0 to " + llvm::Twine(*position.bound - 1) + " (sequence " + llvm::Twine(s) + " has " +

@@ -54,6 +54,16 @@ Value fusion::limitOf(const TileSite &site, const Extent &extent, const WindowVi
   return view.window ? kernel::tokensBelow(tiles, view, length) : length;
 }
 
+/// The rows that a stage streams beside a tile of what they see: all but where these are causal.
+static kernel::VisibleKeys rowsThatSee(const TileSite &site, const Stage &stage) {
+  const Extent &rows = (*stage.extents)[stage.axis], &seen = (*stage.extents)[*rows.sees];
+  const AxisRange &tile = site[*rows.sees];
+  Value count = countOf(site, rows), limit = limitOf(site, seen, tile.view);
+  if (!seen.causal)
+    return {limit, count, count, Value()};
+  return kernel::queriesFrom(site.tiles(), {tile.first, tile.count, count, countOf(site, seen), limit, seen.last}, stage.step);
+}
+
 kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) {
   const Extent &extent = (*stage.extents)[stage.axis];
   if (extent.ofPart) {
@@ -71,6 +81,8 @@ kernel::VisibleKeys fusion::bordersOf(const TileSite &site, const Stage &stage) 
     kernel::TokenRange piece = pieceAt(site, *stage.extents, limit);
     return {limit, Value(), piece.end, Value(), piece.first};
   }
+  if (extent.sees)
+    return rowsThatSee(site, stage);
   if (!extent.causal)
     return kernel::allKeys(site.tiles(), limit, stage.step);
   const AxisRange &rows = site[*extent.causal];

@@ -29,6 +29,8 @@ struct Extent {
   /// Entry j counts for entry i of that axis if j ≤ i + count − count of that axis.
   std::optional<Axis> causal = std::nullopt;
   int64_t last = 0; ///< and is one of the last so many of these that exist; 0: it may be any
+  /// A stage streams rows that see a tile of entries of that axis, by its `causal` and `last`, in place of what a row sees.
+  std::optional<Axis> sees = std::nullopt;
   /// The entries are parts of the sequence that `memory` has at `dimension`.
   std::optional<kernel::SequenceCuts> cuts = std::nullopt;
   bool evenNone = false; ///< and there is a part where there is no token

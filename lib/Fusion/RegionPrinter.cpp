@@ -201,6 +201,16 @@ std::string RegionPrinter::extentOf(const Stage &stage, Axis axis) {
     stream << " causal(" << nameOf(*extent.causal) << ')';
   if (extent.last)
     stream << " last(" << extent.last << ')';
+  if (extent.sees) {
+    const Extent &seen = (*stage.extents)[*extent.sees];
+    stream << " that see " << nameOf(*extent.sees);
+    if (seen.lengths)
+      stream << " lengths(" << nameOfMemory(seen.lengths, memories) << ')';
+    if (seen.causal)
+      stream << " causal";
+    if (seen.last)
+      stream << " last(" << seen.last << ')';
+  }
   if (extent.ofPart)
     stream << " of part";
   if (extent.ofPiece)

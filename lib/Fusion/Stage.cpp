@@ -91,6 +91,8 @@ static AxisSet axesOf(const Stage &stage, const StepForm &form) {
     axes |= setOf(*extent.memberOf);
   if (extent.within)
     axes |= setOf(*extent.within);
+  if (extent.sees)
+    axes |= setOf(*extent.sees);
   if (extent.causal && (*stage.extents)[*extent.causal].within)
     axes |= setOf(*(*stage.extents)[*extent.causal].within);
   axes &= ~stage.axes();
@@ -124,7 +126,10 @@ StageSource::StageSource(Stage given, StepForm givenForm)
 }
 
 void StageSource::appendArguments(SmallVectorImpl<Value> &values) const {
-  values.push_back((*stage.extents)[stage.axis].lengths);
+  const Extent &streamed = (*stage.extents)[stage.axis];
+  values.push_back(streamed.lengths);
+  if (streamed.sees)
+    values.push_back((*stage.extents)[*streamed.sees].lengths);
   (*stage.extents)[stage.axis].size.appendArguments(values);
   form.term->appendArguments(values);
   for (const Segment &segment : stage.segments)
@@ -191,10 +196,12 @@ TileSite StageSource::stepSite(const TileSite &site, Scope &inner, Value first, 
   if (streamed.memberOf)
     first = inner.tiles.add(inner.tiles.mul(site[*streamed.memberOf].first, streamed.count), first);
   int64_t count = segment.step ? segment.step : stage.step;
-  AxisRange range{first, count, segment.masked ? borders.limit : Value(), Value(), site[stage.axis].view};
+  AxisRange range{first, count, segment.masked && !streamed.sees ? borders.limit : Value(), Value(), site[stage.axis].view};
   if (!segment.to.index && segment.to.border == Border::Block)
     range.limit = end;
   Mask mask = segment.masked ? Mask{borders.limit, borders.diagonal, borders.lastOnly} : Mask();
+  if (streamed.sees && mask.diagonal) // of the first row
+    mask.diagonal = inner.tiles.add(first, mask.diagonal);
   TileSite step = site.step(inner, stage.axis, range, mask);
   if (!stage.together)
     return step;

@@ -8,6 +8,8 @@
 #include "attune/Graph/Differentiate.h"
 #include "attune/Graph/Passes.h"
 
+#include "attune/Attn/Backward.h"
+
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -135,7 +137,7 @@ static void addCotangentArguments(func::FuncOp forward, func::FuncOp backward, O
     auto name = forward.getResultAttrOfType<StringAttr>(number, nameAttr);
     std::string given = name ? name.str() : "o" + std::to_string(number);
     unsigned place = backward.getNumArguments();
-    (void)backward.insertArgument(place, type, builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr("grad_" + given))),
+    (void)backward.insertArgument(place, type, builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr(attn::gradientPrefix + given))),
                                   output.getLoc());
     cotangents.add(output, convert(builder, output.getLoc(), backward.getArgument(place), builder.getF32Type()));
   }
@@ -177,6 +179,7 @@ static func::FuncOp copyOf(func::FuncOp forward) {
   backward.setName((forward.getName() + "_backward").str());
   for (StringRef attribute : {StringRef(graph::gradientsAttr), StringRef("attn.pin")})
     backward->removeAttr(attribute);
+  backward->setAttr(attn::backwardAttr, UnitAttr::get(forward.getContext()));
   forward->getBlock()->getOperations().insertAfter(forward->getIterator(), backward);
   return backward;
 }
@@ -201,7 +204,7 @@ static LogicalResult differentiate(func::FuncOp forward, func::FuncOp backward, 
   end->setOperands(*gradients);
   backward.setType(builder.getFunctionType(backward.getFunctionType().getInputs(), ValueRange(*gradients).getTypes()));
   SmallVector<Attribute> attributes = llvm::map_to_vector(names.getAsRange<StringAttr>(), [&](StringAttr name) -> Attribute {
-    return builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr("grad_" + name.getValue())));
+    return builder.getDictionaryAttr(builder.getNamedAttr(nameAttr, builder.getStringAttr(attn::gradientPrefix + name.getValue())));
   });
   backward.setResAttrsAttr(builder.getArrayAttr(attributes));
   eraseUnused(body);

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "Packed.h"
+#include "attune/Attn/Backward.h"
 #include "attune/Attn/Packed.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -39,7 +40,10 @@ static bool isPosition(func::FuncOp source, unsigned argument) {
 }
 
 /// An argument that no kernel reads would silently change the library's interface. A parameter may have cancelled.
+/// Nor do gradients need all that the function takes.
 static LogicalResult checkAllUsed(func::FuncOp source) {
+  if (attn::isBackward(source))
+    return success();
   for (BlockArgument argument : source.getArguments())
     if (argument.use_empty() && !source.getArgAttr(argument.getArgNumber(), "attn.parameter") &&
         !source.getArgAttr(argument.getArgNumber(), attn::offsetsAttr) && !isPosition(source, argument.getArgNumber()))

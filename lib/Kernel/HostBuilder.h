@@ -74,6 +74,8 @@ public:
   StateMemory allocateState(const KeySums &sums, const RegionDraft *slices = nullptr);
   /// EFFATT's means of values, which are no value of the function.
   mlir::Value allocateMeans(mlir::Operation *op, llvm::ArrayRef<int64_t> shape, mlir::Value like);
+  /// Where the tokens of a rotation backwards begin; null: at 0.
+  mlir::Value offsetOf(attn::RopeGradientOp op) const { return offsets.lookup(op); }
   mlir::Value meansOf(mlir::Operation *op) const { return means.lookup(op); }
   /// Builds the kernel of a region, and its launch.
   mlir::FailureOr<tile::KernelOp> buildKernel(const fusion::KernelRegion &region);
@@ -94,9 +96,13 @@ private:
   mlir::LogicalResult prepare(llvm::ArrayRef<WrittenValue> outputs, OpSet &reads, OpSet &later);
   mlir::LogicalResult prepareOp(mlir::Operation *op, OpSet &reads, OpSet &later);
   mlir::LogicalResult prepareOperand(mlir::Operation *reader, mlir::Value value, Side side, OpSet &reads, OpSet &later);
+  mlir::LogicalResult prepareNumbers(mlir::Value value);
+  /// A workspace for numbers of the rows of `rows`.
+  mlir::Value allocateNumbers(mlir::Value value, mlir::Value rows);
   mlir::LogicalResult materialize(mlir::Operation *op, const Problem &named);
   Problem rowsProblem(const Problem &named, const WrittenValue &first, const SeenKeys &seen) const;
   mlir::LogicalResult writeRows(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
+  mlir::LogicalResult writeKeys(const Problem &named, mlir::Operation *reduction, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   mlir::LogicalResult writeStates(const Problem &named, attn::ReadoutOp op, llvm::ArrayRef<WrittenValue> outputs, OpSet reads);
   /// Where chunks are to leave their last state: nowhere, where no result is made of it. What others still read is not
   /// overwritten: then it is a workspace.
@@ -131,6 +137,9 @@ private:
   mlir::FailureOr<Tokens> computeCompression(attn::CompressOp op);
   mlir::FailureOr<Tokens> computeSlots(attn::CompressOp op, attn::ProjectOp project);
   mlir::FailureOr<Tokens> readRope(attn::RopeOp op);
+  /// The position of token 0, as TokenStep has it.
+  mlir::FailureOr<mlir::Value> offsetOf(mlir::Operation *rotation, mlir::Value aligned, const Tokens &tokens);
+  mlir::LogicalResult prepareRotation(attn::RopeGradientOp op);
   /// What is done to tokens in the load, or by a kernel of its own where slices of them are read.
   mlir::FailureOr<Tokens> withStep(mlir::FailureOr<Tokens> tokens, TokenStep step);
   /// Has features stored of which readers have slices.
@@ -152,6 +161,7 @@ private:
   llvm::DenseMap<mlir::Value, Tokens> computed;
   llvm::DenseMap<mlir::Operation *, Tokens> features;
   llvm::DenseMap<mlir::Operation *, mlir::Value> means;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> offsets; ///< of rotations backwards
   llvm::DenseMap<mlir::Value, mlir::Value> workspaces; ///< of values that are no tokens
   llvm::DenseMap<mlir::Value, mlir::Value> units;      ///< of the states whose S this is
   OpSet materialized;                                  ///< by kernels of their own

@@ -50,28 +50,48 @@ FailureOr<Tokens> HostBuilder::readOnce(Value value) {
     return readRope(rope);
   if (auto norm = dyn_cast_or_null<attn::QkNormOp>(op)) {
     auto kind = norm.getL2() ? TokenStep::Kind::L2 : TokenStep::Kind::Norm;
-    return withStep(read(norm.getSource()), {kind, norm.getEpsilon().convertToDouble(), false, Value()});
+    return withStep(read(norm.getSource()), {kind, norm.getEpsilon().convertToDouble(), false, false, Value()});
   }
   return compute(value);
+}
+
+FailureOr<Value> HostBuilder::offsetOf(Operation *rotation, Value aligned, const Tokens &tokens) {
+  if (isa<IntegerType>(getElementTypeOrSelf(aligned.getType()))) {
+    if (Value places = memoryOf(aligned))
+      return places;
+    return rotation->emitOpError() << "expected places that are an argument of the function (others are not supported yet)";
+  }
+  FailureOr<Tokens> others = read(aligned);
+  if (failed(others))
+    return failure();
+  TileBuilder host(site.host, site.loc);
+  return host.sub(tokenCount(host, others->memory), tokenCount(host, tokens.memory));
 }
 
 FailureOr<Tokens> HostBuilder::readRope(attn::RopeOp op) {
   FailureOr<Tokens> tokens = read(op.getSource());
   if (failed(tokens))
     return failure();
-  TokenStep step{TokenStep::Kind::Rope, op.getBase().convertToDouble(), op.getHalf(), Value()};
-  if (op.getAligned() && isa<IntegerType>(getElementTypeOrSelf(op.getAligned().getType()))) {
-    step.offset = memoryOf(op.getAligned());
-    if (!step.offset)
-      return op.emitOpError() << "expected places that are an argument of the function (others are not supported yet)";
-  } else if (op.getAligned()) {
-    FailureOr<Tokens> aligned = read(op.getAligned());
-    if (failed(aligned))
+  TokenStep step{TokenStep::Kind::Rope, op.getBase().convertToDouble(), op.getHalf(), /*backwards=*/false, Value()};
+  if (op.getAligned()) {
+    FailureOr<Value> offset = offsetOf(op, op.getAligned(), *tokens);
+    if (failed(offset))
       return failure();
-    TileBuilder host(site.host, site.loc);
-    step.offset = host.sub(tokenCount(host, aligned->memory), tokenCount(host, tokens->memory));
+    step.offset = *offset;
   }
   return withStep(tokens, step);
+}
+
+LogicalResult HostBuilder::prepareRotation(attn::RopeGradientOp op) {
+  if (!op.getAligned() || offsets.contains(op))
+    return success();
+  Value rows = rowsBehind(op.getSource());
+  FailureOr<Tokens> tokens = read(rows);
+  FailureOr<Value> offset = failed(tokens) ? FailureOr<Value>(failure()) : offsetOf(op, op.getAligned(), *tokens);
+  if (failed(offset))
+    return failure();
+  offsets[op] = *offset;
+  return success();
 }
 
 Tokens HostBuilder::workspaceFor(Value value, Value like) {
@@ -93,7 +113,7 @@ Value HostBuilder::rowsBehind(Value value) {
   if (auto concat = dyn_cast<attn::ConcatHeadsOp>(op))
     return rowsBehind(concat.getParts().front());
   bool follows = isa<attn::MechanismOpInterface, attn::LepeOp>(op) || ruleOf(op);
-  return follows ? rowsBehind(op->getOperand(0)) : value;
+  return follows ? rowsBehind(rowsOperand(op)) : value;
 }
 
 static Operation *lastOf(Block &block) { return block.empty() ? nullptr : &block.back(); }

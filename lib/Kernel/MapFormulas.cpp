@@ -21,11 +21,29 @@ Value kernel::elu1(TileBuilder &tiles, Value x) {
 
 Value kernel::relu(TileBuilder &tiles, Value x) { return tiles.maximum(x, tiles.constant(tiles.shape(x), 0)); }
 
+Value kernel::wherePositive(TileBuilder &tiles, Value x, Value y) {
+  Value zero = tiles.constant(tiles.shape(x), 0);
+  return tiles.select(tiles.compare(arith::CmpFPredicate::OGT, x, zero), y, zero);
+}
+
+/// i/4M for the places i from 1: [T].
+static Value cosformerTurns(TileBuilder &tiles, Value positions, int64_t maxPosition) {
+  ArrayRef<int64_t> rows = tiles.shape(positions);
+  Value place = tiles.plus(positions, tiles.constant(rows, 1));
+  return tiles.times(place, tiles.constant(rows, 0.25 / static_cast<double>(maxPosition)));
+}
+
+Value kernel::cosformerGradient(TileBuilder &tiles, Value x, Value positions, int64_t maxPosition, Value ofSines, Value ofCosines) {
+  ArrayRef<int64_t> shape = tiles.shape(x);
+  Value turns = cosformerTurns(tiles, positions, maxPosition);                                          // [T]
+  Value sum = tiles.plus(tiles.times(ofSines, tiles.expand(tiles.sine(turns), 1, shape)),
+                         tiles.times(ofCosines, tiles.expand(tiles.cosine(turns), 1, shape)));          // [T, d]
+  return wherePositive(tiles, x, sum);
+}
+
 std::pair<Value, Value> kernel::cosformer(TileBuilder &tiles, Value x, Value positions, int64_t maxPosition) {
-  SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
-  double step = 0.25 / static_cast<double>(maxPosition);
-  Value place = tiles.plus(positions, tiles.constant(rows, 1));                                         // [T]
-  Value turns = tiles.times(place, tiles.constant(rows, step));                                         // [T]
+  ArrayRef<int64_t> shape = tiles.shape(x);
+  Value turns = cosformerTurns(tiles, positions, maxPosition);                                          // [T]
   Value positive = relu(tiles, x);                                                                      // [T, d]
   return {tiles.times(positive, tiles.expand(tiles.sine(turns), 1, shape)),
           tiles.times(positive, tiles.expand(tiles.cosine(turns), 1, shape))};
@@ -48,6 +66,24 @@ Value kernel::focused(TileBuilder &tiles, Value x, Value inverse, double power, 
   Value unit = tiles.times(largest, tiles.constant(rows, 1 / top));                        // [T]
   Value factor = tiles.times(unit, tiles.over(norms(tiles, y), norms(tiles, powers)));     // [T]
   return tiles.times(powers, tiles.expand(factor, 1, shape));
+}
+
+// In units of the largest entry, of which nothing is left where it counts twice.
+Value kernel::focusedGradient(TileBuilder &tiles, Value x, Value inverse, double power, double epsilon, Value cotangent) {
+  SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
+  auto ofRows = [&](Value numbers) { return tiles.expand(numbers, 1, shape); };
+  double top = std::exp2(std::floor(56 / std::max(power, 1.0)));
+  Value y = tiles.times(tiles.plus(relu(tiles, x), tiles.constant(shape, epsilon)), tiles.expand(inverse, 0, shape)); // [T, d]
+  Value largest = tiles.maximum(tiles.reduceMax(y, 1), tiles.constant(rows, 0x1p-60));                  // [T]
+  y = tiles.times(y, ofRows(tiles.over(tiles.constant(rows, top), largest)));
+  Value powers = tiles.power(y, power), slopes = tiles.times(tiles.power(y, power - 1), tiles.constant(shape, power));
+  Value norm = norms(tiles, y), inverseNorm = tiles.over(tiles.constant(rows, 1), norms(tiles, powers)); // [T]
+  Value u = tiles.times(powers, ofRows(inverseNorm));                                                   // [T, d]
+  Value along = ofRows(tiles.reduceAdd(tiles.times(cotangent, u), 1));
+  Value across = tiles.minus(cotangent, tiles.times(along, u));
+  Value gradient = tiles.plus(tiles.times(along, tiles.over(y, ofRows(norm))),
+                              tiles.times(tiles.times(slopes, ofRows(tiles.times(norm, inverseNorm))), across));
+  return wherePositive(tiles, x, tiles.times(gradient, tiles.expand(inverse, 0, shape)));
 }
 
 /// e and x · 2^-e of x > 0, e integer and the other about 1.

@@ -21,13 +21,21 @@ mlir::Value elu1(TileBuilder &tiles, mlir::Value x);
 
 mlir::Value relu(TileBuilder &tiles, mlir::Value x);
 
+/// y where x > 0, else 0.
+mlir::Value wherePositive(TileBuilder &tiles, mlir::Value x, mlir::Value y);
+
 /// relu(x) times sine and cosine of πi/2M, i/4M turns, for the places i from 1: [T, d] twice. `positions` [T] count from 0.
 std::pair<mlir::Value, mlir::Value> cosformer(TileBuilder &tiles, mlir::Value x, mlir::Value positions,
                                               int64_t maxPosition);
+/// (φ̄₁ sin + φ̄₂ cos) ⊙ (x > 0) of the same.
+mlir::Value cosformerGradient(TileBuilder &tiles, mlir::Value x, mlir::Value positions, int64_t maxPosition, mlir::Value ofSines,
+                              mlir::Value ofCosines);
 
 /// (|y| / |y^p|) y^p with y = (relu(x) + ε) inverse, for inverse = 1 / softplus(focus) [d].
 mlir::Value focused(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon);
-/// The same as exponents: y^p spans p times what y does, and the factor |y| / |y^p| adds its own.
+/// With u = y^p / |y^p|: ȳ = ⟨φ̄, u⟩ y / |y| + |y| p y^{p−1} / |y^p| ⊙ (φ̄ − ⟨φ̄, u⟩ u), x̄ = ȳ inverse ⊙ (x > 0).
+mlir::Value focusedGradient(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon, mlir::Value cotangent);
+/// What `focused` gives as exponents: y^p spans p times what y does, and the factor |y| / |y^p| adds its own.
 LogFeatures focusedExponents(TileBuilder &tiles, mlir::Value x, mlir::Value inverse, double power, double epsilon);
 
 /// factor · x ωᵀ [T, m], the factor on the side of x; without ω the tokens are x ωᵀ already.

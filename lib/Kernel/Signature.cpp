@@ -8,6 +8,7 @@
 #include "Signature.h"
 
 #include "Planner/TermRules.h"
+#include "attune/Attn/Backward.h"
 #include "attune/Attn/Packed.h"
 #include "attune/Kernel/Passes.h"
 
@@ -181,7 +182,7 @@ static BlockArgument rowsOf(Value value) {
     return cast<BlockArgument>(value);
   bool follows = isa<attn::MechanismOpInterface, attn::LepeOp, attn::ConcatHeadsOp, attn::TakeHeadsOp, attn::RepeatHeadsOp, attn::RopeOp, attn::QkNormOp,
                      attn::ProjectOp, attn::ProjectOutputOp>(op) || ruleOf(op);
-  return follows && !isState(value) ? rowsOf(op->getOperand(0)) : BlockArgument();
+  return follows && !isState(value) ? rowsOf(rowsOperand(op)) : BlockArgument();
 }
 
 /// What the dimensions of a result count whose name does not say it: batch, then heads unless its rows are those of a layer, then what
@@ -198,7 +199,10 @@ static std::string dimsOfResult(Value result, ArrayRef<HostArgument> arguments) 
   return dims;
 }
 
+/// Cotangents are 0 where they are absent, and gradients are computed of what is asked for.
 static StringRef roleOf(StringRef name, bool given, bool parameter) {
+  if (name.starts_with(attn::gradientPrefix))
+    return given ? "optional_input" : "optional_output";
   if (given)
     return parameter ? "parameter" : isOfState(name, given) ? "optional_input" : "input";
   return name == "o" || name == "y" ? "output" : "optional_output";
@@ -223,6 +227,14 @@ static void placeSequences(func::FuncOp source, HostArgument &argument) {
   argument.tensor = argument.tensor.clone(shape);
 }
 
+/// What the dimensions of a cotangent or a gradient count: the same as those of its tensor. None if it is none.
+static std::optional<std::string> dimsOfGradient(StringRef name, RankedTensorType tensor, ArrayRef<HostArgument> arguments) {
+  if (!name.consume_front(attn::gradientPrefix))
+    return std::nullopt;
+  const HostArgument *same = llvm::find_if(arguments, [&](const HostArgument &each) { return each.name == name; });
+  return same == arguments.end() ? dimsOf(name, tensor, /*parameter=*/false) : same->dims;
+}
+
 static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
   SmallVector<HostArgument> arguments;
   auto add = [&](std::string name, Value value, std::optional<unsigned> position, bool parameter) {
@@ -230,7 +242,9 @@ static SmallVector<HostArgument> hostArguments(func::FuncOp source) {
     std::string dims = dimsOf(name, tensor, parameter);
     if (isGate(value) && tensor.getRank() > 1)
       dims = tensor.getRank() == 3 ? "b.k" : "b.k.";
-    if (!position && StringRef(dims).count('.') == dims.size())
+    if (std::optional<std::string> gradient = dimsOfGradient(name, tensor, arguments))
+      dims = *gradient;
+    else if (!position && StringRef(dims).count('.') == dims.size())
       dims = dimsOfResult(value, arguments);
     StringRef role = roleOf(name, position.has_value(), parameter);
     arguments.push_back({std::move(name), std::move(dims), tensor, value, position, role});

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Supported.h"
 
+#include "attune/Attn/Backward.h"
 #include "attune/Attn/Exponents.h"
 
 using namespace mlir;
@@ -54,6 +55,8 @@ LogicalResult kernel::checkSupported(func::FuncOp function) {
     if (isa<attn::SketchOp, attn::PoolOp, attn::SequenceSoftmaxOp, attn::EvaSummariesOp, attn::EvaMixOp,
             attn::PowerOp>(op))
       return refuse(op, op.getName().getStringRef());
+    if (auto decay = dyn_cast<attn::DecayOp>(op); decay && attn::isBackward(function) && decay.getDecay().getType().getRank() > 1)
+      return refuse(op, "gradients beside a decay of each token");
     if (decaysExponents(op))
       return refuse(op, "decay beside features of a power that the range of f32 does not hold");
     if (gatesExponents(op))

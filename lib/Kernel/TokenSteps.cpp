@@ -13,22 +13,47 @@ using namespace mlir;
 using namespace attune;
 using namespace attune::kernel;
 
+/// The mean of each row, for each of its entries.
+static Value means(TileBuilder &tiles, Value x) {
+  ArrayRef<int64_t> shape = tiles.shape(x);
+  SmallVector<int64_t> rows{shape[0]};
+  Value mean = tiles.times(tiles.reduceAdd(x, 1), tiles.constant(rows, 1.0 / shape[1])); // [rows]
+  return tiles.expand(mean, 1, shape);                                                   // [rows, width]
+}
+
+/// 1 / √(variance + ε) of centred rows: [rows].
+static Value inverseDeviation(TileBuilder &tiles, Value centred, double epsilon) {
+  SmallVector<int64_t> shape(tiles.shape(centred)), rows{shape[0]};
+  Value variance = tiles.times(tiles.reduceAdd(tiles.times(centred, centred), 1), tiles.constant(rows, 1.0 / shape[1]));
+  return tiles.over(tiles.constant(rows, 1), tiles.sqrt(tiles.plus(variance, tiles.constant(rows, epsilon))));
+}
+
+/// 1 / √(Σ x² + ε): [rows].
+static Value inverseNorm(TileBuilder &tiles, Value x, double epsilon) {
+  SmallVector<int64_t> rows{tiles.shape(x)[0]};
+  Value squares = tiles.reduceAdd(tiles.times(x, x), 1);
+  return tiles.over(tiles.constant(rows, 1), tiles.sqrt(tiles.plus(squares, tiles.constant(rows, epsilon))));
+}
+
 Value kernel::normalizeRows(TileBuilder &tiles, Value x, double epsilon) {
-  SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
-  Value each = tiles.constant(rows, 1.0 / shape[1]);
-  Value mean = tiles.times(tiles.reduceAdd(x, 1), each);                                 // [rows]
-  Value centred = tiles.minus(x, tiles.expand(mean, 1, shape));                          // [rows, width]
-  Value variance = tiles.times(tiles.reduceAdd(tiles.times(centred, centred), 1), each); // [rows]
-  Value deviation = tiles.sqrt(tiles.plus(variance, tiles.constant(rows, epsilon)));     // [rows]
-  Value inverse = tiles.over(tiles.constant(rows, 1), deviation);
-  return tiles.times(centred, tiles.expand(inverse, 1, shape));
+  Value centred = tiles.minus(x, means(tiles, x));                                       // [rows, width]
+  return tiles.times(centred, tiles.expand(inverseDeviation(tiles, centred, epsilon), 1, tiles.shape(x)));
 }
 
 Value kernel::divideByNorm(TileBuilder &tiles, Value x, double epsilon) {
+  return tiles.times(x, tiles.expand(inverseNorm(tiles, x, epsilon), 1, tiles.shape(x)));
+}
+
+Value kernel::normGradient(TileBuilder &tiles, Value x, Value cotangent, double epsilon, bool l2) {
   SmallVector<int64_t> shape(tiles.shape(x)), rows{shape[0]};
-  Value squares = tiles.reduceAdd(tiles.times(x, x), 1);                                 // [rows]
-  Value norm = tiles.sqrt(tiles.plus(squares, tiles.constant(rows, epsilon)));
-  return tiles.times(x, tiles.expand(tiles.over(tiles.constant(rows, 1), norm), 1, shape));
+  Value centred = l2 ? x : tiles.minus(x, means(tiles, x));
+  Value inverse = l2 ? inverseNorm(tiles, x, epsilon) : inverseDeviation(tiles, centred, epsilon);
+  inverse = tiles.selectEqual(inverse, INFINITY, tiles.constant(rows, 0), inverse);      // a row of zeros without ε
+  inverse = tiles.expand(inverse, 1, shape);                                             // [rows, width]
+  Value y = tiles.times(centred, inverse), products = tiles.times(cotangent, y);
+  Value along = l2 ? tiles.expand(tiles.reduceAdd(products, 1), 1, shape) : means(tiles, products);
+  Value across = tiles.minus(cotangent, tiles.times(y, along));
+  return tiles.times(l2 ? across : tiles.minus(across, means(tiles, cotangent)), inverse);
 }
 
 //===----------------------------------------------------------------------===//
@@ -72,7 +97,7 @@ Value kernel::rotate(TileBuilder &tiles, Value x, llvm::function_ref<Value()> pa
   Value angle = turns(tiles, positions, of, shape[1], step);
   SmallVector<float> signs;
   for (int64_t c = of.first; c < of.first + shape[1]; ++c)
-    signs.push_back(isSecond(c, of.width, step.half) ? 1.0f : -1.0f);
+    signs.push_back(isSecond(c, of.width, step.half) != step.backwards ? 1.0f : -1.0f);
   Value other = partner();
   Value sine = tiles.times(tiles.sine(angle), tiles.expand(tiles.table(signs), 0, shape));
   return tiles.plus(tiles.times(x, tiles.cosine(angle)), tiles.times(other, sine));

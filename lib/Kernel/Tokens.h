@@ -26,7 +26,9 @@ struct TokenStep {
   enum class Kind { Rope, Norm, L2 } kind;
   double number;      ///< rope: base; norm, l2: epsilon
   bool half = false;  ///< rope: pairs (i, i + d/2) instead of (2i, 2i + 1)
+  bool backwards = false; ///< rope: by the negative angle
   mlir::Value offset; ///< rope: position of token 0, an index of the host, or in i32 a memory [batch] of those of all entries; null: 0
+
 
   /// The memory, if every entry has a position of its own.
   mlir::Value positions() const { return offset && mlir::isa<mlir::MemRefType>(offset.getType()) ? offset : mlir::Value(); }
@@ -57,6 +59,8 @@ mlir::Value tokenCount(TileBuilder &tiles, mlir::Value memory);
 mlir::Value normalizeRows(TileBuilder &tiles, mlir::Value x, double epsilon);
 /// x / sqrt(Σ x² + ε) of each row.
 mlir::Value divideByNorm(TileBuilder &tiles, mlir::Value x, double epsilon);
+/// x̄ of either (`l2`: the second one) from what reaches its result.
+mlir::Value normGradient(TileBuilder &tiles, mlir::Value x, mlir::Value cotangent, double epsilon, bool l2);
 /// Columns from `first` on, of rows of `width`.
 struct ColumnsOf {
   int64_t first, width;

@@ -57,6 +57,17 @@ struct CausalTile {
 /// Query i sees the keys j ≤ i + N − n below `limit`.
 VisibleKeys keysBefore(TileBuilder &tiles, const CausalTile &tile, mlir::Value limit, int64_t keyTile);
 
+/// A tile of `rows` keys from `first` on, of those below `limit`, and the queries that see it.
+struct SeenTile {
+  mlir::Value first;
+  int64_t rows;
+  mlir::Value queries, keys, limit;
+  int64_t last = 0; ///< each query sees only the last so many of its keys; 0: all
+};
+/// The queries that see one of these keys, by i + N − n ≥ j: from `begin` on and below `last`; each of those from `entered` on and below `full`
+/// sees all of them. These are multiples of `step`, but for `last`. `diagonal` is N − n.
+VisibleKeys queriesFrom(TileBuilder &tiles, const SeenTile &tile, int64_t step);
+
 } // namespace attune::kernel
 
 #endif // ATTUNE_LIB_KERNEL_WINDOWVIEW_H

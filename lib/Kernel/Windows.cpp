@@ -144,6 +144,31 @@ VisibleKeys kernel::keysBefore(TileBuilder &tiles, const CausalTile &tile, Value
   return result;
 }
 
+VisibleKeys kernel::queriesFrom(TileBuilder &tiles, const SeenTile &tile, int64_t step) {
+  VisibleKeys result;
+  Value zero = tiles.index(0), rows = tiles.index(tile.rows), lastKey = tiles.sub(tiles.add(tile.first, rows), tiles.index(1));
+  result.limit = tile.limit;
+  result.diagonal = tiles.sub(tile.keys, tile.queries);
+  auto firstOf = [&](Value key) { return tiles.max(tiles.sub(key, result.diagonal), zero); };
+  result.begin = tiles.min(tiles.roundDown(firstOf(tile.first), step), tile.queries);
+  Value entered = tiles.roundDown(tiles.add(firstOf(lastKey), tiles.index(step - 1)), step);
+  result.entered = tiles.min(entered, tile.queries);
+  result.full = result.last = tile.queries;
+  if (!tile.last)
+    return result;
+  // The last keys that exist are seen by every query behind them.
+  Value last = tiles.index(tile.last), leaving = tiles.sub(tile.limit, last);
+  auto lastOf = [&](Value key) {
+    Value kept = tiles.max(tiles.sub(tiles.add(key, tiles.index(1)), leaving), zero);
+    return tiles.min(tiles.add(firstOf(tiles.add(key, last)), multiply(tiles, kept, tile.queries)), tile.queries);
+  };
+  result.lastOnly = tile.last;
+  result.last = tiles.max(lastOf(lastKey), result.entered);
+  result.full = tiles.max(tiles.roundDown(lastOf(tile.first), step), result.entered);
+  result.full = tiles.min(result.full, result.last);
+  return result;
+}
+
 /// 1 at the keys before the last ones that a row would see, else 0.
 static Value passedKeys(TileBuilder &tiles, const VisibleKeys &visible, ArrayRef<int64_t> pairs, Value left, Value diagonal) {
   Value last = tiles.index(visible.lastOnly);

@@ -77,7 +77,7 @@ static constexpr ListedLaw laws[] = {
      LawPlace::NotYet, "a spec's e is any matrix; pooling without one is agent attention's"},
     {"I20", "recomputation", "weights of a backward pass from lse, features from tokens", "deterministic draws",
      "FlashAttention (arXiv 2205.14135)", LawPlace::NotYet,
-     "backward functions compute both again, and no kernel runs them yet"},
+     "backward functions compute both again; saving one in place of that is not priced yet"},
     {"I21", "LePE as an epilogue", "o + L(V), L linear and local", "V as projected, before E",
      "CSWin (arXiv 2107.00652)", LawPlace::Kernels, "added to a block of the output before it is stored"},
     {"I22", "constant stabilizer", "exp(a - c) / Σ exp(b - c) is the same for every c", "epsilon = 0, no guard",

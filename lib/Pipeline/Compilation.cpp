@@ -8,8 +8,10 @@
 #include "attune/Pipeline/Compilation.h"
 
 #include "attune/Attn/Attn.h"
+#include "attune/Attn/Backward.h"
 #include "attune/Frontend/SpecParser.h"
 #include "attune/Frontend/SpecToAttn.h"
+#include "attune/Graph/Differentiate.h"
 #include "attune/InitAll.h"
 #include "attune/Kernel/Passes.h"
 #include "attune/Lowering/CPU/Pipeline.h"
@@ -151,6 +153,8 @@ bool Compilation::useModule(llvm::MemoryBufferRef bytes, int &status) {
   if (!function)
     return false;
   libraryName = function.getName().str();
+  if (function->hasAttr(graph::gradientsAttr)) // of which another function is made
+    llvm::raw_string_ostream(moduleText) << *root;
   return true;
 }
 
@@ -227,24 +231,34 @@ static bool hasPairs(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// A backward pass has no kernels yet, and a library without one would be another than the spec asks for.
-static LogicalResult checkForwardOnly(Compilation &compilation) {
-  auto function = compilation.module().lookupSymbol<func::FuncOp>(compilation.name());
-  if (!function || !function->hasAttr("attn.gradients"))
-    return success();
-  Location place = function.getLoc();
-  if (const std::optional<Spec> &spec = compilation.spec()) {
-    Position at = spec->placeOf("gradients").key;
-    place = FileLineColLoc::get(&compilation.context(), compilation.path(), at.line, at.column);
-  }
-  InFlightDiagnostic error = emitError(place) << "expected no `gradients` of what is compiled, but got some (not supported yet)";
-  error.attachNote() << "attnc run --reference --backward computes them; remove `gradients` for a library of the function alone";
-  return failure();
+/// No law speaks of the terms of gradients: their forms are those that the planner takes.
+LogicalResult Compilation::takeGradients() {
+  assert(at == Stage::Attn && "gradients are of the function as it is written");
+  auto forward = root->lookupSymbol<func::FuncOp>(libraryName);
+  FailureOr<func::FuncOp> backward = graph::buildBackward(forward);
+  if (failed(backward))
+    return failure();
+  forward.erase();
+  (*backward)->setAttr("attn.plan", attn::PlanAttr::get(&mlirContext, attn::Form::Online, /*from=*/0));
+  libraryName = backward->getName().str();
+  ofGradients = true;
+  return success();
+}
+
+bool Compilation::hasGradients() const { return !ofGradients && (parsed ? parsed->hasGradients() : !moduleText.empty()); }
+
+std::unique_ptr<Compilation> Compilation::backward() {
+  int status = 0;
+  std::unique_ptr<Compilation> made = parsed ? fromSpec(*parsed, sourcePath, targetName, status, errors)
+                                             : fromModule({moduleText, sourcePath}, targetName, status, errors);
+  if (!made || failed(made->takeGradients()))
+    return nullptr;
+  made->deviceName = deviceName, made->productsName = productsName, made->threadCount = threadCount;
+  made->isas = isas, made->optimize = optimize;
+  return made;
 }
 
 LogicalResult Compilation::runStage(Stage stage) {
-  if (stage == Stage::Tile && failed(checkForwardOnly(*this)))
-    return failure();
   if (stage == Stage::Llvm && isas.size() == 2 && hasPairs(*root))
     isas.insert(isas.end(), {pairsIsa.str(), tilesIsa.str()});
   PassManager manager(&mlirContext);

@@ -81,3 +81,8 @@ llvm::Error attune::mergeTargets(std::optional<LibraryModule> &library, LibraryM
   sharePtx(library->description.variants);
   return link(*library->module, *added.module);
 }
+
+llvm::Error attune::addBackward(LibraryModule &library, LibraryModule backward) {
+  library.description.backward = std::make_shared<const LibraryDescription>(std::move(backward.description));
+  return link(*library.module, *backward.module);
+}

@@ -15,6 +15,9 @@ namespace attune {
 /// Adds the code for `target` to a library, whose first it is if it is absent. Fails if the targets' interfaces differ.
 llvm::Error mergeTargets(std::optional<LibraryModule> &library, LibraryModule added, llvm::StringRef target);
 
+/// Adds the code of a library's gradients, of as many targets.
+llvm::Error addBackward(LibraryModule &library, LibraryModule backward);
+
 } // namespace attune
 
 #endif // ATTUNE_LIB_PIPELINE_MERGETARGETS_H

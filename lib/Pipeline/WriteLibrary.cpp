@@ -50,6 +50,26 @@ static std::optional<LibraryModule> compileForTargets(ArrayRef<std::unique_ptr<C
   return library;
 }
 
+/// Adds the code of the gradients that the compilations ask for, if any do.
+static std::optional<LibraryModule> withGradients(std::optional<LibraryModule> library, ArrayRef<Compilation *> targets) {
+  if (!library || !targets.front()->hasGradients())
+    return library;
+  std::vector<std::unique_ptr<Compilation>> backward;
+  for (Compilation *each : targets) {
+    backward.push_back(each->backward());
+    if (!backward.back())
+      return std::nullopt;
+  }
+  std::optional<LibraryModule> code = compileForTargets(backward);
+  if (!code)
+    return std::nullopt;
+  if (llvm::Error error = addBackward(*library, std::move(*code))) {
+    targets.front()->module().emitError() << llvm::toString(std::move(error));
+    return std::nullopt;
+  }
+  return library;
+}
+
 static LogicalResult write(std::optional<LibraryModule> code, Compilation &compilation, StringRef libraryPath,
                            StringRef headerPath) {
   if (!code)
@@ -65,12 +85,15 @@ static LogicalResult write(std::optional<LibraryModule> code, Compilation &compi
 }
 
 LogicalResult attune::writeLibrary(Compilation &compilation, StringRef libraryPath, StringRef headerPath) {
-  return write(compileForTarget(compilation), compilation, libraryPath, headerPath);
+  return write(withGradients(compileForTarget(compilation), &compilation), compilation, libraryPath, headerPath);
 }
 
 LogicalResult attune::writeLibrary(ArrayRef<std::unique_ptr<Compilation>> targets, StringRef libraryPath,
                                    StringRef headerPath) {
-  return write(compileForTargets(targets), *targets.front(), libraryPath, headerPath);
+  SmallVector<Compilation *> all;
+  for (const std::unique_ptr<Compilation> &each : targets)
+    all.push_back(each.get());
+  return write(withGradients(compileForTargets(targets), all), *targets.front(), libraryPath, headerPath);
 }
 
 llvm::Expected<std::unique_ptr<LoadedLibrary>> attune::compileAndLoad(Compilation &compilation) {

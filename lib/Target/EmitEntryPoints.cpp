@@ -113,11 +113,6 @@ ArrayRef<StringRef> attune::target::entryPointNames() {
 
 Error attune::target::addEntryPoints(Module &module, const LibraryDescription &description,
                                      GlobalVariable &descriptor) {
-  for (GlobalObject &object : module.global_objects())
-    if (!object.isDeclaration()) {
-      object.setLinkage(GlobalValue::InternalLinkage);
-      object.setVisibility(GlobalValue::DefaultVisibility);
-    }
   for (const EntryPoint &entry : entryPoints)
     if (Error error = addEntryPoint(module, description.name, entry, descriptor))
       return error;

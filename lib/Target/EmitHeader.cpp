@@ -71,7 +71,23 @@ public:
     out << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     writeStructs();
     writeFunctions();
+    if (description.backward)
+      HeaderWriter(out, *description.backward).writeGradients();
     out << "#ifdef __cplusplus\n}\n#endif\n\n#endif /* " << guard << " */\n";
+  }
+
+  /// What a header says of the gradients, behind the functions of the forward pass.
+  void writeGradients() {
+    out << "/*\n * Gradients of L = sum of output * grad_output over all outputs.\n *\n";
+    writeTensorTable();
+    writePlans();
+    out << R"( *
+ * A cotangent that is NULL is 0, and a gradient that is NULL is not wanted. The forward pass is computed again: nothing of a run is
+ * kept for it. A handle is made, prepared and used as that of the forward pass is.
+ */
+)";
+    writeStructs();
+    writeFunctions();
   }
 
 private:

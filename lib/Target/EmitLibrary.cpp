@@ -18,11 +18,30 @@
 using namespace attune::target;
 using namespace llvm;
 
+/// Nothing of the compiled code is the library's interface.
+static void hideAll(Module &module) {
+  for (GlobalObject &object : module.global_objects())
+    if (!object.isDeclaration()) {
+      object.setLinkage(GlobalValue::InternalLinkage);
+      object.setVisibility(GlobalValue::DefaultVisibility);
+    }
+}
+
 Error attune::target::completeModule(Module &module, const LibraryDescription &description) {
+  hideAll(module); // before there are entry points, which are not hidden
   Expected<GlobalVariable *> descriptor = addDescriptor(module, description);
   if (!descriptor)
     return descriptor.takeError();
-  return addEntryPoints(module, description, **descriptor);
+  GlobalVariable *backward = nullptr;
+  if (description.backward) {
+    Expected<GlobalVariable *> added = addDescriptor(module, *description.backward);
+    if (!added)
+      return added.takeError();
+    backward = *added;
+  }
+  if (Error error = addEntryPoints(module, description, **descriptor))
+    return error;
+  return backward ? addEntryPoints(module, *description.backward, *backward) : Error::success();
 }
 
 Error attune::target::emitLibrary(std::unique_ptr<Module> module, const LibraryDescription &description, StringRef path,

@@ -37,16 +37,20 @@ namespace {
 SmallVector<StringSet<>> functionsOfVariants(const LibraryDescription &description) {
   SmallVector<StringSet<>> parts;
   StringSet<> seen;
-  for (const VariantDescription &variant : description.variants) {
+  SmallVector<const VariantDescription *> variants;
+  for (const LibraryDescription *each : {&description, description.backward.get()})
+    if (each)
+      llvm::append_range(variants, llvm::make_pointer_range(each->variants));
+  for (const VariantDescription *variant : variants) {
     StringSet<> &part = parts.emplace_back();
     auto take = [&](const PlanDescription &plan) {
       for (StringRef name : {StringRef(plan.planFunction), StringRef(plan.workspaceFunction)})
         if (!name.empty() && seen.insert(name).second)
           part.insert(name);
     };
-    llvm::for_each(variant.plans, take);
-    if (variant.prepare)
-      take(*variant.prepare);
+    llvm::for_each(variant->plans, take);
+    if (variant->prepare)
+      take(*variant->prepare);
   }
   return parts;
 }

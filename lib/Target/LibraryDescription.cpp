@@ -148,6 +148,8 @@ static StringRef sketchMeaning(StringRef name) {
 StringRef attune::target::standardMeaning(StringRef tensor) {
   if (StringRef rest = tensor; rest.consume_front("part") && isDigit(rest.empty() ? ' ' : rest.front()))
     tensor = rest.split('.').second;
+  if (tensor.starts_with("grad_"))
+    return "";
   if (tensor.starts_with("sketch."))
     return sketchMeaning(tensor);
   return StringSwitch<StringRef>(tensor)

@@ -23,17 +23,36 @@ struct Cosformer : Term {
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
     Value x = operands[0]->tile(site, tiles.builder.getF32Type());                                  // [T, d]
-    const AxisRange &rows = site[axis];
-    Value positions = kernel::positions(tiles, rows.view, rows.first, rows.count);                  // [T]
-    if (operands.size() > 1)
-      positions = terms::goingOn(site, positions, operands[1]);
+    Value positions = positionsOf(site, operands.drop_front());                                     // [T]
     auto [sines, cosines] = kernel::cosformer(tiles, x, positions, maxPosition);
     return {sines, cosines};
+  }
+
+protected:
+  /// Of the tokens at the site, which count on from `begin` if there is one.
+  Value positionsOf(const TileSite &site, Sources begin) const {
+    const AxisRange &rows = site[axis];
+    Value positions = kernel::positions(site.tiles(), rows.view, rows.first, rows.count);
+    return begin.empty() ? positions : terms::goingOn(site, positions, begin[0]);
   }
 
   Axis axis;
   int64_t maxPosition;
 };
+
+struct CosformerGradient : Cosformer {
+  using Cosformer::Cosformer;
+
+  StringRef name() const override { return "cosformer_gradient"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value x = operands[0]->tile(site, f32), positions = positionsOf(site, operands.drop_front(2));  // [T, d], [T]
+    SmallVector<Value, 3> cotangents = operands[1]->tiles(site, f32);                               // [T, d] each
+    return {kernel::cosformerGradient(tiles, x, positions, maxPosition, cotangents[0], cotangents[1])};
+  }
+};
 } // namespace
 
+terms::TermPtr terms::cosformerGradient(Axis axis, int64_t maxPosition) { return std::make_unique<CosformerGradient>(axis, maxPosition); }
 terms::TermPtr terms::cosformer(Axis axis, int64_t maxPosition) { return std::make_unique<Cosformer>(axis, maxPosition); }

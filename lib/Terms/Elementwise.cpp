@@ -68,6 +68,7 @@ terms::TermPtr terms::inverse() {
   });
 }
 terms::TermPtr terms::times() { return std::make_unique<OfTwo>("times", &TileBuilder::times); }
+terms::TermPtr terms::plus() { return std::make_unique<OfTwo>("plus", &TileBuilder::plus); }
 terms::TermPtr terms::outer() { return std::make_unique<Outer>(); }
 terms::TermPtr terms::minus() { return std::make_unique<OfTwo>("minus", &TileBuilder::minus); }
 terms::TermPtr terms::over() { return std::make_unique<OfTwo>("over", &TileBuilder::over); }

@@ -56,8 +56,21 @@ struct Focused : Term {
 
   double power, epsilon;
 };
+
+struct FocusedGradient : Focused {
+  using Focused::Focused;
+
+  StringRef name() const override { return "focused_gradient"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value x = operands[0]->tile(site, f32), inverse = operands[1]->tile(site);                      // [T, d], [d]
+    return {kernel::focusedGradient(tiles, x, inverse, power, epsilon, operands[2]->tile(site, f32))};
+  }
+};
 } // namespace
 
+terms::TermPtr terms::focusedGradient(double power, double epsilon) { return std::make_unique<FocusedGradient>(power, epsilon); }
 terms::TermPtr terms::inverseSoftplus() { return std::make_unique<InverseSoftplus>(); }
 terms::TermPtr terms::focusedExponents(double power, double epsilon) {
   return std::make_unique<FocusedExponents>(power, epsilon);

@@ -26,6 +26,19 @@ struct QkNorm : Term {
   double epsilon;
   bool l2;
 };
+
+struct QkNormGradient : QkNorm {
+  using QkNorm::QkNorm;
+
+  StringRef name() const override { return "qk_norm_gradient"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value x = operands[0]->tile(site, f32), cotangent = operands[1]->tile(site, f32);               // [T, width]
+    return {kernel::normGradient(tiles, x, cotangent, epsilon, l2)};
+  }
+};
 } // namespace
 
+terms::TermPtr terms::qkNormGradient(double epsilon, bool l2) { return std::make_unique<QkNormGradient>(epsilon, l2); }
 terms::TermPtr terms::qkNorm(double epsilon, bool l2) { return std::make_unique<QkNorm>(epsilon, l2); }

@@ -18,6 +18,13 @@ using namespace attune::fusion;
 /// √s, 1 where there is no s.
 static double rootOf(double scale) { return scale == 0 ? 1 : std::sqrt(scale); }
 
+/// factor · A ω of each row, for A [T, m] and ω [m, d].
+static Value throughOmega(TileBuilder &tiles, Value a, Value omega, double factor) {
+  SmallVector<int64_t> shape{tiles.shape(a)[0], tiles.shape(omega)[1]};
+  Value sum = tiles.exactDot(a, omega, tiles.constant(shape, 0));                                   // [T, d]
+  return factor == 1 ? sum : tiles.times(sum, tiles.constant(shape, factor));
+}
+
 namespace {
 struct FavorRelu : Term {
   FavorRelu(double scale, double epsilon) : scale(scale), epsilon(epsilon) {}
@@ -35,6 +42,25 @@ struct FavorRelu : Term {
   }
 
   double scale, epsilon;
+};
+
+/// The sign is that of ⟨ω, x⟩ as x is given.
+struct FavorReluGradient : Term {
+  explicit FavorReluGradient(double scale) : scale(scale) {}
+
+  StringRef name() const override { return "favor_relu_gradient"; }
+  void printParameters(raw_ostream &os) const override { os << " {scale = " << scale << '}'; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value x = operands[0]->tile(site, f32), cotangent = operands[1]->tile(site, f32);               // [T, d], [T, m]
+    Value omega = operands[2]->tile(site, f32), product = kernel::timesOmega(tiles, x, omega, 1);   // [m, d], [T, m]
+    Value zero = tiles.constant(tiles.shape(product), 0);
+    Value passed = tiles.select(tiles.compare(arith::CmpFPredicate::OGT, product, zero), cotangent, zero);
+    return {throughOmega(tiles, passed, omega, rootOf(scale))};
+  }
+
+  double scale;
 };
 
 struct OmegaSquares : Term {
@@ -56,6 +82,21 @@ struct Favor : Term {
   }
   SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
     TileBuilder &tiles = site.tiles();
+    Value exponential = exponentials(site, operands);
+    ArrayRef<int64_t> shape = tiles.shape(exponential);
+    Value sum = tiles.plus(exponential, tiles.constant(shape, options.epsilon));
+    return {tiles.times(sum, tiles.constant(shape, share()))};
+  }
+
+protected:
+  using Stabilizer = terms::FavorOptions::Stabilizer;
+
+  /// m^{−½}.
+  double share() const { return 1 / std::sqrt(static_cast<double>(options.features)); }
+
+  /// e^{L − c}: [T, m].
+  Value exponentials(const TileSite &site, Sources operands) const {
+    TileBuilder &tiles = site.tiles();
     Type f32 = tiles.builder.getF32Type();
     Value x = operands[0]->tile(site, f32), omega = options.folded ? Value() : operands[1]->tile(site, f32);
     SmallVector<int64_t> shape{tiles.shape(x)[0], options.features};
@@ -63,13 +104,8 @@ struct Favor : Term {
     Value below = options.squares ? kernel::halfSquares(tiles, x, options.scale) : Value();         // [T]
     if (Value c = stabilizer(site, operands, product))                                              // [T]
       below = below ? tiles.plus(below, c) : c;
-    Value exponential = tiles.exp2(below ? tiles.minus(product, tiles.expand(below, 1, shape)) : product);
-    Value sum = tiles.plus(exponential, tiles.constant(shape, options.epsilon));
-    return {tiles.times(sum, tiles.constant(shape, 1 / std::sqrt(static_cast<double>(options.features))))};
+    return tiles.exp2(below ? tiles.minus(product, tiles.expand(below, 1, shape)) : product);
   }
-
-private:
-  using Stabilizer = terms::FavorOptions::Stabilizer;
 
   Value stabilizer(const TileSite &site, Sources operands, Value product) const {
     TileBuilder &tiles = site.tiles();
@@ -91,8 +127,29 @@ private:
 
   terms::FavorOptions options;
 };
+
+/// L̄ = φ̄ ⊙ m^{−½} e^{L − c}, x̄ = √s (L̄ ω − (Σ_f L̄_f) x'): of the operands of the map, then the cotangent.
+struct FavorGradient : Favor {
+  using Favor::Favor;
+
+  StringRef name() const override { return "favor_gradient"; }
+  SmallVector<Value, 3> buildTile(const TileSite &site, Sources operands) const override {
+    TileBuilder &tiles = site.tiles();
+    Type f32 = tiles.builder.getF32Type();
+    Value x = operands[0]->tile(site, f32), omega = operands[1]->tile(site, f32);                   // [T, d], [m, d]
+    Value exponential = exponentials(site, operands.drop_back()), cotangent = operands.back()->tile(site, f32);
+    ArrayRef<int64_t> features = tiles.shape(exponential), width = tiles.shape(x);
+    Value products = tiles.times(tiles.times(cotangent, exponential), tiles.constant(features, share())); // [T, m]
+    double root = rootOf(options.scale);
+    Value total = tiles.expand(tiles.reduceAdd(products, 1), 1, width);                             // [T, d]
+    Value below = tiles.times(tiles.times(total, x), tiles.constant(width, root * root));
+    return {tiles.minus(throughOmega(tiles, products, omega, root), below)};
+  }
+};
 } // namespace
 
 terms::TermPtr terms::favorRelu(double scale, double epsilon) { return std::make_unique<FavorRelu>(scale, epsilon); }
 terms::TermPtr terms::omegaSquares() { return std::make_unique<OmegaSquares>(); }
 terms::TermPtr terms::favor(FavorOptions options) { return std::make_unique<Favor>(options); }
+terms::TermPtr terms::favorReluGradient(double scale) { return std::make_unique<FavorReluGradient>(scale); }
+terms::TermPtr terms::favorGradient(FavorOptions options) { return std::make_unique<FavorGradient>(options); }

@@ -27,7 +27,7 @@ struct Rope : Term {
 
   StringRef name() const override { return "rope"; }
   void printParameters(raw_ostream &os) const override {
-    os << " {base = " << step.number << (step.half ? ", half}" : "}");
+    os << " {base = " << step.number << (step.half ? ", half" : "") << (step.backwards ? ", backwards}" : "}");
   }
   void appendArguments(SmallVectorImpl<Value> &values) const override { values.push_back(step.offset); }
   AxisSet ownAxes() const override { return setOf(axis); }

@@ -23,6 +23,8 @@ using StreamedPtr = std::unique_ptr<StreamedTerm>;
 TermPtr scale(double factor, fusion::Representation gives = fusion::Representation::Plain);
 /// (x): (x − mean) / sqrt(variance + ε) of each row or, with `l2`, x / sqrt(Σ x² + ε).
 TermPtr qkNorm(double epsilon, bool l2 = false);
+/// (x, ȳ): (ȳ − mean(ȳ) − y mean(ȳ ⊙ y)) / σ, or with `l2` (ȳ − y ⟨ȳ, y⟩) / σ, of the y that `qkNorm` gives and the σ that it divides by.
+TermPtr qkNormGradient(double epsilon, bool l2);
 /// (x): elu(x) + 1.
 TermPtr elu1();
 /// (x): max(x, 0).
@@ -100,6 +102,7 @@ TermPtr addScaledBias();
 // Of elements, in f32; the second operand is repeated where it has one a row, or one for all.
 
 TermPtr times();
+TermPtr plus();
 TermPtr minus();
 TermPtr over();
 TermPtr atLeast(double least);
@@ -137,6 +140,34 @@ TermPtr gaussianLogits(double scale);
 TermPtr addLogWeights();
 /// (count): its log2, or 0 unless it `weighs`: [1]; −∞ of 0.
 TermPtr logCount(bool weighs);
+
+// Of gradients.
+
+/// (x, φ̄): x̄ of the entries' map.
+TermPtr reluGradient();
+TermPtr elu1Gradient();
+/// (x, φ̄ of two tiles) or (x, φ̄, position of token 0): x̄ of `cosformer`.
+TermPtr cosformerGradient(Axis axis, int64_t maxPosition);
+/// (x, inverse, φ̄): x̄ of `focused`.
+TermPtr focusedGradient(double power, double epsilon);
+/// (x, φ̄, ω): x̄ of `favorRelu`.
+TermPtr favorReluGradient(double scale);
+/// (what `favor` takes …, φ̄): x̄ of it.
+TermPtr favorGradient(FavorOptions options);
+
+/// (s, lse [Tq]): e^(s − lse) of logits, 0 where lse is −∞.
+TermPtr softmaxWeights();
+/// (x [Tq]): x_i for every key: [Tq, Tk].
+TermPtr spread();
+/// (w, c): c (1 − tanh²(factor · w)).
+TermPtr softcapGradient(double factor);
+/// (a, b): Σ_c a_tc b_tc of each row: [T].
+TermPtr rowProducts();
+/// (δ [T], z [T]): −δ / (z + bias), 0 where the guard holds the denominator back.
+TermPtr denominatorGradient(attn::DenominatorAttr guard);
+/// (w, x, …) over queries: Σ_i w_ij x_i for each key of a tile, of each x, which have these widths, with operands of products in f32 if
+/// `wide`.
+StreamedPtr transposedSums(llvm::ArrayRef<int64_t> widths, bool wide);
 
 // Over an axis.
 

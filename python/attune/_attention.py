@@ -6,7 +6,7 @@ import pathlib
 import typing
 
 from . import _fork, _native
-from ._errors import ArgumentError, StateError
+from ._errors import ArgumentError, CompileError, LibraryError, StateError
 from ._frameworks import CPU, Device, Framework, Jax, framework_of
 
 INPUT, OUTPUT, OPTIONAL_INPUT, OPTIONAL_OUTPUT, PARAMETER = range(5)
@@ -52,6 +52,7 @@ class Attention:
         self._parameters: typing.Dict[str, typing.Any] = {}
         self._handles: typing.Dict[Device, _native.Handle] = {}
         self._cpu: typing.Optional[_native.Handle] = None
+        self._gradients: typing.Optional[Attention] = None
         self._known = self._ready = False
         if device is not None:
             self._handle(device)
@@ -79,6 +80,24 @@ class Attention:
         """summary, compiler, isa, threads, and plans: the ways of computing, each with the length from which on it is
         taken."""
         return self._any_handle().info
+
+    @property
+    def backward(self) -> "Attention":
+        """The gradients that the spec asks for (`gradients`): an attention whose inputs are those of this one, and
+        `grad_<output>` for each of its outputs, each 0 where it is left out; whose parameters are those of this one, to be
+        prepared as well; and whose outputs are `grad_<name>`, of which those that are not in `out` are not computed.
+
+        Raises CompileError: the spec asks for none.
+        """
+        with self._making:
+            if self._gradients is None:
+                name, device = f"{self.name}_backward", next(iter(self._handles), (0, 0))
+                try:
+                    self._gradients = Attention(self.library, name, device, self._threads, self._isa)
+                except LibraryError as error:
+                    raise CompileError(f"{self.name}: expected a spec that asks for gradients, but got one that does not; "
+                                       "add `gradients`, names of its tensors, or `all`") from error
+            return self._gradients
 
     def __repr__(self) -> str:
         shown = (f"{info.name}: {info.dtype}[{', '.join(map(str, info.shape))}]" for info in self._infos) \

@@ -98,9 +98,9 @@ class Torch(Framework):
     def view(self, tensor: typing.Any) -> typing.Any:
         if tensor.requires_grad:
             if self.torch.is_grad_enabled():
-                raise ArgumentError("expected tensors without gradients, for compiled attention has no backward pass, "
-                                    "but got one that requires one; call it under torch.no_grad(), or on "
-                                    "tensor.detach()")
+                raise ArgumentError("expected tensors without gradients, which a call of an attention does not record, "
+                                    "but got one that requires one; call attune.torch.attend, or this under "
+                                    "torch.no_grad()")
             tensor = tensor.detach()
         if tensor.is_neg():
             raise ArgumentError("expected the numbers that lie in memory, but got a view that negates them; call it on "

@@ -76,8 +76,12 @@ static SmallVector<Role> rolesIn(ArrayAttr roles) {
 /// Ā = ȳ B over the roles that A lacks; heads that share one of A are summed.
 static Value operandGradient(OpBuilder &builder, ContractOp op, Value cotangent, Value other, ArrayAttr otherRoles, Value operand,
                              ArrayAttr operandRoles) {
-  SmallVector<Role> roles = rolesIn(operandRoles);
-  Value result = contract(builder, op.getLoc(), cotangent, rolesIn(op.getResultRoles()), other, rolesIn(otherRoles), roles);
+  SmallVector<Role> roles = rolesIn(operandRoles), given = rolesIn(op.getResultRoles()), others = rolesIn(otherRoles);
+  if (llvm::is_contained(others, Role::Query) && llvm::is_contained(others, Role::Key)) { // weights of pairs stand first
+    std::swap(cotangent, other);
+    std::swap(given, others);
+  }
+  Value result = contract(builder, op.getLoc(), cotangent, given, other, others, roles);
   const Role *head = llvm::find(roles, Role::Head);
   size_t dimension = head - roles.begin();
   if (head == roles.end() || dimension > 1)

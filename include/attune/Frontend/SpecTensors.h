@@ -8,6 +8,7 @@
 #ifndef ATTUNE_FRONTEND_SPECTENSORS_H
 #define ATTUNE_FRONTEND_SPECTENSORS_H
 
+#include "attune/Attn/Backward.h"
 #include "attune/Frontend/Spec.h"
 #include "attune/Support/TensorFiles.h"
 
@@ -56,7 +57,7 @@ std::vector<SpecTensor> stateTensors(const Spec &spec, llvm::StringRef prefix);
 std::vector<SpecTensor> outputTensors(const Spec &spec);
 
 /// Of a tensor's gradient, before its name.
-inline constexpr llvm::StringLiteral gradientPrefix = "grad_";
+using attn::gradientPrefix;
 /// The inputs and parameters that have gradients: those that are no constants of the function.
 std::vector<SpecTensor> differentiableTensors(const Spec &spec);
 /// The names of those that the spec asks for.

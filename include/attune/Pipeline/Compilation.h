@@ -75,6 +75,16 @@ public:
   /// From now on products on a GPU are made by "mma.sync", as at first, or "wgmma" where the target has it and it can.
   void multiplyBy(llvm::StringRef products) { productsName = products.str(); }
 
+  /// From now on the function is that of the gradients of what was opened, which asks for some (attn-differentiate), and the library NAME_backward.
+  /// Before the first stage. An error where something has no gradient.
+  mlir::LogicalResult takeGradients();
+
+  /// Whether what was opened asks for gradients, and this is not a compilation of them.
+  bool hasGradients() const;
+
+  /// A compilation of those, by the same options; null after a message.
+  std::unique_ptr<Compilation> backward();
+
   /// LLVM generates code for a CPU as it comes, for tests of many specs.
   void leaveUnoptimized() { optimize = false; }
 
@@ -120,7 +130,7 @@ private:
   mlir::LogicalResult describe();
 
   llvm::raw_ostream &errors;
-  std::string sourcePath, targetName, deviceName, libraryName, dumpFolder, productsName = "mma.sync";
+  std::string sourcePath, targetName, deviceName, libraryName, dumpFolder, productsName = "mma.sync", moduleText;
   mlir::MLIRContext mlirContext;
   llvm::SourceMgr sources;
   std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler; ///< by its own type: the destructor of its base is not virtual
@@ -130,7 +140,7 @@ private:
   std::vector<std::string> names, isas = {"avx2", "avx512"};
   Stage at = Stage::Attn;
   int64_t threadCount = 0, planPlace = 0;
-  bool dumpedFirst = false, optimize = true;
+  bool dumpedFirst = false, optimize = true, ofGradients = false;
 };
 
 llvm::StringRef nameOf(Stage stage);

@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -113,6 +114,8 @@ struct LibraryDescription {
   int64_t headDim = 0;
   int64_t valueDim = 0;
   llvm::SmallVector<VariantDescription, 2> variants;
+  /// That of the gradients, NAME_backward, whose code is in the same module; null: there are none.
+  std::shared_ptr<const LibraryDescription> backward = nullptr;
 };
 
 /// Checks what the runtime and the header rely on: names, limits, order of the plans.

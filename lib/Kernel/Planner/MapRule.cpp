@@ -33,8 +33,20 @@ using attn::FeatureKind;
 
 static int64_t lastSize(Value value) { return cast<RankedTensorType>(value.getType()).getShape().back(); }
 
+/// Whether a value is what reaches features of two blocks.
+static bool reachesBlocks(Value cotangent) {
+  return llvm::any_of(cotangent.getUsers(), [&](Operation *user) {
+    if (auto sum = dyn_cast<attn::SumHeadsOp>(user))
+      return reachesBlocks(sum.getResult());
+    auto gradient = dyn_cast<attn::MapGradientOp>(user);
+    return gradient && gradient.getCotangent() == cotangent && gradient.getFeatureMap().getKind() == FeatureKind::Cosformer;
+  });
+}
+
 SmallVector<int64_t, 2> kernel::featureWidths(Value features) {
   int64_t count = lastSize(features);
+  if (reachesBlocks(features))
+    return {count / 2, count / 2};
   auto gate = features.getDefiningOp<attn::GateOp>();
   auto map = (gate ? gate.getSource() : features).getDefiningOp<attn::MapOp>();
   if (map && map.getFeatureMap().getKind() == FeatureKind::Cosformer)
@@ -46,18 +58,19 @@ SmallVector<int64_t, 2> kernel::featureWidths(Value features) {
 // Features
 //===----------------------------------------------------------------------===//
 
-/// s ω xᵀ − …: with the stabilizer of the map, over the keys in memory if it is a maximum of them.
-static Source favor(attn::MapOp op, RegionDraft &draft, const Place &at, Source x) {
+/// The operands of s ω xᵀ − … for a map, or its gradient, of so many features; with its stabilizer, over the keys in memory if it is a
+/// maximum of them.
+template <typename Op>
+static SmallVector<Source> favorOperands(Op op, RegionDraft &draft, const Place &at, Source x, int64_t features, terms::FavorOptions &options) {
   using Kind = terms::FavorOptions::Stabilizer;
   attn::FeatureMapAttr map = op.getFeatureMap();
   attn::Stabilizer stabilizer = map.getStabilizer();
-  terms::FavorOptions options{map.getScale(), map.getEpsilon(), lastSize(op.getResult()), attn::isFolded(op.getSource()),
-                              /*squares=*/true, Kind::None};
-  SmallVector<Source> operands{x};
+  options = {map.getScale(), map.getEpsilon(), features, attn::isFolded(op.getSource()), /*squares=*/true, Kind::None};
+  SmallVector<Source> operands{std::move(x)};
   if (!options.folded)
     operands.push_back(draft.parameter(op.getParameter(), at));
   if (stabilizer == attn::Stabilizer::None)
-    return term(terms::favor(options), operands);
+    return operands;
   if (!op.getKeys()) {
     options.stabilizer = Kind::Row;
     options.squares = stabilizer == attn::Stabilizer::Projection; // else they are in the maximum as well
@@ -71,11 +84,23 @@ static Source favor(attn::MapOp op, RegionDraft &draft, const Place &at, Source 
     Dimension shared{at.head, at.heads / cast<MemRefType>(shift.getType()).getDimSize(1), 0, 1, 1};
     operands.push_back(fusion::memory(shift, {batch, shared}));
   }
+  return operands;
+}
+
+static Source favor(attn::MapOp op, RegionDraft &draft, const Place &at, Source x) {
+  terms::FavorOptions options{};
+  SmallVector<Source> operands = favorOperands(op, draft, at, std::move(x), lastSize(op.getResult()), options);
   return term(terms::favor(options), operands);
 }
 
-static Source inverseFocus(attn::MapOp op, RegionDraft &draft, const Place &at) {
+template <typename Op> static Source inverseFocus(Op op, RegionDraft &draft, const Place &at) {
   return term(terms::inverseSoftplus(), {draft.parameter(op.getParameter(), at)});
+}
+
+/// The place of token 0, if the run says it.
+template <typename Op> static void addPosition(Op op, RegionDraft &draft, SmallVectorImpl<Source> &operands) {
+  if (op.getPosition())
+    operands.push_back(beginOf(draft.host.memoryOf(op.getPosition())));
 }
 
 /// Features as numbers.
@@ -89,9 +114,11 @@ static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
     return term(terms::relu(), {x});
   case FeatureKind::Identity:
     return op.getKeys() ? x : term(terms::scale(map.getScale()), {x});
-  case FeatureKind::Cosformer:
-    return term(terms::cosformer(at.tokens, map.getMaxPosition()),
-                op.getPosition() ? SmallVector<Source>{x, beginOf(draft.host.memoryOf(op.getPosition()))} : SmallVector<Source>{x});
+  case FeatureKind::Cosformer: {
+    SmallVector<Source> operands{x};
+    addPosition(op, draft, operands);
+    return term(terms::cosformer(at.tokens, map.getMaxPosition()), operands);
+  }
   case FeatureKind::Focused:
     return term(terms::focused(map.getPower(), map.getEpsilon()), {x, inverseFocus(op, draft, at)});
   case FeatureKind::Favor:
@@ -102,6 +129,40 @@ static Source mapped(attn::MapOp op, RegionDraft &draft, const Place &at) {
       operands.push_back(draft.parameter(op.getParameter(), at));
     return term(terms::favorRelu(map.getScale(), map.getEpsilon()), operands);
   }
+  case FeatureKind::Softmax:
+  case FeatureKind::TensorSquare:
+    break; // `checkSupported` has refused them
+  }
+  llvm_unreachable("a feature map of tokens");
+}
+
+/// x̄ of a map, from what reaches its features.
+static Tiles buildMapGradient(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::MapGradientOp>(result.getOwner());
+  attn::FeatureMapAttr map = op.getFeatureMap();
+  Source x = draft.read(op.getSource(), at), cotangent = draft.read(op.getCotangent(), at);
+  SmallVector<Source> operands{x, cotangent};
+  switch (map.getKind()) {
+  case FeatureKind::Elu1:
+    return {term(terms::elu1Gradient(), operands)};
+  case FeatureKind::Relu:
+    return {term(terms::reluGradient(), operands)};
+  case FeatureKind::Identity:
+    return {op.getKeys() ? cotangent : term(terms::scale(map.getScale()), {cotangent})};
+  case FeatureKind::Cosformer:
+    addPosition(op, draft, operands);
+    return {term(terms::cosformerGradient(at.tokens, map.getMaxPosition()), operands)};
+  case FeatureKind::Focused:
+    return {term(terms::focusedGradient(map.getPower(), map.getEpsilon()), {x, inverseFocus(op, draft, at), cotangent})};
+  case FeatureKind::Favor: {
+    terms::FavorOptions options{};
+    operands = favorOperands(op, draft, at, x, lastSize(op.getCotangent()), options);
+    operands.push_back(cotangent);
+    return {term(terms::favorGradient(options), operands)};
+  }
+  case FeatureKind::FavorRelu:
+    operands.push_back(draft.parameter(op.getParameter(), at));
+    return {term(terms::favorReluGradient(map.getScale()), operands)};
   case FeatureKind::Softmax:
   case FeatureKind::TensorSquare:
     break; // `checkSupported` has refused them
@@ -251,5 +312,6 @@ static LogicalResult materializeKeyMaximum(Operation *op, HostBuilder &host, con
 void kernel::addMapRules(TermRules &rules) {
   auto isAlone = [](Operation *op) { return attn::isMappedAlone(cast<attn::MapOp>(op)); };
   rules.add<attn::MapOp>({.sides = {Side::Rows}, .build = buildMap, .materialize = materializeMap, .isMaterialized = isAlone});
+  rules.add<attn::MapGradientOp>({.sides = {Side::Rows, Side::Rows}, .isEpilogue = true, .build = buildMapGradient});
   rules.add<attn::KeyMaximumOp>({.sides = {Side::Keys}, .materialize = materializeKeyMaximum});
 }

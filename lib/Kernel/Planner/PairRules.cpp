@@ -18,6 +18,7 @@
 // Causal kernel attention has n = N, and key tiles are as long as the query tile: one of them is at the diagonal.
 //
 //===----------------------------------------------------------------------===//
+#include "GradientRules.h"
 #include "HostBuilder.h"
 #include "StateRules.h"
 #include "Regions/Regions.h"
@@ -47,11 +48,22 @@ static bool hasRoles(attn::ContractOp op, ArrayRef<attn::Role> lhs, ArrayRef<att
 
 bool kernel::makesPairs(attn::ContractOp op) {
   using enum attn::Role;
-  return hasRoles(op, {Query, Feature}, {Key, Feature}, {Query, Key});
+  return hasRoles(op, {Query, Feature}, {Key, Feature}, {Query, Key}) ||
+         hasRoles(op, {Query, attn::Role::Value}, {Key, attn::Role::Value}, {Query, Key});
 }
 bool kernel::sumsKeys(attn::ContractOp op) {
   using enum attn::Role;
-  return hasRoles(op, {Query, Key}, {Key, attn::Role::Value}, {Query, attn::Role::Value});
+  return hasRoles(op, {Query, Key}, {Key, attn::Role::Value}, {Query, attn::Role::Value}) ||
+         hasRoles(op, {Query, Key}, {Key, Feature}, {Query, Feature});
+}
+bool kernel::sumsQueries(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op, {Query, Key}, {Query, attn::Role::Value}, {Key, attn::Role::Value}) ||
+         hasRoles(op, {Query, Key}, {Query, Feature}, {Key, Feature});
+}
+bool kernel::multipliesRows(attn::ContractOp op) {
+  using enum attn::Role;
+  return hasRoles(op, {Query, attn::Role::Value}, {Query, attn::Role::Value}, {Query});
 }
 
 bool kernel::timesState(attn::ContractOp op) {
@@ -67,13 +79,71 @@ bool kernel::timesState(attn::ContractOp op) {
 // Weights
 //===----------------------------------------------------------------------===//
 
+/// The operand of an op of pairs that says which pairs there are; null: the op makes them.
+static Value pairsBefore(Operation *op) {
+  if (auto gradient = dyn_cast<attn::SoftcapGradientOp>(op))
+    return gradient.getCotangent();
+  if (auto spread = dyn_cast<attn::SpreadOp>(op))
+    return spread.getLike();
+  bool entries = isa<attn::VisibleOp, attn::DecayOp, attn::AddOp, attn::MultiplyOp, attn::ScaleOp>(op);
+  return entries ? op->getOperand(0) : Value();
+}
+
+bool kernel::arePairs(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto contract = dyn_cast<attn::ContractOp>(op))
+    return makesPairs(contract);
+  if (auto spread = dyn_cast<attn::SpreadOp>(op))
+    return llvm::is_contained(spread.getLikeRoles().getAsRange<attn::RoleAttr>(), attn::RoleAttr::get(op->getContext(), attn::Role::Key)) &&
+           arePairs(spread.getLike());
+  if (isa<attn::SoftmaxWeightsOp, attn::SoftcapGradientOp, attn::VisibleOp, attn::DecayOp>(op))
+    return true;
+  Value before = pairsBefore(op);
+  return before && arePairs(before);
+}
+
+/// A product is 0 where its first factor is.
+bool kernel::areMasked(Value weights) {
+  Operation *op = weights.getDefiningOp();
+  if (!op || isa<attn::VisibleOp, attn::SoftmaxWeightsOp>(op))
+    return op != nullptr;
+  bool keepsZeros = isa<attn::MultiplyOp, attn::SoftcapGradientOp, attn::ScaleOp, attn::DecayOp>(op);
+  return keepsZeros && areMasked(pairsBefore(op));
+}
+
+Operation *kernel::originOfPairs(Value weights) {
+  while (true) {
+    Operation *op = weights.getDefiningOp();
+    Value before = op ? pairsBefore(op) : Value();
+    if (!before)
+      return op;
+    weights = before;
+  }
+}
+
+Value kernel::rowsOfPairs(Value weights) { return originOfPairs(weights)->getOperand(0); }
+
+Value kernel::rowsOperand(Operation *term) {
+  auto contract = dyn_cast<attn::ContractOp>(term);
+  if (contract && sumsQueries(contract))
+    return originOfPairs(contract.getLhs())->getOperand(1);
+  if (contract && sumsKeys(contract))
+    return rowsOfPairs(contract.getLhs());
+  if (auto sum = dyn_cast<attn::RowSumOp>(term))
+    return rowsOfPairs(sum.getWeights());
+  return term->getNumOperands() ? term->getOperand(0) : Value();
+}
+
 namespace {
 /// Weights and who may see whom.
 struct Pairs {
-  explicit Pairs(Value weights) : mask(weights.getDefiningOp<attn::VisibleOp>()) {
-    Value pairs = mask ? mask.getWeights() : weights;
-    decay = pairs.getDefiningOp<attn::DecayOp>();
-    product = (decay ? decay.getWeights() : pairs).getDefiningOp<attn::ContractOp>();
+  explicit Pairs(Value weights) : product(dyn_cast<attn::ContractOp>(originOfPairs(weights))) {
+    for (Value before = weights; before; before = pairsBefore(before.getDefiningOp())) {
+      mask = mask ? mask : before.getDefiningOp<attn::VisibleOp>();
+      decay = decay ? decay : before.getDefiningOp<attn::DecayOp>();
+    }
   }
   /// Keys that exist: the mask says so, or the map of the keys.
   Value lengths() {
@@ -86,11 +156,14 @@ struct Pairs {
 
   attn::VisibleOp mask; ///< null: every query sees every key
   attn::DecayOp decay;  ///< null: keys count alike, wherever they are
-  attn::ContractOp product;
+  attn::ContractOp product; ///< null: the weights are those of softmax
 };
 } // namespace
 
 SeenKeys kernel::keysOfSum(Operation *op) {
+  if (auto weights = dyn_cast<attn::SoftmaxWeightsOp>(originOfPairs(op->getOperand(0))))
+    return {weights.getKey(), weights.getLengths(), weights.getCausal(), weights.getWindowAttr(),
+            static_cast<int64_t>(weights.getLast().value_or(0))};
   Pairs pairs(op->getOperand(0));
   return {pairs.product.getRhs(), pairs.lengths(), pairs.causal(), pairs.window()};
 }
@@ -104,7 +177,7 @@ static bool isProjected(Value features) {
 /// Where there is no mask, keys past the last one still have features.
 static Source visibleWeights(Value weights, RegionDraft &draft, const Place &at) {
   Source w = draft.read(weights, at);
-  return weights.getDefiningOp<attn::VisibleOp>() ? w : term(terms::visible(), {w});
+  return areMasked(weights) ? w : term(terms::visible(), {w});
 }
 
 static Tiles buildDecay(OpResult result, RegionDraft &draft, const Place &at) {
@@ -157,17 +230,25 @@ static Source decayingSums(Value weights, ArrayRef<int64_t> widths, ArrayRef<Sou
                              decayOver(DecaySpan::Whole, decay, draft, at, keys.step)));
 }
 
+/// What is summed up, a block of columns each, and their widths.
+static void addBlocks(Value x, RegionDraft &draft, const Place &keys, SmallVectorImpl<Source> &blocks, SmallVectorImpl<int64_t> &widths) {
+  Tiles tiles = draft.tiles(x, draft.values(keys));
+  SmallVector<int64_t, 2> ofBlocks = featureWidths(x);
+  for (auto [tile, width] : llvm::zip_equal(tiles.which, ofBlocks)) {
+    blocks.push_back(tiles.of == 1 ? tiles.source : term(terms::select(tile), {tiles.source}));
+    widths.push_back(draft.valueTile(width));
+  }
+}
+
 static Source plainSums(Value weights, ArrayRef<Operation *> sums, RegionDraft &draft, const Place &at) {
   Pairs pairs(weights);
   SmallVector<Source> values;
   SmallVector<int64_t> widths;
   for (Operation *sum : sums)
-    if (auto product = dyn_cast<attn::ContractOp>(sum)) {
-      values.push_back(draft.read(product.getRhs(), draft.values(RegionDraft::keysOf(at))));
-      widths.push_back(draft.valueTile(cast<RankedTensorType>(product.getType()).getDimSize(3)));
-    }
-  Stage keys = draft.keys(keysOfSum(sums.front()), isProjected(pairs.product.getRhs()));
-  bool withSums = widths.size() < sums.size();
+    if (auto product = dyn_cast<attn::ContractOp>(sum))
+      addBlocks(product.getRhs(), draft, RegionDraft::keysOf(at), values, widths);
+  Stage keys = draft.keys(keysOfSum(sums.front()), pairs.product && isProjected(pairs.product.getRhs()));
+  bool withSums = isa<attn::RowSumOp>(sums.back());
   if (pairs.decay && cast<RankedTensorType>(pairs.decay.getDecay().getType()).getRank() > 1)
     return decayingSums(weights, widths, values, withSums, std::move(keys), draft, at);
   SmallVector<Source> operands{visibleWeights(weights, draft, at)};
@@ -216,9 +297,12 @@ static Tiles sumOver(OpResult result, RegionDraft &draft, const Place &at) {
   llvm::erase_if(sums, [&](Operation *sum) { return !draft.reads.contains(sum); });
   if (!source)
     source = plainSums(weights, sums, draft, at);
-  bool ofRows = isa<attn::RowSumOp>(result.getOwner());
-  unsigned number = ofRows ? sums.size() - 1 : llvm::find(sums, result.getOwner()) - sums.begin();
-  return {source, {number}, static_cast<unsigned>(sums.size())};
+  Tiles tiles{source, {}, 0};
+  for (Operation *sum : sums)
+    for (size_t block = 0, count = isa<attn::RowSumOp>(sum) ? 1 : featureWidths(sum->getOperand(1)).size(); block < count; ++block, ++tiles.of)
+      if (sum == result.getOwner())
+        tiles.which.push_back(tiles.of);
+  return tiles;
 }
 
 static Tiles buildRowSum(OpResult result, RegionDraft &draft, const Place &at) { return sumOver(result, draft, at); }
@@ -227,6 +311,10 @@ static Tiles buildContract(OpResult result, RegionDraft &draft, const Place &at)
   auto op = cast<attn::ContractOp>(result.getOwner());
   if (sumsKeys(op))
     return sumOver(result, draft, at);
+  if (sumsQueries(op))
+    return buildSumOverQueries(result, draft, at);
+  if (multipliesRows(op))
+    return buildRowProducts(result, draft, at);
   if (makesPairs(op)) {
     Source a = draft.read(op.getLhs(), draft.channels(at)), b = draft.read(op.getRhs(), draft.channels(RegionDraft::keysOf(at)));
     return {draft.plan.pairs(a, b, draft.channelsOf(op.getLhs()), Representation::Plain, 1, draft.wide())};
@@ -303,5 +391,12 @@ const TermRule *kernel::ruleOfContract(attn::ContractOp op) {
   static const TermRule sums{.sides = {Side::Rows, Side::Keys}, .frame = Frame::Rows, .kernel = "quadratic", .build = buildContract,
                              .keys = keysOfSum};
   static const TermRule ofState{.sides = {Side::Rows, Side::Memory}, .frame = Frame::Rows, .kernel = "readout", .build = buildContract};
+  static const TermRule keys{.sides = {Side::Rows, Side::Rows}, .frame = Frame::Keys, .kernel = "key_gradients", .build = buildContract,
+                             .keys = keysOfSum};
+  static const TermRule products{.sides = {Side::Rows, Side::Rows}, .build = buildContract};
+  if (sumsQueries(op))
+    return &keys;
+  if (multipliesRows(op))
+    return &products;
   return makesPairs(op) ? &pairs : sumsKeys(op) ? &sums : timesState(op) ? &ofState : nullptr;
 }

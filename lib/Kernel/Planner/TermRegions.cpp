@@ -37,12 +37,10 @@ static InFlightDiagnostic refuse(Operation *op) {
 /// Whether a term reads the weights of pairs, which are in no memory.
 static bool readsPairs(Operation *reader, Value operand) {
   if (auto contract = dyn_cast<attn::ContractOp>(reader))
-    return sumsKeys(contract) && operand == contract.getLhs();
+    return (sumsKeys(contract) || sumsQueries(contract)) && operand == contract.getLhs();
+  if (isa<attn::SoftcapGradientOp>(reader) || (isa<attn::AddOp, attn::MultiplyOp, attn::ScaleOp>(reader) && arePairs(reader->getResult(0))))
+    return true;
   return isa<attn::VisibleOp, attn::DecayOp, attn::RowSumOp>(reader);
-}
-static bool arePairs(Operation *op) {
-  auto contract = dyn_cast_or_null<attn::ContractOp>(op);
-  return isa_and_present<attn::VisibleOp, attn::DecayOp>(op) || (contract && makesPairs(contract));
 }
 
 /// A kernel has one length of its keys, and none of its queries.
@@ -65,7 +63,7 @@ static LogicalResult checkLengths(Operation *reader, Value features, Side side) 
 LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side side, OpSet &reads, OpSet &later) {
   Operation *op = value.getDefiningOp();
   const TermRule *rule = op ? ruleOf(op) : nullptr;
-  if (readsPairs(reader, value) != arePairs(op))
+  if (readsPairs(reader, value) != arePairs(value))
     return reader->emitError() << "expected weights of pairs that the function makes where attn.visible, attn.row_sum or a sum "
                                   "over keys reads them, and nowhere else (weights are in no memory)";
   if (failed(checkLengths(reader, value, side)))
@@ -86,8 +84,37 @@ LogicalResult HostBuilder::prepareOperand(Operation *reader, Value value, Side s
   if (throughMemory && cast<RankedTensorType>(value.getType()).getRank() == 4)
     return LogicalResult(read(value));
   if (throughMemory)
-    return memoryOf(value) ? success() : LogicalResult(refuse(op));
+    return prepareNumbers(value);
   return prepareOp(op, reads, later);
+}
+
+/// Numbers of rows [batch, H, n]: by the kernel of the tokens that are made of the same reduction, if any are needed.
+LogicalResult HostBuilder::prepareNumbers(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (memoryOf(value))
+    return success();
+  if (!op || !ruleOf(op) || shapeOf(value).size() != 3)
+    return op ? LogicalResult(refuse(op)) : LogicalResult(failure());
+  for (Value other : op->getResults())
+    if (shapeOf(other).size() == 4 && !other.use_empty() && failed(read(other)))
+      return failure();
+  if (memoryOf(value))
+    return success();
+  Value rows = rowsBehind(value);
+  if (failed(read(rows)))
+    return failure();
+  Value memory = allocateNumbers(value, rows);
+  if (failed(write(value, Output{memory, 0, std::nullopt})))
+    return failure();
+  workspaces[value] = memory;
+  return success();
+}
+
+Value HostBuilder::allocateNumbers(Value value, Value rows) {
+  Value memory = rowsOf(rows).memory;
+  TileBuilder host(site.host, site.loc);
+  constexpr int64_t dynamic = ShapedType::kDynamic;
+  return site.workspace({dynamic, shapeOf(value)[1], dynamic}, {host.dim(memory, 0), tokenCount(host, memory)});
 }
 
 LogicalResult HostBuilder::prepareOp(Operation *op, OpSet &reads, OpSet &later) {
@@ -96,11 +123,15 @@ LogicalResult HostBuilder::prepareOp(Operation *op, OpSet &reads, OpSet &later) 
   const TermRule *rule = ruleOf(op);
   if (!rule)
     return refuse(op);
+  if (auto rotation = dyn_cast<attn::RopeGradientOp>(op); rotation && failed(prepareRotation(rotation)))
+    return failure();
   for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
     Operation *source = operand.getDefiningOp();
     if (number < rule->sides.size()) {
       if (failed(prepareOperand(op, operand, rule->sides[number], reads, later)))
         return failure();
+    } else if (number < rule->sides.size() + rule->sizesOnly) {
+      continue;
     } else if (source) { // beside tokens there are parameters and lengths, which are arguments, and what is computed of all keys
       if (!isMaterialized(source))
         return refuse(source);
@@ -127,7 +158,7 @@ LogicalResult HostBuilder::materialize(Operation *op, const Problem &named) {
 LogicalResult HostBuilder::prepare(ArrayRef<WrittenValue> outputs, OpSet &reads, OpSet &later) {
   for (const WrittenValue &output : outputs) {
     Operation *op = output.value.getDefiningOp();
-    if (arePairs(op))
+    if (arePairs(output.value))
       return op->emitError() << "expected sums of weights as results, but got the weights of pairs (they are in no memory)";
     if (auto map = dyn_cast<attn::MapOp>(op); map && failed(checkLengths(map, map.getResult(), Side::Rows)))
       return failure();
@@ -167,7 +198,7 @@ const Tokens &HostBuilder::rowsOf(Value value) const {
       return *tokens;
     if (auto map = value.getDefiningOp<attn::MapOp>(); map && featuresOf(map))
       return *featuresOf(map);
-    value = value.getDefiningOp()->getOperand(0);
+    value = rowsOperand(value.getDefiningOp());
   }
 }
 
@@ -421,6 +452,11 @@ SmallVector<WrittenValue> HostBuilder::resultsOf(Value value, const Output &outp
   return outputs;
 }
 
+/// Whether all that read a value are computed by the region itself.
+static bool readByRegion(Value value, const OpSet &reads) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) { return reads.contains(user); });
+}
+
 LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   Operation *op = value.getDefiningOp(), *reduction = reductionOf(value);
   bool ofKeys = isState(value) || (!reduction && ruleOf(op) && !ruleOf(op)->build);
@@ -438,6 +474,11 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     return failure();
   if (tokensFirst)
     named = startProblem();
+  SmallVector<WrittenValue> numbers; // of rows, which come along for those that read them
+  for (Value other : reduction && !ofKeys ? reduction->getResults() : ResultRange(nullptr, 0))
+    if (other != value && shapeOf(other).size() == 3 && !other.use_empty() && !memoryOf(other) && !isState(other) && !missing.contains(other) &&
+        !readByRegion(other, reads))
+      outputs.push_back({other, Output{allocateNumbers(other, rowsBehind(other)), 0, std::nullopt}}), numbers.push_back(outputs.back());
   if (ofKeys)
     later.insert(op);
   for (Operation *before : later)
@@ -447,6 +488,8 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
     return success();
   LogicalResult written = [&] {
     switch (reduction ? frameOf(reduction) : Frame::Rows) {
+    case Frame::Keys:
+      return writeKeys(named, reduction, outputs, std::move(reads));
     case Frame::States:
       return writeStates(named, readout, outputs, std::move(reads));
     case Frame::Chunks:
@@ -457,5 +500,7 @@ LogicalResult HostBuilder::writeTerms(Value value, const Output &output) {
   }();
   for (const WrittenValue &each : outputs)
     missing.remove(each.value);
+  for (const WrittenValue &each : numbers)
+    workspaces[each.value] = each.output.memory;
   return written;
 }

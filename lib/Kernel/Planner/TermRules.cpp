@@ -14,7 +14,7 @@ using namespace attune::kernel;
 const TermRule *kernel::ruleOf(Operation *op) {
   static const TermRules rules = [] {
     TermRules all;
-    addMapRules(all), addPairRules(all), addStateRules(all);
+    addGradientRules(all), addMapRules(all), addPairRules(all), addStateRules(all);
     return all;
   }();
   if (auto contract = dyn_cast<attn::ContractOp>(op))
@@ -50,6 +50,8 @@ Frame kernel::frameOf(Operation *reduction) {
 }
 
 const void *kernel::streamOf(Operation *reduction) {
+  if (ruleOf(reduction)->frame == Frame::Keys)
+    return originOfPairs(reduction->getOperand(0));
   bool ofWeights = ruleOf(reduction)->keys == keysOfSum;
   return ofWeights ? reduction->getOperand(0).getAsOpaquePointer() : static_cast<const void *>(reduction);
 }

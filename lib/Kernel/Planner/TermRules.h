@@ -47,6 +47,7 @@ enum class Side {
 enum class Frame {
   None,  ///< no reduction
   Rows,   ///< blocks of queries, each with all its keys
+  Keys,   ///< blocks of keys, each with all the queries that see it
   States, ///< a program for each state, which streams its keys and then the queries that read it
   Chunks  ///< a program for all chunks of a head
 };
@@ -62,6 +63,7 @@ struct SeenKeys {
 
 struct TermRule {
   llvm::SmallVector<Side, 3> sides; ///< of the first operands; the others are parameters and lengths, which are arguments
+  unsigned sizesOnly = 0;           ///< of so many operands behind those nothing but their sizes counts
   Frame frame = Frame::None;
   llvm::StringLiteral kernel = "tokens"; ///< the name of kernels whose outputs are made of this reduction
   /// What follows a reduction in its kernel: reads of a reduction by others go through memory.
@@ -86,6 +88,20 @@ bool isMaterialized(mlir::Operation *op);
 /// weights[query, key] = Σ_feature …; and numerator[query, value] = Σ_key ….
 bool makesPairs(attn::ContractOp op);
 bool sumsKeys(attn::ContractOp op);
+/// result[key, …] = Σ_query weights[query, key] x[query, …].
+bool sumsQueries(attn::ContractOp op);
+/// Σ a b of each row.
+bool multipliesRows(attn::ContractOp op);
+/// Whether a value is what weights of pairs are made of, which are in no memory.
+bool arePairs(mlir::Value value);
+/// Whether they are 0 where a query does not see a key.
+bool areMasked(mlir::Value weights);
+/// The op that their numbers come from: a contraction, or the weights of softmax.
+mlir::Operation *originOfPairs(mlir::Value weights);
+/// The tokens, or features, that their rows are.
+mlir::Value rowsOfPairs(mlir::Value weights);
+/// The operand whose rows those of a term's results are; null: it has none.
+mlir::Value rowsOperand(mlir::Operation *term);
 /// Rows [tokens, feature] or [tokens, value] times a state [feature, value], over what both have.
 bool timesState(attn::ContractOp op);
 
@@ -114,6 +130,7 @@ struct TermRules {
 };
 
 // Each adds those of its file, which have a row each.
+void addGradientRules(TermRules &rules);
 void addMapRules(TermRules &rules);
 void addPairRules(TermRules &rules);
 void addStateRules(TermRules &rules);

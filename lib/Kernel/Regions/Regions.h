@@ -20,6 +20,9 @@ struct SoftmaxLogits {
   std::optional<double> softcap = std::nullopt;
   fusion::Source slope = nullptr; ///< [1]
 };
+/// Those of queries and keys [tokens, d], in units of log 2: [Tq, Tk], of all pairs.
+fusion::Source softmaxLogits(const RegionPlanner &plan, const fusion::Extents &extents, fusion::Source query, fusion::Source key,
+                             const SoftmaxLogits &logits, int64_t channels);
 /// m, l, acc of exact attention over a stage of keys, of queries, keys and values [tokens, width].
 fusion::Source softmaxState(const RegionPlanner &plan, fusion::Stage keys, llvm::ArrayRef<fusion::Source> qkv,
                             const SoftmaxLogits &logits, int64_t channels, int64_t width);

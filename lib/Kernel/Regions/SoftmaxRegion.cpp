@@ -25,16 +25,22 @@ using namespace attune::kernel;
 using namespace attune::fusion;
 
 /// The scale goes into the query if that is exact enough (f32 operands), else onto the scores.
-Source kernel::softmaxState(const RegionPlanner &plan, Stage keys, ArrayRef<Source> qkv, const SoftmaxLogits &logits,
-                            int64_t channels, int64_t width) {
+Source kernel::softmaxLogits(const RegionPlanner &plan, const Extents &extents, Source query, Source key, const SoftmaxLogits &logits,
+                             int64_t channels) {
   double factor = logits.scale * M_LOG2E;
   bool ofQuery = plan.problem.schedule.getOperand().isF32();
-  Source q = ofQuery ? term(terms::scale(factor), {qkv[0]}) : qkv[0];
-  Source s = plan.pairs(q, qkv[1], channels, Representation::Log, ofQuery ? 1 : factor, /*wide=*/false);
+  Source q = ofQuery ? term(terms::scale(factor), {query}) : query;
+  Source s = plan.pairs(q, key, channels, Representation::Log, ofQuery ? 1 : factor, /*wide=*/false);
   if (logits.softcap)
     s = term(terms::softcap(*logits.softcap * M_LOG2E), {s});
   if (logits.slope)
-    s = term(terms::alibi((*keys.extents)[Axis::Query], (*keys.extents)[Axis::Key]), {s, logits.slope});
+    s = term(terms::alibi(extents[Axis::Query], extents[Axis::Key]), {s, logits.slope});
+  return s;
+}
+
+Source kernel::softmaxState(const RegionPlanner &plan, Stage keys, ArrayRef<Source> qkv, const SoftmaxLogits &logits,
+                            int64_t channels, int64_t width) {
+  Source s = softmaxLogits(plan, *keys.extents, qkv[0], qkv[1], logits, channels);
   return stream(std::move(keys), {terms::softmaxPartial(width), {term(terms::visible(), {s}), qkv[2]}});
 }
 

@@ -19,7 +19,7 @@ def scaled_dot_product_attention(query: torch.Tensor, key: torch.Tensor, value: 
     `is_causal` lets query i see keys 0 … i. `attn_mask` may hide keys at the end of each sequence, and what lies behind
     the last query's diagonal: True (or 0) lets through, False (or −∞) hides; a compiled model can have it for the former
     only. A query that sees no key gives 0. ArgumentError: other masks, `dropout_p`, dtypes and shapes that do not fit.
-    Gradients are an error, in backward().
+    Gradients are compiled when they are first asked for.
     """
     if dropout_p != 0:
         raise ArgumentError(f"argument 'dropout_p': expected 0, for compiled attention drops nothing, but got {dropout_p}")
@@ -59,8 +59,8 @@ def flash_attn_func(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, dropout_p
     `causal` lets the last query see all keys. `window_size` (w, 0) with it hides keys more than w tokens back.
     `softcap` c > 0 caps logits by c·tanh(logit / c). `alibi_slopes` [H]: logits less slope times distance.
     Results are always the same bits, whatever `deterministic` says. `return_attn_probs` gives (o, lse [batch, H, n],
-    None). ArgumentError: `dropout_p`, other windows, slopes [batch, H], dtypes and shapes that do not fit. Gradients are
-    an error, in backward().
+    None). ArgumentError: `dropout_p`, other windows, slopes [batch, H], dtypes and shapes that do not fit. There are no
+    gradients of packed sequences yet: CompileError, in backward().
     """
     mechanism = _flash_mechanism(dropout_p, causal, window_size, softcap, alibi_slopes, q.shape[2])
     results = _softmax(*(tensor.transpose(1, 2) for tensor in (q, k, v)), dtype=dtype_of(q=q, k=k, v=v), causal=causal,

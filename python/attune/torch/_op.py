@@ -37,13 +37,14 @@ class _Prepared:
         self.known: "collections.OrderedDict[typing.Any, typing.Tuple[Attention, typing.List[torch.Tensor]]]" = \
             collections.OrderedDict()
 
-    def get(self, spec: str, parameters: typing.Dict[str, torch.Tensor]) -> Attention:
-        key = (spec, tuple((name, tensor.data_ptr()) for name, tensor in parameters.items()))
+    def get(self, spec: str, parameters: typing.Dict[str, torch.Tensor], backward: bool = False) -> Attention:
+        key = (spec, backward, tuple((name, tensor.data_ptr()) for name, tensor in parameters.items()))
         with self.lock:
             attention, copies = self.known.get(key, (None, []))
             if attention is None or not all(map(same, copies, parameters.values())):
                 # Another one, since a thread may be running what is there.
-                attention = compile(spec).prepare(parameters)
+                attention = compile(spec)
+                attention = (attention.backward if backward else attention).prepare(parameters)
                 self.known[key] = attention, [tensor.clone() for tensor in parameters.values()]
             self.known.move_to_end(key)
             if len(self.known) > MOST_PREPARED:
@@ -67,9 +68,14 @@ class _Plan(typing.NamedTuple):
     parameters: typing.Dict[str, int]
 
 
+@functools.lru_cache(maxsize=1024)
+def _opened_backward(spec: str) -> Attention:
+    return opened(spec).backward
+
+
 @functools.lru_cache(maxsize=4096)
-def _plan(spec: str, names: str) -> _Plan:
-    attention = opened(spec)
+def _plan(spec: str, names: str, backward: bool = False) -> _Plan:
+    attention = _opened_backward(spec) if backward else opened(spec)
     row, parameters = attention._arranged({name: place for place, name in enumerate(names.split(","))})
     return _Plan(attention, row, parameters)
 
@@ -113,12 +119,82 @@ def _shape(tensors: typing.List[torch.Tensor], names: str, spec: str, tokens_fir
     return _empty(attention, [None if place is None else tensors[place] for place in places], tokens_first)
 
 
-def _backward(context: typing.Any, *gradients: typing.Any) -> typing.NoReturn:
-    raise NotImplementedError("expected no gradient through compiled attention, which has no backward pass, but got a "
-                              "call of backward(); run it under torch.no_grad(), or detach its output")
+@torch.library.custom_op("attune::attend_backward", mutates_args=())
+def _attend_backward(tensors: typing.List[torch.Tensor], names: str, spec: str, wanted: str) -> typing.List[torch.Tensor]:
+    """The gradients of the tensors of `wanted`, whose spec asks for those alone: `tensors` are what the operator was called
+    with and, behind them, the cotangents that there are."""
+    attention, places, parameters = _plan(spec, names, backward=True)
+    if parameters:
+        attention = _prepared.get(spec, {name: _plain(tensors[place]) for name, place in parameters.items()}, backward=True)
+    row = [None if place is None else _plain(tensors[place]) for place in places]
+    results = attention._call(row, {}, None)
+    named = {attention._output_names[0]: results} if isinstance(results, torch.Tensor) else results
+    given = dict(zip(names.split(","), tensors))
+    return [named[f"grad_{attention._name_of(name)}"].to(given[name].dtype) for name in wanted.split(",")]
 
 
-_attend.register_autograd(_backward)
+@_attend_backward.register_fake
+def _gradient_shapes(tensors: typing.List[torch.Tensor], names: str, spec: str, wanted: str) -> typing.List[torch.Tensor]:
+    given = dict(zip(names.split(","), tensors))
+    return [torch.empty_like(given[name], memory_format=torch.contiguous_format) for name in wanted.split(",")]
+
+
+def _twice(context: typing.Any, *gradients: typing.Any) -> typing.NoReturn:
+    raise NotImplementedError("expected one derivative of compiled attention, but got a call of backward() through its "
+                              "gradients (create_graph=True); the gradients have none")
+
+
+_attend_backward.register_autograd(_twice)
+
+
+def _keep(ctx: typing.Any, inputs: typing.Any, output: typing.Any) -> None:
+    tensors, ctx.names, ctx.spec, ctx.tokens_first = inputs
+    ctx.save_for_backward(*tensors)
+
+
+def _lying_well(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
+
+
+def _backward(context: typing.Any, gradients: typing.Sequence[typing.Optional[torch.Tensor]]) -> typing.Any:
+    """A cotangent that is None is 0, and nothing is computed for tensors that need no gradient."""
+    tensors, names = list(context.saved_tensors), context.names.split(",")
+    needed = [name for name, needs in zip(names, context.needs_input_grad[0]) if needs]
+    for output, gradient in zip(_output_names(context.spec), gradients):
+        if gradient is not None:
+            turned = gradient.transpose(1, 2) if context.tokens_first and output == "o" and gradient.dim() == 4 else gradient
+            tensors.append(_lying_well(turned))
+            names.append(f"grad_{output}")
+    results = torch.ops.attune.attend_backward(tensors, ",".join(names), _with_gradients(context.spec, ",".join(needed)),
+                                               ",".join(needed))
+    by_name = dict(zip(needed, results))
+    return [by_name.get(name) for name in context.names.split(",")], None, None, None
+
+
+_attend.register_autograd(_backward, setup_context=_keep)
+
+
+@torch.compiler.assume_constant_result
+@functools.lru_cache(maxsize=4096)
+def _with_gradients(spec: str, names: str) -> str:
+    """The text of a spec with the gradients of these tensors."""
+    attention = opened(spec)
+    asked = [attention._name_of(name) for name in names.split(",")]
+    try:
+        return written({**json.loads(spec), "gradients": asked}) + "\n"
+    except ValueError:
+        kept = _without_field(spec.split("\n"), "gradients")
+        return "\n".join([*kept, f"gradients: {json.dumps(asked)}", ""])
+
+
+def _without_field(lines: typing.Sequence[str], field: str) -> typing.List[str]:
+    """Those of a mapping in YAML without a field and what is indented, or listed, below it."""
+    kept, inside = [], False
+    for line in lines:
+        inside = line.startswith(f"{field}:") or (inside and (line[:1].isspace() or line.startswith("- ")))
+        if line and not inside:
+            kept.append(line)
+    return kept
 
 
 @torch.compiler.assume_constant_result
@@ -137,7 +213,8 @@ def attend(spec: SpecLike, *, tokens_first: bool = False, **tensors: torch.Tenso
 
     `tokens_first` gives o as [batch, n, heads, dv], which a projection of the heads together reads without a copy.
     Parameters (`omega`, `e`, `wq` …) are prepared when they are first seen or have changed; that they have not is
-    checked by their content. Gradients are an error, in backward().
+    checked by their content. Under autograd the gradients of what needs them are computed by compiled code, too, which is
+    compiled when they are first asked for.
     """
     given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
     text = spec_text(spec)

@@ -1,9 +1,11 @@
 """Runs specs backward with drawn tensors and judges every gradient by the oracle; exits 1 if one is outside its tolerance.
 
-Each spec gets `gradients: all`, unless --own. Rows of keys that do not exist are NaN. A spec that this version does not support yet
-is skipped, which is said; --at-least says how many there must be that are not.
+Each spec gets `gradients: all`, unless --own, or those that --gradients names. --ways says how each is run: `reference` by the
+interpreter, `run` by `attnc run --backward`. Rows of keys that do not exist are NaN. A spec that this version does not support yet is
+skipped, which is said; --at-least says how many there must be that are not.
 """
 
+import functools
 import pathlib
 import subprocess
 import sys
@@ -17,13 +19,14 @@ from attnc import Failed, attnc, specs_of
 from judges import Case
 
 HERE = pathlib.Path(__file__).resolve().parent
-# The interpreter works in float64; its gradients are written in f32.
-TOLERANCE = judges.INTERPRETER_TOLERANCE
+# Of compiled code, as the contract says. The interpreter works in float64; its gradients are written in f32.
+TOLERANCE = {"f32": 5e-5, "f16": 1e-2, "bf16": 4e-2}
 
 
 def draw(args, spec, dtype, folder):
     """A case whose files have the gradients of its outputs too."""
-    more = {} if args.own else {"gradients": "all"}
+    named = args.gradients.split(",") if args.gradients else "all"
+    more = {} if args.own else {"gradients": named}
     path, fields = run_case.variant(spec, dtype, folder, **more)
     attnc(args.attnc, "init", path, "--out", folder / "in", "--inputs", "--backward", "--seed", args.seed,
           *run_case.size_arguments(args, fields))
@@ -64,44 +67,70 @@ class Exact:
         return bool(errors[name] <= tolerance), f"{len(errors)} gradients, worst {errors[name]:.1e} of {name}, tolerance {tolerance:.0e}"
 
 
-def by_interpreter(args, case, folder):
+def tolerance(way, case):
+    """Doubled where that of outputs is."""
+    if way == "reference":
+        return judges.INTERPRETER_TOLERANCE
+    dtype = case.fields["dtype"]
+    return TOLERANCE[dtype] * case.tolerance() / judges.TOLERANCE[dtype]
+
+
+def flags_of(args, way):
+    if way == "reference":
+        return ["--reference"]
+    flags = ["--target", args.target] if args.target else []
+    return flags + (["--emulate"] if args.emulate else [])
+
+
+def gradients(args, way, case, folder):
     """The gradients by the names of their tensors; as a text what went wrong."""
     try:
-        attnc(args.attnc, "run", case.spec, "--in", case.files, "--out", folder / "out", "--reference", "--backward")
+        attnc(args.attnc, "run", case.spec, "--in", case.files, "--out", folder, "--backward", *flags_of(args, way))
     except Failed as error:
         return str(error)
-    results = judges.outputs(folder / "out")
+    results = judges.outputs(folder)
     wrong = [name for name in results if not name.startswith("grad_")]
     return f"expected gradients alone, but got {wrong[0]}" if wrong else {name[5:]: array for name, array in results.items()}
 
 
-def run_spec(args, spec, dtype):
+def is_unsupported(got):
+    return isinstance(got, str) and "not supported yet" in got
+
+
+def run_way(args, way, case, exact, folder):
     """True, False, or nothing where the spec is not supported yet."""
+    got, named = gradients(args, way, case, folder / way), f"{case.spec.stem} {case.fields['dtype']} {way}"
+    if is_unsupported(got):
+        print(f"SKIP: {named}: {next(line for line in got.splitlines() if 'not supported yet' in line)}", flush=True)
+        return None
+    right, said = (False, got) if isinstance(got, str) else exact().verdict(got, tolerance(way, case))
+    print(f"{'pass' if right else 'FAIL'}: {named}: {said}", flush=True)
+    return right
+
+
+def run_spec(args, spec, dtype):
+    """For each way: True, False, or nothing."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         try:
             case = draw(args, spec, dtype, folder)
         except Failed as error:
-            if "not supported yet" not in str(error):
+            if not is_unsupported(str(error)):
                 raise
             print(f"SKIP: {spec.stem}: {str(error).splitlines()[1]}", flush=True)
-            return None
-        got = by_interpreter(args, case, folder)
-        if isinstance(got, str) and "not supported yet" in got:
-            print(f"SKIP: {spec.stem}: {next(line for line in got.splitlines() if 'not supported yet' in line)}", flush=True)
-            return None
-        right, said = (False, got) if isinstance(got, str) else Exact(args.oracle, case, folder / "oracle").verdict(got, TOLERANCE)
-        print(f"{'pass' if right else 'FAIL'}: {spec.stem} {case.fields['dtype']}: {said}", flush=True)
-        return right
+            return [None] * len(args.ways)
+        exact = functools.cache(lambda: Exact(args.oracle, case, folder / "oracle"))
+        return [run_way(args, way, case, exact, folder) for way in args.ways]
 
 
 def main():
     parser = run_case.parser(__doc__)
     parser.add_argument("--own", action="store_true", help="the gradients that the specs name")
     parser.add_argument("--at-least", type=int, default=1, help="specs that must not be skipped")
-    parser.set_defaults(queries=48, keys=60)
+    parser.add_argument("--gradients", help="names of tensors, in place of all")
+    parser.set_defaults(queries=48, keys=60, ways=["reference"])
     args = parser.parse_args()
-    results = [run_spec(args, spec, dtype) for spec in specs_of(args.specs) for dtype in args.dtypes.split(",")]
+    results = [right for spec in specs_of(args.specs) for dtype in args.dtypes.split(",") for right in run_spec(args, spec, dtype)]
     judged = [right for right in results if right is not None]
     print(f"{len(judged)} of {len(results)} judged")
     sys.exit(len(judged) < args.at_least or not all(judged))

@@ -1,0 +1,252 @@
+//===- GradientRules.cpp - Gradients of pairs, and what reads them ---===//
+//
+// Part of Attune, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   rows:  blocks of queries    for each key tile:    w = …;  q̄ += w k                   as every sum over keys
+//   keys:  blocks of keys       for each query tile:  w = …;  v̄ += w₁ᵀ ō,  k̄ += w₂ᵀ q    one stage for all sums of weights that are made of the
+//                                                                                        same ones; heads that share keys one after another
+//
+// Weights of pairs are made again in both from what lies in memory, so no kernel has to add to what another one adds to.
+//
+//===----------------------------------------------------------------------===//
+#include "GradientRules.h"
+
+#include "HostBuilder.h"
+#include "Regions/KeyStage.h"
+#include "Regions/Regions.h"
+#include "StateRules.h"
+#include "Terms.h"
+
+using namespace mlir;
+using namespace attune;
+using namespace attune::kernel;
+using namespace attune::fusion;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+//===----------------------------------------------------------------------===//
+// Entries
+//===----------------------------------------------------------------------===//
+
+static Tiles buildScale(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::ScaleOp>(result.getOwner());
+  return {term(terms::scale(op.getFactor().convertToDouble()), {draft.read(op.getSource(), at)})};
+}
+
+/// A sum, or a product.
+template <terms::TermPtr (*make)()> static Tiles buildOfTwo(OpResult result, RegionDraft &draft, const Place &at) {
+  Operation *op = result.getOwner();
+  return {term(make(), {draft.read(op->getOperand(0), at), draft.read(op->getOperand(1), at)})};
+}
+
+static Tiles buildSpread(OpResult result, RegionDraft &draft, const Place &at) {
+  return {term(terms::spread(), {draft.read(cast<attn::SpreadOp>(result.getOwner()).getSource(), at)})};
+}
+
+static Tiles buildDenominatorGradient(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::DenominatorGradientOp>(result.getOwner());
+  return {term(terms::denominatorGradient(op.getGuard()), {draft.read(op.getDelta(), at), draft.read(op.getDenominator(), at)})};
+}
+
+static Tiles buildRopeGradient(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::RopeGradientOp>(result.getOwner());
+  TokenStep step{TokenStep::Kind::Rope, op.getBase().convertToDouble(), op.getHalf(), /*backwards=*/true, draft.host.offsetOf(op)};
+  SmallVector<Source> operands{draft.read(op.getSource(), at)};
+  if (step.positions())
+    operands.push_back(beginOf(step.positions()));
+  return {term(terms::rope(at.tokens, step), operands)};
+}
+
+static Tiles buildQkNormGradient(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::QkNormGradientOp>(result.getOwner());
+  return {term(terms::qkNormGradient(op.getEpsilon().convertToDouble(), op.getL2()), {draft.read(op.getSource(), at), draft.read(op.getCotangent(), at)})};
+}
+
+//===----------------------------------------------------------------------===//
+// Weights of softmax
+//===----------------------------------------------------------------------===//
+
+static Tiles buildSoftmaxWeights(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::SoftmaxWeightsOp>(result.getOwner());
+  Place keys = RegionDraft::keysOf(at);
+  SoftmaxLogits logits{op.getScale().convertToDouble()};
+  if (op.getSoftcap())
+    logits.softcap = op.getSoftcap()->convertToDouble();
+  if (op.getSlopes())
+    logits.slope = gateAt(op.getSlopes(), draft, at);
+  Source s = softmaxLogits(draft.plan, *draft.plan.extents, draft.read(op.getQuery(), at), draft.read(op.getKey(), keys), logits,
+                           draft.channelsOf(op.getQuery()));
+  return {term(terms::softmaxWeights(), {term(terms::visible(), {s}), draft.read(op.getLse(), at)})};
+}
+
+static Tiles buildSoftcapGradient(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::SoftcapGradientOp>(result.getOwner());
+  double factor = op.getScale().convertToDouble() / op.getSoftcap().convertToDouble();
+  return {term(terms::softcapGradient(factor), {draft.read(op.getProduct(), at), draft.read(op.getCotangent(), at)})};
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+Tiles kernel::buildRowProducts(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::ContractOp>(result.getOwner());
+  return {term(terms::rowProducts(), {draft.read(op.getLhs(), at), draft.read(op.getRhs(), at)})};
+}
+
+/// The sums over queries that a region computes, in their order.
+static SmallVector<attn::ContractOp> sumsOverQueries(const RegionDraft &draft, const void *stream) {
+  SmallVector<attn::ContractOp> sums;
+  for (Operation *op : draft.reads)
+    if (auto contract = dyn_cast<attn::ContractOp>(op); contract && sumsQueries(contract) && streamOf(op) == stream)
+      sums.push_back(contract);
+  llvm::sort(sums, [](attn::ContractOp a, attn::ContractOp b) { return a->isBeforeInBlock(b); });
+  return sums;
+}
+
+/// The widths of the tiles that such sums have: one for each block of what is summed.
+static SmallVector<int64_t> widthsOf(ArrayRef<attn::ContractOp> sums) {
+  SmallVector<int64_t> widths;
+  for (attn::ContractOp sum : sums)
+    llvm::append_range(widths, featureWidths(sum.getRhs()));
+  return widths;
+}
+
+/// The queries that see a tile of keys.
+static Stage queriesOfKeys(const RegionDraft &draft, const SeenKeys &seen) {
+  auto extents = std::make_shared<Extents>(*draft.plan.extents);
+  Extent &keys = (*extents)[Axis::Key];
+  keys = draft.host.extentOf(seen.keys, seen.lengths);
+  keys.window = draft.problem.window, keys.last = seen.last;
+  if (seen.causal)
+    keys.causal = Axis::Query;
+  (*extents)[Axis::Query].sees = Axis::Key;
+  bool some = static_cast<bool>(seen.lengths);
+  Stage stage{Axis::Query, draft.problem.queryTile(), {{"all", Border::Begin, Border::End, some}}, extents};
+  if (seen.causal)
+    stage.segments = {{"entering", Border::Begin, Border::Entered, /*masked=*/true}, {"seen", Border::Entered, Border::Seen, some}};
+  if (seen.last)
+    stage.segments.push_back({"leaving", Border::Seen, Border::End, /*masked=*/true});
+  return stage;
+}
+
+Tiles kernel::buildSumOverQueries(OpResult result, RegionDraft &draft, const Place &at) {
+  Operation *op = result.getOwner();
+  const void *stream = streamOf(op);
+  SmallVector<attn::ContractOp> sums = sumsOverQueries(draft, stream);
+  Source &source = draft.shared(stream);
+  if (!source) {
+    Place rows{Axis::Query, at.head, at.heads};
+    SmallVector<Source> operands;
+    for (attn::ContractOp sum : sums) {
+      Source w = draft.read(sum.getLhs(), rows);
+      if (!areMasked(sum.getLhs()))
+        w = term(terms::visible(), {w});
+      Tiles x = draft.tiles(sum.getRhs(), rows);
+      for (unsigned tile : x.which)
+        llvm::append_range(operands, ArrayRef<Source>{w, x.of == 1 ? x.source : term(terms::select(tile), {x.source})});
+    }
+    source = fusion::stream(queriesOfKeys(draft, keysOfSum(op)), {terms::transposedSums(widthsOf(sums), draft.wide()), operands});
+  }
+  Tiles tiles{source, {}, 0};
+  for (attn::ContractOp sum : sums)
+    for (size_t tile = 0; tile < featureWidths(sum.getRhs()).size(); ++tile, ++tiles.of)
+      if (sum == op)
+        tiles.which.push_back(tiles.of);
+  return tiles;
+}
+
+//===----------------------------------------------------------------------===//
+// Heads
+//===----------------------------------------------------------------------===//
+
+/// The shapes of the tiles of a source that sums over queries, or else of tokens of this width.
+static SmallVector<SmallVector<int64_t>> shapesOf(attn::SumHeadsOp op, const RegionDraft &draft, const Place &at, unsigned tiles) {
+  int64_t rows = at.tokens == Axis::Key ? draft.problem.keyTile() : draft.problem.queryTile();
+  SmallVector<SmallVector<int64_t>> shapes;
+  auto contract = op.getSource().getDefiningOp<attn::ContractOp>();
+  if (contract && sumsQueries(contract) && !draft.host.memoryOf(op.getSource()))
+    for (int64_t width : widthsOf(sumsOverQueries(draft, streamOf(contract))))
+      shapes.push_back({rows, width});
+  else
+    shapes.push_back({rows, shapeOf(op.getResult())[3]});
+  assert(shapes.size() == tiles && "a tile for each sum");
+  return shapes;
+}
+
+/// What all tiles of the source sum up to over the heads of a group.
+static Tiles buildSumHeads(OpResult result, RegionDraft &draft, const Place &at) {
+  auto op = cast<attn::SumHeadsOp>(result.getOwner());
+  int64_t heads = shapeOf(op.getSource())[1];
+  Tiles each = draft.tiles(op.getSource(), {at.tokens, Axis::Head, heads});
+  Source &sum = draft.shared(each.source.get());
+  if (!sum) {
+    auto extents = std::make_shared<Extents>(*draft.plan.extents);
+    (*extents)[Axis::Head].count = heads / at.heads, (*extents)[Axis::Head].memberOf = at.head;
+    Stage members{Axis::Head, 1, {{"group", Border::Begin, Border::End, false}}, extents};
+    sum = stream(members, {terms::compose(Representation::Plain, shapesOf(op, draft, at, each.of)), {each.source}});
+  }
+  return {sum, each.which, each.of};
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of keys
+//===----------------------------------------------------------------------===//
+
+/// Rows of keys that do not exist are written, too: with 0.
+static Dimension allRows(const Problem &problem, Value memory) {
+  Dimension rows = rowsOf(Axis::Key);
+  if (!problem.lengths)
+    return rows;
+  if (problem.window && problem.window.isGrid())
+    rows.limit = Index(problem.window.getLength());
+  else
+    rows.limit = Index::size(memory, 2);
+  return rows;
+}
+
+/// A program for each block of keys, with all the queries that see it.
+LogicalResult HostBuilder::writeKeys(const Problem &named, Operation *reduction, ArrayRef<WrittenValue> outputs, OpSet reads) {
+  SeenKeys seen = keysOfSum(reduction);
+  Problem problem;
+  problem.name = named.name, problem.schedule = named.schedule;
+  problem.query = rowsOf(rowsOfPairs(reduction->getOperand(0))), problem.key = rowsOf(seen.keys);
+  problem.query.heads = shapeOf(reduction->getResult(0))[1];
+  int64_t heads = shapeOf(outputs.front().value)[1];
+  problem.key.heads = heads, problem.causal = seen.causal, problem.window = seen.window, problem.lengths = memoryOf(seen.lengths);
+  for (const WrittenValue &each : outputs)
+    if (shapeOf(each.value)[1] != heads || each.output.lepe || each.output.projection)
+      return emitError(each.value.getLoc()) << "expected results of one number of heads from one sum over queries, with nothing behind them "
+                                               "(others are not supported yet)";
+  RegionDraft draft(*this, problem, RegionPlanner::OfAll, std::move(reads));
+  Axis head = heads == problem.heads() ? Axis::Head : Axis::SharedHead;
+  Place at{Axis::Key, head, heads};
+  KernelRegion region = stateKernel(draft.plan, ruleOf(reduction)->kernel, head);
+  region.grid.push_back({Axis::Key, tile::Axis::KeyPiece, problem.keyTile()});
+  for (const auto &[value, output] : outputs) {
+    Tiles tiles = draft.tiles(value, at);
+    assert(tiles.which.size() == 1 && "blocks of features are no results");
+    region.outputs.push_back({tiles.source, output.memory,
+                              {entryOf(Axis::Batch), {head, 1, output.firstHead}, allRows(problem, output.memory), columnsOf(shapeOf(value)[3])},
+                              tiles.which.front()});
+  }
+  return buildKernel(region);
+}
+
+void kernel::addGradientRules(TermRules &rules) {
+  constexpr Side rows = Side::Rows, keys = Side::Keys;
+  rules.add<attn::ScaleOp>({.sides = {rows}, .isEpilogue = true, .build = buildScale});
+  rules.add<attn::AddOp>({.sides = {rows, rows}, .build = buildOfTwo<terms::plus>});
+  rules.add<attn::MultiplyOp>({.sides = {rows, rows}, .build = buildOfTwo<terms::times>});
+  rules.add<attn::SpreadOp>({.sides = {rows}, .sizesOnly = 1, .build = buildSpread});
+  rules.add<attn::SoftmaxWeightsOp>({.sides = {rows, keys, rows}, .build = buildSoftmaxWeights});
+  rules.add<attn::SoftcapGradientOp>({.sides = {rows, rows}, .build = buildSoftcapGradient});
+  rules.add<attn::DenominatorGradientOp>({.sides = {rows, rows}, .build = buildDenominatorGradient});
+  rules.add<attn::RopeGradientOp>({.sides = {rows}, .sizesOnly = 1, .isEpilogue = true, .build = buildRopeGradient});
+  rules.add<attn::QkNormGradientOp>({.sides = {rows, rows}, .isEpilogue = true, .build = buildQkNormGradient});
+  rules.add<attn::SumHeadsOp>({.sides = {rows}, .isEpilogue = true, .build = buildSumHeads});
+}
